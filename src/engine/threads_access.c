@@ -1,16 +1,17 @@
 /* Accesses: what is there, whether it is before, and what stays there. */
 #include "engine/threads_attempt.h"
 
-enum { MOST_RACING = 64 };
-
 /* ---- Cells ---- */
 
-/* Whether all of the list is morally strong with this, and nobody asks for more. */
+/* Whether all of the list that is not odd is morally strong with this, and nobody asks for more. */
 static bool is_strong(const Attempt *attempt, uint32_t slot) {
     const Node *node = node_at(attempt->threads, slot >> 5);
     const Record *record = attempt->record;
-    if (!node->level || record->order == THREADS_WEAK || record->proxy != THREADS_GENERIC ||
-        node->element != record->element)
+    if (!node->level || record->order == THREADS_WEAK || record->proxy != THREADS_GENERIC)
+        return false;
+    if (node->level == LEVEL_NONE)
+        return true;
+    if (node->element != record->element)
         return false;
     if (attempt->threads->order_site == THREADS_NONE && (record->gives || node->gives))
         return false;
@@ -28,78 +29,171 @@ static uint32_t lanes_kept(const Attempt *attempt, const Record *earlier, uint32
 
 /* What stays of a list. */
 typedef struct Kept {
-    uint32_t records[MOST_RACING], lanes[MOST_RACING], count;
+    uint32_t nodes[MOST_RACING], lanes[MOST_RACING], count;
 } Kept;
 
 /* If there are too many, one that has changed the bytes stays: others either leave them so, or were told to race. */
-static void keep_lanes(const Threads *threads, Kept *kept, uint32_t record, uint32_t lanes) {
-    uint32_t last = kept->count - 1;
+static void keep_lanes(const Threads *threads, Kept *kept, uint32_t node, uint32_t lanes) {
+    uint32_t last = kept->count - 1, record = node_at(threads, node)->record;
     if (!lanes)
         return;
-    if (kept->count && kept->records[last] == record) {
+    if (kept->count && node_at(threads, kept->nodes[last])->record == record) {
         kept->lanes[last] |= lanes;
     } else if (kept->count < MOST_RACING) {
-        kept->records[kept->count] = record;
+        kept->nodes[kept->count] = node;
         kept->lanes[kept->count++] = lanes;
     } else if (lanes & ~record_at(threads, record)->silent) {
-        kept->records[last] = record;
+        kept->nodes[last] = node;
         kept->lanes[last] = lanes;
     }
+}
+
+/* The list of these; the slot's lane is as it was. */
+static uint32_t list_of(Threads *threads, Kept *kept, uint32_t slot) {
+    uint32_t made = 0;
+    while (kept->count--) {
+        const Node *node = node_at(threads, kept->nodes[kept->count]);
+        uint32_t lanes = kept->lanes[kept->count];
+        made = node->next == made && node_lanes(node, slot) == lanes
+                   ? kept->nodes[kept->count]
+                   : threads_node(threads, node->record, lanes_in(lanes, slot), made, 0);
+    }
+    return made ? made << 5 | (slot & 31) : 0;
+}
+
+/* Whether a race with the element is the same one for whichever lane. */
+static bool races_alike(const Attempt *attempt, const Record *earlier) {
+    const Clock *clock = attempt->knower.clock;
+    return !earlier->operation && !attempt->knower.operation && !earlier->silent && !attempt->record->silent &&
+           (!clock || !clock->bridges);
 }
 
 /* Looks through a list, and tells what races. `keep`: the list of what is not before, in the same order. */
 static uint32_t look(Attempt *attempt, uint32_t slot, bool keep) {
     Threads *threads = attempt->threads;
     Kept kept = {.count = 0};
-    for (uint32_t index = slot >> 5; index; index = node_at(threads, index)->next) {
+    uint32_t at = 0;
+    for (uint32_t index = slot >> 5; index; index = list_next(threads, slot >> 5, index, ++at)) {
         const Node *node = node_at(threads, index);
         const Record *earlier = record_at(threads, node->record);
         if (!keep && attempt_is_settled(attempt, earlier))
             continue;
         uint32_t lanes = node_lanes(node, slot), left = attempt_unordered(attempt, node->record, lanes);
+        attempt->any_lane = attempt->any_lane && attempt_is_any_lane(attempt, node) &&
+                            (!left || races_alike(attempt, earlier));
         if (left)
             left = attempt_judge(attempt, node->record, left);
         if (keep)
-            keep_lanes(threads, &kept, node->record, left | lanes_kept(attempt, earlier, lanes));
+            keep_lanes(threads, &kept, index, left | lanes_kept(attempt, earlier, lanes));
     }
-    uint32_t made = 0;
-    while (kept.count--)
-        made = threads_node(threads, kept.records[kept.count], kept.lanes[kept.count], made, 0);
-    return made << 5;
+    return keep ? list_of(threads, &kept, slot) : 0;
+}
+
+/* A strong access looks through what is not settled: the odd ones, if all others are. */
+static void look_strong(Attempt *attempt, uint32_t slot) {
+    Threads *threads = attempt->threads;
+    if (!is_strong(attempt, slot) || node_at(threads, slot >> 5)->cut) {
+        look(attempt, slot, false);
+        return;
+    }
+    for (uint32_t index = node_at(threads, slot >> 5)->odd; index;) {
+        const Node *node = node_at(threads, index);
+        uint32_t left = attempt_unordered(attempt, node->record, node_lanes(node, slot));
+        if (left)
+            attempt_judge(attempt, node->record, left);
+        index = node->next ? node_at(threads, node->next)->odd : 0;
+    }
+}
+
+/* Whether all of the list races with this weak write, as nothing is known of who made it: for the same reason. */
+static bool all_race(const Attempt *attempt, uint32_t slot) {
+    enum { MOST_CUT = 4 * MOST_RACING }; /* what does not count any more is given back when there is so much of it */
+    const Node *node = node_at(attempt->threads, slot >> 5);
+    const Record *record = attempt->record;
+    const Clock *clock = attempt->knower.clock;
+    return attempt_is_foreign(attempt, slot) && node->plain && node->depth < MOST_CUT && !record->silent &&
+           !record->operation && record->proxy == THREADS_GENERIC && (!clock || !clock->bridges);
+}
+
+/* They are told, and all of them stay. */
+static void tell_all(Attempt *attempt, uint32_t slot) {
+    Threads *threads = attempt->threads;
+    uint32_t at = 0, site = THREADS_NONE, race = 0;
+    for (uint32_t index = slot >> 5; index; index = list_next(threads, slot >> 5, index, ++at)) {
+        const Node *node = node_at(threads, index);
+        uint32_t lanes = node_lanes(node, slot), times = (uint32_t)__builtin_popcount(lanes);
+        const Record *earlier = record_at(threads, node->record);
+        if (!at || earlier->site != site) {
+            race = attempt_report(attempt, node->record, lowest(lanes), lowest(attempt->by), THREADS_UNORDERED);
+            site = earlier->site;
+            times--;
+        }
+        if (times)
+            attempt_again(attempt, race, times);
+    }
+}
+
+/* This weak write in front of those that it races with. */
+static uint32_t put_racing(Attempt *attempt, uint32_t slot) {
+    Threads *threads = attempt->threads;
+    const Node *newest = node_at(threads, slot >> 5);
+    bool cut = newest->depth > MOST_RACING;
+    uint32_t last = newest->cut ? newest->pruned : slot >> 5;
+    while (cut && node_at(threads, last)->next)
+        last = node_at(threads, last)->next;
+    uint32_t made = threads_node(threads, attempt->index, lanes_in(attempt->by, slot), slot >> 5, cut ? last : 0);
+    node_at(threads, made)->cut = cut;
+    return made << 5 | (slot & 31);
 }
 
 static void read_cell(Attempt *attempt, Cell *cell) {
-    if (cell->writes && !attempt_is_clear(attempt, cell->writes) && !is_strong(attempt, cell->writes))
-        look(attempt, cell->writes, false);
+    bool weak = attempt->record->order == THREADS_WEAK, any_lane = true;
+    if (cell->writes && !attempt_is_clear(attempt, cell->writes)) {
+        if (weak)
+            look(attempt, cell->writes, false);
+        else
+            look_strong(attempt, cell->writes);
+    }
     bool single = !(attempt->by & (attempt->by - 1));
-    if (single &&
-        (!cell->reads || (attempt->record->order == THREADS_WEAK && attempt_is_clear(attempt, cell->reads)))) {
+    if (single && (!cell->reads || (weak && attempt_is_clear(attempt, cell->reads)))) {
         cell->reads = attempt_node(attempt) << 5 | lowest(attempt->by);
+        attempt->any_readers = true;
         return;
     }
-    if (attempt->record->order != THREADS_WEAK)
+    if (!weak)
         cell->reads = attempt_put(attempt, cell->reads, NULL);
-    else if (!attempt_is_there(attempt, cell->reads))
-        cell->reads = attempt_put_again(attempt, cell->reads, &(bool){false});
+    else if (!attempt_is_there(attempt, cell->reads, &any_lane))
+        cell->reads = attempt_put_again(attempt, cell->reads, &any_lane);
+    attempt->any_lane &= any_lane;
+}
+
+/* Of a weak write: what it is not behind, and races with; those stay. */
+static uint32_t look_racing(Attempt *attempt, uint32_t slot) {
+    if (!all_race(attempt, slot))
+        return look(attempt, slot, true);
+    tell_all(attempt, slot);
+    return slot;
 }
 
 static void write_cell(Attempt *attempt, Cell *cell) {
     bool weak = attempt->record->order == THREADS_WEAK;
-    uint32_t writes = 0, reads = 0;
     bool silent = attempt->record->silent & attempt->by;
-    if (cell->writes &&
-        ((weak && silent) || (!attempt_is_clear(attempt, cell->writes) && !is_strong(attempt, cell->writes))))
-        writes = look(attempt, cell->writes, weak);
-    if (cell->reads && !attempt_is_clear(attempt, cell->reads) && !is_strong(attempt, cell->reads))
-        reads = look(attempt, cell->reads, weak);
     if (!weak) {
+        if (cell->writes && !attempt_is_clear(attempt, cell->writes))
+            look_strong(attempt, cell->writes);
+        if (cell->reads && !attempt_is_clear(attempt, cell->reads))
+            look_strong(attempt, cell->reads);
         cell->writes = attempt_put(attempt, cell->writes, NULL);
         return;
     }
-    uint32_t lane = lowest(attempt->by);
-    cell->writes = (writes ? threads_node(attempt->threads, attempt->index, 0, writes >> 5, 0) : attempt_node(attempt))
-                       << 5 |
-                   lane;
+    uint32_t writes = 0, reads = 0;
+    attempt->any_lane &= !silent;
+    if (cell->writes && (silent || !attempt_is_clear(attempt, cell->writes)))
+        writes = look_racing(attempt, cell->writes);
+    attempt->any_readers = !cell->reads || attempt_is_clear(attempt, cell->reads);
+    if (!attempt->any_readers)
+        reads = look(attempt, cell->reads, true);
+    cell->writes = writes ? put_racing(attempt, writes) : attempt_node(attempt) << 5 | lowest(attempt->by);
     cell->reads = reads;
 }
 
@@ -130,9 +224,9 @@ static uint32_t alike(const Attempt *attempt, uint32_t slot) {
         return UINT32_MAX;
     const Node *node = node_at(attempt->threads, first);
     const Asked *asked = &attempt->asked[node->record % MEMO];
-    bool one = !node->next && !node->lanes && attempt->told_count == 1 &&
+    bool one = !node->next && !node->lanes && !node->turn && attempt->told_count == 1 &&
                attempt->memos.asked[node->record % MEMO] == node->record && 1U << asked->by == attempt->by;
-    return one && asked->race == attempt->told[0] && asked->told & lane ? asked->told : lane;
+    return one && asked->race == attempt->told[0].race && asked->told & lane ? asked->told : lane;
 }
 
 /* A cell that is not as the last one was. */
@@ -140,6 +234,8 @@ static void touch_cell(Attempt *attempt, ShadowPage *page, uint32_t index) {
     Cell *cell = &page->cells[index], from = *cell;
     bool read_only = page->nc || attempt->record->read_only;
     attempt->told_count = 0;
+    attempt->any_lane = !(attempt->by & (attempt->by - 1));
+    attempt->any_readers = false;
     attempt->steady = attempt->record->order == THREADS_WEAK && !read_only && !attempt->threads->shape.by_word;
     if (read_only)
         look_read_only(attempt, page, index);
@@ -150,23 +246,49 @@ static void touch_cell(Attempt *attempt, ShadowPage *page, uint32_t index) {
     if (!attempt->steady)
         return;
     Step *step = &attempt->step;
-    *step = (Step){from, *cell, attempt->by, alike(attempt, from.writes), attempt->told_count, {0}};
-    for (uint32_t i = 0; i < attempt->told_count; i++)
-        step->told[i] = attempt->told[i];
+    step->from = from;
+    step->to = *cell;
+    step->by = attempt->by;
+    step->alike = alike(attempt, from.writes);
+    step->any_lane = attempt->any_lane;
+    step->any_readers = attempt->any_readers;
+    step->told_count = attempt->told_count;
+    memcpy(step->told, attempt->told, attempt->told_count * sizeof *step->told);
+}
+
+/* Whether a slot has that list, with a lane that is so much farther. */
+static inline bool is_moved(uint32_t slot, uint32_t from, uint32_t moved, bool any) {
+    return slot >> 5 == from >> 5 && (any || !from || (slot - from) % THREADS_LANES == moved);
+}
+static inline uint32_t moved_slot(uint32_t slot, uint32_t moved) {
+    return slot ? (slot & ~31U) | (slot + moved) % THREADS_LANES : 0;
 }
 
 /* Whether the cell is as the last one was: then it becomes what that has. */
 static bool touch_again(const Attempt *attempt, const ShadowPage *page, Cell *cell) {
     const Step *step = &attempt->step;
-    if (step->by != attempt->by || cell->reads != step->from.reads || page->nc ||
-        (cell->writes != step->from.writes &&
-         (cell->writes >> 5 != step->from.writes >> 5 || !(step->alike >> (cell->writes & 31) & 1))))
+    uint32_t moved = lowest(attempt->by) - lowest(step->by | 1U << 31);
+    bool reads = attempt->record->kind == THREADS_READ;
+    if (!step->by || page->nc)
         return false;
-    cell->reads = step->to.reads;
-    if (attempt->record->kind != THREADS_READ)
-        cell->writes = step->to.writes;
+    if (step->any_lane && !(attempt->by & (attempt->by - 1))) {
+        moved %= THREADS_LANES;
+        if (!is_moved(cell->reads, step->from.reads, moved, step->any_readers) ||
+            !is_moved(cell->writes, step->from.writes, moved, reads && step->alike == UINT32_MAX))
+            return false;
+    } else if (step->by != attempt->by || cell->reads != step->from.reads ||
+               (cell->writes != step->from.writes &&
+                (cell->writes >> 5 != step->from.writes >> 5 || !(step->alike >> (cell->writes & 31) & 1)))) {
+        return false;
+    } else {
+        moved = 0;
+    }
+    cell->reads = moved_slot(step->to.reads, moved);
+    if (!reads)
+        cell->writes = moved_slot(step->to.writes, moved);
     for (uint32_t i = 0; i < step->told_count; i++)
-        attempt->threads->races[step->told[i]].times += page->shift > 2 ? 1U << (page->shift - 2) : 1;
+        attempt->threads->races[step->told[i].race].times +=
+            (uint64_t)step->told[i].times << (page->shift > 2 ? page->shift - 2 : 0);
     return true;
 }
 
@@ -269,7 +391,9 @@ static void note_poll(Attempt *attempt, uint32_t lane, uint64_t address) {
     const ShadowPage *page = attempt->page;
     uint32_t slot = page->cells[address % SHADOW_PAGE >> page->shift].writes;
     if (attempt->record->element == 1U << page->shift && slot && !attempt->threads->shape.history &&
-        !attempt->threads->shape.by_word && (attempt_is_clear(attempt, slot) || is_strong(attempt, slot)))
+        !attempt->threads->shape.by_word &&
+        (attempt_is_clear(attempt, slot) ||
+         (is_strong(attempt, slot) && !node_at(attempt->threads, slot >> 5)->odd)))
         threads_poll(attempt->threads, attempt->index, lane, address, slot);
 }
 

@@ -17,13 +17,20 @@ typedef struct Asked {
     uint32_t told, race;
 } Asked;
 
+/* A race that came up so often at a cell. */
+typedef struct Told {
+    uint32_t race, times;
+} Told;
+
 /* What this has made of a cell, for those that are the same. */
 typedef struct Step {
     Cell from, to;
-    uint32_t by;    /* 0: there is none */
-    uint32_t alike; /* of a read: for which lanes of the writes' slot it is the same */
+    uint32_t by;      /* 0: there is none */
+    uint32_t alike;   /* of a read: for which lanes of the writes' slot it is the same */
+    bool any_lane;    /* it is the same for other lanes, if those of the slots are as far from them; but for: */
+    bool any_readers; /* ... the lane of the readers' slot does not matter */
     uint32_t told_count;
-    uint32_t told[MOST_TOLD]; /* races */
+    Told told[MOST_TOLD];
 } Step;
 
 /* What it has made of a line. */
@@ -64,11 +71,18 @@ typedef struct Attempt {
         uint32_t asked[MEMO];    /* `asked` of these records is right */
     } memos;
     uint32_t known_lanes[MEMO], put_to[MEMO];
+    struct {
+        uint8_t turn; /* of the lane that does it, from the list's on */
+        bool alone;   /* nothing else is left in the list */
+    } put_as[MEMO];
     Asked asked[MEMO];
     Step step;
     LineStep line;
-    uint32_t told[MOST_TOLD], told_count; /* races of the cell that is looked at */
-    bool steady;                          /* what is done to the cell depends on nothing but what is there */
+    Told told[MOST_TOLD]; /* races of the cell that is looked at */
+    uint32_t told_count;
+    bool steady;      /* what is done to the cell depends on nothing but what is there */
+    bool any_lane;    /* ... and not on which lane does it, if those of the lists are as far from it */
+    bool any_readers; /* ... nor on where those of its readers are */
     ShadowPage *page;                     /* the last */
     bool whole;                           /* all elements are touched */
     uint64_t home;                        /* cluster_bit, if nothing is known of other CTAs; 0: something is */
@@ -92,9 +106,6 @@ static inline uint32_t attempt_node(Attempt *attempt) {
     if (!attempt->node)
         attempt->node = threads_node_alone(attempt->threads, attempt->index);
     return attempt->node;
-}
-static inline uint32_t node_lanes(const Node *node, uint32_t slot) {
-    return node->lanes ? node->lanes : 1U << (slot & 31);
 }
 void attempt_begin(Attempt *attempt, Threads *threads, const Knower *knower, const ThreadsAccess *access,
                    uint32_t epoch);
@@ -136,8 +147,17 @@ static inline bool attempt_is_foreign(const Attempt *attempt, uint32_t slot) {
 }
 /* Whether everything of the list is before whatever lane does this. */
 bool attempt_is_clear(Attempt *attempt, uint32_t slot);
-/* Whether the same lanes have read it in the same epoch in the same way: nothing is new then. */
-bool attempt_is_there(const Attempt *attempt, uint32_t slot);
+/* Whether the same lanes have read it in the same epoch in the same way: nothing is new then. *any_lane is false
+ * afterwards if that depends on the lane. */
+bool attempt_is_there(const Attempt *attempt, uint32_t slot, bool *any_lane);
+/* Whether what stays of an element of a list does not depend on which lane does this, other than how far from it the
+ * slot's is. */
+bool attempt_is_any_lane(Attempt *attempt, const Node *node);
+/* The next of a list, of which `at` have been looked at. */
+static inline uint32_t list_next(const Threads *threads, uint32_t first, uint32_t index, uint32_t at) {
+    const Node *head = node_at(threads, first);
+    return head->cut && at == MOST_RACING ? head->pruned : node_at(threads, index)->next;
+}
 /* The list with this access in front, without those that it stands for. *any_lane (NULL: nobody asks): what stays of
  * the list does not depend on which lane does it, other than that it is the slot's. */
 uint32_t attempt_put(Attempt *attempt, uint32_t slot, bool *any_lane);
@@ -196,7 +216,10 @@ uint32_t threads_tell(Threads *threads, const ThreadsRace *race, uint32_t times)
 uint32_t attempt_judge(Attempt *attempt, uint32_t index, uint32_t lanes);
 /* Whether the two are morally strong, and nobody asks for more: it need not be looked at. */
 bool attempt_is_settled(const Attempt *attempt, const Record *earlier);
-void attempt_report(Attempt *attempt, uint32_t index, uint32_t lane, uint32_t by, ThreadsReason reason);
+/* The number of the race. */
+uint32_t attempt_report(Attempt *attempt, uint32_t index, uint32_t lane, uint32_t by, ThreadsReason reason);
+/* That race came up so often more at the cell. */
+void attempt_again(Attempt *attempt, uint32_t race, uint32_t times);
 /* The keys of fences for a proxy at the place. */
 uint32_t attempt_keys_at(uint64_t address, uint8_t proxy, uint64_t keys[4]);
 /* Whether a proxy fence has to stand between the two. */

@@ -33,7 +33,7 @@ static inline bool all_before(const Beside *beside, uint32_t slot, uint8_t shift
         return is_before(beside, stamp_at(beside->threads, slot >> 5), same);
     for (uint32_t index = slot >> 5; index;) {
         const Node *node = node_at(beside->threads, index);
-        if (!is_before(beside, &node->stamp, same && !node->lanes))
+        if (!is_before(beside, &node->stamp, same && !node->lanes && !node->turn))
             return false;
         index = node->next;
     }
@@ -59,7 +59,7 @@ static bool join_reader(const Beside *beside, const Line *from, const Seats *sea
         !has_room(&threads->nodes.store, 2))
         return false;
     uint32_t other = threads_node_alone(threads, from->reads >> 5);
-    to->reads = threads_node_first(threads, beside->record, 0, other, 1) << 5 | seats->lane;
+    to->reads = threads_node_first(threads, beside->record, (NodeLanes){0}, other, 1) << 5 | seats->lane;
     to->read_shift = seats->shift;
     return true;
 }

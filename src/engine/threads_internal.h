@@ -70,7 +70,7 @@ static inline uint64_t key_of(unsigned kind, unsigned proxy, uint64_t rest) {
 }
 
 /* Scopes are levels here: on one GPU those of the system and of the GPU are the same. */
-enum { LEVEL_CTA = 1, LEVEL_CLUSTER, LEVEL_GPU };
+enum { LEVEL_CTA = 1, LEVEL_CLUSTER, LEVEL_GPU, LEVEL_NONE = UINT8_MAX };
 
 /* Lanes of a warp that arrived, and what they knew. */
 typedef struct Arrived {
@@ -248,7 +248,8 @@ typedef struct Operation {
 
 /* ---- Shadow memory ---- */
 
-enum { MOST_LOOSE = 8 }; /* pairs of loose accesses that are kept */
+enum { MOST_LOOSE = 8 };   /* pairs of loose accesses that are kept */
+enum { MOST_RACING = 64 }; /* accesses to a place that race with each other and are kept */
 
 /* An access of a warp's instruction. */
 typedef struct Record {
@@ -272,18 +273,22 @@ typedef struct Stamp {
 
 /* An element of a list; lists are shared by words. */
 typedef struct Node {
-    uint32_t record, lanes; /* lanes 0: the one that the slot says */
+    uint32_t record, lanes; /* lanes 0: one, which is `turn` behind the one that the slot says, modulo 32 */
     uint32_t next;          /* 0: the last */
     Stamp stamp;            /* of the record */
     uint32_t chain;         /* of the hash table */
-    uint32_t depth, pruned; /* pruned: depth when it was last looked through */
+    uint32_t depth, pruned; /* pruned: depth when it was last looked through; `cut`: the last of the list */
+    uint32_t odd;           /* the first of the list that is weak, asynchronous or not generic; 0: none is */
     uint64_t clusters;      /* of all in the list: cluster_bit of each */
     uint32_t least, most;   /* ... and between which CTAs they are */
-    uint8_t level;          /* the narrowest; 0: some of them are weak, asynchronous, not generic, or of another size */
-    uint8_t element;
+    uint8_t level;          /* of those that are not odd: the narrowest; 0: there are several sizes; LEVEL_NONE */
+    uint8_t element;        /* ... and their size */
     bool gives;
     bool loose; /* some of them are */
     bool alone; /* it is not in the hash table */
+    bool plain; /* all are weak, generic accesses of threads, change something, and no two are of one record */
+    bool cut;   /* of what is behind the first MOST_RACING, the last alone counts */
+    uint8_t turn;
 } Node;
 
 /* Slots: node << 5 | lane; 0: none. */
@@ -567,6 +572,10 @@ static inline Node *node_at(const Threads *threads, uint32_t index) {
     return (Node *)(void *)threads->nodes.store.chunks[index >> CHUNK_SHIFT] + (index & (CHUNK - 1));
 }
 
+static inline uint32_t node_lanes(const Node *node, uint32_t slot) {
+    return node->lanes ? node->lanes : 1U << ((slot + node->turn) & 31);
+}
+
 /* Behind the bits of its chunk. */
 static inline Stamp *stamp_at(const Threads *threads, uint32_t index) {
     char *chunk = threads->records.store.chunks[index >> CHUNK_SHIFT];
@@ -589,10 +598,18 @@ void threads_page_cells(Threads *threads, ShadowPage *page, uint64_t edges);
 void threads_line_settle(Threads *threads, uint32_t *slot, uint8_t *shift);
 /* The list of one record, whose lane the slot says. */
 uint32_t threads_node_alone(Threads *threads, uint32_t record);
+/* Lanes of an element of a list: several, or one, as it is told by the slot (Node). */
+typedef struct NodeLanes {
+    uint32_t lanes, turn;
+} NodeLanes;
+static inline NodeLanes lanes_in(uint32_t lanes, uint32_t slot) {
+    return lanes & (lanes - 1) ? (NodeLanes){lanes, 0}
+                               : (NodeLanes){0, ((uint32_t)__builtin_ctz(lanes) - slot) % THREADS_LANES};
+}
 /* The list with one more in front. */
-uint32_t threads_node(Threads *threads, uint32_t record, uint32_t lanes, uint32_t next, uint32_t pruned);
+uint32_t threads_node(Threads *threads, uint32_t record, NodeLanes lanes, uint32_t next, uint32_t pruned);
 /* The same of a new record, of which there is no such list yet; or there may be two of it. */
-uint32_t threads_node_first(Threads *threads, uint32_t record, uint32_t lanes, uint32_t next, uint32_t pruned);
+uint32_t threads_node_first(Threads *threads, uint32_t record, NodeLanes lanes, uint32_t next, uint32_t pruned);
 /* Gives back what no cell refers to. */
 void threads_sweep(Threads *threads);
 void threads_record_mark(Threads *threads, uint32_t record);

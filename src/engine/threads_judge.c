@@ -57,10 +57,32 @@ static bool was_waited_for(const Attempt *attempt, const Record *earlier, uint32
     return false;
 }
 
-void attempt_report(Attempt *attempt, uint32_t index, uint32_t lane, uint32_t by, ThreadsReason reason) {
+/* Words of a cell, as races are counted. */
+static uint32_t words_of(const ShadowPage *page) {
+    return page->shift > 2 ? 1U << (page->shift - 2) : 1;
+}
+
+static void note_told(Attempt *attempt, uint32_t race, uint32_t times) {
+    for (uint32_t i = attempt->told_count; i-- > 0;)
+        if (attempt->told[i].race == race) {
+            attempt->told[i].times += times;
+            return;
+        }
+    if (attempt->told_count < MOST_TOLD)
+        attempt->told[attempt->told_count++] = (Told){race, times};
+    else
+        attempt->steady = false;
+}
+
+void attempt_again(Attempt *attempt, uint32_t race, uint32_t times) {
+    attempt->threads->races[race].times += (uint64_t)times * words_of(attempt->page);
+    note_told(attempt, race, times);
+}
+
+uint32_t attempt_report(Attempt *attempt, uint32_t index, uint32_t lane, uint32_t by, ThreadsReason reason) {
     const Record *earlier = record_at(attempt->threads, index), *record = attempt->record;
     bool silent = record->kind != THREADS_READ ? record->silent >> by & 1 : earlier->silent >> lane & 1;
-    uint32_t shift = attempt->page->shift, words = shift > 2 ? 1U << (shift - 2) : 1;
+    uint32_t shift = attempt->page->shift;
     ThreadsRace race = {
         .first = threads_side(attempt->threads, earlier, lane),
         .second = threads_side(attempt->threads, record, by),
@@ -70,11 +92,9 @@ void attempt_report(Attempt *attempt, uint32_t index, uint32_t lane, uint32_t by
         .same_value = silent,
         .waited = was_waited_for(attempt, earlier, lane),
     };
-    uint32_t told = threads_tell(attempt->threads, &race, words);
-    if (attempt->told_count < MOST_TOLD)
-        attempt->told[attempt->told_count++] = told;
-    else
-        attempt->steady = false;
+    uint32_t told = threads_tell(attempt->threads, &race, words_of(attempt->page));
+    note_told(attempt, told, 1);
+    return told;
 }
 
 /* Whether somebody before, in the generic proxy, has observed the strong write. */
@@ -111,18 +131,15 @@ static uint32_t told_alike(const Attempt *attempt, uint32_t index, uint32_t lane
 
 /* The race of two accesses, of which the earlier one is an operation's: lanes of that are told one after the other. */
 static void report_operation(Attempt *attempt, uint32_t index, uint32_t lane, uint32_t by) {
-    Threads *threads = attempt->threads;
     Asked *asked = attempt_asked(attempt, index, by);
-    uint32_t before = attempt->told_count, shift = attempt->page->shift;
-    if (asked->told >> lane & 1 && attempt->told_count < MOST_TOLD && !threads->shape.by_word) {
-        attempt->told[attempt->told_count++] = asked->race;
-        threads->races[asked->race].times += shift > 2 ? 1U << (shift - 2) : 1;
+    if (asked->told >> lane & 1 && !attempt->threads->shape.by_word) {
+        attempt_again(attempt, asked->race, 1);
         return;
     }
-    attempt_report(attempt, index, lane, by, reason_of(attempt, index, lane, by));
-    if (attempt->told_count == before || (asked->told && asked->race != attempt->told[before]))
+    uint32_t race = attempt_report(attempt, index, lane, by, reason_of(attempt, index, lane, by));
+    if (asked->told && asked->race != race)
         return;
-    asked->race = attempt->told[before];
+    asked->race = race;
     asked->told |= 1U << lane | told_alike(attempt, index, lane);
 }
 

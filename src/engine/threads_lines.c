@@ -22,7 +22,7 @@ static bool all_before(Attempt *attempt, uint32_t slot, uint8_t shift, bool same
         return true;
     for (uint32_t index = slot >> 5; same && index; index = node_at(attempt->threads, index)->next) {
         const Node *node = node_at(attempt->threads, index);
-        if (node->lanes || !record_before(attempt, node->record, same))
+        if (node->lanes || node->turn || !record_before(attempt, node->record, same))
             return false;
     }
     return same;
@@ -44,16 +44,19 @@ static bool join_readers(Attempt *attempt, Line *line, const Seats *seats, bool 
     bool another = joins_another(attempt, line);
     threads_line_settle(attempt->threads, &line->reads, &line->read_shift);
     if (another) {
-        line->reads = threads_node_first(attempt->threads, attempt->index, 0, line->reads >> 5, 1) << 5 | seats->lane;
+        line->reads =
+            threads_node_first(attempt->threads, attempt->index, (NodeLanes){0}, line->reads >> 5, 1) << 5 |
+            seats->lane;
         return true;
     }
     attempt->by = 1U << seats->lane;
-    if (attempt_is_there(attempt, line->reads))
+    bool any = true;
+    if (attempt_is_there(attempt, line->reads, &any))
         return true;
     uint32_t made = attempt_put_again(attempt, line->reads, any_lane);
     /* A lane that has all of the line is the only one. */
     if ((!*any_lane && 1U << seats->shift < SHADOW_LINE) || (made & 31) != seats->lane ||
-        node_at(attempt->threads, made >> 5)->lanes)
+        node_at(attempt->threads, made >> 5)->lanes || node_at(attempt->threads, made >> 5)->turn)
         return false;
     line->reads = made;
     return true;

@@ -36,26 +36,13 @@ static bool stands_for(const Threads *threads, const Record *later, uint32_t by,
            (later->loose || !earlier->loose);
 }
 
-/* In front of a list of which nothing goes, and whose lane is the slot's. */
-static uint32_t put_first(Attempt *attempt, uint32_t slot) {
-    uint32_t pruned = node_at(attempt->threads, slot >> 5)->depth;
-    return threads_node_first(attempt->threads, attempt->index, 0, slot >> 5, pruned) << 5 | (slot & 31);
+/* In front of a list of which nothing goes. */
+static uint32_t put_first(Attempt *attempt, uint32_t slot, uint32_t pruned) {
+    return threads_node_first(attempt->threads, attempt->index, lanes_in(attempt->by, slot), slot >> 5, pruned) << 5 |
+           (slot & 31);
 }
 
-/* Long lists say the lane of each, or are of one lane, the slot's, in which case the newest does not say it. Now and
- * then they are looked through. 0: it is of another lane. */
-static uint32_t put_long(Attempt *attempt, uint32_t slot) {
-    Threads *threads = attempt->threads;
-    const Node *newest = node_at(threads, slot >> 5);
-    bool by_slot = !newest->lanes;
-    if (by_slot && attempt->by != 1U << (slot & 31))
-        return 0;
-    return threads_node_first(threads, attempt->index, by_slot ? 0 : attempt->by, slot >> 5, newest->pruned) << 5 |
-           (by_slot ? slot & 31 : 0);
-}
-
-/* Whether what stays of an earlier access does not depend on which lane does this, other than that it is the slot's. */
-static bool is_any_lane(Attempt *attempt, const Node *node) {
+bool attempt_is_any_lane(Attempt *attempt, const Node *node) {
     const Record *record = record_at(attempt->threads, node->record);
     uint32_t over = attempt_over_lanes(attempt, node->record, record);
     uint32_t lanes = record->operation ? operation_at(attempt->threads, record->operation)->lanes : UINT32_MAX;
@@ -67,16 +54,17 @@ static bool is_any_lane(Attempt *attempt, const Node *node) {
            (!record->operation && !node->lanes && !attempt_needs_fence(attempt, record));
 }
 
-/* Whether the same lanes have read it in the same epoch in the same way: nothing is new then. */
-bool attempt_is_there(const Attempt *attempt, uint32_t slot) {
+bool attempt_is_there(const Attempt *attempt, uint32_t slot, bool *any_lane) {
     const Record *record = attempt->record;
     uint32_t left = attempt_is_foreign(attempt, slot) ? 0 : LOOKED_AT;
     for (uint32_t index = slot >> 5; index && left--; index = node_at(attempt->threads, index)->next) {
         const Node *node = node_at(attempt->threads, index);
         const Record *other = record_at(attempt->threads, node->record);
-        if (other->warp == record->warp && other->cta == record->cta && other->epoch == record->epoch &&
-            !(attempt->by & ~node_lanes(node, slot)) && other->order == THREADS_WEAK && other->proxy == record->proxy &&
-            other->operation == record->operation)
+        if (other->warp != record->warp || other->cta != record->cta || other->epoch != record->epoch ||
+            other->order != THREADS_WEAK || other->proxy != record->proxy || other->operation != record->operation)
+            continue;
+        *any_lane &= !node->lanes;
+        if (!(attempt->by & ~node_lanes(node, slot)))
             return true;
     }
     return false;
@@ -84,37 +72,43 @@ bool attempt_is_there(const Attempt *attempt, uint32_t slot) {
 
 /* The same, for one of many cells that have the same list. */
 uint32_t attempt_put_again(Attempt *attempt, uint32_t slot, bool *any_lane) {
-    uint32_t first = slot >> 5, memo = first % MEMO;
+    uint32_t first = slot >> 5, by = lowest(attempt->by), turn = (by - slot) % THREADS_LANES;
+    uint32_t memo = (first + turn) % MEMO;
+    bool single = !(attempt->by & (attempt->by - 1));
     *any_lane = true;
-    if (attempt->by == 1U << (slot & 31) && attempt->memos.put_from[memo] == first && !attempt->threads->shape.by_word)
-        return attempt->put_to[memo] << 5 | (slot & 31);
+    if (single && attempt->memos.put_from[memo] == first && attempt->put_as[memo].turn == turn &&
+        !attempt->threads->shape.by_word)
+        return attempt->put_to[memo] << 5 | (attempt->put_as[memo].alone ? by : slot & 31);
     uint32_t made = attempt_put(attempt, slot, any_lane);
-    if (attempt->by == 1U << (slot & 31) && *any_lane && (made & 31) == (slot & 31) &&
-        node_at(attempt->threads, made >> 5)->lanes == 0) {
+    *any_lane &= single;
+    if (*any_lane) {
         attempt->memos.put_from[memo] = first;
         attempt->put_to[memo] = made >> 5;
+        attempt->put_as[memo].turn = (uint8_t)turn;
+        attempt->put_as[memo].alone = !node_at(attempt->threads, made >> 5)->next;
     }
     return made;
 }
 
 /* Of a long list, the newest first: strong accesses of a lane for which a later one of the same lane stands. Who puts
  * something in front sees to its own alone, and there may be many others. */
-static uint32_t without_repeated(Threads *threads, uint32_t *nodes, uint32_t count) {
+static uint32_t without_repeated(Threads *threads, uint32_t slot, uint32_t *nodes, uint32_t count) {
     uint32_t seats = 2U << (31 - __builtin_clz(count)), kept = 0;
     uint32_t *newest = gsan_pool_take(&threads->pool, seats * sizeof *newest);
     for (uint32_t i = 0; i < count; i++) {
         const Node *node = node_at(threads, nodes[i]), *later = NULL;
         Record *record = record_at(threads, node->record);
-        uint32_t seat = (uint32_t)hashed((uint64_t)record->cta << 32 ^ record->warp << 24 ^ node->lanes) & (seats - 1);
+        uint32_t lanes = node_lanes(node, slot);
+        uint32_t seat = (uint32_t)hashed((uint64_t)record->cta << 32 ^ record->warp << 24 ^ lanes) & (seats - 1);
         for (; newest[seat]; seat = (seat + 1) & (seats - 1)) {
             later = node_at(threads, newest[seat]);
             const Record *other = record_at(threads, later->record);
-            if (other->cta == record->cta && other->warp == record->warp && later->lanes == node->lanes)
+            if (other->cta == record->cta && other->warp == record->warp && node_lanes(later, slot) == lanes)
                 break;
         }
-        bool plain = record->order != THREADS_WEAK && !record->operation && !(node->lanes & (node->lanes - 1));
+        bool plain = record->order != THREADS_WEAK && !record->operation && !node->lanes;
         if (plain && newest[seat] &&
-            stands_for(threads, record_at(threads, later->record), later->lanes, record, node->lanes)) {
+            stands_for(threads, record_at(threads, later->record), lanes, record, lanes)) {
             record->stays = false;
             continue;
         }
@@ -128,42 +122,36 @@ static uint32_t without_repeated(Threads *threads, uint32_t *nodes, uint32_t cou
 
 uint32_t attempt_put(Attempt *attempt, uint32_t slot, bool *any_lane) {
     Threads *threads = attempt->threads;
-    uint32_t count = slot ? node_at(threads, slot >> 5)->depth : 0, more = 0, made = 0, by = attempt->by;
-    bool any = true, long_list = count > LONG_LIST && count < 2 * node_at(threads, slot >> 5)->pruned;
-    if (attempt_is_foreign(attempt, slot) && by == 1U << (slot & 31) &&
-        (count < LONG_LIST || !node_at(threads, slot >> 5)->lanes))
-        made = put_first(attempt, slot);
-    else if (long_list)
-        made = put_long(attempt, slot);
-    if (made) {
+    const Node *newest = slot ? node_at(threads, slot >> 5) : NULL;
+    uint32_t count = newest ? newest->depth : 0, more = 0, made = 0, by = attempt->by;
+    bool any = true, foreign = newest && !newest->cut && attempt_is_foreign(attempt, slot);
+    /* Long lists are looked through now and then. */
+    if (foreign || (newest && !newest->cut && count > LONG_LIST && count < 2 * newest->pruned)) {
         if (any_lane)
             *any_lane = true;
-        return made;
+        return put_first(attempt, slot, foreign ? newest->depth : newest->pruned);
     }
-    bool by_slot =
-        !(by & (by - 1)) && (count < LONG_LIST || (!node_at(threads, slot >> 5)->lanes && by == 1U << (slot & 31)));
     uint32_t some[2 * LONG_LIST];
     uint32_t *nodes = count <= 2 * LONG_LIST ? some : gsan_pool_take(&threads->pool, count * sizeof *nodes);
-    bool same_lane = by_slot && by == 1U << (slot & 31);
-    for (uint32_t index = slot >> 5; index; index = node_at(threads, index)->next) {
-        if (same_lane && index != slot >> 5 && attempt_is_foreign(attempt, index << 5)) { /* nothing of it goes */
+    for (uint32_t index = slot >> 5; index; index = list_next(threads, slot >> 5, index, more)) {
+        if (index != slot >> 5 && !newest->cut && attempt_is_foreign(attempt, index << 5)) { /* nothing of it goes */
             made = index;
             break;
         }
         nodes[more++] = index;
     }
     if (more > LONG_LIST)
-        more = without_repeated(threads, nodes, more);
+        more = without_repeated(threads, slot, nodes, more);
     while (more--) {
         const Node *node = node_at(threads, nodes[more]);
-        uint32_t left = node_lanes(node, slot);
-        any = any && any_lane && is_any_lane(attempt, node);
+        uint32_t lanes = node_lanes(node, slot), left = lanes;
+        any = any && any_lane && attempt_is_any_lane(attempt, node);
         if (stands_for(threads, attempt->record, by, record_at(threads, node->record), left))
             left = attempt_unordered(attempt, node->record, left);
-        if (left && made == node->next && node->lanes == (by_slot && left == by ? 0 : left))
+        if (left == lanes && made == node->next)
             made = nodes[more];
         else if (left)
-            made = threads_node(threads, node->record, by_slot && left == by ? 0 : left, made, 0);
+            made = threads_node(threads, node->record, lanes_in(left, slot), made, 0);
         if (record_at(threads, node->record)->cta == attempt->record->cta) {
             record_at(threads, node->record)->stays = false;
             record_at(threads, attempt->index)->stays &= !left;
@@ -173,9 +161,9 @@ uint32_t attempt_put(Attempt *attempt, uint32_t slot, bool *any_lane) {
         gsan_pool_give(&threads->pool, nodes, count * sizeof *nodes);
     if (any_lane)
         *any_lane = any;
-    if (!made && by_slot)
-        return attempt_node(attempt) << 5 | lowest(by);
-    uint32_t pruned = made ? node_at(threads, made)->depth : 0;
-    return threads_node_first(threads, attempt->index, by_slot ? 0 : by, made, pruned) << 5 |
-           (by_slot ? lowest(by) : 0);
+    if (made)
+        return put_first(attempt, made << 5 | (slot & 31), node_at(threads, made)->depth);
+    if (by & (by - 1))
+        return threads_node_first(threads, attempt->index, (NodeLanes){by, 0}, 0, 0) << 5;
+    return attempt_node(attempt) << 5 | lowest(by);
 }

@@ -181,8 +181,12 @@ void threads_pages_free(Threads *threads, ShadowPage *pages) {
 
 /* ---- Lists ---- */
 
-static uint64_t node_hash(uint32_t record, uint32_t lanes, uint32_t next) {
-    return hashed((uint64_t)record << 32 | next) ^ hashed(lanes + UINT64_C(0x51ED));
+static uint64_t node_hash(uint32_t record, NodeLanes lanes, uint32_t next) {
+    return hashed((uint64_t)record << 32 | next) ^ hashed(lanes.lanes + lanes.turn + UINT64_C(0x51ED));
+}
+
+static uint64_t hash_of(const Node *node) {
+    return node_hash(node->record, (NodeLanes){node->lanes, node->turn}, node->next);
 }
 
 static void nodes_grow(Threads *threads) {
@@ -191,7 +195,7 @@ static void nodes_grow(Threads *threads) {
     for (uint32_t i = 0; i < threads->node_capacity; i++)
         for (uint32_t index = threads->node_table[i], next; index; index = next) {
             Node *node = node_at(threads, index);
-            uint32_t *bucket = &grown[node_hash(node->record, node->lanes, node->next) & (capacity - 1)];
+            uint32_t *bucket = &grown[hash_of(node) & (capacity - 1)];
             next = node->chain;
             node->chain = *bucket;
             *bucket = index;
@@ -203,14 +207,16 @@ static void nodes_grow(Threads *threads) {
 
 /* A new one, with what is said of all of its list. `chain`: it is in the hash table, before that one; UINT32_MAX: it
  * is not. */
-static uint32_t node_new(Threads *threads, uint32_t of, uint32_t lanes, uint32_t behind, uint32_t pruned,
+static uint32_t node_new(Threads *threads, uint32_t of, NodeLanes lanes, uint32_t behind, uint32_t pruned,
                          uint32_t chain) {
     uint32_t index = swept_take(threads, &threads->nodes);
     Node *node = node_at(threads, index);
     const Record *record = record_at(threads, of);
-    bool plain = record->order != THREADS_WEAK && record->proxy == THREADS_GENERIC && !record->operation;
+    bool generic = record->proxy == THREADS_GENERIC && !record->operation;
+    bool strong = generic && record->order != THREADS_WEAK;
     node->record = of;
-    node->lanes = lanes;
+    node->lanes = lanes.lanes;
+    node->turn = (uint8_t)lanes.turn;
     node->next = behind;
     node->stamp = *stamp_at(threads, of);
     node->chain = chain == UINT32_MAX ? 0 : chain;
@@ -218,8 +224,11 @@ static uint32_t node_new(Threads *threads, uint32_t of, uint32_t lanes, uint32_t
     node->pruned = pruned;
     node->clusters = cluster_bit(threads, record->cta);
     node->least = node->most = record->cta;
-    node->level = plain ? record->level : 0;
+    node->odd = strong ? 0 : index;
+    node->level = strong ? record->level : LEVEL_NONE;
     node->element = record->element;
+    node->plain = generic && !strong && !record->silent;
+    node->cut = false;
     node->gives = record->gives;
     node->loose = record->loose;
     node->alone = chain == UINT32_MAX;
@@ -231,8 +240,13 @@ static uint32_t node_new(Threads *threads, uint32_t of, uint32_t lanes, uint32_t
         node->most = next->most > node->most ? next->most : node->most;
         node->gives |= next->gives;
         node->loose |= next->loose;
-        if (next->level < node->level || next->element != node->element)
-            node->level = next->element == node->element ? next->level : 0;
+        node->plain &= next->plain && next->record != of;
+        node->odd = strong ? next->odd : index;
+        if (!strong)
+            node->element = next->element;
+        else if (next->level != LEVEL_NONE && next->element != node->element)
+            node->level = 0;
+        node->level = next->level < node->level ? next->level : node->level;
     }
     threads->node_count++;
     return index;
@@ -241,17 +255,17 @@ static uint32_t node_new(Threads *threads, uint32_t of, uint32_t lanes, uint32_t
 uint32_t threads_node_alone(Threads *threads, uint32_t record) {
     uint32_t *node = &record_at(threads, record)->node;
     if (!*node)
-        *node = node_new(threads, record, 0, 0, 0, UINT32_MAX);
+        *node = node_new(threads, record, (NodeLanes){0}, 0, 0, UINT32_MAX);
     return *node;
 }
 
-uint32_t threads_node(Threads *threads, uint32_t record, uint32_t lanes, uint32_t next, uint32_t pruned) {
-    if (!next && !lanes)
+uint32_t threads_node(Threads *threads, uint32_t record, NodeLanes lanes, uint32_t next, uint32_t pruned) {
+    if (!next && !lanes.lanes && !lanes.turn)
         return threads_node_alone(threads, record);
     uint32_t *bucket = &threads->node_table[node_hash(record, lanes, next) & (threads->node_capacity - 1)];
     for (uint32_t index = *bucket; index; index = node_at(threads, index)->chain) {
         const Node *node = node_at(threads, index);
-        if (node->record == record && node->lanes == lanes && node->next == next)
+        if (node->record == record && node->lanes == lanes.lanes && node->turn == lanes.turn && node->next == next)
             return index;
     }
     if (threads->node_count >= threads->node_capacity) {
@@ -261,8 +275,8 @@ uint32_t threads_node(Threads *threads, uint32_t record, uint32_t lanes, uint32_
     return *bucket = node_new(threads, record, lanes, next, pruned, *bucket);
 }
 
-uint32_t threads_node_first(Threads *threads, uint32_t record, uint32_t lanes, uint32_t next, uint32_t pruned) {
-    if (!next && !lanes)
+uint32_t threads_node_first(Threads *threads, uint32_t record, NodeLanes lanes, uint32_t next, uint32_t pruned) {
+    if (!next && !lanes.lanes && !lanes.turn)
         return threads_node_alone(threads, record);
     return node_new(threads, record, lanes, next, pruned, UINT32_MAX);
 }
@@ -357,7 +371,7 @@ static void nodes_sweep(Threads *threads) {
             if (node->alone)
                 continue;
             uint32_t *bucket =
-                &threads->node_table[node_hash(node->record, node->lanes, node->next) & (threads->node_capacity - 1)];
+                &threads->node_table[hash_of(node) & (threads->node_capacity - 1)];
             node->chain = *bucket;
             *bucket = i;
         }

@@ -225,7 +225,7 @@ static bool is_newest(Threads *threads, uint64_t address, uint32_t bytes, uint32
         if (!slot)
             return false;
         const Node *node = node_at(threads, slot >> 5);
-        if (node->record != record || (node->lanes ? node->lanes != 1U << lane : (slot & 31) != lane))
+        if (node->record != record || node_lanes(node, slot) != 1U << lane)
             return false;
     }
     return page != NULL;
