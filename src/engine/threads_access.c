@@ -79,8 +79,8 @@ static uint32_t look(Attempt *attempt, uint32_t slot, bool keep) {
         if (!keep && attempt_is_settled(attempt, earlier))
             continue;
         uint32_t lanes = node_lanes(node, slot), left = attempt_unordered(attempt, node->record, lanes);
-        attempt->any_lane = attempt->any_lane && attempt_is_any_lane(attempt, node) &&
-                            (!left || races_alike(attempt, earlier));
+        attempt->any_lane =
+            attempt->any_lane && attempt_is_any_lane(attempt, node) && (!left || races_alike(attempt, earlier));
         if (left)
             left = attempt_judge(attempt, node->record, left);
         if (keep)
@@ -121,7 +121,7 @@ static void tell_all(Attempt *attempt, uint32_t slot) {
     uint32_t at = 0, site = THREADS_NONE, race = 0;
     for (uint32_t index = slot >> 5; index; index = list_next(threads, slot >> 5, index, ++at)) {
         const Node *node = node_at(threads, index);
-        uint32_t lanes = node_lanes(node, slot), times = (uint32_t)__builtin_popcount(lanes);
+        uint32_t lanes = node_lanes(node, slot), times = node->lanes ? (uint32_t)__builtin_popcount(lanes) : 1;
         const Record *earlier = record_at(threads, node->record);
         if (!at || earlier->site != site) {
             race = attempt_report(attempt, node->record, lowest(lanes), lowest(attempt->by), THREADS_UNORDERED);
@@ -287,8 +287,8 @@ static bool touch_again(const Attempt *attempt, const ShadowPage *page, Cell *ce
     if (!reads)
         cell->writes = moved_slot(step->to.writes, moved);
     for (uint32_t i = 0; i < step->told_count; i++)
-        attempt->threads->races[step->told[i].race].times +=
-            (uint64_t)step->told[i].times << (page->shift > 2 ? page->shift - 2 : 0);
+        attempt->threads->races[step->told[i].race].times += (uint64_t)step->told[i].times
+                                                             << (page->shift > 2 ? page->shift - 2 : 0);
     return true;
 }
 
@@ -296,7 +296,8 @@ void attempt_touch(Attempt *attempt, uint64_t begin, uint64_t end) {
     for (uint64_t at = begin; at < end;) {
         ShadowPage *page = attempt_page(attempt, at);
         uint64_t base = page->number * SHADOW_PAGE, stop = base + SHADOW_PAGE < end ? base + SHADOW_PAGE : end;
-        threads_page_cells(attempt->threads, page, at | stop);
+        if (!page->cells || (at | stop) & ((1U << page->shift) - 1))
+            threads_page_cells(attempt->threads, page, at | stop);
         for (; at < stop; at += 1U << page->shift) {
             uint32_t index = (uint32_t)(at - base) >> page->shift;
             attempt_at(attempt, at);
@@ -392,8 +393,7 @@ static void note_poll(Attempt *attempt, uint32_t lane, uint64_t address) {
     uint32_t slot = page->cells[address % SHADOW_PAGE >> page->shift].writes;
     if (attempt->record->element == 1U << page->shift && slot && !attempt->threads->shape.history &&
         !attempt->threads->shape.by_word &&
-        (attempt_is_clear(attempt, slot) ||
-         (is_strong(attempt, slot) && !node_at(attempt->threads, slot >> 5)->odd)))
+        (attempt_is_clear(attempt, slot) || (is_strong(attempt, slot) && !node_at(attempt->threads, slot >> 5)->odd)))
         threads_poll(attempt->threads, attempt->index, lane, address, slot);
 }
 

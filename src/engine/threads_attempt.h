@@ -80,13 +80,13 @@ typedef struct Attempt {
     LineStep line;
     Told told[MOST_TOLD]; /* races of the cell that is looked at */
     uint32_t told_count;
-    bool steady;      /* what is done to the cell depends on nothing but what is there */
-    bool any_lane;    /* ... and not on which lane does it, if those of the lists are as far from it */
-    bool any_readers; /* ... nor on where those of its readers are */
-    ShadowPage *page;                     /* the last */
-    bool whole;                           /* all elements are touched */
-    uint64_t home;                        /* cluster_bit, if nothing is known of other CTAs; 0: something is */
-    uint32_t first, last;                 /* CTAs of the cluster */
+    bool steady;          /* what is done to the cell depends on nothing but what is there */
+    bool any_lane;        /* ... and not on which lane does it, if those of the lists are as far from it */
+    bool any_readers;     /* ... nor on where those of its readers are */
+    ShadowPage *page;     /* the last */
+    bool whole;           /* all elements are touched */
+    uint64_t home;        /* cluster_bit, if nothing is known of other CTAs; 0: something is */
+    uint32_t first, last; /* CTAs of the cluster */
 } Attempt;
 
 /* Goes on at another address. */

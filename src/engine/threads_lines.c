@@ -44,9 +44,8 @@ static bool join_readers(Attempt *attempt, Line *line, const Seats *seats, bool 
     bool another = joins_another(attempt, line);
     threads_line_settle(attempt->threads, &line->reads, &line->read_shift);
     if (another) {
-        line->reads =
-            threads_node_first(attempt->threads, attempt->index, (NodeLanes){0}, line->reads >> 5, 1) << 5 |
-            seats->lane;
+        line->reads = threads_node_first(attempt->threads, attempt->index, (NodeLanes){0}, line->reads >> 5, 1) << 5 |
+                      seats->lane;
         return true;
     }
     attempt->by = 1U << seats->lane;

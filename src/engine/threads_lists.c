@@ -4,6 +4,12 @@
 
 enum { LOOKED_AT = 8, LONG_LIST = 32 };
 
+/* Whether a weak access of threads is before this, as its CTA is known by one number: as most are. */
+static inline bool is_behind(const Attempt *attempt, const Node *node, uint32_t index) {
+    return node->odd == index && node->stamp.warp != STAMP_OTHER && attempt->record->proxy == THREADS_GENERIC &&
+           clock_has_cta(attempt->knower.clock, node->stamp.cta, node->stamp.epoch);
+}
+
 /* Whether everything of the list is before whatever lane does this. */
 bool attempt_is_clear(Attempt *attempt, uint32_t slot) {
     uint32_t first = slot >> 5;
@@ -11,10 +17,11 @@ bool attempt_is_clear(Attempt *attempt, uint32_t slot) {
         return true;
     if (attempt_is_foreign(attempt, slot))
         return false;
-    for (uint32_t index = first; index; index = node_at(attempt->threads, index)->next) {
-        uint32_t number = node_at(attempt->threads, index)->record;
-        const Record *record = record_at(attempt->threads, number);
-        if (attempt_over_lanes(attempt, number, record) != UINT32_MAX)
+    for (uint32_t index = first, next; index; index = next) {
+        const Node *node = node_at(attempt->threads, index);
+        next = node->next;
+        if (!is_behind(attempt, node, index) &&
+            attempt_over_lanes(attempt, node->record, record_at(attempt->threads, node->record)) != UINT32_MAX)
             return false;
     }
     attempt->memos.clear[first % MEMO] = first;
@@ -107,8 +114,7 @@ static uint32_t without_repeated(Threads *threads, uint32_t slot, uint32_t *node
                 break;
         }
         bool plain = record->order != THREADS_WEAK && !record->operation && !node->lanes;
-        if (plain && newest[seat] &&
-            stands_for(threads, record_at(threads, later->record), lanes, record, lanes)) {
+        if (plain && newest[seat] && stands_for(threads, record_at(threads, later->record), lanes, record, lanes)) {
             record->stays = false;
             continue;
         }

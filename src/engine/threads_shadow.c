@@ -370,8 +370,7 @@ static void nodes_sweep(Threads *threads) {
             Node *node = node_at(threads, i);
             if (node->alone)
                 continue;
-            uint32_t *bucket =
-                &threads->node_table[hash_of(node) & (threads->node_capacity - 1)];
+            uint32_t *bucket = &threads->node_table[hash_of(node) & (threads->node_capacity - 1)];
             node->chain = *bucket;
             *bucket = i;
         }

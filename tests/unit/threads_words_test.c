@@ -464,12 +464,74 @@ static void acquires_of_a_place(void **unused) {
     }
 }
 
+/* More writers of a line than are kept of those that race, by lanes that are shifted against each other; who reads it
+ * or writes it strongly then races with those that are kept. */
+static void many_writers_of_a_place(void **unused) {
+    (void)unused;
+    enum { MANY = 400 };
+    for (uint32_t shifts = 1; shifts < 3; shifts++) {
+        Pair pair = pair_new((ThreadsShape){.ctas = MANY + 2, .cta_threads = 32});
+        ThreadsAccess write = {.kind = THREADS_WRITE, .element = 4, .bytes = 4}, read = write, strong = write;
+        uint64_t line[LANES];
+        read.kind = THREADS_READ;
+        strong.order = THREADS_RELAXED;
+        strong.scope = THREADS_GPU;
+        for (uint32_t cta = 0; cta < MANY + 2; cta++) {
+            const ThreadsAccess *access = cta < MANY ? &write : cta == MANY ? &read : &strong;
+            write.site = cta / 3 % 2;
+            read.site = strong.site = 2 + cta;
+            for (uint32_t i = 0; i < LANES; i++)
+                line[i] = GLOBAL + (i + cta % shifts) * 4;
+            access_both(&pair, cta, UINT32_MAX, access, line);
+        }
+        assert_int_equal(pair_agree(&pair), 4 + 2 + 3);
+        pair_free(&pair);
+    }
+}
+
+/* Warps read a tile of shared memory shifted against each other, write it, and update it strongly; now and then a
+ * barrier between is missing. */
+static void shifted_lanes(void **unused) {
+    (void)unused;
+    uint32_t with = 0;
+    for (uint32_t seed = 0; seed < share_of(200); seed++) {
+        enum { WARPS = 4 };
+        Pair pair = pair_new((ThreadsShape){.ctas = 1, .cta_threads = WARPS * LANES, .sweep_at = 200});
+        state = seed * 77 + 5;
+        for (uint32_t round = 0; round < 8; round++) {
+            for (uint32_t warp = 0; warp < WARPS; warp++)
+                for (uint32_t i = 0; i < 5; i++) {
+                    uint32_t kind = round % 3 == 0 ? THREADS_WRITE : round % 3 == 1 ? THREADS_UPDATE : THREADS_READ;
+                    ThreadsAccess access = {.kind = (uint8_t)kind, .element = 4, .bytes = 4, .site = round % 3 * 8 + i};
+                    uint64_t addresses[LANES];
+                    uint32_t shift = kind == THREADS_WRITE ? 4 : draw(9), step = one_in(4) ? 2 : 1;
+                    if (kind == THREADS_UPDATE) {
+                        access.order = THREADS_RELAXED;
+                        access.scope = one_in(8) ? THREADS_NO_SCOPE + 1 : THREADS_GPU;
+                    }
+                    for (uint32_t lane = 0; lane < LANES; lane++)
+                        addresses[lane] = threads_shared(0, ((uint64_t)warp * LANES +
+                                                             lane / step * (kind == THREADS_WRITE ? step : 1) +
+                                                             (kind == THREADS_WRITE ? lane % step : 0) + shift) *
+                                                                4);
+                    access_both(&pair, warp, one_in(6) ? 0x0ffffff0 : UINT32_MAX, &access, addresses);
+                }
+            if (!one_in(6))
+                barrier_both(&pair, 0, WARPS);
+        }
+        with += pair_agree(&pair) > 0;
+        pair_free(&pair);
+    }
+    assert_true(with > share_of(50) && with < share_of(200));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_programs_agree),   cmocka_unit_test(ordered_programs_are_clean),
         cmocka_unit_test(race_in_a_swizzled_line), cmocka_unit_test(one_reader_of_many),
         cmocka_unit_test(copies_and_sectors),      cmocka_unit_test(copies_told_as_one),
-        cmocka_unit_test(acquires_of_a_place),
+        cmocka_unit_test(acquires_of_a_place),     cmocka_unit_test(many_writers_of_a_place),
+        cmocka_unit_test(shifted_lanes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
