@@ -79,6 +79,16 @@ static bool is_closed(const Whole *w, uint32_t head, uint32_t meets, uint32_t in
     return true;
 }
 
+/* Whether lanes that come to a block of the range together make the same turns of the loops around it, up to those of
+ * the head: else it is of no use that they come together. */
+static bool turns_together(const Whole *w, uint32_t head, uint32_t index) {
+    uint32_t loop = w->flow->blocks[index].loop, outer = w->flow->blocks[head].loop;
+    for (; loop != PTX_NONE && loop != outer; loop = w->flow->loops[loop].outer)
+        if (w->values->turns[loop] == SPAN_NONE)
+            return false;
+    return true;
+}
+
 static bool is_range(const Whole *w, uint32_t head, uint32_t meets) {
     const PtxFlow *flow = w->flow;
     const FlowBlock *begin = &flow->blocks[head], *end = &flow->blocks[meets];
@@ -86,7 +96,8 @@ static bool is_range(const Whole *w, uint32_t head, uint32_t meets) {
     if (end->begin <= begin->end || end->begin - begin->end > MOST_COPIED)
         return false;
     for (uint32_t i = begin->end; i < end->begin; i++)
-        acts |= w->module->forms[w->module->statements[flow->instructions[i]].what].effect_count > 0;
+        acts |= w->module->forms[w->module->statements[flow->instructions[i]].what].effect_count > 0 &&
+                turns_together(w, head, flow->block_of[i]);
     for (uint32_t b = 0; acts && b < flow->block_count; b++) {
         const FlowBlock *block = &flow->blocks[b];
         bool begins = block->begin >= begin->end && block->begin < end->begin && block->begin < block->end;
