@@ -6,7 +6,7 @@
 #include "ptx/reader.h"
 
 /* Ifs in ifs in ifs; and copies of what branches lead around. */
-enum { MOST_ROUNDS = 8, MOST_COPIES = 3 };
+enum { MOST_ROUNDS = 8, MOST_COPIES = 6 };
 typedef bool Change(PtxEdits *edits, const PtxModule *module, uint32_t function, const uint32_t block[3],
                     unsigned round);
 
@@ -65,7 +65,20 @@ static bool change(Text *text, Str name, const uint32_t block[3], Change *by, un
     return any;
 }
 
-void instrument_launched(const PtxModule *module, uint32_t kernel, const uint32_t block[3], Text *to) {
+static bool can_be_read(const Text *text) {
+    PtxModule module;
+    Diagnostics diagnostics = {0};
+    Source *source = text->failed ? NULL : source_copy("module.ptx", text->data, text->size);
+    bool read = source && ptx_read(&module, source, false, &diagnostics);
+    if (source)
+        ptx_free(&module);
+    diagnostics_free(&diagnostics);
+    source_free(source);
+    return read;
+}
+
+/* The text with the shape; `changes`: and with more straight code, which need not be possible. */
+static void print_launched(const PtxModule *module, uint32_t kernel, const uint32_t block[3], bool changes, Text *to) {
     PtxEdits edits;
     bool keeps = has_debug_information(module);
     ptx_edits_init(&edits, module);
@@ -76,8 +89,8 @@ void instrument_launched(const PtxModule *module, uint32_t kernel, const uint32_
     }
     require(&edits, &module->functions[kernel], block);
     /* Most kernels are done then, and need not be read again. */
-    bool straight = straighten_function(&edits, module, kernel, block, 0);
-    bool copied = !straight && whole_function(&edits, module, kernel, block, 0);
+    bool straight = changes && straighten_function(&edits, module, kernel, block, 0);
+    bool copied = changes && !straight && whole_function(&edits, module, kernel, block, 0);
     Text shaped = {0};
     ptx_edit_print(&edits, &shaped);
     ptx_edits_free(&edits);
@@ -88,7 +101,14 @@ void instrument_launched(const PtxModule *module, uint32_t kernel, const uint32_
     for (unsigned round = 1; (straight || copied) && round <= MOST_COPIES; round++)
         if (!change(&shaped, name, block, whole_function, round))
             break;
-    text_add(to, shaped.data, shaped.size);
+    if ((straight || copied) && !can_be_read(&shaped))
+        print_launched(module, kernel, block, false, to);
+    else
+        text_add(to, shaped.data, shaped.size);
     to->failed |= shaped.failed;
     text_free(&shaped);
+}
+
+void instrument_launched(const PtxModule *module, uint32_t kernel, const uint32_t block[3], Text *to) {
+    print_launched(module, kernel, block, true, to);
 }

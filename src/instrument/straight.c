@@ -26,7 +26,7 @@ static const PtxStatement *statement_at(const Straight *s, uint32_t instruction)
 
 /* ---- What can have a guard --------------------------------------------------------------------------------- */
 
-static bool is_access_or_fence(const PtxEffect *effect) {
+bool straight_effect(const PtxEffect *effect) {
     const Effect *of = &effect->effect;
     return of->verb == EFFECT_FENCE_ORDER ||
            (effect_is_access(of) && of->done == DONE_NOW && of->helper == HELPER_BASE && of->proxy == PROXY_GENERIC);
@@ -47,7 +47,7 @@ static bool takes_guard(const Straight *s, uint32_t instruction, const PtxOperan
         return false;
     unsigned count = form->effect_count ? ptx_effects_of(s->module, statement, effects) : 0;
     for (unsigned i = 0; i < count; i++)
-        if (!is_access_or_fence(&effects[i]))
+        if (!straight_effect(&effects[i]))
             return false;
     for (uint32_t i = 0; i < statement->count; i++) {
         uint32_t value = flow_value(s->flow, statement->first + i);

@@ -21,7 +21,8 @@ static bool is_quiet(const PlaySite *site) {
 static bool same_place(const RecordPlaced *one, const RecordPlaced *other) {
     return one == other ||
            (one && other && one->rank == other->rank && memcmp(one->ctaid, other->ctaid, sizeof one->ctaid) == 0 &&
-            one->warps == other->warps && memcmp(one->of_warp, other->of_warp, one->warps * sizeof *one->of_warp) == 0);
+            one->warps == other->warps &&
+            (!one->warps || memcmp(one->of_warp, other->of_warp, one->warps * sizeof *one->of_warp) == 0));
 }
 
 static void add_use(SurveyRun *run, Arena *arena, RecordFrom use) {
