@@ -349,6 +349,9 @@ typedef struct weir_run_options {
     const char *gear;    /* "data" (or NULL): every value is computed; "slice": what addresses and control need */
     int volatile_races;  /* nonzero: volatile accesses are not synchronization, and can race */
     const char *require; /* the least scope of a clean verdict, by its name: with less it is incomplete; or NULL */
+    /* Asked now and then, by the thread that runs: nonzero ends the run, and the verdict is incomplete. May be NULL. */
+    int (*stop)(void *context);
+    void *stop_context;
 } weir_run_options;
 
 /* Runs the kernels of a module on an emulator: who waits for whom, whether all come to their end, and what is not

@@ -197,6 +197,8 @@ static void read_run(void *context) {
                          .report = options->report,
                          .only_launch = options->only_launch,
                          .timeout = options->timeout,
+                         .stop = options->stop,
+                         .stop_context = options->stop_context,
                          .module = module_text(ask->module, options->why, &result->arena),
                          .buffer = options->buffer,
                          .progress = options->progress,

@@ -24,8 +24,9 @@ double clock_seconds(void) {
     return (double)time_of(CLOCK_MONOTONIC) * 1e-9;
 }
 
-void deadline_start(unsigned seconds) {
-    deadline = (Deadline){.end = seconds ? deadline_now() + (uint64_t)seconds * 1000000000u : 0};
+void deadline_start(unsigned seconds, DeadlineStop *stop, void *context) {
+    uint64_t end = seconds ? deadline_now() + (uint64_t)seconds * 1000000000u : stop ? UINT64_MAX : 0;
+    deadline = (Deadline){.end = end, .stop = stop, .context = context};
 }
 
 bool deadline_end(void) {
@@ -40,6 +41,9 @@ bool deadline_look(void) {
         if (time < deadline.grant)
             return false;
         deadline.grant = 0;
+        deadline.stopped |= !deadline.missed && deadline.stop && deadline.stop(deadline.context);
+        if (deadline.stopped && deadline.end > time)
+            deadline.end = time;
         deadline.missed |= time >= deadline.end;
     }
     return deadline.missed;
@@ -48,6 +52,7 @@ bool deadline_look(void) {
 void deadline_grant(void) {
     if (!deadline.end)
         return;
-    uint64_t until = deadline_now() + granted_once, last = deadline.end + granted_at_most;
+    uint64_t until = deadline_now() + granted_once,
+             last = deadline.end == UINT64_MAX ? UINT64_MAX : deadline.end + granted_at_most;
     deadline.grant = until < last ? until : last;
 }

@@ -12,11 +12,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Whether work has to end now, for another reason than the time that it took. */
+typedef int DeadlineStop(void *context);
+
 typedef struct Deadline {
     uint64_t end;   /* nanoseconds of the thread's time; 0: there is none */
     uint64_t grant; /* until then it is not past; 0: nothing was granted */
     uint32_t asked; /* since the clock was read */
-    bool missed;
+    bool missed, stopped; /* stopped: because `stop` said so */
+    DeadlineStop *stop;   /* asked whenever the clock is read; or NULL */
+    void *context;
 } Deadline;
 
 extern _Thread_local Deadline deadline;
@@ -27,7 +32,7 @@ double clock_seconds(void);
 /* Nanoseconds that the thread has worked, and more. */
 uint64_t deadline_now(void);
 /* From now on, so many seconds; 0: no bound. */
-void deadline_start(unsigned seconds);
+void deadline_start(unsigned seconds, DeadlineStop *stop, void *context);
 /* No bound any more. Returns whether it was missed. */
 bool deadline_end(void);
 /* Reads the clock. */

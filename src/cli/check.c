@@ -17,7 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CHECKS_TIMES = 12, CHECKS_LEAST = 5 }; /* what --check-time is, unless it is given: see its help */
+/* What --check-time is, unless it is given: all of it takes so many times as long as the program without Weir, and
+ * checks get at least so many seconds. The program takes no less than a share of the time that it ran here. */
+enum { CHECKS_TIMES = 15, CHECKS_LEAST = 3, PLAIN_SHARE = 8 };
 enum { STACK_SIZE = 16 << 20, LOOK_MS = 200, LOWEST_PRIORITY = 19, STATUS_INCOMPLETE = 3 };
 
 /* ---- One file -------------------------------------------------------------------------------- */
@@ -31,14 +33,17 @@ typedef struct Job {
     size_t error_size;
     char prefix[24];
     Teller teller;
-    Options options; /* those of all, with the time that is left for it */
-    uint64_t like;   /* recordings of equal launches have the same; 0: not known */
-    bool over;       /* no launch can come that is to be checked together with it */
+    uint64_t like; /* recordings of equal launches have the same; 0: not known */
+    bool over;     /* no launch can come that is to be checked together with it */
     bool queued, done;
     bool left_out; /* it was not opened for want of time, and one that is like it was checked to its end */
     bool whole;    /* it was checked to its end */
-    bool late;     /* it was not, while the program ran, for want of time */
 } Job;
+
+typedef struct Workers {
+    pthread_t *threads;
+    size_t count;
+} Workers;
 
 typedef struct Check {
     Session session; /* its teller has the sum of what was said */
@@ -50,6 +55,8 @@ typedef struct Check {
     size_t queued, taken, queue_capacity;
     bool drops;           /* what was checked while the program ran is removed */
     double began, until;  /* seconds_now() when the program was started; when checks are to end; 0: whenever they do */
+    double busy;          /* seconds in which the program was recorded, as its processes say */
+    Workers early;        /* that take files while the program runs */
     size_t left_out;      /* files */
     bool ended, closed;   /* the program has ended; nothing is added to the queue any more */
     pthread_mutex_t lock; /* of the queue and of each job's `done` */
@@ -61,28 +68,28 @@ static void check_module(void *context, const char *path, weir_module *module, c
     tell_result(teller, path, weir_run(module, options));
 }
 
-/* For how long checks of a program may go on that ran for so long. */
-static double time_for(double seconds) {
-    return CHECKS_TIMES * seconds > CHECKS_LEAST ? CHECKS_TIMES * seconds : CHECKS_LEAST;
+/* For how long checks of a program may go on that ran for so long, some of it being recorded. */
+static double time_for(double seconds, double busy) {
+    double least = seconds / PLAIN_SHARE, plain = seconds - busy > least ? seconds - busy : least;
+    double rest = CHECKS_TIMES * plain - seconds;
+    return rest > CHECKS_LEAST ? rest : CHECKS_LEAST;
 }
 
-/* What is left of the time for all is the most that a file gets; while the program runs, as if it ended now. */
-static void limit_time(const Check *check, Options *options) {
-    double now = seconds_now(), left = check->until ? check->until - now : time_for(now - check->began);
-    if ((check->until || (check->began && !options->check_time_given)) &&
-        (!options->run.timeout || left < options->run.timeout))
-        options->run.timeout = left < 2 ? 1 : (unsigned)left;
+/* Whether checks have to end: of those that go on while the program does, that is not known before it ends. */
+static int is_time_up(void *context) {
+    const Check *check = context;
+    double until;
+    __atomic_load(&check->until, &until, __ATOMIC_RELAXED);
+    return until > 0 && seconds_now() > until;
 }
 
 /* False: there is not enough memory. */
 static bool open_job(const Check *check, const weir_context *weir, Job *job) {
     const Teller *all = &check->session.teller;
     Teller *teller = &job->teller;
-    job->options = *check->options;
-    limit_time(check, &job->options);
     job->errors = open_memstream(&job->error_text, &job->error_size);
     if (job->errors) {
-        *teller = teller_start(&job->options, stream_write, job->errors);
+        *teller = teller_start(check->options, stream_write, job->errors);
         teller->how.flags = all->how.flags;
         teller_count(teller);
         teller->writer = check->writes ? weir_writer_part(&all->how) : NULL;
@@ -262,29 +269,12 @@ static bool queue_groups(Check *check, bool all) {
     return good;
 }
 
-/* What was to be said of it is not. */
-static void drop_job(Job *job) {
-    fclose(job->errors);
-    free(job->error_text);
-    if (job->teller.writer)
-        weir_writer_end(job->teller.writer);
-    if (job->teller.also)
-        weir_writer_end(job->teller.also);
-    teller_free(&job->teller);
-}
-
-/* Whether a file was not checked to its end in the time that it got while the program ran: there may be more. */
-static bool is_late(const Check *check, const Job *job) {
-    return job->options.run.timeout != check->options->run.timeout && !job->next &&
-           job->teller.counts[WEIR_VERDICT_INCOMPLETE];
-}
-
 static void check_jobs(Check *check, weir_context *weir, Job *first, bool early) {
     if (first->next)
         check_group(check, weir, first);
     else
         check_file(check, weir, first);
-    for (const Job *job = first; early && check->drops && !is_late(check, first) && job; job = job->next)
+    for (const Job *job = first; early && check->drops && job; job = job->next)
         unlink(job->path);
 }
 
@@ -309,7 +299,7 @@ static void take_jobs(Check *check, bool early) {
             continue;
         }
         Job *first = check->queue[check->taken++];
-        first->left_out = check->until && !first->next && seconds_now() > check->until && is_spare(check, first);
+        first->left_out = is_time_up(check) && !first->next && is_spare(check, first);
         pthread_mutex_unlock(&check->lock);
         if (!first->left_out)
             check_jobs(check, weir, first, early);
@@ -317,7 +307,6 @@ static void take_jobs(Check *check, bool early) {
         for (Job *job = first; job; job = job->next) {
             job->whole = !job->left_out && !job->teller.counts[WEIR_VERDICT_INCOMPLETE] &&
                          !job->teller.counts[WEIR_VERDICT_ERROR];
-            job->late = early && is_late(check, first);
             job->done = true;
         }
         pthread_cond_signal(&check->finished);
@@ -337,11 +326,6 @@ static void *work_early(void *check) {
     take_jobs(check, true);
     return NULL;
 }
-
-typedef struct Workers {
-    pthread_t *threads;
-    size_t count;
-} Workers;
 
 static Workers start_workers(Check *check, size_t wanted, void *(*work)(void *)) {
     Workers workers = {.threads = calloc(wanted + 1, sizeof(pthread_t))};
@@ -432,23 +416,12 @@ static void await(Check *check, size_t index) {
     pthread_mutex_unlock(&check->lock);
 }
 
-/* Those that were not checked to their end while the program ran are checked again, if they get more time now. */
-static void try_again(Check *check) {
-    for (size_t i = 0; i < check->count; i++) {
-        Job *job = check->jobs[i];
-        if (!job->late || (check->until && check->until - seconds_now() < 2.0 * job->options.run.timeout))
-            continue;
-        drop_job(job);
-        *job = (Job){.path = job->path, .like = job->like};
-    }
-}
-
 /* All that there are, in their order. */
 static bool check_all(Check *check) {
-    try_again(check);
     size_t wanted = check->options->jobs ? check->options->jobs : core_count();
     for (size_t i = 0; i < check->count && check->count > 1; i++)
-        snprintf(check->jobs[i]->prefix, sizeof check->jobs[i]->prefix, "%zu-", i + 1);
+        if (!check->jobs[i]->queued)
+            snprintf(check->jobs[i]->prefix, sizeof check->jobs[i]->prefix, "%zu-", i + 1);
     if (!queue_groups(check, true))
         return false;
     pthread_mutex_lock(&check->lock);
@@ -506,14 +479,15 @@ static bool add_like(Check *check, const char *folder, char *said) {
     return good;
 }
 
-/* What the log says since it was last read: which recordings are alike, and whether some are over, whose names are
- * kept. */
+/* What the log says since it was last read: which recordings are alike, for how long the program was recorded, and
+ * whether some are over, whose names are kept. */
 static bool read_over(Check *check, const char *folder, FILE *log, Paths *over) {
     char *line = NULL;
     size_t size = 0;
     ssize_t length;
     bool any = false;
     long at = ftell(log);
+    double seconds;
     clearerr(log);
     while ((length = getline(&line, &size, log)) > 0 && line[length - 1] == '\n') {
         at = ftell(log);
@@ -522,6 +496,8 @@ static bool read_over(Check *check, const char *folder, FILE *log, Paths *over) 
             any |= paths_append(over, line + 5);
         else if (strncmp(line, "like ", 5) == 0)
             add_like(check, folder, line + 5);
+        else if (sscanf(line, "busy %*d %lf", &seconds) == 1)
+            check->busy += seconds;
     }
     fseek(log, at, SEEK_SET); /* what has no end yet is read again */
     free(line);
@@ -572,28 +548,28 @@ static size_t early_workers(const Options *options) {
     return fit < wanted ? (fit ? (size_t)fit : 1) : wanted;
 }
 
-/* Until the program has ended; false: it was not started. */
+/* Until the program has ended; false: it was not started. Early workers bring what they have to its end. */
 static bool watch(Check *check, const Early *early) {
-    Workers workers = start_workers(check, early_workers(check->options), work_early);
     struct pollfd ended = {.fd = early->ended, .events = POLLIN};
     char *path = NULL, go = 0;
     FILE *log = asprintf(&path, "%s/capture.log", early->folder) >= 0 ? fopen(path, "r") : NULL;
     bool good = log && can_be_early(check->options);
     check->began = seconds_now();
+    check->early = start_workers(check, early_workers(check->options), work_early);
     while (poll(&ended, 1, LOOK_MS) == 0)
         good = good && take_early(check, early, log);
-    double now = seconds_now();
+    double now = seconds_now(), until = 0;
     if (log) /* the last of it */
         read_over(check, early->folder, log, &(Paths){0});
     if (check->options->check_time_given)
-        check->until = check->options->check_time ? now + check->options->check_time : 0;
+        until = check->options->check_time ? now + check->options->check_time : 0;
     else
-        check->until = now + time_for(now - check->began);
+        until = now + time_for(now - check->began, check->busy);
     pthread_mutex_lock(&check->lock);
+    __atomic_store(&check->until, &until, __ATOMIC_RELAXED);
     check->ended = true;
     pthread_cond_broadcast(&check->more);
     pthread_mutex_unlock(&check->lock);
-    join_workers(&workers);
     if (log)
         fclose(log);
     free(path);
@@ -611,8 +587,10 @@ static bool gather(Check *check, const Early *early, Options *options) {
     bool good = watch(check, early) && add_recordings(check, early->folder);
     signal(SIGINT, SIG_DFL);
     signal(SIGQUIT, SIG_DFL);
+    pthread_mutex_lock(&check->lock);
     if (check->count)
         qsort(check->jobs, check->count, sizeof *check->jobs, by_path);
+    pthread_mutex_unlock(&check->lock);
     for (size_t i = 0; good && i < check->count; i++)
         good = paths_append(&options->inputs, check->jobs[i]->path);
     return good && check->count;
@@ -621,6 +599,7 @@ static bool gather(Check *check, const Early *early, Options *options) {
 /* ---- The command ----------------------------------------------------------------------------- */
 
 static void check_free(Check *check) {
+    join_workers(&check->early);
     for (size_t i = 0; i < check->count; i++) {
         free(check->jobs[i]->path);
         free(check->jobs[i]);
@@ -643,6 +622,8 @@ static int check_files(Options *options, const Early *early) {
     if (!session_open(&check.session, options, "run"))
         return STATUS_ERROR;
     options->run.progress = NULL; /* workers are not watched one by one */
+    options->run.stop = early ? is_time_up : NULL;
+    options->run.stop_context = &check;
     all->how.flags |= options->verbose ? WEIR_SUPPRESSED : WEIR_SKIP_CLEAN;
     all->how.flags |= options->require_all ? WEIR_REQUIRE_ALL : 0;
     session_how(&check.session, WEIR_VERDICTS);
@@ -662,8 +643,10 @@ static int check_files(Options *options, const Early *early) {
     else
         tell_passed_over(all);
     if (check.left_out)
-        fprintf(stderr, "weir: %zu recording%s left out for want of time (--check-time): an equal launch was checked to its end\n",
-                check.left_out, check.left_out > 1 ? "s were" : " was");
+        fprintf(
+            stderr,
+            "weir: %zu recording%s left out for want of time (--check-time): an equal launch was checked to its end\n",
+            check.left_out, check.left_out > 1 ? "s were" : " was");
     if (all->aside && !all->kernels) /* nothing else was looked at */
         all->verdict = weir_verdict_worse(all->verdict, WEIR_VERDICT_INCOMPLETE);
     if (all->writer)

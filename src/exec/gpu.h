@@ -465,6 +465,8 @@ void gpu_failed_kept(void);
 void gpu_begin(void);
 /* At the end of the program: everything is drained and said. Called again it does nothing. */
 void gpu_finish(void);
+/* A launch is recorded, or an image compiled, from here on, or until here: for how long is said in the end. */
+void gpu_busy(bool begins);
 /* The same for what has ended: a kernel never will, and others may be in the driver with the mutex, and not come back.
  */
 void gpu_abandon(void);

@@ -210,6 +210,7 @@ static void drain(GpuFlight *flight, Result result) {
     flight_free(flight);
     context->unwritten--;
     __atomic_sub_fetch(&unwritten, 1, __ATOMIC_RELEASE);
+    gpu_busy(false);
     stay_awake();
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&gpu_mutex);
@@ -324,6 +325,7 @@ void drain_add(GpuFlight *flight) {
     __atomic_add_fetch(&in_air, 1, __ATOMIC_RELAXED);
     flight->context->unwritten++;
     __atomic_add_fetch(&unwritten, 1, __ATOMIC_RELEASE);
+    gpu_busy(true);
     if (flight->watched.found && !flight->failed)
         hang_made(&flight->watched, flight_ended(flight));
     __atomic_add_fetch(&added, 1, __ATOMIC_RELEASE);

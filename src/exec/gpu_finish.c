@@ -38,6 +38,30 @@ void gpu_failed_kept(void) {
     failed.kept = true;
 }
 
+/* Time in which something is recorded, written or compiled: about as much longer does the program take. */
+static struct {
+    pthread_mutex_t lock;
+    unsigned count;
+    uint64_t since, total;
+} busy = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void gpu_busy(bool begins) {
+    uint64_t now = gpu_now();
+    pthread_mutex_lock(&busy.lock);
+    if (begins ? !busy.count++ : busy.count && !--busy.count) {
+        busy.total += begins ? 0 : now - busy.since;
+        busy.since = now;
+    }
+    pthread_mutex_unlock(&busy.lock);
+}
+
+static double busy_seconds(void) {
+    pthread_mutex_lock(&busy.lock);
+    uint64_t all = busy.total + (busy.count ? gpu_now() - busy.since : 0);
+    pthread_mutex_unlock(&busy.lock);
+    return (double)all * 1e-9;
+}
+
 static void count(GpuKernel *kernel) {
     seen.kernels += kernel->launches > 0;
     seen.recorded += kernel->recorded;
@@ -51,6 +75,7 @@ static void say(void) {
     uint64_t libraries = gpu_unseen_write();
     if (failed.result && !failed.kept)
         folder_log("launch-failed %d %s", failed.result, failed.kernel ? failed.kernel : "");
+    folder_log("busy %ld %.3f", (long)getpid(), busy_seconds());
     folder_log("recorded %ld %llu %llu %llu %llu %llu %llu", (long)getpid(), (unsigned long long)seen.kernels,
                (unsigned long long)gpu_launches(), (unsigned long long)seen.recorded, (unsigned long long)seen.repeated,
                (unsigned long long)seen.excluded, (unsigned long long)libraries);

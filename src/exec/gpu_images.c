@@ -325,15 +325,17 @@ bool gpu_image(GpuKernel *kernel, GpuModule *module, unsigned registers, GpuImag
     *image = (GpuImage){.module = module, .registers = registers, .bytes = module->cubin};
     if (module->cubin && !registers)
         return true;
+    gpu_busy(true);
+    image->bytes = NULL;
     if (compile(module, kernel->name, registers, &linked, &image->why)) {
         image->bytes = linked.cubin;
-        return true;
+    } else {
+        const char *why = NULL;
+        image->module = freed(module);
+        if (image->module && compile(image->module, kernel->name, registers, &linked, &why))
+            image->bytes = linked.cubin;
     }
-    const char *why = NULL;
-    image->bytes = NULL;
-    image->module = freed(module);
-    if (image->module && compile(image->module, kernel->name, registers, &linked, &why))
-        image->bytes = linked.cubin;
+    gpu_busy(false);
     return image->bytes != NULL;
 }
 

@@ -248,6 +248,26 @@ static void explain_errors(weir_context *weir) {
     close_input(&input);
 }
 
+static int stop_at_once(void *context) {
+    ++*(unsigned *)context;
+    return 1;
+}
+
+/* What is not looked at is said, and the other kernel is not looked at either. */
+static void stop_a_run(weir_context *weir) {
+    unsigned asked = 0;
+    Input input = open_text(weir, two_kernels);
+    weir_result *result =
+        weir_run(input.module, &(weir_run_options){.stop = stop_at_once, .stop_context = &asked, .timeout = 100});
+    CHECK(asked);
+    CHECK(weir_result_verdict(result) == WEIR_VERDICT_INCOMPLETE);
+    CHECK(weir_kernel_at(result, 0).verdict == WEIR_VERDICT_INCOMPLETE);
+    CHECK(weir_kernel_at(result, 1).verdict == WEIR_VERDICT_INCOMPLETE);
+    CHECK(strstr(weir_item_at(result, WEIR_ITEM_INCOMPLETE, 0).text, "there was no time left for it"));
+    weir_result_free(result);
+    close_input(&input);
+}
+
 static void know_verdicts(void) {
     CHECK(strcmp(weir_verdict_name(WEIR_VERDICT_INCOMPLETE), "incomplete") == 0);
     CHECK(weir_verdict_status(WEIR_VERDICT_CLEAN) == 0);
@@ -266,6 +286,7 @@ int main(void) {
     run_one_kernel(weir);
     replay_a_witness(weir);
     explain_errors(weir);
+    stop_a_run(weir);
     know_verdicts();
     weir_destroy(weir);
     return failures ? 1 : 0;

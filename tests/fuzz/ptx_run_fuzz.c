@@ -16,7 +16,7 @@ static void check_kernel(PtxModule *module, uint32_t kernel, PtxGear gear) {
     Verdict verdict = {.arena = &arena, .kernel = "fuzz"};
     ThreadsOptions options = {.gear = gear, .budget = INSTRUCTIONS};
     options.orders = gear == GEAR_DATA ? ORDERS_DIRECTED : ORDERS_EAGER;
-    deadline_start(SECONDS);
+    deadline_start(SECONDS, NULL, NULL);
     threads_check(module, kernel, &options, &verdict);
     (void)deadline_end();
     verdict_close(&verdict);

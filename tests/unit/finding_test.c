@@ -178,7 +178,7 @@ static void a_finding_has_time_to_be_told(void **state) {
     (void)state;
     Arena arena;
     Verdict verdict = new_verdict(&arena);
-    deadline_start(1);
+    deadline_start(1, NULL, NULL);
     deadline.end = 1;
     assert_true(deadline_look());
     assert_true(deadline_passed());

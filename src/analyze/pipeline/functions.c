@@ -49,7 +49,7 @@ void result_membar(Result *result, const MembarRequest *request) {
     find(&look, find_functions);
     for (; look.at < result->count; look.at++) {
         MembarReport *report = &result->membar_reports[look.at];
-        deadline_start(request->timeout);
+        deadline_start(request->timeout, NULL, NULL);
         bool done = result_attempt(result, look_at_barriers, &look);
         deadline_end();
         if (!done) {

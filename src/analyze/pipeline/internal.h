@@ -71,7 +71,9 @@ void add_fingerprints(Result *result, size_t kernel);
 
 /* ---- pipeline.c ---- */
 /* Says of a kernel that the time for it (Question.timeout) was up before all of it was looked at. */
-void result_is_late(Result *result, size_t kernel);
+void result_is_late(Result *result, size_t kernel, bool stopped);
+/* Its time begins (base/deadline.h). */
+void result_starts(const Result *result);
 
 /* ---- row.c ---- */
 /* Kernels that share one global memory, and what was found when they ran on it. */

@@ -32,6 +32,12 @@ static void say_no_memory(void *context) {
     verdict_incomplete(&look->result->verdicts[look->at], "", 0, "the run needs more memory than the limit");
 }
 
+static void say_stopped(void *context) {
+    const Look *look = context;
+    verdict_incomplete(&look->result->verdicts[look->at], "", 0,
+                       "there was no time left for it: not all of it was looked at (raise --check-time)");
+}
+
 static void say_too_late(void *context) {
     const Look *look = context;
     verdict_incomplete(&look->result->verdicts[look->at], "", 0,
@@ -39,10 +45,15 @@ static void say_too_late(void *context) {
                        look->result->question.timeout);
 }
 
-void result_is_late(Result *result, size_t kernel) {
+void result_starts(const Result *result) {
+    const Question *question = &result->question;
+    deadline_start(question->timeout, question->stop, question->stop_context);
+}
+
+void result_is_late(Result *result, size_t kernel, bool stopped) {
     Look look = {.result = result, .at = kernel};
     result->arena.budget += LAST_WORDS;
-    result_attempt(result, say_too_late, &look);
+    result_attempt(result, stopped ? say_stopped : say_too_late, &look);
     result->verdicts[kernel].kind = VERDICT_INCOMPLETE; /* even if there was no memory to say it */
 }
 
@@ -67,7 +78,7 @@ static void check_and_close(Result *result, size_t kernel) {
     bool alone = question->global && !result->rows[kernel] && !question->lint_only && !result->ptx;
     double started = clock_seconds();
     set_progress(question, &look);
-    deadline_start(question->timeout);
+    result_starts(result);
     if (alone && !result->trail && !result_given_launch(result, kernel))
         row_run_chosen(&grid, result, kernel);
     else if (alone)
@@ -76,8 +87,9 @@ static void check_and_close(Result *result, size_t kernel) {
     if (alone && grid.check && grid.count == 1 && !result->trail && !question->only_launch && !verdict->finding_count)
         row_run_chosen(&grid, result, kernel);
     bool complete = result_attempt(result, check_kernel, &look);
+    bool stopped = deadline.stopped;
     if (deadline_end()) {
-        result_is_late(result, kernel);
+        result_is_late(result, kernel, stopped);
     } else if (!complete) {
         result->arena.budget += LAST_WORDS;
         result_attempt(result, say_no_memory, &look);

@@ -34,6 +34,8 @@ typedef struct Question {
     bool only_launch;                     /* no other than the one of the file */
     VerdictScope required;                /* of a clean verdict; a weaker one is incomplete */
     unsigned timeout;                     /* seconds for each kernel; 0: no bound */
+    int (*stop)(void *context);           /* whether it has to end now; or NULL */
+    void *stop_context;
     bool global;                          /* races in global memory are looked for: */
     GlobalOptions global_options;
     bool shows_global;           /* of one run, accesses to global memory are told, too */

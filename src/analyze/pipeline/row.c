@@ -175,21 +175,23 @@ void results_check(Result *const *results, size_t count) {
     Row row = {0};
     bool ready = count > 0;
     if (are_recordings(results, count)) {
-        deadline_start(results[0]->question.timeout);
+        result_starts(results[0]);
         run_recordings(&row, results, count);
+        bool stopped = deadline.stopped;
         if (deadline_end())
             for (size_t i = 0; i < count; i++)
-                result_is_late(results[i], 0);
+                result_is_late(results[i], 0, stopped);
     }
     for (size_t i = 0; i < count; i++)
         ready &= results[i]->question.global && !*results[i]->problem && !results[i]->ptx; /* that is run by itself */
     if (ready) {
-        deadline_start(results[0]->question.timeout);
+        result_starts(results[0]);
         row_run(&row, results, count, 0, SIZE_MAX);
+        bool stopped = deadline.stopped;
         if (deadline_end())
             for (size_t i = 0; i < count; i++)
                 for (size_t k = 0; k < results[i]->count; k++)
-                    result_is_late(results[i], k);
+                    result_is_late(results[i], k, stopped);
     }
     for (size_t i = 0; i < count; i++)
         result_check(results[i]);

@@ -162,6 +162,8 @@ static void tell_lapped(const Playing *playing) {
 }
 
 void tell_order(Verdict *verdict, const StrongTurns *turns) {
+    if (turns->doubts.late) /* that the time was up is reported */
+        return;
     uint32_t doubted = turns->doubts.unfit ? turns->doubts.unfit : turns->doubts.unsure;
     if (turns->split)
         verdict_incomplete(verdict, "", 0,
@@ -170,13 +172,12 @@ void tell_order(Verdict *verdict, const StrongTurns *turns) {
                            "whole",
                            turns->split, turns->count - turns->doubled);
     if (doubted)
-        verdict_incomplete(
-            verdict, "", 0,
-            turns->doubts.unfit
-                ? "the order of strong accesses is not known from what they found: %u of %u"
-                : "the order of strong accesses is not known: %u of %u are behind atomics "
-                  "whose result is not known",
-            doubted, turns->count - turns->doubled);
+        verdict_incomplete(verdict, "", 0,
+                           turns->doubts.unfit
+                               ? "the order of strong accesses is not known from what they found: %u of %u"
+                               : "the order of strong accesses is not known: %u of %u are behind atomics "
+                                 "whose result is not known",
+                           doubted, turns->count - turns->doubled);
 }
 
 static bool is_textured(const ThreadsCheck *check, const PtxCode *code) {
@@ -435,7 +436,7 @@ static PtxEnd play_all(Playing *playing) {
         survey_make(player);
         turns_read(&playing->turns, &player, 1);
         player->overrules = may_overrule(playing) ? MOST_OVERRULED : 0;
-        end = play(player);
+        end = playing->turns.doubts.late ? PTX_END_TIME : play(player);
         player->overrules = 0;
         survey_end(player);
     }

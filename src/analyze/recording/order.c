@@ -1,5 +1,6 @@
 /* The order of strong accesses to one place: one after the other is picked, the earliest that found what is there. */
 #include "analyze/recording/order.h"
+#include "base/deadline.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -275,14 +276,17 @@ static Held at_first(const Strong *items, uint32_t count, int32_t window) {
     return (Held){zero, 0};
 }
 
-/* Of one key, if times are wrong by no more than that. */
-static StrongDoubts order_within(const Strong *items, uint32_t count, int32_t window, bool *done, uint32_t *numbers) {
+/* Of one key, if times are wrong by no more than that; `fits_all`: it ends where something does not fit. */
+static StrongDoubts order_within(const Strong *items, uint32_t count, int32_t window, bool fits_all, bool *done,
+                                 uint32_t *numbers) {
     StrongDoubts doubts = {0};
     uint32_t stores = 0; /* that have come between */
     Held held = at_first(items, count, window);
     bool lost = false; /* an update has left a value that is not known */
     uint32_t first = 0;
-    for (uint32_t number = 0; number < count; number++) {
+    memset(done, 0, count * sizeof *done);
+    for (uint32_t number = 0; number < count && !(fits_all && doubts.unfit) && !doubts.late; number++) {
+        doubts.late = deadline_passed();
         while (done[first])
             first++;
         uint32_t at = pick(items, done, first, count, held, window);
@@ -366,17 +370,20 @@ static void order_key(Strong *items, uint32_t count, bool *done, uint32_t *numbe
     if (order_reads(items, count, numbers) || strong_chain(items, count, numbers))
         return;
     find_foreign(items, count);
-    StrongDoubts least = order_within(items, count, best, done, numbers), made = least;
+    StrongDoubts least = order_within(items, count, best, true, done, numbers);
+    if (least.unfit && strong_search(items, count, numbers))
+        return;
+    if (least.unfit)
+        least = order_within(items, count, best, false, done, numbers);
+    StrongDoubts made = least;
     for (int32_t window = WINDOW * WIDER; least.unfit && count <= MOST_WIDER && window <= WIDEST; window *= WIDER) {
-        memset(done, 0, count * sizeof *done);
-        made = order_within(items, count, window, done, numbers);
+        made = order_within(items, count, window, false, done, numbers);
         best = made.unfit < least.unfit ? window : best;
         least = made.unfit < least.unfit ? made : least;
     }
-    if (made.unfit > least.unfit) { /* that was not the last */
-        memset(done, 0, count * sizeof *done);
-        order_within(items, count, best, done, numbers);
-    }
+    if (made.unfit > least.unfit) /* that was not the last */
+        order_within(items, count, best, false, done, numbers);
+    doubts->late |= least.late;
     doubts->unfit += least.unfit;
     doubts->unsure += least.unsure;
     if (least.unfit || least.unsure)
@@ -387,9 +394,10 @@ StrongDoubts strong_order(Strong *items, uint32_t count, uint32_t *numbers) {
     StrongDoubts doubts = {0};
     bool *done = calloc(count + 1, sizeof *done);
     strong_sort(items, count);
-    for (uint32_t i = 0, end; i < count; i = end) {
+    for (uint32_t i = 0, end; i < count && !doubts.late; i = end) {
         for (end = i + 1; end < count && items[end].key == items[i].key;)
             end++;
+        doubts.late = deadline_passed();
         if (done)
             order_key(items + i, end - i, done + i, numbers, &doubts);
         for (uint32_t k = i; !done && k < end; k++) /* in the order of time: of which nothing is sure */

@@ -55,6 +55,7 @@ typedef struct Strong {
 typedef struct StrongDoubts {
     uint32_t unfit, unsure;
     bool within; /* ... and threads of one CTA are among those at one of these places */
+    bool late;   /* the time was up before the order was found */
 } StrongDoubts;
 /* numbers[index] is the place of each in the order of its key. The items are sorted by key and time. */
 StrongDoubts strong_order(Strong *items, uint32_t count, uint32_t *numbers);
@@ -70,6 +71,10 @@ void strong_sort(Strong *items, uint32_t count);
 /* Of one place, if the order follows from what was found alone: numbers[index] is the place of each. False: it does
  * not. */
 bool strong_chain(const Strong *items, uint32_t count, uint32_t *numbers);
+/* ---- order_search.c ---- */
+/* The same, if it follows from that and from the threads' programs. They are sorted by time, and those that found what
+ * none leaves are known (Strong.foreign). */
+bool strong_search(const Strong *items, uint32_t count, uint32_t *numbers);
 /* ---- order.c ---- */
 /* What one leaves that found what it did. False: nobody knows. */
 bool strong_leaves(const Strong *item, uint64_t *value);

@@ -514,7 +514,7 @@ static void run_cluster(Player *player, PlayCluster *cluster) {
     for (bool any = true; any && !player->stops && !deadline_passed();) {
         any = false;
         tell_progress(player);
-        for (uint32_t i = 0; i < warps && !player->stops; i++) {
+        for (uint32_t i = 0; i < warps && !player->stops && !deadline_passed(); i++) {
             PlayWarp *warp = &cluster->warps[i];
             if (warp->pending || (!warp->drained && !warp->met))
                 any |= play_turn(player, warp);

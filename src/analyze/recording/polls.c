@@ -11,6 +11,7 @@
 #include "analyze/recording/internal.h"
 
 #include "analyze/recording/order.h"
+#include "base/deadline.h"
 
 #include <string.h>
 
@@ -233,7 +234,7 @@ static void take_row(Row *row, const Strong *items, uint32_t count, const uint32
         return;
     find_own(row);
     find_stretches(row);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count && !deadline_passed(); i++) {
         find_early(row, i, least, changed);
         find_late(row, i);
         changed = row->items[i]->goes_on ? i + 1 : changed;

@@ -2,6 +2,7 @@
 #include "analyze/recording/reached.h"
 
 #include "analyze/recording/order.h"
+#include "base/deadline.h"
 
 enum { PAGE_LOG2 = 12, FIRST_PAGES = 256 };
 #define NOT_GLOBAL UINT64_C(0x4000000000000000) /* windows */
@@ -75,7 +76,7 @@ static void read_warp(Reached *reached, Player *player, uint32_t number, uint32_
     RecordStream stream;
     Record record;
     record_stream(&stream, &player->reader, number, room);
-    while (record_next(&stream, &record)) {
+    while (!deadline_passed() && record_next(&stream, &record)) {
         const PlaySite *site = record.kind < RECORD_EXIT ? &player->sites->items[record.site] : NULL;
         if (!site || !site->code)
             continue;

@@ -4,6 +4,7 @@
 
 #include "analyze/recording/order.h"
 #include "base/bisect.h"
+#include "base/deadline.h"
 
 /* A place of strong accesses. */
 typedef struct Stored {
@@ -29,7 +30,7 @@ static void read_warp(Counting *counting, Player *player, uint32_t number, uint3
     RecordStream stream;
     Record record;
     record_stream(&stream, &player->reader, number, room);
-    while (record_next(&stream, &record)) {
+    while (!deadline_passed() && record_next(&stream, &record)) {
         Lanes places;
         uint32_t bytes = record.kind < RECORD_EXIT ? play_stored_places(player, &player->sites->items[record.site],
                                                                         &record, cta, warp, &places)

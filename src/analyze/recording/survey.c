@@ -332,11 +332,14 @@ static void read_ahead(Survey *survey, RecordStream *stream, const SurveyFrom *f
 }
 
 static bool read_cluster(Survey *survey, uint32_t number, RecordCursor *room, Twin *twin) {
+    enum { LOOK_WARPS = 16 };
     Player *player = survey->player;
     const RecordingLaunch *launch = &player->recording->launch;
     uint32_t warps = player->reader.warps, size = player->machine->cluster_size;
     begin_names(survey);
     for (uint32_t i = 0; i < size * warps; i++) {
+        if (i % LOOK_WARPS == 0 && deadline_look())
+            return false;
         SurveyFrom from = {number * size + i / warps, i % warps, number * size * warps + i};
         uint32_t id = play_cta_id(player, from.cta);
         RecordStream stream;
@@ -347,7 +350,7 @@ static bool read_cluster(Survey *survey, uint32_t number, RecordCursor *room, Tw
             turns_begin(survey->reading, player, stream.warp);
         read_ahead(survey, &stream, &from, twin);
         while (record_next(&stream, &record)) {
-            if (!read_record(survey, &record, &from, twin))
+            if (deadline_passed() || !read_record(survey, &record, &from, twin))
                 return false;
             if (survey->reading)
                 turns_see(survey->reading, player, stream.warp, from.cta, &record);

@@ -142,6 +142,8 @@ static bool play_members(struct Together *together) {
     for (uint32_t i = 0; i < together->count; i++)
         players[i] = &together->members[i]->player;
     turns_read(&together->turns, players, together->count);
+    if (together->turns.doubts.late)
+        return false;
     do
         while (play_round(together) && !stops(together))
             continue;

@@ -3,6 +3,7 @@
 #include "analyze/recording/internal.h"
 #include "analyze/recording/order.h"
 #include "base/bisect.h"
+#include "base/deadline.h"
 
 #include <stdlib.h>
 
@@ -159,7 +160,7 @@ static void read_warp(StrongReading *reading, Player *player, uint32_t number, u
     Record record;
     record_stream(&stream, &player->reader, number, room);
     turns_begin(reading, player, number);
-    while (record_next(&stream, &record))
+    while (!deadline_passed() && record_next(&stream, &record))
         turns_see(reading, player, number, cta, &record);
 }
 
@@ -193,12 +194,14 @@ void turns_read(StrongTurns *turns, Player *const *players, uint32_t count) {
     turns->count = reading.count;
     turns->numbers = ARENA_ARRAY(arena, uint32_t, reading.count + 1);
     turns->doubts = strong_order(reading.items, reading.count, turns->numbers);
-    if (turns->doubts.unfit) { /* what was found may be what plain stores left */
+    if (turns->doubts.unfit && !turns->doubts.late) { /* what was found may be what plain stores left */
         stores_count(reading.items, reading.count, players, count, arena);
         turns->doubts = strong_order(reading.items, reading.count, turns->numbers);
     }
     turns->read = reading.items;
     turns->read_count = reading.count;
+    if (turns->doubts.late) /* nothing is played */
+        return;
     turns->split = count_split(&reading) + count_mixed(reading.items, reading.count);
     turns->doubts.within |= turns->split && strong_within(reading.items, reading.count);
     if (turns->doubts.unfit || turns->doubts.unsure || turns->split) /* how polls could have ended is not known */
