@@ -349,9 +349,14 @@ typedef struct weir_run_options {
     const char *gear;    /* "data" (or NULL): every value is computed; "slice": what addresses and control need */
     int volatile_races;  /* nonzero: volatile accesses are not synchronization, and can race */
     const char *require; /* the least scope of a clean verdict, by its name: with less it is incomplete; or NULL */
-    /* Asked now and then, by the thread that runs: nonzero ends the run, and the verdict is incomplete. May be NULL. */
+    /* Asked now and then, by the threads that run: nonzero ends the run, and the verdict is incomplete. May be NULL. */
     int (*stop)(void *context);
     void *stop_context;
+    /* Of a large recording: `take` nonzero asks for a further thread, and gets nonzero if it may be started; 0 says that
+     * such a thread has ended. The verdict does not depend on it. NULL: the thread that calls is the only one. */
+    int (*core)(void *context, int take);
+    void *core_context;
+    double core_after; /* seconds of a check before it is asked: a thread takes some time to start */
 } weir_run_options;
 
 /* Runs the kernels of a module on an emulator: who waits for whom, whether all come to their end, and what is not

@@ -20,6 +20,7 @@
 /* What --check-time is, unless it is given: all of it takes so many times as long as the program without Weir, and
  * checks get at least so many seconds. The program takes no less than a share of the time that it ran here. */
 enum { CHECKS_TIMES = 15, CHECKS_LEAST = 3, PLAIN_SHARE = 8 };
+#define ALONE_SECONDS 0.25 /* of a check before it uses other cores: most take less */
 enum { STACK_SIZE = 16 << 20, LOOK_MS = 200, LOWEST_PRIORITY = 19, STATUS_INCOMPLETE = 3 };
 
 /* ---- One file -------------------------------------------------------------------------------- */
@@ -57,6 +58,7 @@ typedef struct Check {
     double began, until;  /* seconds_now() when the program was started; when checks are to end; 0: whenever they do */
     double busy;          /* seconds in which the program was recorded, as its processes say */
     Workers early;        /* that take files while the program runs */
+    long idle;            /* cores that no thread has; less than 0 if there are more threads */
     size_t left_out;      /* files */
     bool ended, closed;   /* the program has ended; nothing is added to the queue any more */
     pthread_mutex_t lock; /* of the queue and of each job's `done` */
@@ -81,6 +83,18 @@ static int is_time_up(void *context) {
     double until;
     __atomic_load(&check->until, &until, __ATOMIC_RELAXED);
     return until > 0 && seconds_now() > until;
+}
+
+/* Of a large recording: a thread more, or less. */
+static int use_core(void *context, int take) {
+    Check *check = context;
+    if (!take)
+        __atomic_add_fetch(&check->idle, 1, __ATOMIC_RELAXED);
+    else if (__atomic_sub_fetch(&check->idle, 1, __ATOMIC_RELAXED) >= 0)
+        return 1;
+    else
+        __atomic_add_fetch(&check->idle, 1, __ATOMIC_RELAXED);
+    return 0;
 }
 
 /* False: there is not enough memory. */
@@ -301,8 +315,10 @@ static void take_jobs(Check *check, bool early) {
         Job *first = check->queue[check->taken++];
         first->left_out = is_time_up(check) && !first->next && is_spare(check, first);
         pthread_mutex_unlock(&check->lock);
+        __atomic_sub_fetch(&check->idle, 1, __ATOMIC_RELAXED);
         if (!first->left_out)
             check_jobs(check, weir, first, early);
+        __atomic_add_fetch(&check->idle, 1, __ATOMIC_RELAXED);
         pthread_mutex_lock(&check->lock);
         for (Job *job = first; job; job = job->next) {
             job->whole = !job->left_out && !job->teller.counts[WEIR_VERDICT_INCOMPLETE] &&
@@ -427,6 +443,7 @@ static bool check_all(Check *check) {
     pthread_mutex_lock(&check->lock);
     check->closed = true;
     pthread_mutex_unlock(&check->lock);
+    __atomic_add_fetch(&check->idle, (long)wanted - (long)check->early.count, __ATOMIC_RELAXED);
     Workers workers = start_workers(check, wanted < check->count ? wanted : check->count, work);
     for (size_t i = 0; workers.count && i < check->count; i++) {
         await(check, i);
@@ -555,7 +572,9 @@ static bool watch(Check *check, const Early *early) {
     FILE *log = asprintf(&path, "%s/capture.log", early->folder) >= 0 ? fopen(path, "r") : NULL;
     bool good = log && can_be_early(check->options);
     check->began = seconds_now();
-    check->early = start_workers(check, early_workers(check->options), work_early);
+    size_t wanted = early_workers(check->options);
+    __atomic_store_n(&check->idle, (long)wanted, __ATOMIC_RELAXED);
+    check->early = start_workers(check, wanted, work_early);
     while (poll(&ended, 1, LOOK_MS) == 0)
         good = good && take_early(check, early, log);
     double now = seconds_now(), until = 0;
@@ -624,6 +643,9 @@ static int check_files(Options *options, const Early *early) {
     options->run.progress = NULL; /* workers are not watched one by one */
     options->run.stop = early ? is_time_up : NULL;
     options->run.stop_context = &check;
+    options->run.core = use_core;
+    options->run.core_context = &check;
+    options->run.core_after = ALONE_SECONDS;
     all->how.flags |= options->verbose ? WEIR_SUPPRESSED : WEIR_SKIP_CLEAN;
     all->how.flags |= options->require_all ? WEIR_REQUIRE_ALL : 0;
     session_how(&check.session, WEIR_VERDICTS);

@@ -8,12 +8,13 @@
  * FILE.launch.json is a launch of FILE.ptx, FILE.json a list of them (tests/machine). Each launch is held against the
  * machine twice: (a) every thread makes the same accesses in the same order, by instruction, kind and address, and goes
  * through the same barriers; (b) the verdict and the races are those of `weir check` with the same launch in the eager
- * order. What a recording cannot say is left out: which values are written to global memory, so that a race of equal
- * ones is one of different ones there. With --sample, one CTA of PARTS is recorded, or more where they belong together:
- * nothing may be found then that the machine does not find, and the verdict is incomplete. So it is with --more, if
- * COUNT chunks beyond the first of each warp are too few. --keep writes the last recording to a file, and compares
- * nothing; with --global, of global memory alone. With --hangs, kernels that do not end are run until their waits give
- * up, by the machine's clock, and the recording has to name the same cause. With
+ * order, played by one thread and by several. What a recording cannot say is left out: which values are written to
+ * global memory, so that a race of equal ones is one of different ones there. With --sample, one CTA of PARTS is
+ * recorded, or more where they belong together: nothing may be found then that the machine does not find, and the
+ * verdict is incomplete. So it is with --more, if COUNT chunks beyond the first of each warp are too few. --keep writes
+ * the last recording to a file, and compares nothing; with --global, of global memory alone. With --hangs, kernels that
+ * do not end are run until their waits give up, by the machine's clock, and the recording has to name the same cause.
+ * With
  * --orders, kernels end in the order in which they are recorded; if the machine finds another one in which they do not,
  * or in which an mbarrier is used wrongly, or in which polls end earlier and accesses race, the recording has to tell
  * of such a one. With --cut, kernels that end are stopped again and again on their way: never may what they recorded by
@@ -686,6 +687,16 @@ static void close_file(File *file) {
     source_free(file->source);
 }
 
+/* Three threads more than one. */
+static int use_core(void *used, int take) {
+    enum { MOST = 3 };
+    int count = take ? __atomic_add_fetch((int *)used, 1, __ATOMIC_RELAXED)
+                     : __atomic_sub_fetch((int *)used, 1, __ATOMIC_RELAXED);
+    if (take && count > MOST)
+        __atomic_sub_fetch((int *)used, 1, __ATOMIC_RELAXED);
+    return take && count <= MOST;
+}
+
 static const char *compare(Case *of, PtxMachine *plain) {
     if (hurried)
         return compare_hurried(of);
@@ -710,10 +721,17 @@ static const char *compare(Case *of, PtxMachine *plain) {
         return problem;
     threads_check(of->plain, of->plain_entry, &options, &machine);
     recording_check(of->module, of->entry, &of->recording, &options, &played);
+    int used = 0;
+    Verdict several = {.arena = &of->arena};
+    options.core = use_core;
+    options.core_context = &used;
+    recording_check(of->module, of->entry, &of->recording, &options, &several);
+    options.core = NULL;
     RecordingSeen watched = {.see = see, .observer = &theirs, .all = true};
     recording_check_seen(of->module, of->entry, &of->recording, &options, &seen, &watched);
     take_plain_lines(of->module, &played);
     take_plain_lines(of->module, &seen);
+    take_plain_lines(of->module, &several);
     if (verbose) {
         print_verdict("check", &machine);
         print_verdict("recording", &played);
@@ -739,6 +757,13 @@ static const char *compare(Case *of, PtxMachine *plain) {
         problem = verdicts_differ(&of->arena, &played, &seen, complete, plain->guess_count > 0);
     if (!problem)
         problem = counts_differ(&of->arena, &played, &seen);
+    if (!problem)
+        problem = verdicts_differ(&of->arena, &played, &several, complete, plain->guess_count > 0);
+    if (!problem)
+        problem = counts_differ(&of->arena, &played, &several);
+    if (!problem && (used || played.launches->events != several.launches->events ||
+                     played.incomplete_count != several.incomplete_count))
+        problem = "several threads do not report what one does";
     return problem;
 }
 

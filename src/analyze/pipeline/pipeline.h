@@ -36,6 +36,9 @@ typedef struct Question {
     unsigned timeout;                     /* seconds for each kernel; 0: no bound */
     int (*stop)(void *context);           /* whether it has to end now; or NULL */
     void *stop_context;
+    int (*core)(void *context, int take); /* for another thread; or NULL */
+    void *core_context;
+    double core_after; /* seconds */
     bool global;                          /* races in global memory are looked for: */
     GlobalOptions global_options;
     bool shows_global;           /* of one run, accesses to global memory are told, too */

@@ -111,6 +111,9 @@ ThreadsOptions result_threads(Result *result, size_t kernel) {
                             .random = question->runs.schedules,
                             .trail = result->threads_trail,
                             .together = result->together,
+                            .core = question->core,
+                            .core_context = question->core_context,
+                            .core_after = question->core_after,
                             .progress = question->runs.progress,
                             .context = question->runs.context};
 }

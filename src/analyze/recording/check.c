@@ -11,8 +11,10 @@
 typedef struct Playing {
     ThreadsCheck check;
     const Recording *recording;
+    const Recording *given; /* the same, as the file has it */
     RecordingSeen *seen;
-    bool hangs;      /* and the cause is reported */
+    bool alone, again; /* by one thread; something is to be reported that several have found (cores.c) */
+    bool hangs;        /* and the cause is reported */
     uint64_t unseen; /* chunks that no thread came to */
     Recording unpacked;
     PlaySites sites;
@@ -436,7 +438,12 @@ static PtxEnd play_all(Playing *playing) {
         survey_make(player);
         turns_read(&playing->turns, &player, 1);
         player->overrules = may_overrule(playing) ? MOST_OVERRULED : 0;
-        end = playing->turns.doubts.late ? PTX_END_TIME : play(player);
+        if (playing->turns.doubts.late)
+            end = PTX_END_TIME;
+        else if (!playing->alone && cores_can(player))
+            end = cores_play(player, playing->given, &playing->again);
+        else
+            end = play(player);
         player->overrules = 0;
         survey_end(player);
     }
@@ -546,6 +553,8 @@ static void play_machine(Playing *playing, PtxWatch *watch) {
     if (playing->seen && playing->seen->begin)
         playing->seen->begin(playing->seen, check);
     PtxEnd end = play_all(playing);
+    if (playing->again)
+        return;
     ptx_watch_end(watch);
     if (player->apart)
         ptx_watch_end(player->apart);
@@ -624,7 +633,8 @@ static void play_recording(Playing *playing) {
         tell_variables(check);
         launch_tell_shared(check, playing->recording);
     }
-    runs_add_launch(check, launch);
+    if (!playing->again)
+        runs_add_launch(check, launch);
     runs_close(check);
     check->verdict->only_launch = true;
 }
@@ -635,7 +645,8 @@ static void check_recording(ThreadsCheck *check) {
         recording_unseen(playing->recording, check->verdict);
         return;
     }
-    playing->unpacked = *playing->recording;
+    playing->given = playing->recording;
+    playing->unpacked = *playing->given;
     playing->recording = &playing->unpacked;
     jmp_buf here, *outer = check->arena.exhausted;
     if (setjmp(here)) {
@@ -645,6 +656,13 @@ static void check_recording(ThreadsCheck *check) {
     }
     check->arena.exhausted = check->verdict->arena->exhausted = &here;
     play_recording(playing);
+    if (playing->again) {
+        close_playing(playing);
+        playing->unpacked = *playing->given;
+        playing->again = false;
+        playing->alone = true;
+        play_recording(playing);
+    }
     check->arena.exhausted = check->verdict->arena->exhausted = outer;
     close_playing(playing);
 }

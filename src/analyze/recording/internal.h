@@ -387,6 +387,13 @@ void fetches_told(Player *player, uint32_t cluster);
 /* All is played: what was not has been read all the same. */
 void survey_end(Player *player);
 
+/* ---- cores.c: several threads ---- */
+/* Whether the clusters can be played by several; behind survey_make. */
+bool cores_can(const Player *player);
+/* play(), by as many as there are cores for (ThreadsOptions.core); of the recording as it was given. *again: something
+ * is to be reported, and all has to be played by one thread alone. */
+PtxEnd cores_play(Player *player, const Recording *recording, bool *again);
+
 /* ---- access.c ---- */
 /* What the addresses of a record's lanes are made of. */
 typedef struct PlayReach {

@@ -38,6 +38,10 @@ typedef struct ThreadsOptions {
     uint32_t random;           /* how many random ones; 0: the default */
     const ThreadsTrail *trail; /* that run, and nothing else; NULL */
     uint8_t together;          /* TogetherKind: of a recording */
+    /* Whether there is a core that has nothing to do, which is taken (take 1) until it is given back (0); NULL: none. */
+    int (*core)(void *context, int take);
+    void *core_context;
+    double core_after; /* seconds of a check before it is asked */
     /* Called before each run; may be NULL. */
     void (*progress)(void *context, const char *launch, uint64_t run, uint64_t runs);
     void *context;
