@@ -99,8 +99,13 @@ void again_say(const Recorded *recorded, const Options *options) {
     paths_free(&words);
 }
 
+/* Then where a launch traps is recorded, too: all memory, and that. */
+bool record_on_host(void) {
+    return setenv("WEIR_RECORD_HOST", "1", 1) == 0 && setenv("WEIR_RECORD_SPACES", "15", 0) == 0;
+}
+
 bool again_environment(const Recorded *recorded) {
-    return setenv("WEIR_RECORD_HOST", "1", 1) == 0 &&
+    return record_on_host() &&
            (recorded->failed_kernel ? setenv("WEIR_RECORD_ONLY", recorded->failed_kernel, 1) == 0 &&
                                           setenv("WEIR_RECORD_EXCLUDE", "", 1) == 0
                                     : setenv("WEIR_RECORD_LAUNCHES", ALL_LAUNCHES, 1) == 0);

@@ -73,6 +73,8 @@ void recorded_say(const Recorded *recorded, size_t files, const Options *options
  * for that. */
 void again_say(const Recorded *recorded, const Options *options);
 bool again_environment(const Recorded *recorded);
+/* Sets the environment for records in host memory. */
+bool record_on_host(void);
 /* Whether this command was started as Triton's ptxas; then what it does as that: its status. */
 bool is_ptxas(const char *name);
 int run_ptxas(int count, char **arguments);

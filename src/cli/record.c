@@ -96,7 +96,8 @@ static bool set_options(const Options *options) {
            set_number("WEIR_RECORD_DISK", disk) &&
            (!options->launches_given || set_number("WEIR_RECORD_LAUNCHES", options->record_launches)) &&
            set_number("WEIR_RECORD_SHADOW", options->mode == EXEC_SHADOW) &&
-           set_number("WEIR_RECORD_SAMPLE", options->sample) && set_number("WEIR_RECORD_HOST", options->record_host) &&
+           set_number("WEIR_RECORD_SAMPLE", options->sample) && set_number("WEIR_RECORD_HOST", 0) &&
+           (!options->record_host || record_on_host()) &&
            setenv("WEIR_RECORD_ONLY", options->only ? options->only : "", 1) == 0 &&
            setenv("WEIR_RECORD_EXCLUDE", options->exclude ? options->exclude : "", 1) == 0;
 }

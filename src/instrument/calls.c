@@ -46,15 +46,26 @@ bool call_hands(const Calls *calls, uint32_t statement) {
     return to == PTX_NONE ? calls_address(calls->module, statement) : calls->hands[to];
 }
 
-bool call_leaves(const Calls *calls, uint32_t statement) {
+/* False: it is no call of a function without a body; *name: empty, if it has none. */
+static bool calls_out(const Calls *calls, uint32_t statement, Str *name) {
     if (!is_call(calls->module, statement) || calls_address(calls->module, statement) ||
         called_by(calls, statement) != PTX_NONE)
         return false;
     const PtxModule *module = calls->module;
     const PtxOperand *callee = &module->operands[callee_of(module, &module->statements[statement])];
-    Str name = callee->kind == PTX_CALLEE ? ptx_name(module, module->functions[callee->a].name) : (Str){"", 0};
-    return word_place(name, "vprintf malloc free __assertfail") <
-           0; /* what comes with the driver touches no memory of ours */
+    *name = callee->kind == PTX_CALLEE ? ptx_name(module, module->functions[callee->a].name) : (Str){"", 0};
+    return true;
+}
+
+bool call_leaves(const Calls *calls, uint32_t statement) {
+    Str name;
+    return calls_out(calls, statement, &name) && word_place(name, "vprintf malloc free __assertfail") <
+                                                     0; /* what comes with the driver touches no memory of ours */
+}
+
+bool call_stops(const Calls *calls, uint32_t statement) {
+    Str name;
+    return calls_out(calls, statement, &name) && ptx_callee(name) == PTX_EVALUATE_STOP;
 }
 
 /* ---- Who needs it ------------------------------------------------------------------------------------------ */

@@ -54,6 +54,8 @@ static void add_site(Mix *mix, const Site *site) {
     add(mix, (uint64_t)site->run << 32 | (uint64_t)site->part_count << 16 | bits);
     if (site->poll.told)
         add(mix, site->poll.operand);
+    if (site->unnamed)
+        add(mix, site->unnamed);
     for (uint32_t i = 0; i < site->part_count; i++)
         add_part(mix, &site->parts[i]);
     for (uint32_t i = 0; site->of && i < site->of_count; i++)

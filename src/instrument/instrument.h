@@ -13,7 +13,13 @@
 #include "record/record.h"
 
 typedef enum InstrumentMode { INSTRUMENT_RECORD, INSTRUMENT_SHADOW } InstrumentMode;
-enum { INSTRUMENT_GLOBAL = 1, INSTRUMENT_SHARED = 2, INSTRUMENT_TENSOR = 4, INSTRUMENT_EVERYWHERE = 7 };
+enum {
+    INSTRUMENT_GLOBAL = 1,
+    INSTRUMENT_SHARED = 2,
+    INSTRUMENT_TENSOR = 4,
+    INSTRUMENT_EVERYWHERE = 7,
+    INSTRUMENT_STOPS = 8, /* no memory: traps and failed assertions. The records have to outlive them */
+};
 
 typedef struct InstrumentOptions {
     InstrumentMode mode;
@@ -95,21 +101,23 @@ typedef struct Site {
     uint32_t function;  /* of the module */
     uint32_t statement; /* the instruction; of a function that ends without one, the brace */
     bool ends;          /* a thread ends: its records are RECORD_EXIT */
+    bool stops;         /* the grid is over: a trap, a failed assertion */
     bool each;          /* every lane writes a RECORD_LANE of its own */
     bool strong;        /* ... being a strong access: with its time, and what it found and wrote */
     bool shared;        /* all that it accesses is shared memory of its own CTA */
     bool large;         /* ... of more than 4 bytes */
     bool fetches;       /* an atomic that gives nothing, and is made to give what it found */
     bool waits;         /* recorded behind it, for the lanes whose wait succeeded */
-    bool tests;    /* the same wait, which nothing repeats, before it: whoever looks at the mbarrier does so in time */
-    bool meets;    /* lanes of a mask wait for each other */
-    bool hands;    /* ... and hand registers to each other, which orders no memory */
-    bool aligned;  /* a barrier of threads before which the lanes of a warp wait for each other */
-    bool map;      /* a RECORD_MAP stands before it, unless the map is a parameter */
-    SitePoll poll; /* strong */
-    uint32_t run;  /* sites that a RECORD_RUN of this one tells of, itself included; 0: it has none */
-    bool masked;   /* in a run its lanes are told; else they are those that were told last, if not: */
-    bool all;      /* ... it is of all lanes of full warps */
+    bool tests; /* the same wait, which nothing repeats, before it: whoever looks at the mbarrier does so in time */
+    bool meets; /* lanes of a mask wait for each other */
+    bool hands; /* ... and hand registers to each other, which orders no memory */
+    uint32_t unnamed;   /* ... and the masks of these lanes, which are not recorded, are known to lack them */
+    bool aligned;       /* a barrier of threads before which the lanes of a warp wait for each other */
+    bool map;           /* a RECORD_MAP stands before it, unless the map is a parameter */
+    SitePoll poll;      /* strong */
+    uint32_t run;       /* sites that a RECORD_RUN of this one tells of, itself included; 0: it has none */
+    bool masked;        /* in a run its lanes are told; else they are those that were told last, if not: */
+    bool all;           /* ... it is of all lanes of full warps */
     const uint32_t *of; /* ... of these, of each warp of the CTA: its guard depends on the thread's number alone */
     uint32_t of_count;
     bool bare;       /* a RECORD_RUN of it has no lanes in its head: warps are full */

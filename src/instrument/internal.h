@@ -24,6 +24,8 @@ bool call_hands(const Calls *calls, uint32_t statement);
 bool call_meets(const Calls *calls, uint32_t statement);
 /* Whether a statement is a call of what is in another module. */
 bool call_leaves(const Calls *calls, uint32_t statement);
+/* Whether a statement is a call with which the grid is over: a failed assertion. */
+bool call_stops(const Calls *calls, uint32_t statement);
 /* Whether there is such a call in a function. */
 bool calls_any(const Calls *calls, uint32_t function);
 /* A kernel whose address is taken: it is launched from elsewhere than the host; PTX_NONE: there is none. */
@@ -452,7 +454,7 @@ uint32_t group_most_units(void); /* that a call may take */
 void write_grouped(Code *code, const Step *step);
 /* Whether the lanes that come to it together wait for each other behind its record, which has to be written by then. */
 static inline bool site_settles(const Site *site) {
-    return site->hands || site->aligned;
+    return site->hands || site->aligned || site->stops;
 }
 void write_group_body(Code *code);
 /* Who leads those of ~mask, in ~first; in ~t0 those before the lane. */

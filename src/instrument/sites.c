@@ -46,12 +46,35 @@ static bool is_strong(const PtxEffect *effect) {
     return of->done == DONE_NOW && of->helper == HELPER_BASE && of->proxy == PROXY_GENERIC && of->order != ORDER_WEAK;
 }
 
+/* Of a mask that is written in the instruction, or is a number that the thread's place in the CTA decides: the lanes
+ * that it lacks, although they give it, which is undefined. False: it is another one, and may lack any. */
+static bool lanes_unnamed(const Look *look, uint32_t instruction, const PtxEffect *effect, uint32_t *lanes) {
+    const PtxOperand *mask = ptx_effect_operand(look->module, look_statement(look, instruction), effect->on);
+    const PtxBlockShape *shape = &look->values.shape;
+    uint32_t threads = look->shaped ? shape->x * shape->y * shape->z : RECORD_LANES, lacked = 0;
+    *lanes = 0;
+    if (!mask)
+        return true;
+    Form form = ptx_operand_form(&look->values, (uint32_t)(mask - look->module->operands));
+    if (!form_based_on_constant(&form) || form.assumes)
+        return false;
+    for (uint32_t i = 0; i < threads; i++) {
+        uint32_t bit = UINT32_C(1) << i % RECORD_LANES;
+        bool has = (form.ones + form_offset(&look->values, &form, i)) & bit;
+        *lanes |= has ? 0 : bit;
+        lacked |= has ? bit : 0;
+    }
+    return !(*lanes & lacked); /* the same in all warps */
+}
+
 /* Whether others may notice what it does, or it them, beside the memory that it touches. Of lanes that hand on nothing
  * but registers, if some of them may never come. */
 static bool synchronizes(const Look *look, uint32_t instruction, const PtxEffect *effect) {
+    uint32_t unnamed;
     switch (effect->effect.verb) {
     case EFFECT_WARP_SYNC:
-        return !effect->effect.relaxed || look_for_some(look, instruction);
+        return !effect->effect.relaxed || look_for_some(look, instruction) ||
+               !lanes_unnamed(look, instruction, effect, &unnamed) || unnamed;
     case EFFECT_ANYTHING:
         return !effect->callee || call_leaves(look->calls, look->flow.instructions[instruction]);
     case EFFECT_READ:
@@ -100,6 +123,12 @@ static bool ends_thread(const Look *look, uint32_t instruction) {
                : evaluator == PTX_EVALUATE_EXIT;
 }
 
+/* Whether the grid is over with it, which fails: that a thread came there is all that there is to say. */
+static bool stops_grid(const Look *look, uint32_t instruction) {
+    return look_form(look, instruction)->evaluator == PTX_EVALUATE_STOP ||
+           (look->calls && call_stops(look->calls, look->flow.instructions[instruction]));
+}
+
 static bool is_texture(const PtxEffect *effect) {
     return effect->effect.proxy == PROXY_TEXTURE || effect->effect.proxy == PROXY_SURFACE;
 }
@@ -121,6 +150,9 @@ bool site_of(const Look *look, uint32_t instruction, const InstrumentOptions *op
         site->ends = true;
         return true;
     }
+    site->stops = options->spaces & INSTRUMENT_STOPS && stops_grid(look, instruction);
+    if (site->stops)
+        return true;
     if (!look_acts(look, instruction))
         return false;
     unsigned count = ptx_effects_of(look->module, look_statement(look, instruction), effects);
@@ -138,6 +170,9 @@ bool site_of(const Look *look, uint32_t instruction, const InstrumentOptions *op
         site->waits |= effect->effect.verb == EFFECT_WAIT && effect->gives.size;
         site->meets |= effect->effect.verb == EFFECT_WARP_SYNC;
         site->hands |= effect->effect.verb == EFFECT_WARP_SYNC && effect->effect.relaxed;
+        if (site->hands && !lanes_unnamed(look, instruction, effect, &site->unnamed))
+            site->unnamed = 0;
+        parts &= !site->unnamed;
         site->map |= map_in_memory(look, instruction, effect);
         parts &= !is_texture(effect) && effect->effect.verb != EFFECT_ANYTHING;
     }

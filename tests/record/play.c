@@ -858,7 +858,7 @@ static void run_file(const char *path) {
     snprintf(ptx_path, sizeof ptx_path, "%.*s.ptx", (int)size, path);
     json_t *json = json_load_file(path, 0, &error);
     File file = {.source = source_read(ptx_path, &problem), .options = {.mode = INSTRUMENT_RECORD}};
-    file.options.spaces = global ? INSTRUMENT_GLOBAL : INSTRUMENT_EVERYWHERE;
+    file.options.spaces = global ? INSTRUMENT_GLOBAL : INSTRUMENT_EVERYWHERE | INSTRUMENT_STOPS;
     Diagnostics diagnostics = {0};
     if (!file.source || !json || !ptx_read(&file.module, file.source, false, &diagnostics)) {
         judge(path, problem ? problem : json ? "the PTX cannot be read" : error.text);

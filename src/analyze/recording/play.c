@@ -237,6 +237,16 @@ static void make_uniform(const Player *player, const PlayWarp *warp, const PlayS
     record->lanes = lanes;
 }
 
+/* Lanes came whose masks, which are known without a record, lack them. */
+static bool fault_unnamed(Player *player, PlayWarp *warp, const PlaySite *site, const Record *record) {
+    PtxMachine *machine = player->machine;
+    PtxGroup *group = play_group(machine, warp->warp, site->code, record->lanes);
+    ptx_unnamed(machine, group, site->code, record->lanes & site->site->unnamed);
+    player->stops = true;
+    play_done(machine, group);
+    return true;
+}
+
 /* All lanes have come: those of `record`, and of what is pending with it, which is taken out. */
 static bool run_together(Player *player, PlayWarp *warp, const PlaySite *site, Record *record, uint32_t lanes,
                          PtxGroup **group) {
@@ -271,7 +281,7 @@ static bool try_together(Player *player, PlayWarp *warp, const PlaySite *site, R
     if (*group)
         return try_site(player, warp, site, record, group);
     uint32_t wanted = wanted_lanes(player, warp, site, record), here = record->lanes;
-    if (record->lanes & ~wanted && !site->hands) /* its mask lacks a lane of its own, which is a fault */
+    if (record->lanes & ~wanted) /* its mask lacks a lane of its own, which is a fault */
         return try_site(player, warp, site, record, group);
     for (const Pending *other = warp->pending; (wanted & ~here) && other; other = other->next)
         if (&other->record != record && comes_together(player, warp, site, record, other))
@@ -373,6 +383,8 @@ static bool try_record(Player *player, PlayWarp *warp, Record *record, PtxGroup 
         return true;
     if (site->at_named)
         meet_part(player, warp->warp->cta);
+    if (record->lanes & site->site->unnamed)
+        return fault_unnamed(player, warp, site, record);
     if (lacks)
         return true;
     if (site->symbol && !player->other && !seen && play_plain(player, warp->warp, site, record))

@@ -3,12 +3,14 @@
  * what is there already. */
 #include "analyze/recording/internal.h"
 
+#include "ptx/effects.h"
+
 /* ---- Without values ------------------------------------------------------------------------------- */
 
 typedef struct Stores {
     ThreadsCheck *check;
     const PtxValues *values;
-    PtxStores *stores;
+    FormSpan all; /* what is the same over so many threads is the same for all of the launch */
 } Stores;
 
 /* The number that an operand is; false: it is none. */
@@ -23,11 +25,64 @@ static bool number_of(const Stores *look, const PtxArgument *argument, uint64_t 
     return form_constant(&form, number);
 }
 
+/* Lanes that load one address together load one value, or a weak load races with a store, which is found by itself. */
 static bool is_alike(const Stores *look, const PtxArgument *argument) {
     if (argument->kind != ARGUMENT_ROW)
         return argument->kind == ARGUMENT_CONSTANT;
     Form form = ptx_operand_form(look->values, argument->operand);
-    return form_is_uniform(look->values->tables, &form) && !form.assumes;
+    return form_is_uniform(look->values->tables, &form) && !(form.assumes & FORM_NO_WRAP);
+}
+
+static bool is_for_all(const Stores *look, const Form *form) {
+    return form_is_uniform(look->values->tables, form) && form_span(form) <= look->all && !form->assumes;
+}
+
+/* Whether an instruction is a weak load of an address that is the same for all threads. */
+static bool loads_one(const Stores *look, uint32_t instruction) {
+    const PtxModule *module = look->check->module;
+    uint32_t at = look->values->flow->instructions[instruction];
+    const PtxStatement *statement = &module->statements[at];
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    unsigned count = ptx_effects_of(module, statement, effects);
+    const PtxOperand *on = count == 1 ? ptx_effect_operand(module, statement, effects[0].on) : NULL;
+    if (!on || on->kind != PTX_ADDRESS || effects[0].effect.verb != EFFECT_READ ||
+        effects[0].effect.order != ORDER_WEAK)
+        return false;
+    PtxOrigin origin;
+    Form form = ptx_address_form(look->values, at, (uint32_t)(on - module->operands), &origin);
+    return is_for_all(look, &form) &&
+           (origin.space == PTX_SPACE_GLOBAL || (origin.space == PTX_SPACE_SHARED && look->all == SPAN_CTA));
+}
+
+/* Whether nothing between two instructions of a block orders threads. */
+static bool nothing_orders(const Stores *look, uint32_t from, uint32_t to) {
+    const PtxModule *module = look->check->module;
+    for (uint32_t i = from; i < to; i++) {
+        PtxEffect effects[PTX_EFFECTS_MOST];
+        unsigned count = ptx_effects_of(module, &module->statements[look->values->flow->instructions[i]], effects);
+        for (unsigned k = 0; k < count; k++)
+            if ((effects[k].effect.verb != EFFECT_READ && effects[k].effect.verb != EFFECT_WRITE) ||
+                effects[k].effect.order != ORDER_WEAK)
+                return false;
+    }
+    return true;
+}
+
+/* Whether all threads of the launch that make a store, outside of loops, store the same there: what the launch decides,
+ * or what they load from one address. If a store came between two of these loads, it races with one, or what orders it
+ * orders the two stores, too. */
+static bool is_same_for_all(const Stores *look, const PtxArgument *argument, uint32_t instruction) {
+    const PtxFlow *flow = look->values->flow;
+    if (argument->kind != ARGUMENT_ROW)
+        return argument->kind == ARGUMENT_CONSTANT;
+    Form form = ptx_operand_form(look->values, argument->operand);
+    uint32_t number = flow_value(flow, argument->operand);
+    const FlowValue *value = number != PTX_NONE ? &flow->values[number] : NULL;
+    if (is_for_all(look, &form))
+        return true;
+    return value && value->kind == VALUE_RESULT && value->before == PTX_NONE &&
+           value->block == flow->block_of[instruction] && value->instruction < instruction &&
+           loads_one(look, value->instruction) && nothing_orders(look, value->instruction, instruction);
 }
 
 /* Numbers as a record says them: themselves, or a hash of their words. */
@@ -43,8 +98,9 @@ static void add_number(PtxStores *stores, uint32_t at, uint32_t element, uint64_
     }
 }
 
-static PtxStores stored_by(const Stores *look, const PtxCode *code) {
+static PtxStores stored_by(const Stores *look, const PtxCode *code, uint32_t instruction) {
     const PtxProgram *program = look->check->program;
+    const PtxFlow *flow = look->values->flow;
     PlayAccess access = {0};
     PtxStores stores = {.how = STORES_CONSTANT};
     const PtxArgument *data = code_named(program, code, STR("b"));
@@ -52,11 +108,15 @@ static PtxStores stored_by(const Stores *look, const PtxCode *code) {
     if (!access.access.bytes || access.access.kind != EFFECT_WRITE || !data)
         return (PtxStores){0};
     uint32_t count = data->kind == ARGUMENT_MEMBERS ? data->count : 1, element = access.access.bytes / count;
+    bool once = look->check->module->functions[flow->function].entry &&
+                flow->blocks[flow->block_of[instruction]].loop == PTX_NONE;
     for (uint32_t i = 0; i < count; i++) {
         const PtxArgument *each = data->kind == ARGUMENT_MEMBERS ? argument_member(program, data, i) : data;
         uint64_t number;
         if (number_of(look, each, &number) && element <= 8)
             add_number(&stores, i * element, element, number);
+        else if (stores.how >= STORES_SAME && once && is_same_for_all(look, each, instruction))
+            stores.how = STORES_SAME;
         else
             stores.how = stores.how != STORES_ANY && is_alike(look, each) ? STORES_ALIKE : STORES_ANY;
     }
@@ -68,12 +128,14 @@ static void look_at(ThreadsCheck *check, uint32_t function, PtxStores *stores) {
     const PtxRoutine *routine = &program->routines[function];
     PtxFlow flow;
     PtxValues values;
-    Stores look = {check, &values, stores};
+    const uint32_t *block = check->machine->launch->block;
+    PtxBlockShape shape = {.x = block[0], .y = block[1], .z = block[2]};
+    Stores look = {check, &values, check->machine->cta_count == 1 ? SPAN_CTA : SPAN_GRID};
     const char *problem;
-    if (!ptx_flow_values(&flow, &values, check->module, function, NULL, 0, &problem))
+    if (!ptx_flow_values(&flow, &values, check->module, function, &shape, 0, &problem))
         return;
-    for (uint32_t i = routine->begin; i < routine->end; i++)
-        stores[i] = stored_by(&look, &program->code[i]);
+    for (uint32_t i = 0; i < flow.instruction_count; i++)
+        stores[routine->begin + i] = stored_by(&look, &program->code[routine->begin + i], i);
     ptx_flow_values_free(&flow, &values);
 }
 

@@ -104,6 +104,7 @@ typedef enum PtxStoresHow {
     STORES_ANY,
     STORES_ROWS,     /* what lies in registers of other lanes: of one instruction nothing is known */
     STORES_ALIKE,    /* lanes that come together store the same */
+    STORES_SAME,     /* all threads of the launch that come here do */
     STORES_CONSTANT, /* whoever comes does */
 } PtxStoresHow;
 typedef struct PtxStores {

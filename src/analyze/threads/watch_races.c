@@ -108,7 +108,8 @@ static bool stores_same(const PtxWatch *of_first, const PtxWatch *of_second, con
     const PtxStores *one = stores_of(of_first, first), *other = stores_of(of_second, second);
     if (one->how == STORES_CONSTANT && other->how == STORES_CONSTANT)
         return one->value == other->value && first->bytes == second->bytes;
-    return first->site == second->site && one->how == STORES_ALIKE && race->reason == THREADS_SAME_INSTRUCTION;
+    return first->site == second->site &&
+           (one->how == STORES_SAME || (one->how == STORES_ALIKE && race->reason == THREADS_SAME_INSTRUCTION));
 }
 
 /* A recording is of one run: that a write changes nothing for who reads, it does not say of others. */
