@@ -1,9 +1,12 @@
 """From what a kernel is called with to what a launch file says (docs/launch.md): memory, descriptors and numbers, by the
 names that the kernel's parameters have in the IR."""
 
+import bisect
+import gc
 import math
+import sys
 
-from . import unwritten
+from . import tensors, unwritten
 
 INTEGERS = {"i1": 8, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "u1": 8, "u8": 8, "u16": 16, "u32": 32, "u64": 64}
 MOST_DATA = 4096  # integers of one argument that are copied from the device
@@ -148,11 +151,63 @@ def number(value):
     return None
 
 
+# ---- Addresses in memory ------------------------------------------------------------------------
+
+LEAST_ADDRESS = 1 << 32  # what is smaller is a number
+
+
+def live_tensors():
+    """All tensors that the program has."""
+    torch = sys.modules.get("torch")
+    kinds = (tensors.Tensor,) + ((torch.Tensor,) if torch else ())
+    return [value for value in gc.get_objects() if issubclass(type(value), kinds)]
+
+
+def tensor_from(tensor, address):
+    """All of the allocation of a tensor from that address on; None if no element begins there."""
+    begin, end = storage_of(tensor)
+    size = tensor.element_size()
+    offset, rest = divmod(address - begin, size)
+    if rest or not hasattr(tensor, "untyped_storage"):
+        return None
+    whole = tensor.detach().new_empty(0)
+    return whole.set_(tensor.untyped_storage(), offset, ((end - begin) // size - offset,), (1,))
+
+
+def held(data):
+    """Tensors that lie where elements of a table of addresses say, by the number of the element: grouped kernels get their
+    operands so. An address that a tensor begins at is that of the largest such one."""
+    wanted = {i: value for i, value in enumerate(data) if value >= LEAST_ADDRESS}
+    begins, allocations = {}, {}
+    for tensor in live_tensors() if wanted else ():
+        try:
+            storage = storage_of(tensor)
+            begin, size = tensor.data_ptr(), tensor.numel() * tensor.element_size()
+        except Exception:  # it has no memory
+            continue
+        if storage is None or not size:
+            continue
+        if begin not in begins or size > begins[begin].numel() * begins[begin].element_size():
+            begins[begin] = tensor
+        allocations.setdefault(storage, tensor)
+    sorted_allocations = sorted(allocations)
+    found = {}
+    for i, value in wanted.items():
+        tensor = begins.get(value)
+        at = bisect.bisect_right(sorted_allocations, (value, math.inf)) - 1
+        if tensor is None and at >= 0 and value < sorted_allocations[at][1]:
+            tensor = tensor_from(allocations[sorted_allocations[at]], value)
+        if tensor is not None:
+            found[i] = tensor
+    return found
+
+
 class Matcher:
     """Hands out the kernel's parameters one after the other."""
 
     def __init__(self, params):
         self.params, self.at, self.args, self.memory = params, 0, {}, []
+        self.held, self.held_memory = [], []  # what addresses in memory lead to
 
     def peek(self):
         if self.at >= len(self.params):
@@ -177,8 +232,19 @@ class Matcher:
         data = integer_data(kind, value)
         if data is not None:
             words["data"] = data
+        if data is not None and element_bytes(kind, value) == 8:
+            self.table(name, words)
         self.memory.append((name, words, element_bytes(kind, value)))
         self.take({"tensor": words})
+
+    def table(self, name, words):
+        """Addresses among the data are told as what lies there."""
+        for i, tensor in held(words["data"]).items():
+            inner = memory(None, tensor)
+            words["data"][i] = 0
+            words.setdefault("pointers", {})[str(8 * i)] = {"tensor": inner}
+            self.held.append((None, tensor))
+            self.held_memory.append((f"{name}[{i}]", inner, element_bytes(None, tensor)))
 
     def descriptor(self, value):
         """One parameter for the descriptor, or, where the target has none, the parts that it was rewritten to; behind
@@ -219,7 +285,7 @@ def match(params, types, values):
             matcher.take(number(value))
     if matcher.at != len(params):
         raise Unmatched("there are more parameters than arguments")
-    return matcher.args, tell_sharing(matcher.memory, sharing(passed))
+    return matcher.args, tell_sharing(matcher.memory + matcher.held_memory, sharing(passed + matcher.held))
 
 
 def memories(types, values):
@@ -321,6 +387,7 @@ def tell_sharing(memory, told):
             continue
         owned["buffer"] = words["buffer"] = owner
         words.pop("data", None)
+        words.pop("pointers", None)
         if offset:
             words["offset"] = offset // size
     return sentences

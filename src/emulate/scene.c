@@ -2,9 +2,17 @@
  * device by device, whose pointers make the areas of the buffers; then the order of the launches. */
 #include "emulate/scene.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 enum { MOST_BUFFERS = 4096, MOST_LAUNCHES = 4096 };
+
+/* An address that lies in a buffer. */
+typedef struct Held {
+    int64_t at; /* element */
+    struct Buffer *buffer;
+    int64_t offset; /* bytes from its begin */
+} Held;
 
 typedef struct Buffer {
     Str name;    /* "": nobody shares it */
@@ -12,8 +20,11 @@ typedef struct Buffer {
     bool output; /* somebody says so */
     const int64_t *data;
     size_t data_count;
-    const struct Buffer *holds; /* it holds the addresses of that one; NULL: data, or nobody knows */
-    uint32_t *areas;            /* on each device; NO_AREA: nobody has a pointer to it */
+    struct Buffer *holds; /* it holds the addresses of that one; NULL: data, or nobody knows */
+    Held *held;           /* addresses of others that the launch gives one by one */
+    uint32_t held_count;
+    bool is_placed;  /* some area of it is being made */
+    uint32_t *areas; /* on each device; NO_AREA: no pointer to it is known */
 } Buffer;
 
 /* An input with an argument for every pointer, and the buffers they point to. */
@@ -233,6 +244,32 @@ static const Parameter *find_parameter(const Program *program, Str name) {
     return NULL;
 }
 
+/* Memory that addresses in a buffer lead to: has a name of its own, or that of the argument and a number. */
+static bool prepare_held(Builder *builder, const Program *program, const Argument *argument, Buffer *buffer) {
+    if (!argument->part_count || buffer->held_count)
+        return true;
+    if (buffer->area.element_bits != 64 || buffer->output)
+        return fail(builder,
+                    "'%.*s' of %s holds pointers, so that its elements must have 64 bits, and no output is there",
+                    STR_ARG(argument->name), program->name);
+    buffer->held = ARENA_ARRAY(builder->arena, Held, argument->part_count);
+    for (uint32_t i = 0; i < argument->part_count; i++) {
+        const ArgumentPart *part = &argument->parts[i];
+        Argument value = *part->value;
+        if (value.kind != ARGUMENT_TENSOR || part->at % 8 || part->at >= buffer->area.bytes)
+            return fail(builder, "'pointers' of '%.*s' of %s must be tensors, at multiples of 8 bytes inside of it",
+                        STR_ARG(argument->name), program->name);
+        Text name = {0};
+        text_addf(&name, "%.*s[%" PRId64 "]", STR_ARG(argument->name), part->at / 8);
+        value.name = str_of(text_keep(&name, builder->arena));
+        Buffer *to = buffer_of(builder, &value, value.element_bits);
+        if (!to || !prepare_held(builder, program, &value, to))
+            return false;
+        buffer->held[buffer->held_count++] = (Held){part->at / 8, to, offset_bytes(&value, to->area.element_bits)};
+    }
+    return true;
+}
+
 static bool prepare_described(Builder *builder, const Program *program, Prepared *prepared, uint32_t i) {
     const Argument *argument = &prepared->arguments[i];
     if (argument->kind != ARGUMENT_TENSOR && argument->kind != ARGUMENT_DESCRIPTOR)
@@ -242,7 +279,7 @@ static bool prepare_described(Builder *builder, const Program *program, Prepared
                     argument->device, builder->devices == 1 ? "is only" : "are only", builder->devices);
     const Parameter *parameter = find_parameter(program, argument->name);
     prepared->buffers[i] = buffer_of(builder, argument, element_bits(program, parameter, argument));
-    return prepared->buffers[i] != NULL;
+    return prepared->buffers[i] && prepare_held(builder, program, argument, prepared->buffers[i]);
 }
 
 static bool is_memory(const Argument *argument) {
@@ -285,7 +322,7 @@ static bool prepare_pointers(Builder *builder, const SceneInput *input, Prepared
         Argument *argument = &prepared->arguments[i];
         if (argument->kind != ARGUMENT_POINTERS)
             continue;
-        const Buffer *target = find_buffer(builder, argument->buffer);
+        Buffer *target = find_buffer(builder, argument->buffer);
         if (!target)
             return fail(builder, "'%.*s' of %s points to buffer '%.*s', which no launch describes",
                         STR_ARG(argument->name), input->program->name, STR_ARG(argument->buffer));
@@ -301,14 +338,49 @@ static bool prepare_pointers(Builder *builder, const SceneInput *input, Prepared
 
 /* ---- Areas -------------------------------------------------------------------------------------- */
 
-static bool make_area(Builder *builder, const Buffer *buffer, uint32_t device) {
+static bool make_area(Builder *builder, Buffer *buffer, uint32_t device);
+
+/* What a buffer holds on a device: data, and the addresses there of the memory that it leads to. */
+static bool place_held(Builder *builder, Buffer *buffer, uint32_t device, const int64_t **data, size_t *count) {
+    *count = buffer->data_count;
+    for (uint32_t i = 0; i < buffer->held_count; i++)
+        *count = (size_t)buffer->held[i].at >= *count ? (size_t)buffer->held[i].at + 1 : *count;
+    int64_t *numbers = ARENA_ARRAY(builder->arena, int64_t, *count + 1);
+    size_t known = buffer->data_count;
+    if (known)
+        memcpy(numbers, buffer->data, known * sizeof *numbers);
+    for (uint32_t i = 0; i < buffer->held_count; i++) {
+        const Held *held = &buffer->held[i];
+        if (held->buffer->is_placed)
+            return fail(builder, "'%s' leads to memory that leads back to it", buffer->area.name);
+        if (!make_area(builder, held->buffer, device))
+            return false;
+        numbers[held->at] = global_address(held->buffer->areas[device]) + held->offset;
+        known += (size_t)held->at >= buffer->data_count;
+    }
+    if (known < *count && !buffer->area.zero)
+        return fail(builder,
+                    "'%s' has 'pointers' and elements before the last of them that are not given: 'data' can "
+                    "give them",
+                    buffer->area.name);
+    *data = numbers;
+    return true;
+}
+
+static bool make_area(Builder *builder, Buffer *buffer, uint32_t device) {
     if (buffer->areas[device] != NO_AREA)
         return true;
+    const int64_t *data = buffer->data;
+    size_t count = buffer->data_count;
+    buffer->is_placed = true;
+    if (buffer->held_count && !place_held(builder, buffer, device, &data, &count))
+        return false;
+    buffer->is_placed = false;
     if (builder->area_count == MOST_AREAS)
         return fail(builder, "there are more than %d pieces of memory", MOST_AREAS);
     Area area = buffer->area;
     area.device = device;
-    buffer->areas[device] = global_add(builder->scene->memory, &area, buffer->data, buffer->data_count);
+    buffer->areas[device] = global_add(builder->scene->memory, &area, data, count);
     builder->area_count++;
     return true;
 }

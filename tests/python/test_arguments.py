@@ -56,6 +56,22 @@ class Matching(unittest.TestCase):
         self.assertEqual(args["x"]["tensor"], {"shape": [4, 8], "strides": [16, 1], "dtype": "fp16", "storage": [0, 56]})
         self.assertEqual(args["rows"]["tensor"]["data"], [5, 6])
 
+    def test_addresses_in_memory(self):
+        """Those of tensors that there are; two of one tensor are one memory, also where it is an argument itself."""
+        a, b = tensor([64, 32], "float16"), tensor([8], "float32")
+        table = tensor([5], "int64", data=[a.data_ptr(), 7, b.data_ptr(), a.data_ptr(), 1 << 62])
+        args, said = self.match([("table", "!tt.ptr<i64>"), ("b", "!tt.ptr<f32>")], ["*i64", "*fp32"], [table, b])
+        told = args["table"]["tensor"]
+        self.assertEqual(told["data"], [0, 7, 0, 0, 1 << 62])
+        first, second, third = (told["pointers"][at]["tensor"] for at in ("0", "16", "24"))
+        self.assertEqual((first["shape"], first["strides"], first["dtype"]), ([64, 32], [32, 1], "float16"))
+        self.assertEqual((first["buffer"], third["buffer"]), ("table[0]", "table[0]"))
+        self.assertEqual((second["shape"], second["buffer"], args["b"]["tensor"]["buffer"]), ([8], "b", "b"))
+        self.assertEqual((sorted(told["pointers"]), said), (["0", "16", "24"], []))
+        numbers = tensor([1], "int32", data=[5])
+        args, _ = self.match([("n", "!tt.ptr<i32>")], ["*i32"], [numbers])
+        self.assertNotIn("pointers", args["n"]["tensor"])
+
     def test_integers_of_another_type(self):
         """What triton.reinterpret shows as integers is copied only if it is such."""
         def seen_as(base):

@@ -197,6 +197,33 @@ static void buffers_of_other_devices(void **state) {
     }
 }
 
+#define PEERS(words) "{\"args\": {\"peers\": {\"tensor\": {\"shape\": [4], \"dtype\": \"i64\", " words "}}}}"
+
+static Word peer(Fixture *fixture, uint32_t device, int64_t element) {
+    return global_read(fixture->scene.memory, address(fixture, device, "peers") + 8 * element, 64);
+}
+
+static void memory_with_addresses_in_it(void **state) {
+    Fixture *fixture = *state;
+    add(fixture,
+        "{\"args\": {\"peers\": {\"tensor\": {\"shape\": [4], \"dtype\": \"i64\", \"data\": [0, 7, 0], \"pointers\": "
+        "{\"0\": {\"tensor\": {\"shape\": [4], \"dtype\": \"f16\"}}, \"16\": {\"tensor\": {\"shape\": [2], "
+        "\"dtype\": \"i32\", \"buffer\": \"b\", \"offset\": 1}}}}}, "
+        "\"sent\": {\"tensor\": {\"shape\": [4], \"buffer\": \"b\"}}}}");
+    build(fixture, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        int64_t offset = 1;
+        const Area *area = global_area(fixture->scene.memory, peer(fixture, i, 0).bits, &offset);
+        assert_int_equal(offset, 0);
+        assert_int_equal(area->bytes, 8);
+        assert_int_equal(area->device, i);
+        assert_string_equal(area->name, "peers[0]");
+        assert_int_equal(peer(fixture, i, 1).bits, 7);
+        assert_int_equal(peer(fixture, i, 2).bits, address(fixture, i, "sent") + 4);
+        assert_false(word_is(peer(fixture, i, 3), WORD_INTEGER));
+    }
+}
+
 static void memory_that_holds_addresses(void **state) {
     Fixture *fixture = *state;
     /* The buffer belongs to an argument that is no parameter. */
@@ -286,6 +313,19 @@ static void what_does_not_fit_together(void **state) {
         {SENT("\"shape\": [137438953473]"), "{}", 1, "'sent' spans more than 2^39 bytes"},
         {"{\"args\": {\"peers\": {\"pointers\": \"b\"}}}", "{}", 1,
          "'peers' of kernel points to buffer 'b', which no launch describes"},
+        {SENT("\"shape\": [4], \"pointers\": {\"0\": {\"tensor\": {\"shape\": [4], \"dtype\": \"f16\"}}}"), "{}", 1,
+         "'sent' of kernel holds pointers, so that its elements must have 64 bits, and no output is there"},
+        {PEERS("\"pointers\": {\"4\": {\"tensor\": {\"shape\": [4], \"dtype\": \"f16\"}}}"), "{}", 1,
+         "'pointers' of 'peers' of kernel must be tensors, at multiples of 8 bytes inside of it"},
+        {PEERS("\"pointers\": {\"8\": 7}"), "{}", 1,
+         "'pointers' of 'peers' of kernel must be tensors, at multiples of 8 bytes inside of it"},
+        {PEERS("\"pointers\": {\"32\": {\"tensor\": {\"shape\": [4], \"dtype\": \"f16\"}}}"), "{}", 1,
+         "'pointers' of 'peers' of kernel must be tensors, at multiples of 8 bytes inside of it"},
+        {PEERS("\"pointers\": {\"8\": {\"tensor\": {\"shape\": [4], \"dtype\": \"f16\"}}}"), "{}", 1,
+         "'peers' has 'pointers' and elements before the last of them that are not given: 'data' can give them"},
+        {PEERS("\"buffer\": \"b\", \"pointers\": {\"0\": {\"tensor\": {\"shape\": [4], \"dtype\": \"i64\", \"buffer\": "
+               "\"b\"}}}"),
+         "{}", 1, "'b' leads to memory that leads back to it"},
         {"{\"after\": [\"kernel\"]}", "{}", 1,
          "the launch of kernel is after 'kernel', and no launch before it is of that kernel"},
     };
@@ -317,6 +357,7 @@ int main(void) {
         TEST(launches_share_a_buffer),
         TEST(buffers_of_other_devices),
         TEST(memory_that_holds_addresses),
+        TEST(memory_with_addresses_in_it),
         TEST(launches_of_a_stream_come_one_after_the_other),
         TEST(dependent_launches_overtake),
         TEST(launches_after_kernels_by_name),
