@@ -9,7 +9,7 @@ import sys
 from . import tensors, unwritten
 
 INTEGERS = {"i1": 8, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "u1": 8, "u8": 8, "u16": 16, "u32": 32, "u64": 64}
-MOST_DATA = 4096  # integers of one argument that are copied from the device
+MOST_DATA = 1 << 15  # integers of one argument that are copied from the device
 MOST_DIMENSIONS = 8
 
 
@@ -131,6 +131,9 @@ def integer_data(kind, tensor):
         return None
     if not hasattr(tensor, "tolist"):
         return None
+    for i in reversed(range(len(tensor.shape))):
+        if tensor.stride()[i] == 0 and tensor.shape[i] > 1:  # it was expanded: all of them lie in one place
+            tensor = tensor.select(i, 0)
     shape, strides = list(tensor.shape), list(tensor.stride())
     count = math.prod(shape)
     if not 0 < count <= MOST_DATA or extent(shape, strides) != count or not may_copy(tensor):
