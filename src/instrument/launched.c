@@ -6,7 +6,7 @@
 #include "ptx/reader.h"
 
 /* Ifs in ifs in ifs; and copies of what branches lead around. */
-enum { MOST_ROUNDS = 8, MOST_COPIES = 6 };
+enum { MOST_ROUNDS = 16, MOST_COPIES = 6 };
 typedef bool Change(PtxEdits *edits, const PtxModule *module, uint32_t function, const uint32_t block[3],
                     unsigned round);
 
@@ -95,12 +95,12 @@ static void print_launched(const PtxModule *module, uint32_t kernel, const uint3
     ptx_edit_print(&edits, &shaped);
     ptx_edits_free(&edits);
     Str name = ptx_name(module, module->functions[kernel].name);
-    for (unsigned round = 1; straight && round < MOST_ROUNDS; round++)
-        if (!change(&shaped, name, block, straighten_function, round))
-            break;
-    for (unsigned round = 1; (straight || copied) && round <= MOST_COPIES; round++)
-        if (!change(&shaped, name, block, whole_function, round))
-            break;
+    unsigned round = 1, copies = copied;
+    for (bool more = straight || copied; more; copies += more) {
+        while (round < MOST_ROUNDS && change(&shaped, name, block, straighten_function, round))
+            round++;
+        more = copies < MOST_COPIES && change(&shaped, name, block, whole_function, copies);
+    }
     if ((straight || copied) && !can_be_read(&shaped))
         print_launched(module, kernel, block, false, to);
     else

@@ -37,7 +37,7 @@ static bool names_register(const Straight *s, uint32_t value, const PtxOperand *
     return of->variable == guard->a && of->index == (uint32_t)guard->value;
 }
 
-/* Whether an instruction does the same with one more guard, which it does not write. */
+/* Whether an instruction does the same with one more guard, which it does not write; NULL: whichever. */
 static bool takes_guard(const Straight *s, uint32_t instruction, const PtxOperand *guard) {
     const PtxStatement *statement = statement_at(s, instruction);
     const PtxForm *form = &s->module->forms[statement->what];
@@ -49,7 +49,7 @@ static bool takes_guard(const Straight *s, uint32_t instruction, const PtxOperan
     for (unsigned i = 0; i < count; i++)
         if (!straight_effect(&effects[i]))
             return false;
-    for (uint32_t i = 0; i < statement->count; i++) {
+    for (uint32_t i = 0; guard && i < statement->count; i++) {
         uint32_t value = flow_value(s->flow, statement->first + i);
         if (value != PTX_NONE && s->flow->values[value].operand == statement->first + i &&
             names_register(s, value, guard))
@@ -77,6 +77,26 @@ static bool acts(const Straight *s, uint32_t block) {
         if (s->module->forms[statement_at(s, i)->what].effect_count)
             return true;
     return false;
+}
+
+/* Whether all lanes of a warp come to a block, or will when the ifs around it are straight code. Where they do not, an
+ * instruction with a guard of its own is worse than a branch: who is there is found again for each. */
+static bool comes_together(const Straight *s, uint32_t block) {
+    const PtxFlow *flow = s->flow;
+    uint32_t top = block;
+    while (top != PTX_NONE && s->values->divergent[top])
+        top = flow->blocks[top].dominator;
+    if (top == block || top == PTX_NONE)
+        return top == block;
+    const FlowBlock *head = &flow->blocks[top];
+    uint32_t meets = head->meets, begin = head->end, end = meets == PTX_NONE ? 0 : flow->blocks[meets].begin;
+    if (!s->values->parts[top] || end <= begin || end - begin > MOST_INSTRUCTIONS)
+        return false;
+    for (uint32_t i = begin; i < end; i++)
+        if (flow->blocks[flow->block_of[i]].loop != head->loop ||
+            (s->module->forms[statement_at(s, i)->what].evaluator != PTX_EVALUATE_JUMP && !takes_guard(s, i, NULL)))
+            return false;
+    return true;
 }
 
 /* ---- What needs none --------------------------------------------------------------------------------------- */
@@ -225,7 +245,8 @@ static void guard_way(const Straight *s, uint32_t block, const PtxStatement *bra
 /* The if that a block ends with: one way, up to where the branch leads; or two, up to where both meet. */
 static bool straighten(const Straight *s, uint32_t block) {
     const FlowBlock *head = &s->flow->blocks[block];
-    if (!head->reached || head->ends != FLOW_BRANCH || head->successor_count != 2 || !s->values->parts[block])
+    if (!head->reached || head->ends != FLOW_BRANCH || head->successor_count != 2 || !s->values->parts[block] ||
+        !comes_together(s, block))
         return false;
     const PtxStatement *branch = statement_at(s, head->end - 1);
     const PtxOperand *guard = &s->module->operands[branch->first];

@@ -353,7 +353,7 @@ static bool make_loop(Whole *w, uint32_t loop) {
     return true;
 }
 
-/* Whether lanes may wait for some of their warp alone: then others must not be made to wait for them at a vote. */
+/* Whether a part of a warp may wait, for others of it, too: then these must not be made to wait for it at a vote. */
 static bool waits_for_some(const Whole *w) {
     PtxEffect effects[PTX_EFFECTS_MOST];
     for (uint32_t i = 0; i < w->flow->instruction_count; i++) {
@@ -362,7 +362,9 @@ static bool waits_for_some(const Whole *w) {
         bool some = w->values->divergent[w->flow->block_of[i]] || statement->flags & PTX_GUARDED;
         unsigned count = form->effect_count && some ? ptx_effects_of(w->module, statement, effects) : 0;
         for (unsigned k = 0; k < count; k++)
-            if (effects[k].effect.verb == EFFECT_WARP_SYNC)
+            if (effects[k].effect.verb == EFFECT_WARP_SYNC || effects[k].effect.verb == EFFECT_WAIT ||
+                effects[k].effect.verb == EFFECT_CLUSTER_WAIT || effect_is_named(&effects[k].effect) ||
+                effects[k].effect.verb == EFFECT_CTA_BARRIER)
                 return true;
         if (form->evaluator == PTX_EVALUATE_CALL)
             return true;
