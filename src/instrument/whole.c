@@ -338,8 +338,9 @@ static bool make_loop(Whole *w, uint32_t loop) {
     const FlowBlock *from = &flow->blocks[before];
     const PtxStatement *branch = branch_of(w, &flow->blocks[latch]);
     const PtxOperand *target = &w->module->operands[branch->first + branch->count - 1];
-    if (from->ends != FLOW_NEXT || target->kind != PTX_TARGET ||
-        w->module->operands[branch->first].kind != PTX_REGISTER)
+    bool falls = from->ends == FLOW_NEXT ||
+                 (from->ends == FLOW_BRANCH && from->successor_count == 2 && flow->edges[from->successors] != header);
+    if (!falls || target->kind != PTX_TARGET || w->module->operands[branch->first].kind != PTX_REGISTER)
         return false;
     bool *seen = calloc(flow->value_count + 1, sizeof *seen);
     bool waits = !seen || comes_from_memory(w, flow_value(flow, branch->first), seen);
