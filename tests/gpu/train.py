@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
-"""Training steps of a small transformer whose layer norm, softmax and attention are kernels of kernels.py: train.py [--race] [--steps N] [--save FILE]
+"""Training steps of a small transformer whose layer norm, softmax and attention are kernels of kernels.py: train.py [--race] [--steps N] [--times] [--save FILE]
 
 Prints the loss of each step and, last, sums over all weights. Meant to be run under `weir exec`: with it and without it the numbers
 are the same, up to the order in which layer norm's gradients are added. With --race those are added without their lock, which is
-a race that changes next to nothing. Needs PyTorch and a GPU."""
+a race that changes next to nothing. --times prints the median time of the second half of the steps to standard error: kernels are compiled and
+launches recorded in the first half. Needs PyTorch and a GPU."""
 import argparse
+import statistics
+import sys
+import time
 
 import torch
 import triton
@@ -112,6 +116,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--race", action="store_true")
     parser.add_argument("--steps", type=int, default=3)
+    parser.add_argument("--times", action="store_true")
     parser.add_argument("--save")
     asked = parser.parse_args()
     LOCKED = not asked.race
@@ -119,13 +124,18 @@ def main():
     text = torch.randint(WORDS, (BATCH, CONTEXT + 1))
     model, text = Transformer().cuda(), text.cuda()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    took = []
     for step in range(asked.steps):
+        began = time.perf_counter()
         likely = model(text[:, :-1]).gather(1, text[:, 1:].reshape(-1, 1))
         loss = -torch.log(likely).mean()
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
         print(f"step {step}: loss {loss.item():.5f}", flush=True)
+        took.append(time.perf_counter() - began)
+    if asked.times:
+        print(f"a step takes {statistics.median(took[len(took) // 2:]) * 1e3:.3f} ms", file=sys.stderr)
     weights = torch.cat([p.detach().double().flatten() for p in model.parameters()]).cpu()
     print(f"weights: {weights.sum().item():.3f} {weights.abs().sum().item():.3f} {(weights * weights).sum().item():.3f}")
     if asked.save:
