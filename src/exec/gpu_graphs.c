@@ -216,7 +216,7 @@ static bool is_wanted(const Graph *graph, OrderStream stream, bool can_be, bool 
     uint64_t words[] = {graph->exact, order.order.stream}, key = hash_bytes(HASH_START, words, sizeof words);
     bool looks = graph->sign && !graph->why;
     bool wanted = can_be && looks && is_new(graph, order.order.stream);
-    *again = can_be && looks && !wanted && graph->name && order_wants(&order, key, false);
+    *again = can_be && looks && !wanted && graph->name && order_wants(&order, key);
     wanted |= *again;
     if (looks && graph->name)
         order_looked_at(&order, &(OrderKernel){graph->name, key, number, wanted});

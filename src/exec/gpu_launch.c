@@ -10,7 +10,6 @@
 /* Allocations as large as POOL may be of an allocator that hands out parts, which are nowhere nearer than NEAR. */
 enum { ALIGNED = 16, NEAR = 512, POOL = 2 << 20, POINTERS_MOST = 64 };
 enum { PARAMETER_BYTES = 1 << 15, OURS_MOST = 128, MOST_DIFFERENT = 1000, MOST_APART = 4, USUAL_LAUNCHES = 3 };
-enum { SMALL_RECORDING = 1 << 20, SMALL_LAUNCH = 1 << 18 }; /* bytes, threads */
 
 pthread_mutex_t gpu_mutex = PTHREAD_MUTEX_INITIALIZER;
 static const char tells_nothing[] = "the driver tells nothing of its stream: a launch before it may have failed";
@@ -198,14 +197,6 @@ typedef struct Choice {
     uint8_t values[PARAMETER_BYTES];
 } Choice;
 
-/* Whether its records are few, by what others took, or else by its threads. */
-static bool is_small(const GpuKernel *kernel, const SeenLaunch *launch) {
-    uint64_t threads = 1;
-    for (int axis = 0; axis < 3; axis++)
-        threads *= (uint64_t)launch->grid[axis] * launch->block[axis];
-    return kernel->packed ? kernel->packed <= SMALL_RECORDING : threads <= SMALL_LAUNCH;
-}
-
 /* Whether it is to be recorded; if it is not, that is counted or said. */
 static bool is_chosen(GpuKernel *kernel, const SeenLaunch *launch, const GpuOrder *order, uint64_t number,
                       Choice *choice) {
@@ -225,7 +216,7 @@ static bool is_chosen(GpuKernel *kernel, const SeenLaunch *launch, const GpuOrde
         gpu_unseen(kernel->name, "it has more than %d launches that differ in shape or numbers", MOST_DIFFERENT);
         return false;
     }
-    if (launch->again || order_wants(order, choice->looked_at.key, is_small(kernel, launch)))
+    if (launch->again || order_wants(order, choice->looked_at.key))
         return true;
     kernel->repeated++;
     order_looked_at(order, &choice->looked_at);

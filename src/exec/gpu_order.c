@@ -494,7 +494,7 @@ static void begun_of(const GpuOrder *order, uint64_t begun[ORDER_STREAMS]) {
         begun[order->known[i].stream] = order->known[i].begun;
 }
 
-static bool wants(const GpuOrder *order, uint64_t key, bool small) {
+static bool wants(const GpuOrder *order, uint64_t key) {
     uint64_t begun[ORDER_STREAMS];
     begun_of(order, begun);
     bool wanted = false;
@@ -502,16 +502,14 @@ static bool wants(const GpuOrder *order, uint64_t key, bool small) {
         if (streams[i]->last > begun[i])
             wanted |= pairs_wanted(i, begun[i], order->order.stream, key);
     wanted |= pairs_wanted_by_others(order->order.stream, key);
-    if (small && order->order.flags & RECORDING_ORDER_CALLED) /* the host may know of more than was seen */
-        wanted |= pairs_may_come(order->order.stream, key);
     if (wanted)
         pairs_extra(order->order.stream, key);
     return wanted;
 }
-bool order_wants(const GpuOrder *order, uint64_t key, bool small) {
+bool order_wants(const GpuOrder *order, uint64_t key) {
     bool wanted = false;
     if (order->there)
-        LOCKED(wanted = wants(order, key, small));
+        LOCKED(wanted = wants(order, key));
     return wanted;
 }
 

@@ -50,9 +50,8 @@ typedef struct OrderKernel {
     bool recorded;
 } OrderKernel;
 /* Whether the launch is to be recorded though it is equal to others: it can run at the same time as another launch, and
- * no two launches with the same arguments were recorded that could. `small`: one that may come later counts, too, since
- * recording it costs little. */
-bool order_wants(const GpuOrder *order, uint64_t key, bool small);
+ * no two launches with the same arguments were recorded that could. */
+bool order_wants(const GpuOrder *order, uint64_t key);
 void order_looked_at(const GpuOrder *order, const OrderKernel *kernel);
 /* Calls `tell` with each two kernels of which launches could run at the same time, and were never recorded so. */
 void order_each_missed(void (*tell)(const char *kernel, const char *other, uint64_t launches));

@@ -84,10 +84,6 @@ bool pairs_wanted_by_others(uint32_t stream, uint64_t key) {
     return mine && mine->wanted && may_record(mine);
 }
 
-bool pairs_may_come(uint32_t stream, uint64_t key) {
-    return pair_count && may_record(find_kind(stream, key));
-}
-
 void pairs_extra(uint32_t stream, uint64_t key) {
     Kind *mine = find_kind(stream, key);
     extra++;

@@ -11,8 +11,6 @@
 bool pairs_wanted(uint32_t stream, uint64_t begun, uint32_t of, uint64_t key);
 /* Whether a launch of others wants that. */
 bool pairs_wanted_by_others(uint32_t stream, uint64_t key);
-/* Whether a launch may come that wants it: launches of this program have run at the same time. */
-bool pairs_may_come(uint32_t stream, uint64_t key);
 /* It is recorded for that. */
 void pairs_extra(uint32_t stream, uint64_t key);
 /* The launch can run at the same time as those of a stream from `begun` on. */

@@ -355,13 +355,8 @@ int main(int count, char **words) {
         return 0;
     } else if (strncmp(what, "apart", 5) == 0) { /* of memory of their own */
         uint64_t mine = box;
-        bool called = strcmp(what, "apart-called") == 0;
-        for (int i = 0; i < (called ? 5 : 10); i++) {
-            bool moved = strcmp(what, "apart-moved") == 0  ? i >= 5
-                         : strcmp(what, "apart-once") == 0 ? i == 9
-                                                           : called && i == 4;
-            if (called)
-                between("callback");
+        for (int i = 0; i < 10; i++) {
+            bool moved = strcmp(what, "apart-moved") == 0 ? i >= 5 : strcmp(what, "apart-once") == 0 && i == 9;
             box = mine;
             launch(produce, one, 0);
             box = moved ? more : other;

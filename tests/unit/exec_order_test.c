@@ -284,22 +284,22 @@ static void test_not_recorded(void **state) {
     look(b, 2, true);
     assert_int_equal(count_missed(), 0);
     uint64_t c = launch_on(TWO); /* as b beside a, which were recorded */
-    assert_false(order_wants(&made[c], 2, false));
+    assert_false(order_wants(&made[c], 2));
     look(c, 2, false);
     assert_int_equal(count_missed(), 0);
     uint64_t d = launch_on(THREE);
-    assert_true(order_wants(&made[d], 3, false)); /* nothing like it was beside these */
+    assert_true(order_wants(&made[d], 3)); /* nothing like it was beside these */
     look(d, 3, false);
     assert_int_equal(count_missed(), 2);
     uint64_t e = launch_on(ONE);
-    assert_true(order_wants(&made[e], 1, false)); /* d wants that */
+    assert_true(order_wants(&made[e], 1)); /* d wants that */
     look(e, 1, true);
     uint64_t f = launch_on(THREE);
     look(f, 3, true); /* beside a and b, and beside e */
     assert_int_equal(count_missed(), 0);
     order_host_context(NULL);
     uint64_t g = launch_on(ONE); /* behind all of them */
-    assert_false(order_wants(&made[g], 9, false));
+    assert_false(order_wants(&made[g], 9));
     look(g, 9, false);
     assert_int_equal(count_missed(), 0);
     assert_true(is_before(a, g));
