@@ -85,7 +85,7 @@ complete -c weir -n '__fish_seen_subcommand_from exec' -l mode -x -a 'record sha
 complete -c weir -n '__fish_seen_subcommand_from exec' -l record-disk -x -d 'in mode record: disk space for recordings, such as 512M or 4G (1G; 0: any)'
 complete -c weir -n '__fish_seen_subcommand_from exec' -l record-host -d 'in mode record: keep records in host memory, where they outlive a launch that fails'
 complete -c weir -n '__fish_seen_subcommand_from exec' -l record-launches -x -d 'in mode record: record N launches of a kernel that are equal in shape and numbers (3)'
-complete -c weir -n '__fish_seen_subcommand_from exec' -l record-memory -x -d 'in mode record: device memory for records, at most, such as 512M or 2G (a quarter, at most 64G)'
+complete -c weir -n '__fish_seen_subcommand_from exec' -l record-memory -x -d 'in mode record: device memory for records, at most, such as 512M or 2G (a quarter, at most 16G)'
 complete -c weir -n '__fish_seen_subcommand_from exec' -l rerun-on-failure -d 'in mode record: if a launch fails, run the program again with --record-host, to find the cause'
 complete -c weir -n '__fish_seen_subcommand_from exec' -l resident -x -d 'max resident clusters per device (all)'
 complete -c weir -n '__fish_seen_subcommand_from exec' -l sample -x -d 'in mode record: record at most N CTAs of a launch (all)'

@@ -7,7 +7,7 @@
 
 enum { NAME_BYTES = 256, LEAST_ARENA = 1 << 22, HOST_ARENA = 1 << 28, USUAL_SHARE = 16, MOST_SHARE = 4 };
 #define USUAL_ARENA (UINT64_C(8) << 30)  /* to begin with, at most; and */
-#define MOST_ARENA  (UINT64_C(64) << 30) /* once launches need more */
+#define MOST_ARENA  (UINT64_C(16) << 30) /* once launches need more */
 /* Nanoseconds: for as long launches are waited for that have memory which the program needs. */
 static const uint64_t wait_for_room = 500000000;
 
