@@ -19,7 +19,7 @@
 
 /* What --check-time is, unless it is given: all of it takes so many times as long as the program without Weir, and
  * checks get at least so many seconds. The program takes no less than a share of the time that it ran here. */
-enum { CHECKS_TIMES = 15, CHECKS_LEAST = 3, PLAIN_SHARE = 8 };
+enum { CHECKS_TIMES = 12, CHECKS_LEAST = 3, PLAIN_SHARE = 8 };
 #define ALONE_SECONDS 0.25 /* of a check before it uses other cores: most take less */
 enum { STACK_SIZE = 16 << 20, LOOK_MS = 200, LOWEST_PRIORITY = 19, STATUS_INCOMPLETE = 3 };
 

@@ -7,9 +7,8 @@
 
 #define MUCH (UINT64_C(128) << 20) /* bytes of records of a launch: one of equal ones is enough */
 enum { BLOCK_BYTES = GPU_ALIGN, FURTHER_SPARE = 1 << 20 };
-/* Chunks of kernels with loops, or more. Of a launch that is like none before, so that it is not cut short beside
- * others: a share of all memory, and most of what is free; of one that is equal to others, what these needed, a quarter
- * of that, and a share. */
+/* Chunks of kernels with loops, or more. Of a launch that is like none before, so that it is not cut short beside 31
+ * others: a share of all memory; of one that is equal to others, what these needed, a quarter of that, and a share. */
 enum { LOOPS_CHUNK = 4096, UNKNOWN_SHARE = 32, SPARE_SHARE = 64, RATE_SHARE = 4 };
 /* Of a launch that does not fit as a whole so much is recorded as fits into a share: it is a sample in any case, which
  * takes time to check, and room on disk. */
@@ -81,13 +80,10 @@ static bool wish_for(GpuContext *context, GpuKernel *kernel, uint64_t key, Recor
         return false;
     uint64_t ctas = sample_ctas(launch), further = ctas * (rate + rate / RATE_SHARE), spare = usual / SPARE_SHARE;
     wish->first = ctas * each;
-    uint64_t rest = room - BLOCK_BYTES - launch->chunk - wish->first, there = gpu_free(context);
-    /* The next one must not have to wait for this one, which may wait for it. */
-    bool grows = context->grows && context->arena_bytes <= room / 2;
-    uint64_t free_most = grows ? there - there / UNKNOWN_SHARE : there / 2;
+    uint64_t rest = room - BLOCK_BYTES - launch->chunk - wish->first, half = gpu_free(context) / 2;
     wish->least = further + (known ? spare < FURTHER_SPARE ? spare : FURTHER_SPARE : usual / UNKNOWN_SHARE);
     wish->least = wish->least < rest ? wish->least : rest;
-    wish->most = known || free_most < wish->least ? wish->least : free_most;
+    wish->most = known || half < wish->least ? wish->least : half;
     return true;
 }
 

@@ -111,7 +111,7 @@ typedef struct Site {
     bool tests; /* the same wait, which nothing repeats, before it: whoever looks at the mbarrier does so in time */
     bool meets; /* lanes of a mask wait for each other */
     bool hands; /* ... and hand registers to each other, which orders no memory */
-    uint32_t unnamed;   /* ... and the masks of these lanes, which are not recorded, are known to lack them */
+    uint32_t unnamed;   /* ... and the masks of these lanes are known to lack them, whatever the records say */
     bool aligned;       /* a barrier of threads before which the lanes of a warp wait for each other */
     bool map;           /* a RECORD_MAP stands before it, unless the map is a parameter */
     SitePoll poll;      /* strong */

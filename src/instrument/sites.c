@@ -172,7 +172,6 @@ bool site_of(const Look *look, uint32_t instruction, const InstrumentOptions *op
         site->hands |= effect->effect.verb == EFFECT_WARP_SYNC && effect->effect.relaxed;
         if (site->hands && !lanes_unnamed(look, instruction, effect, &site->unnamed))
             site->unnamed = 0;
-        parts &= !site->unnamed;
         site->map |= map_in_memory(look, instruction, effect);
         parts &= !is_texture(effect) && effect->effect.verb != EFFECT_ANYTHING;
     }

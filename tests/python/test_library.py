@@ -31,7 +31,7 @@ def fields(name):
             yield each, "pointer" if "*" in kind else kind.strip()
 
 
-SIZES = {"pointer": 8, "size_t": 8, "uint64_t": 8, "uint32_t": 4, "weir_severity": 4, "unsigned": 4, "int": 4, "weir_subject": 4, "weir_format": 4}
+SIZES = {"pointer": 8, "size_t": 8, "uint64_t": 8, "double": 8, "uint32_t": 4, "weir_severity": 4, "unsigned": 4, "int": 4, "weir_subject": 4, "weir_format": 4}
 
 
 def differences():
