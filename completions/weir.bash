@@ -14,9 +14,9 @@ _weir() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
     local commands="check exec run report membar lint merge parse launch instrument rules help"
     local -A options=(
-        [check]="--help -h --version -V --arg --baseline --block --cluster --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --require --require-all --rule --select --severity --shard --shared --triton --update-baseline --budget --gear --gsan --jobs -j --mma-order --resident --timeout --volatile-races --also --color --format --output -o --quiet -q --source-root --verbose -v --witness"
-        [exec]="--help -h --version -V --baseline --config --devices --exclude --ignore --keep --kernel --no-config --only --only-launch --require --require-all --rule --select --severity --target --triton --update-baseline --budget --check-time --gear --gsan --hang-after --jobs -j --mma-order --mode --record-disk --record-host --record-launches --record-memory --rerun-on-failure --resident --sample --timeout --volatile-races --also --color --format --output -o --quiet -q --source-root --verbose -v --witness"
-        [run]="--help -h --version -V --arg --baseline --block --cluster --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --replay --require --rule --select --severity --shared --update-baseline --budget --gear --granule --gsan --mma-order --resident --ring --schedule --schedules --seed --slots --timeout --volatile-races --also --color --format --global --memory --output -o --quiet -q --source-root --state --state= --steps --trace --verbose -v --witness"
+        [check]="--help -h --version -V --arg --baseline --block --cluster --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --require --require-all --rule --select --severity --shard --shared --triton --update-baseline --budget --gsan --jobs -j --mma-order --resident --timeout --values --volatile-races --also --color --format --output -o --quiet -q --source-root --verbose -v --witness"
+        [exec]="--help -h --version -V --baseline --config --devices --exclude --ignore --keep --kernel --no-config --only --only-launch --require --require-all --rule --select --severity --target --triton --update-baseline --budget --check-time --gsan --hang-after --jobs -j --mma-order --mode --record-disk --record-host --record-launches --record-memory --rerun-on-failure --resident --sample --timeout --values --volatile-races --also --color --format --output -o --quiet -q --source-root --verbose -v --witness"
+        [run]="--help -h --version -V --arg --baseline --block --cluster --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --replay --require --rule --select --severity --shared --update-baseline --budget --granule --gsan --mma-order --resident --ring --schedule --schedules --seed --slots --timeout --values --volatile-races --also --color --format --global --memory --output -o --quiet -q --source-root --state --state= --steps --trace --verbose -v --witness"
         [report]="--help -h --version -V --arg --block --buffer-id --cluster --diff --grid --kernel --launch --module --no-launch --only-launch --require --shared --triton --budget --mma-order --timeout --color --format --full --glossary --output -o --quiet -q --section --wide --width --witness"
         [membar]="--help -h --version -V --function --kernel --module --triton --assume --model --timeout --color --compare --emit --format --output -o --prune --quiet -q --why"
         [lint]="--help -h --version -V --arg --baseline --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --port --rule --select --severity --shard --target --triton --update-baseline --budget --gsan --mma-order --resident --timeout --also --color --emit --format --output -o --quiet -q --source-root --verbose -v --witness"
@@ -53,12 +53,12 @@ _weir() {
     "check --shared") return ;;
     "check --triton") return ;;
     "check --budget") return ;;
-    "check --gear") _weir_words "data slice" && return ;;
     "check --gsan") _weir_words "exact sampled off" && return ;;
     "check --jobs" | "check -j") return ;;
     "check --mma-order") _weir_words "issue waits" && return ;;
     "check --resident") return ;;
     "check --timeout") return ;;
+    "check --values") _weir_words "all needed" && return ;;
     "check --also") _weir_words "text github" && return ;;
     "check --color") _weir_words "auto always never" && return ;;
     "check --format") _weir_words "text json sarif github gitlab junit" && return ;;
@@ -81,7 +81,6 @@ _weir() {
     "exec --triton") return ;;
     "exec --budget") return ;;
     "exec --check-time") return ;;
-    "exec --gear") _weir_words "data slice" && return ;;
     "exec --gsan") _weir_words "exact sampled off" && return ;;
     "exec --hang-after") return ;;
     "exec --jobs" | "exec -j") return ;;
@@ -93,6 +92,7 @@ _weir() {
     "exec --resident") return ;;
     "exec --sample") return ;;
     "exec --timeout") return ;;
+    "exec --values") _weir_words "all needed" && return ;;
     "exec --also") _weir_words "text github" && return ;;
     "exec --color") _weir_words "auto always never" && return ;;
     "exec --format") _weir_words "text json sarif github gitlab junit" && return ;;
@@ -117,7 +117,6 @@ _weir() {
     "run --severity") return ;;
     "run --shared") return ;;
     "run --budget") return ;;
-    "run --gear") _weir_words "data slice" && return ;;
     "run --granule") return ;;
     "run --gsan") _weir_words "exact sampled off" && return ;;
     "run --mma-order") _weir_words "issue waits" && return ;;
@@ -128,6 +127,7 @@ _weir() {
     "run --seed") return ;;
     "run --slots") return ;;
     "run --timeout") return ;;
+    "run --values") _weir_words "all needed" && return ;;
     "run --also") _weir_words "text github" && return ;;
     "run --color") _weir_words "auto always never" && return ;;
     "run --format") _weir_words "text json sarif github gitlab junit" && return ;;

@@ -346,7 +346,10 @@ typedef struct weir_run_options {
     const char *block;   /* threads of a CTA: as `grid`; or NULL */
     const char *cluster; /* CTAs of a cluster: as `grid`; or NULL */
     const char *shared;  /* bytes of dynamic shared memory; or NULL */
-    const char *gear;    /* "data" (or NULL): every value is computed; "slice": what addresses and control need */
+    union {
+        const char *values; /* "all" (or NULL): every value is computed; "needed": those that addresses and control need */
+        const char *gear;   /* its old name; "data" and "slice" are old words for "all" and "needed" */
+    };
     int volatile_races;  /* nonzero: volatile accesses are not synchronization, and can race */
     const char *require; /* the least scope of a clean verdict, by its name: with less it is incomplete; or NULL */
     /* Asked now and then, by the threads that run: nonzero ends the run, and the verdict is incomplete. May be NULL. */

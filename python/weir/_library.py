@@ -29,7 +29,7 @@ class RunOptions(ctypes.Structure):
         ("ring", ctypes.c_uint), ("target", ctypes.c_char_p), ("triton", ctypes.c_char_p), ("lint", ctypes.c_int),
         ("membar", ctypes.c_int), ("report", ctypes.c_int), ("why", ctypes.c_char_p), ("buffer", ctypes.c_void_p),
         ("progress", ctypes.c_void_p), ("progress_context", ctypes.c_void_p), ("block", ctypes.c_char_p),
-        ("cluster", ctypes.c_char_p), ("shared", ctypes.c_char_p), ("gear", ctypes.c_char_p), ("volatile_races", ctypes.c_int),
+        ("cluster", ctypes.c_char_p), ("shared", ctypes.c_char_p), ("values", ctypes.c_char_p), ("volatile_races", ctypes.c_int),
         ("require", ctypes.c_char_p), ("stop", ctypes.c_void_p), ("stop_context", ctypes.c_void_p),
         ("core", ctypes.c_void_p), ("core_context", ctypes.c_void_p), ("core_after", ctypes.c_double),
     ]

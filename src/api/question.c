@@ -118,10 +118,12 @@ static bool set_global(Result *result, const weir_run_options *options, Question
     return !problem || result_fail(result, "%s", problem);
 }
 
-static bool set_gear(Result *result, const char *gear, Question *question) {
-    question->gear = gear && strcmp(gear, "slice") == 0 ? GEAR_SLICE : GEAR_DATA;
-    return !gear || question->gear == GEAR_SLICE || strcmp(gear, "data") == 0 ||
-           result_fail(result, "--gear takes 'data' or 'slice', not '%s'", gear);
+/* "data" and "slice" are the old words for "all" and "needed". */
+static bool set_values(Result *result, const char *values, Question *question) {
+    bool needed = values && (strcmp(values, "needed") == 0 || strcmp(values, "slice") == 0);
+    question->gear = needed ? GEAR_SLICE : GEAR_DATA;
+    return !values || needed || strcmp(values, "all") == 0 || strcmp(values, "data") == 0 ||
+           result_fail(result, "--values takes 'all' or 'needed', not '%s'", values);
 }
 
 static bool set_target(Result *result, const char *name, Question *question) {
@@ -206,7 +208,7 @@ static void read_run(void *context) {
                          .buffer = options->buffer,
                          .progress = options->progress,
                          .progress_context = options->progress_context};
-    if (set_gear(result, options->gear, &question) && set_required(result, options->require, &question) &&
+    if (set_values(result, options->values, &question) && set_required(result, options->require, &question) &&
         set_schedule(result, options, &question.runs) && set_rules(result, options->rules, &question) &&
         set_global(result, options, &question) && set_target(result, options->target, &question) &&
         set_releases(result, options->triton, &question.releases))

@@ -116,7 +116,8 @@ static _Noreturn void unknown_option(const Options *options, const char *name) {
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < option_count; i++) {
         const Option *option = &option_table[i];
-        size_t far = option->commands & 1u << options->command ? nearness(name, option->name) : SIZE_MAX;
+        bool taken = !option->now && option->commands & 1u << options->command;
+        size_t far = taken ? nearness(name, option->name) : SIZE_MAX;
         if (far < best) {
             near = option;
             best = far;
@@ -191,6 +192,8 @@ static void set_text(const Options *options, const Option *option, const char **
 
 void option_apply(Options *options, const Option *option, const char *text) {
     void *at = (char *)options + option->at;
+    if (option->now)
+        fprintf(stderr, "weir %s: note: --%s is %s\n", commands[options->command].name, option->name, option->help);
     if (option->given)
         *(bool *)((char *)options + option->given) = true;
     switch (option->kind) {
@@ -251,7 +254,7 @@ const Option **options_of(CommandId command, size_t *count) {
     const Option **list = calloc(option_count, sizeof *list);
     *count = 0;
     for (size_t i = 0; list && i < option_count; i++)
-        if (option_table[i].commands & 1u << command)
+        if (!option_table[i].now && option_table[i].commands & 1u << command)
             list[(*count)++] = &option_table[i];
     sorted_for = &commands[command];
     if (list)

@@ -26,6 +26,7 @@
  *                      a word is the first one
  *   .completes         what shells offer: COMPLETE_FILES, COMPLETE_FOLDERS, COMPLETE_RULES
  *   .more              further sentences, for the man page alone
+ *   .now               this is the old name of that option: it works, with a note on standard error, and no help lists it
  * Help is a phrase without a full stop that starts in lower case. */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
@@ -216,6 +217,7 @@ typedef struct Option {
     const char *wrong;
     size_t given; /* 0: none */
     Completes completes;
+    const char *now; /* NULL, or the present name of an option whose old name this is: it works, with a note, and is in no help */
 } Option;
 
 typedef struct Example {

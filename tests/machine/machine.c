@@ -1,9 +1,9 @@
 /* The machine of PTX against a GPU: runs the launches of tests/machine/NAME.json, and compares the memory that they
  * leave with NAME.out, which a GPU has left (README.md).
  *
- *     machine [--gear slice] [--time] [--record | --shadow | --shadow-seed] FILE.json...
+ *     machine [--values needed] [--time] [--record | --shadow | --shadow-seed] FILE.json...
  *
- * In gear slice nothing is compared: the launches have to end as well; nor with --time, which tells the
+ * With --values needed nothing is compared: the launches have to end as well; nor with --time, which tells the
  * thread-instructions and seconds of each. With --record the kernels are instrumented before they are run; and the
  * chunks that they leave have to be well-formed (tests/record/walk.h); with --shadow they check themselves, in cells of
  * either layout. The last line is `N passed, N failed`. */
@@ -326,8 +326,8 @@ static void run_file(const char *path) {
 
 int main(int count, char **arguments) {
     for (int i = 1; i < count; i++) {
-        if (!strcmp(arguments[i], "--gear") && i + 1 < count)
-            slice = !strcmp(arguments[++i], "slice");
+        if (!strcmp(arguments[i], "--values") && i + 1 < count)
+            slice = !strcmp(arguments[++i], "needed");
         else if (!strcmp(arguments[i], "--time"))
             timed = true;
         else if (!strcmp(arguments[i], "--record"))
