@@ -297,7 +297,7 @@ WEIR_API size_t weir_kernel_count(weir_module *module);
 /* For weir_run_options.membar. */
 enum {
     WEIR_MEMBAR_FINDINGS = 1, /* findings on thread barriers, where the IR is past the stage that puts them in */
-    WEIR_MEMBAR_SUMMARY = 2,  /* those, and at earlier stages a note on how many will be put in */
+    WEIR_MEMBAR_SUMMARY = 2,  /* those, and at earlier stages a note on how many will be inserted */
 };
 
 /* For weir_run_options.lint: what the hardware does not allow is looked for, too, or nothing else is. */
@@ -362,7 +362,7 @@ typedef struct weir_run_options {
     double core_after; /* seconds of a check before it is asked: a thread takes some time to start */
 } weir_run_options;
 
-/* Runs the kernels of a module on an emulator: who waits for whom, whether all come to their end, and what is not
+/* Runs the kernels of a module on an emulator: who waits for whom, whether all finish, and what is not
  * ordered. docs/running.md tells how. */
 WEIR_API weir_result *weir_run(weir_module *module, const weir_run_options *options);
 /* The same of several modules, whose launches are made one after the other on one global memory: launch files share
@@ -496,7 +496,7 @@ WEIR_API weir_verdict weir_verdict_worse(weir_verdict a, weir_verdict b);
 typedef struct weir_coverage {
     size_t barrier_ops, barrier_ops_run; /* ops that synchronize */
     size_t accesses, accesses_run;       /* ops that only touch memory */
-    size_t branches, branches_taken;     /* ways of branches */
+    size_t branches, branches_taken;     /* branch outcomes */
     size_t rings, rings_turned;          /* loops with a ring in them; those that went round it more than once */
     size_t launches;
 } weir_coverage;
@@ -573,7 +573,7 @@ WEIR_API weir_item weir_item_at(const weir_result *result, weir_item_kind kind, 
  * the result from then on. 0, or -1: they are not such results, and nothing has changed; or there is not enough memory,
  * and then the result is only good to be freed, with `more`. */
 WEIR_API int weir_result_join(weir_result *result, weir_result *more);
-/* Says under which name a finding's witness was written, for whoever reads the result below. The name is copied. */
+/* Says under which name a finding's witness was written, for those who read the result below. The name is copied. */
 WEIR_API void weir_keep_witness(weir_result *result, size_t finding, const char *path);
 
 /* ---- Writing results ----------------------------------------------------------------------------- */
@@ -674,10 +674,10 @@ WEIR_API int weir_merge(weir_context *context, const char *const *paths, size_t 
 /* For a person: what is wrong with the input or the options, where the verdict is an error. 0 or -1. */
 WEIR_API int weir_result_errors(const weir_result *result, unsigned flags, weir_write *write, void *to);
 
-/* The IR of the module with what it needs, otherwise token for token. Of weir_membar: with the thread barriers put in;
- * `flags` WEIR_PRUNE: and without the needless ones. Of weir_run: with the fewest proxy fences with which none is
- * missing in its kernels. 0; 1 if some place could not be found; -1 if it could not be written, or the verdict is an
- * error. */
+/* The IR of the module with what it needs, otherwise token for token. Of weir_membar: with the thread barriers
+ * inserted; `flags` WEIR_PRUNE: and without the needless ones. Of weir_run: with the fewest proxy fences with which
+ * none is missing in its kernels. 0; 1 if some place could not be found; -1 if it could not be written, or the verdict
+ * is an error. */
 WEIR_API int weir_emit(weir_result *result, unsigned flags, weir_write *write, void *to);
 
 /* One run of weir_run, to be looked at: the one that shows its first finding; without findings, one of the launch

@@ -268,7 +268,7 @@ static bool add_inputs(Merge *merge, const Document *document, json_t *table, js
     return good;
 }
 
-/* An input that nobody looked at. */
+/* An input that was not looked at. */
 static json_t *missing_input(const Merge *merge) {
     return json_pack("{s:s, s:s, s:s, s:n, s:b, s:[], s:{}, s:[], s:[{s:s%, s:s, s:i}], s:[]}", "file", "", "kernel",
                      "", "verdict", verdict_kind_name(VERDICT_INCOMPLETE), "scope", "only_launch", 0, "launches",

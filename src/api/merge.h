@@ -44,7 +44,7 @@ typedef struct Numbering {
  * it is there now. */
 json_t *merge_known(Merge *merge, json_t *table, Numbering *mine, const char *key, json_t *what);
 
-/* Lists of values, parted by a comma and a newline each. */
+/* Lists of values, separated by a comma and a newline each. */
 void merge_write_list(Merge *merge, json_t *const *items, size_t count);
 void merge_write(Merge *merge, const json_t *value);
 /* Sets the verdict to the worse; false if there is no such. */

@@ -77,7 +77,7 @@ static void add_notifications(Merge *merge, Joined *run, const Document *documen
     for (size_t i = 0; i < json_array_size(notifications) && mine.seen; i++) {
         json_t *notification = json_array_get(notifications, i);
         if (strcmp(merge_text(json_object_get(notification, "descriptor"), "id"), "left-out") == 0)
-            continue; /* that is said anew */
+            continue; /* that is said again */
         char *key = json_dumps(notification, JSON_SORT_KEYS | JSON_COMPACT);
         if (key && !merge_known(merge, run->notification_table, &mine, key, notification))
             merge->failed |= json_array_append(run->notifications, notification) != 0;

@@ -256,7 +256,7 @@ void weir_writer_error(weir_writer *writer, const char *file, const char *senten
     }
 }
 
-/* Text about one thing is parted from that about the one before. */
+/* Text about one thing is separated from that about the one before. */
 static void part(weir_writer *writer) {
     bool lines = writer->options.format == WEIR_TEXT || writer->options.format == WEIR_MARKDOWN;
     if (writer->count++ && lines)

@@ -18,7 +18,7 @@ struct ArenaChunk {
     max_align_t data[];
 };
 
-/* From ZERO_CHUNK on malloc takes them from the system, which gives pages of zeros: nobody has to clear them, and what
+/* From ZERO_CHUNK on malloc takes them from the system, which gives pages of zeros: they need not be cleared, and what
  * is not used is not there. From HUGE_CHUNK on they are mapped, and have as many large pages as they need: one takes as
  * long as some 50 to 200 small ones. */
 enum {
@@ -81,7 +81,7 @@ void arena_reset(Arena *arena) {
 static void exhausted(Arena *arena) {
     if (arena->exhausted)
         longjmp(*arena->exhausted, 1);
-    abort(); /* nobody took charge: our own mistake */
+    abort(); /* no handler is set: our own mistake */
 }
 
 /* Large chunks come on large pages, so that a big module does not pay for a page fault every 4 KiB. */

@@ -1,7 +1,7 @@
 /* Memory with one life: everything allocated from an arena is freed with it.
  *
  * An arena has a budget. When an allocation would pass it, or the system has no more memory, the arena
- * does not return NULL: it jumps to `exhausted`, which whoever started the work has set. So code that
+ * does not return NULL: it jumps to `exhausted`, which the code that started the work has set. So code that
  * builds a module needs no failure path of its own for memory, and a hostile input cannot take more
  * than the budget. */
 #ifndef BASE_ARENA_H

@@ -1,6 +1,6 @@
 /* The source code that a kernel was written in, found by the name that the IR has for it.
  *
- * That name was recorded where the IR was made, often as a path of another machine, and anybody may have written it: of
+ * That name was recorded where the IR was made, often as a path of another machine, and anyone may have written it: of
  * what it may name, only source code is read, and code_below tells where a file lies only if that is below the root. */
 #ifndef BASE_CODE_H
 #define BASE_CODE_H

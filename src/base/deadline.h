@@ -1,9 +1,9 @@
 /* The time by which work has to be done: one for each thread, as a thread looks at one kernel at a time. It is time of
  * the processor, as the thread has used it: how much is done by then does not depend on what else the machine does.
  *
- * Whatever may take long asks now and then whether it is past, and comes to its end as it does when a budget is used
- * up. An arena asks, too, when it grows, and jumps as if it were exhausted. Whoever set the deadline says what that
- * means for the result.
+ * Whatever may take long asks now and then whether it is past, and ends as it does when a budget is used
+ * up. An arena asks, too, when it grows, and jumps as if it were exhausted. The code that set the deadline says what
+ * that means for the result.
  *
  * What was found is still told when time is up: a finding that ends before its last word would be none. */
 #ifndef BASE_DEADLINE_H

@@ -1,4 +1,4 @@
-/* The word that somebody may have meant: for messages about names that do not exist. */
+/* The word that may have been meant: for messages about names that do not exist. */
 #ifndef BASE_NEAR_H
 #define BASE_NEAR_H
 

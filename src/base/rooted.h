@@ -1,6 +1,6 @@
 /* Files below one folder, and no others: for names that an input makes up.
  *
- * The IR says in which file of which machine a kernel was written, and anybody may have written the IR. code.h finds
+ * The IR says in which file of which machine a kernel was written, and anyone may have written the IR. code.h finds
  * where such a file lies below a root; here it is opened, if what is opened lies there. */
 #ifndef BASE_ROOTED_H
 #define BASE_ROOTED_H

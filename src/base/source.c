@@ -1,4 +1,4 @@
-/* Reading files, and finding lines and columns in them when somebody asks. */
+/* Reading files, and finding lines and columns in them when it is asked for. */
 #include "base/source.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Text: slices of somebody else's bytes (`Str`), and a growing buffer to write into (`Text`). */
+/* Text: slices of bytes that belong to something else (`Str`), and a growing buffer to write into (`Text`). */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 

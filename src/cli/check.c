@@ -413,7 +413,7 @@ static void say_job(Check *check, Job *job) {
     free(job->error_text);
 }
 
-/* Returns when the job is done; meanwhile tells whoever watches a terminal how far things are. */
+/* Returns when the job is done; meanwhile shows the progress on a terminal. */
 static void await(Check *check, size_t index) {
     pthread_mutex_lock(&check->lock);
     while (!check->jobs[index]->done) {

@@ -223,7 +223,7 @@ void session_inputs(Session *session, ModuleWork *work);
 void session_tell(Session *session, const char *path, weir_result *result);
 /* Says what is wrong, and prints the IR with what it needs; as weir_emit. */
 int session_emit(Session *session, weir_result *result, unsigned flags);
-/* The table at the end, of a teller that counts rules. The time taken is in it for whoever looks on. */
+/* The table at the end, of a teller that counts rules. The time taken is in it for a terminal. */
 void session_summary(Session *session);
 /* " (1 every launch, 2 tried launches)", of clean kernels by scope; "" if there is none. */
 enum { SCOPES_SIZE = 160 };

@@ -116,8 +116,8 @@ bool find_library(char *path, size_t size) {
 }
 
 /* Lets processes that run as another user, by the program's own doing, write to the log, so that they can say what they
- * could not keep; of root's, who can become anybody, they keep what they launch. Others may not list what is there, nor
- * remove it. */
+ * could not keep; of root's, which can become any user, they keep what they launch. Others may not list what is there,
+ * nor remove it. */
 static bool open_folder(const char *folder) {
     char path[PATH_MAX];
     int log = snprintf(path, sizeof path, "%s/capture.log", folder) < (int)sizeof path

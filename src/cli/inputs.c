@@ -137,7 +137,7 @@ static bool is_above(const Descent *descent, const char *real) {
 static bool add_below(Descent *descent, const char *folder, const char *real);
 
 /* Links are followed, and what several lead to is taken once. What is neither a file nor a folder could hold a kernel, and
- * nobody could say whether it does. */
+ * it could not be said whether it does. */
 static bool add_entry(Descent *descent, const char *path) {
     struct stat status, link;
     bool read = is_read(descent->paths, path), good = true;

@@ -1,4 +1,4 @@
-/* weir membar: the thread barriers that kernels need, those they have, and the IR with them put in. */
+/* weir membar: the thread barriers that kernels need, those they have, and the IR with them inserted. */
 #include "cli/cli.h"
 
 static void check_options(const Options *options) {

@@ -2,7 +2,7 @@
  *
  * To add an option: a field in Options (below), and a row in options.def; that is all. The parser, --help, the man
  * pages and the completions of three shells are made from the rows, so nothing else knows an option by its name. After
- * that `scripts/docs --build build` writes man/ and completions/ anew, and `scripts/golden --update` the help of the
+ * that `scripts/docs --build build` rewrites man/ and completions/, and `scripts/golden --update` the help of the
  * commands that take it (check-help, run-help, ...). What two options have to do with each other is said by the
  * command, first thing, with wrong_usage.
  *

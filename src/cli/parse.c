@@ -408,7 +408,7 @@ static void dump_markdown(Output *output) {
         i = dump_dialect(output, i);
 }
 
-/* What is being read, for whoever watches a terminal; overwritten by the next, and cleared at the end. */
+/* What is being read, for a terminal; overwritten by the next, and cleared at the end. */
 static void show_progress(const Paths *inputs, size_t index, Progress *progress) {
     struct stat status;
     bool large = stat(inputs->items[index], &status) == 0 && status.st_size > 100 << 20; /* takes a while by itself */

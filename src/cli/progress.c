@@ -1,4 +1,4 @@
-/* For whoever watches a terminal: a line on standard error that the next overwrites, cleared before anything is said.
+/* For a terminal: a line on standard error that the next overwrites, cleared before anything is said.
  */
 #include "cli/cli.h"
 

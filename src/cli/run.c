@@ -1,4 +1,4 @@
-/* weir run: run the kernels of the input on the emulator, and say whether all agents come to their end. */
+/* weir run: run the kernels of the input on the emulator, and say whether all agents finish. */
 #include "cli/cli.h"
 
 #include <stdlib.h>

@@ -131,7 +131,7 @@ static void print_summary(Session *session, Output *output) {
     tally_print(&all->reasons, output, verbose ? 0 : MOST_REASONS);
     if (all->counts[WEIR_VERDICT_ERROR])
         output_printf(output, "failed inputs: %zu\n", all->counts[WEIR_VERDICT_ERROR]);
-    /* The same input gives the same bytes, unless somebody looks on. */
+    /* The same input gives the same bytes, unless there is a terminal. */
     if (verbose || (isatty(STDOUT_FILENO) && !all->options->output))
         output_printf(output, "time: %.2f s\n", progress_seconds(&session->progress));
     print_unseen(output, all->options, &all->unseen);

@@ -51,7 +51,8 @@ char *project_find(const char **problem) {
         slash[slash == folder] = 0;
     }
     free(folder);
-    if (found && found_up && !repository) { /* somebody else's: nothing says that it is about this folder */
+    if (found && found_up &&
+        !repository) { /* it belongs to another project: nothing says that it is about this folder */
         free(found);
         found = NULL;
         *problem = NULL;

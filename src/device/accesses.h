@@ -111,7 +111,7 @@ typedef struct Share {
 static inline Share share_of(const Here *here, uint32_t lanes, uint64_t offset, uint32_t bytes) {
     uint32_t span = lanes_of_line(bytes), number = lane() & span, group = (2u << span) - 1;
     Share share = {lane() & ~span, offset - bytes * number, false};
-    bool alike = ballot(lanes, bytes == from_lane(lanes, bytes, lowest(lanes))) == ~0u; /* nobody is missing */
+    bool alike = ballot(lanes, bytes == from_lane(lanes, bytes, lowest(lanes))) == ~0u; /* none is missing */
     uint32_t line = (uint32_t)(share.base / SHADOW_LINE);
     uint32_t first = from_lane(lanes, line, alike ? share.source : lowest(lanes));
     bool has = span && line == first && offset < here->bytes && !(share.base & (SHADOW_LINE - 1));
@@ -195,7 +195,7 @@ static inline Work find_lines(const Here *here, const Accesses *accesses, uint32
     work.acts = number < MOST_ACCESSES && (shape >> (8 + number) & 1);
     if (accesses->kinds == ALL_READ || accesses->kinds == ALL_WRITE)
         return work;
-    /* Whoever races with a read races with a write of the same line, too: that is enough. */
+    /* What races with a read races with a write of the same line, too: that is enough. */
     EACH_ACCESS {
         uint32_t line = (uint32_t)((accesses->offsets[i] - bytes * number) / SHADOW_LINE);
         if (!(accesses->kinds >> number & 1) && (accesses->kinds & shape >> 8) >> i & 1 && line == work.line)

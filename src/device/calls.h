@@ -83,7 +83,7 @@ DEVICE_CALL void weir_range(uint32_t want, uint64_t address, uint64_t length, ui
     copy_range(&here, want, address, length, site, how, false);
 }
 
-/* The map of a parameter; 0: nobody told it. */
+/* The map of a parameter; 0: it was not given. */
 static inline uint64_t map_of(const Here *here, uint32_t parameter) {
     for (uint32_t i = 0; i < SHADOW_MAPS; i++) {
         uint64_t at = here->state + offsetof(ShadowState, maps) + i * sizeof(ShadowMap);
@@ -424,7 +424,7 @@ DEVICE_CALL uint32_t weir_enter(uint32_t cta, uint64_t state, uint32_t form) {
 }
 
 /* Threads end, those that `want` to; with the last one the slot is free. All lanes that are there come: those that stay
- * must not be parted from each other, or from the others, by it. */
+ * must not be separated from each other, or from the others, by it. */
 DEVICE_CALL void weir_exit(uint32_t want, HERE) {
     Here here = HERE_IS;
     if (!STATE64(&here, ctas))

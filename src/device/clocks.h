@@ -1,7 +1,7 @@
 /* Clocks of slots: what a CTA knows of the others, and what its fences have closed.
  *
- * Entries of a vector only grow, each by an atomic of its own: nobody ever waits for anybody here. All lanes of a warp
- * that come together work on a vector together. */
+ * Entries of a vector only grow, each by an atomic of its own: no thread ever waits for another here. All lanes of a
+ * warp that come together work on a vector together. */
 #ifndef DEVICE_CLOCKS_H
 #define DEVICE_CLOCKS_H
 

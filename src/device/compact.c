@@ -59,7 +59,7 @@ static inline bool is_fine(const View *view, uint32_t access, uint32_t known) {
     uint32_t stamp = compact_stamp(access);
     return (known && stamp_epoch(view, stamp) <= known) || scopes_link(view, stamp, compact_scope(access));
 }
-/* Nobody whom the access could race with: nobody, or who comes before it. What is looked up is waited for once. */
+/* No access that this one could race with: none, or one that comes before it. What is looked up is waited for once. */
 static inline bool is_quiet(const View *view, const Touch *touch, const Compact *cell) {
     bool readers = touch->kind != SHADOW_READ && (cell->masks >> 16 & touch->mask);
     uint32_t write = cell->masks & touch->mask ? cell->write : 0;
@@ -233,7 +233,7 @@ static inline void touch_line(const View *view, const Touch *touch, Wide old, bo
     tell_trouble(view->here, SHADOW_CELL_BUSY, touch->site);
 }
 
-/* All lanes come, of which some want it: nobody is left behind. */
+/* All lanes come, of which some want it: none is left behind. */
 #define SLOW_TOUCH(name, flat)                                                                                \
     static __attribute__((noinline)) void name(uint32_t lanes, uint32_t want, uint64_t offset, uint32_t rest, \
                                                uint32_t site, uint32_t epoch, HERE_FEW) {                     \
@@ -411,7 +411,7 @@ static inline Look look_at_line(const View *view, const Touch *touch, Wide old) 
 
 #define BATCH_EACH _Pragma("unroll") for (uint32_t i = 0; i < BATCH; i++)
 
-/* Somebody else was faster, and it is not enough to leave it at that. */
+/* Something else was faster, and it is not enough to leave it at that. */
 static inline bool is_lost(const View *view, const Touch *touch, Wide old, Wide seen) {
     if (wide_equal(seen, old))
         return false;

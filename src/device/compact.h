@@ -38,7 +38,7 @@ static inline uint32_t compact_scope(uint32_t access) {
     return compact_raw_scope(access) - (compact_is_observed(access) ? COMPACT_OBSERVED : 0);
 }
 
-/* Nobody, or an access that does not race with one that is strong for the device. */
+/* None, or an access that does not race with one that is strong for the device. */
 static inline bool compact_links(uint32_t access) {
     return !access || compact_scope(access) >= COMPACT_LINKS;
 }
@@ -161,7 +161,7 @@ static inline bool compact_add_reader(Compact *cell, const View *view, uint32_t 
 /* False: the cell stays as it is. `key`: of the cell. */
 static inline bool compact_record_read(Compact *cell, const View *view, uint32_t mask, uint32_t key) {
     uint32_t reader = view->stamp | view->scope << COMPACT_SCOPE, had = cell->masks >> 16;
-    /* Whoever races with the read races with the own write, too. */
+    /* What races with the read races with the own write, too. */
     if (!(mask & ~cell->masks) && compact_is_same(view, cell->write) && !compact_raw_scope(cell->write))
         return false;
     bool first = compact_says(view, cell->readers[0]);
@@ -187,7 +187,7 @@ static inline void compact_record_write(Compact *cell, const View *view, uint32_
     cell->masks = (goes_on ? written | mask : mask) | read << 16;
 }
 
-/* Another actor has read the write, so whoever comes after that comes after the write. */
+/* Another actor has read the write, so what comes after that comes after the write. */
 static inline bool compact_observe(Compact *cell, const View *view, uint32_t mask) {
     uint32_t write = cell->write;
     if (!write || !(cell->masks & mask) || compact_is_observed(write) || compact_raw_scope(write) < 2 ||

@@ -3,7 +3,7 @@
  * A flag has a row: of each actor the latest epoch that was released through it, by itself or by who knew of it. Rows
  * only grow. A release raises the row before its write is made, an acquire joins the row after its read: so it has all
  * that the write that it read has released, and maybe what is about to be released, or was released before a later
- * write. Nobody waits for anybody, and no lock is held while the kernel's own instructions run. */
+ * write. No thread waits for another, and no lock is held while the kernel's own instructions run. */
 #ifndef DEVICE_FLAGS_H
 #define DEVICE_FLAGS_H
 
@@ -168,7 +168,7 @@ static inline void release_end(uint32_t lanes, const Release *release, uint64_t 
 
 /* ---- Acquires ---- */
 
-/* Everything that anybody has closed so far: for flags that there was no room for. */
+/* Everything that any agent has closed so far: for flags that there was no room for. */
 static inline void know_all(const View *view, uint32_t lanes) {
     uint64_t vector = own_vector(view, VECTOR_KNOWS);
     uint32_t count = STATE32(view->here, slots), step = ones(lanes);

@@ -2,7 +2,7 @@
  * accesses are of all its bytes, and one bit more: split. The first access of a launch to a part of the line sets it;
  * what the cell says stays as it is then, and all that comes later looks at it and is kept by the granules.
  *
- * So nobody is missed, whoever comes first: two accesses to the whole line meet in its cell, two others in that of
+ * So no race is missed, in any order: two accesses to the whole line meet in its cell, two others in that of
  * their granule, and of one of each kind, the first is in the line's cell before it is split, or in the granule's after
  * it. */
 #ifndef DEVICE_LINES_H

@@ -43,8 +43,8 @@ static inline bool is_new_pair(uint64_t state, uint32_t site, uint32_t earlier_s
     return false;
 }
 
-/* Numbers alone, so that nobody has to keep what they come from in memory. `kinds`: as the report has them, a byte
- * each. */
+/* Numbers alone, so that there is no need to keep what they come from in memory. `kinds`: as the report has them, a
+ * byte each. */
 static __attribute__((noinline)) void weir_tell_pair(uint64_t state, uint64_t address, uint32_t mask, uint32_t site,
                                                      uint32_t cta, uint32_t earlier_site, uint32_t earlier,
                                                      uint32_t kinds, uint32_t rest) {

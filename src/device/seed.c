@@ -61,7 +61,7 @@ static inline void seed_word(const View *view, const Touch *touch, CellView *cel
     bool reads = touch->kind == SHADOW_READ;
     if (reads && view->scope && is_seen(cell_view, at, clock))
         return;
-    /* Who has a lock gives it back before lanes of the same warp try again: nobody waits for who waits. */
+    /* Who has a lock gives it back before lanes of the same warp try again: no lane waits for one that waits. */
     uint32_t lanes = active_lanes();
     CellClock reader = 0, race = 0;
     for (bool done = false; ballot(lanes, !done);)

@@ -106,7 +106,7 @@ ATOMIC(uint32_t, "r", or32, "or.b32")
 ATOMIC(uint32_t, "r", and32, "and.b32")
 ATOMIC(uint32_t, "r", max32, "max.u32")
 #undef ATOMIC
-/* Nobody waits for what these give. */
+/* Nothing waits for what these give. */
 static inline void raise32(uint64_t at, uint32_t value) {
     __asm__ volatile("red.relaxed.gpu.global.max.u32 [%0], %1;" : : "l"(at), "r"(value) : "memory");
 }

@@ -433,7 +433,7 @@ static bool take_tile(Access *access) {
     return rows ? take_rows(access, descriptor, box, rows, &part) : take_box(access, &box);
 }
 
-/* The copy engine reads the descriptor. One that the launch made lies in the parameters, which nobody writes. */
+/* The TMA unit reads the descriptor. One that the launch made lies in the parameters, which nothing writes. */
 static bool take_descriptor(Access *access) {
     Word on = access->event->view;
     if (word_is(on, WORD_DESCRIPTOR))

@@ -30,7 +30,7 @@ uint32_t access_element(const Machine *machine, const Event *event);
 
 /* Which thread of its partition makes each piece of an access: by the layout of its tensor. Of the threads that have a
  * copy of an element it is the first, which alone stores or updates; the others load it, too (`copies`). */
-enum { THREAD_ENGINE = UINT32_MAX - 1 /* a copy engine, for one thread */, THREAD_UNKNOWN = UINT32_MAX };
+enum { THREAD_ENGINE = UINT32_MAX - 1 /* a TMA unit, for one thread */, THREAD_UNKNOWN = UINT32_MAX };
 typedef struct ThreadPiece {
     int64_t begin;
     uint32_t bytes, thread;

@@ -190,7 +190,7 @@ static void keep_word(Machine *machine, Cell *cell, Word word) {
     cell->word = word;
 }
 
-/* A loop goes round. False if that was once too often. */
+/* A loop goes around. False if that was once too often. */
 static bool goes_round(Machine *machine) {
     if (machine->tensor_limit && machine->arena->held > machine->tensor_limit)
         machine_compact(machine);
@@ -281,7 +281,7 @@ StepResult machine_advance(Machine *machine, uint32_t index) {
         }
         case CODE_NEXT: {
             int64_t at = words[instruction->dst].bits, by = words[instruction->c].bits, next;
-            /* Past the largest number of its width a loop ends: hardware would go round, and no kernel means that. */
+            /* Past the largest number of its width a loop ends: hardware would go around, and no kernel means that. */
             if (__builtin_add_overflow(at, by, &next) || integer_wrap(next, instruction->width) != next)
                 next = INT64_MAX;
             words[instruction->dst].bits = next;

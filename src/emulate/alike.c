@@ -448,7 +448,7 @@ static void follow_effects(const Machine *machine, Form *forms, const Instructio
     }
 }
 
-/* What is loaded from one place is the same for all, unless it was given to each; of global memory nobody knows. */
+/* What is loaded from one place is the same for all, unless it was given to each; of global memory it is not known. */
 static Form follow_load(const Machine *machine, const Form *forms, const Instruction *instruction) {
     if (machine->alike->places)
         return (Form){.loose = true};

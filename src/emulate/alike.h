@@ -16,7 +16,7 @@ enum { AXES = 3 };
  * too. */
 typedef struct Form {
     int64_t by[AXES];
-    bool loose; /* nobody knows what it is in another cluster */
+    bool loose; /* what it is in another cluster is not known */
 } Form;
 
 typedef struct Alike {

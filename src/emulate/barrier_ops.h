@@ -1,4 +1,4 @@
-/* Which ops of a program may wait for an mbarrier, or arrive on it: read off the IR, for whoever explains a run.
+/* Which ops of a program may wait for an mbarrier, or arrive on it: read off the IR, for explanations of a run.
  *
  * The slots of a ring are picked at run time, so that an op may be on any of them; but an array of barriers may be many
  * that have nothing to do with each other, each picked by a constant. */

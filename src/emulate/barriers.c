@@ -50,7 +50,7 @@ StepResult barrier_bring(Machine *machine, uint32_t slot, uint32_t agent, uint32
     Barrier *barrier = &machine->state->barriers[slot];
     const CompiledEffect *effect = &machine->program->effects[effect_index];
     bool in_flight = event->flight != NULL;
-    /* An arrival that comes late to a barrier that is no more harms nobody, as long as its bytes are not something else
+    /* An arrival that comes late to a barrier that is no more does no harm, as long as its bytes are not something else
      * by then; a copy has not been waited for at all. */
     if (in_flight && barrier->life == BARRIER_INVALID && event->flight->kind == FLIGHT_ARRIVAL)
         return STEP_DONE;
@@ -220,7 +220,7 @@ static void arrive_at(Rendezvous *rendezvous, uint32_t arrivals, uint32_t expect
 }
 
 /* Agents that take part in the hardware's cluster barrier: all whose warps are there. Those of a partition that has
- * come to its end are, until the partitions are joined; they just never arrive. */
+ * ended are, until the partitions are joined; they just never arrive. */
 uint32_t machine_live_agents(const Machine *machine) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < machine->agent_count; i++) {
@@ -545,7 +545,7 @@ static StepResult pass_access(Machine *machine, Event *event) {
     return STEP_DONE;
 }
 
-/* An effect that nobody sees at once. */
+/* An effect that nothing sees at once. */
 StepResult effect_pass_by(Machine *machine, uint32_t index, uint32_t pc, const CompiledEffect *effect) {
     const Effect *what = &effect->effect;
     const Word *words = machine_words(machine, index);

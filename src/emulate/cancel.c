@@ -9,7 +9,7 @@ static uint64_t bit_of(uint32_t number) {
 }
 
 /* How many requests of a cluster that runs by itself are granted. The first cluster, and every other one, gets as many
- * as go round the deepest ring twice; between them are those whose first, second, ... request fails. */
+ * as go around the deepest ring twice; between them are those whose first, second, ... request fails. */
 static uint64_t most_granted(const Machine *machine) {
     uint64_t most = 2 * (uint64_t)machine->program->deepest_ring + 1;
     if (most < 2)
@@ -69,7 +69,7 @@ void cancel_read(Machine *machine, Word view) {
     }
 }
 
-/* A program along an axis of a cluster of the grid. Nobody can use the one of an answer that gives none. */
+/* A program along an axis of a cluster of the grid. Nothing can use the one of an answer that gives none. */
 static Word program_of(const Machine *machine, int64_t cluster, uint32_t axis) {
     int64_t id[3] = {0};
     if (cluster >= 0)

@@ -285,7 +285,7 @@ static void risk_flights(Causes *causes, RiskKind kind, const Event *event) {
          (Risk){.kind = kind, .agent = event->agent, .pc = event->pc, .flights = true, .barrier = event->barrier});
 }
 
-/* Whoever uses a barrier knows that it was initialized. */
+/* An agent that uses a barrier knows that it was initialized. */
 static void check_init(Causes *causes, uint32_t barrier, const uint32_t *clock) {
     const Past *past = &causes->pasts[barrier];
     if (clock[past->init_agent] < past->init_tick)
@@ -334,8 +334,8 @@ static bool includes(const Causes *causes, const Past *past, const Past *other) 
     return all;
 }
 
-/* Whoever knows that a phase is complete knows it of the other barrier, if all that came there came here, too: what is
- * multicast comes everywhere at once. */
+/* An agent that knows that a phase is complete knows it of the other barrier, if all that came there came here, too:
+ * what is multicast comes everywhere at once. */
 static void tell_completion(Causes *causes, const Event *event, uint32_t barrier, uint32_t other) {
     Past *past = &causes->pasts[barrier];
     if (!includes(causes, past, &causes->pasts[other]))
@@ -486,7 +486,7 @@ static void hold_unknown(Causes *causes, const Contributor *others, uint32_t cou
 }
 
 /* Someone comes to a named or cluster barrier. It must know that all who met there the last time have come; and where
- * counts differ, whoever comes first says how many are needed. */
+ * counts differ, the first that comes says how many are needed. */
 static void come(Causes *causes, const Event *event, const uint32_t *clock) {
     Meeting *meeting = meeting_of(causes, event);
     hold_unknown(causes, meeting->before, meeting->before_count, clock, event->barrier);

@@ -24,7 +24,7 @@ typedef enum RiskKind {
 typedef struct Risk {
     RiskKind kind;
     uint32_t agent, pc; /* to hold back; pc: at which instruction */
-    bool flight;        /* hold back what it puts in flight there instead */
+    bool flight;        /* hold back what it issues there instead */
     bool flights;       /* hold back everything in flight instead */
     uint32_t tick;      /* of the agent: how many visible effects come before */
     uint32_t barrier;
@@ -40,7 +40,7 @@ void causes_start(Causes *causes);
 void causes_observe(void *causes, const Event *event);
 /* In the order in which they were seen; of more than are kept, the first ones and the last. */
 const Risk *causes_risks(const Causes *causes, uint32_t *count);
-/* A barrier that is waited for, and of which a phase completed while nobody had seen the one before; false if there is
+/* A barrier that is waited for, and of which a phase completed while nothing had seen the one before; false if there is
  * none. */
 bool causes_overrun(const Causes *causes, uint32_t *barrier);
 /* True if more risks were seen than are kept. */

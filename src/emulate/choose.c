@@ -224,7 +224,7 @@ static bool is_broken(const Chooser *chooser, const Setting *setting, uint32_t i
            setting->numbers[index] % chooser->units[index] && !launch_number(program, chooser->fixed, index, &given);
 }
 
-/* Whether a size is no multiple of its tile, though nobody has given such a one. */
+/* Whether a size is no multiple of its tile, though no such size is given. */
 static bool is_uneven(const Chooser *chooser, const Setting *setting) {
     for (uint32_t i = 0; i < chooser->program->parameter_count && i < SETTING_MOST_NUMBERS; i++)
         if (is_broken(chooser, setting, i))
@@ -232,7 +232,7 @@ static bool is_uneven(const Chooser *chooser, const Setting *setting) {
     return false;
 }
 
-/* Whether a size that is tiled is 0, though nobody has given that. */
+/* Whether a size that is tiled is 0, though that is not given. */
 static bool is_empty(const Chooser *chooser, const Setting *setting) {
     const Program *program = chooser->program;
     int64_t given;
@@ -330,8 +330,8 @@ static void add_setting(Chooser *chooser, const Setting *wanted, LaunchDoubt dou
 }
 
 /* The setting that was solved for, as a launch. Where that has a size which is no multiple of its tile, the next one
- * that is comes first: a loop that counts in smaller steps than the tile still makes so many turns, and nobody doubts
- * it. */
+ * that is comes first: a loop that counts in smaller steps than the tile still makes so many turns, and there is no
+ * doubt it. */
 void add_launch(Chooser *chooser, LaunchDoubt doubt) {
     Setting *setting = solver_setting(chooser->solver);
     const Program *program = chooser->program;
@@ -477,7 +477,7 @@ static bool want_one_more(Chooser *chooser, const Loop *loop, const Loop *other)
     return true;
 }
 
-/* Loops that are meant to run as often need not: nobody has said that whoever calls the kernel sees to it. A launch
+/* Loops that are meant to run as often need not: nothing says that the caller of the kernel ensures it. A launch
  * that was given says it. */
 static void want_apart(Chooser *chooser) {
     const Program *program = chooser->program;

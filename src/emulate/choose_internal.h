@@ -9,7 +9,7 @@
 
 enum {
     MOST_WIDTH = 16,      /* bits of a counter that is made to wrap */
-    MOST_TURNS = 1 << 18, /* of one program, where a ring has not been gone round yet, */
+    MOST_TURNS = 1 << 18, /* of one program, where a ring has not been gone around yet, */
     FEW_TURNS = 1 << 13,  /* where it has, */
     SOME_TURNS = 1 << 11, /* and where a number is to get past something */
     MOST_DIVISIONS = 64,  /* that are looked at */
@@ -39,7 +39,7 @@ void add_launch(Chooser *chooser, LaunchDoubt doubt);
 
 /* Whether no other loop with open bounds is in it. */
 bool is_innermost(const Program *program, const Loop *loop);
-/* Loops of other strands that run by other numbers are meant to run as often: whoever calls the kernel sees to it. */
+/* Loops of other strands that run by other numbers are meant to run as often: the caller of the kernel ensures it. */
 void keep_in_step(Chooser *chooser, const Loop *loop, int64_t trips);
 /* About how many turns loops make, of one program: what running a launch takes. */
 double turns_of(Chooser *chooser);

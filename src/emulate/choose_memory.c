@@ -150,7 +150,7 @@ static void choose_grid(const Chooser *chooser, int64_t *grid) {
 
 /* ---- Memory --------------------------------------------------------------------------------------- */
 
-/* Memory that CTAs talk to each other through: nobody launches such a kernel on anything but zeros. */
+/* Memory that CTAs talk to each other through: no caller launches such a kernel on anything but zeros. */
 static void find_zeros(Chooser *chooser) {
     const Program *program = chooser->program;
     for (uint32_t i = 0; i < program->effect_count; i++) {
@@ -204,7 +204,7 @@ static bool make_argument(const Chooser *chooser, uint32_t index, Argument *argu
     if (is_number(parameter))
         return true;
     if (!type_is(parameter->type, STR("tt.ptr")) || !chooser->zeros[index] || !holds_integers(chooser, parameter))
-        return false; /* a pointer that nobody describes has memory of its own */
+        return false; /* a pointer that is not described has memory of its own */
     *argument = (Argument){.name = argument->name, .kind = ARGUMENT_TENSOR, .rank = 1, .shape = {ZEROS}, .zero = true};
     argument_make_dense(argument);
     return true;
@@ -248,7 +248,7 @@ static void observe(void *observer, const Event *event) {
     arena_reset(&measuring->scratch);
 }
 
-/* Of a large grid, which somebody has given, the first and the last ones: they reach furthest. */
+/* Of a large grid, which something has given, the first and the last ones: they reach furthest. */
 static RunEnd run_clusters(Machine *machine, const Launch *launch) {
     enum { AT_EACH_END = 32 };
     RunEnd end = RUN_COMPLETE;
@@ -264,7 +264,7 @@ static RunEnd run_clusters(Machine *machine, const Launch *launch) {
 }
 
 /* Runs the clusters one by one with the numbers as they are, and sets the reach of the memory of each parameter. What
- * a cluster waits for may be somebody else's to write: then it is looked at as far as it comes. */
+ * a cluster waits for may be written by something else: then it is looked at as far as it comes. */
 static RunEnd measure(const Chooser *chooser, Reach *reaches) {
     enum { MOST_BYTES = 1 << 28, TENSOR_LIMIT = 1 << 20 };
     const char *problem;

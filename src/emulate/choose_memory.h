@@ -24,7 +24,7 @@ typedef struct MemoryRequest {
     const Launch *base;     /* what control depends on, chosen or given: one of `bases` (choose.h) */
     const Launch *bases;
     size_t base_count;
-    const Launch *given; /* what of it was given, and stays; its grid is 0 where nobody gave one */
+    const Launch *given; /* what of it was given, and stays; its grid is 0 where none is given */
     Room room;
     uint64_t budget; /* instructions of one run */
 } MemoryRequest;

@@ -246,7 +246,7 @@ static void want_lasting(Chooser *chooser, const Lasting *lasting) {
         add_launch(chooser, DOUBT_NONE);
 }
 
-/* A condition in a loop, that more than its turns decide, holds for as many turns in a row as it takes to go round the
+/* A condition in a loop, that more than its turns decide, holds for as many turns in a row as it takes to go around the
  * ring, and does not for as many: a phase that flips too often, or not often enough, may come out right where it comes
  * now to one way and now to the other. Where blocks make the loop, that is also how often it runs; then with sizes that
  * are no multiple of a tile, too. */

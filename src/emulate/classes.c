@@ -1,4 +1,4 @@
-/* Boxes of clusters that nobody has spoken for, and the next one to run. */
+/* Boxes of clusters that nothing has spoken for, and the next one to run. */
 #include "emulate/classes.h"
 
 #include "base/deadline.h"
@@ -33,7 +33,7 @@ static void push(Classes *classes, Box box) {
     *ARENA_PUSH(classes->arena, classes->open, classes->open_count, classes->open_capacity) = box;
 }
 
-/* Whether what it does depends on loads: a run without what they gave may go round forever. */
+/* Whether what it does depends on loads: a run without what they gave may go around forever. */
 static bool has_loads(const Program *program) {
     for (uint32_t i = 0; i < program->code_count; i++)
         if (program->code[i].code == CODE_LOAD)
@@ -87,7 +87,7 @@ static bool run_machine(Machine *machine, Alike *alike, uint64_t cluster) {
     machine->alike = NULL;
     machine->observe = observe;
     machine->events = events;
-    /* What was made up may be made up in other ways, which nobody has watched. */
+    /* What was made up may be made up in other ways, which no run has shown. */
     return end == RUN_COMPLETE && !machine->choices && !machine->loads_chosen;
 }
 

@@ -1,8 +1,8 @@
 /* Which clusters of a launch do the same, so that one of each class is enough.
  *
- * The grid is a box of clusters that nobody has spoken for. The first of them is run, and the box for which that run
+ * The grid is a box of clusters that nothing has spoken for. The first of them is run, and the box for which that run
  * speaks (alike.h) is cut out; what is left is a few boxes, and so on until there is none. A grid of 2^31 clusters of
- * which one behaves otherwise takes three runs. A run that does not come to its end speaks for its own cluster alone.
+ * which one behaves otherwise takes three runs. A run that does not finish speaks for its own cluster alone.
  */
 #ifndef EMULATE_CLASSES_H
 #define EMULATE_CLASSES_H

@@ -4,8 +4,8 @@
 enum {
     RAISES = 8, /* kept of each agent and component */
     MARKS = 64, /* groups that can be open at a time */
-    LATEST = 2, /* meetings of one named barrier that somebody may still have to leave */
-    RECENT = 4, /* complete phases of an mbarrier that somebody may still wait for */
+    LATEST = 2, /* meetings of one named barrier that something may still have to leave */
+    RECENT = 4, /* complete phases of an mbarrier that something may still wait for */
     MOST_SLOTS = 4096,
     NOBODY = UINT16_MAX,
 };
@@ -233,7 +233,7 @@ static void tell(const Clocks *clocks, Clock to, uint32_t agent) {
     tell_values(clocks, to, clocks->clocks[agent].values, agent);
 }
 
-/* What is over hands on what it gathered, and begins anew. */
+/* What is over hands on what it gathered, and begins again. */
 static void move(const Clocks *clocks, Clock to, Clock from) {
     memcpy(to.values, from.values, length(clocks) * sizeof *to.values);
     memcpy(to.via, from.via, length(clocks) * sizeof *to.via);
@@ -249,10 +249,10 @@ static void raise_one(Clocks *clocks, uint32_t agent, uint32_t component, Raise 
     raises->items[raises->count++ % RAISES] = raise;
 }
 
-/* The agent takes up what was left; where nobody is named, `how` says who did. */
+/* The agent takes up what was left; where nothing is named, `how` says who did. */
 static void learn(Clocks *clocks, uint32_t agent, Clock from, Raise how) {
     const uint32_t *values = clocks->clocks[agent].values;
-    if (!from.values) /* nobody has left anything yet */
+    if (!from.values) /* nothing has left anything yet */
         return;
     for (uint32_t i = 0, end = length(clocks); i < end; i++)
         if (from.values[i] > values[i]) {
@@ -376,7 +376,7 @@ static void forked_or_joined(Clocks *clocks, const Event *event) {
             learn(clocks, agent, clocks->clocks[k], raise_by(RAISE_JOIN, event, k));
 }
 
-/* Generations of a meeting are told apart by this, while somebody still has to leave the one before. */
+/* Generations of a meeting are told apart by this, while something still has to leave the one before. */
 static uint32_t turn(uint32_t generation) {
     return generation % LATEST;
 }

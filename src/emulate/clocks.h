@@ -3,11 +3,11 @@
  * A clock says how far every component is known to have come. Each agent has one for what it has done, one for its
  * tensor-core work, which commits cover, and two for each kind of group that it can wait for by counting: what the
  * operations read, and all of them. Each mbarrier has one for its phases. An agent that arrives on a barrier leaves its
- * clock there; whoever waits for that phase takes it up, and with it all that the other had taken up before.
+ * clock there; an agent that waits for that phase takes it up, and with it all that the other had taken up before.
  *
  * A Stamp says when an access is over: a component, and how far it has to have come. Clocks are an observer of a run in
  * which what is asynchronous completes when it is issued; that an operation is complete counts for nothing until
- * somebody has waited for it. */
+ * something has waited for it. */
 #ifndef EMULATE_CLOCKS_H
 #define EMULATE_CLOCKS_H
 
@@ -18,7 +18,7 @@ enum { NO_COMPONENT = UINT32_MAX };
 typedef struct Clocks Clocks;
 
 typedef struct Stamp {
-    uint32_t component; /* NO_COMPONENT: nobody can know it, since its barrier is not known */
+    uint32_t component; /* NO_COMPONENT: nothing can know it, since its barrier is not known */
     uint32_t value;
 } Stamp;
 

@@ -13,7 +13,7 @@ typedef struct Move {
     Arena table; /* what this needs itself */
     Moved *moved;
     uint32_t capacity;
-    uint32_t *places; /* of descriptors that were made: 1 + where they go; 0: nobody has it */
+    uint32_t *places; /* of descriptors that were made: 1 + where they go; 0: nothing has it */
 } Move;
 
 typedef void Visit(Move *move, Word *word);

@@ -155,7 +155,7 @@ static bool transfer_of_assembly(Compiler *compiler, const Op *op, unsigned inde
 
 /* ---- Effects -------------------------------------------------------------------------------------- */
 
-/* Whoever reads the result of the op has it from here, and not from what came before the effects. */
+/* What reads the result of the op has it from here, and not from what came before the effects. */
 static void take_over_load(Compiler *compiler, const Op *op) {
     Program *program = compiler->program;
     uint32_t last = program->code_count - 1;

@@ -47,7 +47,7 @@ static uint32_t shared_bits(Compiler *compiler, const Type *type) {
     return encoding_shared_bits(compiler->module, type, program->ctas);
 }
 
-/* A commit signals the barrier of each CTA that it reaches; others of the cluster's, whoever shares it. */
+/* A commit signals the barrier of each CTA that it reaches; others of the cluster's, no matter what shares it. */
 static bool is_local_arrival(const Effect *effect) {
     return effect->verb == EFFECT_ARRIVE && effect->done == DONE_COMMIT;
 }
@@ -105,7 +105,7 @@ static bool aref_effect(Module *module, const Op *op, Side side, bool waits, Eff
 }
 
 /* Before stages and phases are assigned, arefs are written without them, or with zeros in their place: a put that waits
- * for parity 0 on a fresh barrier is none that anybody means. */
+ * for parity 0 on a fresh barrier is none that is meant. */
 bool arefs_are_unassigned(Module *module, const Op *root) {
     for (const Op *op = root; op; op = op_next_in_walk(op, root)) {
         Effect wait;

@@ -1,4 +1,4 @@
-/* Descriptors that a kernel makes of others: a block pointer that is advanced, and one that is moved, bounded anew or
+/* Descriptors that a kernel makes of others: a block pointer that is advanced, and one that is moved, bounded again or
  * switched off. */
 #ifndef EMULATE_DESCRIPTOR_H
 #define EMULATE_DESCRIPTOR_H

@@ -219,7 +219,7 @@ static bool list_futures(Explorer *explorer, uint64_t cluster) {
     return true;
 }
 
-/* Whether nobody but `agent` will ever touch the object again. */
+/* Whether nothing but `agent` will ever touch the object again. */
 static bool is_alone(const Explorer *explorer, uint32_t agent, uint32_t number) {
     const State *state = explorer->machine->state;
     for (uint32_t i = 0; i < explorer->machine->agent_count; i++) {

@@ -1,7 +1,7 @@
 /* All schedules of a small kernel: a search over the machine's states, with partial-order reduction, within a budget.
  *
  * What an agent does next depends on nothing but what it has done, so that its visible effects are a fixed list; a
- * first run of each agent alone gives it. A step on a barrier that nobody else will ever touch again is taken without
+ * first run of each agent alone gives it. A step on a barrier that nothing else will ever touch again is taken without
  * its alternatives (a persistent set of one); it cannot change what the others can do. Where an agent reads what others
  * left in shared memory, or asks for the work of other clusters, its list is not fixed, and nothing is left out. */
 #ifndef EMULATE_EXPLORE_H

@@ -233,7 +233,7 @@ static inline Page *page_to_write(GlobalMemory *memory, int64_t address) {
     return memory->last;
 }
 
-/* For reading: a page that nobody wrote and for which the launch has no data need not be there. */
+/* For reading: a page that nothing wrote and for which the launch has no data need not be there. */
 static inline Page *page_to_read(GlobalMemory *memory, int64_t address) {
     uint64_t key = key_of(address), missing;
     if (memory->last && memory->last_key == key)
@@ -275,7 +275,7 @@ static void need_slots(GlobalMemory *memory, Page *page, unsigned shift) {
 
 /* ---- Reading ------------------------------------------------------------------------------------ */
 
-/* Of `size` bytes that nobody has written. */
+/* Of `size` bytes that nothing has written. */
 static uint64_t identity_of_place(int64_t address, unsigned size) {
     return identity_mix(identity_mix(0x6a09e667f3bcc908u, (uint64_t)address), size);
 }
@@ -349,7 +349,7 @@ Word global_read(GlobalMemory *memory, int64_t address, unsigned width) {
     return read_bytes(memory, address, size);
 }
 
-/* The bytes from..to - 1 of a page, piece by piece: what is known, what was written as one element, what nobody wrote.
+/* The bytes from..to - 1 of a page, piece by piece: what is known, what was written as one element, what nothing wrote.
  */
 static uint64_t page_identity(const Page *page, unsigned from, unsigned to, uint64_t identity) {
     uint64_t before = 0;

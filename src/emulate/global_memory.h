@@ -1,8 +1,8 @@
-/* Global memory of a run: areas of memory on one or more devices, what is known of their bytes, and whether anybody
+/* Global memory of a run: areas of memory on one or more devices, what is known of their bytes, and whether anything
  * has written them.
  *
  * Each area has 2^40 addresses of its own, the half of them before its start, so that an address tells its area, also
- * one that is outside of it. Bytes are kept where somebody gave or wrote them; the rest of an area was written before
+ * one that is outside of it. Bytes are kept where they were given or written; the rest of an area was written before
  * the run if its launch says so (an input), and its data is not known. Integers are known bit for bit; of anything else
  * an identity is kept, so that what two CTAs write can be compared. */
 #ifndef EMULATE_GLOBAL_MEMORY_H
@@ -29,7 +29,7 @@ typedef struct Area {
     int64_t before; /* bytes that belong to it before its first element: of the allocation that it is a view of */
     int64_t bytes;  /* from its first to its last element, or to the end of that allocation; -1: not known */
     bool storage;   /* `before` and `bytes` are those of the allocation that it is a view of */
-    bool sparse;    /* its elements leave gaps, which belong to nobody, and lie in each other's gaps nowhere */
+    bool sparse;    /* its elements leave gaps, which belong to nothing, and lie in each other's gaps nowhere */
     bool written;   /* before the run: the launch gave it data, or does not say that it is an output */
     bool zero;      /* before the run it holds zeros, beside the data */
 } Area;
@@ -52,23 +52,23 @@ void global_reset(GlobalMemory *memory);
 uint64_t global_version(const GlobalMemory *memory);
 
 /* An element of `width` bits (whole bytes, 8 to 64). Known: an integer; else unknown, with an identity: what was
- * written if just that is read, else one made of the bytes' own, of the address alone where nobody has written. What is
- * written outside of all areas is lost. */
+ * written if just that is read, else one made of the bytes' own, of the address alone where nothing has written. What
+ * is written outside of all areas is lost. */
 Word global_read(GlobalMemory *memory, int64_t address, unsigned width);
-/* An identity of what the bytes begin .. end - 1 hold together: the same if nobody has changed any of them. */
+/* An identity of what the bytes begin .. end - 1 hold together: the same if nothing has changed any of them. */
 uint64_t global_identity(GlobalMemory *memory, int64_t begin, int64_t end);
 void global_write(GlobalMemory *memory, int64_t address, unsigned width, Word value);
 /* `count` elements side by side, each written with an unknown value; its identity is made of `identity` and of its
  * number, which is `first` for the first of them. */
 void global_write_row(GlobalMemory *memory, int64_t address, unsigned width, uint64_t count, uint64_t identity,
                       uint64_t first);
-/* The bytes begin .. end - 1 are written with data that nobody follows. */
+/* The bytes begin .. end - 1 are written with data that nothing follows. */
 void global_write_unknown(GlobalMemory *memory, int64_t begin, int64_t end, uint64_t identity);
-/* The first byte of begin .. end - 1 that nobody has written (and the end of that run); false: there is none. */
+/* The first byte of begin .. end - 1 that nothing has written (and the end of that run); false: there is none. */
 bool global_unwritten(const GlobalMemory *memory, int64_t begin, int64_t end, int64_t *from, int64_t *to);
 /* Counts the bytes as written and leaves what is known of them. Writing does it, too. */
 void global_mark_written(GlobalMemory *memory, int64_t begin, int64_t end);
-/* The first byte that is outside of the area's tensor; false: all of it is inside, or nobody knows the tensor. */
+/* The first byte that is outside of the area's tensor; false: all of it is inside, or the tensor is not known. */
 bool global_outside(const GlobalMemory *memory, int64_t begin, int64_t end, int64_t *from);
 
 /* "c_ptr[3, 17]", "c_ptr + 6 bytes past its end", "flags@1[0]" (of device 1, if there is more than one). */

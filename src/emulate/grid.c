@@ -1,9 +1,9 @@
-/* The grid: launches, which cluster has the next turn, and what is left when nobody has one. */
+/* The grid: launches, which cluster has the next turn, and what is left when nothing has one. */
 #include "base/deadline.h"
 #include "emulate/grid_internal.h"
 
 enum {
-    WINDOW = 256,    /* schedules that go round begin no more clusters while so many can go on */
+    WINDOW = 256,    /* round-robin schedules begin no more clusters while so many can go on */
     PATIENCE = 4096, /* turns in a row that a cluster has while others wait */
     REPORTED = 256,  /* progress is told after so many clusters */
     MOST_DEVICES_OF_GRID = 1 << 16,
@@ -182,7 +182,7 @@ static uint32_t next_launch(Grid *grid) {
     return count;
 }
 
-/* Number `index` of 0 .. count - 1 in an order that the key gives: a small cipher, gone round until it hits. */
+/* Number `index` of 0 .. count - 1 in an order that the key gives: a small cipher, repeated until it hits. */
 static uint64_t shuffled(uint64_t index, uint64_t count, uint64_t key) {
     unsigned half = 1;
     while (half < 32 && (uint64_t)1 << 2 * half < count)
@@ -344,7 +344,7 @@ static Choice choose(Grid *grid) {
     }
 }
 
-/* Nobody can go on: for a poll with a timeout, time runs out. */
+/* Nothing can go on: for a poll with a timeout, time runs out. */
 static bool give_up(Grid *grid) {
     for (uint32_t i = 0; i < grid->asleep.count; i++)
         if (turn_give_up(grid->asleep.items[i])) {

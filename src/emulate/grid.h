@@ -2,7 +2,7 @@
  *
  * Each cluster is a machine of its own; a grid decides whose turn it is. A turn goes to the next access that others can
  * tell apart (atomics, volatile loads, and loads whose value decides something), or to where the cluster can do nothing
- * without the others. A cluster that goes round a loop and finds memory as it was the last time sleeps until memory
+ * without the others. A cluster that goes around a loop and finds memory as it was the last time sleeps until memory
  * changes; if all that are left sleep, the grid hangs.
  *
  * Every schedule is deterministic, and a run can be repeated turn by turn. A turn begins with such an access and goes
@@ -88,7 +88,7 @@ void grid_free(Grid *grid); /* what is not in the arena */
  * grid_ended_by. */
 RunEnd grid_run(Grid *grid, const GridOptions *options);
 
-/* Whoever can never go on: a cluster whose agents wait for memory, or for a barrier of their own (op is the wait). */
+/* What can never go on: a cluster whose agents wait for memory, or for a barrier of their own (op is the wait). */
 typedef struct Sleeper {
     uint32_t launch, cta, agent, pc;
     uint64_t cluster;
@@ -109,7 +109,7 @@ typedef struct GridStats {
     uint64_t most_live;                             /* clusters that were there at once, having begun */
     bool communicates; /* a strong access was made, or a load that control depends on: the order of turns may matter */
     bool asks;         /* a cluster has asked for the work of another */
-    const Op *chosen;  /* the first whose value nobody knew, and was chosen; NULL: there was none */
+    const Op *chosen;  /* the first whose value was not known and was chosen; NULL: there was none */
 } GridStats;
 GridStats grid_stats(const Grid *grid);
 

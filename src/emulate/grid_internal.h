@@ -65,7 +65,7 @@ struct Grid {
     Arena pool; /* machines, and what else is used again by the next run */
     Arena kept; /* of this run */
     jmp_buf *exhausted;
-    List ready, asleep;     /* asleep: nobody in it can go on, or could when it was last looked at */
+    List ready, asleep;     /* asleep: nothing in it can go on, or could when it was last looked at */
     uint32_t at;            /* GRID_ROUND_ROBIN */
     uint64_t random, woken; /* woken: memory's version when the sleepers were last looked at */
     size_t held;            /* by tensors */

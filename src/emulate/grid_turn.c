@@ -4,7 +4,7 @@
 #include "model/number/tensor.h"
 
 enum { NO_AGENT = UINT32_MAX };
-/* When a machine's tensors take more, those that nobody needs are thrown away. */
+/* When a machine's tensors take more, those that nothing needs are thrown away. */
 static const size_t tensor_limit = (size_t)1 << 20;
 static const size_t least_budget = (size_t)1 << 16;
 

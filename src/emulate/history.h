@@ -1,4 +1,4 @@
-/* What happened to each barrier in a run, for whoever explains it afterwards. An observer. */
+/* What happened to each barrier in a run, for explanations afterwards. An observer. */
 #ifndef EMULATE_HISTORY_H
 #define EMULATE_HISTORY_H
 
@@ -14,7 +14,7 @@ typedef struct Deed {
     uint32_t agent, pc;
     Helper helper;
     int64_t amount;
-    bool alone; /* no partition was running: whoever starts later knows of it */
+    bool alone; /* no partition was running: an agent that starts later knows of it */
 } Deed;
 
 typedef struct LastPass {
@@ -31,7 +31,7 @@ typedef struct BarrierHistory {
     uint64_t deeds;              /* in all */
     uint64_t waits;              /* passed */
     uint32_t observed;           /* phases complete when the last wait passed */
-    uint64_t unobserved;         /* phases completed while nobody had seen the one before */
+    uint64_t unobserved;         /* phases completed while nothing had seen the one before */
     Deed overrun;                /* the first that did so */
     Deed phase[MOST_REMEMBERED]; /* of the current phase, the first ones */
     uint32_t phase_count;
@@ -63,7 +63,7 @@ History *history_create(Arena *arena, const Machine *machine);
 void history_observe(void *history, const Event *event);
 const LastPass *history_pass(const History *history, uint32_t barrier, uint32_t agent);
 
-/* The op that may be why a run did not end as it should, and which nobody knows; NULL: there was none, or none can have
+/* The op that may be why a run did not end as it should, and which is not known; NULL: there was none, or none can have
  * to do with it. Of the state in which the run ended. */
 const Op *history_doubt(const History *history, bool faulted);
 

@@ -41,7 +41,7 @@ typedef enum NumberKind {
 /* What an integer is beside a number: that of the device, or of all devices. A file has the value for one device
  * alone. */
 typedef enum ArgumentMeaning { MEANS_NUMBER, MEANS_RANK, MEANS_DEVICES } ArgumentMeaning;
-/* Whose memory a pointer goes to; those relative to the launch's own device go round. */
+/* Whose memory a pointer goes to; those relative to the launch's own device wrap around. */
 typedef enum ArgumentPlace { DEVICE_OWN, DEVICE_NUMBER, DEVICE_NEXT, DEVICE_PREVIOUS } ArgumentPlace;
 
 enum { ARGUMENT_MOST_DIMS = 8, MOST_DEVICES = 64 };
@@ -55,7 +55,7 @@ typedef struct ArgumentPart {
 /* How a tensor map is made; zeros: as it is without saying. */
 typedef struct ArgumentMap {
     uint8_t swizzle, interleave; /* as in CUtensorMapSwizzle and CUtensorMapInterleave */
-    bool nans;                   /* what is out of bounds is NaN, else zero */
+    bool nans;                   /* what is out of range is NaN, else zero */
     uint8_t corners;             /* of im2col: numbers in each of */
     int64_t lower[ARGUMENT_MOST_DIMS], upper[ARGUMENT_MOST_DIMS];
     int64_t steps[ARGUMENT_MOST_DIMS]; /* from one element to the next that is copied */
@@ -74,18 +74,18 @@ typedef struct Argument {
     int64_t block[ARGUMENT_MOST_DIMS]; /* of a descriptor; zeros: not said */
     uint8_t block_rank;                /* that of im2col copies: 2, pixels and channels */
     ArgumentMap map;
-    const int64_t *data; /* bits; NULL: nobody knows */
-    size_t data_count;   /* may be less than there is memory: nobody knows the rest */
+    const int64_t *data; /* bits; NULL: not known */
+    size_t data_count;   /* may be less than there is memory: the rest is not known */
     bool has_storage;    /* it is part of a larger allocation, of which it may touch the rest, too: */
     int64_t storage[2];  /* elements before its first one, and from its first one on */
     Str buffer;          /* shared by all launches that name it; "": its own */
     int64_t offset;      /* elements from the begin of the buffer to its first one */
     ArgumentPlace place;
     uint32_t device;      /* DEVICE_NUMBER */
-    bool output;          /* nobody has written it before the run */
+    bool output;          /* nothing has written it before the run */
     bool zero;            /* what `data` does not tell is zero */
     int64_t address;      /* of its memory; 0: global_address(parameter) */
-    const uint8_t *bytes; /* ARGUMENT_RAW; nobody knows what is behind them */
+    const uint8_t *bytes; /* ARGUMENT_RAW; it is not known what is behind them */
     size_t byte_count;
     ArgumentPart *parts; /* of those, or of memory; by offset */
     uint32_t part_count;
@@ -128,7 +128,7 @@ const char *launch_set_grid(Launch *launch, const char *text);
 const char *launch_set_block(Launch *launch, const char *text);
 const char *launch_set_cluster(Launch *launch, const char *text);
 const char *launch_set_shared(Launch *launch, const char *text);
-/* Strides as memory is laid out when nobody says how: the last dimension's elements side by side. */
+/* Strides as memory is laid out when it is not given how: the last dimension's elements side by side. */
 void argument_make_dense(Argument *argument);
 /* How many elements lie from the first to the last, those between included; -1 if they are too many. */
 int64_t argument_elements(const Argument *argument);

@@ -32,7 +32,7 @@ static inline void reading_leave(Reading *reading) {
 /* A member that means nothing is a slip of the finger, and silence about it would make another launch of this one. What
  * begins with x- is the writer's own, and so is `from`, who made the file. */
 bool reading_has_only(Reading *reading, json_t *object, const char *keys);
-/* Names all that a template leaves open and nobody has filled in. The writer's own keys may hold anything. */
+/* Names all that a template leaves open and nothing has filled in. The writer's own keys may hold anything. */
 bool reading_is_filled(Reading *reading, json_t *value, const char *name);
 bool reading_integers(Reading *reading, json_t *list, const char *name, int64_t low, int64_t high,
                       int64_t values[ARGUMENT_MOST_DIMS]);

@@ -4,7 +4,7 @@
 
 #include "ir/ir.h"
 
-/* What nobody knows yet is null, which the reader of launch files names as such; what there is to know of it is under
+/* What is not known yet is null, which the reader of launch files names as such; what there is to know of it is under
  * "x-parameters", which it passes over. */
 void launch_template(Module *module, const Op *kernel, Text *to);
 

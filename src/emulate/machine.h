@@ -134,7 +134,7 @@ typedef struct Cell {
 
 typedef struct State {
     uint32_t flight_count, cell_count, next_sequence;
-    /* Requests for another cluster: how many there were, which of the last 64 were granted and nobody has read the
+    /* Requests for another cluster: how many there were, which of the last 64 were granted and nothing has read the
      * answer of, and the instruction of the first of these, + 1. */
     uint32_t requests, unread_pc;
     uint64_t unread;
@@ -164,7 +164,7 @@ typedef enum EventKind {
     EVENT_ISSUE,   /* an asynchronous operation begins: flight */
     EVENT_DELIVER, /* flight: bytes */
     EVENT_SIGNAL,  /* flight: arrivals */
-    EVENT_FINISH,  /* flight: work that signals nobody */
+    EVENT_FINISH,  /* flight: work that signals nothing */
     EVENT_FLIP,    /* a phase completed, by the event before */
     EVENT_BLOCK,   /* an agent comes to a wait that it cannot pass yet */
     EVENT_WAIT,    /* it went on */
@@ -179,7 +179,7 @@ typedef enum EventKind {
     EVENT_CTA_BARRIER,
     EVENT_FENCE,
     EVENT_FREE,       /* effect: free; of the memory at `view` */
-    EVENT_DISTURB,    /* bytes are written that nobody else looks at: effect scratch, or a barrier that nothing uses */
+    EVENT_DISTURB,    /* bytes are written that nothing else looks at: effect scratch, or a barrier that nothing uses */
     EVENT_UNFINISHED, /* the result of an asynchronous product is used before it is waited for; amount: the instruction
                          that issued it */
     EVENT_UNKNOWN,    /* an op, or assembly, of which it is not known what it does: it could have done anything here */
@@ -272,7 +272,7 @@ enum {
 typedef struct Machine {
     const Program *program;
     const Launch *launch;
-    Arena *arena; /* tensors of a run; emptied by whoever starts one */
+    Arena *arena; /* tensors of a run; emptied by the code that starts one */
     State *state;
     uint32_t agent_count, slots_per_cta, slot_count, slots_used;
     uint32_t flight_capacity, cell_capacity; /* 0 where the program can have none */
@@ -309,7 +309,7 @@ typedef struct Machine {
     /* Where global memory is kept; else NULL and 0. */
     GlobalMemory *memory;
     int64_t *bases;   /* the addresses of the parameters */
-    uint64_t serial;  /* of the cluster among all of a run: what is in its own memory is nobody else's */
+    uint64_t serial;  /* of the cluster among all of a run: what is in its own memory belongs to no other cluster */
     uint64_t changes; /* steps that other agents of the cluster could notice, but for those to global memory */
     /* Takes a cluster that has not begun out of the grid: its index; -1: it gets none. NULL: there never is one. */
     int64_t (*take_cluster)(void *taker);
@@ -321,8 +321,8 @@ typedef struct Machine {
     LoadLog *kept;        /* where what its loads give is written down; NULL: nowhere */
     const LoadLog *loads; /* what its loads give; NULL: what memory holds */
     Trips *trips;         /* one a loop */
-    uint8_t *ran;         /* of each instruction: RAN_... of all runs so far; NULL: nobody asks */
-    Alike *alike;         /* the clusters for which the run speaks; NULL: nobody asks */
+    uint8_t *ran;         /* of each instruction: RAN_... of all runs so far; NULL: it is not asked for */
+    Alike *alike;         /* the clusters for which the run speaks; NULL: it is not asked for */
     Fault fault;
     const Op *unknown_op;
     const char *unknown;

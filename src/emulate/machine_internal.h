@@ -97,7 +97,7 @@ void state_clear(Machine *machine);
 /* ---- memory.c ---- */
 /* What the load of that agent gives where global memory is not kept. */
 Word memory_load(Machine *machine, uint32_t agent, const CompiledLoad *how, Word pointer, Word operand, Word other);
-/* An integer in memory that nobody described: the same for every agent, different from world to world. */
+/* An integer in memory that is not described: the same for every agent, different from world to world. */
 int64_t memory_choose(Machine *machine, uint64_t identity, const Op *op);
 /* The descriptor that is that parameter; `argument` is NULL if the launch does not say. */
 Descriptor memory_launched_descriptor(const Machine *machine, uint32_t parameter, const Argument *argument);
@@ -113,7 +113,7 @@ bool transfer_is_silent(const Machine *machine, uint32_t agent, const CompiledEf
 bool transfer_stores(const Machine *machine, uint32_t agent, const CompiledEffect *effect);
 /* Carries out the access that `event` told: global memory and the register of its result change. */
 void transfer_perform(Machine *machine, const Event *event);
-/* Whether memory is as the poll expects, or nobody can tell. */
+/* Whether memory is as the poll expects, or that cannot be decided. */
 bool transfer_poll_passes(const Machine *machine, uint32_t agent, const CompiledEffect *effect);
 /* A poll whose time is up. */
 void transfer_give_up(Machine *machine, uint32_t agent, const CompiledEffect *effect);
@@ -145,7 +145,7 @@ bool effect_is_visible(const Effect *effect);
 bool effect_is_present(Machine *machine, uint32_t agent, const CompiledEffect *effect, uint32_t pc);
 /* A visible effect. */
 StepResult effect_perform(Machine *machine, uint32_t index, uint32_t pc, const CompiledEffect *effect);
-/* An effect that nobody sees at once. */
+/* An effect that nothing sees at once. */
 StepResult effect_pass_by(Machine *machine, uint32_t index, uint32_t pc, const CompiledEffect *effect);
 /* The agent comes to a wait: what for is settled now. */
 StepResult effect_come_to_wait(Machine *machine, uint32_t index, uint32_t pc, const CompiledEffect *effect);

@@ -1,5 +1,5 @@
-/* Global memory, as far as control depends on it: what the launch says it holds, what atomics leave there, and what
- * nobody knows and is chosen; and the tensor descriptors that lie in it. */
+/* Global memory, as far as control depends on it: what the launch says it holds, what atomics leave there, and what is
+ * not known and is chosen; and the tensor descriptors that lie in it. */
 #include "emulate/descriptor.h"
 #include "emulate/machine_internal.h"
 #include "ir/op.h"
@@ -62,8 +62,8 @@ static AtomicCell *atomic_at(Machine *machine, int64_t address, const CompiledLo
     return cell;
 }
 
-/* Whoever looks at a place again and again waits for another CTA to count it up, or to set it to what a compare
- * expects. A cluster that runs by itself has no such: somebody has then been there. */
+/* A CTA that looks at a place again and again waits for another CTA to count it up, or to set it to what a compare
+ * expects. A cluster that runs by itself has no such: something has then been there. */
 enum { PATIENCE = 16 };
 
 static int64_t left_by_others(int64_t old, Word compare, const CompiledLoad *how) {
@@ -303,7 +303,7 @@ Word memory_descriptor_at(const Machine *machine, Word pointer) {
     return word_unknown(0xdec);
 }
 
-/* The sizes of what one CTA has of a tile, the outermost dimension first; false if nobody can tell. */
+/* The sizes of what one CTA has of a tile, the outermost dimension first; false if that cannot be decided. */
 static bool part_sizes(const Program *program, const Type *tile, int64_t *sizes) {
     const Share *share = program->ctas > 1 ? share_of(program->module, tile) : NULL;
     if (tile->dim_count > CTAS_RANK || (program->ctas > 1 && (!share || !share->known || !share->boxes)))
@@ -319,7 +319,8 @@ static bool part_sizes(const Program *program, const Type *tile, int64_t *sizes)
     return true;
 }
 
-/* What a copy through the descriptor delivers: as many boxes as cover a CTA's part of the tile; -1 if nobody can tell.
+/* What a copy through the descriptor delivers: as many boxes as cover a CTA's part of the tile; -1 if that cannot be
+ * decided.
  */
 int64_t memory_bytes_delivered(const Machine *machine, const CompiledEffect *effect, const Word *words) {
     Word word = effect->boxes == NO_REGISTER ? word_unknown(0) : words[effect->boxes];

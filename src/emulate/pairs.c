@@ -32,7 +32,7 @@ static bool same_number(const Value *a, const Value *b) {
     return value_behind(a) == value_behind(b) || (value_constant(a, &x) && value_constant(b, &y) && x == y);
 }
 
-/* Whether the two are one condition: partitions compare anew what they share. */
+/* Whether the two are one condition: partitions compare again what they share. */
 static bool same_condition(Module *module, const Value *a, const Value *b) {
     const Op *x = value_made(value_behind(a), EVALUATE_COMPARE), *y = value_made(value_behind(b), EVALUATE_COMPARE);
     return value_behind(a) == value_behind(b) ||

@@ -379,7 +379,7 @@ static const Op *outermost(const Op *op) {
     return op;
 }
 
-/* IR of a stage at which tasks are planned and not parted yet: it is run as one agent, in the order of the text. */
+/* IR of a stage at which tasks are planned and not separated yet: it is run as one agent, in the order of the text. */
 static bool is_planned(const Op *function) {
     bool tasks = false;
     for (const Op *op = function; op; op = op_next_in_walk(op, function)) {

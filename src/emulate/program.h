@@ -1,8 +1,8 @@
 /* A kernel compiled for the emulator: what synchronizes, what it depends on, and nothing else.
  *
  * Only a backward slice of the kernel is compiled: everything that control flow, synchronization and the places of
- * accesses depend on. Structured control flow becomes jumps, calls are put in place, and every value of the slice gets
- * a register of its strand. A strand is what one agent runs: the function itself (with the default regions of its
+ * accesses depend on. Structured control flow becomes jumps, calls are put into place, and every value of the slice
+ * gets a register of its strand. A strand is what one agent runs: the function itself (with the default regions of its
  * warp_specialize ops), or one partition. */
 #ifndef EMULATE_PROGRAM_H
 #define EMULATE_PROGRAM_H

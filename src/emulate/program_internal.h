@@ -10,7 +10,7 @@
 typedef struct Pending {
     const Op *op; /* whose partitions are still to be compiled */
     uint32_t fork;
-    Value **captured; /* by the regions of a warp group */
+    Value **captured; /* by the regions of a warpgroup */
     uint32_t captured_count;
 } Pending;
 
@@ -21,7 +21,7 @@ typedef struct Compiler {
     unsigned flags;
     Slice slice;
     Slice products;  /* values that may be the result of an asynchronous product that is not waited for */
-    Pointers *frame; /* the registers of a function's body, put in place at one call, or of a partition's */
+    Pointers *frame; /* the registers of a function's body, put into place at one call, or of a partition's */
     uint32_t next_register, loop_depth, call_depth, call_count, strand;
     uint32_t *constants; /* of the strand: pairs */
     uint32_t constant_count, constant_capacity;

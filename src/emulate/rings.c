@@ -1,4 +1,4 @@
-/* Finds the rings in a loop: slots of memory that are chosen anew in every turn, and barriers whose phases change. */
+/* Finds the rings in a loop: slots of memory that are chosen again in every turn, and barriers whose phases change. */
 #include "emulate/rings.h"
 
 #include "emulate/block_loops.h"

@@ -5,8 +5,8 @@
 #include "emulate/solve.h"
 #include "model/effect/effect.h"
 
-/* The slots of the largest ring that ops in the loop go round, those in loops inside of it aside unless these run as
- * often at every launch; a barrier by itself is a ring of one. 0: there is none. */
+/* The slots of the largest ring that ops in the loop cycle through, those in loops inside of it aside unless these run
+ * as often at every launch; a barrier by itself is a ring of one. 0: there is none. */
 uint32_t ring_in_loop(Solver *solver, Module *module, const Op *loop);
 /* The same of a loop of blocks (block_loops.h). */
 uint32_t ring_in_blocks(Solver *solver, Module *module, const Block *head);

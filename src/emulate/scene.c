@@ -15,12 +15,12 @@ typedef struct Held {
 } Held;
 
 typedef struct Buffer {
-    Str name;    /* "": nobody shares it */
+    Str name;    /* "": nothing shares it */
     Area area;   /* without a device */
-    bool output; /* somebody says so */
+    bool output; /* it is said so */
     const int64_t *data;
     size_t data_count;
-    struct Buffer *holds; /* it holds the addresses of that one; NULL: data, or nobody knows */
+    struct Buffer *holds; /* it holds the addresses of that one; NULL: data, or it is not known */
     Held *held;           /* addresses of others that the launch gives one by one */
     uint32_t held_count;
     bool is_placed;  /* some area of it is being made */

@@ -1,5 +1,5 @@
 /* What a grid needs, from what several launches say: the memory of all devices, the launches on each of them, with
- * addresses and ranks put in, and which of them comes after which.
+ * addresses and ranks inserted, and which of them comes after which.
  *
  * Arguments that name the same buffer share its memory, one area for each device; all others have memory of their own.
  * Launches go in the order of the inputs, and one input's in the order of the devices. */

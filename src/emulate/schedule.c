@@ -104,7 +104,7 @@ static RunEnd run_eagerly(Machine *machine, const Schedule *schedule) {
             continue;
         if (!held)
             return schedule_end(machine);
-        held--; /* nobody else can move: it may go on */
+        held--; /* nothing else can move: it may go on */
         if ((result = land(machine, schedule, held)) != STEP_DONE)
             return schedule_end_of(result);
     }
@@ -122,7 +122,7 @@ static RunEnd run_lazily(Machine *machine, const Schedule *schedule) {
             }
         if (moved)
             continue;
-        /* One after the other, until a phase is complete: before that nobody can go on. */
+        /* One after the other, until a phase is complete: before that nothing can go on. */
         for (uint64_t flips = machine->flips; flips == machine->flips;) {
             uint32_t flight = 0;
             while (flight < machine->state->flight_count && !machine_can_complete(machine, flight))

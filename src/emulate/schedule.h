@@ -27,7 +27,7 @@ void trail_push(Trail *trail, uint32_t step);
 
 #define TRAIL_FLIGHT UINT32_C(0x80000000)
 
-/* What stands still: an agent before its visible effect number `tick`, from 0; or what it put in flight at `pc` after
+/* What stands still: an agent before its visible effect number `tick`, from 0; or what it issued at `pc` after
  * so many of them. */
 typedef struct Hold {
     uint32_t agent, tick, pc;

@@ -508,7 +508,7 @@ bool solve_comes_to(Solver *solver, const Op *op) {
     return want_assumptions(solver, &list) && want_way_to(solver, &list, op) && solve(solver, &list);
 }
 
-/* A while goes round once more after turn `turn`, from 0. */
+/* A while loop iterates once more after turn `turn`, from 0. */
 static bool solve_turn(Solver *solver, const Op *loop, int64_t turn) {
     Setting before = solver->now;
     WantedList list = {.count = 0};

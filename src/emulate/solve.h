@@ -93,7 +93,7 @@ bool solver_by_place(Solver *solver, const Value *value);
 /* Whether it depends on what CLC answers, which no launch says, and on nothing else that is not the same at every
  * launch. */
 bool solver_asked(Solver *solver, const Value *value);
-/* Whether it depends on how often a loop has gone round. */
+/* Whether it depends on how often a loop has iterated. */
 bool solver_counted(Solver *solver, const Value *value);
 /* ... and on nothing else that is not the same at every launch. */
 bool solver_turned(Solver *solver, const Value *value);

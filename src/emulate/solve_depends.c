@@ -35,7 +35,7 @@ static void follow_source(void *context, Handed how, const Value *from, const Va
     follow(following, from);
 }
 
-/* What decides whether a loop of blocks goes round again. */
+/* What decides whether a loop of blocks iterates again. */
 static void follow_blocks(Following *following, const Value *value) {
     Carried carried;
     if (!block_carried(value, &carried))
@@ -70,7 +70,7 @@ static void follow_control(Following *following, const Op *op) {
         follow(following, op_operand_of(end, end->row->control.condition));
 }
 
-/* What every call hands over for an argument of a function; false if it is none, or nobody calls it. */
+/* What every call hands over for an argument of a function; false if it is none, or nothing calls it. */
 static bool follow_passed(Following *following, const Value *value) {
     const Op *function = value_op(value) ? NULL : value_holder(value);
     Solver *solver = following->solver;
@@ -425,8 +425,8 @@ bool solver_same_trips(Solver *solver, const Op *loop) {
 
 static bool least_of(const Program *program, const Value *value, unsigned depth, int64_t *least);
 
-/* Of what is computed from others that have such a number. A launch whose 32-bit numbers wrap is nobody's; narrow ones
- * wrap in any. */
+/* Of what is computed from others that have such a number. A launch whose 32-bit numbers wrap is one that no caller
+ * makes; narrow ones wrap in any. */
 static bool least_of_result(const Program *program, const Op *op, unsigned depth, int64_t *least) {
     int64_t a, b;
     if (!op || op->operand_count != 2 ||

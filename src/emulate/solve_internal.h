@@ -48,7 +48,7 @@ const Value *solver_passed(Solver *solver, const Value *value);
 /* Whether what the loop carries grows by the same in every turn. */
 bool solver_counts(Solver *solver, const Carried *carried, int64_t *by);
 /* To the turn before, for what that hands over; false: there is none, or it was stepped back already, which is done
- * once: each further turn would be looked at anew for each value. Then back on. */
+ * once: each further turn would be looked at again for each value. Then back on. */
 bool solver_step_back(Solver *solver, const Op *loop);
 void solver_step_on(Solver *solver, const Op *loop);
 

@@ -1,7 +1,7 @@
 /* Ops turned around: what their operands must be for the result to be in a range, down to what a launch gives. */
 #include "emulate/solve_internal.h"
 
-/* Programs of a grid that is chosen; a number that is larger is nobody's. */
+/* Programs of a grid that is chosen; a number that is larger occurs in no grid. */
 static const int64_t most_programs = (int64_t)1 << 20, largest_number = (int64_t)1 << 30;
 
 /* ---- Ranges --------------------------------------------------------------------------------------- */

@@ -203,7 +203,7 @@ static Word found_word(Machine *machine, const Walk *walk, const Found *found) {
 
 /* ---- One element ---------------------------------------------------------------------------------- */
 
-/* 1: it is touched, 0: masked off, -1: nobody knows. */
+/* 1: it is touched, 0: masked off, -1: not known. */
 static inline int is_touched(const Walk *walk) {
     const Lane *mask = &walk->lanes[LANE_MASK];
     return mask->known ? lane_number(mask) != 0 : -1;
@@ -268,7 +268,7 @@ static void update_element(Machine *machine, const Walk *walk, const Op *op, Fou
     int64_t address = address_of(walk);
     Word old = global_read(machine->memory, address, how->width), by = lane_word(walk, LANE_VALUE);
     Word compare = lane_word(walk, LANE_COMPARE);
-    if (!walk->rank && how->integer && word_is(old, WORD_UNKNOWN)) { /* a counter, or a lock, that nobody described */
+    if (!walk->rank && how->integer && word_is(old, WORD_UNKNOWN)) { /* a counter, or a lock, that is not described */
         if (!machine->loads_chosen++ && !machine->first_choice)
             machine->first_choice = op;
         old = word_integer(0);
@@ -308,7 +308,7 @@ static void write_unknown(Machine *machine, const Event *event) {
     }
 }
 
-/* Whether a tensor is stored of which nobody knows anything, nor compares it with what others store: its bytes are
+/* Whether a tensor is stored of which nothing is known, nor compares it with what others store: its bytes are
  * enough. */
 static bool is_vague(const Walk *walk) {
     const Lane *value = &walk->lanes[LANE_VALUE];

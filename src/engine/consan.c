@@ -22,7 +22,7 @@ static Piece next_piece(const Consan *consan, const uint32_t *spans, uint32_t co
 
 /* ---- verify --------------------------------------------------------------------------------------- */
 
-/* Spans that an open group of the kind touches, anybody's. */
+/* Spans that an open group of the kind touches, of any agent. */
 static uint64_t pending(const ConsanWord *word, ConsanGroup group) {
     uint64_t spans = 0;
     for (uint32_t i = 0; i < word->stagers[group].count; i++)
@@ -142,7 +142,7 @@ static void watch(const Consan *consan, Piece piece, uint32_t actor) {
     consan_link(consan, &consan->watched, &piece.word->watchers, piece.word->index, actor);
 }
 
-/* Nobody sees, and no barrier publishes, what these rows say of the spans. */
+/* Nothing sees, and no barrier publishes, what these rows say of the spans. */
 static void revoke(const ConsanWord *word, uint64_t *seen, uint64_t *tracked, uint64_t mask) {
     for (uint32_t i = 0; i < word->watchers.count; i++)
         seen[word->watchers.list[i]] &= ~mask;

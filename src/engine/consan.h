@@ -7,8 +7,8 @@
  * so that its actors are one 64-bit mask: in the first set 16 base actors (0-15), and for base actor t its TMA helper
  * 16 + t, its tensor-core helper 32 + t, and its cluster-launch-control helper 48 + t; in the next set the same, 64
  * higher. A kernel of up to 16 agents has one set; a cluster has as many as its CTAs' agents need. What a base actor
- * does is seen by the helpers that it uses afterwards; what a helper does is seen by nobody until a barrier says so. An
- * actor's peers are itself and, if it is a base actor, its helpers.
+ * does is seen by the helpers that it uses afterwards; what a helper does is seen by no agent until a barrier says so.
+ * An actor's peers are itself and, if it is a base actor, its helpers.
  *
  * Spans. A buffer is a set of spans: pieces of memory that are always accessed together. Two buffers that overlap share
  * spans. When an access cuts a span in two, `consan_split` gives the new piece the old one's past. A span has a home,
@@ -150,7 +150,7 @@ typedef struct ConsanWord {
     ConsanHolders phases;     /* that track anything */
     ConsanHolders stagers[CONSAN_KINDS];
     ConsanStaged **staged[CONSAN_KINDS]; /* by agent */
-    uint64_t *handed;                    /* by barrier: of what a wait for it has shown somebody something new */
+    uint64_t *handed;                    /* by barrier: of what a wait for it has shown an agent something new */
     uint16_t writer[CONSAN_LANES];
     uint32_t write_place[CONSAN_LANES];
 } ConsanWord;
@@ -175,7 +175,7 @@ bool consan_create(Consan *consan, const ConsanSize *size, ConsanAllocate *alloc
 /* Nothing has happened yet. The spans stay. */
 void consan_reset(Consan *consan);
 
-/* A new span that nobody has touched, or, cut off `from`, with the past of that. UINT32_MAX when there are no more. */
+/* A new span that nothing has touched, or, cut off `from`, with the past of that. UINT32_MAX when there are no more. */
 uint32_t consan_span(Consan *consan, uint32_t home);
 uint32_t consan_split(Consan *consan, uint32_t from);
 /* The first span from that number on, of a home or, for UINT32_MAX, of any; UINT32_MAX: there is none. */
@@ -237,7 +237,7 @@ int consan_outstanding_commits(const Consan *consan, ConsanGroup group, uint32_t
 uint32_t consan_next_staged(const Consan *consan, ConsanGroup group, uint32_t base, uint32_t from);
 /* Whether the span was written at all. */
 bool consan_written(const Consan *consan, uint32_t span);
-/* Whether a wait for the barrier has shown somebody an access to the span that it had not seen. */
+/* Whether a wait for the barrier has shown an agent an access to the span that it had not seen. */
 bool consan_handed(const Consan *consan, uint32_t barrier, uint32_t span);
 /* The place of the access that such an entry is for. */
 uint32_t consan_stage_place(const Consan *consan, ConsanGroup group, uint32_t base, uint32_t span);

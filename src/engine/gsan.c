@@ -488,7 +488,7 @@ static uint32_t shared_place(const Gsan *gsan, uint64_t object) {
     }
 }
 
-/* NULL: nobody has published it. */
+/* NULL: nothing has published it. */
 static Shared *find_shared(const Gsan *gsan, uint64_t object) {
     Shared *shared = gsan->shared_capacity ? gsan->shared[shared_place(gsan, object)] : NULL;
     return shared && shared->used ? shared : NULL;

@@ -1,8 +1,8 @@
 /* Races in global memory, between CTAs of any number of devices: vector clocks and shadow memory.
  *
- * A thread is one CTA: what is inside of it counts as one program. Whoever runs the kernels tells what the CTAs do, in
- * an order in which it could have happened; the engine says which accesses nothing orders. It knows addresses, threads,
- * orders and scopes, and nothing of ops.
+ * A thread is one CTA: what is inside of it counts as one program. The machine that runs the kernels reports what the
+ * CTAs do, in an order in which it could have happened; the engine says which accesses nothing orders. It knows
+ * addresses, threads, orders and scopes, and nothing of ops.
  *
  * What orders two accesses is PTX's causality order: program order, releases and acquires that meet, barriers,
  * launches; and a strong write that was observed, by a strong read or through updates, is before what comes after who
@@ -47,7 +47,7 @@ typedef struct GsanActor {
     GsanKind kind;
     GsanOrder order;
     GsanScope scope;
-    bool in_flight; /* asynchronous, and nobody had waited for it */
+    bool in_flight; /* asynchronous, and nothing had waited for it */
 } GsanActor;
 
 typedef enum GsanReason {
@@ -140,7 +140,7 @@ uint32_t gsan_issue(Gsan *gsan, uint32_t thread);
 /* `thread` went on from the wait that completes it: what it touched is over, as of now, for that thread. Others may
  * complete it, too, each for itself. */
 void gsan_complete(Gsan *gsan, uint32_t ticket, uint32_t thread);
-/* The memory was freed, or allocated anew: nothing is known of it. */
+/* The memory was freed, or allocated again: nothing is known of it. */
 void gsan_forget(Gsan *gsan, uint64_t begin, uint64_t end);
 
 /* ---- Order ---- */
@@ -155,7 +155,7 @@ void gsan_fence(Gsan *gsan, uint32_t thread, uint32_t site, GsanOrder order, Gsa
 typedef enum GsanExtent { GSAN_WHOLE, GSAN_CLOSED, GSAN_FENCED } GsanExtent;
 void gsan_publish(Gsan *gsan, uint32_t thread, uint64_t object, GsanExtent extent);
 void gsan_acquire(Gsan *gsan, uint32_t thread, uint64_t object);
-/* Nobody will acquire it any more. */
+/* Nothing will acquire it any more. */
 void gsan_retire(Gsan *gsan, uint64_t object);
 
 /* ---- For measuring and tests ---- */

@@ -1,5 +1,5 @@
 /* The cell of the sampled mode, and what is done with one: plain C, without memory of its own or a library, so that a
- * device can run it, too. Whoever does locks the cell meanwhile.
+ * device can run it, too. The caller locks the cell meanwhile.
  *
  * A cell stands for a granule of memory. With four slots it has 24 bytes: the last write, how many have read since, a
  * lock, and four of the readers. Beyond four, the next reader takes the place of one of them with a probability of four
@@ -140,7 +140,7 @@ static inline bool cell_allows(const CellView *view, CellClock clock) {
     return !clock || cell_is_before(view, clock) || cell_links(view, clock);
 }
 
-/* Another CTA has read the write, so whoever comes after that comes after the write. */
+/* Another CTA has read the write, so what comes after that comes after the write. */
 static inline void cell_observe(GsanCell *cell, const CellView *view) {
     if (!cell_is_observed(cell->write) && cell_links(view, cell->write) && cell_needed(view, cell->write) > 1)
         cell->write += (uint32_t)CELL_OBSERVED << CELL_SCOPE;
@@ -178,7 +178,7 @@ static inline uint32_t cell_random(uint64_t seed, uint32_t thread, uint32_t coun
     return (uint32_t)(hash >> 32);
 }
 
-/* The slot of a read that stands for an earlier one of the same thread, or that nobody has; else `slots`. */
+/* The slot of a read that stands for an earlier one of the same thread, or that nothing has; else `slots`. */
 static inline uint32_t cell_own_slot(const GsanCell *cell, uint32_t slots, const CellView *view) {
     uint32_t empty = slots;
     for (uint32_t i = 0; i < slots; i++) {

@@ -1,9 +1,10 @@
 /* Vector clocks of any number of threads, for the exact mode.
  *
  * A clock says of each launch either that all of it is before, or up to which epoch each of its CTAs is. What is equal
- * is shared: clocks, their parts, branches and leaves are counted references, and copied when somebody changes them. So a
- * snapshot costs nothing, a CTA that talks to nobody has next to no clock, and after a barrier of a whole grid its CTAs
- * share all but their own leaf. A thread's own epoch is not in its clock, but kept by the thread. */
+ * is shared: clocks, their parts, branches and leaves are counted references, and copied when something changes them.
+ * So a snapshot costs nothing, a CTA that communicates with no other has next to no clock, and after a barrier of a
+ * whole grid its CTAs share all but their own leaf. A thread's own epoch is not in its clock, but kept by the thread.
+ */
 #ifndef ENGINE_GSAN_CLOCK_H
 #define ENGINE_GSAN_CLOCK_H
 

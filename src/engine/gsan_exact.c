@@ -108,7 +108,7 @@ typedef struct Observed {
     uint64_t since;
 } Observed;
 
-/* Whether the access comes after somebody who has observed the strong write of that number. Asked newest first; the
+/* Whether the access comes after a thread that has observed the strong write of that number. Asked newest first; the
  * chains of older observations begin earlier, and one that was gone past reaches up to the write. */
 static bool is_observed(const Walk *walk, Observed *observed, uint64_t number) {
     for (; observed->next && observed->next->record.number >= number; observed->next = observed->next->next)

@@ -1,8 +1,8 @@
 /* What the exact mode knows of a byte: its state. Cells that have seen the same share one.
  *
  * A state has four lists of accesses, newest first, which share their tails with the lists of older states, and what a
- * strong read can acquire. An access leaves its list only when a newer one stands for it: whoever would race with the
- * old one races with the new one, too. NULL is a state that nobody has touched.
+ * strong read can acquire. An access leaves its list only when a newer one stands for it: what would race with the
+ * old one races with the new one, too. NULL is a state that nothing has touched.
  *
  * A fifth list has observations (gsan_observed.c): who has read which strong writes. */
 #ifndef ENGINE_GSAN_EXACT_H
@@ -65,10 +65,10 @@ Node *gsan_list_compact(Gsan *gsan, const Node *list, RecordTest *is_needless, R
                         void *context);
 /* From the length of a list that was looked through, the one from which on it is to be looked through again. */
 uint32_t gsan_list_limit(uint32_t length);
-/* Whether the newer record of a list stands for the older one: weak ones; strong ones, if nobody has observed them. */
+/* Whether the newer record of a list stands for the older one: weak ones; strong ones, if nothing has observed them. */
 bool gsan_weak_stands_for(void *context, const Record *newer, const Record *older);
 bool gsan_strong_stands_for(void *context, const Record *newer, const Record *older);
-/* Whether whoever comes after one of them comes after the other one, too. */
+/* Whether what comes after one of them comes after the other one, too. */
 bool gsan_is_same_time(const Record *a, const Record *b);
 /* Room for a mark for each thread, in gsan->marks. */
 void gsan_make_marks(Gsan *gsan);

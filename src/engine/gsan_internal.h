@@ -29,7 +29,7 @@ typedef struct Thread Thread;
 typedef struct Ticket Ticket;
 typedef struct Release Release;
 
-/* Whoever has waited for a ticket, and in which epoch. */
+/* The threads that have waited for a ticket, and in which epoch. */
 typedef struct Completion {
     const Thread *thread;
     uint32_t epoch;

@@ -1,11 +1,11 @@
 /* Observation order, for the exact mode.
  *
- * An access comes after a strong write also if it comes after somebody who has read what that wrote: a strong read or
+ * An access comes after a strong write also if it comes after a thread that has read what that wrote: a strong read or
  * an update, morally strong with the write, or through a chain of updates each of which is with the one before it. That
  * orders the write itself, not what its thread did before. So every strong write has a number, and the number of the
  * first write of its chain; an observation names its thread and the writes of one chain that it has observed. A store
  * begins a chain, and so does an update that is not morally strong with what it reads; a weak write ends one. An
- * asynchronous operation observes nothing, since nobody gets what it has read.
+ * asynchronous operation observes nothing, since nothing gets what it has read.
  *
  * Here lists are made shorter: nothing that a later access could need is lost. */
 #include "engine/gsan_exact.h"
@@ -27,7 +27,7 @@ static Numbers numbers_of(Gsan *gsan, const Node *writes) {
     return numbers;
 }
 
-/* Whoever comes after it comes after an earlier observation of the same thread, too. So it is needed only for what that
+/* What comes after it comes after an earlier observation of the same thread, too. So it is needed only for what that
  * one has not seen, if a write of that is still there. */
 static bool sees_news(Numbers *numbers, const Record *record, const Record *earlier) {
     while (numbers->left && numbers->items[numbers->left - 1] <= record->number)
@@ -105,7 +105,7 @@ static bool visit(void *context, const Record *write) {
     return false;
 }
 
-/* Whether everybody who has observed something of a newer chain had seen all of the one at hand before. */
+/* Whether all threads that have observed something of a newer chain had seen all of the one at hand before. */
 static bool covers(Chains *chains, uint64_t newer) {
     for (const Node *at = chains->observations; at && at->record.since >= newer; at = at->next) {
         if (!chains->steps)
@@ -117,7 +117,7 @@ static bool covers(Chains *chains, uint64_t newer) {
     return true;
 }
 
-/* The newer one must not be observed by anybody who has not observed the older one. */
+/* The newer one must not be observed by a thread that has not observed the older one. */
 static bool write_stands_for(void *context, const Record *newer, const Record *older) {
     Chains *chains = context;
     if (!gsan_strong_stands_for(NULL, newer, older))

@@ -1,4 +1,4 @@
-/* The pages of global memory that somebody has touched, by their addresses. What a page's cells are is the mode's. */
+/* The pages of global memory that something has touched, by their addresses. What a page's cells are is the mode's. */
 #ifndef ENGINE_GSAN_PAGES_H
 #define ENGINE_GSAN_PAGES_H
 
@@ -19,7 +19,7 @@ typedef struct Pages {
     Page *latest;
 } Pages;
 
-/* NULL if nobody has touched it. */
+/* NULL if nothing has touched it. */
 Page *gsan_page_find(Pages *pages, uint64_t number);
 /* Made if it is not there. */
 Page *gsan_page(Pages *pages, uint64_t number);

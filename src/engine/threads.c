@@ -472,7 +472,7 @@ void threads_arrive(Threads *threads, uint64_t name, uint32_t cta, uint32_t warp
 void threads_flip(Threads *threads, uint64_t name) {
     ENTER(threads);
     Object *object = threads_object(threads, name, false, THREADS_ANY_CTA);
-    if (!object) /* nobody has arrived */
+    if (!object) /* nothing has arrived */
         return;
     object->flips++;
     forget_learned(threads, object);
@@ -573,7 +573,7 @@ static Clock *all_know(Threads *threads, const Cta *cta, uint32_t number, uint32
     return clock;
 }
 
-/* Whether they all have one clock, which nobody else has, and the farthest of them knows all that it says of their own
+/* Whether they all have one clock, which nothing else has, and the farthest of them knows all that it says of their own
  * CTA: then it can be changed where it is. *latest: the farthest of them. */
 static Clock *only_theirs(const Threads *threads, const Cta *cta, uint32_t number, uint32_t *latest) {
     Clock *clock = cta->warps[0].views->clock;

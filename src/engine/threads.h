@@ -1,9 +1,9 @@
 /* Races between threads, by PTX's memory model: vector clocks over lanes, warps and CTAs, and shadow memory.
  *
- * Whoever runs a kernel tells what its threads do, in an order in which it could have happened: accesses, fences,
- * barriers, and asynchronous operations, which are actors of their own. The engine says which accesses race (PTX ISA
- * 8.7.1): they overlap, one of them writes, they are not morally strong (both strong, each scope has the other thread,
- * the same proxy, complete overlap), and not in causality order. It knows no instructions.
+ * The machine that runs a kernel reports what its threads do, in an order in which it could have happened: accesses,
+ * fences, barriers, and asynchronous operations, which are actors of their own. The engine says which accesses race
+ * (PTX ISA 8.7.1): they overlap, one of them writes, they are not morally strong (both strong, each scope has the other
+ * thread, the same proxy, complete overlap), and not in causality order. It knows no instructions.
  *
  * What is before what (8.8, 8.9): program order; a release pattern that an acquire pattern observes, also through
  * chains of atomics, if their scopes have each other; fence.sc in the order of the run; barriers. A strong write that
@@ -57,7 +57,7 @@ typedef struct ThreadsShape {
     uint32_t ctas, cta_threads;
     uint32_t cluster;  /* CTAs of a cluster; those of one have consecutive numbers */
     size_t memory;     /* the most that it may take; 0: 4 GiB */
-    uint32_t sweep_at; /* how much there is when it first looks for what nobody refers to; 0: a million. For tests */
+    uint32_t sweep_at; /* how much there is when it first looks for what nothing refers to; 0: a million. For tests */
     bool history;      /* writes are kept: threads_sources can be asked. For small programs */
     bool by_word;      /* every word and lane is looked at on its own, with the same result: slow. For tests */
 } ThreadsShape;
@@ -66,8 +66,8 @@ typedef struct ThreadsShape {
 typedef struct ThreadsAccess {
     uint8_t kind, proxy, order, scope; /* order: ..._WEAK: it is a weak one, and has no scope */
     uint8_t element;                   /* bytes of a scalar: strong ones overlap completely if they have the same */
-    bool read_only;                    /* reads what nobody may write while the grid runs */
-    bool gives;                        /* reads, and somebody gets the value */
+    bool read_only;                    /* reads what nothing may write while the grid runs */
+    bool gives;                        /* reads, and the value is used */
     bool loose;                        /* strong by its text alone (volatile): threads_loose */
     bool inits;                        /* it makes an mbarrier: threads_fence_inits is for it */
     bool object;                       /* of an mbarrier: what it orders is told by threads_arrive and the like */
@@ -87,8 +87,8 @@ typedef enum ThreadsReason {
     THREADS_OTHER_PROXY,      /* they are ordered, but for a proxy fence */
     THREADS_IN_FLIGHT,        /* the first is asynchronous, and the second does not know that it is over */
     THREADS_MIXED_SIZE,       /* both are strong, and overlap in part */
-    THREADS_AT_EXIT,          /* asynchronous, and nobody has waited for it when its CTA is over; no second */
-    THREADS_READ_ONLY,        /* read through a path for data that nobody writes, and written: ordered or not */
+    THREADS_AT_EXIT,          /* asynchronous, and nothing has waited for it when its CTA is over; no second */
+    THREADS_READ_ONLY,        /* read through a path for data that nothing writes, and written: ordered or not */
 } ThreadsReason;
 
 typedef struct ThreadsSide {
@@ -136,7 +136,7 @@ void threads_exit(Threads *threads, uint32_t warp, uint32_t lanes);
 void threads_over(Threads *threads, uint32_t cta);
 
 /* Of several launches, each has CTAs of its own. For those lanes the launch of these CTAs has ended: all that they did,
- * and what they have put in flight, is before what comes, whatever proxy it is in. */
+ * and what they have issued, is before what comes, whatever proxy it is in. */
 void threads_ended(Threads *threads, uint32_t warp, uint32_t lanes, uint32_t first_cta, uint32_t ctas);
 
 /* ---- Accesses ---- */
@@ -174,8 +174,8 @@ typedef enum ThreadsDone {
 void threads_piped(Threads *threads, uint32_t operation);
 /* Lanes know that it is over, each what it issued itself; or all of it, for each of them. */
 void threads_done(Threads *threads, uint32_t operation, ThreadsDone done, uint32_t warp, uint32_t lanes, bool own);
-/* Whoever waits for the phase of the object (below; of that CTA) that is not complete yet will know that it is over:
- * what was issued by `lanes`. */
+/* A thread that waits for the phase of the object (below; of that CTA) that is not complete yet will know that it is
+ * over: what was issued by `lanes`. */
 void threads_done_by(Threads *threads, uint32_t operation, ThreadsDone done, uint64_t object, uint32_t cta,
                      uint32_t lanes);
 /* ... and what they knew when they issued it; not what they did themselves. */
@@ -207,7 +207,7 @@ void threads_warp_sync(Threads *threads, uint32_t warp, uint32_t lanes);
 /* Barriers: objects that the caller names (not 0). Arrivals are in the phase that is not complete; a wait is for the
  * last that is, and so behind the earlier ones, too. Order: ..._RELEASE and ..._ACQUIRE, or ..._RELAXED: an arrival
  * then brings what fences have released, a wait gives it to a fence that acquires. `cta`: whose it is, and with which
- * it is gone; THREADS_ANY_CTA: nobody's, and no operation can be done by it. */
+ * it is gone; THREADS_ANY_CTA: it belongs to no CTA, and no operation can be done by it. */
 void threads_arrive(Threads *threads, uint64_t object, uint32_t cta, uint32_t warp, uint32_t lanes, ThreadsOrder order,
                     ThreadsScope scope);
 void threads_flip(Threads *threads, uint64_t object);
@@ -216,7 +216,7 @@ void threads_wait(Threads *threads, uint64_t object, uint32_t warp, uint32_t lan
 /* All threads of a CTA, none of which has ended, arrive at an object of it (..._RELEASE, ..._CTA), it flips, and all of
  * them have waited: the same as telling each of these. */
 void threads_meet(Threads *threads, uint64_t object, uint32_t cta);
-/* It is made anew. */
+/* It is made again. */
 void threads_reset(Threads *threads, uint64_t object);
 
 /* ---- What else a read could have read (shape.history) ---- */

@@ -3,7 +3,7 @@
 
 /* ---- Cells ---- */
 
-/* Whether all of the list that is not odd is morally strong with this, and nobody asks for more. */
+/* Whether all of the list that is not odd is morally strong with this, and no more is asked. */
 static bool is_strong(const Attempt *attempt, uint32_t slot) {
     const Node *node = node_at(attempt->threads, slot >> 5);
     const Record *record = attempt->record;
@@ -197,7 +197,7 @@ static void write_cell(Attempt *attempt, Cell *cell) {
     cell->reads = reads;
 }
 
-/* Memory that somebody reads as if nobody wrote it. */
+/* Memory that something reads as if nothing wrote it. */
 static void look_read_only(Attempt *attempt, ShadowPage *page, uint32_t at) {
     uint32_t by = lowest(attempt->by);
     if (attempt->record->read_only) {
@@ -387,7 +387,7 @@ static bool acquires(unsigned order) {
     return order == THREADS_ACQUIRE || order == THREADS_ACQ_REL;
 }
 
-/* To read it again is nothing new, while nobody else writes there, if there was nothing to tell of. */
+/* To read it again is nothing new, while nothing else writes there, if there was nothing to tell of. */
 static void note_poll(Attempt *attempt, uint32_t lane, uint64_t address) {
     const ShadowPage *page = attempt->page;
     uint32_t slot = page->cells[address % SHADOW_PAGE >> page->shift].writes;

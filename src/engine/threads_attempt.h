@@ -60,14 +60,14 @@ typedef struct Attempt {
     Knower knower;
     uint32_t index; /* of the record */
     const Record *record;
-    uint32_t node;    /* the list that has it alone; 0: nobody has asked for it */
+    uint32_t node;    /* the list that has it alone; 0: it was not asked for */
     uint32_t by;      /* lanes that do it at the place that is looked at: one, or several that read the same */
     uint64_t address; /* of the cell */
     uint64_t place;   /* what of the address proxy fences go by: what is remembered is for it alone */
     struct {
         uint32_t known[MEMO];    /* records of which lanes are known; by record */
         uint32_t clear[MEMO];    /* lists all of which is before whatever lane */
-        uint32_t put_from[MEMO]; /* lists that it was put in front of, where the lane does not matter */
+        uint32_t put_from[MEMO]; /* lists that it was placed in front of, where the lane does not matter */
         uint32_t asked[MEMO];    /* `asked` of these records is right */
     } memos;
     uint32_t known_lanes[MEMO], put_to[MEMO];
@@ -158,8 +158,8 @@ static inline uint32_t list_next(const Threads *threads, uint32_t first, uint32_
     const Node *head = node_at(threads, first);
     return head->cut && at == MOST_RACING ? head->pruned : node_at(threads, index)->next;
 }
-/* The list with this access in front, without those that it stands for. *any_lane (NULL: nobody asks): what stays of
- * the list does not depend on which lane does it, other than that it is the slot's. */
+/* The list with this access in front, without those that it stands for. *any_lane (NULL: it is not asked for): what
+ * stays of the list does not depend on which lane does it, other than that it is the slot's. */
 uint32_t attempt_put(Attempt *attempt, uint32_t slot, bool *any_lane);
 uint32_t attempt_put_again(Attempt *attempt, uint32_t slot, bool *any_lane);
 /* These bytes, cell by cell, by attempt->by. */
@@ -212,9 +212,9 @@ void attempt_piece(Attempt *attempt, const ThreadsAccess *access, uint64_t begin
 ThreadsSide threads_side(const Threads *threads, const Record *record, uint32_t lane);
 uint32_t threads_tell(Threads *threads, const ThreadsRace *race, uint32_t times);
 /* What is not ordered, and conflicts: a race, or two that are morally strong. Lanes that it turns out are before, too,
- * because somebody has observed them, are taken out. */
+ * because something has observed them, are taken out. */
 uint32_t attempt_judge(Attempt *attempt, uint32_t index, uint32_t lanes);
-/* Whether the two are morally strong, and nobody asks for more: it need not be looked at. */
+/* Whether the two are morally strong, and no more is asked: it need not be looked at. */
 bool attempt_is_settled(const Attempt *attempt, const Record *earlier);
 /* The number of the race. */
 uint32_t attempt_report(Attempt *attempt, uint32_t index, uint32_t lane, uint32_t by, ThreadsReason reason);

@@ -21,8 +21,8 @@ uint32_t attempt_keys_at(uint64_t address, uint8_t proxy, uint64_t keys[4]) {
 /* Whether a proxy fence has to stand between the two. */
 bool attempt_needs_fence(const Attempt *attempt, const Record *earlier) {
     const Record *record = attempt->record;
-    /* Shared memory is worked on by the async proxy of the CTA that it belongs to, whoever started the operation:
-     * multicast copies, and MMAs of a pair of CTAs. */
+    /* Shared memory is worked on by the async proxy of the CTA that it belongs to, no matter what started the
+     * operation: multicast copies, and MMAs of a pair of CTAs. */
     bool placed = attempt->address >> 62 != 0 && earlier->operation && record->operation;
     if (earlier->proxy == record->proxy)
         return earlier->proxy != THREADS_GENERIC && earlier->cta != record->cta && !placed;

@@ -208,7 +208,7 @@ static bool remote_behind(const Remote *remote, const Remote *other) {
            (remote->parent_line == other->line && remote->parent_step >= other->step);
 }
 
-/* Where the CTA's clock stands, for whoever changes it. */
+/* Where the CTA's clock stands, for code that changes it. */
 static CtaClock **remote_seat(Threads *threads, Remote **remote, uint32_t cta) {
     bool first = !*remote;
     if (!*remote || (*remote)->references > 1) {

@@ -42,7 +42,7 @@ static void history_reset(Threads *threads, History *history, uint32_t base) {
     history->base = base;
 }
 
-/* Whether the knower's lane has the write before what it does now: by what it knows, or because somebody whom it knows
+/* Whether the knower's lane has the write before what it does now: by what it knows, or because a thread that it knows
  * has observed the write. */
 static bool knows_entry(Threads *threads, const Knower *knower, uint32_t by, const History *history,
                         const Entry *entry) {

@@ -193,7 +193,7 @@ typedef struct Cta {
     Warp warps[];
 } Cta;
 
-/* What somebody knew before a wait, and behind it. */
+/* What something knew before a wait, and behind it. */
 typedef struct Lesson {
     Clock *from, *to;
     uint32_t cta, level;
@@ -203,7 +203,7 @@ struct Object {
     struct Object *next, *of_cta; /* of the hash table; of its CTA */
     uint64_t name;
     uint32_t cta;
-    uint32_t flips, waited;       /* phases complete; the last for which somebody waited, + 1 */
+    uint32_t flips, waited;       /* phases complete; the last for which something waited, + 1 */
     uint32_t mark;                /* UINT32_MAX: it has none */
     uint32_t latest, done_latest; /* epochs: the largest that arrived */
     Releases *collecting, *done;
@@ -259,7 +259,7 @@ typedef struct Record {
     uint8_t kind, proxy, order, scope, element; /* as they were told, in the order of ThreadsAccess */
     bool read_only, gives, loose, inits;
     uint8_t level;
-    bool stays;    /* in the lists that it was put in, of which none was found to have another one of its CTA */
+    bool stays;    /* in the lists that it was added to, of which none was found to have another one of its CTA */
     uint32_t node; /* the list that has it alone; 0: there is none */
 } Record;
 
@@ -419,7 +419,7 @@ struct Location {
     Releases *before;
     Witness *witnesses; /* hashed */
     uint32_t witness_count, witness_capacity;
-    Witness *older; /* what was seen or written before that, and somebody may still ask for */
+    Witness *older; /* what was seen or written before that, and something may still ask for */
     uint32_t older_count, older_capacity;
     OwnRelease *own;
     uint32_t own_count, own_capacity;
@@ -471,7 +471,7 @@ struct Threads {
     struct EndedLaunch *ended;           /* what was asked for with threads_ended */
     Clock *sequential;                   /* fence.sc of the widest level; by cluster, by CTA */
     Clock **sequential_clusters, **sequential_ctas;
-    Arena found; /* races stay when a run begins anew */
+    Arena found; /* races stay when a run begins again */
     ThreadsRace *races;
     uint32_t race_count, race_capacity;
     RaceKey *race_table;
@@ -479,8 +479,8 @@ struct Threads {
     uint32_t order_site;
     ThreadsRace loose[MOST_LOOSE];
     uint32_t loose_count;
-    bool acquires_at; /* somebody has made a proxy fence for an address alone */
-    bool done_abroad; /* somebody of another cluster was told that an operation is over */
+    bool acquires_at; /* a thread has made a proxy fence for an address alone */
+    bool done_abroad; /* a thread of another cluster knows that an operation is over */
     uint32_t instructions;
     bool several;              /* lanes do the instruction that is looked at */
     struct History *histories; /* shape.history: of locations that are written strongly */
@@ -582,7 +582,7 @@ static inline Stamp *stamp_at(const Threads *threads, uint32_t index) {
     return (Stamp *)(void *)(chunk + (sizeof(Record) << CHUNK_SHIFT) + SWEPT_BITS) + (index & (CHUNK - 1));
 }
 
-/* The page of an address, with cells; NULL: nobody was there. */
+/* The page of an address, with cells; NULL: nothing was there. */
 ShadowPage *threads_page(Threads *threads, uint64_t address);
 /* The same, which may have no cells; it is made, if `make`. */
 ShadowPage *threads_page_lines(Threads *threads, uint64_t address, bool make);
@@ -634,7 +634,7 @@ bool threads_knows_operation(const Threads *threads, const Knower *knower, uint3
 uint32_t threads_operation_known(const Threads *threads, const Knower *knower, uint32_t operation, bool writes);
 /* What is known to the lanes of an operation when it begins: the part of `lane`. */
 const Part *threads_operation_part(const Operation *operation, uint32_t lane);
-/* Frees those that nobody refers to. */
+/* Frees those that nothing refers to. */
 void threads_operations_sweep(Threads *threads);
 
 /* One element of a lane's strong access, before its cells are changed: what it observes. */
@@ -650,18 +650,18 @@ Observed threads_observe(Threads *threads, uint32_t record, uint32_t lane, uint6
 bool threads_morally_strong(const Threads *threads, const Record *one, const Record *other);
 /* ... and after: its own write, and what it has observed, is known there. */
 void threads_observed(Threads *threads, uint32_t record, uint32_t lane, uint64_t address, const Observed *observed);
-/* What a thread has read is noted, if to read it again is nothing new while nobody writes there; and it is read again.
+/* What a thread has read is noted, if to read it again is nothing new while nothing writes there; and it is read again.
  * False: that has to be looked at. */
 void threads_poll(Threads *threads, uint32_t record, uint32_t lane, uint64_t address, uint32_t writes);
 bool threads_poll_again(Threads *threads, uint32_t warp, uint32_t lane, const ThreadsAccess *access, uint64_t address);
-/* Whether the strong write was observed by somebody whom the accessing lane knows. */
+/* Whether the strong write was observed by a thread that the accessing lane knows. */
 bool threads_was_observed(Threads *threads, const Knower *knower, uint32_t by, uint32_t record, uint32_t lane,
                           uint64_t address);
 /* The location's records stay; the location is gone. */
 void threads_location_mark(Threads *threads, const Location *location);
 void threads_location_drop(Threads *threads, Location *location);
 
-/* Whether somebody whom the knower knows has observed a write of the chain, this one or one behind it. */
+/* Whether a thread that the knower knows has observed a write of the chain, this one or one behind it. */
 bool threads_chain_observed(const Threads *threads, const Knower *knower, uint32_t by, const Location *location,
                             uint32_t chain, uint32_t number);
 

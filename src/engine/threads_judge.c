@@ -97,7 +97,7 @@ uint32_t attempt_report(Attempt *attempt, uint32_t index, uint32_t lane, uint32_
     return told;
 }
 
-/* Whether somebody before, in the generic proxy, has observed the strong write. */
+/* Whether something before, in the generic proxy, has observed the strong write. */
 static bool was_observed(const Attempt *attempt, uint32_t index, uint32_t lane, uint32_t by) {
     Threads *threads = attempt->threads;
     const Knower *knower = &attempt->knower;

@@ -28,7 +28,7 @@ static bool all_before(Attempt *attempt, uint32_t slot, uint8_t shift, bool same
     return same;
 }
 
-/* Whether the one who has read it is a warp of which nothing is known: it stays, and this is put in front. */
+/* Whether the one who has read it is a warp of which nothing is known: it stays, and this is placed in front. */
 static bool joins_another(Attempt *attempt, const Line *line) {
     if (!(line->read_shift & LINE_ALONE))
         return false;
@@ -147,7 +147,7 @@ static inline void touch_line(Attempt *attempt, uint64_t address, uint32_t lane,
     ShadowPage *page = attempt_page(attempt, address);
     Seats seats = {lane, shift, flip};
     attempt_at(attempt, address);
-    /* Where somebody reads as if nobody wrote there, each line is looked at. */
+    /* Where something reads as if nothing wrote there, each line is looked at. */
     if (page->cells || page->line_nc ||
         !line_again(&attempt->line, &page->lines[address % SHADOW_PAGE / SHADOW_LINE], &seats))
         touch_other(attempt, page, address, &seats);

@@ -1,5 +1,5 @@
 /* Lists of accesses, as they stand in cells and lines: whether all of one is before, and what stays of it when another
- * access is put in front. */
+ * access is placed in front. */
 #include "engine/threads_attempt.h"
 
 enum { LOOKED_AT = 8, LONG_LIST = 32 };

@@ -234,7 +234,7 @@ uint32_t threads_operation_known(const Threads *threads, const Knower *knower, u
 
 /* ---- Its end ---- */
 
-/* Whether somebody has waited for all of it, as far as it touches memory of CTAs. */
+/* Whether something has waited for all of it, as far as it touches memory of CTAs. */
 /* ... of which this is the first access that it made to memory of a CTA. */
 static bool is_over(Threads *threads, const Operation *operation, const ThreadsAccess *first) {
     uint32_t left = operation->lanes;

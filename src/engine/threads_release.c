@@ -129,7 +129,7 @@ static void row_make(Threads *threads, Releases *releases) {
     releases->count = count;
 }
 
-/* Nobody else has put something behind them, and there is room. */
+/* Nothing else has put something behind them, and there is room. */
 static void put_behind(Threads *threads, Releases *releases, Release item) {
     if (!releases->row || releases->row->count != releases->count || releases->count == releases->row->capacity)
         row_make(threads, releases);

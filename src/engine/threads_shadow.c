@@ -281,7 +281,7 @@ uint32_t threads_node_first(Threads *threads, uint32_t record, NodeLanes lanes, 
     return node_new(threads, record, lanes, next, pruned, UINT32_MAX);
 }
 
-/* ---- What nobody refers to ---- */
+/* ---- What nothing refers to ---- */
 
 void threads_record_mark(Threads *threads, uint32_t index) {
     if (!index || !swept_mark(&threads->records, index))

@@ -98,7 +98,7 @@ static int by_number(const void *a, const void *b) {
     return (one > other) - (one < other);
 }
 
-/* Those that somebody may ask for, sorted: each thread's newest, and what a wider one does not stand for. */
+/* Those that something may ask for, sorted: each thread's newest, and what a wider one does not stand for. */
 static uint32_t writes_asked_for(const Location *location, uint64_t *writes) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < location->witness_capacity; i++)
@@ -124,8 +124,8 @@ static bool is_between(const uint64_t *writes, uint32_t count, uint64_t after, u
     return low < count && writes[low] <= last;
 }
 
-/* What was seen, and of which nobody can ask any more, or what the thread had seen before says it, too, is forgotten.
- * Those of a thread are in the order in which it saw them. */
+/* What was seen, and about which no question is possible any more, or what the thread had seen before says it, too, is
+ * forgotten. Those of a thread are in the order in which it saw them. */
 static void prune_older(Threads *threads, Location *location) {
     size_t bytes = ((size_t)location->witness_capacity + location->older_count) * sizeof(uint64_t);
     uint64_t *writes = gsan_pool_take(&threads->pool, bytes);
@@ -344,7 +344,7 @@ void threads_poll(Threads *threads, uint32_t index, uint32_t lane, uint64_t addr
     witness->poll.sweep = threads->sweeps;
 }
 
-/* It is the same access, made later: what it brings is known, and nobody asks for when it was made before. */
+/* It is the same access, made later: what it brings is known, and it is not asked when it was made before. */
 bool threads_poll_again(Threads *threads, uint32_t warp, uint32_t lane, const ThreadsAccess *access, uint64_t address) {
     const ShadowPage *page = threads_page_lines(threads, address, false);
     const Location *location =

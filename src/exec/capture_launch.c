@@ -393,7 +393,7 @@ void launch_seen(const SeenLaunch *launch) {
     free(writing);
 }
 
-/* What this process has seen, for whoever started it. */
+/* What this process has seen, for the process that started it. */
 __attribute__((destructor)) static void say_counts(void) {
     uint64_t launches = 0, written = 0;
     for (size_t i = 0; i < kernel_count; i++) {

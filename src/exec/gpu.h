@@ -140,7 +140,7 @@ void gpu_loaded(Handle handle, GpuModule *module, bool library);
 void gpu_unloaded(Handle handle);
 /* `of` belongs to what `from` belongs to. */
 void gpu_same(Handle of, Handle from);
-/* The kernel behind a function or a kernel's handle. NULL: nobody knows where it comes from. */
+/* The kernel behind a function or a kernel's handle. NULL: it is not known where it comes from. */
 GpuKernel *gpu_kernel(Handle function);
 /* Asks the driver for the parameters, once; false if it does not say. */
 bool gpu_measure(GpuKernel *kernel, Handle function);
@@ -339,7 +339,8 @@ void flight_free(GpuFlight *flight);
 
 /* ---- Taking records off the device (gpu_drain.c) ------------------------------------------------- */
 
-/* A launch is about to be recorded: whoever takes records off should be awake. The mutex is held, here and below. */
+/* A launch is about to be recorded: the thread that takes records off should be awake. The mutex is held, here and
+ * below. */
 void drain_soon(void);
 /* Before it is handed to the driver: its waits may have a limit. */
 void drain_watch(GpuFlight *flight);

@@ -25,7 +25,8 @@ static unsigned in_air;      /* flights of that list, for who has not got the mu
 static unsigned unwritten;   /* ... and those whose recordings are not written yet */
 static uint64_t awake_until; /* a launch is about to be made, or others may follow one */
 static unsigned added;       /* flights so far */
-/* Where the thread sleeps. Not with gpu_mutex, which whoever wakes it keeps for a while: it would sleep once more. */
+/* Where the thread sleeps. Not with gpu_mutex, which the thread that wakes it keeps for a while: it would sleep once
+ * more. */
 static pthread_mutex_t idle = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t wakes = PTHREAD_COND_INITIALIZER;
 
@@ -241,7 +242,7 @@ static GpuFlight *next_ended(Result *result) {
     return NULL;
 }
 
-/* Until it may have ended: the longer it takes, the longer between two looks. Nobody else takes flights off the list.
+/* Until it may have ended: the longer it takes, the longer between two looks. Nothing else takes flights off the list.
  */
 static void nap(const GpuFlight *flight) {
     uint64_t now = gpu_now(), until = now + AWAKE_SLICE, share = (now - flight->made_at) / NAP_SHARE;
@@ -300,7 +301,8 @@ void drain_watch(GpuFlight *flight) {
         gpu_watch(flight, recording_of(flight));
 }
 
-/* A child has no launches, and nobody who would take them off the list; who has had the mutex is not there, either. */
+/* A child has no launches, and no thread that would take them off the list; who has had the mutex is not there, either.
+ */
 static void is_child(void) {
     in_air = unwritten = 0;
 }

@@ -99,7 +99,7 @@ void gpu_finish(void) {
     finish(patience + 2 * gpu_options()->hang_after);
 }
 
-/* Whoever keeps the mutex for that long is locked out of the driver, and changes nothing. */
+/* A thread that keeps the mutex for that long is locked out of the driver, and changes nothing. */
 void gpu_abandon(void) {
     struct timespec until;
     if (owner != getpid())
@@ -124,7 +124,7 @@ void gpu_begin(void) {
     atexit(gpu_finish); /* after those of the driver and the runtime were made, so before them */
 }
 
-/* Some end without a word to anybody: children of Python do. */
+/* Some end without a notice: children of Python do. */
 EXPORTED void _exit(int status) {
     if (gpu_on())
         gpu_finish();

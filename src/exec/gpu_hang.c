@@ -185,8 +185,8 @@ static void look_at_still(HangLaunch *launch, const Drained *drained) {
         tell(launch, drained, standing.gave_up ? HANG_TRAPS : HANG_STAYS);
 }
 
-/* Nobody says anything, and it runs: what was recorded since the last look? Chunks are copied only when no further one
- * was asked for since; and ever more seldom, where some threads are elsewhere. */
+/* No thread reports anything, and it runs: what was recorded since the last look? Chunks are copied only when no
+ * further one was asked for since; and ever more seldom, where some threads are elsewhere. */
 static void look_at_silent(HangLaunch *launch) {
     uint64_t limit = launch->recording.launch.hang_after, now = clock_now();
     Drained drained = {0};

@@ -8,10 +8,10 @@
  *   trap   others are held at barriers, which no exit ends: the whole launch is stopped, and with it, as CUDA has it,
  *          the context: all that the process asks of the device from then on fails
  *
- * Where no wait polls, nobody says anything: threads that are held at barriers (bar.sync, barrier.cluster.wait) run no
- * code. That is seen by what was recorded: nothing new for as long as a wait may take, and the last that each thread
- * did was to come to a barrier, to give up, or to end. Time alone never tells: a kernel that computes for an hour has
- * threads elsewhere. Nothing ends such a launch while its process lives, so
+ * Where no wait polls, no thread reports anything: threads that are held at barriers (bar.sync, barrier.cluster.wait)
+ * run no code. That is seen by what was recorded: nothing new for as long as a wait may take, and the last that each
+ * thread did was to come to a barrier, to give up, or to end. Time alone never tells: a kernel that computes for an
+ * hour has threads elsewhere. Nothing ends such a launch while its process lives, so
  *
  *   stay   the recording is handed over, and then it is up to who was told to end the process; so it is where a trap
  * does not end the launch
@@ -50,7 +50,7 @@ typedef struct HangLaunch {
      * while the kernel runs, and is gone when this returns. */
     void (*found)(struct HangLaunch *launch, const Recording *recording, HangEnd end);
     void (*stays)(struct HangLaunch *launch); /* a trap did not end it, and the process has to be ended */
-    /* The driver lets nobody copy: some thread of the process is in a call that waits for the launch. The process has
+    /* The driver allows no copy: some thread of the process is in a call that waits for the launch. The process has
      * to be ended. By a thread of its own. */
     void (*locked_out)(struct HangLaunch *launch);
     void *user;

@@ -1,12 +1,12 @@
-/* Calls of the program in which the driver waits for kernels with its lock held: whoever watches for hangs would be
- * locked out, and a kernel that does not end would never be ended. They are held back until no watched launch is in
- * their way. The driver would have waited as long.
+/* Calls of the program in which the driver waits for kernels with its lock held: the thread that watches for hangs
+ * would be locked out, and a kernel that does not end would never be ended. They are held back until no watched launch
+ * is in their way. The driver would have waited as long.
  *
  * Which calls these are was measured, with a kernel that spins and another thread that copies (driver 580): modules
  * that are loaded, functions that are used for the first time, memory that is freed, copies from and to memory that is
  * not pinned, kernels that need more local memory than any before, launches that wait for their kernels
  * (CUDA_LAUNCH_BLOCKING), and all calls once a queue is full. What waits in other calls (cuStreamSynchronize, say)
- * locks nobody out. */
+ * locks out no thread. */
 #include "exec/gpu.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Which launches of a program are over when another one begins: a clock for each stream and event, and one for the
  * host. What could order two launches and is not seen makes it open whether they are ordered (RECORDING_ORDER_OPEN,
- * RecordingKnown.maybe): nobody is accused of a race for what was not looked at.
+ * RecordingKnown.maybe): no launch is accused of a race for what was not looked at.
  *
  * The host is one: what one of its threads has waited for is over for the launches of all of them. */
 #ifndef EXEC_GPU_ORDER_H
@@ -34,7 +34,7 @@ typedef struct OrderLaunch {
     Handle triggered[2]; /* events that it records while it runs; NULL: none */
 } OrderLaunch;
 
-/* Whether anybody asks: in mode record alone. */
+/* Whether anything asks: in mode record alone. */
 bool order_on(void);
 /* As the driver has it. */
 Handle order_handle(OrderStream stream);
@@ -81,9 +81,9 @@ void order_stream_waits(OrderStream stream, Handle event);
 void order_host_event(Handle event);
 void order_host_stream(OrderStream stream);
 void order_host_context(Handle context); /* NULL: all of them */
-/* The host is told when all before it is over, and nobody sees what it does then. */
+/* The host is told when all before it is over, and nothing sees what it does then. */
 void order_host_called(OrderStream stream);
-/* The stream waits for something that nobody sees. */
+/* The stream waits for something that nothing sees. */
 void order_opened(OrderStream stream);
 /* From now on events may be recorded, or waited for, by others. */
 void order_events_elsewhere(void);

@@ -48,7 +48,7 @@ struct GpuShadow {
     uint64_t real, cells;           /* where both parts begin */
     uint64_t cell_factor;           /* bytes of cells for a byte of memory */
     uint64_t lines;                 /* compact: where the cells of lines begin, behind all others */
-    unsigned long long *line_pages; /* their memory, page by page; 0: nobody needed it yet */
+    unsigned long long *line_pages; /* their memory, page by page; 0: nothing needed it yet */
     uint64_t line_page_count;
     Piece *pieces;
     uint32_t tag;

@@ -261,7 +261,7 @@ void gpu_twin_soon(Handle function) {
     pthread_mutex_unlock(&mutex);
 }
 
-/* The driver waits, too, where it makes local memory anew, which instrumented kernels may need more of. */
+/* The driver waits, too, where it makes local memory again, which instrumented kernels may need more of. */
 static bool has_local(const GpuTwin *twin) {
     uint64_t local = gpu_attribute(twin->function, FUNCTION_LOCAL);
     bool grows = hold_local_grows(local);

@@ -1,5 +1,5 @@
 /* What was launched and not looked at: each kernel with the reasons, and how often. It becomes a recording that has
- * nothing else in it, so that whoever checks the folder comes to know of it. */
+ * nothing else in it, so that a check of the folder knows of it. */
 #include "exec/gpu.h"
 
 #include <stdarg.h>

@@ -196,7 +196,7 @@ EXPORTED Result cuKernelSetCacheConfig(Handle kernel, int value, int device) {
     return result;
 }
 
-/* Local memory of all threads is made anew for it. */
+/* Local memory of all threads is made again for it. */
 EXPORTED Result cuCtxSetLimit(int limit, size_t value) {
     if (limit == LIMIT_STACK)
         hold_for_all();

@@ -1,7 +1,8 @@
 /* What is said of one function's thread barriers: those it needs, those it has, and why.
  *
- * Plain data, as a finding is: texts and numbers, so that whoever writes it out knows nothing of ops. docs/membar.md
- * explains the words, render/membar.h how each becomes text and JSON. A text that is not known is "", a line 0. */
+ * Plain data, as a finding is: texts and numbers, so that the code that writes it out knows nothing of ops.
+ * docs/membar.md explains the words, render/membar.h how each becomes text and JSON. A text that is not known is "", a
+ * line 0. */
 #ifndef FINDING_MEMBAR_H
 #define FINDING_MEMBAR_H
 
@@ -83,7 +84,7 @@ typedef struct MembarComparison {
     size_t difference_count;
 } MembarComparison;
 
-/* What is pending before an op, for whoever asked about its line. */
+/* What is pending before an op, for a question about its line. */
 typedef struct MembarPending {
     MembarPlace at;
     const char *lines; /* each ended by a newline; "": nothing is */

@@ -213,7 +213,7 @@ typedef struct ReportCandidate {
 typedef enum ReportOrder {
     COVERAGE_ORDERED,
     COVERAGE_MISSING,
-    COVERAGE_PLANNED, /* not parted yet: a back edge will be needed */
+    COVERAGE_PLANNED, /* not separated yet: a back edge will be needed */
     COVERAGE_UNSEEN,  /* never overwritten after it was read, in what was run */
 } ReportOrder;
 

@@ -76,7 +76,8 @@ static void write_head(Code *code, const Step *step) {
     write_one(code, record_word(0, RECORD_STAMP, 0), "~count", "~zero");
 }
 
-/* ptxas would write the record behind where lanes wait for each other, to which nobody comes who waits in vain. */
+/* ptxas would write the record behind where lanes wait for each other, which a thread that waits in vain never reaches.
+ */
 static void write_settled(Code *code, const Site *site) {
     if (site_settles(site))
         code_say(code, "bar.warp.sync ~mask");

@@ -1,7 +1,7 @@
 /* Functions that are called and record something: where their caller was is handed to them, and back.
  *
  * A kernel has, in local memory, { the next place: u64, the launch: u64, the count: u32, the tag: u32 }. Its address is
- * one more parameter, the last, of each function that needs it, and of each whose address is taken, since whoever calls
+ * one more parameter, the last, of each function that needs it, and of each whose address is taken, since a caller
  * by an address cannot know. What is called is run by lanes of which nothing is known: they lead apart. */
 #include "instrument/internal.h"
 

@@ -157,9 +157,9 @@ void write_dropped(Code *code, const char *predicate, const char *launch, const 
 
 /* ---- Further chunks ---------------------------------------------------------------------------------------- */
 
-/* For the warp, by lane 0, which is there alone if nobody else needs a pointer. An increment, because ptxas makes a
+/* For the warp, by lane 0, which is there alone if nothing else needs a pointer. An increment, because ptxas makes a
  * dozen instructions of an add that several lanes may make at once; there are less than 2^31 chunks. CTAs that are not
- * recorded have nobody who leads: they stay where nobody looks, which is the chunk behind the last; and so does who
+ * recorded have no leader: they stay where nothing looks, which is the chunk behind the last; and so does who
  * finds that there is none left, and names that one. Of whom the new chunk is, the old one says. */
 static void write_refill_together(Code *code, uint32_t offset) {
     bool lone = code->plan->lone;

@@ -1,5 +1,5 @@
 /* Records of strong accesses: each lane has its own, with the time before the access, what was there, and what is
- * written. From these whoever reads it finds the order in which they were made: nothing is locked for it. */
+ * written. From these a reader finds the order in which they were made: nothing is locked for it. */
 #include "instrument/internal.h"
 
 typedef struct Access {

@@ -107,7 +107,7 @@ static void write_blocks(Code *code) {
     }
 }
 
-/* What seldom happens stands before the last brace, where nobody falls into it. */
+/* What seldom happens stands before the last brace, where no thread falls into it. */
 static void write_end(Code *code) {
     const PtxFunction *function = &code->look->module->functions[code->look->function];
     if (code->plan->called) /* it may end without a ret */

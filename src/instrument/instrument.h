@@ -1,7 +1,7 @@
 /* PTX with code in it that records what it does (record/record.h), or checks it (mode shadow).
  *
- * The sites of a module are found from its text and the options alone, in the order of the text: whoever has the PTX
- * knows what site 17 of a recording is. The result is text that ptxas takes for the same target; what is not a site
+ * The sites of a module are found from its text and the options alone, in the order of the text: a reader that has the
+ * PTX knows what site 17 of a recording is. The result is text that ptxas takes for the same target; what is not a site
  * stays as it was, byte for byte. A kernel gets one more parameter, the last. */
 #ifndef INSTRUMENT_INSTRUMENT_H
 #define INSTRUMENT_INSTRUMENT_H
@@ -30,7 +30,7 @@ typedef struct InstrumentOptions {
 
 enum { SITE_PARTS = 16 };
 
-/* What is added to a value by where its warp is: whoever reads the records knows that. */
+/* What is added to a value by where its warp is: the reader of the records knows that. */
 typedef struct SitePlaced {
     uint32_t address;  /* a variable of shared memory, or a parameter by its generic address: where it is; PTX_NONE */
     uint32_t ctaid[3]; /* times %ctaid.x, .y and .z */
@@ -108,7 +108,8 @@ typedef struct Site {
     bool large;         /* ... of more than 4 bytes */
     bool fetches;       /* an atomic that gives nothing, and is made to give what it found */
     bool waits;         /* recorded behind it, for the lanes whose wait succeeded */
-    bool tests; /* the same wait, which nothing repeats, before it: whoever looks at the mbarrier does so in time */
+    bool tests; /* the same wait, which nothing repeats, before it: a thread that looks at the mbarrier does so in time
+                 */
     bool meets; /* lanes of a mask wait for each other */
     bool hands; /* ... and hand registers to each other, which orders no memory */
     uint32_t unnamed;   /* ... and the masks of these lanes are known to lack them, whatever the records say */
@@ -165,7 +166,7 @@ bool instrument_beside(const PtxModule *plain, const PtxModule *with, Str kernel
  * plain image does not have it by its name, a copy does as well. */
 bool instrument_in_common(const PtxModule *module, uint32_t variable);
 bool instrument_literal(const PtxModule *module, uint32_t variable);
-/* The name of what an instrumented module defines, so that whoever loads it knows what it is: a variable in global
+/* The name of what an instrumented module defines, so that its loader knows what it is: a variable in global
  * memory, { abi: u32, chunk: u32, spaces: u32, options: u32, hash of the text before: u64, fingerprint: u64 }. */
 #define INSTRUMENT_MARK "weir_instrumented"
 /* What a kernel and its launch agree on; what its records say. */

@@ -48,7 +48,7 @@ typedef struct Look {
     uint32_t function;
     bool shaped; /* how many threads a CTA has is known: what is told of threads by their number holds */
     /* It is not, but launches that instrument_fits does not take are not looked at: what is told of the lanes of a warp
-     * holds in the others. Which lanes come together does so in all: nobody waits for one that does not come. */
+     * holds in the others. Which lanes come together does so in all: nothing waits for one that does not come. */
     bool rows;
     /* Of each block: it may be run by a part of a warp's threads, as a branch parts them, or as some wait elsewhere for
      * others by a mask. Of a function that is called: once all of a warp have called it together. */
@@ -139,7 +139,7 @@ uint32_t wait_exit(const Look *look, uint32_t instruction, uint32_t *behind);
 typedef enum StepHow {
     STEP_STATIC, /* lane 0 leads, and its place is so many units behind the pointer */
     STEP_EACH,   /* lanes write their own */
-    STEP_APART,  /* whoever is there finds a leader */
+    STEP_APART,  /* the lanes that are there find a leader */
 } StepHow;
 
 typedef struct Step {

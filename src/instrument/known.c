@@ -1,4 +1,4 @@
-/* Values that whoever reads the records knows from the launch and the warp's place in it: addresses of variables, the
+/* Values that the reader of the records knows from the launch and the warp's place in it: addresses of variables, the
  * CTA's place in the grid, and what depends on the thread's number alone. */
 #include "instrument/internal.h"
 

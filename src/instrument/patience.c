@@ -3,7 +3,7 @@
  * A wait is a loop that does nothing but look: at an mbarrier, or at memory by strong accesses, and meanwhile meets
  * others at barriers and hands on in shared memory what it saw. Behind the look stands a check of the clock, which runs
  * from the first look that was in vain; of memory, from the first that found what is there now. Looks at memory are
- * made ever more seldom then, so that a loop that goes round for seconds does not fill the recording.
+ * made ever more seldom then, so that a loop that spins for seconds does not fill the recording.
  *
  * Who gives up takes a chunk for it, whatever else it was about to write: nothing comes after it, and the others of the
  * warp may still write behind its pointer. Its threads stand by until the host says how they end. */
@@ -223,7 +223,7 @@ static void write_nap(Code *code) {
 
 /* Gives up if it is time. The limit is read from the block,
  * where who gave up makes it shorter: there is one for all waits, and each of them takes few instructions. Looks that
- * hold nobody up fail in a PTX machine without a clock, too, which has to know that there is no limit. */
+ * delay no thread fail in a PTX machine without a clock, too, which has to know that there is no limit. */
 static void write_limit(Code *code, bool holds) {
     write_launch(code, "~d0");
     code_say(code, "ld.volatile.global.b32 ~t1, [~d0+%u]", OF(patience));
@@ -285,7 +285,7 @@ static void write_hurry(Code *code) {
     code_say(code, "@~q0 st.volatile.global.b64 [~e0+%u], ~e2", OF(patience));
 }
 
-/* By the lowest of those who wait for the same: to a chunk, or, if there is none left, where nobody looks. ~e0: the
+/* By the lowest of those who wait for the same: to a chunk, or, if there is none left, where nothing looks. ~e0: the
  * launch, ~e1: the host's block. */
 static void write_record(Code *code) {
     code_say(code, "ld.global.b64 ~e2, [~e0+%u]", OF(more));
@@ -319,7 +319,7 @@ static void write_waiting(Code *code, bool alike) {
     code_say(code, "and.b32 ~mask, ~mask, ~t1");
 }
 
-/* At the end of the function, for all of its waits: nobody comes back. */
+/* At the end of the function, for all of its waits: no thread comes back. */
 static void write_gives_up(Code *code, bool alike) {
     uint32_t stands = new_label(code);
     code->to = &code->cold;

@@ -342,7 +342,8 @@ static void mark_first(Plan *plan) {
     }
 }
 
-/* Whether whoever leaves a block may come back to it without a look for room: there is one in blocks that `look`. */
+/* Whether a warp that leaves a block may come back to it without a look for room: there is one in blocks that `look`.
+ */
 static bool comes_back(const PtxFlow *flow, uint32_t block, const bool *look, Arena *arena) {
     bool *seen = ARENA_ARRAY(arena, bool, flow->block_count + 1);
     uint32_t *open = ARENA_ARRAY(arena, uint32_t, flow->block_count + 1), count = 0;

@@ -21,7 +21,7 @@ typedef struct Uses {
 
 static void uses_of(const Look *look, uint32_t value, unsigned depth, Uses *uses);
 
-/* Whether anybody uses it, or what it may go on in. */
+/* Whether anything uses it, or what it may go on in. */
 static bool is_used(const Look *look, uint32_t value, unsigned depth) {
     Uses uses = {.known = depth < MOST_DEPTH};
     if (uses.known)
@@ -144,14 +144,14 @@ static uint32_t guard_of(const Look *look, uint32_t instruction, bool *negated) 
     return statement->flags & PTX_GUARDED ? flow_value(&look->flow, statement->first) : PTX_NONE;
 }
 
-/* Whether what `store` stored is overwritten by whoever stored it. */
+/* Whether what `store` stored is overwritten by the thread that stored it. */
 static bool overwrites(const Look *look, uint32_t instruction, uint32_t store) {
     bool negated, before;
     uint32_t guard = guard_of(look, instruction, &negated);
     return guard == PTX_NONE || (guard == guard_of(look, store, &before) && negated == before);
 }
 
-/* Whether somebody may read behind the loop what is in the place. */
+/* Whether something may read behind the loop what is in the place. */
 static bool read_behind(const Look *look, uint32_t loop, uint32_t store, const Spot *spot, Arena *arena) {
     const PtxFlow *flow = &look->flow;
     bool *seen = ARENA_ARRAY(arena, bool, flow->block_count + 1);
@@ -179,7 +179,7 @@ static bool read_behind(const Look *look, uint32_t loop, uint32_t store, const S
     return false;
 }
 
-/* The loads of the loop that give what it stored, if nobody else sees it. False: that is not known. */
+/* The loads of the loop that give what it stored, if nothing else sees it. False: that is not known. */
 static bool handed_to(const Look *look, uint32_t loop, const Use *stored, Uses *loads) {
     const PtxFlow *flow = &look->flow;
     PtxEffect effects[PTX_EFFECTS_MOST];
@@ -363,7 +363,7 @@ uint32_t looked_at(const Look *look, uint32_t instruction) {
     return PTX_NONE;
 }
 
-/* Whether it reads, and nobody learns anything by it that came before. */
+/* Whether it reads, and nothing learns anything by it that came before. */
 static bool only_reads(const PtxEffect *effects, unsigned count, bool *compares) {
     bool any = false;
     for (unsigned i = 0; i < count; i++) {

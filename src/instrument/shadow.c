@@ -210,7 +210,8 @@ static void say_what(Writer *writer, const ShadowSite *site, uint32_t bytes) {
     say(writer, "or.b32 %%weir_h, %%weir_h, %" PRIu32 ";", number_of(writer, site));
 }
 
-/* Lanes whose guard does not hold have 0 bytes: all come to the call, so that none is parted from the others by it. */
+/* Lanes whose guard does not hold have 0 bytes: all come to the call, so that none is separated from the others by it.
+ */
 static void say_guarded(Writer *writer, const ShadowSite *site) {
     const PtxStatement *statement = statement_of(writer, site);
     if (site->generic) {

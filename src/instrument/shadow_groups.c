@@ -1,6 +1,6 @@
 /* Accesses that can be checked together: the memory's answers are then waited for once. Between them nothing orders
- * anything: whether they are checked before the first or behind the last of them, nobody can come after one of them who
- * would not find it checked. */
+ * anything: whether they are checked before the first or behind the last of them, nothing can come after one of them
+ * that would not find it checked. */
 #include "instrument/shadow.h"
 
 #include "ptx/effects.h"

@@ -1,4 +1,4 @@
-/* Sites as whoever reads records needs them. */
+/* Sites as the reader of records needs them. */
 #include "instrument/shapes.h"
 
 #include "ptx/effects.h"

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* The options by which accesses to a space are recorded; 0: nobody else sees it. */
+/* The options by which accesses to a space are recorded; 0: nothing else sees it. */
 static uint32_t asked_bits(PtxSpace space) {
     switch (space) {
     case PTX_SPACE_GLOBAL:

@@ -124,7 +124,7 @@ static void write_list_size(Code *code, const char *mask, unsigned bytes) {
     code_say(code, "cvt.u64.u32 ~d1, ~t1");
 }
 
-/* The values of all lanes of the mask, behind a head. Whoever is together has the pointer of the leader. */
+/* The values of all lanes of the mask, behind a head. Lanes that are together have the pointer of the leader. */
 static void write_list(Code *code, const Step *step, const SitePart *part, const char *mask, uint32_t offset) {
     unsigned bytes = part->bits / 8;
     code_say(code, "cvt.u32.u64 ~t1, ~ptr");

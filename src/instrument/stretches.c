@@ -17,7 +17,7 @@ void stretches_call(Plan *plan) {
     }
 }
 
-/* Whether whoever comes to its block comes to the step. */
+/* Whether all that come to its block comes to the step. */
 static bool is_for_all(const Look *look, const Step *step) {
     return step->how == STEP_APART && !step->branch && (step->settled || step->given == PTX_NONE) &&
            (step->settled || !(look_statement(look, step->instruction)->flags & PTX_GUARDED));

@@ -6,7 +6,7 @@
  * it):
  *
  *   from to step   the bounds of a loop that counts; its counter is the first argument of its region
- *   carries        the first values of what goes round a loop; what its region hands over comes next
+ *   carries        the first values of what goes around a loop; what its region hands over comes next
  *   if             what is true or false: into which region, or to which block, it goes
  *   on             the number that chooses one
  *   captures       what every region gets as arguments

@@ -231,7 +231,7 @@ typedef struct Item {
 typedef struct Dumped {
     Str pass;    /* the command-line name of the pass before or after which it was written; empty: it is of no log */
     bool named;  /* the log writes passes as Triton does from 3.8 on */
-    bool synced; /* a pass that puts in thread barriers has been there */
+    bool synced; /* a pass that inserts thread barriers has been there */
 } Dumped;
 
 struct Module {
@@ -246,7 +246,7 @@ struct Module {
     size_t op_count, unknown_count; /* unknown: opaque ops */
     Dumped dumped;
     bool column_zero;  /* some location has column 0: columns are counted from there */
-    bool completed;    /* meetings of a cluster that a pass still has to put in were put in */
+    bool completed;    /* meetings of a cluster that a pass still has to insert were inserted */
     bool own_barriers; /* each CTA has its own of every mbarrier, also where a layout says that they share it */
 };
 

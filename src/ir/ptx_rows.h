@@ -44,7 +44,7 @@ size_t ptx_row_count(void);
 const PtxRow *ptx_row_at(size_t index);
 
 /* The row that takes a form; NULL: none does. Then *known says whether all of its words are words of the table, so that
- * it is the way they are put together that is wrong, and not the table that is too old; NULL: nobody asks. */
+ * it is the way they are put together that is wrong, and not the table that is too old; NULL: it is not asked for. */
 const PtxRow *ptx_row_of(Str form, bool *known);
 /* Whether some row has the word, as its opcode or as a modifier. */
 bool ptx_is_opcode(Str word);

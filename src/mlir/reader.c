@@ -192,7 +192,7 @@ static void read_items(Reader *r) {
             r->p = end > r->p ? end : r->p;
         }
         if (r->diagnostics->errors > DIAGNOSTICS_KEPT)
-            return; /* nobody reads on */
+            return; /* it is not read on */
     }
 }
 

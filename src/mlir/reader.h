@@ -25,7 +25,7 @@ typedef struct Unit {
     bool named;        /* the header gives it with its options, "Pass: argument{options}", as Triton does from 3.8 on */
     Str kernel;        /* of a pass log: its first public tt.func; empty: it has none */
     bool functions;    /* ... it has some tt.func */
-    bool synced;       /* ... a pass that puts in thread barriers has been there */
+    bool synced;       /* ... a pass that inserts thread barriers has been there */
     uint32_t compilation; /* ... which compilation it is of, from 0 on */
 } Unit;
 

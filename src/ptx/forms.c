@@ -28,7 +28,7 @@ static bool has_modifier(const PtxRow *row, Str form, Str name) {
     return ptx_form_has(form, name) || ptx_form_modifier(row, form, name).size > 0;
 }
 
-/* Whether the results are computed lane by lane: then there is nothing to it where nobody wants them. */
+/* Whether the results are computed lane by lane: then there is nothing to it where nothing wants them. */
 static bool computes_lanes(const PtxRow *row) {
     PtxEvaluator evaluator = ptx_evaluator(row);
     return evaluator != PTX_EVALUATE_NONE && (evaluator < PTX_EVALUATE_MMA || evaluator > PTX_EVALUATE_TENSOR_MMA);

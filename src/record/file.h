@@ -3,7 +3,7 @@
  *     "weirrec1", then sections: { kind: u32, 0: u32, bytes: u64 } and so many bytes, padded to 8; RECORDING_END last.
  *
  * It can come from anywhere: the reader believes no number in it. Writing needs nothing but this room and base, so that
- * a library in somebody else's program can do it. */
+ * a library in another program can do it. */
 #ifndef RECORD_FILE_H
 #define RECORD_FILE_H
 
@@ -72,10 +72,10 @@ typedef struct RecordingMemory {
 /* When a launch was made, among all of its program: RecordingLaunch.number counts them. Of two that nothing here orders
  * both may have run at the same time. */
 typedef enum RecordingOrderFlags {
-    /* It may have waited for something that nobody saw: memory that a stream waits for, a semaphore of others. Nothing
+    /* It may have waited for something that nothing saw: memory that a stream waits for, a semaphore of others. Nothing
      * is to be said of it and launches that it is not known to come behind. */
     RECORDING_ORDER_OPEN = 1,
-    RECORDING_ORDER_CALLED = 2, /* the host was called from streams: it may know what nobody saw it waiting for */
+    RECORDING_ORDER_CALLED = 2, /* the host was called from streams: it may know what nothing saw it waiting for */
 } RecordingOrderFlags;
 
 typedef struct RecordingOrder {
@@ -94,7 +94,7 @@ typedef struct RecordingKnown {
     uint32_t copies; /* of the copies of the stream (record/copies.h) those before that number are over */
     uint64_t begun;  /* when this one begins */
     uint64_t waited; /* behind griddepcontrol.wait: more than `begun` only if it is RECORDING_DEPENDENT */
-    uint64_t maybe;  /* if the host waited for them in a way that nobody saw: it could have */
+    uint64_t maybe;  /* if the host waited for them in a way that nothing saw: it could have */
 } RecordingKnown;
 
 typedef struct Recording {

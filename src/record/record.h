@@ -4,9 +4,9 @@
  * A site is an instruction that others may notice, or that notices them (instrument/instrument.h). Where a warp comes
  * to one, its leader, which is the lowest of the lanes that come to it together, writes a record: which site, which
  * lanes, and the values of the registers that say what it does (a part each): addresses, counts, descriptors. Nothing
- * else is needed: whoever has the PTX and these values can do what the instruction does to memory and to barriers. Of
- * values that are moved those are kept that say whether two threads write the same: of stores to shared memory that may
- * meet, what is stored, or a hash of it (record_hash).
+ * else is needed: a reader that has the PTX and these values can do what the instruction does to memory and to
+ * barriers. Of values that are moved those are kept that say whether two threads write the same: of stores to shared
+ * memory that may meet, what is stored, or a hash of it (record_hash).
  *
  * Every lane that leads has a chunk of its own, of which the next place is in its registers: no atomics for a record,
  * one for a further chunk. A chunk begins with RECORD_CHUNK, and ends with RECORD_NEXT, which stands where the next

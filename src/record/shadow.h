@@ -73,7 +73,7 @@ static inline uint32_t shadow_form(uint32_t tag, uint32_t site_bits, uint32_t ep
     return tag | site_bits << 8 | epoch_bits << 16;
 }
 
-/* A slot. All zero: nobody has had it in this launch. What is needed together is loaded together, 16 bytes each. */
+/* A slot. All zero: nothing has had it in this launch. What is needed together is loaded together, 16 bytes each. */
 typedef struct ShadowActor {
     uint32_t epoch;                       /* less 1, of what it does now */
     uint32_t begun;                       /* the first one, less 1, of the CTA that has it now */
@@ -108,7 +108,7 @@ enum {
     SHADOW_EPOCHS_OVER = 1,  /* more releases of one actor than a stamp can tell apart */
     SHADOW_REPORTS_FULL = 2, /* some findings have no report */
     SHADOW_CELL_BUSY = 4,    /* a cell changed again and again: some accesses were not checked */
-    SHADOW_MAP_UNKNOWN = 8,  /* a TMA copy whose tensor map nobody told: not checked */
+    SHADOW_MAP_UNKNOWN = 8,  /* a TMA copy whose tensor map is not known: not checked */
     SHADOW_FLAGS_LOST = 16,  /* more flags than there is room for: what they order was taken to be ordered */
 };
 

@@ -8,7 +8,7 @@
 
 enum { NAMED = 16 };
 
-/* What counts of a record. A meeting of which some number is not known lets everybody pass. */
+/* What counts of a record. A meeting of which some number is not known lets all pass. */
 typedef struct Act {
     RecordKind kind; /* RECORD_EXIT, RECORD_GIVES_UP, or another one */
     RecordMeets meets;
@@ -46,7 +46,7 @@ typedef struct Cta {
 typedef struct Cluster {
     Cta *ctas;
     uint32_t cta_count;
-    bool changed; /* somebody has gone on */
+    bool changed; /* a thread has gone on */
 } Cluster;
 
 static uint32_t live(const Warp *warp) {

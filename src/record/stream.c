@@ -126,7 +126,7 @@ static void advance_slots(RecordReader *reader, const RecordCursor *cursor, cons
     }
 }
 
-/* Of a size that is known, so that nobody is called for it. */
+/* Of a size that is known, so that no function is called for it. */
 static inline uint64_t run_value(const uint8_t *at, bool wide) {
     uint64_t value;
     uint32_t low;
@@ -388,7 +388,7 @@ static bool next_part(RecordReader *reader, RecordCursor *cursor, Head *head, co
     return true;
 }
 
-/* Whether the lane does the same again, and nothing in between, in whoever's chunks: a poll that reads what the one
+/* Whether the lane does the same again, and nothing in between, in any chunks: a poll that reads what the one
  * before has read. */
 static bool polls_again(const RecordReader *reader, const RecordCursor *cursor, size_t bytes) {
     const uint8_t *at = cursor->at + bytes;

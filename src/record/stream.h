@@ -46,7 +46,7 @@ typedef struct RecordShape {
     uint16_t every;           /* parts that are told of every lane: a mask */
     uint16_t told;            /* RECORD_RUN: parts that are told there, and not told of by others: a mask */
     bool ends;                /* a thread ends there */
-    bool always;              /* whoever comes there does it: it is never of no lanes */
+    bool always;              /* every lane that comes there does it: it is never of no lanes */
     bool masked;              /* RECORD_RUN: its lanes are told; else they are those told last, the head's first */
     bool all;                 /* ... or all */
     const uint32_t *of;       /* ... or these, of each warp of the CTA; NULL */

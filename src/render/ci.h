@@ -3,8 +3,8 @@
  *
  * One walk over verdicts (ci.c), a format each (sarif.c, github.c, gitlab.c, junit.c): a format makes an item of each
  * finding, of each reason why something was not looked at, of each input that cannot be read, or of each kernel; the
- * walk puts the items together, in the order of the inputs, whoever made them first. What is incomplete is in every
- * format: nothing that was not looked at may look clean there. docs/ci.md tells what each system makes of it. */
+ * walk puts the items together, in the order of the inputs, no matter which was made first. What is incomplete is in
+ * every format: nothing that was not looked at may look clean there. docs/ci.md tells what each system makes of it. */
 #ifndef RENDER_CI_H
 #define RENDER_CI_H
 

@@ -12,7 +12,7 @@
  *         new: 1
  *       barrier spare
  *         old: not there
- *         new: mbarrier, arrivals of nobody, waits of nobody
+ *         new: mbarrier, arrivals of none, waits of none
  *
  * or one line that ends in "no difference". As JSON:
  *

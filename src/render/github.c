@@ -3,8 +3,8 @@
  *
  *     ::error file=kernels/rings.py,line=35,col=5,title=deadlock.lapped (@rings)::partition1 waits forever...
  *
- * A line that starts with two colons is a command to whoever reads the log, so nothing that may stem from the IR may
- * start one: no text keeps its control characters. */
+ * A line that starts with two colons is a command to the service that reads the log, so nothing that may stem from the
+ * IR may start one: no text keeps its control characters. */
 #include "render/ci.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Writing HTML: escapes, links, sections. What the parts of the HTML report share.
  *
- * Every text of a report may stem from a file that anybody wrote. It goes out through html_text, html_addf or a
+ * Every text of a report may stem from a file that anyone wrote. It goes out through html_text, html_addf or a
  * function below that uses them, never through text_addf. */
 #ifndef RENDER_HTML_H
 #define RENDER_HTML_H

@@ -76,7 +76,7 @@ void html_end_facts(HtmlWriter *writer) {
     writer->key = NULL;
 }
 
-/* Of thousands of blocks and rows, a browser is spared those that nobody looks at: they are packed texts, which the
+/* Of thousands of blocks and rows, a browser is spared those that are not looked at: they are packed texts, which the
  * script lays out when they come into view, or something leads to one of them (page.js, Later). */
 enum { MANY_BLOCKS = 200, BLOCKS_AT_ONCE = 100, MANY_ROWS = 200, ROWS_AT_ONCE = 400 };
 

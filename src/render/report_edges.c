@@ -33,7 +33,7 @@ static size_t first_from(const EdgeGroup *groups, size_t count, const char *name
     return low < count && strcmp(groups[low].edges[0]->from, name) == 0 ? low : count;
 }
 
-/* Edges while they are put in order. */
+/* Edges while they are sorted. */
 typedef struct Graph {
     EdgeGroup *groups;   /* sorted by compare_starts */
     EdgeGroup **by_edge; /* the same, as in the report */

@@ -1,4 +1,4 @@
-/* What the barrier report says, section by section, for whoever lays it out.
+/* What the barrier report says, section by section, for the code that lays it out.
  *
  * A writer is told of sections, of blocks within them (a barrier, a buffer), of entries (a key and a text), of tables
  * and of edges. Texts may hold bytes of an untrusted file: the writer makes them harmless. Sentences of our own mark

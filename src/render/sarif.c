@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* What code scanning takes: results of a run, and characters of a description. A message may be as long as it likes,
- * but nobody reads more. */
+ * but no reader wants more. */
 enum { MOST_RESULTS = 25000, MOST_DESCRIPTION = 1000, MOST_MESSAGE = 4000 };
 
 static const char *const levels[] = {"error", "warning", "note"}; /* ORDER Severity */
@@ -290,7 +290,7 @@ static void add_finding(Ci *ci, const CiInput *input, const Finding *finding, co
     ci_item(ci, &item);
 }
 
-/* What was not looked at: nobody knows whether something is wrong there. */
+/* What was not looked at: it is not known whether something is wrong there. */
 static void add_open(Ci *ci, const CiInput *input) {
     const Verdict *verdict = input->verdict;
     Text item = {0}, said = {0}, key = {0};

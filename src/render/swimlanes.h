@@ -7,8 +7,8 @@
  *      "blocked": [[event, why, [[track, ir_line, agent, op, detail]]]]}
  *
  * Kinds are those of TraceKind; a name and a detail are indices into the texts; flow_from is 1 + an index into the
- * events; a barrier is an index into the barriers, of which the report's are the first. Of an event that is blocked for
- * ever, the report may say why, and who could release it; the track is that of an agent that would if it came there,
+ * events; a barrier is an index into the barriers, of which the report's are the first. Of an event that is blocked
+ * forever, the report may say why, and who could release it; the track is that of an agent that would if it came there,
  * else -1. */
 #ifndef RENDER_SWIMLANES_H
 #define RENDER_SWIMLANES_H

@@ -10,7 +10,7 @@
  * through text_add_plain. A newline in a cell starts a new line of that cell.
  *
  * A table that does not fit has its widest columns narrowed, as far as their longest words allow, then as far as the
- * pieces of words allow (parted after a dot, an underscore and such); if not even that is enough, each row becomes a
+ * pieces of words allow (split after a dot, an underscore and such); if not even that is enough, each row becomes a
  * paragraph of `title  cell` lines. Words that are too long for their line are broken. */
 #ifndef RENDER_TABLE_H
 #define RENDER_TABLE_H

@@ -46,7 +46,7 @@ typedef struct TraceEvent {
 } TraceEvent;
 
 typedef struct Trace {
-    const char *file, *kernel, *launch; /* kept in the trace, for whoever finds it later; "" if not known */
+    const char *file, *kernel, *launch; /* kept in the trace, for later readers; "" if not known */
     const TraceTrack *tracks;
     size_t track_count;
     const TraceEvent *events; /* those of one track do not overlap, except that instants may lie in a slice */

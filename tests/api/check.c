@@ -22,7 +22,7 @@ enum { THREADS = 2, ROUNDS = 10, KERNELS = 3 };
     "module attributes {\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"ttg.threads-per-warp\" = 32 : " \
     "i32} {\n"
 
-/* A copy that is waited for, or not; or with an op that nobody knows. */
+/* A copy that is waited for, or not; or with an op that is not known. */
 #define LOAD(NAME, WAIT)                                                                 \
     HEAD "  tt.func public @" NAME "(%a: !tt.tensordesc<tensor<64x64xf16, #tile>>) {\n"  \
          "    %true = arith.constant true\n"                                             \

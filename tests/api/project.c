@@ -13,7 +13,7 @@
 
 enum { THREADS = 4, ROUNDS = 5 };
 
-/* A copy that nobody waits for is read: race.raw, at line 3 of k.py. */
+/* A copy that nothing waits for is read: race.raw, at line 3 of k.py. */
 static const char kernel[] =
     "#bars = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>\n"
     "#tile = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>\n"

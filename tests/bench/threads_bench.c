@@ -2,7 +2,7 @@
  * mutex and a condition. Built with -fsanitize=thread it shows what a checker of real threads makes of the same events;
  * consan_bench.c is the other side.
  *
- * A span is eight bytes. Arrivals take and release the barrier's mutex; the copy engine, the tensor core and groups are
+ * A span is eight bytes. Arrivals take and release the barrier's mutex; the TMA unit, the tensor core and groups are
  * nothing here but the thread that uses them. Prints `SPANS EVENTS SECONDS` of processor time outside the kernel, the
  * best of some rounds. */
 #include "trace.h"

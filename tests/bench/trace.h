@@ -1,4 +1,4 @@
-/* A trace to measure race checkers with: a warp-specialized matrix product, as its events.
+/* A trace to measure race checkers with: a warp-specialized MMA, as its events.
  *
  * Three partitions: a producer that copies tiles of A and B into a ring of three slots, a consumer that multiplies them
  * into an accumulator, and an epilogue that takes every finished accumulator out. Eight barriers: full and empty for
@@ -35,10 +35,10 @@ enum {
 typedef enum TraceKind {
     TRACE_READ,
     TRACE_WRITE,
-    TRACE_COPY_IN,   /* a write by the copy engine */
+    TRACE_COPY_IN,   /* a write by the TMA unit */
     TRACE_MMA_READ,  /* by the tensor core */
     TRACE_MMA_WRITE, /* by the tensor core */
-    TRACE_COPY_OUT,  /* a read by the copy engine, waited for as a group */
+    TRACE_COPY_OUT,  /* a read by the TMA unit, waited for as a group */
     TRACE_GROUP,     /* the group is closed */
     TRACE_GROUP_WAIT,
     TRACE_ARRIVE,

@@ -77,7 +77,7 @@ static const char right[] =
          "}\n"
          ".visible .entry nothing() { ret; }\n";
 
-/* A warp polls memory that nobody writes, and the other waits for it at a barrier. */
+/* A warp polls memory that nothing writes, and the other waits for it at a barrier. */
 #define POLLS(name)                                                               \
     ".visible .entry " name "(.param .u64 to) {\n"                                \
     "  .reg .b64 %rd1; .reg .b32 %r<4>; .reg .pred %p<3>;\n"                      \

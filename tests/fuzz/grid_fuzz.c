@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 enum { LARGEST_INPUT = 64 << 10, MOST_MODULES = 4, MOST_KERNELS = 4, STEPS = 20000, LAUNCHES = 2 };
 static const size_t reading_budget = (size_t)64 << 20, running_budget = (size_t)512 << 20;
 
-/* Here, since memory that ends jumps over whoever else would free it. */
+/* Here, since memory that ends jumps over the one that else would free it. */
 static GlobalCheck *check;
 
 static void forget_check(void) {

@@ -3,7 +3,7 @@
  *   - printed without edits it is the input, byte for byte
  *   - printed from its structure it reads again without errors, with as many statements and operands, and prints the
  * same
- *   - a register, and an instruction before and behind each one, are put in without anything else changing
+ *   - a register, and an instruction before and behind each one, are inserted without anything else changing
  */
 #include "ptx/edit.h"
 #include "ptx/print.h"

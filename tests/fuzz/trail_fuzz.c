@@ -126,7 +126,7 @@ static void check_grid_written(Arena *arena, const GridTrail *trail) {
     text_free(&twice);
 }
 
-static GlobalCheck *check; /* here, since memory that ends jumps over whoever else would free it */
+static GlobalCheck *check; /* here, since memory that ends jumps over the one that else would free it */
 
 static void run_grid(Module *module, const Op *function, TrailFile *file) {
     Verdict verdict = {.arena = &module->arena};

@@ -24,7 +24,7 @@ typedef struct Outcome {
     bool race, stuck;
     PtxExplored explored;
     char example[200];
-    unsigned words;        /* of an outcome; 0: nobody asks, and the first race is enough */
+    unsigned words;        /* of an outcome; 0: nothing asks, and the first race is enough */
     char outcomes[64][64]; /* " 5,6 " */
     unsigned outcome_count;
     bool translated, decided; /* a litmus test: an outcome decides its condition */

@@ -70,7 +70,7 @@ static void make_room(Writer *writer) {
 
 /* ---- Barriers ---- */
 
-/* A register that nobody changes is a number. */
+/* A register that nothing changes is a number. */
 static bool constant(const Thread *thread, Operand operand, int64_t *value) {
     *value = operand.is_register ? thread->initial[operand.value] : operand.value;
     for (int i = 0; operand.is_register && i < thread->count; i++) {

@@ -261,7 +261,7 @@ static void act(Walk *walk, uint16_t at) {
     }
 }
 
-/* Past an op, for good. */
+/* Past an op, permanently. */
 static uint16_t leave(Walk *walk, uint16_t end) {
     if (walk->placement->marks[end] & SOUND_AFTER)
         barrier(walk);

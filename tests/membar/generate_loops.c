@@ -165,7 +165,7 @@ static void know_results(Maker *maker, Loop *loop) {
     }
 }
 
-/* The end of a loop: a number, or one that nobody knows. Inner loops are shorter, or there would be too many paths. */
+/* The end of a loop: a number, or one that is not known. Inner loops are shorter, or there would be too many paths. */
 static Word loop_end(Maker *maker) {
     bool inner = maker->in_loop;
     if (maker->traits.constant_ends)

@@ -6,7 +6,7 @@
  * same path of it:
  *
  *   values     are concrete. A tt.load of a pointer whose name ends in the digit N is any number from 0 to N - 1, each
- *              time anew: that is where paths part.
+ *              time again: that is where paths part.
  *   bytes      an allocation lies at its `allocation.offset`, or, without one, where nothing else lies. A slot is one
  *              tile of a ring. What touches a slot touches all of it.
  *   access     a local_store, local_load, local_alloc with a source or copy is made by every thread, each its own part;

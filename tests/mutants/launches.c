@@ -1,4 +1,4 @@
-/* Launches, clusters and, where control depends on data that nobody knows, several choices of them. */
+/* Launches, clusters and, where control depends on data that is not known, several choices of them. */
 #include "launches.h"
 
 enum { WORLDS = 6, MOST_WORLD_CLUSTERS = 4, MOST_CLUSTERS = 256 };

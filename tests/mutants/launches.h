@@ -1,4 +1,4 @@
-/* The launches that a file is tried in, and plain runs of its kernels for somebody who watches. */
+/* The launches that a file is tried in, and plain runs of its kernels for something that watches. */
 #ifndef TESTS_MUTANTS_LAUNCHES_H
 #define TESTS_MUTANTS_LAUNCHES_H
 

@@ -113,7 +113,7 @@ static void read_source(Reading *reading, Source *source) {
     reading->module.arena.exhausted = &out_of_memory;
 }
 
-/* With the meetings of clusters that the compiler has yet to put in, as `weir check` runs it. */
+/* With the meetings of clusters that the compiler has yet to insert, as `weir check` runs it. */
 static void complete(Reading *reading) {
     size_t count = reading->ok ? program_kernels(&reading->module, NULL, 0) : 0;
     const Op **kernels = ARENA_ARRAY(&reading->module.arena, const Op *, count + 1);
@@ -173,7 +173,7 @@ typedef struct Variant {
     const Mutation *mutation;
 } Variant;
 
-/* Read anew: what a module was used for leaves its traces in it. */
+/* Read again: what a module was used for leaves its traces in it. */
 static void read_variant(Reading *reading, const Variant *variant) {
     const Source *original = variant->base->reading->source;
     Text text = {0};
@@ -426,7 +426,7 @@ static bool is_judged(const Job *job, const Base *base, Way way) {
 }
 
 static bool run_file(Job *job, const char *path) {
-    Reading original, run; /* which ops are put into for good: they are no faults to make */
+    Reading original, run; /* which ops are put into permanently: they are no faults to make */
     Arena arena;
     if (!open_file(&original, path))
         return false;

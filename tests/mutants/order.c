@@ -215,7 +215,7 @@ static void access_event(Knowledge *order, const Event *event) {
     }
 }
 
-/* Memory that is given back may be anybody's: that counts as a write, which nobody sees. */
+/* Memory that is given back may be any agent's: that counts as a write, which nothing sees. */
 static void free_event(Knowledge *order, const Event *event) {
     Area *area = word_is(event->view, WORD_VIEW) ? area_of(order, event->view, event->effect->type) : NULL;
     if (area)

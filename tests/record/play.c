@@ -401,7 +401,7 @@ static const char *record(Case *of, uint64_t budget, PtxEnd *end) {
     if (orders && *end == PTX_END_STUCK)
         *end = ptx_schedule_run(of->machine, &(PtxSchedule){.kind = SCHEDULE_ROUND_ROBIN});
     of->another_order = *end == PTX_END_BUDGET && !hangs;
-    if (of->another_order) /* whoever polls and writes records is not seen to stand still */
+    if (of->another_order) /* the one that polls and writes records is not seen to stand still */
         *end = ptx_schedule_run(of->machine, &(PtxSchedule){.kind = SCHEDULE_ROUND_ROBIN});
     if (*end == PTX_END_UNKNOWN)
         return of->machine->unknown_why ? of->machine->unknown_why : "the instrumented kernel is not modeled";
@@ -485,8 +485,8 @@ static bool is_doubted_at(const Verdict *verdict, uint32_t line) {
     return false;
 }
 
-/* `guessed`: a value that nobody wrote decided something. Code that is put in asks for it once more, and may be given
- * another one, which no device does: then the recording is one of a run that cannot be. */
+/* `guessed`: a value that nothing wrote decided something. Code that is inserted asks for it once more, and may be
+ * given another one, which no device does: then the recording is one of a run that cannot be. */
 static const char *verdicts_differ(Arena *arena, const Verdict *machine, const Verdict *played, bool complete,
                                    bool guessed) {
     const char *problem = missing(arena, machine, played, "the machine");
@@ -609,7 +609,7 @@ static const char *compare_hangs(Case *of) {
         return "the instrumented kernel does not hang";
     if (of->block.patience != (host.gave_up ? HURRIED : record_patience(HANG_AFTER)))
         return "who waits is not told that others gave up";
-    if (!host.gave_up && !stands_still(of)) /* nobody says anything */
+    if (!host.gave_up && !stands_still(of)) /* no thread reports anything */
         return "threads that cannot go on are taken to run";
     if (!ours || !theirs)
         return ours ? "the recording does not tell of a deadlock" : "the machine does not tell of a deadlock";

@@ -72,7 +72,7 @@ static PtxBlock *block_named(PtxMachine *machine, const char *name) {
 static uint8_t *bytes_of(PtxMachine *machine, const char *name, size_t count) {
     PtxBlock *block = block_named(machine, name);
     uint8_t *bytes = calloc(count + 8, 1);
-    if (block && block->bytes && bytes) /* else nobody has written it */
+    if (block && block->bytes && bytes) /* else nothing has written it */
         memcpy(bytes, block->bytes, count < block->size ? count : block->size);
     return bytes;
 }

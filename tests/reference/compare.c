@@ -62,7 +62,7 @@ static Str str_of_text(const Text *text) {
 }
 
 /* What Weir says of barriers and deadlocks; VERDICT_INCOMPLETE where the reference has no opinion: it knows no memory,
- * does not keep the bytes of a barrier that was invalidated, and does not ask whether somebody saw each phase. */
+ * does not keep the bytes of a barrier that was invalidated, and does not ask whether something saw each phase. */
 static VerdictKind verdict_on_barriers(Verdict *verdict, const Text *ends) {
     bool dead = ends->size && memmem(ends->data, ends->size, "dead", 4), unsure = false;
     verdict_close(verdict);

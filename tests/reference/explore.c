@@ -209,7 +209,7 @@ static const char *update(Barrier *barrier, unsigned arrivals, int32_t bytes) {
     return NULL;
 }
 
-/* Lets whoever stands at the named barrier go, if all are there. */
+/* Lets the one that stands at the named barrier go, if all are there. */
 static void complete_named(const Search *search, State *state, unsigned named) {
     if (state->named[named].reached < state->named[named].expected)
         return;

@@ -13,9 +13,9 @@
  * phase bit is not p. It consumes nothing. A waiter that was not looking while the bit flipped twice has missed it.
  *   copy       delivers its bytes at any time after it was issued, whatever its issuer does; copies finish in any
  * order. commit,    arrive once, at any time after they were issued; those of one agent in the order in which it issued
- * them. MMA named      collects threads, 32 for each warp of an agent that arrives or syncs. Whoever comes first says
+ * them. MMA named      collects threads, 32 for each warp of an agent that arrives or syncs. The first that comes says
  * how many make it complete; when so many or more are there, it lets the agents go that stand at a sync, and starts
- *              anew.
+ *              again.
  *   CTA        a barrier among the warps of one agent: nothing between agents.
  *   predicate  an operation whose predicate is false does nothing at all.
  *

@@ -40,7 +40,7 @@ static void model_add(ModelSet *set, const ModelSet *more) {
         set->words[i] |= more->words[i];
 }
 
-/* What somebody knows; [0] without a fence, the others behind the fence of that key. */
+/* What something knows; [0] without a fence, the others behind the fence of that key. */
 typedef struct Knowledge {
     ModelSet sets[MODEL_KEYS];
 } Knowledge;
@@ -234,7 +234,7 @@ static bool model_before(const Model *model, const Knowledge *known, int event, 
     const ModelEvent *e = &model->events[event];
     if (model_before_plain(model, known, event, x))
         return true;
-    /* A strong write that somebody before has observed: in the generic proxy. */
+    /* A strong write that something before has observed: in the generic proxy. */
     for (int z = 0; z < model->count && e->level && e->kind != 0 && e->operation == MODEL_NONE; z++) {
         const ModelEvent *reader = &model->events[z];
         if (reader->access && reader->operation == MODEL_NONE && model_observes(model, z, event) &&

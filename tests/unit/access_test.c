@@ -47,7 +47,7 @@ static void elements_of_any_size(void **state) {
                     "", "read %a + 0..0\nread %b + 8..15\nread %c + 0..7\n");
 }
 
-/* Before the memory of an argument lies that of another; nobody means that. */
+/* Before the memory of an argument lies that of another; nothing means that. */
 static void a_negative_offset(void **state) {
     (void)state;
     assert_accesses(KERNEL("%a: !tt.ptr<f32>, %b: !tt.ptr<f32>", "    %c = arith.constant -2 : i32\n"
@@ -209,7 +209,7 @@ static void copies_to_local_memory(void **state) {
         "\"n\": 10", "read %a + 0..39\nwrite %a + 0..39\n");
 }
 
-/* A prefetch touches nothing that anybody can tell. */
+/* A prefetch touches nothing that any agent can tell. */
 static void prefetches(void **state) {
     (void)state;
     assert_accesses(KERNEL("%a: !tt.ptr<f32>", ROW "    ttng.prefetch %at : tensor<32x!tt.ptr<f32>, #blocked>\n"), "",

@@ -69,7 +69,7 @@ static void nobody_arrives(void **state) {
     assert_clean(AGENTS(INIT(a, 2), ARRIVE(a) ARRIVE(a), WAIT(a, 0)));
 }
 
-/* Somebody has arrived on the barrier, or on another slot of its ring: it is not said that nothing does. */
+/* Something has arrived on the barrier, or on another slot of its ring: it is not said that nothing does. */
 static void what_arrives_is_named(void **state) {
     (void)state;
     assert_finding(AGENTS(INIT(a, 1), ARRIVE(a), WAIT(a, 0) WAIT(a, 1)), "deadlock.no-producer", "ttng.wait_barrier",

@@ -157,7 +157,7 @@ static void a_ring_with_back_pressure_has_no_risks(void **state) {
     assert_risks(AGENTS(INIT(a, 1) INIT(b, 1), PRODUCER, CONSUMER), "");
 }
 
-/* ---- Phases that nobody sees -------------------------------------------------------------------------- */
+/* ---- Phases that nothing sees -------------------------------------------------------------------------- */
 
 static void a_phase_that_nobody_saw_is_an_overrun(void **state) {
     (void)state;
@@ -169,7 +169,7 @@ static void a_phase_that_nobody_saw_is_an_overrun(void **state) {
 
     static const char *const harmless[] = {
         ON_BARRIER("", INIT(bar, 1) ARRIVE(bar) WAIT(bar, 0) ARRIVE(bar) WAIT(bar, 1)),
-        ON_BARRIER("", INIT(bar, 1) ARRIVE(bar) ARRIVE(bar)), /* nobody wants to see */
+        ON_BARRIER("", INIT(bar, 1) ARRIVE(bar) ARRIVE(bar)), /* nothing wants to see */
     };
     for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++) {
         watched = watch(harmless[i]);

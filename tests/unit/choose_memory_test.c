@@ -1,5 +1,5 @@
-/* emulate/choose_memory: numbers, descriptors and a grid for a kernel that nobody launches; emulate/roots: whose memory
- * an address lies in. */
+/* emulate/choose_memory: numbers, descriptors and a grid for a kernel that nothing launches; emulate/roots: whose
+ * memory an address lies in. */
 #include "running.h"
 
 #include "emulate/choose_memory.h"

@@ -104,7 +104,7 @@ static void loops_around_the_innermost_go_round_too(void **state) {
     "      %again = arith.cmpi " carried ", %next, %n : i32\n"                                         \
     "      scf.yield %again, %next : i1, i32\n    }\n"
 
-/* How often it goes round at most: tiles are two apart. */
+/* How often it goes around at most: tiles are two apart. */
 static int64_t most_trips(const char *text) {
     Choosing choosing = choose_for(text);
     int64_t most = 0;

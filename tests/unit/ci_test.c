@@ -179,7 +179,7 @@ static void notes_are_no_failures(void **state) {
     assert_non_null(strstr(written(fixture, &ci_sarif, "k.ttgir", 1), "\"level\": \"note\", \"message\""));
 }
 
-/* Whoever made it: parts that are joined are the whole. */
+/* The one that made it: parts that are joined are the whole. */
 static void parts_are_the_whole(void **state) {
     Fixture *fixture = *state;
     add_finding(&fixture->verdict);

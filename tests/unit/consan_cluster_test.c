@@ -68,7 +68,7 @@ static void test_groups_are_each_agents_own(void **state) {
     assert_int_equal(consan_verify_write(&engine, one, &span, 1).actor, two);
 }
 
-/* What nobody can learn from is not kept: after the others have written anew, an actor is in no word of theirs. */
+/* What nothing can learn from is not kept: after the others have written again, an actor is in no word of theirs. */
 static void test_words_in_which_nothing_is_seen_are_left(void **state) {
     Consan engine;
     make_cluster(*state, &engine);

@@ -4,11 +4,11 @@
  * its base actor knows and what it learned itself. A phase of a barrier is a set, too, and there is a new one for each
  * phase, not for each parity. A read is legal if the last write and every update since then are known, an update if the
  * last write and every read since then are, and a write if all of these are, each by itself. In that the engine's one
- * bit a reader must be as good: a reader's earlier reads come before its latest one, so whoever knows that knows all.
- * Waits are for the phase that was completed last; groups are kept as numbers.
+ * bit a reader must be as good: a reader's earlier reads come before its latest one, so the one that knows that knows
+ * all. Waits are for the phase that was completed last; groups are kept as numbers.
  *
  * Histories are of few agents, or of more than a set of them, whose spans lie in the memory of several CTAs. In the
- * latter, some agents meet more often than others do: or nobody would ever hear of anything.
+ * latter, some agents meet more often than others do: or nothing would ever hear of anything.
  *
  * The model shares two simplifications with the rules: what happened before the last write of a span is forgotten, even
  * if it raced with that write; and an access that waits in a group happens when it is waited for. */

@@ -584,7 +584,7 @@ static void test_an_announced_arrival_publishes_what_was_seen_then(void **state)
     assert_int_equal(consan_verify_read(engine, 2, &second, 1).kind, CONSAN_OUTSTANDING_WRITE);
 }
 
-/* Which barrier hands a span over is remembered, of what was new to whoever waited. */
+/* Which barrier hands a span over is remembered, of what was new to the one that waited. */
 static void test_a_barrier_that_hands_memory_over_is_known(void **state) {
     Consan *engine = &((Fixture *)*state)->engine;
     const uint32_t span = 0;

@@ -113,7 +113,7 @@ static void blocks_and_loops_that_ask_are_counted(void **state) {
                    0);
 }
 
-/* A condition that only a few numbers fulfil, which nobody turns around. */
+/* A condition that only a few numbers fulfil, which nothing turns around. */
 #define RARE(of)                               \
     "    %h = arith.constant 40503 : i32\n"    \
     "    %bits = arith.constant 65535 : i32\n" \
@@ -157,7 +157,7 @@ static void a_parity_is_settled_by_a_predicate_that_decides_it(void **state) {
                    0);
 }
 
-/* A slot that a loop counts, and a number that is seldom 1 shifts; one that goes round the ring whole shifts nothing.
+/* A slot that a loop counts, and a number that is seldom 1 shifts; one that goes around the ring whole shifts nothing.
  */
 #define SHIFTED(by)                                                                                                \
     KERNEL("%n: i32",                                                                                              \
@@ -185,7 +185,7 @@ static void slots_that_something_shifts_are_seen_shifted(void **state) {
     "    %answer = ttng.clc_load_result %response : !ttg.memdesc<2xi64, #shared, #smem, mutable> -> i128\n" \
     "    %id = ttng.clc_get_program_id %answer, x : i128 -> i32\n" condition ARRIVES("%is")
 
-/* What CLC answers is nobody's to give; what is made of it and of an argument is. */
+/* What CLC answers is nothing's to give; what is made of it and of an argument is. */
 static void what_only_CLC_decides_is_left_alone(void **state) {
     (void)state;
     assert_said(ON_BARRIER("%n: i32", INIT(bar, 1) ASKS("    %none = arith.muli %id, %c0 : i32\n"

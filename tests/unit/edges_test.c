@@ -79,7 +79,7 @@ static void an_arrival_in_advance_hands_over_nothing(void **state) {
     end(told);
 }
 
-/* Once somebody waits again, it is the release that counts. */
+/* Once an agent waits again, it is the release that counts. */
 static void a_release_hands_memory_back(void **state) {
     (void)state;
     Told *told = tell(RING(ARRIVE(empty), WAIT(full, 0) READ(x) ARRIVE(empty),

@@ -474,7 +474,7 @@ static void pure_assembly_is_believed_as_far_as_it_goes(void **state) {
 #undef PURE
 }
 
-/* Nobody keeps more than EFFECTS_MOST; what did not fit is not passed over. */
+/* Nothing keeps more than EFFECTS_MOST; what did not fit is not passed over. */
 static void too_many_effects_end_in_anything(void **state) {
     (void)state;
     Text text = {0};

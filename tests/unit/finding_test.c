@@ -379,7 +379,8 @@ static void launches_are_joined(void **state) {
     arena_free(&arena);
 }
 
-/* What one launch was not looked at for makes the whole incomplete; what nobody launched is graver where somebody did.
+/* What one launch was not looked at for makes the whole incomplete; what nothing launched is graver where something
+ * did.
  */
 static void the_worse_launch_counts(void **state) {
     (void)state;

@@ -159,7 +159,7 @@ static void equals_are_numbered(void **state) {
 
 /* ---- Of kernels ----------------------------------------------------------------------------------- */
 
-/* Two rings' worth of a kernel that hangs: waits for barriers that nobody arrives on. %s: what stands before it, then
+/* Two rings' worth of a kernel that hangs: waits for barriers that nothing arrives on. %s: what stands before it, then
  * the location of the first wait. */
 static const char hang[] =
     "#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>\n"

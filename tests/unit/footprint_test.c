@@ -1,4 +1,4 @@
-/* Lines that nobody can race for: what is quiet is compared with every byte and thread, on random accesses. */
+/* Lines that nothing can race for: what is quiet is compared with every byte and thread, on random accesses. */
 #include "analyze/recording/footprint.h"
 
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 
 enum { LINES = 6, BYTES = LINES * FOOTPRINT_LINE, WARPS = 6, CLUSTER_WARPS = 2, ACCESSES = 24, BASE = 1 << 20 };
 
-/* Of one access: who touches each byte: the thread, + 1, above WARPS * 32 if it is an operation's own; 0: nobody. */
+/* Of one access: who touches each byte: the thread, + 1, above WARPS * 32 if it is an operation's own; 0: nothing. */
 typedef struct Access {
     uint32_t warp;
     bool writes;

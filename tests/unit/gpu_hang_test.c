@@ -309,7 +309,7 @@ static void standing_at_barriers(void **state) {
     ASSERT_STANDING(48, 32, {0, RECORD_PLAIN, SITE_BARRIER, all, 0}, {1, RECORD_PLAIN, SITE_BARRIER, all, 0},
                     {2, RECORD_PLAIN, SITE_BARRIER, all, 0}, {0, RECORD_PLAIN, SITE_BARRIER, all, 0},
                     {2, RECORD_PLAIN, SITE_BARRIER, all, 0});
-    /* One without a number waits for nobody who has ended; one with a number does. */
+    /* One without a number waits for no thread that has ended; one with a number does. */
     ASSERT_STANDING(0, 48, {0, RECORD_PLAIN, SITE_ALL, all, 0}, {1, RECORD_EXIT, 0, all, 0},
                     {2, RECORD_PLAIN, SITE_ALL, all, 0});
     ASSERT_STANDING(48, 0, {0, RECORD_PLAIN, SITE_BARRIER, all, 0}, {1, RECORD_EXIT, 0, all, 0},

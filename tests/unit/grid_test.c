@@ -30,7 +30,7 @@ static void spin_lock(void **state) {
     end_world(world);
 }
 
-/* Nobody gives the lock back. */
+/* Nothing gives the lock back. */
 static void lost_lock(void **state) {
     (void)state;
     World *world = one_launch(KERNEL("%lock: !tt.ptr<i32>, %count: !tt.ptr<i32>", LOCKED("")), 8);

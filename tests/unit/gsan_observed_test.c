@@ -37,7 +37,7 @@ static void an_earlier_update_has_not_observed_later_ones(void **state) {
     }
 }
 
-/* CTA 0 sets a flag, CTA 1 reads it, CTA 2 follows one of them, or nobody. */
+/* CTA 0 sets a flag, CTA 1 reads it, CTA 2 follows one of them, or nothing. */
 static void whoever_follows_an_observer_may_be_weak(void **state) {
     (void)state;
     IN_BOTH_MODES(mode)

@@ -219,7 +219,8 @@ static bool model_observes(const Model *model, uint32_t write, uint32_t reader, 
     return false;
 }
 
-/* Whether somebody has observed it who is before the later access; of an asynchronous one nobody gets what it read. */
+/* Whether a thread has observed it that is before the later access; of an asynchronous one nothing gets what it read.
+ */
 static bool model_is_observed(const Model *model, uint32_t write, const ModelAccess *later, uint32_t at) {
     for (uint32_t i = write + 1; i < model->access_count; i++) {
         const ModelAccess *reader = &model->accesses[i];
@@ -332,7 +333,7 @@ typedef struct Program {
     uint32_t numbers[MOST_ENGINES][THREADS], tickets[MOST_ENGINES][TICKETS];
     uint64_t random;
     /* What a cell can hold: weak and strong accesses are apart, in whole words; all scopes are wide; nothing is
-     * asynchronous; a strong store is a release, so that nobody's are passed on with its thread's own. */
+     * asynchronous; a strong store is a release, so that nothing's are passed on with its thread's own. */
     bool is_plain;
     bool is_careful;              /* fewer writes, wide scopes: not everything races */
     bool is_crowded;              /* nearly all of it on one flag */

@@ -327,7 +327,7 @@ static void an_acquire_gets_all_that_have_released(void **state) {
     }
 }
 
-/* The weak write that a flag begins with is before whoever acquires from its writer. */
+/* The weak write that a flag begins with is before the one that acquires from its writer. */
 static void an_acquire_counts_for_the_access_itself(void **state) {
     (void)state;
     RUN(run, in_mode(GSAN_EXACT));

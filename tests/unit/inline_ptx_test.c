@@ -322,7 +322,7 @@ static void constraints_say_which_operand_is_which(void **state) {
                    "unknown: st.u32 [$0], 1");
 }
 
-/* More than anybody keeps, deep, long: it ends, and says that it is not known. */
+/* More than is kept, deep, long: it ends, and says that it is not known. */
 static void large_texts_end(void **state) {
     (void)state;
     Text text = {0};

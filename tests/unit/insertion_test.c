@@ -53,7 +53,7 @@
 
 /* ---- Where fences go ------------------------------------------------------------------------------ */
 
-/* How many the three kinds of pass put in, in their order. */
+/* How many the three kinds of pass inserted, in their order. */
 static void expect(const char *text, size_t writes, size_t all, size_t regions) {
     const size_t wanted[INSERTIONS] = {writes, all, regions};
     Reading *reading = read_good(text);

@@ -91,7 +91,7 @@ static void test_no_calls(void **state) {
     expect_none(MANY ODD(STORE(0) "wgmma.fence.sync.aligned;\n"));
     expect_none(ODD(STORE(0))); /* nor do those with few values */
     char *made = instrumented(".reqntid 64 ", STORE(0));
-    assert_null(strstr(made, ".func")); /* and where nobody calls it, there is no function */
+    assert_null(strstr(made, ".func")); /* and where nothing calls it, there is no function */
     free(made);
 }
 

@@ -104,7 +104,7 @@ static void test_sites(void **state) {
     find(&found,
          HEAD ".const .b32 c[4];\n" OPEN SHAPED INDEX ".local .b32 here[4];\n.shared .b32 there[64];\n"
               "mul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"
-              "ld.const.b32 %r4, [c];\nst.local.b32 [here], %r4;\n"         /* nobody else sees these */
+              "ld.const.b32 %r4, [c];\nst.local.b32 [here], %r4;\n"         /* nothing else sees these */
               "ld.global.b32 %r5, [%rd3+4];\nst.shared.b32 [there], %r5;\n" /* 0, 1 */
               "atom.global.add.u32 %r6, [%rd1], 1;\nld.acquire.gpu.global.b32 %r7, [%rd1];\n" /* 2, 3 */
               "bar.sync 0;\nfence.acq_rel.gpu;\nshfl.sync.bfly.b32 %r8, %r7, 1, 31, -1;\n"    /* 4, 5 */
@@ -414,7 +414,7 @@ static void test_room(void **state) {
     assert_false(few.out[SHARED_WINDOW] || few.out[SHARED_WINDOW + 1]);
 }
 
-/* Lanes that lead apart, of CTAs whose shape nobody said, have chunks of their own. */
+/* Lanes that lead apart, of CTAs whose shape is not given, have chunks of their own. */
 static void test_apart(void **state) {
     (void)state;
     static const char text[] = HEAD OPEN FREE INDEX

@@ -615,7 +615,7 @@ static void at_most_so_many_arguments(void **state) {
     }
 }
 
-/* Whoever owns the arena gets the jump; the address sanitizer would see what Jansson had left behind. */
+/* The one that owns the arena gets the jump; the address sanitizer would see what Jansson had left behind. */
 static void a_full_arena_is_its_owners_matter(void **state) {
     (void)state;
     const char text[] = "{\"args\": {\"a\": 1, \"b\": 2}}";

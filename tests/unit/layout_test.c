@@ -95,7 +95,7 @@ static void swizzled_with_three_dimensions_swizzles_the_first_two_of_its_order(v
 /* ---- nvmma ------------------------------------------------------------------------------------- */
 
 /* Element (row, column) of a panel of `width` bytes and elements of `element` bytes: its 16-byte pieces are XORed with
- * the number of the 128-byte line, as the copy engine does it on byte addresses. */
+ * the number of the 128-byte line, as the TMA unit does it on byte addresses. */
 static uint32_t panel(int64_t row, int64_t column, int64_t width, int64_t element) {
     int64_t byte = row * width + column * element;
     int64_t line = byte / 128 % 8;

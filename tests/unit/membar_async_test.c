@@ -142,7 +142,7 @@ static void wgmma_reads_until_its_wait(void **state) {
     assert_sync(DOT_KERNEL(4, DOT(e, "true") DOT_WAIT(f, e, 0) STORE_OPERAND), "before local_store 0");
 }
 
-/* Of several warp groups, the wait brings all together; not if a later barrier does. */
+/* Of several warpgroups, the wait brings all together; not if a later barrier does. */
 static void a_wait_of_several_groups_is_a_barrier(void **state) {
     (void)state;
     assert_sync(DOT_KERNEL(8, DOT(e, "true") DOT_WAIT(f, e, 0) STORE_OPERAND), "");

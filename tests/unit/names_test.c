@@ -76,7 +76,7 @@ static void descriptors_are_found_through_partitions(void **state) {
     end_report(reporting);
 }
 
-/* Nobody gets the name that is printed for somebody else. */
+/* Nothing gets the name that is printed for something else. */
 static void a_number_is_kept_where_another_value_has_the_rest(void **state) {
     (void)state;
     Reporting *reporting = start_report(KERNEL("", TILE("acc_1") TILE("acc_0") TILE("acc_1_11")));
@@ -102,8 +102,8 @@ static void rings_of_one_name_are_called_after_their_slots(void **state) {
     end_report(reporting);
 }
 
-/* What bytes are copied to is surer than what happens to be read after a wait; whoever overwrites has waited for all
- * that were in the way. */
+/* What bytes are copied to is surer than what happens to be read after a wait; the one that overwrites has waited for
+ * all that were in the way. */
 static void a_barrier_is_called_after_what_is_surest(void **state) {
     (void)state;
     Reporting *reporting = start_report(KERNEL(

@@ -104,7 +104,7 @@ static void what_an_unknown_op_gives_is_anything(void **state) {
     assert_origins(KERNEL("", "    %z = \"my.make\"() : () -> !barrier\n" USE(z)), "anything");
 }
 
-/* More than anybody keeps. */
+/* More than is kept. */
 static void too_many_are_anything(void **state) {
     (void)state;
     Text text = {0};

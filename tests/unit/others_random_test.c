@@ -66,7 +66,7 @@ static bool knows(const Model *model, const uint8_t *clock, unsigned tile, bool 
     return true;
 }
 
-/* Whoever comes after this write comes after all that this one had to come after. */
+/* The one that comes after this write comes after all that this one had to come after. */
 static void replace_writes(Model *model, unsigned tile, unsigned who, uint8_t when) {
     memset(model->writes[tile], 0, CLOCK);
     memset(model->reads[tile], 0, MEMBERS);

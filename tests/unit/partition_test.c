@@ -63,7 +63,7 @@ static void groups_of_warps(void **state) {
                                  "}\n");
     assert_partition(find_op(reading, "ttg.clock64", 0), "group 0", 8);
     assert_partition(find_op(reading, "ttg.clock64", 1), "group 1", 2);
-    assert_partition(find_op(reading, "tt.return", 0), "", 4); /* nobody says: four */
+    assert_partition(find_op(reading, "tt.return", 0), "", 4); /* nothing says: four */
     done(reading);
 }
 

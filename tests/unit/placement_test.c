@@ -195,7 +195,8 @@ static void offsets_that_are_written_are_taken(void **state) {
         "  %1 = ttg.convert_layout %x : tensor<64x64xf32, #rows> -> tensor<64x64xf32, #columns>\n" USE("%a", "!k"));
     Placements placements = placed_in(reading);
     assert_true(placements.given);
-    assert_int_equal(placements.count, 2); /* whoever placed the first conversion found that the second needs nothing */
+    assert_int_equal(placements.count,
+                     2); /* the one that placed the first conversion found that the second needs nothing */
     assert_int_equal(placements.items[0].begin, 4096);
     assert_int_equal(placements.items[1].begin, 256);
     assert_int_equal(placements.items[1].end, 320);

@@ -1,5 +1,5 @@
 /* analyze/proxies and analyze/fences: ordinary and asynchronous accesses, with the fence where it belongs, elsewhere,
- * and nowhere; and the fences that are put in and taken out. */
+ * and nowhere; and the fences that are inserted and taken out. */
 #include "running.h"
 
 #include "analyze/fences/fences.h"

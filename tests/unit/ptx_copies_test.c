@@ -1,6 +1,6 @@
 /* Copies in the machine of PTX: cp.async of every size, bulk copies in all directions, reductions, st.async and
  * red.async, tensor copies with swizzles and edges, tensor maps that a kernel changes; what they leave in memory, that
- * they are not over before somebody waits, and what is said of those that are wrong. */
+ * they are not over before an agent waits, and what is said of those that are wrong. */
 #include "emulate/ptx/tensormap.h"
 #include "ptx_launched.h"
 
@@ -125,7 +125,7 @@ static void test_thread_copies(void **state) {
         hold(&thread_copies[i]);
 }
 
-/* Nobody waits: what is read is what was there. */
+/* Nothing waits: what is read is what was there. */
 static void test_not_over(void **state) {
     (void)state;
     Case c = {"no wait",        32, 1,    NULL, "mov.u32 %r10, 7;\nst.shared.u32 [%r3], %r10;\n" COPY4 GIVE,

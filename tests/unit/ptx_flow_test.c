@@ -93,7 +93,7 @@ static void blocks_have_the_edges_of_the_text(void **state) {
         {"bra E; mov.u32 %r1, 1; E:", "1>2m2 1>2! 0d0"},                  /* a label before the end */
         {"@%p1 ret; ret;", "1>1 1d0"},
         {"@%p1 exit; mov.u32 %r1, 1; ret;", "1>1 2d0"},
-        {"@%p1 trap; ret;", "1>1m1 1d0"}, /* after a trap nobody is left to meet */
+        {"@%p1 trap; ret;", "1>1m1 1d0"}, /* after a trap nothing is left to meet */
         {"@%p1 bra T; mov.u32 %r1, 1; ret; T: trap;", "1>2,1m1 2d0 1d0"},
         {"@%p1 bra T; ret; T: call dies; mov.u32 %r1, 1;", "1>2,1 1d0 1d0 1!"},
         {"@%p1 call dies; ret;", "1>1 1d0"},
@@ -175,7 +175,7 @@ static void phis_stand_where_ways_join_and_something_is_read(void **state) {
                            " B: st.global.u32 [%rd1], %r1;"));
     const FlowValue *read = value_at(&made, 0, 2);
     assert_int_equal(read->kind, VALUE_PHI);
-    assert_int_equal(made.flow.blocks[3].phi_count, 1); /* none of %r2, which nobody reads */
+    assert_int_equal(made.flow.blocks[3].phi_count, 1); /* none of %r2, which nothing reads */
     assert_int_equal(made.flow.values[made.flow.inputs[read->inputs]].block, 1);
     assert_int_equal(made.flow.values[made.flow.inputs[read->inputs + 1]].block, 2);
     unmake(&made);

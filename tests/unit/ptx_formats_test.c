@@ -47,7 +47,7 @@ static void same(const char *what, unsigned mode, double host, uint64_t ours) {
         fail_msg("%s, mode %u: %a, and ours is %a", what, mode, host, as_double(ours));
 }
 
-/* Compilers put in what is right to nearest alone. */
+/* Compilers inserted what is right to nearest alone. */
 static double (*volatile host_rint)(double) = rint;
 
 static void doubles(void **state) {

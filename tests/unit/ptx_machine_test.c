@@ -55,7 +55,7 @@ static void has_sums(PtxRunning *r) {
     ptx_running_is(r, 32, UINT32_MAX);
 }
 
-/* Each lane goes round the outer loop as often as its number, and three times round the inner one. */
+/* Each lane goes around the outer loop as often as its number, and three times round the inner one. */
 static void nested_loops(void **state) {
     (void)state;
     run_text("sm_90",
@@ -387,7 +387,7 @@ static void is_synced(PtxRunning *r) {
         ptx_running_is(r, i, i % 2 ? 1 : 2);
 }
 
-/* Two bar.warp.sync of one mask at different places meet; shuffles of lanes that parted come together again. */
+/* Two bar.warp.sync of one mask at different places meet; shuffles of lanes that separated come together again. */
 static void lanes_sync_apart(void **state) {
     (void)state;
     run_text("sm_90",
@@ -450,7 +450,7 @@ static void recursion_has_an_end(void **state) {
     expect_fault(".func f() { call f; ret; }\n" KERNEL("call f; ret;"), 0, RULE_LOCAL_OUT_OF_BOUNDS, UINT32_MAX);
 }
 
-/* A loop whose end nobody knows ends in every world; which way a branch goes depends on it. */
+/* A loop whose end it is not known ends in every world; which way a branch goes depends on it. */
 static void worlds(void **state) {
     (void)state;
     PtxRunning r;
@@ -509,7 +509,7 @@ static void unknown_values(void **state) {
     ptx_running_end(&r);
 }
 
-/* Three conditions that nobody knows: bit i of what a thread gives is the way that it went at the i-th. */
+/* Three conditions that are not known: bit i of what a thread gives is the way that it went at the i-th. */
 static void run_ways(PtxRunning *r, unsigned world, const uint8_t *spans) {
     ptx_running_go(r);
     r->machine->world = world;
@@ -553,14 +553,14 @@ static void unknown_conditions_go_as_the_world_says(void **state) {
     run_ways(&r, WORLD_MIXED | 2 * WORLD_WARP_BIT, spans);
     ptx_running_is(&r, 31, 8);
     ptx_running_is(&r, 32, 7);
-    memset(spans, SPAN_CTA, sizeof spans); /* and nobody in a CTA does */
+    memset(spans, SPAN_CTA, sizeof spans); /* and nothing in a CTA does */
     run_ways(&r, WORLD_MIXED | 2 * WORLD_WARP_BIT, spans);
     ptx_running_is(&r, 31, 8);
     ptx_running_is(&r, 32, 8);
     ptx_running_end(&r);
 }
 
-/* A store to local memory that nobody knows the place of. */
+/* A store to an unknown place of local memory. */
 static void unknown_local_stores(void **state) {
     (void)state;
     PtxRunning r;

@@ -1,5 +1,5 @@
 /* Matrices in the machine of PTX: formats of elements, descriptors of tiles in shared memory, what MMAs tell and what
- * nobody knows of their results. What they compute is held against an H200 (tests/machine/matrix_*). */
+ * is not known of their results. What they compute is held against an H200 (tests/machine/matrix_*). */
 #include "ptx_running.h"
 
 #include "emulate/ptx/matrix_descriptor.h"
@@ -241,7 +241,7 @@ static void rows_are_told(void **state) {
     assert_int_equal(seen.last.access.proxy, PROXY_GENERIC);
     bool known = true;
     ptx_running_word(&r, 0, &known);
-    assert_false(known); /* nobody wrote the tile */
+    assert_false(known); /* nothing wrote the tile */
     ptx_running_end(&r);
 }
 
@@ -309,7 +309,7 @@ static void unknown_rows(void **state) {
     "add.s64 %rd8, %rd6, 512; mov.u32 %r20, 0; mov.u32 %r21, 0; mov.u32 %r22, 0; mov.u32 %r23, 0;\n"
 #define ONE_MMA "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r20,%r21,%r22,%r23}, %rd6, %rd8, 1, 1, 1, 0, 0;\n"
 
-/* Three MMAs in the same accumulators, which land late: before the wait nobody knows them, behind it everybody. */
+/* Three MMAs in the same accumulators, which land late: before the wait it is not known them, behind it all. */
 static void asynchronous(void **state) {
     (void)state;
     for (unsigned waits = 0; waits < 2; waits++) {
@@ -363,7 +363,7 @@ static void outside_of_memory(void **state) {
     ptx_running_end(&r);
 }
 
-/* What a texture has nobody knows, and that it was read is noted; what is behind a surface could be anything. */
+/* What a texture has it is not known, and that it was read is noted; what is behind a surface could be anything. */
 static void textures(void **state) {
     (void)state;
     PtxRunning r;

@@ -166,7 +166,7 @@ static void accesses_have_bytes(void **state) {
     assert_int_equal(effects[1].effect.count, 8);
 }
 
-/* Who has to run an instruction together; PTX_APART: nobody. */
+/* Who has to run an instruction together; PTX_APART: nothing. */
 static PtxTogether together(const char *form) {
     PtxEffect effects[PTX_EFFECTS_MOST];
     unsigned count = effects_of_form(form, effects);

@@ -25,7 +25,7 @@ typedef struct PtxRunning {
     Arena arena;
     PtxProgram *program;
     PtxLaunch launch;
-    PtxBuffer buffers[2]; /* "in", whose words are 0, 1, 2, ...; "out", which nobody has written */
+    PtxBuffer buffers[2]; /* "in", whose words are 0, 1, 2, ...; "out", which nothing has written */
     uint32_t in[RUN_BUFFER_BYTES / 4];
     uint8_t parameters[256];
     PtxMachine *machine;

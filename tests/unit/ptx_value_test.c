@@ -183,7 +183,7 @@ static void test_joins(void **unused) {
            "uniform(grid, ones 0x0 of 0xfffffffc)");
     expect("", TID "setp.lt.s32 %p1, %r1, 5; mov.u32 %r4, 1; @%p1 bra A; mov.u32 %r4, 2; A:" STORE("%r4"), NULL,
            "any(ones 0x0 of 0xfffffffc)");
-    /* Lanes that parted have come together before B, where a branch that is the same for all joins. */
+    /* Lanes that separated have come together before B, where a branch that is the same for all joins. */
     expect("",
            TID "setp.lt.s32 %p1, %r1, 5; setp.lt.s32 %p2, %r3, 5; @%p1 bra A; st.shared.b32 [sm], %r1; A:\n"
                "mov.u32 %r4, 1; @%p2 bra B; mov.u32 %r4, 2; B:" STORE("%r4"),

@@ -76,7 +76,7 @@ static void test_groups(void **state) {
     assert_int_equal(groups[5], 5);
     recordings_group(all, 0, groups, &arena);
     arena_free(&arena);
-    /* Without memory nobody takes them for apart. */
+    /* Without memory nothing takes them for apart. */
     arena_init(&arena, 1);
     arena.exhausted = &here;
     if (!setjmp(here)) {

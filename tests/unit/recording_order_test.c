@@ -142,7 +142,7 @@ static void test_flag_again(void **unused) {
     assert_true(of.numbers[clear] < of.numbers[late]);
 }
 
-/* Where nobody knows what was there before: who read what was written a moment later has not read it before that. */
+/* Where it is not known what was there before: who read what was written a moment later has not read it before that. */
 static void test_written_and_read(void **unused) {
     (void)unused;
     Case of = {0};
@@ -158,7 +158,7 @@ static void test_written_and_read(void **unused) {
     assert_true(far.numbers[seen] < far.numbers[set]);
 }
 
-/* Times that wrap, several places, and a value that nobody left. */
+/* Times that wrap, several places, and a value that nothing left. */
 static void test_rest(void **unused) {
     (void)unused;
     Case of = {0};
@@ -192,7 +192,7 @@ static void test_stored(void **unused) {
     for (uint32_t i = 0; i < of.count; i++) /* not so many */
         of.items[i].stores = 2;
     assert_int_equal(strong_order(of.items, of.count, of.numbers).unfit, 1);
-    /* 0 is also what a strong store leaves, or may be what an atomic does of which nobody knows: it may be theirs. */
+    /* 0 is also what a strong store leaves, or may be what an atomic does of which is not known: it may be theirs. */
     for (uint32_t i = 0; i < of.count; i++)
         of.items[i].stores = 4;
     uint32_t other = add(&of, STRONG_WRITE, 3, 900000, 0, 0);
@@ -224,7 +224,7 @@ static void test_upper(void **unused) {
     assert_int_equal(strong_order(wrong.items, wrong.count, wrong.numbers).unfit, 1);
 }
 
-/* Whoever counts up to a limit, or keeps the largest, is put in order by what it found; so are sums of reals. */
+/* The one that counts up to a limit, or keeps the largest, is ordered by what it found; so are sums of reals. */
 static void test_kinds(void **unused) {
     (void)unused;
     static const uint32_t reals[] = {0, 0x3F800000, 0x40000000, 0x40400000}; /* 0 to 3 */
@@ -274,7 +274,7 @@ static void test_halves(void **unused) {
     assert_true(!doubts.unfit && !doubts.unsure && small.numbers[0] == 0 && small.numbers[4] == 4);
 }
 
-/* Behind what leaves something that nobody knows, nothing is sure; of one that gives nothing, nothing was asked. */
+/* Behind what leaves something that is not known, nothing is sure; of one that gives nothing, nothing was asked. */
 static void test_unsure(void **unused) {
     (void)unused;
     Case of = {0}, silent = {0};
@@ -300,7 +300,7 @@ static void test_late(void **unused) {
     assert_int_equal(of.numbers[early], 1);
 }
 
-/* Values that change without anybody here: the host writes them. */
+/* Values that change without any agent here: the host writes them. */
 static void test_reads_alone(void **unused) {
     (void)unused;
     Case of = {0};
@@ -312,7 +312,7 @@ static void test_reads_alone(void **unused) {
     assert_true(!doubts.unfit && !doubts.unsure && !doubts.within);
     for (uint32_t i = 0; i < 16; i += 2)
         assert_true(of.numbers[i] < of.numbers[i + 1]);
-    add(&of, STRONG_WRITE, 9, 1030, 0, 7); /* one that writes what nobody found does not explain it */
+    add(&of, STRONG_WRITE, 9, 1030, 0, 7); /* one that writes what nothing found does not explain it */
     assert_int_not_equal(strong_order(of.items, of.count, of.numbers).unfit, 0);
 }
 

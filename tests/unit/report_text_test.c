@@ -279,7 +279,7 @@ static void does_not_call_good_what_was_not_run(void **state) {
     text_free(&to);
 }
 
-/* ---- What nobody should trust ------------------------------------------------------------------ */
+/* ---- What nothing should trust ------------------------------------------------------------------ */
 
 static const char hostile[] = "x\033[31m|`*_<b>\"\\\n&\xff";
 

@@ -103,7 +103,7 @@ static inline void give(Running *running, const char *argument) {
     assert_null(launch_set(&running->reading->module.arena, &running->launch, argument));
 }
 
-/* At its start, before anybody's first visible effect. */
+/* At its start, before any agent's first visible effect. */
 static inline Running *start_kernel(const char *text) {
     Running *running = compile_whole(text);
     machine_launch(running->machine, &running->launch);

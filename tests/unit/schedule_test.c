@@ -78,7 +78,7 @@ static void one_who_is_held_stands_still_while_any_other_can_move(void **state) 
     assert_steps(text, (Schedule){.kind = SCHEDULE_HELD, .holds = {{.agent = 1, .tick = 1}}, .hold_count = 1},
                  RUN_COMPLETE, "0 0 0 0 1 1 0");
     assert_steps(text, (Schedule){.kind = SCHEDULE_HELD, .holds = {{.agent = 0, .tick = 0}}, .hold_count = 1},
-                 RUN_COMPLETE, "0 0 0 0 1 1 0"); /* there was nobody else */
+                 RUN_COMPLETE, "0 0 0 0 1 1 0"); /* there was nothing else */
 }
 
 /* Of several, the last one is let go first. */

@@ -26,7 +26,7 @@ static void names_reach(void **state) {
         "  %0 = arith.muli %x, %x : i32\n"
         "  tt.return\n"
         "}\n",
-        /* not into an isolated region, which may use them anew */
+        /* not into an isolated region, which may use them again */
         "module {\n"
         "  tt.func @f(%x: i32) {\n"
         "    tt.return\n"

@@ -143,7 +143,7 @@ static void a_cluster_meets_before_shared_mbarriers_are_used(void **state) {
     assert_handshake(MODULE("", ALLOCATED("1xi64") SET_UP("1xi64") MET WAITED("1xi64") RETURN, ""),
                      "fence before ttng.cluster_barrier");
     assert_handshake(MODULE("", ALLOCATED("1xi64") SET_UP("1xi64") FENCED MET WAITED("1xi64") RETURN, ""), "");
-    /* the barrier comes too early, or each CTA has its own mbarrier, or nobody uses it */
+    /* the barrier comes too early, or each CTA has its own mbarrier, or nothing uses it */
     assert_handshake(MODULE("", ALLOCATED("1xi64") FENCED MET SET_UP("1xi64") WAITED("1xi64") RETURN, ""),
                      "fence and barrier before ttng.wait_barrier");
     assert_handshake(MODULE("", ALLOCATED("2xi64") SET_UP("2xi64") WAITED("2xi64") RETURN, ""), "");

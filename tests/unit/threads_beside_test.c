@@ -228,7 +228,7 @@ static void one_line_swizzled(void **unused) {
     }
 }
 
-/* What was read as if nobody wrote it is written: a race, ordered or not. */
+/* What was read as if nothing wrote it is written: a race, ordered or not. */
 static void written_after_all(void **unused) {
     (void)unused;
     for (uint32_t constant = 0; constant < 2; constant++) {

@@ -366,7 +366,7 @@ static void operations(void **state) {
     RACES(IN_FLIGHT);
     uint32_t count;
     assert_int_equal(threads_races(engine, &count)->times, 1);
-    /* by an mbarrier: whoever waits for it */
+    /* by an mbarrier: the one that waits for it */
     again();
     copy = threads_issue(engine, A, 1, false, 0, SITE_FIRST);
     piece(copy, THREADS_WRITE, SITE_FIRST, THREADS_ASYNC);

@@ -1,4 +1,4 @@
-/* Threads that poll: to read the same place again, which nobody has written since, is done without a look at who else
+/* Threads that poll: to read the same place again, which nothing has written since, is done without a look at who else
  * has (threads_poll_again), and the releases of many CTAs are put one behind the other. An engine that does neither
  * (ThreadsShape.by_word) has to give the same races, of random programs and of those where it would matter. */
 #include <setjmp.h>
@@ -192,8 +192,8 @@ static void two_pollers_of_a_cta(void **unused) {
     pair_free(&pair);
 }
 
-/* A counter that many CTAs add to, round by round, and some read at any time: whoever reads it knows of those that have
- * added by then, and of no others. */
+/* A counter that many CTAs add to, round by round, and some read at any time: the one that reads it knows of those that
+ * have added by then, and of no others. */
 static void counter_of_many(void **unused) {
     (void)unused;
     for (uint32_t missing = 0; missing < 2; missing++)
@@ -249,7 +249,8 @@ static void counter_of_many_rounds(void **unused) {
     threads_races(engine, &count);
     assert_null(threads_trouble(engine));
     assert_int_equal(count, 0);
-    /* Whoever was first to see all of the last round's knows of no other that has: of each, the last one is there. */
+    /* The one that was first to see all of the last round's knows of no other that has: of each, the last one is there.
+     */
     threads_access(engine, 0, 0, 1, &write, counter);
     const ThreadsRace *races = threads_races(engine, &count);
     assert_int_equal(count, 1);

@@ -164,7 +164,7 @@ static ThreadsAccess flag_at(uint32_t site) {
                            .site = site};
 }
 
-/* What orders them: barriers of CTAs, a flag that everybody may release to and acquire from, fences. */
+/* What orders them: barriers of CTAs, a flag that all may release to and acquire from, fences. */
 static void step_order(Random *run) {
     uint32_t cta = draw(CTAS), warp = cta * CTA_WARPS + draw(CTA_WARPS);
     uint64_t addresses[LANES];

@@ -1,5 +1,5 @@
 /* Runs, op by op, as each is asked for. What a loop carries is first taken to be as what it starts with; when a round
- * shows that it is less, that is kept and everything else is worked out anew, so that the end is what holds in every
+ * shows that it is less, that is kept and everything else is computed again, so that the end is what holds in every
  * round. */
 #include "analyze/facts/contiguity.h"
 

@@ -3,7 +3,7 @@
  * Every scalar and every view of memory is a node; what makes it what it is (an op, a loop, a value handed on) is a
  * step. A node starts with nothing seen, each step adds what it sees, and a fact that has changed too often is widened
  * to what cannot change any more, so that it ends. Should a hostile file still need too many rounds, what is handed on
- * is taken for unknown; then only an order of blocks that nobody writes can be left, and nothing is known at all. */
+ * is taken for unknown; then only an order of blocks that nothing writes can be left, and nothing is known at all. */
 #include "analyze/facts/facts.h"
 
 #include "base/pointers.h"

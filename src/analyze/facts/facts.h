@@ -27,7 +27,7 @@ typedef struct KnownPlace {
     Known byte;           /* from the start of shared memory if the allocation has an offset, else of the allocation */
     bool placed;          /* the former */
     int64_t alignment;    /* that the allocation is sure to have where it is not placed: its attribute, else its
-                             layout's; 1 if nobody says */
+                             layout's; 1 if it is not given */
     bool remote;          /* of another CTA */
 } KnownPlace;
 KnownPlace place_of(Facts *facts, const Value *memdesc);

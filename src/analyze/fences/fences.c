@@ -1,4 +1,4 @@
-/* Fences put in one by one until nothing is missing, then taken out one by one as long as nothing is. */
+/* Fences inserted one by one until nothing is missing, then taken out one by one as long as nothing is. */
 #include "analyze/fences/fences.h"
 
 #include "ir/edit.h"
@@ -54,7 +54,7 @@ static bool suffices(Search *search) {
     return !lacks_more(search);
 }
 
-/* ---- Putting in ----------------------------------------------------------------------------------- */
+/* ---- Inserting ----------------------------------------------------------------------------------- */
 
 static bool is_inside(const Op *op, const Op *outer) {
     while (op && op != outer)

@@ -6,14 +6,14 @@
 
 /* Of one kernel. */
 typedef struct FencePlan {
-    const FencePoint *points; /* to be put in */
+    const FencePoint *points; /* to be inserted */
     size_t point_count;
     const Op *const *without; /* to be taken out */
     size_t without_count;
     bool settled; /* with these there is none missing */
 } FencePlan;
 
-/* What is put in is a fence before the arrive by which another partition learns of a write, or before the operation
+/* What is inserted is a fence before the arrive by which another partition learns of a write, or before the operation
  * itself; fences that are there stay where they are, unless they are needless. No fence of the plan can be left out.
  * Memory: the module's arena, which must be able to jump. */
 FencePlan fences_plan(Module *module, const Op *function, const Launch *launch, Verdict *verdict);

@@ -384,7 +384,7 @@ static Left settle(Pass *pass, uint8_t open) {
     return left;
 }
 
-/* A fence that was put in stays, though what it was put in for may come to nothing: so does the compiler's. While a
+/* A fence that was inserted stays, though what it was inserted for may come to nothing: so does the compiler's. While a
  * function is looked at it counts as one that does nothing, which stops those that call themselves. */
 static Left analyze(Module *module, const Op *function, InsertionKind kind, Points *points, uint8_t open) {
     Arena *arena = &module->arena;

@@ -1,5 +1,5 @@
-/* The fences that the compiler itself still puts in when it lowers IR: its pass proxy-fence-insertion, as each release
- * has it. Its rules are followed, not what they are for: what it puts in for one pair of accesses may cover another by
+/* The fences that the compiler itself still inserts when it lowers IR: its pass proxy-fence-insertion, as each release
+ * has it. Its rules are followed, not what they are for: what it inserts for one pair of accesses may cover another by
  * accident, and what it does not see is missing in the end. docs/fences.md has what was compiled to know them. */
 #ifndef ANALYZE_FENCES_INSERTION_H
 #define ANALYZE_FENCES_INSERTION_H

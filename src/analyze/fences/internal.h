@@ -22,7 +22,7 @@ typedef struct Ordinary {
     uint32_t agent, pc;
     Stamp stamp;
     bool live, writes;
-    bool handed;     /* over when a barrier says so: a fence of whoever has waited for that will do */
+    bool handed;     /* over when a barrier says so: a fence of the agent that has waited for that is enough */
     bool remote;     /* in the memory of another CTA */
     bool delayed;    /* over when it was waited for */
     Bridge *bridges; /* [agent][reach] */

@@ -183,8 +183,8 @@ static void fence(Proxies *proxies, uint32_t agent, Reach reach, Stamp now, uint
     proxies->last_fences[agent] = pc;
 }
 
-/* Those that are not in the IR. Whoever is to know of such a fence has to know of what its agent does next: there is no
- * event of its own. */
+/* Those that are not in the IR. An agent that is to know of such a fence has to know of what its agent does next: there
+ * is no event of its own. */
 static void points_at(Proxies *proxies, const Event *event, bool after) {
     Stamp next = clocks_now(proxies->clocks, event->agent);
     next.value++;
@@ -261,7 +261,8 @@ static uint32_t marked(Proxies *proxies, const SpanSet *set, uint32_t *span) {
     return count;
 }
 
-/* What is written over by someone who comes after it is done with: whoever sees the new bytes need not see the old. */
+/* What is overwritten by an agent that comes after it is done with: an agent that sees the new bytes need not see the
+ * old. */
 static void cover(Proxies *proxies, uint32_t agent, const SpanSet *set, const Ordinary *but) {
     mark(proxies, set);
     for (uint32_t i = 0; i < proxies->ordinary_count; i++) {
@@ -298,7 +299,7 @@ static void ordinary_event(Proxies *proxies, const Event *event, const SpanSet *
 
 /* ---- Asynchronous accesses ------------------------------------------------------------------------ */
 
-/* Whether a fence of that agent after the access is known to whoever makes the asynchronous one. */
+/* Whether a fence of that agent after the access is known to the agent that makes the asynchronous one. */
 static bool is_bridged(Proxies *proxies, const Ordinary *access, uint32_t by, Reach reach, uint32_t agent) {
     const Bridge *bridge = &access->bridges[by * REACHES + reach];
     if (!bridge->there || !clocks_know(proxies->clocks, agent, bridge->stamp))

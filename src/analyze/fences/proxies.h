@@ -1,6 +1,6 @@
 /* Proxies: whether what one path to memory does is seen by another.
  *
- * The threads reach shared memory by the generic proxy; the copy engine, the tensor cores and cluster launch control
+ * The threads reach shared memory by the generic proxy; the TMA unit, the tensor cores and cluster launch control
  * reach it by the async proxy; descriptors are read by the tensormap proxy. That one access comes after another, by
  * whatever barrier, does not make it see what the other did through another proxy: a fence must stand between them,
  * executed by the threads that made the ordinary access, after it, and before what tells the other side of it. The way
@@ -20,12 +20,12 @@ typedef enum BreachKind {
     BREACH_MISSING,   /* no fence by the threads that made the ordinary access, before the asynchronous one */
     BREACH_NARROW,    /* it reaches the own CTA only, and other CTAs have a part in it */
     BREACH_LATE,      /* others have executed one, after they had been told of the access */
-    BREACH_GLOBAL,    /* global memory: written by threads, read by the copy engine */
+    BREACH_GLOBAL,    /* global memory: written by threads, read by the TMA unit */
     BREACH_ELSEWHERE, /* the same, written by another cluster of the launch */
     BREACH_IN_FLIGHT, /* global memory: read while a copy may still write it */
     BREACH_FLAG,      /* others are told of something while a copy may still write */
     BREACH_TENSORMAP, /* a descriptor made in the kernel is used without the acquiring fence */
-    BREACH_REWRITTEN, /* a descriptor is made anew while a copy may still read the old one */
+    BREACH_REWRITTEN, /* a descriptor is made again while a copy may still read the old one */
 } BreachKind;
 
 /* An access, and an earlier one that it may not see. */

@@ -38,7 +38,7 @@ struct FenceRuns {
     uint64_t left_out; /* clusters of a launch */
     const Launch *left_out_of;
     bool hangs;            /* the one that `cut_short` is about */
-    const char *cut_short; /* why a run did not come to its end; NULL: all did */
+    const char *cut_short; /* why a run did not finish; NULL: all did */
     Arena scratch;         /* tensors of one run */
 };
 
@@ -244,7 +244,7 @@ static void prepare_and_work(FenceRuns *runs, bool addresses) {
     }
     runs->machine->arena = &runs->scratch;
     runs->machine->budget = addresses ? global_steps : usual_steps;
-    /* Chosen launches go round every ring more than once, which a given one need not. */
+    /* Chosen launches wrap every ring more than once, which a given one need not. */
     runs->launches = ARENA_ARRAY(&module->arena, Launch, MOST_CHOSEN + 1);
     const Launch *given = runs->given.launch;
     runs->launch_count = choose_launches(program, &module->arena, given, NULL, runs->given.chosen, runs->launches);

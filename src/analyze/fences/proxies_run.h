@@ -33,7 +33,7 @@ void fence_runs_again(FenceRuns *runs);
 void fence_runs_until(FenceRuns *runs, bool (*enough)(void *context), void *context);
 /* Whether all runs that were made last came to their end. */
 bool fence_runs_complete(const FenceRuns *runs);
-/* Why some run did not come to its end; NULL: all did. */
+/* Why some run did not finish; NULL: all did. */
 const char *fence_runs_cut_short(const FenceRuns *runs);
 /* The same, of one that does not hang. */
 const char *fence_runs_unfinished(const FenceRuns *runs);

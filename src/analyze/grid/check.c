@@ -11,7 +11,7 @@ static const uint64_t orders_budget = 1 << 25; /* instructions, of all orders of
 /* ---- Setting up ----------------------------------------------------------------------------------- */
 
 static void say_not_looked_at(const GlobalCheck *run, const char *why) {
-    if (deadline_look()) /* which whoever set it tells */
+    if (deadline_look()) /* which the code that set it reports */
         return;
     for (size_t i = 0; i < run->count; i++)
         verdict_incomplete(run->kernels[i].verdict, "", 0, "global memory was not looked at: %s", why);
@@ -114,7 +114,7 @@ static void tell_end(const GlobalCheck *run, RunEnd end) {
     const Machine *machine = grid_ended_by(run->grid, &launch, &cluster);
     Verdict *verdict = run->kernels[run->scene.inputs[launch]].verdict;
     if (deadline_look()) {
-        return; /* whoever set it says so */
+        return; /* the code that set it says so */
     } else if (end == RUN_BUDGET) {
         verdict_incomplete(verdict, "", 0,
                            "global memory was looked at only in part: the run of the whole grid was stopped (raise "
@@ -133,7 +133,7 @@ static void tell_trouble(const GlobalCheck *run) {
     if (trouble == GSAN_FINE || deadline_look())
         return;
     const char *more = trouble == GSAN_RING_OVERWRITTEN ? " (--ring)" : "";
-    if (site == UINT32_MAX || trouble == GSAN_TOO_MANY_THREADS) /* which is nobody's fault */
+    if (site == UINT32_MAX || trouble == GSAN_TOO_MANY_THREADS) /* for which no site is to blame */
         verdict_incomplete(run->kernels[0].verdict, "", 0, "races in global memory: %s", gsan_trouble_text(trouble));
     else
         site_incomplete(
@@ -260,7 +260,7 @@ static void keep_first_loads(GlobalCheck *run) {
     }
 }
 
-/* Orders of atomics: see tickets.c. False: some run did not come to its end. */
+/* Orders of atomics: see tickets.c. False: some run did not finish. */
 static bool run_orders(GlobalCheck *run) {
     const GridLaunch *launch = &run->scene.launches[0];
     uint64_t clusters = program_clusters(launch->program, launch->launch->grid), spent = 0, number = 0;
@@ -296,7 +296,7 @@ static void run_schedules(GlobalCheck *run) {
     }
     bool completed = global_run_so(run, (GridOptions){.kind = GRID_FORWARD, .keep_loads = true});
     GridStats stats = grid_stats(run->grid);
-    /* What nobody knows, and was chosen, is chosen in other ways when clusters run by themselves. */
+    /* What is not known, and was chosen, is chosen in other ways when clusters run by themselves. */
     run->has_loads = !stats.chosen || stats.strong;
     if (stats.chosen && stats.strong)
         tell_chosen(run, stats.chosen);

@@ -47,7 +47,7 @@ void global_check_free(GlobalCheck *check);
 /* Runs the kernels in a row. The arenas of the modules must be able to jump, too. */
 void global_check_run(GlobalCheck *check, const GlobalKernel *kernels, size_t count, const GlobalOptions *options);
 enum { CHOSEN_CHECKS = 3 };
-/* A kernel whose launch nobody gave, or not whole (its `launch` is NULL): memory is chosen for it (choose_memory.h),
+/* A kernel whose launch is not given, or not whole (its `launch` is NULL): memory is chosen for it (choose_memory.h),
  * and what goes wrong is a finding only if it does so however numbers are chosen; else the kernel is incomplete for it.
  * `bases`: launches that make it run (choose.h). `given`: what of them was given; its grid is 0 where none was.
  * `checks` has those that are not freed if memory runs out. `beside`: the check of a launch that was given; then only

@@ -11,7 +11,7 @@
 #include "ir/op.h"
 
 enum {
-    MOST_LAUNCHES = 4,  /* of those that were chosen, with memory put in */
+    MOST_LAUNCHES = 4,  /* of those that were chosen, with memory inserted */
     MOST_PROGRAMS = 64, /* of a grid that is taken over from a given launch */
     MOST_WAYS = 6,      /* for what addresses are made of to come out otherwise */
     FEWER_SCHEDULES = 3,
@@ -29,7 +29,7 @@ typedef struct Chosen {
     MemoryRequest request;
     GlobalCheck **checks;       /* the one that is looked at, and from OTHERS on those with other numbers */
     bool reported;              /* that something is open */
-    bool stuck;                 /* some run did not come to its end, which is told as such */
+    bool stuck;                 /* some run did not finish, which is told as such */
     bool otherwise;             /* the launch was solved for what others do not show: callers may not make it */
     bool guessed;               /* some run has chosen data that control depends on */
     bool undecided;             /* ... and that may matter to the place of an access */

@@ -306,7 +306,7 @@ static void look_at_bounds(Classing *classing, const ClassAccess *access) {
     int64_t begin = access->hull.begin - global_address(access->area);
     int64_t end = access->hull.end - global_address(access->area);
     if ((!access->writes && !area->written) || begin < -AREA_HALF || end > AREA_HALF) {
-        classing->failed = true; /* whether somebody has written it before is not followed */
+        classing->failed = true; /* whether something has written it before is not followed */
         return;
     }
     if (area->bytes < 0)

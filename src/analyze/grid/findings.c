@@ -313,7 +313,7 @@ static bool leaves_alone(const GlobalCheck *run, const GsanRace *race, uint32_t 
     return true;
 }
 
-/* Whether no order of the two changes what anybody finds, in a launch whose CTAs do not talk to each other: the write
+/* Whether no order of the two changes what any agent finds, in a launch whose CTAs do not talk to each other: the write
  * never changes anything, or all write the same. */
 static bool is_harmless(const GlobalCheck *run, const FoundRace *found, const Telling *telling) {
     const GsanActor *earlier = &found->race.earlier, *later = &found->race.later;
@@ -466,7 +466,7 @@ void tell_unfenced(GlobalCheck *run, const Telling *telling) {
 
 /* ---- Hangs ---------------------------------------------------------------------------------------- */
 
-/* Whoever waits for memory; of each place the first one. Returns how many. */
+/* The agents that wait for memory; of each place the first one. Returns how many. */
 static size_t pick_sleepers(const GlobalCheck *run, const Sleeper *all, size_t count, const Sleeper **picked) {
     size_t kept = 0;
     for (size_t i = 0; i < count && kept < MOST_TOLD_SLEEPERS; i++) {
@@ -517,8 +517,8 @@ static bool may_write(const GlobalCheck *run, uint32_t launch, uint32_t area, co
     return false;
 }
 
-/* What is waited for is nobody's here to write, and a launch that is not here may: its memory has a name by which
- * launches share it, or nobody has said what it holds. */
+/* What is waited for is written by no launch here, and a launch that is not here may: its memory has a name by which
+ * launches share it, or it is not said what it holds. */
 static bool waits_for_others(const GlobalCheck *run, const Sleeper *all, size_t total, const Sleeper *sleeper) {
     const GridLaunch *which = &run->scene.launches[sleeper->launch];
     uint32_t area = global_area_number(sleeper->address);

@@ -8,7 +8,7 @@
 #include "emulate/grid.h"
 #include "emulate/roots.h"
 
-/* An asynchronous access that nobody has waited for. */
+/* An asynchronous access that nothing has waited for. */
 typedef struct Pending {
     uint64_t access;                 /* its number in the run */
     uint32_t ticket, agent, pc, age; /* age: groups committed since, its own included; 0: not committed */
@@ -88,7 +88,7 @@ typedef struct GlobalStep {
 
 enum { MOST_FOUND = 64, AREA_READ = 1, AREA_WRITTEN = 2 };
 
-/* Something about one access: out of bounds, not written, not known. */
+/* Something about one access: out of range, not written, not known. */
 typedef struct FoundAccess {
     RuleId rule;
     uint32_t site, launch, cta;
@@ -229,7 +229,7 @@ void classed_tell(const GlobalCheck *run);
 /* ---- check.c ---- */
 /* A run, watched by an engine of its own; false: there is none, and it is said why. How it ended is in run->end. */
 bool global_run_watched(GlobalCheck *run, const GridOptions *options);
-/* One run with one schedule; reports its findings. False if the run did not come to its end. */
+/* One run with one schedule; reports its findings. False if the run did not finish. */
 bool global_run_so(GlobalCheck *run, GridOptions options);
 
 /* ---- made_up.c ---- */
@@ -253,7 +253,7 @@ void proxies_set_up(GlobalCheck *run);
 /* After a run: whether there were writes that have to be kept, and were not; they are from now on. */
 bool proxies_left_out(GlobalCheck *run);
 void proxies_access(GlobalCheck *run, const GridEvent *event, uint32_t thread, const Bytes *bytes);
-/* A plain read of an area that nobody has written yet. */
+/* A plain read of an area that nothing has written yet. */
 void proxies_read(GlobalCheck *run, const Effect *effect, uint32_t area);
 void proxies_fence(GlobalCheck *run, const GridEvent *event, uint32_t thread);
 /* Whether the two are in no order anyway, which is reported as a race. */

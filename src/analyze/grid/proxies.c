@@ -1,4 +1,4 @@
-/* What threads write to global memory and copies then read, in one launch: the copy engine reads through the async
+/* What threads write to global memory and copies then read, in one launch: the TMA unit reads through the async
  * proxy, and sees what threads wrote only behind a proxy fence for global memory, whatever orders the two in time.
  *
  * Writes are kept of areas that are copied from as well, which is known after a run; then it is made again. What was
@@ -20,7 +20,7 @@ struct GlobalWrite {
     Bytes bytes;
     bool live;
     bool fenced; /* by the threads that wrote */
-    /* CTAs, modulo 64, that have executed a fence since: whoever reads does so behind what it has waited for. */
+    /* CTAs, modulo 64, that have executed a fence since: a reader does so behind what it has waited for. */
     uint64_t readers;
 };
 
@@ -62,7 +62,7 @@ static bool is_kept(GlobalCheck *run, const Effect *effect, const Bytes *bytes) 
 
 /* ---- Writes --------------------------------------------------------------------------------------- */
 
-/* Whoever sees the new bytes need not see the old ones. */
+/* An agent that sees the new bytes need not see the old ones. */
 static void cover(GlobalCheck *run, const Bytes *bytes) {
     for (uint32_t i = 0; i < run->write_count; i++)
         if (run->writes[i].live && bytes_contain(bytes, &run->writes[i].bytes))

@@ -49,7 +49,7 @@ uint32_t own_site(const GlobalCheck *run, uint32_t site) {
 }
 
 /* Marks those of an access that the race is. An asynchronous access that the sampled mode looked at when it was over
- * may come first in the exact mode, which looks at whoever came meanwhile. */
+ * may come first in the exact mode, which looks at all that came meanwhile. */
 static bool confirm_access(GlobalCheck *run, const GsanRace *race, const GsanActor *actor, bool is_later) {
     uint32_t number = actor->site == UINT32_MAX ? 0 : actor->site >> 1;
     bool found = false;

@@ -1,5 +1,5 @@
-/* Accesses whose bytes are not known: addresses or masks that are data, numbers taken for pointers, descriptors that
- * nobody describes.
+/* Accesses whose bytes are not known: addresses or masks that are data, numbers taken for pointers, descriptors that is
+ * not described.
  *
  * Not each of them matters. Pointers to an argument stay in its memory, so that an access through one can only meet
  * what touches the same argument; and what is only read, by one CTA alone, or by atomics alone, cannot race. A write

@@ -1,5 +1,5 @@
 /* Accesses to global memory that no run of a whole grid has made, though a cluster run by itself may have: behind a
- * branch or in a loop that goes by data which nobody knows, or in a program that the chosen grid does not have. What
+ * branch or in a loop that goes by data that is not known, or in a program that the chosen grid does not have. What
  * such an access meets was not looked at.
  *
  * As with accesses whose bytes are not known (unknown.c), not each of them matters: only one that writes, or that

@@ -100,7 +100,7 @@ static void find_access(GlobalCheck *run, const GridEvent *event, FoundAccess fo
         run->found.accesses[run->found.access_count++] = found;
 }
 
-/* Whether the bytes are inside of their tensor and somebody has written them. */
+/* Whether the bytes are inside of their tensor and something has written them. */
 static void check_bytes(GlobalCheck *run, const GridEvent *event, GsanKind kind, int64_t begin, int64_t end) {
     const GlobalMemory *memory = run->scene.memory;
     FoundAccess found = {.begin = begin, .end = end, .kind = kind};
@@ -140,8 +140,8 @@ static bool matters(GlobalCheck *run, const Effect *effect, GsanKind kind, int64
     return kind != GSAN_READ || effect->order != ORDER_WEAK || run->written[area];
 }
 
-/* A plain read inside of a tensor that was there before the run, and that nobody writes, needs no engine: most of a
- * matrix product is such reads. */
+/* A plain read inside of a tensor that was there before the run, and that nothing writes, needs no engine: most of a
+ * MMA is such reads. */
 static bool is_harmless(GlobalCheck *run, const GridEvent *event, Crew *crew) {
     const Effect *effect = &event->event->effect->effect;
     const GlobalMemory *memory = run->scene.memory;
@@ -357,7 +357,7 @@ static void arrive_event(GlobalCheck *run, const GridEvent *event, uint32_t thre
                      GSAN_CLOSED);
 }
 
-/* What completed two phases ago is what nobody can wait for any more. */
+/* What completed two phases ago is what nothing can wait for any more. */
 static void flip_event(GlobalCheck *run, const GridEvent *event) {
     uint32_t barrier = event->event->barrier, generation = event->event->state->barriers[barrier].generation;
     if (event->machine->program->ctas > 1 && generation > 2)

@@ -1,6 +1,6 @@
 /* Rules about clusters: when a CTA may reach into another one.
  *
- * Once shared memory is placed the compiler has put in the barriers and fences of a cluster. Then every path is
+ * Once shared memory is placed the compiler has inserted the barriers and fences of a cluster. Then every path is
  * followed: from the start to the first operation that reaches into another CTA (have all started, are their barriers
  * initialized?), and from the last such operation to the end (is the other one still there?). */
 #include "analyze/lint/paths.h"
@@ -227,7 +227,7 @@ static bool join(Paths *paths, uint32_t piece, void *to, const void *from) {
     return true;
 }
 
-/* Barriers that somebody signals in another CTA, and those that somebody waits for. */
+/* Barriers that an agent signals in another CTA, and those that an agent waits for. */
 static void find_barriers(Cluster *cluster) {
     const Op *function = cluster->lint->function;
     for (uint32_t i = 0; i < cluster->origins.count; i++)

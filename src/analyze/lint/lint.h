@@ -14,7 +14,7 @@ typedef struct LintOptions {
     const Target *target; /* NULL: that of the module */
     const Launch *launch; /* NULL: none was given */
     ReleaseSet releases;  /* of Triton that may lower it; 0: those that the IR may be from */
-    bool alone;           /* nobody else says how runs of the kernel end */
+    bool alone;           /* nothing else says how runs of the kernel end */
     /* What loads of its clusters gave when the whole grid ran; NULL: it did not. */
     const LoadLog *(*loads)(void *context, uint64_t cluster);
     void *loads_context;

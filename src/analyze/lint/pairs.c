@@ -14,7 +14,7 @@ typedef struct Use {
     const Op *arrival;    /* the first of its kind in the text; NULL: there is none */
     const Op *completion; /* of copies */
     const Op *commit;     /* of tensor cores, whose later commits complete earlier work too */
-    bool waited;          /* by somebody, or nobody knows */
+    bool waited;          /* by an agent, or it is not known */
     bool by_hand;         /* something signals it that does not say which memory it is about */
 } Use;
 
@@ -36,7 +36,7 @@ typedef struct Pairs {
     Origins origins;
     Use *uses;          /* by origin */
     bool all_waited;    /* some barrier that is waited for may be any */
-    bool commit_waited; /* somebody waits for a commit of the tensor cores */
+    bool commit_waited; /* an agent waits for a commit of the tensor cores */
     Expected *expected;
     uint32_t expected_count, expected_capacity;
     Pointers last_expected; /* barrier -> the last announcement on it */

@@ -2,7 +2,7 @@
  *
  * How much a missing fence counts depends on who else could still put it in: Triton inserts proxy fences when it lowers
  * the IR, and which ones depends on its release (analyze/fences/insertion.h). What every release that may lower the IR
- * puts in is only noted; what none does is an error; what some do is one or the other, by what else is known. */
+ * inserts is only noted; what none does is an error; what some do is one or the other, by what else is known. */
 #include "analyze/lint/internal.h"
 
 #include "analyze/fences/fences.h"
@@ -12,7 +12,7 @@
 /* What is known of the IR as a whole. */
 typedef struct Stage {
     bool inserted;    /* the compiler has put its fences in */
-    bool partitioned; /* it has parted the kernel, and not put in the fences of its products */
+    bool partitioned; /* it has split the kernel, and not insert the fences of its products */
     bool tokens;      /* partitions are joined by tokens or arefs, which are barriers only later on */
     bool assembly;    /* some fence is in assembly that is not made out */
     bool fences;      /* there is one, at least */
@@ -37,7 +37,7 @@ static bool hides_fence(Lint *lint, const Op *op) {
            !lint_effect(lint, op, EFFECT_FENCE_PROXY);
 }
 
-/* Copies that tokens hold together, waits with what they are for, buffers that nobody may write to: Triton makes them
+/* Copies that tokens hold together, waits with what they are for, buffers that nothing may write to: Triton makes them
  * when it pipelines loops and finds operands a place. Kernels in Gluon say all of that themselves, in other ways. */
 static bool is_made_of_tl(Lint *lint, const Op *op) {
     Effects effects = lint_effects(lint, op);
@@ -154,13 +154,13 @@ static const char *why_missing(const Telling *telling, const Breach *breach) {
         rule, line, line_at(telling->machine, breach->arrive_pc));
 }
 
-/* Whether nobody can say yet where fences are. */
+/* Whether it is too early to say where fences are. */
 static bool is_early(const Telling *telling, const Breach *breach) {
     const Stage *stage = &telling->stage;
     return stage->assembly || stage->tokens || (stage->partitioned && op_is(op_at(telling, breach->pc), CLASS_PRODUCT));
 }
 
-/* Fence insertion takes its fence out of a loop in which nobody writes the operands, which may be untrue later on. */
+/* Fence insertion takes its fence out of a loop in which nothing writes the operands, which may be untrue later on. */
 static bool is_fenced_in_front(const Op *product) {
     for (const Op *loop = op_parent(product); loop; loop = op_parent(loop))
         if (op_is_loop(loop) && loop->prev && op_is_fence(loop->prev))
@@ -292,7 +292,7 @@ static const char *fix_shared(const Telling *telling, const Breach *breach, Rule
                         where);
 }
 
-/* Of a kernel without any fence its author may count on the compiler, and whether that is right nobody has said. */
+/* Of a kernel without any fence its author may count on the compiler, and nothing says whether that is right. */
 static void tell_undecided(const Telling *telling, const Breach *breach) {
     Lint *lint = telling->lint;
     const Op *op = op_at(telling, breach->pc);
@@ -503,7 +503,7 @@ static bool is_told(const Telling *telling, const Breach *found, uint32_t index)
     return false;
 }
 
-/* Whether the run that was just made still lacks the fence. A fence of whoever reads is not where it should be, but it
+/* Whether the run that was just made still lacks the fence. A fence of the reader is not where it should be, but it
  * is there. */
 static bool is_still_missing(const Telling *telling, const Breach *breach) {
     uint32_t count;
@@ -516,7 +516,7 @@ static bool is_still_missing(const Telling *telling, const Breach *breach) {
     return false;
 }
 
-/* Runs the kernel with what each release puts in. */
+/* Runs the kernel with what each release inserts. */
 static void find_missing(const Telling *telling, FenceRuns *runs, Proxies *proxies, Breach *found, uint32_t count) {
     Lint *lint = telling->lint;
     for (InsertionKind kind = 0; kind < INSERTIONS; kind++) {

@@ -1,5 +1,5 @@
 /* Which releases of Triton IR may be from, by the marks that they leave in it. What two marks say differently was
- * written by somebody else; the first counts. */
+ * written by another author; the first counts. */
 #include "analyze/lint/internal.h"
 
 #include "analyze/telling/place.h"

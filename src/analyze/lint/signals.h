@@ -19,7 +19,7 @@ Answer is_aligned(const Lint *lint, const Value *memdesc, int64_t alignment);
 void lint_pairs(Lint *lint);
 /* Who of a cluster may touch whom, and when. */
 void lint_cluster(Lint *lint);
-/* Barriers that not all threads come to, and requests that nobody looks at the answer of. */
+/* Barriers that not all threads come to, and requests that whose answer is not looked at. */
 void lint_conditions(Lint *lint);
 /* Registers of partitions, named barriers. */
 void lint_partitions(Lint *lint);

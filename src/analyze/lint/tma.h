@@ -76,7 +76,7 @@ const char *tma_words(Lint *lint, const Known *known);
 
 /* ---- The parts of the pass ---- */
 void lint_tma_copy(Lint *lint, const Copy *copy);
-/* Of allocations of shared memory: which ones copies use, and which ones others, once somebody has asked. */
+/* Of allocations of shared memory: which ones copies use, and which ones others, once it was asked for. */
 typedef struct SharedUsers {
     Pointers copied, others;
 } SharedUsers;

@@ -100,7 +100,7 @@ static const char *place_words(Lint *lint, const KnownPlace *place, const Known 
 }
 
 /* Something swizzled whose start is not, or not known to be, where the swizzle starts. Of a copy it does not matter
- * where nobody else uses the memory; `users` is NULL for the operand of a product. */
+ * where nothing else uses the memory; `users` is NULL for the operand of a product. */
 static void check_swizzle(Lint *lint, const Op *op, const Value *memory, const KnownPlace *place, const Tile *tile,
                           SharedUsers *users) {
     static const struct {
@@ -170,7 +170,7 @@ void lint_tma_shared(Lint *lint, const Copy *copy, SharedUsers *users) {
 
 /* ---- Operands of products ------------------------------------------------------------------------- */
 
-/* The view from whose start the swizzle is counted: that of the stage, or of what lays out the memory anew. Slices and
+/* The view from whose start the swizzle is counted: that of the stage, or of what lays out the memory again. Slices and
  * transposed views are of the same pattern. */
 static const Value *pattern_of(const Value *view) {
     enum { MOST_STEPS = 64 };

@@ -19,7 +19,7 @@ typedef struct Want {
 typedef struct Pair {
     const Op *first, *second;
     const Want *want;  /* parts them; or */
-    const char *proof; /* says why they need not be parted */
+    const char *proof; /* says why they need not be separated */
     size_t order;      /* in which it came */
 } Pair;
 

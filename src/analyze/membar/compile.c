@@ -84,7 +84,7 @@ static void set_place(const Membar *membar, const Placed *placed, Buffer *buffer
     }
 }
 
-/* Where the memory of an allocation or argument lies. What nobody placed is on its own. */
+/* Where the memory of an allocation or argument lies. What was not placed is on its own. */
 static Buffer buffer_of_origin(Compiler *compiler, const Origin *origin, int64_t *beyond) {
     Membar *membar = compiler->membar;
     if (!origin->op)
@@ -229,7 +229,7 @@ static bool is_data(const Effect *effect) {
     return uses[effect->verb].use == MBARRIER_NONE;
 }
 
-/* What arrives at an mbarrier later, or brings bytes to it, is over when somebody waits for it. */
+/* What arrives at an mbarrier later, or brings bytes to it, is over when an agent waits for it. */
 static void set_flight(Membar *membar, const Effect *effect, Access *access) {
     bool later = effect->verb == EFFECT_COMPLETE || (effect->verb == EFFECT_ARRIVE && effect->done != DONE_NOW);
     if (membar->model != MEMBAR_ASYNC)
@@ -413,7 +413,7 @@ static void find_facts(Compiler *compiler) {
         look_ahead(compiler, &membar->flow.pieces[i]);
 }
 
-/* Which atomics have a result that somebody uses. */
+/* Which atomics have a result that is used. */
 static void find_used(Compiler *compiler) {
     const Op *function = compiler->membar->function;
     for (const Op *op = function; op; op = op_next_in_walk(op, function))

@@ -70,7 +70,7 @@ static bool is_pair(const Effect *effect) {
     return effect->pair;
 }
 
-/* Each function is walked while ops are put in before the one that is looked at. */
+/* Each function is walked while ops are inserted before the one that is looked at. */
 static bool complete_ends(Module *module, const Op *kernel) {
     bool any = false;
     for (const Block *block = kernel->regions[0].first; block; block = block->next)
@@ -92,7 +92,7 @@ static bool complete_products(Module *module, const Op *kernel) {
 }
 
 /* Where threads of one CTA would meet before or after an atomic, those of all CTAs do; where its result goes from one
- * to the others, they meet in it, and nothing is put in. Of all functions: kernels call them. */
+ * to the others, they meet in it, and nothing is inserted. Of all functions: kernels call them. */
 static void complete_atomics(Module *module) {
     Effect effects[EFFECTS_MOST];
     for (const Op *op = module_first_op(module); op; op = op_next_in_walk(op, NULL)) {

@@ -36,8 +36,8 @@ static const char *reason(Verdict *verdict, const MembarNeeded *needed) {
     return verdict_keep(verdict, &text);
 }
 
-/* An op between the two accesses, or around the loop from the one to the other, of which nobody knows whether it is the
- * barrier; NULL: there is none. */
+/* An op between the two accesses, or around the loop from the one to the other, of which it is not known whether it is
+ * the barrier; NULL: there is none. */
 static const Op *unknown_between(Module *module, const Op *function, const MembarConflict *conflict) {
     for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
         uint32_t line = op_line(module, op);

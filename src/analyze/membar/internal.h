@@ -87,7 +87,7 @@ typedef struct Access {
     Flight flight;
     MbarrierUse mbarrier;
     bool copy;                /* a write by an asynchronous copy */
-    bool tensor_core;         /* by the tensor core: whoever depends on it waits for an mbarrier anyway */
+    bool tensor_core;         /* by the tensor core: what depends on it waits for an mbarrier anyway */
     bool distributed;         /* other CTAs of the cluster take part */
     bool foreign;             /* stands for what a caller has in flight */
     const Value *slot;        /* the index of its slot; NULL: it picks none, or that says nothing here */
@@ -166,7 +166,7 @@ enum { MARK_NONE = 0, MARK_STALE = 1, MARK_LOOP = 2 /* + loop: around its back e
 enum { TURNS_MOST = 3 /* so often, or more often */, TRIPS_MOST = 2 /* beyond that, nothing is known */ };
 enum { AGE_MOST = 32 /* no function has a higher `age_most` */, SINCE_UNKNOWN = UINT32_MAX };
 
-/* An access that was made and not parted from here by a barrier. */
+/* An access that was made and not separated from here by a barrier. */
 typedef struct Entry {
     uint32_t access;
     uint32_t mark; /* whether its index was computed in an earlier iteration */
@@ -205,7 +205,7 @@ typedef struct Barrier {
     bool tensor_only;      /* they are all in tensor memory */
     uint32_t hoist;        /* the outermost loop that it can be moved out of; FLOW_NONE: none */
     bool hoist_known;
-    bool untagged;   /* something comes to it that no barrier before it has parted */
+    bool untagged;   /* something comes to it that no barrier before it has separated */
     uint32_t before; /* a barrier before it, with only accesses that do not matter between; plus 1 */
     uint32_t next;   /* the last one that was noted as the next one; plus 1 */
 } Barrier;
@@ -231,7 +231,7 @@ struct Membar {
     Arena *run;   /* of the last run: the next one empties it */
     bool amd;
     bool clusters; /* more than one CTA */
-    bool called;   /* somebody calls it, so that copies may be in flight when it starts */
+    bool called;   /* it is called, so that copies may be in flight when it starts */
     bool public;   /* a kernel */
     Flow flow;
     Origins origins, views;
@@ -250,11 +250,11 @@ struct Membar {
     uint32_t node_count, node_capacity;
     uint32_t *piece_nodes;         /* by piece, and one more: where its nodes start */
     uint32_t foreign[GROUP_KINDS]; /* accesses that stand for what a caller has in flight; 0: none */
-    uint32_t callers;              /* the access that stands for what a caller did before; 0: nobody calls it */
+    uint32_t callers;              /* the access that stands for what a caller did before; 0: nothing calls it */
     MembarHazard *reasons;
     uint32_t reason_count, reason_capacity;
     Summary summary;
-    bool *written;        /* by neighborhood: somebody writes there */
+    bool *written;        /* by neighborhood: something writes there */
     uint32_t *loop_nodes; /* by loop */
     bool two_ctas;
     Handshake handshake;  /* what the cluster needs once its mbarriers are set up */
@@ -286,7 +286,7 @@ OpFacts membar_facts(Membar *membar, const Op *op, const Effect *effects, unsign
 /* Whether, from behind an op on, `next` stops a search for a later barrier, and how. */
 typedef enum Later { LATER_NO, LATER_YES, LATER_LOOK_ON } Later;
 Later membar_later(const Op *next, const OpFacts *facts);
-/* `used`: results of atomics that somebody uses. */
+/* `used`: results of atomics that is used. */
 uint8_t membar_roles(Membar *membar, const Op *op, const Pointers *used);
 bool membar_exempt(const Membar *membar, const Access *first, const Access *second);
 bool membar_distributed(const Membar *membar, const Op *op, const Effect *effects, unsigned count);

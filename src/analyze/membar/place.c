@@ -3,7 +3,7 @@
  * A run puts each barrier right before the op that needs it; in straight-line code that is the fewest there can be,
  * since a barrier as late as possible parts the most. With loops and branches, some turn out to be redundant once
  * others are there: those that part nothing alone are taken away, but of two with no other between them only one at a
- * time, so that what both part stays parted. */
+ * time, so that what both part stays separated. */
 #include "analyze/membar/internal.h"
 
 enum { MOST_ROUNDS = 24, WORK_A_NODE = 200 };

@@ -131,7 +131,7 @@ static void report_proofs(MembarTeller *teller, const MembarResult *result, Memb
     report->distinct_count = result->proof_count;
 }
 
-/* Nobody asks about more ops of one line. */
+/* No more is asked about ops of one line. */
 enum { MOST_ANSWERS = 16 };
 
 /* Those of the function that start on the line. */

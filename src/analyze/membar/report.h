@@ -24,14 +24,14 @@ size_t membar_functions(const Module *module, const Op **functions, size_t most)
 MembarReport membar_report(Arena *arena, Module *module, const MembarResult *result, MembarQuestion question);
 
 /* For check: adds what is missing and what is needless, where the IR claims to have its barriers. At earlier stages
- * `summary` adds a note on how many the compiler will put in. */
+ * `summary` adds a note on how many the compiler will insert. */
 void membar_findings(Module *module, const Op *function, ReleaseSet releases, bool summary, Verdict *verdict);
 
-/* The module with the barriers that each function needs put in; `prune`: and without the needless ones. The module
+/* The module with the barriers that each function needs inserted; `prune`: and without the needless ones. The module
  * itself stays as it is. */
 void membar_emit(Module *module, const MembarResult *const *results, size_t count, bool prune, Text *to);
 
-/* Makes of a kernel what the compiler would have made of it where it has only to put in meetings of a cluster: after
+/* Makes of a kernel what the compiler would have made of it where it has only to insert meetings of a cluster: after
  * mbarriers are set up, at the end; in Triton 3.6 before a product of two CTAs. For those who run it: the module stays
  * so, and says so (Module.completed). From Triton 3.9 on the CTAs of a cluster also meet before an atomic that
  * releases and after one that acquires; which is part of the op, and not said. `releases`: of Triton that lower the IR;

@@ -128,7 +128,7 @@ static bool same_hazard(const MembarHazard *a, const MembarHazard *b) {
 
 static void note_hazard(Run *run, const Entry *entry, const Access *second, uint32_t node) {
     Membar *membar = run->membar;
-    bool of_caller = entry->access == membar->callers; /* which has to part it itself, if nobody does here */
+    bool of_caller = entry->access == membar->callers; /* which has to part it itself, if nothing does here */
     if (!entry->tag) {
         run->notes->open += !of_caller;
         return;
@@ -212,7 +212,7 @@ static void add_pending(Run *run, uint32_t access, uint32_t node) {
         membar->summary.entry[membar->summary.entry_count++] = access;
     }
     if (!membar->called && !(made->kind & ACCESS_WRITE) && !membar->written[membar->buffers[made->buffer].neighborhood])
-        return; /* nobody writes there */
+        return; /* nothing writes there */
     if (made->tensor_core || (made->copy && membar->model == MEMBAR_NEAR && !(run->passes & PASS_CLUSTER)))
         return;
     bool flies = made->flight != FLIGHT_NONE && membar->model == MEMBAR_ASYNC && !(run->passes & PASS_CLUSTER);

@@ -104,7 +104,7 @@ const State *membar_state_join(Membar *membar, const State *a, const State *b) {
     return membar_state_equal(a, both) ? a : membar_state_equal(b, both) ? b : both;
 }
 
-/* Only loops that hold the access matter, and of those the outermost: the inner ones have started anew since. */
+/* Only loops that hold the access matter, and of those the outermost: the inner ones have started again since. */
 static void go_around(const Membar *membar, Entry *entry, uint32_t loop) {
     const Flow *flow = &membar->flow;
     if (entry->mark == MARK_STALE)
@@ -137,7 +137,7 @@ static void forget(Entry *entry, const bool *keep) {
         entry->entered[kept] = entry->trips[kept] = 0;
 }
 
-/* A loop starts anew when one that holds it goes around. */
+/* A loop starts again when one that holds it goes around. */
 static void count_trip(const Membar *membar, Entry *entry, uint32_t loop) {
     bool keep[SLOTS_ENTERED];
     for (unsigned i = 0; i < SLOTS_ENTERED; i++) {

@@ -45,7 +45,7 @@ typedef struct Question {
     bool lint, lint_only;        /* what the hardware does not allow, too, or that alone */
     const Target *target;        /* by which lint judges; NULL: the module's own */
     ReleaseSet releases;         /* of Triton that lower the IR; 0: those that the launch file says, or the IR shows */
-    bool membar, membar_summary; /* thread barriers; and a note on those that will be put in */
+    bool membar, membar_summary; /* thread barriers; and a note on those that will be inserted */
     bool report;                 /* a barrier report of each kernel: */
     const char *module;          /* which module that is about, in words */
     const int64_t *buffer;       /* the buffer.id that it is about; NULL: every one */

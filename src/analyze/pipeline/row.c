@@ -18,7 +18,7 @@ typedef struct RowWork {
 
 /* ---- Which kernels -------------------------------------------------------------------------------- */
 
-/* How kernel `kernel` of the result is launched as number `place` of the row, by a trail if there is one; NULL: nobody
+/* How kernel `kernel` of the result is launched as number `place` of the row, by a trail if there is one; NULL: none
  * said. */
 static const Launch *launch_of(const Result *result, const TrailFile *trail, size_t kernel, size_t place) {
     if (!trail)
@@ -226,7 +226,7 @@ static Shown find_shown(const RowWork *work) {
     return (Shown){NULL, ""};
 }
 
-/* The kernels of the trail, each with a verdict that nobody reads; false if they are others. */
+/* The kernels of the trail, each with a verdict that is not read; false if they are others. */
 static bool add_shown(const RowWork *work, const TrailFile *trail) {
     Row *row = work->row;
     Verdict *nobody = ARENA_NEW(&row->arena, Verdict);

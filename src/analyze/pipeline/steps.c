@@ -135,7 +135,7 @@ void step_threads(Result *result, size_t kernel) {
         threads_check(result->ptx, result->entries[kernel], &options, &result->verdicts[kernel]);
 }
 
-/* ---- Global memory that nobody wanted to be looked at --------------------------------------------- */
+/* ---- Global memory that was not asked for --------------------------------------------- */
 
 static bool writes_global(Module *module, const Op *op) {
     Effect effects[EFFECTS_MOST];

@@ -70,7 +70,7 @@ Distance distance_of_tokens(Counters *counters, const Op *wait, AmdQueue queue);
 bool waits_for_tokens(const Op *wait);
 /* Whether leaving that many covers what was so long ago. */
 PortCover distance_cover(Distance distance, int64_t leave);
-/* The same for a wait with tokens, and what those need; a number that means nothing, or a wait that nobody relies on,
+/* The same for a wait with tokens, and what those need; a number that means nothing, or a wait that nothing relies on,
  * proves nothing. */
 PortCover counter_cover(Counters *counters, const Op *op, const CounterWait *wait, Distance *need);
 

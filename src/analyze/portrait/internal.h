@@ -204,7 +204,7 @@ void portrait_tell_roles(Portrait *portrait, Report *report);
 /* Arrivals and waits, as they come; the meeting's number. */
 void portrait_meet(Portrait *portrait, const PtxEvent *event);
 void portrait_find_rings(Portrait *portrait);
-/* Whoever stands at one at the end waits there, too. */
+/* A warp that stands at one at the end waits there, too. */
 void portrait_meet_blocked(Portrait *portrait);
 /* "full[1]"; "barrier 0" */
 const char *portrait_slot(const Portrait *portrait, uint32_t meeting);

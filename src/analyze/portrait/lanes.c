@@ -60,7 +60,7 @@ void portrait_draw_wait(Portrait *portrait, const PtxEvent *event, uint32_t meet
     actor->now += length ? length : 1;
 }
 
-/* Whoever stands still at the end. */
+/* The warps that stand still at the end. */
 static void draw_blocked(Portrait *portrait) {
     uint64_t end = 0;
     for (uint32_t i = 0; i < portrait->actor_count; i++)

@@ -129,7 +129,7 @@ void gather_acts(Lint *lint) {
 /* ---- What a kernel does at all -------------------------------------------------------------------- */
 
 /* Functions that the driver gives to every kernel: they print, stop the kernel, or manage its heap, and synchronize
- * nobody. */
+ * nothing. */
 static bool is_of_driver(Str name) {
     return word_place(name, "vprintf __assertfail malloc free") >= 0;
 }

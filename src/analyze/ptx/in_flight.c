@@ -1,7 +1,7 @@
 /* Registers that an asynchronous MMA still writes, and the fence before it.
  *
- * A load from tensor memory writes registers later, too, but whoever uses them waits for it by that: PTX asks for
- * tcgen05.wait::ld only where others may then write the tensor memory. */
+ * A load from tensor memory writes registers later, too, but an instruction that uses them waits for it by that: PTX
+ * asks for tcgen05.wait::ld only where others may then write the tensor memory. */
 #include "analyze/ptx/internal.h"
 
 /* The effect of an MMA that gives its registers when a wait for its group says so. */

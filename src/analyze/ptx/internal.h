@@ -96,7 +96,7 @@ uint32_t operand_at(const PtxModule *module, const PtxStatement *statement, unsi
 void gather_acts(Lint *lint);
 /* What a kernel does at all; and of what is not known, that the verdict is incomplete. */
 Reach reach_of(Lint *lint, uint32_t function);
-/* Whether nobody does such a thing; false if that is not known. */
+/* Whether nothing does such a thing; false if that is not known. */
 static inline bool never_does(const Lint *lint, EffectVerb verb) {
     return lint->reach.unknown == PTX_NONE && !(lint->reach.verbs >> verb & 1);
 }

@@ -1,6 +1,6 @@
 /* What is known of the values of one function, in the words that rules ask in.
  *
- * A page over src/ptx/value, which has names of its own for memories: nobody else here includes it. */
+ * A page over src/ptx/value, which has names of its own for memories: nothing else here includes it. */
 #ifndef ANALYZE_PTX_KNOWN_H
 #define ANALYZE_PTX_KNOWN_H
 

@@ -107,7 +107,7 @@ static void look_at_expects(Lint *lint) {
     }
 }
 
-/* ---- Waits whose result nobody looks at ----------------------------------------------------------- */
+/* ---- Waits whose result is not used ----------------------------------------------------------- */
 
 /* Values that are read: by an instruction, by a phi, or as what a register had before. */
 static bool *used_values(const Lint *lint) {

@@ -6,7 +6,7 @@
 
 /* How two launches stand to each other. */
 typedef enum Beside {
-    BESIDE_APART,  /* of other programs or devices, or nobody knows the order of one of them */
+    BESIDE_APART,  /* of other programs or devices, or the order is not known of one of them */
     BESIDE_BEFORE, /* the first is over when the second begins */
     BESIDE_WAITED, /* ... when the second has waited for it: griddepcontrol.wait */
     BESIDE_MAYBE,  /* nothing that was seen orders them, but something that was not could */

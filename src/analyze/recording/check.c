@@ -314,7 +314,7 @@ static void tell_lost(Playing *playing) {
                        "the recording cannot be followed to its end: records of some threads are missing");
 }
 
-/* What was recorded is what came before a wait that gave up: of what would have come behind it nobody knows. */
+/* What was recorded is what came before a wait that gave up: what would have followed it is not known. */
 static void tell_given_up(const Playing *playing) {
     verdict_incomplete(
         playing->check.verdict, "", 0,
@@ -322,8 +322,8 @@ static void tell_given_up(const Playing *playing) {
         (double)playing->recording->launch.hang_after / 1e9);
 }
 
-/* Waits that go on for too long are a deadlock if nobody runs any more. CTAs that had not begun never will: there is no
- * room for them while the others wait. */
+/* Waits that go on for too long are a deadlock if nothing runs any more. CTAs that had not begun never will: there is
+ * no room for them while the others wait. */
 static void judge_hang(Playing *playing, const ThreadsRun *run) {
     ThreadsCheck *check = &playing->check;
     Verdict *verdict = check->verdict;
@@ -465,7 +465,7 @@ static const char *why_unordered(const Playing *playing) {
 }
 
 /* The order of sequential fences is that in which they are played, which need not be that of the GPU: what they alone
- * order, nobody knows to be ordered. */
+ * order, are not known to be ordered. */
 static void open_apart(Playing *playing) {
     ThreadsCheck *check = &playing->check;
     Player *player = &playing->player;
@@ -518,7 +518,8 @@ void playing_open(Player *player, ThreadsCheck *check, const Recording *recordin
                        .cluster_count = machine->cta_count / machine->cluster_size};
     arena_init(&player->arena, budget);
     player->unknown_codes = ARENA_ARRAY(&check->arena, uint32_t, check->program->code_count + 1);
-    /* A program may have memory that nobody saw being allocated: then only a launch that failed is looked at for it. */
+    /* A program may have memory that nothing saw being allocated: then only a launch that failed is looked at for it.
+     */
     uint32_t flags = recording->launch.flags;
     bool failed = (flags & (RECORDING_CUT | RECORDING_HUNG)) == RECORDING_CUT;
     machine->unlisted =

@@ -29,7 +29,7 @@ typedef struct PlayCopies {
     CopyHit *hits; /* one for each range and instruction */
     uint32_t hit_count, hit_capacity;
     bool polled; /* memory that one of them writes is read strongly */
-    bool maybe;  /* something could order them that nobody has seen */
+    bool maybe;  /* something could order them that nothing has seen */
     bool full;   /* there are more */
 } PlayCopies;
 

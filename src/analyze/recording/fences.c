@@ -1,7 +1,7 @@
 /* Sequential fences (membar, fence.sc) in another order. They are in one order, which is not recorded: what they alone
  * order in the order in which they were played may not be ordered in another one.
  *
- * The recording is played again, with the fences of a CTA as late as they can be: when nobody else can go on. Strong
+ * The recording is played again, with the fences of a CTA as late as they can be: when nothing else can go on. Strong
  * accesses keep their turns, so that this is a run in which every one of them finds what it found. What races there
  * does so in that order of the fences, in which they take part as they do in any. */
 #include "analyze/recording/internal.h"

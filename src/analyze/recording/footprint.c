@@ -12,7 +12,7 @@ enum {
     MOST_SPLIT = 1 << 20,
 };
 
-/* Above the key of who accesses it, + 1; 0: nobody does. */
+/* Above the key of who accesses it, + 1; 0: nothing does. */
 enum {
     LINE_READ = 0,     /* by the threads of the key */
     LINE_READ_BY_MANY, /* no key */

@@ -1,7 +1,7 @@
 /* Which lines of global memory threads can race for at all, whatever order there is between them.
  *
- * Every access of a recording to global memory is added, line by line (128 bytes). A line is quiet if nobody writes it,
- * or if each of its bytes is accessed by one thread alone, which is no asynchronous operation: what a thread does
+ * Every access of a recording to global memory is added, line by line (128 bytes). A line is quiet if nothing writes
+ * it, or if each of its bytes is accessed by one thread alone, which is no asynchronous operation: what a thread does
  * itself is ordered. No access to a quiet line can race, so that none needs a look. Other lines are noisy, and so are
  * those of which that is not easily told: several warps of a CTA that share one, for instance. 4 bytes a line. Lines of
  * which threads access a few bytes are told word by word, with 128 bytes more. */
@@ -28,7 +28,7 @@ static inline FootprintLayout footprint_quarters(uint32_t quarters) {
 
 typedef struct Footprint Footprint;
 /* NULL: there are more warps than it can tell apart. Memory is the arena's. `only_writes`: what is read need not be
- * added; lines that somebody writes are noisy, and all others quiet. */
+ * added; lines that something writes are noisy, and all others quiet. */
 Footprint *footprint_new(Arena *arena, uint32_t warps, uint32_t cluster_warps, bool only_writes);
 /* Threads of a warp (of the grid) read or write in the line. */
 void footprint_add(Footprint *footprint, uint32_t warp, bool writes, uint64_t line, FootprintLayout layout);

@@ -44,7 +44,7 @@ typedef struct PlaySite {
     bool for_system;                          /* a strong access whose scope has the host */
     bool sequential;                          /* a fence that is in one order with all others of its kind */
     bool meets;                               /* all threads of the CTA, at this barrier: */
-    bool at_named;                            /* whoever comes to it is at some named barrier */
+    bool at_named;                            /* every thread that comes to it is at some named barrier */
     uint32_t barrier;
     const PtxArgument *mask;           /* bar.warp.sync and the like: of the lanes that meet; NULL: it is another one */
     const PtxForm *hands;              /* ... that hand registers to each other, which orders no memory; else NULL */
@@ -114,9 +114,9 @@ typedef struct StrongTurn {
 typedef enum TurnState {
     TURN_ONLY,
     TURN_EARLY,   /* there is another one behind it: */
-    TURN_RESERVE, /* which nobody waits for, */
+    TURN_RESERVE, /* which nothing waits for, */
     TURN_LEFT,    /* unless the first one cannot be waited for */
-    TURN_ANY,     /* nobody writes there: it need not be waited for */
+    TURN_ANY,     /* nothing writes there: it need not be waited for */
 } TurnState;
 /* The turns at one place, in order. */
 typedef struct StrongPlace {
@@ -218,12 +218,12 @@ typedef struct Player {
     struct Survey *survey;         /* survey.c; NULL: none was made */
     const Footprint *footprint;    /* ... and what accesses to global memory need no look; NULL: it is not known */
     const struct PlayQuick *quick; /* quick.c, of each site; NULL: all records are looked at one by one */
-    struct RecordingSeen *seen;    /* somebody else sees what is played; NULL: nobody */
+    struct RecordingSeen *seen;    /* something else sees what is played; NULL: none */
     bool stops;                    /* a fault */
     bool other;                /* another order than that of the recording (others.c): plain accesses are left out */
     PlayWarp *held;            /* ... in which this one waits for mbarriers only when it is let; NULL: none does */
     bool lets;                 /* ... now, for one of them; or for one of the fences of `late` */
-    uint32_t late;             /* a cluster whose sequential fences come when nobody else can go on, + 1; 0: none */
+    uint32_t late;             /* a cluster whose sequential fences come when nothing else can go on, + 1; 0: none */
     uint32_t overrules;        /* how often turns may still be overruled; 0: they may not */
     const PtxCode *lapped;     /* a wait that was passed though its phase had gone by; NULL: none was */
     struct PlayCopies *copies; /* that may have run at the same time; NULL: none */
@@ -238,7 +238,7 @@ typedef struct Player {
 PtxEnd play(Player *player);
 /* As far as it goes without others. False: the time is up. */
 bool play_on(Player *player);
-/* An access that nobody comes to, as he waits for others who wait for it, is made later. Whether there was one. */
+/* An access that no thread comes to, as it waits for others that wait for it, is made later. Whether there was one. */
 bool play_skip(Player *player);
 /* A wait whose phase has gone by is over. Whether there was one. */
 bool play_pass(Player *player);
@@ -254,7 +254,7 @@ PlayCluster *play_begin(Player *player);
 bool play_turn(Player *player, PlayWarp *warp);
 /* Whether all of its records were played, and its threads have ended. */
 bool play_ended(const Player *player, const PlayCluster *cluster);
-/* Whether somebody waits for his turn at a strong access. */
+/* Whether a thread waits for its turn at a strong access. */
 bool play_takes_turns(const Player *player, const PlayCluster *cluster);
 /* What the record says is done, if it need not wait: if it has to, it is kept with what it waits for. */
 bool play_try(Player *player, PlayWarp *warp, Record *record, PtxGroup **group);
@@ -267,8 +267,8 @@ uint32_t play_mask(const Player *player, const PlayWarp *warp, const PlaySite *s
 /* What the record had told of registers is not known any more. */
 void play_forget_parts(PtxGroup *group, const PlaySite *site);
 
-/* ---- stuck.c: when nobody goes on any more ---- */
-/* Lanes that wait are put where they do, for whoever asks why. */
+/* ---- stuck.c: when nothing goes on any more ---- */
+/* Lanes that wait are put where they do, to explain why. */
 void play_stand(Player *player);
 /* A warp that had begun, had not ended, and stands nowhere: it ran. NULL: there is none. */
 const PtxWarp *play_running(const Player *player, uint32_t *lane);
@@ -328,7 +328,7 @@ StrongReading *turns_reading(Player *player);
 /* The warp, by its number in the grid, begins; and each of its records. */
 void turns_begin(const StrongReading *reading, Player *player, uint32_t warp);
 void turns_see(StrongReading *reading, Player *player, uint32_t warp, uint32_t cta, const Record *record);
-/* The strong accesses of the recordings are put in order, those of all players together: turns are theirs. Those that
+/* The strong accesses of the recordings are ordered, those of all players together: turns are theirs. Those that
  * were not read on the way (Player.read) are read first. */
 void turns_read(StrongTurns *turns, Player *const *players, uint32_t count);
 /* Those of a part of the grid, in the order that they have: items are sorted. */
@@ -360,8 +360,8 @@ void polls_turns(StrongTurns *turns, const Strong *items, uint32_t count, Arena 
 void polls_tell(const Player *player, Verdict *verdict, size_t first);
 /* The number of the turn that counts. */
 uint32_t polls_number(const StrongTurns *turns, const StrongPlace *place, uint32_t number);
-/* Nobody can go on: an early turn that others wait for, and nobody comes to, is left. The cluster that waits for the
- * next one, + 1; 0: there is none. False: there is no such turn. */
+/* Nothing can go on: an early turn that others wait for, and no thread comes to, is left. The cluster that waits for
+ * the next one, + 1; 0: there is none. False: there is no such turn. */
 bool polls_skip(StrongTurns *turns, uint32_t *woken);
 /* ---- tokens.c: waits by a token ---- */
 /* The tokens of the lanes: of the phase in which each of them last arrived at the mbarrier. */
@@ -449,7 +449,7 @@ void tell_order(Verdict *verdict, const StrongTurns *turns);
 void playing_open(Player *player, ThreadsCheck *check, const Recording *recording, PlaySites *sites, PtxWatch *watch);
 bool playing_start(Player *player);
 void playing_observe(void *player, const PtxEvent *event);
-/* Somebody who sees what is played: all events, but for plain accesses of other clusters than his. */
+/* An observer of what is played: all events, but for plain accesses of other clusters than his. */
 typedef struct RecordingSeen {
     PtxObserve *see; /* NULL: nothing is seen */
     void *observer;
@@ -459,7 +459,7 @@ typedef struct RecordingSeen {
     void (*begin)(struct RecordingSeen *seen, ThreadsCheck *check);
     void (*end)(struct RecordingSeen *seen, ThreadsCheck *check);
 } RecordingSeen;
-/* recording_check of one that has records, seen by somebody. */
+/* recording_check of one that has records, seen by an observer. */
 void recording_check_seen(PtxModule *module, uint32_t entry, const Recording *recording, const ThreadsOptions *options,
                           Verdict *verdict, RecordingSeen *seen);
 

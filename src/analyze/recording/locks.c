@@ -1,6 +1,7 @@
-/* Locks that somebody keeps. A poll that ends its loop and changes what it found takes a lock: CAS from 0 to 1, an
- * exchange. Whoever takes it last, and leaves it as it is, may do so because he is the last; or a kernel that would
- * hang in another order of the same threads has ended by luck. Which of the two it is cannot be told from one run.
+/* Locks that are never released. A poll that ends its loop and changes what it found takes a lock: CAS from 0 to 1, an
+ * exchange. The thread that takes it last, and leaves it as it is, may do so because it is the last; or a kernel that
+ * would hang in another order of the same threads has ended by luck. Which of the two it is cannot be told from one
+ * run.
  *
  * He could have come before another one who took it if he would have ended on what that one found; and that one waits
  * forever if he would not have ended on what is left. */
@@ -12,12 +13,12 @@ static bool takes(const Strong *item, uint64_t *left) {
            *left != item->found && !poll_ends(item, *left);
 }
 
-/* The last one to take it, if nobody has changed it since; of all accesses to a place, in their order. */
+/* The last one to take it, if nothing has changed it since; of all accesses to a place, in their order. */
 static const Strong *keeper_of(const Strong *const *items, uint32_t count) {
     const Strong *keeper = NULL;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t left;
-        if (items[i]->stores) /* nobody knows what these leave, nor when */
+        if (items[i]->stores) /* it is not known what these leave, nor when */
             return NULL;
         if (takes(items[i], &left))
             keeper = items[i];

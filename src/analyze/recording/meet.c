@@ -1,6 +1,6 @@
 /* Barriers at which all threads of a CTA meet, which are most of them: the engine is told when the last warp has come,
  * of all at once, and the machine not at all. Whatever else may happen to such a barrier (threads end, or come to one
- * in another way; or nobody goes on any more) is the machine's to judge: it is told first of who stands there, in the
+ * in another way; or nothing goes on any more) is the machine's to judge: it is told first of who stands there, in the
  * order in which they came. */
 #include "analyze/recording/internal.h"
 

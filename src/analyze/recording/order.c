@@ -12,9 +12,9 @@ enum {
     WIDER = 16,     /* so much more where no order fits: fences wait for records on their way to the host's memory */
     WIDEST = WINDOW * WIDER * WIDER,
     MOST_WIDER = 1 << 14, /* accesses to one place for which that is tried: it takes long */
-    NEAR = 8000,          /* ... and by which whoever reads what is there may have come before who changes it */
-    MOST_LOOKED = 1024,   /* accesses that are looked at for the next */
-    MOST_FIRST = 256,     /* ... and for what was there before all of them */
+    NEAR = 8000,        /* ... and by which a reader of what is there may have come before the thread that changes it */
+    MOST_LOOKED = 1024, /* accesses that are looked at for the next */
+    MOST_FIRST = 256,   /* ... and for what was there before all of them */
 };
 
 /* What is there. */
@@ -204,7 +204,7 @@ static uint32_t reader_before(const Strong *items, const bool *done, uint32_t fi
     return at;
 }
 
-/* Where nobody knows what was there at first: who wrote what `at` has read, and is near to it; or `at`. */
+/* Where it is not known what was there at first: who wrote what `at` has read, and is near to it; or `at`. */
 static uint32_t writer_before(const Strong *items, const bool *done, uint32_t first, uint32_t at, uint32_t end) {
     if (items[at].kind != STRONG_READ || !items[at].finds)
         return at;
@@ -256,8 +256,8 @@ static bool found_left(const Lefts *lefts, const Strong *items, uint32_t at) {
     return false;
 }
 
-/* What was there before all of them: what somebody found, and none of them left; or none of those near to it did; or
- * else 0, if somebody found that. */
+/* What was there before all of them: what one of them found, and none of them left; or none of those near to it did; or
+ * else 0, if one of them found that. */
 static Held at_first(const Strong *items, uint32_t count, int32_t window) {
     uint32_t end = 0;
     bool zero = false;
@@ -311,7 +311,7 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Which of one key found what none of them leaves. If nobody knows what one leaves, it may be that. */
+/* Which of one key found what none of them leaves. If it is not known what one leaves, it may be that. */
 static void find_foreign(Strong *items, uint32_t count) {
     uint64_t *left = count > 1 ? calloc(count, sizeof *left) : NULL;
     uint32_t left_count = 0;
@@ -354,7 +354,7 @@ bool strong_within(const Strong *items, uint32_t count) {
     return found;
 }
 
-/* Nobody here writes: what is found may change all the same, as by the host. Nothing is acquired from each other then,
+/* Nothing here writes: what is found may change all the same, as by the host. Nothing is acquired from each other then,
  * and any order of a thread's program does. */
 static bool order_reads(const Strong *items, uint32_t count, uint32_t *numbers) {
     for (uint32_t i = 0; i < count; i++)

@@ -26,7 +26,7 @@ typedef enum StrongKind {
     STRONG_ADD_REAL,  /* f32, f64 */
     STRONG_ADD_HALF,  /* f16, or two of them */
     STRONG_ADD_BRAIN, /* bf16, or two of them */
-    STRONG_OTHER,     /* nobody knows what it leaves */
+    STRONG_OTHER,     /* it is not known what it leaves */
 } StrongKind;
 
 struct SitePoll;
@@ -50,8 +50,8 @@ typedef struct Strong {
 /* Plain stores may come between: what they leave is not known, nor when. An access that found what was not there, and
  * what no strong access leaves, has found what one of them left; there are no more of these than stores.
  *
- * How many found something else than what was there by that order; and how many found something where nobody knows what
- * was there, so that others may have come before them or behind. */
+ * How many found something else than what was there by that order; and how many found something where it is not known
+ * what was there, so that others may have come before them or behind. */
 typedef struct StrongDoubts {
     uint32_t unfit, unsure;
     bool within; /* ... and threads of one CTA are among those at one of these places */
@@ -76,7 +76,7 @@ bool strong_chain(const Strong *items, uint32_t count, uint32_t *numbers);
  * none leaves are known (Strong.foreign). */
 bool strong_search(const Strong *items, uint32_t count, uint32_t *numbers);
 /* ---- order.c ---- */
-/* What one leaves that found what it did. False: nobody knows. */
+/* What one leaves that found what it did. False: not known. */
 bool strong_leaves(const Strong *item, uint64_t *value);
 
 #endif

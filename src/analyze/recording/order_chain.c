@@ -46,7 +46,7 @@ static bool sort_dense(Chain *chain, uint64_t least) {
     return true;
 }
 
-/* False: what somebody found or left is not known, or was found by two. */
+/* False: what one of them found or left is not known, or was found by two. */
 static bool find_links(Chain *chain, const Strong *items, uint32_t count) {
     uint64_t least = UINT64_MAX, most = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -98,7 +98,7 @@ static bool walk(Chain *chain, Link *at) {
     return true;
 }
 
-/* False: somebody found what was never there. */
+/* False: one of them found what was never there. */
 static bool rank_items(Chain *chain, const Strong *items, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         const Link *link = link_of(chain, items[i].found);

@@ -7,7 +7,7 @@
  * Warps and clusters that do the same are played once, and no more than so many records of a recording.
  *
  * Threads go the ways that they went, which what they load may have decided; the order of strong accesses stays, so
- * that a cluster is not judged in which somebody waits for his turn at one. */
+ * that a cluster is not judged in which a thread waits for its turn at one. */
 #include "analyze/recording/internal.h"
 
 #include "base/deadline.h"
@@ -163,7 +163,7 @@ static bool let_held(Player *play) {
     return any;
 }
 
-/* Until nobody can go on. */
+/* Until nothing can go on. */
 static PtxEnd go_on(Player *play, PlayCluster *cluster) {
     PtxMachine *machine = play->machine;
     bool any = true;

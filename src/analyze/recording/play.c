@@ -327,7 +327,7 @@ static void part_masks(Player *player, PlayWarp *warp, const PlaySite *site, Rec
     }
 }
 
-/* A wait of somebody who waits only when he is let. */
+/* A wait of a thread that waits only when it is allowed to. */
 static bool try_held(Player *player, PlayWarp *warp, const PlaySite *site, const Record *record, PtxGroup **group) {
     if (!player->lets || !try_site(player, warp, site, record, group))
         return false;
@@ -337,7 +337,7 @@ static bool try_held(Player *player, PlayWarp *warp, const PlaySite *site, const
 
 /* ---- All kinds ------------------------------------------------------------------------------------ */
 
-/* Whether somebody wants to see plain accesses of the warp. */
+/* Whether something wants to see plain accesses of the warp. */
 static bool is_seen(const Player *player, const PtxWarp *warp) {
     const RecordingSeen *seen = player->seen;
     return seen && seen->see && (seen->all || warp->cta->cluster == seen->cluster);
@@ -352,7 +352,7 @@ static bool is_null(const PlaySite *site, const Record *record) {
     return false;
 }
 
-/* Whether it is a fence that is to come when nobody else can go on. */
+/* Whether it is a fence that is to come when nothing else can go on. */
 static bool is_late(const Player *player, const PlayWarp *warp, const PlaySite *site) {
     return site->sequential && player->late == warp->warp->cta->cluster + 1;
 }
@@ -511,7 +511,7 @@ bool play_takes_turns(const Player *player, const PlayCluster *cluster) {
     return false;
 }
 
-/* For whoever watches: clusters that are over. */
+/* For progress: clusters that are over. */
 static void tell_progress(Player *player) {
     enum { PASSES = 64 };
     const ThreadsOptions *options = player->check->options;

@@ -5,7 +5,7 @@
  *
  * Between that place and the one that was recorded there may be only reads, and atomics that go on with what was
  * released, so that nothing is ordered there that was not so in the recorded run: all races of that one are found, too.
- * If somebody has to wait there for a poll that itself waits for him, by what else orders the two, it is played where
+ * If a thread has to wait there for a poll that itself waits for it, by what else orders the two, it is played where
  * it was recorded: each has a turn there, too, in reserve. In the same way a read of what was there twice, which can
  * only have been made the second time. */
 #include "analyze/recording/internal.h"
@@ -286,7 +286,7 @@ static void add_row(StrongTurns *turns, Row *row) {
     }
 }
 
-/* The accesses to a place that nobody writes. False: somebody does. */
+/* The accesses to a place that nothing writes. False: something does. */
 static bool add_reads(StrongTurns *turns, const Strong *items, uint32_t count) {
     for (uint32_t i = 0; i < count; i++)
         if (items[i].kind != STRONG_READ)

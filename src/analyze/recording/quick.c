@@ -1,6 +1,6 @@
 /* Plain accesses of all lanes to global memory, one beside the other, or all to the same place: most of what many
  * recordings have. They are taken from the stream by site and address alone, without a record of them being made. Where
- * anything is not as it is as a rule, nothing is taken, and whoever asks goes the way of all records. */
+ * anything is not as it is as a rule, nothing is taken, and the caller handles it as any record. */
 #include "analyze/recording/survey.h"
 
 typedef enum QuickHow {

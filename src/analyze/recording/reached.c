@@ -93,7 +93,7 @@ static void read_warp(Reached *reached, Player *player, uint32_t number, uint32_
 
 /* ---- Variables ------------------------------------------------------------------------------------ */
 
-/* Whether the kernel has variables of global memory of which nobody knows where they were. */
+/* Whether the kernel has variables of global memory of which it is not known where they were. */
 static bool has_variables(const PtxProgram *program) {
     for (uint32_t i = 0; i < program->module->variables_count; i++)
         if (program->used[i] && play_is_apart(&program->seats[i]))

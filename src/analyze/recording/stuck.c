@@ -1,4 +1,4 @@
-/* When nobody goes on any more: where those stand who wait, who ran, and who had not begun. */
+/* When nothing goes on any more: where those stand who wait, who ran, and who had not begun. */
 #include "analyze/recording/internal.h"
 
 /* Lanes that gave up at an mbarrier wait for it still. */
@@ -16,7 +16,7 @@ static void stand_at_mbarrier(Player *player, const PlaySite *site, const Record
     play_forget_parts(group, site);
 }
 
-/* Where lanes stand that have no group: for whoever asks why they wait. */
+/* Where lanes stand that have no group: to explain why they wait. */
 static void stand(Player *player, PlayWarp *warp) {
     for (Pending *pending = warp->pending; pending; pending = pending->next) {
         if (pending->group || !pending->ready || pending->record.kind == RECORD_EXIT)

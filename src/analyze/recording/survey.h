@@ -12,7 +12,7 @@ typedef struct Counts {
     uint64_t races[SURVEY_RACES]; /* how often each came up */
 } Counts;
 
-/* A hash of what somebody does. */
+/* A hash of what a thread does. */
 typedef struct SurveySum {
     uint64_t one, two;
 } SurveySum;

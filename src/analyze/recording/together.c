@@ -255,7 +255,7 @@ static const char *label_of(const Member *member, const Member *other, Verdict *
                         (unsigned long long)member->recording.launch.number);
 }
 
-/* They race if they ran at the same time, and nobody knows whether they can. */
+/* They race if they ran at the same time, and it is not known whether they can. */
 static void tell_maybe(const Member *first, const Member *second) {
     const char *why =
         first->recording.order->flags & RECORDING_ORDER_OPEN || second->recording.order->flags & RECORDING_ORDER_OPEN

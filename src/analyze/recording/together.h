@@ -1,6 +1,6 @@
 /* Races between launches of one program: recordings of those that may have run at the same time (RecordingOrder), and
  * that access the same memory, are played together, in one engine. Each begins behind those that its clock has; a
- * dependent one behind griddepcontrol.wait. Strong accesses of all of them are put in order together, so that flags
+ * dependent one behind griddepcontrol.wait. Strong accesses of all of them are ordered together, so that flags
  * which kernels set for each other count. */
 #ifndef ANALYZE_RECORDING_TOGETHER_H
 #define ANALYZE_RECORDING_TOGETHER_H

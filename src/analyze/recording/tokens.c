@@ -1,4 +1,4 @@
-/* Waits by a token: what the GPU gave as one is nobody's business but its own, so that the phase is found by what the
+/* Waits by a token: only the GPU knows what it gave as one, so that the phase is found by what the
  * lane did: its last arrival at that mbarrier. */
 #include "analyze/recording/internal.h"
 

@@ -49,7 +49,7 @@ static bool is_ordered(const PlaySite *site) {
     return site->site->strong && site->code;
 }
 
-/* A vector is put in order by its first element: the others must not be accessed on their own. */
+/* A vector is ordered by its first element: the others must not be accessed on their own. */
 static void add_elements(StrongReading *reading, const PlaySite *site, uint64_t key) {
     for (uint32_t i = 1; i < site->strong_count; i++)
         *ARENA_PUSH(reading->arena, reading->elements, reading->element_count, reading->element_capacity) =

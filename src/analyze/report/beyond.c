@@ -1,8 +1,8 @@
 /* Runs on where a kernel hangs.
  *
- * Letting everybody through at once would mix up the phases: agents would run past each other. So one wait at a time is
- * let on, by completing the phase that it waits for, and only where nothing else moves; whoever waits for what comes
- * after that goes on by itself. No finding comes of such a run. */
+ * Letting all agents through at once would mix up the phases: agents would run past each other. So one wait at a time
+ * is let on, by completing the phase that it waits for, and only where nothing else moves; an agent that waits for what
+ * comes after that goes on by itself. No finding comes of such a run. */
 #include "analyze/report/beyond.h"
 
 #include "analyze/report/coverage.h"

@@ -9,7 +9,7 @@ typedef struct Beyond {
     const Sights *sights; /* NULL: the run could not be made again */
 } Beyond;
 
-/* Makes the run again that hung, and wherever nobody can go on lets the wait pass that the finding about it blames, or
+/* Makes the run again that hung, and wherever nothing can go on lets the wait pass that the finding about it blames, or
  * else one that waits because of that: as if the phase had been completed. To the end, or to where nothing helps. The
  * verdict is only looked at. */
 Beyond beyond_run(Module *module, const Op *function, const Sights *hung, const Verdict *verdict);

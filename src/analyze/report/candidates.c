@@ -228,7 +228,7 @@ static void look_at_ring(Candidates *candidates, uint32_t index) {
         look_at_agent(candidates, index, agent);
 }
 
-/* Named barriers: somebody who only arrives, and before his first turn, lets the others begin. */
+/* Named barriers: an agent that only arrives, and before its first turn, lets the others begin. */
 static void look_at_named(Candidates *candidates, uint32_t index) {
     Builder *builder = candidates->builder;
     const Sights *sights = builder->sights;

@@ -150,7 +150,7 @@ static void follow(Builder *builder, const Op *op, const Value *token) {
     }
 }
 
-/* ---- Reads whose end nobody is told of ---------------------------------------------------------- */
+/* ---- Reads whose end is not signaled ---------------------------------------------------------- */
 
 typedef struct Load {
     const Op *op;

@@ -5,7 +5,7 @@ enum { FIRST_PAIRS = 1 << 8 };
 
 /* ---- Life ----------------------------------------------------------------------------------------- */
 
-/* Which allocations hold barriers, and whether any are tokens: whoever leaves one says more than clocks know. */
+/* Which allocations hold barriers, and whether any are tokens: an agent that leaves one says more than clocks know. */
 static void find_barriers(Coverage *coverage) {
     const Program *program = coverage->machine->program;
     coverage->late = true;
@@ -235,8 +235,8 @@ static void tell_used(Coverage *coverage, const Event *event, const Touch *touch
 
 /* ---- Events --------------------------------------------------------------------------------------- */
 
-/* Reads that another write has overwritten before are over for whoever comes after that write; for others they are
- * not. */
+/* Reads that another write has overwritten before are over for an agent that comes after that write; for others they
+ * are not. */
 static void check_overwritten(Coverage *coverage, const Event *event, Touch *touch, Area *area) {
     if (!area->over.touch || clocks_follow(coverage->clocks, event, area->over.stamp)) {
         forget_reads(coverage, &area->overwritten);
@@ -285,8 +285,8 @@ static void check_write(Coverage *coverage, const Event *event, Touch *touch) {
     area->last = now;
 }
 
-/* Whoever overwrites may have been faster than the reader: then what is read is ordered after what was there before,
- * which this agent has not read yet, but not after what is there now. */
+/* The agent that overwrites may have been faster than the reader: then what is read is ordered after what was there
+ * before, which this agent has not read yet, but not after what is there now. */
 static void check_late(Coverage *coverage, const Event *event, Touch *touch) {
     Area *latest = NULL;
     for (uint32_t i = 0; i < touch->area->meet_count; i++) {

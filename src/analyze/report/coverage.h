@@ -1,4 +1,4 @@
-/* Coverage: whoever overwrites memory must come after everyone who reads what was there, under whatever name.
+/* Coverage: an agent that overwrites memory must come after every agent that reads what was there, under whatever name.
  *
  * Decided by happens-before in a run: clocks (emulate/clocks.h) carry what each agent knows of every other, through
  * barriers, groups, forks and any chain of them; a direct edge is not asked for. An observer of eager runs, of as many
@@ -14,7 +14,7 @@ typedef struct Coverage Coverage;
 
 /* `watch` is told which waits accesses depend on; or is NULL. */
 Coverage *coverage_create(Arena *arena, Machine *machine, Watch *watch);
-/* Before each run: clocks start anew, rows stay. A run in which asynchronous operations do not complete at once is not
+/* Before each run: clocks start again, rows stay. A run in which asynchronous operations do not complete at once is not
  * looked at. */
 void coverage_start(Coverage *coverage, const Rerun *rerun);
 void coverage_observe(void *coverage, const Event *event);

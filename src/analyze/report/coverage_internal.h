@@ -104,7 +104,7 @@ struct Area {
     Read *reads;
     Read *overwritten; /* what was read before `over`, and all of it overwritten by that */
     Write over;
-    Write last, before; /* the latest write through this very area; before it, the first that nobody has read since */
+    Write last, before; /* the latest write through this very area; before it, the first that nothing has read since */
 };
 
 /* An op of an agent on an area. */
@@ -147,7 +147,7 @@ typedef struct Pair {
 } Pair;
 
 struct Coverage {
-    Watch *watch; /* who is told which waits accesses depend on; NULL: nobody */
+    Watch *watch; /* who is told which waits accesses depend on; NULL: none */
     Arena *arena;
     Machine *machine;
     Module *module;

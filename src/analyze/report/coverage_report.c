@@ -201,7 +201,7 @@ static const char *wanting_text(const Tables *tables, const Row *row) {
                         partition_name(tables, row->read->agent), op_line(tables->builder->module, row->read_op));
 }
 
-/* Why a write that covers a buffer never came after a read of it: somebody else's did. */
+/* Why a write that covers a buffer never came after a read of it: another agent's did. */
 static const char *unseen_text(const Tables *tables, const Row *row) {
     const Coverage *coverage = tables->coverage;
     for (uint32_t i = 0; i < coverage->row_count; i++) {

@@ -14,7 +14,7 @@ static bool has_text(const char *const *list, size_t count, const char *text) {
 
 /* ---- Who told whom -------------------------------------------------------------------------------- */
 
-/* Whether whoever made the earlier access said so himself. */
+/* Whether the agent that made the earlier access said so itself. */
 static bool is_direct(const Sights *sights, const Protection *protection) {
     return crew_has(sights, protection->crew, protection->from);
 }
@@ -57,7 +57,7 @@ static const char *direction_written_at(const Builder *builder, size_t index) {
     return "";
 }
 
-/* Whether its first waits pass because whoever made it arrived on it at once. */
+/* Whether its first waits pass because the agent that made it arrived on it at once. */
 static bool is_primed(const Builder *builder, size_t index) {
     for (uint32_t ring = first_ring(builder, index); ring; ring = builder->ring_next[ring - 1])
         if (builder->sights->rings[ring - 1].primed)
@@ -342,7 +342,7 @@ static void add_unseen_edge(Builder *builder, size_t index, const char *from, co
     edge->in = wait->place;
 }
 
-/* Whoever arrives on a barrier, and was not seen to let anybody go on: to whoever waits for it. */
+/* The one that arrives on a barrier, and was not seen to let any agent go on: to the one that waits for it. */
 static void add_unseen_edges(Builder *builder) {
     size_t seen = builder->edge_count;
     for (size_t i = 0; i < builder->barrier_count; i++) {

@@ -4,7 +4,7 @@
 enum { MOST_SHOWN = 12, SMALL_PART = 8 };
 
 /* How far a count gives what was seen. Where it does not, it may stand still, if waits look again at the phase that
- * they have just seen, or begin anew, up to `most` times. */
+ * they have just seen, or begin again, up to `most` times. */
 static size_t fit_length(Fit *fit, const Sighting *seen, size_t count, uint64_t most) {
     uint64_t position = (uint64_t)fit->start, turn = 2 * (uint64_t)fit->depth;
     fit->restarts = fit->repeats = 0;

@@ -24,14 +24,14 @@ typedef struct Fit {
     uint32_t slot;  /* the first */
     uint8_t parity;
     uint32_t depth;
-    uint32_t restarts; /* how often the count began anew */
+    uint32_t restarts; /* how often the count began again */
     uint32_t repeats;  /* waits for the phase that the one before was for: the count stood still */
     uint32_t left;     /* not found: how many at the end do not fit, where that is a small part; else 0 */
 } Fit;
 
 /* `parities`: whether they mean something (arrives have none). depth > 0. */
 Fit fit_sequence(const Sighting *seen, size_t count, uint32_t depth, bool parities);
-/* The same of a ring that was initialized anew up to `most` times, each time with the count at its start. */
+/* The same of a ring that was initialized again up to `most` times, each time with the count at its start. */
 Fit fit_restarting(const Sighting *seen, size_t count, uint32_t depth, bool parities, uint64_t most);
 
 /* "accumCnt % 3", "(accumCnt + 1) % 3", "0"; `counter` is what the count is called. */

@@ -386,7 +386,7 @@ static const char *barrier_real_name(Match *match, const MatchSide *side, size_t
     return real_name(barrier_name(match, side, index));
 }
 
-/* NULL for a barrier that nobody uses. */
+/* NULL for a barrier that nothing uses. */
 static const char *barrier_ends(Match *match, const MatchSide *side, size_t index) {
     const ReportBarrier *barrier = &side->report->barriers[index];
     if (!barrier->arrive_count && !barrier->wait_count)

@@ -1,5 +1,5 @@
-/* Which two barriers are the two sides of one ring: whoever waits for the one arrives on the other next, and whoever
- * waits for that arrives on the first. */
+/* Which two barriers are the two sides of one ring: the agent that waits for the one arrives on the other next, and the
+ * agent that waits for that arrives on the first. */
 #include "analyze/report/internal.h"
 
 #include "base/bisect.h"

@@ -39,7 +39,7 @@ static ReportMechanism mechanism_of(const Plan *plan, const PlanBarrier *barrier
 
 /* ---- Which barriers ----------------------------------------------------------------------------- */
 
-/* Hardware arrives on one barrier, whoever waits there; a token is made for each consumer. */
+/* Hardware arrives on one barrier, no matter which agent waits there; a token is made for each consumer. */
 static unsigned consumers_of(const Plan *plan, const PlanChannel *channel, Side side) {
     ReportMechanism mechanism = written_in_words(plan, channel);
     bool one = side == SIDE_FULL &&
@@ -181,7 +181,7 @@ static bool is_there(const Sites *sites, const ReportSite *site) {
     return false;
 }
 
-/* Whether the first wait has nothing to wait for: whoever writes finds the buffer free. Where what is read was written
+/* Whether the first wait has nothing to wait for: the writer finds the buffer free. Where what is read was written
  * an iteration ago, it is the reader who finds it there, and the writer waits for him. */
 static bool starts_free(const PlanChannel *channel, Side side) {
     return (side == SIDE_EMPTY) != channel->around;

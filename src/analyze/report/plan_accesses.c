@@ -337,7 +337,7 @@ static void part_names(Plan *plan) {
     }
 }
 
-/* A value that is made anew in each partition needs no way to another. What an unknown op does is not done twice. */
+/* A value that is made again in each partition needs no way to another. What an unknown op does is not done twice. */
 static bool is_cloned(const Plan *plan, const Op *maker) {
     return !maker->operand_count && !maker->region_count && !op_is_unknown(plan->module, maker);
 }

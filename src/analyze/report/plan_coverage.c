@@ -221,7 +221,7 @@ static void tell_lack(Plan *plan, Lack *lack) {
     bool several = lack->line_count > 1;
     Finding *finding = verdict_finding(verdict);
     finding->rule = RULE_COVERAGE_MISSING_BACK_EDGE;
-    finding->graded = true; /* whoever inserts the barriers can still add it */
+    finding->graded = true; /* the pass that inserts the barriers can still add it */
     finding->grade = SEVERITY_WARNING;
     finding->space = written->space == SPACE_TENSOR ? "tensor" : "shared";
     finding->message = verdict_text(

@@ -42,7 +42,7 @@ struct PlanOrder {
      * op. */
     uint32_t chains, partitions;
     unsigned number[MOST_PARTITIONS]; /* of those that do something */
-    uint32_t *own;                    /* of each access that is done by a copy engine: its chain; else NO_INDEX */
+    uint32_t *own;                    /* of each access that is done by a TMA unit: its chain; else NO_INDEX */
     Clock *threads, *tensors;         /* of each partition */
     Raises *raises;                   /* of each partition and chain */
     Instances *done;                  /* of each access */
@@ -64,7 +64,7 @@ static void join(PlanOrder *o, Clock to, Clock from) {
         to[i] = from[i] > to[i] ? from[i] : to[i];
 }
 
-/* A partition takes over what somebody else knows. */
+/* A partition takes over what another partition knows. */
 static void learn(PlanOrder *o, unsigned partition, Clock from, uint32_t step) {
     for (uint32_t i = 0; i < o->chains; i++) {
         if (from[i] <= o->threads[partition][i])
@@ -156,7 +156,7 @@ static void do_await(PlanOrder *o, unsigned partition, const Step *step) {
 
 /* The arrive of a channel, by its number, that a wait is for; false: it passes at once. */
 typedef struct Wanted {
-    uint64_t ring; /* turns: whoever has this count of the ring; else UINT64_MAX */
+    uint64_t ring; /* turns: the one that has this count of the ring; else UINT64_MAX */
     uint64_t arrive;
 } Wanted;
 
@@ -260,7 +260,7 @@ static void run(PlanOrder *o) {
 
 /* ---- All of it ------------------------------------------------------------------------------------ */
 
-/* Whether somebody else than the thread does it, who is neither waited for nor in any order: a copy engine. */
+/* Whether something other than the thread does it, which is neither waited for nor in any order: a TMA unit. */
 static bool is_copied(const PlanAccess *access) {
     return !access->mma && ((access->writes && access->tma) || (access->reads && access->asynchronous));
 }

@@ -5,7 +5,7 @@
  * be. An arrive of a channel leaves the clock of who arrives, and the wait for it takes that over: "full" after the
  * last write, "empty" after the last read, a ring's depth later. Buffers that take turns in one place wait for each
  * other. A loop that is scheduled (loop.stage, loop.cluster) goes in the order in which its pipeline will. MMAs of one
- * partition execute in issue order, and what copies do is known to nobody before it is waited for. */
+ * partition execute in issue order, and what copies do is known to no agent before it is waited for. */
 #ifndef ANALYZE_REPORT_PLAN_ORDER_H
 #define ANALYZE_REPORT_PLAN_ORDER_H
 

@@ -72,7 +72,7 @@ static void add_channel(Plan *plan, Steps *steps, uint32_t index) {
         add_barrier(plan, steps, STEP_WAIT, index, SIDE_EMPTY, channel->overwrites.items[i]);
 }
 
-/* Buffers in one place take turns: whoever writes the one waits for those who read the other. Columns that are packed
+/* Buffers in one place take turns: the writer of the one waits for the readers of the other. Columns that are packed
  * beside each other do not. */
 static void add_turns(Plan *plan, Steps *steps, uint32_t access) {
     const PlanAccess *write = &plan->accesses[access];

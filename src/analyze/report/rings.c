@@ -26,7 +26,7 @@ const char *builder_fitted(Builder *builder, const Fit *fit, const Sighting *see
     return verdict_keep(builder->verdict, &text);
 }
 
-/* A ring that is initialized in a loop is counted anew each time, where it is not one count anyway. */
+/* A ring that is initialized in a loop is counted again each time, where it is not one count anyway. */
 static Fit fit_ring_uses(const Builder *builder, const Ring *ring, const Sighting *seen, size_t count, bool parities) {
     Fit fit = fit_sequence(seen, count, (uint32_t)ring->depth, parities);
     uint64_t slots = (uint64_t)ring->depth * builder->machine->program->ctas;
@@ -361,7 +361,7 @@ static void find_issues(Builder *builder, uint32_t index, ReportBarrier *barrier
     Verdict *verdict = builder->verdict;
     bool any = ring->waits || ring->arrivals || ring->flips;
     bool blocked = builder->sights->end == RUN_STUCK;
-    bool let_on = ring->flips > 0; /* with no arrival: by whoever looked past a wait that hangs */
+    bool let_on = ring->flips > 0; /* with no arrival: by the code that let a wait pass that hangs */
     if (ring->depth == 1 && ring->root && ring->waits > 2)
         builder_issue(builder, barrier, depth_one);
     if (ring->flips > 2 * (uint64_t)ring->depth && slots_used(ring) && slots_used(ring) < ring->depth && !blocked)

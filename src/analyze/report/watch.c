@@ -184,7 +184,7 @@ static Told *told(const Watch *watch, uint32_t to, uint32_t from, bool asynchron
     return watch->told ? &watch->told[(to * agents + from) * 2 + asynchronous] : NULL;
 }
 
-/* Whoever completed the phase has told the agent what he did before. */
+/* The agent that completed the phase has told the agent what it did before. */
 static void hear(Watch *watch, const Spot *spot, uint32_t agent, const Op *wait) {
     for (uint32_t i = 0; i < spot->before_count; i++) {
         const Seen *from = &running(watch)->seen[spot->before[i]];
@@ -315,8 +315,8 @@ static void pass(Watch *watch, Spot *spot, const Event *event) {
     *passed = barrier->generation + 1;
 }
 
-/* Whether an arrival says no more than that there is nothing to wait for yet: whoever made the barrier arrives, and has
- * neither touched memory nor waited in between. Tokens and arefs start with their empty side free. */
+/* Whether an arrival says no more than that there is nothing to wait for yet: the agent that made the barrier arrives,
+ * and has neither touched memory nor waited in between. Tokens and arefs start with their empty side free. */
 static bool is_priming(Watch *watch, const Spot *spot, const Event *event) {
     return spot->fresh && ring_of(watch, spot)->side == SIDE_NONE && spot->maker == event->agent &&
            watch->work[event->agent] == spot->work && event->effect->effect.done == DONE_NOW;

@@ -60,13 +60,13 @@ typedef struct Ring {
     uint64_t flips;
     uint64_t
         *slot_flips; /* of each slot, in the first CTA; NULL: of a run that is not kept, or there are too many slots */
-    uint64_t unseen; /* phases that completed while nobody had seen the one before */
+    uint64_t unseen; /* phases that completed while nothing had seen the one before */
     uint64_t waits, arrivals;
     int64_t expected;                     /* bytes of the first phase that had any; -1: none had */
     Delivery deliveries[MOST_DELIVERIES]; /* of that phase */
     uint32_t delivery_count;
     bool bytes_vary; /* other phases had other sums */
-    bool primed;     /* whoever made it arrived at once, so that the first waits pass */
+    bool primed;     /* the agent that made it arrived at once, so that the first waits pass */
     uint32_t first;  /* of what was seen on it, in the order in which it came: its index + 1; 0: nothing was */
 } Ring;
 
@@ -133,14 +133,14 @@ void watch_start(Watch *watch, const Rerun *rerun);
 void watch_observe(Watch *watch, const Event *event);
 /* How far the run is, in events. */
 uint64_t watch_moment(const Watch *watch);
-/* Told by whoever knows the order of accesses: a wait for `barrier` (`named`: a named one) is what first put the later
- * access after the earlier one, which was at the moment `since`, and (`by_helper`) asynchronous. If by now its agent
- * has also been told by whoever made the earlier access, it is that barrier that protects. */
+/* Called by the code that knows the order of accesses: a wait for `barrier` (`named`: a named one) is what first put
+ * the later access after the earlier one, which was at the moment `since`, and (`by_helper`) asynchronous. If by now
+ * its agent has also been told by the agent that made the earlier access, it is that barrier that protects. */
 void watch_protects(Watch *watch, uint32_t barrier, bool named, Protection protection, uint64_t since, bool by_helper);
 void watch_end(Watch *watch, RunEnd end);
 /* The run that was kept; NULL if there was none. */
 const Sights *watch_kept(const Watch *watch);
-/* Whether the agent is one of a crew; nobody is of NO_CREW. */
+/* Whether the agent is one of a crew; nothing is of NO_CREW. */
 bool crew_has(const Sights *sights, uint32_t crew, uint32_t agent);
 /* How many runs there were. */
 uint64_t watch_runs(const Watch *watch);

@@ -125,7 +125,7 @@ static void let_through(Inquiry *inquiry) {
     inquiry->machine->observe = NULL;
 }
 
-/* The first phase of the barrier in which all arrivals are there: which bytes are not, with everybody else let through.
+/* The first phase of the barrier in which all arrivals are there: which bytes are not, with all others let through.
  */
 typedef struct ByteWatch {
     uint32_t barrier, generation;
@@ -141,7 +141,7 @@ static void watch_bytes(void *observer, const Event *event) {
         watch->bytes = barrier->pending ? 0 : barrier->bytes;
 }
 
-/* An arrival may be missing on a barrier because somebody waits, in the end, for this very wait; if the bytes are wrong
+/* An arrival may be missing on a barrier because an agent waits, in the end, for this very wait; if the bytes are wrong
  * all the same, then that is the cause, and not the circle. */
 static void find_bytes(Inquiry *inquiry) {
     Machine *machine = inquiry->machine;
@@ -180,7 +180,7 @@ static bool is_in_loop(const Op *op) {
     return false;
 }
 
-/* The op by which a strand arrives on a barrier or its ring, in a loop that could have gone round more often. */
+/* The op by which a strand arrives on a barrier or its ring, in a loop that could have iterated more often. */
 static bool arrives_in_loop(const Machine *machine, uint32_t strand, uint32_t barrier, uint32_t *pc) {
     const Program *program = machine->program;
     for (uint32_t from = program->strands[strand].entry;;) {
@@ -273,7 +273,7 @@ static bool is_missed_sign(const Inquiry *inquiry, const Blocked *blocked, const
     if (*sign == NO_BARRIER)
         return false;
     if (!waited) {
-        bool seen = false; /* by anybody but the one who arrives there itself */
+        bool seen = false; /* by any agent but the one that arrives there itself */
         for (uint32_t i = 0; i < machine->program->strand_count && !seen; i++)
             seen = i != inquiry->strands[agent] && strand_waits(machine, i, *sign) != NO_PC;
         return !seen;
@@ -284,7 +284,8 @@ static bool is_missed_sign(const Inquiry *inquiry, const Blocked *blocked, const
 
 enum { MOST_SIGNALS = 256 /* that are looked at: each is held against the whole program */ };
 
-/* What an agent arrives on, and nobody waits for, or (`waited`) whoever laps the blocked one does only elsewhere. */
+/* What an agent arrives on, and nothing waits for, or (`waited`) the agent that laps the blocked one does only
+ * elsewhere. */
 static bool find_sign_of(const Inquiry *inquiry, Blocked *blocked, const Deed *lapper, uint32_t agent, bool waited) {
     const Program *program = inquiry->machine->program;
     uint32_t strand = inquiry->strands[agent], looked_at = 0;
@@ -304,7 +305,7 @@ static bool find_sign_of(const Inquiry *inquiry, Blocked *blocked, const Deed *l
     return false;
 }
 
-/* The sign that should hold back whoever laps the agent: its own, or one of somebody who comes after it. */
+/* The sign that should hold back the agent that laps this one: its own, or one of an agent that comes after it. */
 static void find_sign(const Inquiry *inquiry, Blocked *blocked, const Deed *lapper) {
     bool found = lapper->agent == blocked->agent || find_sign_of(inquiry, blocked, lapper, blocked->agent, false) ||
                  find_sign_of(inquiry, blocked, lapper, blocked->agent, true);
@@ -432,7 +433,7 @@ static void keep_barriers(Inquiry *inquiry) {
 }
 
 /* Whether it would fill what another blocked agent waits for, and stands before that at a barrier of which no phase was
- * ever complete: it waits for room where nobody has taken any. */
+ * ever complete: it waits for room where nothing has taken any. */
 static bool waits_for_room(const Inquiry *inquiry, const Blocked *blocked) {
     if (blocked->status != AGENT_WAITS || blocked->parity || blocked->state.generation != blocked->state.born)
         return false;

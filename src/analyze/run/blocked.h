@@ -13,7 +13,7 @@
 Finding *blocked_explain(Machine *machine, const History *history, Verdict *verdict);
 /* The machine stopped with a fault. */
 Finding *fault_explain(Machine *machine, const History *history, Verdict *verdict);
-/* The machine ended, but of this barrier a phase completed while nobody had seen the one before; NULL if that was not
+/* The machine ended, but of this barrier a phase completed while nothing had seen the one before; NULL if that was not
  * so. */
 Finding *overrun_explain(Machine *machine, const History *history, uint32_t barrier, Verdict *verdict);
 /* The machine ended with transaction bytes left on a barrier; NULL if there are none. */

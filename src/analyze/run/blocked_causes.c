@@ -25,7 +25,7 @@ bool inquiry_in_circle(const Inquiry *inquiry, const Blocked *blocked) {
 /* ---- Taken and not given back --------------------------------------------------------------------- */
 
 /* Whether `barrier` is the other side of what the agent waits for: as many slots, the same one; the agent completes its
- * phases, and has completed one more than it got back; and whoever should give it back has seen them all. */
+ * phases, and has completed one more than it got back; and the agent that should give it back has seen them all. */
 static bool is_taken(const Inquiry *inquiry, const Blocked *blocked, uint32_t barrier) {
     const Machine *machine = inquiry->machine;
     const BarrierHistory *past = &inquiry->history->barriers[barrier];

@@ -28,14 +28,16 @@ typedef struct Blocked {
     Deed releaser;
     uint32_t releaser_order;
     Deed exited;          /* RULE_DEADLOCK_EXITED: who ended, and where it would have arrived */
-    const LastPass *idle; /* a wait that does not hold back whoever laps it; NULL if there is none */
+    const LastPass *idle; /* a wait that does not hold back the agent that laps it; NULL if there is none */
     uint32_t idle_barrier, idle_agent;
-    /* RULE_DEADLOCK_LAPPED: what the agent does after its wait, at `sign_pc`, and whoever laps it does not wait for. */
+    /* RULE_DEADLOCK_LAPPED: what the agent does after its wait, at `sign_pc`, and the agent that laps it does not wait
+     * for. */
     uint32_t sign, sign_pc, sign_agent; /* NO_BARRIER: none was found */
     bool sign_waited;                   /* the other one does wait for it, elsewhere */
     bool unexpected;                    /* bytes are there, and no arrival is, that of their expect neither */
     /* In a circle: */
-    uint32_t taken;    /* the barrier on which whoever should release it took the slot, and did not; NO_BARRIER: none */
+    uint32_t
+        taken; /* the barrier on which the agent that should release it took the slot, and did not; NO_BARRIER: none */
     bool repeats_more; /* it waits in a loop, and the arrival is in none, or further out */
     RoomKind room;
     /* A named barrier: two ops that do not agree on its threads; the second NO_PC: all agree. */
@@ -71,11 +73,11 @@ bool inquiry_contributed(const BarrierHistory *history, uint32_t agent, uint32_t
 const char *inquiry_awaited(const Inquiry *inquiry, const Blocked *blocked);
 const char *inquiry_agent(const Inquiry *inquiry, uint32_t agent, Helper helper);
 const char *inquiry_barrier(const Inquiry *inquiry, uint32_t barrier);
-/* Whether the agent has come to its end, or never ran. */
+/* Whether the agent has ended, or never ran. */
 bool inquiry_ended(const Inquiry *inquiry, uint32_t agent);
 
 /* ---- blocked_causes.c ---- */
-/* Who would release it and is blocked as well; NULL: there is nobody. And whether it waits, through others, for itself.
+/* Who would release it and is blocked as well; NULL: there is none. And whether it waits, through others, for itself.
  */
 const Blocked *inquiry_releaser(const Inquiry *inquiry, const Blocked *blocked);
 bool inquiry_in_circle(const Inquiry *inquiry, const Blocked *blocked);

@@ -283,7 +283,7 @@ static const char *completed_text(const Case *c) {
                               line_at(machine, last[1].pc), line_at(machine, last[0].pc));
 }
 
-/* Phases are over before anybody looks. */
+/* Phases are over before any agent looks. */
 static void explain_lapped(const Case *c, Finding *finding) {
     const LastPass *pass = history_pass(c->inquiry->history, c->root->barrier, c->root->agent);
     finding->message = verdict_text(
@@ -330,8 +330,8 @@ static const char *other_slots(const Case *c) {
     return verdict_keep(c->verdict, &text);
 }
 
-/* "default, which waits for %full at IR line 41,": whoever waits for what the agent signals next is likely to be the
- * one that it waits for; "" if there is nobody. */
+/* "default, which waits for %full at IR line 41,": the agent that waits for what this one signals next is likely to be
+ * the one that it waits for; "" if there is none. */
 static const char *peer_text(const Case *c) {
     const Machine *machine = c->inquiry->machine;
     const Program *program = machine->program;
@@ -384,7 +384,7 @@ static const char *fix_of_missing(const Case *c, const char *slots) {
                             "slot (check which slot the others arrive on), or remove the wait.";
 }
 
-/* Arrivals are missing, and nobody makes them. */
+/* Arrivals are missing, and nothing makes them. */
 static void explain_no_producer(const Case *c, Finding *finding) {
     ReportPlace arriver;
     const char *slots = other_slots(c);
@@ -476,7 +476,7 @@ static void explain_cadence(const Case *c, const char *other, Finding *finding) 
                                 line, other);
 }
 
-/* Whoever should release the slot took it, and waits for the next one first. */
+/* The agent that should release the slot took it, and waits for the next one first. */
 static void explain_unreleased(const Case *c, const char *other, Finding *finding) {
     const LastPass *pass = history_pass(c->inquiry->history, c->root->taken, c->root->releaser.agent);
     const Blocked *taker = inquiry_releaser(c->inquiry, c->root);

@@ -147,11 +147,11 @@ static bool goes_right_otherwise(Check *check, const Rerun *rerun) {
         if (other.world != rerun->world && !(data && machine_world_has_zeros(other.world)) &&
             run(check, &other) == RUN_COMPLETE && !has_leftover(check->machine))
             return true;
-    return deadline_look(); /* nobody knows */
+    return deadline_look(); /* it is not known */
 }
 
-/* What goes wrong may come of choices that cannot be so: of data that Weir made up, or of two conditions that nobody
- * knows and that hang together. Then it is no finding, and what to give is said. One condition alone can be either. */
+/* What goes wrong may come of choices that cannot be so: of data that Weir made up, or of two conditions that are not
+ * known and that hang together. Then it is no finding, and what to give is said. One condition alone can be either. */
 static bool take_back_made_up(Check *check, const Rerun *rerun, const Op *first, const Finding *finding) {
     Verdict *verdict = check->verdict;
     if (!goes_right_otherwise(check, rerun))
@@ -267,7 +267,7 @@ static bool judge(Check *check, const Rerun *rerun, RunEnd end) {
 enum { MOST_OBSERVERS = 3 };
 typedef struct Audience {
     struct {
-        Observe *observe; /* NULL: nobody */
+        Observe *observe; /* NULL: none */
         void *observer;
     } seats[MOST_OBSERVERS];
 } Audience;
@@ -587,8 +587,8 @@ static const Finding *first_wrong(const Verdict *verdict, size_t from) {
     return NULL;
 }
 
-/* What goes wrong only at a launch that callers may never make is no finding. Nobody launches a size of 0; whether
- * sizes are multiples of the tile a launch that was given tells, and without one nobody knows. */
+/* What goes wrong only at a launch that callers may never make is no finding. No caller launches a size of 0; whether
+ * sizes are multiples of the tile a launch that was given tells, and without one it is not known. */
 static void settle_doubts(Check *check, const Launch *launch, size_t first) {
     static const char *const when[] = {"", "with a size of 0", "with a size that is not a multiple of the tile",
                                        "if two loops, whose bounds come from different arguments or are computed "
@@ -614,7 +614,7 @@ static void run_chosen_launch(Check *check, const Launch *launch) {
     Verdict *verdict = check->verdict;
     size_t found = verdict->finding_count, incomplete = verdict->incomplete_count;
     run_launch(check, launch);
-    if (launch->doubt == DOUBT_EMPTY) /* what nobody launches need not be looked at whole */
+    if (launch->doubt == DOUBT_EMPTY) /* what no caller launches need not be looked at whole */
         verdict->incomplete_count = incomplete;
     if (launch->doubt)
         settle_doubts(check, launch, found);

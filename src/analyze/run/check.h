@@ -1,4 +1,4 @@
-/* Runs a kernel's launches and says whether all agents come to their end, and, since the runs are there, whether their
+/* Runs a kernel's launches and says whether all agents finish, and, since the runs are there, whether their
  * accesses to memory are ordered (races.h): the engine of `weir run` and `weir check`.
  *
  * By default one eager run of each cluster decides for all schedules, by the order of causes (emulate/causes.h); where
@@ -23,7 +23,7 @@ typedef enum ScheduleChoice {
 /* The schedule of one run of such a choice. */
 ScheduleKind schedule_chosen(ScheduleChoice choice);
 
-/* Somebody who looks on at the plain runs of each cluster, those in which what is asynchronous completes at once; of
+/* An observer of the plain runs of each cluster, those in which what is asynchronous completes at once; of
  * the launch that was given, if there is one. */
 typedef struct Spectator {
     void *context;
@@ -45,7 +45,7 @@ typedef struct CheckOptions {
     uint64_t states;            /* of an exhaustive search; 0: 200,000 */
     bool out_of_order;          /* tensor-core work is ordered by waits alone */
     bool mirrored;              /* agents have their turns the other way round: the verdict is the same */
-    const Spectator *spectator; /* NULL: nobody */
+    const Spectator *spectator; /* NULL: none */
     /* What the loads of a cluster gave when the whole grid ran (emulate/grid.h); NULL: it did not. */
     const struct LoadLog *(*loads)(void *context, uint64_t cluster);
     void *loads_context;

@@ -23,8 +23,8 @@ struct Doubts {
     Unknowns *unknowns; /* of each agent */
     Note *notes;        /* of accesses */
     uint32_t note_count, note_capacity;
-    /* Pasts: of each agent, how many of its unknown ops surely came before. The first is that of nobody; many accesses
-     * have one in common. */
+    /* Pasts: of each agent, how many of its unknown ops surely came before. The first is that of no agent; many
+     * accesses have one in common. */
     uint32_t **pasts, past_count, past_capacity, past_room; /* past_room: pasts that there is memory for */
     uint32_t *last;                                         /* of each agent, its latest one */
     uint32_t *now;                                          /* scratch: a past */

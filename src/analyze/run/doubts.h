@@ -1,9 +1,9 @@
 /* What may have ordered two accesses that nothing else orders: ops that are not known.
  *
- * An observer of a run. An op whose effects are not known could wait for anybody, and release anybody. It cannot have
- * ordered two accesses if it surely comes before both, or after both: happens-before, as far as it is known, decides
- * that (emulate/clocks.h). So a race is certain if every such op of its run is unrelated to it; else it is a doubt, and
- * no error. What comes after the second access is seen as the run goes on. */
+ * An observer of a run. An op whose effects are not known could wait for any agent, and release any agent. It cannot
+ * have ordered two accesses if it surely comes before both, or after both: happens-before, as far as it is known,
+ * decides that (emulate/clocks.h). So a race is certain if every such op of its run is unrelated to it; else it is a
+ * doubt, and no error. What comes after the second access is seen as the run goes on. */
 #ifndef ANALYZE_RUN_DOUBTS_H
 #define ANALYZE_RUN_DOUBTS_H
 

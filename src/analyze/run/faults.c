@@ -127,7 +127,7 @@ Finding *overrun_explain(Machine *machine, const History *history, uint32_t barr
     return finding;
 }
 
-/* The work of a cluster that was canceled is done by nobody. */
+/* The work of a cluster that was canceled is done by no cluster. */
 static Finding *unread_explain(const Inquiry *inquiry) {
     Finding *finding = inquiry_finding(inquiry, RULE_CLC_UNREAD, 1);
     finding->message = "a cluster is canceled, and the response that names it is never read: its work is not done";

@@ -3,7 +3,7 @@
 
 #include "analyze/telling/place.h"
 
-/* What an agent does, by the kind of event; NULL: that is nobody's doing, and not told. */
+/* What an agent does, by the kind of event; NULL: no agent does it, and not told. */
 static const char *const verbs[] = {
     [EVENT_ACCESS] = "reads",
     [EVENT_INIT] = "initializes",

@@ -5,7 +5,7 @@
 #include "emulate/guessed.h"
 
 /* Worlds in which each place in memory has a number of its own: two in three places of a short ring differ in one. And
- * worlds in which loops go round any ring, and branches are where they are with most numbers. */
+ * worlds in which loops wrap any ring, and branches are where they are with most numbers. */
 enum { FIRST_APART = 4, LAST_APART = 31, FIRST_LARGE = MACHINE_LARGE_WORLD, LAST_LARGE = MACHINE_LARGE_WORLD + 1 };
 
 static bool matters(const Effect *effect, const Race *race, uint32_t pc) {
@@ -92,7 +92,7 @@ const Op *race_made_up(OtherData *data, const Rerun *rerun, const Race *race) {
         return place;
     Shown shown = place ? show_in(data, rerun, race, FIRST_APART, LAST_APART)
                         : show_in(data, rerun, race, FIRST_LARGE, LAST_LARGE);
-    /* Which slots are the same is anybody's guess; what loops and branches do is not, unless a run shows it, or time
+    /* Which slots are the same is not known; what loops and branches do is not, unless a run shows it, or time
      * does not suffice to try. */
     return deadline_look() || shown.races < shown.runs || (place && !shown.runs) ? load : NULL;
 }

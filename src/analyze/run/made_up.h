@@ -19,7 +19,7 @@ typedef struct OtherData {
 
 /* After a run that is watched for races. */
 void other_data_note(OtherData *data);
-/* The load whose data the race comes of; NULL if nobody need give any: nothing hangs on such data, or the two race
+/* The load whose data the race comes of; NULL if none has to be given: nothing hangs on such data, or the two race
  * whatever it is. `rerun` is the run that has shown the race, the last one noted. */
 const Op *race_made_up(OtherData *data, const Rerun *rerun, const Race *race);
 

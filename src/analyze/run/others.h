@@ -2,7 +2,7 @@
  *
  * Every risk of a run (emulate/causes.h) asks for one in which what it names is held back, beside what was held back
  * already: so another set of arrivals completes a phase, or a wait comes too late. Each of them is watched in turn, and
- * may have risks of its own. The number is bounded; whoever asks is told if some were left. */
+ * may have risks of its own. The number is bounded; the caller is told if some were left. */
 #ifndef ANALYZE_RUN_OTHERS_H
 #define ANALYZE_RUN_OTHERS_H
 

@@ -292,7 +292,7 @@ static void check_access(Races *races, const Event *event, uint32_t thread, bool
         race_object(races, event, thread, writes, &conflict, false);
         return;
     }
-    /* Two operations of one helper are ordered only as far as their issuer knows: always for the copy engine and for
+    /* Two operations of one helper are ordered only as far as their issuer knows: always for the TMA unit and for
      * launch control, and for the tensor core where its work is ordered by waits alone. */
     uint32_t helper = race_helper(thread);
     bool copies = helper == HELPER_TMA || helper == HELPER_CLC, tensor = helper == HELPER_TENSOR;
@@ -379,7 +379,7 @@ static void access_event(Races *races, const Event *event) {
     if (!set)
         return;
     bool writes = effect->verb != EFFECT_READ;
-    /* What is done at once is the agent's own, whoever does it: before it is lowered, a product or a copy may be
+    /* What is done at once is the agent's own, no matter what does it: before it is lowered, a product or a copy may be
      * written so. But where commits are written out, products are asynchronous, said or not. */
     bool own = effect->done == DONE_NOW && !(effect->helper == HELPER_TENSOR && races->commits);
     uint32_t thread = race_actor(event->agent, own ? HELPER_BASE : effect->helper);
@@ -447,7 +447,7 @@ static void signal_event(Races *races, const Event *event) {
                    parity);
 }
 
-/* A barrier is made, or ends: that writes its bytes, and nobody may work on them. An arrival that is still on its way
+/* A barrier is made, or ends: that writes its bytes, and nothing may work on them. An arrival that is still on its way
  * would come to the barrier that is made; to one that has ended it does no harm. */
 static void check_life(Races *races, const Event *event) {
     const CompiledEffect *effect = event->effect;
@@ -472,15 +472,15 @@ static void check_life(Races *races, const Event *event) {
     races_check_over(races, event, consan_base(event->agent), true, set);
 }
 
-/* The arrival comes some time: it writes the barrier, whoever's bytes those are by then, unless somebody has waited for
- * the phase that it comes in. Returns the bytes of the barrier, if they are known. */
+/* The arrival comes some time: it writes the barrier, no matter to what those bytes belong by then, unless something
+ * has waited for the phase that it comes in. Returns the bytes of the barrier, if they are known. */
 static const SpanSet *late_event(Races *races, const Event *event, Word view) {
     const CompiledEffect *effect = event->effect;
     const char *problem;
     const SpanSet *set = word_is(view, WORD_VIEW) && effect->type && effect->effect.side == SIDE_NONE
                              ? spans_of(races->spans, view, effect->type, &problem)
                              : NULL;
-    /* Nobody sees the arrival of copies, their issuer neither: as if its copy engine made it. */
+    /* Nothing sees the arrival of copies, their issuer neither: as if its TMA unit made it. */
     Helper helper = effect->effect.done == DONE_COPIES ? HELPER_TMA : effect->effect.helper;
     races->late_arrivals = true;
     if (set)
@@ -554,8 +554,8 @@ static void await_event(Races *races, const Event *event) {
         await_group(races, event, CONSAN_COPY);
 }
 
-/* Memory that is given back is whoever's asks next: nobody may work on it any more, as if it were written. Only an
- * arrival may come late: it harms whoever uses the bytes next, and nobody if no one does. */
+/* Memory that is given back goes to the next that asks for it: nothing may work on it any more, as if it were written.
+ * Only an arrival may come late: it harms the next user of the bytes, and nothing if no agent does. */
 static void free_event(Races *races, const Event *event) {
     const SpanSet *set = spans_at(races, event, event->view, event->effect->type, event->part);
     ConsanConflict conflict = {.kind = CONSAN_CLEAN};

@@ -44,7 +44,7 @@ typedef struct Race {
     uint32_t instead_count;
     /* One of the two, the later one (unseen_later) or the earlier, is reported on a barrier for which the other one's
      * agent never waits (guard_wait_pc: UINT32_MAX), or not in time. */
-    bool unseen, unseen_later, unseen_by_all;       /* by_all: nobody does */
+    bool unseen, unseen_later, unseen_by_all;       /* by_all: no agent does */
     bool guard_passed;                              /* it went past that wait before */
     uint32_t guard, guard_wait_pc, guard_arrive_pc; /* of any of these */
     struct RacePair {
@@ -99,7 +99,7 @@ void races_take_back(Races *races, uint32_t index);
 bool races_show(const Races *races, const Race *race);
 /* What the runs before have shown is forgotten. */
 void races_clear(Races *races);
-/* Those in doubt, which have been reported, are looked for anew from now on. Returns how many races are left. */
+/* Those in doubt, which have been reported, are looked for again from now on. Returns how many races are left. */
 uint32_t races_forget_doubts(Races *races);
 /* The engine's tables, for people. */
 void races_print(const Races *races, const Machine *machine, Text *to);

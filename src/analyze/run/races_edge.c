@@ -126,7 +126,7 @@ static const Guard *guard_on(const Races *races, uint32_t agent, uint32_t barrie
 /* Who is asked whether it waits for the barriers on which an access is reported. */
 typedef enum Watcher {
     NOBODY_WAITS, /* no strand waits for it at all */
-    OTHER_NEVER,  /* the other strand never does; what the op itself does not report, nobody does */
+    OTHER_NEVER,  /* the other strand never does; what the op itself does not report is not reported */
     OTHER_WAITS,  /* the other strand does, somewhere, but has not here */
 } Watcher;
 
@@ -166,7 +166,7 @@ static bool find_unseen_from(const Races *races, Race *race, uint32_t strand, ui
     return false;
 }
 
-/* A barrier that is arrived on, and for which nobody waits, in either direction. */
+/* A barrier that is arrived on, and for which nothing waits, in either direction. */
 static bool find_unseen(const Races *races, Race *race, uint32_t later, uint32_t earlier) {
     if (find_unseen_from(races, race, earlier, race->other_pc, NOBODY_WAITS, later))
         return true;
@@ -186,13 +186,14 @@ static bool find_late_wait(const Races *races, Race *race, uint32_t strand, uint
     return true;
 }
 
-/* Who reads what nobody has written yet should have come after this write: what reports that it does not wait for, or
+/* Who reads what nothing has written yet should have come after this write: what reports that it does not wait for, or
  * not in time. */
 static bool find_unwritten(const Races *races, Race *race, uint32_t later, uint32_t earlier) {
     Race tried = *race, released = *race;
     uint32_t agent = consan_agent(race->other_thread);
     bool found = find_unseen_from(races, &tried, later, race->pc, OTHER_NEVER, earlier);
-    /* It may be meant to read before this write: it says when it has, and nobody listens; or it came as it should. */
+    /* It may be meant to read before this write: it says when it has, and nothing waits for that; or it came as it
+     * should. */
     if (!found && later != earlier &&
         !find_unseen_from(races, &released, earlier, race->other_pc, NOBODY_WAITS, later) &&
         find_late_wait(races, &tried, later, race->pc, agent, earlier)) {

@@ -1,4 +1,4 @@
-/* What goes on in the memory of a CTA when the CTA ends: copies, products and arrivals that nobody has waited for. */
+/* What goes on in the memory of a CTA when the CTA ends: copies, products and arrivals that nothing has waited for. */
 #include "analyze/run/races_internal.h"
 
 /* Who ends while its stores still read shared memory leaves them to read what comes after. */

@@ -1,4 +1,5 @@
-/* What the files about races share: the engine, and what is remembered for whoever explains what it objects to. */
+/* What the files about races share: the engine, and what is remembered for the code that explains what it objects to.
+ */
 #ifndef ANALYZE_RUN_RACES_INTERNAL_H
 #define ANALYZE_RUN_RACES_INTERNAL_H
 
@@ -70,7 +71,7 @@ static inline Helper race_helper(uint32_t actor) {
 }
 
 /* ---- races.c ---- */
-/* The engine objects to what `thread` does, or that it comes to its end. */
+/* The engine objects to what `thread` does, or that it ends. */
 void race_object(Races *races, const Event *event, uint32_t thread, bool writes, const ConsanConflict *conflict,
                  bool by_order);
 
@@ -88,7 +89,7 @@ void races_check_over(Races *races, const Event *event, uint32_t thread, bool wr
 void races_check_scratch(Races *races, const Event *event);
 
 /* ---- races_exit.c ---- */
-/* An agent has come to its end, and with the first one of a CTA the CTA has. */
+/* An agent has ended, and with the first one of a CTA the CTA has. */
 void races_end(Races *races, const Event *event);
 
 /* ---- races_edge.c ---- */

@@ -31,7 +31,7 @@ static uint32_t issuer_of(uint32_t thread) {
     return consan_base(consan_agent(thread));
 }
 
-/* Whose the earlier access is. That the arrival of cp.async is made by a copy engine is for the engine alone. */
+/* Whose the earlier access is. That the arrival of cp.async is made by a TMA unit is for the engine alone. */
 static const char *earlier_text(const Machine *machine, const Race *race, Verdict *verdict) {
     bool copies = race->arrives && race_helper(race->other_thread) == HELPER_TMA;
     return thread_text(machine, copies ? issuer_of(race->other_thread) : race->other_thread, verdict);
@@ -246,7 +246,7 @@ static const char *slot_text(const Machine *machine, const Value *view, Verdict 
 }
 
 /* A copy into one slot that reports to the barrier of another, as far as the IR shows: that is the likely cause,
- * whoever else is there. */
+ * no matter what else is there. */
 static bool explain_copy(const Machine *machine, uint32_t pc, Finding *finding, Verdict *verdict) {
     Effect effects[EFFECTS_MOST];
     unsigned count = effects_of(machine->program->module, machine->program->ops[pc], effects);

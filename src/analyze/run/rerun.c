@@ -1,4 +1,4 @@
-/* One run of one cluster, looked at by whoever wants to and by the race engine. */
+/* One run of one cluster, seen by an observer, if there is one, and by the race engine. */
 #include "analyze/run/rerun.h"
 
 #include "analyze/run/blocked.h"
@@ -6,10 +6,10 @@
 #include "analyze/telling/place.h"
 #include "ir/op.h"
 
-/* Hands events on to whoever looks on, and to the race engine, whose tables it prints before the first event of a later
+/* Hands events on to the observer, and to the race engine, whose tables it prints before the first event of a later
  * step than was asked for. */
 typedef struct StateWatch {
-    Observe *observe; /* NULL: nobody */
+    Observe *observe; /* NULL: none */
     void *observer;
     Races *races; /* NULL: it does not watch such a run */
     const Machine *machine;

@@ -11,7 +11,7 @@
 #include "emulate/schedule.h"
 #include "render/trace.h"
 
-/* More than this nobody can look at; the picture ends there. */
+/* More than this nothing can look at; the picture ends there. */
 enum { TIMELINE_MOST_EVENTS = 1 << 20 };
 
 typedef struct Timeline Timeline;

@@ -43,7 +43,7 @@ typedef struct GridTrail {
     Launch *launches; /* one a kernel */
     uint32_t count;
     uint32_t devices, resident; /* as in GlobalOptions */
-    uint32_t granule;           /* as in GsanOptions; 0: nobody said */
+    uint32_t granule;           /* as in GsanOptions; 0: not given */
     bool cancels;               /* as in GridOptions */
     Turns turns;
 } GridTrail;

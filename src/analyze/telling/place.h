@@ -15,7 +15,7 @@ void op_place_set(Module *module, const Op *op, FindingPlace *place, Verdict *ve
 
 /* The verdict is incomplete because of an op. */
 void op_incomplete(Module *module, const Op *op, const char *reason, Verdict *verdict);
-/* ... since nobody knows what it does, and it may prevent what was found, which is no finding then. */
+/* ... since it is not known what it does, and it may prevent what was found, which is no finding then. */
 void op_may_prevent(Module *module, const Op *op, const Finding *finding, Verdict *verdict);
 
 /* ... since what was found comes of data that Weir made up for what the op loads, and is no finding then. */
@@ -34,7 +34,8 @@ const Allocation *allocation_at(const Allocations *allocations, uint32_t storage
 /* "%ring at byte 16384"; "global memory" for what is no view. */
 void access_name(const Machine *machine, const CompiledEffect *effect, Word view, Text *to);
 
-/* Who does it: accesses are told of whoever makes them; all else happens in the agent's own time, or when it completes.
+/* Who does it: an access is reported as that of the agent that makes it; all else happens in the agent's own time, or
+ * when it completes.
  */
 Helper event_helper(const Event *event);
 

@@ -122,7 +122,7 @@ static const char *with_calls(Verdict *verdict, const char *text) {
     return verdict_keep(verdict, &to);
 }
 
-/* The same of whoever waits forever. */
+/* The same of the agent that waits forever. */
 const ReportBlocked *blocked_retold(Verdict *verdict, const Finding *finding, Retell *retell, const void *context) {
     ReportBlocked *blocked = ARENA_ARRAY(verdict->arena, ReportBlocked, finding->blocked_count + 1);
     for (size_t i = 0; i < finding->blocked_count; i++) {

@@ -73,7 +73,7 @@ static Look look_at(const Stuck *stuck, const PtxCta *cta, const PtxCode *code) 
 
 /* ---- Who waits ----------------------------------------------------------------------------------- */
 
-/* A group as it waits. One that goes round and looks at an mbarrier waits for that. */
+/* A group as it waits. One that loops and looks at an mbarrier waits for that. */
 static Wait wait_of(const Stuck *stuck, const PtxGroup *group) {
     Wait wait = {.cta = group->warp->cta,
                  .pc = group->pc,
@@ -244,7 +244,7 @@ static bool was_left(const Stuck *stuck, const PtxFlow *flow, const PtxRoutine *
     return false;
 }
 
-/* Whether a loop that is gone round without end looks at anything that could change: memory, a barrier, what a function
+/* Whether a loop that spins without end looks at anything that could change: memory, a barrier, what a function
  * does. */
 static bool looks_at_something(const Stuck *stuck, const PtxFlow *flow, const PtxRoutine *routine, uint32_t loop) {
     for (uint32_t i = 0; i < flow->instruction_count; i++) {

@@ -107,7 +107,7 @@ static bool end_class(void *to, const uint32_t *ctas, uint32_t count) {
     ThreadsCheck *check = audience->check;
     ThreadsRun run = {.schedule = {.only = ctas, .only_count = count}, .world = check->machine->world};
     end_run(audience);
-    if (audience->watch) { /* else it is tried whether the launch fits, and nobody asks for more */
+    if (audience->watch) { /* else it is tried whether the launch fits, and no more is asked */
         threads_unset(check, &run);
         threads_guesses(check);
     }
@@ -294,8 +294,8 @@ static bool judge_other(ThreadsCheck *check, const ThreadsRun *run, PtxEnd end) 
     return known || runs_judge(check, run, end) || is_wrong(end);
 }
 
-/* Runs in which those who wait for an mbarrier, or arrive on one, are slow there: whoever does not wait for them is
- * ahead by as much as it ever is. Others may go round without end meanwhile, which says nothing. */
+/* Runs in which those who wait for an mbarrier, or arrive on one, are slow there: a thread that does not wait for them
+ * is ahead by as much as it ever is. Others may spin without end meanwhile, which says nothing. */
 static void run_held(ThreadsCheck *check, PtxWatch *watch, uint32_t reported) {
     enum { MOST_HELD = 48 };
     static const uint64_t all_runs = UINT64_C(1) << 22, least = UINT64_C(1) << 16;

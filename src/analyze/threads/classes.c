@@ -76,7 +76,7 @@ static int by_begin(const void *a, const void *b) {
     return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-/* The piece that reaches furthest of those seen so far, of one CTA and of any other: whoever comes next can overlap no
+/* The piece that reaches furthest of those seen so far, of one CTA and of any other: the next one can overlap no
  * others. */
 typedef struct Reach {
     uint64_t end[2];

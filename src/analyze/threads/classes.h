@@ -27,7 +27,7 @@ typedef struct Classes {
 
 /* Whether it can be tried: many CTAs, no clusters, no synchronization of CTAs. */
 bool classes_apply(const PtxMachine *machine);
-/* `begin` and `end` are called before and behind each run, with `to`: they start and ask whoever observes the machine.
+/* `begin` and `end` are called before and behind each run, with `to`: they start and ask the observer of the machine.
  */
 ClassesEnd classes_run(PtxMachine *machine, const PtxSchedule *schedule, void (*begin)(void *to),
                        bool (*end)(void *to, const uint32_t *ctas, uint32_t count), void *to, Classes *classes);

@@ -183,7 +183,7 @@ void threads_guesses(ThreadsCheck *check) {
             guess->source ? verdict_text(check->verdict, " (from line %u)", code_line(check->program, guess->source))
                           : "";
         if (guess->left_out && !guess->code->visible)
-            continue; /* of memory that nobody writes (ld.global.nc): what it gives is not known, and that is all */
+            continue; /* of memory that nothing writes (ld.global.nc): what it gives is not known, and that is all */
         if (guess->left_out)
             verdict_incomplete(check->verdict, "", line,
                                "an address depends on data that is not known%s: give it as data of the launch", source);

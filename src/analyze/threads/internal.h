@@ -30,8 +30,8 @@ typedef struct ThreadsCheck {
     Arena arena; /* of the program and the launches */
     PtxProgram *program;
     uint8_t *ran; /* of each code: PTX_RAN_... over all runs */
-    /* Of each code that is a condition nobody knows: which ways it went over all runs, PTX_RAN_YES and _NO; a world in
-     * which it goes the way that it has not gone, 0: none is known. */
+    /* Of each code that is a condition that is not known: which ways it went over all runs, PTX_RAN_YES and _NO; a
+     * world in which it goes the way that it has not gone, 0: none is known. */
     uint8_t *went;
     unsigned *ways;
     PtxRace *always; /* races that every run so far has had, whichever way such conditions went */
@@ -133,7 +133,7 @@ typedef struct RaceNames {
 Finding *threads_race_between(const ThreadsCheck *check, const ThreadsCheck *other, const PtxRace *race,
                               const RaceNames *names);
 
-/* An access of a thread, or what it has put in flight, and something that is none of a kernel, which nothing orders. */
+/* An access of a thread, or what it has issued, and something that is none of a kernel, which nothing orders. */
 typedef struct OutsideRace {
     RaceSide side;
     PtxSpot spot;

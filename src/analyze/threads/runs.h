@@ -13,7 +13,7 @@ typedef struct ThreadsRun {
 /* The machine for a launch; false, with a line in the verdict, if there is none. */
 bool runs_open(ThreadsCheck *check, PtxLaunch *launch);
 void runs_close(ThreadsCheck *check);
-/* Makes a run that `watch` sees, or nobody if it is NULL. An eager run of many CTAs is one of each class (classes.h)
+/* Makes a run that `watch` sees, or nothing if it is NULL. An eager run of many CTAs is one of each class (classes.h)
  * where that says all; if something is wrong then, the run's schedule gets those CTAs alone. */
 PtxEnd runs_make(ThreadsCheck *check, ThreadsRun *run, PtxWatch *watch);
 

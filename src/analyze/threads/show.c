@@ -223,7 +223,7 @@ static void see(void *observer, const PtxEvent *event) {
 
 /* ---- Memory -------------------------------------------------------------------------------------- */
 
-/* Bytes in rows of 32, as hexadecimal digits; ?? where nobody knows them, .. where nothing was written. */
+/* Bytes in rows of 32, as hexadecimal digits; ?? where they are not known, .. where nothing was written. */
 static void print_bytes(const uint8_t *bytes, const uint8_t *states, size_t count, Text *to) {
     enum { ROW = 32 };
     for (size_t i = 0; i < count; i++) {

@@ -90,7 +90,7 @@ static bool mark_block(Beyond *beyond, const PtxFlow *flow, const PtxRoutine *ro
                 callee->kind == ARGUMENT_ROUTINE ? &check->program->routines[callee->slot] : NULL;
             if (!called || !called->ready || called->begin == called->end)
                 continue;
-            bool back = beyond->codes[called->end - 1]; /* a condition in it is one of whoever calls it */
+            bool back = beyond->codes[called->end - 1]; /* a condition in it is one of its caller */
             beyond->changed |= on && !beyond->codes[called->begin];
             beyond->codes[called->begin] |= on ? BEYOND : 0;
             on |= back;

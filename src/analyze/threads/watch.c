@@ -35,7 +35,7 @@ static uint64_t cluster_object(uint32_t first_cta) {
     return UINT64_C(3) << 60 | first_cta;
 }
 
-/* Where a block is in the engine; UINT64_MAX: nobody else has it. */
+/* Where a block is in the engine; UINT64_MAX: nothing else has it. */
 static uint64_t block_base(const PtxWatch *watch, const PtxBlock *block) {
     const WatchSeat *seat = watch->options.seat;
     switch (block->space) {
@@ -115,7 +115,7 @@ ThreadsAccess watch_access(const PtxWatch *watch, const PtxEvent *event) {
     };
 }
 
-/* Lanes that do not use what they read: it is the same to them whether somebody writes it meanwhile. */
+/* Lanes that do not use what they read: it is the same to them whether something writes it meanwhile. */
 static uint32_t unused_lanes(const PtxWatch *watch, const PtxWarp *warp, const ThreadsAccess *access) {
     if (access->kind != THREADS_READ || access->order != THREADS_WEAK)
         return 0;

@@ -11,7 +11,7 @@
 typedef struct RaceSide {
     const PtxCode *code;
     uint32_t cta, thread; /* CTA number, thread in it */
-    bool asynchronous;    /* an operation that the thread put in flight */
+    bool asynchronous;    /* an operation that the thread issued */
     PtxAccess access;
 } RaceSide;
 
@@ -22,7 +22,7 @@ typedef enum RaceReason {
     REASON_SAME_WARP,        /* two lanes of a warp, without bar.warp.sync */
     REASON_SCOPE,            /* they synchronize, but with a scope that does not have the other thread */
     REASON_PROXY,            /* they are ordered, but a proxy fence is missing */
-    REASON_IN_FLIGHT,        /* nobody waited for the operation */
+    REASON_IN_FLIGHT,        /* nothing waited for the operation */
     REASON_MIXED_SIZE,       /* both are strong, and overlap in part */
     REASON_EXIT,             /* in flight when its CTA ends: both sides are the operation */
     REASON_TENSOR_FENCE,     /* of tensor memory: they are ordered, but a tcgen05.fence is missing */
@@ -77,7 +77,7 @@ void ptx_watch_free(PtxWatch *watch); /* its races are the arena's */
 /* Before each run. What was found stays. */
 void ptx_watch_start(PtxWatch *watch);
 void ptx_watch_observe(void *watch, const PtxEvent *event); /* a PtxObserve */
-/* For whoever has accesses by threads themselves without an event: how the engine is told of an access of that code, in
+/* For callers that have the accesses of threads without an event: how the engine is told of an access of that code, in
  * which all lanes write something else than was there; and telling it. */
 struct ThreadsAccess;
 void ptx_watch_told(const PtxWatch *watch, const PtxCode *code, const PtxAccess *access, struct ThreadsAccess *told);
@@ -105,7 +105,7 @@ typedef enum PtxStoresHow {
     STORES_ROWS,     /* what lies in registers of other lanes: of one instruction nothing is known */
     STORES_ALIKE,    /* lanes that come together store the same */
     STORES_SAME,     /* all threads of the launch that come here do */
-    STORES_CONSTANT, /* whoever comes does */
+    STORES_CONSTANT, /* every thread that comes does */
 } PtxStoresHow;
 typedef struct PtxStores {
     uint8_t how;

@@ -224,7 +224,8 @@ void watch_flight_done(PtxWatch *watch, const PtxEvent *event) {
             lanes = here;
         threads_done_by(watch->engine, flight->covered[i].operation, THREADS_ALL_DONE, object, cta, here ? lanes : 0);
     }
-    /* An MMA comes behind what its thread knew: whoever waits for its commit may write again what was copied for it. */
+    /* An MMA comes behind what its thread knew: a thread that waits for its commit may write again what was copied for
+     * it. */
     if (flight->covered_count && event->group != GROUP_CP_ASYNC) {
         const Covered *last = &flight->covered[flight->covered_count - 1];
         threads_done_tells(watch->engine, last->operation, object, cta, last->lanes, THREADS_CLUSTER);

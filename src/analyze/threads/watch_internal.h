@@ -7,7 +7,7 @@
 #include "emulate/ptx/unused.h"
 #include "engine/threads.h"
 
-/* An operation that somebody may still wait for in a group, or by a commit. */
+/* An operation that something may still wait for in a group, or by a commit. */
 typedef struct Waited {
     uint32_t operation;
     uint32_t lanes;     /* that have not waited for it */

@@ -111,7 +111,7 @@ static FormSpan form_reach(const PtxValues *values, const Form *form) {
     return form_is_uniform(values->tables, form) ? form_span(form) : SPAN_NONE;
 }
 
-/* As the form says; or more: what threads load from one address is the same for all of them as long as nobody changes
+/* As the form says; or more: what threads load from one address is the same for all of them as long as nothing changes
  * it, which is taken for granted here. */
 static FormSpan value_span(const PtxValues *values, uint32_t value, unsigned depth) {
     enum { DEEPEST = 16 };

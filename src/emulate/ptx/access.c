@@ -28,7 +28,7 @@ static uint64_t used_bytes(const PtxProgram *program, const PtxCode *code) {
     return str_starts(text, word) ? strtoull(text.data + word.size, NULL, 0) : UINT64_MAX;
 }
 
-/* Elements that somebody looks at. */
+/* Elements that something looks at. */
 static uint32_t used_elements(const PtxProgram *program, const PtxArgument *data, unsigned members) {
     uint32_t used = 0;
     for (unsigned i = 0; i < members; i++)
@@ -370,7 +370,7 @@ static uint32_t unknown_lanes(const Access *access, const Stored *stored) {
     return unknown;
 }
 
-/* A store to local memory, and nobody knows where: nobody knows what is there from now on. */
+/* A store to local memory, and it is not known where: what is there is not known from now on. */
 static void forget_local(PtxMachine *machine, const PtxWarp *warp, uint32_t lanes) {
     PtxBlock *blocks = lanes ? local_block(machine, warp->cta, warp->index * PTX_LANES) : NULL;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {

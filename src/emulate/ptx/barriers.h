@@ -57,7 +57,7 @@ typedef struct GridSync {
     void *pool[POOL_CLASSES];
     uint8_t *begun;     /* of each cluster: CLUSTER_... */
     void *scratch;      /* of landings: copies.h */
-    uint32_t registers; /* of each thread when the kernel begins, + 1; 0: nobody has asked */
+    uint32_t registers; /* of each thread when the kernel begins, + 1; 0: it was not asked for */
 } GridSync;
 enum { CLUSTER_BEGUN = 1, CLUSTER_CANCELED = 2 };
 

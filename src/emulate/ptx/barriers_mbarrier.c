@@ -124,7 +124,7 @@ static bool fails_bringing(PtxMachine *machine, const PtxEvent *event, uint32_t 
                                   (long long)wrong));
 }
 
-/* `tokens`: of each lane, before it; NULL: nobody asks. */
+/* `tokens`: of each lane, before it; NULL: it is not asked for. */
 static bool bring(PtxMachine *machine, const PtxEvent *event, bool no_complete, Lanes *tokens) {
     PtxMbarrier *mbarrier = mbarrier_at(machine, event->place);
     MbarrierChange one = change_of(event);
@@ -372,7 +372,7 @@ static void land_arrival(PtxMachine *machine, PtxFlight *flight) {
     TrackedArrival *tracked = flight->detail;
     const PtxMbarrier *mbarrier = mbarrier_at(machine, tracked->event.place);
     tracked->event.flight = flight;
-    /* One that comes late to an mbarrier that is no more harms nobody. */
+    /* One that comes late to an mbarrier that is no more does no harm. */
     if (mbarrier && mbarrier->live)
         ptx_mbarrier_bring(machine, &tracked->event);
     pool_give(machine, tracked, sizeof *tracked);

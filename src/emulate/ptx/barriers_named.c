@@ -1,7 +1,7 @@
 /* Named barriers: bar.sync, bar.arrive, bar.red and barrier without .aligned.
  *
  * Threads arrive, and a barrier counts warps: one has arrived when all of its threads that have not ended have come,
- * each counted, ended or not. A barrier without a count that waits for nobody but threads that have ended is complete
+ * each counted, ended or not. A barrier without a count that waits only for threads that have ended is complete
  * (PTX ISA, exit); one with a count is not, as an H200 shows, whatever the ISA says. */
 #include "emulate/ptx/barriers.h"
 

@@ -4,7 +4,7 @@
  * When a branch parts a group, a PtxParting is noted: the place where the lanes meet again, and which ones. A group
  * that comes to the place of its innermost part waits there until all lanes of it have come, and they go on as one
  * group, whose innermost part is then the next one. That is for speed and for what activemask gives, and no promise:
- * where nobody else of the warp can move, whoever waits there goes on alone (ptx_warp_release). */
+ * where nothing else of the warp can move, what waits there goes on alone (ptx_warp_release). */
 #include "emulate/ptx/internal.h"
 
 /* ---- Parts ---- */
@@ -339,7 +339,7 @@ static bool has_part(const PtxGroup *group, const PtxParting *part) {
     return !part;
 }
 
-/* Lanes leave the parts that are not those of everybody who comes together. */
+/* Lanes leave the parts that are not those of all lanes that come together. */
 static void leave_parts(PtxMachine *machine, PtxGroup *group, PtxParting *common) {
     while (group->parts && group->parts != common) {
         PtxParting *part = group->parts;

@@ -67,7 +67,7 @@ bool spot_is_there(PtxMachine *machine, const PtxFlight *flight, PtxSpot spot);
 /* A number of one lane; false, with *step, if it is not known. */
 bool lane_value(PtxMachine *machine, PtxGroup *group, const PtxCode *code, const PtxArgument *argument, uint32_t lane,
                 uint64_t *value, PtxStep *step);
-/* Reads what is copied: what nobody has written is not known there, and that it was read is noted. Without the data
+/* Reads what is copied: what nothing has written is not known there, and that it was read is noted. Without the data
  * (gear slice) nothing is known. */
 void copy_load(PtxMachine *machine, const PtxCode *code, PtxSpot spot, size_t count, uint8_t *bytes, uint8_t *states);
 void copy_note_unset(PtxMachine *machine, const PtxFlight *flight, uint32_t lane, PtxSpot spot, size_t count,

@@ -234,8 +234,8 @@ static bool could_begin(const Steps *steps, uint32_t first, uint32_t second, uin
     return true;
 }
 
-/* Two steps could come the other way round: at the choice that the first was, somebody is tried who can begin with what
- * leads to the second. If such a one sleeps, or is to be tried anyway, that is covered; all are tried if nobody is. */
+/* Two steps could come the other way round: at the choice that the first was, one is tried that can begin with what
+ * leads to the second. If such a one sleeps, or is to be tried anyway, that is covered; all are tried if none is. */
 static void want_exchange(void *context, const Steps *steps, uint32_t first, uint32_t second) {
     Search *search = context;
     uint32_t number = steps->all[first].point, found = OPTIONS_MOST;

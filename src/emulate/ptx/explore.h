@@ -1,6 +1,6 @@
 /* Every order in which a small kernel can run, and everything that its reads may give.
  *
- * Depth first: a run goes on until somebody has a choice (who makes the next visible step, which operation in flight
+ * Depth first: a run goes on until there is a choice (who makes the next visible step, which operation in flight
  * lands, which write a read reads), takes the first, and is run again from its start for each other one. Orders that
  * differ only in steps that have nothing to do with one another are one (sleep sets). What a read may give is the
  * observer's to say: the machine itself always reads what was written last.
@@ -32,7 +32,7 @@ typedef struct PtxExplorer {
     void (*start)(void *context); /* a run begins */
     PtxObserve *observe;          /* its events; the observer is `context` */
     PtxReads reads;
-    /* A run has come to its end; the trail of it can be replayed. True: that is enough. */
+    /* A run has ended; the trail of it can be replayed. True: that is enough. */
     bool (*end)(void *context, PtxEnd end, const Trail *trail);
     bool every; /* orders that come to the same, too: to test that nothing else is left out */
 } PtxExplorer;

@@ -38,7 +38,7 @@ typedef struct Touch {
 void touch_event(Touch *touch, const PtxEvent *event, bool chosen, uint32_t first, uint32_t last);
 
 typedef enum TouchOrder {
-    TOUCH_APART,   /* they could come in either order, and nobody would notice */
+    TOUCH_APART,   /* they could come in either order, and nothing would notice */
     TOUCH_BEHIND,  /* the second is behind the first, and cannot come before it, or need not */
     TOUCH_EXCHANGE /* the other way round it could come to something else */
 } TouchOrder;
@@ -79,7 +79,7 @@ typedef void StepsExchange(void *context, const Steps *steps, uint32_t first, ui
 /* A step is over: threads [thread of the lanes] made it, or a flight. Calls `exchange` for what could be otherwise. */
 void steps_add(Steps *steps, uint32_t who, uint32_t first_thread, uint32_t lanes, uint32_t point, const Touch *touch,
                StepsExchange *exchange, void *context);
-/* A flight was put in flight by the step that is made. */
+/* A flight was issued by the step that is made. */
 void steps_issue(Steps *steps, uint32_t sequence);
 /* Whether a step is before another one whatever the order is. */
 bool steps_before(const Steps *steps, uint32_t first, uint32_t second);

@@ -31,7 +31,7 @@ void steps_issue(Steps *steps, uint32_t sequence) {
         (Issued){sequence, steps->count};
 }
 
-/* What its threads, or whoever put the flight in flight, did before. */
+/* What its threads, or those that issued the operation, did before. */
 static void learn_own(const Steps *steps, Step *step, uint32_t first_thread, uint32_t lanes) {
     for (uint32_t i = 0; step->who & TRAIL_FLIGHT && i < steps->issued_count; i++)
         if (steps->issued[i].sequence == (step->who & ~TRAIL_FLIGHT) && steps->issued[i].step < steps->count)

@@ -98,7 +98,7 @@ static void add_mbarrier(Touch *touch, const PtxEvent *event) {
     case PTX_EVENT_ARRIVE:
     case PTX_EVENT_TRACK:
     case PTX_EVENT_COMMIT_TO:
-        /* whoever expects bytes and arrives with one instruction does so before the phase can be complete */
+        /* a thread that expects bytes and arrives with one instruction does so before the phase can be complete */
         if (touch->count && touch->pieces[touch->count - 1].kind == TOUCH_EXPECT)
             touch->count--;
         add_thing(touch, THING_MBARRIER, event->place, TOUCH_ARRIVE);
@@ -126,7 +126,7 @@ void touch_event(Touch *touch, const PtxEvent *event, bool chosen, uint32_t firs
     case PTX_EVENT_WARP_SYNC:
         add_thing(touch, THING_WARP, (uint64_t)cta->number << 16 | event->warp->index, TOUCH_WRITE);
         break;
-    case PTX_EVENT_CTA_OVER: /* nobody may use its memory any more */
+    case PTX_EVENT_CTA_OVER: /* nothing may use its memory any more */
         add(touch, piece_of(&cta->shared, 0, cta->shared.size, TOUCH_WRITE));
         break;
     case PTX_EVENT_UNKNOWN:

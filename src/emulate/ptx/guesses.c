@@ -1,4 +1,4 @@
-/* What nobody knows, and what is made of it: conditions go the way that the world says (WORLD_... of machine.h),
+/* What is not known, and what is made of it: conditions go the way that the world says (WORLD_... of machine.h),
  * accesses are left out; either is noted. */
 #include "emulate/ptx/internal.h"
 
@@ -11,7 +11,7 @@ static PtxGuess *guess_at(PtxMachine *machine, const PtxCode *code, bool left_ou
     return guess;
 }
 
-/* How often each lane of the warp came to the condition: by this, and not by how often anybody did, so that all who go
+/* How often each lane of the warp came to the condition: by this, and not by how often any lane did, so that all who go
  * the same way do so whatever the order. */
 static uint8_t *visits_of(PtxMachine *machine, PtxWarp *warp, uint32_t index) {
     enum { LEAST = 4 };

@@ -63,7 +63,7 @@ typedef struct Pools {
     uint64_t frame_serial;
     uint8_t *values; /* of arguments of calls that are large */
     uint32_t value_bytes;
-    uint64_t local_changes;      /* of local memory, which nobody else notices */
+    uint64_t local_changes;      /* of local memory, which nothing else notices */
     PtxBlock *found[POOL_FOUND]; /* blocks that were looked for last */
     uint64_t workspace;          /* address of what the driver gives to kernels whose CTAs wait for each other */
 } Pools;
@@ -86,7 +86,7 @@ uint64_t memory_unset(const PtxMachine *machine, uint32_t thread);
 
 /* ---- control.c ---- */
 
-/* Lanes of a group parted; they meet at `pc` of `frame`. */
+/* Lanes of a group diverged; they meet at `pc` of `frame`. */
 typedef struct PtxParting {
     struct PtxParting *parent;
     PtxFrame *frame;
@@ -98,7 +98,7 @@ typedef struct PtxParting {
 void part_release(PtxMachine *machine, PtxParting *part);
 /* The group stands at a new place: meets others there, or waits for them. True if it goes on. */
 bool control_arrive(PtxMachine *machine, PtxGroup *group);
-/* Some of those who wait at a meeting place go on without the others. False: nobody waits there. */
+/* Some of those who wait at a meeting place go on without the others. False: nothing waits there. */
 bool control_release(PtxMachine *machine, PtxWarp *warp);
 /* Lanes of a warp ended: some may have waited for them. */
 void control_exited(PtxMachine *machine, PtxWarp *warp);
@@ -159,7 +159,7 @@ void sources_find(PtxMachine *machine);
 bool spin_jump(PtxMachine *machine, PtxGroup *group);
 /* Something of its own changed that is in no register. */
 void spin_forget(PtxGroup *group);
-/* No thread can go on: lets those of the machine's groups go round again that others may need at a barrier. False:
+/* No thread can go on: lets those of the machine's groups iterate again that others may need at a barrier. False:
  * there are none. */
 bool spins_stir(PtxMachine *machine);
 /* No thread can go on: of those that wait for a phase once, one gives up. False: there is none. */
@@ -191,7 +191,7 @@ bool span_store(const Span *span, uint32_t lanes, const PtxSpot *spots, unsigned
                 const Lanes *values);
 /* Something in it was changed. */
 void memory_changed(PtxMachine *machine, const PtxBlock *block);
-/* False, with a fault: some lane would write what nobody may. */
+/* False, with a fault: some lane would write what must not be written. */
 bool memory_writable(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes, const PtxSpot *spots);
 /* Bytes and states are there to be written. */
 void block_make(PtxMachine *machine, PtxBlock *block);
@@ -207,7 +207,7 @@ typedef struct Access {
     uint8_t members; /* elements of a vector */
     uint8_t element; /* bytes of one */
     bool is_signed;  /* loads: extended with their sign */
-    bool own;        /* to the thread's own memory, or what nobody writes: not told */
+    bool own;        /* to the thread's own memory, or what nothing writes: not told */
     const PtxArgument *address, *data, *compare, *gives;
     uint32_t align;
 } Access;

@@ -443,7 +443,7 @@ static bool fits(Binding *binding, const Given *given) {
         (parameter->bytes < 8 || parameter->letter == 'f'))
         return fail(binding, "'%.*s' is a scalar, .%c%u, and the launch gives memory", STR_ARG(parameter->name),
                     parameter->letter, parameter->bits);
-    bool open = given->chosen || !argument->byte_count; /* what nobody gives is not known */
+    bool open = given->chosen || !argument->byte_count; /* what is not given is not known */
     if (argument->kind == ARGUMENT_RAW && argument->byte_count != parameter->bytes && !open)
         return fail(binding, "'%.*s' has %" PRIu64 " bytes, and the launch gives %zu", STR_ARG(parameter->name),
                     parameter->bytes, argument->byte_count);
@@ -599,7 +599,7 @@ static void choose_block(const PtxProgram *program, const PtxUses *uses, int64_t
     block[1] = threads / block[2] / block[0];
 }
 
-/* What nobody said. */
+/* What is not given. */
 static void choose_shapes(const PtxProgram *program, const PtxUses *uses, Launch *launch, PtxLaunch *to) {
     enum { SMALL_GRID = 2 };
     to->chosen_block = !is_said(launch->block);

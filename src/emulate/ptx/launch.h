@@ -15,9 +15,9 @@ typedef struct PtxBuffer {
     uint64_t address, bytes;
     const uint8_t *data; /* its first `data_bytes`; NULL: none */
     uint64_t data_bytes;
-    bool zero;   /* the rest is 0; else nobody knows it */
-    bool output; /* nobody has written the rest before */
-    bool chosen; /* nobody said how large it is */
+    bool zero;   /* the rest is 0; else it is not known */
+    bool output; /* nothing has written the rest before */
+    bool chosen; /* its size is not given */
 } PtxBuffer;
 
 /* Buffers lie from here on, so far apart that an offset of 32 bits does not lead from one into the next. Variables of
@@ -40,7 +40,7 @@ typedef struct PtxLaunch {
     uint32_t buffer_count;
     bool chosen;
     bool dependent;                                /* it may begin before the launch before it has ended */
-    bool chosen_grid, chosen_block, chosen_shared; /* nobody said them */
+    bool chosen_grid, chosen_block, chosen_shared; /* they are not given */
     const char *text;                              /* in words: "grid 4x1x1, block 128x1x1, n = 1000" */
     const Launch *from;                            /* as a launch file has it, with all that was chosen; NULL: played */
     const PtxAnchor *anchors;                      /* of a recording, sorted */

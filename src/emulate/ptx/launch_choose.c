@@ -124,7 +124,7 @@ static Argument chosen_argument(const PtxParameter *parameter, bool pointer, int
     } else if (parameter->scalar && parameter->letter != 'f' && parameter->bits <= 64) {
         argument.kind = ARGUMENT_INTEGER;
         argument.integer = number;
-    } else { /* nobody knows any of it */
+    } else { /* none of it is known */
         argument.kind = ARGUMENT_RAW;
         argument.bytes = nothing;
     }

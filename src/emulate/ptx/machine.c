@@ -98,7 +98,7 @@ static PtxFrame *make_frame(PtxMachine *machine, const PtxRoutine *routine) {
     return frame;
 }
 
-/* Local memory of a frame: nobody has written it yet. */
+/* Local memory of a frame: nothing has written it yet. */
 static void clear_locals(PtxMachine *machine, const PtxFrame *frame, PtxCta *cta, uint32_t warp) {
     uint32_t bytes = machine->plays ? 0 : frame->routine->local_bytes;
     for (uint32_t rest = frame->lanes; bytes && rest; rest &= rest - 1) {

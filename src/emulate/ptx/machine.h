@@ -24,9 +24,9 @@
 
 /* Of each byte of memory. */
 enum {
-    BYTE_NEVER = 0, /* nobody has written it */
+    BYTE_NEVER = 0, /* nothing has written it */
     BYTE_KNOWN = 1,
-    BYTE_UNKNOWN = 2, /* written, or there before the run; nobody knows with what */
+    BYTE_UNKNOWN = 2, /* written, or there before the run; it is not known with what */
 };
 
 /* A piece of memory that is addressed: a buffer of a launch, a variable in global or const memory, the shared memory of
@@ -86,7 +86,7 @@ typedef struct PtxFrame {
 
 typedef enum PtxStatus {
     PTX_IS_READY,
-    PTX_IS_MEETS, /* stands where others of its warp will come: goes on with them, or when nobody else of the warp can
+    PTX_IS_MEETS, /* stands where others of its warp will come: goes on with them, or when nothing else of the warp can
                    */
     PTX_IS_LANES_MEET, /* for lanes of a mask: bar.warp.sync, shfl.sync, ... */
     PTX_IS_NAMED,      /* at bar.sync */
@@ -114,7 +114,7 @@ typedef struct PtxGroup {
     uint32_t gave_up_pc;
     uint64_t fingerprint; /* of its state when it last jumped back; see spins.c */
     uint32_t fingerprint_pc;
-    void *parts; /* control.c: where its lanes parted from others */
+    void *parts; /* control.c: where its lanes diverged from others */
     void *spin;  /* spins.c: its state when it jumped back */
 } PtxGroup;
 
@@ -207,7 +207,7 @@ typedef struct PtxAccess {
     uint8_t order; /* weak, relaxed, acquire, ...: see effect.h; volatile is relaxed with `is_volatile` */
     uint8_t scope;
     bool strong, is_volatile;
-    bool read_only;   /* ld.global.nc: nobody may write it while the kernel runs */
+    bool read_only;   /* ld.global.nc: nothing may write it while the kernel runs */
     uint32_t element; /* bytes of a scalar element: those of a vector are apart from each other */
     uint32_t bytes;   /* of each lane, altogether */
     uint32_t used;    /* mask of elements that are used (used_bytes_mask, _ in vectors) */
@@ -271,7 +271,7 @@ typedef struct PtxGuess {
 } PtxGuess;
 
 /* How conditions that are not known go, in a run: PtxMachine.world. A thread goes that way the first times that it
- * comes to one; later now one way and now the other, so that no loop goes on for ever by it. Conditions are numbered as
+ * comes to one; later now one way and now the other, so that no loop goes on forever by it. Conditions are numbered as
  * the run comes to them.
  *
  * Plain worlds: 0 and 1 say no and yes to all, 2 and 3 to every other one; 4 to 7 go by their number's second bit, too,
@@ -283,7 +283,7 @@ enum { WORLD_PLAIN = 8, WORLD_CHOICES = 24, WORLD_WARP_BIT = 5, WORLD_CTA_BIT = 
 #define WORLD_CHOSEN (1u << 31)
 #define WORLD_MIXED  (1u << 30)
 
-/* The first read of bytes that nobody has written, in shared or local memory, or in a buffer that is written only; one
+/* The first read of bytes that nothing has written, in shared or local memory, or in a buffer that is written only; one
  * for each instruction. */
 typedef struct PtxUnset {
     const PtxCode *code;
@@ -321,7 +321,7 @@ typedef struct PtxMachine {
     bool lanes_meet;   /* lanes that come together at a shuffle, vote, ... are reported to have met (WARP_SYNC) */
     bool gives_up;     /* a wait that is made once (PtxCode.once) has no patience: it fails if the phase is not over */
     bool step_visible; /* a turn ends before each visible instruction but the first */
-    /* A recording is played (play.h): memory is not kept, nobody knows what is loaded, and every wait blocks. */
+    /* A recording is played (play.h): memory is not kept, what is loaded is not known, and every wait blocks. */
     bool plays;
     bool unlisted;      /* plays: there is global memory that the launch does not list */
     PtxBlock *anywhere; /* that; NULL: there is none */
@@ -401,11 +401,11 @@ void ptx_put_mask(PtxMachine *machine, PtxGroup *group, const PtxArgument *argum
 /* The addresses of an [a + 4], in the space that the form says or else generic ones. */
 const Lanes *ptx_fetch_address(PtxMachine *machine, PtxGroup *group, const PtxArgument *argument, Lanes *scratch,
                                uint32_t *unknown);
-/* Resolves them: false, with a fault, where one is out of bounds, misaligned, in no memory, or in a CTA that has ended.
+/* Resolves them: false, with a fault, where one is out of range, misaligned, in no memory, or in a CTA that has ended.
  * `space`: PTX_SPACE_UNKNOWN of generic ones. Lanes whose address is not known are taken out of *lanes, and noted. */
 bool ptx_resolve(PtxMachine *machine, PtxGroup *group, const PtxCode *code, PtxSpace space, const Lanes *addresses,
                  uint32_t unknown, uint32_t bytes, uint32_t align, uint32_t *lanes, PtxSpot spots[PTX_LANES]);
-/* One of them, for whoever has an address of its own (a copy's source). */
+/* One of them, for callers that have an address of its own (a copy's source). */
 bool ptx_resolve_one(PtxMachine *machine, const PtxCode *code, PtxWarp *warp, uint32_t lane, PtxSpace space,
                      uint64_t address, uint64_t bytes, uint32_t align, PtxSpot *spot);
 /* Memory, at most 8 bytes; *known: false if some byte is not. ptx_write counts a change. */
@@ -424,7 +424,7 @@ PtxStep ptx_stop(PtxMachine *machine, const PtxCode *code, const char *why);
  * those of the next. */
 uint32_t memory_changes(const PtxMachine *machine, const PtxCode *code, uint32_t lanes, uint32_t unknown,
                         const PtxSpot *spots, size_t count, const uint8_t *bytes, size_t pitch);
-/* A lane reads bytes that nobody has written. */
+/* A lane reads bytes that nothing has written. */
 void ptx_note_unset(PtxMachine *machine, const PtxCode *code, const PtxWarp *warp, uint32_t lane, PtxSpot spot);
 /* A condition that is not known: it is noted, and the world says which way. The lanes of `unknown` that go "yes". */
 uint32_t ptx_guess(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t unknown);
@@ -450,7 +450,7 @@ PtxStep ptx_unnamed(PtxMachine *machine, PtxGroup *group, const PtxCode *code, u
 /* Lanes end; the group is gone if none is left. */
 void ptx_exit(PtxMachine *machine, PtxGroup *group, uint32_t lanes);
 
-/* ---- What families hold in `sync` and `tensor`, for whoever asks (barriers.c, tensor.c) ---- */
+/* ---- What families hold in `sync` and `tensor`, for callers (barriers.c, tensor.c) ---- */
 
 typedef struct PtxMbarrier {
     uint32_t offset; /* its address in shared memory of its CTA */
@@ -462,7 +462,7 @@ typedef struct PtxMbarrier {
 /* The mbarrier there (offset: its shared address); NULL: there never was one. */
 const PtxMbarrier *ptx_mbarrier_at(const PtxCta *cta, uint32_t offset);
 typedef struct PtxNamed {
-    uint32_t arrived, expected; /* threads; expected 0: nobody is there */
+    uint32_t arrived, expected; /* threads; expected 0: no thread is there */
     uint64_t warps;             /* that have come */
 } PtxNamed;
 const PtxNamed *ptx_named_at(const PtxCta *cta, uint32_t id);

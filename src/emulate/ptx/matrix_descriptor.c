@@ -67,7 +67,7 @@ static bool add_piece(PtxMachine *machine, const PtxCode *code, PtxWarp *warp, P
                       uint32_t bytes, MatrixPieces *pieces) {
     PtxSpot spot = {block, from - block->base};
     if (from < block->base || spot.offset + bytes > block->size) {
-        /* Whoever looks for out-of-bounds accesses says it in its words. */
+        /* The check of out-of-range accesses says it in its own words. */
         return ptx_resolve_one(machine, code, warp, 0, PTX_SPACE_SHARED, from, bytes, DESCRIPTOR_CHUNK, &spot);
     }
     if (pieces->count == pieces->capacity)

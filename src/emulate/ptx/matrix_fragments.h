@@ -35,7 +35,7 @@ uint32_t matrix_fetch(PtxMachine *machine, PtxGroup *group, const PtxArgument *a
 static inline bool matrix_computes(const PtxMachine *machine, const PtxCode *code) {
     return machine->gear == GEAR_DATA || !code->data;
 }
-/* Nobody knows what the registers of an operand are. */
+/* It is not known what the registers of an operand are. */
 void matrix_forget(PtxMachine *machine, PtxGroup *group, const PtxArgument *argument, uint32_t lanes);
 
 /* A fragment of A or B as numbers. Of A: to[row][k], `rows` of them known or not; of B: to[k][column]. */

@@ -1,5 +1,5 @@
 /* ldmatrix and stmatrix: matrices in shared memory whose rows the lanes give the addresses of. Lanes 0 to 7 give those
- * of the first matrix, 8 to 15 of the second, and so on; a row is 16 bytes, and whoever gave its address reads or
+ * of the first matrix, 8 to 15 of the second, and so on; a row is 16 bytes, and the lane that gave its address reads or
  * writes it. What a lane has in its registers comes from the rows of others. */
 #include "emulate/ptx/matrix_fragments.h"
 
@@ -13,7 +13,7 @@ typedef struct Rows {
     uint8_t element;   /* bytes */
     bool stores, trans;
     /* Elements of 4 or 6 bits, a byte each in registers. Which bits of the byte they have the PTX ISA only draws:
-     * nobody knows what is loaded. */
+     * what is loaded is not known. */
     bool packed;
     uint8_t address, data; /* operands */
 } Rows;

@@ -1,9 +1,9 @@
 /* wgmma.mma_async: MMAs of four warps whose B, and A if it is not in registers, the tensor cores read from shared
  * memory, through the async proxy, while the threads go on.
  *
- * Each warp of the four has 16 of the 64 rows of D. What a warp puts in flight is its own part: it reads its rows of A
+ * Each warp of the four has 16 of the 64 rows of D. What a warp issues is its own part: it reads its rows of A
  * and all of B. Parts of one warp are done in the order in which they were issued. A is taken from registers when it is
- * issued, D is read and written when it lands; until then nobody knows what its registers are. */
+ * issued, D is read and written when it lands; until then its registers are unknown. */
 #include "emulate/ptx/internal.h"
 #include "emulate/ptx/matrix_descriptor.h"
 #include "emulate/ptx/matrix_fragments.h"
@@ -41,7 +41,7 @@ typedef struct WarpMma {
     Lanes a[WGMMA_A_REGISTERS], metadata;
     uint32_t a_unknown[WGMMA_A_REGISTERS], metadata_unknown;
     unsigned selector;
-    uint32_t unknown[WGMMA_D_REGISTERS]; /* lanes of D before it, that nobody knows */
+    uint32_t unknown[WGMMA_D_REGISTERS]; /* lanes of D before it that are not known */
 } WarpMma;
 
 /* ---- Landing ---- */
@@ -117,7 +117,7 @@ static void read_d(PtxMachine *machine, const PtxFlight *flight, Work *work) {
     }
 }
 
-/* What nobody knows of it is the next part's to know, if there is one: then the registers are still in flight. */
+/* What is not known of it is the next part's to know, if there is one: then the registers are still in flight. */
 static void write_d(PtxMachine *machine, const PtxFlight *flight, const Work *work) {
     WarpMma *part = flight->detail;
     const Wgmma *wgmma = flight->code->detail;
@@ -192,12 +192,12 @@ static bool same_accumulators(const PtxMachine *machine, const WarpMma *part, co
     return same && *some;
 }
 
-/* What is known of its accumulators, which from now on nobody knows until it lands. */
+/* What is known of its accumulators, which are unknown from now on until it completes. */
 static void claim_d(PtxMachine *machine, WarpMatrix *warp, WarpMma *part) {
     const PtxArgument *d = code_argument(machine->program, part->code, WGMMA_D);
     uint32_t count = matrix_register_count(d);
     bool some = false, follows = false;
-    if (machine->plays) /* nobody knows them, and nothing lands in them */
+    if (machine->plays) /* they are not known, and nothing lands in them */
         return;
     for (WarpMma *other = warp->newest; other && !some; other = other->older)
         if ((follows = same_accumulators(machine, part, other, &some)))

@@ -226,7 +226,7 @@ static void give(PtxMachine *machine, PtxGroup *group, const PtxArgument *to, co
     }
 }
 
-/* One element of D, and whether somebody knows it. */
+/* One element of D, and whether it is known. */
 static void dot(const Wmma *wmma, Values a, Values b, unsigned row, unsigned column, double *sum, bool *unknown) {
     unsigned k = wmma->a.depth;
     for (unsigned i = 0; i < k; ++i) {

@@ -3,7 +3,7 @@
  *
  * Who plays says which lanes run which instruction, and what the registers are that it goes by; everything else is not
  * known. Registers are those of the instruction alone: frames are shared by all warps. Memory is not kept. Groups are
- * there only while they wait (PtxGroup.status), and stand before the instruction for whoever asks why. */
+ * there only while they wait (PtxGroup.status), and stand before the instruction to explain why. */
 #ifndef EMULATE_PTX_PLAY_H
 #define EMULATE_PTX_PLAY_H
 
@@ -20,7 +20,7 @@ PtxGroup *play_group(PtxMachine *machine, PtxWarp *warp, const PtxCode *code, ui
 void play_done(PtxMachine *machine, PtxGroup *group);
 /* A register of the instruction in those lanes. `argument` is a row or a predicate. */
 void play_set(PtxMachine *machine, PtxGroup *group, const PtxArgument *argument, const Lanes *values, uint32_t lanes);
-/* Nobody knows it any more. */
+/* It is not known any more. */
 void play_forget(PtxGroup *group, const PtxArgument *argument);
 /* Runs it for the group's lanes, whatever its guard is. */
 PtxStep play_run(PtxMachine *machine, PtxGroup *group, const PtxCode *code);

@@ -70,7 +70,7 @@ typedef struct PtxCode {
     bool visible; /* other threads may notice it, or it notices them: a memory access that is not to the thread's own, a
                      barrier, ... */
     bool blocks;  /* it may wait: lanes whose guard does not hold part from the others before it */
-    bool once;    /* a wait for a phase that may give up, and is in no loop of waiting: it is no wait for ever */
+    bool once;    /* a wait for a phase that may give up, and is in no loop of waiting: it is no wait forever */
     bool polls;   /* a volatile load that a loop makes again until it finds something else */
     bool together; /* all lanes of a warp run it together: .aligned */
     bool skipped;  /* gear `slice`: nothing that decides anything depends on it */

@@ -78,7 +78,7 @@ static void general(Lanes *out, const Lanes *const in[], const Compute *how) {
     }
 }
 
-/* .oob: a factor that is the NaN of what lies out of bounds, of either sign, makes the result 0. Which one that is, an
+/* .oob: a factor that is the NaN of what lies out of range, of either sign, makes the result 0. Which one that is, an
  * H200 says. */
 static void bounded_fma(Lanes *out, const Lanes *const in[], const Compute *how) {
     enum { OUT_OF_BOUNDS = 0x7ff7 };

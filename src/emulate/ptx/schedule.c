@@ -161,7 +161,7 @@ static void rotate(PtxWarp *warp, PtxGroup *group) {
     group->next = NULL;
 }
 
-/* As long as some group of the warp can go. Where one goes round for long, those who wait for it go on. */
+/* As long as some group of the warp can go. Where one spins for long, those who wait for it go on. */
 static bool run_warp(Runner *r, PtxWarp *warp) {
     PtxGroup *group;
     const PtxCta *cta = warp->cta;
@@ -205,8 +205,8 @@ static bool land_oldest(Runner *r) {
     return false;
 }
 
-/* Nobody moves by himself: what is in flight, those who are held, those who wait for others of their warp, those who go
- * round and may be needed at barriers, then more CTAs. False: nothing is left. */
+/* No thread moves by itself: what is in flight, those who are held, those who wait for others of their warp, those who
+ * go around and may be needed at barriers, then more CTAs. False: nothing is left. */
 static bool stir(Runner *r) {
     bool any = false;
     if (land_oldest(r))
@@ -291,7 +291,7 @@ static void choose(Runner *r, Choice *choice) {
         }
 }
 
-/* Now and then somebody does not wait at a meeting place. */
+/* Now and then something does not wait at a meeting place. */
 static void random_turn(Runner *r, PtxGroup *group) {
     PtxWarp *warp = group->warp;
     const PtxCta *cta = warp->cta;

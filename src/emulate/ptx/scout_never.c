@@ -52,7 +52,7 @@ static bool is_in_loop(const PtxFlow *flow, uint32_t block, uint32_t header) {
     return false;
 }
 
-/* Whether the way from the end of a block decides how often the loop goes round. */
+/* Whether the way from the end of a block decides how often the loop iterates. */
 static bool leaves(const PtxFlow *flow, uint32_t block, uint32_t header) {
     const FlowBlock *at = &flow->blocks[block];
     for (uint32_t i = 0; i < at->successor_count; i++)

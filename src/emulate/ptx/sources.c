@@ -1,7 +1,7 @@
 /* Where a value that is not known, and that decided something, came from.
  *
  * Backward from the instruction, by the registers of its routine, whatever the order of the code: which loads and which
- * clocks the value can be made of. A load that is known to have read bytes that nobody wrote comes first, then a
+ * clocks the value can be made of. A load that is known to have read bytes that nothing wrote comes first, then a
  * clock or the like, then any load. */
 #include "emulate/ptx/internal.h"
 

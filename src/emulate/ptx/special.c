@@ -37,7 +37,7 @@
     SPECIAL(GLOBALTIMER_HI, "%globaltimer_hi")
 
 typedef enum SpecialKind {
-    SPECIAL_OTHER, /* clocks, counters, where it runs: nobody knows */
+    SPECIAL_OTHER, /* clocks, counters, where it runs: not known */
 #define SPECIAL(id, name) SPECIAL_##id,
     SPECIALS(SPECIAL)
 #undef SPECIAL
@@ -108,7 +108,7 @@ static uint64_t cluster_value(const PtxMachine *machine, const PtxCta *cta, Spec
     }
 }
 
-/* %envreg1 and 2 are the halves of an address that the driver gives (see memory.c); nobody knows the others. */
+/* %envreg1 and 2 are the halves of an address that the driver gives (see memory.c); the others are not known. */
 static uint64_t environment(PtxMachine *machine, uint32_t number, uint32_t *unknown) {
     uint64_t workspace = pools_of(machine)->workspace;
     if (number == 1)

@@ -1,15 +1,15 @@
-/* Groups that go round and round.
+/* Groups that spin.
  *
  * If a group comes back to the same instruction with the same registers, and nothing that it could notice has changed
  * meanwhile, it will do so again and again until something does: all that it does depends on these. So it stands still
- * until then (PTX_IS_SPINS), which costs nothing; and where nobody is left who could change something, that is a proof
- * that it never goes on. What nobody knows (a clock) is not compared: where such a thing decides, the state is
+ * until then (PTX_IS_SPINS), which costs nothing; and where nothing is left that could change something, that is a
+ * proof that it never goes on. What is not known (a clock) is not compared: where such a thing decides, the state is
  * forgotten.
  *
  * A group may meet others at barriers on its way round. These are afterwards as they were before, so that its own state
  * still says all; but the others may need it there, to come to an end of their own. So it stands still for a while, and
- * goes round again if nobody can go, and somebody at a barrier was not found to come back to the same state and has
- * come further since the last time (spins_stir). When all of them come back, they go round for ever together.
+ * iterates again if nothing can go, and something at a barrier was not found to come back to the same state and has
+ * come further since the last time (spins_stir). When all of them come back, they spin forever together.
  *
  * A state is kept at the 16th jump back without a change, and then, as Brent's algorithm has it, at each power of two:
  * so any period is found, and of a loop that counts, the row in which it was seen last tells it apart at once. */
@@ -21,7 +21,7 @@ typedef struct Spin {
     uint64_t changes, local_changes;
     uint32_t jumps, power; /* since something changed; when the next state is kept */
     bool kept;
-    bool met; /* somebody at a barrier since the state was kept; the machine's meetings then: */
+    bool met; /* something at a barrier since the state was kept; the machine's meetings then: */
     uint64_t meetings;
     bool returns;    /* it came to the same state again since something changed */
     uint32_t rounds; /* that it goes before it stands still again, */

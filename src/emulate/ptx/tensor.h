@@ -60,7 +60,7 @@ void tensor_tell(PtxMachine *machine, const PtxFlight *flight, EffectVerb kind, 
 /* Puts an MMA, a copy or a shift of a lane in flight, behind those before it. */
 bool tensor_fly(PtxMachine *machine, PtxFlight *flight);
 
-/* The address that an operand in brackets has in a lane; false: nobody knows it, and *step says so. */
+/* The address that an operand in brackets has in a lane; false: it is not known, and *step says so. */
 bool tensor_address(PtxMachine *machine, PtxGroup *group, const PtxCode *code, unsigned operand, uint32_t lane,
                     uint64_t *address, PtxStep *step);
 

@@ -76,7 +76,7 @@ static bool copy_in(PtxMachine *machine, const PtxFlight *flight, PtxCta *cta) {
     return true;
 }
 
-/* Where its rows end the PTX ISA does not say: nobody knows what is there then. */
+/* Where its rows end the PTX ISA does not say: what is there is not known then. */
 static bool shift_in(PtxMachine *machine, const PtxFlight *flight, PtxCta *cta) {
     const CopyFlight *moved = flight->detail;
     TensorMemory *memory = tensor_memory(machine, cta);

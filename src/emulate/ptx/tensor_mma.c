@@ -3,7 +3,7 @@
  * in its own memory.
  *
  * What is read and written is told of all forms. What comes out is computed of those whose layouts are documented in
- * words; of the others (scaled blocks of a pair of CTAs, A of less than 8 bits in tensor memory, .ashift) nobody knows
+ * words; the others (scaled blocks of a pair of CTAs, A of less than 8 bits in tensor memory, .ashift) are not known
  * it. Sparse ones, and masks of columns, are not taken. */
 #include "emulate/ptx/matrix_descriptor.h"
 #include "emulate/ptx/matrix_fragments.h"

@@ -1,7 +1,8 @@
 /* Tensor memory to and from registers (tcgen05.ld, tcgen05.st): a warp together, asynchronously: tensor memory is read
  * or written, for all others, when they land. What is stored is taken from registers when it is issued. What is loaded
- * is in them at once: the hardware has whoever reads such a register wait for it, and compilers (LLVM under Triton)
- * move computations before the tcgen05.wait::ld; a program that is right has nobody change the words meanwhile. */
+ * is in them at once: the hardware makes an instruction that reads such a register wait for it, and compilers (LLVM
+ * under Triton) move computations before the tcgen05.wait::ld; a program that is right does not change the words
+ * meanwhile. */
 #include "emulate/ptx/matrix_fragments.h"
 #include "emulate/ptx/tensor.h"
 

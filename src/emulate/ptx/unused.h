@@ -1,6 +1,6 @@
 /* Loads whose value some threads do not use. Where a tile has fewer elements than there are threads, compilers let
  * several threads load the same element and compute with it, and one alone store what comes of it: the others' stores
- * have a guard that does not hold. What they read then decides nothing, and somebody may write it meanwhile.
+ * have a guard that does not hold. What they read then decides nothing, and something may write it meanwhile.
  *
  * A thread uses a value if that, or what is computed from it, is stored, or addresses memory, by an instruction whose
  * guard may hold for the thread, or decides what is done; or if it is handed to lanes of the warp of which one uses

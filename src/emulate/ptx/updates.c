@@ -300,7 +300,7 @@ static void give_nothing(PtxMachine *machine, PtxGroup *group, const Access *acc
 }
 
 /* Known words in one block: without copies. False: it is not so. Which lanes of a comparison store is known only when
- * it is made; so not where somebody is to be told before. */
+ * it is made; so not where something is to be reported before. */
 static bool update_words(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes,
                          const PtxSpot *spots, const Span *span) {
     const Update *update = code->detail;

@@ -334,7 +334,7 @@ static bool operands_known(const Op *op) {
     return op->segments || !op->operand_count || (!op->row->varying && op->operand_count == op->row->operand_count);
 }
 
-/* False if it is not known what the text does, or it is more than anybody keeps. */
+/* False if it is not known what the text does, or it is more than is kept. */
 static bool add_assembly(Module *module, const Op *op, Effect *effects, unsigned *made) {
     unsigned count;
     Str what;
@@ -369,7 +369,7 @@ unsigned effects_of(Module *module, const Op *op, Effect *effects) {
             continue;
         uint32_t count = repetitions(op, column, clause);
         for (uint32_t i = 0; i < count; i++) {
-            if (made == EFFECTS_MOST) { /* more than anybody keeps: what is not said could be anything */
+            if (made == EFFECTS_MOST) { /* more than is kept: what is not said could be anything */
                 effects[made - 1] = anything;
                 return made;
             }

@@ -1,7 +1,7 @@
 /* What an op does to memory and to time, in one vocabulary.
  *
  * A row of the op table says it in words (its EFFECTS column, read by effect_column); `effects_of` turns the words into
- * effects on the values of one op. Whoever asks what an op does (the emulator, an analysis, a printer) knows effects
+ * effects on the values of one op. Code that asks what an op does (the emulator, an analysis, a printer) knows effects
  * and nothing of op names. docs/effects.md explains the words. */
 #ifndef MODEL_EFFECT_EFFECT_H
 #define MODEL_EFFECT_EFFECT_H
@@ -37,7 +37,7 @@ typedef enum EffectVerb {
     EFFECT_ALLOCATE, /* `on` is the result */
     EFFECT_FREE,
     EFFECT_VIEW,           /* `on` (a result) is another name for bytes of `amount` */
-    EFFECT_ANYTHING,       /* not known: it may touch memory, and order or release anybody (unknown.h) */
+    EFFECT_ANYTHING,       /* not known: it may touch memory, and order or release any agent (unknown.h) */
     EFFECT_AWAIT_LAUNCHES, /* until the launches that this one depends on have ended, and all they wrote is there */
     /* From here on of PTX alone (ptx_column.h): no op of the IR has them, nor does inline assembly hand them on. */
     EFFECT_EXPECT_BYTES,    /* `count` bytes are to come; no arrival */
@@ -74,8 +74,8 @@ typedef enum Completion {
     DONE_COMMIT, /* a later tcgen05 commit of the issuer; the arrival of such a commit: when all its earlier work is
                     done */
     DONE_COPIES, /* an arrival when the issuer's earlier cp.async are done */
-    DONE_TOKEN,  /* whoever waits for the op's token result */
-    DONE_END,    /* nobody can wait for it: at the end of the CTA. PTX alone */
+    DONE_TOKEN,  /* the agent that waits for the op's token result */
+    DONE_END,    /* nothing can wait for it: at the end of the CTA. PTX alone */
 } Completion;
 
 typedef enum GroupKind {
@@ -119,7 +119,7 @@ typedef enum AtomicKind {
     ATOMIC_MINIMUM_UNSIGNED,
     ATOMIC_INCREMENT, /* until it is the operand, then 0 */
     ATOMIC_DECREMENT, /* 0, or more than the operand: the operand */
-    ATOMIC_OTHER,     /* not said, or of floats: nobody knows the result */
+    ATOMIC_OTHER,     /* not said, or of floats: the result is not known */
 } AtomicKind;
 
 enum { EFFECT_MOST_LIKE = 4 };

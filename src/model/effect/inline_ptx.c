@@ -513,7 +513,7 @@ static bool read_branch(Reader *reader, const Statement *statement) {
     return true;
 }
 
-/* Whoever jumps here may have left other things in the registers. */
+/* A jump to here may have left other things in the registers. */
 static bool read_label(Reader *reader, const Statement *statement) {
     if (reader->exit_state == 2 && str_equal(statement->opcode, reader->exit_label))
         reader->exit_state = 0;

@@ -70,7 +70,7 @@ typedef enum InlineRelation {
     RELATION_GREATER,
 } InlineRelation;
 
-/* What an access does with values, for whoever keeps memory. An instruction is carried out by every thread that holds
+/* What an access does with values, for code that keeps memory. An instruction is carried out by every thread that holds
  * the element, unless it is `once`. */
 typedef struct InlineAccess {
     InlineAction action;

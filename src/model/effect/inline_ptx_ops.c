@@ -45,7 +45,7 @@ static Opcode access_of(const PtxRow *row, Str name, const PtxEffect *effect) {
         !find_values(row, name, &opcode))
         return (Opcode){.kind = OPCODE_UNKNOWN};
     opcode.effects[0].space = SPACE_GLOBAL;
-    opcode.effects[0].count = 0; /* of bytes: whoever reads the operands says it */
+    opcode.effects[0].count = 0; /* of bytes: the reader of the operands says it */
     opcode.effects[0].atomic = ATOMIC_NONE;
     opcode.has_result = row->operands[0] == '=';
     opcode.needs_global = effect->memory;

@@ -33,7 +33,7 @@ typedef struct PtxEffect {
     bool blocks;          /* wait: for some time before it gives up */
     bool drops;           /* arrive, expect: it is expected in this phase for the last time */
     bool no_complete;     /* arrive: it must not be the last one of the phase */
-    bool read_only;       /* nobody may write it while the kernel runs */
+    bool read_only;       /* nothing may write it while the kernel runs */
     bool replicas;        /* in all memories behind a multimem address */
     bool inits;           /* a fence: of mbarrier initializations alone */
     bool sequential;      /* a fence: in one order with all others that are so */

@@ -44,7 +44,7 @@ typedef struct Bounds {
 } Bounds;
 bool loop_bounds(const Op *loop, Bounds *bounds);
 
-/* A value that goes round a loop: before its first turn, in its region, and at the end of a turn. */
+/* A value that goes around a loop: before its first turn, in its region, and at the end of a turn. */
 typedef struct Carried {
     const Op *loop;
     uint32_t index; /* among those that the loop carries */

@@ -121,7 +121,7 @@ static bool is_reducible(const Graph *graph) {
 
 /* ---- Loops of branches ----------------------------------------------------------------------------------------- */
 
-/* Edges to a block that comes no later in reverse postorder: whoever computes a value again has gone over one. */
+/* Edges to a block that comes no later in reverse postorder: control that computes a value again has gone over one. */
 static void mark_back_edges(const Graph *graph) {
     Builder *builder = graph->builder;
     for (uint32_t from = graph->start; from < graph->end; from++) {

@@ -1,5 +1,5 @@
-/* The text of an encoding, taken apart: `#ttg.blocked<{sizePerThread = [1, 4], ...}>` and its relatives. Whoever knows
- * what an encoding means asks here for its fields by their keys. */
+/* The text of an encoding, taken apart: `#ttg.blocked<{sizePerThread = [1, 4], ...}>` and its relatives. Code that
+ * knows what an encoding means asks here for its fields by their keys. */
 #ifndef MODEL_LAYOUT_ENCODING_H
 #define MODEL_LAYOUT_ENCODING_H
 

@@ -206,7 +206,7 @@ static Lifetime follow(Lifetimes *l, uint32_t number) {
     uint32_t first = l->uses.first[number], end = l->uses.first[number + 1];
     const Op *definer = value->is_result ? value->owner : NULL;
     const Block *home = definer ? definer->block : value->owner;
-    if (!definer && first == end) /* nobody ever sees it */
+    if (!definer && first == end) /* nothing ever sees it */
         return life;
     uint32_t start = definer ? lifetime_number(l, definer) : home->first ? lifetime_number(l, home->first) : NOWHERE;
     extend(&life, start, start);

@@ -16,7 +16,7 @@ static bool gathers(const Op *op, const Effect *effects, unsigned count, Release
     return op_is(op, CLASS_GATHERS) && (arrive ? !arrive->per_thread : !op_is(op, CLASS_PRODUCT));
 }
 
-/* A wait for wgmma of several warp groups ends with a barrier, unless it says that it is for its own group alone. */
+/* A wait for wgmma of several warpgroups ends with a barrier, unless it says that it is for its own group alone. */
 static bool joins_groups(const Op *op) {
     return op_is(op, CLASS_WGMMA_WAIT) && !op_attr(op, "warpGroupLocal") && partition_warps(op) > WARP_GROUP;
 }

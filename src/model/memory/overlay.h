@@ -2,7 +2,7 @@
  * the same bytes from the compiler.
  *
  * Life is a matter of the IR's uses. Work that is still in flight when the last use is over is none: it then goes on in
- * memory that belongs to somebody else. */
+ * memory that belongs to something else. */
 #ifndef MODEL_MEMORY_OVERLAY_H
 #define MODEL_MEMORY_OVERLAY_H
 

@@ -335,7 +335,7 @@ static void place(Module *module, Frame *frame) {
 
 /* ---- Callees first ----------------------------------------------------------------------------- */
 
-/* Opens the next callee of a function that nobody has opened yet; NULL if there is none. */
+/* Opens the next callee of a function that nothing has opened yet; NULL if there is none. */
 static Frame *next_callee(Module *module, Frame *frame) {
     while (frame->next) {
         const Op *op = frame->next;

@@ -1,7 +1,7 @@
 /* Where in shared memory everything lies: allocations, scratch memory of ops, frames of functions that are called.
  *
  * Offsets that the IR has (`allocation.offset`) are taken. Without them they are computed as Triton's allocator would:
- * from how long each buffer lives, the largest first, at the lowest place that nobody else has at that time. */
+ * from how long each buffer lives, the largest first, at the lowest place that nothing else has at that time. */
 #ifndef MODEL_MEMORY_PLACEMENT_H
 #define MODEL_MEMORY_PLACEMENT_H
 
@@ -33,7 +33,7 @@ typedef struct Placements {
     const char *problem; /* a sentence, if something could not be placed; it then overlaps everything; else NULL */
 } Placements;
 
-/* Whether the IR says where shared memory lies: compilers put in the barriers and fences of threads and clusters then,
+/* Whether the IR says where shared memory lies: compilers insert the barriers and fences of threads and clusters then,
  * and none can be missing before. */
 bool memory_is_placed(const Op *function);
 /* The nearest op with partitions around an op, and the region of it in which the op is; NULL: there is none. */

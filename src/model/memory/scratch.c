@@ -135,7 +135,7 @@ static Scratch of_convert(Module *module, const Op *op) {
 
 /* ---- Reductions -------------------------------------------------------------------------------- */
 
-/* The holder has nothing along the axis any more; what is left there is numbered anew, the registers first. */
+/* The holder has nothing along the axis any more; what is left there is numbered again, the registers first. */
 static void fold(Distributed *layout, unsigned axis, Holder holder) {
     uint32_t next = 1;
     for (unsigned i = 0; i < layout->count[holder]; i++)
@@ -325,7 +325,7 @@ static Scratch of_histogram(Module *module, const Op *op) {
 
 /* ---- Atomics ----------------------------------------------------------------------------------- */
 
-/* Results that somebody uses, of those ops of a function whose scratch memory depends on it; sorted. */
+/* Results that is used, of those ops of a function whose scratch memory depends on it; sorted. */
 typedef struct Used {
     const Value **items;
     uint32_t count;

@@ -1,6 +1,6 @@
 /* The stage of the compiler, from marks that its passes leave.
  *
- * Up to Triton 3.8 thread barriers are put in while the IR is lowered: no dump has them, though its memory is placed.
+ * Up to Triton 3.8 thread barriers are inserted while the IR is lowered: no dump has them, though its memory is placed.
  * From 3.9 on a pass does it, and one that comes later leaves ttg.profile_scratch_memory_size. */
 #include "model/memory/stage.h"
 

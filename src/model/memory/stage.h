@@ -8,13 +8,13 @@
 /* Whether the compiler is past a pass. */
 typedef enum Past { PAST_NOT, PAST_YES, PAST_UNKNOWN } Past;
 
-/* ... that which puts in thread barriers. */
+/* ... that which inserts thread barriers. */
 Past stage_barriers(Module *module, const Op *function);
 /* ... that which makes CTAs of a cluster meet, after their mbarriers are set up and at the end. Up to Triton 3.7 there
  * is none: what is there is all there will be. */
 Past stage_meetings(Module *module, const Op *function);
 /* ... the same in Meta's fork, where the programs of a grid are the CTAs of clusters; `made` is the module's mark of
- * what was put in: "tlx.cluster_sync_kernel_init", "tlx.cluster_sync_kernel_cleanup". */
+ * what was inserted: "tlx.cluster_sync_kernel_init", "tlx.cluster_sync_kernel_cleanup". */
 Past stage_fork_meetings(const Op *function, const char *made);
 /* ... that which makes products of the tensor cores wait for themselves where the kernel commits none. Gluon's
  * compilation has no such pass. */

@@ -35,7 +35,7 @@ typedef struct Entry {
     const Op *op;
     const char *name; /* NULL: not yet */
     Kind kind;
-    bool accumulates;                 /* a matrix product writes it */
+    bool accumulates;                 /* a MMA writes it */
     bool full, empty;                 /* barriers: who waits for it reads, or writes, `uses` */
     int evidence;                     /* barriers: of `uses`, see Evidence */
     const Op *slot;                   /* the first view of a slot of it that has another name; NULL: none */
@@ -83,7 +83,7 @@ struct Names {
 Entry *names_entry(Names *names, const Op *op);
 /* The buffer behind a view. */
 Entry *names_entry_of(Names *names, const Value *value);
-/* What somebody called a value; empty if nobody did. */
+/* The name that a value was given; empty if it has none. */
 Str names_given(Module *module, const Value *value);
 const char *names_plain(Arena *arena, Str text);
 

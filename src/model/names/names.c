@@ -1,7 +1,7 @@
 /* Names for buffers and barriers: from locations, from what the values were printed as, and from how they are used.
  *
  * Buffers are named first, then barriers, tokens and arefs, since those may be named after buffers, then views. Within
- * each, whoever comes first in the text gets the plain name. */
+ * each, the first in the text gets the plain name. */
 #include "model/names/internal.h"
 
 #include "ir/memo.h"
@@ -274,7 +274,7 @@ static void collect(Names *names, const Op *function) {
 
 /* ---- Giving names ---------------------------------------------------------------------------------------------- */
 
-/* Whether nobody has the name yet; it is then given away. */
+/* Whether the name is still free; it is then given away. */
 static bool take(Names *names, const char *text) {
     return table_count(names, &names->taken, str_of(text)) == 1;
 }
@@ -475,7 +475,7 @@ static void give_name(Names *names, Entry *entry) {
         if (*tries[i] && take(names, tries[i])) {
             entry->name = tries[i];
             if (tries[i] == use && strcmp(given, text + 1) == 0)
-                take(names, given); /* nobody else is to have the name that is printed for this one */
+                take(names, given); /* nothing else is to have the name that is printed for this one */
             return;
         }
     entry->name = made_unique(names, entry, *given ? given : *use ? use : text);

@@ -65,7 +65,7 @@ Word even_tensor(const Evaluation *how, int64_t base, const int64_t *steps, uint
     *tensor = (Tensor){
         .known = true, .even = true, .rank = how->rank, .width = how->width, .identity = identity, .base = base};
     memcpy(tensor->dims, how->dims, sizeof tensor->dims);
-    int64_t stride = 1; /* of the data, if somebody needs it */
+    int64_t stride = 1; /* of the data, if it is needed */
     for (unsigned i = how->rank; i-- > 0;)
         if (!repeats[i]) {
             tensor->steps[i] = steps[i];
@@ -80,7 +80,7 @@ typedef struct Even {
     __int128 base, steps[TENSOR_MOST_DIMS], low, high;
 } Even;
 
-/* x + times * y (NULL: 0) of these dimensions. False if the numbers are larger than anybody needs. */
+/* x + times * y (NULL: 0) of these dimensions. False if the numbers are larger than is needed. */
 static bool even_sum(const Evaluation *how, const Tensor *x, const Tensor *y, int64_t times, Even *to) {
     const __int128 most = (__int128)1 << 100;
     *to = (Even){.base = (x ? x->base : 0) + (y ? (__int128)y->base * times : 0)};
@@ -107,7 +107,7 @@ static bool even_result(const Evaluation *how, const Even *even, uint64_t identi
         if (how->dims[i] > 1 && steps[i] != even->steps[i])
             return false;
         size *= steps[i] ? (size_t)how->dims[i] : 1;
-        if (size > TENSOR_MOST_ELEMENTS) /* somebody may need its elements */
+        if (size > TENSOR_MOST_ELEMENTS) /* its elements may be needed */
             return false;
     }
     *result = even_tensor(how, (int64_t)even->base, steps, identity, arena);

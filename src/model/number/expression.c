@@ -10,7 +10,7 @@
 
 enum { MOST_DEPTH = 12, MOST_CHARACTERS = 200, MOST_STEPS = 64, MOST_LOOPS = 16, MOST_CHAIN = 16 };
 
-/* How tightly a written expression holds together; a lower one is put in parentheses. */
+/* How tightly a written expression holds together; a lower one is put into parentheses. */
 typedef enum Level { LEVEL_ANY, LEVEL_SUM, LEVEL_PRODUCT, LEVEL_ATOM } Level;
 
 typedef struct Printer {

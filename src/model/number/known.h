@@ -17,7 +17,7 @@ typedef struct Known {
 } Known;
 
 typedef enum Answer { ANSWER_NO, ANSWER_YES, ANSWER_OPEN } Answer;
-/* Whether it is a multiple of `n` (at least 1): always, never, or nobody knows. */
+/* Whether it is a multiple of `n` (at least 1): always, never, or not known. */
 Answer known_is_multiple(const Known *known, int64_t n);
 
 Known known_nothing(void);

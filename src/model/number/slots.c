@@ -184,7 +184,7 @@ static bool put_first(Slots *slots, Form *form, const FlowLoop *loop) {
     return form_expand(slots, form, NULL);
 }
 
-/* Puts in how often a loop has gone around. At first, sums over its iterations are 0, and so is what was before. */
+/* Inserts how often a loop has gone around. At first, sums over its iterations are 0, and so is what was before. */
 static bool put_trips(Form *form, const Entered *entered) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < form->count; i++) {

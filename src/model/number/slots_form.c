@@ -222,7 +222,7 @@ static bool match(Form *form, const Form *other, const Form *zero) {
     return factor && wanted % factor == 0 && form_add(form, zero, wanted / factor);
 }
 
-/* A wrap: where the condition tells exactly what a number is, that number may be put in its place. So 0 at x + 1 == 3
+/* A wrap: where the condition tells exactly what a number is, that number may be put into its place. So 0 at x + 1 == 3
  * is x + 1 - 3. With x + 1 >= 3 it takes to know that x + 1 is not above 3. Of a ring of two both ways tell, since
  * x + 1 < 2 means that x is 0; what still speaks of x says more. */
 static bool wrapped(Slots *slots, const Choice *choice, Form *form) {

@@ -1,7 +1,7 @@
 /* What a register of the emulator holds: an integer, a tensor of integers, a view of memory, or something unknown.
  *
  * Integers of all widths are kept sign-extended to 64 bits, except i1, which is 0 or 1. Pointers are integers (virtual
- * addresses). Floating-point values are not computed: they, and what is loaded from memory that nobody described, are
+ * addresses). Floating-point values are not computed: they, and what is loaded from memory that is not described, are
  * unknown; an unknown value still has an identity, a hash of how it came about, so that two agents that compute the
  * same thing agree on it. */
 #ifndef MODEL_NUMBER_VALUE_H

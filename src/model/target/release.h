@@ -9,7 +9,7 @@
 typedef enum Release {
     RELEASE_3_5,
     RELEASE_3_6,
-    RELEASE_3_7_0, /* prints the same IR as 3.7.1, and puts in fewer fences */
+    RELEASE_3_7_0, /* prints the same IR as 3.7.1, and inserts fewer fences */
     RELEASE_3_7_1,
     RELEASE_3_8,
     RELEASE_3_9, /* and later */

@@ -45,7 +45,7 @@ unsigned module_total_warps(const Op *op, unsigned otherwise);
 /* The name of one of these attributes that the module has, and that no launch can have; NULL: there is none. */
 const Attr *module_problem(const Op *op, const char **name);
 
-/* Whose hardware the dialect of an op is for; false: anybody's, or nobody knows. */
+/* Whose hardware the dialect of an op is for; false: any, or it is not known. */
 bool op_vendor(const Op *op, Vendor *vendor);
 
 /* The names of all, for messages: "sm_80, sm_86, ...". */

@@ -1,7 +1,7 @@
 /* Loops and how they nest, irreducible ones too: Havlak's algorithm with Ramalingam's change, which makes it nearly
  * linear. Headers are looked at from the innermost outward; the body of a loop that was found is one node with its
  * header from then on. An edge between two branches of the depth-first tree can belong to a loop only if the header is
- * above both, so it is put in when their nearest common ancestor is looked at. */
+ * above both, so it is inserted when their nearest common ancestor is looked at. */
 #include "ptx/flow/internal.h"
 
 /* An edge in one of the lists. */

@@ -31,7 +31,7 @@ static uint32_t value_now(const Naming *n, uint32_t number) {
     return n->now[number] == PTX_NONE ? n->first_undefined + number : n->now[number];
 }
 
-/* The same, and somebody reads it. */
+/* The same, and it is read. */
 static uint32_t read_value(Naming *n, uint32_t number) {
     uint32_t value = value_now(n, number);
     if (value >= n->first_phi)

@@ -105,7 +105,7 @@ static bool one_label(const Spread *spread) {
     return true;
 }
 
-/* Until nobody is on the way within the loop; false if all came together again. */
+/* Until no thread is on the way within the loop; false if all came together again. */
 static bool follow_all(Spread *spread) {
     Control *c = spread->c;
     const PtxFlow *flow = spread->s->flow;

@@ -39,7 +39,7 @@ typedef enum FormSpan {
 /* What a form takes for granted. */
 enum {
     FORM_NO_WRAP = 1, /* no index wraps between the lanes of a warp where it is extended: see PtxValues.assumed */
-    FORM_STEADY = 2,  /* what lanes load together, by a weak load of one address, nobody changes in between */
+    FORM_STEADY = 2,  /* what lanes load together, by a weak load of one address, nothing changes in between */
 };
 
 typedef struct Form {

@@ -8,7 +8,7 @@
 /* Where an instruction's form loads from. */
 typedef struct Load {
     PtxSpace space;
-    bool fixed; /* nobody writes there while the kernel runs: .const, .nc */
+    bool fixed; /* nothing writes there while the kernel runs: .const, .nc */
     bool weak;
 } Load;
 

@@ -37,7 +37,7 @@ PtxOrigin operand_origin(const PtxValues *values, const PtxOperand *operand) {
     }
     if (operand->kind == PTX_VARIABLE) {
         Str space = ptx_name(module, module->variables[operand->a].space);
-        if (is_opaque(module, operand->a)) /* what a texture, a sampler or a surface is at, nobody reads */
+        if (is_opaque(module, operand->a)) /* what a texture, a sampler or a surface is at, nothing reads */
             return unknown_origin();
         return (PtxOrigin){.space = ptx_space_named(space), .variable = operand->a};
     }
@@ -53,7 +53,7 @@ PtxOrigin address_origin(const PtxValues *values, PtxSpace space, const PtxOpera
         if (!(space == PTX_SPACE_SHARED && origin.space == PTX_SPACE_CLUSTER))
             origin.space = space;
     } else if (!origin.generic && origin.space != PTX_SPACE_GLOBAL) {
-        origin.space = PTX_SPACE_UNKNOWN; /* where that is as a generic address nobody knows */
+        origin.space = PTX_SPACE_UNKNOWN; /* its generic address is not known */
     }
     return origin;
 }

@@ -86,7 +86,7 @@ static bool take_result(Taking *taking, const FlowValue *value, unsigned depth) 
     if (!form->row || count < 2 || operands[0].kind != PTX_REGISTER || operands[0].part != PTX_WHOLE)
         return false;
     Meaning own, *meaning = &taking->values->meanings[statement->what];
-    if (!meaning->known) { /* nobody comes there */
+    if (!meaning->known) { /* no thread comes there */
         own = meaning_of(form);
         meaning = &own;
     }

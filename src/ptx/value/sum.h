@@ -2,7 +2,7 @@
  *
  * A value of a kernel is taken apart at its additions: into parameters of the kernel, a number, and roots, which are
  * values that are no sums. Two values with the same roots differ by parameters and a number, in every thread, and
- * modulo 2^width exactly: whoever knows one of them, and the launch, knows the other. Both have to be read in one
+ * modulo 2^width exactly: code that knows one of them, and the launch, knows the other. Both have to be read in one
  * execution of one block, so that a root is the same value for both. */
 #ifndef PTX_VALUE_SUM_H
 #define PTX_VALUE_SUM_H

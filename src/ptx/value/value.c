@@ -147,7 +147,7 @@ static void solve(Solver *s) {
         for (uint32_t i = 0; i < flow->order_count; i++)
             solve_block(s, flow->order[i]);
     } while (s->any_waiting);
-    for (uint32_t v = 0; v < flow->value_count; v++) /* what nobody computes, because nobody comes there */
+    for (uint32_t v = 0; v < flow->value_count; v++) /* what nothing computes, because no thread comes there */
         if (s->values->forms[v].kind == FORM_NEVER)
             s->values->forms[v] = form_any(register_width(s->module, flow->values[v].variable));
 }

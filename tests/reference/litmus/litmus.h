@@ -173,7 +173,7 @@ typedef struct Execution {
     int first[MAX_THREADS]; /* event of each thread */
     int count;
     int from[MAX_EVENTS];   /* reads: the write */
-    uint64_t synced;        /* barriers that everybody of their instance waits for */
+    uint64_t synced;        /* barriers that all of their instance waits for */
     int fences[MAX_EVENTS]; /* fence.sc, in the order that is looked at */
     int fence_count;
 } Execution;
@@ -189,7 +189,7 @@ typedef struct Coherence {
 } Coherence;
 
 /* Calls `found` with each coherence order, as small as it can be, with which the execution is consistent, until it
- * returns true. `races`: accesses that race, whatever the coherence order; NULL: nobody asks. */
+ * returns true. `races`: accesses that race, whatever the coherence order; NULL: it is not asked for. */
 typedef bool ModelFound(void *context, const Execution *execution, const Coherence *coherence);
 bool model_check(const Execution *execution, ModelFound *found, void *context, Relation *races);
 

@@ -193,7 +193,8 @@ static void run_external(Context *c, Str name) {
     go_on(c, c->group, c->top->pc + 1);
 }
 
-/* The function that the group's first lane calls; the lanes that call another one are parted, and will call it then. */
+/* The function that the group's first lane calls; the lanes that call another one are separated, and will call it then.
+ */
 static uint32_t callee_of(Context *c) {
     const Arg *args = c->args;
     const Arg *callee = &args[0];
@@ -289,7 +290,7 @@ static bool anyone_waits(const Machine *m, const Cta *cta, uint32_t barrier) {
     return false;
 }
 
-/* Opens what has all the threads that it waits for; with `forced`, all that anybody waits at. */
+/* Opens what has all the threads that it waits for; with `forced`, all that any agent waits at. */
 static void open_barriers(Context *c, bool forced) {
     Machine *m = c->machine;
     uint32_t live = 0;

@@ -14,7 +14,7 @@ typedef struct Held {
     uint8_t bytes[HELD_BYTES];  /* from HELD_OUT on; zeros at first */
     bool known[HELD_BYTES / 4]; /* of each word; the interpreter says that of all */
     uint32_t guesses;           /* places where something that PTX does not say decided: then all may be otherwise */
-    char problem[200];          /* why it did not come to its end; empty: it did */
+    char problem[200];          /* why it did not finish; empty: it did */
 } Held;
 
 /* The kernel of a module, whose parameters are a pointer and two words. */

@@ -385,7 +385,7 @@ bool run_control(Context *c);
 void go_on(Context *c, Group *group, uint32_t pc);
 Frame *frame_new(Machine *machine, Function *function, uint32_t local, uint32_t lanes);
 void frame_release(Frame *frame);
-/* Opens every barrier that somebody waits at. */
+/* Opens every barrier that an agent waits at. */
 void barriers_force(Machine *machine);
 
 #endif

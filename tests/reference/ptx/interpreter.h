@@ -7,8 +7,8 @@
  * all the threads that ever run that instance of an instruction. Integers, bits, predicates, addresses and plain loads
  * and stores are exact. f32 and f64 are C's; other floating-point formats, and results of the tensor cores, are made-up
  * bits, a function of what is read where PTX says so. Asynchronous copies, and what else goes by descriptors, move no
- * bytes. A wait on an mbarrier succeeds after some tries. Memory that nobody has written has made-up contents, the same
- * bytes at the same address. What it does not know stops the launch, and is named. */
+ * bytes. A wait on an mbarrier succeeds after some tries. Memory that nothing has written has made-up contents, the
+ * same bytes at the same address. What it does not know stops the launch, and is named. */
 #ifndef TESTS_REFERENCE_PTX_INTERPRETER_H
 #define TESTS_REFERENCE_PTX_INTERPRETER_H
 
@@ -18,7 +18,7 @@ enum { LANES = 32 };
 
 typedef struct Machine Machine;
 
-/* What memory holds that nobody has written. */
+/* What memory holds that nothing has written. */
 typedef enum Contents { CONTENTS_ZERO, CONTENTS_SMALL, CONTENTS_ANY, CONTENTS_COUNT } Contents;
 
 typedef struct Launch {

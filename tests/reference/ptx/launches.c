@@ -1,5 +1,5 @@
-/* Launches for kernels that nobody says anything about: shapes that their directives allow, parameters that may be
- * numbers or pointers, and memory with something in it. */
+/* Launches for kernels that no thread reports anything about: shapes that their directives allow, parameters that may
+ * be numbers or pointers, and memory with something in it. */
 #include "values.h"
 
 #include <stdlib.h>

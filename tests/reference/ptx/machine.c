@@ -10,7 +10,7 @@ void machine_stop(Machine *m, Str what, uint32_t statement) {
     longjmp(m->stop, 1);
 }
 
-/* bra.uni with a guard: whoever wrote it says that the guard is the same in all lanes. */
+/* bra.uni with a guard: the one that wrote it says that the guard is the same in all lanes. */
 static bool promises(const Machine *m, const PtxStatement *s) {
     return s->kind == PTX_INSTRUCTION && s->flags & PTX_GUARDED && m->forms[s->what].does == DOES_BRANCH &&
            has(&m->forms[s->what], W_uni);

@@ -1,4 +1,4 @@
-/* Memory: bytes by address, made up where nobody has written; and addresses of all state spaces.
+/* Memory: bytes by address, made up where nothing has written; and addresses of all state spaces.
  *
  * A 32-bit shared address is an offset in the own CTA, or, with (rank + 1) in its upper byte, in another one of the
  * cluster, which is what mapa gives; .shared means the own. Generic addresses of shared, local, constant and parameter
