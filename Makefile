@@ -15,7 +15,7 @@ endif
 # runs longest under the address sanitizer is optimized a little there, and has its checks in place; elsewhere they are calls.
 CFLAGS ?= $(if $(SANITIZE),-O0 -g1,-O2 -g1)
 ifeq ($(origin CFLAGS)$(findstring address,$(SANITIZE)),fileaddress)
-busy = $(if $(filter $(patsubst %,$(BUILD)/obj/%/%,base config engine emulate ptx model render analyze/membar analyze/threads),$@),-Og,$(checks_called))
+busy = $(if $(filter $(patsubst %,$(BUILD)/obj/%/%,base config engine machine explore ptx model render check/membar check/simt check/explain/simt),$@),-Og,$(checks_called))
 checks_called := $(shell $(CC) -Werror --param asan-instrumentation-with-call-threshold=0 -E -xc /dev/null -o /dev/null 2>/dev/null && echo --param asan-instrumentation-with-call-threshold=0)
 endif
 # What the next compiler warns of must not keep anybody from building; where changes are tested it does.
@@ -50,16 +50,16 @@ libraries = -ljansson $(if $(zstd),-lzstd) -lm
 # The archive of a library, where there is one, or the library.
 archive = $(or $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a)),-l$(1))
 
-# src/FLOOR/*.c, or src/FLOOR/ROOM/*.c; the command is a client of the library and stays out of it.
-sources := $(filter-out src/device/%,$(wildcard src/*/*.c src/*/*/*.c))
+# src/FLOOR/*.c, src/FLOOR/ROOM/*.c, or src/FLOOR/WING/ROOM/*.c; the command is a client of the library and stays out of it.
+sources := $(filter-out src/device/%,$(wildcard src/*/*.c src/*/*/*.c src/*/*/*/*.c))
 # What goes into other people's programs is a library of its own.
-exec_objects := $(patsubst src/exec/%.c,$(BUILD)/exec/%.o,$(filter src/exec/%,$(sources)))
+exec_objects := $(patsubst src/runtime/%.c,$(BUILD)/runtime/%.o,$(filter src/runtime/%,$(sources)))
 cli_objects := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(filter src/cli/%,$(sources)))
-library_objects := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(filter-out src/cli/% src/exec/%,$(sources)))
+library_objects := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(filter-out src/cli/% src/runtime/%,$(sources)))
 # Under the thread sanitizer, what no test with threads reaches can be that of another build, PLAIN=DIR, which has it already.
 ifneq ($(PLAIN),)
-borrowed_floors := $(addsuffix /%,$(addprefix $(BUILD)/obj/,emulate/ptx ptx/flow ptx/value instrument \
-	analyze/ptx analyze/threads analyze/recording analyze/port analyze/portrait))
+borrowed_floors := $(addsuffix /%,$(addprefix $(BUILD)/obj/,machine/simt ptx/flow ptx/value instrument \
+	check/lint/ptx check/simt check/explain/simt check/replay check/port check/report/trace))
 borrowed := $(patsubst $(BUILD)/%,$(PLAIN)/%,$(filter $(borrowed_floors),$(library_objects)))
 library_objects := $(filter-out $(borrowed_floors),$(library_objects))
 endif
@@ -70,7 +70,7 @@ api_tests := $(call programs,api/*.c)
 fuzz_targets := $(call programs,fuzz/*_fuzz.c)
 engine_benches := $(BUILD)/tests/bench/consan_bench $(BUILD)/tests/bench/gsan_bench
 thread_benches := $(BUILD)/tests/bench/threads_bench $(BUILD)/tests/bench/global_threads_bench
-freestanding := $(patsubst src/%.c,$(BUILD)/freestanding/%.o,$(wildcard $(patsubst %,src/engine/%.c,consan consan_tables gsan_cell shadow)))
+freestanding := $(patsubst src/%.c,$(BUILD)/freestanding/%.o,$(wildcard $(patsubst %,src/engine/%.c,consan/consan consan/consan_tables shadow/gsan_cell shadow/shadow)))
 reference_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/reference/*.c))
 ptx_reference_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/reference/ptx/*.c))
 litmus_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/reference/litmus/*.c))
@@ -138,7 +138,7 @@ preloaded = $(CC) $(LDFLAGS) -shared -Wl,-z,defs -Wl,--exclude-libs,ALL -pthread
 $(BUILD)/libweir-gpu.so: $(exec_objects) $(BUILD)/libweir.a
 	$(preloaded) -o $@ $^ $(if $(zstd),$(call archive,zstd)) -lm -ldl
 
-$(exec_objects): $(BUILD)/exec/%.o: src/exec/%.c $(wildcard src/exec/*.ptx) $(BUILD)/flags
+$(exec_objects): $(BUILD)/runtime/%.o: src/runtime/%.c $(wildcard src/runtime/*/*.ptx) $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) -std=c17 -O2 -g1 $(warnings) -D_GNU_SOURCE -pthread -MMD -MP -MF $@.d -fPIC -fvisibility=hidden -Isrc -c -o $@ $<
 
@@ -148,7 +148,7 @@ $(cli_objects) $(library_objects): $(BUILD)/obj/%.o: src/%.c $(BUILD)/flags
 	$(compile) $(busy) $(internal) $(visibility) -c -o $@ $<
 
 # The assembler puts these into the object.
-$(BUILD)/obj/render/page.o: src/render/page.css src/render/page.js src/render/lanes.js src/render/find.js
+$(BUILD)/obj/render/html/page.o: src/render/html/page.css src/render/html/page.js src/render/html/lanes.js src/render/html/find.js
 
 # What runs inside of kernels, compiled for them where there is a compiler that can (clang with its target nvptx64); else
 # it is empty, and `weir instrument --mode shadow` says so. It is the same for all builds, which can share it.
@@ -156,14 +156,14 @@ DEVICE_CC ?= clang
 DEVICE ?= $(BUILD)/device
 device_flags = --target=nvptx64-nvidia-cuda -Xclang -fconvergent-functions -Xclang -target-feature -Xclang +ptx75 -march=sm_80 -std=c17 -O2 \
 	-mllvm -inline-threshold=100000 -ffreestanding -nostdlib -Wall -Wextra -Isrc
-$(DEVICE)/%.ptx: src/device/%.c $(wildcard src/device/*.h) src/record/shadow.h src/engine/gsan_cell.h
+$(DEVICE)/%.ptx: src/device/%.c $(wildcard src/device/*.h) src/trace/shadow.h src/engine/shadow/gsan_cell.h
 	@mkdir -p $(@D)
 	@if $(DEVICE_CC) --print-targets 2>/dev/null | grep -q nvptx64; then \
 		echo '$(DEVICE_CC) $(device_flags) -S -o $@ $<'; $(DEVICE_CC) $(device_flags) -S -o $@.$$$$ $< && mv $@.$$$$ $@; \
 		else : > $@; fi
 device: $(DEVICE)/compact.ptx $(DEVICE)/seed.ptx
-$(BUILD)/obj/instrument/shadow_runtime.o: $(DEVICE)/compact.ptx $(DEVICE)/seed.ptx
-$(BUILD)/obj/instrument/shadow_runtime.o: visibility = -fPIC -fvisibility=hidden -DDEVICE_FOLDER='"$(DEVICE)"'
+$(BUILD)/obj/instrument/emit/shadow_runtime.o: $(DEVICE)/compact.ptx $(DEVICE)/seed.ptx
+$(BUILD)/obj/instrument/emit/shadow_runtime.o: visibility = -fPIC -fvisibility=hidden -DDEVICE_FOLDER='"$(DEVICE)"'
 
 # What can be built for another C library without its jansson; all but the programs.
 objects: $(cli_objects) $(library_objects)
@@ -461,7 +461,7 @@ site: ## make a web site of the documentation, in build/site, with MkDocs
 	@BUILD=$(BUILD) scripts/site
 
 format: ## lay out the C sources with clang-format
-	clang-format -i $(wildcard src/*/*.[ch] src/*/*/*.[ch] include/weir/*.h tests/*.c tests/*/*.[ch] tests/reference/ptx/*.[ch] tests/reference/litmus/*.[ch])
+	clang-format -i $(wildcard src/*/*.[ch] src/*/*/*.[ch] src/*/*/*/*.[ch] include/weir/*.h tests/*.c tests/*/*.[ch] tests/reference/ptx/*.[ch] tests/reference/litmus/*.[ch])
 
 tidy: ## look over the C sources with clang-tidy
 	clang-tidy --quiet $(sources) -- -std=c17 -D_GNU_SOURCE $(internal)

@@ -7,8 +7,8 @@
  * nothing orders comes first is luck, so that a read after a write may become a write after a read; and so is which of
  * several agents that hang is told of. But whether there is a race, a hang or a misuse of a barrier at all is the same.
  * Prints each file of which it is not, then `N passed, N failed`; exit status 1 if some failed. */
-#include "analyze/run/check.h"
-#include "emulate/launch.h"
+#include "check/tile/run/check.h"
+#include "explore/launch/launch.h"
 #include "mlir/reader.h"
 
 #include <setjmp.h>

@@ -2,12 +2,12 @@
 #ifndef API_INTERNAL_H
 #define API_INTERNAL_H
 
-#include "analyze/pipeline/pipeline.h"
+#include "check/pipeline/pipeline.h"
 #include "config/apply.h"
 #include "mlir/reader.h"
 #include "ptx/images.h"
 #include "ptx/reader.h"
-#include "record/copies.h"
+#include "trace/copies.h"
 #include "weir/weir.h"
 
 struct weir_context {

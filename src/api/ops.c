@@ -1,9 +1,9 @@
 /* The public API: ops and values of a module, what they do, and modules as text. */
 #include "api/internal.h"
 
-#include "emulate/ptx/program.h"
 #include "ir/optable.h"
 #include "ir/print.h"
+#include "machine/simt/decode/program.h"
 #include "model/effect/effect.h"
 #include "model/flow/partition.h"
 #include "ptx/edit.h"

@@ -1,10 +1,10 @@
 /* What is asked of a module: options as the public header has them made into those of the pipeline. */
 #include "api/internal.h"
 
-#include "analyze/report/compare.h"
-#include "analyze/report/rank.h"
-#include "emulate/launch_template.h"
-#include "emulate/ptx/launch.h"
+#include "check/report/build/rank.h"
+#include "check/report/difference/compare.h"
+#include "machine/simt/core/launch.h"
+#include "machine/tile/launch/launch_template.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -310,7 +310,8 @@ typedef struct Grouping {
     Arena arena;
 } Grouping;
 
-/* What a file says of its order; of one that is no recording nothing. What can be read but once is left to who checks it. */
+/* What a file says of its order; of one that is no recording nothing. What can be read but once is left to who checks
+ * it. */
 static const Recording *order_of(Arena *arena, const char *path) {
     struct stat status;
     Recording *recording = ARENA_NEW(arena, Recording);
@@ -418,7 +419,8 @@ static void read_membar(void *context) {
                                .line = options->line,
                                .timeout = options->timeout,
                                .function = options->function};
-    if (set_model(ask->result, options->model, &request->model) && set_model(ask->result, options->compare, &request->other) &&
+    if (set_model(ask->result, options->model, &request->model) &&
+        set_model(ask->result, options->compare, &request->other) &&
         set_releases(ask->result, options->triton, &request->releases) && !stages[stage])
         result_fail(ask->result, "--assume takes 'inserted' or 'before', not '%s'", options->stage);
 }

@@ -1,13 +1,13 @@
 /* Results written out, in every format: one after the other, each as it comes. */
 #include "api/internal.h"
 
-#include "render/ci.h"
-#include "render/difference.h"
+#include "render/ci/ci.h"
 #include "render/json.h"
 #include "render/membar.h"
 #include "render/port.h"
-#include "render/report.h"
-#include "render/report_json.h"
+#include "render/report/difference.h"
+#include "render/report/report.h"
+#include "render/report/report_json.h"
 #include "render/text.h"
 
 #include <stdlib.h>

@@ -46,7 +46,7 @@ typedef struct Early {
 int check_while(Options *options, const Early *early);
 
 /* ---- exec.c, record.c, ptxas.c: programs whose kernels are captured or recorded ---- */
-/* How the name of a recording ends (record/file.h). */
+/* How the name of a recording ends (trace/file.h). */
 #define RECORDINGS_END ".weirrec"
 /* What processes have said of what they recorded. */
 typedef struct Recorded {

@@ -1,5 +1,5 @@
 /* weir exec: runs a program, has the kernels that it launches recorded while they run (mode record: record.c), or
- * captured, those of Triton as they are compiled (python/weir), those of CUDA programs at the driver (src/exec), and
+ * captured, those of Triton as they are compiled (python/weir), those of CUDA programs at the driver (src/runtime), and
  * checks them with the launches they had. */
 #include "cli/cli.h"
 

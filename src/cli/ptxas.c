@@ -1,7 +1,7 @@
 /* This command under the name of ptxas, for Triton: weir exec tells Triton to assemble with it (record.c). What it is
  * given is assembled as it is, by the real ptxas; and once more, at the same time and with the same arguments, with
  * what records it. The text and that image are kept by the hash of the former, by which the library finds them when it
- * is loaded (exec/gpu_images.c). */
+ * is loaded (runtime/record/gpu_images.c). */
 #include "cli/cli.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* weir exec in mode record: what a program is started with so that its kernels record what they do while they run
- * (src/exec), and what its processes have said of it. */
+ * (src/runtime), and what its processes have said of it. */
 #include "cli/cli.h"
 
 #include <errno.h>

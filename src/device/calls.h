@@ -1,5 +1,5 @@
-/* Calls of kernels that check themselves: what stands before, around or behind their instructions (instrument/shadow.c
- * writes the calls). Included by a file for each layout of cells, behind its touch_cell. */
+/* Calls of kernels that check themselves: what stands before, around or behind their instructions
+ * (instrument/emit/shadow.c writes the calls). Included by a file for each layout of cells, behind its touch_cell. */
 #ifndef DEVICE_CALLS_H
 #define DEVICE_CALLS_H
 

@@ -1,4 +1,4 @@
-/* The compact cell: 16 bytes for 16 bytes of memory (record/shadow.h). What is done with one, without memory of its
+/* The compact cell: 16 bytes for 16 bytes of memory (trace/shadow.h). What is done with one, without memory of its
  * own.
  *
  * Of readers it keeps two, and both of the same bytes. Every reader has a rank at each cell, a number that is as good

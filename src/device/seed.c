@@ -1,10 +1,10 @@
 /* Calls of kernels that check themselves, with the cells of the seed: 24 bytes for each word, with a lock, as the CPU's
- * engine has them (engine/gsan_cell.h). What a release has published is found by its address (device/flags.h), and not
- * in the cell. */
+ * engine has them (engine/shadow/gsan_cell.h). What a release has published is found by its address (device/flags.h),
+ * and not in the cell. */
 #define CELLS_COMPACT 0
 
 #include "device/touch.h"
-#include "engine/gsan_cell.h"
+#include "engine/shadow/gsan_cell.h"
 
 enum { SEED_SLOTS = 4, SEED_LOCK = 1 << 16, SEED_META = 4 };
 

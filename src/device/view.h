@@ -1,9 +1,9 @@
-/* Who makes an access, and what is before it: the clocks of a launch in global memory (record/shadow.h). */
+/* Who makes an access, and what is before it: the clocks of a launch in global memory (trace/shadow.h). */
 #ifndef DEVICE_VIEW_H
 #define DEVICE_VIEW_H
 
 #include "device/warp.h"
-#include "record/shadow.h"
+#include "trace/shadow.h"
 
 #include <stddef.h>
 

@@ -1,4 +1,5 @@
-/* Two barrier reports, compared (analyze/report/compare.h): what a kernel does otherwise than another, or than before.
+/* Two barrier reports, compared (check/report/difference/compare.h): what a kernel does otherwise than another, or than
+ * before.
  *
  * Partitions are matched by what they do, not by their number: by role, then by their key ops, then by their order.
  * Barriers and buffers are matched by name, then by who is at their two ends and what they are for. Lines, and how

@@ -2,7 +2,7 @@
  * are does not: a recording says that itself. */
 #include "instrument/instrument.h"
 
-#include "record/file.h"
+#include "trace/file.h"
 
 typedef struct Mix {
     uint64_t hash;

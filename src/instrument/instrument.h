@@ -1,4 +1,4 @@
-/* PTX with code in it that records what it does (record/record.h), or checks it (mode shadow).
+/* PTX with code in it that records what it does (trace/record.h), or checks it (mode shadow).
  *
  * The sites of a module are found from its text and the options alone, in the order of the text: a reader that has the
  * PTX knows what site 17 of a recording is. The result is text that ptxas takes for the same target; what is not a site
@@ -10,7 +10,7 @@
 #include "ptx/ptx.h"
 #include "ptx/value/sum.h"
 #include "ptx/value/value.h"
-#include "record/record.h"
+#include "trace/record.h"
 
 typedef enum InstrumentMode { INSTRUMENT_RECORD, INSTRUMENT_SHADOW } InstrumentMode;
 enum {

@@ -5,7 +5,7 @@
 #include "instrument/instrument.h"
 #include "ptx/edit.h"
 #include "ptx/effects.h"
-#include "record/record.h"
+#include "trace/record.h"
 
 /* Who calls whom (calls.c). */
 typedef struct Calls {

@@ -3,7 +3,7 @@
  *
  * An event is what the emulator calls one: an access (checked and made), an arrival, a delivery, a phase that ends, a
  * wait. Prints `SPANS EVENTS SECONDS` of processor time, the best of some rounds. */
-#include "engine/consan.h"
+#include "engine/consan/consan.h"
 #include "trace.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
  *
  * Prints `speed MODE GRANULE PIECE ELEMENTS SECONDS` of processor time, the best of some rounds; `shadow BYTES REAL` of
  * the sampled mode; and `clocks DEVICES THREADS RING BYTES`, of an engine that was really made. */
-#include "engine/gsan.h"
+#include "engine/hb/gsan.h"
 #include "global_trace.h"
 
 #include <stdio.h>

@@ -5,9 +5,9 @@
  * launch. */
 #include "gpu.h"
 
-#include "emulate/ptx/schedule.h"
+#include "machine/simt/schedule/schedule.h"
 #include "ptx/reader.h"
-#include "record/record.h"
+#include "trace/record.h"
 
 #include <pthread.h>
 #include <stdio.h>

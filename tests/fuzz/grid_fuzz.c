@@ -1,7 +1,7 @@
 /* Any bytes as IR, and every kernel that reads without errors launched on two CTAs, twice in a row, on one global
  * memory. Whatever it is, that ends without a fault, with a verdict that can be put into words which move nothing on a
  * terminal; and of each finding holds: its witness is a trail of a grid, and the run of that trail shows it again. */
-#include "analyze/grid/check.h"
+#include "check/tile/grid/check.h"
 #include "mlir/reader.h"
 #include "render/text.h"
 

@@ -2,7 +2,7 @@
  * without a fault: with a launch, or with something said. A launch that was read can be put into words, and written as
  * JSON that reads again, as a launch that is written with the same bytes. Made twice on each of three devices, it has
  * memory and an order, or something is said. */
-#include "emulate/scene.h"
+#include "machine/tile/grid/scene.h"
 #include "mlir/reader.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* Any bytes as packed chunks, as a section of a recording has them: they are opened, or refused with a sentence. What
  * was opened, packed again with its blocks the other way round, opens as the same. */
 #include "base/text.h"
-#include "record/pack.h"
-#include "record/record.h"
+#include "trace/pack.h"
+#include "trace/record.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  *     lanes
  *   - a kernel that was looked at has a verdict, which can be put into words and into JSON
  */
-#include "analyze/ptx/lint.h"
+#include "check/lint/ptx/lint.h"
 #include "ptx/flow/flow.h"
 #include "ptx/value/value.h"
 #include "ptx_functions.h"

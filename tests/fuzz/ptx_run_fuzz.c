@@ -1,8 +1,8 @@
 /* Any bytes as PTX. Of a module without errors every kernel is run at launches that Weir chooses, in both gears, within
  * its budget and without a fault; its verdict can be put into words and into JSON. In one gear it is as `weir check
  * --no-launch` does it, with other orders, for so many seconds. */
-#include "analyze/threads/check.h"
 #include "base/deadline.h"
+#include "check/simt/check.h"
 #include "ptx_functions.h"
 #include "said.h"
 

@@ -1,10 +1,10 @@
 /* Any bytes as a recording: it is read, or refused with a sentence; and one that was read is played to a verdict and
  * drawn, whatever its records say, without a fault. */
-#include "analyze/recording/recording.h"
+#include "check/replay/recording.h"
 #include "instrument/instrument.h"
 #include "ptx/reader.h"
-#include "render/report.h"
-#include "render/report_json.h"
+#include "render/report/report.h"
+#include "render/report/report_json.h"
 #include "said.h"
 
 #include <stdlib.h>

@@ -2,16 +2,16 @@
  * without a fault, with a verdict that can be put into words and into JSON; and of each finding holds: its witness is a
  * trail, and the trail runs again, can be shown step by step and as a picture, and ends as the finding says. The
  * barrier report of it can be made and written in every format, and does not differ from itself. */
-#include "analyze/report/compare.h"
-#include "analyze/report/report.h"
-#include "analyze/run/blocked.h"
-#include "analyze/run/steps.h"
-#include "analyze/run/timeline.h"
-#include "analyze/run/trail.h"
+#include "check/explain/tile/blocked.h"
+#include "check/explain/tile/steps.h"
+#include "check/report/build/report.h"
+#include "check/report/difference/compare.h"
+#include "check/tile/run/timeline.h"
+#include "check/tile/run/trail.h"
 #include "mlir/reader.h"
-#include "render/difference.h"
-#include "render/report.h"
-#include "render/report_json.h"
+#include "render/report/difference.h"
+#include "render/report/report.h"
+#include "render/report/report_json.h"
 #include "said.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * trail that was read is then run on a small kernel with two agents and a copy in flight, which ends in some way within
  * its budget, and if it got there, what is written of it reads again as the same steps. One of a whole grid is run on a
  * kernel whose programs tell each other by a flag, and what is written of it is written again with the same bytes. */
-#include "analyze/grid/check.h"
+#include "check/tile/grid/check.h"
 #include "mlir/reader.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 """Kernels on a GPU, plain and recorded: what scripts/gpu-bench and scripts/gpu-examples share. Nothing is needed but Python, the driver and ptxas.
 
-A kernel that was instrumented (`weir instrument`) has one more parameter: the block of src/record/record.h. `Recorder` gives it one,
-and writes what the kernel leaves behind as a file that `weir check` reads (src/record/file.h)."""
+A kernel that was instrumented (`weir instrument`) has one more parameter: the block of src/trace/record.h. `Recorder` gives it one,
+and writes what the kernel leaves behind as a file that `weir check` reads (src/trace/file.h)."""
 import ctypes
 import pathlib
 import re
@@ -25,7 +25,7 @@ ATTRIBUTES = {"cluster": 4, "cooperative": 2, "dependent": 6}
 
 
 def patience(nanoseconds):
-    """record_patience of record/record.h."""
+    """record_patience of trace/record.h."""
     return max(1, min(nanoseconds >> 16, 0xffffffff)) if nanoseconds else 0xffffffff
 
 
@@ -227,7 +227,7 @@ class Launch:
 
 
 class Order:
-    """Which launches are over when another begins, as src/record/file.h has it: launches on streams that do not wait for each other but by
+    """Which launches are over when another begins, as src/trace/file.h has it: launches on streams that do not wait for each other but by
     events, after a moment at which nothing ran."""
 
     def __init__(self, process):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Kernels that check themselves (`weir instrument --mode shadow`) on a GPU, beside the plain ones: how long they take, whether they
-compute the same, and what they report. Nothing is needed but Python, the driver, ptxas, and src/exec/gpu_shadow.c as a library.
+compute the same, and what they report. Nothing is needed but Python, the driver, ptxas, and src/runtime/shadow/gpu_shadow.c as a library.
 
     shadow.py --library LIBRARY --folder FOLDER [--rounds N] [--layout compact|gsan] [--keep FOLDER] NAME.launch.json...
 
@@ -70,7 +70,7 @@ class ShadowDevice(device.Device):
 
 
 def shadow_map(index, descriptor, address):
-    """A ShadowMap of src/record/shadow.h."""
+    """A ShadowMap of src/trace/shadow.h."""
     shape, block, size = descriptor["shape"], descriptor["block"], record.size_of(descriptor["dtype"])
     strides = [s * size for s in descriptor["strides"]]
     rank, pad = len(shape), [0] * (5 - len(shape))
@@ -128,7 +128,7 @@ class Checked:
 
 
     def write(self, path, layout):
-        """What the last launch has reported, as a recording (src/record/file.h)."""
+        """What the last launch has reported, as a recording (src/trace/file.h)."""
         words = self.launch.words
         (count,) = struct.unpack_from("<I", self.result.raw, STATE + 64 * REPORTS)
         options = 3 | (4 if layout == "gsan" else 0)

@@ -5,8 +5,8 @@
  * says `race` or `clean` of each machine [--most RUNS] [--times] --root DIR a.csv litmus tests below DIR, named in the
  * table; translated to PTX, and held against the evaluator of tests/reference/litmus The last line is `N passed, N
  * failed`. */
-#include "analyze/threads/watch.h"
-#include "emulate/ptx/explore.h"
+#include "check/simt/watch.h"
+#include "machine/simt/schedule/explore.h"
 #include "ptx/reader.h"
 #include "translate.h"
 

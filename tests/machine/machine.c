@@ -7,12 +7,12 @@
  * thread-instructions and seconds of each. With --record the kernels are instrumented before they are run; and the
  * chunks that they leave have to be well-formed (tests/record/walk.h); with --shadow they check themselves, in cells of
  * either layout. The last line is `N passed, N failed`. */
-#include "emulate/ptx/schedule.h"
-#include "emulate/ptx/slice.h"
-#include "emulate/ptx/tensormap.h"
+#include "instrument/emit/shadow.h"
 #include "instrument/instrument.h"
-#include "instrument/shadow.h"
 #include "machine/expand.h"
+#include "machine/simt/async/tensormap.h"
+#include "machine/simt/decode/slice.h"
+#include "machine/simt/schedule/schedule.h"
 #include "ptx/reader.h"
 #include "record/cells.h"
 #include "record/walk.h"

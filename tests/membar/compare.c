@@ -17,7 +17,7 @@
  * Exit status: 0 if it holds, 1 if not, 2 if the command line is wrong. A kernel with too many paths is passed over. */
 #include "sound.h"
 
-#include "analyze/membar/report.h"
+#include "check/membar/report.h"
 #include "mlir/reader.h"
 
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* One question to the pipeline, as the command asks it. */
 #include "checks.h"
 
-#include "analyze/pipeline/pipeline.h"
+#include "check/pipeline/pipeline.h"
 
 typedef struct Ask {
     Result *result;

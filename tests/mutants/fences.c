@@ -1,9 +1,9 @@
 /* Weir lint, with rules about fences alone; and beside it the pairs that lack one in plain runs. */
 #include "fences.h"
 
-#include "analyze/fences/proxies_run.h"
-#include "analyze/lint/lint.h"
-#include "emulate/program.h"
+#include "check/fences/proxies_run.h"
+#include "check/lint/tile/lint.h"
+#include "machine/tile/compile/program.h"
 
 static void count(FenceRuns *runs, Proxies *proxies, void *context) {
     FenceVerdict *said = context;

@@ -2,7 +2,7 @@
 #ifndef TESTS_MUTANTS_FENCES_H
 #define TESTS_MUTANTS_FENCES_H
 
-#include "emulate/launch.h"
+#include "explore/launch/launch.h"
 #include "finding/finding.h"
 #include "ir/ir.h"
 #include "model/target/release.h"
@@ -10,9 +10,9 @@
 typedef struct FenceVerdict {
     VerdictKind kind; /* of rules about fences alone */
     uint32_t
-        lacking; /* pairs of accesses, the first one a write, without a fence between them, the one that puts it in */
-    bool put_in;      /* of some the compiler puts it in */
-    bool left_out;    /* of some it leaves it out itself, of every kernel of the kind */
+        lacking;   /* pairs of accesses, the first one a write, without a fence between them, the one that puts it in */
+    bool put_in;   /* of some the compiler puts it in */
+    bool left_out; /* of some it leaves it out itself, of every kernel of the kind */
 } FenceVerdict;
 
 /* The rules told are added to `rules`. `launch` may be NULL; `releases` none: those of the

@@ -2,8 +2,8 @@
 #ifndef TESTS_MUTANTS_LAUNCHES_H
 #define TESTS_MUTANTS_LAUNCHES_H
 
-#include "emulate/choose.h"
-#include "emulate/schedule.h"
+#include "machine/tile/launch/choose.h"
+#include "machine/tile/schedule/schedule.h"
 
 typedef struct RunWatcher {
     void *context;

@@ -38,8 +38,8 @@
 #include "order.h"
 #include "uses.h"
 
-#include "analyze/membar/report.h"
-#include "analyze/run/check.h"
+#include "check/membar/report.h"
+#include "check/tile/run/check.h"
 #include "mlir/reader.h"
 
 #include <setjmp.h>

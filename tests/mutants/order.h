@@ -9,7 +9,7 @@
 #ifndef TESTS_MUTANTS_ORDER_H
 #define TESTS_MUTANTS_ORDER_H
 
-#include "emulate/launch.h"
+#include "explore/launch/launch.h"
 #include "ir/ir.h"
 
 typedef struct OrderResult {

@@ -3,7 +3,7 @@
 #ifndef TESTS_MUTANTS_USES_H
 #define TESTS_MUTANTS_USES_H
 
-#include "emulate/launch.h"
+#include "explore/launch/launch.h"
 #include "ir/ir.h"
 
 typedef struct Uses {

@@ -1,8 +1,8 @@
 /* Lays out what a kernel that checks itself is launched with. */
 #include "cells.h"
 
-#include "instrument/shadow.h"
-#include "record/shadow.h"
+#include "instrument/emit/shadow.h"
+#include "trace/shadow.h"
 
 #include <stddef.h>
 #include <stdio.h>

@@ -2,10 +2,10 @@
 #ifndef TESTS_RECORD_CELLS_H
 #define TESTS_RECORD_CELLS_H
 
-#include "emulate/ptx/launch.h"
-#include "emulate/ptx/machine.h"
+#include "machine/simt/core/launch.h"
+#include "machine/simt/core/machine.h"
 
-/* Cells for each buffer of the launch, clocks and reports; and the last parameter (record/shadow.h). `plain`: the
+/* Cells for each buffer of the launch, clocks and reports; and the last parameter (trace/shadow.h). `plain`: the
  * module before it was instrumented. */
 bool add_cells(Arena *arena, const PtxProgram *program, PtxLaunch *launch, PtxModule *plain, bool seed,
                const char **problem);

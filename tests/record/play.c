@@ -23,13 +23,13 @@
  * order of strong ones is known by their values alone. With --launched, what is recorded is the text for launches with
  * CTAs of that shape (instrument_launched), which is held against the machine of the text as it is. The last line is `N
  * passed, N failed`. */
-#include "analyze/recording/internal.h"
-#include "emulate/ptx/schedule.h"
+#include "check/replay/internal.h"
+#include "instrument/emit/straight.h"
 #include "instrument/shapes.h"
-#include "instrument/straight.h"
 #include "machine/expand.h"
+#include "machine/simt/schedule/schedule.h"
 #include "ptx/reader.h"
-#include "record/standing.h"
+#include "trace/standing.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,11 +3,11 @@
 #ifndef TESTS_RECORD_WALK_H
 #define TESTS_RECORD_WALK_H
 
-#include "emulate/ptx/launch.h"
-#include "emulate/ptx/machine.h"
 #include "instrument/instrument.h"
+#include "machine/simt/core/launch.h"
+#include "machine/simt/core/machine.h"
 
-/* Adds the block of the last parameter (record/record.h) and all it points to. */
+/* Adds the block of the last parameter (trace/record.h) and all it points to. */
 bool add_recording(Arena *arena, const PtxProgram *program, PtxLaunch *launch, uint32_t chunk, const char **problem);
 /* NULL, or what is wrong: all records are read, in their order, and each lane that there is has ended. `plain`: the
  * module before it was instrumented. */

@@ -9,7 +9,7 @@
 #include "../unit/ends.h"
 #include "reference.h"
 
-#include "analyze/run/check.h"
+#include "check/tile/run/check.h"
 #include "mlir/reader.h"
 
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* What the engine for threads (engine/threads.h) has to say, by a slow model that shares no code with it.
+/* What the engine for threads (engine/hb/threads.h) has to say, by a slow model that shares no code with it.
  *
  * Every access, wait and fence is an event with a number, and what a thread knows is the set of events that are before
  * it in base causality order; beside that, for each fence between proxies, the set of those that are before such a

@@ -1,5 +1,5 @@
-/* emulate/access, in clusters whose CTAs have one program between them: each touches its part. What they touch together
- * is what one CTA alone would, and nothing is stored or updated twice. */
+/* machine/tile/memory/access, in clusters whose CTAs have one program between them: each touches its part. What they
+ * touch together is what one CTA alone would, and nothing is stored or updated twice. */
 #include "accessing.h"
 
 /* Layouts of a matrix, which differ in how a cluster shares it out; `%s` is that. */

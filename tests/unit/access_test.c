@@ -1,4 +1,4 @@
-/* emulate/access: the bytes of global memory that loads, stores, atomics, copies and TMA boxes touch. */
+/* machine/tile/memory/access: the bytes of global memory that loads, stores, atomics, copies and TMA boxes touch. */
 #include "accessing.h"
 
 #define HEADER                                                                                                     \

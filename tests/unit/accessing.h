@@ -4,8 +4,8 @@
 
 #include "reading.h"
 
-#include "emulate/access.h"
-#include "emulate/schedule.h"
+#include "machine/tile/memory/access.h"
+#include "machine/tile/schedule/schedule.h"
 
 enum { MOST_TOLD = 256 };
 

@@ -1,5 +1,5 @@
-/* analyze/aliases: section 5 of the barrier report. An alias is written "level value: how; partition", without the
- * lines, which change with the text. */
+/* check/report/build/aliases: section 5 of the barrier report. An alias is written "level value: how; partition",
+ * without the lines, which change with the text. */
 #include "reporting.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
-/* emulate/barrier_ops: which ops may be on which barriers: any slot of a ring that is picked at run time, one alone of
- * an array whose slots constants pick; and who waits and arrives there. */
+/* machine/tile/schedule/barrier_ops: which ops may be on which barriers: any slot of a ring that is picked at run time,
+ * one alone of an array whose slots constants pick; and who waits and arrives there. */
 #include "running.h"
 
-#include "emulate/barrier_ops.h"
+#include "machine/tile/schedule/barrier_ops.h"
 
 #define SLOT(name, of, index) "    %" name " = ttg.memdesc_index %" of "[%" index "] : !ring -> !barrier\n"
 #define ARRAY \

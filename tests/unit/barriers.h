@@ -1,4 +1,4 @@
-/* Kernels with thread barriers, and the question where they are: what the tests of analyze/membar start from.
+/* Kernels with thread barriers, and the question where they are: what the tests of check/membar start from.
  *
  * Kernels are written with the macros below. The assertions say where barriers go: "before local_load 0" is right
  * before the first local_load of the text, "after async_wait 0" right after the first async_wait. */
@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "analyze/membar/membar.h"
+#include "check/membar/membar.h"
 
 #define TYPES                                                                                                      \
     "#blocked = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, " \

@@ -1,7 +1,7 @@
-/* emulate/block_loops: loops that are made of blocks, in nested and in plain ones. */
+/* machine/tile/compile/block_loops: loops that are made of blocks, in nested and in plain ones. */
 #include "reading.h"
 
-#include "emulate/block_loops.h"
+#include "machine/tile/compile/block_loops.h"
 
 /* Blocks: 0 entry, 1 ^outer, 2 ^inner, 3 ^work, 4 ^latch, 5 ^end. */
 static const char nested[] = "tt.func @f(%n: i32, %c: i1) {\n"

@@ -1,9 +1,9 @@
-/* analyze/blocked, emulate/history: each rule about barriers, from the smallest kernel that breaks it, and what is said
- * of it; and that a kernel which breaks none is clean. */
+/* check/explain/tile/blocked, machine/tile/schedule/history: each rule about barriers, from the smallest kernel that
+ * breaks it, and what is said of it; and that a kernel which breaks none is clean. */
 #include "running.h"
 
-#include "analyze/run/blocked.h"
-#include "analyze/run/check.h"
+#include "check/explain/tile/blocked.h"
+#include "check/tile/run/check.h"
 
 /* ---- A kernel's verdict ------------------------------------------------------------------------------- */
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/telling/calls.h"
+#include "check/explain/calls.h"
 #include "ir/optable.h"
 
 static void ops_become_calls(void **state) {

@@ -1,8 +1,9 @@
-/* emulate/causes: what one run shows about all schedules: each kind of risk, and none where barriers settle the order.
+/* machine/tile/schedule/causes: what one run shows about all schedules: each kind of risk, and none where barriers
+ * settle the order.
  */
 #include "running.h"
 
-#include "emulate/causes.h"
+#include "machine/tile/schedule/causes.h"
 
 typedef struct Watched {
     Running *running;

@@ -1,9 +1,9 @@
-/* emulate/choose_memory: numbers, descriptors and a grid for a kernel that nothing launches; emulate/roots: whose
- * memory an address lies in. */
+/* machine/tile/grid/choose_memory: numbers, descriptors and a grid for a kernel that nothing launches;
+ * machine/tile/compile/roots: whose memory an address lies in. */
 #include "running.h"
 
-#include "emulate/choose_memory.h"
-#include "emulate/roots.h"
+#include "machine/tile/compile/roots.h"
+#include "machine/tile/grid/choose_memory.h"
 
 #include <setjmp.h>
 

@@ -1,8 +1,8 @@
-/* emulate/choose: launches for a kernel that came without one: how often they make its loops run, and that they keep to
- * what the kernel says of its arguments. */
+/* machine/tile/launch/choose: launches for a kernel that came without one: how often they make its loops run, and that
+ * they keep to what the kernel says of its arguments. */
 #include "running.h"
 
-#include "emulate/choose.h"
+#include "machine/tile/launch/choose.h"
 
 typedef struct Choosing {
     Running *running;

@@ -1,4 +1,4 @@
-/* render/ci: SARIF, workflow commands, code quality and JUnit, of verdicts with hostile texts, in parts, and of too
+/* render/ci/ci: SARIF, workflow commands, code quality and JUnit, of verdicts with hostile texts, in parts, and of too
  * many. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "render/ci.h"
+#include "render/ci/ci.h"
 #include "rendering.h"
 #include "share.h"
 

@@ -1,8 +1,8 @@
-/* analyze/grid: large launches decided from one CTA of each class, beside runs of the whole grid: random kernels whose
- * addresses are affine in the program ids, with masks, quotients, rests, loops and branches, right and wrong. */
+/* check/tile/grid: large launches decided from one CTA of each class, beside runs of the whole grid: random kernels
+ * whose addresses are affine in the program ids, with masks, quotients, rests, loops and branches, right and wrong. */
 #include "running.h"
 
-#include "analyze/grid/check.h"
+#include "check/tile/grid/check.h"
 #include "share.h"
 
 #include <stdio.h>

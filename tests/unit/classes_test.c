@@ -1,8 +1,9 @@
-/* emulate/classes, emulate/alike: which clusters of a grid do the same. Beside examples, kernels that are made up at
- * random: every cluster of a small grid is run, and must do what the one does that speaks for it. */
+/* machine/tile/schedule/classes, machine/tile/step/alike: which clusters of a grid do the same. Beside examples,
+ * kernels that are made up at random: every cluster of a small grid is run, and must do what the one does that speaks
+ * for it. */
 #include "running.h"
 
-#include "emulate/classes.h"
+#include "machine/tile/schedule/classes.h"
 
 /* ---- What a cluster does ---------------------------------------------------------------------------- */
 

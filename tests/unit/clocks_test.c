@@ -1,7 +1,8 @@
-/* emulate/clocks: what follows what in a run, for every way in which an access can be over and be waited for. */
+/* machine/tile/schedule/clocks: what follows what in a run, for every way in which an access can be over and be waited
+ * for. */
 #include "running.h"
 
-#include "emulate/clocks.h"
+#include "machine/tile/schedule/clocks.h"
 
 enum { MOST_SEEN = 16 };
 

@@ -21,7 +21,7 @@
 #include <cmocka.h>
 
 #include "base/arena.h"
-#include "engine/consan.h"
+#include "engine/consan/consan.h"
 #include "share.h"
 
 enum { SPANS = 160, BARRIERS = 8, FEW = 4, STEPS = 500, HISTORIES = 4000, MANY_HISTORIES = 300 };

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/arena.h"
-#include "engine/consan.h"
+#include "engine/consan/consan.h"
 
 enum { SPANS = 160, BARRIERS = 8, TMA = CONSAN_TMA, TENSOR = CONSAN_TENSOR };
 

@@ -1,7 +1,8 @@
-/* analyze/contiguity: how many elements of a tensor go up by one, stay the same, and what divides the first of them. */
+/* check/facts/contiguity: how many elements of a tensor go up by one, stay the same, and what divides the first of
+ * them. */
 #include "reading.h"
 
-#include "analyze/facts/contiguity.h"
+#include "check/facts/contiguity.h"
 
 #define FUNCTION(body)                                                                               \
     "tt.func @f(%c: i1, %n: i32, %p: tensor<64x32x!tt.ptr<f16>>, %one: tensor<64x!tt.ptr<f16>>) {\n" \

@@ -1,7 +1,7 @@
 /* How many instructions lie between what is issued and what waits for it, over all paths. */
 #include "reading.h"
 
-#include "analyze/port/counters.h"
+#include "check/port/counters.h"
 
 /* One copy is four instructions on gfx1250: 64x64 elements of f16, 16 bytes a lane. */
 #define HEAD                                                                                                   \

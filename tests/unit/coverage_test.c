@@ -1,8 +1,8 @@
-/* emulate/coverage: what of a kernel was run over its chosen launches, and what is said of the rest. */
+/* machine/tile/schedule/coverage: what of a kernel was run over its chosen launches, and what is said of the rest. */
 #include "running.h"
 
-#include "emulate/choose.h"
-#include "emulate/coverage.h"
+#include "machine/tile/launch/choose.h"
+#include "machine/tile/schedule/coverage.h"
 
 static Verdict covered(const char *text, Running **running) {
     *running = compile_whole(text);

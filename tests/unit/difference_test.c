@@ -9,11 +9,11 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "analyze/report/compare.h"
-#include "analyze/report/one_buffer.h"
+#include "check/report/build/one_buffer.h"
+#include "check/report/difference/compare.h"
 #include "finding/difference.h"
 #include "made_report.h"
-#include "render/difference.h"
+#include "render/report/difference.h"
 
 typedef struct Fixture {
     Arena arena;

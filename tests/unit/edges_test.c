@@ -1,8 +1,8 @@
-/* analyze/report_edges and what it rests on: which barrier protects what, which two belong together, who hands what to
- * whom; and how the barriers of a run are told. */
+/* check/report/build/edges and what it rests on: which barrier protects what, which two belong together, who hands what
+ * to whom; and how the barriers of a run are told. */
 #include "running.h"
 
-#include "analyze/report/report.h"
+#include "check/report/build/report.h"
 #include "finding/report.h"
 
 typedef struct Told {

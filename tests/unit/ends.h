@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_ENDS_H
 #define TESTS_UNIT_ENDS_H
 
-#include "emulate/explore.h"
+#include "machine/tile/schedule/explore.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Which launches are over when another one begins: the clocks that libweir-gpu.so keeps while a program runs. The
  * driver is not there: what is asked of it is answered here. */
-#include "exec/gpu_order.c"
-#include "exec/gpu_pairs.c"
+#include "runtime/record/gpu_order.c"
+#include "runtime/record/gpu_pairs.c"
 
 #include <setjmp.h>
 #include <stdarg.h>

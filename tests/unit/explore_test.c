@@ -1,5 +1,5 @@
-/* emulate/explore: every schedule of a small kernel: all its ends, within a budget, and none lost by leaving out orders
- * that cannot differ. */
+/* machine/tile/schedule/explore: every schedule of a small kernel: all its ends, within a budget, and none lost by
+ * leaving out orders that cannot differ. */
 #include "ends.h"
 #include "running.h"
 

@@ -1,7 +1,7 @@
-/* analyze/facts: what is known of integers and of where views begin, without running the kernel. */
+/* check/facts: what is known of integers and of where views begin, without running the kernel. */
 #include "running.h"
 
-#include "analyze/facts/facts.h"
+#include "check/facts/facts.h"
 
 typedef struct Asking {
     Reading *reading;

@@ -1,5 +1,5 @@
 /* Slots and parities as counts: rings of every depth, staggered, inverted, and sequences that follow no count. */
-#include "analyze/report/fit.h"
+#include "check/report/build/fit.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

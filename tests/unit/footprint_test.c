@@ -1,5 +1,5 @@
 /* Lines that nothing can race for: what is quiet is compared with every byte and thread, on random accesses. */
-#include "analyze/recording/footprint.h"
+#include "check/replay/footprint.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

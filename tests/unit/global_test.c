@@ -1,4 +1,4 @@
-/* emulate/global_memory: what memory holds, who wrote it, what is outside, and what places are called. */
+/* machine/tile/step/global_memory: what memory holds, who wrote it, what is outside, and what places are called. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "emulate/global_memory.h"
+#include "machine/tile/step/global_memory.h"
 
 typedef struct Fixture {
     Arena arena;

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "exec/gpu_hang.c" /* not of the library */
+#include "runtime/watchdog/gpu_hang.c" /* not of the library */
 
 enum { CHUNK = 256, WARPS = 3, MORE = 8, TAG = 9, LIMIT = 80 * MILLISECOND };
 /* A barrier for all 96 threads that three warps have, one without a number, one to which some only arrive; lanes that

@@ -1,4 +1,5 @@
-/* emulate/grid: many CTAs on one global memory: locks, barriers, counters, flags, launches, hangs, and repeating. */
+/* machine/tile/grid/grid: many CTAs on one global memory: locks, barriers, counters, flags, launches, hangs, and
+ * repeating. */
 #include "share.h"
 #include "world.h"
 

@@ -16,8 +16,8 @@
 
 #include <cmocka.h>
 
-#include "engine/gsan.h"
-#include "engine/gsan_cell.h"
+#include "engine/hb/gsan.h"
+#include "engine/shadow/gsan_cell.h"
 #include "share.h"
 
 enum { PROGRAMS = 6000, STEPS = 120, EVENTS = 512, WORDS = EVENTS / 64, BYTES = 96, FLAGS = 80, BASE = 0x7ff0 };

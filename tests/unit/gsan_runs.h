@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "engine/gsan.h"
+#include "engine/hb/gsan.h"
 
 enum { DATA = 0x10000, FLAG = 0x20000, WRITER = 0, READER = 1 };
 

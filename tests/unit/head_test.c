@@ -1,9 +1,9 @@
-/* analyze/report/head, analyze/report/beyond, analyze/run/blocked_causes: what a report begins with, what a kernel that
- * hangs is shown to be meant for, and which wait of a circle is called the wrong one. */
+/* check/report/build/head, check/report/build/beyond, check/explain/tile/blocked_causes: what a report begins with,
+ * what a kernel that hangs is shown to be meant for, and which wait of a circle is called the wrong one. */
 #include "running.h"
 
-#include "analyze/report/head.h"
-#include "analyze/report/report.h"
+#include "check/report/build/head.h"
+#include "check/report/build/report.h"
 
 typedef struct Told {
     Reading *reading;

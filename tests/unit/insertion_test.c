@@ -1,8 +1,8 @@
-/* analyze/fences/insertion and model/target/release: where the pass of each release puts fences, and what releases are
+/* check/fences/insertion and model/target/release: where the pass of each release puts fences, and what releases are
  * called. What the passes do was seen by compiling (scripts/fence-oracle). */
 #include "running.h"
 
-#include "analyze/fences/insertion.h"
+#include "check/fences/insertion.h"
 
 /* ---- Kernels -------------------------------------------------------------------------------------- */
 

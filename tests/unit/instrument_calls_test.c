@@ -1,4 +1,4 @@
-/* instrument/group, instrument/bodies: which records are made by calls. */
+/* instrument/plan/group, instrument/emit/bodies: which records are made by calls. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* instrument/patience: which loops are waits, and give up. */
+/* instrument/emit/patience: which loops are waits, and give up. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 #include "ptx_launched.h"
 
 #include "instrument/instrument.h"
-#include "record/record.h"
+#include "trace/record.h"
 
 #define HEAD ".version 8.7\n.target sm_90a\n.address_size 64\n"
 #define OPEN                                                                                                        \

@@ -1,4 +1,4 @@
-/* analyze/known: whatever is said of a sum, product or remainder holds for every value that it can have. */
+/* check/lint/ptx/known: whatever is said of a sum, product or remainder holds for every value that it can have. */
 #include "reading.h"
 #include "share.h"
 

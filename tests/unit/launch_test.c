@@ -1,4 +1,4 @@
-/* emulate/launch: launch files, arguments on the command line, and what is said of what is wrong with them. */
+/* explore/launch/launch: launch files, arguments on the command line, and what is said of what is wrong with them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "emulate/launch.h"
+#include "explore/launch/launch.h"
 
 typedef struct Fixture {
     Arena arena;

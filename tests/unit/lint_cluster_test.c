@@ -1,7 +1,7 @@
-/* analyze/lint: paths to and from what reaches into another CTA, and conditions that threads disagree on. */
+/* check/lint/tile: paths to and from what reaches into another CTA, and conditions that threads disagree on. */
 #include "reading.h"
 
-#include "analyze/lint/lint.h"
+#include "check/lint/tile/lint.h"
 #include "finding/finding.h"
 #include "model/layout/encoding.h"
 

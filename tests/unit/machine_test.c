@@ -1,4 +1,4 @@
-/* emulate/machine: what barriers, flights and agents do, rule by rule, step by step. */
+/* machine/tile/step/machine: what barriers, flights and agents do, rule by rule, step by step. */
 #include "running.h"
 
 /* ---- mbarriers ---------------------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "emulate/mbarrier.h"
+#include "explore/mbarrier.h"
 
 /* The outcome, and that what is wrong changes nothing. */
 static MbarrierOutcome bring(MbarrierTally *tally, MbarrierChange change) {

@@ -1,4 +1,4 @@
-/* emulate/meet: sums of bounded multiples, pieces and families of them, beside a look at every member. */
+/* explore/meet: sums of bounded multiples, pieces and families of them, beside a look at every member. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "emulate/meet.h"
+#include "explore/meet.h"
 
 static uint64_t seed = 1;
 

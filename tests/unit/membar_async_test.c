@@ -1,4 +1,4 @@
-/* analyze/membar: what is known of accesses in flight: groups, mbarriers, tokens, across calls. */
+/* check/membar: what is known of accesses in flight: groups, mbarriers, tokens, across calls. */
 #include "barriers.h"
 #include "share.h"
 

@@ -1,10 +1,10 @@
-/* analyze/membar_report, membar_compare, membar_emit and render/membar: from what an analysis found, made up here, to
+/* check/membar/report, membar_compare, membar_emit and render/membar: from what an analysis found, made up here, to
  * what is said of it. */
 #include "reading.h"
 
 #include <jansson.h>
 
-#include "analyze/membar/report.h"
+#include "check/membar/report.h"
 #include "render/membar.h"
 
 static const char kernel[] =

@@ -1,4 +1,4 @@
-/* analyze/membar: where thread barriers are needed, and which are not. */
+/* check/membar: where thread barriers are needed, and which are not. */
 #include "barriers.h"
 
 /* ---- Plain accesses: the same in all models -------------------------------------------------------------------- */

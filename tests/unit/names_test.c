@@ -1,4 +1,4 @@
-/* analyze/names: what people call the buffers and barriers of a kernel. */
+/* model/names: what people call the buffers and barriers of a kernel. */
 #include "reporting.h"
 
 #include <stdio.h>

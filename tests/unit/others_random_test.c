@@ -1,10 +1,10 @@
-/* analyze/run: races, hangs and faults of random small kernels, of which one run does not decide for all, against a
+/* check/tile/run: races, hangs and faults of random small kernels, of which one run does not decide for all, against a
  * model that tries every order of their steps and keeps vector clocks: partitions in any order, barriers of count 1 and
  * 2, several who arrive on one, copies that land when they like. */
 #include "running.h"
 #include "share.h"
 
-#include "analyze/run/check.h"
+#include "check/tile/run/check.h"
 
 #include <stdio.h>
 

@@ -1,10 +1,10 @@
-/* Packed chunks: what exec/pack.ptx makes of an array of units, run in the machine of PTX, is that array when it is
- * opened; what is damaged is refused or opened as something else, and nothing is read or written beside it. */
-#include "record/pack.h"
+/* Packed chunks: what runtime/record/pack.ptx makes of an array of units, run in the machine of PTX, is that array when
+ * it is opened; what is damaged is refused or opened as something else, and nothing is read or written beside it. */
+#include "trace/pack.h"
 
-#include "emulate/ptx/schedule.h"
+#include "machine/simt/schedule/schedule.h"
 #include "ptx/reader.h"
-#include "record/file.h"
+#include "trace/file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -53,7 +53,7 @@ static uint32_t units_of(const Packing *p) {
 /* ---- The machine ---- */
 
 static Source *packer_text(void) {
-    FILE *file = fopen("src/exec/pack.ptx", "r");
+    FILE *file = fopen("src/runtime/record/pack.ptx", "r");
     char text[1 << 16];
     assert_non_null(file);
     size_t size = fread(text, 1, sizeof text, file);

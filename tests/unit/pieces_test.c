@@ -1,4 +1,4 @@
-/* emulate/pieces: what tensors of addresses and boxes touch, against a look at each element. */
+/* machine/tile/memory/pieces: what tensors of addresses and boxes touch, against a look at each element. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "emulate/pieces.h"
+#include "machine/tile/memory/pieces.h"
 
 enum { MEMORY = 1 << 16 };
 

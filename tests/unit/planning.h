@@ -5,7 +5,7 @@
 
 #include "reading.h"
 
-#include "analyze/report/internal.h"
+#include "check/report/build/internal.h"
 
 typedef struct Planned {
     Reading *reading;

@@ -1,4 +1,5 @@
-/* emulate/program, emulate/slice: what of a kernel is compiled, and that control flow brings values where they belong.
+/* machine/tile/compile/program, machine/tile/compile/slice: what of a kernel is compiled, and that control flow brings
+ * values where they belong.
  */
 #include "running.h"
 

@@ -1,8 +1,8 @@
-/* analyze/proxies and analyze/fences: ordinary and asynchronous accesses, with the fence where it belongs, elsewhere,
- * and nowhere; and the fences that are inserted and taken out. */
+/* check/fences/proxies and check/fences: ordinary and asynchronous accesses, with the fence where it belongs,
+ * elsewhere, and nowhere; and the fences that are inserted and taken out. */
 #include "running.h"
 
-#include "analyze/fences/fences.h"
+#include "check/fences/fences.h"
 
 /* ---- Kernels -------------------------------------------------------------------------------------- */
 

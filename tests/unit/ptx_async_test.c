@@ -1,6 +1,6 @@
 /* What is said of asynchronous copies, barriers and clusters in PTX: kernels that are right, and the same with a wait,
  * a fence, a barrier or an arrival missing, or in the wrong place. */
-#include "analyze/threads/check.h"
+#include "check/simt/check.h"
 #include "ptx/reader.h"
 
 #include <setjmp.h>

@@ -2,7 +2,7 @@
  * forms that are not modeled. */
 #include "ptx_running.h"
 
-#include "emulate/ptx/prepare.h"
+#include "machine/simt/decode/prepare.h"
 
 /* ---- Forms of sm_100 and later ----------------------------------------------------------------------------------- */
 

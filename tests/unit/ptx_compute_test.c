@@ -1,7 +1,7 @@
 /* What instructions compute, held against an H200: tests/reference/ptx/recorded has kernels that run every form on many
  * operands, and a hash of what the GPU stored for each (make.py and more.py say how). Approximations are held against
  * the GPU's own results, by as much as the ISA says that they may be off. */
-#include "emulate/ptx/schedule.h"
+#include "machine/simt/schedule/schedule.h"
 #include "ptx/reader.h"
 
 #include <inttypes.h>

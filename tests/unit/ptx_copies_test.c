@@ -1,7 +1,7 @@
 /* Copies in the machine of PTX: cp.async of every size, bulk copies in all directions, reductions, st.async and
  * red.async, tensor copies with swizzles and edges, tensor maps that a kernel changes; what they leave in memory, that
  * they are not over before an agent waits, and what is said of those that are wrong. */
-#include "emulate/ptx/tensormap.h"
+#include "machine/simt/async/tensormap.h"
 #include "ptx_launched.h"
 
 #define HEAD                                                                                            \
@@ -215,8 +215,8 @@ static const Case bulk[] = {
                   ".multicast::cluster [%r1], [%rd2], 256, [%r2], %h0;",
      PTX_END_FAULT, RULE_TMA_MULTICAST, "no CTA 2", NULL},
     {"to a CTA that has ended", 32, 2, NULL,
-     INIT CLUSTER "setp.eq.u32 %p2, %r4, 1;\n@%p2 exit;\n" CLUSTER
-                  "@%p0 cp.async.bulk.shared::cluster.shared::cta" TX " [%r6], [%r1], 256, [%r7];",
+     INIT CLUSTER "setp.eq.u32 %p2, %r4, 1;\n@%p2 exit;\n" CLUSTER "@%p0 cp.async.bulk.shared::cluster.shared::cta" TX
+                  " [%r6], [%r1], 256, [%r7];",
      PTX_END_FAULT, RULE_CLUSTER_EXIT, NULL, NULL},
     {"to its own CTA", 32, 2, NULL,
      INIT CLUSTER "add.u32 %r12, %r1, 1024;\n@%p0 cp.async.bulk.shared::cluster.shared::cta" TX

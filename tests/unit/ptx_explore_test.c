@@ -1,7 +1,7 @@
 /* Exploration of small kernels: every outcome that there is is found, and orders that come to the same are left out. */
 #include "ptx_running.h"
 
-#include "emulate/ptx/explore.h"
+#include "machine/simt/schedule/explore.h"
 
 enum { OUTCOMES_MOST = 64, WRITES_MOST = 256 };
 

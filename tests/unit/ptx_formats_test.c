@@ -1,6 +1,6 @@
 /* Rounding in software, held against the host's arithmetic in its four rounding modes, and one way of rounding against
  * another. */
-#include "emulate/ptx/formats.h"
+#include "machine/simt/arith/formats.h"
 
 #include <fenv.h>
 #include <math.h>

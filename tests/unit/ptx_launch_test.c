@@ -1,9 +1,9 @@
 /* Launches of PTX: from a launch file's values to the bytes of parameters and memory; those that are chosen; trails. */
 #include "ptx_running.h"
 
-#include "analyze/threads/check.h"
-#include "analyze/threads/trail.h"
-#include "emulate/ptx/tensormap.h"
+#include "check/simt/check.h"
+#include "check/simt/trail.h"
+#include "machine/simt/async/tensormap.h"
 
 static const char *const kernel =
     ".visible .entry k(.param .u64 p, .param .u32 n, .param .f32 x, .param .align 8 .b8 s[24],\n"

@@ -2,7 +2,7 @@
 #ifndef TESTS_PTX_LAUNCHED_H
 #define TESTS_PTX_LAUNCHED_H
 
-#include "emulate/ptx/schedule.h"
+#include "machine/simt/schedule/schedule.h"
 #include "ptx/reader.h"
 
 #include <setjmp.h>

@@ -2,8 +2,8 @@
  * is not known of their results. What they compute is held against an H200 (tests/machine/matrix_*). */
 #include "ptx_running.h"
 
-#include "emulate/ptx/matrix_descriptor.h"
-#include "emulate/ptx/matrix_fragments.h"
+#include "machine/simt/mma/matrix_descriptor.h"
+#include "machine/simt/mma/matrix_fragments.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
  * and what the race is said to be. */
 #include "ptx_running.h"
 
-#include "analyze/threads/watch.h"
+#include "check/simt/watch.h"
 
 /* Registers that every body finds: tid, CTA, address of s, s + 4 * tid, s + 4 * (tid ^ 32), in, out, the mbarrier. */
 #define HEAD                                                                                                    \

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "emulate/ptx/schedule.h"
+#include "machine/simt/schedule/schedule.h"
 #include "ptx/reader.h"
 
 enum { RUN_BUFFER_BYTES = 4096 };

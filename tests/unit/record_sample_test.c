@@ -1,5 +1,5 @@
 /* Samples of CTAs: what instrumented code computes is what the reader does, and what a sample has to have. */
-#include "record/sample.h"
+#include "trace/sample.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

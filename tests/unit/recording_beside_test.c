@@ -1,7 +1,7 @@
 /* Which recordings are of launches that may have run at the same time. */
-#include "analyze/recording/beside.h"
-#include "analyze/recording/together.h"
-#include "record/copies.h"
+#include "check/replay/beside.h"
+#include "check/replay/together.h"
+#include "trace/copies.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* The order of strong accesses to one place, from when they began and what they found: counters, locks, flags, times
  * that are wrong by less than what is found says, and what cannot be told. */
-#include "analyze/recording/order.h"
+#include "check/replay/order/order.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/recording/internal.h"
+#include "check/replay/internal.h"
 #include "share.h"
 
 enum { MOST = 60, NONE = -1 };

@@ -1,6 +1,6 @@
 /* Records that are passed without being made (record_skip, record_peek, record_peek_value) are those that record_next
  * makes, whatever comes between them. */
-#include "record/stream.h"
+#include "trace/stream.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* Recordings of kernels that do not say how large their CTAs are: which launches of them cannot be told. */
-#include "analyze/recording/recording.h"
+#include "check/replay/recording.h"
 #include "instrument/instrument.h"
 #include "ptx/reader.h"
-#include "record/file.h"
+#include "trace/file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* The order of strong accesses to one place where values come again: a barrier of the grid that counts round and round,
  * whose threads poll it, and a sum that plain stores reset. The times are those when accesses began, which are made
  * some time later. */
-#include "analyze/recording/order.h"
+#include "check/replay/order/order.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

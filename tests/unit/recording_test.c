@@ -1,7 +1,7 @@
 /* Recordings: files, and the records of a warp in order; what is damaged is refused, and never followed. */
-#include "emulate/ptx/tensormap.h"
-#include "record/pack.h"
-#include "record/stream.h"
+#include "machine/simt/async/tensormap.h"
+#include "trace/pack.h"
+#include "trace/stream.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* render/report_html: the barrier report as a page.
+/* render/html/report_html: the barrier report as a page.
  *
  * With arguments it writes a sample instead, for tests/browser:
  * report_html_test small|large|huge|barriers|hostile|nothing|unrun FILE */
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "render/report.h"
+#include "render/report/report.h"
 #include "report_sample.h"
 
 static Text page_of(Sample *sample) {

@@ -9,7 +9,7 @@
 #include <jansson.h>
 
 #include "made_report.h"
-#include "render/report_json.h"
+#include "render/report/report_json.h"
 
 static json_t *read_back(Text *text) {
     json_error_t problem;

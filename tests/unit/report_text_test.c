@@ -1,4 +1,4 @@
-/* render/report: a made-up report for a terminal, as Markdown and as a graph; the glossary. */
+/* render/report/report: a made-up report for a terminal, as Markdown and as a graph; the glossary. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "render/report.h"
+#include "render/report/report.h"
 #include "render/table.h"
 #include "sample_report.h"
 #include "share.h"

@@ -5,7 +5,7 @@
 
 #include "running.h"
 
-#include "analyze/report/internal.h"
+#include "check/report/build/internal.h"
 
 typedef struct Reporting {
     Reading *reading;

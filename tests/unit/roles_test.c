@@ -1,4 +1,4 @@
-/* analyze/roles: section 1 of the barrier report. A partition is written "name: role; key ops; warps". */
+/* check/report/build/roles: section 1 of the barrier report. A partition is written "name: role; key ops; warps". */
 #include "reporting.h"
 
 #define TYPES                                                                                                 \

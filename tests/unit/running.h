@@ -9,7 +9,7 @@
 
 #include "reading.h"
 
-#include "emulate/schedule.h"
+#include "machine/tile/schedule/schedule.h"
 
 #define MODULE_OF(ctas, functions)                                                                                    \
     "#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>\n"                            \

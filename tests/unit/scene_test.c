@@ -1,9 +1,9 @@
-/* emulate/scene: what launches of several kernels on several devices share, and which comes after which. */
+/* machine/tile/grid/scene: what launches of several kernels on several devices share, and which comes after which. */
 #include "running.h"
 
 #include <stdio.h>
 
-#include "emulate/scene.h"
+#include "machine/tile/grid/scene.h"
 
 /* "sent" and "kept" are i32, "half" is f16; "peers" holds pointers. */
 static const char kernel_text[] = KERNEL("%sent: !tt.ptr<i32>, %kept: !tt.ptr<i32>, %half: !tt.ptr<f16>, "

@@ -1,4 +1,4 @@
-/* emulate/schedule: who makes the next step, and that the same schedule makes the same steps. */
+/* machine/tile/schedule/schedule: who makes the next step, and that the same schedule makes the same steps. */
 #include "running.h"
 
 /* ---- A run as text: "0 0 f1 0" ---------------------------------------------------------------------- */

@@ -1,8 +1,8 @@
 /* What kernels that check themselves report becomes findings, with places and words; what was not checked is said. */
 #include "shadowed.h"
 
-#include "analyze/recording/recording.h"
-#include "record/file.h"
+#include "check/replay/recording.h"
+#include "trace/file.h"
 
 typedef struct Checked {
     Shadowed run;

@@ -1,13 +1,13 @@
 /* Kernels that check themselves while they run: races are found, whatever the schedule, and correct ones are clean. */
-#include "emulate/ptx/tensormap.h"
+#include "machine/simt/async/tensormap.h"
 #include "shadowed.h"
 #include "share.h"
 
 /* Names that the engine has for itself, and the machine, too. */
 #define Launch     EngineLaunch
 #define Completion EngineCompletion
-#include "engine/gsan_cell.h"
-#include "engine/gsan_internal.h"
+#include "engine/hb/gsan_internal.h"
+#include "engine/shadow/gsan_cell.h"
 #undef Launch
 #undef Completion
 

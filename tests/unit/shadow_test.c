@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "engine/shadow.h"
+#include "engine/shadow/shadow.h"
 
 static const uint64_t TERA = UINT64_C(1) << 40;
 

@@ -3,9 +3,9 @@
 #ifndef TESTS_SHADOWED_H
 #define TESTS_SHADOWED_H
 
-#include "instrument/shadow.h"
+#include "instrument/emit/shadow.h"
 #include "ptx_running.h"
-#include "record/shadow.h"
+#include "trace/shadow.h"
 
 enum {
     SHADOWED_BYTES = 4096, /* of memory */

@@ -1,7 +1,7 @@
-/* analyze/source_lines: texts of findings name the lines that people wrote. */
+/* check/explain/source_lines: texts of findings name the lines that people wrote. */
 #include "reading.h"
 
-#include "analyze/telling/source_lines.h"
+#include "check/explain/source_lines.h"
 
 /* Lines 2 and 3 have one source line, 4 another, 5 one of another file, 6 none. */
 static const char module_text[] = "module {\n"

@@ -1,7 +1,7 @@
 /* Spans, as regions of memory appear and cut each other. */
 #include "reading.h"
 
-#include "analyze/run/spans.h"
+#include "check/explain/tile/spans.h"
 
 enum { MOST_SPANS = 1024, CTAS = 2, SIZES = 8, BYTES = 256, REGIONS = 40 };
 

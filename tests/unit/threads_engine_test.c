@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "engine/threads.h"
+#include "engine/hb/threads.h"
 
 /* Two CTAs of two warps each, in one cluster. */
 enum { A = 0, B = 1, FAR = 2, SITE_FIRST = 1, SITE_SECOND = 2 };

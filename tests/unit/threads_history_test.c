@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "engine/threads.h"
+#include "engine/hb/threads.h"
 
 enum { PLACE = 0x1000, FLAG = 0x2000 };
 

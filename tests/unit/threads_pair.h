@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "engine/threads.h"
+#include "engine/hb/threads.h"
 
 /* Random numbers, the same in each run. */
 static uint64_t state;

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "../reference/threads_model.h"
-#include "engine/threads.h"
+#include "engine/hb/threads.h"
 #include "share.h"
 
 enum { CTA_THREADS = 40, CTA_WARPS = 2, OBJECTS = 4 };

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "engine/threads.h"
+#include "engine/hb/threads.h"
 #include "share.h"
 #include "threads_pair.h"
 

@@ -1,7 +1,7 @@
-/* analyze/trail: witnesses as text: what is written, what is read, and what is said of what is no trail. */
+/* check/tile/run/trail: witnesses as text: what is written, what is read, and what is said of what is no trail. */
 #include "reading.h"
 
-#include "analyze/run/trail.h"
+#include "check/tile/run/trail.h"
 
 static const char kernel[] = "#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>\n"
                              "#smem = #ttg.shared_memory\n"

@@ -1,4 +1,4 @@
-/* emulate/transfer: what loads, stores, atomics and polls do to global memory, element by element. */
+/* machine/tile/memory/transfer: what loads, stores, atomics and polls do to global memory, element by element. */
 #include "world.h"
 
 #define ATOMIC(op, pointers, values, mask)                                                                             \

@@ -1,7 +1,8 @@
-/* analyze/watch: what a run shows of barriers: sightings, passes on phases seen before, bytes, who released whom. */
+/* check/report/build/watch: what a run shows of barriers: sightings, passes on phases seen before, bytes, who released
+ * whom. */
 #include "running.h"
 
-#include "analyze/report/watch.h"
+#include "check/report/build/watch.h"
 
 typedef struct Watching {
     Running *running;

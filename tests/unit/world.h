@@ -4,7 +4,7 @@
 
 #include "reading.h"
 
-#include "emulate/grid.h"
+#include "machine/tile/grid/grid.h"
 
 #define HEADER                                                                                                \
     "#blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>\n" \

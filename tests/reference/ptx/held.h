@@ -1,4 +1,4 @@
-/* A kernel run by the interpreter and by the machine of src/emulate/ptx: what global memory holds behind it. The two
+/* A kernel run by the interpreter and by the machine of src/machine/simt: what global memory holds behind it. The two
  * have types of the same names, so each is asked in a file of its own. */
 #ifndef TESTS_REFERENCE_PTX_HELD_H
 #define TESTS_REFERENCE_PTX_HELD_H

@@ -1,7 +1,7 @@
-/* A kernel by the machine of src/emulate/ptx. */
+/* A kernel by the machine of src/machine/simt. */
 #include "held.h"
 
-#include "emulate/ptx/schedule.h"
+#include "machine/simt/schedule/schedule.h"
 #include "ptx/reader.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""As make.py, for what the interpreter does not have and the machine (src/emulate/ptx) does: rounding modes, what is no number,
+"""As make.py, for what the interpreter does not have and the machine (src/machine/simt) does: rounding modes, what is no number,
 the narrow formats, packed and video instructions, approximations.
 
     more.py write              single.ptx, double.ptx, half.ptx, brain.ptx, whole.ptx, near.ptx

@@ -1,0 +1,641 @@
+/* From a race that the engine found to a finding: who, what, why nothing orders the two, what would. */
+#include "check/simt/internal.h"
+
+/* ---- Sides --------------------------------------------------------------------------------------- */
+
+static const char *verb_of(const RaceSide *side) {
+    switch (side->access.kind) {
+    case EFFECT_READ:
+        return "reads";
+    case EFFECT_WRITE:
+        return "writes";
+    default:
+        return "updates";
+    }
+}
+
+/* "thread 5 (warp 0)", "an operation of thread 5". */
+static const char *agent_of(const ThreadsCheck *check, const RaceSide *side) {
+    const char *thread = thread_words(check, side->cta, side->thread);
+    if (side->asynchronous)
+        return verdict_text(check->verdict, "the asynchronous operation of %s", thread);
+    return thread;
+}
+
+static bool is_shared(const PtxRace *race) {
+    return race->spot.block &&
+           (race->spot.block->space == PTX_SPACE_SHARED || race->spot.block->space == PTX_SPACE_CLUSTER);
+}
+
+/* ---- Which rule ---------------------------------------------------------------------------------- */
+
+/* What a missing proxy fence is called: a write through one proxy that the other one reads, or memory that an
+ * asynchronous operation writes again after threads have read it. */
+RuleId threads_race_rule(const ThreadsCheck *check, const PtxRace *race) {
+    bool reuse = race->first.access.kind == EFFECT_READ && race->first.access.proxy == PROXY_GENERIC;
+    if (race->reason == REASON_MIXED_SIZE)
+        return RULE_RACE_MIXED_SIZE;
+    if (race->reason == REASON_TENSOR_FENCE)
+        return RULE_FENCE_TENSOR;
+    if (race->reason == REASON_START)
+        return RULE_CLUSTER_START;
+    if (race->reason == REASON_LATE)
+        return RULE_FENCE_LATE;
+    if (race->reason == REASON_PROXY && race->second.access.proxy == PROXY_TENSORMAP)
+        return RULE_FENCE_TENSORMAP;
+    if (race->reason == REASON_PROXY && is_shared(race) && threads_is_omitted(check, race))
+        return RULE_FENCE_COMPILER;
+    if (race->reason == REASON_PROXY)
+        return reuse ? RULE_FENCE_REUSE : is_shared(race) ? RULE_FENCE_MISSING : RULE_FENCE_GLOBAL;
+    return race->rule == RULE_RACE_WAW && race->same_value ? RULE_RACE_SAME_VALUE : race->rule;
+}
+
+/* ---- Why, and what to do ------------------------------------------------------------------------- */
+
+static const char *why_of(const ThreadsCheck *check, const PtxRace *race) {
+    Verdict *verdict = check->verdict;
+    const char *why, *fix;
+    if (threads_side_missing(check, race, &why, &fix))
+        return why;
+    const char *first = agent_of(check, &race->first), *second = agent_of(check, &race->second);
+    switch (race->reason) {
+    case REASON_SAME_INSTRUCTION:
+        return verdict_text(verdict, "Lanes of one warp execute the same instruction, and access the same bytes with "
+                                     "it: which of them comes last is not defined.");
+    case REASON_SAME_WARP:
+        return verdict_text(verdict, "Both threads are in the same warp, and no __syncwarp() (bar.warp.sync) lies "
+                                     "between the two accesses. The lanes of a warp need not run in lockstep.");
+    case REASON_SCOPE:
+        return verdict_text(verdict, "%s and %s synchronize, but with a scope that does not include both of them.",
+                            first, second);
+    case REASON_PROXY:
+        return verdict_text(verdict,
+                            "The two are ordered in time, but one of them goes through the %s proxy, and no "
+                            "proxy fence makes the one visible to the other.",
+                            race->first.access.proxy == PROXY_TENSORMAP || race->second.access.proxy == PROXY_TENSORMAP
+                                ? "tensormap"
+                                : "async");
+    case REASON_IN_FLIGHT:
+        if (race->waited)
+            return verdict_text(verdict,
+                                "The operation that %s started is asynchronous. That thread waits for it, and nothing "
+                                "orders the wait before what %s does.",
+                                thread_words(check, race->first.cta, race->first.thread),
+                                thread_words(check, race->second.cta, race->second.thread));
+        return verdict_text(verdict, "The operation that %s started is asynchronous, and %s has not waited for it.",
+                            thread_words(check, race->first.asynchronous ? race->first.cta : race->second.cta,
+                                         race->first.asynchronous ? race->first.thread : race->second.thread),
+                            thread_words(check, race->first.asynchronous ? race->second.cta : race->first.cta,
+                                         race->first.asynchronous ? race->second.thread : race->first.thread));
+    case REASON_MIXED_SIZE:
+        return verdict_text(verdict,
+                            "Both accesses are strong, but they are not to exactly the same bytes: %u and %u "
+                            "bytes at a time. The memory model orders only accesses of the same bytes.",
+                            race->first.access.element, race->second.access.element);
+    case REASON_TENSOR_FENCE:
+        return verdict_text(verdict, "Both operations are asynchronous. A barrier between the threads orders what was "
+                                     "done to tensor memory if tcgen05.fence::before_thread_sync stands before it, and "
+                                     "tcgen05.fence::after_thread_sync after it.");
+    case REASON_LATE:
+        return verdict_text(verdict,
+                            "The fence comes after the thread that wrote has synchronized with the others. The "
+                            "documented place is before that, in the thread that wrote.");
+    case REASON_READ_ONLY:
+        return verdict_text(verdict, "ld.global.nc is for data that nothing writes while the kernel runs: it may give "
+                                     "what was there before, whatever orders the two.");
+    case REASON_EXIT:
+        return verdict_text(verdict, "Nothing waits for the operation before its CTA exits.");
+    default:
+        break;
+    }
+    if (race->first.cta == race->second.cta)
+        return verdict_text(verdict,
+                            "Between the two, %s and %s pass no barrier together, wait for no mbarrier phase that the "
+                            "other completes, and no release of one is acquired by the other.",
+                            first, second);
+    return verdict_text(verdict, "The two are in different CTAs, and no release of one is acquired by the other%s.",
+                        is_shared(race) ? "; nor do they pass a cluster barrier together" : "");
+}
+
+static const char *why_same_value(const PtxRace *race) {
+    if (race->first.access.kind == EFFECT_READ || race->second.access.kind == EFFECT_READ)
+        return "The write leaves the bytes as they were, so the read gives the same whichever of them comes first.";
+    return "Both write the same value, so the result does not depend on which of them comes last.";
+}
+
+static const char why_omitted[] =
+    "Triton 3.7.1 and later insert this fence; 3.7.0 and earlier do not: every `tl.dot` on operands from pipelined "
+    "loads is compiled this way, and nothing in the kernel can fix it.";
+
+/* What is said of a race that this run does not show in memory. */
+static const char *why_by_chance(const ThreadsCheck *check, const PtxRace *race) {
+    return verdict_text(
+        check->verdict,
+        "%s With the data of this launch the write leaves the bytes as they were (zeros, padding, equal "
+        "elements); with other data it does not.",
+        why_of(check, race));
+}
+
+static const char *why_unset(const ThreadsCheck *check, const PtxRace *race) {
+    return verdict_text(
+        check->verdict,
+        "%s The value comes from a register or memory that nothing has written: it is indeterminate, and "
+        "need not be the same in both threads.",
+        why_of(check, race));
+}
+
+static const char *const why_by_lanes = "The two are ordered if lanes that come together at match.sync, or at a "
+                                        "shuffle or a vote, are ordered by that. PTX "
+                                        "does not say so, but cuda::pipeline ends its mbarriers this way.";
+
+static const char tensor_fences[] =
+    "Put tcgen05.fence::before_thread_sync before the first thread arrives at the barrier between the two, and "
+    "tcgen05.fence::after_thread_sync after the second one has waited for it.";
+
+/* How the operation that is in flight can be waited for. */
+static const char *fix_in_flight(const ThreadsCheck *check, const PtxRace *race) {
+    const RaceSide *side = race->first.asynchronous ? &race->first : &race->second;
+    PtxEffect effect = {0};
+    bool found = code_effect(check, side->code, (EffectVerb)side->access.kind, &effect);
+    bool tensor = race->spot.block && race->spot.block->space == PTX_SPACE_TENSOR;
+    if (race->waited && race->reason == REASON_IN_FLIGHT)
+        return tensor
+                   ? tensor_fences
+                   : "Synchronize between the wait for the operation and the access: __syncthreads() (bar.sync) after "
+                     "the wait, or an arrive on an mbarrier after it that the other thread waits on.";
+    switch (found ? effect.effect.done : DONE_NOW) {
+    case DONE_TX:
+        return "Wait on the mbarrier of the copy (mbarrier.try_wait in a loop, cuda::barrier::wait) before the access.";
+    case DONE_GROUP:
+        switch (effect.effect.group) {
+        case GROUP_CP_ASYNC:
+            return "Wait for the copy (cp.async.wait_group, __pipeline_wait_prior) in the thread that started it, then "
+                   "synchronize (__syncthreads()) before other threads access the memory.";
+        case GROUP_WGMMA:
+            return race->first.thread / PTX_LANES == race->second.thread / PTX_LANES
+                       ? "Wait for the MMA (wgmma.wait_group) before the access."
+                       : "Wait for the MMA (wgmma.wait_group) in the warps that started it, and put a barrier behind "
+                         "that "
+                         "(bar.sync, or an arrival on an mbarrier that the other warps wait for) before other warps "
+                         "make the access.";
+        case GROUP_TENSOR_STORE:
+            return "Wait for the store (tcgen05.wait::st.sync.aligned) in the warp that made it; before other warps "
+                   "make "
+                   "the access, synchronize behind that, with tcgen05.fence::before_thread_sync and "
+                   "::after_thread_sync.";
+        case GROUP_TENSOR_LOAD:
+            return "Wait for the load (tcgen05.wait::ld.sync.aligned) in the warp that made it; before other warps "
+                   "make "
+                   "the access, synchronize behind that, with tcgen05.fence::before_thread_sync and "
+                   "::after_thread_sync.";
+        default:
+            return "Commit and wait for the copy (cp.async.bulk.commit_group and cp.async.bulk.wait_group; with .read "
+                   "if only its source is reused) in the thread that started it, then synchronize.";
+        }
+    case DONE_COMMIT:
+        return "Commit the MMA to an mbarrier (tcgen05.commit), and wait on that before the access.";
+    default:
+        return "Wait for the operation, then synchronize, before the access.";
+    }
+}
+
+static const char *fix_of(const ThreadsCheck *check, const PtxRace *race) {
+    bool same_cta = race->first.cta == race->second.cta;
+    const char *why, *fix;
+    if (threads_side_missing(check, race, &why, &fix))
+        return fix;
+    switch (race->reason) {
+    case REASON_SAME_INSTRUCTION:
+        return "Let one lane make the access, or use an atomic (atomicAdd(), atomicExch(), ...).";
+    case REASON_SAME_WARP:
+        return "Put __syncwarp() between the two accesses, or pass the value with a shuffle (__shfl_sync()).";
+    case REASON_SCOPE:
+        return "Use a scope that includes both: .cluster for CTAs of a cluster, .gpu (cuda::thread_scope_device, "
+               "__threadfence(), atomicAdd()) for any CTAs, .sys for the host and other devices.";
+    case REASON_LATE:
+    case REASON_PROXY:
+        return "Put fence.proxy.async (cuda::ptx::fence_proxy_async) after the generic accesses, in the threads that "
+               "make them, before they synchronize with the thread that starts the asynchronous operation; for "
+               "tensor maps, fence.proxy.tensormap.";
+    case REASON_TENSOR_FENCE:
+        return tensor_fences;
+    case REASON_IN_FLIGHT:
+    case REASON_EXIT:
+        return fix_in_flight(check, race);
+    case REASON_READ_ONLY:
+        return "Read it with ld.global; in C++, do not mark the pointer `const __restrict__`.";
+    case REASON_MIXED_SIZE:
+        return "Access the word with one size only.";
+    default:
+        break;
+    }
+    if (same_cta)
+        return "Put __syncthreads() (bar.sync) between the two accesses, in all threads of the CTA; or use an atomic, "
+               "or "
+               "a release and an acquire of a flag (cuda::atomic_ref).";
+    if (is_shared(race))
+        return "Put a cluster barrier (barrier.cluster.arrive and wait, cluster.sync()) between the two accesses.";
+    return "Let only one CTA access these bytes, or use an atomic; or write a flag with release and read it with "
+           "acquire "
+           "at .gpu scope (cuda::atomic_ref with cuda::thread_scope_device, or __threadfence() and an atomic flag).";
+}
+
+/* ---- The finding --------------------------------------------------------------------------------- */
+
+/* At a launch that Weir chose, numbers may not fit each other: whether threads share what they access in global memory
+ * depends on them. */
+static bool is_doubtful(const ThreadsCheck *check, const PtxRace *race) {
+    bool tensor = race->spot.block && race->spot.block->space == PTX_SPACE_TENSOR;
+    return check->launch->chosen && !is_shared(race) && !tensor &&
+           rule_of(threads_race_rule(check, race))->severity != SEVERITY_NOTE;
+}
+
+void threads_grade(const ThreadsCheck *check, Finding *finding) {
+    if (check->launch->chosen && check->launch->chosen_block && !check->program->required[0] &&
+        finding_severity(finding) == SEVERITY_ERROR) {
+        finding->graded = true;
+        finding->grade = SEVERITY_WARNING;
+    }
+}
+
+/* What was stored to tensor memory is used: the one case of a missing tcgen05.fence that is more than a note. */
+static bool is_stored_there(const ThreadsCheck *check, const PtxRace *race) {
+    PtxEffect effect;
+    return code_effect(check, race->first.code, EFFECT_WRITE, &effect) && effect.effect.done == DONE_GROUP &&
+           !ptx_is_tiled(check->module, check->program->entry);
+}
+
+/* Of those that are notes, one stands for all: a kernel that leaves these fences out does so everywhere. */
+static bool is_one_more(const ThreadsCheck *check, const PtxRace *race, RuleId rule) {
+    if (rule != RULE_FENCE_COMPILER && (rule != RULE_FENCE_TENSOR || is_stored_there(check, race)))
+        return false;
+    for (size_t i = 0; i < check->verdict->finding_count; i++)
+        if (check->verdict->findings[i].rule == rule) {
+            check->verdict->findings[i].times++;
+            return true;
+        }
+    return false;
+}
+
+/* Whether a proxy fence stands behind a copy, before a thread waits for it and before anything else is written that it
+ * could be for: it is meant for what was accessed before, and comes too late. */
+static bool is_fenced_behind(const ThreadsCheck *check, const PtxCode *copy) {
+    const PtxProgram *program = check->program;
+    for (const PtxCode *code = copy + 1; code < program->code + program->code_count; code++)
+        for (unsigned i = 0; i < code->form->effect_count; i++) {
+            const Effect *effect = &code->form->effects[i].effect;
+            if (effect->verb == EFFECT_FENCE_PROXY && effect->proxy == PROXY_ASYNC)
+                return true;
+            if (effect->verb == EFFECT_WAIT || effect->verb == EFFECT_INIT || effect->verb == EFFECT_NAMED_SYNC ||
+                effect->verb == EFFECT_CLUSTER_WAIT || effect->verb == EFFECT_ANYTHING ||
+                (effect->verb != EFFECT_READ && effect->verb <= EFFECT_UPDATE && effect->proxy == PROXY_GENERIC &&
+                 effect->space == SPACE_SHARED))
+                return false;
+        }
+    return false;
+}
+
+/* Memory that was read and is then filled again: on an H200 it was never seen to fail, on later GPUs it was. */
+static bool corrupts(const ThreadsCheck *check, const PtxRace *race) {
+    return race->reason == REASON_PROXY && threads_race_rule(check, race) == RULE_FENCE_REUSE &&
+           race->second.asynchronous && !ptx_is_tiled(check->module, check->program->entry) &&
+           (check->module->capability >= 100 || is_fenced_behind(check, race->second.code));
+}
+
+static void grade(const ThreadsCheck *check, const PtxRace *race, Finding *finding) {
+    if (race->by_lanes || (race->reason == REASON_TENSOR_FENCE && !is_stored_there(check, race))) {
+        finding->graded = true;
+        finding->grade = SEVERITY_NOTE;
+    } else if (corrupts(check, race)) {
+        finding->graded = true;
+        finding->grade = SEVERITY_WARNING;
+    }
+    threads_grade(check, finding);
+}
+
+/* The second place of a finding: behind those that the first one was inlined at. NULL: it is of another kernel. */
+static const FindingPlace *other_place(const Finding *finding) {
+    size_t second = 1;
+    while (second < finding->place_count && !finding->places[second].ir_line)
+        second++;
+    return second < finding->place_count && !finding->places[second].ir_file ? &finding->places[second] : NULL;
+}
+
+/* Whether a place is that of an instruction: the same, or one of the same source line, as a loop that was unrolled has
+ * many. */
+static bool is_at(const FindingPlace *place, const FindingPlace *other) {
+    if (place->ir_line == other->ir_line)
+        return true;
+    return *place->file && place->line == other->line && place->column == other->column &&
+           strcmp(place->file, other->file) == 0;
+}
+
+/* The same two instructions again, in whatever order, at another launch or in another run. */
+static bool is_reported(const ThreadsCheck *check, const PtxRace *race, RuleId rule) {
+    enum { MOST_INLINED = 8 };
+    FindingPlace here[1 + MOST_INLINED] = {{.file = ""}}, there[1 + MOST_INLINED] = {{.file = ""}};
+    const char *family = rule_of(rule)->id;
+    code_place(check, race->second.code, &here[0], &here[1]);
+    code_place(check, race->first.code, &there[0], &there[1]);
+    for (size_t i = 0; i < check->verdict->finding_count; i++) {
+        Finding *finding = &check->verdict->findings[i];
+        const FindingPlace *other = other_place(finding);
+        size_t size = strcspn(family, ".") + 1;
+        if (!other || strncmp(rule_of(finding->rule)->id, family, size) != 0 ||
+            rule_of(finding->rule)->severity > rule_of(rule)->severity)
+            continue;
+        bool same_map =
+            rule == RULE_FENCE_TENSORMAP && finding->rule == rule; /* of many changes of it, one is reported */
+        if ((is_at(&finding->places[0], here) && (same_map || is_at(other, there))) ||
+            (is_at(&finding->places[0], there) && is_at(other, here))) {
+            finding->times += race->reason != REASON_LATE;
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *message_of(const ThreadsCheck *check, const PtxRace *race, RuleId rule) {
+    const char *first = agent_of(check, &race->first), *second = agent_of(check, &race->second);
+    const char *bytes = spot_words(check, race->spot, race->bytes);
+    const char *end = rule == RULE_FENCE_COMPILER ? "and the compiler inserted no proxy fence in between"
+                      : rule == RULE_FENCE_MISSING || rule == RULE_FENCE_GLOBAL || rule == RULE_FENCE_REUSE ||
+                              rule == RULE_FENCE_TENSORMAP
+                          ? "without a proxy fence in between"
+                      : rule == RULE_FENCE_LATE          ? "and the proxy fence comes only after they synchronize"
+                      : rule == RULE_FENCE_TENSOR        ? "without tcgen05.fence in between"
+                      : race->reason == REASON_READ_ONLY ? "in the same launch"
+                                                         : "and nothing orders the two";
+    if (race->reason == REASON_EXIT)
+        return verdict_text(check->verdict, "the CTA exits while %s may still access %s", second, bytes);
+    return verdict_text(check->verdict, "%s %s %s, which %s %s at %s, %s", second, verb_of(&race->second), bytes, first,
+                        verb_of(&race->first), code_words(check, race->first.code), end);
+}
+
+/* ---- CTAs that need not have started ------------------------------------------------------------- */
+
+static Finding *unstarted(const ThreadsCheck *check, const PtxRace *race, const PtxSchedule *schedule, unsigned world) {
+    Verdict *verdict = check->verdict;
+    const RaceSide *side = race->first.access.kind == EFFECT_READ ? &race->first : &race->second;
+    uint32_t line = code_line(check->program, side->code);
+    for (size_t i = 0; i < verdict->finding_count; i++)
+        if (verdict->findings[i].rule == RULE_CLUSTER_START && verdict->findings[i].place_count &&
+            verdict->findings[i].places[0].ir_line == line) {
+            verdict->findings[i].times++;
+            return NULL;
+        }
+    Finding *finding = verdict_finding(verdict);
+    finding->rule = RULE_CLUSTER_START;
+    finding->space = "shared";
+    finding->message = verdict_text(verdict, "%s reaches into CTA %u of its cluster, which need not have started",
+                                    agent_of(check, side), race->spot.block->cta);
+    finding->why = "Nothing that this thread has waited for comes from a thread of that CTA: no cluster barrier, no "
+                   "arrival at an mbarrier, no flag. Until a CTA has started, its shared memory and its tensor memory "
+                   "are not there.";
+    finding->fix = "Put barrier.cluster.arrive and barrier.cluster.wait (cluster.sync()), which may be relaxed for "
+                   "this, before the first instruction that reaches into another CTA.";
+    finding->launch = check->launch->text;
+    finding->schedule = "in every schedule";
+    finding->witness = witness_of(check, schedule, world);
+    finding->times = race->times ? (size_t)race->times : 1;
+    FindingPlace **places = code_places(check, finding, &side->code, 1);
+    places[0]->agent = agent_of(check, side);
+    places[0]->role = "reaches into another CTA";
+    threads_grade(check, finding);
+    return finding;
+}
+
+Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedule *schedule, unsigned world) {
+    RuleId rule = threads_race_rule(check, race);
+    if (race->reason == REASON_START)
+        return unstarted(check, race, schedule, world);
+    const PtxCode *over = history_overwrite(check->history).code; /* which is reported as that */
+    if (race->first.code == over || race->second.code == over || is_reported(check, race, rule) ||
+        is_one_more(check, race, rule))
+        return NULL;
+    if (is_doubtful(check, race)) {
+        Doubt *doubt = &check->doubts[DOUBTED_LAUNCH];
+        if (!doubt->count++) {
+            doubt->line = code_line(check->program, race->second.code);
+            doubt->text =
+                verdict_text(check->verdict,
+                             "at a launch that Weir chose, %s (%s): whether callers make such launches is not "
+                             "known; give one with --launch",
+                             message_of(check, race, rule), check->launch->text);
+        }
+        return NULL;
+    }
+    if (race->unknown && !race->same_value) {
+        verdict_incomplete(check->verdict, verdict_text(check->verdict, "%.*s", STR_ARG(race->second.code->form->text)),
+                           code_line(check->program, race->second.code),
+                           "%s: whether both write the same value was not recorded", message_of(check, race, rule));
+        return NULL;
+    }
+    if (threads_may_be_same(check, race)) {
+        Doubt *doubt = &check->doubts[DOUBTED_VALUES];
+        if (!doubt->count++) {
+            doubt->line = code_line(check->program, race->second.code);
+            doubt->text = verdict_text(check->verdict,
+                                       "%s: whether both write the same value depends on data that is not known; give "
+                                       "it with --launch",
+                                       message_of(check, race, rule));
+        }
+        return NULL;
+    }
+    /* Strong accesses whose scopes lack each other order nothing, in whatever order they were made. */
+    if (check->unordered && race->reason != REASON_SCOPE &&
+        (race->first.cta != race->second.cta || check->unordered_within) && rule_of(rule)->severity != SEVERITY_NOTE) {
+        check->unordered_count++;
+        if (check->unordered_counts)
+            return NULL;
+        verdict_incomplete(check->verdict, verdict_text(check->verdict, "%.*s", STR_ARG(race->second.code->form->text)),
+                           code_line(check->program, race->second.code), "%s, as far as can be told: %s",
+                           message_of(check, race, rule), check->unordered);
+        return NULL;
+    }
+    const PtxCode *codes[] = {race->second.code, race->first.code};
+    const RaceSide *sides[] = {&race->second, &race->first};
+    Finding *finding = verdict_finding(check->verdict);
+    finding->rule = rule;
+    finding->space = is_shared(race) ? "shared" : "global";
+    finding->message = message_of(check, race, rule);
+    finding->why = rule == RULE_RACE_SAME_VALUE  ? why_same_value(race)
+                   : rule == RULE_FENCE_COMPILER ? why_omitted
+                   : race->by_chance             ? why_by_chance(check, race)
+                   : race->unset                 ? why_unset(check, race)
+                   : race->by_lanes              ? why_by_lanes
+                                                 : why_of(check, race);
+    finding->fix = rule == RULE_FENCE_COMPILER ? "Compile with Triton 3.7.1 or later." : fix_of(check, race);
+    finding->launch = check->launch->text;
+    bool ordered = race->reason == REASON_PROXY || race->reason == REASON_TENSOR_FENCE || race->reason == REASON_LATE;
+    finding->schedule = ordered ? "in every schedule"
+                        : schedule->kind == SCHEDULE_EAGER && !schedule->mirrored && !schedule->gives_up
+                            ? "in every schedule: nothing orders the two"
+                            : verdict_text(check->verdict, "in some schedules, such as %s: nothing orders the two",
+                                           schedule_words(check, schedule));
+    finding->witness = witness_of(check, schedule, world);
+    finding->times = race->times ? (size_t)race->times : 1;
+    FindingPlace **places = code_places(check, finding, codes, 2);
+    for (unsigned i = 0; i < 2; i++) {
+        places[i]->agent = agent_of(check, sides[i]);
+        places[i]->role = verb_of(sides[i]);
+        places[i]->note = spot_words(check, race->spot, race->bytes);
+    }
+    grade(check, race, finding);
+    return finding;
+}
+
+/* ---- Volatile accesses --------------------------------------------------------------------------- */
+
+/* Lanes of one warp that pass values through shared memory, as if they ran in lockstep. */
+static bool is_warp_synchronous(const PtxRace *race) {
+    return race->reason == REASON_SAME_WARP && is_shared(race);
+}
+
+void threads_volatile(ThreadsCheck *check, const PtxWatch *watch, const PtxSchedule *schedule, unsigned world) {
+    uint32_t count = 0;
+    uint64_t times = 0;
+    const PtxRace *races = watch ? ptx_watch_loose(watch, &check->arena, &count) : NULL, *race = races;
+    if (!count || check->machine->guess_count > 1)
+        return;
+    for (uint32_t i = 0; i < count; i++) {
+        bool better = is_warp_synchronous(&races[i]) && races[i].rule == RULE_RACE_RAW;
+        if (better ? !is_warp_synchronous(race) || race->rule != RULE_RACE_RAW
+                   : is_warp_synchronous(&races[i]) && !is_warp_synchronous(race))
+            race = &races[i];
+        times += races[i].times;
+    }
+    if (is_reported(check, race, RULE_RACE_VOLATILE))
+        return;
+    bool lockstep = is_warp_synchronous(race);
+    const PtxCode *codes[] = {race->second.code, race->first.code};
+    const RaceSide *sides[] = {&race->second, &race->first};
+    ThreadsOptions options = *check->options;
+    ThreadsCheck as_races = *check;
+    options.volatile_races = true; /* with which the witness shows it */
+    as_races.options = &options;
+    Finding *finding = verdict_finding(check->verdict);
+    finding->rule = RULE_RACE_VOLATILE;
+    finding->space = is_shared(race) ? "shared" : "global";
+    finding->message =
+        verdict_text(check->verdict, "%s; both accesses are volatile", message_of(check, race, RULE_RACE_VOLATILE));
+    finding->why =
+        lockstep
+            ? "Both threads are in the same warp, and no __syncwarp() (bar.warp.sync) lies between the two accesses. "
+              "`volatile` makes each access go to memory; it does not keep the lanes of a warp in lockstep, so the "
+              "read may come before or after the write."
+            : "By the memory model volatile accesses are strong, and do not race; but they order nothing, so the "
+              "outcome depends on which of them comes first. With --volatile-races they count as ordinary accesses.";
+    finding->fix = lockstep
+                       ? "Put __syncwarp() between the two accesses, or pass the value with a shuffle (__shfl_sync())."
+                       : "If the order matters, put a barrier between the two, or write a flag with release and read "
+                         "it with acquire (cuda::atomic_ref); --volatile-races reports all such pairs as races.";
+    finding->launch = check->launch->text;
+    finding->schedule = "in every schedule: nothing orders the two";
+    finding->witness = witness_of(&as_races, schedule, world);
+    finding->times = (size_t)times;
+    FindingPlace **places = code_places(check, finding, codes, 2);
+    for (unsigned i = 0; i < 2; i++) {
+        places[i]->agent = agent_of(check, sides[i]);
+        places[i]->role = verb_of(sides[i]);
+        places[i]->note = spot_words(check, race->spot, race->bytes);
+    }
+    threads_grade(check, finding);
+}
+
+/* ---- Between launches ---------------------------------------------------------------------------- */
+
+static const char *agent_in(const ThreadsCheck *check, const RaceSide *side, const char *name) {
+    return verdict_text(check->verdict, "%s of %s", agent_of(check, side), name);
+}
+
+static const char *why_between(const ThreadsCheck *check, const PtxRace *race, const char *first, const char *second) {
+    Verdict *verdict = check->verdict;
+    switch (race->reason) {
+    case REASON_SCOPE:
+        return verdict_text(verdict, "%s and %s synchronize, but with a scope that does not include both of them.",
+                            first, second);
+    case REASON_PROXY:
+    case REASON_MIXED_SIZE:
+        return why_of(check, race);
+    default:
+        return verdict_text(verdict,
+                            "Nothing orders the two launches: neither starts after the other has finished, and %s does "
+                            "not acquire what %s releases after its %s.",
+                            second, first,
+                            race->first.access.kind == EFFECT_READ    ? "read"
+                            : race->first.access.kind == EFFECT_WRITE ? "write"
+                                                                      : "update");
+    }
+}
+
+static void add_places(const ThreadsCheck *check, const ThreadsCheck *other, const PtxRace *race,
+                       const RaceNames *names, Finding *finding) {
+    enum { MOST_PLACES = 16 };
+    const ThreadsCheck *checks[] = {check, other};
+    const RaceSide *sides[] = {&race->second, &race->first};
+    const char *called[] = {names->second, names->first};
+    FindingPlace *places = finding_places(check->verdict, finding, 2 * MOST_PLACES);
+    finding->place_count = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        FindingPlace *place = &places[finding->place_count++];
+        finding->place_count += code_place(checks[i], sides[i]->code, place, place + 1);
+        place->agent = agent_in(checks[i], sides[i], called[i]);
+        place->role = verb_of(sides[i]);
+        place->note = spot_words(check, race->spot, race->bytes);
+        place->ir_file = i && names->file ? verdict_text(check->verdict, "%s", names->file) : NULL;
+    }
+}
+
+Finding *threads_race_between(const ThreadsCheck *check, const ThreadsCheck *other, const PtxRace *race,
+                              const RaceNames *names) {
+    Verdict *verdict = check->verdict;
+    const char *first = agent_in(other, &race->first, names->first),
+               *second = agent_in(check, &race->second, names->second);
+    Finding *finding = verdict_finding(verdict);
+    finding->rule = threads_race_rule(check, race);
+    finding->space = "global";
+    finding->message = verdict_text(verdict, "%s %s %s, which %s %s at %s, and nothing orders the two", second,
+                                    verb_of(&race->second), spot_words(check, race->spot, race->bytes), first,
+                                    verb_of(&race->first), code_words(other, race->first.code));
+    finding->why =
+        finding->rule == RULE_RACE_SAME_VALUE ? why_same_value(race) : why_between(check, race, first, second);
+    finding->fix = race->reason == REASON_UNORDERED || race->reason == REASON_IN_FLIGHT
+                       ? "Launch both on one stream, order them with an event, or wait for the preceding launch (in a "
+                         "dependent launch: griddepcontrol.wait, cudaGridDependencySynchronize()) before the access."
+                       : fix_of(check, race);
+    finding->launch = check->launch->text;
+    finding->schedule = "in every schedule: nothing orders the two";
+    finding->witness = witness_between(check, names->number);
+    finding->times = race->times ? (size_t)race->times : 1;
+    add_places(check, other, race, names, finding);
+    return finding;
+}
+
+/* ---- With what is no kernel ---------------------------------------------------------------------- */
+
+Finding *threads_race_outside(const ThreadsCheck *check, const OutsideRace *race) {
+    Verdict *verdict = check->verdict;
+    const char *agent = agent_of(check, &race->side), *bytes = spot_words(check, race->spot, race->bytes);
+    bool reads = race->side.access.kind == EFFECT_READ;
+    Finding *finding = verdict_finding(verdict);
+    finding->rule = !reads && race->writes ? RULE_RACE_WAW
+                    : reads == race->later ? RULE_RACE_WAR /* what was read is written later */
+                                           : RULE_RACE_RAW;
+    finding->space = "global";
+    finding->message = verdict_text(verdict, "%s %s %s, which %s %s, and nothing orders the two", agent,
+                                    verb_of(&race->side), bytes, race->what, race->writes ? "writes" : "reads");
+    finding->why = "Neither starts after the other has finished: they are on different streams, no event that one of "
+                   "them waits for comes behind the other, and the host waits for neither before it starts the other.";
+    finding->fix = "Put both on one stream, order them with an event, or let the host wait for the first of them "
+                   "(cudaStreamSynchronize()) before it starts the second.";
+    finding->launch = check->launch->text;
+    finding->schedule = "in every schedule: nothing orders the two";
+    finding->witness = witness_of(check, &(PtxSchedule){0}, 0);
+    finding->times = race->times ? (size_t)race->times : 1;
+    FindingPlace **places = code_places(check, finding, &race->side.code, 1);
+    places[0]->agent = agent;
+    places[0]->role = verb_of(&race->side);
+    places[0]->note = bytes;
+    return finding;
+}

@@ -1,0 +1,103 @@
+/* What the files that explain stuck runs share: who is blocked, and what is known of each. */
+#ifndef CHECK_EXPLAIN_TILE_BLOCKED_INTERNAL_H
+#define CHECK_EXPLAIN_TILE_BLOCKED_INTERNAL_H
+
+#include "check/explain/tile/blocked.h"
+#include "finding/report.h"
+#include "ir/op.h"
+#include "machine/tile/schedule/barrier_ops.h"
+
+/* Whether the first wait of an agent is for what it is itself to begin with. */
+typedef enum RoomKind {
+    ROOM_NOT,
+    ROOM_EMPTY,   /* it waits for the release of memory that it has yet to write */
+    ROOM_OF_DATA, /* it waits for data that is made of what it has yet to write */
+} RoomKind;
+
+/* An agent that cannot go on. */
+typedef struct Blocked {
+    uint32_t agent, pc;
+    uint8_t status, parity;
+    uint32_t barrier;
+    Barrier state;      /* of an mbarrier */
+    Rendezvous meeting; /* of the others */
+    RuleId rule;
+    bool rooted;   /* what holds it is not another blocked agent */
+    bool released; /* someone would have arrived */
+    int64_t bytes; /* that are left, or too many, when all others are let through and all arrivals are there */
+    Deed releaser;
+    uint32_t releaser_order;
+    Deed exited;          /* RULE_DEADLOCK_EXITED: who ended, and where it would have arrived */
+    const LastPass *idle; /* a wait that does not hold back the agent that laps it; NULL if there is none */
+    uint32_t idle_barrier, idle_agent;
+    /* RULE_DEADLOCK_LAPPED: what the agent does after its wait, at `sign_pc`, and the agent that laps it does not wait
+     * for. */
+    uint32_t sign, sign_pc, sign_agent; /* NO_BARRIER: none was found */
+    bool sign_waited;                   /* the other one does wait for it, elsewhere */
+    bool unexpected;                    /* bytes are there, and no arrival is, that of their expect neither */
+    /* In a circle: */
+    uint32_t
+        taken; /* the barrier on which the agent that should release it took the slot, and did not; NO_BARRIER: none */
+    bool repeats_more; /* it waits in a loop, and the arrival is in none, or further out */
+    RoomKind room;
+    /* A named barrier: two ops that do not agree on its threads; the second NO_PC: all agree. */
+    uint32_t clash_pcs[2];
+    int64_t clash_threads[2];
+} Blocked;
+
+typedef struct Inquiry {
+    Machine *machine;
+    const History *history;
+    Verdict *verdict;
+    Blocked blocked[MOST_AGENTS];
+    uint32_t count;
+    uint32_t order;
+    const Barrier *before;         /* all barriers as they were when it hung */
+    bool ran[MOST_AGENTS];         /* agents that were running when the run ended */
+    uint32_t strands[MOST_AGENTS]; /* what they ran */
+} Inquiry;
+
+/* ---- blocked.c ---- */
+/* A finding about a barrier, with room for that many places, none of which is there yet. */
+Finding *inquiry_finding(const Inquiry *inquiry, RuleId rule, size_t most_places);
+/* One more place: who did it, and where. */
+void inquiry_place(const Inquiry *inquiry, Finding *finding, const char *role, Deed deed, const char *note);
+/* Where the barrier was initialized, for `count` arrivals. */
+void inquiry_init_place(const Inquiry *inquiry, Finding *finding, const BarrierHistory *past, uint32_t count);
+enum { MOST_TOLD = 8 };
+/* What was done in the current phase, the first MOST_TOLD; returns how much that is. */
+uint32_t inquiry_deeds(const Inquiry *inquiry, Finding *finding, const BarrierHistory *past);
+/* Whether that instruction of the agent has arrived in the current phase. */
+bool inquiry_contributed(const BarrierHistory *history, uint32_t agent, uint32_t pc);
+/* What an agent waits for: "%full[1]", "named barrier 9", "the partitions". */
+const char *inquiry_awaited(const Inquiry *inquiry, const Blocked *blocked);
+const char *inquiry_agent(const Inquiry *inquiry, uint32_t agent, Helper helper);
+const char *inquiry_barrier(const Inquiry *inquiry, uint32_t barrier);
+/* Whether the agent has ended, or never ran. */
+bool inquiry_ended(const Inquiry *inquiry, uint32_t agent);
+
+/* ---- blocked_causes.c ---- */
+/* Who would release it and is blocked as well; NULL: there is none. And whether it waits, through others, for itself.
+ */
+const Blocked *inquiry_releaser(const Inquiry *inquiry, const Blocked *blocked);
+bool inquiry_in_circle(const Inquiry *inquiry, const Blocked *blocked);
+/* The innermost loop around an op; NULL if there is none. */
+const Op *inquiry_loop(const Op *op);
+/* Fill in what the names say, of one that a circle may be about: repeats_more, taken, clash_pcs. */
+void find_cadence(const Inquiry *inquiry, Blocked *blocked);
+void find_unreleased(const Inquiry *inquiry, Blocked *blocked);
+void find_clash(const Inquiry *inquiry, Blocked *blocked);
+RoomKind find_room(const Inquiry *inquiry, const Blocked *blocked);
+
+/* ---- blocked_tell.c ---- */
+/* What is told of it: message, why, what would fix it, and the places. `root` is the agent that explains the others. */
+void blocked_tell(const Inquiry *inquiry, const Blocked *root, Finding *finding);
+
+/* ---- blocked_table.c ---- */
+/* The first op that arrives on what is waited for, and why that does not complete it; false if there is none. `bytes`:
+ * an op that only delivers bytes is one, too. */
+bool blocked_arriver(const Inquiry *inquiry, const Blocked *blocked, bool bytes, ReportPlace *place);
+/* Gives the finding a row for each agent that waits. */
+void blocked_table(const Inquiry *inquiry, Finding *finding);
+
+#endif

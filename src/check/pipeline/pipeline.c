@@ -1,0 +1,124 @@
+/* What is done to each kernel, in order: the page to read first. */
+#include "check/pipeline/internal.h"
+
+#include "base/deadline.h"
+
+/* What `weir check` does to a kernel once its grid has run as a whole (result_check), in order. Each step adds what it
+ * finds, and what it could not look at, to the kernel's verdict. */
+static void check_kernel(void *context) {
+    const Look *look = context;
+    Result *result = look->result;
+    const Question *question = &result->question;
+    if (deadline_look()) /* of all that is checked at once: there is none left for this one */
+        return;
+    if (question->lint)
+        step_lint(result, look->at); /* what the hardware does not allow, read off the IR */
+    if (question->lint_only)
+        return;
+    if (result->ptx) {
+        step_threads(result, look->at); /* every launch, thread by thread */
+        return;
+    }
+    if (result->trail)
+        step_trail(result, look->at); /* that run alone */
+    else
+        step_runs(result, look->at); /* every launch: compiled, each cluster run; deadlocks, races, the report */
+    if (!question->global && !result->trail)
+        step_left_out(result, look->at); /* what --gsan off leaves open */
+    if (question->membar)
+        step_barriers(result, look->at); /* thread barriers, over all paths */
+}
+
+static void say_no_memory(void *context) {
+    const Look *look = context;
+    verdict_incomplete(&look->result->verdicts[look->at], "", 0, "the run needs more memory than the limit");
+}
+
+static void say_stopped(void *context) {
+    const Look *look = context;
+    verdict_incomplete(&look->result->verdicts[look->at], "", 0,
+                       "there was no time left for it: not all of it was looked at (raise --check-time)");
+}
+
+static void say_too_late(void *context) {
+    const Look *look = context;
+    verdict_incomplete(&look->result->verdicts[look->at], "", 0,
+                       "timed out after %u s: not all of it was looked at (raise --timeout)",
+                       look->result->question.timeout);
+}
+
+void result_starts(const Result *result) {
+    const Question *question = &result->question;
+    deadline_start(question->timeout, question->stop, question->stop_context);
+}
+
+void result_is_late(Result *result, size_t kernel, bool stopped) {
+    Look look = {.result = result, .at = kernel};
+    result->arena.budget += LAST_WORDS;
+    result_attempt(result, stopped ? say_stopped : say_too_late, &look);
+    result->verdicts[kernel].kind = VERDICT_INCOMPLETE; /* even if there was no memory to say it */
+}
+
+static void pass_progress(void *context, const char *launch, uint64_t cluster, uint64_t clusters) {
+    const Look *look = context;
+    const Question *question = &look->result->question;
+    question->progress(question->progress_context, look->request, launch, cluster, clusters);
+}
+
+static void set_progress(Question *question, Look *look) {
+    bool wanted = look && question->progress;
+    question->runs.progress = question->global_options.progress = wanted ? pass_progress : NULL;
+    question->runs.context = question->global_options.context = look;
+}
+
+/* First the whole grid on one memory, if it is not one of a row; then the kernel by itself; then its verdict. */
+static void check_and_close(Result *result, size_t kernel) {
+    Question *question = &result->question;
+    Verdict *verdict = &result->verdicts[kernel];
+    Look look = {.result = result, .at = kernel, .request = verdict->kernel};
+    Row grid = {0};
+    bool alone = question->global && !result->rows[kernel] && !question->lint_only && !result->ptx;
+    double started = clock_seconds();
+    set_progress(question, &look);
+    result_starts(result);
+    if (alone && !result->trail && !result_given_launch(result, kernel))
+        row_run_chosen(&grid, result, kernel);
+    else if (alone)
+        row_run(&grid, &result, 1, kernel, 1);
+    /* Other launches may come to accesses that the given one does not make. */
+    if (alone && grid.check && grid.count == 1 && !result->trail && !question->only_launch && !verdict->finding_count)
+        row_run_chosen(&grid, result, kernel);
+    bool complete = result_attempt(result, check_kernel, &look);
+    bool stopped = deadline.stopped;
+    if (deadline_end()) {
+        result_is_late(result, kernel, stopped);
+    } else if (!complete) {
+        result->arena.budget += LAST_WORDS;
+        result_attempt(result, say_no_memory, &look);
+        verdict->kind = VERDICT_INCOMPLETE; /* even if there was no memory to say it */
+    }
+    if (alone)
+        row_free(&grid);
+    set_progress(question, NULL);
+    verdict->kernel = look.request;
+    verdict_drop_halves(verdict);
+    step_rules(result, kernel);
+    result_attempt(result, step_lines, &look);
+    step_fingerprints(result, kernel);
+    step_project(result, kernel);
+    verdict->seconds = clock_seconds() - started;
+    verdict->replayed = result->trail || result->threads_trail;
+    verdict_close(verdict);
+    result_attempt(result, step_scope, &look);
+    if (result->question.report && complete)
+        result_attempt(result, step_head, &look);
+    result->kind = verdict_worse(result->kind, verdict->kind);
+}
+
+void result_check(Result *result) {
+    for (size_t i = 0; i < result->count; i++)
+        check_and_close(result, i);
+    if (result->question.buffer && result->report_count && !*result->problem)
+        result_attempt(result, step_buffer, result);
+    result_close(result);
+}

@@ -1,0 +1,153 @@
+/* Copies and memsets that may have run at the same time as the launch that is played: whether it accesses their memory.
+ *
+ * A kernel that reads memory by strong accesses which a copy writes may wait for that one so; and launches that run
+ * beside each other may order each other: then it is not known whether the two race. */
+#include "check/replay/beside.h"
+#include "check/replay/internal.h"
+
+#include "trace/copies.h"
+
+enum { MOST_HITS = 64, MOST_RANGES = 1024 };
+
+/* Memory of a copy. */
+typedef struct CopyRange {
+    RecordingArea area;
+    uint64_t end;
+    uint32_t copy;
+    bool writes;
+} CopyRange;
+
+typedef struct CopyHit {
+    uint32_t range;
+    OutsideRace race;
+} CopyHit;
+
+typedef struct PlayCopies {
+    const RecordingCopies *all;
+    CopyRange *ranges;
+    uint32_t count, capacity;
+    CopyHit *hits; /* one for each range and instruction */
+    uint32_t hit_count, hit_capacity;
+    bool polled; /* memory that one of them writes is read strongly */
+    bool maybe;  /* something could order them that nothing has seen */
+    bool full;   /* there are more */
+} PlayCopies;
+
+/* ---- Which ones ----------------------------------------------------------------------------------- */
+
+static void add_range(PlayCopies *copies, Arena *arena, uint32_t copy, const RecordingArea *area, bool writes) {
+    CopyRange range = {*area, recording_area_end(area), copy, writes};
+    for (uint32_t i = 0; i < copies->count; i++) /* the first of those that are alike is enough */
+        if (memcmp(&copies->ranges[i].area, area, sizeof *area) == 0 && copies->ranges[i].writes == writes)
+            return;
+    copies->full |= copies->count == MOST_RANGES;
+    if (area->bytes && !copies->full)
+        *ARENA_PUSH(arena, copies->ranges, copies->count, copies->capacity) = range;
+}
+
+void copies_find(Player *player) {
+    const Recording *recording = player->recording;
+    const RecordingCopies *all = recording->copies;
+    Arena *arena = &player->check->arena;
+    PlayCopies *copies = all && recording->order ? ARENA_NEW(arena, PlayCopies) : NULL;
+    if (!copies)
+        return;
+    *copies = (PlayCopies){.all = all};
+    if (all->broken)
+        verdict_incomplete(
+            player->check->verdict, "", 0,
+            "the file with the copies of the program cannot be read to its end: races with them were not "
+            "all looked for");
+    for (uint32_t i = 0; i < all->count; i++) {
+        Beside beside = recording_beside_copy(recording, &all->items[i], all->known[i]);
+        if (beside != BESIDE_BOTH && beside != BESIDE_MAYBE)
+            continue;
+        copies->maybe |= beside == BESIDE_MAYBE;
+        add_range(copies, arena, i, &all->items[i].reads, false);
+        add_range(copies, arena, i, &all->items[i].writes, true);
+    }
+    player->copies = copies->count ? copies : NULL;
+}
+
+bool copies_near(const Player *player, uint64_t least, uint64_t end) {
+    const PlayCopies *copies = player->copies;
+    for (uint32_t i = 0; i < copies->count; i++)
+        if (least < copies->ranges[i].end && end > copies->ranges[i].area.base)
+            return true;
+    return false;
+}
+
+/* ---- What it accesses ----------------------------------------------------------------------------- */
+
+static CopyHit *hit_of(Player *player, uint32_t range, const PtxEvent *event) {
+    PlayCopies *copies = player->copies;
+    for (uint32_t i = 0; i < copies->hit_count; i++)
+        if (copies->hits[i].range == range && copies->hits[i].race.side.code == event->code)
+            return &copies->hits[i];
+    if (copies->hit_count == MOST_HITS)
+        return NULL;
+    CopyHit *hit = ARENA_PUSH(&player->check->arena, copies->hits, copies->hit_count, copies->hit_capacity);
+    *hit = (CopyHit){.range = range};
+    return hit;
+}
+
+static void see_bytes(Player *player, const PtxEvent *event, uint32_t lane, PtxSpot spot, uint32_t bytes) {
+    PlayCopies *copies = player->copies;
+    uint64_t begin = spot.block->base + spot.offset, end = begin + bytes;
+    for (uint32_t i = 0; i < copies->count; i++) {
+        const CopyRange *range = &copies->ranges[i];
+        bool reads = event->access.kind == EFFECT_READ;
+        RecordingMemory both;
+        if ((reads && !range->writes) || !recording_area_meets(&range->area, begin, end, &both))
+            continue;
+        copies->polled |= event->access.strong && event->access.kind != EFFECT_WRITE && range->writes;
+        CopyHit *hit = hit_of(player, i, event);
+        if (hit && !hit->race.times++) {
+            PtxBlock *block = ARENA_NEW(&player->check->arena, PtxBlock);
+            ptx_anchored(player->machine, both.base, block);
+            hit->race.side = (RaceSide){.code = event->code,
+                                        .cta = event->warp->cta->number,
+                                        .thread = event->warp->index * PTX_LANES + lane,
+                                        .asynchronous = event->flight != NULL,
+                                        .access = event->access};
+            hit->race.spot = (PtxSpot){block, both.base - block->base};
+            hit->race.bytes = (uint32_t)both.bytes;
+            hit->race.writes = range->writes;
+        }
+    }
+}
+
+void copies_see(Player *player, const PtxEvent *event) {
+    bool own = !event->flight || event->flight->group == GROUP_CP_ASYNC;
+    for (uint32_t i = 0; i < (own ? PTX_LANES : event->spot_count); i++) {
+        uint32_t bytes = event->sizes ? event->sizes[i] : event->access.bytes;
+        if ((own && !(event->lanes >> i & 1)) || !bytes || event->spots[i].block->space != PTX_SPACE_GLOBAL)
+            continue;
+        see_bytes(player, event, own ? i : event->flight->lane, event->spots[i], bytes);
+    }
+}
+
+/* ---- What is told --------------------------------------------------------------------------------- */
+
+void copies_tell(const Player *player) {
+    PlayCopies *copies = player->copies;
+    const ThreadsCheck *check = player->check;
+    if (copies && copies->full)
+        verdict_incomplete(check->verdict, "", 0,
+                           "there are too many copies that may have run at the same time: not all of them were looked "
+                           "at");
+    for (uint32_t i = 0; copies && i < copies->hit_count; i++) {
+        OutsideRace *race = &copies->hits[i].race;
+        const RecordingCopy *copy = &copies->all->items[copies->ranges[copies->hits[i].range].copy];
+        race->later = copy->launches > player->recording->launch.number;
+        race->what = verdict_text(check->verdict, "copy %llu of the program (%.*s)", (unsigned long long)copy->number,
+                                  (int)strcspn(copy->name, "_"), copy->name);
+        if (copies->polled || copies->maybe || check->options->together == TOGETHER_PLAYED)
+            verdict_incomplete(
+                check->verdict, verdict_text(check->verdict, "%.*s", STR_ARG(race->side.code->form->text)),
+                code_line(check->program, race->side.code),
+                "it accesses memory of %s, and whether the two can run at the same time is not known", race->what);
+        else
+            threads_race_outside(check, race);
+    }
+}

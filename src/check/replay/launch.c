@@ -1,0 +1,144 @@
+/* The launch that a recording is of: its memory, and where the variables lie. */
+#include "check/replay/internal.h"
+
+#include <stdlib.h>
+
+static const char *launch_words(const ThreadsCheck *check, const Recording *recording) {
+    const RecordingLaunch *launch = &recording->launch;
+    Text text = {0};
+    text_addf(&text, "grid %ux%ux%u, block %ux%ux%u", launch->grid[0], launch->grid[1], launch->grid[2],
+              launch->block[0], launch->block[1], launch->block[2]);
+    if (launch->cluster[0] * launch->cluster[1] * launch->cluster[2] > 1)
+        text_addf(&text, ", cluster %ux%ux%u", launch->cluster[0], launch->cluster[1], launch->cluster[2]);
+    text_addf(&text, ", as recorded");
+    if (*recording->device)
+        text_addf(&text, " on %s", recording->device);
+    return verdict_keep(check->verdict, &text);
+}
+
+static int by_address(const void *a, const void *b) {
+    const PtxAnchor *x = a, *y = b;
+    return x->address < y->address ? -1 : x->address > y->address;
+}
+
+/* Parameters of 8 bytes that point to memory: with a list of it, into that. */
+static void add_anchors(ThreadsCheck *check, const Recording *recording, PtxLaunch *launch) {
+    static const uint64_t least = UINT64_C(1) << 20;
+    const PtxFunction *kernel = &check->module->functions[check->entry];
+    PtxAnchor *anchors = ARENA_ARRAY(&check->arena, PtxAnchor, kernel->parameter_count + 1);
+    for (uint32_t i = 0; i < kernel->parameter_count; i++) {
+        const PtxSeat *seat = &check->program->seats[kernel->parameters + i];
+        uint64_t value;
+        if (seat->bytes != sizeof value || seat->at + sizeof value > recording->parameter_bytes)
+            continue;
+        memcpy(&value, recording->parameters + seat->at, sizeof value);
+        bool listed = !recording->memory_count;
+        for (size_t k = 0; k < recording->memory_count && !listed; k++)
+            listed = value - recording->memory[k].base < recording->memory[k].bytes;
+        if (listed && value >= least)
+            anchors[launch->anchor_count++] = (PtxAnchor){value, verdict_text(check->verdict, "argument %u", i)};
+    }
+    if (launch->anchor_count)
+        qsort(anchors, launch->anchor_count, sizeof *anchors, by_address);
+    launch->anchors = anchors;
+}
+
+PtxLaunch *recording_launch(ThreadsCheck *check, const Recording *recording) {
+    PtxLaunch *launch = ARENA_NEW(&check->arena, PtxLaunch);
+    const RecordingLaunch *from = &recording->launch;
+    size_t bytes = check->program->parameter_bytes;
+    size_t given = bytes < recording->parameter_bytes ? bytes : recording->parameter_bytes;
+    memcpy(launch->grid, from->grid, sizeof launch->grid);
+    memcpy(launch->block, from->block, sizeof launch->block);
+    memcpy(launch->cluster, from->cluster, sizeof launch->cluster);
+    launch->dynamic_bytes = from->shared;
+    launch->dependent = from->flags & RECORDING_DEPENDENT;
+    launch->parameters = ARENA_ARRAY(&check->arena, uint8_t, bytes + 1);
+    launch->known = ARENA_ARRAY(&check->arena, uint8_t, bytes + 1);
+    memset(launch->known, BYTE_UNKNOWN, bytes);
+    memset(launch->known, BYTE_KNOWN, given);
+    if (given)
+        memcpy(launch->parameters, recording->parameters, given);
+    launch->buffers = ARENA_ARRAY(&check->arena, PtxBuffer, recording->memory_count + 1);
+    for (size_t i = 0; i < recording->memory_count && i < UINT32_MAX; i++)
+        if (recording->memory[i].base + recording->memory[i].bytes <= PTX_GLOBAL_END)
+            launch->buffers[launch->buffer_count++] = (PtxBuffer){.name = "global memory",
+                                                                  .parameter = PTX_NONE,
+                                                                  .address = recording->memory[i].base,
+                                                                  .bytes = recording->memory[i].bytes};
+    launch->text = launch_words(check, recording);
+    add_anchors(check, recording, launch);
+    return launch;
+}
+
+static bool has_name_of(const PtxModule *module, uint32_t variable, uint32_t other) {
+    const PtxVariable *one = &module->variables[variable], *two = &module->variables[other];
+    return variable == other || (one->name == two->name && one->scope == two->scope);
+}
+
+void launch_tell_shared(const ThreadsCheck *check, const Recording *recording) {
+    const PtxProgram *program = check->program;
+    uint32_t variables[RECORD_VARIABLES], count = instrument_shared(check->module, check->entry, variables);
+    uint32_t used = 0, missing = PTX_NONE;
+    for (uint32_t i = 0; i < check->module->variables_count; i++) {
+        bool told = false;
+        if (!program->used[i] || program->seats[i].space != PTX_SPACE_SHARED)
+            continue;
+        used++;
+        for (uint32_t k = 0; k < count && !told; k++)
+            told = recording->places && recording->places->shared_at[k] && has_name_of(check->module, i, variables[k]);
+        missing = told ? missing : i;
+    }
+    if (used > 1 && missing != PTX_NONE)
+        verdict_incomplete(check->verdict, "", 0,
+                           "where %.*s lies in shared memory, beside other variables, was not recorded",
+                           STR_ARG(ptx_name(check->module, check->module->variables[missing].name)));
+}
+
+/* Variables in shared memory lie where the kernel's compiler put them, if the recording says where. */
+static void seat_shared(ThreadsCheck *check, const Recording *recording) {
+    PtxProgram *program = check->program;
+    uint32_t variables[RECORD_VARIABLES], count = instrument_shared(check->module, check->entry, variables);
+    uint64_t end = 0, dynamic = 0;
+    for (uint32_t i = 0; recording->places && i < count; i++)
+        for (uint32_t k = 0; recording->places->shared_at[i] && k < check->module->variables_count; k++) {
+            PtxSeat *seat = &program->seats[k];
+            if (!program->used[k] || seat->space != PTX_SPACE_SHARED || !has_name_of(check->module, k, variables[i]))
+                continue;
+            seat->at = recording->places->shared_at[i] - 1U;
+            end = seat->at + seat->bytes > end ? seat->at + seat->bytes : end;
+            dynamic = seat->bytes ? dynamic : seat->at;
+        }
+    if (end > program->shared_bytes)
+        program->shared_bytes = end;
+    program->dynamic_at = dynamic                                       ? dynamic
+                          : program->dynamic_at < program->shared_bytes ? (program->shared_bytes + 15) / 16 * 16
+                                                                        : program->dynamic_at;
+}
+
+/* Variables in global memory lie where the driver put them, if the recording says where. */
+static void seat_globals(ThreadsCheck *check, const Recording *recording) {
+    PtxProgram *program = check->program;
+    uint32_t variables[RECORD_GLOBALS], count = instrument_globals(check->module, check->entry, variables);
+    for (uint32_t i = 0; recording->places && i < count; i++) {
+        uint64_t at = recording->places->global_at[i];
+        for (uint32_t k = 0; at && k < check->module->variables_count; k++) {
+            PtxSeat *seat = &program->seats[k];
+            if (program->used[k] && seat->space == PTX_SPACE_GLOBAL && at < PLAY_WINDOWS - seat->bytes &&
+                has_name_of(check->module, k, variables[i]))
+                seat->at = at;
+        }
+    }
+}
+
+void launch_seat(ThreadsCheck *check, const Recording *recording) {
+    seat_shared(check, recording);
+    seat_globals(check, recording);
+}
+
+bool launch_has_globals(const ThreadsCheck *check) {
+    for (uint32_t i = 0; i < check->module->variables_count; i++)
+        if (check->program->used[i] && check->program->seats[i].space == PTX_SPACE_GLOBAL)
+            return true;
+    return false;
+}

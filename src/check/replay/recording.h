@@ -1,0 +1,22 @@
+/* `weir check K.weirrec`: the run that a recording is of, played in the machine of PTX, with the findings that a check
+ * of PTX makes of a run. */
+#ifndef CHECK_REPLAY_RECORDING_H
+#define CHECK_REPLAY_RECORDING_H
+
+#include "check/simt/check.h"
+#include "finding/report.h"
+#include "render/trace.h"
+#include "trace/file.h"
+
+/* `entry`: of the kernel that the recording names. Of the options: volatile_races, progress. */
+void recording_check(PtxModule *module, uint32_t entry, const Recording *recording, const ThreadsOptions *options,
+                     Verdict *verdict);
+/* The same, and a report of it with a picture (check/report/trace). */
+void recording_report(PtxModule *module, uint32_t entry, const Recording *recording, const ThreadsOptions *options,
+                      Verdict *verdict, Report *report, Trace *trace);
+/* What it says of a kernel that has no records: why it was not looked at. */
+void recording_unseen(const Recording *recording, Verdict *verdict);
+/* The kernel that it is of; PTX_NONE: the module has none of that name. */
+uint32_t recording_entry(const PtxModule *module, const Recording *recording);
+
+#endif

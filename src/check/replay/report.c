@@ -1,0 +1,83 @@
+/* `weir report K.weirrec`: a recording is played twice, once for its verdict, and once to draw the cluster that this is
+ * about. */
+#include "check/replay/internal.h"
+
+#include "check/report/trace/portrait.h"
+
+typedef struct Drawing {
+    RecordingSeen seen; /* first, so that it can be taken for its drawing */
+    const Verdict *told;
+    Portrait *portrait;
+    Report *report;
+    Trace *trace;
+    const ReportBlocked *blocked;
+    size_t blocked_count;
+} Drawing;
+
+static void begin(RecordingSeen *seen, ThreadsCheck *check) {
+    Drawing *drawing = (Drawing *)seen;
+    drawing->portrait = portrait_begin(check, seen->cluster, drawing->told);
+    seen->see = portrait_see;
+    seen->observer = drawing->portrait;
+}
+
+static void end(RecordingSeen *seen, ThreadsCheck *check) {
+    Drawing *drawing = (Drawing *)seen;
+    drawing->report->launch = check->launch->text;
+    portrait_finish(drawing->portrait, drawing->report, drawing->trace);
+    drawing->blocked = portrait_blocked(drawing->portrait, &drawing->blocked_count);
+}
+
+/* ---- The report ---------------------------------------------------------------------------------- */
+
+static const char *form_text(Verdict *verdict, const Recording *recording, uint32_t cluster) {
+    const RecordingLaunch *launch = &recording->launch;
+    Text text = {0};
+    const uint32_t *grid = launch->grid, *size = launch->cluster;
+    uint64_t ctas = (uint64_t)grid[0] * grid[1] * grid[2], each = (uint64_t)size[0] * size[1] * size[2];
+    text_addf(&text, "Launch %llu of its program", (unsigned long long)launch->number + 1);
+    if (*recording->device)
+        text_addf(&text, " on %s", recording->device);
+    if (launch->nanoseconds)
+        text_addf(&text, ", %.1f us", (double)launch->nanoseconds / 1000);
+    text_addf(&text,
+              each > 1 ? ". Partitions, barriers, edges and the picture are those of cluster %u"
+                       : ". Partitions, barriers, edges and the picture are those of CTA %u",
+              cluster);
+    text_addf(&text,
+              " of %llu. A recording has no clock: a step of the picture is one that synchronizes, whatever it took.",
+              (unsigned long long)(each ? ctas / each : ctas));
+    return verdict_keep(verdict, &text);
+}
+
+static void draw(PtxModule *module, uint32_t entry, const Recording *recording, const ThreadsOptions *options,
+                 Drawing *drawing) {
+    Verdict nobody = {.arena = drawing->told->arena, .kernel = drawing->told->kernel};
+    drawing->seen.begin = begin;
+    drawing->seen.end = end;
+    recording_check_seen(module, entry, recording, options, &nobody, &drawing->seen);
+}
+
+void recording_report(PtxModule *module, uint32_t entry, const Recording *recording, const ThreadsOptions *options,
+                      Verdict *verdict, Report *report, Trace *trace) {
+    Drawing drawing = {.told = verdict, .report = report, .trace = trace};
+    *report = report_blank(module->source->name, verdict);
+    *trace = (Trace){.file = module->source->name, .kernel = verdict->kernel, .launch = ""};
+    report->form = "recorded";
+    report->ptx = true;
+    report->coverage_note = "not listed of a recording; what is not ordered is a race, and among the findings";
+    if (recording->shadow.size || !recording->ptx.size) {
+        recording_check(module, entry, recording, options, verdict);
+        report->nothing = recording->ptx.size ? "The kernel checked itself (--mode shadow), and left nothing to draw."
+                                              : "The kernel was not recorded.";
+        return;
+    }
+    recording_check_seen(module, entry, recording, options, verdict, &drawing.seen);
+    uint32_t cluster = drawing.seen.cluster;
+    draw(module, entry, recording, options, &drawing);
+    trace->launch = report->launch;
+    report->form_text = form_text(verdict, recording, cluster);
+    portrait_tell_deadlocks(report, verdict, drawing.blocked, drawing.blocked_count,
+                            "every wait of the recording was over, and every thread ended",
+                            "the recording is not complete");
+}

@@ -1,0 +1,27 @@
+/* Races between launches of one program: recordings of those that may have run at the same time (RecordingOrder), and
+ * that access the same memory, are played together, in one engine. Each begins behind those that its clock has; a
+ * dependent one behind griddepcontrol.wait. Strong accesses of all of them are ordered together, so that flags
+ * which kernels set for each other count. */
+#ifndef CHECK_REPLAY_TOGETHER_H
+#define CHECK_REPLAY_TOGETHER_H
+
+#include "check/replay/recording.h"
+
+/* Recordings of which some may have run at the same time, or behind each other with one of those between: groups[i] is
+ * the first one of its group. One that is alone, or whose order is not known, is a group of its own. */
+void recordings_group(const Recording *const *recordings, size_t count, size_t *groups, Arena *arena);
+
+typedef struct RecordedLaunch {
+    PtxModule *module;
+    uint32_t entry;
+    const Recording *recording;
+    const char *file;
+    const ThreadsOptions *options;
+    Verdict *verdict;      /* what is wrong between two launches is told of the later one */
+    TogetherKind together; /* set */
+} RecordedLaunch;
+
+/* Adds what is wrong between them to their verdicts. Each of them is still to be checked by itself. */
+void recordings_check(RecordedLaunch *launches, size_t count, Arena *arena);
+
+#endif

@@ -1,0 +1,334 @@
+/* Where accesses are: from a view that the emulator has to the exact bytes, and to the buffer that they are of. */
+#include "check/report/coverage/coverage_internal.h"
+
+#include "check/explain/place.h"
+#include "model/flow/handed.h"
+#include "model/layout/layout.h"
+#include "model/names/names.h"
+
+enum { MOST_STEPS = 128, FIRST_TOUCHES = 1 << 8 };
+static const uint64_t most_compared = UINT64_C(1) << 27;
+
+/* ---- Boxes ---------------------------------------------------------------------------------------- */
+
+static Box box_of(const Bytes *bytes, bool tensor) {
+    Box box = {INT64_MAX, 0, INT64_MAX, 0};
+    for (uint32_t i = 0; i < bytes->count; i++) {
+        Run run = bytes->runs[i];
+        int64_t row = tensor ? run.begin >> 16 : 0;
+        if (tensor)
+            run = (Run){run.begin & 0xffff, run.end - (row << 16)};
+        box.begin = run.begin < box.begin ? run.begin : box.begin;
+        box.end = run.end > box.end ? run.end : box.end;
+        box.first_row = row < box.first_row ? row : box.first_row;
+        box.end_row = row + 1 > box.end_row ? row + 1 : box.end_row;
+    }
+    return box;
+}
+
+static bool boxes_meet(const Box *a, const Box *b) {
+    return a->begin < b->end && b->begin < a->end && a->first_row < b->end_row && b->first_row < a->end_row;
+}
+
+Box box_meet(const Area *a, const Area *b, Arena *arena) {
+    Bytes both = {ARENA_ARRAY(arena, Run, a->bytes.count + b->bytes.count), 0};
+    for (uint32_t i = 0, k = 0; i < a->bytes.count && k < b->bytes.count;) {
+        Run x = a->bytes.runs[i], y = b->bytes.runs[k];
+        Run run = {x.begin > y.begin ? x.begin : y.begin, x.end < y.end ? x.end : y.end};
+        if (run.begin < run.end)
+            both.runs[both.count++] = run;
+        if (x.end < y.end)
+            i++;
+        else
+            k++;
+    }
+    return box_of(&both, a->buffer->carrier->allocation->space == SPACE_TENSOR);
+}
+
+static Box box_moved(Box box, int64_t by) {
+    box.begin += by;
+    box.end += by;
+    return box;
+}
+
+/* ---- Carriers ------------------------------------------------------------------------------------- */
+
+static const Carrier *new_carrier(Coverage *coverage, const Op *op, const Allocation *allocation, int32_t offset) {
+    for (const Carrier *known = coverage->carriers; known; known = known->next)
+        if (known->op == op)
+            return known;
+    Carrier *carrier = ARENA_NEW(coverage->arena, Carrier);
+    *carrier = (Carrier){.next = coverage->carriers, .op = op, .allocation = allocation, .size = -1};
+    carrier->offset = (Offset){allocation->offset.base + offset, allocation->offset.affine};
+    Bytes bytes;
+    if (op->result_count &&
+        view_bytes(coverage->module, op->results[0].type, carrier->offset, coverage->arena, &bytes)) {
+        carrier->box = box_of(&bytes, allocation->space == SPACE_TENSOR);
+        carrier->size = bytes_size(&bytes);
+    }
+    coverage->carriers = carrier;
+    return carrier;
+}
+
+/* What the op carries: an allocation, or a part of one in its own name. */
+static const Carrier *carrier_at(Coverage *coverage, const Op *op) {
+    const Allocations *allocations = &coverage->machine->program->allocations;
+    const Allocation *allocation = allocation_find(allocations, op);
+    if (allocation)
+        return new_carrier(coverage, op, allocation, 0);
+    allocation = op->operand_count ? allocation_find(allocations, value_op(op->operands[0])) : NULL;
+    return allocation ? new_carrier(coverage, op, allocation, (int32_t)view_step_of(coverage->module, op).add) : NULL;
+}
+
+/* The carrier that the IR names, if the access went there; else what lies there. NULL: it is no data. */
+static const Carrier *carrier_of(Coverage *coverage, const Provenance *origin, Word view) {
+    const Allocations *allocations = &coverage->machine->program->allocations;
+    const Carrier *carrier = origin->carrier;
+    if (!carrier || carrier->allocation->storage != view.meta) {
+        coverage->compared += allocations->count;
+        const Allocation *there = allocation_at(allocations, view.meta, (int32_t)(view.bits & UINT32_MAX));
+        carrier = there ? new_carrier(coverage, there->op, there, 0) : NULL;
+    }
+    return carrier && !coverage->barriers[carrier->allocation - allocations->items] ? carrier : NULL;
+}
+
+/* ---- Origins -------------------------------------------------------------------------------------- */
+
+/* Whether a view is something that deserves a name: not a slot of a ring, not the same in another order. */
+static bool is_part(const Op *op, const ViewStep *step) {
+    return (op_is(op, CLASS_PART) || op_is(op, CLASS_REUSE)) && !step->index && !step->rank;
+}
+
+/* What a value is another name for. What branches hand over is left open: the run says which of them it was. */
+static const Value *handed_from(const Value *value) {
+    static const Handed ways[] = {HANDED_IN, HANDED_CAPTURE, HANDED_OUT, HANDED_CHOICE};
+    const Value *found = NULL;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways && !found; i++)
+        found = value_handed(value, ways[i]);
+    return found;
+}
+
+/* What a value is another name for, or a view of; NULL if it is none. Notes slots and names on the way. */
+static const Value *viewed(Coverage *coverage, const Value *value, Provenance *origin) {
+    const Value *before = handed_from(value);
+    const Op *op = value_op(value);
+    Effect effects[EFFECTS_MOST];
+    unsigned count = op && !before ? effects_of(coverage->module, op, effects) : 0;
+    for (unsigned i = 0; i < count; i++) {
+        if (effects[i].verb != EFFECT_VIEW || effects[i].on != value)
+            continue;
+        ViewStep step = view_step_of_result(coverage->module, op, value->index);
+        if (!origin->stride && step.index && step.stride > 0) {
+            const Layout *ring = layout_of(coverage->module, effects[i].amount->type);
+            origin->stride = step.stride;
+            origin->slots = ring && ring->stages > 0 ? ring->stages : 0;
+        } else if (origin->stride && !step.index) {
+            origin->base += step.add;
+        }
+        if (!origin->label && op->result_count && is_named(coverage->module, &op->results[0]))
+            origin->label = op;
+        if (!origin->view && is_part(op, &step))
+            origin->view = op;
+        if (op_is(op, CLASS_REUSE))
+            origin->reuse = op;
+        return effects[i].amount;
+    }
+    return before;
+}
+
+/* Whether an op gives a part of memory that several share a life of its own, under its own type. */
+static bool makes_own(Module *module, const Op *op) {
+    const Type *type = op->operand_count ? type_resolve(module, op->operands[0]->type) : NULL;
+    return type && type_is(type, STR("tlx.storage_alias_spec"));
+}
+
+static const Provenance *provenance_of(Coverage *coverage, const CompiledEffect *effect) {
+    const Program *program = coverage->machine->program;
+    Provenance *origin = &coverage->origins[effect - program->effects];
+    if (origin->known)
+        return origin;
+    origin->known = true;
+    const Value *value = effect->effect.on;
+    for (int step = 0; value && step < MOST_STEPS; step++) {
+        const Op *op = value_op(value);
+        if (op && (makes_own(coverage->module, op) || allocation_find(&program->allocations, op))) {
+            origin->carrier = carrier_at(coverage, op);
+            origin->renamed =
+                origin->view && origin->carrier && is_renamed(coverage->module, origin->carrier->op, origin->view);
+            return origin;
+        }
+        value = viewed(coverage, value, origin);
+    }
+    return origin;
+}
+
+/* ---- Buffers -------------------------------------------------------------------------------------- */
+
+static void add_view(Buffer *buffer, const Op *view) {
+    for (uint32_t i = 0; i < buffer->view_count; i++)
+        if (buffer->views[i] == view)
+            return;
+    if (view && buffer->view_count < MOST_BUFFER_VIEWS)
+        buffer->views[buffer->view_count++] = view;
+}
+
+static bool boxes_equal(const Box *a, const Box *b) {
+    return a->begin == b->begin && a->end == b->end && a->first_row == b->first_row && a->end_row == b->end_row;
+}
+
+static Buffer *buffer_of(Coverage *coverage, const Carrier *carrier, const Provenance *origin, Box box, int64_t size) {
+    int64_t length = carrier->box.end - carrier->box.begin, slots = origin->slots;
+    if (origin->stride && !slots) /* an aref's: all of the carrier */
+        slots = (length + origin->stride - 1) / origin->stride;
+    bool whole = carrier->size >= 0 && size >= carrier->size / (slots > 0 ? slots : 1);
+    bool alias = whole && origin->renamed;
+    for (Buffer *known = coverage->buffers; known; known = known->next)
+        if (known->carrier == carrier && known->size == size && known->alias == alias && boxes_equal(&known->box, &box))
+            return known;
+    Buffer *buffer = ARENA_NEW(coverage->arena, Buffer);
+    *buffer = (Buffer){.next = coverage->buffers,
+                       .carrier = carrier,
+                       .box = box,
+                       .size = size,
+                       .whole = whole,
+                       .alias = alias,
+                       .reuse = origin->reuse};
+    coverage->buffers = buffer;
+    return buffer;
+}
+
+/* ---- Areas ---------------------------------------------------------------------------------------- */
+
+static void add_meet(Coverage *coverage, Area *area, Area *other, bool covered) {
+    *ARENA_PUSH(coverage->arena, area->meets, area->meet_count, area->meet_capacity) = (Meet){other, covered};
+}
+
+/* Finds out which areas of the same memory have bytes in common with a new one. */
+static bool add_area(Coverage *coverage, Area **memory, Area *area) {
+    for (Area *other = *memory; other; other = other->next) {
+        if (!boxes_meet(&area->box, &other->box))
+            continue;
+        coverage->compared += area->bytes.count + other->bytes.count;
+        if (coverage->compared > most_compared)
+            return false;
+        if (!bytes_meet(&area->bytes, &other->bytes))
+            continue;
+        add_meet(coverage, area, other, bytes_contain(&area->bytes, &other->bytes));
+        add_meet(coverage, other, area, bytes_contain(&other->bytes, &area->bytes));
+    }
+    add_meet(coverage, area, area, true);
+    area->next = *memory;
+    *memory = area;
+    return true;
+}
+
+static void give_up(Coverage *coverage, const Op *op, const char *why) {
+    if (coverage->unknown)
+        return;
+    coverage->unknown = why;
+    coverage->unknown_op = op;
+}
+
+static Area *new_area(Coverage *coverage, const Event *access, const Provenance *origin, const Carrier *carrier,
+                      Area **memory) {
+    Word view = access->view;
+    bool tensor = carrier->allocation->space == SPACE_TENSOR;
+    Offset offset = {(int32_t)(view.bits & UINT32_MAX), (int32_t)(view.bits >> 32)};
+    Area *area = ARENA_NEW(coverage->arena, Area);
+    *area = (Area){.type = access->effect->type, .view = view, .renamed = origin->renamed};
+    if (!view_bytes(coverage->module, area->type, offset, coverage->arena, &area->bytes) || !area->bytes.count) {
+        give_up(coverage, access->op, "where it lies in memory is not known");
+        return NULL;
+    }
+    area->box = box_of(&area->bytes, tensor);
+    int64_t from =
+        tensor ? (offset.base & 0xffff) - (carrier->offset.base & 0xffff) : offset.base - carrier->offset.base;
+    from -= tensor ? origin->base & 0xffff : origin->base;
+    area->slot = origin->stride && from > 0 ? from / origin->stride * origin->stride : 0;
+    area->buffer = buffer_of(coverage, carrier, origin, box_moved(area->box, -area->slot), bytes_size(&area->bytes));
+    if (++coverage->area_count > MOST_AREAS || !add_area(coverage, memory, area)) {
+        coverage->stopped = "memory is accessed in more pieces than are kept";
+        return NULL;
+    }
+    return area;
+}
+
+static Area *area_of(Coverage *coverage, const Event *access) {
+    const Program *program = coverage->machine->program;
+    Word view = access->view;
+    if (!word_is(view, WORD_VIEW) || !access->effect->type || view.meta >= program->allocations.storage_count ||
+        view.cta >= program->ctas) {
+        give_up(coverage, access->op, "which memory it touches is not known");
+        return NULL;
+    }
+    const Provenance *origin = provenance_of(coverage, access->effect);
+    const Carrier *carrier = carrier_of(coverage, origin, view);
+    if (!carrier)
+        return NULL;
+    Area **memory = &coverage->memories[(size_t)view.cta * program->allocations.storage_count + view.meta];
+    Area *area = *memory;
+    while (area && (area->type != access->effect->type || area->view.bits != view.bits ||
+                    area->buffer->carrier != carrier || area->renamed != origin->renamed))
+        area = area->next;
+    area = area ? area : new_area(coverage, access, origin, carrier, memory);
+    if (area && (!area->buffer->whole || area->buffer->alias)) {
+        add_view(area->buffer, origin->view);
+        area->buffer->label = area->buffer->label ? area->buffer->label : origin->label;
+    }
+    return area;
+}
+
+/* ---- Touches -------------------------------------------------------------------------------------- */
+
+static uint32_t place_of(const CompiledEffect *effect, uint32_t agent, Word view, uint32_t capacity) {
+    uint64_t key = (uint64_t)view.bits ^ (uint64_t)view.meta << 24 ^ (uint64_t)view.cta << 48 ^ (uint64_t)agent << 56 ^
+                   (uint64_t)(uintptr_t)effect;
+    key ^= key >> 33;
+    return (uint32_t)(key * 0x9e3779b97f4a7c15u >> 32) & (capacity - 1);
+}
+
+static void grow(Coverage *coverage) {
+    uint32_t capacity = coverage->touch_capacity ? coverage->touch_capacity * 2 : FIRST_TOUCHES;
+    Touch **touches = ARENA_ARRAY(coverage->arena, Touch *, capacity);
+    for (uint32_t i = 0; i < coverage->touch_capacity; i++) {
+        Touch *touch = coverage->touches[i];
+        if (!touch)
+            continue;
+        uint32_t at = place_of(touch->effect, touch->agent, touch->view, capacity);
+        while (touches[at])
+            at = (at + 1) & (capacity - 1);
+        touches[at] = touch;
+    }
+    coverage->touches = touches;
+    coverage->touch_capacity = capacity;
+}
+
+Touch *coverage_touch(Coverage *coverage, const Event *access) {
+    if (coverage->touch_count * 2 >= coverage->touch_capacity)
+        grow(coverage);
+    uint32_t mask = coverage->touch_capacity - 1;
+    uint32_t at = place_of(access->effect, access->agent, access->view, coverage->touch_capacity);
+    for (Touch *touch; (touch = coverage->touches[at]); at = (at + 1) & mask)
+        if (touch->effect == access->effect && touch->agent == access->agent && touch->view.bits == access->view.bits &&
+            touch->view.meta == access->view.meta && touch->view.cta == access->view.cta)
+            return touch;
+    Area *area = area_of(coverage, access);
+    if (!area)
+        return NULL;
+    if (coverage->touch_count == MOST_TOUCHES) {
+        coverage->stopped = "there are more accesses than are kept";
+        return NULL;
+    }
+    Touch *touch = ARENA_NEW(coverage->arena, Touch);
+    *touch = (Touch){.index = coverage->touch_count++,
+                     .effect = access->effect,
+                     .agent = access->agent,
+                     .pc = access->pc,
+                     .view = access->view,
+                     .area = area,
+                     .next = coverage->listed,
+                     .next_of_area = area->touches};
+    coverage->listed = area->touches = touch;
+    coverage->touches[at] = touch;
+    return touch;
+}

@@ -1,0 +1,117 @@
+/* Memory that is not what a kernel takes it for: shared memory that nothing has written, mbarriers that data lies over.
+ */
+#include "check/simt/runs.h"
+
+static bool is_unset(const PtxMachine *machine, const PtxCode *source) {
+    for (uint32_t i = 0; i < machine->unset_count; i++)
+        if (machine->unset[i].code == source && machine->unset[i].space != PTX_SPACE_GLOBAL)
+            return true;
+    return false;
+}
+
+/* Whether something that was read from shared memory before it was written decides what is run; *alone: and nothing
+ * else does that is not known, which could be why nothing was written. */
+static bool decides(const PtxMachine *machine, const PtxCode *source, bool *alone) {
+    bool found = false;
+    *alone = true;
+    for (uint32_t i = 0; i < machine->guess_count; i++) {
+        const PtxGuess *guess = &machine->guesses[i];
+        found |= guess->source == source;
+        *alone &= is_unset(machine, guess->source);
+    }
+    return found;
+}
+
+/* Where it was read; of shared memory, of a CTA that may be over. */
+static PtxSpot unset_spot(const ThreadsCheck *check, const PtxUnset *unset, PtxBlock *over) {
+    const PtxMachine *machine = check->machine;
+    const PtxCta *cta = machine->ctas[unset->cta];
+    *over = (PtxBlock){.space = unset->space, .name = unset->name};
+    if (unset->space != PTX_SPACE_GLOBAL)
+        return (PtxSpot){cta ? (PtxBlock *)&cta->shared : over, unset->offset};
+    for (uint32_t i = 0; i < machine->block_count; i++)
+        if (machine->blocks[i].name == unset->name)
+            return (PtxSpot){&machine->blocks[i], unset->offset};
+    return (PtxSpot){over, unset->offset};
+}
+
+/* It decides what is run, and so does other data that is not known: with that data it might not be read. */
+static void doubt_unset(ThreadsCheck *check, const PtxUnset *unset) {
+    verdict_incomplete(check->verdict, "", code_line(check->program, unset->code),
+                       "for some choices of data that is not known, this reads shared memory that nothing has written, "
+                       "and what it reads decides what is run: give the data with the launch");
+}
+
+void threads_unset(ThreadsCheck *check, const ThreadsRun *run) {
+    Verdict *verdict = check->verdict;
+    for (uint32_t i = 0; i < check->machine->unset_count; i++) {
+        const PtxUnset *unset = &check->machine->unset[i];
+        uint32_t line = code_line(check->program, unset->code);
+        bool global = unset->space == PTX_SPACE_GLOBAL;
+        bool told = !global && unset->space != PTX_SPACE_SHARED && unset->space != PTX_SPACE_CLUSTER;
+        bool alone = true, grave = !global && !told && decides(check->machine, unset->code, &alone);
+        if (grave && !alone)
+            doubt_unset(check, unset);
+        told |= run->world != 0;                                     /* of other worlds that is all */
+        for (size_t k = 0; k < verdict->finding_count && !told; k++) /* as this, or as a race with who writes it */
+            told = verdict->findings[k].places[0].ir_line == line;
+        if (told)
+            continue;
+        PtxBlock over;
+        PtxSpot spot = unset_spot(check, unset, &over);
+        const char *thread = thread_words(check, unset->cta, unset->thread), *bytes = spot_words(check, spot, 1);
+        Finding *finding = verdict_finding(verdict);
+        finding->rule = global ? RULE_GLOBAL_UNINITIALIZED : RULE_SHARED_UNINITIALIZED;
+        finding->space = global ? "global" : "shared";
+        finding->message = verdict_text(verdict, "%s reads %s, which nothing has written", thread, bytes);
+        finding->why = global ? "The launch says that it is an output, and nothing has written it before this read."
+                              : "No thread of the CTA has written it since the CTA started.";
+        finding->fix = global ? "Write it first, or initialize it before the launch (cudaMemset, cudaMemcpy)."
+                              : "Write it first, and put __syncthreads() between the write and the read.";
+        finding->launch = check->launch->text;
+        finding->schedule = schedule_words(check, &run->schedule);
+        finding->witness = witness_of(check, &run->schedule, run->world);
+        finding->times = (size_t)unset->times;
+        if (!global && (!grave || !alone)) {
+            finding->graded = true;
+            finding->grade = SEVERITY_NOTE;
+        }
+        FindingPlace *place = code_places(check, finding, &unset->code, 1)[0];
+        place->agent = thread;
+        place->role = "reads";
+        place->note = bytes;
+    }
+}
+
+/* Data over an mbarrier: what its phases are then is not defined. */
+void threads_overwrite(ThreadsCheck *check, const ThreadsRun *run) {
+    Overwrite over = history_overwrite(check->history);
+    Verdict *verdict = check->verdict;
+    const MbarrierHistory *history = over.code ? history_of(check->history, over.place) : NULL;
+    for (size_t i = 0; i < verdict->finding_count; i++)
+        if (verdict->findings[i].rule == RULE_BARRIER_OVERWRITTEN)
+            return;
+    if (!history)
+        return;
+    const PtxCode *codes[] = {over.code, history->init ? history->init : over.code};
+    const char *thread = thread_words(check, over.cta, over.thread);
+    PtxBlock shared = {.space = PTX_SPACE_SHARED};
+    const char *bytes = spot_words(check, (PtxSpot){&shared, (uint32_t)over.place}, 8);
+    Finding *finding = verdict_finding(verdict);
+    finding->rule = RULE_BARRIER_OVERWRITTEN;
+    finding->space = "barrier";
+    finding->message = verdict_text(verdict, "%s writes data over the mbarrier at %s, which is in use", thread, bytes);
+    finding->why =
+        "An mbarrier is data of the hardware until it is invalidated: what its phases are after the write is "
+        "not defined.";
+    finding->fix = "Give the mbarrier memory of its own, or invalidate it (mbarrier.inval) and synchronize before the "
+                   "memory is reused.";
+    finding->launch = check->launch->text;
+    finding->schedule = schedule_words(check, &run->schedule);
+    finding->witness = witness_of(check, &run->schedule, run->world);
+    finding->times = 1;
+    FindingPlace **places = code_places(check, finding, codes, 2);
+    places[0]->agent = thread;
+    places[0]->role = "writes";
+    places[1]->role = "initialized here";
+}

@@ -1,0 +1,628 @@
+/* What is said of races in global memory, of grids that hang, and of accesses that touch what they should not. */
+#include "check/tile/grid/internal.h"
+
+#include "check/explain/place.h"
+
+enum { MOST_SLEEPERS = 64, MOST_TOLD_SLEEPERS = 4 };
+
+/* ---- Names ---------------------------------------------------------------------------------------- */
+
+void cta_name(const GlobalCheck *run, uint32_t launch, uint32_t cta, Text *to) {
+    const GridLaunch *which = &run->scene.launches[launch];
+    const Program *program = which->program;
+    bool split = program->ctas > 1 && !program->ranks_are_programs;
+    uint32_t index = split ? cta / program->ctas : cta;
+    const int64_t *grid = which->launch->grid;
+    if (split)
+        text_addf(to, "CTA %u of program %u", cta % program->ctas, index);
+    else
+        text_addf(to, "CTA %u", index);
+    if (grid[1] * grid[2] > 1)
+        text_addf(to, " (%lld, %lld, %lld)", (long long)(index % grid[0]), (long long)(index / grid[0] % grid[1]),
+                  (long long)(index / grid[0] / grid[1]));
+    if (run->count > 1) {
+        text_addf(to, " of ");
+        text_add_plain(to, str_of(program->name));
+    }
+    if (run->options->devices > 1)
+        text_addf(to, " on device %u", which->device);
+}
+
+static const char *cta_text(const GlobalCheck *run, uint32_t launch, uint32_t cta, Verdict *verdict) {
+    Text text = {0};
+    cta_name(run, launch, cta, &text);
+    return verdict_keep(verdict, &text);
+}
+
+static const Op *site_op(const GlobalCheck *run, uint32_t site) {
+    return run->programs[site_kernel(run, site)]->ops[site_pc(run, site)];
+}
+
+/* A machine that knows its program, which is all that placing an instruction takes. */
+static Machine machine_of(const GlobalCheck *run, uint32_t site) {
+    return (Machine){.program = run->programs[site_kernel(run, site)]};
+}
+
+void site_name(const GlobalCheck *run, uint32_t site, Text *to) {
+    Machine machine = machine_of(run, site);
+    op_place(&machine, site_op(run, site), to);
+}
+
+static uint32_t site_line(const GlobalCheck *run, uint32_t site) {
+    const Program *program = run->programs[site_kernel(run, site)];
+    return op_line(program->module, site_op(run, site));
+}
+
+void site_incomplete(const GlobalCheck *run, uint32_t site, const char *reason) {
+    Verdict *verdict = run->kernels[site_kernel(run, site)].verdict;
+    verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(site_op(run, site)->name)), site_line(run, site),
+                       "%s", reason);
+}
+
+/* "IR line 41", "IR line 41 of producer": seen from a place in kernel `from`. */
+static const char *line_text(const GlobalCheck *run, uint32_t site, size_t from, Verdict *verdict) {
+    size_t kernel = site_kernel(run, site);
+    if (kernel == from)
+        return verdict_text(verdict, "IR line %u", site_line(run, site));
+    return verdict_text(verdict, "IR line %u of %s", site_line(run, site), run->programs[kernel]->name);
+}
+
+static const char *address_text(const GlobalCheck *run, uint64_t address, Verdict *verdict) {
+    Text text = {0};
+    global_name(run->scene.memory, (int64_t)address, &text);
+    return verdict_keep(verdict, &text);
+}
+
+static const char *const verbs[] = {"reads", "writes", "updates"}; /* ORDER GsanKind */
+static const char *const nouns[] = {"read", "write", "update"};
+
+static const char *order_name(GsanOrder order) {
+    return effect_order_name((Order)order);
+}
+
+static const char *scope_name(GsanScope scope) {
+    return effect_scope_name((Scope)scope);
+}
+
+static void set_place(const GlobalCheck *run, FindingPlace *place, const char *role, uint32_t launch, uint32_t cta,
+                      uint32_t site, Verdict *verdict) {
+    Machine machine = machine_of(run, site);
+    const GlobalKernel *kernel = &run->kernels[site_kernel(run, site)];
+    place_set(&machine, place, role, cta_text(run, launch, cta, verdict), site_pc(run, site), verdict);
+    if (kernel->verdict != verdict)
+        place->ir_file = verdict_text(verdict, "%s", kernel->module->source->name);
+}
+
+static const char *schedule_text(const Telling *telling, bool race, Verdict *verdict) {
+    static const char *const texts[] = {[GRID_FORWARD] = "when CTAs run one after another, each until it blocks",
+                                        [GRID_BACKWARD] = "when the last CTAs run first",
+                                        [GRID_ROUND_ROBIN] = "when all CTAs run side by side",
+                                        [GRID_REPLAY] = "the schedule of the trail"};
+    if (telling->cancels)
+        return race ? "when a CTA takes over the work of clusters that have not started: nothing orders the two"
+                    : "when a CTA takes over the work of clusters that have not started";
+    if (!telling->communicates)
+        return race ? "in every schedule: nothing orders the two" : "in every schedule";
+    if (telling->kind == GRID_RANDOM)
+        return verdict_text(verdict, "in the random schedule with seed %llu", (unsigned long long)telling->seed);
+    return texts[telling->kind];
+}
+
+/* Findings of one verdict that have a witness in common have the same text. */
+static const char *witness_of(const GlobalCheck *run, size_t kernel, const Telling *telling) {
+    const char **kept = &telling->witnesses[kernel];
+    if (!*kept)
+        *kept = arena_copy(run->kernels[kernel].verdict->arena, telling->witness, strlen(telling->witness));
+    return *kept;
+}
+
+static Finding *finding_in(const GlobalCheck *run, size_t kernel, RuleId rule, const Telling *telling, bool race) {
+    Finding *finding = verdict_finding(run->kernels[kernel].verdict);
+    finding->rule = rule;
+    finding->times = 1;
+    finding->space = "global";
+    finding->launch = run->launch_texts[kernel];
+    finding->schedule = schedule_text(telling, race, run->kernels[kernel].verdict);
+    finding->witness = witness_of(run, kernel, telling);
+    return finding;
+}
+
+/* ---- Races ---------------------------------------------------------------------------------------- */
+
+static RuleId race_rule(const GsanRace *race) {
+    if (race->earlier.kind == GSAN_READ)
+        return RULE_RACE_WAR;
+    return race->later.kind == GSAN_WRITE ? RULE_RACE_WAW : RULE_RACE_RAW;
+}
+
+static bool is_atomic(const GsanActor *actor) {
+    return actor->order != GSAN_WEAK;
+}
+
+/* "relaxed, scope cta": how the op at a site orders; *order and *scope. */
+static const char *site_order(const GlobalCheck *run, uint32_t site, GsanOrder *order, GsanScope *scope,
+                              Verdict *verdict) {
+    Effect effects[EFFECTS_MOST];
+    const Program *program = run->programs[site_kernel(run, site)];
+    unsigned count = effects_of(program->module, site_op(run, site), effects);
+    *order = GSAN_WEAK;
+    *scope = GSAN_NO_SCOPE;
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].order != ORDER_WEAK) {
+            *order = (GsanOrder)effects[i].order;
+            *scope = (GsanScope)effects[i].scope;
+        }
+    return *order == GSAN_WEAK ? "a plain access"
+                               : verdict_text(verdict, "%s, scope %s", order_name(*order), scope_name(*scope));
+}
+
+/* What the missing edge would be, where there is half of one. */
+static bool explain_half(const GlobalCheck *run, const GsanRace *race, size_t kernel, const char *who,
+                         const char *other, Finding *finding, Verdict *verdict) {
+    bool released = race->released_site != UINT32_MAX, acquired = race->acquired_site != UINT32_MAX;
+    const char *noun = nouns[race->earlier.kind], *scope = scope_name(race->needed);
+    if (!released)
+        return false;
+    const char *release_line = line_text(run, race->released_site, kernel, verdict);
+    if (!acquired) {
+        finding->why = verdict_text(verdict, "%s releases its %s at %s, but %s does not acquire it before its %s.",
+                                    other, noun, release_line, who, nouns[race->later.kind]);
+        finding->fix = verdict_text(verdict,
+                                    "Let %s read what is written at %s, with acquire semantics and scope %s or "
+                                    "wider, and continue only once the value is there.",
+                                    who, release_line, scope);
+        return true;
+    }
+    GsanOrder order[2];
+    GsanScope reach[2];
+    const char *acquire_line = line_text(run, race->acquired_site, kernel, verdict);
+    const char *release = site_order(run, race->released_site, &order[0], &reach[0], verdict),
+               *acquire = site_order(run, race->acquired_site, &order[1], &reach[1], verdict);
+    bool weak[2] = {order[0] < GSAN_RELEASE || reach[0] < race->needed,
+                    (order[1] != GSAN_ACQUIRE && order[1] != GSAN_ACQ_REL) || reach[1] < race->needed};
+    finding->why = verdict_text(
+        verdict,
+        "After its %s, %s signals it at %s (%s), and %s reads that at %s (%s); this orders the two only if the "
+        "signal is a release and the read an acquire, both of scope %s or wider.",
+        noun, other, release_line, release, who, acquire_line, acquire, scope);
+    finding->fix =
+        weak[0] && !weak[1]
+            ? verdict_text(verdict, "Make the access of %s a release with scope %s.", release_line, scope)
+        : weak[1] && !weak[0]
+            ? verdict_text(verdict, "Make the access of %s an acquire with scope %s.", acquire_line, scope)
+            : verdict_text(verdict, "Make the access of %s a release and that of %s an acquire, both with scope %s.",
+                           release_line, acquire_line, scope);
+    return true;
+}
+
+/* The barrier that an asynchronous access completes on, "%full"; NULL if it completes on none. */
+static const char *completed_on(const GlobalCheck *run, uint32_t site, Verdict *verdict) {
+    Machine machine = machine_of(run, site);
+    const Program *program = machine.program;
+    const Instruction *instruction = &program->code[site_pc(run, site)];
+    for (uint32_t i = 0; instruction->code == CODE_EFFECTS && i < instruction->a; i++) {
+        const Effect *effect = &program->effects[instruction->aux + i].effect;
+        const Allocation *allocation =
+            effect->verb == EFFECT_COMPLETE ? allocation_of(&program->allocations, program->module, effect->on) : NULL;
+        if (allocation && allocation->op->result_count)
+            return name_text(program->module, allocation->op, verdict);
+    }
+    return NULL;
+}
+
+/* Two accesses of one CTA. */
+static void explain_inside(const GlobalCheck *run, const FoundRace *found, size_t kernel, Finding *finding,
+                           Verdict *verdict) {
+    const GsanActor *earlier = &found->race.earlier, *later = &found->race.later;
+    const char *cta = cta_text(run, later->launch, later->cta, verdict),
+               *address = address_text(run, found->race.begin, verdict),
+               *line = line_text(run, earlier->site, kernel, verdict);
+    finding->message = verdict_text(verdict, "%s of %s %s %s, which its %s %s at %s, %s", found->later, cta,
+                                    verbs[later->kind], address, found->earlier, verbs[earlier->kind], line,
+                                    found->partitions ? "and nothing orders the two" : "with no barrier in between");
+    if (found->partitions) {
+        finding->why = verdict_text(verdict,
+                                    "Partitions of a CTA run concurrently: after its %s, %s arrives on no mbarrier "
+                                    "that %s waits for before its %s.",
+                                    nouns[earlier->kind], found->earlier, found->later, nouns[later->kind]);
+        finding->fix = verdict_text(verdict,
+                                    "Let %s arrive on an mbarrier after %s, and %s wait for it before its %s; or give "
+                                    "each its own memory.",
+                                    found->earlier, line, found->later, nouns[later->kind]);
+        return;
+    }
+    finding->why = verdict_text(verdict,
+                                "By the layouts of the two tensors, different threads hold this element; threads run "
+                                "concurrently, and only a barrier that all of them take part in orders the %s before "
+                                "the %s.",
+                                nouns[earlier->kind], nouns[later->kind]);
+    finding->fix =
+        verdict_text(verdict, "Insert `tl.debug_barrier()` between %s and this %s.", line, nouns[later->kind]);
+}
+
+static void explain(const GlobalCheck *run, const GsanRace *race, size_t kernel, Finding *finding, Verdict *verdict) {
+    const GsanActor *earlier = &race->earlier, *later = &race->later;
+    const char *who = cta_text(run, later->launch, later->cta, verdict),
+               *other = cta_text(run, earlier->launch, earlier->cta, verdict),
+               *line = line_text(run, earlier->site, kernel, verdict), *scope = scope_name(race->needed);
+    bool same = earlier->thread == later->thread;
+    finding->message =
+        verdict_text(verdict, "%s %s %s, which %s %s at %s, and nothing orders the two", who, verbs[later->kind],
+                     address_text(run, race->begin, verdict), same ? "it" : other, verbs[earlier->kind], line);
+    if (race->reason == GSAN_UNFINISHED || earlier->in_flight) {
+        finding->why =
+            verdict_text(verdict, "The %s of %s is asynchronous, and %s has not waited for it to complete before %s.",
+                         nouns[earlier->kind], line, other,
+                         same ? verdict_text(verdict, "this %s", nouns[later->kind]) : "telling others");
+        const char *barrier = completed_on(run, earlier->site, verdict);
+        const char *release = same ? "" : verdict_text(verdict, ", then release with scope %s", scope);
+        finding->fix =
+            barrier ? verdict_text(verdict, "Wait for %s (the slot and phase that it completes) after %s%s.", barrier,
+                                   line, release)
+                    : verdict_text(verdict,
+                                   "Wait for it after %s (for a TMA store: until it is written, not only until its "
+                                   "source is read)%s.",
+                                   line, release);
+        return;
+    }
+    if (race->reason == GSAN_NARROW && is_atomic(earlier) && is_atomic(later)) {
+        const GsanActor *narrow = earlier->scope < race->needed ? earlier : later;
+        finding->why = verdict_text(
+            verdict, "Both are atomic, but one has scope %s (%s, %s), and a scope covers both CTAs only from %s up.",
+            scope_name(narrow->scope), line_text(run, narrow->site, kernel, verdict), order_name(narrow->order), scope);
+        finding->fix = verdict_text(verdict, "Give both scope %s.", scope);
+        return;
+    }
+    if (explain_half(run, race, kernel, who, other, finding, verdict))
+        return;
+    if (earlier->launch != later->launch) {
+        finding->why = verdict_text(
+            verdict,
+            "Nothing orders the two launches: neither starts after the other has finished, and %s does not acquire "
+            "what %s releases after its %s.",
+            who, other, nouns[earlier->kind]);
+        finding->fix =
+            "Launch both on one stream, order them with an event, or wait for the preceding launch (in a dependent "
+            "launch: `tt.grid_dependency_wait`) before the access.";
+        return;
+    }
+    finding->why =
+        verdict_text(verdict,
+                     "After its %s, %s makes no release that %s acquires before its %s; CTAs of a launch run "
+                     "concurrently and in any order.",
+                     nouns[earlier->kind], other, who, nouns[later->kind]);
+    finding->fix = verdict_text(
+        verdict,
+        "Give each CTA its own memory, make both accesses atomic, or let %s release (atomic or fence, scope %s or "
+        "wider) after the access and %s acquire before it.",
+        other, scope, who);
+}
+
+/* Whether the write never changes anything, and nothing of the launch does where it races with the read: that may be a
+ * write before it, which is not ordered with the read either. */
+static bool leaves_alone(const GlobalCheck *run, const GsanRace *race, uint32_t site) {
+    const Run *of_launch = &run->loud[(size_t)race->later.launch * run->site_count];
+    for (uint32_t i = 0; i < run->scene.count; i++) {
+        const Run *changed = &run->loud[(size_t)i * run->site_count + site];
+        if (changed->begin < changed->end)
+            return false;
+    }
+    for (uint32_t i = 0; i < run->site_count; i++)
+        if (of_launch[i].begin < (int64_t)race->end && (int64_t)race->begin < of_launch[i].end)
+            return false;
+    return true;
+}
+
+/* Whether no order of the two changes what any agent finds, in a launch whose CTAs do not talk to each other: the write
+ * never changes anything, or all write the same. */
+static bool is_harmless(const GlobalCheck *run, const FoundRace *found, const Telling *telling) {
+    const GsanActor *earlier = &found->race.earlier, *later = &found->race.later;
+    if (telling->communicates || earlier->launch != later->launch)
+        return false;
+    if (earlier->kind == GSAN_READ || later->kind == GSAN_READ)
+        return leaves_alone(run, &found->race, earlier->kind == GSAN_READ ? later->site : earlier->site);
+    return found->silent && earlier->site == later->site;
+}
+
+/* The kernel's last finding is none: a barrier may be there that orders the two. */
+static void take_back_unsure(const GlobalCheck *run, size_t kernel, const FoundRace *found) {
+    Verdict *verdict = run->kernels[kernel].verdict;
+    const Finding *finding = &verdict->findings[--verdict->finding_count];
+    if (!found->harmless)
+        site_incomplete(run, found->race.later.site,
+                        verdict_text(verdict,
+                                     "whether a barrier orders two accesses of one CTA is not known: %s; "
+                                     "`tl.debug_barrier()` between the two orders them",
+                                     finding->message));
+}
+
+void tell_races(GlobalCheck *run, const Telling *telling) {
+    for (uint32_t i = 0; i < run->found.race_count; i++) {
+        FoundRace *found = &run->found.races[i];
+        const GsanRace *race = &found->race;
+        if (found->reported)
+            continue;
+        found->reported = true;
+        size_t kernel = site_kernel(run, race->later.site);
+        Verdict *verdict = run->kernels[kernel].verdict;
+        bool harmless = found->harmless = is_harmless(run, found, telling);
+        found->finding = verdict->finding_count;
+        Finding *finding = finding_in(run, kernel, harmless ? RULE_RACE_SAME_VALUE : race_rule(race), telling, true);
+        if (found->earlier)
+            explain_inside(run, found, kernel, finding, verdict);
+        else
+            explain(run, race, kernel, finding, verdict);
+        if (harmless)
+            finding->why =
+                verdict_text(verdict, "%s It is benign here: the write does not change the value.", finding->why);
+        finding->times = found->times;
+        FindingPlace *places = finding_places(verdict, finding, 2);
+        set_place(run, &places[0], verbs[race->later.kind], race->later.launch, race->later.cta, race->later.site,
+                  verdict);
+        set_place(run, &places[1], verbs[race->earlier.kind], race->earlier.launch, race->earlier.cta,
+                  race->earlier.site, verdict);
+        if (found->earlier) {
+            places[0].agent = verdict_text(verdict, "%s of %s", found->later, places[0].agent);
+            places[1].agent = verdict_text(verdict, "%s of %s", found->earlier, places[1].agent);
+        }
+        places[0].note = places[1].note = address_text(run, race->begin, verdict);
+        found->doubted = found->made_up || (found->earlier ? found->unsure : grid_doubts_race(run, race));
+        if (found->made_up)
+            made_up_take_back(run, kernel, telling->made_up);
+        else if (found->doubted && found->earlier)
+            take_back_unsure(run, kernel, found);
+        else if (found->doubted)
+            grid_doubts_take_back(run, kernel);
+    }
+}
+
+/* ---- Bounds and data ------------------------------------------------------------------------------ */
+
+static void describe_area(const Area *area, Text *to) {
+    text_add_plain(to, str_of(area->name));
+    text_addf(to, " has ");
+    for (unsigned i = 0; i < area->rank; i++)
+        text_addf(to, "%s%lld", i ? "x" : "", (long long)area->shape[i]);
+    text_addf(to, "%s of %u bits", area->rank ? " elements" : "one element", area->element_bits);
+    if (area->storage)
+        text_addf(to, ", in a storage of %lld bytes", (long long)(area->before + area->bytes));
+    else if (area->bytes >= 0)
+        text_addf(to, ", %lld bytes", (long long)area->bytes);
+}
+
+void tell_accesses(GlobalCheck *run, const Telling *telling) {
+    for (uint32_t i = 0; i < run->found.access_count; i++) {
+        FoundAccess *found = &run->found.accesses[i];
+        if (found->reported)
+            continue;
+        found->reported = true;
+        size_t kernel = site_kernel(run, found->site);
+        Verdict *verdict = run->kernels[kernel].verdict;
+        Finding *finding = finding_in(run, kernel, found->rule, telling, false);
+        bool outside = found->rule == RULE_GLOBAL_OUT_OF_BOUNDS;
+        const char *address = address_text(run, (uint64_t)found->from, verdict);
+        int64_t offset = 0, begin = 0;
+        const Area *area = global_area(run->scene.memory, found->from, &offset);
+        (void)global_area(run->scene.memory, found->begin, &begin);
+        Text text = {0};
+        if (area)
+            describe_area(area, &text);
+        finding->message = verdict_text(verdict, "%s %s %s, which %s",
+                                        cta_text(run, found->launch, found->cta, verdict), verbs[found->kind], address,
+                                        !outside                ? "nothing has written"
+                                        : area && area->storage ? "is out of range of the tensor's storage"
+                                                                : "is out of range of the tensor");
+        finding->why = verdict_text(verdict, "%s; this access touches its bytes %lld to %lld.",
+                                    area ? verdict_keep(verdict, &text) : "", (long long)begin,
+                                    (long long)(begin + (found->end - found->begin) - 1));
+        finding->fix = outside ? "Mask off the elements that are out of range, or correct the shape in the launch "
+                                 "file."
+                               : "Write it first (in an earlier launch, or in this one), or mark it as an input in "
+                                 "the launch file.";
+        FindingPlace *places = finding_places(verdict, finding, 1);
+        set_place(run, &places[0], verbs[found->kind], found->launch, found->cta, found->site, verdict);
+        places[0].note = address;
+        if (found->made_up)
+            made_up_take_back(run, kernel, telling->made_up);
+        else if (!outside && run->unknown_ran != UINT32_MAX)
+            grid_doubts_take_back(run, kernel);
+    }
+}
+
+void tell_unfenced(GlobalCheck *run, const Telling *telling) {
+    if (run->writes_left_out)
+        verdict_incomplete(run->kernels[0].verdict, "", 0,
+                           "fences for global memory were looked at only in part: there are more stores to memory "
+                           "that TMA copies read than are kept");
+    for (uint32_t i = 0; i < run->found.unfenced_count; i++) {
+        FoundUnfenced *found = &run->found.unfenced[i];
+        if (found->reported || proxies_raced(run, found))
+            continue;
+        found->reported = true;
+        size_t kernel = site_kernel(run, found->site);
+        Verdict *verdict = run->kernels[kernel].verdict;
+        Finding *finding = finding_in(run, kernel, RULE_FENCE_GLOBAL, telling, false);
+        const char *who = cta_text(run, found->launch, found->cta, verdict),
+                   *other = cta_text(run, found->launch, found->write_cta, verdict),
+                   *line = line_text(run, found->write_site, kernel, verdict);
+        bool same = found->cta == found->write_cta;
+        finding->times = found->times;
+        finding->message = verdict_text(
+            verdict, "%s copies %s, which %s wrote at %s, with no proxy fence for global memory in between", who,
+            address_text(run, (uint64_t)found->address, verdict), same ? "it" : other, line);
+        finding->why =
+            "TMA reads through the async proxy, which sees what threads wrote only after a proxy fence executed by "
+            "those threads. A barrier or a flag that orders the two is not enough, and `fence_async_shared` does not "
+            "cover global memory.";
+        finding->fix = verdict_text(verdict,
+                                    "Insert `fence.proxy.async.global` (inline assembly) after the stores of %s, "
+                                    "before the %s; or load through pointers.",
+                                    line, same ? "barrier" : "flag is set");
+        FindingPlace *places = finding_places(verdict, finding, 2);
+        set_place(run, &places[0], "copies", found->launch, found->cta, found->site, verdict);
+        set_place(run, &places[1], "writes", found->launch, found->write_cta, found->write_site, verdict);
+    }
+}
+
+/* ---- Hangs ---------------------------------------------------------------------------------------- */
+
+/* The agents that wait for memory; of each place the first one. Returns how many. */
+static size_t pick_sleepers(const GlobalCheck *run, const Sleeper *all, size_t count, const Sleeper **picked) {
+    size_t kept = 0;
+    for (size_t i = 0; i < count && kept < MOST_TOLD_SLEEPERS; i++) {
+        bool again = !all[i].address;
+        for (size_t k = 0; k < kept; k++)
+            again |= sleeper_site(run, picked[k]) == sleeper_site(run, &all[i]);
+        if (!again)
+            picked[kept++] = &all[i];
+    }
+    return kept;
+}
+
+static const char *word_text(Word value, Verdict *verdict) {
+    return word_is(value, WORD_INTEGER) ? verdict_text(verdict, "%lld", (long long)value.bits) : "something unknown";
+}
+
+/* Whether the atomic leaves what it finds there as it is: it adds 0, as a load would. */
+static bool changes_nothing(const Program *program, const CompiledEffect *effect) {
+    const Transfer *how = effect->transfer == NO_TRANSFER ? NULL : &program->transfers[effect->transfer];
+    int64_t number;
+    return how && (how->atomic == ATOMIC_ADD || how->atomic == ATOMIC_OR || how->atomic == ATOMIC_XOR) &&
+           effect->effect.value && value_constant(effect->effect.value, &number) && !number;
+}
+
+/* Whether some op of the launch may write to that area of memory, but for those that wait there. */
+static bool may_write(const GlobalCheck *run, uint32_t launch, uint32_t area, const Sleeper *all, size_t total) {
+    const GridLaunch *which = &run->scene.launches[launch];
+    const Program *program = which->program;
+    for (uint32_t pc = 0; pc < program->code_count; pc++) {
+        bool waits = false;
+        for (size_t i = 0; i < total && !waits; i++)
+            waits = all[i].launch == launch && all[i].op == program->ops[pc];
+        for (uint32_t k = 0; !waits && program->code[pc].code == CODE_EFFECTS && k < program->code[pc].a; k++) {
+            const CompiledEffect *effect = &program->effects[program->code[pc].aux + k];
+            if (effect->effect.space != SPACE_GLOBAL || !effect_is_access(&effect->effect) ||
+                effect->effect.verb == EFFECT_READ || changes_nothing(program, effect))
+                continue;
+            Roots roots = address_roots(program, effect->effect.on);
+            if (roots.elsewhere)
+                return true;
+            for (uint32_t p = 0; p < program->parameter_count && p < MOST_ROOTS; p++) {
+                const Argument *argument = launch_find(which->launch, str_of(program->parameters[p].name));
+                if ((roots.parameters >> p & 1) && argument && global_area_number(argument->address) == area)
+                    return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* What is waited for is written by no launch here, and a launch that is not here may: its memory has a name by which
+ * launches share it, or it is not said what it holds. */
+static bool waits_for_others(const GlobalCheck *run, const Sleeper *all, size_t total, const Sleeper *sleeper) {
+    const GridLaunch *which = &run->scene.launches[sleeper->launch];
+    uint32_t area = global_area_number(sleeper->address);
+    bool shared = false;
+    if (!sleeper->address)
+        return false;
+    for (uint32_t i = 0; i < which->launch->count; i++) {
+        const Argument *argument = &which->launch->arguments[i];
+        bool here =
+            argument->kind != ARGUMENT_INTEGER && argument->address && global_area_number(argument->address) == area;
+        shared |= here && (argument->buffer.size || !(argument->data || argument->zero));
+    }
+    for (uint32_t i = 0; i < run->scene.count && shared; i++)
+        shared = !may_write(run, i, area, all, total);
+    return shared;
+}
+
+static void tell_others_missing(const GlobalCheck *run, const Sleeper *sleeper, const Op *op) {
+    size_t kernel = run->scene.inputs[sleeper->launch];
+    Verdict *verdict = run->kernels[kernel].verdict;
+    verdict_incomplete(
+        verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)), op_line(run->programs[kernel]->module, op),
+        "it waits for %s, which nothing in this launch writes; run it together with the launch that does (weir run A "
+        "B), or give data that ends the wait",
+        address_text(run, (uint64_t)sleeper->address, verdict));
+}
+
+bool tell_hang(GlobalCheck *run, const Telling *telling) {
+    Sleeper *all = ARENA_ARRAY(run->arena, Sleeper, MOST_SLEEPERS);
+    const Sleeper *picked[MOST_TOLD_SLEEPERS];
+    size_t total = grid_sleepers(run->grid, all, MOST_SLEEPERS);
+    size_t seen = total < MOST_SLEEPERS ? total : MOST_SLEEPERS, count = pick_sleepers(run, all, seen, picked);
+    if (!count)
+        return false;
+    if (waits_for_others(run, all, seen, picked[0])) {
+        tell_others_missing(run, picked[0], picked[0]->op);
+        return true;
+    }
+    size_t kernel = run->scene.inputs[picked[0]->launch];
+    Verdict *verdict = run->kernels[kernel].verdict;
+    const char *address = address_text(run, (uint64_t)picked[0]->address, verdict),
+               *value = word_text(picked[0]->value, verdict);
+    uint64_t left = grid_never_begun(run->grid);
+    Finding *finding = finding_in(run, kernel, RULE_DEADLOCK_GRID, telling, false);
+    finding->message = verdict_text(verdict, "%s waits forever for %s, which holds %s",
+                                    cta_text(run, picked[0]->launch, picked[0]->cta, verdict), address, value);
+    finding->why =
+        left ? verdict_text(verdict,
+                            "%zu agents wait, and nothing is left to change what they wait for: %llu clusters have "
+                            "not started, since at most %u are resident on a device and none of those finishes.",
+                            total, (unsigned long long)left, run->options->resident)
+             : verdict_text(verdict, "%zu agents wait, all others have finished, and nothing is left to change it.",
+                            total);
+    finding->fix = left ? "Launch no more CTAs than can be resident, or let none wait for a CTA that has not started."
+                        : "Write the value that is waited for on every path, as often and where the wait expects it.";
+    FindingPlace *places = finding_places(verdict, finding, count);
+    for (size_t i = 0; i < count; i++) {
+        set_place(run, &places[i], "waits", picked[i]->launch, picked[i]->cta, sleeper_site(run, picked[i]), verdict);
+        places[i].note = verdict_text(verdict, "%s holds %s", address_text(run, (uint64_t)picked[i]->address, verdict),
+                                      word_text(picked[i]->value, verdict));
+    }
+    if (telling->hang_made_up)
+        made_up_take_back(run, kernel, telling->made_up);
+    else if (run->unknown_ran != UINT32_MAX)
+        grid_doubts_take_back(run, kernel);
+    return true;
+}
+
+/* ---- Dependent launches --------------------------------------------------------------------------- */
+
+void tell_forgotten_waits(GlobalCheck *run, const Telling *telling) {
+    for (uint32_t i = 0; i < run->scene.count; i++) {
+        if (!run->launches[i].forgot_wait)
+            continue;
+        size_t kernel = run->scene.inputs[i];
+        Verdict *verdict = run->kernels[kernel].verdict;
+        bool reported = false;
+        for (size_t k = 0; k < verdict->finding_count; k++)
+            reported |= verdict->findings[k].rule == RULE_GLOBAL_DEPENDENCY_WAIT;
+        if (reported)
+            continue;
+        Finding *finding = finding_in(run, kernel, RULE_GLOBAL_DEPENDENCY_WAIT, telling, false);
+        finding->message = verdict_text(verdict,
+                                        "%s is a dependent launch and finishes without having waited for the "
+                                        "preceding launch",
+                                        run->programs[kernel]->name);
+        finding->why =
+            "The preceding launch may still be running when this one has finished, so a third launch after this one "
+            "is not ordered after the first.";
+        finding->fix = "Execute `tt.grid_dependency_wait` on every path.";
+        FindingPlace *places = finding_places(verdict, finding, 1);
+        Machine machine = {.program = run->programs[kernel]};
+        place_set(&machine, &places[0], "ends", run->programs[kernel]->name, run->programs[kernel]->code_count - 1,
+                  verdict);
+        if (run->unknown_ran != UINT32_MAX)
+            grid_doubts_take_back(run, kernel);
+    }
+}
+
+void tell_early(const GlobalCheck *run) {
+    for (uint32_t i = 0; i < run->scene.count; i++)
+        if (run->launches[i].early && !run->launches[i].forgot_wait)
+            site_incomplete(run, run->launches[i].early - 1,
+                            "the launch is dependent, and this access comes before the wait for the preceding launch, "
+                            "which is not here: whether that one accesses the same memory is not known (weir run A B "
+                            "runs both)");
+}

@@ -1,0 +1,222 @@
+/* Fences: those that order memory, those between proxies, and that of mbarriers that were just made. */
+#include "engine/hb/threads_internal.h"
+
+/* ---- Order ---- */
+
+void threads_fenced_releases(Threads *threads, uint32_t number, uint32_t lane, uint32_t least, Releases **releases) {
+    uint32_t cta = number / threads->cta_warps, warp = number % threads->cta_warps;
+    for (const Note *note = threads_warp(threads, number)->notes; note; note = note->next) {
+        if (note->kind != NOTE_RELEASED || note->level < least || !(note->lanes >> lane & 1))
+            continue;
+        Clock *clock = threads_clock_share(note->clock);
+        threads_clock_raise(threads, &clock, cta, cta, (Run){warp, 1U << lane, note->epoch});
+        for (const Note *own = threads_warp(threads, number)->notes; own; own = own->next)
+            if (own->kind == NOTE_OWN_RELEASED && own->level == note->level && own->lanes >> lane & 1)
+                threads_bridge_raise(threads, &clock, cta, own->key, cta, (Run){warp, 1U << lane, own->epoch});
+        threads_releases_add(threads, releases, cta, note->level, clock);
+    }
+}
+
+typedef struct Fence {
+    ThreadsOrder order;
+    uint32_t level;
+    bool sequential;
+} Fence;
+
+static bool acquires(ThreadsOrder order) {
+    return order == THREADS_ACQUIRE || order == THREADS_ACQ_REL;
+}
+static bool releases(ThreadsOrder order) {
+    return order == THREADS_RELEASE || order == THREADS_ACQ_REL;
+}
+
+/* What was read strongly before, and may be learned now. Of the widest level, nothing is left for later fences. */
+static void take_observed(Threads *threads, uint32_t number, View *view, uint32_t lanes, uint32_t level) {
+    Warp *warp = threads_warp(threads, number);
+    uint32_t cta = number / threads->cta_warps;
+    for (const Note *note = warp->notes; note; note = note->next) {
+        if (note->kind != NOTE_OBSERVED || !(note->lanes & lanes))
+            continue;
+        threads_releases_acquire(threads, note->releases, &view->clock, cta, level);
+        if (note->mark.lanes)
+            threads_clock_raise(threads, &view->clock, cta, note->mark_cta, note->mark);
+    }
+    if (level >= LEVEL_GPU)
+        threads_notes_drop(threads, warp, NOTE_OBSERVED, lanes, 0, 0, true);
+}
+
+/* The order of fence.sc is that of the run. */
+static void take_sequential(Threads *threads, uint32_t cta, View *view, uint32_t level) {
+    threads_clock_join(threads, &view->clock, cta, threads->sequential_ctas[cta]);
+    if (level >= LEVEL_CLUSTER)
+        threads_clock_join(threads, &view->clock, cta, threads->sequential_clusters[cta / threads->shape.cluster]);
+    if (level >= LEVEL_GPU)
+        threads_clock_join(threads, &view->clock, cta, threads->sequential);
+}
+
+static void give_sequential(Threads *threads, uint32_t number, View *view, uint32_t lanes, uint32_t level) {
+    uint32_t cta = number / threads->cta_warps;
+    Clock *told = threads_export(threads, number, view, lanes);
+    threads_clock_join(threads, &threads->sequential_ctas[cta], cta, told);
+    if (level >= LEVEL_CLUSTER)
+        threads_clock_join(threads, &threads->sequential_clusters[cta / threads->shape.cluster], cta, told);
+    if (level >= LEVEL_GPU)
+        threads_clock_join(threads, &threads->sequential, threads->sequential ? threads->sequential->home : cta, told);
+    threads_clock_drop(threads, told);
+}
+
+static void take(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
+    const Fence *what = context;
+    if (acquires(what->order))
+        take_observed(threads, number, view, lanes, what->level);
+    if (what->sequential)
+        take_sequential(threads, number / threads->cta_warps, view, what->level);
+}
+
+static void give(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
+    const Fence *what = context;
+    Warp *warp = threads_warp(threads, number);
+    for (uint32_t level = LEVEL_CTA; level <= what->level; level++) {
+        threads_notes_drop(threads, warp, NOTE_RELEASED, lanes, level, 0, false);
+        threads_notes_drop(threads, warp, NOTE_OWN_RELEASED, lanes, level, 0, true);
+    }
+    Note *note = threads_note(threads, warp, NOTE_RELEASED, lanes);
+    note->level = (uint8_t)what->level;
+    note->epoch = view->now;
+    note->clock = threads_clock_share(view->clock);
+    for (const Note *own = note->next; own; own = own->next)
+        if (own->kind == NOTE_OWN && own->lanes & lanes) {
+            Note *copy = threads_note(threads, warp, NOTE_OWN_RELEASED, own->lanes & lanes);
+            copy->level = note->level;
+            copy->key = own->key;
+            copy->epoch = own->epoch;
+        }
+    if (what->sequential)
+        give_sequential(threads, number, view, lanes, what->level);
+    view_tick(view);
+}
+
+static void nothing(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
+    (void)threads, (void)number, (void)view, (void)lanes, (void)context;
+}
+
+/* All take before one of them gives: lanes of one instruction learn nothing from each other. */
+void threads_fence(Threads *threads, uint32_t number, uint32_t lanes, ThreadsOrder order, ThreadsScope scope,
+                   bool sequential) {
+    ENTER(threads);
+    Fence what = {sequential ? THREADS_ACQ_REL : order, level_of(scope), sequential};
+    Warp *warp = threads_warp(threads, number);
+    if (acquires(what.order)) {
+        for (const Note *note = warp->notes; note; note = note->next)
+            if (note->kind == NOTE_OBSERVED) /* what one lane has read, others do not learn */
+                threads_views(threads, number, lanes & note->lanes, true, nothing, NULL);
+        threads_views(threads, number, lanes, true, take, &what);
+    }
+    if (releases(what.order))
+        threads_views(threads, number, lanes, true, give, &what);
+    threads_views_merge(threads, warp);
+}
+
+/* ---- Proxies ---- */
+
+typedef struct ProxyFence {
+    uint8_t proxy;
+    ThreadsSpace space;
+    ThreadsOrder order;
+    uint32_t level;
+    uint64_t address;
+} ProxyFence;
+
+static uint64_t fenced_key(const ProxyFence *fence, ThreadsSpace space, uint32_t cta) {
+    return key_of(KEY_FENCED, fence->proxy, space | (space == THREADS_OWN_SHARED ? (uint64_t)cta << 8 : 0));
+}
+
+/* All that the lanes know, and have done, is behind the key from now on. */
+static void put_behind(Threads *threads, uint32_t number, View *view, uint32_t lanes, uint64_t key) {
+    Warp *warp = threads_warp(threads, number);
+    if (view->clock)
+        threads_bridge_join(threads, &view->clock, number / threads->cta_warps, key, view->clock);
+    threads_notes_drop(threads, warp, NOTE_OWN, lanes, 0, key, false);
+    Note *note = threads_note(threads, warp, NOTE_OWN, lanes);
+    note->key = key;
+    note->epoch = view->now;
+}
+
+static uint64_t released_key(const ProxyFence *fence, uint32_t level, uint32_t cta) {
+    return key_of(KEY_RELEASED, fence->proxy, level | (uint64_t)cta << 8);
+}
+
+/* What a release that this thread has behind itself has put there, if the two scopes have each other. */
+static void acquire_proxy(Threads *threads, uint32_t number, View *view, uint32_t lanes, const ProxyFence *fence) {
+    uint32_t cta = number / threads->cta_warps;
+    Warp *warp = threads_warp(threads, number);
+    uint64_t to = key_of(KEY_ACQUIRED, fence->proxy, fence->address >> 7);
+    Clock *gained = NULL;
+    for (uint32_t i = 0; view->clock && view->clock->bridges && i < view->clock->bridges->count; i++) {
+        uint64_t key = view->clock->bridges->items[i].key;
+        uint32_t level = key >> 16 & 0xff, from = (uint32_t)(key >> 24);
+        Clock bridge;
+        if (key == released_key(fence, level, from) && level_has(threads, level, from, cta) &&
+            level_has(threads, fence->level, cta, from) && threads_bridge(view->clock, key, &bridge))
+            threads_clock_join(threads, &gained, cta, &bridge);
+    }
+    if (gained)
+        threads_bridge_join(threads, &view->clock, cta, to, gained);
+    threads_clock_drop(threads, gained);
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        uint32_t lane = lowest(rest), epoch = threads_own(warp, lane, to);
+        for (uint32_t level = LEVEL_CTA; level <= LEVEL_GPU; level++) {
+            uint32_t released = threads_own(warp, lane, released_key(fence, level, cta));
+            epoch = released > epoch ? released : epoch;
+        }
+        if (!epoch)
+            continue;
+        threads_notes_drop(threads, warp, NOTE_OWN, 1U << lane, 0, to, false);
+        Note *note = threads_note(threads, warp, NOTE_OWN, 1U << lane);
+        note->key = to;
+        note->epoch = epoch;
+    }
+}
+
+static void fence_proxy(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
+    const ProxyFence *what = context;
+    uint32_t cta = number / threads->cta_warps;
+    if (what->order == THREADS_ACQUIRE) {
+        acquire_proxy(threads, number, view, lanes, what);
+        return;
+    }
+    if (what->order == THREADS_RELEASE) {
+        put_behind(threads, number, view, lanes, released_key(what, what->level, cta));
+    } else if (what->space == THREADS_EVERYWHERE) {
+        put_behind(threads, number, view, lanes, fenced_key(what, THREADS_GLOBAL, cta));
+        put_behind(threads, number, view, lanes, fenced_key(what, THREADS_CLUSTER_SHARED, cta));
+    } else {
+        put_behind(threads, number, view, lanes, fenced_key(what, what->space, cta));
+    }
+    view_tick(view);
+}
+
+void threads_fence_proxy(Threads *threads, uint32_t warp, uint32_t lanes, uint8_t proxy, ThreadsSpace space,
+                         ThreadsOrder order, ThreadsScope scope, uint64_t address) {
+    ENTER(threads);
+    ProxyFence what = {proxy, space, order, level_of(scope), address};
+    threads->acquires_at |= order == THREADS_ACQUIRE && address;
+    threads_views(threads, warp, lanes, true, fence_proxy, &what);
+    threads_views_merge(threads, threads_warp(threads, warp));
+}
+
+static void fence_inits(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
+    (void)context;
+    Warp *warp = threads_warp(threads, number);
+    threads_notes_drop(threads, warp, NOTE_OWN, lanes, 0, KEY_INITS, false);
+    Note *note = threads_note(threads, warp, NOTE_OWN, lanes);
+    note->key = KEY_INITS;
+    note->epoch = view->now;
+    view_tick(view);
+}
+
+void threads_fence_inits(Threads *threads, uint32_t warp, uint32_t lanes) {
+    ENTER(threads);
+    threads_views(threads, warp, lanes, true, fence_inits, NULL);
+    threads_views_merge(threads, threads_warp(threads, warp));
+}

@@ -1,0 +1,27 @@
+/* The pages of global memory that something has touched, by their addresses. What a page's cells are is the mode's. */
+#ifndef ENGINE_SHADOW_GSAN_PAGES_H
+#define ENGINE_SHADOW_GSAN_PAGES_H
+
+#include "engine/shadow/gsan_pool.h"
+
+enum { PAGE_SHIFT = 12, PAGE_BYTES = 1 << PAGE_SHIFT };
+
+typedef struct Page {
+    uint64_t number; /* its address >> PAGE_SHIFT */
+    void *cells;     /* NULL: all of it is `uniform` */
+    void *uniform;
+} Page;
+
+typedef struct Pages {
+    Pool *pool;
+    Page **slots; /* hashed; a power of two of them */
+    uint32_t capacity, count;
+    Page *latest;
+} Pages;
+
+/* NULL if nothing has touched it. */
+Page *gsan_page_find(Pages *pages, uint64_t number);
+/* Made if it is not there. */
+Page *gsan_page(Pages *pages, uint64_t number);
+
+#endif

@@ -1,0 +1,197 @@
+/* Functions that come with the driver: printing, memory, assertions. */
+#include "machine/simt/core/internal.h"
+
+#include <stdio.h>
+
+enum { MOST_TEXT = 4096 };
+
+/* ---- Printing ---- */
+
+/* A byte at a generic address; false: there is none that is known. */
+static bool byte_at(PtxMachine *machine, const PtxCode *code, PtxWarp *warp, uint32_t lane, uint64_t address,
+                    unsigned bytes, uint64_t *value) {
+    PtxSpot spot;
+    bool known;
+    if (!ptx_resolve_one(machine, code, warp, lane, PTX_SPACE_UNKNOWN, address, bytes, 1, &spot))
+        return false;
+    *value = ptx_load(machine, spot, bytes, &known);
+    return known;
+}
+
+static bool string_at(PtxMachine *machine, const PtxCode *code, PtxWarp *warp, uint32_t lane, uint64_t address,
+                      Text *to) {
+    uint64_t byte = 1;
+    for (unsigned i = 0; i < MOST_TEXT && byte; i++) {
+        if (!byte_at(machine, code, warp, lane, address + i, 1, &byte))
+            return false;
+        if (byte)
+            text_char(to, (char)byte);
+    }
+    return true;
+}
+
+/* One directive of a format, with its argument; `size` is that of integers. */
+static void print_directive(Str directive, uint64_t value, bool known, Text *to) {
+    char kind = directive.data[directive.size - 1];
+    char format[32], out[512];
+    size_t plain = directive.size - 1;
+    while (plain > 1 && strchr("hljzt", directive.data[plain - 1]))
+        plain--;
+    if (!known || plain + 4 > sizeof format) {
+        text_char(to, '?');
+        return;
+    }
+    memcpy(format, directive.data, plain);
+    bool real = strchr("aAeEfFgG", kind) != NULL, wide = memchr(directive.data, 'l', directive.size) != NULL;
+    double number;
+    memcpy(&number, &value, sizeof number);
+    format[plain] = 0;
+    if (real) {
+        format[plain] = kind;
+        format[plain + 1] = 0;
+        snprintf(out, sizeof out, format, number);
+    } else if (kind == 'c') {
+        strcat(format, "c");
+        snprintf(out, sizeof out, format, (int)value);
+    } else {
+        strcat(format, "ll");
+        format[plain + 2] = kind == 'p' ? 'x' : kind;
+        format[plain + 3] = 0;
+        bool is_signed = kind == 'd' || kind == 'i';
+        long long whole = wide || kind == 'p' ? (long long)value
+                          : is_signed         ? (long long)(int32_t)value
+                                              : (long long)(uint32_t)value;
+        snprintf(out, sizeof out, format, whole);
+    }
+    text_add(to, out, strlen(out));
+}
+
+/* Arguments lie one after the other, each at a multiple of its size. */
+static void print_format(PtxMachine *machine, const PtxCode *code, PtxWarp *warp, uint32_t lane, Str format,
+                         uint64_t arguments, Text *to) {
+    uint64_t at = arguments;
+    for (size_t i = 0; i < format.size; i++) {
+        if (format.data[i] != '%') {
+            text_char(to, format.data[i]);
+            continue;
+        }
+        size_t begin = i++;
+        while (i < format.size && strchr("-+ #0123456789.hljzt", format.data[i]))
+            i++;
+        if (i >= format.size)
+            return;
+        Str directive = {format.data + begin, i - begin + 1};
+        char kind = format.data[i];
+        if (kind == '%') {
+            text_char(to, '%');
+            continue;
+        }
+        bool wide = strchr("sp", kind) || strchr("aAeEfFgG", kind) || memchr(directive.data, 'l', directive.size);
+        unsigned bytes = wide ? 8 : 4;
+        uint64_t value = 0;
+        at = (at + bytes - 1) / bytes * bytes;
+        bool known = byte_at(machine, code, warp, lane, at, bytes, &value);
+        at += bytes;
+        if (kind != 's')
+            print_directive(directive, value, known, to);
+        else if (!known || !string_at(machine, code, warp, lane, value, to))
+            text_char(to, '?');
+    }
+}
+
+static PtxStep call_printf(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes,
+                           const uint64_t arguments[][PTX_LANES], const uint32_t *unknown,
+                           uint64_t results[PTX_LANES]) {
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        Text format = {0};
+        results[lane] = 1;
+        if (!machine->printed)
+            continue;
+        if (!((unknown[0] | unknown[1]) >> lane & 1) &&
+            string_at(machine, code, group->warp, lane, arguments[0][lane], &format))
+            print_format(machine, code, group->warp, lane, (Str){format.data, format.size}, arguments[1][lane],
+                         machine->printed);
+        text_free(&format);
+        machine->fault = (PtxFault){0};
+    }
+    return PTX_STEP_NEXT;
+}
+
+/* ---- Memory ---- */
+
+static PtxStep call_malloc(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes,
+                           const uint64_t arguments[][PTX_LANES], const uint32_t *unknown,
+                           uint64_t results[PTX_LANES]) {
+    enum { APART = 256 };
+    const uint64_t most = 8 << 20; /* what a launch has unless it says otherwise */
+    Pools *pools = pools_of(machine);
+    (void)group;
+    if (unknown[0] & lanes)
+        return ptx_stop(machine, code, "how much memory it allocates is not known");
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        uint64_t bytes = arguments[0][lane];
+        PtxBlock block = {.space = PTX_SPACE_GLOBAL,
+                          .base = pools->heap_next,
+                          .size = bytes,
+                          .fill = BYTE_NEVER,
+                          .name = "memory of malloc",
+                          .cta = PTX_NONE};
+        if (!bytes || bytes > most || !memory_add(machine, block))
+            continue;
+        results[lane] = block.base;
+        pools->heap_next += (bytes + APART) / APART * APART + APART;
+        machine->changes++;
+    }
+    return PTX_STEP_NEXT;
+}
+
+static PtxStep call_free(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes,
+                         const uint64_t arguments[][PTX_LANES], const uint32_t *unknown, uint64_t results[PTX_LANES]) {
+    (void)results;
+    if (unknown[0] & lanes)
+        return ptx_stop(machine, code, "which memory it frees is not known");
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        uint64_t address = arguments[0][__builtin_ctz(rest)];
+        PtxBlock *block = address ? memory_find(machine, address) : NULL;
+        if (!address)
+            continue;
+        if (!block || block->base != address || address < PTX_WINDOW_HEAP || !block->size)
+            return ptx_fault(machine, group, RULE_ACCESS_INVALID, code, rest & -rest,
+                             "it frees what malloc did not give, or what was freed before");
+        block->size = 0;
+        machine->changes++;
+    }
+    return PTX_STEP_NEXT;
+}
+
+/* ---- Assertions ---- */
+
+static PtxStep call_assertfail(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes,
+                               const uint64_t arguments[][PTX_LANES], const uint32_t *unknown,
+                               uint64_t results[PTX_LANES]) {
+    (void)results;
+    uint32_t lane = (uint32_t)__builtin_ctz(lanes);
+    Text message = {0}, text = {0};
+    bool known = !(unknown[0] >> lane & 1) && string_at(machine, code, group->warp, lane, arguments[0][lane], &message);
+    if (known && message.size)
+        text_addf(&text, "assertion `%.*s` failed", STR_ARG(((Str){message.data, message.size})));
+    else
+        text_addf(&text, "an assertion failed");
+    text_free(&message);
+    machine->fault = (PtxFault){0};
+    return ptx_fault(machine, group, RULE_KERNEL_TRAP, code, lanes, text_keep(&text, &machine->arena));
+}
+
+DriverCall *driver_call(Str name) {
+    static const struct {
+        const char *name;
+        DriverCall *call;
+    } calls[] = {
+        {"vprintf", call_printf}, {"malloc", call_malloc}, {"free", call_free}, {"__assertfail", call_assertfail}};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (str_is(name, calls[i].name))
+            return calls[i].call;
+    return NULL;
+}

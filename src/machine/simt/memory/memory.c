@@ -1,0 +1,713 @@
+/* Memory: blocks, where an address leads, bytes and what is known of them. */
+#include "machine/simt/core/internal.h"
+
+#include "base/bisect.h"
+#include "machine/simt/core/other.h"
+
+#include <stdlib.h>
+
+enum { HEAP_BLOCKS = 4096, WORKSPACE_BYTES = 1024 };
+
+/* ---- Blocks ---- */
+
+/* What stands for a word that is not known: the same for the same word, and for another one another, so that values
+ * which are made of them are the same where they are for any data, and hardly elsewhere. As a float, and as two halves
+ * of one, it is a number below 2. */
+static uint32_t unknown_word(uint64_t address) {
+    uint32_t mixed = (uint32_t)((address >> 2) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+    return UINT32_C(0x3f800000) | (mixed & UINT32_C(0x007fbfff));
+}
+
+/* Another one for it, of whatever sign, from 2^-7 to 2^8. */
+static uint32_t other_word(uint64_t address) {
+    uint64_t mixed = (address >> 2) * UINT64_C(0xd1342543de82ef95);
+    uint32_t exponent = 120 + (uint32_t)(mixed >> 40 & 15), sign = (uint32_t)(mixed >> 63);
+    return sign << 31 | exponent << 23 | (uint32_t)(mixed >> 16 & UINT32_C(0x007fbfff));
+}
+
+uint64_t memory_unset(const PtxMachine *machine, uint32_t thread) {
+    return machine->other && machine->other->unset ? unknown_word((uint64_t)thread * 4) * UINT64_C(0x100000001) : 0;
+}
+
+static void unknown_bytes(const PtxBlock *block, uint64_t offset, size_t count, uint8_t *bytes) {
+    for (size_t i = 0; i < count;) {
+        uint64_t address = block->base + offset + i;
+        uint32_t word = block->other ? other_word(address) : unknown_word(address), skip = (uint32_t)(address & 3);
+        size_t piece = 4 - skip < count - i ? 4 - skip : count - i;
+        memcpy(bytes + i, (const uint8_t *)&word + skip, piece);
+        i += piece;
+    }
+}
+
+void block_make(PtxMachine *machine, PtxBlock *block) {
+    if (block->bytes)
+        return;
+    block->bytes = ARENA_ARRAY(&machine->arena, uint8_t, block->size + 16);
+    if (block->fill == BYTE_UNKNOWN)
+        unknown_bytes(block, 0, block->size, block->bytes);
+}
+
+void block_peek(const PtxBlock *block, uint64_t offset, size_t count, uint8_t *bytes) {
+    if (block->bytes)
+        memcpy(bytes, block->bytes + offset, count);
+    else if (block->fill == BYTE_UNKNOWN)
+        unknown_bytes(block, offset, count, bytes);
+    else
+        memset(bytes, 0, count);
+}
+
+void block_make_states(PtxMachine *machine, PtxBlock *block) {
+    block_make(machine, block);
+    if (block->states)
+        return;
+    block->states = arena_alloc(&machine->arena, block->size + 16);
+    memset(block->states, block->fill, block->size);
+}
+
+static int by_base(const void *a, const void *b) {
+    const PtxBlock *x = a, *y = b;
+    return x->base < y->base ? -1 : x->base > y->base;
+}
+
+PtxBlock *memory_add(PtxMachine *machine, PtxBlock block) {
+    if (machine->block_count == machine->block_capacity)
+        return NULL;
+    PtxBlock *to = &machine->blocks[machine->block_count++];
+    *to = block;
+    return to;
+}
+
+static void add_variables(PtxMachine *machine) {
+    const PtxProgram *program = machine->program;
+    const PtxModule *module = program->module;
+    for (uint32_t i = 0; i < module->variables_count; i++) {
+        const PtxSeat *seat = &program->seats[i];
+        if (!program->used[i] || !seat->bytes || ptx_variable_behind(module, i) != i ||
+            (seat->space != PTX_SPACE_GLOBAL && seat->space != PTX_SPACE_CONST))
+            continue;
+        Str name = ptx_name(module, module->variables[i].name);
+        PtxBlock *block = memory_add(machine, (PtxBlock){.space = seat->space,
+                                                         .base = seat->at,
+                                                         .size = seat->bytes,
+                                                         .fill = machine->plays ? BYTE_UNKNOWN : BYTE_KNOWN,
+                                                         .name = arena_copy(&machine->arena, name.data, name.size),
+                                                         .cta = PTX_NONE});
+        if (program->images[i] && !machine->plays) {
+            block_make(machine, block);
+            memcpy(block->bytes, program->images[i], seat->bytes);
+        }
+    }
+}
+
+/* A buffer of a run with other data: what the launch gives of it is not known, but for the words that decide. */
+static void put_other(PtxMachine *machine, PtxBlock *block, const PtxBuffer *buffer, uint64_t given, uint8_t rest) {
+    const uint8_t *kept = machine->other->kept[buffer - machine->launch->buffers];
+    uint64_t end = rest == BYTE_KNOWN ? buffer->bytes : given;
+    block->fill = end == buffer->bytes ? BYTE_UNKNOWN : rest;
+    block->other = machine->other->seed;
+    if (!end || (end == buffer->bytes && !kept))
+        return;
+    block_make_states(machine, block);
+    if (block->fill != BYTE_UNKNOWN)
+        unknown_bytes(block, 0, end, block->bytes);
+    memset(block->states, BYTE_UNKNOWN, end);
+    for (uint64_t at = 0; kept && at < end; at++)
+        if (kept[at / OTHER_WORD]) {
+            block->bytes[at] = at < given ? buffer->data[at] : 0;
+            block->states[at] = BYTE_KNOWN;
+        }
+}
+
+static void add_buffer(PtxMachine *machine, const PtxBuffer *buffer) {
+    uint8_t rest = buffer->zero ? BYTE_KNOWN : buffer->output ? BYTE_NEVER : BYTE_UNKNOWN;
+    uint64_t given = buffer->data ? buffer->data_bytes < buffer->bytes ? buffer->data_bytes : buffer->bytes : 0;
+    PtxBlock *block = memory_add(machine, (PtxBlock){.space = PTX_SPACE_GLOBAL,
+                                                     .base = buffer->address,
+                                                     .size = buffer->bytes,
+                                                     .fill = given == buffer->bytes ? BYTE_KNOWN : rest,
+                                                     .name = buffer->name,
+                                                     .cta = PTX_NONE});
+    if (machine->other && machine->other->kept) {
+        put_other(machine, block, buffer, given, rest);
+        return;
+    }
+    if (!given)
+        return;
+    block_make(machine, block);
+    memcpy(block->bytes, buffer->data, given);
+    if (given < buffer->bytes && rest != BYTE_KNOWN) {
+        block_make_states(machine, block);
+        memset(block->states, BYTE_KNOWN, given);
+    }
+}
+
+/* All of global memory that is not in another block. */
+static void add_anywhere(PtxMachine *machine) {
+    machine->anywhere = NULL;
+    if (!machine->unlisted)
+        return;
+    machine->anywhere = ARENA_NEW(&machine->arena, PtxBlock);
+    *machine->anywhere = (PtxBlock){
+        .space = PTX_SPACE_GLOBAL, .size = UINT64_MAX, .fill = BYTE_UNKNOWN, .name = "global memory", .cta = PTX_NONE};
+}
+
+void memory_start(PtxMachine *machine) {
+    const PtxLaunch *launch = machine->launch;
+    Pools *pools = pools_of(machine);
+    machine->block_count = 0;
+    machine->block_capacity = machine->program->module->variables_count + launch->buffer_count + HEAP_BLOCKS;
+    machine->blocks = ARENA_ARRAY(&machine->arena, PtxBlock, machine->block_capacity);
+    add_variables(machine);
+    for (uint32_t i = 0; i < launch->buffer_count; i++)
+        add_buffer(machine, &launch->buffers[i]);
+    pools->workspace = PTX_WINDOW_HEAP;
+    memory_add(machine, (PtxBlock){.space = PTX_SPACE_GLOBAL,
+                                   .base = pools->workspace,
+                                   .size = WORKSPACE_BYTES,
+                                   .fill = BYTE_KNOWN,
+                                   .name = "the driver's workspace for grid barriers",
+                                   .cta = PTX_NONE});
+    pools->heap_next = PTX_WINDOW_HEAP + 2 * WORKSPACE_BYTES;
+    qsort(machine->blocks, machine->block_count, sizeof *machine->blocks, by_base);
+    add_anywhere(machine);
+    machine->parameters = (PtxBlock){.space = PTX_SPACE_PARAM,
+                                     .size = machine->program->parameter_bytes,
+                                     .fill = BYTE_KNOWN,
+                                     .name = "the parameters",
+                                     .cta = PTX_NONE};
+    if (!launch->parameters || !machine->parameters.size)
+        return;
+    block_make(machine, &machine->parameters);
+    memcpy(machine->parameters.bytes, launch->parameters, machine->parameters.size);
+    if (launch->known) {
+        block_make_states(machine, &machine->parameters);
+        memcpy(machine->parameters.states, launch->known, machine->parameters.size);
+    }
+}
+
+PtxBlock *local_block(PtxMachine *machine, PtxCta *cta, uint32_t thread) {
+    if (!cta->locals) {
+        cta->locals = ARENA_ARRAY(&machine->arena, PtxBlock, cta->threads);
+        for (uint32_t i = 0; i < cta->threads; i++)
+            cta->locals[i] = (PtxBlock){.space = PTX_SPACE_LOCAL, .name = "local memory", .cta = cta->number};
+    }
+    return &cta->locals[thread];
+}
+
+void local_grow(PtxMachine *machine, PtxBlock *block, uint64_t bytes) {
+    if (bytes <= block->size)
+        return;
+    uint64_t size = bytes > 2 * block->size ? bytes : 2 * block->size;
+    uint8_t *data = ARENA_ARRAY(&machine->arena, uint8_t, size + 16);
+    uint8_t *states = ARENA_ARRAY(&machine->arena, uint8_t, size + 16);
+    if (block->bytes) {
+        memcpy(data, block->bytes, block->size);
+        memcpy(states, block->states, block->size);
+    }
+    block->bytes = data;
+    block->states = states;
+    block->size = size;
+}
+
+/* ---- Addresses ---- */
+
+/* The last block that does not begin behind the address. */
+PtxBlock *memory_find(PtxMachine *machine, uint64_t address) {
+    PtxBlock **found = &pools_of(machine)->found[address >> 32 & (POOL_FOUND - 1)];
+    if (*found && address - (*found)->base < (*found)->size)
+        return *found;
+    uint32_t low;
+    BISECT(low, 0, machine->block_count, machine->blocks[low].base <= address);
+    return low ? *found = &machine->blocks[low - 1] : NULL;
+}
+
+typedef enum Where { WHERE_THERE, WHERE_BEYOND, WHERE_NOWHERE, WHERE_ENDED, WHERE_OTHER_CTA, WHERE_RESERVED } Where;
+
+static Where within(PtxBlock *block, uint64_t offset, uint64_t bytes, PtxSpot *spot) {
+    *spot = (PtxSpot){.block = block, .offset = offset};
+    return offset < block->size && bytes <= block->size - offset ? WHERE_THERE : WHERE_BEYOND;
+}
+
+static Where in_shared(PtxMachine *machine, PtxCta *cta, bool cluster, uint64_t address, uint64_t bytes,
+                       PtxSpot *spot) {
+    bool ranked = machine->program->module->capability >= 90;
+    uint32_t rank = ranked ? (uint32_t)(address >> PTX_RANK_SHIFT) : cta->rank;
+    uint64_t offset = ranked ? address & ((1u << PTX_RANK_SHIFT) - 1) : address;
+    if (address > UINT32_MAX)
+        return WHERE_NOWHERE;
+    if (rank != cta->rank) {
+        if (!cluster)
+            return WHERE_OTHER_CTA;
+        if (rank >= machine->cluster_size)
+            return WHERE_NOWHERE;
+        cta = machine->ctas[cta->cluster * machine->cluster_size + rank];
+        if (!cta || cta->over || !cta->live)
+            return WHERE_ENDED;
+    }
+    Where where = within(&cta->shared, offset, bytes, spot);
+    return where == WHERE_THERE && ranked && offset < PTX_SHARED_FIRST ? WHERE_RESERVED : where;
+}
+
+static Where in_global(PtxMachine *machine, PtxSpace space, uint64_t address, uint64_t bytes, PtxSpot *spot) {
+    PtxBlock *block = memory_find(machine, address);
+    Where where = !block || block->space != space ? WHERE_NOWHERE : within(block, address - block->base, bytes, spot);
+    if (where != WHERE_THERE && machine->anywhere && address < PTX_GLOBAL_END && bytes < PTX_GLOBAL_END - address) {
+        *spot = (PtxSpot){.block = machine->anywhere, .offset = address};
+        return WHERE_THERE;
+    }
+    return where;
+}
+
+bool memory_global(PtxMachine *machine, uint64_t address, uint64_t bytes, PtxSpot *spot) {
+    return in_global(machine, PTX_SPACE_GLOBAL, address, bytes, spot) == WHERE_THERE;
+}
+
+static Where locate(PtxMachine *machine, PtxCta *cta, uint32_t thread, PtxSpace space, uint64_t address, uint64_t bytes,
+                    PtxSpot *spot) {
+    bool generic = space == PTX_SPACE_UNKNOWN;
+    if (generic) {
+        static const PtxSpace windows[] = {PTX_SPACE_CLUSTER, PTX_SPACE_LOCAL, PTX_SPACE_CONST, PTX_SPACE_PARAM};
+        uint64_t window = (address - machine->windows) / PTX_WINDOW_SIZE;
+        bool inside = address >= machine->windows && window < sizeof windows / sizeof *windows;
+        space = inside ? windows[window] : PTX_SPACE_GLOBAL;
+        if (inside)
+            address = (uint32_t)address;
+    }
+    *spot = (PtxSpot){0};
+    switch (space) {
+    case PTX_SPACE_SHARED:
+    case PTX_SPACE_CLUSTER:
+        return in_shared(machine, cta, space == PTX_SPACE_CLUSTER, address, bytes, spot);
+    case PTX_SPACE_LOCAL:
+        if (machine->plays) { /* where frames are in it, and how large it is, only the GPU knows */
+            *spot = (PtxSpot){.block = local_block(machine, cta, thread), .offset = address};
+            return WHERE_THERE;
+        }
+        return within(local_block(machine, cta, thread), address, bytes, spot);
+    case PTX_SPACE_PARAM:
+        return within(&machine->parameters, address, bytes, spot);
+    case PTX_SPACE_CONST:
+        return in_global(machine, PTX_SPACE_CONST, address, bytes, spot);
+    default:
+        return in_global(machine, PTX_SPACE_GLOBAL, address, bytes, spot);
+    }
+}
+
+/* ---- Faults ---- */
+
+/* Of global memory: the block that an address is nearest to, if it is not far from it. */
+static PtxBlock *nearest_block(PtxMachine *machine, uint64_t address) {
+    const uint64_t near = UINT64_C(1) << 31;
+    PtxBlock *found = NULL;
+    uint64_t least = near;
+    for (uint32_t i = 0; i < machine->block_count; i++) {
+        PtxBlock *block = &machine->blocks[i];
+        uint64_t away = address < block->base                 ? block->base - address
+                        : address - block->base < block->size ? 0
+                                                              : address - block->base - block->size + 1;
+        if (block->space == PTX_SPACE_GLOBAL && away < least) {
+            least = away;
+            found = block;
+        }
+    }
+    return found;
+}
+
+static RuleId rule_of_fault(Where where, PtxSpace space, const PtxBlock *block) {
+    if (where == WHERE_THERE)
+        return RULE_ACCESS_ALIGNMENT;
+    if (where == WHERE_ENDED)
+        return RULE_CLUSTER_EXIT;
+    if (where == WHERE_OTHER_CTA || where == WHERE_RESERVED)
+        return RULE_SHARED_OUT_OF_BOUNDS;
+    if (!block)
+        return RULE_ACCESS_INVALID;
+    return space == PTX_SPACE_SHARED  ? RULE_SHARED_OUT_OF_BOUNDS
+           : space == PTX_SPACE_LOCAL ? RULE_LOCAL_OUT_OF_BOUNDS
+                                      : RULE_GLOBAL_OUT_OF_BOUNDS;
+}
+
+static const char *what_is_wrong(PtxMachine *machine, Where where, uint64_t address, uint32_t align, int64_t beyond,
+                                 const PtxBlock *block) {
+    Text text = {0};
+    const char *name = block && block->name ? block->name : "memory";
+    if (where == WHERE_THERE)
+        text_addf(&text, "address 0x%llx is not a multiple of %u bytes", (unsigned long long)address, align);
+    else if (where == WHERE_ENDED)
+        text_addf(&text, "it is in the shared memory of a CTA that has ended");
+    else if (where == WHERE_OTHER_CTA)
+        text_addf(&text, "it is in the shared memory of another CTA of the cluster");
+    else if (where == WHERE_RESERVED)
+        text_addf(&text, "the first %d bytes of shared memory are reserved", PTX_SHARED_FIRST);
+    else if (!block)
+        text_addf(&text, address < 4096 ? "a null pointer: address 0x%llx" : "there is no memory at address 0x%llx",
+                  (unsigned long long)address);
+    else if (beyond < 0)
+        text_addf(&text, "%lld bytes before the begin of %s", (long long)-beyond, name);
+    else
+        text_addf(&text, "%lld bytes past the end of %s, which has %llu bytes", (long long)beyond, name,
+                  (unsigned long long)block->size);
+    return text_keep(&text, &machine->arena);
+}
+
+static bool address_fault(PtxMachine *machine, const PtxCode *code, const PtxWarp *warp, uint32_t lane, Where where,
+                          uint64_t address, uint64_t bytes, uint32_t align, const PtxSpot *spot) {
+    const PtxBlock *block = spot->block;
+    int64_t beyond = 0;
+    if (!block && where == WHERE_NOWHERE)
+        block = nearest_block(machine, address);
+    if (block && block->space == PTX_SPACE_GLOBAL)
+        block = nearest_block(machine, address);
+    if (block && where != WHERE_THERE) {
+        uint64_t base = block->space == PTX_SPACE_GLOBAL ? block->base : 0;
+        uint64_t at = block->space == PTX_SPACE_GLOBAL ? address : spot->offset;
+        beyond = at < base ? -(int64_t)(base - at) : (int64_t)(at + bytes - base - block->size);
+    }
+    machine->fault = (PtxFault){.rule = rule_of_fault(where, block ? block->space : PTX_SPACE_UNKNOWN, block),
+                                .code = code,
+                                .warp = warp,
+                                .lanes = UINT32_C(1) << lane,
+                                .address = address,
+                                .block = block,
+                                .amount = where == WHERE_THERE ? (int64_t)align : beyond,
+                                .other = (int64_t)bytes,
+                                .what = what_is_wrong(machine, where, address, align, beyond, block)};
+    return false;
+}
+
+bool memory_writable(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes, const PtxSpot *spots) {
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        PtxBlock *block = spots[__builtin_ctz(rest)].block;
+        if (block->space != PTX_SPACE_CONST && block->space != PTX_SPACE_PARAM)
+            continue;
+        ptx_fault(machine, group, RULE_ACCESS_INVALID, code, rest & -rest,
+                  block->space == PTX_SPACE_CONST ? "const memory cannot be written" : "parameters cannot be written");
+        machine->fault.block = block;
+        return false;
+    }
+    return true;
+}
+
+/* Whether bytes of shared memory are of the variable that the instruction's address is of. Where variables lie in a
+ * recording is not known. */
+static bool stays_within(const PtxMachine *machine, const PtxCode *code, const PtxBlock *block, uint64_t begin,
+                         uint64_t end) {
+    const PtxSeat *seat = code->within;
+    if (!seat || block->space != PTX_SPACE_SHARED || machine->plays)
+        return true;
+    return begin >= seat->at && end <= (seat->bytes ? seat->at + seat->bytes : block->size);
+}
+
+static bool within_fault(PtxMachine *machine, const PtxCode *code, const PtxWarp *warp, uint32_t lane, uint64_t address,
+                         uint64_t bytes, const PtxSpot *spot) {
+    const PtxSeat *seat = code->within;
+    bool before = spot->offset < seat->at;
+    machine->fault = (PtxFault){
+        .rule = RULE_SHARED_OUT_OF_BOUNDS,
+        .code = code,
+        .warp = warp,
+        .lanes = UINT32_C(1) << lane,
+        .address = address,
+        .block = spot->block,
+        .amount = (int64_t)(before ? spot->offset - seat->at : spot->offset + bytes - seat->at - seat->bytes),
+        .other = (int64_t)bytes,
+        .within = seat};
+    return false;
+}
+
+bool ptx_resolve_one(PtxMachine *machine, const PtxCode *code, PtxWarp *warp, uint32_t lane, PtxSpace space,
+                     uint64_t address, uint64_t bytes, uint32_t align, PtxSpot *spot) {
+    uint32_t thread = warp->index * PTX_LANES + lane;
+    Where where = locate(machine, warp->cta, thread, space, address, bytes, spot);
+    bool aligned = align <= 1 || address % align == 0;
+    if (where != WHERE_THERE || !aligned)
+        return address_fault(machine, code, warp, lane, where, address, bytes, align, spot);
+    return stays_within(machine, code, spot->block, spot->offset, spot->offset + bytes) ||
+           within_fault(machine, code, warp, lane, address, bytes, spot);
+}
+
+/* ---- Whole rows ---- */
+
+/* All lanes lead into one block: its bounds are looked at once. */
+static bool resolve_together(PtxMachine *machine, PtxCta *cta, PtxSpace space, const Lanes *addresses, uint32_t lanes,
+                             uint32_t bytes, uint32_t align, PtxSpot spots[PTX_LANES], Span *span) {
+    uint64_t least = UINT64_MAX, most = 0, bits = 0;
+    unsigned from = 0, to = PTX_LANES;
+    if (lanes && !(lanes & (lanes - 1))) { /* atomics have one, as a rule */
+        from = (unsigned)__builtin_ctz(lanes);
+        to = from + 1;
+    }
+    for (unsigned i = from; i < to; i++) {
+        uint64_t at = addresses->at[i], in = (uint64_t)0 - (lanes >> i & 1);
+        uint64_t low = at | ~in, high = at & in;
+        least = low < least ? low : least;
+        most = high > most ? high : most;
+        bits |= high;
+    }
+    PtxSpot first;
+    if ((align > 1 && bits & (align - 1)) || most - least > UINT32_MAX ||
+        locate(machine, cta, 0, space, least, 1, &first) != WHERE_THERE || first.block->space == PTX_SPACE_LOCAL)
+        return false;
+    uint64_t end = first.offset + (most - least) + bytes;
+    if (end > first.block->size || (first.block->space == PTX_SPACE_SHARED && (least ^ most) >> PTX_RANK_SHIFT))
+        return false;
+    uint64_t shift = first.offset - least;
+    for (unsigned i = from; i < to; i++)
+        spots[i] = (PtxSpot){.block = first.block, .offset = addresses->at[i] + shift};
+    *span = (Span){.block = first.block, .begin = first.offset, .end = end};
+    return true;
+}
+
+/* Each lane in its own local memory. */
+static bool resolve_local(PtxMachine *machine, PtxWarp *warp, const Lanes *addresses, uint32_t lanes, uint32_t bytes,
+                          uint32_t align, PtxSpot spots[PTX_LANES]) {
+    PtxBlock *blocks = local_block(machine, warp->cta, warp->index * PTX_LANES);
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+        uint64_t at = addresses->at[lane];
+        if (at >= blocks[lane].size || bytes > blocks[lane].size - at || (align > 1 && at & (align - 1)))
+            return false;
+        spots[lane] = (PtxSpot){.block = &blocks[lane], .offset = at};
+    }
+    return true;
+}
+
+bool memory_resolve(PtxMachine *machine, PtxGroup *group, const PtxCode *code, PtxSpace space, const Lanes *addresses,
+                    uint32_t unknown, uint32_t bytes, uint32_t align, uint32_t *lanes, PtxSpot spots[PTX_LANES],
+                    Span *span) {
+    span->block = NULL;
+    if (unknown & *lanes) {
+        if (space != PTX_SPACE_LOCAL && space != PTX_SPACE_CONST && space != PTX_SPACE_PARAM) /* no others meet there */
+            ptx_leave_out(machine, group, code);
+        *lanes &= ~unknown;
+    }
+    if (!*lanes)
+        return true;
+    if (space == PTX_SPACE_LOCAL
+            ? resolve_local(machine, group->warp, addresses, *lanes, bytes, align, spots)
+            : resolve_together(machine, group->warp->cta, space, addresses, *lanes, bytes, align, spots, span) &&
+                  stays_within(machine, code, span->block, span->begin, span->end))
+        return true;
+    span->block = NULL;
+    for (uint32_t rest = *lanes; rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        if (!ptx_resolve_one(machine, code, group->warp, lane, space, addresses->at[lane], bytes, align, &spots[lane]))
+            return false;
+    }
+    return true;
+}
+
+bool ptx_resolve(PtxMachine *machine, PtxGroup *group, const PtxCode *code, PtxSpace space, const Lanes *addresses,
+                 uint32_t unknown, uint32_t bytes, uint32_t align, uint32_t *lanes, PtxSpot spots[PTX_LANES]) {
+    Span span;
+    return memory_resolve(machine, group, code, space, addresses, unknown, bytes, align, lanes, spots, &span);
+}
+
+/* ---- Whole rows of bytes that are known ---- */
+
+bool span_known(const Span *span) {
+    enum { LONGEST = 4096 };
+    const uint64_t known = UINT64_C(0x0101010101010101) * BYTE_KNOWN;
+    const PtxBlock *block = span->block;
+    if (!block || !block->bytes || span->end - span->begin > LONGEST)
+        return false;
+    if (!block->states)
+        return block->fill == BYTE_KNOWN;
+    const uint8_t *at = block->states + span->begin, *end = block->states + span->end;
+    uint64_t wrong = 0;
+    for (; end - at >= 8; at += 8) {
+        uint64_t states;
+        memcpy(&states, at, 8);
+        wrong |= states ^ known;
+    }
+    for (; at < end; at++)
+        wrong |= *at ^ BYTE_KNOWN;
+    return !wrong;
+}
+
+#define EACH_LANE(lanes, ...)                                   \
+    if ((lanes) == UINT32_MAX) {                                \
+        for (unsigned lane = 0; lane < PTX_LANES; lane++)       \
+            __VA_ARGS__                                         \
+    } else {                                                    \
+        for (uint32_t rest = (lanes); rest; rest &= rest - 1) { \
+            unsigned lane = (unsigned)__builtin_ctz(rest);      \
+            __VA_ARGS__                                         \
+        }                                                       \
+    }
+#define LOAD_ROW(T)                                              \
+    EACH_LANE(lanes, {                                           \
+        T value;                                                 \
+        memcpy(&value, from + spots[lane].offset, sizeof value); \
+        values->at[lane] = value;                                \
+    })                                                           \
+    break
+
+void span_load(const Span *span, uint32_t lanes, const PtxSpot *spots, unsigned offset, unsigned bytes, Lanes *values) {
+    const uint8_t *from = span->block->bytes + offset;
+    switch (bytes) {
+    case 1:
+        LOAD_ROW(uint8_t);
+    case 2:
+        LOAD_ROW(uint16_t);
+    case 4:
+        LOAD_ROW(uint32_t);
+    default:
+        LOAD_ROW(uint64_t);
+    }
+}
+
+#define STORE_ROW(T)                                           \
+    EACH_LANE(lanes, {                                         \
+        T value = (T)values->at[lane], old;                    \
+        memcpy(&old, to + spots[lane].offset, sizeof old);     \
+        changed |= old ^ value;                                \
+        memcpy(to + spots[lane].offset, &value, sizeof value); \
+    })                                                         \
+    break
+
+bool span_store(const Span *span, uint32_t lanes, const PtxSpot *spots, unsigned offset, unsigned bytes,
+                const Lanes *values) {
+    uint8_t *to = span->block->bytes + offset;
+    uint64_t changed = 0;
+    switch (bytes) {
+    case 1:
+        STORE_ROW(uint8_t);
+    case 2:
+        STORE_ROW(uint16_t);
+    case 4:
+        STORE_ROW(uint32_t);
+    default:
+        STORE_ROW(uint64_t);
+    }
+    return changed != 0;
+}
+
+/* ---- Bytes ---- */
+
+uint64_t ptx_load(PtxMachine *machine, PtxSpot spot, unsigned bytes, bool *known) {
+    (void)machine;
+    const PtxBlock *block = spot.block;
+    uint64_t value = 0;
+    block_peek(block, spot.offset, bytes, (uint8_t *)&value);
+    *known = true;
+    if (!block->states)
+        *known = block->fill == BYTE_KNOWN;
+    else
+        for (unsigned i = 0; i < bytes; i++)
+            *known &= block->states[spot.offset + i] == BYTE_KNOWN;
+    return value;
+}
+
+void memory_changed(PtxMachine *machine, const PtxBlock *block) {
+    if (block->space == PTX_SPACE_LOCAL)
+        pools_of(machine)->local_changes++;
+    else
+        machine->changes++;
+}
+
+void ptx_store(PtxMachine *machine, PtxSpot spot, unsigned bytes, uint64_t value, bool known) {
+    uint8_t data[8], states[8];
+    memcpy(data, &value, sizeof data);
+    memset(states, known ? BYTE_KNOWN : BYTE_UNKNOWN, sizeof states);
+    ptx_store_bytes(machine, spot, bytes, data, known ? NULL : states);
+}
+
+void ptx_load_bytes(PtxMachine *machine, PtxSpot spot, size_t count, uint8_t *bytes, uint8_t *states) {
+    (void)machine;
+    const PtxBlock *block = spot.block;
+    block_peek(block, spot.offset, count, bytes);
+    if (!states)
+        return;
+    if (block->states)
+        memcpy(states, block->states + spot.offset, count);
+    else
+        memset(states, block->fill, count);
+}
+
+static bool all_known(const uint8_t *states, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (states[i] != BYTE_KNOWN)
+            return false;
+    return true;
+}
+
+/* Whether a lane finds there what it stores. What is not known may be anything; but in a run with other data, what
+ * stands for it is compared. */
+static bool holds(const PtxBlock *block, uint64_t offset, size_t count, const uint8_t *bytes, bool other) {
+    bool there = block->states ? all_known(block->states + offset, count) : block->fill == BYTE_KNOWN;
+    if (other)
+        there = block->states ? !memchr(block->states + offset, BYTE_NEVER, count) : block->fill != BYTE_NEVER;
+    return block->bytes && there && memcmp(block->bytes + offset, bytes, count) == 0;
+}
+
+uint32_t memory_changes(const PtxMachine *machine, const PtxCode *code, uint32_t lanes, uint32_t unknown,
+                        const PtxSpot *spots, size_t count, const uint8_t *bytes, size_t pitch) {
+    const PtxOther *other = machine->other;
+    uint32_t changes = 0;
+    bool rises = true;
+    const PtxSpot *last = NULL;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+        const PtxSpot *spot = &spots[lane];
+        changes |= (uint32_t)!holds(spot->block, spot->offset, count, bytes + lane * pitch, other) << lane;
+        rises &= !last || (last->block == spot->block && last->offset < spot->offset);
+        last = spot;
+    }
+    for (uint32_t rest = rises ? 0 : changes; rest; rest &= rest - 1) { /* lanes before it may have stored the same */
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+        for (unsigned before = lane; before-- > 0;) {
+            if (!(lanes >> before & 1) || spots[before].block != spots[lane].block ||
+                spots[before].offset != spots[lane].offset)
+                continue;
+            if (memcmp(bytes + before * pitch, bytes + lane * pitch, count) == 0)
+                changes &= ~(UINT32_C(1) << lane);
+            break;
+        }
+    }
+    if (other)
+        return changes | (other->data && other->data[code - machine->program->code] ? lanes & ~unknown : 0);
+    return changes | (lanes & unknown);
+}
+
+/* A known word where a known one was. False: it is not so. */
+static inline __attribute__((always_inline)) bool store_word(PtxMachine *machine, PtxSpot spot, const unsigned bytes,
+                                                             const uint8_t *from) {
+    PtxBlock *block = spot.block;
+    uint64_t value = 0, old = 0, states = 0, all = 0;
+    memset(&all, BYTE_KNOWN, bytes);
+    memcpy(&states, block->states + spot.offset, bytes);
+    if (states != all)
+        return false;
+    memcpy(&value, from, bytes);
+    memcpy(&old, block->bytes + spot.offset, bytes);
+    memcpy(block->bytes + spot.offset, &value, bytes);
+    if (old != value)
+        memory_changed(machine, block);
+    return true;
+}
+
+void ptx_store_bytes(PtxMachine *machine, PtxSpot spot, size_t count, const uint8_t *bytes, const uint8_t *states) {
+    PtxBlock *block = spot.block;
+    if (machine->plays)
+        return;
+    if (!states && block->states &&
+        ((count == 4 && store_word(machine, spot, 4, bytes)) || (count == 8 && store_word(machine, spot, 8, bytes))))
+        return;
+    block_make(machine, block);
+    bool known = !states || all_known(states, count);
+    bool differs = memcmp(block->bytes + spot.offset, bytes, count) != 0;
+    if (differs)
+        memcpy(block->bytes + spot.offset, bytes, count);
+    if (!block->states && !(known && block->fill == BYTE_KNOWN))
+        block_make_states(machine, block);
+    if (block->states && known) {
+        differs |= !all_known(block->states + spot.offset, count);
+        memset(block->states + spot.offset, BYTE_KNOWN, count);
+    } else if (block->states) {
+        differs |= memcmp(block->states + spot.offset, states, count) != 0;
+        memcpy(block->states + spot.offset, states, count);
+    }
+    if (differs)
+        memory_changed(machine, block);
+}

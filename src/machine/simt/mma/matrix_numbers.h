@@ -1,0 +1,85 @@
+/* Elements of matrices: the formats that MMAs take, and the sum of products itself.
+ *
+ * All but f64 fit a float exactly, and a product of two of them a double, so that a sum whose partial sums are exact
+ * comes out bit for bit as the hardware has it. Where they are not: tensor cores align the products of some k at once
+ * to the greatest of them and cut off what is below some bits (how many is not documented), and round that to the
+ * accumulator's type; here all of k is added in doubles and rounded once. */
+#ifndef MACHINE_SIMT_MMA_MATRIX_NUMBERS_H
+#define MACHINE_SIMT_MMA_MATRIX_NUMBERS_H
+
+#include "base/text.h"
+
+#include <string.h>
+
+typedef enum MatrixType {
+    MATRIX_NONE,
+    MATRIX_F16,
+    MATRIX_BF16,
+    MATRIX_TF32, /* 32 bits, of which the lower 13 do not count */
+    MATRIX_F32,
+    MATRIX_F64,
+    MATRIX_E4M3,
+    MATRIX_E5M2,
+    MATRIX_E3M2,
+    MATRIX_E2M3,
+    MATRIX_E2M1,
+    MATRIX_S8,
+    MATRIX_U8,
+    MATRIX_S4,
+    MATRIX_U4,
+    MATRIX_B1,
+    MATRIX_S32,
+    MATRIX_TYPES
+} MatrixType;
+
+/* MATRIX_NONE: no such type. */
+MatrixType matrix_type(Str name);
+/* Bits that an element has in registers and memory, packed. */
+unsigned matrix_type_bits(MatrixType type);
+bool matrix_type_is_integer(MatrixType type);
+
+/* What the bits of an element are; those above its own do not count. Not of f64. */
+float matrix_float(MatrixType type, uint32_t bits);
+static inline float matrix_half(uint16_t bits) {
+    uint32_t magnitude = (uint32_t)(bits & 0x7fff) << 13, sign = (uint32_t)(bits & 0x8000) << 16, result;
+    float value;
+    if (magnitude >= UINT32_C(0x7c00) << 13)
+        return matrix_float(MATRIX_F16, bits);
+    memcpy(&value, &magnitude, sizeof value);
+    value *= 0x1p112f;
+    memcpy(&result, &value, sizeof result);
+    result |= sign;
+    memcpy(&value, &result, sizeof value);
+    return value;
+}
+/* `count` elements that stand behind each other from `bit` on: to[0], to[stride], ... */
+void matrix_floats(MatrixType type, const uint8_t *bytes, unsigned bit, unsigned count, float *to, unsigned stride);
+/* A scale: ue8m0 (2 to the power of it - 127), or else ue4m3, which is e4m3 without a sign. */
+float matrix_scale(bool ue8m0, uint8_t bits);
+/* An accumulator as a number, and back: f16, f32, s32, f64. `saturate`: what is out of range becomes the last number in
+ * range, else an integer wraps, and a float is infinite. A NaN is the hardware's only one. */
+double matrix_other_accumulator(MatrixType type, uint64_t bits);
+uint64_t matrix_other_result(MatrixType type, double value, bool saturate);
+static inline double matrix_accumulator(MatrixType type, uint64_t bits) {
+    uint32_t low = (uint32_t)bits;
+    float value;
+    if (type != MATRIX_F32)
+        return matrix_other_accumulator(type, bits);
+    memcpy(&value, &low, sizeof value);
+    return (double)value;
+}
+static inline uint64_t matrix_result(MatrixType type, double value, bool saturate) {
+    float rounded = (float)value;
+    uint32_t bits;
+    if (type != MATRIX_F32 || saturate || value != value)
+        return matrix_other_result(type, value, saturate);
+    memcpy(&bits, &rounded, sizeof bits);
+    return bits;
+}
+
+/* c[m][n] += a[m][k] * b[k][n]; n is a multiple of 8. */
+void matrix_multiply(unsigned m, unsigned n, unsigned k, const float *a, const float *b, double *c);
+/* The same for f64: one fused multiply-add for each k, from the first to the last. */
+void matrix_multiply_f64(unsigned m, unsigned n, unsigned k, const double *a, const double *b, double *c);
+
+#endif

@@ -1,0 +1,480 @@
+/* tcgen05.mma: one thread has the tensor cores multiply matrices of shared memory (A also of tensor memory) into tensor
+ * memory. With cta_group::2 two CTAs do it together: each has half of the rows of A and D, and half of the columns of B
+ * in its own memory.
+ *
+ * What is read and written is told of all forms. What comes out is computed of those whose layouts are documented in
+ * words; the others (scaled blocks of a pair of CTAs, A of less than 8 bits in tensor memory, .ashift) are not known
+ * it. Sparse ones, and masks of columns, are not taken. */
+#include "machine/simt/mma/matrix_descriptor.h"
+#include "machine/simt/mma/matrix_fragments.h"
+#include "machine/simt/mma/tensor.h"
+
+#include <math.h>
+#include <stddef.h>
+
+enum {
+    MMA_D,
+    MMA_A,
+    MMA_B,
+    MMA_IDESC,
+    MMA_MORE, /* operands */
+    MMA_ROWS = 128,
+    MMA_COLUMNS = 256,
+    MMA_DEPTH = 64,
+    MMA_CTAS = 2,
+};
+
+typedef enum MmaKind { KIND_F16, KIND_TF32, KIND_F8F6F4, KIND_I8, KIND_MXF8F6F4, KIND_MXF4, MMA_KINDS } MmaKind;
+
+typedef struct TensorMma {
+    MmaKind kind;
+    bool pair, stationary; /* stationary: .ws */
+    bool scaled, from_tensor, shifts;
+    uint8_t scales;           /* scale factors along k */
+    uint8_t enable, disabled; /* operands; disabled: lanes of D that stay as they are; 0: none */
+    uint8_t scale_a, scale_b; /* operands; 0: none */
+    uint8_t shrinks;          /* operand: D is divided by 2 to the power of it; 0: none */
+} TensorMma;
+
+/* One that is in flight. */
+typedef struct MmaFlight {
+    uint16_t m, n, k; /* m: rows of one CTA */
+    MatrixType a, b, d;
+    bool negative, saturate, across_a, across_b;
+    bool accumulates, unknown; /* unknown: whether it accumulates is not known */
+    bool ue8m0;
+    uint8_t scale_a_id, scale_b_id;
+    TensorPlace d_place, a_place, scale_a_place, scale_b_place;
+    MatrixDescriptor a_descriptor, b_descriptor;
+    double factor;                   /* of D */
+    uint32_t disabled[MMA_CTAS * 4]; /* lanes */
+} MmaFlight;
+
+/* ---- Where D is ---- */
+
+typedef enum Layout { LAYOUT_ROWS, LAYOUT_HALF, LAYOUT_TWO, LAYOUT_FOUR } Layout;
+
+/* A lane for each row; 16 of each 32 lanes; two halves of the columns beside each other; four quarters. */
+static Layout layout_of(const TensorMma *mma, const MmaFlight *flight) {
+    if (flight->m == 128)
+        return LAYOUT_ROWS;
+    if (flight->m == 32)
+        return LAYOUT_FOUR;
+    return mma->pair || mma->stationary ? LAYOUT_TWO : LAYOUT_HALF;
+}
+
+static TensorPlace d_place(const TensorMma *mma, const MmaFlight *flight, unsigned row, unsigned column) {
+    TensorPlace at = flight->d_place;
+    unsigned part;
+    switch (layout_of(mma, flight)) {
+    case LAYOUT_HALF:
+        at.lane += row % 16 + 32 * (row / 16);
+        at.column += column;
+        break;
+    case LAYOUT_TWO:
+        part = flight->n / 2;
+        at.lane += row + 64 * (column / part);
+        at.column += column % part;
+        break;
+    case LAYOUT_FOUR:
+        part = flight->n / 4;
+        at.lane += row + 32 * (column / part);
+        at.column += column % part;
+        break;
+    default:
+        at.lane += row;
+        at.column += column;
+    }
+    return at;
+}
+
+static TensorArea d_area(const TensorMma *mma, const MmaFlight *flight, unsigned cta) {
+    Layout layout = layout_of(mma, flight);
+    TensorArea area = {.column = flight->d_place.column,
+                       .columns = layout == LAYOUT_FOUR  ? flight->n / 4u
+                                  : layout == LAYOUT_TWO ? flight->n / 2u
+                                                         : flight->n};
+    for (uint32_t lane = 0; lane < TENSOR_LANES; ++lane) {
+        bool used = layout != LAYOUT_HALF || (lane & 16) == (flight->d_place.lane & 16);
+        if (used && !(flight->disabled[4 * cta + lane / 32] >> lane % 32 & 1))
+            area.lanes[area.lane_count++] = lane;
+    }
+    return area;
+}
+
+/* ---- What it reads ---- */
+
+typedef struct Work {
+    float a[MMA_ROWS * MMA_DEPTH], b[MMA_DEPTH * MMA_COLUMNS];
+    double c[MMA_ROWS * MMA_COLUMNS];
+    bool a_unknown[MMA_ROWS], b_unknown[MMA_COLUMNS], c_unknown[MMA_ROWS * MMA_COLUMNS]; /* the last ones */
+} Work;
+
+static MatrixTile a_tile(const TensorMma *mma, const MmaFlight *flight) {
+    return (MatrixTile){.descriptor = flight->a_descriptor,
+                        .across = flight->across_a,
+                        .type = flight->a,
+                        .tight = mma->kind == KIND_MXF4,
+                        .lines = flight->m,
+                        .k = flight->k};
+}
+
+static MatrixTile b_tile(const TensorMma *mma, const MmaFlight *flight) {
+    return (MatrixTile){.descriptor = flight->b_descriptor,
+                        .across = flight->across_b,
+                        .type = flight->b,
+                        .tight = mma->kind == KIND_MXF4,
+                        .lines = (uint16_t)(flight->n / (mma->pair ? 2 : 1)),
+                        .k = flight->k};
+}
+
+/* Columns of A in tensor memory: 32 bits of k each. */
+static uint32_t a_columns(const TensorMma *mma, const MmaFlight *flight) {
+    unsigned bits = matrix_type_bits(flight->a);
+    return flight->k * (bits < 8 && mma->kind != KIND_MXF4 ? 8u : bits) / 32u;
+}
+
+static bool tell_area(PtxMachine *machine, const PtxFlight *flight, PtxCta *cta, EffectVerb kind,
+                      const TensorArea *area) {
+    TensorMemory *memory = tensor_memory(machine, cta);
+    if (!tensor_check(machine, flight->code, flight->warp, UINT32_C(1) << flight->lane, memory, area))
+        return false;
+    tensor_tell(machine, flight, kind, memory, area);
+    return true;
+}
+
+/* Scale factors: of row (or column) i, lane i % 32 of each quarter, column i / 32. */
+static bool tell_scales(PtxMachine *machine, const PtxFlight *flight, PtxCta *cta, TensorPlace place, unsigned lines) {
+    TensorArea area = {.lane_count = TENSOR_LANES, .column = place.column, .columns = (lines + 31) / 32};
+    for (uint32_t i = 0; i < TENSOR_LANES; ++i)
+        area.lanes[i] = i;
+    return tell_area(machine, flight, cta, EFFECT_READ, &area);
+}
+
+static bool tell_all(PtxMachine *machine, const PtxFlight *flight, PtxCta *cta, unsigned rank) {
+    const TensorMma *mma = flight->code->detail;
+    const MmaFlight *made = flight->detail;
+    MatrixTile a = a_tile(mma, made), b = b_tile(mma, made);
+    if (mma->from_tensor) {
+        TensorArea area = {.column = made->a_place.column, .columns = a_columns(mma, made)};
+        for (uint32_t lane = 0; lane < TENSOR_LANES; ++lane)
+            if (layout_of(mma, made) != LAYOUT_HALF || (lane & 16) == (made->a_place.lane & 16))
+                area.lanes[area.lane_count++] = lane;
+        if (!tell_area(machine, flight, cta, EFFECT_READ, &area))
+            return false;
+    } else if (!matrix_tell(machine, flight, &cta->shared, &a))
+        return false;
+    if (mma->scaled && (!tell_scales(machine, flight, cta, made->scale_a_place, made->m) ||
+                        !tell_scales(machine, flight, cta, made->scale_b_place, made->n)))
+        return false;
+    TensorArea d = d_area(mma, made, rank);
+    return matrix_tell(machine, flight, &cta->shared, &b) &&
+           tell_area(machine, flight, cta, made->accumulates || made->unknown ? EFFECT_UPDATE : EFFECT_WRITE, &d);
+}
+
+/* ---- What comes out ---- */
+
+static void take_a(PtxMachine *machine, const PtxFlight *flight, PtxCta *cta, Work *work) {
+    const TensorMma *mma = flight->code->detail;
+    const MmaFlight *made = flight->detail;
+    if (!mma->from_tensor) {
+        MatrixTile tile = a_tile(mma, made);
+        matrix_take(machine, &cta->shared, &tile, &(MatrixTake){work->a, made->k, 1, 0, made->k, work->a_unknown});
+        return;
+    }
+    const TensorMemory *memory = tensor_memory(machine, cta);
+    unsigned bits = matrix_type_bits(made->a), per = 32 / bits;
+    bool half = layout_of(mma, made) == LAYOUT_HALF;
+    for (unsigned row = 0; row < made->m; ++row)
+        for (unsigned k = 0; k < made->k; ++k) {
+            unsigned lane = made->a_place.lane + (half ? row % 16 + 32 * (row / 16) : row);
+            bool known = true;
+            uint32_t word = tensor_word(memory, lane, made->a_place.column + k / per, &known);
+            work->a[row * made->k + k] = matrix_float(made->a, word >> (k % per * bits));
+            work->a_unknown[row] |= !known;
+        }
+}
+
+static void take_b(PtxMachine *machine, const PtxFlight *flight, PtxCta *const ctas[MMA_CTAS], Work *work) {
+    const TensorMma *mma = flight->code->detail;
+    const MmaFlight *made = flight->detail;
+    MatrixTile tile = b_tile(mma, made);
+    for (unsigned i = 0; i < (mma->pair ? MMA_CTAS : 1u); ++i)
+        matrix_take(machine, &ctas[i]->shared, &tile,
+                    &(MatrixTake){work->b + i * tile.lines, 1, made->n, 0, made->k, work->b_unknown + i * tile.lines});
+}
+
+static void apply_scales(PtxMachine *machine, const PtxFlight *flight, PtxCta *cta, Work *work) {
+    const TensorMma *mma = flight->code->detail;
+    const MmaFlight *made = flight->detail;
+    const TensorMemory *memory = tensor_memory(machine, cta);
+    unsigned block = made->k / mma->scales;
+    for (unsigned side = 0; side < 2; ++side) {
+        TensorPlace place = side ? made->scale_b_place : made->scale_a_place;
+        unsigned id = side ? made->scale_b_id : made->scale_a_id, lines = side ? made->n : made->m;
+        for (unsigned i = 0; i < lines; ++i) {
+            bool known = true;
+            uint32_t word = tensor_word(memory, i % 32, place.column + i / 32, &known);
+            for (unsigned k = 0; k < made->k; ++k) {
+                float scale = matrix_scale(made->ue8m0, (uint8_t)(word >> 8 * ((id + k / block) & 3)));
+                if (side)
+                    work->b[k * made->n + i] *= scale;
+                else
+                    work->a[i * made->k + k] *= scale;
+            }
+            (side ? work->b_unknown : work->a_unknown)[i] |= !known;
+        }
+    }
+}
+
+static void take_d(PtxMachine *machine, const PtxFlight *flight, PtxCta *cta, Work *work) {
+    const TensorMma *mma = flight->code->detail;
+    const MmaFlight *made = flight->detail;
+    const TensorMemory *memory = tensor_memory(machine, cta);
+    for (unsigned row = 0; row < made->m; ++row)
+        for (unsigned column = 0; column < made->n; ++column) {
+            TensorPlace place = d_place(mma, made, row, column);
+            bool known = true;
+            uint32_t word = tensor_word(memory, place.lane, place.column, &known);
+            work->c[row * made->n + column] = matrix_accumulator(made->d, word) * made->factor;
+            work->c_unknown[row * made->n + column] = !known;
+        }
+}
+
+static void give_d(PtxMachine *machine, const PtxFlight *flight, PtxCta *cta, unsigned rank, const Work *work) {
+    const TensorMma *mma = flight->code->detail;
+    const MmaFlight *made = flight->detail;
+    TensorMemory *memory = tensor_memory(machine, cta);
+    for (unsigned row = 0; row < made->m; ++row)
+        for (unsigned column = 0; column < made->n; ++column) {
+            TensorPlace place = d_place(mma, made, row, column);
+            unsigned at = row * made->n + column;
+            if (made->disabled[4 * rank + place.lane / 32] >> place.lane % 32 & 1)
+                continue;
+            bool known = work && !work->a_unknown[row] && !work->b_unknown[column] && !work->c_unknown[at];
+            uint32_t value = work ? (uint32_t)matrix_result(made->d, work->c[at], made->saturate) : 0;
+            tensor_set(memory, place.lane, place.column, value, known);
+        }
+}
+
+/* Whether what comes out is documented in words. */
+static bool is_documented(const TensorMma *mma, const MmaFlight *made) {
+    bool narrow = matrix_type_bits(made->a) < 8;
+    if (made->unknown || mma->shifts || (mma->pair && (mma->scaled || (mma->from_tensor && made->m != 128))))
+        return false;
+    return !(mma->from_tensor && narrow && mma->kind != KIND_MXF4);
+}
+
+static void compute(PtxMachine *machine, const PtxFlight *flight, PtxCta *const ctas[MMA_CTAS]) {
+    const TensorMma *mma = flight->code->detail;
+    const MmaFlight *made = flight->detail;
+    bool computes = matrix_computes(machine, flight->code) && is_documented(mma, made);
+    Work *work = computes ? pool_take(machine, sizeof *work) : NULL;
+    for (unsigned i = 0; i < (mma->pair ? MMA_CTAS : 1u); ++i) {
+        if (computes) {
+            memset(work->c, 0, (size_t)made->m * made->n * sizeof *work->c);
+            memset(work->a_unknown, 0, sizeof *work - offsetof(Work, a_unknown));
+            take_a(machine, flight, ctas[i], work);
+            take_b(machine, flight, ctas, work);
+            if (mma->scaled)
+                apply_scales(machine, flight, ctas[i], work);
+            for (unsigned at = 0; made->negative && at < (unsigned)made->m * made->k; ++at)
+                work->a[at] = -work->a[at];
+            if (made->accumulates)
+                take_d(machine, flight, ctas[i], work);
+            matrix_multiply(made->m, made->n, made->k, work->a, work->b, work->c);
+        }
+        give_d(machine, flight, ctas[i], i, work);
+    }
+    if (work)
+        pool_give(machine, work, sizeof *work);
+}
+
+static void land(PtxMachine *machine, PtxFlight *flight) {
+    const TensorMma *mma = flight->code->detail;
+    PtxCta *ctas[MMA_CTAS] = {flight->warp->cta, NULL};
+    if (mma->pair) {
+        PtxCta *peer = tensor_peer(machine, flight->warp->cta);
+        bool even = flight->warp->cta->rank % 2 == 0;
+        ctas[0] = even ? flight->warp->cta : peer;
+        ctas[1] = even ? peer : flight->warp->cta;
+    }
+    bool goes_on = true;
+    if (mma->pair && (!ctas[0] || !ctas[1])) {
+        ptx_stop(machine, flight->code, "the other CTA of the pair is not there");
+        goes_on = false;
+    }
+    for (unsigned i = 0; i < (mma->pair ? MMA_CTAS : 1u) && goes_on; ++i)
+        goes_on = tell_all(machine, flight, ctas[i], i);
+    if (goes_on)
+        compute(machine, flight, ctas);
+    pool_give(machine, flight->detail, sizeof(MmaFlight));
+}
+
+/* ---- Issuing ---- */
+
+static MatrixType element_type(MmaKind kind, unsigned code) {
+    static const MatrixType small[8] = {MATRIX_E4M3, MATRIX_E5M2, MATRIX_NONE, MATRIX_E2M3, MATRIX_E3M2, MATRIX_E2M1};
+    switch (kind) {
+    case KIND_F16:
+        return code == 0 ? MATRIX_F16 : code == 1 ? MATRIX_BF16 : MATRIX_NONE;
+    case KIND_TF32:
+        return code == 2 ? MATRIX_TF32 : MATRIX_NONE;
+    case KIND_I8:
+        return code == 0 ? MATRIX_U8 : code == 1 ? MATRIX_S8 : MATRIX_NONE;
+    case KIND_MXF4:
+        return code == 1 ? MATRIX_E2M1 : MATRIX_NONE;
+    default:
+        return small[code & 7];
+    }
+}
+
+/* The instruction descriptor. False: it says something that there is not. */
+static bool read_descriptor(const TensorMma *mma, uint32_t bits, MmaFlight *made) {
+    static const uint8_t depths[MMA_KINDS] = {16, 8, 32, 32, 32, 64};
+    static const MatrixType results[4] = {MATRIX_F16, MATRIX_F32, MATRIX_S32, MATRIX_NONE};
+    unsigned b_bits = mma->kind == KIND_MXF4 ? 3 : 7;
+    made->a = element_type(mma->kind, bits >> 7 & 7);
+    made->b = element_type(mma->kind, bits >> 10 & b_bits);
+    made->d = mma->scaled ? MATRIX_F32 : results[bits >> 4 & 3];
+    made->saturate = !mma->scaled && bits >> 3 & 1;
+    made->negative = (bits >> 13 & 1) != (bits >> 14 & 1);
+    made->across_a = bits >> 15 & 1;
+    made->across_b = bits >> 16 & 1;
+    made->n = (uint16_t)((bits >> 17 & 63) << 3);
+    made->m = (uint16_t)(mma->scaled ? (bits >> 27 & 3) << 7 : (bits >> 24 & 31) << 4);
+    made->k = depths[mma->kind];
+    if (mma->scaled) {
+        made->scale_b_id = bits >> 4 & 3;
+        made->scale_a_id = bits >> 29 & 3;
+        made->ue8m0 = bits >> 23 & 1;
+    }
+    if (mma->pair)
+        made->m /= 2;
+    bool rows = made->m == 128 || made->m == 64 || (made->m == 32 && mma->stationary);
+    bool k96 = mma->kind == KIND_MXF4 && bits >> 31;
+    return rows && made->n && made->n <= MMA_COLUMNS && made->a && made->b && made->d && !(bits >> 2 & 1) && !k96;
+}
+
+static bool fetch_number(PtxMachine *machine, PtxGroup *group, const PtxCode *code, unsigned operand, uint32_t lane,
+                         uint64_t *value, PtxStep *step) {
+    return fetch_uniform(machine, group, code, code_argument(machine->program, code, operand), UINT32_C(1) << lane,
+                         value, step);
+}
+
+/* Tensor memory that it reads, and lanes that it leaves alone. */
+static bool fetch_places(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lane, MmaFlight *made,
+                         PtxStep *step) {
+    const TensorMma *mma = code->detail;
+    const unsigned operands[] = {MMA_D, mma->from_tensor ? MMA_A : MMA_D, mma->scale_a, mma->scale_b};
+    TensorPlace *const places[] = {&made->d_place, &made->a_place, &made->scale_a_place, &made->scale_b_place};
+    for (unsigned i = 0; i < (mma->scaled ? 4u : 2u); ++i) {
+        uint64_t address;
+        if (!tensor_address(machine, group, code, operands[i], lane, &address, step))
+            return false;
+        *places[i] = tensor_place(address);
+    }
+    if (!mma->disabled)
+        return true;
+    const PtxArgument *vector = code_argument(machine->program, code, mma->disabled);
+    for (uint32_t i = 0; i < matrix_register_count(vector) && i < MMA_CTAS * 4; ++i) {
+        uint64_t bits;
+        if (!fetch_uniform(machine, group, code, matrix_register(machine->program, vector, i), UINT32_C(1) << lane,
+                           &bits, step))
+            return false;
+        made->disabled[i] = (uint32_t)bits;
+    }
+    return true;
+}
+
+static bool fetch_operands(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lane, MmaFlight *made,
+                           PtxStep *step) {
+    const TensorMma *mma = code->detail;
+    uint64_t a = 0, b, bits, shrinks = 0;
+    if ((!mma->from_tensor && !fetch_number(machine, group, code, MMA_A, lane, &a, step)) ||
+        !fetch_number(machine, group, code, MMA_B, lane, &b, step) ||
+        !fetch_number(machine, group, code, MMA_IDESC, lane, &bits, step) ||
+        (mma->shrinks && !fetch_number(machine, group, code, mma->shrinks, lane, &shrinks, step)) ||
+        !fetch_places(machine, group, code, lane, made, step))
+        return false;
+    uint32_t unknown = 0;
+    const PtxArgument *enable = code_argument(machine->program, code, mma->enable);
+    uint32_t mask = ptx_fetch_mask(machine, group, enable, &unknown);
+    made->accumulates = mask >> lane & 1;
+    made->unknown = unknown >> lane & 1;
+    made->factor = ldexp(1, -(int)(shrinks & 15));
+    bool fits = read_descriptor(mma, (uint32_t)bits, made) && tensor_descriptor(b, &made->b_descriptor) &&
+                (mma->from_tensor || tensor_descriptor(a, &made->a_descriptor));
+    if (!fits || made->b_descriptor.absolute || made->a_descriptor.absolute) {
+        *step = ptx_stop(machine, code, "its descriptors say a shape or a layout that is not modeled");
+        return false;
+    }
+    if (mma->pair && !tensor_peer(machine, group->warp->cta)) {
+        *step = ptx_stop(machine, code, "the other CTA of the pair is not there");
+        return false;
+    }
+    return true;
+}
+
+static PtxStep run_mma(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
+    PtxStep step = PTX_STEP_NEXT;
+    for (; lanes; lanes &= lanes - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(lanes);
+        MmaFlight *made = pool_take(machine, sizeof *made);
+        memset(made, 0, sizeof *made);
+        if (!fetch_operands(machine, group, code, lane, made, &step)) {
+            pool_give(machine, made, sizeof *made);
+            return step;
+        }
+        PtxFlight flight = {.code = code, .warp = group->warp, .lane = lane, .land = land, .detail = made};
+        if (!tensor_fly(machine, &flight))
+            return PTX_STEP_FAULT;
+    }
+    return step;
+}
+
+static bool kind_of(const PtxCode *code, TensorMma *mma) {
+    static const struct {
+        const char *word;
+        MmaKind kind;
+    } kinds[] = {{"kind::f16", KIND_F16},          {"kind::tf32", KIND_TF32},
+                 {"kind::f8f6f4", KIND_F8F6F4},    {"kind::i8", KIND_I8},
+                 {"kind::mxf4", KIND_MXF4},        {"kind::mxf4nvf4", KIND_MXF4},
+                 {"kind::mxf8f6f4", KIND_MXF8F6F4}};
+    for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; ++i)
+        if (code_has(code, str_of(kinds[i].word))) {
+            mma->kind = kinds[i].kind;
+            bool four = code_has(code, STR("scale_vec::4X")) || code_has(code, STR("block16"));
+            mma->scales = four ? 4 : mma->kind == KIND_MXF4 ? 2 : 1;
+            return true;
+        }
+    return false;
+}
+
+bool tensor_mma_prepare(const PtxPrepare *about, PtxCode *code) {
+    if (about->evaluator != PTX_EVALUATE_TENSOR_MMA || code->count < MMA_MORE + 1)
+        return false;
+    const PtxProgram *program = about->program;
+    TensorMma mma = {.pair = code_has(code, STR("cta_group::2")),
+                     .stationary = code_has(code, STR("ws")),
+                     .scaled = code_has(code, STR("block_scale")),
+                     .shifts = code_has(code, STR("ashift")),
+                     .from_tensor = code_argument(program, code, MMA_A)->kind == ARGUMENT_ADDRESS};
+    uint8_t next = MMA_MORE;
+    if (!kind_of(code, &mma) || code_has(code, STR("sp")))
+        return false;
+    if (code_argument(program, code, next)->kind == ARGUMENT_MEMBERS)
+        mma.disabled = next++;
+    if (mma.scaled) {
+        mma.scale_a = next++;
+        mma.scale_b = next++;
+    }
+    if (next >= code->count || code_argument(program, code, next)->kind != ARGUMENT_PREDICATE)
+        return false;
+    mma.enable = next++;
+    if (next < code->count && mma.stationary)
+        return false; /* a mask of columns */
+    if (next < code->count)
+        mma.shrinks = next;
+    return take_code(about, code, run_mma, &mma, sizeof mma);
+}

@@ -1,0 +1,437 @@
+/* Who has the next turn. */
+#include "machine/simt/schedule/schedule.h"
+
+#include "base/deadline.h"
+#include "machine/simt/core/internal.h"
+
+/* Clusters that are there at the same time, where several can move: at least one, and no more than makes so many
+ * threads. */
+enum { THREADS_AT_ONCE = 4096, PATIENCE = 64, JUMPS_OF_PATIENCE = 1021 };
+
+typedef struct Runner {
+    PtxMachine *machine;
+    const PtxSchedule *schedule;
+    uint32_t clusters, begun, at_once;
+    uint64_t random;
+    uint32_t replayed;
+    uint32_t *live; /* clusters that have begun and are not over, in the order in which they began */
+    uint32_t live_count;
+    uint64_t steps;
+    PtxEnd end;
+    bool over;
+} Runner;
+
+/* ---- Steps ---- */
+
+static void note_step(Runner *r, uint32_t step) {
+    if (r->schedule->record)
+        trail_push(r->schedule->record, step);
+}
+
+static bool finish(Runner *r, PtxEnd end) {
+    r->end = end;
+    r->over = true;
+    return false;
+}
+
+static void end_ctas(Runner *r, uint32_t cluster) {
+    PtxMachine *machine = r->machine;
+    for (uint32_t i = 0; i < machine->cluster_size; i++) {
+        PtxCta *cta = machine->ctas[cluster * machine->cluster_size + i];
+        if (cta && !cta->live)
+            cta_end(machine, cta);
+    }
+}
+
+/* One turn of a group; false: the run is over. */
+static bool turn(Runner *r, PtxGroup *group) {
+    PtxMachine *machine = r->machine;
+    uint32_t lane = (uint32_t)__builtin_ctz(group->lanes), cluster = group->warp->cta->cluster;
+    PtxCta *cta = group->warp->cta;
+    note_step(r, ptx_thread_number(machine, group->warp, lane));
+    PtxTurn result = ptx_group_turn(machine, group);
+    if (!cta->live)
+        end_ctas(r, cluster);
+    switch (result) {
+    case PTX_TURN_FAULT:
+        return finish(r, PTX_END_FAULT);
+    case PTX_TURN_UNKNOWN:
+        return finish(r, PTX_END_UNKNOWN);
+    case PTX_TURN_BUDGET:
+        return finish(r, PTX_END_BUDGET);
+    default:
+        return !deadline_passed() || finish(r, PTX_END_TIME);
+    }
+}
+
+static bool land(Runner *r, uint32_t index) {
+    PtxMachine *machine = r->machine;
+    const PtxFlight *flight = machine->flights[index];
+    uint32_t cluster = flight->warp->cta->cluster;
+    note_step(r, TRAIL_FLIGHT | flight->sequence);
+    ptx_flight_land(machine, index);
+    if (machine->fault.code)
+        return finish(r, PTX_END_FAULT);
+    if (machine->unknown)
+        return finish(r, PTX_END_UNKNOWN);
+    end_ctas(r, cluster);
+    return true;
+}
+
+/* ---- Clusters ---- */
+
+static bool begin_one(Runner *r) {
+    uint32_t cluster;
+    do {
+        if (r->begun == r->clusters)
+            return false;
+        cluster = r->schedule->mirrored ? r->clusters - 1 - r->begun : r->begun;
+        if (r->schedule->only)
+            cluster = r->schedule->only[cluster];
+        r->begun++;
+    } while (barriers_canceled(r->machine, cluster));
+    ptx_machine_begin(r->machine, cluster);
+    r->live[r->live_count++] = cluster;
+    return true;
+}
+
+static bool is_over(const PtxMachine *machine, uint32_t cluster) {
+    for (uint32_t i = 0; i < machine->cluster_size; i++)
+        if (machine->ctas[cluster * machine->cluster_size + i])
+            return false;
+    return true;
+}
+
+static void drop_over(Runner *r) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < r->live_count; i++)
+        if (!is_over(r->machine, r->live[i]))
+            r->live[kept++] = r->live[i];
+    r->live_count = kept;
+    while (r->live_count < r->at_once && begin_one(r))
+        continue;
+}
+
+/* ---- Going through warps ---- */
+
+typedef bool AtWarp(Runner *r, PtxWarp *warp);
+
+/* All warps of all CTAs that are there, in the schedule's order; false: the run is over. */
+static bool each_warp(Runner *r, AtWarp *at_warp, bool *any) {
+    PtxMachine *machine = r->machine;
+    bool mirrored = r->schedule->mirrored;
+    for (uint32_t i = 0; i < r->live_count; i++)
+        for (uint32_t rank = 0; rank < machine->cluster_size; rank++) {
+            uint32_t number = r->live[i] * machine->cluster_size + (mirrored ? machine->cluster_size - 1 - rank : rank);
+            PtxCta *cta = machine->ctas[number];
+            for (uint32_t k = 0; cta && machine->ctas[number] == cta && k < cta->warp_count; k++) {
+                *any |= at_warp(r, &cta->warps[mirrored ? cta->warp_count - 1 - k : k]);
+                if (r->over)
+                    return false;
+            }
+        }
+    return true;
+}
+
+static bool is_held(const Runner *r, const PtxGroup *group) {
+    const PtxSchedule *schedule = r->schedule;
+    uint32_t first = ptx_thread_number(r->machine, group->warp, (uint32_t)__builtin_ctz(group->lanes));
+    return schedule->kind == SCHEDULE_HELD && group->pc == schedule->held_pc && first >= schedule->held &&
+           first < schedule->held + schedule->held_count;
+}
+
+static PtxGroup *first_ready(const Runner *r, const PtxWarp *warp, bool held) {
+    for (PtxGroup *group = warp->groups; group; group = group->next)
+        if (ptx_group_can_go(r->machine, group) && (held || !is_held(r, group)))
+            return group;
+    return NULL;
+}
+
+/* The next turn of the warp is another group's. */
+static void rotate(PtxWarp *warp, PtxGroup *group) {
+    PtxGroup **at = &warp->groups;
+    while (*at && *at != group)
+        at = &(*at)->next;
+    if (!*at || !group->next)
+        return;
+    *at = group->next;
+    while (*at)
+        at = &(*at)->next;
+    *at = group;
+    group->next = NULL;
+}
+
+/* As long as some group of the warp can go. Where one spins for long, those who wait for it go on. */
+static bool run_warp(Runner *r, PtxWarp *warp) {
+    PtxGroup *group;
+    const PtxCta *cta = warp->cta;
+    uint32_t number = cta->number;
+    bool any = false;
+    for (unsigned turns = 0; turns < PATIENCE && (group = first_ready(r, warp, false)); turns++) {
+        any = true;
+        if (!turn(r, group) || r->machine->ctas[number] != cta)
+            return true;
+        rotate(warp, group);
+        if (turns + 1 == PATIENCE)
+            control_release(r->machine, warp);
+    }
+    return any;
+}
+
+static bool release_patient(Runner *r, PtxWarp *warp) {
+    bool released = ptx_warp_release(r->machine, warp);
+    if (r->machine->fault.code)
+        finish(r, PTX_END_FAULT);
+    return released;
+}
+
+static bool run_held(Runner *r, PtxWarp *warp) {
+    PtxGroup *group = first_ready(r, warp, true);
+    if (!group)
+        return false;
+    turn(r, group);
+    return true;
+}
+
+/* ---- What is in flight
+ * ----------------------------------------------------------------------------------------------- */
+
+static bool land_oldest(Runner *r) {
+    for (uint32_t i = 0; i < r->machine->flight_count; i++)
+        if (ptx_flight_can_land(r->machine, r->machine->flights[i])) {
+            land(r, i);
+            return true;
+        }
+    return false;
+}
+
+/* No thread moves by itself: what is in flight, those who are held, those who wait for others of their warp, those who
+ * go around and may be needed at barriers, then more CTAs. False: nothing is left. */
+static bool stir(Runner *r) {
+    bool any = false;
+    if (land_oldest(r))
+        return true;
+    if (r->schedule->kind == SCHEDULE_HELD) {
+        each_warp(r, run_held, &any);
+        if (any)
+            return true;
+    }
+    each_warp(r, release_patient, &any);
+    return any || spins_stir(r->machine) || begin_one(r) || waits_give_up(r->machine);
+}
+
+static PtxEnd nobody_moves(const Runner *r) {
+    return r->live_count ? PTX_END_STUCK : PTX_END_COMPLETE;
+}
+
+/* ---- The kinds
+ * --------------------------------------------------------------------------------------------------------- */
+
+static void run_eagerly(Runner *r) {
+    while (!r->over) {
+        bool any = false;
+        drop_over(r);
+        if (!each_warp(r, run_warp, &any))
+            return;
+        drop_over(r);
+        if (!any && !stir(r) && !r->over)
+            finish(r, nobody_moves(r));
+    }
+}
+
+/* One visible step of each warp's next group, and one completion. */
+static bool step_warp(Runner *r, PtxWarp *warp) {
+    PtxGroup *group = first_ready(r, warp, false);
+    const PtxCta *cta = warp->cta;
+    uint32_t number = cta->number;
+    if (!group)
+        return false;
+    if (turn(r, group) && r->machine->ctas[number] == cta)
+        rotate(warp, group);
+    if (++r->steps % (PATIENCE * JUMPS_OF_PATIENCE) == 0)
+        control_release(r->machine, warp);
+    return true;
+}
+
+static void run_round_robin(Runner *r) {
+    while (!r->over) {
+        bool any = false;
+        drop_over(r);
+        if (!each_warp(r, step_warp, &any))
+            return;
+        any |= !r->over && land_oldest(r);
+        drop_over(r);
+        if (!r->over && !any && !stir(r) && !r->over)
+            finish(r, nobody_moves(r));
+    }
+}
+
+static uint64_t next_random(Runner *r) {
+    r->random ^= r->random << 13;
+    r->random ^= r->random >> 7;
+    r->random ^= r->random << 17;
+    return r->random;
+}
+
+typedef struct Choice {
+    PtxGroup *group;
+    uint64_t seen;
+} Choice;
+
+/* Each of those who can go with the same chance. */
+static void choose(Runner *r, Choice *choice) {
+    PtxMachine *machine = r->machine;
+    for (uint32_t i = 0; i < r->live_count; i++)
+        for (uint32_t rank = 0; rank < machine->cluster_size; rank++) {
+            PtxCta *cta = machine->ctas[r->live[i] * machine->cluster_size + rank];
+            for (uint32_t k = 0; cta && k < cta->warp_count; k++)
+                for (PtxGroup *group = cta->warps[k].groups; group; group = group->next)
+                    if (ptx_group_can_go(machine, group) && next_random(r) % ++choice->seen == 0)
+                        choice->group = group;
+        }
+}
+
+/* Now and then something does not wait at a meeting place. */
+static void random_turn(Runner *r, PtxGroup *group) {
+    PtxWarp *warp = group->warp;
+    const PtxCta *cta = warp->cta;
+    uint32_t number = cta->number;
+    if (turn(r, group) && r->machine->ctas[number] == cta && next_random(r) % JUMPS_OF_PATIENCE == 0)
+        control_release(r->machine, warp);
+}
+
+static void run_randomly(Runner *r) {
+    PtxMachine *machine = r->machine;
+    while (!r->over) {
+        Choice choice = {0};
+        drop_over(r);
+        choose(r, &choice);
+        uint32_t flights = machine->flight_count;
+        uint32_t flight = flights ? (uint32_t)(next_random(r) % flights) : 0;
+        bool lands = flights && next_random(r) % (choice.seen + 1) == 0 &&
+                     ptx_flight_can_land(machine, machine->flights[flight]);
+        if (lands)
+            land(r, flight);
+        else if (choice.group)
+            random_turn(r, choice.group);
+        else if (!stir(r) && !r->over)
+            finish(r, nobody_moves(r));
+    }
+}
+
+/* ---- Replays
+ * ------------------------------------------------------------------------------------------------------------ */
+
+static PtxGroup *group_of(Runner *r, uint32_t thread) {
+    PtxMachine *machine = r->machine;
+    uint32_t number = thread / machine->threads_per_cta, within = thread % machine->threads_per_cta;
+    while (number < machine->cta_count && !machine->ctas[number] && begin_one(r))
+        continue;
+    PtxCta *cta = number < machine->cta_count ? machine->ctas[number] : NULL;
+    PtxGroup *group = cta ? cta->warps[within / PTX_LANES].groups : NULL;
+    while (group && !(group->lanes >> within % PTX_LANES & 1))
+        group = group->next;
+    return group;
+}
+
+static bool replay_step(Runner *r, uint32_t step) {
+    PtxMachine *machine = r->machine;
+    if (step & TRAIL_FLIGHT) {
+        for (uint32_t i = 0; i < machine->flight_count; i++)
+            if (machine->flights[i]->sequence == (step & ~TRAIL_FLIGHT))
+                return land(r, i);
+        return finish(r, PTX_END_DIVERGED);
+    }
+    PtxGroup *group = group_of(r, step);
+    for (unsigned i = 0; group && group->status == PTX_IS_MEETS && i < PTX_LANES; i++) {
+        control_release(machine, group->warp); /* the run had let it go on alone */
+        group = group_of(r, step);
+    }
+    bool can_go = group && (ptx_group_can_go(machine, group) ||
+                            ((spins_stir(machine) || waits_give_up(machine)) && ptx_group_can_go(machine, group)));
+    return can_go ? turn(r, group) : finish(r, PTX_END_DIVERGED);
+}
+
+/* Behind the trail it goes on as an eager run does. */
+static void run_replay(Runner *r) {
+    const Trail *trail = r->schedule->replay;
+    for (uint32_t i = 0; i < trail->count && !r->over; i++) {
+        drop_over(r);
+        replay_step(r, trail->steps[i]);
+    }
+    if (!r->over)
+        run_eagerly(r);
+}
+
+/* ---- All of it
+ * ----------------------------------------------------------------------------------------------------------- */
+
+static void run_kind(Runner *r) {
+    switch (r->schedule->kind) {
+    case SCHEDULE_ROUND_ROBIN:
+        run_round_robin(r);
+        break;
+    case SCHEDULE_RANDOM:
+        run_randomly(r);
+        break;
+    case SCHEDULE_REPLAY:
+        run_replay(r);
+        break;
+    default:
+        run_eagerly(r);
+    }
+}
+
+static void start(Runner *r) {
+    PtxMachine *machine = r->machine;
+    ScheduleKind kind = r->schedule->kind == SCHEDULE_REPLAY ? r->schedule->as : r->schedule->kind;
+    bool steps = kind == SCHEDULE_ROUND_ROBIN || kind == SCHEDULE_RANDOM || kind == SCHEDULE_HELD;
+    machine->immediate = kind == SCHEDULE_EAGER || kind == SCHEDULE_HELD;
+    machine->step_visible = steps;
+    ptx_machine_start(machine);
+    uint32_t threads = machine->threads_per_cta * machine->cluster_size, most = THREADS_AT_ONCE / threads;
+    r->clusters = r->schedule->only ? r->schedule->only_count : machine->cta_count / machine->cluster_size;
+    r->live = ARENA_ARRAY(&machine->arena, uint32_t, r->clusters);
+    r->at_once = !steps || !most ? 1 : most;
+    r->random = r->schedule->seed * UINT64_C(0x9e3779b97f4a7c15) + 0x1234567;
+}
+
+/* Whether the clusters that are to be run alone are of the grid. */
+static bool has_only(const Runner *r) {
+    for (uint32_t i = 0; i < r->schedule->only_count; i++)
+        if (r->schedule->only[i] >= r->machine->cta_count / r->machine->cluster_size)
+            return false;
+    return true;
+}
+
+PtxEnd ptx_schedule_run(PtxMachine *machine, const PtxSchedule *schedule) {
+    Runner runner = {.machine = machine, .schedule = schedule};
+    jmp_buf *before = machine->arena.exhausted, here;
+    machine->arena.exhausted = &here;
+    if (setjmp(here)) {
+        machine->arena.exhausted = before;
+        return deadline_passed() ? PTX_END_TIME : PTX_END_BUDGET;
+    }
+    machine->gives_up = schedule->gives_up;
+    start(&runner);
+    if (has_only(&runner))
+        run_kind(&runner);
+    else
+        finish(&runner, PTX_END_DIVERGED);
+    sources_find(machine);
+    machine->arena.exhausted = before;
+    return runner.end;
+}
+
+void ptx_schedule_describe(const PtxSchedule *schedule, Text *to) {
+    static const char *const names[] = {"eager", "lazy", "round robin", "random", "held", "replay"};
+    text_addf(to, "%s", schedule->explored ? "that of the witness" : names[schedule->kind]);
+    if (schedule->kind == SCHEDULE_RANDOM)
+        text_addf(to, " (seed %llu)", (unsigned long long)schedule->seed);
+    if (schedule->mirrored)
+        text_addf(to, ", last CTA first");
+    if (schedule->gives_up)
+        text_addf(to, ", try_wait timing out");
+    for (uint32_t i = 0; i < schedule->only_count; i++)
+        text_addf(to, "%s %u", i ? " and" : ", cluster", schedule->only[i]);
+}

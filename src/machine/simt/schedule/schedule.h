@@ -1,0 +1,40 @@
+/* Who has the next turn in the machine of PTX. Kinds and trails are those of both machines (explore/trail.h): a
+ * step of a trail is the number of a thread, the lowest of its group, or TRAIL_FLIGHT and the number of an operation.
+ */
+#ifndef MACHINE_SIMT_SCHEDULE_SCHEDULE_H
+#define MACHINE_SIMT_SCHEDULE_SCHEDULE_H
+
+#include "explore/trail.h"
+#include "machine/simt/core/machine.h"
+
+typedef struct PtxSchedule {
+    ScheduleKind kind; /* SCHEDULE_HELD: threads [held, held + held_count) stand still before code `held_pc` while
+                          others can move */
+    uint64_t seed;
+    bool mirrored; /* from the last CTA and warp to the first */
+    bool gives_up; /* waits that are made once have no patience (PtxMachine.gives_up) */
+    uint32_t held, held_count, held_pc;
+    const uint32_t *only; /* clusters that are run, and no others, in this order; NULL: all */
+    uint32_t only_count;
+    Trail *record; /* NULL: the steps are not kept */
+    const Trail *replay;
+    bool explored;   /* SCHEDULE_REPLAY: the trail is that of an exploration, and is replayed by it (explore.h) */
+    ScheduleKind as; /* SCHEDULE_REPLAY: the kind of the schedule whose trail it is; `mirrored` is of that, too */
+} PtxSchedule;
+
+typedef enum PtxEnd {
+    PTX_END_COMPLETE,
+    PTX_END_STUCK,   /* some thread can never go on */
+    PTX_END_FAULT,   /* machine->fault */
+    PTX_END_UNKNOWN, /* machine->unknown */
+    PTX_END_BUDGET,
+    PTX_END_TIME,
+    PTX_END_DIVERGED, /* a replayed step was not possible */
+} PtxEnd;
+
+/* Runs the grid from its start. */
+PtxEnd ptx_schedule_run(PtxMachine *machine, const PtxSchedule *schedule);
+/* "eager", "random (seed 3)"; for people. */
+void ptx_schedule_describe(const PtxSchedule *schedule, Text *to);
+
+#endif

@@ -1,0 +1,101 @@
+/* From an address back to arguments: through moves, casts, loops, branches, calls and the captures of partitions. */
+#include "machine/tile/compile/roots.h"
+
+#include "base/pointers.h"
+#include "model/flow/handed.h"
+#include "model/flow/symbol.h"
+
+typedef struct Search {
+    const Program *program;
+    Pointers seen;
+    const Value **work;
+    uint32_t count, capacity;
+    Roots roots;
+} Search;
+
+static void add(Search *search, const Value *value) {
+    if (pointers_get(&search->seen, value) != NO_NUMBER)
+        return;
+    pointers_set(&search->seen, value, 0);
+    *ARENA_PUSH(search->seen.arena, search->work, search->count, search->capacity) = value;
+}
+
+static void add_source(void *search, Handed how, const Value *from, const Value *to) {
+    (void)how;
+    (void)to;
+    add(search, from);
+}
+
+/* Whether it points to memory, or each of its elements does. */
+static bool points(const Search *search, const Value *value) {
+    Module *module = search->program->module;
+    const Type *type = type_resolve(module, value->type);
+    if (type && type->kind == TYPE_TENSOR && type->element)
+        type = type_resolve(module, type->element);
+    return type && (type_is(type, STR("tt.ptr")) || type_is_descriptor(type));
+}
+
+static bool is_loaded(const Search *search, const Op *op) {
+    Effect effects[EFFECTS_MOST];
+    unsigned count = op->row && *op->row->effects ? effects_of(search->program->module, op, effects) : 0;
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].space == SPACE_GLOBAL && effects[i].gives)
+            return true;
+    return false;
+}
+
+static bool from_call(Search *search, const Op *call, uint32_t index) {
+    const Op *function = call_target(search->program->module, call);
+    for (const Op *op = function; op; op = op_next_in_walk(op, function))
+        if (op_is_control(op, CONTROL_RETURN) && index < op->operand_count)
+            add(search, op->operands[index]);
+    return function != NULL;
+}
+
+static bool from_result(Search *search, const Op *op, uint32_t index) {
+    bool found = false;
+    if (op_is_control(op, CONTROL_CALL))
+        return from_call(search, op, index);
+    if (is_loaded(search, op))
+        return false;
+    for (uint32_t i = 0; i < op->operand_count; i++)
+        if (points(search, op->operands[i])) {
+            add(search, op->operands[i]);
+            found = true;
+        }
+    return found;
+}
+
+static bool from_argument(Search *search, const Value *value) {
+    const Program *program = search->program;
+    const Op *function = value_holder(value);
+    if (function == program->function) {
+        if (value->index >= MOST_ROOTS || !points(search, value))
+            return false;
+        search->roots.parameters |= UINT64_C(1) << value->index;
+        return true;
+    }
+    if (!op_is_control(function, CONTROL_FUNCTION))
+        return false;
+    for (const Op *op = module_first_op(program->module); op; op = op_next_in_walk(op, NULL))
+        if (op_is_control(op, CONTROL_CALL) && call_target(program->module, op) == function &&
+            value->index < op->operand_count)
+            add(search, op->operands[value->index]);
+    return true;
+}
+
+Roots address_roots(const Program *program, const Value *address) {
+    Search search = {.program = program, .seen.arena = &program->module->arena};
+    if (!address)
+        return (Roots){.elsewhere = true};
+    add(&search, address);
+    while (search.count) {
+        const Value *value = search.work[--search.count];
+        const Op *op = value_op(value);
+        if (value_sources(value, add_source, &search))
+            continue;
+        if (op ? !from_result(&search, op, value->index) : !from_argument(&search, value))
+            search.roots.elsewhere = true;
+    }
+    return search.roots;
+}

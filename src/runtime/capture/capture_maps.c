@@ -1,0 +1,29 @@
+/* Tensor maps as the program had them encoded: an argument with the same 128 bytes is that map. */
+#include "runtime/capture/capture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static TensorMap *maps;
+static size_t count, capacity;
+
+const TensorMap *map_find(const unsigned char *bytes) {
+    for (size_t i = count; i--;)
+        if (memcmp(maps[i].bytes, bytes, TENSOR_MAP_BYTES) == 0)
+            return &maps[i];
+    return NULL;
+}
+
+void map_add(const TensorMap *map) {
+    if (map_find(map->bytes))
+        return;
+    if (count == capacity) {
+        size_t wanted = capacity ? capacity * 2 : 16;
+        TensorMap *more = realloc(maps, wanted * sizeof *more);
+        if (!more)
+            return;
+        maps = more;
+        capacity = wanted;
+    }
+    maps[count++] = *map;
+}

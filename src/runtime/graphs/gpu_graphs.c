@@ -1,0 +1,318 @@
+/* Executable graphs of the program: what each does, as far as is known, and how its launches are made. */
+#include "runtime/hooks.h"
+#include "runtime/record/gpu.h"
+
+#include "base/hash.h"
+
+#include <stdlib.h>
+
+enum { MOST_SIGNS = 4096, MOST_APART = 4, FLAG_DEVICE_LAUNCH = 4 };
+
+typedef struct Graph {
+    struct Graph *next;
+    Handle exec;
+    Handle clone;    /* NULL: there is none */
+    const char *why; /* kernels in it are not recorded; NULL: they can be */
+    bool planned;
+    bool untold;      /* the driver did not tell all that is in it */
+    bool outside;     /* something in it orders it with what is outside it */
+    bool libraries;   /* ... and it has kernels without PTX */
+    const char *name; /* of one of its kernels */
+    GraphPlan plan;
+    uint64_t sign, exact, plain; /* plain: launches as it is that were not counted yet */
+    GraphLanes lanes;
+    Handle done; /* an event behind its last launch, where `behind` says so */
+    bool behind; /* ... it is */
+    bool moves;  /* it is launched in several streams, in turns */
+    Handle last; /* the stream of its last launch */
+    bool launched;
+    pthread_mutex_t mutex; /* of its launches */
+} Graph;
+
+static Graph *graphs;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* of the list */
+static struct { uint64_t sign, times; } seen[MOST_SIGNS];
+static uint32_t seen_count;
+
+static Graph *find(Handle exec) {
+    pthread_mutex_lock(&mutex);
+    Graph *graph = graphs;
+    while (graph && graph->exec != exec)
+        graph = graph->next;
+    pthread_mutex_unlock(&mutex);
+    return graph;
+}
+
+/* ---- What it does -------------------------------------------------------------------------------- */
+
+/* Launches so far are of the kernels that it had. */
+static void count(Graph *graph) {
+    static const char other[] = "it is a node of a graph, which is not checked";
+    for (uint32_t i = 0; i < graph->plan.count && graph->plain; i++)
+        if (graph->plan.steps[i].type == NODE_KERNEL)
+            gpu_ran_plain(graph->plan.steps[i].kernel, graph->plain, gpu_checks() ? other : graph->why);
+    if (graph->untold && graph->plain)
+        gpu_unseen_times(graph->plain, "kernel_without_a_name", "%s", graph->why);
+    graph->plain = 0;
+}
+
+static void make_plan(Graph *graph, Handle of) {
+    graph_plan_free(&graph->plan);
+    graph->untold = !graph_plan(&graph->plan, of);
+    if (graph->untold && !graph->why)
+        graph->why = "it is a node of a graph, of which the driver tells nothing";
+    if (!graph->why)
+        graph->why = graph->plan.why;
+    graph->planned = true;
+    graph->outside = false;
+    graph->libraries = false;
+    graph->name = NULL;
+    for (uint32_t i = 0; i < graph->plan.count; i++) {
+        const GpuKernel *kernel = graph->plan.steps[i].kernel;
+        int type = graph->plan.steps[i].type;
+        graph->libraries |= gpu_is_library(kernel);
+        if (kernel && kernel->wanted && kernel->home->ptx)
+            graph->name = kernel->name;
+        graph->outside |= (type > NODE_KERNEL && type < NODE_CHILD) || (type > NODE_EMPTY && type != NODE_CONDITIONAL);
+    }
+    graph->sign = graph->why ? 0 : graph_sign(&graph->plan, &graph->exact);
+}
+
+/* It is what that graph is now. One that cannot be cloned may be gone when it is launched. */
+static void follow(Graph *graph, Handle of) {
+    const GraphDriver *driver = graph_driver();
+    count(graph);
+    if (graph->clone)
+        driver->destroy(graph->clone);
+    graph->clone = NULL;
+    graph->planned = false;
+    if (!driver || driver->clone(&graph->clone, of) != 0) {
+        graph->clone = NULL;
+        make_plan(graph, of);
+        if (!graph->why)
+            graph->why = "it is a node of a graph that cannot be cloned, which is not recorded";
+        for (uint32_t i = 0; i < graph->plan.count; i++)
+            if (graph->plan.steps[i].type == NODE_COPY || graph->plan.steps[i].type == NODE_SET)
+                folder_log(
+                    "note the program has copies in graphs that cannot be cloned: races of kernels with them were "
+                    "not looked for");
+    }
+}
+
+void graph_instantiated(Handle exec, Handle of, uint64_t flags) {
+    Graph *graph = calloc(1, sizeof *graph);
+    if (!graph)
+        return;
+    int mode = gpu_relax();
+    pthread_mutex_init(&graph->mutex, NULL);
+    graph->exec = exec;
+    if (flags & FLAG_DEVICE_LAUNCH)
+        graph->why = "it is a node of a graph that kernels can launch, which is not recorded";
+    follow(graph, of);
+    if (flags & FLAG_DEVICE_LAUNCH) { /* at least one launch, of which nothing is seen */
+        make_plan(graph, of);
+        graph->plain = 1;
+    }
+    pthread_mutex_lock(&mutex);
+    graph->next = graphs;
+    graphs = graph;
+    pthread_mutex_unlock(&mutex);
+    gpu_relaxed(mode);
+}
+
+void graph_updated(Handle exec, Handle of) {
+    Graph *graph = find(exec);
+    if (!graph)
+        return;
+    int mode = gpu_relax();
+    pthread_mutex_lock(&graph->mutex);
+    follow(graph, of);
+    pthread_mutex_unlock(&graph->mutex);
+    gpu_relaxed(mode);
+}
+
+Handle graph_twin(Handle exec, Handle node) {
+    Graph *graph = find(exec);
+    Handle twin = NULL;
+    if (!graph || !graph->clone || graph_driver()->in_clone(&twin, node, graph->clone) != 0)
+        return NULL;
+    pthread_mutex_lock(&graph->mutex);
+    count(graph);
+    graph->planned = false;
+    pthread_mutex_unlock(&graph->mutex);
+    return twin;
+}
+
+void graph_lost(Handle exec) {
+    Graph *graph = find(exec);
+    if (!graph)
+        return;
+    pthread_mutex_lock(&graph->mutex);
+    if (graph->clone && !graph->planned)
+        make_plan(graph, graph->clone);
+    count(graph);
+    if (!graph->why)
+        graph->why = "it is a node of a graph that was changed in a way that is not followed";
+    pthread_mutex_unlock(&graph->mutex);
+}
+
+void graph_destroyed(Handle exec) {
+    Graph *graph = find(exec);
+    if (!graph)
+        return;
+    int mode = gpu_relax();
+    pthread_mutex_lock(&mutex);
+    Graph **at = &graphs;
+    while (*at != graph)
+        at = &(*at)->next;
+    *at = graph->next;
+    pthread_mutex_unlock(&mutex);
+    pthread_mutex_lock(&graph->mutex);
+    count(graph);
+    graph_plan_free(&graph->plan);
+    graph_lanes_free(&graph->lanes);
+    if (graph->clone)
+        graph_driver()->destroy(graph->clone);
+    if (graph->done)
+        gpu_driver(NULL)->event_destroy(graph->done);
+    pthread_mutex_unlock(&graph->mutex);
+    free(graph);
+    gpu_relaxed(mode);
+}
+
+void graph_count_all(void) {
+    pthread_mutex_lock(&mutex);
+    for (Graph *graph = graphs; graph; graph = graph->next)
+        count(graph);
+    pthread_mutex_unlock(&mutex);
+}
+
+/* ---- Launches ------------------------------------------------------------------------------------ */
+
+/* Whether its kernels may not have been recorded as often as launches are, in a stream of that number. */
+static bool is_new(const Graph *graph, uint32_t stream) {
+    uint64_t words[] = {graph->sign, stream < MOST_APART ? stream : MOST_APART};
+    uint64_t sign = hash_bytes(HASH_START, words, sizeof words), times = 0;
+    uint32_t i = 0;
+    pthread_mutex_lock(&mutex);
+    while (i < seen_count && seen[i].sign != sign)
+        i++;
+    if (i < MOST_SIGNS) {
+        seen[i].sign = sign;
+        times = seen[i].times++;
+        seen_count += i == seen_count;
+    }
+    pthread_mutex_unlock(&mutex);
+    return i == MOST_SIGNS || times < gpu_options()->launches;
+}
+
+/* Whether it is to be recorded; *again: for what runs beside it, though it was before. Among launches the graph stands
+ * for all of its kernels, when it is launched as it is.
+ */
+static bool is_wanted(const Graph *graph, OrderStream stream, bool can_be, bool *again) {
+    GpuOrder order = {0};
+    uint64_t number = gpu_graph_number();
+    order_launch(&(OrderLaunch){.stream = stream, .number = number}, &order);
+    uint64_t words[] = {graph->exact, order.order.stream}, key = hash_bytes(HASH_START, words, sizeof words);
+    bool looks = graph->sign && !graph->why;
+    bool wanted = can_be && looks && is_new(graph, order.order.stream);
+    *again = can_be && looks && !wanted && graph->name && order_wants(&order, key);
+    wanted |= *again;
+    if (looks && graph->name)
+        order_looked_at(&order, &(OrderKernel){graph->name, key, number, wanted});
+    if (graph->libraries && !wanted)
+        order_library(&order, number);
+    order_free(&order);
+    return wanted;
+}
+
+/* Two launches of one graph do not run at the same time, whichever streams they are in. */
+static bool waits_for_last(Graph *graph, OrderStream stream) {
+    if (!graph->launched || graph->last == order_handle(stream))
+        return true;
+    graph->moves = true;
+    return graph->behind && graph_wait(stream, graph->done) == 0;
+}
+
+static void launched(Graph *graph, OrderStream stream, bool mark) {
+    graph->launched = true;
+    graph->last = order_handle(stream);
+    graph->behind = false;
+    if (mark && (graph->done || gpu_driver(NULL)->event_create(&graph->done, EVENT_NO_TIMING) == 0))
+        graph->behind = graph_mark(graph->done, stream) == 0;
+}
+
+/* What nodes of it wait for comes before all that comes behind it, and what they tell comes behind all before it. */
+static void tell_nodes(const Graph *graph, OrderStream stream, bool waits) {
+    for (uint32_t i = 0; graph->outside && i < graph->plan.count; i++) {
+        const GraphStep *step = &graph->plan.steps[i];
+        if (waits && step->type == NODE_WAIT_EVENT)
+            order_stream_waits(stream, step->outside);
+        else if (waits && (step->type == NODE_WAIT_SEMAPHORE || step->type == NODE_MEMORY_CALLS))
+            order_opened(stream);
+        else if (!waits && step->type == NODE_RECORD_EVENT)
+            order_event_recorded(step->outside, stream);
+        else if (!waits && (step->type == NODE_SIGNAL_SEMAPHORE || step->type == NODE_MEMORY_CALLS))
+            order_host_called(stream);
+        else if (!waits && step->type > NODE_KERNEL && step->type < NODE_CHILD &&
+                 (graph->clone || step->type == NODE_HOST)) /* others may be gone: its kernels are named */
+            graph_tell(step, stream);
+    }
+}
+
+static Result launch(Graph *graph, OrderStream stream, Result (*go)(Handle, Handle), Handle handle) {
+    const char *why = NULL;
+    int mode = gpu_relax();
+    if (!graph->planned)
+        make_plan(graph, graph->clone);
+    bool ordered = waits_for_last(graph, stream), again = false;
+    bool issues = order_on() && is_wanted(graph, stream, ordered, &again);
+    if (issues && !graph_prepare(&graph->plan, &graph->lanes, order_handle(stream), &why)) {
+        graph->why = why;
+        issues = false;
+    }
+    Result result = 0;
+    if (issues)
+        result = graph_issue(&graph->plan, &graph->lanes, stream, again);
+    gpu_relaxed(mode);
+    if (!issues)
+        result = go(graph->exec, handle);
+    if (result)
+        return result;
+    mode = gpu_relax();
+    if (!issues) {
+        graph->plain++;
+        if (order_on()) {
+            tell_nodes(graph, stream, true);
+            tell_nodes(graph, stream, false);
+        }
+    }
+    launched(graph, stream, issues || graph->moves);
+    gpu_relaxed(mode);
+    return 0;
+}
+
+/* One whose making was not seen. */
+static Result launch_unknown(Handle exec, OrderStream stream, Result (*go)(Handle, Handle), Handle handle) {
+    Result result = go(exec, handle);
+    if (result)
+        return result;
+    gpu_unseen("kernel_without_a_name", "it is a node of a graph whose making was not seen");
+    if (order_on()) {
+        order_events_elsewhere();
+        order_work(stream, false);
+    }
+    return 0;
+}
+
+Result graph_launch(Handle exec, OrderStream stream, Result (*go)(Handle, Handle), Handle handle) {
+    if (gpu_capture(order_handle(stream)) != CAPTURE_NONE) /* a node of another graph */
+        return go(exec, handle);
+    Graph *graph = find(exec);
+    if (!graph)
+        return launch_unknown(exec, stream, go, handle);
+    pthread_mutex_lock(&graph->mutex);
+    Result result = launch(graph, stream, go, handle);
+    pthread_mutex_unlock(&graph->mutex);
+    return result;
+}

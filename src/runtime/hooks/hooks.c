@@ -1,0 +1,99 @@
+/* How programs get at the driver: LD_PRELOAD puts the entry points of this library in front of the driver's, whichever
+ * way a program gets at those: linked, by dlsym, or by cuGetProcAddress, which is how the CUDA runtime does it. Each
+ * calls the driver's own and remembers what it needs. */
+#include "runtime/hooks.h"
+
+#include "runtime/capture/capture.h"
+
+#include <string.h>
+#include <unistd.h>
+
+pthread_mutex_t hook_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- The table ----------------------------------------------------------------------------------- */
+
+typedef enum Streams { STREAMS_ANY, STREAMS_LEGACY, STREAMS_PER_THREAD } Streams;
+typedef struct Hook {
+    const char *name;     /* as cuGetProcAddress is asked for it */
+    const char *exported; /* as the linker has it */
+    Streams streams;
+    Function *hook;
+    Function *next; /* the driver's; NULL: not asked for yet */
+} Hook;
+
+#define HOOK_ROW(name, exported, streams) extern Function hook_##exported __asm__(#exported);
+ALL_HOOKS
+#undef HOOK_ROW
+
+static Hook hooks[HOOK_COUNT] = {
+#define HOOK_ROW(name, exported, streams) {#name, #exported, STREAMS_##streams, hook_##exported, NULL},
+    ALL_HOOKS
+#undef HOOK_ROW
+};
+
+Function *hook_next(unsigned number) {
+    Hook *hook = &hooks[number];
+    if (!hook->next) {
+        void *symbol = driver_symbol(hook->exported);
+        hook->next = *(Function **)&symbol;
+    }
+    return hook->next;
+}
+
+/* ---- Ways to the driver -------------------------------------------------------------------------- */
+
+/* The hook in front of what was found, if there is one; it goes on to that from now on. */
+static void *in_front(Hook *hook, void *found) {
+    Function *function = *(Function **)&found;
+    if (function != hook->hook)
+        hook->next = function;
+    return *(void **)&hook->hook;
+}
+
+/* Of an entry point with several forms (_v2) the driver gives one by the version that is asked for: the hook is that of
+ * the same form. */
+static void *put_in_front(const char *name, uint64_t flags, void *found) {
+    Streams streams = flags & PER_THREAD_STREAM ? STREAMS_PER_THREAD : STREAMS_LEGACY;
+    Hook *best = NULL;
+    for (unsigned i = 0; found && i < HOOK_COUNT; i++) {
+        if ((strcmp(hooks[i].name, name) != 0 && strcmp(hooks[i].exported, name) != 0) ||
+            (hooks[i].streams != STREAMS_ANY && hooks[i].streams != streams))
+            continue;
+        best = &hooks[i]; /* the last is the newest form */
+        if (driver_symbol(hooks[i].exported) == found)
+            break;
+    }
+    return best ? in_front(best, found) : found;
+}
+
+EXPORTED Result cuGetProcAddress_v2(const char *name, void **to, int version, uint64_t flags, int *status) {
+    Result result =
+        NEXT(cuGetProcAddress_v2, (const char *, void **, int, uint64_t, int *), name, to, version, flags, status);
+    if (!result && to)
+        *to = put_in_front(name, flags, *to);
+    return result;
+}
+
+/* The form before CUDA 12. */
+EXPORTED Result cuGetProcAddress(const char *name, void **to, int version, uint64_t flags) {
+    void *symbol = driver_symbol("cuGetProcAddress");
+    Result (*next)(const char *, void **, int, uint64_t) = *(Result(**)(const char *, void **, int, uint64_t)) & symbol;
+    Result result = next ? next(name, to, version, flags) : NOT_FOUND;
+    if (!result && to && strcmp(name, "cuGetProcAddress") != 0)
+        *to = put_in_front(name, flags, *to);
+    return result;
+}
+
+EXPORTED void *dlsym(void *handle, const char *name) {
+    if (strncmp(name, "cu", 2) != 0)
+        return next_dlsym(handle, name);
+    void *found = next_dlsym(handle, name);
+    for (unsigned i = 0; found && i < HOOK_COUNT; i++)
+        if (strcmp(hooks[i].exported, name) == 0)
+            return in_front(&hooks[i], found);
+    return found;
+}
+
+__attribute__((constructor)) static void say_process(void) {
+    folder_log("process %ld", (long)getpid());
+}

@@ -1,0 +1,199 @@
+/* Entry points of the driver that allocate and free memory, and that encode tensor maps: what there is is remembered.
+ */
+#include "runtime/hooks.h"
+#include "runtime/record/gpu.h"
+
+#include <string.h>
+
+/* What a call says that asks for memory of the device: made again if there is none, but for what records could do
+ * without. */
+#define OR_MAKE_ROOM(call) \
+    do                     \
+        result = (call);   \
+    while (result == OUT_OF_MEMORY && gpu_make_room())
+
+EXPORTED Result cuMemAlloc_v2(DevicePointer *to, size_t bytes) {
+    Result result;
+    if (!checked_allocate(to, bytes, &result))
+        OR_MAKE_ROOM(NEXT(cuMemAlloc_v2, (DevicePointer *, size_t), to, bytes));
+    if (!result)
+        GUARDED(memory_add(*to, bytes, false));
+    return result;
+}
+
+/* Memory that the program would get counts as free. */
+EXPORTED Result cuMemGetInfo_v2(size_t *unused, size_t *all) {
+    Result result = NEXT(cuMemGetInfo_v2, (size_t *, size_t *), unused, all);
+    if (!result && unused)
+        *unused += gpu_lent();
+    return result;
+}
+
+EXPORTED Result cuMemAllocPitch_v2(DevicePointer *to, size_t *pitch, size_t width, size_t height, unsigned element) {
+    Result result;
+    if (!checked_pitch(to, pitch, width, height, &result))
+        OR_MAKE_ROOM(NEXT(cuMemAllocPitch_v2, (DevicePointer *, size_t *, size_t, size_t, unsigned), to, pitch, width,
+                          height, element));
+    if (!result)
+        GUARDED(memory_add(*to, *pitch * height, false));
+    return result;
+}
+
+EXPORTED Result cuMemCreate(uint64_t *handle, size_t bytes, const void *how, uint64_t flags) {
+    Result result;
+    OR_MAKE_ROOM(NEXT(cuMemCreate, (uint64_t *, size_t, const void *, uint64_t), handle, bytes, how, flags));
+    return result;
+}
+
+EXPORTED Result cuMemAllocManaged(DevicePointer *to, size_t bytes, unsigned flags) {
+    Result result = NEXT(cuMemAllocManaged, (DevicePointer *, size_t, unsigned), to, bytes, flags);
+    if (!result)
+        GUARDED(memory_add(*to, bytes, false));
+    return result;
+}
+
+/* Memory that comes from a stream: what used it before, on whichever, is waited for. */
+static void add_async(DevicePointer memory, size_t bytes, OrderStream stream) {
+    GUARDED(memory_add(memory, bytes, false));
+    if (order_on() && gpu_capture(order_handle(stream)) == CAPTURE_NONE)
+        order_allocated(memory, bytes, stream);
+}
+
+#define ALLOCATE_ASYNC(name, per_thread)                                                    \
+    EXPORTED Result name(DevicePointer *to, size_t bytes, Handle stream) {                  \
+        Result result;                                                                      \
+        if (!checked_allocate(to, bytes, &result))                                          \
+            OR_MAKE_ROOM(NEXT(name, (DevicePointer *, size_t, Handle), to, bytes, stream)); \
+        if (!result)                                                                        \
+            add_async(*to, bytes, (OrderStream){NULL, stream, per_thread});                 \
+        return result;                                                                      \
+    }
+ALLOCATE_ASYNC(cuMemAllocAsync, false)
+ALLOCATE_ASYNC(cuMemAllocAsync_ptsz, true)
+
+#define ALLOCATE_FROM(name, per_thread)                                                                   \
+    EXPORTED Result name(DevicePointer *to, size_t bytes, Handle pool, Handle stream) {                   \
+        Result result;                                                                                    \
+        if (!checked_allocate(to, bytes, &result))                                                        \
+            OR_MAKE_ROOM(NEXT(name, (DevicePointer *, size_t, Handle, Handle), to, bytes, pool, stream)); \
+        if (!result)                                                                                      \
+            add_async(*to, bytes, (OrderStream){NULL, stream, per_thread});                               \
+        return result;                                                                                    \
+    }
+ALLOCATE_FROM(cuMemAllocFromPoolAsync, false)
+ALLOCATE_FROM(cuMemAllocFromPoolAsync_ptsz, true)
+
+EXPORTED Result cuMemAllocHost_v2(void **to, size_t bytes) {
+    Result result = NEXT(cuMemAllocHost_v2, (void **, size_t), to, bytes);
+    if (!result)
+        GUARDED(memory_add((uintptr_t)*to, bytes, true));
+    return result;
+}
+
+EXPORTED Result cuMemHostAlloc(void **to, size_t bytes, unsigned flags) {
+    Result result = NEXT(cuMemHostAlloc, (void **, size_t, unsigned), to, bytes, flags);
+    if (!result)
+        GUARDED(memory_add((uintptr_t)*to, bytes, true));
+    return result;
+}
+
+EXPORTED Result cuMemHostRegister_v2(void *memory, size_t bytes, unsigned flags) {
+    Result result = NEXT(cuMemHostRegister_v2, (void *, size_t, unsigned), memory, bytes, flags);
+    if (!result)
+        GUARDED(memory_add((uintptr_t)memory, bytes, true));
+    return result;
+}
+
+EXPORTED Result cuMemHostUnregister(void *memory) {
+    hold_for_all();
+    GUARDED(memory_remove((uintptr_t)memory));
+    return NEXT(cuMemHostUnregister, (void *), memory);
+}
+
+/* The driver waits for all kernels before it gives memory back. */
+static Result freed(Result result) {
+    if (!result && order_on())
+        order_host_context(NULL);
+    return result;
+}
+
+EXPORTED Result cuMemFree_v2(DevicePointer memory) {
+    hold_for_all();
+    GUARDED(memory_remove(memory));
+    Result result;
+    return checked_free(memory, &result) ? result : freed(NEXT(cuMemFree_v2, (DevicePointer), memory));
+}
+
+/* In a stream that is captured it is freed when its graph is launched. */
+static void remove_async(DevicePointer memory, Handle handle, bool per_thread) {
+    const Allocation *allocation;
+    uint64_t bytes = 0;
+    OrderStream stream = {NULL, handle, per_thread};
+    if (gpu_on() && gpu_capture(order_handle(stream)) == CAPTURE_ACTIVE)
+        return;
+    GUARDED(allocation = memory_find(memory); bytes = allocation ? allocation->bytes : 0; memory_remove(memory));
+    if (order_on())
+        order_freed(memory, bytes, stream);
+}
+
+EXPORTED Result cuMemFreeAsync(DevicePointer memory, Handle stream) {
+    remove_async(memory, stream, false);
+    Result result;
+    return checked_free(memory, &result) ? result : NEXT(cuMemFreeAsync, (DevicePointer, Handle), memory, stream);
+}
+
+EXPORTED Result cuMemFreeAsync_ptsz(DevicePointer memory, Handle stream) {
+    remove_async(memory, stream, true);
+    Result result;
+    return checked_free(memory, &result) ? result : NEXT(cuMemFreeAsync_ptsz, (DevicePointer, Handle), memory, stream);
+}
+
+EXPORTED Result cuMemFreeHost(void *memory) {
+    hold_for_all();
+    GUARDED(memory_remove((uintptr_t)memory));
+    return freed(NEXT(cuMemFreeHost, (void *), memory));
+}
+
+EXPORTED Result cuMemMap(DevicePointer memory, size_t bytes, size_t offset, unsigned long long handle,
+                         unsigned long long flags) {
+    Result result = NEXT(cuMemMap, (DevicePointer, size_t, size_t, unsigned long long, unsigned long long), memory,
+                         bytes, offset, handle, flags);
+    if (!result)
+        GUARDED(memory_map(memory, bytes, offset, handle));
+    return result;
+}
+
+EXPORTED Result cuMemUnmap(DevicePointer memory, size_t bytes) {
+    GUARDED(memory_unmap(memory, bytes));
+    return NEXT(cuMemUnmap, (DevicePointer, size_t), memory, bytes);
+}
+
+EXPORTED Result cuMemRelease(unsigned long long handle) {
+    GUARDED(memory_release(handle));
+    return NEXT(cuMemRelease, (unsigned long long), handle);
+}
+
+EXPORTED Result cuTensorMapEncodeTiled(void *to, int type, unsigned rank, void *address, const uint64_t *sizes,
+                                       const uint64_t *strides, const uint32_t *box, const uint32_t *steps,
+                                       int interleave, int swizzle, int promotion, int fill) {
+    Result result = NEXT(cuTensorMapEncodeTiled,
+                         (void *, int, unsigned, void *, const uint64_t *, const uint64_t *, const uint32_t *,
+                          const uint32_t *, int, int, int, int),
+                         to, type, rank, address, sizes, strides, box, steps, interleave, swizzle, promotion, fill);
+    if (result || !rank || rank > TENSOR_MAP_DIMS)
+        return result;
+    TensorMap map = {.type = type,
+                     .rank = rank,
+                     .address = (uintptr_t)address,
+                     .interleave = interleave,
+                     .swizzle = swizzle,
+                     .promotion = promotion,
+                     .fill = fill};
+    memcpy(map.bytes, to, TENSOR_MAP_BYTES);
+    memcpy(map.sizes, sizes, rank * sizeof *sizes);
+    memcpy(map.strides + 1, strides, (rank - 1) * sizeof *strides);
+    memcpy(map.box, box, rank * sizeof *box);
+    memcpy(map.steps, steps, rank * sizeof *steps);
+    GUARDED(map_add(&map));
+    return result;
+}

@@ -1,0 +1,286 @@
+/* Entry points of the driver by which work is put into streams, and waited for: each calls the driver's own, and tells
+ * gpu_order.c. */
+#include "runtime/hooks_order.h"
+
+#include "runtime/copy_areas.h"
+#include "runtime/hooks.h"
+#include "runtime/record/gpu.h"
+
+typedef enum Means {
+    MEANS_WORK,
+    MEANS_COPY,         /* to, from, bytes */
+    MEANS_COPY_TO_HOST, /* the same, and the host waits for it, unless it goes to pinned memory or the device's */
+    MEANS_COPY_WAITS,   /* the same, and the host waits for it */
+    MEANS_COPY_PEER,    /* to, its context, from, its context, bytes */
+    MEANS_SET_8,        /* memory, what, how many of so many bits */
+    MEANS_SET_16,
+    MEANS_SET_32,
+    MEANS_SET_ROWS_8, /* memory, its pitch, what, how many of so many bits in each of how many rows */
+    MEANS_SET_ROWS_16,
+    MEANS_SET_ROWS_32,
+    MEANS_COPY_ROWS, /* CUDA_MEMCPY2D */
+    MEANS_COPY_ROWS_WAITS,
+    MEANS_COPY_SLICES, /* CUDA_MEMCPY3D */
+    MEANS_COPY_SLICES_WAITS,
+    MEANS_COPY_TO_ARRAY, /* array, where in it, from, bytes */
+    MEANS_COPY_TO_ARRAY_WAITS,
+    MEANS_COPY_FROM_ARRAY, /* to, array, where in it, bytes; the host waits for it as above */
+    MEANS_COPY_FROM_ARRAY_WAITS,
+    MEANS_UNSEEN_COPIES, /* many at once */
+    MEANS_WAITS,         /* the host waits for all before it, or for it */
+    MEANS_WAIT_EVENT,
+    MEANS_RECORD_EVENT,
+    MEANS_TELLS_HOST,
+    MEANS_OPENS,
+    MEANS_DESTROYS,
+    MEANS_HOST_EVENT,
+    MEANS_DESTROYS_EVENT,
+    MEANS_WAITS_FOR_ALL,
+} Means;
+
+/* Bytes that the driver takes from memory that is not pinned without waiting, at least (driver 580). */
+enum { STAGED = 1 << 16 };
+
+static bool is_seen_memory(uintptr_t address) {
+    bool seen;
+    GUARDED(seen = memory_find(address) != NULL);
+    return seen;
+}
+
+/* The host waits for a copy to pageable memory of its own, unless both sides are the device's; and where the entry
+ * point has no stream, for one from the host as well. */
+static bool host_waits(const CopySides *sides, bool entry_waits) {
+    bool to_host = sides->to_host || (sides->to_unified && !is_seen_memory(sides->writes.base));
+    bool from_host = sides->from_host || (sides->from_unified && !is_seen_memory(sides->reads.base));
+    return entry_waits ? to_host || from_host : to_host && !is_seen_memory(sides->writes.base);
+}
+
+static void put_sides(OrderCopy *copy, CopySides sides, bool entry_waits) {
+    copy->reads = sides.reads;
+    copy->writes = sides.writes;
+    copy->host_waits = host_waits(&sides, entry_waits);
+}
+
+static void tell_copy(Means means, OrderStream stream, const uintptr_t *words, const char *name) {
+    OrderCopy copy = {.stream = stream, .name = name};
+    switch (means) {
+    case MEANS_COPY_PEER:
+        copy.reads = recording_area(words[2], words[4]);
+        copy.writes = recording_area(words[0], words[4]);
+        break;
+    case MEANS_SET_8:
+    case MEANS_SET_16:
+    case MEANS_SET_32:
+        copy.writes = recording_area(words[0], words[2] << (means - MEANS_SET_8));
+        break;
+    case MEANS_SET_ROWS_8:
+    case MEANS_SET_ROWS_16:
+    case MEANS_SET_ROWS_32:
+        copy.writes = set_rows(words[0], words[1], (uint64_t)1 << (means - MEANS_SET_ROWS_8), words[3], words[4]);
+        break;
+    case MEANS_COPY_ROWS:
+    case MEANS_COPY_ROWS_WAITS:
+        put_sides(&copy, copy_rows((const void *)words[0]), means == MEANS_COPY_ROWS_WAITS);
+        break;
+    case MEANS_COPY_SLICES:
+    case MEANS_COPY_SLICES_WAITS:
+        put_sides(&copy, copy_slices((const void *)words[0]), means == MEANS_COPY_SLICES_WAITS);
+        break;
+    case MEANS_COPY_TO_ARRAY:
+    case MEANS_COPY_TO_ARRAY_WAITS:
+        copy.reads = recording_area(words[2], words[3]);
+        copy.host_waits = means == MEANS_COPY_TO_ARRAY_WAITS;
+        break;
+    case MEANS_COPY_FROM_ARRAY:
+    case MEANS_COPY_FROM_ARRAY_WAITS:
+        copy.writes = recording_area(words[0], words[3]);
+        copy.host_waits = means == MEANS_COPY_FROM_ARRAY_WAITS || !is_seen_memory(words[0]);
+        break;
+    default:
+        copy.reads = recording_area(words[1], words[2]);
+        copy.writes = recording_area(words[0], words[2]);
+        copy.host_waits = means == MEANS_COPY_WAITS || (means == MEANS_COPY_TO_HOST && !is_seen_memory(words[0]));
+    }
+    order_copy(&copy);
+}
+
+static void tell(Means means, OrderStream stream, const uintptr_t *words, const char *name) {
+    Handle context = NULL;
+    switch (means) {
+    case MEANS_WORK:
+        order_work(stream, false);
+        break;
+    case MEANS_COPY:
+    case MEANS_COPY_TO_HOST:
+    case MEANS_COPY_WAITS:
+    case MEANS_COPY_PEER:
+    case MEANS_SET_8:
+    case MEANS_SET_16:
+    case MEANS_SET_32:
+    case MEANS_SET_ROWS_8:
+    case MEANS_SET_ROWS_16:
+    case MEANS_SET_ROWS_32:
+    case MEANS_COPY_ROWS:
+    case MEANS_COPY_ROWS_WAITS:
+    case MEANS_COPY_SLICES:
+    case MEANS_COPY_SLICES_WAITS:
+    case MEANS_COPY_TO_ARRAY:
+    case MEANS_COPY_TO_ARRAY_WAITS:
+    case MEANS_COPY_FROM_ARRAY:
+    case MEANS_COPY_FROM_ARRAY_WAITS:
+        tell_copy(means, stream, words, name);
+        break;
+    case MEANS_UNSEEN_COPIES:
+        folder_log("note the program made copies in batches (cuMemcpyBatchAsync): races of kernels with them were not "
+                   "looked for");
+        break;
+    case MEANS_WAITS:
+        order_work(stream, true);
+        break;
+    case MEANS_WAIT_EVENT:
+        order_stream_waits(stream, (Handle)words[1]);
+        break;
+    case MEANS_RECORD_EVENT:
+        order_event_recorded((Handle)words[0], stream);
+        break;
+    case MEANS_TELLS_HOST:
+        order_host_called(stream);
+        break;
+    case MEANS_OPENS:
+        order_opened(stream);
+        break;
+    case MEANS_DESTROYS:
+        order_destroyed(stream);
+        break;
+    case MEANS_HOST_EVENT:
+        order_host_event((Handle)words[0]);
+        break;
+    case MEANS_DESTROYS_EVENT:
+        order_event_destroyed((Handle)words[0]);
+        break;
+    case MEANS_WAITS_FOR_ALL:
+        if (gpu_driver(NULL))
+            gpu_driver(NULL)->context_current(&context);
+        order_host_context(context);
+        break;
+    }
+}
+
+/* Memory of the host that is not pinned, as far as was seen. */
+static bool is_pageable(uintptr_t address) {
+    return !is_seen_memory(address);
+}
+
+/* Whether the driver waits, in a call that copies, until the copy's turn in its stream has come. */
+static bool waits_for_turn(Means means, const uintptr_t *words) {
+    CopySides sides;
+    switch (means) {
+    case MEANS_COPY_WAITS:
+    case MEANS_COPY_ROWS_WAITS:
+    case MEANS_COPY_SLICES_WAITS:
+    case MEANS_COPY_TO_ARRAY_WAITS:
+    case MEANS_COPY_FROM_ARRAY_WAITS:
+        return true;
+    case MEANS_COPY_TO_HOST:
+    case MEANS_COPY:
+        return is_pageable(words[0]) || (words[2] > STAGED && is_pageable(words[1]));
+    case MEANS_COPY_TO_ARRAY:
+        return is_pageable(words[2]);
+    case MEANS_COPY_FROM_ARRAY:
+        return is_pageable(words[0]);
+    case MEANS_COPY_ROWS:
+    case MEANS_COPY_SLICES:
+        sides = means == MEANS_COPY_ROWS ? copy_rows((const void *)words[0]) : copy_slices((const void *)words[0]);
+        return host_waits(&sides, false) || (sides.from_host && is_pageable(sides.reads.base)) ||
+               (sides.from_unified && is_pageable(sides.reads.base));
+    default:
+        return false;
+    }
+}
+
+static OrderStream stream_of(unsigned stream, bool per_thread, const uintptr_t *words) {
+    return (OrderStream){.handle = stream ? (Handle)words[stream - 1] : NULL, .per_thread = per_thread};
+}
+
+static bool puts_nothing(Means means) {
+    return means == MEANS_WAITS || means == MEANS_DESTROYS || means >= MEANS_HOST_EVENT;
+}
+
+/* Before the driver is called: it must not wait with its lock held (gpu_hold.c). */
+static void hold_back(Means means, unsigned stream, bool per_thread, const uintptr_t *words) {
+    Handle handle = order_handle(stream_of(stream, per_thread, words));
+    if (puts_nothing(means))
+        return;
+    hold_for_room(handle, 1);
+    if (!drain_flies())
+        return;
+    int mode = gpu_relax(); /* the driver is asked for memory */
+    bool waits = waits_for_turn(means, words);
+    gpu_relaxed(mode);
+    if (waits)
+        hold_for_stream(handle);
+}
+
+/* What is put into a stream that is captured happens when its graph is launched. (A stream that was destroyed cannot be
+ * asked.) */
+static bool is_captured(Means means, OrderStream stream) {
+    return means < MEANS_DESTROYS && gpu_capture(order_handle(stream)) != CAPTURE_NONE;
+}
+
+/* What the driver did counts; a launch that failed is no reason to hear nothing of what comes after it. */
+static Result told(Means means, unsigned stream, bool per_thread, Result result, const uintptr_t *words,
+                   const char *name) {
+    OrderStream in = stream_of(stream, per_thread, words);
+    gpu_failed(result, NULL);
+    if (!result && order_on() && !is_captured(means, in))
+        tell(means, in, words, name);
+    over_look();
+    return result;
+}
+
+#define WORDS_1 uintptr_t a
+#define WORDS_2 WORDS_1, uintptr_t b
+#define WORDS_3 WORDS_2, uintptr_t c
+#define WORDS_4 WORDS_3, uintptr_t d
+#define WORDS_5 WORDS_4, uintptr_t e
+#define WORDS_6 WORDS_5, uintptr_t f
+#define WORDS_8 WORDS_6, uintptr_t g, uintptr_t h
+#define WORDS_9 WORDS_8, uintptr_t i
+#define GIVEN_1 a
+#define GIVEN_2 GIVEN_1, b
+#define GIVEN_3 GIVEN_2, c
+#define GIVEN_4 GIVEN_3, d
+#define GIVEN_5 GIVEN_4, e
+#define GIVEN_6 GIVEN_5, f
+#define GIVEN_8 GIVEN_6, g, h
+#define GIVEN_9 GIVEN_8, i
+
+#define HOOK(exported, means, count, stream, per_thread)                          \
+    EXPORTED Result exported(WORDS_##count) {                                     \
+        const uintptr_t words[] = {GIVEN_##count, 0};                             \
+        hold_back(MEANS_##means, stream, per_thread, words);                      \
+        Result result = NEXT(exported, (WORDS_##count), GIVEN_##count);           \
+        return told(MEANS_##means, stream, per_thread, result, words, #exported); \
+    }
+#define ASYNC(name, exported, means, count, stream) \
+    HOOK(exported, means, count, stream, false)     \
+    HOOK(exported##_ptsz, means, count, stream, true)
+#define SYNC(name, exported, means, count, stream) \
+    HOOK(exported, means, count, stream, false)    \
+    HOOK(exported##_ptds, means, count, stream, true)
+#define OTHER(name, exported, means, count, stream) HOOK(exported, means, count, stream, false)
+
+ORDER_ASYNC(ASYNC)
+ORDER_SYNC(SYNC)
+ORDER_OTHERS(OTHER)
+
+/* An event of another process. */
+typedef struct IpcHandle {
+    char bytes[64];
+} IpcHandle;
+
+EXPORTED Result cuIpcOpenEventHandle(Handle *event, IpcHandle handle) {
+    if (order_on())
+        order_events_elsewhere();
+    return NEXT(cuIpcOpenEventHandle, (Handle *, IpcHandle), event, handle);
+}

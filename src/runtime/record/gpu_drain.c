@@ -1,0 +1,400 @@
+/* The thread that takes records off the device: it waits for launches to end, copies what they used, clears it, and
+ * writes a file. The program's own streams are not waited for. */
+#include "runtime/record/gpu.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { NAME_MOST = 60, LONGEST_NAP = 1000000, NAP_SHARE = 16 };
+/* Nanoseconds: a launch is waited for without sleep for so long, looking at the others in between; and one that is
+ * about to be made, or may come behind another. Being woken takes longer than many kernels do: of one of 28 us on an
+ * H200 it was seen after 176 us that it had ended, and after 47 to 79 us in other runs. A program that waits for a
+ * launch, looks at what it left, and makes the next takes a millisecond or more. */
+enum { AWAKE = 200000, AWAKE_SLICE = 20000, AWAKE_FOR_NEXT = 5000000 };
+
+static GpuFlight *flights; /* that are in the air, the oldest first */
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static bool runs;
+static unsigned in_air;      /* flights of that list, for who has not got the mutex; */
+static unsigned unwritten;   /* ... and those whose recordings are not written yet */
+static uint64_t awake_until; /* a launch is about to be made, or others may follow one */
+static unsigned added;       /* flights so far */
+/* Where the thread sleeps. Not with gpu_mutex, which the thread that wakes it keeps for a while: it would sleep once
+ * more. */
+static pthread_mutex_t idle = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t wakes = PTHREAD_COND_INITIALIZER;
+
+/* ---- Files --------------------------------------------------------------------------------------- */
+
+/* Its name, as far as a file may have it. */
+static void plain_name(const char *kernel, char *name) {
+    size_t length = 0;
+    for (const char *at = kernel; *at && length < NAME_MOST; at++)
+        name[length++] = isalnum((unsigned char)*at) ? *at : '_';
+    name[length] = 0;
+}
+
+/* Bytes of the file, nearly. */
+static uint64_t bytes_of(const Recording *recording) {
+    uint64_t chunks = (uint64_t)(recording->first_count + recording->more_count) * recording->launch.chunk;
+    return recording->ptx.size + recording->memory_count * sizeof *recording->memory +
+           (recording->packed.data ? recording->packed.size : chunks);
+}
+
+bool drain_write(const Recording *recording, uint64_t key) {
+    static unsigned files;
+    uint64_t bytes = bytes_of(recording);
+    /* Sentences, and the report of a kernel that does not end, are written in any case. */
+    if (recording->ptx.size && !(recording->launch.flags & RECORDING_HUNG) && !disk_has(bytes)) {
+        gpu_unseen(recording->kernel, "%s", disk_full);
+        return false;
+    }
+    disk_takes(bytes);
+    char name[NAME_MOST + 1], path[4096], part[4096 + 8];
+    plain_name(recording->kernel, name);
+    snprintf(path, sizeof path, "%s/%s-%ld-%u%s", gpu_options()->folder, name, (long)getpid(),
+             __atomic_add_fetch(&files, 1, __ATOMIC_RELAXED), RECORDING_ENDING);
+    snprintf(part, sizeof part, "%s.part", path);
+    FILE *to = fopen(part, "wb");
+    bool good = to && recording_write(to, recording), large = good && ftello(to) > (off_t)SOURCE_LARGEST;
+    int why = errno;
+    if (to && fclose(to) != 0) {
+        why = errno;
+        good = false;
+    }
+    if (!good || large || rename(part, path) != 0) {
+        folder_log("note a recording of kernel %s could not be written: %s; it was not looked at", recording->kernel,
+                   large ? "it is larger than 4 GiB (--sample records fewer CTAs)" : strerror(good ? errno : why));
+        unlink(part);
+    } else {
+        if (key)
+            folder_log("like %s %016llx", strrchr(path, '/') + 1, (unsigned long long)key);
+        over_written(strrchr(path, '/') + 1, recording);
+    }
+    return true;
+}
+
+static Recording recording_of(const GpuFlight *flight) {
+    const GpuKernel *kernel = flight->kernel;
+    RecordingLaunch launch = flight->launch;
+    launch.flags |= RECORDING_AS_PASSED; /* the driver says where they are */
+    return (Recording){.launch = launch,
+                       .kernel = kernel->name,
+                       .device = flight->context->device,
+                       .ptx = {flight->module->ptx, flight->module->ptx_bytes},
+                       .parameters = flight->parameters,
+                       .parameter_bytes = flight->parameters ? kernel->parameter_bytes : 0,
+                       .memory = flight->memory,
+                       .memory_count = flight->memory_count,
+                       .places = &flight->places,
+                       .order = flight->order.there ? &flight->order.order : NULL,
+                       .known = flight->order.known};
+}
+
+static void note_time(const GpuFlight *flight, const GpuChunks *chunks, uint64_t ended, uint64_t copied) {
+    if (getenv("WEIR_RECORD_TIMES"))
+        folder_log("time %s launch %llu kernel %llu ns, seen to have ended after %llu ns, on the host after %llu ns, "
+                   "written after %llu ns, %llu bytes of chunks, %llu packed",
+                   flight->kernel->name, (unsigned long long)flight->launch.number,
+                   (unsigned long long)flight->launch.nanoseconds, (unsigned long long)(ended - flight->made_at),
+                   (unsigned long long)(copied - flight->made_at), (unsigned long long)(gpu_now() - flight->made_at),
+                   (unsigned long long)chunks->bytes, (unsigned long long)chunks->packed.size);
+}
+
+static void stay_awake(void) {
+    __atomic_store_n(&awake_until, gpu_now() + AWAKE_FOR_NEXT, __ATOMIC_RELAXED);
+}
+
+/* ---- One launch ---------------------------------------------------------------------------------- */
+
+static void land(GpuFlight *flight) {
+    pthread_mutex_lock(&gpu_mutex);
+    flight_land(flight);
+    pthread_mutex_unlock(&gpu_mutex);
+}
+
+/* If its memory cannot be cleared, nothing can be done on the device any more. */
+static void give_back(GpuFlight *flight, const GpuChunks *chunks) {
+    gpu_clear(flight, chunks);
+    land(flight);
+}
+
+static const char no_order[] = "there are more streams than can be distinguished: whether it races with launches of "
+                               "others was not looked at";
+
+static const char two_addresses[] = "some memory of the program has two addresses (cuMemMap): accesses by one of them "
+                                    "were not held against those by the other";
+
+/* What the recording lacks, in sentences. */
+static Text sentences_of(const GpuFlight *flight, const Recording *recording, Result result) {
+    Text text = {0};
+    if (result) {
+        text_addf(&text, "its launch failed with CUDA error %d", result);
+        text_char(&text, 0);
+    } else if (!recording->order) {
+        text_str(&text, (Str){no_order, sizeof no_order});
+    }
+    if (flight->twice)
+        text_str(&text, (Str){two_addresses, sizeof two_addresses});
+    return text;
+}
+
+/* `result`: how the launch ended, as the driver says it; `written`: it is already, as a hang. */
+static bool take_records(GpuFlight *flight, Result result, bool written) {
+    uint64_t ended = gpu_now();
+    GpuChunks chunks;
+    bool on_host = flight->context->on_host, good = gpu_copy(flight, &chunks);
+    if (good) {
+        uint64_t copied = gpu_now();
+        Recording recording = recording_of(flight);
+        recording.first = chunks.first;
+        recording.first_count = chunks.first_count;
+        recording.more = chunks.more;
+        recording.more_count = chunks.more_count;
+        recording.packed = chunks.packed;
+        recording.near = chunks.near;
+        recording.far = chunks.far;
+        Text sentences = sentences_of(flight, &recording, result);
+        recording.unseen = (Str){sentences.data, sentences.size};
+        if (!on_host) /* others can have its memory while it is written */
+            give_back(flight, &chunks);
+        /* One that failed, or of which there is something to be said, is like no other. */
+        uint64_t key =
+            result || sentences.size ? 0 : flight->key ^ (uint64_t)(uintptr_t)flight->kernel ^ (uint64_t)getpid() << 48;
+        if (!written && !drain_write(&recording, key))
+            __atomic_sub_fetch(&flight->kernel->recorded, 1, __ATOMIC_RELAXED);
+        note_time(flight, &chunks, ended, copied);
+        if (on_host)
+            give_back(flight, &chunks);
+        text_free(&sentences);
+    }
+    free(chunks.copied);
+    return good;
+}
+
+/* After a launch that failed memory of the device is gone. */
+static void end(GpuFlight *flight, Result result) {
+    bool written = flight->watched.found && hang_release(&flight->watched) != HANG_NOT;
+    bool lost = result && !flight->context->on_host;
+    if (written || (result && !lost))
+        gpu_failed_kept();
+    if (result)
+        flight->launch.flags |= RECORDING_CUT;
+    if (lost || !take_records(flight, result, written)) {
+        if (!written && lost)
+            gpu_failed(result, flight->kernel->name);
+        if (!written && lost)
+            gpu_unseen(flight->kernel->name,
+                       "its launch failed with CUDA error %d, and its records were lost; --record-host keeps them",
+                       result);
+        else if (!written)
+            gpu_unseen(flight->kernel->name, "its records could not be copied");
+        land(flight);
+    }
+}
+
+static void drain(GpuFlight *flight, Result result) {
+    GpuContext *context = flight->context;
+    if (flight->undone)
+        land(flight);
+    else
+        end(flight, result);
+    pthread_mutex_lock(&gpu_mutex);
+    gpu_packed(flight);
+    flight_free(flight);
+    context->unwritten--;
+    __atomic_sub_fetch(&unwritten, 1, __ATOMIC_RELEASE);
+    gpu_busy(false);
+    stay_awake();
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&gpu_mutex);
+    over_look();
+}
+
+/* ---- The thread ---------------------------------------------------------------------------------- */
+
+static bool is_awake(void) {
+    return gpu_now() < __atomic_load_n(&awake_until, __ATOMIC_RELAXED);
+}
+
+/* One that has ended, taken off the list; NULL: all go on. */
+static GpuFlight *next_ended(Result *result) {
+    const GpuDriver *driver = gpu_driver(NULL);
+    Handle current = NULL;
+    for (GpuFlight **at = &flights; *at; at = &(*at)->next) {
+        GpuFlight *flight = *at;
+        if (flight->context->context != current)
+            driver->context_set(current = flight->context->context);
+        *result = flight->failed ? flight->failed : driver->event_query(flight_ended(flight));
+        if (*result != NOT_READY) {
+            *at = flight->next;
+            __atomic_sub_fetch(&in_air, 1, __ATOMIC_RELAXED);
+            return flight;
+        }
+    }
+    return NULL;
+}
+
+/* Until it may have ended: the longer it takes, the longer between two looks. Nothing else takes flights off the list.
+ */
+static void nap(const GpuFlight *flight) {
+    uint64_t now = gpu_now(), until = now + AWAKE_SLICE, share = (now - flight->made_at) / NAP_SHARE;
+    if (now - flight->made_at >= AWAKE) {
+        nanosleep(&(struct timespec){.tv_nsec = share < LONGEST_NAP ? (long)share : LONGEST_NAP}, NULL);
+        return;
+    }
+    gpu_driver(NULL)->context_set(flight->context->context);
+    while (gpu_driver(NULL)->event_query(flight_ended(flight)) == NOT_READY && gpu_now() < until)
+        continue;
+}
+
+/* Nothing is in the air; the mutex is held. */
+static void wait_for_next(void) {
+    unsigned before = __atomic_load_n(&added, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&gpu_mutex);
+    while (__atomic_load_n(&added, __ATOMIC_RELAXED) == before && is_awake())
+        continue;
+    pthread_mutex_lock(&idle);
+    while (__atomic_load_n(&added, __ATOMIC_RELAXED) == before && !is_awake())
+        pthread_cond_wait(&wakes, &idle);
+    pthread_mutex_unlock(&idle);
+    pthread_mutex_lock(&gpu_mutex);
+}
+
+static void wake(void) {
+    pthread_mutex_lock(&idle);
+    pthread_cond_broadcast(&wakes);
+    pthread_mutex_unlock(&idle);
+}
+
+static void *take_off(void *unused) {
+    Result result;
+    prctl(PR_SET_TIMERSLACK, 1);
+    gpu_relax();
+    pthread_mutex_lock(&gpu_mutex);
+    for (;;) {
+        GpuFlight *flight = next_ended(&result);
+        if (!flight && !flights) {
+            wait_for_next();
+            continue;
+        }
+        const GpuFlight *oldest = flights;
+        pthread_mutex_unlock(&gpu_mutex);
+        if (flight)
+            drain(flight, result);
+        else
+            nap(oldest);
+        pthread_mutex_lock(&gpu_mutex);
+    }
+    return unused;
+}
+
+void drain_watch(GpuFlight *flight) {
+    if (flight->launch.hang_after)
+        gpu_watch(flight, recording_of(flight));
+}
+
+/* A child has no launches, and no thread that would take them off the list; who has had the mutex is not there, either.
+ */
+static void is_child(void) {
+    in_air = unwritten = 0;
+}
+
+void drain_soon(void) {
+    pthread_t thread;
+    stay_awake();
+    if (!runs && pthread_create(&thread, NULL, take_off, NULL) == 0) {
+        runs = true;
+        pthread_detach(thread);
+        pthread_atfork(NULL, NULL, is_child);
+    }
+    wake();
+}
+
+void drain_add(GpuFlight *flight) {
+    GpuFlight **at = &flights;
+    while (*at)
+        at = &(*at)->next;
+    *at = flight;
+    flight->things = hold_things();
+    __atomic_add_fetch(&in_air, 1, __ATOMIC_RELAXED);
+    flight->context->unwritten++;
+    __atomic_add_fetch(&unwritten, 1, __ATOMIC_RELEASE);
+    gpu_busy(true);
+    if (flight->watched.found && !flight->failed)
+        hang_made(&flight->watched, flight_ended(flight));
+    __atomic_add_fetch(&added, 1, __ATOMIC_RELEASE);
+    wake();
+}
+
+void drain_changed(void) {
+    pthread_cond_broadcast(&changed);
+}
+
+bool drain_one(GpuContext *context) {
+    uint64_t before = context->landed;
+    if (!context->flying)
+        return false;
+    while (context->landed == before)
+        pthread_cond_wait(&changed, &gpu_mutex);
+    return true;
+}
+
+void drain_all(GpuContext *context) {
+    while (context->flying || context->unwritten)
+        pthread_cond_wait(&changed, &gpu_mutex);
+}
+
+bool drain_until(GpuContext *context, uint64_t nanoseconds) {
+    uint64_t end = gpu_now() + nanoseconds;
+    while ((context->flying || context->unwritten) && gpu_now() < end) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += LONGEST_NAP;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&changed, &gpu_mutex, &until);
+    }
+    return !context->flying && !context->unwritten;
+}
+
+bool drain_is_done(void) {
+    return __atomic_load_n(&unwritten, __ATOMIC_ACQUIRE) == 0;
+}
+
+bool drain_flies(void) {
+    return __atomic_load_n(&in_air, __ATOMIC_RELAXED) != 0;
+}
+
+bool drain_busy(Handle context) {
+    bool found = false;
+    pthread_mutex_lock(&gpu_mutex);
+    for (const GpuFlight *flight = flights; flight && !found; flight = flight->next)
+        found = !flight->failed && flight->context->context == context &&
+                gpu_driver(NULL)->event_query(flight_ended(flight)) == NOT_READY;
+    pthread_mutex_unlock(&gpu_mutex);
+    return found;
+}
+
+bool drain_runs(uint64_t before, Handle context) {
+    bool found = false;
+    pthread_mutex_lock(&gpu_mutex);
+    for (const GpuFlight *flight = flights; flight && !found; flight = flight->next)
+        found = flight->watched.found && !flight->failed && flight->things < before &&
+                (!context || flight->context->context == context) &&
+                gpu_driver(NULL)->event_query(flight_ended(flight)) == NOT_READY;
+    pthread_mutex_unlock(&gpu_mutex);
+    return found;
+}
+
+void drain_lost(void) {
+    for (const GpuFlight *flight = flights; flight; flight = flight->next)
+        if (flight->watched.end == HANG_NOT) /* else the cause is reported */
+            gpu_unseen(flight->kernel->name, "it had not ended when the program did");
+}

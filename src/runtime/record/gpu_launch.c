@@ -1,0 +1,474 @@
+/* Launches: whether one is recorded, which is made of the twin of its kernel then (gpu_twins.c), and the parameter that
+ * it gets for it. All others are made as the program has them. */
+#include "runtime/record/gpu.h"
+
+#include "base/hash.h"
+#include "runtime/hooks.h"
+
+#include <stdlib.h>
+
+/* Allocations as large as POOL may be of an allocator that hands out parts, which are nowhere nearer than NEAR. */
+enum { ALIGNED = 16, NEAR = 512, POOL = 2 << 20, POINTERS_MOST = 64 };
+enum { PARAMETER_BYTES = 1 << 15, OURS_MOST = 128, MOST_DIFFERENT = 1000, MOST_APART = 4, USUAL_LAUNCHES = 3 };
+
+pthread_mutex_t gpu_mutex = PTHREAD_MUTEX_INITIALIZER;
+static const char tells_nothing[] = "the driver tells nothing of its stream: a launch before it may have failed";
+static uint64_t launches;  /* numbers so far */
+static uint64_t of_graphs; /* ... of graphs, not of launches */
+
+uint64_t gpu_launches(void) {
+    return launches - of_graphs;
+}
+
+uint64_t gpu_graph_number(void) {
+    pthread_mutex_lock(&gpu_mutex);
+    uint64_t number = launches++;
+    of_graphs++;
+    pthread_mutex_unlock(&gpu_mutex);
+    return number;
+}
+
+/* ---- Parameters ---------------------------------------------------------------------------------- */
+
+/* Parameters as one block, and its size; NULL: they are given one by one. */
+static const char *packed(const SeenLaunch *launch, size_t *bytes) {
+    const char *block = NULL;
+    *bytes = 0;
+    for (void **extra = launch->parameters ? NULL : launch->extra; extra && *extra != (void *)(uintptr_t)EXTRA_END;
+         extra += 2) {
+        if (*extra == (void *)(uintptr_t)EXTRA_POINTER)
+            block = extra[1];
+        else if (*extra == (void *)(uintptr_t)EXTRA_SIZE)
+            *bytes = *(size_t *)extra[1];
+    }
+    return block;
+}
+
+/* The bytes of the parameters as the kernel sees them. */
+static bool take_values(const GpuKernel *kernel, const SeenLaunch *launch, uint8_t *values) {
+    size_t size;
+    const char *block = packed(launch, &size);
+    for (size_t i = 0; i < kernel->parameter_count; i++) {
+        const GpuParameter *parameter = &kernel->parameters[i];
+        const char *from = block ? block + parameter->offset : launch->parameters ? launch->parameters[i] : NULL;
+        if (!from || parameter->offset + parameter->bytes > PARAMETER_BYTES ||
+            (block && parameter->offset + parameter->bytes > size))
+            return false;
+        memcpy(values + parameter->offset, from, parameter->bytes);
+    }
+    return true;
+}
+
+static Result go_packed(const SeenLaunch *launch, const GpuKernel *kernel, const void *ours, size_t ours_bytes,
+                        const char *block, size_t bytes) {
+    char values[PARAMETER_BYTES + OURS_MOST] = {0};
+    size_t size = kernel->ours + ours_bytes;
+    void *extra[] = {(void *)(uintptr_t)EXTRA_POINTER, values, (void *)(uintptr_t)EXTRA_SIZE, &size,
+                     (void *)(uintptr_t)EXTRA_END};
+    if (size > sizeof values)
+        return INVALID_VALUE;
+    memcpy(values, block, bytes < kernel->ours ? bytes : kernel->ours);
+    memcpy(values + kernel->ours, ours, ours_bytes);
+    return launch->go(launch, NULL, extra);
+}
+
+Result launch_ours(const SeenLaunch *launch, const GpuKernel *kernel, const void *ours, size_t ours_bytes) {
+    size_t bytes;
+    const char *block = packed(launch, &bytes);
+    if (block)
+        return go_packed(launch, kernel, ours, ours_bytes, block, bytes);
+    if (!launch->parameters && kernel->parameter_count)
+        return launch->go(launch, NULL, launch->extra); /* the driver says what is wrong */
+    void *parameters[kernel->parameter_count + 1];
+    for (size_t i = 0; i < kernel->parameter_count; i++)
+        parameters[i] = launch->parameters[i];
+    parameters[kernel->parameter_count] = (void *)(uintptr_t)ours;
+    return launch->go(launch, parameters, NULL);
+}
+
+static Result go_plain(const SeenLaunch *launch) {
+    return launch->go(launch, launch->parameters, launch->extra);
+}
+
+/* ---- Which are recorded -------------------------------------------------------------------------- */
+
+/* The driver is asked only for what may be one: there are many other words in tensor maps. */
+static const Allocation *allocation_of(uint64_t word) {
+    return word >> 32 && !(word >> 48) ? memory_find(word) : NULL;
+}
+
+/* Of addresses: which are the same, how far those are apart that are near, and how they are aligned. Memory that is
+ * somewhere else in each launch makes no other launch of it, but what overlaps in one of them alone does. */
+typedef struct Pointers {
+    uint64_t seen[POINTERS_MOST];
+    uint32_t count;
+} Pointers;
+
+static uint64_t add_pointer(uint64_t key, Pointers *pointers, const Allocation *in, uint64_t address) {
+    uint64_t about[3] = {address % ALIGNED, POINTERS_MOST, 0};
+    uint64_t near = in->bytes < POOL && in->bytes > NEAR ? in->bytes : NEAR;
+    for (uint32_t i = 0; i < pointers->count && about[1] == POINTERS_MOST; i++) {
+        uint64_t apart = address - pointers->seen[i];
+        if (apart + near < 2 * near) {
+            about[1] = i;
+            about[2] = apart;
+        }
+    }
+    if (pointers->count < POINTERS_MOST)
+        pointers->seen[pointers->count++] = address;
+    return hash_bytes(key, about, sizeof about);
+}
+
+/* Of what tells launches apart: the shape, the numbers, and how addresses lie to each other; and on which of the first
+ * streams it is: what is recorded of one alone cannot be held against the others. */
+static uint64_t launch_key(const GpuKernel *kernel, const SeenLaunch *launch, const uint8_t *values, uint32_t stream) {
+    uint64_t key = hash_bytes(HASH_START, launch->grid, sizeof launch->grid), word;
+    Pointers pointers = {0};
+    key = hash_bytes(key, launch->block, sizeof launch->block);
+    key = hash_bytes(key, launch->cluster, sizeof launch->cluster);
+    key = hash_bytes(key, &launch->shared, sizeof launch->shared);
+    key = hash_bytes(key, &launch->dependent, sizeof launch->dependent);
+    stream = stream < MOST_APART ? stream : MOST_APART;
+    key = hash_bytes(key, &stream, sizeof stream);
+    for (size_t i = 0; i < kernel->parameter_count; i++) {
+        const GpuParameter *parameter = &kernel->parameters[i];
+        for (size_t at = 0; at < parameter->bytes; at += 8) {
+            size_t rest = parameter->bytes - at < 8 ? parameter->bytes - at : 8;
+            memcpy(&word, values + parameter->offset + at, rest);
+            const Allocation *in = rest < 8 ? NULL : allocation_of(word);
+            if (!in)
+                key = hash_bytes(key, values + parameter->offset + at, rest);
+            else
+                key = add_pointer(key, &pointers, in, word);
+        }
+    }
+    return key;
+}
+
+/* Of what tells launches apart that are equal otherwise: where their memory is. */
+static uint64_t exact_key(const GpuKernel *kernel, uint64_t key, const uint8_t *values) {
+    key = hash_bytes(key, &kernel, sizeof kernel);
+    for (size_t i = 0; i < kernel->parameter_count; i++)
+        key = hash_bytes(key, values + kernel->parameters[i].offset, kernel->parameters[i].bytes);
+    return key;
+}
+
+/* Whether it was seen so often that it is not recorded again; *different: it was not, but many others were. */
+static bool is_repeated(GpuKernel *kernel, uint64_t key, bool *different) {
+    for (size_t i = 0; i < kernel->seen_count; i++)
+        if (kernel->seen[i].key == key)
+            return kernel->seen[i].times++ >= gpu_options()->launches ||
+                   (kernel->seen[i].enough && gpu_options()->launches <= USUAL_LAUNCHES);
+    *different = kernel->seen_count == MOST_DIFFERENT;
+    GpuSeen *more = *different ? NULL : realloc(kernel->seen, (kernel->seen_count + 1) * sizeof *more);
+    if (!more)
+        return *different;
+    kernel->seen = more;
+    kernel->seen[kernel->seen_count++] = (GpuSeen){.key = key, .times = 1};
+    return gpu_options()->launches == 0;
+}
+
+uint64_t gpu_launch_key(GpuKernel *kernel, const SeenLaunch *launch, uint64_t *exact) {
+    uint8_t values[PARAMETER_BYTES];
+    pthread_mutex_lock(&gpu_mutex);
+    bool records = kernel->wanted && kernel->home->ptx && !gpu_checks() && gpu_measure(kernel, launch->function) &&
+                   take_values(kernel, launch, values);
+    pthread_mutex_unlock(&gpu_mutex);
+    if (!records)
+        return 0;
+    pthread_mutex_lock(&hook_mutex);
+    uint64_t key = launch_key(kernel, launch, values, 0);
+    pthread_mutex_unlock(&hook_mutex);
+    *exact = exact_key(kernel, key, values);
+    return key | 1;
+}
+
+/* It was not recorded after all. */
+static void unsee(GpuKernel *kernel, uint64_t key) {
+    for (size_t i = 0; i < kernel->seen_count; i++)
+        if (kernel->seen[i].key == key && kernel->seen[i].times)
+            kernel->seen[i].times--;
+}
+
+/* What distinguishes a launch from others, and its parameters. */
+typedef struct Choice {
+    uint64_t key;
+    OrderKernel looked_at;
+    uint8_t values[PARAMETER_BYTES];
+} Choice;
+
+/* Whether it is to be recorded; if it is not, that is counted or said. */
+static bool is_chosen(GpuKernel *kernel, const SeenLaunch *launch, const GpuOrder *order, uint64_t number,
+                      Choice *choice) {
+    bool different = false;
+    if (!take_values(kernel, launch, choice->values)) {
+        gpu_unseen(kernel->name, "its parameters could not be read");
+        return false;
+    }
+    pthread_mutex_lock(&hook_mutex);
+    choice->key = launch_key(kernel, launch, choice->values, order->order.stream);
+    pthread_mutex_unlock(&hook_mutex);
+    choice->looked_at =
+        (OrderKernel){.name = kernel->name, .key = exact_key(kernel, choice->key, choice->values), .number = number};
+    if (!is_repeated(kernel, choice->key, &different))
+        return true;
+    if (different) {
+        gpu_unseen(kernel->name, "it has more than %d launches that differ in shape or numbers", MOST_DIFFERENT);
+        return false;
+    }
+    if (launch->again || order_wants(order, choice->looked_at.key))
+        return true;
+    kernel->repeated++;
+    order_looked_at(order, &choice->looked_at);
+    return false;
+}
+
+/* A flight for a launch that is to be recorded; NULL: it cannot be, which is said. The mutex is held, and let go until
+ * there is a twin. */
+static GpuFlight *take_flight(GpuContext *context, GpuKernel *kernel, const SeenLaunch *launch, const Choice *choice,
+                              Handle *twin) {
+    const char *why = disk_full;
+    GpuModule *module = NULL;
+    *twin = NULL;
+    if (disk_has(kernel->packed + kernel->module->ptx_bytes)) {
+        pthread_mutex_unlock(&gpu_mutex);
+        *twin = gpu_twin(kernel, launch, &module, &why);
+        pthread_mutex_lock(&gpu_mutex);
+    }
+    GpuFlight *flight = *twin ? flight_take(context, kernel, module, choice->key, launch, &why) : NULL;
+    if (!flight) {
+        gpu_unseen(kernel->name, "%s", why);
+        unsee(kernel, choice->key);
+    } else if (kernel->parameter_bytes && (flight->parameters = malloc(kernel->parameter_bytes))) {
+        memcpy(flight->parameters, choice->values, kernel->parameter_bytes);
+    }
+    return flight;
+}
+
+/* ---- Making one ---------------------------------------------------------------------------------- */
+
+/* Counts launches. The kernel, if it is one that can be recorded; NULL: it runs as it is, which is said if it is to be.
+ */
+static GpuKernel *recordable(GpuKernel *kernel, Handle function, uint64_t times) {
+    if (!kernel) {
+        const char *name = function ? function_name(function) : NULL;
+        gpu_unseen_times(times, name ? name : "kernel_without_a_name", "its module was not seen being loaded");
+        return NULL;
+    }
+    kernel->launches += times;
+    if (!kernel->wanted)
+        return NULL;
+    if (kernel->home->ptx)
+        return kernel;
+    gpu_unseen_times(times, kernel->name, "%s",
+                     kernel->home->why ? kernel->home->why : "there was no memory for its text");
+    return NULL;
+}
+
+/* Whether it has no PTX, and the options do not leave it out. */
+bool gpu_is_library(const GpuKernel *kernel) {
+    const char *why = kernel && kernel->wanted ? kernel->home->why : NULL;
+    return why && strcmp(why, NO_PTX) == 0;
+}
+
+void gpu_ran_plain(GpuKernel *kernel, uint64_t times, const char *why) {
+    pthread_mutex_lock(&gpu_mutex);
+    launches += times;
+    kernel = times ? recordable(kernel, NULL, times) : NULL;
+    if (kernel && why)
+        gpu_unseen_times(times, kernel->name, "%s", why);
+    else if (kernel)
+        kernel->repeated += times;
+    pthread_mutex_unlock(&gpu_mutex);
+}
+
+/* The driver does not take it with what records it: it is launched as the program has it, whatever comes of that. */
+static Result make_after_all(const SeenLaunch *launch, GpuKernel *kernel, uint64_t key, Result refused) {
+    Result result = go_plain(launch);
+    pthread_mutex_lock(&gpu_mutex);
+    unsee(kernel, key);
+    pthread_mutex_unlock(&gpu_mutex);
+    if (!result && refused)
+        gpu_unseen(kernel->name, "it cannot be launched like this with what records it (error %d)", refused);
+    else if (!result)
+        gpu_unseen(kernel->name, "its records could not be prepared");
+    return result;
+}
+
+static Result make_flight(const SeenLaunch *launch, Handle twin, GpuFlight *flight, Handle stream) {
+    SeenLaunch recorded = *launch;
+    bool begun = flight_begins(flight, stream);
+    if (begun) {
+        pthread_mutex_lock(&gpu_mutex);
+        drain_watch(flight);
+        pthread_mutex_unlock(&gpu_mutex);
+    }
+    recorded.function = twin;
+    Result result = begun ? launch_ours(&recorded, flight->kernel, &flight->block, sizeof flight->block) : 0;
+    bool made = begun && !result;
+    GpuKernel *kernel = flight->kernel;
+    uint64_t key = flight->key;
+    if (made)
+        flight_made(flight, stream);
+    else
+        flight_undo(flight, stream);
+    if (result && flight->watched.found)
+        hang_release(&flight->watched);
+    pthread_mutex_lock(&gpu_mutex);
+    if (made) {
+        kernel->recorded++;
+        gpu_pack_behind(flight);
+    }
+    drain_add(flight);
+    pthread_mutex_unlock(&gpu_mutex);
+    return made ? 0 : make_after_all(launch, kernel, key, result);
+}
+
+/* Mode shadow: every launch is checked. One that cannot be runs as it is. */
+static Result make_checked(const SeenLaunch *launch, GpuKernel *kernel, Handle stream) {
+    uint8_t values[PARAMETER_BYTES];
+    bool different = false, again = false;
+    SeenLaunch checked = *launch;
+    GpuModule *module;
+    const char *problem = take_values(kernel, launch, values) ? NULL : "its parameters could not be read";
+    if (!problem && (checked.function = gpu_twin(kernel, launch, &module, &problem))) {
+        pthread_mutex_lock(&hook_mutex);
+        uint64_t key = launch_key(kernel, launch, values, 0);
+        pthread_mutex_unlock(&hook_mutex);
+        pthread_mutex_lock(&gpu_mutex);
+        again = is_repeated(kernel, key, &different);
+        pthread_mutex_unlock(&gpu_mutex);
+        problem = NULL;
+        Result result = checked_launch(&checked, kernel, stream, values, again, &problem);
+        if (!problem && !result)
+            kernel->recorded++;
+        if (!problem)
+            return result ? make_after_all(launch, kernel, key, result) : 0;
+    }
+    gpu_unseen(kernel->name, "%s", problem);
+    return go_plain(launch);
+}
+
+static GpuOrder ordered(const SeenLaunch *launch, const GpuContext *context, uint64_t number) {
+    GpuOrder order = {0};
+    OrderLaunch made = {.stream = {.handle = launch->stream,
+                                   .context = context ? context->context : NULL,
+                                   .per_thread = launch->per_thread},
+                        .number = number,
+                        .dependent = launch->dependent,
+                        .triggered = {launch->triggered[0], launch->triggered[1]}};
+    order_launch(&made, &order);
+    return order;
+}
+
+static Handle stream_of(const SeenLaunch *launch) {
+    return launch->stream || !launch->per_thread ? launch->stream : (Handle)(uintptr_t)STREAM_PER_THREAD;
+}
+
+/* Before the first launch of a kernel is placed among others: its twin may take long. */
+static void prepare(GpuKernel *kernel, const SeenLaunch *launch) {
+    const char *why;
+    GpuModule *module;
+    kernel->prepared = true;
+    if (!gpu_options()->launches)
+        return;
+    pthread_mutex_unlock(&gpu_mutex);
+    int mode = gpu_relax();
+    gpu_twin(kernel, launch, &module, &why);
+    gpu_relaxed(mode);
+    pthread_mutex_lock(&gpu_mutex);
+}
+
+/* The driver does not say whether its stream is captured: a launch before it failed, or the stream would wait for one
+ * that is. This one fails then, as it would without us. */
+static Result make_unknown(const SeenLaunch *launch) {
+    Result result = go_plain(launch);
+    if (result)
+        return result;
+    pthread_mutex_lock(&gpu_mutex);
+    launches++;
+    GpuKernel *kernel = recordable(gpu_kernel(launch->function), launch->function, 1);
+    if (kernel)
+        gpu_unseen(kernel->name, tells_nothing);
+    pthread_mutex_unlock(&gpu_mutex);
+    return 0;
+}
+
+/* A flight for a launch that was chosen, which has its place among others; NULL: it runs as it is. */
+static GpuFlight *ready(GpuContext *context, GpuKernel *kernel, const SeenLaunch *launch, Choice *choice,
+                        GpuOrder *order, Handle *twin) {
+    GpuFlight *flight = take_flight(context, kernel, launch, choice, twin);
+    if (flight) {
+        flight->launch.number = choice->looked_at.number;
+        flight->order = *order;
+        choice->looked_at.recorded = true;
+        order_looked_at(order, &choice->looked_at);
+        drain_soon();
+    }
+    return flight;
+}
+
+/* Of launches that are not recorded, the driver is asked for the context alone. */
+static Result make(const SeenLaunch *launch) {
+    Handle stream = stream_of(launch), twin = NULL;
+    uint64_t now = gpu_now();
+    Choice choice;
+    GpuCapture capture = launch->later ? CAPTURE_ACTIVE : capture_underway() ? gpu_capture(stream) : CAPTURE_NONE;
+    if (capture == CAPTURE_ACTIVE) /* a node, which counts when its graph is launched */
+        return go_plain(launch);
+    if (capture == CAPTURE_UNKNOWN)
+        return make_unknown(launch);
+    pthread_mutex_lock(&gpu_mutex);
+    GpuKernel *kernel = recordable(gpu_kernel(launch->function), launch->function, 1);
+    bool measured = kernel && gpu_measure(kernel, launch->function);
+    if (measured && !kernel->prepared)
+        prepare(kernel, launch);
+    uint64_t number = launches++;
+    if (measured && gpu_checks()) {
+        pthread_mutex_unlock(&gpu_mutex);
+        int mode = gpu_relax();
+        Result result = make_checked(launch, kernel, stream);
+        gpu_relaxed(mode);
+        return result;
+    }
+    GpuContext *context = measured ? gpu_context() : NULL;
+    GpuOrder order = ordered(launch, context, number);
+    if (context && is_chosen(kernel, launch, &order, number, &choice)) {
+        int mode = gpu_relax();
+        bool unknown = gpu_capture(stream) == CAPTURE_UNKNOWN;
+        GpuFlight *flight = unknown ? NULL : ready(context, kernel, launch, &choice, &order, &twin);
+        if (flight)
+            flight->made_at = now;
+        else
+            order_free(&order);
+        if (unknown)
+            unsee(kernel, choice.key);
+        pthread_mutex_unlock(&gpu_mutex);
+        Result result = flight ? make_flight(launch, twin, flight, stream) : 0;
+        gpu_relaxed(mode);
+        if (!flight)
+            result = go_plain(launch);
+        if (unknown && !result)
+            gpu_unseen(kernel->name, tells_nothing);
+        return result;
+    }
+    if (!kernel && gpu_is_library(gpu_kernel(launch->function)))
+        order_library(&order, number);
+    if (kernel && !context)
+        gpu_unseen(kernel->name, "there was no memory to record it");
+    order_free(&order);
+    pthread_mutex_unlock(&gpu_mutex);
+    return go_plain(launch);
+}
+
+Result gpu_launch(const SeenLaunch *launch) {
+    if (!launch->later)
+        hold_to_launch(launch->function, stream_of(launch));
+    over_making(1);
+    Result result = make(launch);
+    over_making(-1);
+    if (!result && !launch->later)
+        result = hold_launched(stream_of(launch));
+    gpu_failed(result, NULL);
+    return result;
+}

@@ -1,0 +1,95 @@
+/* Which launches of a program are over when another one begins: a clock for each stream and event, and one for the
+ * host. What could order two launches and is not seen makes it open whether they are ordered (RECORDING_ORDER_OPEN,
+ * RecordingKnown.maybe): no launch is accused of a race for what was not looked at.
+ *
+ * The host is one: what one of its threads has waited for is over for the launches of all of them. */
+#ifndef RUNTIME_RECORD_GPU_ORDER_H
+#define RUNTIME_RECORD_GPU_ORDER_H
+
+#include "runtime/driver.h"
+#include "trace/copies.h"
+
+#include <stdbool.h>
+
+enum { ORDER_STREAMS = 256 }; /* that are distinguished */
+
+/* A stream as a call names it: none is that of the thread, or that which all others wait for. */
+typedef struct OrderStream {
+    Handle context, handle;
+    bool per_thread; /* none is that of the thread */
+} OrderStream;
+
+/* Of a launch that is recorded. */
+typedef struct GpuOrder {
+    RecordingOrder order;
+    RecordingKnown *known;
+    bool there;
+} GpuOrder;
+
+/* How a launch is made. */
+typedef struct OrderLaunch {
+    OrderStream stream;
+    uint64_t number;
+    bool dependent;      /* on the one before it, and may begin before that has ended */
+    Handle triggered[2]; /* events that it records while it runs; NULL: none */
+} OrderLaunch;
+
+/* Whether anything asks: in mode record alone. */
+bool order_on(void);
+/* As the driver has it. */
+Handle order_handle(OrderStream stream);
+/* A launch is made. Its order has to be freed. */
+void order_launch(const OrderLaunch *launch, GpuOrder *order);
+void order_free(GpuOrder *order);
+
+/* A launch of a kernel that is recorded, or is equal to recorded launches and is not recorded itself. */
+typedef struct OrderKernel {
+    const char *name; /* stays */
+    uint64_t key;     /* of the kernel, its shape and its arguments */
+    uint64_t number;  /* of the launch */
+    bool recorded;
+} OrderKernel;
+/* Whether the launch is to be recorded though it is equal to others: it can run at the same time as another launch, and
+ * no two launches with the same arguments were recorded that could. */
+bool order_wants(const GpuOrder *order, uint64_t key);
+void order_looked_at(const GpuOrder *order, const OrderKernel *kernel);
+/* Calls `tell` with each two kernels of which launches could run at the same time, and were never recorded so. */
+void order_each_missed(void (*tell)(const char *kernel, const char *other, uint64_t launches));
+/* A launch of a kernel that has no PTX. */
+void order_library(const GpuOrder *order, uint64_t number);
+/* How often such a launch and one that was looked at could run at the same time. */
+uint64_t order_library_beside(void);
+
+/* Whether the host knows that the launch of that number in that stream is over: so are all that come behind it. */
+bool order_is_over(uint32_t stream, uint64_t number);
+
+/* A copy or a memset. */
+typedef struct OrderCopy {
+    OrderStream stream;
+    bool host_waits;
+    RecordingArea reads, writes; /* bytes 0: none */
+    const char *name;            /* of the entry point */
+} OrderCopy;
+void order_copy(const OrderCopy *copy);
+/* Something that is no launch. `host`: the host waits for it. */
+void order_work(OrderStream stream, bool host);
+void order_destroyed(OrderStream stream);
+void order_event_recorded(Handle event, OrderStream stream);
+void order_event_destroyed(Handle event);
+void order_stream_waits(OrderStream stream, Handle event);
+/* The host knows that all before it is over. */
+void order_host_event(Handle event);
+void order_host_stream(OrderStream stream);
+void order_host_context(Handle context); /* NULL: all of them */
+/* The host is told when all before it is over, and nothing sees what it does then. */
+void order_host_called(OrderStream stream);
+/* The stream waits for something that nothing sees. */
+void order_opened(OrderStream stream);
+/* From now on events may be recorded, or waited for, by others. */
+void order_events_elsewhere(void);
+/* Memory that launches have used is free when what the stream has is over; and it is given to another one, which waits
+ * for that. */
+void order_freed(DevicePointer memory, uint64_t bytes, OrderStream stream);
+void order_allocated(DevicePointer memory, uint64_t bytes, OrderStream stream);
+
+#endif

@@ -1,0 +1,120 @@
+/* What was launched and not looked at: each kernel with the reasons, and how often. It becomes a recording that has
+ * nothing else in it, so that a check of the folder knows of it. */
+#include "runtime/record/gpu.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct Unseen {
+    struct Unseen *next;
+    char *kernel, *why;
+    uint64_t launches;
+    bool library, written; /* library: it has no PTX */
+} Unseen;
+
+static Unseen *first;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void add(const char *kernel, uint64_t launches, const char *why, va_list arguments) {
+    char *sentence = NULL;
+    if (vasprintf(&sentence, why, arguments) < 0)
+        return;
+    Unseen *unseen = first;
+    while (unseen && (strcmp(unseen->kernel, kernel) != 0 || strcmp(unseen->why, sentence) != 0))
+        unseen = unseen->next;
+    if (unseen) {
+        free(sentence);
+    } else if ((unseen = calloc(1, sizeof *unseen))) {
+        *unseen = (Unseen){
+            .next = first, .kernel = strdup(kernel), .why = sentence, .library = strcmp(sentence, NO_PTX) == 0};
+        first = unseen;
+    }
+    if (unseen)
+        unseen->launches += launches;
+}
+
+void gpu_unseen_times(uint64_t times, const char *kernel, const char *why, ...) {
+    va_list arguments;
+    va_start(arguments, why);
+    pthread_mutex_lock(&mutex);
+    add(kernel, times, why, arguments);
+    pthread_mutex_unlock(&mutex);
+    va_end(arguments);
+}
+
+/* The mutex is held. */
+__attribute__((format(printf, 3, 4))) static void add_more(const char *kernel, uint64_t launches, const char *why,
+                                                           ...) {
+    va_list arguments;
+    va_start(arguments, why);
+    add(kernel, launches, why, arguments);
+    va_end(arguments);
+}
+
+static void add_missed(const char *kernel, const char *other, uint64_t launches) {
+    add_more(kernel, launches,
+             "it could run at the same time as %s, and the two were not recorded together with these arguments", other);
+}
+
+static void write_texts(const char *kernel, Text *sentences, Text *libraries) {
+    Recording recording = {.launch.abi = RECORDING_ABI,
+                           .kernel = kernel,
+                           .device = "",
+                           .unseen = {sentences->data, sentences->size},
+                           .libraries = {libraries->data, libraries->size}};
+    drain_write(&recording, 0);
+    text_free(sentences);
+    text_free(libraries);
+}
+
+/* All that is said of one kernel. */
+static void write_kernel(const Unseen *of) {
+    Text sentences = {0}, none = {0};
+    for (Unseen *unseen = first; unseen; unseen = unseen->next) {
+        if (strcmp(unseen->kernel, of->kernel) != 0 || unseen->written)
+            continue;
+        text_addf(&sentences, "%s: %llu launch%s not looked at", unseen->why, (unsigned long long)unseen->launches,
+                  unseen->launches == 1 ? " was" : "es were");
+        text_char(&sentences, 0);
+        unseen->written = true;
+    }
+    write_texts(of->kernel, &sentences, &none);
+}
+
+/* Kernels of libraries, with how often each was launched. They are no gap in what was looked at if each of their
+ * launches is ordered with all that was. */
+static uint64_t write_libraries(void) {
+    uint64_t launches = 0, beside = order_on() ? order_library_beside() : 0;
+    Text names = {0}, sentence = {0};
+    for (Unseen *unseen = first; unseen; unseen = unseen->next) {
+        if (!unseen->library)
+            continue;
+        launches += unseen->launches;
+        unseen->written = true;
+        text_addf(&names, "%llu %s", (unsigned long long)unseen->launches, unseen->kernel);
+        text_char(&names, 0);
+    }
+    if (!names.size)
+        return 0;
+    if (beside) {
+        text_addf(&sentence,
+                  "%llu launch%s of kernels that have no PTX could run at the same time as launches that were looked "
+                  "at: races between them were not looked for",
+                  (unsigned long long)beside, beside == 1 ? "" : "es");
+        text_char(&sentence, 0);
+    }
+    write_texts("kernels_without_ptx", &sentence, &names);
+    return launches;
+}
+
+uint64_t gpu_unseen_write(void) {
+    pthread_mutex_lock(&mutex);
+    order_each_missed(add_missed);
+    uint64_t libraries = write_libraries();
+    for (Unseen *unseen = first; unseen; unseen = unseen->next)
+        if (!unseen->written)
+            write_kernel(unseen);
+    pthread_mutex_unlock(&mutex);
+    return libraries;
+}

@@ -1,0 +1,65 @@
+/* Memory with shadow memory beside it, for kernels that check themselves (trace/shadow.h): one range of addresses is
+ * reserved, allocations are mapped into its first part, their cells into the second, so that a cell is found by
+ * arithmetic. One launch at a time: prepare, launch, collect.
+ *
+ * It knows the driver by the functions that it is given, and nothing else of the program that it runs in. */
+#ifndef RUNTIME_SHADOW_GPU_SHADOW_H
+#define RUNTIME_SHADOW_GPU_SHADOW_H
+
+#include "runtime/shadow/gpu_map.h"
+#include "trace/shadow.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct GpuShadow GpuShadow;
+
+typedef struct GpuShadowOptions {
+    bool seed_layout;
+    uint64_t range;     /* bytes of addresses for allocations; 0: four times the device's memory */
+    uint64_t row_bytes; /* the most that clocks of flags may take; 0: 64 MiB */
+} GpuShadowOptions;
+
+/* For a device, whose context is current. NULL, with a sentence. */
+GpuShadow *gpu_shadow_open(GpuResolve *resolve, int device, const GpuShadowOptions *options, const char **problem);
+void gpu_shadow_close(GpuShadow *shadow);
+
+/* In place of cuMemAlloc and cuMemFree. 0, or what the driver says. Whole pages of the device (2 MiB) are taken. */
+int gpu_shadow_allocate(GpuShadow *shadow, uint64_t bytes, uint64_t *address);
+int gpu_shadow_release(GpuShadow *shadow, uint64_t address);
+/* Whether an address is in the range; `*base`, `*bytes`: of its allocation, as it was asked for. */
+bool gpu_shadow_holds(const GpuShadow *shadow, uint64_t address, uint64_t *base, uint64_t *bytes);
+
+/* The 16 bytes of the module's variable `weir_shadow`. */
+typedef struct GpuShadowMark {
+    uint32_t abi, sites, flags, cell;
+} GpuShadowMark;
+
+typedef struct GpuShadowShape {
+    uint32_t grid[3], block[3], cluster[3];
+    uint32_t resident; /* CTAs that can run at the same time: per SM, times SMs */
+    const ShadowMap *maps;
+    uint32_t map_count;
+    void *stream;
+} GpuShadowShape;
+
+/* Fills in the last parameter of the kernel, and puts on the stream what has to be done before. False, with a sentence:
+ * the launch cannot be checked. */
+bool gpu_shadow_prepare(GpuShadow *shadow, const GpuShadowMark *mark, const GpuShadowShape *shape, ShadowLaunch *launch,
+                        const char **problem);
+
+/* Its first sizeof(ShadowState) + count * sizeof(ShadowReport) bytes are what a recording has as RECORDING_SHADOW. */
+typedef struct GpuShadowResult {
+    ShadowState state; /* the counters behind `trouble` */
+    ShadowReport reports[SHADOW_REPORTS];
+    uint32_t count; /* of them that are there */
+} GpuShadowResult;
+
+/* Waits for the stream, and fetches what the launch has reported. */
+int gpu_shadow_collect(GpuShadow *shadow, void *stream, GpuShadowResult *result);
+
+/* For PyTorch's CUDAPluggableAllocator, which has no context of its own: `weir_gpu_alloc` and `weir_gpu_free` of
+ * libweir-gpu.so call the shadow of that device. */
+
+#endif

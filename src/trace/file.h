@@ -1,0 +1,135 @@
+/* A recording as a file: the PTX that was run, the launch, the memory that there was, and the chunks.
+ *
+ *     "weirrec1", then sections: { kind: u32, 0: u32, bytes: u64 } and so many bytes, padded to 8; RECORDING_END last.
+ *
+ * It can come from anywhere: the reader believes no number in it. Writing needs nothing but this room and base, so that
+ * a library in another program can do it. */
+#ifndef TRACE_FILE_H
+#define TRACE_FILE_H
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "trace/record.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+typedef enum RecordingSection {
+    RECORDING_END,
+    RECORDING_LAUNCH,     /* RecordingLaunch, then the kernel's name and the device's, each with a zero behind it */
+    RECORDING_PTX,        /* the text before it was instrumented */
+    RECORDING_PARAMETERS, /* bytes of the kernel's parameters, without ours */
+    RECORDING_MEMORY,     /* RecordingMemory of each allocation; may be missing */
+    RECORDING_FIRST,      /* chunks, one for each warp that was recorded */
+    RECORDING_MORE,       /* chunks */
+    RECORDING_UNSEEN,    /* sentences, each with a zero behind it: what was not looked at, and why. There may be nothing
+                            beside it but RECORDING_LAUNCH: of a kernel that could not be recorded */
+    RECORDING_SHADOW,    /* of a kernel that checked itself (trace/shadow.h), in place of chunks: ShadowState, then its
+                            ShadowReports */
+    RECORDING_PACKED,    /* PackHead, then all chunks, packed (trace/pack.h); in place of RECORDING_FIRST and _MORE */
+    RECORDING_ORDER,     /* RecordingOrder, then RecordingKnown of each stream that it knows of: which launches of the
+                            program were over when this one began; may be missing */
+    RECORDING_PLACES,    /* RecordLaunch.places; may be missing */
+    RECORDING_LIBRARIES, /* kernels that have no PTX: of each "LAUNCHES NAME" with a zero behind it. Beside it there is
+                            nothing but RECORDING_LAUNCH, and RECORDING_UNSEEN where some of these launches could run at
+                            the same time as others that were looked at */
+} RecordingSection;
+
+typedef enum RecordingFlags {
+    RECORDING_HUNG = 1,      /* a wait gave up */
+    RECORDING_CUT = 2,       /* it was drained while the kernel ran, which did not end by itself */
+    RECORDING_DEPENDENT = 4, /* launched as dependent on the one before it */
+    RECORDING_AS_PASSED = 8  /* parameters lie as in the device's memory, and not as PTX counts their offsets */
+} RecordingFlags;
+
+typedef struct RecordingLaunch {
+    uint32_t abi; /* RECORDING_ABI */
+    uint32_t flags;
+    uint32_t grid[3], block[3], cluster[3];
+    uint32_t shared;  /* dynamic bytes, without what instrumentation added */
+    uint32_t spaces;  /* INSTRUMENT_... of instrument.h: which memory was recorded */
+    uint32_t options; /* others that decide what sites there are */
+    uint32_t chunk;   /* bytes of one; where no further one was used it may be less than the kernel has: what they begin
+                         with */
+    uint32_t tag;     /* unshifted */
+    uint32_t asked;   /* RecordLaunch.next: further chunks that were asked for */
+    uint32_t dropped;
+    uint32_t sample_stride, sample_run; /* of so many CTAs the first so many are recorded (sample.h); 0: all */
+    uint64_t shared_window, local_window, param_window;
+    uint64_t number;      /* of the launch in its program, from 0 */
+    uint64_t nanoseconds; /* of the kernel; 0: not measured */
+    uint64_t hang_after;
+    uint64_t fingerprint; /* of the sites that its records are of (instrument/instrument.h); 0: it has no records */
+} RecordingLaunch;
+enum { RECORDING_ABI = 3 };
+/* The CTA, by %ctaid, that is the number-th if those of a cluster stand side by side. */
+uint32_t recording_cta(const RecordingLaunch *launch, uint32_t number);
+
+typedef struct RecordingMemory {
+    uint64_t base, bytes;
+} RecordingMemory;
+
+/* When a launch was made, among all of its program: RecordingLaunch.number counts them. Of two that nothing here orders
+ * both may have run at the same time. */
+typedef enum RecordingOrderFlags {
+    /* It may have waited for something that nothing saw: memory that a stream waits for, a semaphore of others. Nothing
+     * is to be said of it and launches that it is not known to come behind. */
+    RECORDING_ORDER_OPEN = 1,
+    RECORDING_ORDER_CALLED = 2, /* the host was called from streams: it may know what nothing saw it waiting for */
+} RecordingOrderFlags;
+
+typedef struct RecordingOrder {
+    uint64_t process; /* a number that no other program has */
+    uint32_t device;
+    uint32_t stream; /* from 0; of one that is destroyed, and whose launches the host knows to be over, it may be used
+                        again */
+    uint32_t flags;
+    uint32_t known_count;
+    uint32_t reserved[2];
+} RecordingOrder;
+
+/* A clock: of the launches of a stream those before that number (RecordingLaunch.number) are over. */
+typedef struct RecordingKnown {
+    uint32_t stream;
+    uint32_t copies; /* of the copies of the stream (trace/copies.h) those before that number are over */
+    uint64_t begun;  /* when this one begins */
+    uint64_t waited; /* behind griddepcontrol.wait: more than `begun` only if it is RECORDING_DEPENDENT */
+    uint64_t maybe;  /* if the host waited for them in a way that nothing saw: it could have */
+} RecordingKnown;
+
+typedef struct Recording {
+    RecordingLaunch launch;
+    const char *kernel, *device;
+    Str ptx;
+    const uint8_t *parameters;
+    size_t parameter_bytes;
+    const RecordingMemory *memory;
+    size_t memory_count;
+    const uint8_t *first, *more;
+    size_t first_count, more_count; /* chunks */
+    const struct PackChunk *chunks; /* the same, first ones before further ones, where they lie apart; else NULL */
+    Str packed; /* to be written in place of them, near and far as it has them; reading leaves none */
+    uint32_t near, far;
+    const RecordPlaces *places;  /* NULL: not told */
+    Str unseen;                  /* sentences, each with a zero behind it */
+    Str libraries;               /* texts, each with a zero behind it */
+    Str shadow;                  /* bytes of that section; they need not be aligned */
+    const RecordingOrder *order; /* NULL: it is not known */
+    const RecordingKnown *known;
+    const struct RecordingCopies *copies; /* of its program, where they were read, too (trace/copies.h); else NULL */
+} Recording;
+
+/* How such a file's name ends: what weir exec keeps, and weir check looks for in a folder. */
+#define RECORDING_ENDING ".weirrec"
+
+/* Whether a file's first bytes are those of a recording. */
+bool recording_is(const void *bytes, size_t count);
+/* Points into `bytes`, which have to stay; packed chunks are opened in the arena. False, with one sentence in the
+ * arena. */
+bool recording_read(Recording *recording, const uint8_t *bytes, size_t count, Arena *arena, const char **problem);
+/* Reads no more than the launch, the names and the order; false: it is none, or damaged. */
+bool recording_read_order(Recording *recording, FILE *from, Arena *arena);
+/* False: it could not be written; errno says why. */
+bool recording_write(FILE *to, const Recording *recording);
+
+#endif
