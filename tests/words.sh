@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Whether scripts/words finds what it is to find, and only that: in literals, split ones too, and in pages without code.
+# Whether scripts/words finds what it is to find, and only that: in literals, split ones too, in comments and names, and in pages
+# without code.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 scratch=$(mktemp -d) || exit 2
@@ -22,9 +23,10 @@ const char *a = "nobody waits for it";
 const char *b = "the fence is put "
                 "in by the compiler";
 const char *c = "Its rings are gone\nround";
+int flight_count, in_flight, putIn, WhoNobodyKnows;
 END
 cat >"$scratch/right.c" <<'END'
-/* Whoever reads this: a comment may say parted, anew, for ever. */
+/* What reads `nobody`: a comment may name code. */
 const char *a = "nothing waits for it; input in, output in, departed, renewed, warp-group";
 const char *b = "put" " " "them in";
 END
@@ -47,7 +49,7 @@ expect 0 right.js
 expect 1 wrong.py 1 3
 expect 0 right.py
 expect 1 wrong.yml 1
-expect 1 wrong.c 2 3 5
+expect 1 wrong.c 6 6 6 2 3 5 1
 expect 0 right.c
 expect 1 wrong.md 3 9
 expect 0 right.md

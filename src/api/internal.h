@@ -48,7 +48,7 @@ struct weir_project {
 
 struct weir_result {
     weir_module *module;
-    Result result;
+    PipelineResult result;
     weir_result *joined;        /* with those before it: what other launches have shown; NULL: nothing */
     const char **witness_files; /* one a finding, in the order of the kernels; NULL where there is none, or in all */
 };

@@ -277,13 +277,13 @@ static json_t *missing_input(const Merge *merge) {
 }
 
 /* By file; those of one stay in their order, which numbers tell. */
-typedef struct Sorted {
+typedef struct MergeSorted {
     json_t *input;
     size_t number;
-} Sorted;
+} MergeSorted;
 
 static int by_file(const void *a, const void *b) {
-    const Sorted *x = a, *y = b;
+    const MergeSorted *x = a, *y = b;
     int order = strcmp(merge_text(x->input, "file"), merge_text(y->input, "file"));
     return order ? order : (x->number > y->number) - (x->number < y->number);
 }
@@ -328,11 +328,11 @@ static void write_unseen(Merge *merge) {
 
 static void write_inputs(Merge *merge, const json_t *all) {
     size_t count = json_array_size(all);
-    Sorted *sorted = calloc(count + 1, sizeof *sorted);
+    MergeSorted *sorted = calloc(count + 1, sizeof *sorted);
     json_t **inputs = calloc(count + 1, sizeof *inputs);
     merge->failed |= !sorted || !inputs;
     for (size_t i = 0; i < count && !merge->failed; i++)
-        sorted[i] = (Sorted){json_array_get(all, i), i};
+        sorted[i] = (MergeSorted){json_array_get(all, i), i};
     if (!merge->failed)
         qsort(sorted, count, sizeof *sorted, by_file);
     for (size_t i = 0; i < count && !merge->failed; i++)

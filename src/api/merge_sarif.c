@@ -9,12 +9,12 @@
 enum { MOST_RESULTS = 25000 }; /* that code scanning takes of one run */
 
 /* The parts of the run that is made. */
-typedef struct Joined {
+typedef struct MergeSarifJoined {
     json_t *rules, *rule_index; /* a list; and where in it an id is */
     json_t *results, *notifications;
     json_t *result_table, *notification_table;
     bool same_root;
-} Joined;
+} MergeSarifJoined;
 
 static const json_t *driver_of(const Document *document) {
     return json_object_get(json_object_get(document->body, "tool"), "driver");
@@ -22,7 +22,7 @@ static const json_t *driver_of(const Document *document) {
 
 /* ---- What there is -------------------------------------------------------------------------------- */
 
-static void add_rules(Merge *merge, Joined *run, const Document *document) {
+static void add_rules(Merge *merge, MergeSarifJoined *run, const Document *document) {
     const json_t *rules = json_object_get(driver_of(document), "rules");
     for (size_t i = 0; i < json_array_size(rules); i++) {
         json_t *rule = json_array_get(rules, i);
@@ -43,7 +43,7 @@ static const char *uri_of(const json_t *result) {
     return merge_text(json_object_get(first_location(result), "artifactLocation"), "uri");
 }
 
-static bool add_results(Merge *merge, Joined *run, const Document *document) {
+static bool add_results(Merge *merge, MergeSarifJoined *run, const Document *document) {
     Numbering mine = {json_object()};
     json_t *results = json_object_get(document->body, "results");
     bool good = mine.seen != NULL;
@@ -70,7 +70,7 @@ static bool add_results(Merge *merge, Joined *run, const Document *document) {
     return good;
 }
 
-static void add_notifications(Merge *merge, Joined *run, const Document *document) {
+static void add_notifications(Merge *merge, MergeSarifJoined *run, const Document *document) {
     Numbering mine = {json_object()};
     const json_t *invocation = json_array_get(json_object_get(document->body, "invocations"), 0);
     json_t *notifications = json_object_get(invocation, "toolExecutionNotifications");
@@ -106,7 +106,7 @@ static bool add_counts(Merge *merge, const Document *document) {
     return merge_worse(merge, document, merge_text(properties, "verdict"));
 }
 
-static bool add_document(Merge *merge, Joined *run, const Document *document) {
+static bool add_document(Merge *merge, MergeSarifJoined *run, const Document *document) {
     const json_t *root = json_object_get(document->body, "originalUriBaseIds");
     const json_t *first = json_object_get(merge->documents[0].body, "originalUriBaseIds");
     run->same_root &= root && first && json_equal((json_t *)root, (json_t *)first);
@@ -117,31 +117,31 @@ static bool add_document(Merge *merge, Joined *run, const Document *document) {
 
 /* ---- Writing it ----------------------------------------------------------------------------------- */
 
-static void notify(Merge *merge, Joined *run, const char *id, const char *level, const Text *text) {
+static void notify(Merge *merge, MergeSarifJoined *run, const char *id, const char *level, const Text *text) {
     json_t *notification = json_pack("{s:{s:s}, s:s, s:{s:s%}}", "descriptor", "id", id, "level", level, "message",
                                      "text", text->data, text->size);
     merge->failed |= json_array_append_new(run->notifications, notification) != 0;
 }
 
 /* By file; those of one stay in their order, which numbers tell. */
-typedef struct Sorted {
+typedef struct MergeSarifSorted {
     json_t *result;
     size_t number;
-} Sorted;
+} MergeSarifSorted;
 
 static int by_uri(const void *a, const void *b) {
-    const Sorted *x = a, *y = b;
+    const MergeSarifSorted *x = a, *y = b;
     int order = strcmp(uri_of(x->result), uri_of(y->result));
     return order ? order : (x->number > y->number) - (x->number < y->number);
 }
 
-static void write_results(Merge *merge, const Joined *run) {
+static void write_results(Merge *merge, const MergeSarifJoined *run) {
     size_t count = json_array_size(run->results);
-    Sorted *sorted = calloc(count + 1, sizeof *sorted);
+    MergeSarifSorted *sorted = calloc(count + 1, sizeof *sorted);
     json_t **results = calloc(count + 1, sizeof *results);
     merge->failed |= !sorted || !results;
     for (size_t i = 0; i < count && !merge->failed; i++)
-        sorted[i] = (Sorted){json_array_get(run->results, i), i};
+        sorted[i] = (MergeSarifSorted){json_array_get(run->results, i), i};
     if (!merge->failed)
         qsort(sorted, count, sizeof *sorted, by_uri);
     for (size_t i = 0; i < count && !merge->failed; i++)
@@ -152,7 +152,7 @@ static void write_results(Merge *merge, const Joined *run) {
     free(results);
 }
 
-static void write_root(Merge *merge, const Joined *run) {
+static void write_root(Merge *merge, const MergeSarifJoined *run) {
     text_addf(merge->to, " \"originalUriBaseIds\": ");
     if (run->same_root)
         merge_write(merge, json_object_get(merge->documents[0].body, "originalUriBaseIds"));
@@ -161,7 +161,7 @@ static void write_root(Merge *merge, const Joined *run) {
     text_addf(merge->to, ",\n");
 }
 
-static void write_end(Merge *merge, const Joined *run) {
+static void write_end(Merge *merge, const MergeSarifJoined *run) {
     const weir_merged *merged = &merge->merged;
     text_addf(merge->to,
               " \"invocations\": [{\"executionSuccessful\": %s, \"exitCode\": %d, "
@@ -195,7 +195,7 @@ static void require(Merge *merge) {
     merge_lacks(merge, lacking);
 }
 
-static void write_run(Merge *merge, Joined *run) {
+static void write_run(Merge *merge, MergeSarifJoined *run) {
     json_t *driver = json_object_get(json_object_get(merge->documents[0].body, "tool"), "driver");
     size_t count = json_array_size(run->results);
     merge->merged.left_out += count > MOST_RESULTS ? count - MOST_RESULTS : 0;
@@ -224,7 +224,7 @@ static void write_run(Merge *merge, Joined *run) {
 
 bool merge_sarif(Merge *merge) {
     json_t *lists[] = {json_array(), json_object(), json_array(), json_array(), json_object(), json_object()};
-    Joined run = {lists[0], lists[1], lists[2], lists[3], lists[4], lists[5], true};
+    MergeSarifJoined run = {lists[0], lists[1], lists[2], lists[3], lists[4], lists[5], true};
     bool good = true;
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         good &= lists[i] != NULL;

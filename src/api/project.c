@@ -25,7 +25,7 @@ static void check_settings(Project *project) {
     static const char *const modes[] = {"exact", "sampled", "off", NULL}, *const orders[] = {"issue", "waits", NULL},
                              *const scopes[] = {"every-launch", "given-launch", "tried-launches", NULL};
     const struct {
-        Setting setting;
+        ProjectSetting setting;
         const char *const *words;
         const char *problem;
     } words[] = {
@@ -97,7 +97,7 @@ int weir_project_errors(const weir_project *project, unsigned flags, weir_write 
 
 /* ---- What it says beside rules -------------------------------------------------------------------- */
 
-static void set_text(const char **option, Setting setting) {
+static void set_text(const char **option, ProjectSetting setting) {
     if (!*option)
         *option = setting.text;
 }

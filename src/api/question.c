@@ -12,7 +12,7 @@
 /* ---- Making results ------------------------------------------------------------------------------- */
 
 typedef struct Ask {
-    Result *result;
+    PipelineResult *result;
     const weir_module *module;
     const void *options;
     void *made; /* of them, for the pipeline */
@@ -59,7 +59,7 @@ void weir_result_free(weir_result *result) {
     }
 }
 
-static const char *copied(Result *result, const char *text) {
+static const char *copied(PipelineResult *result, const char *text) {
     return text ? arena_copy(&result->arena, text, strlen(text)) : NULL;
 }
 
@@ -73,7 +73,7 @@ static size_t name_index(const char *const *names, const char *name) {
 
 /* ---- Running -------------------------------------------------------------------------------------- */
 
-static bool set_schedule(Result *result, const weir_run_options *options, CheckOptions *runs) {
+static bool set_schedule(PipelineResult *result, const weir_run_options *options, CheckOptions *runs) {
     static const char *const names[] = {"directed", "eager", "lazy", "round-robin",
                                         "random",   "all",   NULL}; /* ORDER ScheduleChoice */
     const char *name = options->schedule ? options->schedule : names[SCHEDULES_DIRECTED];
@@ -96,7 +96,7 @@ static bool set_schedule(Result *result, const weir_run_options *options, CheckO
 }
 
 /* How races in global memory are looked for. */
-static bool set_global(Result *result, const weir_run_options *options, Question *question) {
+static bool set_global(PipelineResult *result, const weir_run_options *options, Question *question) {
     const char *mode = options->gsan ? options->gsan : "exact";
     bool sampled = strcmp(mode, "sampled") == 0, off = strcmp(mode, "off") == 0;
     if (!sampled && !off && strcmp(mode, "exact") != 0)
@@ -119,14 +119,14 @@ static bool set_global(Result *result, const weir_run_options *options, Question
 }
 
 /* "data" and "slice" are the old words for "all" and "needed". */
-static bool set_values(Result *result, const char *values, Question *question) {
+static bool set_values(PipelineResult *result, const char *values, Question *question) {
     bool needed = values && (strcmp(values, "needed") == 0 || strcmp(values, "slice") == 0);
-    question->gear = needed ? GEAR_SLICE : GEAR_DATA;
+    question->computes = needed ? COMPUTES_NEEDED : COMPUTES_ALL;
     return !values || needed || strcmp(values, "all") == 0 || strcmp(values, "data") == 0 ||
            result_fail(result, "--values takes 'all' or 'needed', not '%s'", values);
 }
 
-static bool set_target(Result *result, const char *name, Question *question) {
+static bool set_target(PipelineResult *result, const char *name, Question *question) {
     question->target = name ? target_named(str_of(name)) : NULL;
     if (!name || question->target)
         return true;
@@ -135,19 +135,19 @@ static bool set_target(Result *result, const char *name, Question *question) {
     return result_fail(result, "there is no target '%s'; there are %s", name, text_keep(&names, &result->arena));
 }
 
-static bool set_releases(Result *result, const char *name, ReleaseSet *releases) {
+static bool set_releases(PipelineResult *result, const char *name, ReleaseSet *releases) {
     *releases = name ? releases_named(str_of(name)) : 0;
     return !name || *releases ||
            result_fail(result, "'%s' is not a Triton release from 3.5 on, such as 3.6 or 3.7.1", name);
 }
 
-static bool set_required(Result *result, const char *name, Question *question) {
+static bool set_required(PipelineResult *result, const char *name, Question *question) {
     question->required = name ? verdict_scope_named(name) : COVERS_NONE;
     return !name || question->required ||
            result_fail(result, "--require takes 'every-launch', 'given-launch' or 'tried-launches', not '%s'", name);
 }
 
-static bool set_rules(Result *result, const char *rules, Question *question) {
+static bool set_rules(PipelineResult *result, const char *rules, Question *question) {
     Str unknown = rule_list_unknown(rules);
     question->rules = copied(result, rules);
     return !unknown.data || result_fail(result, "there is no rule '%.*s'", STR_ARG(unknown));
@@ -175,7 +175,7 @@ static const char *source_root(const weir_run_options *options) {
 static void read_run(void *context) {
     const Ask *ask = context;
     const weir_run_options *options = ask->options;
-    Result *result = ask->result;
+    PipelineResult *result = ask->result;
     const char **arguments = ARENA_ARRAY(&result->arena, const char *, options->argument_count + 1);
     for (size_t i = 0; i < options->argument_count; i++)
         arguments[i] = copied(result, options->arguments[i]);
@@ -228,7 +228,7 @@ weir_result *weir_run(weir_module *module, const weir_run_options *options) {
 }
 
 int weir_run_row(weir_module *const *modules, const weir_run_options *options, size_t count, weir_result **results) {
-    Result **begun = calloc(count + 1, sizeof *begun);
+    PipelineResult **begun = calloc(count + 1, sizeof *begun);
     bool good = begun != NULL;
     for (size_t i = 0; i < count; i++) {
         results[i] = begin_run(modules[i], &options[i]);
@@ -402,7 +402,7 @@ int weir_launch_template(weir_module *module, const char *kernel, weir_write *wr
 
 /* ---- Without a run -------------------------------------------------------------------------------- */
 
-static bool set_model(Result *result, const char *name, MembarModel *model) {
+static bool set_model(PipelineResult *result, const char *name, MembarModel *model) {
     return !name || membar_model_find(name, model) ||
            result_fail(result, "there is no model '%s'; there are sync, near and async", name);
 }

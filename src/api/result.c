@@ -10,7 +10,7 @@ weir_verdict weir_result_verdict(const weir_result *result) {
 }
 
 weir_scope weir_result_scope(const weir_result *result) {
-    const Result *all = &result->result;
+    const PipelineResult *all = &result->result;
     size_t scopes[COVERS_COUNT] = {0};
     for (size_t i = 0; i < all->count && all->verdicts; i++)
         scopes[all->verdicts[i].scope]++;
@@ -68,7 +68,7 @@ static weir_kernel run_kernel(const Verdict *verdict) {
 }
 
 weir_kernel weir_kernel_at(const weir_result *result, size_t index) {
-    const Result *all = &result->result;
+    const PipelineResult *all = &result->result;
     if (index >= all->count)
         return (weir_kernel){.name = "", .verdict = WEIR_VERDICT_ERROR};
     if (all->verdicts)
@@ -154,7 +154,8 @@ static weir_item text_item(const char *text, const char *op, uint32_t ir_line) {
 }
 
 /* How many items of the kind a kernel has, and that with the index, if there is one. */
-static size_t kernel_items(const Result *result, size_t kernel, weir_item_kind kind, size_t index, weir_item *item) {
+static size_t kernel_items(const PipelineResult *result, size_t kernel, weir_item_kind kind, size_t index,
+                           weir_item *item) {
     static const Verdict nothing_run;
     static const MembarReport nothing_needed = {.problem = "", .at = {.op = ""}};
     const Verdict *verdict = result->verdicts ? &result->verdicts[kernel] : &nothing_run;
@@ -195,7 +196,7 @@ static size_t kernel_items(const Result *result, size_t kernel, weir_item_kind k
 }
 
 size_t weir_item_count(const weir_result *result, weir_item_kind kind) {
-    const Result *all = &result->result;
+    const PipelineResult *all = &result->result;
     weir_item item;
     size_t count = kind == WEIR_ITEM_DIFFERENCE && all->difference ? all->difference->row_count : 0;
     for (size_t i = 0; i < all->count; i++)
@@ -204,7 +205,7 @@ size_t weir_item_count(const weir_result *result, weir_item_kind kind) {
 }
 
 weir_item weir_item_at(const weir_result *result, weir_item_kind kind, size_t index) {
-    const Result *all = &result->result;
+    const PipelineResult *all = &result->result;
     if (kind == WEIR_ITEM_DIFFERENCE && all->difference && index < all->difference->row_count)
         return whole(difference_item(&all->difference->rows[index]));
     for (size_t i = 0; i < all->count; i++) {
@@ -222,13 +223,13 @@ weir_item weir_item_at(const weir_result *result, weir_item_kind kind, size_t in
 /* ---- Several launches ----------------------------------------------------------------------------- */
 
 typedef struct Joining {
-    Result *all;
-    const Result *more;
+    PipelineResult *all;
+    const PipelineResult *more;
 } Joining;
 
 static void join_verdicts(void *context) {
     const Joining *joining = context;
-    Result *all = joining->all;
+    PipelineResult *all = joining->all;
     all->kind = VERDICT_CLEAN;
     for (size_t i = 0; i < all->count; i++) {
         verdict_join(&all->verdicts[i], &joining->more->verdicts[i]);
@@ -238,7 +239,7 @@ static void join_verdicts(void *context) {
 
 int weir_result_join(weir_result *result, weir_result *more) {
     Joining joining = {&result->result, &more->result};
-    const Result *all = joining.all;
+    const PipelineResult *all = joining.all;
     if (result->module != more->module || !all->verdicts || !joining.more->verdicts || result->witness_files ||
         all->count != joining.more->count || all->kind == VERDICT_ERROR || joining.more->kind == VERDICT_ERROR)
         return -1;
@@ -251,14 +252,14 @@ int weir_result_join(weir_result *result, weir_result *more) {
 
 /* ---- Witnesses ------------------------------------------------------------------------------------ */
 
-typedef struct Kept {
+typedef struct ResultKept {
     weir_result *result;
     size_t finding, count;
     const char *path;
-} Kept;
+} ResultKept;
 
 static void keep_path(void *context) {
-    const Kept *kept = context;
+    const ResultKept *kept = context;
     weir_result *result = kept->result;
     Arena *arena = &result->result.arena;
     if (!result->witness_files)
@@ -267,7 +268,7 @@ static void keep_path(void *context) {
 }
 
 void weir_keep_witness(weir_result *result, size_t finding, const char *path) {
-    Kept kept = {result, finding, weir_item_count(result, WEIR_ITEM_FINDING), path};
+    ResultKept kept = {result, finding, weir_item_count(result, WEIR_ITEM_FINDING), path};
     if (finding < kept.count)
         result_attempt(&result->result, keep_path, &kept);
 }

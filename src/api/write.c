@@ -270,12 +270,12 @@ static weir_writer *aside_of(weir_writer *writer) {
     return writer->aside ? writer->aside : writer;
 }
 
-static bool is_recording(const Result *result) {
+static bool is_recording(const PipelineResult *result) {
     return str_ends(str_of(result->module->source->name), STR(".weirrec"));
 }
 
 static void add_verdicts(weir_writer *to, const weir_result *result) {
-    const Result *all = &result->result;
+    const PipelineResult *all = &result->result;
     bool aside = all->count == 1 && all->verdicts[0].aside && !(to->options.flags & WEIR_REQUIRE_ALL);
     weir_writer *writer = aside ? aside_of(to) : to;
     const char *const *witnesses = result->witness_files;
@@ -324,11 +324,11 @@ static const char *const *witness_files(const weir_result *result, const Report 
 
 static void add_report(weir_writer *writer, const weir_result *all, size_t index) {
     const weir_write_options *options = &writer->options;
-    const Result *result = &all->result;
-    Report told = result->reports[index];
-    const Report *report = &told;
+    const PipelineResult *result = &all->result;
+    Report reported = result->reports[index];
+    const Report *report = &reported;
     Text *to = &writer->out;
-    told.witness_files = witness_files(all, report);
+    reported.witness_files = witness_files(all, report);
     part(writer);
     if (is_page(writer) && writer->count > 1)
         return;
@@ -369,7 +369,7 @@ static void add_membar(weir_writer *writer, const MembarReport *report, Source *
         membar_total(&writer->totals, report);
 }
 
-static void add_membars(weir_writer *writer, const Result *result) {
+static void add_membars(weir_writer *writer, const PipelineResult *result) {
     Source *source = result->module->source;
     for (size_t i = 0; i < result->count; i++)
         add_membar(writer, &result->membar_reports[i], source);
@@ -400,7 +400,7 @@ static void add_difference(weir_writer *writer, const Difference *difference) {
 }
 
 void weir_writer_add(weir_writer *writer, const weir_result *result) {
-    const Result *all = &result->result;
+    const PipelineResult *all = &result->result;
     weir_subject subject = writer->options.subject;
     bool page = is_page(writer), markdown = writer->options.format == WEIR_MARKDOWN;
     writer->failed |= ci_format(writer) && subject != WEIR_VERDICTS;
@@ -434,7 +434,7 @@ int weir_emit(weir_result *result, unsigned flags, weir_write *write, void *to) 
 
 int weir_row_steps(weir_result *const *results, size_t count, weir_write *write, void *to) {
     Text out = SINK_TEXT(write, to);
-    Result **all = calloc(count + 1, sizeof *all);
+    PipelineResult **all = calloc(count + 1, sizeof *all);
     bool ready = all != NULL;
     for (size_t i = 0; i < count && ready; i++) {
         all[i] = &results[i]->result;

@@ -33,7 +33,7 @@ typedef struct Job {
     char *error_text;
     size_t error_size;
     char prefix[24];
-    Teller teller;
+    Reporter reporter;
     uint64_t like; /* recordings of equal launches have the same; 0: not known */
     bool over;     /* no launch can come that is to be checked together with it */
     bool queued, done;
@@ -46,7 +46,7 @@ typedef struct Workers {
     size_t count;
 } Workers;
 
-typedef struct Check {
+typedef struct CliCheck {
     Session session; /* its teller has the sum of what was said */
     const Options *options;
     bool writes; /* what is found */
@@ -63,11 +63,11 @@ typedef struct Check {
     bool ended, closed;   /* the program has ended; nothing is added to the queue any more */
     pthread_mutex_t lock; /* of the queue and of each job's `done` */
     pthread_cond_t finished, more;
-} Check;
+} CliCheck;
 
 static void check_module(void *context, const char *path, weir_module *module, const weir_run_options *options) {
-    Teller *teller = context;
-    tell_result(teller, path, weir_run(module, options));
+    Reporter *reporter = context;
+    report_result(reporter, path, weir_run(module, options));
 }
 
 /* For how long checks of a program may go on that ran for so long, some of it being recorded. */
@@ -79,7 +79,7 @@ static double time_for(double seconds, double busy) {
 
 /* Whether checks have to end: of those that go on while the program does, that is not known before it ends. */
 static int is_time_up(void *context) {
-    const Check *check = context;
+    const CliCheck *check = context;
     double until;
     __atomic_load(&check->until, &until, __ATOMIC_RELAXED);
     return until > 0 && seconds_now() > until;
@@ -87,7 +87,7 @@ static int is_time_up(void *context) {
 
 /* Of a large recording: a thread more, or less. */
 static int use_core(void *context, int take) {
-    Check *check = context;
+    CliCheck *check = context;
     if (!take)
         __atomic_add_fetch(&check->idle, 1, __ATOMIC_RELAXED);
     else if (__atomic_sub_fetch(&check->idle, 1, __ATOMIC_RELAXED) >= 0)
@@ -98,60 +98,60 @@ static int use_core(void *context, int take) {
 }
 
 /* False: there is not enough memory. */
-static bool open_job(const Check *check, const weir_context *weir, Job *job) {
-    const Teller *all = &check->session.teller;
-    Teller *teller = &job->teller;
+static bool open_job(const CliCheck *check, const weir_context *weir, Job *job) {
+    const Reporter *all = &check->session.reporter;
+    Reporter *reporter = &job->reporter;
     job->errors = open_memstream(&job->error_text, &job->error_size);
     if (job->errors) {
-        *teller = teller_start(check->options, stream_write, job->errors);
-        teller->how.flags = all->how.flags;
-        teller_count(teller);
-        teller->writer = check->writes ? weir_writer_part(&all->how) : NULL;
-        teller->also = check->writes && check->options->has_also ? weir_writer_part(&all->also_how) : NULL;
-        teller->witness_prefix = job->prefix;
-        teller->all_launches = true;
+        *reporter = reporter_start(check->options, stream_write, job->errors);
+        reporter->how.flags = all->how.flags;
+        reporter_count(reporter);
+        reporter->writer = check->writes ? weir_writer_part(&all->how) : NULL;
+        reporter->also = check->writes && check->options->has_also ? weir_writer_part(&all->also_how) : NULL;
+        reporter->witness_prefix = job->prefix;
+        reporter->all_launches = true;
     }
-    if (weir && teller->rules && (teller->writer || !check->writes) &&
-        (teller->also || !check->writes || !check->options->has_also))
+    if (weir && reporter->rules && (reporter->writer || !check->writes) &&
+        (reporter->also || !check->writes || !check->options->has_also))
         return true;
     complain("%s: there is not enough memory", job->path);
-    teller->verdict = WEIR_VERDICT_ERROR;
-    teller->counts[WEIR_VERDICT_ERROR]++;
+    reporter->verdict = WEIR_VERDICT_ERROR;
+    reporter->counts[WEIR_VERDICT_ERROR]++;
     return false;
 }
 
-static void check_file(const Check *check, weir_context *weir, Job *job) {
+static void check_file(const CliCheck *check, weir_context *weir, Job *job) {
     if (open_job(check, weir, job))
-        tell_modules(&job->teller, weir, job->path, check_module, &job->teller);
+        report_modules(&job->reporter, weir, job->path, check_module, &job->reporter);
 }
 
 /* ---- Files that are checked together --------------------------------------------------------- */
 
 /* Recordings of launches that may have run at the same time. */
-typedef struct Together {
+typedef struct CheckTogether {
     weir_context *weir;
     Job **files; /* that could be opened */
     weir_module **modules;
     weir_run_options *options;
     size_t count, open;
-    bool told;
-} Together;
+    bool reported;
+} CheckTogether;
 
-static void run_together(Together *together) {
+static void run_together(CheckTogether *together) {
     weir_result **results = calloc(together->open + 1, sizeof *results);
     if (results)
         weir_run_row(together->modules, together->options, together->open, results);
     for (size_t i = 0; i < together->open; i++)
-        tell_result(&together->files[i]->teller, together->files[i]->path, results ? results[i] : NULL);
-    together->told = true;
+        report_result(&together->files[i]->reporter, together->files[i]->path, results ? results[i] : NULL);
+    together->reported = true;
     free(results);
 }
 
-static void open_next(Together *together);
+static void open_next(CheckTogether *together);
 
 /* Keeps the module, and opens the next file while it is there; with the last one all are run. */
 static void keep_module(void *context, const char *path, weir_module *module, const weir_run_options *options) {
-    Together *together = context;
+    CheckTogether *together = context;
     (void)path;
     together->modules[together->open] = module;
     together->options[together->open++] = *options;
@@ -159,25 +159,25 @@ static void keep_module(void *context, const char *path, weir_module *module, co
 }
 
 /* A file that cannot be read has said so, and the next one is in its place. */
-static void open_next(Together *together) {
-    while (!together->told && together->open < together->count) {
+static void open_next(CheckTogether *together) {
+    while (!together->reported && together->open < together->count) {
         Job *file = together->files[together->open];
-        tell_modules(&file->teller, together->weir, file->path, keep_module, together);
-        if (!together->told) {
+        report_modules(&file->reporter, together->weir, file->path, keep_module, together);
+        if (!together->reported) {
             memmove(&together->files[together->open], &together->files[together->open + 1],
                     (together->count - together->open - 1) * sizeof *together->files);
             together->count--;
         }
     }
-    if (!together->told)
+    if (!together->reported)
         run_together(together);
 }
 
-static void check_group(const Check *check, weir_context *weir, Job *first) {
+static void check_group(const CliCheck *check, weir_context *weir, Job *first) {
     size_t count = 0;
     for (const Job *job = first; job; job = job->next)
         count++;
-    Together together = {.weir = weir, .files = calloc(count, sizeof(Job *))};
+    CheckTogether together = {.weir = weir, .files = calloc(count, sizeof(Job *))};
     together.modules = calloc(count, sizeof(weir_module *));
     together.options = calloc(count, sizeof *together.options);
     bool good = together.files && together.modules && together.options;
@@ -195,7 +195,7 @@ static void check_group(const Check *check, weir_context *weir, Job *first) {
 
 /* ---- Who does what --------------------------------------------------------------------------- */
 
-static bool job_add(Check *check, const char *path, bool over) {
+static bool job_add(CliCheck *check, const char *path, bool over) {
     if (check->count == check->capacity) {
         size_t wanted = check->capacity ? 2 * check->capacity : 64;
         Job **more = realloc(check->jobs, wanted * sizeof *more);
@@ -215,7 +215,7 @@ static bool job_add(Check *check, const char *path, bool over) {
 }
 
 /* The lock is held. */
-static bool queue_add(Check *check, Job *first) {
+static bool queue_add(CliCheck *check, Job *first) {
     if (check->queued == check->queue_capacity) {
         size_t wanted = check->queue_capacity ? 2 * check->queue_capacity : 64;
         Job **more = realloc(check->queue, wanted * sizeof *more);
@@ -230,7 +230,7 @@ static bool queue_add(Check *check, Job *first) {
 }
 
 /* Queues one group of those that are not queued yet: members have the index of the first. */
-static bool queue_group(Check *check, Job **jobs, const size_t *groups, size_t count, size_t first, bool all) {
+static bool queue_group(CliCheck *check, Job **jobs, const size_t *groups, size_t count, size_t first, bool all) {
     bool good = true, over = true;
     Job **next = &jobs[first]->next;
     for (size_t i = first; i < count; i++)
@@ -253,7 +253,7 @@ static bool queue_group(Check *check, Job **jobs, const size_t *groups, size_t c
 }
 
 /* Whether another file like it comes before it. */
-static bool has_like(const Check *check, const Job *job) {
+static bool has_like(const CliCheck *check, const Job *job) {
     for (size_t i = 0; job->like && check->jobs[i] != job; i++)
         if (check->jobs[i]->like == job->like)
             return true;
@@ -262,7 +262,7 @@ static bool has_like(const Check *check, const Job *job) {
 
 /* Queues the groups of what is not queued yet; without `all`, those that no file can come to. Of equal launches one
  * comes before the others. */
-static bool queue_groups(Check *check, bool all) {
+static bool queue_groups(CliCheck *check, bool all) {
     Job **jobs = calloc(check->count + 1, sizeof *jobs);
     const char **paths = calloc(check->count + 1, sizeof *paths);
     size_t *groups = calloc(check->count + 1, sizeof *groups), count = 0;
@@ -283,7 +283,7 @@ static bool queue_groups(Check *check, bool all) {
     return good;
 }
 
-static void check_jobs(Check *check, weir_context *weir, Job *first, bool early) {
+static void check_jobs(CliCheck *check, weir_context *weir, Job *first, bool early) {
     if (first->next)
         check_group(check, weir, first);
     else
@@ -293,7 +293,7 @@ static void check_jobs(Check *check, weir_context *weir, Job *first, bool early)
 }
 
 /* Whether one that is like it was checked to its end. The lock is held. */
-static bool is_spare(const Check *check, const Job *job) {
+static bool is_spare(const CliCheck *check, const Job *job) {
     for (size_t i = 0; job->like && i < check->count; i++) {
         const Job *other = check->jobs[i];
         if (other != job && other->like == job->like && other->done && other->whole)
@@ -302,7 +302,7 @@ static bool is_spare(const Check *check, const Job *job) {
     return false;
 }
 
-static void take_jobs(Check *check, bool early) {
+static void take_jobs(CliCheck *check, bool early) {
     weir_context *weir = weir_create();
     pthread_mutex_lock(&check->lock);
     while (!(early && check->ended)) {
@@ -321,8 +321,8 @@ static void take_jobs(Check *check, bool early) {
         __atomic_add_fetch(&check->idle, 1, __ATOMIC_RELAXED);
         pthread_mutex_lock(&check->lock);
         for (Job *job = first; job; job = job->next) {
-            job->whole = !job->left_out && !job->teller.counts[WEIR_VERDICT_INCOMPLETE] &&
-                         !job->teller.counts[WEIR_VERDICT_ERROR];
+            job->whole = !job->left_out && !job->reporter.counts[WEIR_VERDICT_INCOMPLETE] &&
+                         !job->reporter.counts[WEIR_VERDICT_ERROR];
             job->done = true;
         }
         pthread_cond_signal(&check->finished);
@@ -343,7 +343,7 @@ static void *work_early(void *check) {
     return NULL;
 }
 
-static Workers start_workers(Check *check, size_t wanted, void *(*work)(void *)) {
+static Workers start_workers(CliCheck *check, size_t wanted, void *(*work)(void *)) {
     Workers workers = {.threads = calloc(wanted + 1, sizeof(pthread_t))};
     pthread_attr_t attributes;
     if (!workers.threads || pthread_attr_init(&attributes) != 0)
@@ -368,7 +368,7 @@ static size_t core_count(void) {
 
 /* ---- All files ------------------------------------------------------------------------------- */
 
-static void add_up(Teller *all, Teller *part) {
+static void add_up(Reporter *all, Reporter *part) {
     all->verdict = weir_verdict_worse(all->verdict, part->verdict);
     all->kernels += part->kernels;
     all->kernel_found |= part->kernel_found;
@@ -393,28 +393,28 @@ static void add_up(Teller *all, Teller *part) {
         const Count *reason = &part->reasons.items[i];
         tally_add(&all->reasons, (weir_string){reason->text, strlen(reason->text)}, reason->times);
     }
-    teller_free(part);
+    reporter_free(part);
 }
 
-static void say_job(Check *check, Job *job) {
+static void say_job(CliCheck *check, Job *job) {
     progress_clear(&check->session.progress);
     check->left_out += job->left_out;
     if (job->left_out)
         return;
     if (!job->errors || fclose(job->errors) != 0)
-        job->teller.verdict = WEIR_VERDICT_ERROR;
+        job->reporter.verdict = WEIR_VERDICT_ERROR;
     if (job->error_text)
         stream_write(stderr, job->error_text, job->error_size);
-    if (job->teller.writer)
-        weir_writer_join(check->session.teller.writer, job->teller.writer);
-    if (job->teller.also)
-        weir_writer_join(check->session.teller.also, job->teller.also);
-    add_up(&check->session.teller, &job->teller);
+    if (job->reporter.writer)
+        weir_writer_join(check->session.reporter.writer, job->reporter.writer);
+    if (job->reporter.also)
+        weir_writer_join(check->session.reporter.also, job->reporter.also);
+    add_up(&check->session.reporter, &job->reporter);
     free(job->error_text);
 }
 
 /* Returns when the job is done; meanwhile shows the progress on a terminal. */
-static void await(Check *check, size_t index) {
+static void await(CliCheck *check, size_t index) {
     pthread_mutex_lock(&check->lock);
     while (!check->jobs[index]->done) {
         struct timespec soon;
@@ -433,7 +433,7 @@ static void await(Check *check, size_t index) {
 }
 
 /* All that there are, in their order. */
-static bool check_all(Check *check) {
+static bool check_all(CliCheck *check) {
     size_t wanted = check->options->jobs ? check->options->jobs : core_count();
     for (size_t i = 0; i < check->count && check->count > 1; i++)
         if (!check->jobs[i]->queued)
@@ -455,7 +455,7 @@ static bool check_all(Check *check) {
 
 /* ---- Files that come while a program runs ------------------------------------------------------ */
 
-static Job *find_job(const Check *check, const char *path) {
+static Job *find_job(const CliCheck *check, const char *path) {
     for (size_t i = check->count; i-- > 0;)
         if (strcmp(check->jobs[i]->path, path) == 0)
             return check->jobs[i];
@@ -463,7 +463,7 @@ static Job *find_job(const Check *check, const char *path) {
 }
 
 /* Adds recordings of the folder that are not known yet; false: there is not enough memory. */
-static bool add_recordings(Check *check, const char *folder) {
+static bool add_recordings(CliCheck *check, const char *folder) {
     DIR *directory = opendir(folder);
     bool good = true;
     for (struct dirent *entry; good && directory && (entry = readdir(directory));) {
@@ -481,7 +481,7 @@ static bool add_recordings(Check *check, const char *folder) {
 }
 
 /* A recording, and what those of equal launches have in common: "NAME NUMBER". */
-static bool add_like(Check *check, const char *folder, char *said) {
+static bool add_like(CliCheck *check, const char *folder, char *said) {
     char *number = strrchr(said, ' '), *path = NULL;
     if (!number)
         return true;
@@ -498,7 +498,7 @@ static bool add_like(Check *check, const char *folder, char *said) {
 
 /* What the log says since it was last read: which recordings are alike, for how long the program was recorded, and
  * whether some are over, whose names are kept. */
-static bool read_over(Check *check, const char *folder, FILE *log, Paths *over) {
+static bool read_over(CliCheck *check, const char *folder, FILE *log, Paths *over) {
     char *line = NULL;
     size_t size = 0;
     ssize_t length;
@@ -523,7 +523,7 @@ static bool read_over(Check *check, const char *folder, FILE *log, Paths *over) 
 
 /* The log is read before the folder: what it says to be over was written before that, and so was all that may be
  * checked together with it. */
-static bool take_early(Check *check, const Early *early, FILE *log) {
+static bool take_early(CliCheck *check, const Early *early, FILE *log) {
     Paths over = {0};
     bool good = true, any = read_over(check, early->folder, log, &over);
     if (any)
@@ -566,7 +566,7 @@ static size_t early_workers(const Options *options) {
 }
 
 /* Until the program has ended; false: it was not started. Early workers bring what they have to its end. */
-static bool watch(Check *check, const Early *early) {
+static bool watch(CliCheck *check, const Early *early) {
     struct pollfd ended = {.fd = early->ended, .events = POLLIN};
     char *path = NULL, go = 0;
     FILE *log = asprintf(&path, "%s/capture.log", early->folder) >= 0 ? fopen(path, "r") : NULL;
@@ -600,7 +600,7 @@ static int by_path(const void *a, const void *b) {
 }
 
 /* All recordings, in the order of their names; false: there is nothing to be checked. */
-static bool gather(Check *check, const Early *early, Options *options) {
+static bool gather(CliCheck *check, const Early *early, Options *options) {
     signal(SIGINT, SIG_IGN); /* which a terminal sends to all, and is the program's */
     signal(SIGQUIT, SIG_IGN);
     bool good = watch(check, early) && add_recordings(check, early->folder);
@@ -617,7 +617,7 @@ static bool gather(Check *check, const Early *early, Options *options) {
 
 /* ---- The command ----------------------------------------------------------------------------- */
 
-static void check_free(Check *check) {
+static void check_free(CliCheck *check) {
     join_workers(&check->early);
     for (size_t i = 0; i < check->count; i++) {
         free(check->jobs[i]->path);
@@ -631,13 +631,13 @@ static void check_free(Check *check) {
 static int check_files(Options *options, const Early *early) {
     options->run.lint = WEIR_LINT_ALSO;
     options->run.membar = options->verbose ? WEIR_MEMBAR_SUMMARY : WEIR_MEMBAR_FINDINGS;
-    Check check = {.options = options,
-                   .writes = !options->quiet,
-                   .drops = early && !options->keep,
-                   .lock = PTHREAD_MUTEX_INITIALIZER,
-                   .finished = PTHREAD_COND_INITIALIZER,
-                   .more = PTHREAD_COND_INITIALIZER};
-    Teller *all = &check.session.teller;
+    CliCheck check = {.options = options,
+                      .writes = !options->quiet,
+                      .drops = early && !options->keep,
+                      .lock = PTHREAD_MUTEX_INITIALIZER,
+                      .finished = PTHREAD_COND_INITIALIZER,
+                      .more = PTHREAD_COND_INITIALIZER};
+    Reporter *all = &check.session.reporter;
     if (!session_open(&check.session, options, "run"))
         return STATUS_ERROR;
     options->run.progress = NULL; /* workers are not watched one by one */
@@ -649,7 +649,7 @@ static int check_files(Options *options, const Early *early) {
     all->how.flags |= options->verbose ? WEIR_SUPPRESSED : WEIR_SKIP_CLEAN;
     all->how.flags |= options->require_all ? WEIR_REQUIRE_ALL : 0;
     session_how(&check.session, WEIR_VERDICTS);
-    bool good = teller_count(all);
+    bool good = reporter_count(all);
     if (early && !gather(&check, early, options)) {
         check_free(&check);
         session_close(&check.session, false, false);
@@ -663,7 +663,7 @@ static int check_files(Options *options, const Early *early) {
     if (!good)
         complain("there is not enough memory");
     else
-        tell_passed_over(all);
+        report_passed_over(all);
     if (check.left_out)
         fprintf(
             stderr,

@@ -131,7 +131,7 @@ void tally_free(Tally *tally);
 typedef size_t PickModule(weir_file *file, size_t first, size_t end, const char **why);
 
 /* Where it goes, and what was said so far. */
-typedef struct Teller {
+typedef struct Reporter {
     const Options *options;
     weir_write_options how;
     weir_writer *writer; /* NULL: nothing is written */
@@ -157,27 +157,27 @@ typedef struct Teller {
     bool all_launches;                          /* that lie beside a file are meant, and not only the first; then: */
     weir_result *held;                          /* what those so far have shown of a module */
     bool kernel_found;                          /* the one that was asked for */
-} Teller;
+} Reporter;
 
 /* Of what goes to standard output, or to the file that was named; colors if that is a terminal. */
-Teller teller_start(const Options *options, weir_write *write_error, void *error_to);
-void teller_free(Teller *teller);
+Reporter reporter_start(const Options *options, weir_write *write_error, void *error_to);
+void reporter_free(Reporter *reporter);
 /* From now on findings are counted by rule; false: there is no memory. */
-bool teller_count(Teller *teller);
+bool reporter_count(Reporter *reporter);
 /* Says why an input cannot be looked at. */
-void tell_failure(Teller *teller, const char *path, const char *sentence);
+void report_failure(Reporter *reporter, const char *path, const char *sentence);
 /* The same of what was found to be so when the inputs were looked for. */
-void tell_unread(Teller *teller);
+void report_unread(Reporter *reporter);
 /* At the end: says so if no input has the kernel that was asked for. */
-void tell_passed_over(Teller *teller);
+void report_passed_over(Reporter *reporter);
 /* What is wrong, witness files, and the count of it; false if a file could not be written. */
-bool tell_verdict(Teller *teller, weir_result *result);
+bool report_verdict(Reporter *reporter, weir_result *result);
 /* All there is to say of a result, which is freed; NULL: there was no memory for it. With all_launches, when the last
  * launch of its module is done. */
-void tell_result(Teller *teller, const char *path, weir_result *result);
+void report_result(Reporter *reporter, const char *path, weir_result *result);
 /* Calls `work` with each module of the file that is meant, and how to run it; tells what is wrong with the file. */
 typedef void ModuleWork(void *context, const char *path, weir_module *module, const weir_run_options *options);
-void tell_modules(Teller *teller, weir_context *weir, const char *path, ModuleWork *work, void *context);
+void report_modules(Reporter *reporter, weir_context *weir, const char *path, ModuleWork *work, void *context);
 /* K.launch.json beside K.ttgir, or K.launch.2.json and so on; NULL if there is none. To be freed. */
 char *launch_beside(const char *path, unsigned number);
 /* A weir_write for a FILE. */
@@ -206,7 +206,7 @@ typedef struct Session {
     weir_context *weir;
     Output *output, *also; /* also: of --also, or NULL */
     Progress progress;
-    Teller teller;
+    Reporter reporter;
     size_t emitted; /* modules, as IR */
 } Session;
 
@@ -219,8 +219,8 @@ void session_how(Session *session, weir_subject subject);
 bool session_write(Session *session, weir_subject subject);
 /* Calls `work` with the modules of every input; its context is the session, which may be the first member of more. */
 void session_inputs(Session *session, ModuleWork *work);
-/* As tell_result. */
-void session_tell(Session *session, const char *path, weir_result *result);
+/* As report_result. */
+void session_report(Session *session, const char *path, weir_result *result);
 /* Says what is wrong, and prints the IR with what it needs; as weir_emit. */
 int session_emit(Session *session, weir_result *result, unsigned flags);
 /* The table at the end, of a teller that counts rules. The time taken is in it for a terminal. */

@@ -8,9 +8,9 @@
 static const char rule_names[] = "$(weir rules 2>/dev/null | cut -d ' ' -f 1)";
 static const char made[] = "made from src/cli/options.def by scripts/docs; do not edit.";
 
-typedef void Row(FILE *to, const Command *command, const Option *option);
+typedef void CompletionRow(FILE *to, const Command *command, const Option *option);
 
-static void each_option(FILE *to, const Command *command, Row *row) {
+static void each_option(FILE *to, const Command *command, CompletionRow *row) {
     size_t count;
     const Option **options = options_of((CommandId)(command - commands), &count);
     for (size_t i = 0; options && i < count; i++)
@@ -18,8 +18,8 @@ static void each_option(FILE *to, const Command *command, Row *row) {
     free(options);
 }
 
-static void print_words(FILE *to, const Word *words) {
-    for (const Word *word = words; word->text; word++)
+static void print_words(FILE *to, const OptionWord *words) {
+    for (const OptionWord *word = words; word->text; word++)
         fprintf(to, "%s%s", word == words ? "" : " ", word->text);
 }
 

@@ -171,9 +171,9 @@ static void forward(int number) {
 
 /* What a terminal sends reaches the program by itself; what is sent to this process is handed on. */
 static void watch_signals(bool on) {
-    static const int handed_on[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}, from_terminal[] = {SIGINT, SIGQUIT};
-    for (size_t i = 0; i < sizeof handed_on / sizeof *handed_on; i++)
-        sigaction(handed_on[i], &(struct sigaction){.sa_handler = on ? forward : SIG_DFL, .sa_flags = SA_RESTART},
+    static const int forwarded_on[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}, from_terminal[] = {SIGINT, SIGQUIT};
+    for (size_t i = 0; i < sizeof forwarded_on / sizeof *forwarded_on; i++)
+        sigaction(forwarded_on[i], &(struct sigaction){.sa_handler = on ? forward : SIG_DFL, .sa_flags = SA_RESTART},
                   NULL);
     for (size_t i = 0; i < sizeof from_terminal / sizeof *from_terminal; i++)
         sigaction(from_terminal[i], &(struct sigaction){.sa_handler = on ? SIG_IGN : SIG_DFL}, NULL);
@@ -187,22 +187,22 @@ static int await(pid_t child) {
     return status;
 }
 
-/* In the child: `told` closes when the program is there; if it is not, it is told why. */
-static _Noreturn void become(char **program, int told) {
+/* In the child: `reported` closes when the program is there; if it is not, it is told why. */
+static _Noreturn void become(char **program, int reported) {
     watch_signals(false);
     if (set_preload())
         execvp(program[0], program);
     int why = errno;
-    while (write(told, &why, sizeof why) < 0 && errno == EINTR)
+    while (write(reported, &why, sizeof why) < 0 && errno == EINTR)
         ;
     _exit(CANNOT_RUN);
 }
 
 /* Whether the program was started; what it ends with is its own, whatever number that is. */
-static bool was_started(const char *program, int told) {
+static bool was_started(const char *program, int reported) {
     int why;
     ssize_t size;
-    while ((size = read(told, &why, sizeof why)) < 0 && errno == EINTR)
+    while ((size = read(reported, &why, sizeof why)) < 0 && errno == EINTR)
         ;
     if (size == (ssize_t)sizeof why)
         complain("%s: %s", program, strerror(why));
@@ -456,7 +456,7 @@ static int check_folder(Options *options, const char *folder, const Captured *ca
 /* Who checks recordings while the program runs. */
 typedef struct Checker {
     pid_t child;
-    int tell;
+    int report;
 } Checker;
 
 static Checker start_checker(Options *options, const char *folder) {
@@ -467,7 +467,7 @@ static Checker start_checker(Options *options, const char *folder) {
         return checker;
     fcntl(ends[0], F_SETFD, FD_CLOEXEC);
     fcntl(ends[1], F_SETFD, FD_CLOEXEC);
-    checker.tell = ends[1];
+    checker.report = ends[1];
     checker.child = fork();
     if (checker.child == 0) {
         close(ends[1]);
@@ -485,10 +485,10 @@ static int end_checker(Checker checker, bool go) {
     watch_signals(true);
     running = checker.child;
     signal(SIGPIPE, SIG_IGN); /* it may have ended already */
-    if (go && write(checker.tell, "", 1) != 1)
+    if (go && write(checker.report, "", 1) != 1)
         complain("the process that checks recordings has ended");
     signal(SIGPIPE, SIG_DFL);
-    close(checker.tell);
+    close(checker.report);
     int status = await(checker.child);
     running = 0;
     watch_signals(false);

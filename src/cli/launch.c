@@ -5,19 +5,19 @@
 #include <unistd.h>
 
 /* Where the kernel is that was meant. */
-typedef struct Wanted {
+typedef struct LaunchWanted {
     const Options *options;
     Output *output;
     size_t kernels; /* that may be meant */
     bool written;
-} Wanted;
+} LaunchWanted;
 
 static bool fail(const char *path, const char *sentence) {
     complain("%s: %s", path, sentence);
     return false;
 }
 
-static bool template_of_module(Wanted *wanted, weir_file *file, size_t index) {
+static bool template_of_module(LaunchWanted *wanted, weir_file *file, size_t index) {
     const char *kernel = wanted->options->run.kernel;
     weir_module *module = weir_parse(file, index, 0);
     bool good = module && weir_module_ok(module);
@@ -38,7 +38,7 @@ static bool template_of_module(Wanted *wanted, weir_file *file, size_t index) {
 }
 
 /* Of a pass log the module with most to report, unless one was named. */
-static bool template_of_file(Wanted *wanted, weir_file *file) {
+static bool template_of_file(LaunchWanted *wanted, weir_file *file) {
     const Options *options = wanted->options;
     const char *why, *path = weir_file_name(file);
     bool good = true, log = weir_file_is_pass_log(file) && !options->module;
@@ -65,7 +65,7 @@ int command_launch(Options *options) {
     weir_file *file = weir && path ? weir_open(weir, path) : NULL;
     if (path && !file)
         complain("%s: cannot be read: %s", path, weir ? weir_error(weir) : "there is not enough memory");
-    Wanted wanted = {.options = options, .output = file ? output_open(options->output) : NULL};
+    LaunchWanted wanted = {.options = options, .output = file ? output_open(options->output) : NULL};
     bool good = wanted.output && template_of_file(&wanted, file);
     if (wanted.output)
         good &= output_close(wanted.output, good);

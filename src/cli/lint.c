@@ -13,32 +13,33 @@ static void check_options(const Options *options) {
 }
 
 static void lint_module(void *context, const char *path, weir_module *module, const weir_run_options *options) {
-    session_tell(context, path, weir_run(module, options));
+    session_report(context, path, weir_run(module, options));
 }
 
 static void emit_module(void *context, const char *path, weir_module *module, const weir_run_options *options) {
     Session *session = context;
     if (weir_ptx_of(module).functions) {
-        tell_failure(&session->teller, path, "fences are put into Triton GPU IR, not into PTX");
+        report_failure(&session->reporter, path, "fences are put into Triton GPU IR, not into PTX");
         return;
     }
     weir_result *result = weir_run(module, options);
     int status = result ? session_emit(session, result, 0) : 0;
     if (!result)
-        tell_failure(&session->teller, path, "there is not enough memory");
+        report_failure(&session->reporter, path, "there is not enough memory");
     else if (status)
-        tell_failure(&session->teller, path, status > 0 ? "a fence could not be placed" : "it could not be written");
+        report_failure(&session->reporter, path,
+                       status > 0 ? "a fence could not be placed" : "it could not be written");
     weir_result_free(result);
 }
 
 static int lint(Options *options) {
     Session session = {0};
-    Teller *teller = &session.teller;
-    if (!session_open(&session, options, "looked at") || !teller_count(teller))
+    Reporter *reporter = &session.reporter;
+    if (!session_open(&session, options, "looked at") || !reporter_count(reporter))
         return STATUS_ERROR;
     bool several = options->inputs.count > 1;
-    teller->how.flags |= options->verbose || !several ? 0 : WEIR_SKIP_CLEAN;
-    teller->how.flags |= options->verbose ? WEIR_SUPPRESSED : 0;
+    reporter->how.flags |= options->verbose || !several ? 0 : WEIR_SKIP_CLEAN;
+    reporter->how.flags |= options->verbose ? WEIR_SUPPRESSED : 0;
     options->run.lint = WEIR_LINT_ONLY;
     bool good = session_write(&session, WEIR_VERDICTS);
     if (good)

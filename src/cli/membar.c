@@ -11,30 +11,30 @@ static void check_options(const Options *options) {
         wrong_usage(options, "--why explains a line of one FILE, and there are %zu", files);
 }
 
-typedef struct Membar {
+typedef struct CliMembar {
     Session session;
     const Options *options;
     size_t answers; /* to a question about a line */
-} Membar;
+} CliMembar;
 
 static void look_at_module(void *context, const char *path, weir_module *module, const weir_run_options *options) {
-    Membar *membar = context;
+    CliMembar *membar = context;
     Session *session = &membar->session;
     (void)options; /* nothing is run */
     weir_result *result = weir_membar(module, &membar->options->membar);
     for (size_t i = 0; result && i < weir_result_kernels(result); i++)
         membar->answers += weir_kernel_at(result, i).answers;
     if (!result || !membar->options->emit) {
-        session_tell(session, path, result);
+        session_report(session, path, result);
         return;
     }
     if (session_emit(session, result, membar->options->prune ? WEIR_PRUNE : 0) != 0)
-        session->teller.verdict = WEIR_VERDICT_ERROR;
+        session->reporter.verdict = WEIR_VERDICT_ERROR;
     weir_result_free(result);
 }
 
 int command_membar(Options *options) {
-    Membar membar = {.options = options};
+    CliMembar membar = {.options = options};
     Session *session = &membar.session;
     check_options(options);
     options->no_launch = true;
@@ -46,9 +46,9 @@ int command_membar(Options *options) {
     bool good = session_write(session, WEIR_BARRIERS);
     if (good)
         session_inputs(session, look_at_module);
-    if (options->membar.line && !membar.answers && session->teller.verdict != WEIR_VERDICT_ERROR) {
+    if (options->membar.line && !membar.answers && session->reporter.verdict != WEIR_VERDICT_ERROR) {
         complain("%s: no op of a function starts on line %u", options->inputs.items[0], options->membar.line);
         good = false;
     }
-    return session_close(session, good, !options->emit || session->teller.verdict != WEIR_VERDICT_ERROR);
+    return session_close(session, good, !options->emit || session->reporter.verdict != WEIR_VERDICT_ERROR);
 }

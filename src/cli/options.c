@@ -21,11 +21,11 @@
     { word, 0 }
 #define V(word, value) \
     { word, value }
-#define WORDS(...)     \
-    (const Word[]) {   \
-        __VA_ARGS__, { \
-            NULL, 0    \
-        }              \
+#define WORDS(...)         \
+    (const OptionWord[]) { \
+        __VA_ARGS__, {     \
+            NULL, 0        \
+        }                  \
     }
 #define OPTION(commands_, name_, letter_, argument_, group_, sets, help_, ...) \
     {.commands = (commands_),                                                  \
@@ -152,7 +152,7 @@ static _Noreturn void wrong_word(const Options *options, const Option *option, c
     char list[256] = "";
     if (option->wrong)
         wrong_usage(options, option->wrong, text);
-    for (const Word *word = option->words; word->text; word++) {
+    for (const OptionWord *word = option->words; word->text; word++) {
         const char *before = word == option->words ? "" : word[1].text ? ", " : " or ";
         strncat(list, before, sizeof list - strlen(list) - 1);
         strncat(list, word->text, sizeof list - strlen(list) - 1);
@@ -160,8 +160,8 @@ static _Noreturn void wrong_word(const Options *options, const Option *option, c
     wrong_usage(options, "--%s is %s, not '%s'", option->name, list, text);
 }
 
-static const Word *read_word(const Options *options, const Option *option, const char *text) {
-    const Word *word = option->words;
+static const OptionWord *read_word(const Options *options, const Option *option, const char *text) {
+    const OptionWord *word = option->words;
     while (word->text && strcmp(word->text, text) != 0)
         word++;
     if (!word->text)
@@ -264,10 +264,10 @@ const Option **options_of(CommandId command, size_t *count) {
 
 /* ---- The command line --------------------------------------------------------------------------- */
 
-typedef struct Line {
+typedef struct OptionLine {
     char **words;
     int count, next;
-} Line;
+} OptionLine;
 
 static _Noreturn void print_and_end(const Options *options, bool version) {
     if (version)
@@ -278,13 +278,13 @@ static _Noreturn void print_and_end(const Options *options, bool version) {
 }
 
 /* The word after an option, which is its argument. */
-static const char *next_word(const Options *options, const Option *option, Line *line) {
+static const char *next_word(const Options *options, const Option *option, OptionLine *line) {
     if (line->next == line->count)
         wrong_usage(options, "option '--%s' requires an argument", option->name);
     return line->words[line->next++];
 }
 
-static void read_long(Options *options, char *name, Line *line) {
+static void read_long(Options *options, char *name, OptionLine *line) {
     char *equals = strchr(name, '=');
     size_t size = equals ? (size_t)(equals - name) : strlen(name);
     const Option *option = size > 1 ? option_find(options->command, name, size) : NULL;
@@ -303,7 +303,7 @@ static void read_long(Options *options, char *name, Line *line) {
 }
 
 /* Letters in one word; what is behind one that takes an argument is that. */
-static void read_letters(Options *options, const char *letters, Line *line) {
+static void read_letters(Options *options, const char *letters, OptionLine *line) {
     while (*letters) {
         const Option *option = option_find(options->command, letters, 1);
         if (!option && (*letters == 'h' || *letters == 'V'))
@@ -325,7 +325,7 @@ static void read_operand(Options *options, const char *word) {
         exit(STATUS_ERROR);
 }
 
-static void read_words(Options *options, Line *line) {
+static void read_words(Options *options, OptionLine *line) {
     bool only_operands = false;
     while (line->next < line->count) {
         char *word = line->words[line->next++];
@@ -371,11 +371,12 @@ static void find_inputs(Options *options) {
 
 void options_read(Options *options, const Command *command, int count, char **arguments) {
     *options = (Options){.command = (CommandId)(command - commands), .run.timeout = USUAL_SECONDS};
-    read_words(options, &(Line){arguments, count, 0});
+    read_words(options, &(OptionLine){arguments, count, 0});
     if (options->output && strcmp(options->output, "-") == 0) /* as an input, it is no file of that name */
         options->output = NULL;
     if (options->has_also && !options->output)
-        wrong_usage(options, "--also prints to standard output what --output has in another format, and --output is not given");
+        wrong_usage(options,
+                    "--also prints to standard output what --output has in another format, and --output is not given");
     options->run.arguments = (const char *const *)options->arguments.items;
     options->run.argument_count = options->arguments.count;
     project_open(options);

@@ -26,8 +26,8 @@
  *                      a word is the first one
  *   .completes         what shells offer: COMPLETE_FILES, COMPLETE_FOLDERS, COMPLETE_RULES
  *   .more              further sentences, for the man page alone
- *   .now               this is the old name of that option: it works, with a note on standard error, and no help lists it
- * Help is a phrase without a full stop that starts in lower case. */
+ *   .now               this is the old name of that option: it works, with a note on standard error, and no help lists
+ * it Help is a phrase without a full stop that starts in lower case. */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 
@@ -137,7 +137,7 @@ typedef struct Options {
     const char *only, *exclude, *record_memory, *record_disk, *hang_after;
     uint64_t record_launches, sample;
     bool launches_given, record_host;
-    bool records;     /* exec: in mode record or shadow */
+    bool records; /* exec: in mode record or shadow */
     bool rerun_on_failure;
     unsigned check_time; /* seconds for checks after the program has ended; 0: no limit */
     bool check_time_given;
@@ -195,12 +195,12 @@ typedef enum FieldKind {
 typedef enum Completes { COMPLETE_NOTHING, COMPLETE_FILES, COMPLETE_FOLDERS, COMPLETE_RULES } Completes;
 
 /* Under which title of its command's help an option is. */
-typedef enum Group { WHAT, HOW, TOLD, GROUP_COUNT } Group;
+typedef enum Group { WHAT, HOW, REPORTED, GROUP_COUNT } Group;
 
-typedef struct Word {
+typedef struct OptionWord {
     const char *text; /* NULL ends a list */
     unsigned value;
-} Word;
+} OptionWord;
 
 typedef struct Option {
     unsigned commands;
@@ -213,11 +213,12 @@ typedef struct Option {
     const char *help, *more;
     bool optional;
     uint64_t least, most, value;
-    const Word *words;
+    const OptionWord *words;
     const char *wrong;
     size_t given; /* 0: none */
     Completes completes;
-    const char *now; /* NULL, or the present name of an option whose old name this is: it works, with a note, and is in no help */
+    const char *now; /* NULL, or the present name of an option whose old name this is: it works, with a note, and is in
+                        no help */
 } Option;
 
 typedef struct Example {

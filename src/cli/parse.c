@@ -324,11 +324,11 @@ static bool parse_file(const Options *options, weir_context *weir, const char *p
 
 /* ---- The command ----------------------------------------------------------------------------- */
 
-typedef struct TableColumn {
+typedef struct ParseTableColumn {
     const char *title, *text;
-} TableColumn;
+} ParseTableColumn;
 
-static void dump_columns(Output *output, const TableColumn *columns, size_t count) {
+static void dump_columns(Output *output, const ParseTableColumn *columns, size_t count) {
     for (size_t k = 0; k < count; k++)
         if (*columns[k].text)
             output_printf(output, "  %s: %s\n", columns[k].title, columns[k].text);
@@ -338,12 +338,12 @@ static void dump_ops(Output *output) {
     for (size_t i = 0; i < weir_table_size(); i++) {
         weir_table_row row = weir_table_at(i);
         output_printf(output, "%s\n", row.name);
-        const TableColumn before[] = {
+        const ParseTableColumn before[] = {
             {"operands", row.operands}, {"attributes", row.attributes}, {"results", row.results}};
         dump_columns(output, before, sizeof before / sizeof *before);
         for (const char *const *format = row.formats; *format; format++)
             output_printf(output, "  format: %s\n", *format);
-        const TableColumn after[] = {
+        const ParseTableColumn after[] = {
             {"evaluate", row.evaluate}, {"effects", row.effects}, {"ptx", row.ptx}, {"amd", row.amd}};
         dump_columns(output, after, sizeof after / sizeof *after);
     }

@@ -1,23 +1,23 @@
 /* weir lint --port: what becomes of kernels on an AMD target. */
 #include "cli/cli.h"
 
-typedef struct Port {
+typedef struct CliPort {
     Session session;
     const char *target;
-} Port;
+} CliPort;
 
 static void port_module(void *context, const char *path, weir_module *module, const weir_run_options *options) {
-    Port *port = context;
-    session_tell(&port->session, path, weir_port(module, port->target, options->kernel));
+    CliPort *port = context;
+    session_report(&port->session, path, weir_port(module, port->target, options->kernel));
 }
 
 int port_kernels(Options *options) {
-    Port port = {.target = options->port};
+    CliPort port = {.target = options->port};
     Session *session = &port.session;
     options->no_launch = true;
     if (!session_open(session, options, "looked at"))
         return STATUS_ERROR;
-    session->teller.how.width = output_width(options->output);
+    session->reporter.how.width = output_width(options->output);
     bool good = session_write(session, WEIR_PORTS);
     if (good)
         session_inputs(session, port_module);

@@ -100,23 +100,23 @@ static int to_file(void *file, const char *data, size_t size) {
     return fwrite(data, 1, size, file) == size ? 0 : -1;
 }
 
-typedef struct Text {
+typedef struct PtxaText {
     weir_context *context;
     weir_file *file;
     weir_module *module;
     char path[PATH_MAX], image[PATH_MAX]; /* instrumented: its text, and what is assembled of that */
     const char *problem;                  /* NULL: none */
-} Text;
+} PtxaText;
 
-static void open_text(Text *text, const char *path) {
-    *text = (Text){.context = weir_create()};
+static void open_text(PtxaText *text, const char *path) {
+    *text = (PtxaText){.context = weir_create()};
     text->file = text->context ? weir_open(text->context, path) : NULL;
     text->module = text->file ? weir_parse(text->file, 0, 0) : NULL;
     if (!text->module || !weir_module_ok(text->module))
         text->problem = "its PTX cannot be read";
 }
 
-static void close_text(Text *text) {
+static void close_text(PtxaText *text) {
     if (text->module)
         weir_module_free(text->module);
     if (text->file)
@@ -143,7 +143,7 @@ static bool hash_file(const char *path, uint64_t *hash) {
 }
 
 /* The text and what records, by the hash of the image; a process that is at the same one at once writes the same. */
-static bool keep(const Text *text, const char *folder, const char *image, bool records) {
+static bool keep(const PtxaText *text, const char *folder, const char *image, bool records) {
     char path[PATH_MAX], part[PATH_MAX + 32];
     uint64_t hash;
     if (!hash_file(image, &hash))
@@ -160,7 +160,7 @@ static bool keep(const Text *text, const char *folder, const char *image, bool r
     return good && rename(part, path) == 0;
 }
 
-static bool write_instrumented(Text *text, const char *folder, bool free_registers) {
+static bool write_instrumented(PtxaText *text, const char *folder, bool free_registers) {
     weir_instrument_options options = {.free_registers = free_registers, .beside = 1};
     const char *spaces = getenv("WEIR_RECORD_SPACES"), *shadow = getenv("WEIR_RECORD_SHADOW");
     options.spaces = spaces ? (unsigned)strtoul(spaces, NULL, 10) : 0;
@@ -194,7 +194,7 @@ static char **text_argument(int count, char **arguments, char ***output) {
 }
 
 /* Triton takes the whole of it into the key of its cache: what was assembled in another run is not found. */
-static int tell_version(const char *real, char **arguments) {
+static int report_version(const char *real, char **arguments) {
     int status = status_of(start(real, arguments, false));
     printf("weir %s records in %s\n", weir_version(), getenv("WEIR_RECORD_PTX"));
     return status;
@@ -208,7 +208,7 @@ static bool asks_version(int count, char **arguments) {
 }
 
 /* Starts the real one for what records; 0: it cannot be instrumented. */
-static pid_t start_recording(Text *text, const char *folder, const char *real, char **arguments, char **argument,
+static pid_t start_recording(PtxaText *text, const char *folder, const char *real, char **arguments, char **argument,
                              char **output, bool free_registers) {
     char *path = *argument, *image = *output;
     if (!write_instrumented(text, folder, free_registers))
@@ -225,10 +225,10 @@ int run_ptxas(int count, char **arguments) {
     const char *real = real_ptxas(base_name(arguments[0])), *folder = getenv("WEIR_RECORD_PTX");
     char **output, **argument = text_argument(count, arguments, &output);
     if (asks_version(count, arguments))
-        return tell_version(real, arguments);
+        return report_version(real, arguments);
     if (!argument || !output)
         return status_of(start(real, arguments, false));
-    Text text;
+    PtxaText text;
     open_text(&text, *argument);
     pid_t recording = text.problem ? 0 : start_recording(&text, folder, real, arguments, argument, output, false);
     int status = status_of(start(real, arguments, false));

@@ -13,13 +13,13 @@
 
 /* ---- Numbers ------------------------------------------------------------------------------------- */
 
-typedef struct Unit {
+typedef struct RecordUnit {
     const char *name;
     uint64_t times;
-} Unit;
+} RecordUnit;
 
 /* A number with one of the units behind it; false if it is none. */
-static bool read_amount(const char *text, const Unit *units, uint64_t *amount) {
+static bool read_amount(const char *text, const RecordUnit *units, uint64_t *amount) {
     char *end;
     errno = 0;
     unsigned long long number = strtoull(text, &end, 10);
@@ -33,8 +33,9 @@ static bool read_amount(const char *text, const Unit *units, uint64_t *amount) {
     return false;
 }
 
-static const Unit of_time[] = {{"s", 1000000000}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}, {"", 1000000000}, {0}};
-static const Unit of_memory[] = {{"", 1}, {"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {0}};
+static const RecordUnit of_time[] = {{"s", 1000000000}, {"ms", 1000000},  {"us", 1000},
+                                     {"ns", 1},         {"", 1000000000}, {0}};
+static const RecordUnit of_memory[] = {{"", 1}, {"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {0}};
 
 /* --hang-after, --record-memory and --record-disk, which are wrong in every mode if they are. */
 static void read_amounts(const Options *options, uint64_t *hang, uint64_t *memory, uint64_t *disk) {

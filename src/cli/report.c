@@ -40,25 +40,25 @@ static void check_options(const Options *options) {
 
 /* ---- Reports --------------------------------------------------------------------------------- */
 
-typedef struct Reporting {
+typedef struct CliReporting {
     Session session;
     const Options *options;
-    size_t reports; /* that there are */
-    size_t told;    /* modules */
-} Reporting;
+    size_t reports;  /* that there are */
+    size_t reported; /* modules */
+} CliReporting;
 
 static void report_module(void *context, const char *path, weir_module *module, const weir_run_options *options) {
-    Reporting *reporting = context;
+    CliReporting *reporting = context;
     size_t kernels = options->kernel ? 1 : weir_kernel_count(module);
     reporting->reports += kernels ? kernels : 1; /* which says that there is none */
     if (is_page(reporting->options) && kernels > 1)
         return;
     weir_result *result = weir_run(module, options);
-    reporting->told += result && weir_report_count(result);
-    session_tell(&reporting->session, path, result);
+    reporting->reported += result && weir_report_count(result);
+    session_report(&reporting->session, path, result);
 }
 
-static int report_all(Reporting *reporting) {
+static int report_all(CliReporting *reporting) {
     const Options *options = reporting->options;
     bool good = session_write(&reporting->session, WEIR_REPORTS);
     if (good)
@@ -68,44 +68,44 @@ static int report_all(Reporting *reporting) {
                  options->inputs.items[0], format_name(options), reporting->reports);
         good = false;
     }
-    return session_close(&reporting->session, good, reporting->told || options->format == WEIR_JSON);
+    return session_close(&reporting->session, good, reporting->reported || options->format == WEIR_JSON);
 }
 
 /* ---- Differences ----------------------------------------------------------------------------- */
 
 /* Two results that are alive at the same time, since the new file is opened while the old module is. */
-typedef struct Comparison {
+typedef struct ReportComparison {
     Session *session;
     weir_result *old;
-    bool seen[2]; /* a module of old, of new */
-    bool told;    /* that there is not one kernel */
-    char *text;   /* what is to be said; NULL: nothing can be */
+    bool seen[2];  /* a module of old, of new */
+    bool reported; /* that there is not one kernel */
+    char *text;    /* what is to be said; NULL: nothing can be */
     size_t size;
     bool same;
-} Comparison;
+} ReportComparison;
 
 /* The report of the one kernel of a file; NULL, with a message, if there is none, or there are others. */
-static weir_result *only_report(Comparison *comparison, size_t side, const char *path, weir_module *module,
+static weir_result *only_report(ReportComparison *comparison, size_t side, const char *path, weir_module *module,
                                 const weir_run_options *options) {
     Session *session = comparison->session;
     size_t kernels = options->kernel ? 1 : weir_kernel_count(module);
     bool again = comparison->seen[side];
     comparison->seen[side] = true;
     if (again || (weir_module_ok(module) && kernels != 1)) {
-        if (!comparison->told)
-            tell_failure(&session->teller, path,
-                         again || kernels
-                             ? "--diff compares one kernel, and there are several; --kernel or --module picks one"
-                             : "--diff compares kernels, and there is none in it");
-        comparison->told = true;
+        if (!comparison->reported)
+            report_failure(&session->reporter, path,
+                           again || kernels
+                               ? "--diff compares one kernel, and there are several; --kernel or --module picks one"
+                               : "--diff compares kernels, and there is none in it");
+        comparison->reported = true;
         return NULL;
     }
     weir_result *result = weir_run(module, options);
     progress_clear(&session->progress);
     if (result)
-        tell_verdict(&session->teller, result);
+        report_verdict(&session->reporter, result);
     else
-        tell_failure(&session->teller, path, "there is not enough memory");
+        report_failure(&session->reporter, path, "there is not enough memory");
     if (result && weir_report_count(result))
         return result;
     weir_result_free(result);
@@ -113,58 +113,58 @@ static weir_result *only_report(Comparison *comparison, size_t side, const char 
 }
 
 static void compare_new(void *context, const char *path, weir_module *module, const weir_run_options *options) {
-    Comparison *comparison = context;
-    Teller *teller = &comparison->session->teller;
+    ReportComparison *comparison = context;
+    Reporter *reporter = &comparison->session->reporter;
     weir_result *new = only_report(comparison, 1, path, module, options);
     weir_result *difference = new ? weir_compare(comparison->old, 0, new, 0) : NULL;
     FILE *stream = difference ? open_memstream(&comparison->text, &comparison->size) : NULL;
-    bool good = stream && weir_result_write(difference, &teller->how, stream_write, stream) == 0;
+    bool good = stream && weir_result_write(difference, &reporter->how, stream_write, stream) == 0;
     if ((stream && fclose(stream) != 0) || (new && !good))
-        tell_failure(teller, path, "there is not enough memory");
+        report_failure(reporter, path, "there is not enough memory");
     comparison->same = difference && weir_result_verdict(difference) == WEIR_VERDICT_CLEAN;
     weir_result_free(difference);
     weir_result_free(new);
 }
 
 static void compare_old(void *context, const char *path, weir_module *module, const weir_run_options *options) {
-    Comparison *comparison = context;
+    ReportComparison *comparison = context;
     Session *session = comparison->session;
     comparison->old = only_report(comparison, 0, path, module, options);
     if (!comparison->old)
         return;
     session->progress.file = 1;
-    tell_modules(&session->teller, session->weir, session->options->inputs.items[1], compare_new, comparison);
+    report_modules(&session->reporter, session->weir, session->options->inputs.items[1], compare_new, comparison);
     weir_result_free(comparison->old);
 }
 
 static int compare(Session *session) {
-    Comparison comparison = {.session = session};
-    Teller *teller = &session->teller;
-    teller->how.subject = WEIR_DIFFERENCES;
-    teller->how.format = session->options->format;
-    tell_modules(teller, session->weir, session->options->inputs.items[0], compare_old, &comparison);
-    bool good = teller->counts[WEIR_VERDICT_ERROR] == 0 && comparison.text;
+    ReportComparison comparison = {.session = session};
+    Reporter *reporter = &session->reporter;
+    reporter->how.subject = WEIR_DIFFERENCES;
+    reporter->how.format = session->options->format;
+    report_modules(reporter, session->weir, session->options->inputs.items[0], compare_old, &comparison);
+    bool good = reporter->counts[WEIR_VERDICT_ERROR] == 0 && comparison.text;
     if (good && !session->options->quiet)
         good = output_write(session->output, comparison.text, comparison.size) == 0;
     free(comparison.text);
-    teller->verdict = comparison.same ? WEIR_VERDICT_CLEAN : WEIR_VERDICT_FINDINGS; /* on the two together */
+    reporter->verdict = comparison.same ? WEIR_VERDICT_CLEAN : WEIR_VERDICT_FINDINGS; /* on the two together */
     return session_close(session, good, good);
 }
 
 /* ---- The command ----------------------------------------------------------------------------- */
 
 int command_report(Options *options) {
-    Reporting reporting = {.options = options};
+    CliReporting reporting = {.options = options};
     Session *session = &reporting.session;
     int64_t buffer = (int64_t)options->buffer;
     unsigned width = options->width == ANY_WIDTH ? 0 : options->width ? options->width : output_width(options->output);
     check_options(options);
     if (!session_open(session, options, "reported on"))
         return STATUS_ERROR;
-    session->teller.pick = weir_pick_module_of;
-    session->teller.how.width = width;
-    session->teller.how.sections = options->sections;
-    session->teller.how.flags |= options->sections || options->full ? 0 : WEIR_SUMMARY;
+    session->reporter.pick = weir_pick_module_of;
+    session->reporter.how.width = width;
+    session->reporter.how.sections = options->sections;
+    session->reporter.how.flags |= options->sections || options->full ? 0 : WEIR_SUMMARY;
     options->run.report = true;
     options->run.lint = WEIR_LINT_ALSO; /* the verdict is that of weir check */
     options->run.membar = WEIR_MEMBAR_FINDINGS;

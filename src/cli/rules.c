@@ -63,7 +63,7 @@ static void explain(Output *output, const weir_rule *rule, bool markdown) {
 }
 
 /* A family is listed, a rule explained. False, with a message, if there is neither. */
-static bool tell(Output *output, const char *given, bool markdown) {
+static bool report(Output *output, const char *given, bool markdown) {
     const char *name = weir_rule_name(given);
     bool family = false;
     for (size_t i = 0; i < weir_rule_count(); i++) {
@@ -94,7 +94,7 @@ int command_rules(Options *options) {
     for (size_t i = 0; i < names->count && good; i++) {
         if (i)
             output_printf(output, "\n");
-        good = tell(output, names->items[i], options->markdown);
+        good = report(output, names->items[i], options->markdown);
     }
     good &= output_close(output, good);
     return good ? STATUS_OK : STATUS_ERROR;

@@ -17,15 +17,15 @@ static void check_options(const Options *options) {
         wrong_usage(options, "--replay takes grid and arguments from the trail");
 }
 
-typedef struct Run {
+typedef struct CliRun {
     Session session;
     const Options *options;
     /* Files in a row: of those that are open, their modules and how they are launched. */
     weir_module **modules;
     weir_run_options *launches;
     size_t open;
-    bool steps_told; /* of all of them together */
-} Run;
+    bool steps_reported; /* of all of them together */
+} CliRun;
 
 /* ---- One module ------------------------------------------------------------------------------ */
 
@@ -40,11 +40,11 @@ static bool draw(const char *path, weir_result *result) {
 }
 
 /* One run, in the ways that were asked for. */
-static bool show(Run *run, weir_result *result) {
+static bool show(CliRun *run, weir_result *result) {
     const Options *options = run->options;
     Output *output = run->session.output;
     bool good = !options->trace || draw(options->trace, result);
-    if (options->steps && !run->steps_told && weir_steps(result, output_write, output) != 0) {
+    if (options->steps && !run->steps_reported && weir_steps(result, output_write, output) != 0) {
         complain("there is no run to print");
         good = false;
     }
@@ -59,18 +59,18 @@ static bool show(Run *run, weir_result *result) {
     return good;
 }
 
-static void tell_run(Run *run, const char *path, weir_result *result) {
+static void report_run(CliRun *run, const char *path, weir_result *result) {
     bool good = !result || weir_result_verdict(result) == WEIR_VERDICT_ERROR || show(run, result);
-    session_tell(&run->session, path, result);
+    session_report(&run->session, path, result);
     if (!good)
-        run->session.teller.verdict = WEIR_VERDICT_ERROR;
+        run->session.reporter.verdict = WEIR_VERDICT_ERROR;
 }
 
 static void run_module(void *context, const char *path, weir_module *module, const weir_run_options *options) {
-    Run *run = context;
+    CliRun *run = context;
     weir_result *result = weir_run(module, options);
     progress_clear(&run->session.progress);
-    tell_run(run, path, result);
+    report_run(run, path, result);
 }
 
 /* ---- Files in a row -------------------------------------------------------------------------- */
@@ -93,21 +93,21 @@ static bool is_row(const Options *options) {
     return found && options->inputs.count > 1;
 }
 
-static void run_row(Run *run) {
+static void run_row(CliRun *run) {
     const Paths *inputs = &run->options->inputs;
     weir_result **results = calloc(run->open, sizeof *results);
     bool good = results && weir_run_row(run->modules, run->launches, run->open, results) == 0;
     progress_clear(&run->session.progress);
-    run->steps_told =
+    run->steps_reported =
         run->options->steps && good && weir_row_steps(results, run->open, output_write, run->session.output) == 0;
     for (size_t i = 0; i < run->open; i++)
-        tell_run(run, inputs->items[i], results ? results[i] : NULL);
+        report_run(run, inputs->items[i], results ? results[i] : NULL);
     free(results);
 }
 
 /* Keeps the module, and opens the next file while it is there; with the last one all are run. */
 static void keep_module(void *context, const char *path, weir_module *module, const weir_run_options *options) {
-    Run *run = context;
+    CliRun *run = context;
     const Paths *inputs = &run->options->inputs;
     (void)path;
     run->modules[run->open] = module;
@@ -115,43 +115,43 @@ static void keep_module(void *context, const char *path, weir_module *module, co
     if (run->open == inputs->count)
         run_row(run);
     else
-        tell_modules(&run->session.teller, run->session.weir, inputs->items[run->open], keep_module, run);
+        report_modules(&run->session.reporter, run->session.weir, inputs->items[run->open], keep_module, run);
     run->open--;
 }
 
-static void run_in_a_row(Run *run) {
+static void run_in_a_row(CliRun *run) {
     const Paths *inputs = &run->options->inputs;
     run->modules = calloc(inputs->count, sizeof(weir_module *));
     run->launches = calloc(inputs->count, sizeof *run->launches);
     if (run->modules && run->launches)
-        tell_modules(&run->session.teller, run->session.weir, inputs->items[0], keep_module, run);
+        report_modules(&run->session.reporter, run->session.weir, inputs->items[0], keep_module, run);
     else
-        tell_failure(&run->session.teller, inputs->items[0], "there is not enough memory");
+        report_failure(&run->session.reporter, inputs->items[0], "there is not enough memory");
     free(run->modules);
     free(run->launches);
 }
 
 /* ---- The command ----------------------------------------------------------------------------- */
 
-static void summarize(const Run *run) {
-    const Teller *teller = &run->session.teller;
-    const size_t *counts = teller->counts;
+static void summarize(const CliRun *run) {
+    const Reporter *reporter = &run->session.reporter;
+    const size_t *counts = reporter->counts;
     char scopes[SCOPES_SIZE];
-    scopes_describe(teller->scopes, scopes, sizeof scopes);
+    scopes_describe(reporter->scopes, scopes, sizeof scopes);
     output_printf(run->session.output,
                   "%zu files, %zu kernel%s: %zu clean%s, %zu with findings, %zu incomplete; %zu input%s failed\n",
-                  run->options->inputs.count, teller->kernels, teller->kernels == 1 ? "" : "s",
+                  run->options->inputs.count, reporter->kernels, reporter->kernels == 1 ? "" : "s",
                   counts[WEIR_VERDICT_CLEAN], scopes, counts[WEIR_VERDICT_FINDINGS], counts[WEIR_VERDICT_INCOMPLETE],
                   counts[WEIR_VERDICT_ERROR], counts[WEIR_VERDICT_ERROR] == 1 ? "" : "s");
 }
 
 int command_run(Options *options) {
-    Run run = {.options = options};
+    CliRun run = {.options = options};
     check_options(options);
     options->only_launch = true; /* the run that is asked for */
     if (!session_open(&run.session, options, "run"))
         return STATUS_ERROR;
-    run.session.teller.how.flags |= options->verbose ? WEIR_LAUNCHES | WEIR_SUPPRESSED : 0;
+    run.session.reporter.how.flags |= options->verbose ? WEIR_LAUNCHES | WEIR_SUPPRESSED : 0;
     bool good = session_write(&run.session, WEIR_VERDICTS);
     if (good && is_row(options))
         run_in_a_row(&run);

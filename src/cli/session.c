@@ -12,8 +12,8 @@ bool session_open(Session *session, Options *options, const char *doing) {
     session->also = options->has_also ? output_open(NULL) : NULL;
     session->progress = progress_start();
     session->progress.files = options->inputs.count;
-    session->teller = teller_start(options, progress_write_error, &session->progress);
-    session->teller.doing = doing;
+    session->reporter = reporter_start(options, progress_write_error, &session->progress);
+    session->reporter.doing = doing;
     options->run.progress = progress_show;
     options->run.progress_context = &session->progress;
     if (session->weir && session->output && (session->also || !options->has_also))
@@ -23,30 +23,30 @@ bool session_open(Session *session, Options *options, const char *doing) {
 }
 
 void session_how(Session *session, weir_subject subject) {
-    Teller *teller = &session->teller;
-    teller->how.subject = subject;
-    teller->how.format = session->options->format;
-    teller->how.source_root = session->options->run.source_root;
-    teller->how.shard = session->options->shard_number;
-    teller->how.shards = session->options->shard_count;
-    teller->how.inputs = session->options->all_inputs;
-    teller->also_how = teller->how;
-    teller->also_how.format = session->options->also;
-    teller->also_how.flags &= ~WEIR_COLOR;
-    teller->also_how.flags |= color_wanted(session->options, STDOUT_FILENO, NULL) ? WEIR_COLOR : 0;
+    Reporter *reporter = &session->reporter;
+    reporter->how.subject = subject;
+    reporter->how.format = session->options->format;
+    reporter->how.source_root = session->options->run.source_root;
+    reporter->how.shard = session->options->shard_number;
+    reporter->how.shards = session->options->shard_count;
+    reporter->how.inputs = session->options->all_inputs;
+    reporter->also_how = reporter->how;
+    reporter->also_how.format = session->options->also;
+    reporter->also_how.flags &= ~WEIR_COLOR;
+    reporter->also_how.flags |= color_wanted(session->options, STDOUT_FILENO, NULL) ? WEIR_COLOR : 0;
 }
 
 bool session_write(Session *session, weir_subject subject) {
-    Teller *teller = &session->teller;
+    Reporter *reporter = &session->reporter;
     session_how(session, subject);
     bool writes = !session->options->quiet && !session->options->emit;
     if (writes)
-        teller->writer = weir_writer_begin(&teller->how, output_write, session->output);
+        reporter->writer = weir_writer_begin(&reporter->how, output_write, session->output);
     if (writes && session->options->has_also)
-        teller->also = weir_writer_begin(&teller->also_how, output_write, session->also);
-    if (writes && (!teller->writer || (session->options->has_also && !teller->also)))
+        reporter->also = weir_writer_begin(&reporter->also_how, output_write, session->also);
+    if (writes && (!reporter->writer || (session->options->has_also && !reporter->also)))
         return false;
-    tell_unread(teller);
+    report_unread(reporter);
     return true;
 }
 
@@ -56,21 +56,21 @@ void session_inputs(Session *session, ModuleWork *work) {
         const char *path = session->options->inputs.items[progress->file];
         if (progress_due(progress))
             fprintf(stderr, "file %zu of %zu: %.100s", progress->file + 1, progress->files, path);
-        tell_modules(&session->teller, session->weir, path, work, session);
+        report_modules(&session->reporter, session->weir, path, work, session);
     }
     progress_clear(progress);
-    tell_passed_over(&session->teller);
+    report_passed_over(&session->reporter);
 }
 
-void session_tell(Session *session, const char *path, weir_result *result) {
+void session_report(Session *session, const char *path, weir_result *result) {
     progress_clear(&session->progress);
-    tell_result(&session->teller, path, result);
+    report_result(&session->reporter, path, result);
 }
 
 int session_emit(Session *session, weir_result *result, unsigned flags) {
     progress_clear(&session->progress);
-    if (!tell_verdict(&session->teller, result))
-        session->teller.verdict = WEIR_VERDICT_ERROR;
+    if (!report_verdict(&session->reporter, result))
+        session->reporter.verdict = WEIR_VERDICT_ERROR;
     if (weir_result_verdict(result) == WEIR_VERDICT_ERROR || session->options->quiet)
         return 0;
     if (session->emitted++)
@@ -79,18 +79,18 @@ int session_emit(Session *session, weir_result *result, unsigned flags) {
 }
 
 int session_close(Session *session, bool good, bool keep) {
-    Teller *teller = &session->teller;
-    if (teller->writer)
-        good &= weir_writer_end(teller->writer) == 0;
-    if (teller->also)
-        good &= weir_writer_end(teller->also) == 0;
+    Reporter *reporter = &session->reporter;
+    if (reporter->writer)
+        good &= weir_writer_end(reporter->writer) == 0;
+    if (reporter->also)
+        good &= weir_writer_end(reporter->also) == 0;
     if (session->also)
         good &= output_close(session->also, good);
     good &= output_close(session->output, good && keep);
     if (session->options->project)
         good &= project_close(session->options, good);
-    weir_verdict verdict = good ? teller->verdict : WEIR_VERDICT_ERROR;
-    teller_free(teller);
+    weir_verdict verdict = good ? reporter->verdict : WEIR_VERDICT_ERROR;
+    reporter_free(reporter);
     weir_destroy(session->weir);
     return weir_verdict_status(verdict);
 }

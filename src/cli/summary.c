@@ -21,7 +21,7 @@ static void add_rule(Output *output, size_t count, weir_rule rule, bool verbose)
 }
 
 /* Findings that are there, and do not count. */
-static void print_not_counted(Output *output, const Teller *all) {
+static void print_not_counted(Output *output, const Reporter *all) {
     size_t count = all->suppressed + all->baselined + all->ignored;
     if (count)
         output_printf(output, "not counted: %zu\n", count);
@@ -100,7 +100,7 @@ static void print_unseen(Output *output, const Options *options, const Tally *un
 }
 
 static void print_summary(Session *session, Output *output) {
-    Teller *all = &session->teller;
+    Reporter *all = &session->reporter;
     static const char *const verdicts[] = {"clean", "with findings", "incomplete"}; /* ORDER weir_verdict */
     bool verbose = all->options->verbose;
     size_t findings = 0, reasons = 0;

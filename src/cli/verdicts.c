@@ -17,89 +17,89 @@ int stream_write(void *stream, const char *data, size_t size) {
     return fwrite(data, 1, size, stream) == size ? 0 : -1;
 }
 
-__attribute__((format(printf, 2, 3))) static void say(Teller *teller, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static void say(Reporter *reporter, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     char *text = message_text(format, arguments);
     va_end(arguments);
     if (text)
-        teller->write_error(teller->error_to, text, strlen(text));
+        reporter->write_error(reporter->error_to, text, strlen(text));
     free(text);
 }
 
-Teller teller_start(const Options *options, weir_write *write_error, void *error_to) {
-    return (Teller){.options = options,
-                    .how = {.flags = color_wanted(options, STDOUT_FILENO, options->output) ? WEIR_COLOR : 0},
-                    .write_error = write_error,
-                    .error_to = error_to,
-                    .doing = "run",
-                    .witness_prefix = ""};
+Reporter reporter_start(const Options *options, weir_write *write_error, void *error_to) {
+    return (Reporter){.options = options,
+                      .how = {.flags = color_wanted(options, STDOUT_FILENO, options->output) ? WEIR_COLOR : 0},
+                      .write_error = write_error,
+                      .error_to = error_to,
+                      .doing = "run",
+                      .witness_prefix = ""};
 }
 
-bool teller_count(Teller *teller) {
-    teller->rules = calloc(weir_rule_count(), sizeof *teller->rules);
-    return teller->rules;
+bool reporter_count(Reporter *reporter) {
+    reporter->rules = calloc(weir_rule_count(), sizeof *reporter->rules);
+    return reporter->rules;
 }
 
-void teller_free(Teller *teller) {
-    tally_free(&teller->reasons);
-    tally_free(&teller->unseen);
-    free(teller->rules);
+void reporter_free(Reporter *reporter) {
+    tally_free(&reporter->reasons);
+    tally_free(&reporter->unseen);
+    free(reporter->rules);
 }
 
 /* ---- Counting -------------------------------------------------------------------------------- */
 
-static void count_error(Teller *teller) {
-    teller->verdict = WEIR_VERDICT_ERROR;
-    teller->counts[WEIR_VERDICT_ERROR]++;
+static void count_error(Reporter *reporter) {
+    reporter->verdict = WEIR_VERDICT_ERROR;
+    reporter->counts[WEIR_VERDICT_ERROR]++;
 }
 
-static void count_finding(Teller *teller, const weir_item *finding) {
+static void count_finding(Reporter *reporter, const weir_item *finding) {
     bool note = finding->severity == WEIR_NOTE;
     if (*finding->suppressed) {
-        size_t *counts[] = {&teller->ignored, &teller->suppressed, &teller->baselined};
+        size_t *counts[] = {&reporter->ignored, &reporter->suppressed, &reporter->baselined};
         static const char *const kinds[] = {"config", "inSource", "baseline"};
         for (size_t i = 0; !note && i < sizeof kinds / sizeof *kinds; i++)
             *counts[i] += strcmp(finding->suppressed, kinds[i]) == 0;
         return;
     }
-    teller->severities[finding->severity]++;
+    reporter->severities[finding->severity]++;
     for (size_t rule = 0; rule < weir_rule_count(); rule++)
-        teller->rules[rule] += strcmp(weir_rule_at(rule).id, finding->name) == 0;
+        reporter->rules[rule] += strcmp(weir_rule_at(rule).id, finding->name) == 0;
 }
 
 /* Kernels without PTX that are all that a result is about: whether they need not count, if others were looked at. */
-static bool is_aside(Teller *teller, const weir_result *result) {
-    for (size_t i = 0; teller->rules && i < weir_item_count(result, WEIR_ITEM_UNSEEN); i++) {
+static bool is_aside(Reporter *reporter, const weir_result *result) {
+    for (size_t i = 0; reporter->rules && i < weir_item_count(result, WEIR_ITEM_UNSEEN); i++) {
         weir_item kernel = weir_item_at(result, WEIR_ITEM_UNSEEN, i);
-        tally_add(&teller->unseen, (weir_string){kernel.text, strlen(kernel.text)}, kernel.times);
+        tally_add(&reporter->unseen, (weir_string){kernel.text, strlen(kernel.text)}, kernel.times);
     }
-    return teller->rules && !(teller->how.flags & WEIR_REQUIRE_ALL) && weir_result_kernels(result) == 1 &&
+    return reporter->rules && !(reporter->how.flags & WEIR_REQUIRE_ALL) && weir_result_kernels(result) == 1 &&
            weir_kernel_at(result, 0).aside;
 }
 
-static void tally(Teller *teller, const weir_result *result) {
-    if (is_aside(teller, result)) {
-        teller->aside++;
+static void tally(Reporter *reporter, const weir_result *result) {
+    if (is_aside(reporter, result)) {
+        reporter->aside++;
         return;
     }
     for (size_t i = 0; i < weir_result_kernels(result); i++) {
         weir_kernel kernel = weir_kernel_at(result, i);
-        teller->kernels++;
-        teller->counts[kernel.verdict]++;
-        teller->scopes[kernel.scope] += kernel.verdict == WEIR_VERDICT_CLEAN;
-        coverage_add(&teller->coverage, &kernel.coverage);
+        reporter->kernels++;
+        reporter->counts[kernel.verdict]++;
+        reporter->scopes[kernel.scope] += kernel.verdict == WEIR_VERDICT_CLEAN;
+        coverage_add(&reporter->coverage, &kernel.coverage);
     }
-    teller->verdict = weir_verdict_worse(teller->verdict, weir_result_verdict(result));
-    if (!teller->rules)
+    reporter->verdict = weir_verdict_worse(reporter->verdict, weir_result_verdict(result));
+    if (!reporter->rules)
         return;
     for (size_t i = 0; i < weir_item_count(result, WEIR_ITEM_FINDING); i++) {
         weir_item finding = weir_item_at(result, WEIR_ITEM_FINDING, i);
-        count_finding(teller, &finding);
+        count_finding(reporter, &finding);
     }
     for (size_t i = 0; i < weir_item_count(result, WEIR_ITEM_INCOMPLETE); i++) {
         const char *reason = weir_item_at(result, WEIR_ITEM_INCOMPLETE, i).text;
-        tally_add(&teller->reasons, (weir_string){reason, strlen(reason)}, 1);
+        tally_add(&reporter->reasons, (weir_string){reason, strlen(reason)}, 1);
     }
 }
 
@@ -114,15 +114,15 @@ static void add_file_name(char *to, size_t size, const char *kernel) {
 }
 
 /* The file's name, to be freed; NULL, with a message, if it cannot be written. */
-static char *write_witness(Teller *teller, const weir_item *finding) {
-    const char *folder = teller->options->witness;
+static char *write_witness(Reporter *reporter, const weir_item *finding) {
+    const char *folder = reporter->options->witness;
     char name[128], *path = NULL;
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
         complain("%s: %s", folder, strerror(errno));
         return NULL;
     }
     add_file_name(name, sizeof name, finding->kernel);
-    if (asprintf(&path, "%s/%s%s-%zu.trail", folder, teller->witness_prefix, name, ++teller->witnesses) < 0)
+    if (asprintf(&path, "%s/%s%s-%zu.trail", folder, reporter->witness_prefix, name, ++reporter->witnesses) < 0)
         return NULL;
     Output *file = output_open(path);
     bool good = file && output_write(file, finding->witness, strlen(finding->witness)) == 0;
@@ -133,7 +133,7 @@ static char *write_witness(Teller *teller, const weir_item *finding) {
 }
 
 /* Findings that one run shows share its file. False if one cannot be written. */
-static bool write_witnesses(Teller *teller, weir_result *result) {
+static bool write_witnesses(Reporter *reporter, weir_result *result) {
     char *path = NULL;
     const char *written = NULL;
     for (size_t i = 0; i < weir_item_count(result, WEIR_ITEM_FINDING); i++) {
@@ -142,7 +142,7 @@ static bool write_witnesses(Teller *teller, weir_result *result) {
             continue;
         if (finding.witness != written) {
             free(path);
-            path = write_witness(teller, &finding);
+            path = write_witness(reporter, &finding);
             written = finding.witness;
         }
         if (!path)
@@ -153,70 +153,71 @@ static bool write_witnesses(Teller *teller, weir_result *result) {
     return true;
 }
 
-void tell_failure(Teller *teller, const char *path, const char *sentence) {
-    say(teller, "weir: %s: %s\n", path, sentence);
-    if (teller->writer)
-        weir_writer_error(teller->writer, path, sentence);
-    if (teller->also)
-        weir_writer_error(teller->also, path, sentence);
-    count_error(teller);
+void report_failure(Reporter *reporter, const char *path, const char *sentence) {
+    say(reporter, "weir: %s: %s\n", path, sentence);
+    if (reporter->writer)
+        weir_writer_error(reporter->writer, path, sentence);
+    if (reporter->also)
+        weir_writer_error(reporter->also, path, sentence);
+    count_error(reporter);
 }
 
-void tell_unread(Teller *teller) {
-    const Failures *unread = &teller->options->unread;
+void report_unread(Reporter *reporter) {
+    const Failures *unread = &reporter->options->unread;
     for (size_t i = 0; i < unread->paths.count; i++)
-        tell_failure(teller, unread->paths.items[i], unread->reasons.items[i]);
+        report_failure(reporter, unread->paths.items[i], unread->reasons.items[i]);
 }
 
-void tell_passed_over(Teller *teller) {
-    const char *kernel = teller->options->run.kernel;
-    if (!kernel || teller->options->inputs.count < 2 || teller->kernel_found || teller->counts[WEIR_VERDICT_ERROR])
+void report_passed_over(Reporter *reporter) {
+    const char *kernel = reporter->options->run.kernel;
+    if (!kernel || reporter->options->inputs.count < 2 || reporter->kernel_found ||
+        reporter->counts[WEIR_VERDICT_ERROR])
         return;
     char sentence[300];
     snprintf(sentence, sizeof sentence, "there is no kernel '%s', and in no other input", kernel);
-    tell_failure(teller, teller->options->inputs.items[0], sentence);
+    report_failure(reporter, reporter->options->inputs.items[0], sentence);
 }
 
-bool tell_verdict(Teller *teller, weir_result *result) {
+bool report_verdict(Reporter *reporter, weir_result *result) {
     if (weir_result_verdict(result) == WEIR_VERDICT_ERROR) {
-        unsigned color = color_wanted(teller->options, STDERR_FILENO, NULL) ? WEIR_COLOR : 0;
-        weir_result_errors(result, color, teller->write_error, teller->error_to);
-        count_error(teller);
+        unsigned color = color_wanted(reporter->options, STDERR_FILENO, NULL) ? WEIR_COLOR : 0;
+        weir_result_errors(result, color, reporter->write_error, reporter->error_to);
+        count_error(reporter);
         return true;
     }
-    tally(teller, result);
-    return !teller->options->witness || write_witnesses(teller, result);
+    tally(reporter, result);
+    return !reporter->options->witness || write_witnesses(reporter, result);
 }
 
 /* Keeps what one launch of a module shows until the others are done. False: it is to be told by itself. */
-static bool hold(Teller *teller, const char *path, weir_result *result) {
-    if (!teller->all_launches || weir_result_verdict(result) == WEIR_VERDICT_ERROR)
+static bool hold(Reporter *reporter, const char *path, weir_result *result) {
+    if (!reporter->all_launches || weir_result_verdict(result) == WEIR_VERDICT_ERROR)
         return false;
-    if (!teller->held) {
-        teller->held = result;
-    } else if (weir_result_join(teller->held, result) != 0) {
-        weir_result_free(teller->held);
-        teller->held = NULL;
-        tell_failure(teller, path, no_memory);
+    if (!reporter->held) {
+        reporter->held = result;
+    } else if (weir_result_join(reporter->held, result) != 0) {
+        weir_result_free(reporter->held);
+        reporter->held = NULL;
+        report_failure(reporter, path, no_memory);
     }
     return true;
 }
 
-static void tell_now(Teller *teller, weir_result *result) {
-    if (!tell_verdict(teller, result))
-        teller->verdict = WEIR_VERDICT_ERROR;
-    if (teller->writer)
-        weir_writer_add(teller->writer, result);
-    if (teller->also)
-        weir_writer_add(teller->also, result);
+static void report_now(Reporter *reporter, weir_result *result) {
+    if (!report_verdict(reporter, result))
+        reporter->verdict = WEIR_VERDICT_ERROR;
+    if (reporter->writer)
+        weir_writer_add(reporter->writer, result);
+    if (reporter->also)
+        weir_writer_add(reporter->also, result);
     weir_result_free(result);
 }
 
-void tell_result(Teller *teller, const char *path, weir_result *result) {
+void report_result(Reporter *reporter, const char *path, weir_result *result) {
     if (!result)
-        tell_failure(teller, path, no_memory);
-    else if (!hold(teller, path, result))
-        tell_now(teller, result);
+        report_failure(reporter, path, no_memory);
+    else if (!hold(reporter, path, result))
+        report_now(reporter, result);
 }
 
 /* ---- A file ---------------------------------------------------------------------------------- */
@@ -284,9 +285,9 @@ typedef struct Picked {
 } Picked;
 
 /* Of a pass log, one module of each compilation; where a kernel was asked for, of those that have it, if any has. */
-static size_t pick_modules(const Teller *teller, weir_file *file, Picked *picked) {
-    PickModule *pick = teller->pick ? teller->pick : last_with_kernel;
-    const char *kernel = teller->options->run.kernel;
+static size_t pick_modules(const Reporter *reporter, weir_file *file, Picked *picked) {
+    PickModule *pick = reporter->pick ? reporter->pick : last_with_kernel;
+    const char *kernel = reporter->options->run.kernel;
     size_t count = 0, kept = 0, modules = weir_module_count(file);
     for (size_t first = 0, end; first < modules; first = end) {
         size_t compilation = weir_module_info_of(file, first).compilation;
@@ -301,25 +302,25 @@ static size_t pick_modules(const Teller *teller, weir_file *file, Picked *picked
     return kept ? kept : count;
 }
 
-static void say_picked(Teller *teller, const char *path, weir_file *file, const Picked *picked, size_t count) {
+static void say_picked(Reporter *reporter, const char *path, weir_file *file, const Picked *picked, size_t count) {
     enum { MOST = 8 };
-    say(teller, "weir: %s: of this pass log's %zu modules, number%s", path, weir_module_count(file),
+    say(reporter, "weir: %s: of this pass log's %zu modules, number%s", path, weir_module_count(file),
         count == 1 ? "" : "s");
     for (size_t i = 0; i < count && i < MOST; i++)
-        say(teller, "%s %zu", i ? "," : "", picked[i].index + 1);
+        say(reporter, "%s %zu", i ? "," : "", picked[i].index + 1);
     if (count > MOST)
-        say(teller, " and %zu more", count - MOST);
-    say(teller, " %s %s, %s%s\n", count == 1 ? "is" : "are", teller->doing, picked[0].why,
+        say(reporter, " and %zu more", count - MOST);
+    say(reporter, " %s %s, %s%s\n", count == 1 ? "is" : "are", reporter->doing, picked[0].why,
         count == 1 ? "" : " of each compilation");
 }
 
 /* Whether the one kernel that was asked for is not here, but may be in another input. */
-static bool is_passed_over(Teller *teller, weir_module *module) {
-    const char *kernel = teller->options->run.kernel;
-    if (!kernel || teller->options->inputs.count < 2 || !weir_module_ok(module))
+static bool is_passed_over(Reporter *reporter, weir_module *module) {
+    const char *kernel = reporter->options->run.kernel;
+    if (!kernel || reporter->options->inputs.count < 2 || !weir_module_ok(module))
         return false;
     bool found = module_has(module, kernel);
-    teller->kernel_found |= found;
+    reporter->kernel_found |= found;
     return !found;
 }
 
@@ -334,31 +335,31 @@ static bool shows_error(const weir_result *result) {
 
 /* Whether no further launch of a file is looked at, and says so: what is wrong has been seen, or the time that a kernel
  * has is up, and it is incomplete. */
-static bool leave_launches(Teller *teller, const char *path, unsigned next, double started) {
-    unsigned left = 0, timeout = teller->options->run.timeout;
-    bool incomplete = teller->held && weir_result_verdict(teller->held) == WEIR_VERDICT_INCOMPLETE;
+static bool leave_launches(Reporter *reporter, const char *path, unsigned next, double started) {
+    unsigned left = 0, timeout = reporter->options->run.timeout;
+    bool incomplete = reporter->held && weir_result_verdict(reporter->held) == WEIR_VERDICT_INCOMPLETE;
     bool late = timeout && seconds_now() - started >= timeout && incomplete;
-    if (!late && !shows_error(teller->held))
+    if (!late && !shows_error(reporter->held))
         return false;
     for (char *beside; (beside = launch_beside(path, next + left)); free(beside))
         left++;
-    if (left && !teller->options->quiet)
-        say(teller, "weir: %s: %u more launch%s not looked at: %s\n", path, left, left == 1 ? " is" : "es are",
+    if (left && !reporter->options->quiet)
+        say(reporter, "weir: %s: %u more launch%s not looked at: %s\n", path, left, left == 1 ? " is" : "es are",
             late ? "the kernel timed out" : "the previous one has errors");
     return true;
 }
 
 /* With the launch that was given; else with each that lies beside it, if more than one is asked for. All of them have
  * the time that one kernel has, and other launches are chosen beside the first alone. */
-static void do_launches(Teller *teller, const char *path, weir_module *module, weir_run_options *options,
+static void do_launches(Reporter *reporter, const char *path, weir_module *module, weir_run_options *options,
                         ModuleWork *work, void *context) {
-    bool looks = !options->launch && !options->replay && !teller->options->no_launch;
+    bool looks = !options->launch && !options->replay && !reporter->options->no_launch;
     weir_run_options one = *options;
     double started = seconds_now();
     unsigned number = 1;
     do {
         char *beside = looks ? launch_beside(path, number) : NULL;
-        if (number > 1 && (!beside || leave_launches(teller, path, number, started))) {
+        if (number > 1 && (!beside || leave_launches(reporter, path, number, started))) {
             free(beside);
             break;
         }
@@ -371,48 +372,48 @@ static void do_launches(Teller *teller, const char *path, weir_module *module, w
         work(context, path, module, &one);
         free(beside);
         number++;
-    } while (looks && one.launch && teller->all_launches && weir_module_ok(module));
-    if (teller->held)
-        tell_now(teller, teller->held);
-    teller->held = NULL;
+    } while (looks && one.launch && reporter->all_launches && weir_module_ok(module));
+    if (reporter->held)
+        report_now(reporter, reporter->held);
+    reporter->held = NULL;
 }
 
-static void do_module(Teller *teller, weir_file *file, size_t index, const char *path, weir_run_options *options,
+static void do_module(Reporter *reporter, weir_file *file, size_t index, const char *path, weir_run_options *options,
                       ModuleWork *work, void *context) {
     weir_module *module = weir_parse(file, index, 0);
     if (!module)
-        tell_failure(teller, path, no_memory);
-    else if (!is_passed_over(teller, module))
-        do_launches(teller, path, module, options, work, context);
+        report_failure(reporter, path, no_memory);
+    else if (!is_passed_over(reporter, module))
+        do_launches(reporter, path, module, options, work, context);
     weir_module_free(module);
 }
 
-static void each_picked(Teller *teller, weir_file *file, const char *path, weir_run_options *options, ModuleWork *work,
-                        void *context) {
+static void each_picked(Reporter *reporter, weir_file *file, const char *path, weir_run_options *options,
+                        ModuleWork *work, void *context) {
     Picked *picked = calloc(weir_module_count(file) + 1, sizeof *picked);
     if (!picked) {
-        tell_failure(teller, path, no_memory);
+        report_failure(reporter, path, no_memory);
         return;
     }
-    size_t count = pick_modules(teller, file, picked);
-    if (count && !teller->options->quiet)
-        say_picked(teller, path, file, picked, count);
+    size_t count = pick_modules(reporter, file, picked);
+    if (count && !reporter->options->quiet)
+        say_picked(reporter, path, file, picked, count);
     for (size_t i = 0; i < count; i++) {
         options->why = picked[i].why;
-        do_module(teller, file, picked[i].index, path, options, work, context);
+        do_module(reporter, file, picked[i].index, path, options, work, context);
     }
     free(picked);
 }
 
-static void each_module(Teller *teller, weir_file *file, const char *path, weir_run_options *options, ModuleWork *work,
-                        void *context) {
-    const char *wanted = teller->options->module, *kernel = teller->options->run.kernel;
+static void each_module(Reporter *reporter, weir_file *file, const char *path, weir_run_options *options,
+                        ModuleWork *work, void *context) {
+    const char *wanted = reporter->options->module, *kernel = reporter->options->run.kernel;
     size_t count = weir_module_count(file);
     bool any = false,
          here =
              false; /* here: one of several modules has the kernel that was asked for, and the others do not matter */
     if (weir_file_is_pass_log(file) && !wanted) {
-        each_picked(teller, file, path, options, work, context);
+        each_picked(reporter, file, path, options, work, context);
         return;
     }
     for (size_t i = 0; kernel && count > 1 && i < count && !here; i++)
@@ -421,28 +422,28 @@ static void each_module(Teller *teller, weir_file *file, const char *path, weir_
         if (!module_picked(file, i, wanted) || (here && !has_function(file, i, kernel)))
             continue;
         any = true;
-        do_module(teller, file, i, path, options, work, context);
+        do_module(reporter, file, i, path, options, work, context);
     }
     if (!any) {
         char sentence[256];
         snprintf(sentence, sizeof sentence, "there is no module '%s'; 'weir parse --list' shows those there are",
                  wanted ? wanted : "");
-        tell_failure(teller, path, sentence);
+        report_failure(reporter, path, sentence);
     }
 }
 
-void tell_modules(Teller *teller, weir_context *weir, const char *path, ModuleWork *work, void *context) {
-    weir_run_options options = teller->options->run;
+void report_modules(Reporter *reporter, weir_context *weir, const char *path, ModuleWork *work, void *context) {
+    weir_run_options options = reporter->options->run;
     weir_file *file = weir_open(weir, path);
     if (!file) {
         char sentence[300];
         snprintf(sentence, sizeof sentence, "cannot be read: %s", weir_error(weir));
-        tell_failure(teller, path, sentence);
+        report_failure(reporter, path, sentence);
         return;
     }
-    options.only_launch = teller->options->only_launch;
-    if (teller->options->project && !options.launch && !options.replay && !teller->options->no_launch)
-        options.launch = weir_project_launch(teller->options->project, path);
-    each_module(teller, file, path, &options, work, context);
+    options.only_launch = reporter->options->only_launch;
+    if (reporter->options->project && !options.launch && !options.replay && !reporter->options->no_launch)
+        options.launch = weir_project_launch(reporter->options->project, path);
+    each_module(reporter, file, path, &options, work, context);
     weir_close(file);
 }

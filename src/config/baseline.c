@@ -101,15 +101,15 @@ static bool read_entries(Project *project, Source *source, const json_t *root) {
     return true;
 }
 
-typedef struct Reading {
+typedef struct BaselineReading {
     Project *project;
     Source *source;
     json_t *root;
     bool update, good;
-} Reading;
+} BaselineReading;
 
 /* Opens the file; false: there is none, which may be right, or it cannot be read. */
-static bool open_baseline(Reading *reading) {
+static bool open_baseline(BaselineReading *reading) {
     Project *project = reading->project;
     const char *problem = NULL, *file = project->baseline_file;
     struct stat status;
@@ -123,7 +123,7 @@ static bool open_baseline(Reading *reading) {
 }
 
 static void read_baseline(void *context) {
-    Reading *reading = context;
+    BaselineReading *reading = context;
     Project *project = reading->project;
     json_error_t error;
     project->baseline = ARENA_NEW(&project->arena, Baseline);
@@ -137,7 +137,7 @@ static void read_baseline(void *context) {
         refuse(project, reading->source->name, "line %d: it is not JSON: %s", error.line, error.text);
 }
 
-static bool attempt(Reading *reading) {
+static bool attempt(BaselineReading *reading) {
     Project *project = reading->project;
     if (!project_attempt(project, read_baseline, reading)) {
         project->problem = "there is not enough memory for the baseline";
@@ -153,11 +153,11 @@ bool project_read_baseline(Project *project, bool update) {
         project->problem = "--update-baseline needs --baseline FILE, or 'baseline' in the project file";
     if (!project->baseline_file)
         return !update;
-    return attempt(&(Reading){.project = project, .update = update});
+    return attempt(&(BaselineReading){.project = project, .update = update});
 }
 
 bool project_read_baseline_text(Project *project, Source *source) {
-    return attempt(&(Reading){.project = project, .source = source});
+    return attempt(&(BaselineReading){.project = project, .source = source});
 }
 
 /* ---- Writing -------------------------------------------------------------------------------------- */
@@ -221,13 +221,13 @@ static int replace_file(const char *path, const char *temporary, int fd, Text *t
     return error;
 }
 
-typedef struct Writing {
+typedef struct BaselineWriting {
     Project *project;
     bool good;
-} Writing;
+} BaselineWriting;
 
 static void write_baseline(void *context) {
-    Writing *writing = context;
+    BaselineWriting *writing = context;
     Project *project = writing->project;
     Baseline *baseline = project->baseline;
     Text name = {0}, text = {0};
@@ -246,7 +246,7 @@ static void write_baseline(void *context) {
 }
 
 bool project_write_baseline(Project *project) {
-    Writing writing = {.project = project};
+    BaselineWriting writing = {.project = project};
     if (!project_attempt(project, write_baseline, &writing))
         project->problem = "there is not enough memory for the baseline";
     return writing.good;

@@ -3,9 +3,9 @@
 
 #include "finding/finding.h"
 
-typedef struct Function {
+typedef struct CommentFunction {
     uint32_t first, last, indent;
-} Function;
+} CommentFunction;
 
 typedef struct Scan {
     Arena *arena;
@@ -16,7 +16,7 @@ typedef struct Scan {
     uint32_t nested;  /* brackets that are open: the next line goes on with this one */
     bool code;        /* on this line, so far */
     /* All functions so far; `open` has those that have not ended, from the outermost on. */
-    Function *functions;
+    CommentFunction *functions;
     uint32_t function_count, function_capacity;
     uint32_t *open;
     uint32_t open_count, open_capacity;
@@ -127,7 +127,7 @@ static void start_statement(Scan *scan, uint32_t indent) {
         return;
     *ARENA_PUSH(scan->arena, scan->open, scan->open_count, scan->open_capacity) = scan->function_count;
     *ARENA_PUSH(scan->arena, scan->functions, scan->function_count, scan->function_capacity) =
-        (Function){scan->line, UINT32_MAX, indent};
+        (CommentFunction){scan->line, UINT32_MAX, indent};
 }
 
 /* The first code of a line: comments above that wait for it are about it. */
@@ -225,8 +225,8 @@ void suppressions_read(Arena *arena, const Source *source, SuppressionList *list
         scan_line(&scan);
     end_functions(&scan, 0);
     for (uint32_t i = 0; i < list->count; i++) {
-        Function whole = {.first = 1, .last = UINT32_MAX};
-        const Function *owner = scan.owners[i] ? &scan.functions[scan.owners[i] - 1] : &whole;
+        CommentFunction whole = {.first = 1, .last = UINT32_MAX};
+        const CommentFunction *owner = scan.owners[i] ? &scan.functions[scan.owners[i] - 1] : &whole;
         list->items[i].first = owner->first;
         list->items[i].last = owner->last;
     }

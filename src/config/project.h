@@ -13,10 +13,10 @@
 #include <pthread.h>
 
 /* A value of the file that others have to check, and where it stands. */
-typedef struct Setting {
+typedef struct ProjectSetting {
     const char *text; /* NULL: it is not there */
     size_t offset;
-} Setting;
+} ProjectSetting;
 
 typedef struct SeverityChange {
     const char *name; /* of a rule or a family */
@@ -69,7 +69,7 @@ struct Project {
     uint32_t launch_count, launch_capacity;
     const char *source_root;   /* below which kernels' own sources are opened */
     const char *baseline_file; /* NULL: there is none */
-    Setting triton, target, gsan, mma_order, require;
+    ProjectSetting triton, target, gsan, mma_order, require;
     int64_t timeout, budget; /* -1: it does not say */
     /* What kernels add. */
     struct Baseline *baseline; /* NULL until it is read */
@@ -101,7 +101,8 @@ bool project_read_text(Project *project, Source *source);
  * False, with `problem`. */
 bool project_set(Project *project, const char *key, const char *value);
 /* Says what is wrong with a setting of the file. */
-void project_refuse(Project *project, Setting setting, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void project_refuse(Project *project, ProjectSetting setting, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* ---- paths.c ---- */
 /* Whether a file that was found in a folder is meant, by include and exclude; its launch file, or NULL. */

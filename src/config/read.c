@@ -53,7 +53,7 @@ __attribute__((format(printf, 3, 4))) static bool fail(Project *project, size_t 
     return false;
 }
 
-void project_refuse(Project *project, Setting setting, const char *format, ...) {
+void project_refuse(Project *project, ProjectSetting setting, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     diagnostics_vadd(&project->diagnostics, SEVERITY_ERROR, project->source, setting.offset, format, arguments);
@@ -107,10 +107,10 @@ static bool read_root(Project *project, const TomlEntry *entry) {
            fail(project, entry->value.offset, "there is no such folder: %s", project->source_root);
 }
 
-static bool read_setting(Project *project, const TomlEntry *entry, Setting *setting) {
+static bool read_setting(Project *project, const TomlEntry *entry, ProjectSetting *setting) {
     if (!is_kind(project, entry, TOML_STRING))
         return false;
-    *setting = (Setting){entry->value.text.data, entry->value.offset};
+    *setting = (ProjectSetting){entry->value.text.data, entry->value.offset};
     return true;
 }
 
@@ -327,11 +327,11 @@ static const KeyReader top_keys[] = {{"rules", read_rule_table},  {"severity", r
 
 /* ---- The file and the command line ---------------------------------------------------------------- */
 
-typedef struct Reading {
+typedef struct ConfigReading {
     Project *project;
     const char *path, *key, *value;
     bool good;
-} Reading;
+} ConfigReading;
 
 /* A project file is small, and no device or pipe. */
 static bool open_file(Project *project, const char *path) {
@@ -344,7 +344,7 @@ static bool open_file(Project *project, const char *path) {
 }
 
 static void read_file(void *context) {
-    Reading *reading = context;
+    ConfigReading *reading = context;
     Project *project = reading->project;
     const char *slash = strrchr(reading->path, '/');
     project->file = arena_copy(&project->arena, reading->path, strlen(reading->path));
@@ -359,7 +359,7 @@ static void read_file(void *context) {
 }
 
 static bool read_project(Project *project, const char *path) {
-    Reading reading = {.project = project, .path = path};
+    ConfigReading reading = {.project = project, .path = path};
     if (!project_attempt(project, read_file, &reading))
         project->problem = "there is not enough memory for the project file";
     return reading.good;
@@ -405,7 +405,7 @@ static bool set_root(Project *project, const char *value) {
 }
 
 static void set_value(void *context) {
-    Reading *reading = context;
+    ConfigReading *reading = context;
     Project *project = reading->project;
     RuleLayer *layer = &project->layers[LAYER_COMMAND];
     const char *value = reading->value;
@@ -426,7 +426,7 @@ static void set_value(void *context) {
 }
 
 bool project_set(Project *project, const char *key, const char *value) {
-    Reading reading = {.project = project, .key = key, .value = value};
+    ConfigReading reading = {.project = project, .key = key, .value = value};
     if (!project_attempt(project, set_value, &reading))
         project->problem = "there is not enough memory";
     return reading.good;

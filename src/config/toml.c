@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-typedef struct Reader {
+typedef struct TomlReader {
     Arena *arena;
     Source *source;
     Diagnostics *diagnostics;
@@ -11,19 +11,19 @@ typedef struct Reader {
     size_t entries;
     unsigned depth; /* of arrays and inline tables */
     TomlValue *root;
-} Reader;
+} TomlReader;
 
 /* A key, and where it stands. */
-typedef struct Key {
+typedef struct TomlKey {
     Str text;
     size_t offset;
-} Key;
+} TomlKey;
 
-static size_t offset_of(const Reader *reader, const char *at) {
+static size_t offset_of(const TomlReader *reader, const char *at) {
     return (size_t)(at - reader->source->data);
 }
 
-__attribute__((format(printf, 3, 4))) static bool fail_at(Reader *reader, size_t offset, const char *format, ...) {
+__attribute__((format(printf, 3, 4))) static bool fail_at(TomlReader *reader, size_t offset, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     diagnostics_vadd(reader->diagnostics, SEVERITY_ERROR, reader->source, offset, format, arguments);
@@ -41,24 +41,24 @@ const char *toml_kind_name(TomlKind kind) {
 /* ---- Blanks ------------------------------------------------------------------------------------- */
 
 /* The source has zero bytes behind its end, so one byte ahead can always be looked at. */
-static bool is_newline(const Reader *reader) {
+static bool is_newline(const TomlReader *reader) {
     return *reader->at == '\n' || (*reader->at == '\r' && reader->at[1] == '\n');
 }
 
-static void skip_spaces(Reader *reader) {
+static void skip_spaces(TomlReader *reader) {
     while (*reader->at == ' ' || *reader->at == '\t')
         reader->at++;
 }
 
 /* A comment, up to the end of its line. */
-static void skip_comment(Reader *reader) {
+static void skip_comment(TomlReader *reader) {
     if (*reader->at == '#')
         while (reader->at < reader->end && !is_newline(reader))
             reader->at++;
 }
 
 /* Spaces, comments and ends of lines, as between the elements of an array. */
-static void skip_blank(Reader *reader) {
+static void skip_blank(TomlReader *reader) {
     for (;;) {
         skip_spaces(reader);
         skip_comment(reader);
@@ -69,7 +69,7 @@ static void skip_blank(Reader *reader) {
 }
 
 /* Nothing more is on the line but a comment. */
-static bool end_line(Reader *reader, const char *after) {
+static bool end_line(TomlReader *reader, const char *after) {
     skip_spaces(reader);
     skip_comment(reader);
     if (reader->at == reader->end || is_newline(reader))
@@ -92,7 +92,7 @@ static void add_character(Text *text, uint32_t character) {
 }
 
 /* \u12ab or \U0012abcd, of which `at` is past the letter. */
-static bool read_code(Reader *reader, unsigned digits, Text *text) {
+static bool read_code(TomlReader *reader, unsigned digits, Text *text) {
     const char *start = reader->at - 2;
     uint32_t character = 0;
     for (; digits; digits--, reader->at++) {
@@ -114,7 +114,7 @@ static bool read_code(Reader *reader, unsigned digits, Text *text) {
 }
 
 /* A backslash at the end of a line of a multi-line string takes away what is blank up to the next text. */
-static bool skips_line(Reader *reader) {
+static bool skips_line(TomlReader *reader) {
     const char *before = reader->at;
     skip_spaces(reader);
     if (!is_newline(reader)) {
@@ -126,7 +126,7 @@ static bool skips_line(Reader *reader) {
     return true;
 }
 
-static bool read_escape(Reader *reader, bool lines, Text *text) {
+static bool read_escape(TomlReader *reader, bool lines, Text *text) {
     static const char letters[] = "btnfr\"\\", characters[] = "\b\t\n\f\r\"\\";
     reader->at++;
     if (lines && skips_line(reader))
@@ -142,7 +142,7 @@ static bool read_escape(Reader *reader, bool lines, Text *text) {
     return true;
 }
 
-static size_t count_quotes(const Reader *reader, char quote) {
+static size_t count_quotes(const TomlReader *reader, char quote) {
     size_t count = 0;
     while (reader->at[count] == quote)
         count++;
@@ -150,7 +150,7 @@ static size_t count_quotes(const Reader *reader, char quote) {
 }
 
 /* What is between the quotes, and past the last of them; false: it is wrong. */
-static bool read_quoted(Reader *reader, char quote, bool lines, Text *text) {
+static bool read_quoted(TomlReader *reader, char quote, bool lines, Text *text) {
     const char *start = reader->at - (lines ? 3 : 1);
     for (;;) {
         if (reader->at == reader->end || (!lines && is_newline(reader)))
@@ -180,7 +180,7 @@ static bool read_quoted(Reader *reader, char quote, bool lines, Text *text) {
     }
 }
 
-static bool read_string(Reader *reader, Str *to) {
+static bool read_string(TomlReader *reader, Str *to) {
     char quote = *reader->at;
     bool lines = reader->at[1] == quote && reader->at[2] == quote;
     Text text = {0};
@@ -205,8 +205,8 @@ static bool is_bare(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
 }
 
-static bool read_key(Reader *reader, Key *key) {
-    *key = (Key){.offset = offset_of(reader, reader->at)};
+static bool read_key(TomlReader *reader, TomlKey *key) {
+    *key = (TomlKey){.offset = offset_of(reader, reader->at)};
     if (*reader->at == '"' || *reader->at == '\'') {
         if (reader->at[1] == *reader->at && reader->at[2] == *reader->at)
             return FAIL(reader, "a key must be on one line");
@@ -227,7 +227,7 @@ static TomlEntry *find(const TomlValue *table, Str key) {
 }
 
 /* A new member or element at the end; NULL: there are too many. */
-static TomlEntry *add(Reader *reader, TomlValue *to, Key key, TomlValue value) {
+static TomlEntry *add(TomlReader *reader, TomlValue *to, TomlKey key, TomlValue value) {
     if (reader->entries++ == TOML_MOST_ENTRIES) {
         fail_at(reader, key.offset, "there are more than %d values", TOML_MOST_ENTRIES);
         return NULL;
@@ -240,27 +240,27 @@ static TomlEntry *add(Reader *reader, TomlValue *to, Key key, TomlValue value) {
     return entry;
 }
 
-static TomlEntry *add_table(Reader *reader, TomlValue *to, Key key, TomlOrigin origin) {
+static TomlEntry *add_table(TomlReader *reader, TomlValue *to, TomlKey key, TomlOrigin origin) {
     return add(reader, to, key, (TomlValue){.kind = TOML_TABLE, .offset = key.offset, .origin = origin});
 }
 
 /* ---- Values ------------------------------------------------------------------------------------- */
 
-static bool read_value(Reader *reader, TomlValue *value);
-static bool read_member(Reader *reader, TomlValue *table);
+static bool read_value(TomlReader *reader, TomlValue *value);
+static bool read_member(TomlReader *reader, TomlValue *table);
 
-static bool deeper(Reader *reader) {
+static bool deeper(TomlReader *reader) {
     return ++reader->depth <= TOML_DEEPEST || FAIL(reader, "this is nested more than %d deep", TOML_DEEPEST);
 }
 
-static bool read_array(Reader *reader, TomlValue *value) {
+static bool read_array(TomlReader *reader, TomlValue *value) {
     value->kind = TOML_ARRAY;
     if (!deeper(reader))
         return false;
     reader->at++;
     for (skip_blank(reader); *reader->at != ']'; skip_blank(reader)) {
         TomlValue element = {0};
-        Key none = {{"", 0}, offset_of(reader, reader->at)};
+        TomlKey none = {{"", 0}, offset_of(reader, reader->at)};
         if (!read_value(reader, &element) || !add(reader, value, none, element))
             return false;
         skip_blank(reader);
@@ -274,7 +274,7 @@ static bool read_array(Reader *reader, TomlValue *value) {
     return true;
 }
 
-static bool read_inline_table(Reader *reader, TomlValue *value) {
+static bool read_inline_table(TomlReader *reader, TomlValue *value) {
     value->kind = TOML_TABLE;
     value->origin = TOML_HEADER; /* until it is complete */
     if (!deeper(reader))
@@ -298,7 +298,7 @@ static bool read_inline_table(Reader *reader, TomlValue *value) {
 }
 
 /* Digits of a base, with '_' between two of them; false: they are none, or too many. */
-static bool read_digits(Reader *reader, unsigned base, bool negative, int64_t *integer) {
+static bool read_digits(TomlReader *reader, unsigned base, bool negative, int64_t *integer) {
     const char *start = reader->at;
     uint64_t value = 0, most = negative ? (uint64_t)1 << 63 : INT64_MAX;
     for (bool digit_before = false;; reader->at++) {
@@ -327,7 +327,7 @@ static unsigned base_of(const char *at) {
     return at[0] != '0' ? 10 : at[1] == 'x' ? 16 : at[1] == 'o' ? 8 : at[1] == 'b' ? 2 : 10;
 }
 
-static bool read_integer(Reader *reader, TomlValue *value) {
+static bool read_integer(TomlReader *reader, TomlValue *value) {
     const char *start = reader->at;
     bool sign = *start == '-' || *start == '+';
     reader->at += sign;
@@ -347,7 +347,7 @@ static bool read_integer(Reader *reader, TomlValue *value) {
 }
 
 /* true, false, and what is none. */
-static bool read_word(Reader *reader, TomlValue *value) {
+static bool read_word(TomlReader *reader, TomlValue *value) {
     const char *start = reader->at;
     while (is_bare(*reader->at))
         reader->at++;
@@ -362,7 +362,7 @@ static bool read_word(Reader *reader, TomlValue *value) {
                    "'%.*s' is not a value: a string needs quotes, and true and false are lowercase", STR_ARG(word));
 }
 
-static bool read_value(Reader *reader, TomlValue *value) {
+static bool read_value(TomlReader *reader, TomlValue *value) {
     char c = *reader->at;
     *value = (TomlValue){.offset = offset_of(reader, reader->at)};
     switch (c) {
@@ -384,7 +384,7 @@ static bool read_value(Reader *reader, TomlValue *value) {
 /* ---- Members and headers ------------------------------------------------------------------------ */
 
 /* Down to the table that a part of a dotted key names. */
-static TomlValue *enter_dotted(Reader *reader, TomlValue *table, Key key) {
+static TomlValue *enter_dotted(TomlReader *reader, TomlValue *table, TomlKey key) {
     TomlEntry *entry = find(table, key.text);
     if (!entry)
         entry = add_table(reader, table, key, TOML_DOTTED);
@@ -396,8 +396,8 @@ static TomlValue *enter_dotted(Reader *reader, TomlValue *table, Key key) {
 }
 
 /* KEY = VALUE, and KEY may be A.B.C. */
-static bool read_member(Reader *reader, TomlValue *table) {
-    Key key;
+static bool read_member(TomlReader *reader, TomlValue *table) {
+    TomlKey key;
     if (!read_key(reader, &key))
         return false;
     for (skip_spaces(reader); *reader->at == '.'; skip_spaces(reader)) {
@@ -418,7 +418,7 @@ static bool read_member(Reader *reader, TomlValue *table) {
 }
 
 /* Down to the table that a part of a header names, which is not its last one. */
-static TomlValue *enter_header(Reader *reader, TomlValue *table, Key key) {
+static TomlValue *enter_header(TomlReader *reader, TomlValue *table, TomlKey key) {
     TomlEntry *entry = find(table, key.text);
     if (!entry)
         entry = add_table(reader, table, key, TOML_IMPLIED);
@@ -432,7 +432,7 @@ static TomlValue *enter_header(Reader *reader, TomlValue *table, Key key) {
 }
 
 /* [a.b]: a table that had no header before. */
-static TomlValue *open_table(Reader *reader, TomlValue *in, Key key) {
+static TomlValue *open_table(TomlReader *reader, TomlValue *in, TomlKey key) {
     TomlEntry *entry = find(in, key.text);
     if (!entry)
         entry = add_table(reader, in, key, TOML_HEADER);
@@ -444,7 +444,7 @@ static TomlValue *open_table(Reader *reader, TomlValue *in, Key key) {
 }
 
 /* [[a.b]]: one more table of an array. */
-static TomlValue *open_element(Reader *reader, TomlValue *in, Key key) {
+static TomlValue *open_element(TomlReader *reader, TomlValue *in, TomlKey key) {
     TomlEntry *entry = find(in, key.text);
     if (entry && !entry->value.of_tables) {
         fail_at(reader, key.offset, "'%.*s' is already defined, and is not an array of tables", STR_ARG(key.text));
@@ -452,15 +452,15 @@ static TomlValue *open_element(Reader *reader, TomlValue *in, Key key) {
     }
     if (!entry)
         entry = add(reader, in, key, (TomlValue){.kind = TOML_ARRAY, .offset = key.offset, .of_tables = true});
-    TomlEntry *element = entry ? add_table(reader, &entry->value, (Key){{"", 0}, key.offset}, TOML_HEADER) : NULL;
+    TomlEntry *element = entry ? add_table(reader, &entry->value, (TomlKey){{"", 0}, key.offset}, TOML_HEADER) : NULL;
     return element ? &element->value : NULL;
 }
 
 /* The table that a header names; NULL: it is wrong. */
-static TomlValue *read_header(Reader *reader) {
+static TomlValue *read_header(TomlReader *reader) {
     bool many = reader->at[1] == '[';
     TomlValue *table = reader->root;
-    Key key;
+    TomlKey key;
     unsigned parts = 0;
     reader->at += many ? 2 : 1;
     for (;; reader->at++) {
@@ -488,7 +488,7 @@ static TomlValue *read_header(Reader *reader) {
 /* ---- The file ----------------------------------------------------------------------------------- */
 
 /* Text is UTF-8 without controls, also in comments. */
-static bool check_text(Reader *reader) {
+static bool check_text(TomlReader *reader) {
     if (reader->source->size > TOML_LARGEST)
         return FAIL(reader, "a project file has at most %d bytes", TOML_LARGEST);
     for (const char *at = reader->at; at < reader->end;) {
@@ -506,12 +506,12 @@ static bool check_text(Reader *reader) {
 
 const TomlValue *toml_read(Arena *arena, Source *source, Diagnostics *diagnostics) {
     TomlValue *root = ARENA_NEW(arena, TomlValue), *table = root;
-    Reader reader = {.arena = arena,
-                     .source = source,
-                     .diagnostics = diagnostics,
-                     .at = source->data,
-                     .end = source->data + source->size,
-                     .root = root};
+    TomlReader reader = {.arena = arena,
+                         .source = source,
+                         .diagnostics = diagnostics,
+                         .at = source->data,
+                         .end = source->data + source->size,
+                         .root = root};
     *root = (TomlValue){.kind = TOML_TABLE, .origin = TOML_HEADER};
     if (!check_text(&reader))
         return NULL;

@@ -39,7 +39,7 @@ static inline Part part_begin(const Here *here, bool want, uint64_t address, uin
 static inline bool part_acts(const View *view, uint32_t lanes, Part *part, uint32_t kind) {
     Touch *touch = &part->touch;
     touch->kind = kind;
-    tell_outside(view->here, lanes, part->is_outside, touch->site, part->address);
+    report_outside(view->here, lanes, part->is_outside, touch->site, part->address);
     bool inside = touch->mask != 0;
     uint32_t all = ballot(lanes, inside), same = 1u << lane();
     /* Finding who is alike takes as long as there are different ones, and so does what they do together. */
@@ -102,15 +102,15 @@ static inline uint32_t lanes_of_line(uint32_t bytes) {
 /* ---- All that is not over with one look, one access after the other ---- */
 
 /* Lanes beside each other that have the bytes of a line one after the other. */
-typedef struct Share {
+typedef struct AccessShare {
     uint32_t source; /* the first of them */
     uint64_t base;   /* the line, if it is one */
     bool whole;
-} Share;
+} AccessShare;
 
-static inline Share share_of(const Here *here, uint32_t lanes, uint64_t offset, uint32_t bytes) {
+static inline AccessShare share_of(const Here *here, uint32_t lanes, uint64_t offset, uint32_t bytes) {
     uint32_t span = lanes_of_line(bytes), number = lane() & span, group = (2u << span) - 1;
-    Share share = {lane() & ~span, offset - bytes * number, false};
+    AccessShare share = {lane() & ~span, offset - bytes * number, false};
     bool alike = ballot(lanes, bytes == from_lane(lanes, bytes, lowest(lanes))) == ~0u; /* none is missing */
     uint32_t line = (uint32_t)(share.base / SHADOW_LINE);
     uint32_t first = from_lane(lanes, line, alike ? share.source : lowest(lanes));
@@ -122,7 +122,7 @@ static inline Share share_of(const Here *here, uint32_t lanes, uint64_t offset, 
 static inline void access_slowly(const View *view, uint32_t lanes, uint64_t offset, uint32_t what, uint32_t kind) {
     const Here *here = view->here;
     uint32_t bytes = what >> WHAT_BYTES, site = what_site(what);
-    Share share = share_of(here, lanes, offset, bytes);
+    AccessShare share = share_of(here, lanes, offset, bytes);
     bool acts = share.whole && lane() == share.source;
     Touch touch = {share.base, GRANULE_ALL, site, kind, 0};
     Wide old = acts ? wide_load(line_at(here, share.base)) : (Wide){0, 0};
@@ -224,7 +224,7 @@ static inline Left access_quickly(View *view, const Accesses *accesses) {
     if (work.acts) {
         Wide old = wide_load(line_at(here, touch.offset));
         view_settle(view, work.site);
-        Look look = look_at_line(view, &touch, old);
+        CompactLook look = look_at_line(view, &touch, old);
         Wide seen = look.stores ? wide_cas(line_at(here, touch.offset), old, look.next) : old;
         done = !look.hard && !is_lost(view, &touch, old, seen);
     }

@@ -52,7 +52,7 @@ static inline void copy_range(const Here *here, uint32_t want, uint64_t address,
         uint32_t leader = lowest(left);
         uint64_t begin = from_lane64(lanes, address, leader), bytes = from_lane64(lanes, length, leader);
         bool is_outside = begin - here->real >= here->bytes;
-        tell_outside(here, lanes, is_outside && lane() == leader, site, begin);
+        report_outside(here, lanes, is_outside && lane() == leader, site, begin);
         if (is_outside)
             continue;
         if (CELLS_COMPACT && !view.scope && !((begin | bytes) & (SHADOW_LINE - 1))) {
@@ -98,15 +98,15 @@ static inline uint64_t map_of(const Here *here, uint32_t parameter) {
 #define MAP64(map, field, i) fixed64((map) + offsetof(ShadowMap, field) + 8 * (uint64_t)(i))
 
 /* A box, with what is needed of its map in registers. */
-typedef struct Box {
+typedef struct CallBox {
     uint64_t address, stride[SHADOW_DIMS];
     uint32_t box[SHADOW_DIMS], size[SHADOW_DIMS];
     int32_t corner[SHADOW_DIMS];
-} Box;
+} CallBox;
 
 /* Where the matrix `number` of a box begins, one for each place in dimensions 2 and up; false: it is outside of the
  * tensor. Dimensions that it does not have are of size 1. */
-static inline bool matrix_begin(const Box *box, uint32_t number, uint64_t *at) {
+static inline bool matrix_begin(const CallBox *box, uint32_t number, uint64_t *at) {
     bool inside = true;
 #pragma unroll
     for (uint32_t i = 2; i < SHADOW_DIMS; i++) {
@@ -119,14 +119,14 @@ static inline bool matrix_begin(const Box *box, uint32_t number, uint64_t *at) {
 }
 
 /* Where a row of it begins, likewise. */
-static inline bool row_begin(const Box *box, uint32_t row, uint64_t *at) {
+static inline bool row_begin(const CallBox *box, uint32_t row, uint64_t *at) {
     uint32_t index = (uint32_t)box->corner[1] + row;
     *at += (uint64_t)index * box->stride[1];
     return row < box->box[1] && index < box->size[1];
 }
 
 /* Rows that begin and end with lines, `units` of them each. */
-static inline void matrix_lines(const View *view, const Box *box, uint64_t begin, uint32_t units, uint32_t lanes,
+static inline void matrix_lines(const View *view, const CallBox *box, uint64_t begin, uint32_t units, uint32_t lanes,
                                 uint32_t site, uint32_t how) {
     uint32_t count = box->box[1] * units, step = ones(lanes);
     for (uint32_t from = 0; from < count; from += step * BATCH) {
@@ -142,7 +142,7 @@ static inline void matrix_lines(const View *view, const Box *box, uint64_t begin
     }
 }
 
-static inline void matrix_granules(const View *view, const Box *box, uint64_t begin, uint64_t bytes, uint32_t lanes,
+static inline void matrix_granules(const View *view, const CallBox *box, uint64_t begin, uint64_t bytes, uint32_t lanes,
                                    uint32_t site, uint32_t how) {
     uint32_t units = (uint32_t)(bytes / SHADOW_GRANULE + 2), step = ones(lanes);
     for (uint32_t from = 0; from < box->box[1] * units; from += step * BATCH) {
@@ -159,7 +159,7 @@ static inline void matrix_granules(const View *view, const Box *box, uint64_t be
     }
 }
 
-static inline void touch_box(const View *view, uint64_t map, const Box *box, uint32_t lanes, uint32_t site,
+static inline void touch_box(const View *view, uint64_t map, const CallBox *box, uint32_t lanes, uint32_t site,
                              uint32_t how) {
     uint32_t element = MAP32(map, element, 0);
     int64_t size = box->size[0], first = box->corner[0] > 0 ? box->corner[0] : 0;
@@ -194,7 +194,7 @@ static inline void copy_tile(const Here *here, uint32_t want, uint32_t parameter
     uint64_t map = map_of(here, parameter);
     for (uint32_t left = all; left; left &= left - 1) {
         uint32_t leader = lowest(left);
-        Box box = {0};
+        CallBox box = {0};
 #pragma unroll
         for (uint32_t i = 0; i < SHADOW_DIMS; i++) {
             bool there = map && i < MAP32(map, rank, 0);
@@ -205,11 +205,11 @@ static inline void copy_tile(const Here *here, uint32_t want, uint32_t parameter
         }
         box.address = map ? MAP64(map, address, 0) : 0;
         bool is_outside = map && box.address - here->real >= here->bytes;
-        tell_outside(here, lanes, is_outside && lane() == leader, site, box.address);
+        report_outside(here, lanes, is_outside && lane() == leader, site, box.address);
         if (map && !is_outside)
             touch_box(&view, map, &box, lanes, site, how);
         else if (lane() == leader && !map)
-            tell_trouble(here, SHADOW_MAP_UNKNOWN, site);
+            report_trouble(here, SHADOW_MAP_UNKNOWN, site);
         meet(lanes);
     }
 }
@@ -268,8 +268,8 @@ DEVICE_CALL uint32_t weir_strong_begin(uint32_t want, uint64_t address, uint32_t
     if (!late)
         begun = strong_part_begin(&view, lanes, &part, (how & 3) == SHADOW_WRITE ? SHADOW_WRITE : SHADOW_UPDATE);
     Release release = release_of(&learned, releases, view.epoch);
-    uint64_t told = hands_over ? release_flags(&view, lanes, wanted, address, &release, &learned, flag, site) : 0;
-    release_end(lanes, &release, told);
+    uint64_t reported = hands_over ? release_flags(&view, lanes, wanted, address, &release, &learned, flag, site) : 0;
+    release_end(lanes, &release, reported);
     if (!late)
         strong_part_end(&view, lanes, &part, &begun);
     return view.epoch;
@@ -375,7 +375,7 @@ static inline void take_over(const Here *here, uint32_t lanes, uint32_t slot, ui
     meet(lanes);
     if (lane() == lowest(lanes)) {
         if (epoch > most)
-            tell_trouble(here, SHADOW_EPOCHS_OVER, 0);
+            report_trouble(here, SHADOW_EPOCHS_OVER, 0);
         epoch = epoch > most ? most : epoch;
         store32(ACTOR(actor, epoch), epoch);
         store32(ACTOR(actor, begun), epoch);

@@ -93,7 +93,7 @@ static inline uint32_t closed_epoch(const View *view, uint32_t closed, uint32_t 
     uint32_t most = most_epoch(view->epoch_bits);
     if (closed + 1 < most)
         return closed + 1;
-    tell_trouble(view->here, SHADOW_EPOCHS_OVER, site);
+    report_trouble(view->here, SHADOW_EPOCHS_OVER, site);
     return most;
 }
 

@@ -25,8 +25,8 @@ static inline void judge_cell(const View *view, const Touch *touch, const Compac
     uint32_t reader = touch->kind == SHADOW_READ ? 0 : compact_judge_readers(cell, view, touch->mask);
     uint32_t race = reader ? reader : compact_judge_write(cell, view, touch->mask);
     if (race)
-        tell(view, touch, compact_stamp(race), compact_scope(race), reader != 0,
-             reader ? cell->masks >> 16 : cell->masks);
+        report(view, touch, compact_stamp(race), compact_scope(race), reader != 0,
+               reader ? cell->masks >> 16 : cell->masks);
 }
 
 /* In the order in which they are printed: what is called first. */
@@ -108,7 +108,7 @@ static inline void read_cell(const View *view, const Touch *touch, Wide old) {
         }
         old = seen;
     }
-    tell_trouble(view->here, SHADOW_CELL_BUSY, touch->site);
+    report_trouble(view->here, SHADOW_CELL_BUSY, touch->site);
 }
 
 static inline void write_whole(const View *view, const Touch *touch) {
@@ -169,7 +169,7 @@ static inline bool split_line(const View *view, const Touch *touch, Wide old) {
         }
         old = seen;
     }
-    tell_trouble(view->here, SHADOW_CELL_BUSY, touch->site);
+    report_trouble(view->here, SHADOW_CELL_BUSY, touch->site);
     return false;
 }
 
@@ -230,7 +230,7 @@ static inline void touch_line(const View *view, const Touch *touch, Wide old, bo
         old = seen;
         lost = true;
     }
-    tell_trouble(view->here, SHADOW_CELL_BUSY, touch->site);
+    report_trouble(view->here, SHADOW_CELL_BUSY, touch->site);
 }
 
 /* All lanes come, of which some want it: none is left behind. */
@@ -390,13 +390,13 @@ static inline void strong_end(const View *view, uint32_t lanes, bool acts, const
 
 /* What becomes of a line that was loaded, with one look: most often nothing, or it is the first access of the launch.
  */
-typedef struct Look {
+typedef struct CompactLook {
     Wide next;
     bool stores;
     bool hard; /* more has to be done than that */
-} Look;
+} CompactLook;
 
-static inline Look look_at_line(const View *view, const Touch *touch, Wide old) {
+static inline CompactLook look_at_line(const View *view, const Touch *touch, Wide old) {
     Line line = line_unpack(old, here_tag(view->here));
     Compact now = line.cell;
     bool quiet = touch->mask && !line.split && is_quiet(view, touch, &line.cell), changes = true;
@@ -404,7 +404,7 @@ static inline Look look_at_line(const View *view, const Touch *touch, Wide old) 
         changes = line_record_read(&now, view, (uint32_t)(touch->offset / SHADOW_LINE));
     else
         line_record_write(&now, view);
-    Look look = {.next = line_pack(&now, false, here_tag(view->here)), .hard = touch->mask && !quiet};
+    CompactLook look = {.next = line_pack(&now, false, here_tag(view->here)), .hard = touch->mask && !quiet};
     look.stores = quiet && changes && !wide_equal(look.next, old);
     return look;
 }
@@ -425,7 +425,7 @@ static inline void touch_lines(const View *view, uint32_t lanes, const Touch *to
     uint32_t wants[BATCH] = {0}, any = 0;
     BATCH_EACH old[i] = touches[i].mask ? wide_load(line_at(view->here, touches[i].offset)) : (Wide){0, 0};
     BATCH_EACH if (i < count) {
-        Look look = look_at_line(view, &touches[i], old[i]);
+        CompactLook look = look_at_line(view, &touches[i], old[i]);
         Wide seen = look.stores ? wide_cas(line_at(view->here, touches[i].offset), old[i], look.next) : old[i];
         wants[i] = look.hard ? LINE_HARD : is_lost(view, &touches[i], old[i], seen) ? LINE_LOST : 0;
         old[i] = seen;

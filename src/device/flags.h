@@ -72,7 +72,7 @@ static inline Flag add_flag(const Here *here, uint64_t address, uint32_t site) {
             return (Flag){at, way_row(old), (uint32_t)(old.high >> 32)};
     }
     store32(here->state + offsetof(ShadowState, flags_lost), 1);
-    tell_trouble(here, SHADOW_FLAGS_LOST, site);
+    report_trouble(here, SHADOW_FLAGS_LOST, site);
     return (Flag){0};
 }
 
@@ -133,7 +133,7 @@ static inline void raise_row(const View *view, uint32_t lanes, const Release *re
  * way then; gives the flag that release_end has to tell of it, 0: none. */
 static inline uint64_t release_flags(const View *view, uint32_t lanes, uint32_t want, uint64_t address,
                                      const Release *release, const Learned *learned, Flag flag, uint32_t site) {
-    uint64_t told = 0;
+    uint64_t reported = 0;
     want = release->epoch ? want : 0;
     for (bool first = true; want; first = false) {
         uint32_t leader = lowest(want);
@@ -146,21 +146,21 @@ static inline uint64_t release_flags(const View *view, uint32_t lanes, uint32_t 
         flag.at = from_lane64(lanes, flag.at, leader);
         if (flag.row) {
             raise_row(view, lanes, release, learned, flag.row);
-            told = lane() == leader ? flag.at : told;
+            reported = lane() == leader ? flag.at : reported;
         }
         want &= ~ballot(lanes, address == one);
     }
     meet(lanes);
-    return told;
+    return reported;
 }
 /* Who finds the flag changed finds its row raised. */
-static inline void release_end(uint32_t lanes, const Release *release, uint64_t told) {
-    if (!ballot(lanes, told != 0))
+static inline void release_end(uint32_t lanes, const Release *release, uint64_t reported) {
+    if (!ballot(lanes, reported != 0))
         return;
     fence();
     meet(lanes);
-    if (told)
-        raise_version(told + offsetof(ShadowFlag, version));
+    if (reported)
+        raise_version(reported + offsetof(ShadowFlag, version));
     if (release->by_fence)
         fence();
     meet(lanes);

@@ -4,21 +4,21 @@
 
 #include "device/view.h"
 
-typedef struct Told {
+typedef struct DeviceReported {
     uint64_t address;
     uint32_t mask, site, kind, order, scope;
     uint32_t earlier_stamp, earlier_scope;
     uint32_t earlier_kind;
-} Told;
+} DeviceReported;
 
-static inline void tell_trouble(const Here *here, uint32_t trouble, uint32_t site) {
+static inline void report_trouble(const Here *here, uint32_t trouble, uint32_t site) {
     uint64_t at = here->state + offsetof(ShadowState, trouble);
     if (!(or32(at, trouble) & trouble))
         store32(here->state + offsetof(ShadowState, trouble_site), site);
 }
 
 /* By all lanes, of which some touch memory that has no cells. */
-static inline void tell_outside(const Here *here, uint32_t lanes, bool is_outside, uint32_t site, uint64_t address) {
+static inline void report_outside(const Here *here, uint32_t lanes, bool is_outside, uint32_t site, uint64_t address) {
     uint32_t all = ballot(lanes, is_outside);
     if (all && lane() == lowest(all) && !add64(here->state + offsetof(ShadowState, outside), ones(all))) {
         store32(here->state + offsetof(ShadowState, outside_site), site + 1);
@@ -81,12 +81,12 @@ static inline uint32_t own_cta(const View *view) {
     return view->is_flat ? view->here->who - 1 : load32(ACTOR(view->actor, cta));
 }
 
-static inline void tell_race(const View *view, const Told *told) {
-    bool in_flight = !view->is_flat && view->slot_shift && (stamp_actor(view, told->earlier_stamp) & 1);
-    weir_tell_pair(view->here->state, told->address, told->mask, told->site, own_cta(view),
-                   told->earlier_stamp & ((1u << view->site_bits) - 1), cta_of(view, told->earlier_stamp),
-                   told->kind | told->scope << 8 | told->earlier_kind << 16 | told->earlier_scope << 24,
-                   (uint32_t)in_flight | told->order << 8);
+static inline void report_race(const View *view, const DeviceReported *reported) {
+    bool in_flight = !view->is_flat && view->slot_shift && (stamp_actor(view, reported->earlier_stamp) & 1);
+    weir_tell_pair(view->here->state, reported->address, reported->mask, reported->site, own_cta(view),
+                   reported->earlier_stamp & ((1u << view->site_bits) - 1), cta_of(view, reported->earlier_stamp),
+                   reported->kind | reported->scope << 8 | reported->earlier_kind << 16 | reported->earlier_scope << 24,
+                   (uint32_t)in_flight | reported->order << 8);
 }
 
 #endif

@@ -74,7 +74,7 @@ static inline void seed_word(const View *view, const Touch *touch, CellView *cel
             done = true;
         }
     if (race)
-        tell(view, touch, seed_stamp(view, race), cell_scope(race), reader != 0, 0xfu << 4 * word);
+        report(view, touch, seed_stamp(view, race), cell_scope(race), reader != 0, 0xfu << 4 * word);
 }
 
 /* Nothing of a cell is looked at before it is locked. */

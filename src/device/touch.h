@@ -12,20 +12,20 @@ typedef struct Touch {
 } Touch;
 
 /* Of the earlier one: its stamp, its scope, whether it was a read, its bytes of the granule. */
-static inline void tell(const View *view, const Touch *touch, uint32_t stamp, uint32_t scope, bool was_read,
-                        uint32_t mask) {
+static inline void report(const View *view, const Touch *touch, uint32_t stamp, uint32_t scope, bool was_read,
+                          uint32_t mask) {
     if (view->late && is_after(view, stamp))
         return;
-    Told told = {.address = view->here->real + touch->offset,
-                 .mask = mask & touch->mask,
-                 .site = touch->site,
-                 .kind = touch->kind,
-                 .order = touch->order,
-                 .scope = view->scope,
-                 .earlier_stamp = stamp,
-                 .earlier_scope = scope,
-                 .earlier_kind = was_read ? SHADOW_READ : SHADOW_WRITE};
-    tell_race(view, &told);
+    DeviceReported reported = {.address = view->here->real + touch->offset,
+                               .mask = mask & touch->mask,
+                               .site = touch->site,
+                               .kind = touch->kind,
+                               .order = touch->order,
+                               .scope = view->scope,
+                               .earlier_stamp = stamp,
+                               .earlier_scope = scope,
+                               .earlier_kind = was_read ? SHADOW_READ : SHADOW_WRITE};
+    report_race(view, &reported);
 }
 
 #endif

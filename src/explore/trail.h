@@ -9,11 +9,11 @@ typedef enum ScheduleKind {
     SCHEDULE_LAZY,        /* a completion comes only when no agent can go on, the oldest first */
     SCHEDULE_ROUND_ROBIN, /* one step of each agent and one completion in turn */
     SCHEDULE_RANDOM,      /* by `seed` */
-    SCHEDULE_HELD,        /* eager, but some agents or flights stand still while any other can move */
+    SCHEDULE_DELAYED,     /* eager, but some agents or outstanding operations stand still while any other can move */
     SCHEDULE_REPLAY,      /* a trail */
 } ScheduleKind;
 
-/* The steps of a run: an agent's number, or TRAIL_FLIGHT and the sequence number of an asynchronous operation. */
+/* The steps of a run: an agent's number, or TRAIL_OUTSTANDING and the sequence number of an asynchronous operation. */
 typedef struct Trail {
     uint32_t *steps;
     uint32_t count, capacity;
@@ -22,6 +22,6 @@ typedef struct Trail {
 
 void trail_push(Trail *trail, uint32_t step);
 
-#define TRAIL_FLIGHT UINT32_C(0x80000000)
+#define TRAIL_OUTSTANDING UINT32_C(0x80000000)
 
 #endif

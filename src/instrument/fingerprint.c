@@ -32,7 +32,7 @@ static void add_placed(Mix *mix, const SitePlaced *placed) {
 
 static void add_part(Mix *mix, const SitePart *part) {
     add(mix, part->operand);
-    add(mix, (uint64_t)part->bits << 24 | (uint64_t)part->generic << 2 | (uint64_t)part->data << 1 | part->told);
+    add(mix, (uint64_t)part->bits << 24 | (uint64_t)part->generic << 2 | (uint64_t)part->data << 1 | part->reported);
     add(mix, (uint64_t)part->shape << 40 | (uint64_t)part->from << 32 | (uint64_t)part->place << 16 | part->also);
     add(mix, (uint64_t)part->stride);
     if (part->shape == PART_BIT)
@@ -46,13 +46,13 @@ static void add_part(Mix *mix, const SitePart *part) {
 
 static void add_site(Mix *mix, const Site *site) {
     const bool flags[] = {site->ends,       site->strong, site->large, site->fetches, site->masked,
-                          site->only_tells, site->all,    site->bare,  site->tests};
+                          site->only_emits, site->all,    site->bare,  site->tests};
     uint64_t bits = 0;
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         bits |= (uint64_t)flags[i] << i;
     add(mix, (uint64_t)site->statement << 32 | site->function);
     add(mix, (uint64_t)site->run << 32 | (uint64_t)site->part_count << 16 | bits);
-    if (site->poll.told)
+    if (site->poll.reported)
         add(mix, site->poll.operand);
     if (site->unnamed)
         add(mix, site->unnamed);

@@ -53,7 +53,7 @@ typedef struct SitePart {
     uint32_t threads;
     /* In a run. */
     uint8_t from;             /* SiteFrom: where its value comes from, that of lane 0 and the corners */
-    bool told;                /* it is told here; else it comes from what was told before */
+    bool reported;            /* it is told here; else it comes from what was told before */
     uint16_t place;           /* FROM_WORDS, FROM_BITS: which word of the run; FROM_CORNERS, FROM_EVERY: which of those;
                                * FROM_SLOT: which slot */
     uint16_t also;            /* FROM_SLOT: another slot that is added, + 1; 0: none */
@@ -90,7 +90,7 @@ typedef struct SitePoll {
     uint8_t bits;
     uint8_t compare; /* PollCompare: what was found, and then the other */
     bool is_signed;
-    bool told;        /* the other one is a register, and recorded where others have what they compare with */
+    bool reported;    /* the other one is a register, and recorded where others have what they compare with */
     uint32_t operand; /* ... of the module */
     uint64_t with;    /* else: a number */
 } SitePoll;
@@ -122,7 +122,7 @@ typedef struct Site {
     const uint32_t *of; /* ... of these, of each warp of the CTA: its guard depends on the thread's number alone */
     uint32_t of_count;
     bool bare;       /* a RECORD_RUN of it has no lanes in its head: warps are full */
-    bool only_tells; /* it is no instruction of interest: slots are told before `statement`, which ends a block */
+    bool only_emits; /* it is no instruction of interest: slots are told before `statement`, which ends a block */
     uint32_t slot_count, advance_count;
     const SiteSlot *slots;
     const SiteAdvance *advances;

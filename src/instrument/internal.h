@@ -42,7 +42,7 @@ void instrument_mark(const PtxModule *module, uint32_t chunk, uint64_t fingerpri
 bool variable_opaque(const PtxModule *module, const PtxVariable *variable);
 
 /* One function, looked at. */
-typedef struct Look {
+typedef struct FunctionAnalysis {
     PtxModule *module;
     const Calls *calls; /* NULL: not known yet */
     uint32_t function;
@@ -59,59 +59,61 @@ typedef struct Look {
     PtxFlow flow;
     PtxValues values;
     Arena arena;
-} Look;
+} FunctionAnalysis;
 /* The looks at a module's functions, which is gone through three times: those of the first functions are kept. */
-typedef struct Looks {
+typedef struct FunctionAnalyses {
     PtxModule *module;
-    Look **kept;         /* of each function; NULL */
-    uint32_t statements; /* of those that are kept */
+    FunctionAnalysis **kept; /* of each function; NULL */
+    uint32_t statements;     /* of those that are kept */
     Arena arena;
-} Looks;
-void looks_open(Looks *looks, PtxModule *module);
-void looks_close(Looks *looks);
-/* A look at a function, for look_give; NULL, with one sentence. */
-Look *look_take(Looks *looks, uint32_t function, const Calls *calls, const char **problem);
-void look_give(Looks *looks, Look *look);
+} FunctionAnalyses;
+void analyses_open(FunctionAnalyses *analyses, PtxModule *module);
+void analyses_close(FunctionAnalyses *analyses);
+/* A look at a function, for analysis_give; NULL, with one sentence. */
+FunctionAnalysis *analysis_take(FunctionAnalyses *analyses, uint32_t function, const Calls *calls,
+                                const char **problem);
+void analysis_give(FunctionAnalyses *analyses, FunctionAnalysis *analysis);
 /* instrument_sites with looks that others use, too. */
-bool find_sites(Sites *sites, Looks *looks, const InstrumentOptions *options, const char **problem);
+bool find_sites(Sites *sites, FunctionAnalyses *analyses, const InstrumentOptions *options, const char **problem);
 /* Whether an instruction has effects: most have none, which is known by their form. */
-bool look_acts(const Look *look, uint32_t instruction);
+bool look_acts(const FunctionAnalysis *analysis, uint32_t instruction);
 /* Whether it is known what instructions take for granted of values of a form, or is looked at. */
-static inline bool look_granted(const Look *look, const Form *form) {
-    return !(form->assumes & ~(look->wraps_checked ? FORM_NO_WRAP : 0));
+static inline bool look_granted(const FunctionAnalysis *analysis, const Form *form) {
+    return !(form->assumes & ~(analysis->wraps_checked ? FORM_NO_WRAP : 0));
 }
-static inline const PtxStatement *look_statement(const Look *look, uint32_t instruction) {
-    return &look->module->statements[look->flow.instructions[instruction]];
+static inline const PtxStatement *look_statement(const FunctionAnalysis *analysis, uint32_t instruction) {
+    return &analysis->module->statements[analysis->flow.instructions[instruction]];
 }
-static inline const PtxForm *look_form(const Look *look, uint32_t instruction) {
-    return &look->module->forms[look_statement(look, instruction)->what];
+static inline const PtxForm *look_form(const FunctionAnalysis *analysis, uint32_t instruction) {
+    return &analysis->module->forms[look_statement(analysis, instruction)->what];
 }
 
 /* ---- Sites ---- */
 
 /* Fills in `site` if an instruction is one; number, function and statement are filled in by the caller. */
-bool site_of(const Look *look, uint32_t instruction, const InstrumentOptions *options, Site *site, Arena *arena);
+bool site_of(const FunctionAnalysis *analysis, uint32_t instruction, const InstrumentOptions *options, Site *site,
+             Arena *arena);
 /* The memory that an access is to. */
-PtxSpace look_space(const Look *look, uint32_t instruction, const PtxEffect *effect);
+PtxSpace look_space(const FunctionAnalysis *analysis, uint32_t instruction, const PtxEffect *effect);
 /* Its parts, for a record that is made in that block; false if there are too many. */
-bool gather_parts(const Look *look, uint32_t instruction, uint32_t block, const PtxEffect *effects, unsigned count,
-                  Site *site, Arena *arena);
+bool gather_parts(const FunctionAnalysis *analysis, uint32_t instruction, uint32_t block, const PtxEffect *effects,
+                  unsigned count, Site *site, Arena *arena);
 /* Bytes of an element of what an instruction moves; 0: it does not say, as those that store matrices. */
-unsigned element_bytes(const Look *look, uint32_t instruction);
+unsigned element_bytes(const FunctionAnalysis *analysis, uint32_t instruction);
 /* Whether it is known of its guard that at most one lane of each warp makes it (stored.c). */
-bool made_alone(const Look *look, uint32_t instruction);
+bool made_alone(const FunctionAnalysis *analysis, uint32_t instruction);
 /* The lanes of each warp of a CTA for which its guard holds, so many; NULL: the guard is not known by the thread's
  * number alone (stored.c). */
-const uint32_t *known_lanes(const Look *look, uint32_t instruction, uint32_t *count, Arena *arena);
+const uint32_t *known_lanes(const FunctionAnalysis *analysis, uint32_t instruction, uint32_t *count, Arena *arena);
 /* One more part, if what it stores has to be told (stored.c): the last. */
-void gather_data(const Look *look, uint32_t instruction, uint32_t block, const PtxEffect *effects, unsigned count,
-                 Site *site);
-/* When a strong access lets the loop end that it is in (polls.c). */
-void find_poll(const Look *look, uint32_t instruction, Site *site);
+void gather_data(const FunctionAnalysis *analysis, uint32_t instruction, uint32_t block, const PtxEffect *effects,
+                 unsigned count, Site *site);
+/* When a strong access lets the loop end that it is in (spin_loops.c). */
+void find_poll(const FunctionAnalysis *analysis, uint32_t instruction, Site *site);
 /* What a load or an atomic gives: the operand that is its register; PTX_NONE: there is none. */
-uint32_t looked_at(const Look *look, uint32_t instruction);
-/* Whether it gives what a loop may wait for (patience.c). */
-bool look_waits(const Look *look, uint32_t instruction);
+uint32_t looked_at(const FunctionAnalysis *analysis, uint32_t instruction);
+/* Whether it gives what a loop may wait for (spin_timeout.c). */
+bool look_waits(const FunctionAnalysis *analysis, uint32_t instruction);
 /* Whether a block is in a loop, or in one in it. */
 static inline bool flow_in_loop(const PtxFlow *flow, uint32_t block, uint32_t loop) {
     uint32_t at = flow->blocks[block].loop;
@@ -120,19 +122,20 @@ static inline bool flow_in_loop(const PtxFlow *flow, uint32_t block, uint32_t lo
     return at == loop;
 }
 /* Whether all lanes of a warp are known to come to a block, in the same turns of the loops around it. */
-static inline bool look_together(const Look *look, uint32_t block) {
-    return (look->shaped || look->rows) && look->module->functions[look->function].entry && !look->divergent[block];
+static inline bool look_together(const FunctionAnalysis *analysis, uint32_t block) {
+    return (analysis->shaped || analysis->rows) && analysis->module->functions[analysis->function].entry &&
+           !analysis->divergent[block];
 }
 /* Whether all warps have as many lanes as there can be. */
-static inline bool look_full(const Look *look) {
-    const PtxBlockShape *shape = &look->values.shape;
-    return look->shaped && (uint64_t)shape->x * shape->y * shape->z % RECORD_LANES == 0;
+static inline bool look_full(const FunctionAnalysis *analysis) {
+    const PtxBlockShape *shape = &analysis->values.shape;
+    return analysis->shaped && (uint64_t)shape->x * shape->y * shape->z % RECORD_LANES == 0;
 }
 /* Whether a part of a warp's lanes may come to an instruction. */
-bool look_for_some(const Look *look, uint32_t instruction);
+bool look_for_some(const FunctionAnalysis *analysis, uint32_t instruction);
 /* A wait that is repeated until it succeeds, by a loop that does nothing else: the block that is behind the loop, where
  * the wait is over for all who come, and its place in the text. PTX_NONE: it is no such wait. */
-uint32_t wait_exit(const Look *look, uint32_t instruction, uint32_t *behind);
+uint32_t wait_exit(const FunctionAnalysis *analysis, uint32_t instruction, uint32_t *behind);
 
 /* ---- Steps: where and how a site is recorded ---- */
 
@@ -142,7 +145,7 @@ typedef enum StepHow {
     STEP_APART,  /* the lanes that are there find a leader */
 } StepHow;
 
-typedef struct Step {
+typedef struct InstrumentStep {
     Site *site;
     uint32_t instruction, block; /* of the flow; block: that in which it is recorded */
     uint32_t at;                 /* statement */
@@ -169,16 +172,16 @@ typedef struct Step {
     uint32_t room;    /* STEP_APART that is not: units of it and of those that are behind it */
     bool grouped;     /* STEP_APART: a call makes its records; it looks for room itself */
     bool joined;      /* ... together with those of the next step */
-} Step;
+} InstrumentStep;
 
-typedef struct Plan {
-    const Look *look;
+typedef struct InstrumentPlan {
+    const FunctionAnalysis *analysis;
     Arena *arena;
-    Arena *keep;  /* of the sites */
-    Site **tells; /* sites that only tell, numbered from tell_base on */
-    uint32_t tell_count, tell_capacity, tell_base;
+    Arena *keep;    /* of the sites */
+    Site **reports; /* sites that only tell, numbered from report_base on */
+    uint32_t report_count, report_capacity, report_base;
     uint32_t slots;
-    Step *steps;
+    InstrumentStep *steps;
     uint32_t count, capacity;
     bool called;          /* it is handed where its caller was, and is no kernel */
     bool calls;           /* it calls such functions */
@@ -200,38 +203,39 @@ typedef struct Plan {
     uint32_t *left;       /* ... and where it ends */
     uint32_t start;       /* ... and where the function begins, and it is looked for room */
     uint32_t chunk;       /* bytes that it would have */
-} Plan;
+} InstrumentPlan;
 /* The steps of a function whose sites are these. */
-void plan_function(Plan *plan, const Look *look, Sites *sites, uint32_t first, uint32_t count, Arena *arena);
+void plan_function(InstrumentPlan *plan, const FunctionAnalysis *analysis, Sites *sites, uint32_t first, uint32_t count,
+                   Arena *arena);
 /* Where the pointer has to go on (ahead.c); when it is known where it is looked for room. */
-void plan_ahead(Plan *plan);
+void plan_ahead(InstrumentPlan *plan);
 /* Whether a step may be one of a run. */
-bool step_may_run(const Step *step);
+bool step_may_run(const InstrumentStep *step);
 /* Whether nothing between two steps may hold a thread, the first of them included, and they stand in a row (runs.c). */
-bool step_goes_on(const Look *look, const Step *step, const Step *next);
+bool step_goes_on(const FunctionAnalysis *analysis, const InstrumentStep *step, const InstrumentStep *next);
 /* Takes the roots out of a sum that need not be told; what they add, NULL: there were none (known.c). */
-const SitePlaced *know_roots(const Look *look, PtxSum *sum, Arena *arena);
-/* What is told where (told.c): the sources of parts, and steps that only tell. */
-void plan_told(Plan *plan);
+const SitePlaced *know_roots(const FunctionAnalysis *analysis, PtxSum *sum, Arena *arena);
+/* What is told where (redundant_records.c): the sources of parts, and steps that only tell. */
+void plan_reported(InstrumentPlan *plan);
 /* Whether an instruction extends an index of 32 bits, which is assumed not to wrap, in such a way that it can be looked
  * at; and the code for it, which goes before it. */
-bool can_check_wrap(const Look *look, uint32_t instruction);
+bool can_check_wrap(const FunctionAnalysis *analysis, uint32_t instruction);
 /* Whether it extends nothing that differs between the lanes of a warp: what differs between warps may wrap. */
-bool cannot_wrap_apart(const Look *look, uint32_t instruction);
+bool cannot_wrap_apart(const FunctionAnalysis *analysis, uint32_t instruction);
 /* Which static steps look at values without a branch, with lists of at most so many units (static.c). */
-void plan_flat(Plan *plan, uint32_t most);
+void plan_flat(InstrumentPlan *plan, uint32_t most);
 /* Which static steps are told of together (runs.c): fills in the steps' and the sites' part of it. */
-void plan_runs(Plan *plan);
-/* Straight stretches of STEP_APART (stretches.c): which static steps become such, being calls; and the stretches, of at
+void plan_runs(InstrumentPlan *plan);
+/* Straight segments of STEP_APART (segments.c): which static steps become such, being calls; and the segments, of at
  * most so many units where records are made in place. */
-void stretches_call(Plan *plan);
-void stretches_find(Plan *plan, uint32_t most);
+void segments_call(InstrumentPlan *plan);
+void segments_find(InstrumentPlan *plan, uint32_t most);
 /* Units of the record of one lane. */
 static inline uint32_t lane_units(const Site *site) {
     return 2 + site->large;
 }
 /* Units that a step may take of its own, beside those of the plan. */
-uint32_t step_most_units(const Step *step);
+uint32_t step_most_units(const InstrumentStep *step);
 
 /* ---- Code ---- */
 
@@ -324,15 +328,15 @@ typedef enum Body {
 
 /* Parts whose records the next call makes. */
 enum { GROUP_MOST = 4 };
-typedef struct Group {
+typedef struct InstrumentGroup {
     uint32_t count, site, units; /* site: of the first */
     uint32_t what[GROUP_MOST];   /* GROUP_... */
-} Group;
+} InstrumentGroup;
 
 /* What is written into one function. */
-typedef struct Code {
-    const Plan *plan;
-    const Look *look;
+typedef struct InstrumentCode {
+    const InstrumentPlan *plan;
+    const FunctionAnalysis *analysis;
     PtxEdits *edits;
     Str names[CODE_REGISTER_COUNT]; /* of those that are used */
     uint32_t chunk;
@@ -340,92 +344,92 @@ typedef struct Code {
     Str prefix;       /* of labels */
     bool *bodies;     /* those that are called, of the module; NULL: code stands wherever it is needed */
     bool headed;      /* who is there is in ~mask, up to the next step that is not headed */
-    Group group;
+    InstrumentGroup group;
     bool body;        /* what is written is one of them: there is no look and no plan */
     uint32_t *depths; /* of the function's statements: blocks around them, the body not counted */
     Text text, cold;  /* of the next edit; of the end of the function */
     Text *to;         /* one of them */
     /* Of the run that is being written: words held back, those of its units that are written, and its place in units.
      */
-    uint32_t held, written, place, told, corners, every;
+    uint32_t held, written, place, reported, corners, every;
     const char *words[4]; /* those that are held back: registers */
     /* The place is in a block of its own: the end of the function does not see its registers and labels. */
     bool inner;
     uint32_t gives_up; /* label */
-} Code;
+} InstrumentCode;
 
 /* Lines of PTX, the ';' left out. ~ptr is that register of ours, ~L%u a label. */
-void code_say(Code *code, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void code_close(Code *code); /* a block */
-uint32_t new_label(Code *code);
-void code_label(Code *code, uint32_t label);
+void code_say(InstrumentCode *code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void code_close(InstrumentCode *code); /* a block */
+uint32_t new_label(InstrumentCode *code);
+void code_label(InstrumentCode *code, uint32_t label);
 /* What is said next is for a place at that statement. */
-void code_stand(Code *code, uint32_t statement);
+void code_stand(InstrumentCode *code, uint32_t statement);
 /* Declarations of the registers that were used in a body. */
-void code_declare(const Code *code, Text *to);
+void code_declare(const InstrumentCode *code, Text *to);
 /* What was said goes before or behind a statement. */
-void code_put(Code *code, uint32_t statement, bool behind);
+void code_put(InstrumentCode *code, uint32_t statement, bool behind);
 /* From here on for those of a predicate ("~p1") alone, who seldom are any; `uni`: all lanes of the warp agree. What it
  * gives is for cold_end. */
 typedef struct Cold {
     uint32_t label;
     bool here; /* it stands where it is needed, and is jumped over */
 } Cold;
-Cold cold_begin(Code *code, const char *predicate, bool uni);
-void cold_end(Code *code, Cold cold);
+Cold cold_begin(InstrumentCode *code, const char *predicate, bool uni);
+void cold_end(InstrumentCode *code, Cold cold);
 
 /* Whether a function may call bodies. */
-bool bodies_fit(const Plan *plan);
+bool bodies_fit(const InstrumentPlan *plan);
 /* A call of one; what it takes, as text. */
-void write_body_call(Code *code, Body body, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void write_body_call(InstrumentCode *code, Body body, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* A further chunk for who leads apart; and in a body, for those of a predicate whose place is behind ~limit. */
-void write_chunk_call(Code *code);
-void write_body_room(Code *code, const char *predicate);
+void write_chunk_call(InstrumentCode *code);
+void write_body_room(InstrumentCode *code, const char *predicate);
 /* Of a word of a record in a body: the tag, in ~tag. */
-void write_tag(Code *code);
+void write_tag(InstrumentCode *code);
 /* All that are called, as text of the module. */
 void write_bodies(PtxEdits *edits, bool *bodies, uint32_t chunk, uint32_t *labels, Str prefix);
 
 /* An operand as it is written. */
-const char *operand_text(Code *code, uint32_t operand);
+const char *operand_text(InstrumentCode *code, uint32_t operand);
 /* The predicate under which a step is recorded; "": none. It may be made of two, in ~p0. */
-const char *step_predicate(Code *code, const Step *step);
+const char *step_predicate(InstrumentCode *code, const InstrumentStep *step);
 
 /* The number of the warp in the grid in ~r3, and of the CTA in ~r2. */
-void write_warp(Code *code);
+void write_warp(InstrumentCode *code);
 /* The bits of the second word of a record of the step, in ~mask or ~full. */
-const char *write_mask(Code *code, const Step *step);
+const char *write_mask(InstrumentCode *code, const InstrumentStep *step);
 /* The address of the launch's block in that register. */
-void write_launch(Code *code, const char *to);
+void write_launch(InstrumentCode *code, const char *to);
 /* What is handed on: made in a kernel; taken at the start of a function; put there; and taken back. */
-void write_state_made(Code *code);
-void write_state_start(Code *code);
-void write_state(Code *code);
-void write_state_back(Code *code);
+void write_state_made(InstrumentCode *code);
+void write_state_start(InstrumentCode *code);
+void write_state(InstrumentCode *code);
+void write_state_back(InstrumentCode *code);
 /* Around the calls and returns of a function. */
-void write_calls(Code *code);
-void write_prologue(Code *code);
+void write_calls(InstrumentCode *code);
+void write_prologue(InstrumentCode *code);
 /* A further chunk: afterwards the pointer is so many units before its first place. It is for all lanes, where they are
  * together, else for those that come. */
-void write_refill(Code *code, uint32_t offset);
-void write_refill_alone(Code *code, uint32_t offset);
+void write_refill(InstrumentCode *code, uint32_t offset);
+void write_refill_alone(InstrumentCode *code, uint32_t offset);
 /* Not all is as it was recorded: RECORD_DROPPED_..., which sets a register to 1. */
-void write_dropped(Code *code, const char *predicate, const char *launch, const char *free, unsigned what);
+void write_dropped(InstrumentCode *code, const char *predicate, const char *launch, const char *free, unsigned what);
 /* Looks whether there is room for so many units. */
-void write_room(Code *code, uint32_t units);
+void write_room(InstrumentCode *code, uint32_t units);
 /* A register of so many bits in ~lo and ~hi, and, if it has 64, in ~value; and that of a part. */
-void write_register(Code *code, const char *text, unsigned width);
-void write_value(Code *code, const SitePart *part);
+void write_register(InstrumentCode *code, const char *text, unsigned width);
+void write_value(InstrumentCode *code, const SitePart *part);
 /* What the step's statement stores, in ~hi: itself, or a hash of it. */
-void write_data(Code *code, const SitePart *part, const Step *step);
+void write_data(InstrumentCode *code, const SitePart *part, const InstrumentStep *step);
 /* rows.c: whether rows that one warp stores may be at the same place; and a hash of each, in ~hi. */
-bool rows_meet(const Look *look, uint32_t instruction, const PtxOperand *address, unsigned registers);
-void write_rows(Code *code, const Step *step, const PtxOperand *elements, unsigned count);
+bool rows_meet(const FunctionAnalysis *analysis, uint32_t instruction, const PtxOperand *address, unsigned registers);
+void write_rows(InstrumentCode *code, const InstrumentStep *step, const PtxOperand *elements, unsigned count);
 /* One or the other, in ~lo and ~hi. */
-void write_part_value(Code *code, const Step *step, const SitePart *part);
+void write_part_value(InstrumentCode *code, const InstrumentStep *step, const SitePart *part);
 /* A unit so many behind the pointer, by who is meant with "~lead" or "~first". */
-void write_unit(Code *code, const char *leader, uint32_t offset, uint32_t word, const char *mask, const char *lo,
-                const char *hi);
+void write_unit(InstrumentCode *code, const char *leader, uint32_t offset, uint32_t word, const char *mask,
+                const char *lo, const char *hi);
 
 /* Whether a record by itself has one value of it, without a look. */
 static inline bool part_is_one(const SitePart *part) {
@@ -434,41 +438,42 @@ static inline bool part_is_one(const SitePart *part) {
 /* The first word of a record in which lanes differ as it is thought. */
 uint32_t part_word(const Site *site, const SitePart *part);
 /* What is left of a value when what the lane adds is taken away: in ~d0, or, with 32 bits, in ~t0. */
-void write_base(Code *code, const SitePart *part);
+void write_base(InstrumentCode *code, const SitePart *part);
 /* Where a lane starts to count: with the most that one of the mask has counted. */
-void write_count(Code *code, const char *mask);
+void write_count(InstrumentCode *code, const char *mask);
 /* The bytes of a tensor map that is in memory: by the leader, and only where the copy is made. */
-void write_map(Code *code, const Step *step, const char *leader, const char *mask, uint32_t offset);
+void write_map(InstrumentCode *code, const InstrumentStep *step, const char *leader, const char *mask, uint32_t offset);
 
 /* A step by itself. */
-void write_wrap_checks(Code *code);
-void write_static(Code *code, const Step *step, uint32_t offset);
+void write_wrap_checks(InstrumentCode *code);
+void write_static(InstrumentCode *code, const InstrumentStep *step, uint32_t offset);
 /* Where lane 0 writes, for all lanes, which have the same place, or none: ~ptr, or ~d1. */
-const char *write_leader_place(Code *code);
+const char *write_leader_place(InstrumentCode *code);
 /* A step of a run, of the plan. */
-void write_run(Code *code, const Step *step, uint32_t offset);
-void write_apart(Code *code, const Step *step);
+void write_run(InstrumentCode *code, const InstrumentStep *step, uint32_t offset);
+void write_apart(InstrumentCode *code, const InstrumentStep *step);
 /* Steps whose records one call makes (group.c): whether it may be one of them, and the code. */
-bool step_may_group(const Look *look, const Step *step);
+bool step_may_group(const FunctionAnalysis *analysis, const InstrumentStep *step);
 uint32_t group_most_units(void); /* that a call may take */
-void write_grouped(Code *code, const Step *step);
+void write_grouped(InstrumentCode *code, const InstrumentStep *step);
 /* Whether the lanes that come to it together wait for each other behind its record, which has to be written by then. */
 static inline bool site_settles(const Site *site) {
     return site->hands || site->aligned || site->stops;
 }
-void write_group_body(Code *code);
+void write_group_body(InstrumentCode *code);
 /* Who leads those of ~mask, in ~first; in ~t0 those before the lane. */
-void write_first(Code *code);
+void write_first(InstrumentCode *code);
 /* Around the instruction. */
-void write_each_before(Code *code, const Step *step);
-void write_each_fetch(Code *code, const Step *step);
-void write_each_behind(Code *code, const Step *step);
-void write_lane_body(Code *code, bool large);
+void write_each_before(InstrumentCode *code, const InstrumentStep *step);
+void write_each_fetch(InstrumentCode *code, const InstrumentStep *step);
+void write_each_behind(InstrumentCode *code, const InstrumentStep *step);
+void write_lane_body(InstrumentCode *code, bool large);
 
 /* Checks of the clock in loops that wait. After all records of the function. */
-void write_patience(Code *code, Arena *arena);
+void write_spin_timeout(InstrumentCode *code, Arena *arena);
 
 /* All of a function; `chunk` is that of the module. */
-void instrument_function(PtxEdits *edits, const Plan *plan, uint32_t chunk, uint32_t *labels, Str prefix, bool *bodies);
+void instrument_function(PtxEdits *edits, const InstrumentPlan *plan, uint32_t chunk, uint32_t *labels, Str prefix,
+                         bool *bodies);
 
 #endif

@@ -3,21 +3,21 @@
 
 #include "ptx/effects.h"
 
-static RecordMeets meets(EffectVerb verb) {
+static RecordSyncs meets(EffectVerb verb) {
     switch (verb) {
     case EFFECT_NAMED_SYNC:
     case EFFECT_CTA_BARRIER:
-        return RECORD_MEETS_NAMED;
+        return RECORD_SYNCS_NAMED;
     case EFFECT_NAMED_ARRIVE:
-        return RECORD_MEETS_NAMED_ARRIVE;
+        return RECORD_SYNCS_NAMED_ARRIVE;
     case EFFECT_CLUSTER_ARRIVE:
-        return RECORD_MEETS_CLUSTER_ARRIVE;
+        return RECORD_SYNCS_CLUSTER_ARRIVE;
     case EFFECT_CLUSTER_WAIT:
-        return RECORD_MEETS_CLUSTER_WAIT;
+        return RECORD_SYNCS_CLUSTER_WAIT;
     case EFFECT_WARP_SYNC:
-        return RECORD_MEETS_LANES;
+        return RECORD_SYNCS_LANES;
     default:
-        return RECORD_MEETS_NOBODY;
+        return RECORD_SYNCS_NONE;
     }
 }
 
@@ -46,7 +46,7 @@ static RecordNumber number_of(const PtxModule *module, const Site *site, const P
 static void shape_meeting(const Site *site, const PtxModule *module, RecordShape *shape) {
     const PtxStatement *statement = &module->statements[site->statement];
     PtxEffect effects[PTX_EFFECTS_MOST];
-    bool acts = !site->only_tells && !site->ends && statement->kind == PTX_INSTRUCTION;
+    bool acts = !site->only_emits && !site->ends && statement->kind == PTX_INSTRUCTION;
     unsigned count = acts ? ptx_effects_of(module, statement, effects) : 0;
     for (unsigned i = 0; i < count && !shape->meets; i++) {
         shape->meets = meets(effects[i].effect.verb);
@@ -74,12 +74,12 @@ static bool reads_alone(const PtxModule *module, const PtxStatement *statement) 
 
 /* What is told before a loop, and what goes on in it. */
 static void shape_slots(const Site *site, RecordShape *shape, Arena *arena) {
-    RecordTell *tells = ARENA_ARRAY(arena, RecordTell, site->slot_count + 1);
-    shape->only_tells = site->only_tells;
-    shape->tells = tells;
-    shape->tell_count = site->slot_count;
+    RecordEmit *reports = ARENA_ARRAY(arena, RecordEmit, site->slot_count + 1);
+    shape->only_emits = site->only_emits;
+    shape->reports = reports;
+    shape->report_count = site->slot_count;
     for (uint32_t i = 0; i < site->slot_count; i++)
-        tells[i] = (RecordTell){site->slots[i].slot, site->slots[i].bits == 64, site->slots[i].corners};
+        reports[i] = (RecordEmit){site->slots[i].slot, site->slots[i].bits == 64, site->slots[i].corners};
     shape->advances = ARENA_ARRAY(arena, RecordAdvance, site->advance_count + 1);
     shape->advance_count = site->advance_count;
     for (uint32_t i = 0; i < site->advance_count; i++) {
@@ -112,7 +112,7 @@ static void shape_site(const Site *site, const PtxModule *module, RecordShape *s
     shape->large = site->large;
     shape->polls = site->strong && reads_alone(module, &module->statements[site->statement]);
     const PtxStatement *statement = &module->statements[site->statement];
-    shape->always = !site->ends && !site->waits && !site->only_tells && !(statement->flags & PTX_GUARDED);
+    shape->always = !site->ends && !site->waits && !site->only_emits && !(statement->flags & PTX_GUARDED);
     shape->ends = site->ends;
     shape->masked = site->masked;
     shape->all = site->all;
@@ -127,7 +127,7 @@ static void shape_site(const Site *site, const PtxModule *module, RecordShape *s
         shape->corners |= (uint16_t)((part->shape == PART_CORNERS) << k);
         shape->every |= (uint16_t)((part->shape == PART_EVERY) << k);
         shape->wide |= (uint16_t)((part->bits == 64) << k);
-        shape->told |= (uint16_t)(part->told << k);
+        shape->reported |= (uint16_t)(part->reported << k);
         uint64_t plus = part->apart ? part->apart->constant : part->shape == PART_BIT ? part->least : 0;
         shape->from[k] =
             (RecordFrom){(RecordSource)part->from, part->place, part->also, plus, placed_alone(part->placed, arena)};
@@ -142,15 +142,15 @@ static void shape_run(RecordShape *shapes, uint32_t first) {
         const RecordShape *shape = &shapes[first + i];
         run->run_words += shape->masked;
         for (unsigned k = 0; k < shape->parts; k++) {
-            bool told = shape->told >> k & 1, corners = shape->corners >> k & 1, every = shape->every >> k & 1;
-            run->run_words += told && !corners && !every ? 1 + (shape->wide >> k & 1) : 0;
-            run->run_corners += told && corners;
-            run->run_every += told && every;
+            bool reported = shape->reported >> k & 1, corners = shape->corners >> k & 1, every = shape->every >> k & 1;
+            run->run_words += reported && !corners && !every ? 1 + (shape->wide >> k & 1) : 0;
+            run->run_corners += reported && corners;
+            run->run_every += reported && every;
         }
     }
-    for (uint32_t k = 0; k < run->tell_count; k++) {
-        run->run_words += run->tells[k].corners ? 0 : 1 + run->tells[k].wide;
-        run->run_corners += run->tells[k].corners;
+    for (uint32_t k = 0; k < run->report_count; k++) {
+        run->run_words += run->reports[k].corners ? 0 : 1 + run->reports[k].wide;
+        run->run_corners += run->reports[k].corners;
     }
 }
 

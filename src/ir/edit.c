@@ -26,28 +26,28 @@ static void unlink_op(Op *op) {
     *(op->next ? &op->next->prev : &op->block->last) = op->prev;
 }
 
-static void put_in(const Edit *edit) {
+static void insert(const Edit *edit) {
     Op *op = edit->op, *at = (Op *)edit->at;
     op->prev = edit->after ? at : at->prev;
     op->next = edit->after ? at->next : at;
     link_op(op);
 }
 
-void edit_put_in(Op *op, const Op *before) {
+void edit_insert(Op *op, const Op *before) {
     op->implicit = true;
-    put_in(&(Edit){.op = op, .at = before});
+    insert(&(Edit){.op = op, .at = before});
 }
 
 void edit_move(Op *op, const Op *before) {
     unlink_op(op);
-    put_in(&(Edit){.op = op, .at = before});
+    insert(&(Edit){.op = op, .at = before});
 }
 
 /* Nothing in here allocates from the arena, which could jump and leave the module changed. */
 void edits_print(Module *module, const Edit *edits, size_t count, Text *to) {
     for (size_t i = 0; i < count; i++)
         if (edits[i].at)
-            put_in(&edits[i]);
+            insert(&edits[i]);
         else
             unlink_op(edits[i].op);
     print_module(module, PRINT_AS_WRITTEN, to);

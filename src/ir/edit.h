@@ -15,7 +15,7 @@ typedef struct Edit {
  * that it goes with. In the module's arena. */
 Op *edit_new_op(Module *module, unsigned row, const Op *at);
 /* Inserts an op permanently; it is no part of the text. */
-void edit_put_in(Op *op, const Op *before);
+void edit_insert(Op *op, const Op *before);
 /* Takes an op from where it is to another place of its block, permanently. */
 void edit_move(Op *op, const Op *before);
 /* Prints the module with all edits made, in their order. */

@@ -3,10 +3,10 @@
 
 #include <assert.h>
 
-typedef struct Kept {
+typedef struct MemoKept {
     Attr attr;
     uint64_t thing[]; /* aligned as all that an arena gives */
-} Kept;
+} MemoKept;
 
 void *module_memo(Module *module, const char *what, const void *about, size_t size, bool *fresh) {
     enum { NAME = 8 };
@@ -17,8 +17,8 @@ void *module_memo(Module *module, const char *what, const void *about, size_t si
     const Attr *found = attr_find(module, (Str){key, sizeof key});
     *fresh = !found;
     if (found)
-        return ((Kept *)found)->thing;
-    Kept *kept = arena_zalloc(&module->arena, sizeof *kept + size);
+        return ((MemoKept *)found)->thing;
+    MemoKept *kept = arena_zalloc(&module->arena, sizeof *kept + size);
     kept->attr.kind = ATTR_OTHER;
     kept->attr.text = (Str){arena_copy(&module->arena, key, sizeof key), sizeof key};
     attr_enter(module, kept->attr.text, &kept->attr);

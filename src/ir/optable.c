@@ -235,21 +235,21 @@ static void read_kind(const OpRow *row, Slot *slot) {
 
 /* ---- Formats --------------------------------------------------------------------------------- */
 
-typedef struct Compiler {
+typedef struct OptableCompiler {
     const OpRow *row;
     const char *at;
     Element *elements;
     unsigned count;
     unsigned repeats; /* depth of (* *) */
-} Compiler;
+} OptableCompiler;
 
-static Element *emit(Compiler *compiler, ElementKind kind) {
+static Element *emit(OptableCompiler *compiler, ElementKind kind) {
     Element *element = &compiler->elements[compiler->count++];
     element->kind = kind;
     return element;
 }
 
-static void compile_word(Compiler *compiler, Str text) {
+static void compile_word(OptableCompiler *compiler, Str text) {
     static const struct {
         const char *word;
         ElementKind kind;
@@ -319,7 +319,7 @@ static void compile_word(Compiler *compiler, Str text) {
 }
 
 /* Compiles up to one of the closing words, which is returned; empty at the end of the format. */
-static Str compile_until(Compiler *compiler, bool inside) {
+static Str compile_until(OptableCompiler *compiler, bool inside) {
     for (;;) {
         Str text = word(&compiler->at);
         if (!text.size) {
@@ -373,7 +373,7 @@ static Str compile_until(Compiler *compiler, bool inside) {
 static Format compile(const OpRow *row, const char *text) {
     if (strcmp(text, "generic") == 0)
         return (Format){.generic_only = true};
-    Compiler compiler = {.row = row, .at = text};
+    OptableCompiler compiler = {.row = row, .at = text};
     compiler.elements = ARENA_ARRAY(&arena, Element, count_words(text) * 2 + 1);
     compile_until(&compiler, false);
     return (Format){compiler.elements, (uint16_t)compiler.count, false};

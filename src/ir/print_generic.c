@@ -74,18 +74,18 @@ static void add_attr(Text *out, const Slot *slot, const Attr *attr) {
     }
 }
 
-typedef struct Entry {
+typedef struct PrintGenericEntry {
     Str name;
     Str value; /* empty for a unit */
-} Entry;
+} PrintGenericEntry;
 
-typedef struct Entries {
-    Entry *items;
+typedef struct PrintGenericEntries {
+    PrintGenericEntry *items;
     uint32_t count, capacity;
-} Entries;
+} PrintGenericEntries;
 
-static void add_entry(Printer *p, Entries *entries, Str name, Str value) {
-    *ARENA_PUSH(&p->arena, entries->items, entries->count, entries->capacity) = (Entry){name, value};
+static void add_entry(Printer *p, PrintGenericEntries *entries, Str name, Str value) {
+    *ARENA_PUSH(&p->arena, entries->items, entries->count, entries->capacity) = (PrintGenericEntry){name, value};
 }
 
 /* The text that was put together, kept as long as the printer. */
@@ -96,7 +96,7 @@ static Str keep(Printer *p, Text *text) {
 }
 
 static int by_name(const void *a, const void *b) {
-    Str x = ((const Entry *)a)->name, y = ((const Entry *)b)->name;
+    Str x = ((const PrintGenericEntry *)a)->name, y = ((const PrintGenericEntry *)b)->name;
     int order = memcmp(x.data, y.data, x.size < y.size ? x.size : y.size);
     return order ? order : (x.size > y.size) - (x.size < y.size);
 }
@@ -111,12 +111,12 @@ static bool is_plain_key(Str name) {
     return name.size > 0;
 }
 
-static void print_entries(Printer *p, Entries *entries) {
+static void print_entries(Printer *p, PrintGenericEntries *entries) {
     if (entries->count)
         qsort(entries->items, entries->count, sizeof *entries->items, by_name);
     text_char(p->out, '{');
     for (uint32_t i = 0; i < entries->count; i++) {
-        const Entry *entry = &entries->items[i];
+        const PrintGenericEntry *entry = &entries->items[i];
         print_comma(p, i);
         bool plain = is_plain_key(entry->name);
         text_addf(p->out, plain ? "%.*s" : "\"%.*s\"", (int)entry->name.size, entry->name.data);
@@ -182,7 +182,7 @@ static Str function_type(Printer *p, const Function *function) {
     return keep(p, &type);
 }
 
-static void add_function(Printer *p, const Op *op, Entries *properties) {
+static void add_function(Printer *p, const Op *op, PrintGenericEntries *properties) {
     const Function *function = op_function(op);
     bool llvm = op_is(op, CLASS_LLVM_FUNCTION);
     add_entry(p, properties, STR("function_type"), llvm ? llvm_function_type(p, function) : function_type(p, function));
@@ -203,7 +203,7 @@ static void add_function(Printer *p, const Op *op, Entries *properties) {
 
 /* Where two or more entries of a column vary in size, the dialect keeps the sizes of all. */
 static void add_segments(Printer *p, const Op *op, const Slot *slots, unsigned count, bool operands,
-                         Entries *properties) {
+                         PrintGenericEntries *properties) {
     unsigned varying = 0;
     Text text = {0};
     text_str(&text, STR("array<i32"));
@@ -228,7 +228,7 @@ static void add_segments(Printer *p, const Op *op, const Slot *slots, unsigned c
 }
 
 /* Properties and other attributes of an op that was written in a format. */
-static void sort_attrs(Printer *p, const Op *op, Entries *properties, Entries *others) {
+static void sort_attrs(Printer *p, const Op *op, PrintGenericEntries *properties, PrintGenericEntries *others) {
     const OpRow *row = op->row;
     for (unsigned i = 0; row && op->attrs && i < row->attr_count; i++) {
         if (!op->attrs[i])
@@ -255,7 +255,7 @@ static void sort_attrs(Printer *p, const Op *op, Entries *properties, Entries *o
         add_segments(p, op, row->results, row->result_count, false, properties);
 }
 
-static void print_attrs_before(Printer *p, const Op *op, Entries *others) {
+static void print_attrs_before(Printer *p, const Op *op, PrintGenericEntries *others) {
     if (op->form == FORM_GENERIC) {
         if (op->properties) {
             text_str(p->out, STR(" <"));
@@ -264,7 +264,7 @@ static void print_attrs_before(Printer *p, const Op *op, Entries *others) {
         }
         return;
     }
-    Entries properties = {0};
+    PrintGenericEntries properties = {0};
     sort_attrs(p, op, &properties, others);
     if (properties.count) {
         text_str(p->out, STR(" <"));
@@ -273,7 +273,7 @@ static void print_attrs_before(Printer *p, const Op *op, Entries *others) {
     }
 }
 
-static void print_attrs_after(Printer *p, const Op *op, Entries *others) {
+static void print_attrs_after(Printer *p, const Op *op, PrintGenericEntries *others) {
     if (op->form == FORM_GENERIC) {
         if (op->dict) {
             text_char(p->out, ' ');
@@ -323,7 +323,7 @@ void print_generic(Printer *p, const Op *op) {
     }
     if (op_successor_count(op))
         text_char(p->out, ']');
-    Entries others = {0};
+    PrintGenericEntries others = {0};
     print_attrs_before(p, op, &others);
     for (uint32_t i = 0; i < op->region_count; i++) {
         text_addf(p->out, "%s", i ? ", " : " (");

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-typedef struct Writer {
+typedef struct PrintPrettyWriter {
     Printer *p;
     const Op *op;
     const OpRow *row;
@@ -13,25 +13,25 @@ typedef struct Writer {
     uint16_t used[MAX_OPERAND_SLOTS];         /* operands of each entry, in repetitions */
     bool no_space;                            /* nothing before the next word */
     bool punctuation;                         /* the last word was punctuation */
-} Writer;
+} PrintPrettyWriter;
 
-static bool has_choices(const Writer *w) {
+static bool has_choices(const PrintPrettyWriter *w) {
     return w->op->choice_count && w->op->choice_count != 255;
 }
 
-static unsigned next_choice(Writer *w, unsigned bits) {
+static unsigned next_choice(PrintPrettyWriter *w, unsigned bits) {
     unsigned value = (unsigned)(w->op->choices >> w->choice) & ((1u << bits) - 1);
     w->choice += bits;
     return value;
 }
 
-static void space(Writer *w) {
+static void space(PrintPrettyWriter *w) {
     if (!w->no_space)
         text_char(w->p->out, ' ');
     w->no_space = w->punctuation = false;
 }
 
-static void write_literal(Writer *w, Str text, bool glue) {
+static void write_literal(PrintPrettyWriter *w, Str text, bool glue) {
     bool space_before = true;
     if (text.size == 1 || str_is(text, "->"))
         space_before = !strchr(w->punctuation ? ">)}]," : "<>(){}[],", text.data[0]);
@@ -46,26 +46,26 @@ static void write_literal(Writer *w, Str text, bool glue) {
 /* ---- Types ----------------------------------------------------------------------------------- */
 
 /* The next type as it was written, or `otherwise`. */
-static void write_type(Writer *w, const Type *otherwise) {
+static void write_type(PrintPrettyWriter *w, const Type *otherwise) {
     const OpExtra *extra = w->op->extra;
     bool written = extra && w->type < extra->spelled_count;
     print_type(w->p, written ? extra->spelled[w->type] : otherwise);
     w->type++;
 }
 
-static void write_types(Writer *w, uint32_t count, Value *const *operands, const Value *results) {
+static void write_types(PrintPrettyWriter *w, uint32_t count, Value *const *operands, const Value *results) {
     for (uint32_t i = 0; i < count; i++) {
         print_comma(w->p, i);
         write_type(w, operands ? (operands[i] ? operands[i]->type : NULL) : results[i].type);
     }
 }
 
-static const Value *results_at(const Writer *w, unsigned slot, uint32_t *count) {
+static const Value *results_at(const PrintPrettyWriter *w, unsigned slot, uint32_t *count) {
     uint32_t first = result_slot(w->op, slot, count);
     return *count ? w->op->results + first : NULL;
 }
 
-static void write_type_of(Writer *w, SlotRef slot) {
+static void write_type_of(PrintPrettyWriter *w, SlotRef slot) {
     uint32_t count;
     bool of_result = slot.column == REF_RESULT;
     const Value *results = of_result ? results_at(w, slot.index, &count) : NULL;
@@ -76,7 +76,7 @@ static void write_type_of(Writer *w, SlotRef slot) {
     }
 }
 
-static void write_signature(Writer *w) {
+static void write_signature(PrintPrettyWriter *w) {
     const Op *op = w->op;
     space(w);
     text_char(w->p->out, '(');
@@ -92,18 +92,18 @@ static void write_signature(Writer *w) {
 
 /* ---- Operands -------------------------------------------------------------------------------- */
 
-static uint32_t operand_index(const Writer *w, Value *const *value) {
+static uint32_t operand_index(const PrintPrettyWriter *w, Value *const *value) {
     return (uint32_t)(value - w->op->operands);
 }
 
-static void write_values(Writer *w, Value *const *values, uint32_t count) {
+static void write_values(PrintPrettyWriter *w, Value *const *values, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         print_comma(w->p, i);
         print_operand(w->p, w->op, operand_index(w, values + i));
     }
 }
 
-static void write_operand(Writer *w, const Element *element) {
+static void write_operand(PrintPrettyWriter *w, const Element *element) {
     uint32_t count;
     Value **values = op_operands_at(w->op, element->slot.index, &count);
     if (element->single) {
@@ -118,7 +118,7 @@ static void write_operand(Writer *w, const Element *element) {
     }
 }
 
-static void write_attr(Writer *w, const Element *element) {
+static void write_attr(PrintPrettyWriter *w, const Element *element) {
     const Attr *attr = w->op->attrs ? w->op->attrs[element->slot.index] : NULL;
     if (!attr || !attr->text.size)
         return;
@@ -128,7 +128,7 @@ static void write_attr(Writer *w, const Element *element) {
     text_str(w->p->out, attr->text);
 }
 
-static void write_mixed(Writer *w, const Element *element) {
+static void write_mixed(PrintPrettyWriter *w, const Element *element) {
     const Attr *ints = w->op->attrs ? w->op->attrs[element->other.index] : NULL;
     uint32_t count, next = 0;
     Value **values = op_operands_at(w->op, element->slot.index, &count);
@@ -142,7 +142,7 @@ static void write_mixed(Writer *w, const Element *element) {
     w->no_space = w->punctuation = false;
 }
 
-static void write_dict(Writer *w, bool keyword) {
+static void write_dict(PrintPrettyWriter *w, bool keyword) {
     bool here = has_choices(w) ? next_choice(w, 1) : w->op->dict && w->op->dict->count;
     if (!here || !w->op->dict)
         return;
@@ -154,18 +154,18 @@ static void write_dict(Writer *w, bool keyword) {
 
 /* ---- Regions --------------------------------------------------------------------------------- */
 
-static const Block *next_entry(const Writer *w) {
+static const Block *next_entry(const PrintPrettyWriter *w) {
     return w->region < w->op->region_count ? w->op->regions[w->region].first : NULL;
 }
 
-static void write_region(Writer *w) {
+static void write_region(PrintPrettyWriter *w) {
     if (w->region >= w->op->region_count)
         return;
     space(w);
     print_region(w->p, &w->op->regions[w->region++]);
 }
 
-static void write_assign(Writer *w, const Element *element) {
+static void write_assign(PrintPrettyWriter *w, const Element *element) {
     uint32_t count;
     Value **values = op_operands_at(w->op, element->slot.index, &count);
     const Block *entry = next_entry(w);
@@ -179,7 +179,7 @@ static void write_assign(Writer *w, const Element *element) {
     w->no_space = w->punctuation = false;
 }
 
-static void write_successor(Writer *w, const Element *element) {
+static void write_successor(PrintPrettyWriter *w, const Element *element) {
     if (w->successor >= op_successor_count(w->op))
         return;
     space(w);
@@ -197,7 +197,7 @@ static void write_successor(Writer *w, const Element *element) {
     text_char(w->p->out, ')');
 }
 
-static void write_branches(Writer *w, const Element *element) {
+static void write_branches(PrintPrettyWriter *w, const Element *element) {
     const Attr *values = w->op->attrs ? w->op->attrs[element->other.index] : NULL;
     w->p->indent++;
     for (uint32_t i = 0; values && i < values->count; i++) {
@@ -212,7 +212,7 @@ static void write_branches(Writer *w, const Element *element) {
     w->no_space = true;
 }
 
-static void write_function(Writer *w) {
+static void write_function(PrintPrettyWriter *w) {
     Printer *p = w->p;
     const Op *op = w->op;
     const Function *function = op_function(op);
@@ -259,7 +259,7 @@ static void write_function(Writer *w) {
         write_region(w);
 }
 
-static void write_partitions(Writer *w, bool specialized) {
+static void write_partitions(PrintPrettyWriter *w, bool specialized) {
     Printer *p = w->p;
     const Op *op = w->op, *holder = op;
     if (specialized)
@@ -277,7 +277,7 @@ static void write_partitions(Writer *w, bool specialized) {
     w->no_space = w->punctuation = false;
 }
 
-static void write_cases(Writer *w, unsigned slot) {
+static void write_cases(PrintPrettyWriter *w, unsigned slot) {
     Printer *p = w->p;
     const Attr *cases = w->op->attrs ? w->op->attrs[slot] : NULL;
     for (uint32_t i = 1; i < w->op->region_count; i++) {
@@ -293,7 +293,7 @@ static void write_cases(Writer *w, unsigned slot) {
 /* ---- The elements ---------------------------------------------------------------------------- */
 
 /* Whether an optional part has something to say: its first operand, attribute, result or region. */
-static bool has_content(const Writer *w, unsigned i, unsigned end) {
+static bool has_content(const PrintPrettyWriter *w, unsigned i, unsigned end) {
     uint32_t count;
     for (; i < end; i++) {
         const Element *element = &w->elements[i];
@@ -324,9 +324,9 @@ static bool has_content(const Writer *w, unsigned i, unsigned end) {
     return false;
 }
 
-static void write_elements(Writer *w, unsigned i, unsigned end);
+static void write_elements(PrintPrettyWriter *w, unsigned i, unsigned end);
 
-static void write_any_order(Writer *w, const Element *group, unsigned i) {
+static void write_any_order(PrintPrettyWriter *w, const Element *group, unsigned i) {
     if (!has_choices(w)) {
         for (unsigned clause = i; clause < group->end; clause = w->elements[clause].end)
             if (has_content(w, clause + 1, w->elements[clause].end))
@@ -342,7 +342,7 @@ static void write_any_order(Writer *w, const Element *group, unsigned i) {
 }
 
 /* One that holds no others. */
-static void write_element(Writer *w, const Element *element) {
+static void write_element(PrintPrettyWriter *w, const Element *element) {
     Printer *p = w->p;
     switch (element->kind) {
     case ELEMENT_LITERAL:
@@ -424,7 +424,7 @@ static void write_element(Writer *w, const Element *element) {
     }
 }
 
-static void write_optional(Writer *w, const Element *element, unsigned i) {
+static void write_optional(PrintPrettyWriter *w, const Element *element, unsigned i) {
     bool here = has_choices(w) ? next_choice(w, 1) : has_content(w, i, element->middle);
     for (unsigned k = i; !here && k < element->middle; k++) /* a region that is not written is empty */
         w->region += w->elements[k].kind == ELEMENT_REGION;
@@ -434,7 +434,7 @@ static void write_optional(Writer *w, const Element *element, unsigned i) {
         write_elements(w, element->middle, element->end);
 }
 
-static void write_elements(Writer *w, unsigned i, unsigned end) {
+static void write_elements(PrintPrettyWriter *w, unsigned i, unsigned end) {
     while (i < end) {
         const Element *element = &w->elements[i++];
         switch (element->kind) {
@@ -458,7 +458,7 @@ static void write_elements(Writer *w, unsigned i, unsigned end) {
 
 void print_pretty(Printer *p, const Op *op) {
     const Format *format = &op->row->formats[op->format];
-    Writer w = {.p = p, .op = op, .row = op->row, .elements = format->elements};
+    PrintPrettyWriter w = {.p = p, .op = op, .row = op->row, .elements = format->elements};
     text_str(p->out, op->name);
     write_elements(&w, 0, format->count);
 }

@@ -109,12 +109,12 @@ int word_place(Str word, const char *list) {
 
 /* ---- Groups of modifiers ----------------------------------------------------------------------- */
 
-typedef struct Group {
+typedef struct PtxRowGroup {
     Str name;  /* empty: it has none */
     Str words; /* "a|b" */
     Str with;  /* there is one exactly if that group has one; empty: nothing is said */
     bool optional, ordered;
-} Group;
+} PtxRowGroup;
 
 /* The next word of a column, up to a space; empty at its end. */
 static Str next_of_column(const char **at) {
@@ -129,12 +129,12 @@ static Str next_of_column(const char **at) {
 }
 
 /* The next group of a column; false at its end. */
-static bool next_group(const char **at, Group *group) {
+static bool next_group(const char **at, PtxRowGroup *group) {
     Str all = next_of_column(at);
     if (!all.size)
         return false;
     const char *start = all.data, *end = start + all.size;
-    *group = (Group){.ordered = *start == '>', .optional = end[-1] == '?'};
+    *group = (PtxRowGroup){.ordered = *start == '>', .optional = end[-1] == '?'};
     start += group->ordered;
     end -= group->optional;
     const char *equals = memchr(start, '=', (size_t)(end - start));
@@ -188,7 +188,7 @@ static bool fits(Str pattern, Str word) {
     return at == word.size;
 }
 
-static bool group_has(const Group *group, Str word) {
+static bool group_has(const PtxRowGroup *group, Str word) {
     Str left = group->words;
     while (left.size) {
         Str pattern = next_word_of(&left);
@@ -212,7 +212,7 @@ static void add_words(const PtxRow *row) {
     next_part(&name);
     while (name.size)
         put(&words, next_part(&name), row);
-    Group group;
+    PtxRowGroup group;
     for (const char *at = row->modifiers; next_group(&at, &group);)
         while (group.words.size)
             put(&words, next_word_of(&group.words), row);
@@ -313,15 +313,15 @@ bool ptx_form_has(Str form, Str modifier) {
 }
 
 /* The groups of a row. */
-typedef struct Groups {
+typedef struct PtxRowGroups {
     const PtxRow *row;
     unsigned count;
-    Group items[MOST_GROUPS];
-} Groups;
+    PtxRowGroup items[MOST_GROUPS];
+} PtxRowGroups;
 
 /* Of one row much is asked in turn: those that were read last are kept. */
-static const Groups *groups_of(const PtxRow *row) {
-    static _Thread_local Groups groups;
+static const PtxRowGroups *groups_of(const PtxRow *row) {
+    static _Thread_local PtxRowGroups groups;
     if (groups.row == row)
         return &groups;
     groups.row = row;
@@ -333,7 +333,7 @@ static const Groups *groups_of(const PtxRow *row) {
 
 /* Which group each modifier of a form goes to, told one by one. */
 typedef struct Matching {
-    const Group *groups;
+    const PtxRowGroup *groups;
     Str taken[MOST_GROUPS]; /* by which modifier */
     unsigned count;
     int last_ordered;
@@ -341,7 +341,7 @@ typedef struct Matching {
 
 static bool take_word(Matching *matching, Str word) {
     for (unsigned i = 0; i < matching->count; i++) {
-        const Group *group = &matching->groups[i];
+        const PtxRowGroup *group = &matching->groups[i];
         if (matching->taken[i].size || !group_has(group, word) || (group->ordered && (int)i < matching->last_ordered))
             continue;
         if (group->ordered)
@@ -378,7 +378,7 @@ static bool match(Matching *matching, const PtxRow *row, Str form) {
     Str left;
     if (!skip_name(row, form, &left))
         return false;
-    const Groups *groups = groups_of(row);
+    const PtxRowGroups *groups = groups_of(row);
     matching->groups = groups->items;
     matching->count = groups->count;
     matching->last_ordered = -1;
@@ -454,16 +454,16 @@ PtxActs ptx_opcode_acts(Str opcode) {
 }
 
 /* The form that was asked about last, of which more will be asked: where in it what each group has taken is. */
-typedef struct Latest {
+typedef struct PtxRowLatest {
     const PtxRow *row;
     bool fits;
     unsigned count;
     uint8_t at[MOST_GROUPS], sizes[MOST_GROUPS];
     size_t size;
     char text[64];
-} Latest;
+} PtxRowLatest;
 
-static void keep_latest(Latest *latest, const PtxRow *row, Str form, const Matching *matching) {
+static void keep_latest(PtxRowLatest *latest, const PtxRow *row, Str form, const Matching *matching) {
     latest->row = row;
     latest->fits = matching != NULL;
     latest->count = matching ? matching->count : 0;
@@ -477,13 +477,13 @@ static void keep_latest(Latest *latest, const PtxRow *row, Str form, const Match
 }
 
 Str ptx_form_modifier(const PtxRow *row, Str form, Str group) {
-    static _Thread_local Latest latest;
+    static _Thread_local PtxRowLatest latest;
     Matching matching;
     if (form.size > sizeof latest.text)
         return match(&matching, row, form) ? taken_by(&matching, group) : (Str){"", 0};
     if (latest.row != row || latest.size != form.size || memcmp(latest.text, form.data, form.size) != 0)
         keep_latest(&latest, row, form, match(&matching, row, form) ? &matching : NULL);
-    const Groups *groups = groups_of(row);
+    const PtxRowGroups *groups = groups_of(row);
     for (unsigned i = 0; group.size && latest.fits && i < latest.count; i++)
         if (str_equal(groups->items[i].name, group))
             return latest.sizes[i] ? (Str){form.data + latest.at[i], latest.sizes[i]} : (Str){"", 0};

@@ -6,12 +6,12 @@
 
 #include <ctype.h>
 
-typedef struct Cursor {
+typedef struct PtxTextCursor {
     const char *at, *end;
-} Cursor;
+} PtxTextCursor;
 
 /* The character at the cursor, escaped or not, and how long it is; 0 at the end. */
-static char character(const Cursor *cursor, size_t *size) {
+static char character(const PtxTextCursor *cursor, size_t *size) {
     size_t left = (size_t)(cursor->end - cursor->at);
     *size = left > 0;
     if (!left || *cursor->at != '\\')
@@ -28,12 +28,12 @@ static char character(const Cursor *cursor, size_t *size) {
     return cursor->at[1] == 'n' ? '\n' : cursor->at[1] == 't' ? '\t' : '\\';
 }
 
-static bool starts(const Cursor *cursor, const char *text) {
+static bool starts(const PtxTextCursor *cursor, const char *text) {
     return str_starts(str_between(cursor->at, cursor->end), str_of(text));
 }
 
 /* To the next character that is no blank and in no comment; it, or 0 at the end. */
-static char skip_blanks(Cursor *cursor) {
+static char skip_blanks(PtxTextCursor *cursor) {
     size_t size;
     for (char c; (c = character(cursor, &size)); cursor->at += size) {
         if (starts(cursor, "//")) {
@@ -52,7 +52,7 @@ static char skip_blanks(Cursor *cursor) {
 }
 
 /* If `wanted` comes next, behind it. */
-static bool take(Cursor *cursor, char wanted) {
+static bool take(PtxTextCursor *cursor, char wanted) {
     if (skip_blanks(cursor) != wanted)
         return false;
     cursor->at++;
@@ -60,7 +60,7 @@ static bool take(Cursor *cursor, char wanted) {
 }
 
 /* A name, a number, an opcode or $3; empty if there is none. ${3:h} is one word, and so is loop_${:uid}. */
-static Str read_word(Cursor *cursor) {
+static Str read_word(PtxTextCursor *cursor) {
     skip_blanks(cursor);
     const char *start = cursor->at;
     while (cursor->at < cursor->end) {
@@ -78,8 +78,8 @@ static Str read_word(Cursor *cursor) {
     return str_between(start, cursor->at);
 }
 
-static Term term_of(Str word, bool negative) {
-    Term term = {.kind = TERM_NAME, .name = word};
+static PtxTextTerm term_of(Str word, bool negative) {
+    PtxTextTerm term = {.kind = TERM_NAME, .name = word};
     if (word.size > 1 && word.data[0] == '$') {
         Str digits = {word.data + 1, word.size - 1};
         if (digits.data[0] == '{') { /* ${3}, ${3:h} */
@@ -100,7 +100,7 @@ static Term term_of(Str word, bool negative) {
 }
 
 /* False if there is no more room, or nothing that is a term. */
-static bool read_term(Cursor *cursor, Operand *operand) {
+static bool read_term(PtxTextCursor *cursor, Operand *operand) {
     bool negative = take(cursor, '-');
     Str word = read_word(cursor);
     if (!word.size || operand->count == MOST_TERMS)
@@ -109,7 +109,7 @@ static bool read_term(Cursor *cursor, Operand *operand) {
     return true;
 }
 
-static bool read_address(Cursor *cursor, Operand *operand) {
+static bool read_address(PtxTextCursor *cursor, Operand *operand) {
     operand->memory = true;
     if (!read_term(cursor, operand))
         return false;
@@ -118,14 +118,14 @@ static bool read_address(Cursor *cursor, Operand *operand) {
         if (!negative && !take(cursor, '+'))
             return false;
         negative |= take(cursor, '-'); /* [a+-8] */
-        Term term = term_of(read_word(cursor), negative);
+        PtxTextTerm term = term_of(read_word(cursor), negative);
         if (term.kind != TERM_NUMBER || __builtin_add_overflow(operand->offset, term.number, &operand->offset))
             return false;
     }
     return true;
 }
 
-static bool read_operand(Cursor *cursor, Operand *operand) {
+static bool read_operand(PtxTextCursor *cursor, Operand *operand) {
     *operand = (Operand){0};
     if (take(cursor, '['))
         return read_address(cursor, operand);
@@ -144,12 +144,12 @@ static bool read_operand(Cursor *cursor, Operand *operand) {
 }
 
 /* Whether an instruction is over: at a semicolon, or at the brace that ends its scope. */
-static bool at_end(Cursor *cursor) {
+static bool at_end(PtxTextCursor *cursor) {
     char c = skip_blanks(cursor);
     return !c || c == ';' || c == '}';
 }
 
-static void read_operands(Cursor *cursor, Statement *statement) {
+static void read_operands(PtxTextCursor *cursor, Statement *statement) {
     while (!at_end(cursor)) {
         if (statement->count == MOST_OPERANDS || !read_operand(cursor, &statement->operands[statement->count])) {
             statement->garbled = true;
@@ -169,7 +169,7 @@ static void read_operands(Cursor *cursor, Statement *statement) {
 }
 
 bool ptx_next_statement(const char **at, const char *end, Statement *statement) {
-    Cursor cursor = {*at, end};
+    PtxTextCursor cursor = {*at, end};
     *statement = (Statement){0};
     while (take(&cursor, ';'))
         ;

@@ -7,11 +7,11 @@
 
 /* A register, a number, or the op's operand $3. */
 typedef enum TermKind { TERM_OTHER, TERM_NAME, TERM_NUMBER, TERM_OPERAND } TermKind;
-typedef struct Term {
+typedef struct PtxTextTerm {
     TermKind kind;
     Str name;       /* with its '%' or '$' */
     int64_t number; /* of the number, or of the operand */
-} Term;
+} PtxTextTerm;
 
 enum { MOST_OPERANDS = 8, MOST_TERMS = 8 };
 
@@ -19,16 +19,16 @@ enum { MOST_OPERANDS = 8, MOST_TERMS = 8 };
 typedef struct Operand {
     bool memory;
     unsigned count;
-    Term terms[MOST_TERMS];
+    PtxTextTerm terms[MOST_TERMS];
     int64_t offset; /* memory */
 } Operand;
 
 typedef enum StatementKind { STATEMENT_INSTRUCTION, STATEMENT_LABEL, STATEMENT_SCOPE } StatementKind;
 typedef struct Statement {
     StatementKind kind;
-    Str text;   /* all of it */
-    Str opcode; /* "ld.global.u32"; of a label, its name */
-    Term guard; /* @p */
+    Str text;          /* all of it */
+    Str opcode;        /* "ld.global.u32"; of a label, its name */
+    PtxTextTerm guard; /* @p */
     bool guarded, negated;
     bool garbled; /* its operands are not understood */
     unsigned count;

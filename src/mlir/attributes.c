@@ -1,21 +1,21 @@
 /* Attributes. Like types, they are found by their text and taken apart once. */
 #include "mlir/internal.h"
 
-const Attr *enter_attr(Reader *r, const char *start, Attr *attr) {
+const Attr *enter_attr(MlirReader *r, const char *start, Attr *attr) {
     Str raw = str_between(start, r->p);
     attr->text = tidy(r, raw);
     attr->sugar = note_aliases(r, raw);
     return attr_enter(r->module, raw, attr);
 }
 
-Attr *new_attr(Reader *r, AttrKind kind) {
+Attr *new_attr(MlirReader *r, AttrKind kind) {
     Attr *attr = ARENA_NEW(&r->module->arena, Attr);
     attr->kind = kind;
     return attr;
 }
 
 /* An attribute that a format names: a plain number or word there is not what it is elsewhere. */
-const Attr *make_attr(Reader *r, AttrKind kind, Str text) {
+const Attr *make_attr(MlirReader *r, AttrKind kind, Str text) {
     const Attr *known = map_get(&r->module->words, text);
     if (known)
         return known;
@@ -27,7 +27,7 @@ const Attr *make_attr(Reader *r, AttrKind kind, Str text) {
     return attr;
 }
 
-const Attr *make_int_list(Reader *r, Text *text, const int64_t *ints, uint32_t count) {
+const Attr *make_int_list(MlirReader *r, Text *text, const int64_t *ints, uint32_t count) {
     Attr *attr = new_attr(r, ATTR_INTS);
     attr->text = (Str){arena_copy(&r->module->arena, text->data, text->size), text->size};
     text_free(text);
@@ -40,7 +40,7 @@ const Attr *make_int_list(Reader *r, Text *text, const int64_t *ints, uint32_t c
     return attr;
 }
 
-const Attr *make_ints(Reader *r, const char *type, const int64_t *ints, uint32_t count) {
+const Attr *make_ints(MlirReader *r, const char *type, const int64_t *ints, uint32_t count) {
     Text text = {0};
     text_addf(&text, "array<%s", type);
     for (uint32_t i = 0; i < count; i++)
@@ -79,7 +79,7 @@ static const char *number_end(const char *at) {
 }
 
 /* ` : type` after a number, a string or a dense value. */
-static bool read_suffix_type(Reader *r, Attr *attr, bool typed) {
+static bool read_suffix_type(MlirReader *r, Attr *attr, bool typed) {
     const char *before = r->p;
     if (!typed || !take(r, ':') || *r->p == ':') {
         r->p = before;
@@ -89,7 +89,7 @@ static bool read_suffix_type(Reader *r, Attr *attr, bool typed) {
     return attr->type || r->failed ? attr->type != NULL : fail(r, r->p, "expected a type");
 }
 
-static const Attr *read_number(Reader *r, bool typed) {
+static const Attr *read_number(MlirReader *r, bool typed) {
     const char *start = r->p, *end = number_end(start);
     Str digits = str_between(start, end);
     if (end == start || (end == start + 1 && *start == '-')) {
@@ -138,7 +138,7 @@ static const Attr *read_number(Reader *r, bool typed) {
     return enter_attr(r, start, attr);
 }
 
-static const Attr *read_string(Reader *r, bool typed) {
+static const Attr *read_string(MlirReader *r, bool typed) {
     const char *start = r->p, *end = string_end(r, start);
     if (!end)
         return NULL;
@@ -150,7 +150,7 @@ static const Attr *read_string(Reader *r, bool typed) {
     return known ? known : enter_attr(r, start, attr);
 }
 
-static const Attr *read_symbol(Reader *r) {
+static const Attr *read_symbol(MlirReader *r) {
     const char *start = r->p;
     for (;;) {
         if (*r->p != '@') {
@@ -175,7 +175,7 @@ static const Attr *read_symbol(Reader *r) {
     return known ? known : enter_attr(r, start, new_attr(r, ATTR_SYMBOL));
 }
 
-static const Attr *read_array(Reader *r) {
+static const Attr *read_array(MlirReader *r) {
     const char *start = r->p++;
     uint32_t mark = r->attrs.count;
     if (!next_is(r, ']')) {
@@ -201,7 +201,7 @@ static const Attr *read_array(Reader *r) {
 }
 
 /* One `key`, `key = value` of a dictionary. */
-static bool read_entry(Reader *r, NamedAttr *entry) {
+static bool read_entry(MlirReader *r, NamedAttr *entry) {
     if (next_is(r, '"')) {
         const char *end = string_end(r, r->p);
         if (!end)
@@ -224,7 +224,7 @@ static bool read_entry(Reader *r, NamedAttr *entry) {
 }
 
 /* Where brackets that do not match are found by what stands in them, with a better message. */
-static const char *quiet_end(Reader *r, const char *at) {
+static const char *quiet_end(MlirReader *r, const char *at) {
     bool quiet = r->quiet, failed = r->failed, broken = r->brackets_broken;
     r->quiet = true;
     const char *end = balanced_end(r, at);
@@ -237,7 +237,7 @@ static const char *quiet_end(Reader *r, const char *at) {
 }
 
 /* No name may be given twice among the entries since the mark. */
-static bool names_differ(Reader *r, uint32_t mark) {
+static bool names_differ(MlirReader *r, uint32_t mark) {
     Map seen = {0};
     bool good = true;
     bool many = r->entries.count - mark > 16; /* few are compared pair by pair */
@@ -260,7 +260,7 @@ static bool names_differ(Reader *r, uint32_t mark) {
     return good;
 }
 
-const Attr *read_dict(Reader *r) {
+const Attr *read_dict(MlirReader *r) {
     if (!next_is(r, '{')) {
         mismatch(r, "'{'");
         return NULL;
@@ -296,7 +296,7 @@ const Attr *read_dict(Reader *r) {
     return enter_attr(r, start, attr);
 }
 
-const Attr *read_dict_of(Reader *r, const Op *op) {
+const Attr *read_dict_of(MlirReader *r, const Op *op) {
     if (!op->row)
         return read_dict(r);
     const Attr **guess = &r->dict_guess[op->row->id];
@@ -313,7 +313,7 @@ const Attr *read_dict_of(Reader *r, const Op *op) {
 }
 
 /* `#alias`, `#dialect.name`, `#dialect.name<...>`, `#dialect<...>` */
-static const Attr *read_hash(Reader *r) {
+static const Attr *read_hash(MlirReader *r) {
     const char *start = r->p++;
     Str name = take_suffix(r);
     if (!name.size || is_class(*name.data, CLASS_DIGIT)) {
@@ -336,7 +336,7 @@ static const Attr *read_hash(Reader *r) {
 }
 
 /* array<i32: 0, 1> */
-static void read_dense_array(Reader *r, Attr *attr, const char *open, const char *end) {
+static void read_dense_array(MlirReader *r, Attr *attr, const char *open, const char *end) {
     const char *at = memchr(open, ':', (size_t)(end - open));
     r->p = open + 1;
     attr->type = read_type(r); /* of the elements */
@@ -365,7 +365,7 @@ static void read_dense_array(Reader *r, Attr *attr, const char *open, const char
 }
 
 /* A word: true, unit, dense<...>, affine_map<...>, loc(...), a type. */
-static const Attr *read_worded(Reader *r, bool typed) {
+static const Attr *read_worded(MlirReader *r, bool typed) {
     static const struct {
         const char *word;
         AttrKind kind;
@@ -424,7 +424,7 @@ static const Attr *read_worded(Reader *r, bool typed) {
     return NULL;
 }
 
-const Attr *read_attr(Reader *r, bool typed) {
+const Attr *read_attr(MlirReader *r, bool typed) {
     skip_space(r);
     const char *start = r->p;
     switch (*start) {
@@ -471,7 +471,7 @@ const Attr *read_attr(Reader *r, bool typed) {
 /* ---- Attributes where a format names them ---------------------------------------------------- */
 
 /* "one of eq, ne, ..." for messages. */
-static const char *words_of(Reader *r, const EnumRow *row) {
+static const char *words_of(MlirReader *r, const EnumRow *row) {
     Text text = {0};
     text_str(&text, STR("one of "));
     for (const char *at = row->words; *at; at++) {
@@ -490,7 +490,7 @@ static const char *words_of(Reader *r, const EnumRow *row) {
 }
 
 /* A keyword, which may also be written as a string. */
-static Str take_word(Reader *r) {
+static Str take_word(MlirReader *r) {
     if (!next_is(r, '"'))
         return take_id(r);
     const char *start = r->p + 1, *close = memchr(start, '"', (size_t)(r->end - start));
@@ -500,7 +500,7 @@ static Str take_word(Reader *r) {
     return str_between(start, close);
 }
 
-bool attr_may_start(Reader *r, const Slot *slot) {
+bool attr_may_start(MlirReader *r, const Slot *slot) {
     skip_space(r);
     char c = *r->p;
     switch (slot->syntax) {
@@ -533,7 +533,7 @@ bool attr_may_start(Reader *r, const Slot *slot) {
     return false;
 }
 
-static const Attr *read_bracketed_ints(Reader *r) {
+static const Attr *read_bracketed_ints(MlirReader *r) {
     const char *start = r->p;
     if (!take(r, '[')) {
         mismatch(r, "'['");
@@ -566,7 +566,7 @@ static const Attr *read_bracketed_ints(Reader *r) {
 }
 
 /* A word of an enumeration, or several joined by '|' or ','. */
-static const Attr *read_words(Reader *r, const Slot *slot) {
+static const Attr *read_words(MlirReader *r, const Slot *slot) {
     const char *start = r->p, *end; /* which is before the space that looking for another word skips */
     do {
         skip_space(r);
@@ -582,7 +582,7 @@ static const Attr *read_words(Reader *r, const Slot *slot) {
     return make_attr(r, ATTR_KEYWORD, tidy(r, str_between(start, end)));
 }
 
-const Attr *read_attr_for(Reader *r, const Slot *slot) {
+const Attr *read_attr_for(MlirReader *r, const Slot *slot) {
     if (!attr_may_start(r, slot)) {
         mismatch(r, slot->syntax == SYNTAX_ENUM || slot->syntax == SYNTAX_FLAGS ? words_of(r, slot->enumeration)
                                                                                 : "an attribute");

@@ -17,7 +17,7 @@ static const Type *type_of(const Op *op, SlotRef ref, uint32_t index) {
     return NULL;
 }
 
-const Type *type_by_rule(Reader *r, const Op *op, const Slot *slot, uint32_t index) {
+const Type *type_by_rule(MlirReader *r, const Op *op, const Slot *slot, uint32_t index) {
     const Type *of = type_of(op, slot->of, index);
     switch (slot->rule) {
     case TYPE_ANY:
@@ -48,7 +48,7 @@ const Type *type_by_rule(Reader *r, const Op *op, const Slot *slot, uint32_t ind
 }
 
 /* A kind of type, not one type. */
-static bool fits_class(Reader *r, const Slot *slot, const Type *type) {
+static bool fits_class(MlirReader *r, const Slot *slot, const Type *type) {
     if (type->kind == TYPE_DIALECT && type->name.size == slot->text.size && type_is(type, slot->text))
         return true;
     const Type *resolved = type_resolve(r->module, type);
@@ -60,7 +60,7 @@ static bool fits_class(Reader *r, const Slot *slot, const Type *type) {
 }
 
 /* Where the text names an operand: the references of the op are still on the stack. */
-static const char *place_of(const Reader *r, const Op *op, uint32_t operand_mark, unsigned slot, uint32_t index) {
+static const char *place_of(const MlirReader *r, const Op *op, uint32_t operand_mark, unsigned slot, uint32_t index) {
     uint32_t flat = index;
     for (unsigned i = 0; op->segments && i < slot; i++)
         flat += op->segments[i];
@@ -75,7 +75,7 @@ static const char *place_of(const Reader *r, const Op *op, uint32_t operand_mark
 }
 
 /* An operand of entry `operand_slot`, or, if that is -1, a result. */
-static bool check_value(Reader *r, const Op *op, const Slot *slot, const Value *value, uint32_t index,
+static bool check_value(MlirReader *r, const Op *op, const Slot *slot, const Value *value, uint32_t index,
                         uint32_t operand_mark, int operand_slot) {
     if (!value || !value->type)
         return true;
@@ -100,7 +100,7 @@ static bool check_value(Reader *r, const Op *op, const Slot *slot, const Value *
 }
 
 /* A result that has the type of an operand: where the text gives it another, that is the operand's fault. */
-static bool check_result(Reader *r, const Op *op, const Slot *slot, const Value *result, uint32_t index,
+static bool check_result(MlirReader *r, const Op *op, const Slot *slot, const Value *result, uint32_t index,
                          uint32_t operand_mark) {
     if (slot->rule != TYPE_SAME || slot->of.column != REF_OPERAND || !result->type)
         return check_value(r, op, slot, result, index, operand_mark, -1);
@@ -117,7 +117,7 @@ static bool check_result(Reader *r, const Op *op, const Slot *slot, const Value 
 }
 
 /* How many operands and results the generic form gives, against what the row allows. */
-static bool check_counts(Reader *r, const Op *op) {
+static bool check_counts(MlirReader *r, const Op *op) {
     const OpRow *row = op->row;
     unsigned least = row->operand_count - row->varying, results = 0;
     bool open = row->varying > 0, open_results = false;
@@ -134,7 +134,7 @@ static bool check_counts(Reader *r, const Op *op) {
     return true;
 }
 
-bool check_op(Reader *r, Op *op, uint32_t operand_mark) {
+bool check_op(MlirReader *r, Op *op, uint32_t operand_mark) {
     const OpRow *row = op->row;
     if (!row || (op->form == FORM_GENERIC && !check_counts(r, op)))
         return !row;
@@ -166,8 +166,8 @@ bool check_op(Reader *r, Op *op, uint32_t operand_mark) {
 /* ---- What regions hand over ------------------------------------------------------------------ */
 
 /* The values that a terminator hands over, against the types that are waited for. */
-static bool check_handed(Reader *r, const Op *last, uint32_t count, const Type *const *types, const Value *values,
-                         const Op *to) {
+static bool check_forwarded(MlirReader *r, const Op *last, uint32_t count, const Type *const *types,
+                            const Value *values, const Op *to) {
     if (last->operand_count != count)
         return fail(r, text_at(r, last->offset), "%.*s passes %u value%s, but %.*s needs %u", STR_ARG(last->name),
                     last->operand_count, last->operand_count == 1 ? "" : "s", STR_ARG(to->name), count);
@@ -182,7 +182,7 @@ static bool check_handed(Reader *r, const Op *last, uint32_t count, const Type *
     return true;
 }
 
-bool check_yields(Reader *r, Op *op) {
+bool check_yields(MlirReader *r, Op *op) {
     const OpRow *row = op->row;
     const Function *function = op_function(op);
     int yields = row ? row_yields(row) : -1;
@@ -193,9 +193,9 @@ bool check_yields(Reader *r, Op *op) {
             const Op *last = block->last;
             bool good = true;
             if (function && op_is_control(last, CONTROL_RETURN))
-                good = check_handed(r, last, function->result_count, function->result_types, NULL, op);
+                good = check_forwarded(r, last, function->result_count, function->result_types, NULL, op);
             else if (!function && last && last->row && (int)last->row->id == yields)
-                good = check_handed(r, last, op->result_count, NULL, op->results, op);
+                good = check_forwarded(r, last, op->result_count, NULL, op->results, op);
             if (!good)
                 return false;
         }
@@ -203,7 +203,7 @@ bool check_yields(Reader *r, Op *op) {
     return true;
 }
 
-bool check_branches(Reader *r, const Op *op) {
+bool check_branches(MlirReader *r, const Op *op) {
     const OpExtra *extra = op->extra;
     if (!extra || !extra->successor_sizes || op->form != FORM_PRETTY)
         return true; /* the generic form does not say which operands go where */

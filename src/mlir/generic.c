@@ -1,11 +1,11 @@
 /* MLIR's generic form: "name"(operands)[successors] <{properties}> ({regions}) {attributes} : (types) -> types */
 #include "mlir/internal.h"
 
-static inline bool expect(Reader *r, char c, const char *where) {
+static inline bool expect(MlirReader *r, char c, const char *where) {
     return take(r, c) || fail(r, r->p, "expected '%c' %s", c, where);
 }
 
-static bool read_operands(Reader *r) {
+static bool read_operands(MlirReader *r) {
     if (!expect(r, '(', "and the operands"))
         return false;
     if (take(r, ')'))
@@ -19,7 +19,7 @@ static bool read_operands(Reader *r) {
     return expect(r, ')', "after the operands");
 }
 
-static bool read_successors(Reader *r, Op *op) {
+static bool read_successors(MlirReader *r, Op *op) {
     uint32_t mark = r->successors.count;
     do {
         if (!next_is(r, '^') || !op->block)
@@ -32,7 +32,7 @@ static bool read_successors(Reader *r, Op *op) {
     return expect(r, ']', "after the successors");
 }
 
-static bool read_regions(Reader *r, Op *op) {
+static bool read_regions(MlirReader *r, Op *op) {
     bool closed = op->row && (op->row->traits & ISOLATED);
     do {
         Region *region = add_region(r, op);
@@ -44,7 +44,7 @@ static bool read_regions(Reader *r, Op *op) {
 
 /* `(T, U)`: as many types as there are operands, which are looked up as their types are read. The regions in between
  * cannot have changed what a name means here. */
-static bool read_operand_types(Reader *r, Op *op, uint32_t operand_mark) {
+static bool read_operand_types(MlirReader *r, Op *op, uint32_t operand_mark) {
     uint32_t count = r->operands.count - operand_mark, index = 0;
     if (count > LIMIT_COUNT)
         return fail(r, r->p, "more than %d operands", LIMIT_COUNT);
@@ -76,7 +76,7 @@ static bool read_operand_types(Reader *r, Op *op, uint32_t operand_mark) {
 }
 
 /* `T` or `(T, U)`, onto `types`. */
-static bool read_result_types(Reader *r, Op *op) {
+static bool read_result_types(MlirReader *r, Op *op) {
     bool parens = take(r, '(');
     op->choices = parens;
     op->choice_count = 1;
@@ -96,7 +96,7 @@ static bool read_result_types(Reader *r, Op *op) {
 
 /* How many operands each entry of the column has, where that can be told. Releases differ in which entries
  * there are: sizes are given for all of them, or for all but the uncommon ones. */
-static void find_segments(Reader *r, Op *op) {
+static void find_segments(MlirReader *r, Op *op) {
     const OpRow *row = op->row;
     if (!row || (!row->varying && op->operand_count == row->operand_count))
         return; /* one operand an entry */
@@ -128,7 +128,7 @@ static void find_segments(Reader *r, Op *op) {
         op->segments = segments;
 }
 
-bool read_generic(Reader *r, Op *op, uint32_t name_mark) {
+bool read_generic(MlirReader *r, Op *op, uint32_t name_mark) {
     uint32_t operand_mark = r->operands.count, spelled_mark = r->spelled.count, types_mark = r->types.count;
     if (!read_operands(r) || (take(r, '[') && !read_successors(r, op)))
         return false;

@@ -12,8 +12,8 @@
     STACK(const Type *, spelled)                                                  \
     STACK(PendingArg, pending)                                                    \
     STACK(ResultName, names)                                                      \
-    STACK(Undo, undo)                                                             \
-    STACK(Fixup, fixups)                                                          \
+    STACK(MlirUndo, undo)                                                         \
+    STACK(MlirFixup, fixups)                                                      \
     STACK(LateCheck, late)                                                        \
     STACK(const Attr *, attrs)                                                    \
     STACK(NamedAttr, entries)                                                     \
@@ -62,19 +62,19 @@ typedef struct ResultName {
 } ResultName;
 
 /* How to take back a binding when its region ends. */
-typedef struct Undo {
+typedef struct MlirUndo {
     Name *name;
     void *bound;
     uint32_t bound_count, scope;
-} Undo;
+} MlirUndo;
 
 /* An operand that was not defined yet when it was used. */
-typedef struct Fixup {
+typedef struct MlirFixup {
     Op *op;
     uint32_t operand;
     OperandRef ref;
     const Type *type; /* what the use says; NULL if nothing */
-} Fixup;
+} MlirFixup;
 
 /* Two types to compare when all aliases are known. */
 typedef struct LateCheck {
@@ -98,7 +98,7 @@ typedef struct RowCache {
     const OpRow *row;
 } RowCache;
 
-typedef struct Reader {
+typedef struct MlirReader {
     Module *module;
     Source *source;
     Diagnostics *diagnostics;
@@ -131,22 +131,22 @@ typedef struct Reader {
     const char *too_deep;               /* balanced_end: where there were more brackets than may be; else NULL */
     bool brackets_broken;               /* a bracket was reported: where regions end cannot be told any more */
     bool odd_types; /* make_operands: some type was written otherwise than where its value is defined */
-} Reader;
+} MlirReader;
 
 #define PUSH(r, stack) (*ARENA_PUSH(&(r)->stacks, (stack).items, (stack).count, (stack).capacity))
 /* What was pushed since the mark goes into the module, where it is returned. */
 #define KEEP(r, stack, mark) keep_items((r), (stack).items + (mark), sizeof *(stack).items, &(stack).count, (mark))
 
-static inline uint32_t offset_of(const Reader *r, const char *at) {
+static inline uint32_t offset_of(const MlirReader *r, const char *at) {
     return (uint32_t)((size_t)(at - r->base) + r->base_offset);
 }
 
-static inline const char *text_at(const Reader *r, uint32_t offset) {
+static inline const char *text_at(const MlirReader *r, uint32_t offset) {
     return r->base + (offset - r->base_offset);
 }
 
 /* The place of an attribute of the op's row. */
-static inline const Attr **attr_place(Reader *r, Op *op, unsigned index) {
+static inline const Attr **attr_place(MlirReader *r, Op *op, unsigned index) {
     if (!op->attrs)
         op->attrs = ARENA_ARRAY(&r->module->arena, const Attr *, op->row->attr_count);
     return &op->attrs[index];
@@ -154,17 +154,17 @@ static inline const Attr **attr_place(Reader *r, Op *op, unsigned index) {
 
 /* ---- reader.c ---- */
 /* Report an error; always false. */
-bool fail(Reader *r, const char *at, const char *format, ...) __attribute__((format(printf, 3, 4)));
+bool fail(MlirReader *r, const char *at, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* The same for a zero byte in the text, which ends it there. */
-bool fail_at_zero(Reader *r, const char *at);
-void note(Reader *r, const char *at, const char *format, ...) __attribute__((format(printf, 3, 4)));
+bool fail_at_zero(MlirReader *r, const char *at);
+void note(MlirReader *r, const char *at, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Remember that `expected` would have had to stand here; always false. */
-bool mismatch(Reader *r, const char *expected);
-void *keep_items(Reader *r, const void *items, size_t size, uint32_t *count, uint32_t mark);
+bool mismatch(MlirReader *r, const char *expected);
+void *keep_items(MlirReader *r, const void *items, size_t size, uint32_t *count, uint32_t mark);
 /* One more in the file, at its end. */
-Item *add_item(Reader *r, ItemKind kind, uint32_t at);
+Item *add_item(MlirReader *r, ItemKind kind, uint32_t at);
 /* Make place for one more region of an op. */
-Region *add_region(Reader *r, Op *op);
+Region *add_region(MlirReader *r, Op *op);
 
 /* ---- scan.c: words and brackets ---- */
 enum { CLASS_DIGIT = 1, CLASS_LETTER = 2, CLASS_ID = 4, CLASS_SUFFIX = 8, CLASS_SPACE = 16 };
@@ -172,8 +172,8 @@ extern const uint8_t char_class[256];
 static inline bool is_class(char c, int class) {
     return (char_class[(unsigned char)c] & class) != 0;
 }
-void skip_comment(Reader *r);
-static inline void skip_space(Reader *r) {
+void skip_comment(MlirReader *r);
+static inline void skip_space(MlirReader *r) {
     for (;;) {
         while (is_class(*r->p, CLASS_SPACE))
             r->p++;
@@ -183,43 +183,43 @@ static inline void skip_space(Reader *r) {
     }
 }
 /* Skip spaces; then whether this character, or this word or punctuation, comes next. */
-static inline bool next_is(Reader *r, char c) {
+static inline bool next_is(MlirReader *r, char c) {
     skip_space(r);
     return *r->p == c;
 }
-static inline bool next_is_text(Reader *r, Str text) {
+static inline bool next_is_text(MlirReader *r, Str text) {
     skip_space(r);
     if (*r->p != *text.data || (size_t)(r->end - r->p) < text.size || memcmp(r->p, text.data, text.size) != 0)
         return false;
     return !is_class(text.data[text.size - 1], CLASS_ID) || !is_class(r->p[text.size], CLASS_ID);
 }
 /* As above, and step over it. */
-static inline bool take(Reader *r, char c) {
+static inline bool take(MlirReader *r, char c) {
     if (*r->p != c && !next_is(r, c))
         return false;
     r->p++;
     return true;
 }
-static inline bool take_text(Reader *r, Str text) {
+static inline bool take_text(MlirReader *r, Str text) {
     if (!next_is_text(r, text))
         return false;
     r->p += text.size;
     return true;
 }
 /* Whether the next character, to which spaces have been skipped, is the first of its line. */
-static inline bool first_on_line(const Reader *r) {
+static inline bool first_on_line(const MlirReader *r) {
     const char *at = r->p;
     while (at > r->base && (at[-1] == ' ' || at[-1] == '\t'))
         at--;
     return at == r->base || at[-1] == '\n';
 }
 /* `loc(` */
-static inline bool location_follows(Reader *r) {
+static inline bool location_follows(MlirReader *r) {
     skip_space(r);
     return r->p[0] == 'l' && r->p[1] == 'o' && r->p[2] == 'c' && r->p[3] == '(';
 }
 /* A bare identifier, or empty. */
-static inline Str take_id(Reader *r) {
+static inline Str take_id(MlirReader *r) {
     skip_space(r);
     const char *start = r->p;
     if (is_class(*r->p, CLASS_LETTER))
@@ -228,7 +228,7 @@ static inline Str take_id(Reader *r) {
     return str_between(start, r->p);
 }
 /* What follows %, ^, # or !: a number or a name that does not start with a digit; else empty. */
-static inline Str take_suffix(Reader *r) {
+static inline Str take_suffix(MlirReader *r) {
     const char *start = r->p;
     bool number = is_class(*start, CLASS_DIGIT);
     int class = number ? CLASS_DIGIT : CLASS_SUFFIX;
@@ -238,73 +238,73 @@ static inline Str take_suffix(Reader *r) {
         r->p = start;
     return str_between(start, r->p);
 }
-bool take_number(Reader *r, int64_t *value);
+bool take_number(MlirReader *r, int64_t *value);
 /* The end of the string, or of the bracketed text, that starts at `at`. NULL, with an error, if it has none. */
-const char *string_end(Reader *r, const char *at);
-const char *balanced_end(Reader *r, const char *at);
+const char *string_end(MlirReader *r, const char *at);
+const char *balanced_end(MlirReader *r, const char *at);
 /* A slice as it is kept: without line ends and comments. */
-Str tidy(Reader *r, Str text);
+Str tidy(MlirReader *r, Str text);
 /* Remember uses of aliases in a slice; true if there are any. */
-bool note_aliases(Reader *r, Str text);
+bool note_aliases(MlirReader *r, Str text);
 
 /* ---- types.c ---- */
 /* NULL if no type stands here (mismatch) or it is malformed (error). */
-const Type *read_type(Reader *r);
+const Type *read_type(MlirReader *r);
 /* The same, or a bare `<...>` of dialect type `name`. */
-const Type *read_type_of(Reader *r, Str name);
+const Type *read_type_of(MlirReader *r, Str name);
 /* The same when the type is likely to be `guess`: it is then known by a glance at the text. */
-const Type *read_type_like(Reader *r, const Type *guess);
+const Type *read_type_like(MlirReader *r, const Type *guess);
 /* The type of what a reference stands for now; NULL if that is not known. */
-const Type *type_of_ref(const Reader *r, const OperandRef *ref);
+const Type *type_of_ref(const MlirReader *r, const OperandRef *ref);
 
 /* ---- attributes.c ---- */
-const Attr *read_attr(Reader *r, bool typed);
-const Attr *read_dict(Reader *r); /* at '{' */
+const Attr *read_attr(MlirReader *r, bool typed);
+const Attr *read_dict(MlirReader *r); /* at '{' */
 /* The same when it is likely to be that which the last op of the kind had. */
-const Attr *read_dict_of(Reader *r, const Op *op);
-const Attr *read_attr_for(Reader *r, const Slot *slot);
-bool attr_may_start(Reader *r, const Slot *slot);
-const Attr *make_ints(Reader *r, const char *type, const int64_t *ints, uint32_t count);
+const Attr *read_dict_of(MlirReader *r, const Op *op);
+const Attr *read_attr_for(MlirReader *r, const Slot *slot);
+bool attr_may_start(MlirReader *r, const Slot *slot);
+const Attr *make_ints(MlirReader *r, const char *type, const int64_t *ints, uint32_t count);
 /* An attribute of its own text, which is freed, that stands for these numbers. */
-const Attr *make_int_list(Reader *r, Text *text, const int64_t *ints, uint32_t count);
-const Attr *make_attr(Reader *r, AttrKind kind, Str text);
-Attr *new_attr(Reader *r, AttrKind kind);
+const Attr *make_int_list(MlirReader *r, Text *text, const int64_t *ints, uint32_t count);
+const Attr *make_attr(MlirReader *r, AttrKind kind, Str text);
+Attr *new_attr(MlirReader *r, AttrKind kind);
 /* Under its text, from `start` to where the reader is. */
-const Attr *enter_attr(Reader *r, const char *start, Attr *attr);
+const Attr *enter_attr(MlirReader *r, const char *start, Attr *attr);
 
 /* ---- locations.c ---- */
-const Attr *read_location(Reader *r); /* at `loc(` */
+const Attr *read_location(MlirReader *r); /* at `loc(` */
 
 /* ---- scope.c: names and what they mean ---- */
-bool bind_values(Reader *r, Name *name, Value *first, uint32_t count, uint32_t at);
-bool read_operand_ref(Reader *r, OperandRef *ref);
+bool bind_values(MlirReader *r, Name *name, Value *first, uint32_t count, uint32_t at);
+bool read_operand_ref(MlirReader *r, OperandRef *ref);
 /* The value, or NULL with a fixup made for operand `operand` of `op`. False: an error. */
-bool resolve(Reader *r, OperandRef ref, Op *op, uint32_t operand, const Type *type);
+bool resolve(MlirReader *r, OperandRef ref, Op *op, uint32_t operand, const Type *type);
 /* An operand's type against what the text or the table says. */
-bool check_type(Reader *r, const Type *wanted, const Type *found, const Name *name, uint32_t at);
-bool settle_late_checks(Reader *r);
+bool check_type(MlirReader *r, const Type *wanted, const Type *found, const Name *name, uint32_t at);
+bool settle_late_checks(MlirReader *r);
 /* A region's names: everything bound since the mark goes. `closed`: nothing outside can be meant. */
-bool leave_region(Reader *r, const Region *region, uint32_t undo_mark, uint32_t fixup_mark, bool closed);
-Block *block_named(Reader *r, Region *region, Name *label, uint32_t at);
+bool leave_region(MlirReader *r, const Region *region, uint32_t undo_mark, uint32_t fixup_mark, bool closed);
+Block *block_named(MlirReader *r, Region *region, Name *label, uint32_t at);
 
 /* ---- regions.c ---- */
 /* `{ ... }` with the arguments pending since the mark; `closed` hides outside names. */
-bool read_region(Reader *r, Op *op, Region *region, uint32_t pending_mark, bool closed);
-bool read_block_args(Reader *r); /* `(%a: T, ...)` onto the pending stack */
+bool read_region(MlirReader *r, Op *op, Region *region, uint32_t pending_mark, bool closed);
+bool read_block_args(MlirReader *r); /* `(%a: T, ...)` onto the pending stack */
 
 /* ---- operation.c ---- */
 /* Reads one op and appends it to the block, or to the top if that is NULL. */
-bool read_op(Reader *r, Block *block);
-void append_op(Reader *r, Block *block, Op *op);
+bool read_op(MlirReader *r, Block *block);
+void append_op(MlirReader *r, Block *block, Op *op);
 /* The op's operands, from the refs pushed since the mark, in the order of the row's column; with the
  * types that the text gives them (notes since the other mark). */
-bool make_operands(Reader *r, Op *op, uint32_t operand_mark, uint32_t note_mark);
+bool make_operands(MlirReader *r, Op *op, uint32_t operand_mark, uint32_t note_mark);
 /* Its results, bound to the names pushed since the mark. */
-bool make_results(Reader *r, Op *op, uint32_t name_mark, const Type *const *types, uint32_t count);
-void keep_successors(Reader *r, Op *op, uint32_t successor_mark);
+bool make_results(MlirReader *r, Op *op, uint32_t name_mark, const Type *const *types, uint32_t count);
+void keep_successors(MlirReader *r, Op *op, uint32_t successor_mark);
 /* Keeps the types as they were spelled, if that is not what the operands have (`odd_types`, as make_operands found);
  * and compares those that were written after the operands were made (notes from `checked` on). */
-bool settle_notes(Reader *r, Op *op, bool odd_types, uint32_t checked, uint32_t spelled_mark);
+bool settle_notes(MlirReader *r, Op *op, bool odd_types, uint32_t checked, uint32_t spelled_mark);
 
 /* ---- pretty.c: an op in a format of its row ---- */
 typedef struct Draft {
@@ -317,37 +317,37 @@ typedef struct Draft {
     bool committed;   /* operands are made: what comes now must fit */
     bool odd_types;
 } Draft;
-bool read_pretty(Reader *r, Op *op, const Format *format, uint32_t name_mark);
+bool read_pretty(MlirReader *r, Op *op, const Format *format, uint32_t name_mark);
 void add_choice(Draft *draft, unsigned value, unsigned bits);
-bool commit(Reader *r, Draft *draft);
-bool read_next_region(Reader *r, Draft *draft, bool closed);
+bool commit(MlirReader *r, Draft *draft);
+bool read_next_region(MlirReader *r, Draft *draft, bool closed);
 
 /* ---- structure.c: the directives that read regions in words of their own ---- */
-bool read_function(Reader *r, Draft *draft);
-bool read_partitions(Reader *r, Draft *draft, bool specialized);
-bool read_cases(Reader *r, Draft *draft, unsigned slot);
+bool read_function(MlirReader *r, Draft *draft);
+bool read_partitions(MlirReader *r, Draft *draft, bool specialized);
+bool read_cases(MlirReader *r, Draft *draft, unsigned slot);
 
 /* ---- generic.c, opaque.c: the other two forms ---- */
-bool read_generic(Reader *r, Op *op, uint32_t name_mark);
-bool read_opaque(Reader *r, Op *op, const char *start, uint32_t name_mark);
+bool read_generic(MlirReader *r, Op *op, uint32_t name_mark);
+bool read_opaque(MlirReader *r, Op *op, const char *start, uint32_t name_mark);
 /* Where the op that starts at `at` ends, by brackets and lines alone. */
-const char *op_extent(Reader *r, const char *at);
+const char *op_extent(MlirReader *r, const char *at);
 /* The same by indentation, where the brackets do not match: as far as the lines go that stand further right, and
  * with the brace that closes its region, if one stands right below it. */
-const char *extent_by_indent(const Reader *r, const char *start);
+const char *extent_by_indent(const MlirReader *r, const char *start);
 /* Whether what follows could start an op, or end the region. */
-bool at_op_boundary(Reader *r);
+bool at_op_boundary(MlirReader *r);
 /* `%a, %b:2 =`: the start of another op, not an operand. */
 bool looks_like_results(const char *at);
 
 /* ---- check.c: what the table says of types and counts ---- */
 /* `operand_mark`: where the op's operands stand on the stack of references. */
-bool check_op(Reader *r, Op *op, uint32_t operand_mark);
+bool check_op(MlirReader *r, Op *op, uint32_t operand_mark);
 /* What the op's regions hand over at their ends, against its results. */
-bool check_yields(Reader *r, Op *op);
+bool check_yields(MlirReader *r, Op *op);
 /* What a branch hands over, against the arguments of the blocks it goes to, which must be there. */
-bool check_branches(Reader *r, const Op *op);
+bool check_branches(MlirReader *r, const Op *op);
 /* The type a result has by its rule; NULL if the rule tells none. */
-const Type *type_by_rule(Reader *r, const Op *op, const Slot *slot, uint32_t index);
+const Type *type_by_rule(MlirReader *r, const Op *op, const Slot *slot, uint32_t index);
 
 #endif

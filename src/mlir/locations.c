@@ -2,7 +2,7 @@
 #include "mlir/internal.h"
 
 /* What stands inside loc(...), or inside another location. */
-static bool read_location_body(Reader *r, Attr *loc, unsigned depth) {
+static bool read_location_body(MlirReader *r, Attr *loc, unsigned depth) {
     if (depth > LIMIT_NESTING)
         return fail(r, r->p, "locations nested more than %d deep", LIMIT_NESTING);
     skip_space(r);
@@ -78,7 +78,7 @@ static bool read_location_body(Reader *r, Attr *loc, unsigned depth) {
 }
 
 /* `loc(#locN)`, the form that nearly every op of a compiled kernel has: its number N, or -1. */
-static int64_t location_number(const Reader *r, const char *at, const char **end) {
+static int64_t location_number(const MlirReader *r, const char *at, const char **end) {
     static const char head[] = "loc(#loc";
     int64_t number = 0;
     if ((size_t)(r->end - at) < sizeof head || memcmp(at, head, sizeof head - 1) != 0)
@@ -91,7 +91,7 @@ static int64_t location_number(const Reader *r, const char *at, const char **end
     return at > digits && *digits != '0' && *at == ')' ? number : -1;
 }
 
-const Attr *read_location(Reader *r) {
+const Attr *read_location(MlirReader *r) {
     skip_space(r);
     const char *start = r->p, *end;
     int64_t number = location_number(r, start, &end);

@@ -29,7 +29,7 @@ bool looks_like_results(const char *at) {
 }
 
 /* Whether an op, a label, an alias or the end of a region starts here. */
-static bool looks_like_start(const Reader *r, const char *at) {
+static bool looks_like_start(const MlirReader *r, const char *at) {
     if (at >= r->end || *at == '}')
         return true;
     if (*at == '%')
@@ -66,7 +66,7 @@ static bool looks_like_start(const Reader *r, const char *at) {
     return memchr(word.data, '.', word.size) ? true : op_row(word) != NULL;
 }
 
-bool at_op_boundary(Reader *r) {
+bool at_op_boundary(MlirReader *r) {
     skip_space(r);
     if (location_follows(r))
         return true;
@@ -77,7 +77,7 @@ bool at_op_boundary(Reader *r) {
 }
 
 /* The column of the first character of a line, from 0. */
-static size_t indent_of(const Reader *r, const char *at) {
+static size_t indent_of(const MlirReader *r, const char *at) {
     const char *line = at;
     while (line > r->base && line[-1] != '\n')
         line--;
@@ -87,7 +87,7 @@ static size_t indent_of(const Reader *r, const char *at) {
     return indent;
 }
 
-const char *extent_by_indent(const Reader *r, const char *start) {
+const char *extent_by_indent(const MlirReader *r, const char *start) {
     size_t indent = indent_of(r, start);
     const char *line_end = memchr(start, '\n', (size_t)(r->end - start));
     while (line_end) {
@@ -107,7 +107,7 @@ const char *extent_by_indent(const Reader *r, const char *start) {
     return r->end;
 }
 
-const char *op_extent(Reader *r, const char *at) {
+const char *op_extent(MlirReader *r, const char *at) {
     const char *start = at;
     char open[LIMIT_NESTING];
     unsigned depth = 0;
@@ -170,7 +170,7 @@ const char *op_extent(Reader *r, const char *at) {
 /* ---- What can be told ------------------------------------------------------------------------ */
 
 /* Whether the braces at `at` hold ops rather than attributes. */
-static bool is_region(Reader *r, const char *at) {
+static bool is_region(MlirReader *r, const char *at) {
     const char *saved = r->p;
     r->p = at + 1;
     skip_space(r);
@@ -188,7 +188,7 @@ static bool is_region(Reader *r, const char *at) {
 }
 
 /* Types from here on, separated by commas, in parentheses or not; pushed on `types`. */
-static bool try_types(Reader *r) {
+static bool try_types(MlirReader *r) {
     r->quiet = true;
     bool parens = take(r, '(');
     bool good = parens && take(r, ')');
@@ -215,12 +215,12 @@ typedef struct Loose {
     uint32_t operand_mark, pending_mark, successor_mark;
 } Loose;
 
-static bool is_bound(const Reader *r, const OperandRef *ref) {
+static bool is_bound(const MlirReader *r, const OperandRef *ref) {
     return ref->name->bound && ref->name->scope == r->scope;
 }
 
 /* At the brace of a region. A name before it that means nothing yet is an argument of it: `for %i in ...`. */
-static bool read_loose_region(Reader *r, Loose *loose) {
+static bool read_loose_region(MlirReader *r, Loose *loose) {
     Op *op = loose->op;
     if (!op->region_count) {
         uint32_t kept = loose->operand_mark;
@@ -240,7 +240,7 @@ static bool read_loose_region(Reader *r, Loose *loose) {
 }
 
 /* At the brace of a dictionary, or of something else that is passed over. */
-static bool read_loose_dict(Reader *r, Loose *loose) {
+static bool read_loose_dict(MlirReader *r, Loose *loose) {
     const char *open = r->p;
     if (loose->depth == 0 && !loose->op->dict) {
         r->quiet = true;
@@ -255,7 +255,7 @@ static bool read_loose_dict(Reader *r, Loose *loose) {
 }
 
 /* `%x`; in parentheses, and followed by `:` or `=`, an argument of the regions to come. */
-static bool read_loose_operand(Reader *r, Loose *loose) {
+static bool read_loose_operand(MlirReader *r, Loose *loose) {
     OperandRef ref;
     if (!read_operand_ref(r, &ref))
         return false;
@@ -269,7 +269,7 @@ static bool read_loose_operand(Reader *r, Loose *loose) {
     return true;
 }
 
-static void read_loose_successor(Reader *r, Loose *loose) {
+static void read_loose_successor(MlirReader *r, Loose *loose) {
     const char *start = r->p++;
     Str text = take_suffix(r);
     if (!text.size || loose->depth || !loose->op->block)
@@ -280,7 +280,7 @@ static void read_loose_successor(Reader *r, Loose *loose) {
 }
 
 /* `loc(...)`: 1 if it ends the op, and so belongs to it like any other's; 0 if it is passed over; -1 for an error. */
-static int pass_location(Reader *r, const Loose *loose) {
+static int pass_location(MlirReader *r, const Loose *loose) {
     const char *at = r->p, *close = balanced_end(r, at + 3);
     if (!close)
         return -1;
@@ -292,7 +292,7 @@ static int pass_location(Reader *r, const Loose *loose) {
 }
 
 /* One word or bracket. */
-static bool read_loose_word(Reader *r, Loose *loose) {
+static bool read_loose_word(MlirReader *r, Loose *loose) {
     char c = *r->p;
     if (c == '{')
         return is_region(r, r->p) ? read_loose_region(r, loose) : read_loose_dict(r, loose);
@@ -327,7 +327,7 @@ static bool read_loose_word(Reader *r, Loose *loose) {
     return true;
 }
 
-bool read_opaque(Reader *r, Op *op, const char *start, uint32_t name_mark) {
+bool read_opaque(MlirReader *r, Op *op, const char *start, uint32_t name_mark) {
     Loose loose = {.op = op,
                    .start = start,
                    .end = op_extent(r, start),

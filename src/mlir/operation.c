@@ -1,7 +1,7 @@
 /* One operation: its results' names, its name, then whatever its form is. */
 #include "mlir/internal.h"
 
-void append_op(Reader *r, Block *block, Op *op) {
+void append_op(MlirReader *r, Block *block, Op *op) {
     r->module->op_count += !op->implicit;
     if (!block) {
         add_item(r, ITEM_OP, op->offset)->op = op;
@@ -20,7 +20,7 @@ void append_op(Reader *r, Block *block, Op *op) {
 }
 
 /* `%a, %b:2 =` */
-static bool read_result_names(Reader *r) {
+static bool read_result_names(MlirReader *r) {
     do {
         OperandRef ref;
         if (!read_operand_ref(r, &ref))
@@ -35,7 +35,7 @@ static bool read_result_names(Reader *r) {
     return take(r, '=') || fail(r, r->p, "expected '=' after the results' names");
 }
 
-bool make_operands(Reader *r, Op *op, uint32_t operand_mark, uint32_t note_mark) {
+bool make_operands(MlirReader *r, Op *op, uint32_t operand_mark, uint32_t note_mark) {
     const OpRow *row = op->row;
     const OperandRef *refs = r->operands.items + operand_mark;
     uint32_t count = r->operands.count - operand_mark;
@@ -99,7 +99,7 @@ bool make_operands(Reader *r, Op *op, uint32_t operand_mark, uint32_t note_mark)
     return good;
 }
 
-bool make_results(Reader *r, Op *op, uint32_t name_mark, const Type *const *types, uint32_t count) {
+bool make_results(MlirReader *r, Op *op, uint32_t name_mark, const Type *const *types, uint32_t count) {
     uint32_t named = 0;
     for (uint32_t i = name_mark; i < r->names.count; i++)
         named += r->names.items[i].count;
@@ -125,7 +125,7 @@ bool make_results(Reader *r, Op *op, uint32_t name_mark, const Type *const *type
     return good;
 }
 
-void keep_successors(Reader *r, Op *op, uint32_t successor_mark) {
+void keep_successors(MlirReader *r, Op *op, uint32_t successor_mark) {
     uint32_t count = r->successors.count - successor_mark;
     if (count) {
         OpExtra *extra = op_extra(r->module, op);
@@ -149,7 +149,7 @@ static const Value *noted_operand(const Op *op, const TypeNote *note) {
     return note->index < count ? values[note->index] : NULL;
 }
 
-bool settle_notes(Reader *r, Op *op, bool odd_types, uint32_t checked, uint32_t spelled_mark) {
+bool settle_notes(MlirReader *r, Op *op, bool odd_types, uint32_t checked, uint32_t spelled_mark) {
     for (uint32_t i = checked; i < r->notes.count; i++) {
         TypeNote note = r->notes.items[i];
         if (note.of_result)
@@ -175,13 +175,13 @@ typedef struct Marks {
     uint32_t operands, notes, spelled, pending, types, attrs, entries, ints, slices, successors;
 } Marks;
 
-static Marks marks_of(const Reader *r) {
+static Marks marks_of(const MlirReader *r) {
     return (Marks){
         r->p,           r->operands.count, r->notes.count, r->spelled.count, r->pending.count,   r->types.count,
         r->attrs.count, r->entries.count,  r->ints.count,  r->slices.count,  r->successors.count};
 }
 
-static void go_back(Reader *r, Marks marks, Op *op) {
+static void go_back(MlirReader *r, Marks marks, Op *op) {
     r->p = marks.p;
     r->operands.count = marks.operands;
     r->notes.count = marks.notes;
@@ -202,7 +202,7 @@ static void go_back(Reader *r, Marks marks, Op *op) {
 }
 
 /* An op that the table does not know, or not in this spelling. */
-static bool read_unknown(Reader *r, Op *op, const char *start, const char *name_at, uint32_t name_mark) {
+static bool read_unknown(MlirReader *r, Op *op, const char *start, const char *name_at, uint32_t name_mark) {
     if (!op->row && r->options.strict)
         fail(r, name_at, "%.*s is not in the op table", STR_ARG(op->name));
     else if (!op->row)
@@ -219,7 +219,7 @@ static bool read_unknown(Reader *r, Op *op, const char *start, const char *name_
 }
 
 /* The row of an op by its name, remembered from the last time: a kernel has few kinds of ops. */
-static const OpRow *cached_row(Reader *r, Str name) {
+static const OpRow *cached_row(MlirReader *r, Str name) {
     uint64_t tail = 0;
     if (name.size >= 8)
         memcpy(&tail, name.data + name.size - 8, 8);
@@ -233,7 +233,7 @@ static const OpRow *cached_row(Reader *r, Str name) {
     return cache->row;
 }
 
-static bool read_any_form(Reader *r, Op *op, const char *start, uint32_t name_mark) {
+static bool read_any_form(MlirReader *r, Op *op, const char *start, uint32_t name_mark) {
     skip_space(r);
     const char *name_at = r->p;
     if (*r->p == '"') {
@@ -289,7 +289,7 @@ static bool read_any_form(Reader *r, Op *op, const char *start, uint32_t name_ma
 
 /* After an error: go on behind this op, with its results known but without types, so that one error
  * does not become many. */
-static void recover(Reader *r, const char *start, uint32_t name_mark, bool broken) {
+static void recover(MlirReader *r, const char *start, uint32_t name_mark, bool broken) {
     r->quiet = true;
     const char *end = r->end; /* where an op within has taken all, there is nothing to look for */
     if (r->p < r->end)
@@ -312,7 +312,7 @@ static void recover(Reader *r, const char *start, uint32_t name_mark, bool broke
     r->failed = true;
 }
 
-bool read_op(Reader *r, Block *block) {
+bool read_op(MlirReader *r, Block *block) {
     skip_space(r);
     const char *start = r->p;
     Marks marks = marks_of(r);

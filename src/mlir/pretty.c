@@ -16,23 +16,23 @@ void add_choice(Draft *draft, unsigned value, unsigned bits) {
     op->choice_count = (uint8_t)(op->choice_count + bits);
 }
 
-static bool match(Reader *r, Draft *draft, unsigned i, unsigned end);
+static bool match(MlirReader *r, Draft *draft, unsigned i, unsigned end);
 
 /* ---- Looking ahead --------------------------------------------------------------------------- */
 
 /* An operand, where there may be none: a name on the next line can be the next op's result. */
-static bool operand_follows(Reader *r) {
+static bool operand_follows(MlirReader *r) {
     return next_is(r, '%') && !(first_on_line(r) && looks_like_results(r->p));
 }
 
-static uint32_t operands_read(const Reader *r, const Draft *draft, unsigned slot) {
+static uint32_t operands_read(const MlirReader *r, const Draft *draft, unsigned slot) {
     uint32_t count = 0;
     for (uint32_t i = draft->operand_mark; i < r->operands.count; i++)
         count += r->operands.items[i].slot == slot;
     return count;
 }
 
-static bool starts(Reader *r, const Draft *draft, unsigned i, unsigned end) {
+static bool starts(MlirReader *r, const Draft *draft, unsigned i, unsigned end) {
     const Element *element = &draft->format->elements[i];
     switch (element->kind) {
     case ELEMENT_SPACE:
@@ -77,7 +77,7 @@ static bool starts(Reader *r, const Draft *draft, unsigned i, unsigned end) {
 
 /* ---- Operands and types ---------------------------------------------------------------------- */
 
-static bool read_operand(Reader *r, unsigned slot) {
+static bool read_operand(MlirReader *r, unsigned slot) {
     OperandRef ref;
     if (!read_operand_ref(r, &ref))
         return false;
@@ -87,7 +87,7 @@ static bool read_operand(Reader *r, unsigned slot) {
 }
 
 /* A comma that another operand follows. */
-static bool more_operands(Reader *r) {
+static bool more_operands(MlirReader *r) {
     const char *before = r->p;
     if (take(r, ',') && next_is(r, '%'))
         return true;
@@ -95,7 +95,7 @@ static bool more_operands(Reader *r) {
     return false;
 }
 
-static bool match_operand(Reader *r, const Draft *draft, const Element *element) {
+static bool match_operand(MlirReader *r, const Draft *draft, const Element *element) {
     unsigned slot = element->slot.index;
     if (draft->row->operands[slot].arity == SLOT_ONE || element->single)
         return read_operand(r, slot);
@@ -110,7 +110,7 @@ static bool match_operand(Reader *r, const Draft *draft, const Element *element)
     return true;
 }
 
-static bool match_operands(Reader *r, const Draft *draft) {
+static bool match_operands(MlirReader *r, const Draft *draft) {
     /* All of them in order: a column of single operands, or one that a many-operand ends. */
     unsigned slot = 0, last = draft->row->operand_count;
     if (!operand_follows(r))
@@ -125,7 +125,7 @@ static bool match_operands(Reader *r, const Draft *draft) {
 }
 
 /* Reads a type that is likely to be `guess`. */
-static bool note_type(Reader *r, const Type *guess, Str class, SlotRef slot, uint32_t index, bool flat,
+static bool note_type(MlirReader *r, const Type *guess, Str class, SlotRef slot, uint32_t index, bool flat,
                       bool of_result) {
     skip_space(r);
     uint32_t at = offset_of(r, r->p);
@@ -146,7 +146,7 @@ static Str class_of(const Slot *slot, const Type *guess) {
     return class ? slot->text : (Str){0};
 }
 
-static bool match_type(Reader *r, const Draft *draft, const Element *element) {
+static bool match_type(MlirReader *r, const Draft *draft, const Element *element) {
     SlotRef slot = element->slot;
     if (slot.column == REF_RESULT) {
         const Slot *result = &draft->row->results[slot.index];
@@ -175,7 +175,7 @@ static bool match_type(Reader *r, const Draft *draft, const Element *element) {
 }
 
 /* Types separated by commas up to `close`, or, with no `close`, as long as there are commas. */
-static bool match_types(Reader *r, char close, bool of_result) {
+static bool match_types(MlirReader *r, char close, bool of_result) {
     if (close && next_is(r, close))
         return true;
     uint32_t index = 0;
@@ -186,7 +186,7 @@ static bool match_types(Reader *r, char close, bool of_result) {
     return true;
 }
 
-static bool match_signature(Reader *r, Draft *draft) {
+static bool match_signature(MlirReader *r, Draft *draft) {
     if (!take(r, '('))
         return mismatch(r, "'('");
     uint32_t first = r->notes.count;
@@ -211,7 +211,7 @@ static bool match_signature(Reader *r, Draft *draft) {
 }
 
 /* All operand types, comma-separated; as many as there are operands. */
-static bool match_operand_types(Reader *r, const Draft *draft) {
+static bool match_operand_types(MlirReader *r, const Draft *draft) {
     uint32_t count = r->operands.count - draft->operand_mark;
     for (uint32_t i = 0; i < count; i++) {
         if (i && !take(r, ','))
@@ -224,7 +224,7 @@ static bool match_operand_types(Reader *r, const Draft *draft) {
 
 /* ---- Regions and successors ------------------------------------------------------------------ */
 
-bool commit(Reader *r, Draft *draft) {
+bool commit(MlirReader *r, Draft *draft) {
     if (draft->committed)
         return true;
     draft->committed = true;
@@ -244,7 +244,7 @@ bool commit(Reader *r, Draft *draft) {
     return true;
 }
 
-bool read_next_region(Reader *r, Draft *draft, bool closed) {
+bool read_next_region(MlirReader *r, Draft *draft, bool closed) {
     if (!next_is(r, '{'))
         return mismatch(r, "'{'");
     if (!commit(r, draft))
@@ -254,7 +254,7 @@ bool read_next_region(Reader *r, Draft *draft, bool closed) {
            (!r->failed && fail(r, r->p, "expected '{'"));
 }
 
-static bool match_bind(Reader *r, const Element *element) {
+static bool match_bind(MlirReader *r, const Element *element) {
     OperandRef ref;
     if (!read_operand_ref(r, &ref))
         return false;
@@ -262,7 +262,7 @@ static bool match_bind(Reader *r, const Element *element) {
     return true;
 }
 
-static bool match_assign(Reader *r, const Element *element) {
+static bool match_assign(MlirReader *r, const Element *element) {
     if (!next_is(r, '%'))
         return true;
     uint32_t index = 0;
@@ -278,7 +278,7 @@ static bool match_assign(Reader *r, const Element *element) {
     return true;
 }
 
-static bool match_successor(Reader *r, const Draft *draft, const Element *element) {
+static bool match_successor(MlirReader *r, const Draft *draft, const Element *element) {
     if (!next_is(r, '^'))
         return mismatch(r, "a block");
     const char *start = r->p++;
@@ -312,7 +312,7 @@ static bool match_successor(Reader *r, const Draft *draft, const Element *elemen
 }
 
 /* `42: ^bb2, 43: ^bb3(%x : T)` */
-static bool match_branches(Reader *r, const Draft *draft, const Element *element) {
+static bool match_branches(MlirReader *r, const Draft *draft, const Element *element) {
     uint32_t mark = r->ints.count, first = r->successors.count;
     while (!next_is(r, ']')) {
         int64_t value;
@@ -347,7 +347,7 @@ static bool match_branches(Reader *r, const Draft *draft, const Element *element
 
 /* ---- Attributes ------------------------------------------------------------------------------ */
 
-static bool match_attr(Reader *r, const Draft *draft, const Element *element) {
+static bool match_attr(MlirReader *r, const Draft *draft, const Element *element) {
     const Slot *slot = &draft->row->attrs[element->slot.index];
     const Attr *attr = read_attr_for(r, slot);
     if (!attr)
@@ -357,7 +357,7 @@ static bool match_attr(Reader *r, const Draft *draft, const Element *element) {
 }
 
 /* `%i, 0, %j`: what is not a number is an operand. */
-static bool match_mixed(Reader *r, const Draft *draft, const Element *element) {
+static bool match_mixed(MlirReader *r, const Draft *draft, const Element *element) {
     uint32_t mark = r->ints.count;
     if (!next_is(r, ']')) {
         do {
@@ -372,7 +372,7 @@ static bool match_mixed(Reader *r, const Draft *draft, const Element *element) {
     return true;
 }
 
-static bool match_dict(Reader *r, Draft *draft, bool keyword) {
+static bool match_dict(MlirReader *r, Draft *draft, bool keyword) {
     bool here = keyword ? take_text(r, STR("attributes")) : next_is(r, '{');
     add_choice(draft, here, 1);
     if (!here)
@@ -383,7 +383,7 @@ static bool match_dict(Reader *r, Draft *draft, bool keyword) {
 
 /* ---- The elements ---------------------------------------------------------------------------- */
 
-static bool match_any_order(Reader *r, Draft *draft, unsigned i) {
+static bool match_any_order(MlirReader *r, Draft *draft, unsigned i) {
     const Element *elements = draft->format->elements;
     unsigned end = elements[i].end, seen = 0;
     for (;;) {
@@ -401,7 +401,7 @@ static bool match_any_order(Reader *r, Draft *draft, unsigned i) {
     }
 }
 
-static bool match_literal(Reader *r, Str text) {
+static bool match_literal(MlirReader *r, Str text) {
     if (take_text(r, text))
         return true;
     char *quoted = arena_alloc(&r->module->arena, text.size + 3);
@@ -412,7 +412,7 @@ static bool match_literal(Reader *r, Str text) {
 }
 
 /* One that holds no others. */
-static bool match_element(Reader *r, Draft *draft, const Element *element) {
+static bool match_element(MlirReader *r, Draft *draft, const Element *element) {
     switch (element->kind) {
     case ELEMENT_LITERAL:
         return match_literal(r, element->text);
@@ -462,7 +462,7 @@ static bool match_element(Reader *r, Draft *draft, const Element *element) {
     }
 }
 
-static bool match_optional(Reader *r, Draft *draft, const Element *element, unsigned i) {
+static bool match_optional(MlirReader *r, Draft *draft, const Element *element, unsigned i) {
     bool here = starts(r, draft, i, element->middle);
     add_choice(draft, here, 1);
     for (unsigned k = i; !here && k < element->middle; k++) /* a region that is not written is empty */
@@ -471,7 +471,7 @@ static bool match_optional(Reader *r, Draft *draft, const Element *element, unsi
     return here ? match(r, draft, i, element->middle) : match(r, draft, element->middle, element->end);
 }
 
-static bool match_repeat(Reader *r, Draft *draft, const Element *element, unsigned i) {
+static bool match_repeat(MlirReader *r, Draft *draft, const Element *element, unsigned i) {
     for (;;) {
         bool here = starts(r, draft, i, element->end);
         add_choice(draft, here, 1);
@@ -480,7 +480,7 @@ static bool match_repeat(Reader *r, Draft *draft, const Element *element, unsign
     }
 }
 
-static bool match(Reader *r, Draft *draft, unsigned i, unsigned end) {
+static bool match(MlirReader *r, Draft *draft, unsigned i, unsigned end) {
     const Element *elements = draft->format->elements;
     while (i < end) {
         const Element *element = &elements[i++];
@@ -510,7 +510,7 @@ static bool match(Reader *r, Draft *draft, unsigned i, unsigned end) {
 
 /* ---- Results --------------------------------------------------------------------------------- */
 
-static uint32_t named_results(const Reader *r, const Draft *draft) {
+static uint32_t named_results(const MlirReader *r, const Draft *draft) {
     uint32_t named = 0;
     for (uint32_t i = draft->name_mark; i < r->names.count; i++)
         named += r->names.items[i].count;
@@ -518,7 +518,7 @@ static uint32_t named_results(const Reader *r, const Draft *draft) {
 }
 
 /* The result types: those that the text gives, else those that the row's rules tell. Pushed on `types`. */
-static void push_result_types(Reader *r, const Draft *draft) {
+static void push_result_types(MlirReader *r, const Draft *draft) {
     const OpRow *row = draft->row;
     uint32_t types_mark = r->types.count;
     bool flat = false;
@@ -576,7 +576,7 @@ static void push_result_types(Reader *r, const Draft *draft) {
 }
 
 /* Two formats may differ only in how many results they have. */
-static bool results_fit(const Reader *r, const Draft *draft) {
+static bool results_fit(const MlirReader *r, const Draft *draft) {
     uint32_t named = named_results(r, draft), fixed = 0, written = 0, flat = 0;
     bool open = false;
     if (!named || draft->op->format + 1u >= draft->row->format_count)
@@ -595,7 +595,7 @@ static bool results_fit(const Reader *r, const Draft *draft) {
     return open || named == (fixed > written ? fixed : written);
 }
 
-bool read_pretty(Reader *r, Op *op, const Format *format, uint32_t name_mark) {
+bool read_pretty(MlirReader *r, Op *op, const Format *format, uint32_t name_mark) {
     Draft draft = {.op = op,
                    .row = op->row,
                    .format = format,

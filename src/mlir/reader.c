@@ -7,7 +7,7 @@
 enum { BUDGET_PER_BYTE = 64, BUDGET_BASE = 64 << 20 };
 
 /* Where something is missing at the end of a line, the place is that end and not the start of the next. */
-static const char *end_of_line_before(const Reader *r, const char *at) {
+static const char *end_of_line_before(const MlirReader *r, const char *at) {
     const char *line = at;
     while (line > r->base && (line[-1] == ' ' || line[-1] == '\t'))
         line--;
@@ -22,7 +22,7 @@ static const char *end_of_line_before(const Reader *r, const char *at) {
     return end > r->base ? end : at;
 }
 
-bool fail(Reader *r, const char *at, const char *format, ...) {
+bool fail(MlirReader *r, const char *at, const char *format, ...) {
     r->failed = true;
     if (r->quiet)
         return false;
@@ -35,7 +35,7 @@ bool fail(Reader *r, const char *at, const char *format, ...) {
     return false;
 }
 
-bool fail_at_zero(Reader *r, const char *at) {
+bool fail_at_zero(MlirReader *r, const char *at) {
     fail(r, at, "the text has a zero byte");
     if (!r->quiet) {
         r->brackets_broken = true;
@@ -45,14 +45,14 @@ bool fail_at_zero(Reader *r, const char *at) {
     return false;
 }
 
-void note(Reader *r, const char *at, const char *format, ...) {
+void note(MlirReader *r, const char *at, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     diagnostics_vadd(r->diagnostics, SEVERITY_NOTE, r->source, offset_of(r, at), format, arguments);
     va_end(arguments);
 }
 
-bool mismatch(Reader *r, const char *expected) {
+bool mismatch(MlirReader *r, const char *expected) {
     skip_space(r);
     if (!r->far || r->p >= r->far) {
         r->far = r->p;
@@ -61,14 +61,14 @@ bool mismatch(Reader *r, const char *expected) {
     return false;
 }
 
-void *keep_items(Reader *r, const void *items, size_t size, uint32_t *count, uint32_t mark) {
+void *keep_items(MlirReader *r, const void *items, size_t size, uint32_t *count, uint32_t mark) {
     size_t bytes = (*count - mark) * size;
     void *kept = arena_zalloc(&r->module->arena, bytes + size); /* never nothing */
     *count = mark;
     return bytes ? memcpy(kept, items, bytes) : kept;
 }
 
-Region *add_region(Reader *r, Op *op) {
+Region *add_region(MlirReader *r, Op *op) {
     uint32_t count = op->region_count;
     if (count == 0 || (count & (count - 1)) == 0) { /* full at each power of two */
         Region *moved = ARENA_ARRAY(&r->module->arena, Region, count ? count * 2 : 1);
@@ -84,7 +84,7 @@ Region *add_region(Reader *r, Op *op) {
     return &op->regions[count];
 }
 
-Item *add_item(Reader *r, ItemKind kind, uint32_t at) {
+Item *add_item(MlirReader *r, ItemKind kind, uint32_t at) {
     Item *item = ARENA_NEW(&r->module->arena, Item);
     item->kind = kind;
     item->offset = at;
@@ -100,7 +100,7 @@ Item *add_item(Reader *r, ItemKind kind, uint32_t at) {
 static Item broken_alias = {.kind = ITEM_METADATA};
 
 /* `#name = attribute` or `!name = type` */
-static bool read_alias(Reader *r) {
+static bool read_alias(MlirReader *r) {
     const char *start = r->p++;
     Str name = take_suffix(r);
     if (!name.size || is_class(*name.data, CLASS_DIGIT))
@@ -136,7 +136,7 @@ static bool read_alias(Reader *r) {
 }
 
 /* {-# dialect_resources: ... #-} is kept as it is. */
-static bool read_metadata(Reader *r) {
+static bool read_metadata(MlirReader *r) {
     const char *start = r->p, *close = memmem(start, (size_t)(r->end - start), "#-}", 3);
     if (!close) {
         r->p = r->end;
@@ -148,7 +148,7 @@ static bool read_metadata(Reader *r) {
 }
 
 /* In a pass log: on to the next line that starts IR. */
-static void skip_noise(Reader *r) {
+static void skip_noise(MlirReader *r) {
     while (r->p < r->end) {
         const char *line_end = memchr(r->p, '\n', (size_t)(r->end - r->p));
         if (starts_ir(str_between(r->p, line_end ? line_end : r->end)))
@@ -161,7 +161,7 @@ static void skip_noise(Reader *r) {
     }
 }
 
-static void read_items(Reader *r) {
+static void read_items(MlirReader *r) {
     for (;;) {
         skip_space(r);
         if (r->options.dump)
@@ -196,7 +196,7 @@ static void read_items(Reader *r) {
     }
 }
 
-static void check_aliases(Reader *r) {
+static void check_aliases(MlirReader *r) {
     for (uint32_t i = 0; i < r->alias_keys.count; i++) {
         Str name = r->alias_keys.items[i];
         if (map_get(&r->module->aliases, name))
@@ -211,7 +211,7 @@ enum { DEEPEST_ALIAS = 32 }; /* as many as canonical types follow (ir.c) */
 
 /* How many aliases an alias goes through, itself included and those of locations aside; more than DEEPEST_ALIAS if that
  * is too many, as it is where it refers to itself. `depths` keeps what is known; `level` bounds the search. */
-static uintptr_t alias_depth(Reader *r, Map *depths, const Item *item, unsigned level) {
+static uintptr_t alias_depth(MlirReader *r, Map *depths, const Item *item, unsigned level) {
     void **known = map_put(depths, item->name);
     if (!known || *known)
         return known ? (uintptr_t)*known : 0;
@@ -240,7 +240,7 @@ static uintptr_t alias_depth(Reader *r, Map *depths, const Item *item, unsigned 
     return deepest + 1;
 }
 
-static void check_alias_depths(Reader *r) {
+static void check_alias_depths(MlirReader *r) {
     Map depths = {0};
     for (const Item *item = r->module->first; item; item = item->next) {
         bool location = item->kind == ITEM_ATTR_ALIAS && item->attr->kind == ATTR_LOCATION;
@@ -255,13 +255,13 @@ static void check_alias_depths(Reader *r) {
 }
 
 /* Stacks start with some room, so that there is always an item to point at. */
-static void prepare_stacks(Reader *r) {
+static void prepare_stacks(MlirReader *r) {
 #define STACK(T, name) r->name.items = arena_grown(&r->stacks, NULL, 0, &r->name.capacity, sizeof(T));
     READER_STACKS(STACK)
 #undef STACK
 }
 
-static void free_reader(Reader *r) {
+static void free_reader(MlirReader *r) {
     map_free(&r->alias_uses);
     arena_free(&r->stacks);
     free(r);
@@ -273,7 +273,7 @@ bool read_unit(Module *module, Source *source, const Unit *unit, ReadOptions opt
     module_init(module, source, budget);
     module->dumped = (Dumped){unit->argument.size ? unit->argument : unit->pass, unit->named, unit->synced};
     size_t errors = diagnostics->errors;
-    Reader *r = calloc(1, sizeof *r);
+    MlirReader *r = calloc(1, sizeof *r);
     jmp_buf exhausted;
     if (!r || setjmp(exhausted)) {
         diagnostics_add(diagnostics, SEVERITY_ERROR, source, unit->begin,
@@ -283,16 +283,16 @@ bool read_unit(Module *module, Source *source, const Unit *unit, ReadOptions opt
         return false;
     }
     module->arena.exhausted = &exhausted;
-    *r = (Reader){.module = module,
-                  .source = source,
-                  .diagnostics = diagnostics,
-                  .options = options,
-                  .base_offset = unit->begin,
-                  .scope = 1,
-                  .last_scope = 1,
-                  .labels = 1,
-                  .last_labels = 1,
-                  .stacks = {.budget = budget, .exhausted = &exhausted}};
+    *r = (MlirReader){.module = module,
+                      .source = source,
+                      .diagnostics = diagnostics,
+                      .options = options,
+                      .base_offset = unit->begin,
+                      .scope = 1,
+                      .last_scope = 1,
+                      .labels = 1,
+                      .last_labels = 1,
+                      .stacks = {.budget = budget, .exhausted = &exhausted}};
     prepare_stacks(r);
     r->base = source->data + unit->begin;
     if (unit->end != source->size) { /* the text must end in a zero byte */

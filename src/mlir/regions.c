@@ -1,7 +1,7 @@
 /* Regions and blocks. */
 #include "mlir/internal.h"
 
-bool read_block_args(Reader *r) {
+bool read_block_args(MlirReader *r) {
     if (!take(r, '('))
         return mismatch(r, "'('");
     if (take(r, ')'))
@@ -25,7 +25,7 @@ bool read_block_args(Reader *r) {
 }
 
 /* Gives the block the arguments pending since the mark. */
-static void take_args(Reader *r, Block *block, uint32_t pending_mark) {
+static void take_args(MlirReader *r, Block *block, uint32_t pending_mark) {
     uint32_t count = r->pending.count - pending_mark;
     block->arg_count = count;
     block->args = count ? ARENA_ARRAY(&r->module->arena, Value, count) : NULL;
@@ -51,7 +51,7 @@ static void place_block(Region *region, Block *block) {
     region->last = block;
 }
 
-static Block *add_block(Reader *r, Region *region, const char *at) {
+static Block *add_block(MlirReader *r, Region *region, const char *at) {
     Block *block = ARENA_NEW(&r->module->arena, Block);
     block->region = region;
     block->offset = offset_of(r, at);
@@ -60,7 +60,7 @@ static Block *add_block(Reader *r, Region *region, const char *at) {
 }
 
 /* `^label(%args):`. After an error the block is there all the same, so that what follows finds its place. */
-static Block *read_label(Reader *r, Region *region) {
+static Block *read_label(MlirReader *r, Region *region) {
     const char *start = r->p++;
     Str text = take_suffix(r);
     if (!text.size) {
@@ -88,7 +88,7 @@ static Block *read_label(Reader *r, Region *region) {
     return block;
 }
 
-static void add_implicit_terminator(Reader *r, Block *block, unsigned id) {
+static void add_implicit_terminator(MlirReader *r, Block *block, unsigned id) {
     Op *op = ARENA_NEW(&r->module->arena, Op);
     op->row = op_row_by_id(id);
     op->name = op->row->name;
@@ -106,7 +106,7 @@ static bool ends_well(const Block *block) {
 }
 
 /* Every block ends in a terminator, written or implied. */
-static bool check_blocks(Reader *r, const Op *op, Region *region) {
+static bool check_blocks(MlirReader *r, const Op *op, Region *region) {
     const OpRow *row = op->row;
     if (!row || op->form == FORM_OPAQUE)
         return true;
@@ -123,7 +123,7 @@ static bool check_blocks(Reader *r, const Op *op, Region *region) {
 }
 
 /* Blocks that were branched to but never came. */
-static bool check_labels(Reader *r, uint32_t undo_mark) {
+static bool check_labels(MlirReader *r, uint32_t undo_mark) {
     bool good = true;
     for (uint32_t i = undo_mark; i < r->undo.count; i++) {
         const Name *name = r->undo.items[i].name;
@@ -138,7 +138,7 @@ static bool check_labels(Reader *r, uint32_t undo_mark) {
 }
 
 /* Two functions of one module may not share a name. */
-static bool check_symbols(Reader *r, const Region *region) {
+static bool check_symbols(MlirReader *r, const Region *region) {
     Map seen = {0};
     bool good = true;
     for (const Op *op = region->first ? region->first->first : NULL; op; op = op->next) {
@@ -160,7 +160,7 @@ static bool check_symbols(Reader *r, const Region *region) {
     return good;
 }
 
-bool read_region(Reader *r, Op *op, Region *region, uint32_t pending_mark, bool closed) {
+bool read_region(MlirReader *r, Op *op, Region *region, uint32_t pending_mark, bool closed) {
     skip_space(r);
     const char *open = r->p;
     if (!take(r, '{'))

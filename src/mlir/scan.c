@@ -83,12 +83,12 @@ const uint8_t char_class[256] = {
 #undef L
 #undef P
 
-void skip_comment(Reader *r) {
+void skip_comment(MlirReader *r) {
     const char *line_end = r->p < r->end ? memchr(r->p, '\n', (size_t)(r->end - r->p)) : NULL;
     r->p = line_end ? line_end : r->end;
 }
 
-bool take_number(Reader *r, int64_t *value) {
+bool take_number(MlirReader *r, int64_t *value) {
     skip_space(r);
     const char *at = r->p;
     if (*at == '-')
@@ -103,7 +103,7 @@ bool take_number(Reader *r, int64_t *value) {
     return true;
 }
 
-const char *string_end(Reader *r, const char *at) {
+const char *string_end(MlirReader *r, const char *at) {
     for (const char *q = at + 1; q < r->end && *q != '\n'; q++) {
         if (*q == '"')
             return q + 1;
@@ -118,7 +118,7 @@ const char *string_end(Reader *r, const char *at) {
     return NULL;
 }
 
-const char *balanced_end(Reader *r, const char *at) {
+const char *balanced_end(MlirReader *r, const char *at) {
     static const uint8_t interesting[256] = {
         ['<'] = 1, ['('] = 1, ['['] = 1, ['{'] = 1, ['>'] = 2, [')'] = 2,
         [']'] = 2, ['}'] = 2, ['"'] = 3, ['-'] = 4, ['/'] = 5, [0] = 6,
@@ -198,7 +198,7 @@ static bool is_plain(Str text) {
     return true;
 }
 
-Str tidy(Reader *r, Str text) {
+Str tidy(MlirReader *r, Str text) {
     if (is_plain(text))
         return text;
     char *copy = arena_alloc(&r->module->arena, text.size + 1), *to = copy;
@@ -227,7 +227,7 @@ Str tidy(Reader *r, Str text) {
     return str_between(copy, to);
 }
 
-bool note_aliases(Reader *r, Str text) {
+bool note_aliases(MlirReader *r, Str text) {
     bool any = false;
     const char *end = text.data + text.size;
     for (const char *at = text.data; at < end; at++) {

@@ -5,14 +5,14 @@
  * region is a scope of its own: bindings of another scope do not count. */
 #include "mlir/internal.h"
 
-static void bind(Reader *r, Name *name, void *bound, uint32_t count, uint32_t scope) {
-    PUSH(r, r->undo) = (Undo){name, name->bound, name->bound_count, name->scope};
+static void bind(MlirReader *r, Name *name, void *bound, uint32_t count, uint32_t scope) {
+    PUSH(r, r->undo) = (MlirUndo){name, name->bound, name->bound_count, name->scope};
     name->bound = bound;
     name->bound_count = count;
     name->scope = scope;
 }
 
-bool bind_values(Reader *r, Name *name, Value *first, uint32_t count, uint32_t at) {
+bool bind_values(MlirReader *r, Name *name, Value *first, uint32_t count, uint32_t at) {
     bool again = name->bound && name->scope == r->scope;
     uint32_t offset = 0;
     if (again) {
@@ -25,7 +25,7 @@ bool bind_values(Reader *r, Name *name, Value *first, uint32_t count, uint32_t a
 }
 
 /* The name of a value. One that was met lately is found by a few of its bytes. */
-static Name *value_name(Reader *r, Str text) {
+static Name *value_name(MlirReader *r, Str text) {
     uint64_t tail;
     if (text.size >= 8) {
         memcpy(&tail, text.data + text.size - 8, 8);
@@ -39,7 +39,7 @@ static Name *value_name(Reader *r, Str text) {
     return *cached;
 }
 
-bool read_operand_ref(Reader *r, OperandRef *ref) {
+bool read_operand_ref(MlirReader *r, OperandRef *ref) {
     if (!next_is(r, '%'))
         return mismatch(r, "an operand");
     const char *start = r->p++;
@@ -60,14 +60,14 @@ bool read_operand_ref(Reader *r, OperandRef *ref) {
     return true;
 }
 
-const Type *type_of_ref(const Reader *r, const OperandRef *ref) {
+const Type *type_of_ref(const MlirReader *r, const OperandRef *ref) {
     const Name *name = ref->name;
     if (!name->bound || name->scope != r->scope || ref->number >= name->bound_count)
         return NULL;
     return ((const Value *)name->bound)[ref->number].type;
 }
 
-bool check_type(Reader *r, const Type *wanted, const Type *found, const Name *name, uint32_t at) {
+bool check_type(MlirReader *r, const Type *wanted, const Type *found, const Name *name, uint32_t at) {
     switch (type_agree(r->module, wanted, found)) {
     case AGREE:
         return true;
@@ -81,7 +81,7 @@ bool check_type(Reader *r, const Type *wanted, const Type *found, const Name *na
                 STR_ARG(wanted->text), STR_ARG(found->text));
 }
 
-bool settle_late_checks(Reader *r) {
+bool settle_late_checks(MlirReader *r) {
     bool good = true;
     for (uint32_t i = 0, count = r->late.count; i < count; i++) {
         LateCheck check = r->late.items[i];
@@ -90,7 +90,7 @@ bool settle_late_checks(Reader *r) {
     return good;
 }
 
-static bool connect(Reader *r, OperandRef ref, Op *op, uint32_t operand, const Type *type) {
+static bool connect(MlirReader *r, OperandRef ref, Op *op, uint32_t operand, const Type *type) {
     Value *first = ref.name->bound;
     if (ref.number >= ref.name->bound_count)
         return fail(r, text_at(r, ref.at),
@@ -109,7 +109,7 @@ static bool connect(Reader *r, OperandRef ref, Op *op, uint32_t operand, const T
     return check_type(r, type, first[ref.number].type, ref.name, ref.at);
 }
 
-bool resolve(Reader *r, OperandRef ref, Op *op, uint32_t operand, const Type *type) {
+bool resolve(MlirReader *r, OperandRef ref, Op *op, uint32_t operand, const Type *type) {
     const Name *name = ref.name;
     if (name->bound && name->scope == r->scope && name->bound_count == 1 && !ref.numbered) { /* nearly all */
         Value *value = name->bound;
@@ -120,13 +120,13 @@ bool resolve(Reader *r, OperandRef ref, Op *op, uint32_t operand, const Type *ty
     }
     if (ref.name->bound && ref.name->scope == r->scope)
         return connect(r, ref, op, operand, type);
-    PUSH(r, r->fixups) = (Fixup){op, operand, ref, type};
+    PUSH(r, r->fixups) = (MlirFixup){op, operand, ref, type};
     return true;
 }
 
 /* An operand whose name was bound later in `region`: fine if the definition is in another block (the
  * control flow may well come by there first), wrong if it is further down the same block. */
-static bool connect_late(Reader *r, const Fixup *fixup, const Region *region) {
+static bool connect_late(MlirReader *r, const MlirFixup *fixup, const Region *region) {
     const Value *value = fixup->ref.name->bound;
     const Op *use = fixup->op;
     while (use->block && use->block->region != region)
@@ -141,7 +141,7 @@ static bool connect_late(Reader *r, const Fixup *fixup, const Region *region) {
     return connect(r, fixup->ref, fixup->op, fixup->operand, fixup->type);
 }
 
-static bool report_undefined(Reader *r, OperandRef ref) {
+static bool report_undefined(MlirReader *r, OperandRef ref) {
     const Value *outside = ref.name->bound;
     if (ref.name->reported)
         return false;
@@ -153,11 +153,11 @@ static bool report_undefined(Reader *r, OperandRef ref) {
                 STR_ARG(ref.name->text), source_place(r->source, offset).line);
 }
 
-bool leave_region(Reader *r, const Region *region, uint32_t undo_mark, uint32_t fixup_mark, bool closed) {
+bool leave_region(MlirReader *r, const Region *region, uint32_t undo_mark, uint32_t fixup_mark, bool closed) {
     bool good = true;
     uint32_t kept = fixup_mark;
     for (uint32_t i = fixup_mark; i < r->fixups.count; i++) {
-        Fixup fixup = r->fixups.items[i];
+        MlirFixup fixup = r->fixups.items[i];
         if (fixup.ref.name->bound && fixup.ref.name->scope == r->scope)
             good &= connect_late(r, &fixup, region);
         else if (closed)
@@ -167,7 +167,7 @@ bool leave_region(Reader *r, const Region *region, uint32_t undo_mark, uint32_t 
     }
     r->fixups.count = kept;
     while (r->undo.count > undo_mark) {
-        Undo undo = r->undo.items[--r->undo.count];
+        MlirUndo undo = r->undo.items[--r->undo.count];
         undo.name->bound = undo.bound;
         undo.name->bound_count = undo.bound_count;
         undo.name->scope = undo.scope;
@@ -175,7 +175,7 @@ bool leave_region(Reader *r, const Region *region, uint32_t undo_mark, uint32_t 
     return good;
 }
 
-Block *block_named(Reader *r, Region *region, Name *label, uint32_t at) {
+Block *block_named(MlirReader *r, Region *region, Name *label, uint32_t at) {
     if (label->bound && label->scope == r->labels)
         return label->bound;
     Block *block = ARENA_NEW(&r->module->arena, Block);

@@ -13,7 +13,7 @@ typedef struct Param {
     const Attr *attrs;
 } Param;
 
-static bool read_param(Reader *r, Param *param) {
+static bool read_param(MlirReader *r, Param *param) {
     *param = (Param){.type = read_type(r)};
     if (!param->type)
         return r->failed ? false : fail(r, r->p, "expected a type");
@@ -23,7 +23,7 @@ static bool read_param(Reader *r, Param *param) {
 }
 
 /* The types on `types`, the dictionaries on `attrs`, the named arguments also on `pending`. */
-static bool read_params(Reader *r, Function *function, bool arguments) {
+static bool read_params(MlirReader *r, Function *function, bool arguments) {
     if (take(r, ')'))
         return true;
     do {
@@ -61,14 +61,14 @@ static bool read_params(Reader *r, Function *function, bool arguments) {
 }
 
 /* Moves what was pushed since the marks into the function. */
-static void keep_params(Reader *r, uint32_t types_mark, uint32_t attrs_mark, uint32_t *count, const Type ***types,
+static void keep_params(MlirReader *r, uint32_t types_mark, uint32_t attrs_mark, uint32_t *count, const Type ***types,
                         const Attr ***attrs) {
     *count = r->types.count - types_mark;
     *types = KEEP(r, r->types, types_mark);
     *attrs = KEEP(r, r->attrs, attrs_mark);
 }
 
-bool read_function(Reader *r, Draft *draft) {
+bool read_function(MlirReader *r, Draft *draft) {
     Op *op = draft->op;
     Function *function = ARENA_NEW(&r->module->arena, Function);
     op_extra(r->module, op)->function = function;
@@ -139,7 +139,7 @@ bool read_function(Reader *r, Draft *draft) {
 
 /* The op that holds the partitions of ttg.warp_specialize. It is not written in this form, but it is
  * there in the dialect, and in the generic form. */
-static Op *make_holder(Reader *r, Draft *draft) {
+static Op *make_holder(MlirReader *r, Draft *draft) {
     Region *region = add_region(r, draft->op);
     region->op = draft->op;
     Block *block = ARENA_NEW(&r->module->arena, Block);
@@ -158,7 +158,7 @@ static Op *make_holder(Reader *r, Draft *draft) {
     return holder;
 }
 
-bool read_partitions(Reader *r, Draft *draft, bool specialized) {
+bool read_partitions(MlirReader *r, Draft *draft, bool specialized) {
     if (!commit(r, draft))
         return false;
     Op *op = draft->op, *holder = specialized ? make_holder(r, draft) : op;
@@ -207,7 +207,7 @@ bool read_partitions(Reader *r, Draft *draft, bool specialized) {
 
 /* ---- Cases ----------------------------------------------------------------------------------- */
 
-bool read_cases(Reader *r, Draft *draft, unsigned slot) {
+bool read_cases(MlirReader *r, Draft *draft, unsigned slot) {
     uint32_t mark = r->ints.count;
     /* In the dialect the default region comes first. */
     if (!commit(r, draft))

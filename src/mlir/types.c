@@ -1,7 +1,7 @@
 /* Types. A type is first found by its text alone; only a text that was not seen before is taken apart. */
 #include "mlir/internal.h"
 
-static const Type *enter(Reader *r, const char *start, Type *type) {
+static const Type *enter(MlirReader *r, const char *start, Type *type) {
     Str raw = str_between(start, r->p);
     type->text = tidy(r, raw);
     type->sugar = note_aliases(r, raw);
@@ -57,7 +57,7 @@ static bool looks_like_scalar(Str name) {
 }
 
 /* `128x64x` before an element type. */
-static bool read_dims(Reader *r, Type *type) {
+static bool read_dims(MlirReader *r, Type *type) {
     uint32_t mark = r->ints.count;
     if (next_is(r, '*') && r->p[1] == 'x') {
         type->unranked = true;
@@ -95,7 +95,7 @@ static bool read_dims(Reader *r, Type *type) {
 }
 
 /* A type where one must stand. */
-static const Type *demand_type(Reader *r) {
+static const Type *demand_type(MlirReader *r) {
     const Type *type = read_type(r);
     if (!type && !r->failed)
         fail(r, r->p, "expected a type");
@@ -103,7 +103,7 @@ static const Type *demand_type(Reader *r) {
 }
 
 /* tensor<128x64xf16, #enc>, vector<4xf32>, memref<4xf32, layout, space> */
-static bool read_shaped(Reader *r, Type *type) {
+static bool read_shaped(MlirReader *r, Type *type) {
     if (!read_dims(r, type) || !(type->element = demand_type(r)))
         return false;
     while (take(r, ',')) {
@@ -118,7 +118,7 @@ static bool read_shaped(Reader *r, Type *type) {
     return take(r, '>') || fail(r, r->p, "expected '>'");
 }
 
-static bool read_parts(Reader *r, Type *type, char close, uint16_t *count) {
+static bool read_parts(MlirReader *r, Type *type, char close, uint16_t *count) {
     uint32_t mark = r->types.count;
     if (!next_is(r, close)) {
         do {
@@ -145,7 +145,7 @@ static bool read_parts(Reader *r, Type *type, char close, uint16_t *count) {
     return true;
 }
 
-static const Type *read_function_type(Reader *r) {
+static const Type *read_function_type(MlirReader *r) {
     const char *start = r->p++;
     if (++r->depth > LIMIT_REGION_DEPTH) {
         fail(r, start, "types nested more than %d deep", LIMIT_REGION_DEPTH);
@@ -186,7 +186,7 @@ static bool has_shape(Str name) {
 }
 
 /* The texts between the commas of `<...>`, from just after '<' to just before '>'. */
-static void split_params(Reader *r, Type *type, const char *at, const char *end) {
+static void split_params(MlirReader *r, Type *type, const char *at, const char *end) {
     uint32_t mark = r->slices.count;
     const char *start = at;
     for (; at <= end; at++) {
@@ -214,7 +214,7 @@ static void split_params(Reader *r, Type *type, const char *at, const char *end)
 }
 
 /* At the '<' of !name<...>, whose brackets are known to match up to `end`. */
-static bool read_dialect_params(Reader *r, Type *type, const char *end) {
+static bool read_dialect_params(MlirReader *r, Type *type, const char *end) {
     const char *open = r->p++;
     if (has_shape(type->name)) {
         if (!read_dims(r, type) || !(type->element = demand_type(r)))
@@ -227,14 +227,14 @@ static bool read_dialect_params(Reader *r, Type *type, const char *end) {
     return true;
 }
 
-static Type *new_dialect_type(Reader *r, Str name) {
+static Type *new_dialect_type(MlirReader *r, Str name) {
     Type *type = ARENA_NEW(&r->module->arena, Type);
     type->kind = memchr(name.data, '.', name.size) ? TYPE_DIALECT : TYPE_ALIAS;
     type->name = name;
     return type;
 }
 
-static const Type *read_bang_type(Reader *r) {
+static const Type *read_bang_type(MlirReader *r) {
     const char *start = r->p++;
     Str name = take_suffix(r);
     const char *end = r->p;
@@ -258,7 +258,7 @@ static const Type *read_bang_type(Reader *r) {
     return enter(r, start, type);
 }
 
-const Type *read_type_of(Reader *r, Str name) {
+const Type *read_type_of(MlirReader *r, Str name) {
     if (!next_is(r, '<'))
         return read_type(r);
     const char *start = r->p, *end = balanced_end(r, start);
@@ -283,7 +283,7 @@ const Type *read_type_of(Reader *r, Str name) {
     return type_bare(r->module, known);
 }
 
-const Type *read_type(Reader *r) {
+const Type *read_type(MlirReader *r) {
     skip_space(r);
     if (*r->p == '!')
         return read_bang_type(r);
@@ -343,7 +343,7 @@ const Type *read_type(Reader *r) {
     return enter(r, start, type);
 }
 
-const Type *read_type_like(Reader *r, const Type *guess) {
+const Type *read_type_like(MlirReader *r, const Type *guess) {
     skip_space(r);
     if (guess) {
         const Type *form = *r->p == '<' ? guess->bare_form : guess;

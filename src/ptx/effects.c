@@ -71,13 +71,13 @@ const PtxOperand *ptx_effect_operand(const PtxModule *module, const PtxStatement
 
 /* ---- As text ------------------------------------------------------------------------------------------------- */
 
-typedef struct Named {
+typedef struct EffectNamed {
     const PtxModule *module;
     const PtxStatement *statement;
-} Named;
+} EffectNamed;
 
 /* The addresses from an operand on. */
-static bool print_addresses(const Named *named, const PtxOperand *first, const char *before, Text *to) {
+static bool print_addresses(const EffectNamed *named, const PtxOperand *first, const char *before, Text *to) {
     uint32_t count;
     const PtxOperand *operands = ptx_operands(named->module, named->statement, &count), *end = operands + count;
     bool any = false;
@@ -92,7 +92,7 @@ static bool print_addresses(const Named *named, const PtxOperand *first, const c
 }
 
 static bool print_named(const void *context, Str name, const char *before, Text *to) {
-    const Named *named = context;
+    const EffectNamed *named = context;
     const PtxOperand *operand = ptx_effect_operand(named->module, named->statement, name);
     if (operand && str_is(name, ".."))
         return print_addresses(named, operand, before, to);
@@ -126,7 +126,7 @@ static void print_guard(const PtxModule *module, const PtxStatement *statement, 
 
 static void print_effects(const PtxModule *module, const PtxStatement *statement, Text *to) {
     const PtxForm *form = &module->forms[statement->what];
-    Named named = {module, statement};
+    EffectNamed named = {module, statement};
     PtxNames names = {print_named, &named};
     if (!form->effect_count)
         return;

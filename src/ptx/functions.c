@@ -2,9 +2,9 @@
 #include "ptx/internal.h"
 
 /* Which parameters are read: with names, of a kernel, results. */
-typedef struct ListKind {
+typedef struct FunctionListKind {
     bool named, entry, results;
-} ListKind;
+} FunctionListKind;
 
 static uint64_t list_bytes(const Reader *r, uint32_t first, uint32_t count) {
     uint64_t size = 0;
@@ -19,7 +19,7 @@ static uint64_t list_bytes(const Reader *r, uint32_t first, uint32_t count) {
 }
 
 /* What holds of a list as a whole. */
-static bool check_list(Reader *r, uint32_t first, uint32_t count, ListKind kind, const char *at) {
+static bool check_list(Reader *r, uint32_t first, uint32_t count, FunctionListKind kind, const char *at) {
     for (uint32_t i = 0; i < count; i++) {
         const PtxVariable *variable = &r->module->variables[first + i];
         if (variable->dimension_count && !variable_size(r, variable) && (kind.entry || kind.results || i + 1 < count))
@@ -34,7 +34,7 @@ static bool check_list(Reader *r, uint32_t first, uint32_t count, ListKind kind,
 }
 
 /* ( .param ..., ... ); where there is no parenthesis, there are none. */
-static bool read_parameters(Reader *r, uint32_t *first, uint32_t *count, bool *listed, ListKind kind) {
+static bool read_parameters(Reader *r, uint32_t *first, uint32_t *count, bool *listed, FunctionListKind kind) {
     *first = r->module->variables_count;
     *listed = take_more(r, '(');
     const char *at = r->p;
@@ -73,7 +73,7 @@ static bool check_again(Reader *r, uint32_t index, const char *at) {
 static bool read_head(Reader *r, PtxFunction *function, const char **at) {
     bool returned;
     if (!function->entry && !read_parameters(r, &function->returns, &function->return_count, &returned,
-                                             (ListKind){.named = true, .results = true}))
+                                             (FunctionListKind){.named = true, .results = true}))
         return false;
     next_char(r);
     *at = r->p;
@@ -83,7 +83,7 @@ static bool read_head(Reader *r, PtxFunction *function, const char **at) {
     function->name = intern(r, name);
     if (!check_name(r, name, *at) ||
         !read_parameters(r, &function->parameters, &function->parameter_count, &function->listed,
-                         (ListKind){.named = true, .entry = function->entry}))
+                         (FunctionListKind){.named = true, .entry = function->entry}))
         return false;
     function->parameter_bytes = list_bytes(r, function->parameters, function->parameter_count);
     return true;
@@ -196,12 +196,13 @@ static bool read_prototype_words(Reader *r, PtxFunction *prototype) {
 bool read_prototype(Reader *r, uint32_t word) {
     PtxFunction prototype = {.name = PTX_NONE, .linkage = PTX_NONE, .begin = r->module->statements_count};
     bool returned;
-    if (!is_labeled(r, word) ||
-        !read_parameters(r, &prototype.returns, &prototype.return_count, &returned, (ListKind){.results = true}))
+    if (!is_labeled(r, word) || !read_parameters(r, &prototype.returns, &prototype.return_count, &returned,
+                                                 (FunctionListKind){.results = true}))
         return false;
     if (!str_is(take_identifier(r), "_"))
         return fail_expected(r, "'_'");
-    if (!read_parameters(r, &prototype.parameters, &prototype.parameter_count, &prototype.listed, (ListKind){0}))
+    if (!read_parameters(r, &prototype.parameters, &prototype.parameter_count, &prototype.listed,
+                         (FunctionListKind){0}))
         return false;
     uint32_t operands = r->module->operands_count;
     if (!read_prototype_words(r, &prototype) || !want(r, ';'))

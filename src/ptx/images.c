@@ -99,9 +99,9 @@ static bool is_elf(const Finder *finder, size_t begin, size_t end) {
     return end - begin >= ELF_HEADER && memcmp(finder->data + begin, elf_magic, sizeof elf_magic - 1) == 0;
 }
 
-typedef struct Section {
+typedef struct ImageSection {
     size_t begin, end;
-} Section;
+} ImageSection;
 
 typedef struct Elf {
     size_t begin, end, table, names, names_end;
@@ -109,14 +109,14 @@ typedef struct Elf {
 } Elf;
 
 /* A section's place in the file, which is cut off where the file ends. */
-static Section section_place(const Finder *finder, const Elf *elf, unsigned index) {
+static ImageSection section_place(const Finder *finder, const Elf *elf, unsigned index) {
     size_t at = elf->table + (size_t)index * ELF_SECTION;
     uint64_t begin = number_at(finder, at + 24, 8), size = number_at(finder, at + 32, 8);
     if (number_at(finder, at + 4, 4) == ELF_NO_BYTES || begin > elf->end - elf->begin)
         begin = size = 0;
     if (size > elf->end - elf->begin - begin)
         size = elf->end - elf->begin - begin;
-    return (Section){elf->begin + begin, elf->begin + begin + size};
+    return (ImageSection){elf->begin + begin, elf->begin + begin + size};
 }
 
 static uint64_t table_place(const Finder *finder, size_t begin) {
@@ -137,7 +137,7 @@ static bool open_elf(const Finder *finder, size_t begin, size_t end, Elf *elf) {
     if (count > (end - begin - table) / ELF_SECTION || names >= count || count > UINT32_MAX)
         return false;
     *elf = (Elf){.begin = begin, .end = end, .count = (unsigned)count, .table = begin + (size_t)table};
-    Section place = section_place(finder, elf, (unsigned)names);
+    ImageSection place = section_place(finder, elf, (unsigned)names);
     elf->names = place.begin;
     elf->names_end = place.end;
     return true;
@@ -158,7 +158,7 @@ static unsigned cubin_capability(const Finder *finder, size_t begin) {
 enum { MOST_KEPT = 4 }; /* texts in a cubin; ptxas writes one */
 
 /* Where the PTX is that ptxas kept in a cubin, if this is one; returns how many texts there are. */
-static unsigned kept_sections(const Finder *bytes, size_t begin, size_t end, Section *sections) {
+static unsigned kept_sections(const Finder *bytes, size_t begin, size_t end, ImageSection *sections) {
     Elf elf;
     unsigned count = 0;
     if (!is_elf(bytes, begin, end) || !open_elf(bytes, begin, end, &elf))
@@ -170,7 +170,7 @@ static unsigned kept_sections(const Finder *bytes, size_t begin, size_t end, Sec
 }
 
 static void find_kept(Finder *finder, size_t begin, size_t end) {
-    Section sections[MOST_KEPT];
+    ImageSection sections[MOST_KEPT];
     unsigned count = kept_sections(finder, begin, end, sections);
     for (unsigned i = 0; i < count; i++)
         add_image(finder, (Image){.kind = IMAGE_PTX,
@@ -184,7 +184,7 @@ static void find_kept(Finder *finder, size_t begin, size_t end) {
 /* The same of a compressed cubin. One that cannot be unpacked is only remembered: machine code is not read anyway. */
 static void find_kept_packed(Finder *finder, const Image *cubin) {
     const char *problem;
-    Section sections[MOST_KEPT];
+    ImageSection sections[MOST_KEPT];
     unsigned char *data = NULL;
     if (!cubin->problem && cubin->unpacked <= IMAGES_LARGEST - finder->opened) {
         finder->opened += cubin->unpacked;
@@ -276,7 +276,7 @@ static void find_fatbins(Finder *finder, size_t begin, size_t end) {
 }
 
 /* Sections that lie over each other are not gone through again and again. */
-static void find_in_section(Finder *finder, Section section) {
+static void find_in_section(Finder *finder, ImageSection section) {
     finder->looked += section.end - section.begin;
     if (finder->looked <= finder->size) {
         find_fatbins(finder, section.begin, section.end);
@@ -293,7 +293,7 @@ static void find_without_sections(Finder *finder, size_t begin, size_t end) {
     if (table_place(finder, begin))
         add_damaged(finder, begin,
                     "this ELF file is cut off, or damaged: its table of sections is not where it is said to be");
-    find_in_section(finder, (Section){begin, end});
+    find_in_section(finder, (ImageSection){begin, end});
     if (finder->images->count == before && !finder->member.size)
         add_damaged(finder, begin, "this ELF file has no table of sections, and no fatbin was found in its bytes");
 }
@@ -344,7 +344,7 @@ static Str name_at(const Finder *finder, size_t at, size_t most) {
 }
 
 /* The name of the member whose header is at `at`; its bytes begin behind one that stands before them ("#1/20"). */
-static Str member_name(const Finder *finder, size_t at, Section long_names, Section *bytes) {
+static Str member_name(const Finder *finder, size_t at, ImageSection long_names, ImageSection *bytes) {
     const char *name = (const char *)finder->data + at;
     if (memcmp(name, "#1/", 3) == 0) {
         uint64_t size = digits_at(finder, at + 3, MEMBER_NAME - 3);
@@ -360,7 +360,7 @@ static Str member_name(const Finder *finder, size_t at, Section long_names, Sect
     return name_at(finder, at, MEMBER_NAME);
 }
 
-static void find_in_member(Finder *finder, Section bytes) {
+static void find_in_member(Finder *finder, ImageSection bytes) {
     if (is_elf(finder, bytes.begin, bytes.end))
         find_in_elf(finder, bytes.begin, bytes.end);
     else if (is_fatbin(finder, bytes.begin, bytes.end))
@@ -374,7 +374,7 @@ static void find_in_archive(Finder *finder) {
                     "this is a thin archive: its objects are files of their own, which have to be given themselves");
         return;
     }
-    Section long_names = {0, 0};
+    ImageSection long_names = {0, 0};
     for (size_t at = ARCHIVE_MAGIC; at < finder->size && !finder->full;) {
         uint64_t size =
             holds(finder->size, at, MEMBER_HEADER) ? digits_at(finder, at + MEMBER_SIZE, MEMBER_SIZE_DIGITS) : 0;
@@ -383,7 +383,7 @@ static void find_in_archive(Finder *finder) {
             add_damaged(finder, at, "an archive is cut off, or damaged: what follows is not looked at");
             return;
         }
-        Section bytes = {at + MEMBER_HEADER, at + MEMBER_HEADER + (size_t)size};
+        ImageSection bytes = {at + MEMBER_HEADER, at + MEMBER_HEADER + (size_t)size};
         if (memcmp(finder->data + at, "// ", 3) == 0)
             long_names = bytes;
         finder->member = member_name(finder, at, long_names, &bytes);

@@ -44,15 +44,15 @@ static bool starts_module(Str line, const char *rest, const char *end) {
 
 /* ---- Where it ends ------------------------------------------------------------------------------------------- */
 
-typedef struct Walk {
+typedef struct LogWalk {
     const char *at, *end;
     unsigned depth; /* of brackets */
     char last;      /* the last character that is no blank and in no comment */
     bool comment;   /* in one of several lines */
-} Walk;
+} LogWalk;
 
 /* Behind the end of a comment or a string, or of the line. */
-static const char *skip_text(Walk *walk, const char *at, const char *stop) {
+static const char *skip_text(LogWalk *walk, const char *at, const char *stop) {
     if (walk->comment) {
         const char *over = memmem(at, (size_t)(stop - at), "*/", 2);
         walk->comment = !over;
@@ -62,7 +62,7 @@ static const char *skip_text(Walk *walk, const char *at, const char *stop) {
     return quote ? quote + 1 : stop;
 }
 
-static void walk_line(Walk *walk) {
+static void walk_line(LogWalk *walk) {
     const char *stop = memchr(walk->at, '\n', (size_t)(walk->end - walk->at));
     stop = stop ? stop : walk->end;
     for (const char *at = walk->at; at < stop;) {
@@ -89,7 +89,7 @@ static void walk_line(Walk *walk) {
 
 /* Whether a line outside of all brackets goes on with PTX: a directive, a comment, a bracket, or in the middle of a
  * statement anything that does not begin with a letter. */
-static bool goes_on(const Walk *walk, Str line) {
+static bool goes_on(const LogWalk *walk, Str line) {
     if (!line.size || walk->depth || walk->comment)
         return true;
     if (is_header(line))
@@ -104,7 +104,7 @@ static bool goes_on(const Walk *walk, Str line) {
 }
 
 static size_t find_end(const Source *source, size_t begin) {
-    Walk walk = {.at = source->data + begin, .end = source->data + source->size};
+    LogWalk walk = {.at = source->data + begin, .end = source->data + source->size};
     const char *over = walk.at;
     bool first = true;
     while (walk.at < walk.end) {

@@ -118,32 +118,32 @@ void grouped_free(Grouped *grouped) {
 /* ---- All of one kernel ---------------------------------------------------------------------------- */
 
 /* Something that recordings of a kernel have in common. */
-typedef struct Shared {
-    struct Shared *next;
+typedef struct GroupedShared {
+    struct GroupedShared *next;
     char *key; /* in the map */
     const GroupedItem *item;
     const GroupedFile *file, *last; /* that have it: the first one, and the last so far */
     const char *also[NAMES_MOST];
     size_t files, times;
-} Shared;
+} GroupedShared;
 
-typedef struct Group {
-    struct Group *next;
+typedef struct GroupedGroup {
+    struct GroupedGroup *next;
     const GroupedFile *first;
     size_t files, launches, counts[GROUPED_KINDS];
     uint64_t ctas, events;
     VerdictKind verdict;
-    Shared *items, **end;
+    GroupedShared *items, **end;
     Map by_key;
-} Group;
+} GroupedGroup;
 
-static void share(Group *group, const GroupedFile *file, const GroupedItem *item, bool *failed) {
+static void share(GroupedGroup *group, const GroupedFile *file, const GroupedItem *item, bool *failed) {
     Text key = {0};
     text_addf(&key, "%d %s", (int)item->kind, item->key);
-    Shared **seat = key.failed ? NULL : (Shared **)map_put(&group->by_key, (Str){key.data, key.size});
-    Shared *shared = seat ? *seat : NULL;
+    GroupedShared **seat = key.failed ? NULL : (GroupedShared **)map_put(&group->by_key, (Str){key.data, key.size});
+    GroupedShared *shared = seat ? *seat : NULL;
     if (seat && !shared && (shared = *seat = calloc(1, sizeof *shared))) {
-        *shared = (Shared){.key = key.data, .item = item, .file = file};
+        *shared = (GroupedShared){.key = key.data, .item = item, .file = file};
         *group->end = shared;
         group->end = &shared->next;
         key = (Text){0};
@@ -162,7 +162,7 @@ static void share(Group *group, const GroupedFile *file, const GroupedItem *item
     shared->files++;
 }
 
-static Group *group_of(Group **groups, const GroupedFile *file) {
+static GroupedGroup *group_of(GroupedGroup **groups, const GroupedFile *file) {
     while (*groups && strcmp((*groups)->first->kernel, file->kernel) != 0)
         groups = &(*groups)->next;
     if (!*groups && (*groups = calloc(1, sizeof **groups))) {
@@ -172,7 +172,7 @@ static Group *group_of(Group **groups, const GroupedFile *file) {
     return *groups;
 }
 
-static void add_file(Group *group, const GroupedFile *file, bool *failed) {
+static void add_file(GroupedGroup *group, const GroupedFile *file, bool *failed) {
     group->files++;
     group->launches += file->launches;
     group->ctas += file->ctas;
@@ -183,7 +183,7 @@ static void add_file(Group *group, const GroupedFile *file, bool *failed) {
 }
 
 /* ", also two.weirrec, three.weirrec and 362 more" */
-static void add_names(Text *to, const Shared *shared) {
+static void add_names(Text *to, const GroupedShared *shared) {
     size_t named = shared->files - 1 < NAMES_MOST ? shared->files - 1 : NAMES_MOST;
     for (size_t i = 0; i < named; i++)
         text_plainf(to, "%s%s", i ? ", " : ", also ", shared->also[i]);
@@ -191,7 +191,7 @@ static void add_names(Text *to, const Shared *shared) {
         text_addf(to, " and %zu more", shared->files - 1 - named);
 }
 
-static void add_shared(Text *to, const Shared *shared, bool color) {
+static void add_shared(Text *to, const GroupedShared *shared, bool color) {
     const Text *text = &shared->file->text;
     size_t begin = shared->item->begin, end = shared->item->end;
     bool finding = shared->item->kind <= GROUPED_REMARK;
@@ -215,7 +215,7 @@ static void add_shared(Text *to, const Shared *shared, bool color) {
     text_char(to, '\n');
 }
 
-static void add_counts(Text *to, const Group *group) {
+static void add_counts(Text *to, const GroupedGroup *group) {
     static const char *const names[] = {"error", "warning", "note"}; /* ORDER GroupedKind */
     const char *between = "";
     for (GroupedKind kind = GROUPED_ERROR; kind <= GROUPED_REMARK; kind++) {
@@ -239,7 +239,7 @@ static void add_counts(Text *to, const Group *group) {
     text_char(to, '\n');
 }
 
-static void write_group(const Group *group, bool color, Text *to) {
+static void write_group(const GroupedGroup *group, bool color, Text *to) {
     if (group->files == 1) {
         text_add(to, group->first->text.data, group->first->text.size);
         return;
@@ -250,26 +250,26 @@ static void write_group(const Group *group, bool color, Text *to) {
     text_plainf(to, "%s", group->first->kernel);
     text_addf(to, ": %s\n", verdict_kind_name(group->verdict));
     for (GroupedKind kind = GROUPED_ERROR; kind < GROUPED_KINDS; kind++)
-        for (const Shared *shared = group->items; shared; shared = shared->next)
+        for (const GroupedShared *shared = group->items; shared; shared = shared->next)
             if (shared->item->kind == kind)
                 add_shared(to, shared, color);
     add_counts(to, group);
 }
 
 void grouped_write(const Grouped *grouped, Text *to) {
-    Group *groups = NULL;
+    GroupedGroup *groups = NULL;
     bool failed = grouped->failed;
     for (const GroupedFile *file = grouped->first; file && !failed; file = file->next) {
-        Group *group = group_of(&groups, file);
+        GroupedGroup *group = group_of(&groups, file);
         failed |= !group;
         if (group)
             add_file(group, file, &failed);
     }
-    for (Group *group = groups, *next; group; group = next) {
+    for (GroupedGroup *group = groups, *next; group; group = next) {
         next = group->next;
         if (!failed)
             write_group(group, grouped->color, to);
-        for (Shared *shared = group->items, *after; shared; shared = after) {
+        for (GroupedShared *shared = group->items, *after; shared; shared = after) {
             after = shared->next;
             free(shared->key);
             free(shared);

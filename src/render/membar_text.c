@@ -5,12 +5,12 @@
 
 #include <inttypes.h>
 
-typedef struct Writer {
+typedef struct MembarTextWriter {
     Text *to;
     const MembarReport *report;
     Source *source;
     Style style;
-} Writer;
+} MembarTextWriter;
 
 /* ---- Places ---------------------------------------------------------------------------------------------------- */
 
@@ -35,7 +35,7 @@ static void add_op(Text *to, const MembarPlace *place) {
 }
 
 /* The start of a line about a place of the IR. */
-static void start_at(Writer *writer, const MembarPlace *place, Tone tone, const char *what) {
+static void start_at(MembarTextWriter *writer, const MembarPlace *place, Tone tone, const char *what) {
     text_tonedf(writer->to, writer->style, TONE_HEAD, place->ir_line ? "%s:%u:%u:" : "%s:", writer->report->file,
                 place->ir_line, place->ir_column);
     text_char(writer->to, ' ');
@@ -43,7 +43,7 @@ static void start_at(Writer *writer, const MembarPlace *place, Tone tone, const 
     text_char(writer->to, ' ');
 }
 
-static void end_line(Writer *writer, const MembarPlace *place) {
+static void end_line(MembarTextWriter *writer, const MembarPlace *place) {
     text_char(writer->to, '\n');
     if (writer->source && place->ir_line)
         render_excerpt(writer->source, place->ir_line, place->ir_column, writer->to);
@@ -60,7 +60,7 @@ void render_membar_path(const MembarConflict *conflict, Text *to) {
     add_kernel_place(to, &conflict->loop);
 }
 
-static void add_conflict(Writer *writer, const MembarConflict *conflict) {
+static void add_conflict(MembarTextWriter *writer, const MembarConflict *conflict) {
     Text *to = writer->to;
     bool same = strcmp(conflict->first_buffer, conflict->second_buffer) == 0;
     text_addf(to, "  ");
@@ -80,7 +80,7 @@ static void add_conflict(Writer *writer, const MembarConflict *conflict) {
     text_char(to, '\n');
 }
 
-static void add_conflicts(Writer *writer, const MembarConflict *conflicts, size_t count, size_t all) {
+static void add_conflicts(MembarTextWriter *writer, const MembarConflict *conflicts, size_t count, size_t all) {
     for (size_t i = 0; i < count; i++)
         add_conflict(writer, &conflicts[i]);
     if (all > count)
@@ -97,7 +97,7 @@ static const char *barrier_text(const MembarNeeded *needed) {
     return strcmp(needed->kind, "cluster") == 0 ? "a cluster barrier" : "a barrier";
 }
 
-static void add_needed(Writer *writer, const MembarNeeded *needed) {
+static void add_needed(MembarTextWriter *writer, const MembarNeeded *needed) {
     Text *to = writer->to;
     start_at(writer, &needed->at, needed->missing ? TONE_BAD : TONE_HEAD, needed->missing ? "error:" : "needed:");
     text_plainf(to, "%s%s %s %s", barrier_text(needed), needed->missing ? " is missing" : "",
@@ -111,7 +111,7 @@ static void add_needed(Writer *writer, const MembarNeeded *needed) {
     add_conflicts(writer, needed->conflicts, needed->conflict_count, needed->all_conflicts);
 }
 
-static void add_needless(Writer *writer, const MembarThere *there) {
+static void add_needless(MembarTextWriter *writer, const MembarThere *there) {
     Text *to = writer->to;
     start_at(writer, &there->at, TONE_WARNING, "note:");
     add_named_op(to, &there->at);
@@ -127,7 +127,7 @@ static void add_needless(Writer *writer, const MembarThere *there) {
     text_char(to, '\n');
 }
 
-static void add_distinct(Writer *writer, const MembarDistinct *distinct) {
+static void add_distinct(MembarTextWriter *writer, const MembarDistinct *distinct) {
     Text *to = writer->to;
     start_at(writer, &distinct->second, TONE_GOOD, "proof:");
     add_named_op(to, &distinct->second);
@@ -138,7 +138,7 @@ static void add_distinct(Writer *writer, const MembarDistinct *distinct) {
 
 /* ---- Two models ------------------------------------------------------------------------------------------------ */
 
-static void add_difference(Writer *writer, const MembarDifference *difference) {
+static void add_difference(MembarTextWriter *writer, const MembarDifference *difference) {
     Text *to = writer->to;
     const MembarReport *report = writer->report;
     start_at(writer, &difference->at, TONE_HEAD, "only");
@@ -149,7 +149,7 @@ static void add_difference(Writer *writer, const MembarDifference *difference) {
     text_plainf(to, " (%s): %s\n", membar_cause_name(difference->cause), difference->why);
 }
 
-static void add_comparison(Writer *writer) {
+static void add_comparison(MembarTextWriter *writer) {
     const MembarReport *report = writer->report;
     const MembarComparison *comparison = &report->comparison;
     if (!comparison->model)
@@ -167,7 +167,7 @@ static bool is_at(const MembarPlace *a, const MembarPlace *b) {
     return a->ir_line == b->ir_line && a->ir_column == b->ir_column;
 }
 
-static void add_answers(Writer *writer, const MembarPending *pending) {
+static void add_answers(MembarTextWriter *writer, const MembarPending *pending) {
     Text *to = writer->to;
     const MembarReport *report = writer->report;
     start_at(writer, &pending->at, TONE_HEAD, "why:");
@@ -194,14 +194,14 @@ static void add_answers(Writer *writer, const MembarPending *pending) {
 
 /* ---- All of it ------------------------------------------------------------------------------------------------- */
 
-static void add_problem(Writer *writer) {
+static void add_problem(MembarTextWriter *writer) {
     const MembarReport *report = writer->report;
     start_at(writer, &report->at, TONE_WARNING, "incomplete:");
     text_plainf(writer->to, "%s%s%s%s\n", report->problem, *report->at.op ? " (" : "", report->at.op,
                 *report->at.op ? ")" : "");
 }
 
-static void add_summary(Writer *writer) {
+static void add_summary(MembarTextWriter *writer) {
     const MembarReport *report = writer->report;
     Text *to = writer->to;
     size_t automatic = report->inserted ? report->needed_count - report->missing_count : 0;
@@ -232,7 +232,7 @@ static bool is_short(const MembarReport *report) {
            !report->comparison.model;
 }
 
-static void add_first_line(Writer *writer) {
+static void add_first_line(MembarTextWriter *writer) {
     const MembarReport *report = writer->report;
     text_tonedf(writer->to, writer->style, TONE_HEAD, "%s: @%s:", report->file, report->function);
     text_addf(writer->to, " %s%s; model %s%s", membar_stage_text(report), report->assumed ? " (assumed)" : "",
@@ -240,7 +240,7 @@ static void add_first_line(Writer *writer) {
 }
 
 void render_membar_text(const MembarReport *report, Source *source, bool color, Text *to) {
-    Writer writer = {.to = to, .report = report, .source = source, .style = {.color = color}};
+    MembarTextWriter writer = {.to = to, .report = report, .source = source, .style = {.color = color}};
     for (size_t i = 0; i < report->pending_count; i++)
         add_answers(&writer, &report->pending[i]);
     if (report->asked)

@@ -18,12 +18,12 @@ static Tone tone_of(const char *class) {
 }
 
 /* What there is to know of several ops is said once, under a number. */
-typedef struct Notes {
+typedef struct PortTextNotes {
     const char *texts[MOST_NOTES];
     size_t count;
-} Notes;
+} PortTextNotes;
 
-static size_t note_number(Notes *notes, const char *text) {
+static size_t note_number(PortTextNotes *notes, const char *text) {
     size_t i = 0;
     while (i < notes->count && strcmp(notes->texts[i], text) != 0)
         i++;
@@ -44,7 +44,7 @@ static void add_ops(const PortReport *report, Style style, Text *to) {
                                           {"as", IS_WORDS, false},
                                           {"note", IS_NUMBER, true}};
     Table table = table_begin(columns, sizeof columns / sizeof *columns);
-    Notes notes = {0};
+    PortTextNotes notes = {0};
     for (size_t i = 0; i < report->op_count; i++) {
         const PortOp *op = &report->ops[i];
         TEXT_CELLS(&table, op->op);

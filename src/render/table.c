@@ -49,11 +49,11 @@ size_t text_width(Str text) {
 
 /* ---- Lines ------------------------------------------------------------------------------------- */
 
-typedef struct Line {
+typedef struct TableLine {
     size_t size;  /* in bytes */
     size_t width; /* in columns */
     size_t next;  /* where the line after it starts */
-} Line;
+} TableLine;
 
 static bool is_space(char c) {
     return c == ' ' || c == '\t';
@@ -65,14 +65,14 @@ static bool may_break_after(char c) {
 }
 
 /* The first line of a text, no wider than `width` (0: whatever it takes), but at least one character. */
-static Line first_line(Str text, size_t width) {
-    Line line = {0}, at_space = {0}, in_word = {0};
+static TableLine first_line(Str text, size_t width) {
+    TableLine line = {0}, at_space = {0}, in_word = {0};
     size_t i = 0;
     while (i < text.size && text.data[i] != '\n') {
         Character character = character_at(text, i);
         bool space = is_space(text.data[i]);
         if (space && i && !is_space(text.data[i - 1]))
-            at_space = (Line){i, line.width, i + 1};
+            at_space = (TableLine){i, line.width, i + 1};
         if (width && line.width + character.width > width && i) {
             if (space || at_space.size)
                 line = at_space.size ? at_space : line;
@@ -141,7 +141,7 @@ enum { LEAST_LINE = 20 };
 void text_wrapped(Text *to, Style style, Tone tone, Str text, size_t used, const char *prefix) {
     for (bool first = true; first || text.size; first = false) {
         size_t room = style.width > used + LEAST_LINE ? style.width - used : LEAST_LINE;
-        Line line = first_line(text, style.width ? room : 0);
+        TableLine line = first_line(text, style.width ? room : 0);
         text_addf(to, "%s", first ? "" : prefix);
         text_toned(to, style, tone, (Str){text.data, line.size});
         text_char(to, '\n');
@@ -230,14 +230,14 @@ enum {
     LONGEST_PIECE = 12, /* nor, where words are broken, for the sake of a piece of one */
 };
 
-typedef struct Widths {
+typedef struct TableWidths {
     bool shown[MOST_COLUMNS];
     size_t full[MOST_COLUMNS];   /* with no line broken but where the cell says so */
     size_t least[MOST_COLUMNS];  /* with no word broken */
     size_t pieces[MOST_COLUMNS]; /* with words broken only where they may be */
     size_t chosen[MOST_COLUMNS];
     size_t count; /* of columns shown */
-} Widths;
+} TableWidths;
 
 static size_t larger(size_t a, size_t b) {
     return a > b ? a : b;
@@ -261,9 +261,9 @@ static size_t widest_part(Str line, bool pieces) {
     return smaller(widest, pieces ? LONGEST_PIECE : LONGEST_WORD);
 }
 
-static void measure(Widths *widths, size_t column, Str text) {
+static void measure(TableWidths *widths, size_t column, Str text) {
     while (text.size) {
-        Line line = first_line(text, 0);
+        TableLine line = first_line(text, 0);
         Str part = {text.data, line.size};
         widths->full[column] = larger(widths->full[column], line.width);
         widths->least[column] = larger(widths->least[column], widest_part(part, false));
@@ -273,8 +273,8 @@ static void measure(Widths *widths, size_t column, Str text) {
     }
 }
 
-static Widths measure_all(const Table *table) {
-    Widths widths = {0};
+static TableWidths measure_all(const Table *table) {
+    TableWidths widths = {0};
     for (size_t column = 0; column < table->column_count; column++) {
         widths.shown[column] = table_shows(table, column);
         if (!widths.shown[column])
@@ -288,7 +288,7 @@ static Widths measure_all(const Table *table) {
 }
 
 /* Chooses widths of which none is more than `most`, unless a word needs it; returns what they come to. */
-static size_t choose_below(Widths *widths, size_t columns, size_t most) {
+static size_t choose_below(TableWidths *widths, size_t columns, size_t most) {
     size_t sum = 0;
     for (size_t i = 0; i < columns; i++) {
         widths->chosen[i] = smaller(widths->full[i], larger(most, widths->least[i]));
@@ -298,7 +298,7 @@ static size_t choose_below(Widths *widths, size_t columns, size_t most) {
 }
 
 /* The widest columns give way first. False if the table cannot be made to fit. */
-static bool choose_widths(Widths *widths, size_t columns, size_t room) {
+static bool choose_widths(TableWidths *widths, size_t columns, size_t room) {
     size_t low = 0, high = 0;
     for (size_t i = 0; i < columns; i++)
         high = larger(high, widths->full[i]);
@@ -327,7 +327,7 @@ static bool choose_widths(Widths *widths, size_t columns, size_t room) {
 /* ---- Printing ---------------------------------------------------------------------------------- */
 
 /* One row, over as many lines as its longest cell takes. */
-static void print_row(const Table *table, const Widths *widths, const Str *texts, const Tone *tones, Style style,
+static void print_row(const Table *table, const TableWidths *widths, const Str *texts, const Tone *tones, Style style,
                       unsigned indent, Text *to) {
     Str left[MOST_COLUMNS];
     memcpy(left, texts, table->column_count * sizeof *left);
@@ -338,7 +338,7 @@ static void print_row(const Table *table, const Widths *widths, const Str *texts
             if (!widths->shown[column])
                 continue;
             size_t width = widths->chosen[column];
-            Line line = first_line(left[column], width ? width : 1);
+            TableLine line = first_line(left[column], width ? width : 1);
             size_t space = width > line.width ? width - line.width : 0;
             bool right = column_is_right(&table->columns[column]);
             owed += right ? space : 0;
@@ -356,7 +356,7 @@ static void print_row(const Table *table, const Widths *widths, const Str *texts
     }
 }
 
-static void print_head(const Table *table, const Widths *widths, Style style, unsigned indent, Text *to) {
+static void print_head(const Table *table, const TableWidths *widths, Style style, unsigned indent, Text *to) {
     Str titles[MOST_COLUMNS];
     Tone tones[MOST_COLUMNS];
     for (size_t column = 0; column < table->column_count; column++) {
@@ -376,7 +376,8 @@ static void print_head(const Table *table, const Widths *widths, Style style, un
 }
 
 /* A row as a paragraph: its first cell, then the others below each other. */
-static void print_record(const Table *table, const Widths *widths, size_t row, Style style, unsigned indent, Text *to) {
+static void print_record(const Table *table, const TableWidths *widths, size_t row, Style style, unsigned indent,
+                         Text *to) {
     size_t title_width = 0;
     for (size_t column = 0; column < table->column_count; column++)
         if (widths->shown[column])
@@ -402,7 +403,7 @@ void table_print(const Table *table, Style style, unsigned indent, Text *to) {
     size_t rows = table_rows(table);
     if (!rows || to->failed)
         return;
-    Widths widths = measure_all(table);
+    TableWidths widths = measure_all(table);
     size_t gaps = indent + GAP * (widths.count - 1);
     size_t room = style.width > gaps ? style.width - gaps : 1;
     if (!choose_widths(&widths, table->column_count, style.width ? room : 0)) {

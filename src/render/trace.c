@@ -7,13 +7,13 @@
 
 enum { STEP = 10 }; /* microseconds */
 
-typedef struct Writer {
+typedef struct TraceWriter {
     Json json;
     const Trace *trace;
-} Writer;
+} TraceWriter;
 
 /* Viewers take process 0 and thread 0 for the idle ones, hence the 1. */
-static void start_event(Writer *writer, const char *phase, uint32_t track) {
+static void start_event(TraceWriter *writer, const char *phase, uint32_t track) {
     Json *json = &writer->json;
     json_line(json, 0);
     json_begin(json, NULL);
@@ -22,7 +22,7 @@ static void start_event(Writer *writer, const char *phase, uint32_t track) {
     json_number(json, "tid", track + 1);
 }
 
-static Json *start_name(Writer *writer, uint32_t track, const char *what, const char *of) {
+static Json *start_name(TraceWriter *writer, uint32_t track, const char *what, const char *of) {
     Json *json = &writer->json;
     Text name = {0};
     text_addf(&name, "%s_%s", what, of);
@@ -32,7 +32,7 @@ static Json *start_name(Writer *writer, uint32_t track, const char *what, const 
     return json;
 }
 
-static void name_track(Writer *writer, uint32_t track, const char *what, const char *name, uint32_t order) {
+static void name_track(TraceWriter *writer, uint32_t track, const char *what, const char *name, uint32_t order) {
     Json *json = start_name(writer, track, what, "name");
     json_text(json, "name", name);
     json_end(json);
@@ -43,7 +43,7 @@ static void name_track(Writer *writer, uint32_t track, const char *what, const c
     json_end(json);
 }
 
-static void add_tracks(Writer *writer) {
+static void add_tracks(TraceWriter *writer) {
     const TraceTrack *tracks = writer->trace->tracks;
     for (uint32_t i = 0; i < writer->trace->track_count; i++) {
         bool named = false; /* by an earlier track of the same CTA */
@@ -75,7 +75,7 @@ static void add_barriers(Json *json, const TraceEvent *event) {
         json_take(json, "barrier", &names);
 }
 
-static void add_event(Writer *writer, const TraceEvent *event) {
+static void add_event(TraceWriter *writer, const TraceEvent *event) {
     static const char *const categories[] = {"step", "wait", "blocked", "flip", "access"}; /* ORDER TraceKind */
     Json *json = &writer->json;
     bool instant = trace_is_instant(event->kind);
@@ -98,7 +98,7 @@ static void add_event(Writer *writer, const TraceEvent *event) {
 }
 
 /* One end of an arrow; `binding` says that it binds to the slice that it lies in. */
-static void add_end(Writer *writer, const char *phase, const TraceEvent *event, size_t id, uint64_t time,
+static void add_end(TraceWriter *writer, const char *phase, const TraceEvent *event, size_t id, uint64_t time,
                     const char *binding) {
     Json *json = &writer->json;
     start_event(writer, phase, event->track);
@@ -112,7 +112,7 @@ static void add_end(Writer *writer, const char *phase, const TraceEvent *event, 
 }
 
 /* The ends lie inside of slices, since a viewer may not count a slice's edge. */
-static void add_flow(Writer *writer, const TraceEvent *from, const TraceEvent *event) {
+static void add_flow(TraceWriter *writer, const TraceEvent *from, const TraceEvent *event) {
     uint64_t start = start_of(from) + STEP / 2, end = end_of(event) - 1;
     size_t id = (size_t)(event - writer->trace->events) + 1;
     add_end(writer, "s", from, id, start, NULL);
@@ -120,7 +120,7 @@ static void add_flow(Writer *writer, const TraceEvent *from, const TraceEvent *e
 }
 
 void render_trace(const Trace *trace, Text *to) {
-    Writer writer = {.json.to = to, .trace = trace};
+    TraceWriter writer = {.json.to = to, .trace = trace};
     Json *json = &writer.json;
     json_begin(json, NULL);
     json_text(json, "displayTimeUnit", "ms");

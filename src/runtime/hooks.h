@@ -107,13 +107,13 @@ enum {
         HOOK_COUNT
 };
 
-typedef void Function(void);
+typedef void HookFunction(void);
 
 enum { NOT_FOUND = 500 }; /* CUDA_ERROR_NOT_FOUND: a driver without that entry point */
 #define EXPORTED __attribute__((visibility("default")))
 
 /* The driver's own; NULL: it has none. */
-Function *hook_next(unsigned number);
+HookFunction *hook_next(unsigned number);
 
 /* Calls the driver's entry point of the same name. */
 #define NEXT(exported, types, ...) \

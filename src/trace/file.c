@@ -21,11 +21,11 @@ typedef struct SectionHead {
     uint64_t bytes;
 } SectionHead;
 
-typedef struct Section {
+typedef struct FileSection {
     const uint8_t *at;
     uint64_t bytes;
     bool there;
-} Section;
+} FileSection;
 
 uint32_t recording_cta(const RecordingLaunch *launch, uint32_t number) {
     const uint32_t *grid = launch->grid, *size = launch->cluster;
@@ -48,7 +48,7 @@ static uint64_t padded(uint64_t bytes) {
 }
 
 /* NULL: all of them were found. */
-static const char *find_sections(Section sections[SECTIONS], const uint8_t *bytes, size_t count) {
+static const char *find_sections(FileSection sections[SECTIONS], const uint8_t *bytes, size_t count) {
     for (size_t at = sizeof magic;;) {
         SectionHead head;
         if (count - at < sizeof head)
@@ -63,7 +63,7 @@ static const char *find_sections(Section sections[SECTIONS], const uint8_t *byte
             return "the recording is cut off";
         if (sections[head.kind].there)
             return "the recording has a section twice";
-        sections[head.kind] = (Section){bytes + at, head.bytes, true};
+        sections[head.kind] = (FileSection){bytes + at, head.bytes, true};
         at += padded(head.bytes);
     }
 }
@@ -99,7 +99,7 @@ static const char *take_name(const uint8_t **at, const uint8_t *end) {
     return zero ? name : NULL;
 }
 
-static const char *read_launch(Recording *recording, const Section *section) {
+static const char *read_launch(Recording *recording, const FileSection *section) {
     uint32_t abi = 0;
     if (section->bytes >= sizeof abi)
         memcpy(&abi, section->at, sizeof abi);
@@ -120,7 +120,7 @@ static uint64_t warps_of(const RecordingLaunch *launch) {
 }
 
 /* Packed chunks as the two sections would be that have them otherwise; or apart. */
-static const char *open_packed(Recording *recording, const Section *packed, Section *first, Section *more,
+static const char *open_packed(Recording *recording, const FileSection *packed, FileSection *first, FileSection *more,
                                Arena *arena) {
     const RecordingLaunch *launch = &recording->launch;
     uint32_t chunk_units = launch->chunk / RECORD_UNIT;
@@ -140,15 +140,15 @@ static const char *open_packed(Recording *recording, const Section *packed, Sect
     uint8_t *units = apart ? NULL : arena_zalloc(arena, (size_t)(head.units * RECORD_UNIT) + 1);
     const char *problem = apart ? pack_open_chunks(&head, bytes, count, chunk_units, &chunks, arena)
                                 : pack_open(&head, bytes, count, units, arena);
-    *first = (Section){units, warps * launch->chunk, true};
-    *more = (Section){apart ? NULL : units + first->bytes, head.units * RECORD_UNIT - first->bytes, true};
+    *first = (FileSection){units, warps * launch->chunk, true};
+    *more = (FileSection){apart ? NULL : units + first->bytes, head.units * RECORD_UNIT - first->bytes, true};
     recording->chunks = chunks;
     return problem;
 }
 
-static const char *read_chunks(Recording *recording, Section *sections, Arena *arena) {
+static const char *read_chunks(Recording *recording, FileSection *sections, Arena *arena) {
     const RecordingLaunch *launch = &recording->launch;
-    Section *first = &sections[RECORDING_FIRST], *more = &sections[RECORDING_MORE];
+    FileSection *first = &sections[RECORDING_FIRST], *more = &sections[RECORDING_MORE];
     const char *problem = sections[RECORDING_PACKED].there
                               ? open_packed(recording, &sections[RECORDING_PACKED], first, more, arena)
                               : NULL;
@@ -164,7 +164,7 @@ static const char *read_chunks(Recording *recording, Section *sections, Arena *a
 }
 
 /* Copied: in the file it need not be aligned. */
-static const char *read_memory(Recording *recording, const Section *section, Arena *arena) {
+static const char *read_memory(Recording *recording, const FileSection *section, Arena *arena) {
     if (section->bytes % sizeof(RecordingMemory))
         return "the recording's list of memory is cut off";
     recording->memory_count = (size_t)(section->bytes / sizeof(RecordingMemory));
@@ -179,14 +179,14 @@ static const char *read_memory(Recording *recording, const Section *section, Are
 }
 
 /* Texts, each with a zero behind it. */
-static const char *read_texts(const Section *section, Str *texts) {
+static const char *read_texts(const FileSection *section, Str *texts) {
     if (section->bytes && section->at[section->bytes - 1])
         return "the recording's list of what was not looked at is cut off";
     *texts = (Str){(const char *)section->at, (size_t)section->bytes};
     return NULL;
 }
 
-static const char *read_shadow(Recording *recording, const Section *section) {
+static const char *read_shadow(Recording *recording, const FileSection *section) {
     uint64_t reports = section->bytes - sizeof(ShadowState);
     if (section->bytes < sizeof(ShadowState) || reports % sizeof(ShadowReport) ||
         reports / sizeof(ShadowReport) > SHADOW_REPORTS)
@@ -196,7 +196,7 @@ static const char *read_shadow(Recording *recording, const Section *section) {
 }
 
 /* Copied: in the file it need not be aligned. */
-static const char *read_order(Recording *recording, const Section *section, Arena *arena) {
+static const char *read_order(Recording *recording, const FileSection *section, Arena *arena) {
     static const char cut_off[] = "the recording's order among launches is cut off";
     if (!section->there)
         return NULL;
@@ -215,7 +215,7 @@ static const char *read_order(Recording *recording, const Section *section, Aren
 }
 
 /* Copied: in the file it need not be aligned. Those of shared memory may be alone. */
-static const char *read_places(Recording *recording, const Section *section, Arena *arena) {
+static const char *read_places(Recording *recording, const FileSection *section, Arena *arena) {
     if (!section->there)
         return NULL;
     if (section->bytes != sizeof(RecordPlaces) && section->bytes != offsetof(RecordPlaces, global_at))
@@ -228,7 +228,7 @@ static const char *read_places(Recording *recording, const Section *section, Are
 }
 
 /* Of a kernel that was recorded. */
-static const char *read_recorded(Recording *recording, Section *sections, Arena *arena) {
+static const char *read_recorded(Recording *recording, FileSection *sections, Arena *arena) {
     const char *problem = launch_problem(&recording->launch);
     if (!problem && !sections[RECORDING_PTX].bytes)
         problem = "the recording has no PTX";
@@ -248,7 +248,7 @@ static const char *read_recorded(Recording *recording, Section *sections, Arena 
 }
 
 bool recording_read(Recording *recording, const uint8_t *bytes, size_t count, Arena *arena, const char **problem) {
-    Section sections[SECTIONS] = {0};
+    FileSection sections[SECTIONS] = {0};
     *recording = (Recording){0};
     *problem = recording_is(bytes, count) ? find_sections(sections, bytes, count)
                                           : "this is no recording; weir exec --keep writes them";
@@ -266,23 +266,23 @@ bool recording_read(Recording *recording, const uint8_t *bytes, size_t count, Ar
 }
 
 /* The bytes of a section of that kind, in the arena; false: they are too many, or not there. */
-static bool load(FILE *from, const SectionHead *head, Section *section, Arena *arena) {
+static bool load(FILE *from, const SectionHead *head, FileSection *section, Arena *arena) {
     if (section->there || head->bytes > LARGEST_CHUNK)
         return false;
     uint8_t *bytes = ARENA_ARRAY(arena, uint8_t, padded(head->bytes) + 1);
-    *section = (Section){bytes, head->bytes, true};
+    *section = (FileSection){bytes, head->bytes, true};
     return fread(bytes, 1, (size_t)padded(head->bytes), from) == padded(head->bytes);
 }
 
 bool recording_read_order(Recording *recording, FILE *from, Arena *arena) {
-    Section launch = {0}, order = {0};
+    FileSection launch = {0}, order = {0};
     SectionHead head;
     char begin[sizeof magic];
     *recording = (Recording){0};
     if (fread(begin, 1, sizeof begin, from) != sizeof begin || !recording_is(begin, sizeof begin))
         return false;
     while (fread(&head, 1, sizeof head, from) == sizeof head && head.kind != RECORDING_END) {
-        Section *wanted = head.kind == RECORDING_LAUNCH ? &launch : head.kind == RECORDING_ORDER ? &order : NULL;
+        FileSection *wanted = head.kind == RECORDING_LAUNCH ? &launch : head.kind == RECORDING_ORDER ? &order : NULL;
         if (wanted ? !load(from, &head, wanted, arena)
                    : head.bytes > LONG_MAX - 8 || fseek(from, (long)padded(head.bytes), SEEK_CUR) != 0)
             return false;

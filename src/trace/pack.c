@@ -11,15 +11,15 @@ typedef struct BlockHead {
     uint32_t number, bytes, windows, zero;
 } BlockHead;
 
-typedef struct Opening {
+typedef struct PackOpening {
     const PackHead *head;
     uint8_t *to; /* NULL: chunks lie apart */
     PackChunk *chunks;
     uint32_t chunk_units;
     const uint8_t *at, *end; /* of the block */
-} Opening;
+} PackOpening;
 
-static uint32_t take_bytes(Opening *o, unsigned bytes) {
+static uint32_t take_bytes(PackOpening *o, unsigned bytes) {
     uint32_t value = 0;
     memcpy(&value, o->at, bytes);
     o->at += bytes;
@@ -29,12 +29,12 @@ static uint32_t take_bytes(Opening *o, unsigned bytes) {
 static const uint8_t sizes[] = {0, 1, 2, 4};
 
 /* Near the end of the block, behind which nothing may be read. */
-static void take_last(Opening *o, uint32_t *differences, unsigned code) {
+static void take_last(PackOpening *o, uint32_t *differences, unsigned code) {
     for (unsigned i = 0; i < RECORD_UNIT / 4; i++)
         differences[i] = take_bytes(o, sizes[code >> 2 * i & 3]);
 }
 
-static void take_differences(Opening *o, uint32_t *differences, unsigned code) {
+static void take_differences(PackOpening *o, uint32_t *differences, unsigned code) {
     static const uint32_t masks[] = {0, 0xff, 0xffff, UINT32_MAX};
     if (o->end - o->at < RECORD_UNIT) {
         take_last(o, differences, code);
@@ -48,7 +48,7 @@ static void take_differences(Opening *o, uint32_t *differences, unsigned code) {
     }
 }
 
-static void add_words(Opening *o, uint8_t *unit, unsigned code) {
+static void add_words(PackOpening *o, uint8_t *unit, unsigned code) {
     uint32_t words[RECORD_UNIT / 4], differences[RECORD_UNIT / 4];
     memcpy(words, unit, sizeof words);
     take_differences(o, differences, code);
@@ -67,7 +67,7 @@ static size_t words_bytes(const uint8_t *codes, unsigned count) {
 }
 
 /* Where the window is that begins with that unit; NULL: nothing of it is told. */
-static uint8_t *window_at(const Opening *o, uint64_t first) {
+static uint8_t *window_at(const PackOpening *o, uint64_t first) {
     if (o->to)
         return o->to + first * RECORD_UNIT;
     const PackChunk *chunk = &o->chunks[first / o->chunk_units];
@@ -75,7 +75,7 @@ static uint8_t *window_at(const Opening *o, uint64_t first) {
     return at + PACK_WINDOW > chunk->units ? NULL : (uint8_t *)(uintptr_t)chunk->at + at * RECORD_UNIT;
 }
 
-static bool open_window(Opening *o, uint64_t first, uint64_t distance) {
+static bool open_window(PackOpening *o, uint64_t first, uint64_t distance) {
     if (o->end - o->at < 4)
         return false;
     uint32_t differ = take_bytes(o, 4);
@@ -103,7 +103,7 @@ static bool open_window(Opening *o, uint64_t first, uint64_t distance) {
     return true;
 }
 
-static bool open_block(Opening *o, const uint8_t *block) {
+static bool open_block(PackOpening *o, const uint8_t *block) {
     BlockHead head;
     memcpy(&head, block, sizeof head);
     o->at = block + sizeof head;
@@ -141,7 +141,7 @@ static uint64_t block_count(const PackHead *head) {
     return head->units / IN_BLOCK + (head->units % IN_BLOCK > 0);
 }
 
-static const char *open_blocks(Opening *o, const uint8_t *const *blocks) {
+static const char *open_blocks(PackOpening *o, const uint8_t *const *blocks) {
     for (uint64_t i = 0; i < block_count(o->head); i++)
         if (blocks[i] && !open_block(o, blocks[i]))
             return damaged;
@@ -150,7 +150,7 @@ static const char *open_blocks(Opening *o, const uint8_t *const *blocks) {
 
 const char *pack_open(const PackHead *head, const uint8_t *packed, size_t bytes, uint8_t *to, Arena *arena) {
     const uint8_t **blocks = ARENA_ARRAY(arena, const uint8_t *, block_count(head) + 1);
-    Opening o = {.head = head, .to = to};
+    PackOpening o = {.head = head, .to = to};
     if (!head->near || !head->far || !find_blocks(blocks, block_count(head), packed, bytes))
         return damaged;
     return open_blocks(&o, blocks);
@@ -164,7 +164,7 @@ bool pack_has_chunks(const PackHead *head, uint32_t chunk_units) {
 }
 
 /* Of each chunk: units up to the last window that is told. */
-static void measure(const Opening *o, const uint8_t *const *blocks) {
+static void measure(const PackOpening *o, const uint8_t *const *blocks) {
     for (uint64_t i = 0; i < block_count(o->head); i++) {
         BlockHead head = {0};
         if (blocks[i])
@@ -181,7 +181,7 @@ const char *pack_open_chunks(const PackHead *head, const uint8_t *packed, size_t
                              PackChunk **chunks, Arena *arena) {
     uint64_t count = head->units / chunk_units, all = 0;
     const uint8_t **blocks = ARENA_ARRAY(arena, const uint8_t *, block_count(head) + 1);
-    Opening o = {.head = head, .chunk_units = chunk_units, .chunks = ARENA_ARRAY(arena, PackChunk, count + 1)};
+    PackOpening o = {.head = head, .chunk_units = chunk_units, .chunks = ARENA_ARRAY(arena, PackChunk, count + 1)};
     if (!head->near || !head->far || !find_blocks(blocks, block_count(head), packed, bytes))
         return damaged;
     measure(&o, blocks);

@@ -52,21 +52,21 @@ static bool list_leaders(RecordReader *reader, Arena *arena) {
 }
 
 /* Bytes that a site tells in its run, its lanes not counted. */
-static uint8_t told_bytes(const RecordShape *shape) {
-    uint32_t told = shape->told & ((1U << shape->parts) - 1) & ~(uint32_t)(shape->corners | shape->every);
-    return (uint8_t)(4 * (__builtin_popcount(told) + __builtin_popcount(told & shape->wide)));
+static uint8_t reported_bytes(const RecordShape *shape) {
+    uint32_t reported = shape->reported & ((1U << shape->parts) - 1) & ~(uint32_t)(shape->corners | shape->every);
+    return (uint8_t)(4 * (__builtin_popcount(reported) + __builtin_popcount(reported & shape->wide)));
 }
 
 static RecordRun run_of(const RecordShape *shape) {
     size_t words = shape->run_words, head_words = shape->bare ? 3 : 2;
     size_t more = words > head_words ? ((words - head_words) * 4 + RECORD_UNIT - 1) / RECORD_UNIT * RECORD_UNIT : 0;
-    RecordRun run = {.told = told_bytes(shape), .words = (uint8_t)(RECORD_UNIT - 4 * head_words)};
+    RecordRun run = {.reported = reported_bytes(shape), .words = (uint8_t)(RECORD_UNIT - 4 * head_words)};
     run.kind = (uint8_t)(shape->ends ? RECORD_EXIT : shape->parts ? RECORD_WARP : RECORD_PLAIN);
     run.corners = (uint32_t)(RECORD_UNIT + more);
     run.every = run.corners + shape->run_corners * RECORD_CORNER_LANES * 8;
     run.bytes = run.every + shape->run_every * RECORD_EVERY_BYTES;
     run.plain = shape->run == 1 && run.bytes == RECORD_UNIT && !shape->parts && shape->all && !shape->masked &&
-                !shape->ends && !shape->only_tells && !shape->advance_count;
+                !shape->ends && !shape->only_emits && !shape->advance_count;
     run.masked = shape->masked;
     run.wide = shape->wide & 1;
     if (shape->parts == 1 && shape->from && shape->from[0].source == RECORD_FROM_WORDS && !shape->ends &&
@@ -91,9 +91,9 @@ bool record_reader(RecordReader *reader, const Recording *recording, const Recor
     for (uint32_t i = 0; i < site_count; i++)
         reader->runs[i] = run_of(&shapes[i]);
     for (uint32_t i = 0; i < site_count; i++) {
-        for (uint32_t k = 0; k < shapes[i].tell_count; k++)
-            if (shapes[i].tells[k].slot >= reader->slot_count)
-                reader->slot_count = shapes[i].tells[k].slot + 1;
+        for (uint32_t k = 0; k < shapes[i].report_count; k++)
+            if (shapes[i].reports[k].slot >= reader->slot_count)
+                reader->slot_count = shapes[i].reports[k].slot + 1;
         for (uint32_t k = 0; k < shapes[i].advance_count; k++)
             if (shapes[i].advances[k].slot >= reader->slot_count)
                 reader->slot_count = shapes[i].advances[k].slot + 1;

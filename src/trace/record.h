@@ -136,10 +136,10 @@ typedef struct RecordLaunch {
     uint32_t tag;        /* 28: of this launch, shifted to bit 24 */
     uint32_t packed;     /* 32: by what packs the chunks, behind the kernel: units that that takes (trace/pack.h) */
     uint32_t packers;    /* 36: its CTAs that are done */
-    uint32_t patience;   /* 40: record_patience of the time after which a wait gives up; by the kernel: less, once one
-                            gave up */
-    uint32_t hurries;    /* 44: by the kernel: not 0 once it made it less */
-    uint64_t host;       /* 48: address of a RecordHost in memory of the host that the device can reach; 0: none */
+    uint32_t spin_timeout; /* 40: record_spin_timeout of the time after which a wait gives up; by the kernel: less, once
+                          one gave up */
+    uint32_t hurries;      /* 44: by the kernel: not 0 once it made it less */
+    uint64_t host;         /* 48: address of a RecordHost in memory of the host that the device can reach; 0: none */
     uint64_t shared_window; /* 56: by the kernel: generic address of shared memory's first byte */
     uint64_t local_window;  /* 64: by the kernel: of local memory's */
     uint64_t param_window;  /* 72: by the kernel, if some tensor map is a parameter: generic address of the first one */
@@ -150,9 +150,9 @@ typedef struct RecordLaunch {
 _Static_assert(sizeof(RecordLaunch) == 224, "it is written into code, and src/runtime/record/pack.ptx copies it");
 
 /* How long a wait may take, in units of 65,536 ns; 0 ns: any time, which no clock of 32 bits comes to. */
-enum { RECORD_PATIENCE_SHIFT = 16 };
-static inline uint32_t record_patience(uint64_t nanoseconds) {
-    uint64_t units = nanoseconds >> RECORD_PATIENCE_SHIFT;
+enum { RECORD_SPIN_TIMEOUT_SHIFT = 16 };
+static inline uint32_t record_spin_timeout(uint64_t nanoseconds) {
+    uint64_t units = nanoseconds >> RECORD_SPIN_TIMEOUT_SHIFT;
     return !nanoseconds || units > UINT32_MAX ? UINT32_MAX : units ? (uint32_t)units : 1;
 }
 

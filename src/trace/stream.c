@@ -117,7 +117,7 @@ static void advance_slots(RecordReader *reader, const RecordCursor *cursor, cons
         RecordSlot *slot = &slots[advance->slot];
         if (advance->starts) {
             uint64_t placed = advance->placed ? placed_at(cursor, advance->placed) : 0;
-            *slot = (RecordSlot){.value = advance->plus + placed, .fresh = true, .told = true};
+            *slot = (RecordSlot){.value = advance->plus + placed, .fresh = true, .reported = true};
             continue;
         }
         if (!slot->fresh)
@@ -137,17 +137,17 @@ static inline uint64_t run_value(const uint8_t *at, bool wide) {
     return value;
 }
 
-static void tell_slots(RecordReader *reader, const RecordCursor *cursor, const RecordShape *shape) {
+static void report_slots(RecordReader *reader, const RecordCursor *cursor, const RecordShape *shape) {
     RecordSlot *slots = slots_of(reader, cursor);
     const uint8_t *word = cursor->words, *corners = cursor->corners;
-    for (uint32_t i = 0; i < shape->tell_count; i++) {
-        const RecordTell *tell = &shape->tells[i];
-        RecordSlot *slot = &slots[tell->slot];
-        *slot =
-            (RecordSlot){.value = run_value(tell->corners ? corners : word, tell->wide), .fresh = true, .told = true};
-        slot->corners = tell->corners ? corners : NULL;
-        corners += tell->corners ? RECORD_CORNER_LANES * 8 : 0;
-        word += tell->corners ? 0 : tell->wide ? 8 : 4;
+    for (uint32_t i = 0; i < shape->report_count; i++) {
+        const RecordEmit *report = &shape->reports[i];
+        RecordSlot *slot = &slots[report->slot];
+        *slot = (RecordSlot){
+            .value = run_value(report->corners ? corners : word, report->wide), .fresh = true, .reported = true};
+        slot->corners = report->corners ? corners : NULL;
+        corners += report->corners ? RECORD_CORNER_LANES * 8 : 0;
+        word += report->corners ? 0 : report->wide ? 8 : 4;
     }
 }
 
@@ -186,13 +186,13 @@ static bool begin_run(RecordReader *reader, RecordCursor *cursor) {
     cursor->at += run->bytes;
     cursor->torn = reader->tears && is_torn(reader, cursor, run->bytes);
     if (reader->skims) {
-        cursor->number += shape->only_tells ? 0 : count;
-        cursor->together = shape->only_tells ? cursor->together : 0;
-        cursor->site = shape->only_tells ? cursor->site : first + count - 1;
+        cursor->number += shape->only_emits ? 0 : count;
+        cursor->together = shape->only_emits ? cursor->together : 0;
+        cursor->site = shape->only_emits ? cursor->site : first + count - 1;
         return true;
     }
-    if (shape->only_tells) {
-        tell_slots(reader, cursor, shape);
+    if (shape->only_emits) {
+        report_slots(reader, cursor, shape);
         return true;
     }
     advance_slots(reader, cursor, shape);
@@ -208,13 +208,13 @@ static bool add_slot(RecordReader *reader, const RecordCursor *cursor, uint32_t 
     part->value += slot->value;
     if (corners)
         *(part->list ? &part->also : &part->list) = slot->corners;
-    return slot->told;
+    return slot->reported;
 }
 
 /* False: it is of a slot that was never told. */
 static inline bool read_from(RecordReader *reader, const RecordCursor *cursor, const RecordFrom *from, bool wide,
                              bool corners, RecordPart *part) {
-    bool told = true;
+    bool reported = true;
     part->kind = RECORD_WARP;
     part->value = from->plus;
     part->list = part->also = NULL;
@@ -228,9 +228,9 @@ static inline bool read_from(RecordReader *reader, const RecordCursor *cursor, c
         part->value += run_value(part->list, true);
         break;
     case RECORD_FROM_SLOT:
-        told = add_slot(reader, cursor, from->place, corners, part);
+        reported = add_slot(reader, cursor, from->place, corners, part);
         if (from->also)
-            told &= add_slot(reader, cursor, from->also - 1, corners, part);
+            reported &= add_slot(reader, cursor, from->also - 1, corners, part);
         break;
     case RECORD_FROM_EVERY:
         part->kind = RECORD_EVERY;
@@ -248,7 +248,7 @@ static inline bool read_from(RecordReader *reader, const RecordCursor *cursor, c
         part->value += placed_at(cursor, from->placed);
     if (part->list)
         part->kind = RECORD_CORNERS;
-    return told;
+    return reported;
 }
 
 /* The next site of the run that the cursor is in. False: it cannot be. */
@@ -257,7 +257,7 @@ static inline bool read_run(RecordReader *reader, RecordCursor *cursor, Record *
     const RecordShape *shape = &reader->shapes[site];
     const RecordRun *run = &reader->runs[site];
     unsigned parts = shape->parts;
-    bool told = true;
+    bool reported = true;
     cursor->run--;
     record->site = site;
     record->number = cursor->number;
@@ -268,15 +268,15 @@ static inline bool read_run(RecordReader *reader, RecordCursor *cursor, Record *
         cursor->next += 4;
     }
     record->lanes = shape->all ? UINT32_MAX : shape->of ? shape->of[cursor->warp_in_cta] : cursor->run_lanes;
-    cursor->next += run->told;
+    cursor->next += run->reported;
     record->time = record->turn = record->place = 0;
     record->found = record->written = record->compared = 0;
     record->map = NULL;
     record->part_count = (uint8_t)parts;
     for (unsigned i = 0; i < parts; i++)
-        told &= read_from(reader, cursor, &shape->from[i], shape->wide >> i & 1, shape->corners >> i & 1,
-                          &record->parts[i]);
-    return (told && (record->lanes || !shape->always)) ||
+        reported &= read_from(reader, cursor, &shape->from[i], shape->wide >> i & 1, shape->corners >> i & 1,
+                              &record->parts[i]);
+    return (reported && (record->lanes || !shape->always)) ||
            refuse(reader, "the recording is damaged: it lacks what threads have to have done");
 }
 
@@ -612,7 +612,7 @@ bool record_run_value(const RecordStream *stream, const RecordFrom *from, uint64
     const RecordSlot *slot = from->source == RECORD_FROM_SLOT ? &slots_of(reader, cursor)[from->place] : NULL;
     *value = (slot ? slot->value : 0) + (from->placed ? placed_at(cursor, from->placed) : 0);
     *corners = slot ? slot->corners : NULL;
-    return !slot || slot->told;
+    return !slot || slot->reported;
 }
 
 void record_pass_run(RecordStream *stream) {

@@ -15,14 +15,14 @@
 enum { RECORD_PARTS = 16, RECORD_MAP_BYTES = 128, RECORD_LEADERS = 2 * RECORD_LANES + 1 };
 
 /* How threads that come to a site meet others there. */
-typedef enum RecordMeets {
-    RECORD_MEETS_NOBODY,
-    RECORD_MEETS_NAMED,        /* at a barrier of the CTA */
-    RECORD_MEETS_NAMED_ARRIVE, /* ... without waiting there */
-    RECORD_MEETS_CLUSTER_ARRIVE,
-    RECORD_MEETS_CLUSTER_WAIT,
-    RECORD_MEETS_LANES, /* of the warp, those of a mask */
-} RecordMeets;
+typedef enum RecordSyncs {
+    RECORD_SYNCS_NONE,
+    RECORD_SYNCS_NAMED,        /* at a barrier of the CTA */
+    RECORD_SYNCS_NAMED_ARRIVE, /* ... without waiting there */
+    RECORD_SYNCS_CLUSTER_ARRIVE,
+    RECORD_SYNCS_CLUSTER_WAIT,
+    RECORD_SYNCS_LANES, /* of the warp, those of a mask */
+} RecordSyncs;
 /* A number that an instruction is given. */
 typedef struct RecordNumber {
     bool given;
@@ -37,25 +37,25 @@ typedef struct RecordShape {
     bool strong; /* an access with its time, and what it found and wrote */
     bool large;  /* ... of more than 4 bytes */
     bool polls;  /* ... and it reads alone: of those that read the same again and again, the last counts */
-    RecordMeets meets;
+    RecordSyncs meets;
     RecordNumber meets_at;    /* ... the barrier's number, or the mask of the lanes */
     RecordNumber meets_count; /* ... how many threads the barrier is for; not given: those of the CTA */
     uint32_t meets_by;        /* lanes meet those alone that come by an instruction of the same words */
     uint16_t wide;            /* parts of 64 bits: a mask */
     uint16_t corners;         /* parts that have corners: a mask */
     uint16_t every;           /* parts that are told of every lane: a mask */
-    uint16_t told;            /* RECORD_RUN: parts that are told there, and not told of by others: a mask */
+    uint16_t reported;        /* RECORD_RUN: parts that are told there, and not told of by others: a mask */
     bool ends;                /* a thread ends there */
     bool always;              /* every lane that comes there does it: it is never of no lanes */
     bool masked;              /* RECORD_RUN: its lanes are told; else they are those told last, the head's first */
     bool all;                 /* ... or all */
     const uint32_t *of;       /* ... or these, of each warp of the CTA; NULL */
     bool bare;                /* RECORD_RUN: its head has no lanes */
-    bool only_tells;          /* RECORD_RUN: slots are told, and nothing happens */
+    bool only_emits;          /* RECORD_RUN: slots are told, and nothing happens */
     uint32_t run;             /* sites of a RECORD_RUN of it */
     uint32_t run_words, run_corners, run_every; /* of that */
-    uint32_t tell_count, advance_count;
-    const struct RecordTell *tells;
+    uint32_t report_count, advance_count;
+    const struct RecordEmit *reports;
     struct RecordAdvance *advances;
     struct RecordFrom *from; /* of each part, in a run */
 } RecordShape;
@@ -84,10 +84,10 @@ typedef struct RecordFrom {
     const RecordPlaced *placed; /* of a slot, or of the launch: and this; NULL: nothing */
 } RecordFrom;
 /* A slot of a warp that is told. */
-typedef struct RecordTell {
+typedef struct RecordEmit {
     uint32_t slot;
     bool wide, corners;
-} RecordTell;
+} RecordEmit;
 /* A slot that goes on when a run begins: by what is in another slot (UINT32_MAX: none), and so much. `starts`: it is
  * told by that. */
 typedef struct RecordAdvance {
@@ -100,7 +100,7 @@ typedef struct RecordSlot {
     uint64_t value;         /* of lane 0 */
     const uint8_t *corners; /* NULL: it has none */
     bool fresh;             /* just told: it does not go on yet */
-    bool told;
+    bool reported;
 } RecordSlot;
 
 /* Where things are in a run that begins at a site, from its head on. */
@@ -108,10 +108,10 @@ typedef struct RecordRun {
     uint32_t bytes; /* of all of it */
     uint32_t corners, every;
     uint8_t words;
-    uint8_t told; /* bytes that some run tells of the site itself, but for its lanes */
-    uint8_t kind; /* of the site's records in a run */
-    bool plain;   /* the run is this site alone, of all lanes, without parts, and one unit */
-    bool masked;  /* as RecordShape */
+    uint8_t reported; /* bytes that some run tells of the site itself, but for its lanes */
+    uint8_t kind;     /* of the site's records in a run */
+    bool plain;       /* the run is this site alone, of all lanes, without parts, and one unit */
+    bool masked;      /* as RecordShape */
     bool wide;
     const RecordFrom *word; /* of the one part that it has, a word of the run; NULL: it is another one */
 } RecordRun;
@@ -266,7 +266,7 @@ static inline bool record_peek_value(const RecordStream *stream, uint32_t *site,
 static inline void record_pass_value(RecordStream *stream) {
     RecordCursor *cursor = stream->cursors;
     const RecordRun *run = &stream->reader->runs[cursor->site + 1];
-    cursor->next += run->told + (run->masked ? 4 : 0);
+    cursor->next += run->reported + (run->masked ? 4 : 0);
     cursor->run_lanes = run->masked ? UINT32_MAX : cursor->run_lanes;
     if (cursor->run == 1) {
         record_pass(stream);

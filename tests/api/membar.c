@@ -57,7 +57,7 @@ static char *look(weir_context *weir, const char *text, const weir_membar_option
 
 int main(void) {
     weir_context *weir = weir_create();
-    weir_membar_options near = {.model = "near", .function = "@kernel"}, nobody = {.function = "nobody"},
+    weir_membar_options near = {.model = "near", .function = "@kernel"}, ignored = {.function = "nobody"},
                         nothing = {.model = "nothing"}, never = {.stage = "never"}, placed = {.stage = "inserted"};
     if (!weir)
         return 1;
@@ -68,7 +68,7 @@ int main(void) {
     free(look(weir, KERNEL("ttg.profile_scratch_memory_size = 0 : i32, ttg.shared = 512 : i32, "), NULL,
               WEIR_VERDICT_FINDINGS, 1));
     free(look(weir, KERNEL(""), &placed, WEIR_VERDICT_FINDINGS, 1));
-    free(look(weir, KERNEL(""), &nobody, WEIR_VERDICT_ERROR, 0));
+    free(look(weir, KERNEL(""), &ignored, WEIR_VERDICT_ERROR, 0));
     free(look(weir, KERNEL(""), &nothing, WEIR_VERDICT_ERROR, 0));
     free(look(weir, KERNEL(""), &never, WEIR_VERDICT_ERROR, 0));
     free(look(weir, "module {}", NULL, WEIR_VERDICT_CLEAN, 0));

@@ -561,7 +561,7 @@ Result function_parameter_info(Handle function, size_t index, size_t *offset, si
     Arena arena;
     if (index >= kernel->parameter_count)
         return INVALID;
-    const PtxSeat *seat = &program_of(found->of, found->function, &arena)->seats[kernel->parameters + index];
+    const PtxSymbolSlot *seat = &program_of(found->of, found->function, &arena)->seats[kernel->parameters + index];
     *offset = seat->at;
     *bytes = seat->bytes;
     arena_free(&arena);
@@ -581,7 +581,7 @@ static void take_parameters(const PtxProgram *program, PtxLaunch *launch, void *
         if (*extra == (void *)1)
             memcpy(launch->parameters, extra[1], program->parameter_bytes);
     for (uint32_t i = 0; parameters && i < kernel->parameter_count; i++) {
-        const PtxSeat *seat = &program->seats[kernel->parameters + i];
+        const PtxSymbolSlot *seat = &program->seats[kernel->parameters + i];
         memcpy(launch->parameters + seat->at, parameters[i], seat->bytes);
     }
 }
@@ -674,7 +674,7 @@ static const RecordLaunch *block_of(const PtxProgram *program, const PtxLaunch *
 
 /* Where it tells that it hangs, if that is to be told soon; NULL. */
 static volatile RecordHost *host_of(const RecordLaunch *block) {
-    return block && block->patience < record_patience(UINT64_C(3000000000))
+    return block && block->spin_timeout < record_spin_timeout(UINT64_C(3000000000))
                ? (volatile RecordHost *)(uintptr_t)block->host
                : NULL;
 }
@@ -748,7 +748,7 @@ Result kernel_run(const KernelNode *kernel) {
     launch.known = ARENA_ARRAY(&arena, uint8_t, program->parameter_bytes + 8);
     take_parameters(program, &launch, kernel->parameters, kernel->extra);
     give_memory(&arena, program, &launch);
-    PtxMachine *machine = ptx_machine(program, &launch, GEAR_DATA, &problem);
+    PtxMachine *machine = ptx_machine(program, &launch, COMPUTES_ALL, &problem);
     PtxEnd end = PTX_END_FAULT;
     if (machine) {
         const RecordLaunch *records = block_of(program, &launch);

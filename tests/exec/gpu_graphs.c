@@ -117,7 +117,7 @@ Node *graph_add(Graph *graph, int type, const void *what, Node *const *before, s
     return graph->nodes[graph->count++] = node;
 }
 
-static Node *twin(const Graph *clone, const Node *of) {
+static Node *duplicate(const Graph *clone, const Node *of) {
     for (size_t i = 0; i < clone->count; i++)
         if (clone->nodes[i]->from == of)
             return clone->nodes[i];
@@ -131,7 +131,7 @@ static Graph *clone_of(const Graph *from) {
         const Node *node = from->nodes[i];
         Node **before = calloc(node->before_count + 1, sizeof *before);
         for (size_t k = 0; k < node->before_count; k++)
-            before[k] = twin(clone, node->before[k]);
+            before[k] = duplicate(clone, node->before[k]);
         Node *made = graph_add(clone, node->type == NODE_CHILD ? NODE_EMPTY : node->type, &node->kernel, before,
                                node->before_count);
         made->type = node->type;
@@ -259,7 +259,7 @@ EXPORTED Result cuGraphClone(Handle *clone, Handle graph) {
 }
 
 EXPORTED Result cuGraphNodeFindInClone(Handle *node, Handle of, Handle clone) {
-    *node = twin(clone, of);
+    *node = duplicate(clone, of);
     return *node ? SUCCESS : INVALID;
 }
 
@@ -345,7 +345,7 @@ EXPORTED Result cuGraphExecUpdate_v2(Handle of, Handle graph, void *why) {
 }
 
 static Result change(Handle exec, Handle node, const void *with) {
-    Node *in = twin(((Exec *)exec)->graph, node);
+    Node *in = duplicate(((Exec *)exec)->graph, node);
     if (in)
         take(in, with);
     return in ? SUCCESS : INVALID;
@@ -361,7 +361,7 @@ EXPORTED Result cuGraphExecMemcpyNodeSetParams(Handle exec, Handle node, const v
 }
 
 EXPORTED Result cuGraphNodeSetEnabled(Handle exec, Handle node, unsigned on) {
-    Node *in = twin(((Exec *)exec)->graph, node);
+    Node *in = duplicate(((Exec *)exec)->graph, node);
     if (in)
         in->off = !on;
     return in ? SUCCESS : INVALID;

@@ -2,7 +2,7 @@
  * without a fault: with a launch, or with something said. A launch that was read can be put into words, and written as
  * JSON that reads again, as a launch that is written with the same bytes. Made twice on each of three devices, it has
  * memory and an order, or something is said. */
-#include "machine/tile/grid/scene.h"
+#include "machine/tile/grid/launch_sequence.h"
 #include "mlir/reader.h"
 
 #include <stdio.h>
@@ -78,21 +78,21 @@ static const Program *program(void) {
 }
 
 /* Memory that it names can be named, too. */
-static void check_scene(const Launch *launch) {
-    const SceneInput inputs[] = {{program(), launch}, {program(), launch}};
+static void check_launch_sequence(const Launch *launch) {
+    const LaunchSequenceInput inputs[] = {{program(), launch}, {program(), launch}};
     const char *problem = NULL;
     Arena arena;
     jmp_buf exhausted;
-    Scene scene;
+    LaunchSequence launch_sequence;
     Text name = {0};
     arena_init(&arena, BUDGET);
     arena.exhausted = &exhausted;
     if (!setjmp(exhausted)) {
-        bool good = scene_build(&arena, inputs, 2, DEVICES, &scene, &problem);
+        bool good = launch_sequence_build(&arena, inputs, 2, DEVICES, &launch_sequence, &problem);
         if (good == (problem != NULL))
             abort();
-        for (uint32_t i = 0; good && i < global_area_count(scene.memory); i++)
-            global_name(scene.memory, global_address(i), &name);
+        for (uint32_t i = 0; good && i < global_area_count(launch_sequence.memory); i++)
+            global_name(launch_sequence.memory, global_address(i), &name);
     }
     text_free(&name);
     arena_free(&arena);
@@ -111,7 +111,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         abort();
     if (good) {
         check_launch(&arena, &launch);
-        check_scene(&launch);
+        check_launch_sequence(&launch);
     }
     bool argument = !launch_set(&arena, &line, source->data), grid = !launch_set_grid(&line, source->data);
     if (argument || grid)

@@ -27,8 +27,8 @@ static void put(Text *to, uint32_t value, unsigned bytes) {
     text_add(to, (const char *)&value, bytes);
 }
 
-static unsigned size_of(uint32_t told) {
-    return !told ? 0 : told < 1 << 8 ? 1 : told < 1 << 16 ? 2 : 3;
+static unsigned size_of(uint32_t reported) {
+    return !reported ? 0 : reported < 1 << 8 ? 1 : reported < 1 << 16 ? 2 : 3;
 }
 
 static void pack_window(const PackHead *head, const uint8_t *units, uint64_t first, uint32_t distance, Text *to) {
@@ -37,9 +37,9 @@ static void pack_window(const PackHead *head, const uint8_t *units, uint64_t fir
     for (uint64_t i = 0; i < PACK_WINDOW && first + i < head->units; i++) {
         uint32_t code = 0;
         for (unsigned k = 0; k < WORDS; k++) {
-            uint32_t told = difference(units, first + i, k, distance);
-            code |= size_of(told) << 2 * k;
-            put(&words, told, size_of(told) == 3 ? 4 : size_of(told));
+            uint32_t reported = difference(units, first + i, k, distance);
+            code |= size_of(reported) << 2 * k;
+            put(&words, reported, size_of(reported) == 3 ? 4 : size_of(reported));
         }
         if (!code)
             continue;

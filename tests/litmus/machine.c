@@ -56,7 +56,7 @@ static void words_at(PtxMachine *machine, unsigned parameter, int32_t *words, un
     for (unsigned i = 0; i < count; i++) {
         bool known;
         words[i] = at < machine->block_count && 4 * i < machine->blocks[at].size
-                       ? (int32_t)ptx_load(machine, (PtxSpot){&machine->blocks[at], 4 * i}, 4, &known)
+                       ? (int32_t)ptx_load(machine, (PtxLocation){&machine->blocks[at], 4 * i}, 4, &known)
                        : 0;
     }
 }
@@ -139,7 +139,7 @@ static void run_sources(Source *text, Source *launch_text, Outcome *outcome) {
         PtxProgram *program = ptx_program(&arena, &module, entry_of(&module), SIZE_MAX, &outcome->problem);
         PtxMachine *machine = NULL;
         if (program && ptx_launch_bind(&arena, program, &given, launch, &outcome->problem))
-            machine = ptx_machine(program, launch, GEAR_DATA, &outcome->problem);
+            machine = ptx_machine(program, launch, COMPUTES_ALL, &outcome->problem);
         if (machine)
             explore(machine, outcome);
         ptx_machine_free(machine);

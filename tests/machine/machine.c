@@ -105,7 +105,7 @@ static const char *compare(PtxMachine *machine, uint64_t address, const char *he
         for (unsigned b = 0; b < bytes; b++)
             theirs |= (uint64_t)(digit(hex[2 * (i * bytes + b)]) << 4 | digit(hex[2 * (i * bytes + b) + 1])) << 8 * b;
         bool known = true;
-        uint64_t ours = ptx_load(machine, (PtxSpot){block, address - block->base + i * bytes}, bytes, &known);
+        uint64_t ours = ptx_load(machine, (PtxLocation){block, address - block->base + i * bytes}, bytes, &known);
         if (known && close_enough(dtype, tolerance, ours, theirs))
             continue;
         snprintf(problem, sizeof problem, "element %zu is %llx%s, and %llx on the GPU", i, (unsigned long long)ours,
@@ -214,7 +214,7 @@ static const char *run_case(Recorded *file, json_t *original, const char *name) 
         if (program && ptx_launch_bind(&arena, program, &given, launch, &problem) &&
             (!recording || add_recording(&arena, program, launch, file->sites.chunk, &problem)) &&
             (!shadow || add_cells(&arena, program, launch, &file->plain, seed, &problem)))
-            machine = ptx_machine(program, launch, slice ? GEAR_SLICE : GEAR_DATA, &problem);
+            machine = ptx_machine(program, launch, slice ? COMPUTES_NEEDED : COMPUTES_ALL, &problem);
     }
     if (machine) {
         PtxSchedule schedule = {.kind = recording ? SCHEDULE_RANDOM : SCHEDULE_EAGER};

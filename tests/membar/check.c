@@ -158,11 +158,11 @@ static int32_t choose(Walk *walk, int32_t limit) {
 }
 
 static void hand_over(Walk *walk, const SoundMoves *moves) {
-    int32_t handed[SOUND_MOVES];
+    int32_t forwarded[SOUND_MOVES];
     for (unsigned i = 0; i < moves->count; i++)
-        handed[i] = walk->values[moves->from[i]];
+        forwarded[i] = walk->values[moves->from[i]];
     for (unsigned i = 0; i < moves->count; i++)
-        walk->values[moves->to[i]] = handed[i];
+        walk->values[moves->to[i]] = forwarded[i];
 }
 
 static int32_t slot(Walk *walk, const SoundLine *line) {

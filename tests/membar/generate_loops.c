@@ -49,7 +49,7 @@ static void add_list(const Loop *loop, unsigned from, ListKind kind, Text *to) {
 }
 
 /* "(%a, %b : T, U)" */
-static void add_handed(const Loop *loop, bool next, Text *to) {
+static void add_forwarded(const Loop *loop, bool next, Text *to) {
     text_addf(to, "(");
     add_list(loop, 0, next ? LIST_NEXT : LIST_FIRST, to);
     text_addf(to, " : ");
@@ -73,7 +73,7 @@ static void begin_blocks(Maker *maker, Loop *loop) {
     loop->body = fresh(maker, "body");
     loop->exit = fresh(maker, "exit");
     text_addf(to, "%*scf.br ^%s", (int)(2 * maker->indentation), "", loop->head.text);
-    add_handed(loop, false, to);
+    add_forwarded(loop, false, to);
     text_addf(to, "\n%*s^%s(", (int)(2 * maker->indentation - 2), "", loop->head.text);
     add_list(loop, 0, LIST_ARGUMENTS, to);
     text_addf(to, "):\n");
@@ -128,11 +128,11 @@ static void end_blocks(Maker *maker, Loop *loop) {
         Word test = fresh(maker, "test");
         line(maker, "%%%s = arith.cmpi slt, %%%s, %%%s : i32", test.text, loop->carried[0].next.text, loop->end.text);
         text_addf(to, "%*scf.cond_br %%%s, ^%s", (int)(2 * maker->indentation), "", test.text, loop->head.text);
-        add_handed(loop, true, to);
+        add_forwarded(loop, true, to);
         text_addf(to, ", ^%s\n", loop->exit.text);
     } else {
         text_addf(to, "%*scf.br ^%s", (int)(2 * maker->indentation), "", loop->head.text);
-        add_handed(loop, true, to);
+        add_forwarded(loop, true, to);
         text_addf(to, "\n");
     }
     label(maker, loop->exit);

@@ -248,10 +248,10 @@ static bool read_jump(Reader *reader) {
             reader->jumps[reader->jump_count].which = (uint16_t)which;
             reader->jumps[reader->jump_count++].label = word;
         } else if (word.data[0] == '%' && which >= 0) {
-            SoundMoves *handed = &line->moves[which];
-            if (handed->count == SOUND_MOVES)
+            SoundMoves *forwarded = &line->moves[which];
+            if (forwarded->count == SOUND_MOVES)
                 return fail(reader, "a block is handed too much");
-            handed->from[handed->count++] = value_of(reader, word);
+            forwarded->from[forwarded->count++] = value_of(reader, word);
         }
     }
     return true;

@@ -4,7 +4,7 @@
 #include "check/pipeline/pipeline.h"
 
 typedef struct Ask {
-    Result *result;
+    PipelineResult *result;
     Question question;
 } Ask;
 
@@ -18,7 +18,7 @@ static bool counts(const Finding *finding, const CheckRequest *request) {
            (request->fences || !rule_listed("fence", rule_of(finding->rule)->id));
 }
 
-static void tell_rules(const Verdict *verdict, const CheckRequest *request, bool *seen, Text *rules) {
+static void report_rules(const Verdict *verdict, const CheckRequest *request, bool *seen, Text *rules) {
     for (size_t i = 0; i < verdict->finding_count; i++) {
         const Finding *finding = &verdict->findings[i];
         if (!counts(finding, request))
@@ -29,13 +29,13 @@ static void tell_rules(const Verdict *verdict, const CheckRequest *request, bool
     }
 }
 
-static void tell_reasons(const Verdict *verdict, Text *rules) {
+static void report_reasons(const Verdict *verdict, Text *rules) {
     for (size_t i = 0; i < verdict->incomplete_count; i++)
         text_addf(rules, "%s%s", rules->size ? "; " : "", verdict->incomplete[i].reason);
 }
 
 VerdictKind check_wholly(Module *module, const CheckRequest *request, Text *rules) {
-    Result result;
+    PipelineResult result;
     bool seen[RULE_COUNT] = {false};
     result_init(&result, module);
     Ask asked = {&result,
@@ -54,13 +54,13 @@ VerdictKind check_wholly(Module *module, const CheckRequest *request, Text *rule
         result_check(&result);
     VerdictKind kind = result.kind;
     for (size_t i = 0; i < result.count; i++)
-        tell_rules(&result.verdicts[i], request, seen, rules);
+        report_rules(&result.verdicts[i], request, seen, rules);
     if (kind == VERDICT_FINDINGS && !rules->size) /* of fences alone */
         kind = VERDICT_CLEAN;
     for (size_t i = 0; i < result.count && kind != VERDICT_FINDINGS; i++)
         if (result.verdicts[i].incomplete_count) {
             kind = VERDICT_INCOMPLETE;
-            tell_reasons(&result.verdicts[i], rules);
+            report_reasons(&result.verdicts[i], rules);
         }
     text_addf(rules, "%s", result.problem);
     result_free(&result);

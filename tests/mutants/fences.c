@@ -21,7 +21,7 @@ static void keep_fences(Verdict *verdict, FenceVerdict *said, Text *rules) {
         RuleId rule = verdict->findings[i].rule;
         if (!rule_listed("fence", rule_of(rule)->id))
             continue;
-        said->put_in |= rule == RULE_FENCE_PENDING;
+        said->insert |= rule == RULE_FENCE_PENDING;
         said->left_out |= rule == RULE_FENCE_COMPILER;
         if (rule_of(rule)->severity != SEVERITY_NOTE)
             text_addf(rules, "%s%s", rules->size ? "," : "", rule_of(rule)->id);

@@ -11,7 +11,7 @@ typedef struct FenceVerdict {
     VerdictKind kind; /* of rules about fences alone */
     uint32_t
         lacking;   /* pairs of accesses, the first one a write, without a fence between them, the one that puts it in */
-    bool put_in;   /* of some the compiler puts it in */
+    bool insert;   /* of some the compiler puts it in */
     bool left_out; /* of some it leaves it out itself, of every kernel of the kind */
 } FenceVerdict;
 

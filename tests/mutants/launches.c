@@ -1,7 +1,7 @@
 /* Launches, clusters and, where control depends on data that is not known, several choices of them. */
 #include "launches.h"
 
-enum { WORLDS = 6, MOST_WORLD_CLUSTERS = 4, MOST_CLUSTERS = 256 };
+enum { HAVOC_CHOICES = 6, MOST_HAVOC_CHOICE_CLUSTERS = 4, MOST_CLUSTERS = 256 };
 static const size_t scratch_budget = (size_t)1 << 30;
 
 static const Schedule plain[] = {{.kind = SCHEDULE_EAGER}};
@@ -37,19 +37,19 @@ static void run_cluster(Machine *machine, uint64_t cluster, const Schedule *sche
 static void run_launch(Machine *machine, const Launch *launch, const Plan *plan, const RunWatcher *watcher) {
     machine_launch(machine, launch);
     for (uint64_t cluster = 0; cluster < machine_clusters(machine) && cluster < plan->clusters; cluster++) {
-        machine->world = 0;
+        machine->havoc_choice = 0;
         do
             for (size_t i = 0; i < plan->count; i++)
                 run_cluster(machine, cluster, &plan->schedules[i], watcher);
-        while ((machine->choices || machine->loads_chosen) && cluster < MOST_WORLD_CLUSTERS &&
-               ++machine->world < WORLDS);
+        while ((machine->choices || machine->loads_chosen) && cluster < MOST_HAVOC_CHOICE_CLUSTERS &&
+               ++machine->havoc_choice < HAVOC_CHOICES);
     }
 }
 
 static Machine *machine_of(Module *module, const Op *kernel) {
     const char *problem;
-    Verdict nobody = {.arena = &module->arena};
-    const Program *program = program_compile(module, kernel, 0, &nobody);
+    Verdict ignored = {.arena = &module->arena};
+    const Program *program = program_compile(module, kernel, 0, &ignored);
     Machine *machine = program ? machine_create(&module->arena, program, &problem) : NULL;
     if (machine)
         machine->arena = &module->arena;
@@ -88,5 +88,6 @@ void launches_run(Module *module, const Launch *launch, uint64_t budget, const R
 }
 
 void launches_run_otherwise(Module *module, const Launch *launch, uint64_t budget, const RunWatcher *watcher) {
-    run_kernels(module, launch, budget, &(Plan){others, sizeof others / sizeof *others, MOST_WORLD_CLUSTERS}, watcher);
+    run_kernels(module, launch, budget, &(Plan){others, sizeof others / sizeof *others, MOST_HAVOC_CHOICE_CLUSTERS},
+                watcher);
 }

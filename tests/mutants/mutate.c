@@ -265,7 +265,7 @@ static Judgment judge_fences(const Job *job, const Variant *mutant) {
         return (Judgment){HARMLESS, "harmless"};
     if (said.kind != VERDICT_CLEAN) /* it depends on the release */
         return (Judgment){HARMFUL, "a fence lacks"};
-    if (said.put_in)
+    if (said.insert)
         return (Judgment){HARMLESS, "put back"};
     return said.left_out ? (Judgment){OTHER_DATA, "the compiler's own"} : (Judgment){HARMFUL, "a fence lacks"};
 }

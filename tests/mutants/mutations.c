@@ -494,10 +494,10 @@ static void mutate_fence(Finder *finder) {
     remove_op(finder, NO_FENCE);
     for (const Op *behind = op->next; behind && !behind->implicit && !behind->region_count; behind = behind->next) {
         unsigned count = effects_of(finder->module, behind, effects);
-        bool tells = has_verb(effects, count, EFFECT_ARRIVE);
+        bool reports = has_verb(effects, count, EFFECT_ARRIVE);
         for (unsigned i = 0; i < count; i++)
-            tells |= effect_is_local(&effects[i]) && effects[i].proxy == PROXY_ASYNC;
-        if (!tells)
+            reports |= effect_is_local(&effects[i]) && effects[i].proxy == PROXY_ASYNC;
+        if (!reports)
             continue;
         move_behind(finder, FENCE_LATE, behind);
         return;

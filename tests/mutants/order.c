@@ -46,7 +46,7 @@ typedef struct Knowledge {
     const Op *issuing;
     Set *phases; /* mbarriers, named and cluster barriers, two parities each */
     uint32_t named, cluster;
-    Set flights[MOST_FLIGHTS * 2]; /* by sequence number */
+    Set outstanding_ops[MOST_OUTSTANDING_OPS * 2]; /* by sequence number */
 } Knowledge;
 
 /* ---- Sets ----------------------------------------------------------------------------------------- */
@@ -108,7 +108,7 @@ static bool meet(Knowledge *order, uint32_t a, uint32_t b) {
     if (!*known) {
         const Area *x = &order->areas[a], *y = &order->areas[b];
         bool same = x->view.meta == y->view.meta && x->view.cta == y->view.cta;
-        *known = same && bytes_meet(&x->bytes, &y->bytes) ? 2 : 1;
+        *known = same && bytes_overlap(&x->bytes, &y->bytes) ? 2 : 1;
     }
     return *known == 2;
 }
@@ -251,12 +251,12 @@ static Set *phase(Knowledge *order, uint32_t barrier, uint32_t parity) {
 }
 
 static void signal_event(Knowledge *order, const Event *event, Set *into) {
-    const Flight *flight = event->flight;
+    const Outstanding *outstanding = event->outstanding;
     uint32_t agent = event->agent;
-    if (!flight) {
+    if (!outstanding) {
         join(order, into, &order->known[agent]);
     } else if (event->kind == EVENT_DELIVER) {
-        join(order, into, &order->flights[flight->sequence % (MOST_FLIGHTS * 2)]);
+        join(order, into, &order->outstanding_ops[outstanding->sequence % (MOST_OUTSTANDING_OPS * 2)]);
     } else if (event->effect->effect.done == DONE_COPIES) {
         join(order, into, &order->copies[agent]);
     } else {
@@ -278,10 +278,10 @@ static void observe(void *observer, const Event *event) {
         free_event(order, event);
         break;
     case EVENT_ISSUE: {
-        Set *flight = &order->flights[event->flight->sequence % (MOST_FLIGHTS * 2)];
-        clear(flight);
-        if (event->flight->kind == FLIGHT_BYTES && order->issuing == event->op)
-            join(order, flight, &order->issued);
+        Set *outstanding = &order->outstanding_ops[event->outstanding->sequence % (MOST_OUTSTANDING_OPS * 2)];
+        clear(outstanding);
+        if (event->outstanding->kind == OUTSTANDING_BYTES && order->issuing == event->op)
+            join(order, outstanding, &order->issued);
         break;
     }
     case EVENT_DELIVER:
@@ -314,7 +314,7 @@ static void observe(void *observer, const Event *event) {
     case EVENT_NAMED_ARRIVE:
         join(order, phase(order, order->named + barrier, state->named[barrier].generation), &order->known[agent]);
         break;
-    case EVENT_NAMED_MEET:
+    case EVENT_NAMED_COMPLETE:
         clear(phase(order, order->named + barrier, state->named[barrier].generation));
         break;
     case EVENT_NAMED_SYNC:
@@ -325,7 +325,7 @@ static void observe(void *observer, const Event *event) {
             join(order, phase(order, order->cluster + barrier, state->cluster[barrier].generation),
                  &order->known[agent]);
         break;
-    case EVENT_CLUSTER_MEET:
+    case EVENT_CLUSTER_COMPLETE:
         clear(phase(order, order->cluster + barrier, state->cluster[barrier].generation));
         break;
     case EVENT_CLUSTER_WAIT:

@@ -20,6 +20,7 @@ def fields(name):
     """Names and kinds of a structure's fields in the header."""
     body = re.search(r"typedef struct %s {(.*?)\n} %s;" % (name, name), HEADER, re.S).group(1)
     body = re.sub(r"/\*.*?\*/", "", body, flags=re.S)
+    body = re.sub(r"union {([^;]*;).*?}", r"\1", body, flags=re.S)  # by its first name
     for declaration in filter(None, (part.strip() for part in body.split(";"))):
         function = re.search(r"\(\*(\w+)\)", declaration)
         if function:

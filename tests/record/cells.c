@@ -54,7 +54,7 @@ static void fill_state(Everything *all, uint32_t actors, uint32_t threads, bool 
 
 static bool set_block(const PtxProgram *program, PtxLaunch *launch, const ShadowLaunch *block) {
     const PtxFunction *function = &program->module->functions[program->entry];
-    const PtxSeat *seat = &program->seats[function->parameters + function->parameter_count - 1];
+    const PtxSymbolSlot *seat = &program->seats[function->parameters + function->parameter_count - 1];
     if (!function->parameter_count || seat->bytes != sizeof *block)
         return false;
     memcpy(launch->parameters + seat->at, block, sizeof *block);

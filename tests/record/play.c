@@ -29,7 +29,7 @@
 #include "machine/expand.h"
 #include "machine/simt/schedule/schedule.h"
 #include "ptx/reader.h"
-#include "trace/standing.h"
+#include "trace/thread_status.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ enum { BUDGET = 100000000, KEPT_BUDGET = 10000000, TAG = 7 };
 #define MORE_AT    UINT64_C(0x601200000000)
 #define HOST_AT    UINT64_C(0x600080000000)
 #define HANG_AFTER (hurried ? UINT64_C(1000000) : UINT64_C(100000000))
-#define HURRIED    (record_patience(HANG_AFTER) >> 4) /* once, however many gave up */
+#define HURRIED    (record_spin_timeout(HANG_AFTER) >> 4) /* once, however many gave up */
 
 static unsigned passed, failed;
 static bool verbose, hangs, hurried, orders, cut, global, timeless, launched;
@@ -57,28 +57,29 @@ static void judge(const char *name, const char *problem) {
 /* ---- What threads do ---- */
 
 /* Of each thread of the grid: how much it did, and what, as a number. */
-typedef struct Deeds {
+typedef struct BarrierActs {
     uint64_t *counts, *hashes;
     uint32_t warps, all; /* of a CTA; of the grid */
     const PtxModule *module;
     bool polls; /* strong reads: how often depends on the order */
-} Deeds;
+} BarrierActs;
 
 static uint64_t mix(uint64_t hash, uint64_t value) {
     hash = (hash ^ value) * UINT64_C(0x9E3779B97F4A7C15);
     return hash ^ hash >> 29;
 }
 
-static uint64_t place_of(const PtxSpot *spot) {
-    const PtxBlock *block = spot->block;
-    return block->space == PTX_SPACE_GLOBAL ? block->base + spot->offset
-                                            : (uint64_t)block->space << 60 ^ (uint64_t)block->cta << 32 ^ spot->offset;
+static uint64_t place_of(const PtxLocation *location) {
+    const PtxBlock *block = location->block;
+    return block->space == PTX_SPACE_GLOBAL
+               ? block->base + location->offset
+               : (uint64_t)block->space << 60 ^ (uint64_t)block->cta << 32 ^ location->offset;
 }
 
-static bool is_told(const PtxEvent *event) {
+static bool is_reported(const PtxEvent *event) {
     switch (event->kind) {
     case PTX_EVENT_ACCESS:
-        return !event->flight;
+        return !event->outstanding;
     case PTX_EVENT_FENCE:
     case PTX_EVENT_WARP_SYNC:
     case PTX_EVENT_NAMED_ARRIVE:
@@ -94,7 +95,7 @@ static bool is_told(const PtxEvent *event) {
     case PTX_EVENT_EXPECT:
     case PTX_EVENT_ARRIVE:
     case PTX_EVENT_COMPLETE:
-        return !event->flight;
+        return !event->outstanding;
     default:
         return false;
     }
@@ -107,8 +108,8 @@ static uint32_t plain_line(const PtxModule *module, uint32_t line) {
     return of ? (uint32_t)strtoul(of + strlen(WHOLE_LINE), NULL, 10) : line;
 }
 
-static uint32_t line_of(const Deeds *deeds, const PtxCode *code) {
-    const PtxModule *module = deeds->module;
+static uint32_t line_of(const BarrierActs *barrier_acts, const PtxCode *code) {
+    const PtxModule *module = barrier_acts->module;
     return plain_line(module, source_place(module->source, module->statements[code->statement].begin).line);
 }
 
@@ -121,44 +122,44 @@ static void take_plain_lines(const PtxModule *module, Verdict *verdict) {
 }
 
 static void see(void *observer, const PtxEvent *event) {
-    Deeds *deeds = observer;
-    if (!is_told(event))
+    BarrierActs *barrier_acts = observer;
+    if (!is_reported(event))
         return;
     bool access = event->kind == PTX_EVENT_ACCESS;
     if (access && event->access.strong && event->access.kind != EFFECT_WRITE) {
-        deeds->polls = true;
+        barrier_acts->polls = true;
         return;
     }
     for (uint32_t rest = event->lanes; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
-        uint32_t thread = (event->warp->cta->number * deeds->warps + event->warp->index) * PTX_LANES + lane;
-        uint64_t hash = mix(deeds->hashes[thread], (uint64_t)event->kind);
+        uint32_t thread = (event->warp->cta->number * barrier_acts->warps + event->warp->index) * PTX_LANES + lane;
+        uint64_t hash = mix(barrier_acts->hashes[thread], (uint64_t)event->kind);
         if (event->code) {
-            hash = mix(hash, line_of(deeds, event->code)); /* which it keeps (--launched) */
+            hash = mix(hash, line_of(barrier_acts, event->code)); /* which it keeps (--launched) */
             if (getenv("PLAY_TRACE") && (uint32_t)atoi(getenv("PLAY_TRACE")) == thread)
-                fprintf(stderr, "%p %u line %u kind %d\n", observer, thread, line_of(deeds, event->code),
+                fprintf(stderr, "%p %u line %u kind %d\n", observer, thread, line_of(barrier_acts, event->code),
                         (int)event->kind);
         }
         if (access)
-            hash = mix(mix(hash, place_of(&event->spots[lane])), event->access.kind);
+            hash = mix(mix(hash, place_of(&event->locations[lane])), event->access.kind);
         else
             hash = mix(hash, event->place ^ event->barrier ^ (uint64_t)event->count << 40);
-        deeds->hashes[thread] = hash;
-        deeds->counts[thread]++;
+        barrier_acts->hashes[thread] = hash;
+        barrier_acts->counts[thread]++;
     }
 }
 
-static Deeds deeds_of(Arena *arena, const PtxMachine *machine, const PtxModule *module) {
+static BarrierActs barrier_acts_of(Arena *arena, const PtxMachine *machine, const PtxModule *module) {
     uint32_t warps = (machine->threads_per_cta + PTX_LANES - 1) / PTX_LANES;
     uint32_t all = machine->cta_count * warps * PTX_LANES;
-    return (Deeds){.counts = ARENA_ARRAY(arena, uint64_t, all),
-                   .hashes = ARENA_ARRAY(arena, uint64_t, all),
-                   .warps = warps,
-                   .all = all,
-                   .module = module};
+    return (BarrierActs){.counts = ARENA_ARRAY(arena, uint64_t, all),
+                         .hashes = ARENA_ARRAY(arena, uint64_t, all),
+                         .warps = warps,
+                         .all = all,
+                         .module = module};
 }
 
-static const char *deeds_differ(Arena *arena, const Deeds *ours, const Deeds *theirs) {
+static const char *barrier_acts_differ(Arena *arena, const BarrierActs *ours, const BarrierActs *theirs) {
     for (uint32_t i = 0; i < ours->all; i++) {
         if (ours->counts[i] == theirs->counts[i] && ours->hashes[i] == theirs->hashes[i])
             continue;
@@ -226,7 +227,7 @@ static void turn_around(PtxProgram *program, const PtxModule *module, uint32_t e
             program->seats[i].at += 4 * PTX_WINDOW_SIZE;
     uint64_t at = module->capability >= 90 ? PTX_SHARED_FIRST : 0;
     for (uint32_t i = count; i-- > 0;) {
-        PtxSeat *seat = &program->seats[variables[i]];
+        PtxSymbolSlot *seat = &program->seats[variables[i]];
         uint64_t align = module->variables[variables[i]].align ? module->variables[variables[i]].align : 16;
         if (!seat->bytes)
             continue;
@@ -268,7 +269,7 @@ static void add_block(Case *of, const PtxProgram *program) {
         memcpy(of->with.known, of->launch.known, of->program->parameter_bytes);
     memcpy(of->with.parameters + bytes - sizeof address, &address, sizeof address);
     of->block = (RecordLaunch){.first = FIRST_AT, .more = MORE_AT, .more_count = more_chunks(of), .tag = TAG << 24};
-    of->block.patience = record_patience(hangs ? HANG_AFTER : 0);
+    of->block.spin_timeout = record_spin_timeout(hangs ? HANG_AFTER : 0);
     RecordingLaunch shape = shape_of(of);
     of->block.sample = sample_words(&shape);
     if (hangs)
@@ -390,7 +391,7 @@ static const char *record(Case *of, uint64_t budget, PtxEnd *end) {
         return problem;
     turn_around(program, &of->file->instrumented, of->instrumented_entry);
     add_block(of, program);
-    of->machine = ptx_machine(program, &of->with, GEAR_DATA, &problem);
+    of->machine = ptx_machine(program, &of->with, COMPUTES_ALL, &problem);
     if (!of->machine)
         return problem;
     of->machine->budget = budget;
@@ -485,14 +486,14 @@ static bool is_doubted_at(const Verdict *verdict, uint32_t line) {
     return false;
 }
 
-/* `guessed`: a value that nothing wrote decided something. Code that is inserted asks for it once more, and may be
+/* `havocked`: a value that nothing wrote decided something. Code that is inserted asks for it once more, and may be
  * given another one, which no device does: then the recording is one of a run that cannot be. */
 static const char *verdicts_differ(Arena *arena, const Verdict *machine, const Verdict *played, bool complete,
-                                   bool guessed) {
+                                   bool havocked) {
     const char *problem = missing(arena, machine, played, "the machine");
     if (!problem && complete && !has_incomplete(played))
         problem = missing(arena, played, machine, "the recording");
-    for (size_t i = 0; !problem && complete && !guessed && i < played->incomplete_count; i++) {
+    for (size_t i = 0; !problem && complete && !havocked && i < played->incomplete_count; i++) {
         if (is_doubted_at(machine, played->incomplete[i].ir_line))
             continue;
         Text text = {0};
@@ -517,7 +518,7 @@ static void print_verdict(const char *who, const Verdict *verdict) {
 /* ---- One launch ---- */
 
 /* A wait that goes on forever is recorded forever. */
-static bool ends_alike(PtxEnd plain, PtxEnd recorded) {
+static bool ends_symmetry(PtxEnd plain, PtxEnd recorded) {
     return plain == recorded || (plain == PTX_END_STUCK && recorded == PTX_END_BUDGET);
 }
 
@@ -530,7 +531,7 @@ static const Finding *deadlock_of(const Verdict *verdict) {
 }
 
 /* Records the kernel, and lets both the machine and the recording tell. */
-static const char *tell_both(Case *of, PtxEnd *recorded, Verdict *machine, Verdict *played) {
+static const char *report_both(Case *of, PtxEnd *recorded, Verdict *machine, Verdict *played) {
     ThreadsOptions options = {.launch = &of->given, .only_launch = true};
     *machine = *played = (Verdict){.arena = &of->arena};
     const char *problem = record(of, BUDGET, recorded);
@@ -547,13 +548,13 @@ static const char *tell_both(Case *of, PtxEnd *recorded, Verdict *machine, Verdi
 
 /* Whether no thread can go on, by what was recorded: as who watches a launch decides. */
 static bool stands_still(Case *of) {
-    RecordStanding standing;
+    RecordThreadStatus thread_status;
     RecordShape *shapes = site_shapes(&of->file->sites, of->module, &of->arena);
-    bool tells = record_standing(&standing, &of->recording, shapes, of->file->sites.count);
+    bool reports = record_thread_status(&thread_status, &of->recording, shapes, of->file->sites.count);
     if (verbose)
-        printf("  %" PRIu64 " ended, %" PRIu64 " gave up, %" PRIu64 " held, %" PRIu64 " elsewhere\n", standing.ended,
-               standing.gave_up, standing.held, standing.elsewhere);
-    return tells && standing_still(&standing);
+        printf("  %" PRIu64 " ended, %" PRIu64 " gave up, %" PRIu64 " held, %" PRIu64 " elsewhere\n",
+               thread_status.ended, thread_status.gave_up, thread_status.held, thread_status.elsewhere);
+    return reports && thread_status_still(&thread_status);
 }
 
 /* Stopped on its way, some of its threads can go on. */
@@ -586,7 +587,7 @@ static bool has_rule(const Verdict *verdict, const Finding *of) {
 static const char *compare_timeless(Case *of) {
     Verdict machine, played;
     PtxEnd recorded = PTX_END_UNKNOWN;
-    const char *problem = tell_both(of, &recorded, &machine, &played);
+    const char *problem = report_both(of, &recorded, &machine, &played);
     for (size_t i = 0; !problem && i < machine.finding_count; i++)
         if (machine.findings[i].rule == RULE_RACE_VOLATILE && !has_rule(&played, &machine.findings[i]))
             problem = "the recording does not have race.volatile";
@@ -599,7 +600,7 @@ static const char *compare_timeless(Case *of) {
 static const char *compare_hangs(Case *of) {
     Verdict machine, played;
     PtxEnd recorded = PTX_END_UNKNOWN;
-    const char *problem = tell_both(of, &recorded, &machine, &played);
+    const char *problem = report_both(of, &recorded, &machine, &played);
     if (problem)
         return problem;
     const Finding *ours = deadlock_of(&machine), *theirs = deadlock_of(&played);
@@ -607,7 +608,7 @@ static const char *compare_hangs(Case *of) {
     memcpy(&host, bytes_at(of, HOST_AT, sizeof host), sizeof host);
     if (recorded != PTX_END_STUCK)
         return "the instrumented kernel does not hang";
-    if (of->block.patience != (host.gave_up ? HURRIED : record_patience(HANG_AFTER)))
+    if (of->block.spin_timeout != (host.gave_up ? HURRIED : record_spin_timeout(HANG_AFTER)))
         return "who waits is not told that others gave up";
     if (!host.gave_up && !stands_still(of)) /* no thread reports anything */
         return "threads that cannot go on are taken to run";
@@ -629,28 +630,28 @@ static bool is_of_waits(const Finding *finding) {
 static const char *compare_orders(Case *of) {
     Verdict machine, played;
     PtxEnd recorded = PTX_END_UNKNOWN;
-    const char *problem = tell_both(of, &recorded, &machine, &played);
+    const char *problem = report_both(of, &recorded, &machine, &played);
     if (problem)
         return problem;
     if (recorded != PTX_END_COMPLETE)
         return "the instrumented kernel does not end";
-    bool wrong = false, told = false;
+    bool wrong = false, reported = false;
     for (size_t i = 0; i < machine.finding_count; i++)
         wrong |= is_of_waits(&machine.findings[i]);
     for (size_t i = 0; i < played.finding_count; i++) {
         if (!is_of_waits(&played.findings[i]))
             continue;
-        told = true;
+        reported = true;
         if (!has_rule(&machine, &played.findings[i]))
             return "the recording has a finding that the machine does not have";
     }
-    if (told != wrong)
-        return told ? "the recording tells of an order that is none" : "no other order was found";
+    if (reported != wrong)
+        return reported ? "the recording tells of an order that is none" : "no other order was found";
     problem = missing(&of->arena, &machine, &played, "the machine");
     return problem || wrong ? problem : missing(&of->arena, &played, &machine, "the recording");
 }
 
-/* Whether what is found is told in the same words, as often, whether all is played or not (survey.c). */
+/* Whether what is found is told in the same words, as often, whether all is played or not (prepass.c). */
 static const char *counts_differ(Arena *arena, const Verdict *played, const Verdict *all) {
     Text text = {0};
     for (size_t i = 0; i < played->finding_count && !text.size; i++) {
@@ -711,7 +712,8 @@ static const char *compare(Case *of, PtxMachine *plain) {
     const char *problem = NULL;
     ThreadsOptions options = {.launch = &of->given, .only_launch = true, .orders = ORDERS_EAGER};
     Verdict machine = {.arena = &of->arena}, played = {.arena = &of->arena}, seen = {.arena = &of->arena};
-    Deeds ours = deeds_of(&of->arena, plain, of->plain), theirs = deeds_of(&of->arena, plain, of->module);
+    BarrierActs ours = barrier_acts_of(&of->arena, plain, of->plain),
+                theirs = barrier_acts_of(&of->arena, plain, of->module);
     plain->budget = BUDGET;
     plain->observe = see;
     plain->observer = &ours;
@@ -740,7 +742,7 @@ static const char *compare(Case *of, PtxMachine *plain) {
                     of->block.next <= more_chunks(of);
     /* where lanes meet behind an instruction that they pass by is another place with code that records in it */
     bool passed_by = end == PTX_END_FAULT && plain->fault.rule == RULE_THREADS_MASK;
-    if (!ends_alike(end, recorded) && !passed_by)
+    if (!ends_symmetry(end, recorded) && !passed_by)
         problem = "the instrumented kernel ends in another way";
     if (complete && has_incomplete(&played) && !has_incomplete(&machine)) { /* in other orders it may do so, too */
         ThreadsOptions all = {.launch = &of->given, .only_launch = true};
@@ -749,16 +751,16 @@ static const char *compare(Case *of, PtxMachine *plain) {
     }
     if (!problem && passed_by)
         return NULL; /* the recording is one of a run that went on, which shows nothing of it */
-    if (!problem && complete && !plain->guess_count && !of->another_order)
-        problem = deeds_differ(&of->arena, &ours, &theirs);
+    if (!problem && complete && !plain->havoc_count && !of->another_order)
+        problem = barrier_acts_differ(&of->arena, &ours, &theirs);
     if (!problem)
-        problem = verdicts_differ(&of->arena, &machine, &played, complete, plain->guess_count > 0);
+        problem = verdicts_differ(&of->arena, &machine, &played, complete, plain->havoc_count > 0);
     if (!problem)
-        problem = verdicts_differ(&of->arena, &played, &seen, complete, plain->guess_count > 0);
+        problem = verdicts_differ(&of->arena, &played, &seen, complete, plain->havoc_count > 0);
     if (!problem)
         problem = counts_differ(&of->arena, &played, &seen);
     if (!problem)
-        problem = verdicts_differ(&of->arena, &played, &several, complete, plain->guess_count > 0);
+        problem = verdicts_differ(&of->arena, &played, &several, complete, plain->havoc_count > 0);
     if (!problem)
         problem = counts_differ(&of->arena, &played, &several);
     if (!problem && (used || played.launches->events != several.launches->events ||
@@ -801,7 +803,7 @@ static const char *run_case(Case *of, const char *json) {
     turn_around(of->program, of->module, of->entry);
     of->plain = of->module;
     of->plain_entry = of->entry;
-    PtxMachine *plain = ptx_machine(of->program, &of->launch, GEAR_DATA, &problem);
+    PtxMachine *plain = ptx_machine(of->program, &of->launch, COMPUTES_ALL, &problem);
     File made = {.options = of->file->options};
     if (launched && plain)
         problem = take_launched(of, &made);

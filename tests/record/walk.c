@@ -49,7 +49,7 @@ bool add_recording(Arena *arena, const PtxProgram *program, PtxLaunch *launch, u
     block->more_count = (uint32_t)warps_of(launch) * RECORD_LANES + FURTHER;
     block->more = add_buffer(launch, "weir more", (uint64_t)(block->more_count + 1) * chunk, NULL);
     block->tag = (uint32_t)TAG << 24;
-    block->patience = record_patience(0);
+    block->spin_timeout = record_spin_timeout(0);
     block->sample.run = UINT32_MAX;
     if (!function->parameter_count) {
         *problem = "it has no parameter";

@@ -81,17 +81,17 @@ static Bytes all_of(Accesses *accesses, unsigned line, EffectVerb verb, uint64_t
         op = op->next;
     *elements = 0;
     for (unsigned i = 0; i < accesses->count; i++) {
-        const Told *told = &accesses->told[i];
-        if (told->op != op || told->verb != verb)
+        const Reported *reported = &accesses->reported[i];
+        if (reported->op != op || reported->verb != verb)
             continue;
-        if (!told->known)
-            print_error("%.*s: %s\n", (int)op->name.size, op->name.data, told->reason);
-        assert_true(told->known);
-        *elements += told->elements;
-        assert_true(count + told->bytes.count <= 1 << 14);
-        if (told->bytes.count)
-            memcpy(runs + count, told->bytes.runs, told->bytes.count * sizeof *runs);
-        count += told->bytes.count;
+        if (!reported->known)
+            print_error("%.*s: %s\n", (int)op->name.size, op->name.data, reported->reason);
+        assert_true(reported->known);
+        *elements += reported->elements;
+        assert_true(count + reported->bytes.count <= 1 << 14);
+        if (reported->bytes.count)
+            memcpy(runs + count, reported->bytes.runs, reported->bytes.count * sizeof *runs);
+        count += reported->bytes.count;
     }
     return (Bytes){runs, count};
 }

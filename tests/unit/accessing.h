@@ -7,9 +7,9 @@
 #include "machine/tile/memory/access.h"
 #include "machine/tile/schedule/schedule.h"
 
-enum { MOST_TOLD = 256 };
+enum { MOST_REPORTED = 256 };
 
-typedef struct Told {
+typedef struct Reported {
     const Op *op;
     uint32_t cta;
     EffectVerb verb;
@@ -17,26 +17,26 @@ typedef struct Told {
     const char *reason;
     Bytes bytes;
     uint64_t elements;
-} Told;
+} Reported;
 
 typedef struct Accesses {
     Reading *reading;
     Machine *machine;
     Arena arena;
-    Told told[MOST_TOLD];
+    Reported reported[MOST_REPORTED];
     unsigned count;
 } Accesses;
 
-static inline void tell_access(void *observer, const Event *event) {
+static inline void report_access(void *observer, const Event *event) {
     Accesses *accesses = observer;
     if (event->kind != EVENT_ACCESS || event->effect->effect.space != SPACE_GLOBAL)
         return;
-    assert_true(accesses->count < MOST_TOLD);
-    Told *told = &accesses->told[accesses->count++];
-    *told =
-        (Told){.op = event->op, .cta = agent_cta(accesses->machine, event->agent), .verb = event->effect->effect.verb};
-    told->known =
-        access_elements(accesses->machine, event, &accesses->arena, &told->bytes, &told->elements, &told->reason);
+    assert_true(accesses->count < MOST_REPORTED);
+    Reported *reported = &accesses->reported[accesses->count++];
+    *reported = (Reported){
+        .op = event->op, .cta = agent_cta(accesses->machine, event->agent), .verb = event->effect->effect.verb};
+    reported->known = access_elements(accesses->machine, event, &accesses->arena, &reported->bytes, &reported->elements,
+                                      &reported->reason);
 }
 
 /* Runs the first cluster of a launch, given as the "args" of a launch file. */
@@ -60,7 +60,7 @@ static inline Accesses *run_accesses(const char *kernel, const char *arguments) 
     Machine *machine = accesses->machine = machine_create(arena, program, &problem);
     assert_non_null(machine);
     machine->budget = 10000;
-    machine->observe = tell_access;
+    machine->observe = report_access;
     machine->observer = accesses;
     machine_launch(machine, &launch);
     assert_int_equal(schedule_run(machine, 0, &(Schedule){.kind = SCHEDULE_EAGER}), RUN_COMPLETE);
@@ -80,12 +80,12 @@ static inline void assert_accesses(const char *kernel, const char *arguments, co
     Accesses *accesses = run_accesses(kernel, arguments);
     Text text = {0};
     for (unsigned i = 0; i < accesses->count; i++) {
-        const Told *told = &accesses->told[i];
-        text_addf(&text, "%s ", effect_verb_name(told->verb));
-        if (told->known)
-            access_print(accesses->machine, &told->bytes, 4, &text);
+        const Reported *reported = &accesses->reported[i];
+        text_addf(&text, "%s ", effect_verb_name(reported->verb));
+        if (reported->known)
+            access_print(accesses->machine, &reported->bytes, 4, &text);
         else
-            text_addf(&text, "? %s", told->reason);
+            text_addf(&text, "? %s", reported->reason);
         text_char(&text, '\n');
     }
     text_char(&text, 0);

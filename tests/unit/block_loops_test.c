@@ -56,7 +56,7 @@ static void an_inner_loop_is_in_the_outer_one(void **state) {
     done(reading);
 }
 
-static void what_goes_round_has_one_value_for_the_next_turn(void **state) {
+static void what_goes_around_has_one_value_for_the_next_turn(void **state) {
     (void)state;
     Reading *reading = read_good(nested);
     const Block *outer = block_at(reading, 1), *inner = block_at(reading, 2);
@@ -86,7 +86,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(heads_are_gone_back_to),
         cmocka_unit_test(an_inner_loop_is_in_the_outer_one),
-        cmocka_unit_test(what_goes_round_has_one_value_for_the_next_turn),
+        cmocka_unit_test(what_goes_around_has_one_value_for_the_next_turn),
         cmocka_unit_test(a_branch_stays_in_the_loop_one_way),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

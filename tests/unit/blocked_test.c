@@ -58,7 +58,7 @@ static void assert_clean(const char *text) {
 
 /* ---- Deadlocks ---------------------------------------------------------------------------------------- */
 
-static void nobody_arrives(void **state) {
+static void nothing_arrives(void **state) {
     (void)state;
     assert_finding(AGENTS(INIT(a, 1), "", WAIT(a, 0)), "deadlock.no-producer", "ttng.wait_barrier",
                    "partition0 waits forever for %a[0]: nothing arrives on it");
@@ -305,9 +305,9 @@ static void history_remembers_who_came_and_who_passed(void **state) {
     const BarrierHistory *barrier = &history->barriers[slot];
     assert_true(barrier->initialized);
     assert_int_equal(barrier->init_agent, 0);
-    assert_int_equal(barrier->deeds, 3);
+    assert_int_equal(barrier->barrier_acts, 3);
     assert_int_equal(barrier->phase_count, 1);
-    assert_int_equal(barrier->phase[0].kind, DEED_ARRIVE);
+    assert_int_equal(barrier->phase[0].kind, BARRIER_ACT_ARRIVE);
     assert_int_equal(barrier->last_count, 1);
     assert_int_equal(barrier->last[0].agent, 0);
     assert_int_equal(barrier->waits, 2);
@@ -333,7 +333,7 @@ static void history_counts_the_bytes_of_a_phase(void **state) {
     assert_int_equal(barrier->expected, 256);
     assert_int_equal(barrier->delivered, 128);
     assert_int_equal(barrier->phase_count, 2);
-    assert_int_equal(barrier->phase[1].kind, DEED_DELIVER);
+    assert_int_equal(barrier->phase[1].kind, BARRIER_ACT_DELIVER);
     assert_int_equal(barrier->phase[1].helper, HELPER_TMA);
     assert_true(barrier->ended);
     end_kernel(running);
@@ -341,7 +341,7 @@ static void history_counts_the_bytes_of_a_phase(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nobody_arrives),
+        cmocka_unit_test(nothing_arrives),
         cmocka_unit_test(what_arrives_is_named),
         cmocka_unit_test(bytes_come_before_a_circle),
         cmocka_unit_test(the_parity_does_not_go_with_the_phases),

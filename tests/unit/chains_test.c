@@ -46,7 +46,7 @@ static void a_token_that_goes_around_a_loop_is_a_backward_edge(void **state) {
     planned_done(planned);
 }
 
-static void a_token_that_nobody_takes_is_flagged(void **state) {
+static void a_token_that_nothing_takes_is_flagged(void **state) {
     (void)state;
     Planned *planned = plan_text(KERNEL("  scf.for %i = %c0 to %n step %c1 : i32 {\n" MMA(done, made, false, 1)
                                             LOAD(y, read, done, 2) "  } {async_task_id = array<i32: 1, 2>}\n"));
@@ -132,7 +132,7 @@ static void tokens_are_followed_through_conditions_and_loop_results(void **state
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_token_that_goes_around_a_loop_is_a_backward_edge),
-        cmocka_unit_test(a_token_that_nobody_takes_is_flagged),
+        cmocka_unit_test(a_token_that_nothing_takes_is_flagged),
         cmocka_unit_test(an_accumulator_that_is_never_overwritten_is_not_flagged),
         cmocka_unit_test(a_write_of_its_own_comes_first),
         cmocka_unit_test(a_kernel_with_barriers_is_not_flagged),

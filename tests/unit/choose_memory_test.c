@@ -95,7 +95,7 @@ static void sizes_leave_room_or_are_one(void **state) {
     assert_true(number(&plenty, "n") >= 8);
     assert_int_equal(number(&least, "n"), 1);
     assert_int_equal(least.launch.grid[0], 2);
-    assert_false(programs_are_alike(&plenty.request));
+    assert_false(programs_are_symmetry(&plenty.request));
     end_kernel(plenty.running);
     end_kernel(least.running);
 }
@@ -105,7 +105,7 @@ static void a_kernel_without_an_id_has_two_programs(void **state) {
     (void)state;
     choose_in(&choosing, KERNEL("%out: !tt.ptr<f32>", "    %first = arith.constant 0 : i32\n" STORE), ROOM_PLENTY);
     assert_int_equal(choosing.launch.grid[0], 2);
-    assert_true(programs_are_alike(&choosing.request));
+    assert_true(programs_are_symmetry(&choosing.request));
     end_kernel(choosing.running);
 }
 

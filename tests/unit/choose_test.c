@@ -82,7 +82,7 @@ static void a_loop_that_runs_as_often_as_it_pleases_has_one_launch(void **state)
     end_kernel(choosing.running);
 }
 
-static void loops_around_the_innermost_go_round_too(void **state) {
+static void loops_around_the_innermost_go_around_too(void **state) {
     (void)state;
     static const char text[] =
         KERNEL("%m: i32, %n: i32", RING(2) "    scf.for %k = %c0 to %m step %c2 : i32 {\n" LOOP "    }\n");
@@ -118,7 +118,7 @@ static int64_t most_trips(const char *text) {
     return most;
 }
 
-static void a_while_goes_round_for_what_a_turn_hands_to_the_next(void **state) {
+static void a_while_goes_around_for_what_a_turn_hands_to_the_next(void **state) {
     (void)state;
     assert_int_equal(most_trips(KERNEL("%n: i32", RING(2) TILES("slt", "      scf.condition(%more)"))), 5);
     assert_int_equal(most_trips(KERNEL("%n: i32", RING(6) TILES("slt", "      scf.condition(%more)"))), 13);
@@ -488,7 +488,7 @@ int main(void) {
         cmocka_unit_test(loops_run_0_1_2_and_about_as_often_as_the_ring_is_deep),
         cmocka_unit_test(sizes_are_counted_in_tiles),
         cmocka_unit_test(a_loop_that_runs_as_often_as_it_pleases_has_one_launch),
-        cmocka_unit_test(loops_around_the_innermost_go_round_too),
+        cmocka_unit_test(loops_around_the_innermost_go_around_too),
         cmocka_unit_test(divisibility_is_kept_to),
         cmocka_unit_test(assumptions_are_kept_to),
         cmocka_unit_test(a_flag_is_true_or_false),
@@ -508,7 +508,7 @@ int main(void) {
         cmocka_unit_test(launches_are_chosen_once_for_each_question),
         cmocka_unit_test(a_narrow_counter_comes_round),
         cmocka_unit_test(sizes_of_a_descriptor_are_chosen_as_such),
-        cmocka_unit_test(a_while_goes_round_for_what_a_turn_hands_to_the_next),
+        cmocka_unit_test(a_while_goes_around_for_what_a_turn_hands_to_the_next),
         cmocka_unit_test(a_while_that_looks_further_back_is_left_alone),
         cmocka_unit_test(a_grid_ends_before_a_program_that_divides_by_zero),
         cmocka_unit_test(a_grid_goes_on_where_such_a_program_does_not_divide),

@@ -32,7 +32,7 @@ static Running *launched(const char *text, int64_t x, int64_t y, int64_t z) {
 }
 
 /* Whether all clusters of the last class do what its first does. */
-static void assert_alike(const Classes *classes, Machine *machine, uint64_t first, const char *text) {
+static void assert_symmetry(const ScheduleClasses *classes, Machine *machine, uint64_t first, const char *text) {
     int64_t low[3], high[3];
     classes_last(classes, low, high);
     uint64_t trace = trace_of(machine, first);
@@ -50,11 +50,11 @@ static void assert_alike(const Classes *classes, Machine *machine, uint64_t firs
 static uint64_t count_classes(const char *text, int64_t x, int64_t y, int64_t z) {
     Running *running = launched(text, x, y, z);
     Machine *machine = running->machine;
-    Classes *classes = classes_create(&running->reading->module.arena, machine, false);
+    ScheduleClasses *classes = classes_create(&running->reading->module.arena, machine, false);
     uint64_t cluster, all = machine_clusters(machine);
     while (classes_next(classes, &cluster))
         if (all <= 1 << 12)
-            assert_alike(classes, machine, cluster, text);
+            assert_symmetry(classes, machine, cluster, text);
     uint64_t count = classes_count(classes);
     if (count < MOST_CLASSES)
         assert_int_equal(classes_covered(classes), all);
@@ -145,7 +145,7 @@ static void too_many_classes_are_not_covered(void **state) {
                                                           "    %low = arith.andi %square, %c2 : i32\n"
                                                           "    %c = arith.cmpi eq, %low, %c0 : i32\n" MAY_HANG);
     Running *running = launched(text, HUGE_GRID, 1, 1);
-    Classes *classes = classes_create(&running->reading->module.arena, running->machine, false);
+    ScheduleClasses *classes = classes_create(&running->reading->module.arena, running->machine, false);
     uint64_t cluster;
     while (classes_next(classes, &cluster))
         ;
@@ -160,7 +160,7 @@ static void loads_that_differ_make_every_cluster_its_own_class(void **state) {
         "%p: !tt.ptr<i32>", INIT(bar, 1) "    %n = tt.load %p : !tt.ptr<i32>\n"
                                          "    scf.for %i = %c0 to %n step %c1 : i32 {\n" ARRIVE(bar) "    }\n");
     Running *running = launched(text, 9, 1, 1);
-    Classes *classes = classes_create(&running->reading->module.arena, running->machine, true);
+    ScheduleClasses *classes = classes_create(&running->reading->module.arena, running->machine, true);
     uint64_t cluster;
     while (classes_next(classes, &cluster))
         ;

@@ -11,7 +11,7 @@ enum { MOST_SEEN = 16 };
 typedef struct Watch {
     Running *running;
     Clocks *clocks;
-    Stamp stamps[MOST_SEEN];
+    Epoch stamps[MOST_SEEN];
     uint32_t agents[MOST_SEEN], count;
     Text text;
 } Watch;
@@ -25,7 +25,7 @@ static void observe(void *observer, const Event *event) {
     for (uint32_t i = 0; i < watch->count; i++)
         text_addf(&watch->text, "%s%u%c%u", watch->text.size ? " " : "", watch->count,
                   clocks_follow(watch->clocks, event, watch->stamps[i]) ? '>' : '|', i);
-    watch->stamps[watch->count] = clocks_stamp(watch->clocks, event);
+    watch->stamps[watch->count] = clocks_epoch(watch->clocks, event);
     watch->agents[watch->count++] = event->agent;
 }
 
@@ -85,7 +85,7 @@ static void assert_order_with(const char *text, bool out_of_order, const char *e
 
 /* ---- Agents ----------------------------------------------------------------------------------------- */
 
-static void an_agent_follows_itself_and_whoever_it_waited_for(void **state) {
+static void an_agent_follows_itself_and_what_it_waited_for(void **state) {
     (void)state;
     assert_order(SHARED(LOAD ARRIVE(a), WAIT(a, 0) LOAD AGAIN), "1>0 2>0 2>1");
     assert_order(SHARED(LOAD ARRIVE(a), LOAD), "1|0");
@@ -192,7 +192,7 @@ static void products_are_over_with_a_commit_that_was_waited_for(void **state) {
 #define NAMED_ARRIVE "    ttng.arrive_barrier_named %id, %threads : i32, i32\n"
 #define NAMED_WAIT   "    ttng.wait_barrier_named %id, %threads : i32, i32\n"
 
-static void whoever_meets_at_a_named_barrier_follows_who_came(void **state) {
+static void what_meets_at_a_named_barrier_follows_who_came(void **state) {
     (void)state;
     assert_order(NUMBERED(LOAD NAMED_ARRIVE, NAMED_WAIT LOAD), "1>0");
     assert_order(NUMBERED(NAMED_ARRIVE LOAD, NAMED_WAIT LOAD), "1|0");
@@ -232,7 +232,7 @@ static void the_wait_that_was_enough_is_known_and_who_arrived(void **state) {
     assert_int_equal(clocks_agent(watch->clocks, watch->stamps[0].component), 0);
     assert_null(clocks_raise(watch->clocks, 0, watch->stamps[0])); /* its own */
     assert_true(clocks_know(watch->clocks, 0, watch->stamps[0]));
-    assert_false(clocks_know(watch->clocks, 0, (Stamp){NO_COMPONENT, 0}));
+    assert_false(clocks_know(watch->clocks, 0, (Epoch){NO_COMPONENT, 0}));
     end_watch(watch);
 }
 
@@ -247,7 +247,7 @@ static void a_second_run_knows_nothing_of_the_first(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_agent_follows_itself_and_whoever_it_waited_for),
+        cmocka_unit_test(an_agent_follows_itself_and_what_it_waited_for),
         cmocka_unit_test(partitions_follow_what_started_them_and_their_end_is_followed),
         cmocka_unit_test(a_wait_knows_the_first_phase_that_it_may_have_gone_on_with),
         cmocka_unit_test(a_wait_that_needs_no_arrival_knows_nothing),
@@ -255,7 +255,7 @@ int main(void) {
         cmocka_unit_test(stores_are_over_when_few_enough_are_left),
         cmocka_unit_test(copies_are_over_with_their_group_or_with_the_barrier_they_arrive_on),
         cmocka_unit_test(products_are_over_with_a_commit_that_was_waited_for),
-        cmocka_unit_test(whoever_meets_at_a_named_barrier_follows_who_came),
+        cmocka_unit_test(what_meets_at_a_named_barrier_follows_who_came),
         cmocka_unit_test(a_cluster_barrier_orders_unless_it_is_relaxed),
         cmocka_unit_test(a_fence_before_a_relaxed_cluster_barrier_releases),
         cmocka_unit_test(the_wait_that_was_enough_is_known_and_who_arrived),

@@ -5,7 +5,7 @@
 
 /* ---- Legality ------------------------------------------------------------------------------------- */
 
-static void test_a_span_that_nobody_touched_is_free(void **state) {
+static void test_a_span_that_nothing_touched_is_free(void **state) {
     Consan *engine = engine_of(state);
     for (uint32_t actor = 0; actor < CONSAN_SET_ACTORS; actor++) {
         assert_int_equal(may_read(engine, actor, 3), CONSAN_CLEAN);
@@ -113,7 +113,7 @@ static void test_what_a_base_actor_does_its_helpers_see(void **state) {
     assert_int_equal(may_write(engine, TENSOR + 1, 0), CONSAN_CLEAN);
 }
 
-static void test_what_a_helper_does_is_seen_by_nobody_until_a_barrier_says_so(void **state) {
+static void test_what_a_helper_does_is_seen_by_nothing_until_a_barrier_says_so(void **state) {
     Consan *engine = engine_of(state);
     writes(engine, TMA + 1, 0);
     assert_int_equal(consan_write_visibility(engine, 0, 0), consan_peers(TMA + 1));
@@ -299,7 +299,7 @@ static void test_commit_turns_staged_into_one_and_increments_others(void **state
     assert_int_equal(consan_outstanding_commits(engine, CONSAN_COPY, 1, 0), INT8_MAX);
 }
 
-static void test_a_pending_copy_forbids_every_access_by_anybody(void **state) {
+static void test_a_pending_copy_forbids_every_access_by_anything(void **state) {
     Consan *engine = engine_of(state);
     stages(engine, CONSAN_COPY, 1, 0);
     assert_int_equal(may_read(engine, 1, 0), CONSAN_PENDING_GROUP);
@@ -308,7 +308,7 @@ static void test_a_pending_copy_forbids_every_access_by_anybody(void **state) {
     assert_int_equal(may_write(engine, TMA + 3, 0), CONSAN_PENDING_GROUP);
 }
 
-static void test_a_pending_read_forbids_writes_by_anybody(void **state) {
+static void test_a_pending_read_forbids_writes_by_anything(void **state) {
     Consan *engine = engine_of(state);
     stages(engine, CONSAN_WGMMA, 1, 0);
     stages(engine, CONSAN_STORE, 1, 1);
@@ -595,11 +595,11 @@ static void test_a_barrier_that_hands_memory_over_is_known(void **state) {
     consan_track_frontier(engine, 0, 1, 0);
     consan_transfer(engine, 2, 0, 0);
     consan_transfer(engine, 2, 1, 0);
-    assert_true(consan_handed(engine, 0, span));
-    assert_false(consan_handed(engine, 1, span)); /* it knew that already */
-    assert_true(consan_handed(engine, 0, consan_split(engine, span)));
+    assert_true(consan_forwarded(engine, 0, span));
+    assert_false(consan_forwarded(engine, 1, span)); /* it knew that already */
+    assert_true(consan_forwarded(engine, 0, consan_split(engine, span)));
     consan_reset(engine);
-    assert_false(consan_handed(engine, 0, span));
+    assert_false(consan_forwarded(engine, 0, span));
 }
 
 /* Zeroed memory, and behind it what is not. */
@@ -626,7 +626,7 @@ static void test_no_span_is_behind_the_last_word(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        RULE(a_span_that_nobody_touched_is_free),
+        RULE(a_span_that_nothing_touched_is_free),
         RULE(no_span_is_behind_the_last_word),
         RULE(an_announced_arrival_publishes_what_was_seen_then),
         RULE(a_barrier_that_hands_memory_over_is_known),
@@ -638,7 +638,7 @@ int main(void) {
         RULE(a_conflict_names_the_first_span_the_other_actor_and_its_place),
         RULE(peers_are_a_base_actor_and_its_helpers),
         RULE(what_a_base_actor_does_its_helpers_see),
-        RULE(what_a_helper_does_is_seen_by_nobody_until_a_barrier_says_so),
+        RULE(what_a_helper_does_is_seen_by_nothing_until_a_barrier_says_so),
         RULE(arrive_tracks_visible_reads_and_writes),
         RULE(arrive_tracks_what_a_helper_sees_through_its_base_actor),
         RULE(wait_transfers_to_peers),
@@ -653,8 +653,8 @@ int main(void) {
         RULE(stage_marks_minus_one),
         RULE(memory_that_runs_out_later_is_said),
         RULE(commit_turns_staged_into_one_and_increments_others),
-        RULE(a_pending_copy_forbids_every_access_by_anybody),
-        RULE(a_pending_read_forbids_writes_by_anybody),
+        RULE(a_pending_copy_forbids_every_access_by_anything),
+        RULE(a_pending_read_forbids_writes_by_anything),
         RULE(cp_async_wait_clears_above_n_and_sets_write_visibility),
         RULE(wgmma_wait_clears_above_n_and_makes_the_reads_those_of_its_actor),
         RULE(the_wait_of_another_actor_clears_nothing),

@@ -17,7 +17,7 @@ static void assert_runs(const char *text, unsigned dim, const char *expected) {
     const Op *function = find_op(reading, "tt.func", 0);
     Facts *facts = facts_create(&module->arena, module, function, NULL);
     Contiguity *contiguity = contiguity_create(&module->arena, module, facts);
-    Runs runs = runs_of(contiguity, find_op(reading, "my.use", 0)->operands[0], dim);
+    ContiguityRuns runs = runs_of(contiguity, find_op(reading, "my.use", 0)->operands[0], dim);
     const int64_t numbers[] = {runs.contiguous, runs.constant, runs.divisor};
     Text found = {0};
     for (unsigned i = 0; i < 3; i++)

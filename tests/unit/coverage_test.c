@@ -85,7 +85,7 @@ static void what_cannot_be_solved_is_said(void **state) {
                 "it was not run: the branch at line 19 was not taken; give --arg n=VALUE, or a launch file");
 }
 
-static void a_ring_that_cannot_go_round_is_said(void **state) {
+static void a_ring_that_cannot_go_around_is_said(void **state) {
     (void)state;
     assert_said(KERNEL("%n: i32", "    %ring = ttg.local_alloc : () -> !ring\n"
                                   "    %less = arith.cmpi slt, %n, %c2 : i32\n"
@@ -202,7 +202,7 @@ int main(void) {
         cmocka_unit_test(what_no_launch_can_come_to_is_not_wanted),
         cmocka_unit_test(what_data_decides_is_said),
         cmocka_unit_test(what_cannot_be_solved_is_said),
-        cmocka_unit_test(a_ring_that_cannot_go_round_is_said),
+        cmocka_unit_test(a_ring_that_cannot_go_around_is_said),
         cmocka_unit_test(blocks_and_loops_that_ask_are_counted),
         cmocka_unit_test(a_branch_that_yields_a_slot_goes_both_ways),
         cmocka_unit_test(a_parity_is_settled_by_a_predicate_that_decides_it),

@@ -425,11 +425,11 @@ static void what_does_not_depend_on_an_unknown_is_known(void **state) {
         char body[128];
         const char *types[] = {"i32", "i32", "i32", "i32"};
         snprintf(body, sizeof body, "%%r = %s %%a, %%b : i32", cases[i].op);
-        Word value = word_integer(cases[i].value), nobody_knows = word_unknown(99);
+        Word value = word_integer(cases[i].value), order_not_known = word_unknown(99);
         Case left = {body, "value, unknown", cases[i].value, 0, cases[i].left};
-        check(evaluate_body(types, body, (Word[]){value, nobody_knows, nobody_knows}), &left);
+        check(evaluate_body(types, body, (Word[]){value, order_not_known, order_not_known}), &left);
         Case right = {body, "unknown, value", cases[i].value, 0, cases[i].right};
-        check(evaluate_body(types, body, (Word[]){nobody_knows, value, nobody_knows}), &right);
+        check(evaluate_body(types, body, (Word[]){order_not_known, value, order_not_known}), &right);
     }
 }
 

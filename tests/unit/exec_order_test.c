@@ -98,7 +98,7 @@ static int begin(void **state) {
     for (unsigned i = 0; i < sizeof made / sizeof *made; i++)
         order_free(&made[i]);
     stream_count = freed_count = 0;
-    host = told = pool = (Clock){0};
+    host = reported = pool = (GpuOrderClock){0};
     elsewhere = false;
     library_beside = next_number = copy_count = 0;
     for (uint32_t i = 0; i < ORDER_STREAMS; i++)
@@ -205,7 +205,7 @@ static void test_dependent(void **state) {
     assert_true(is_before(e, launch_dependent(ONE)));
 }
 
-static void test_what_nobody_sees(void **state) {
+static void test_what_nothing_sees(void **state) {
     (void)state;
     uint64_t a = launch_on(ONE);
     order_host_called(named(ONE));
@@ -358,7 +358,7 @@ int main(void) {
         cmocka_unit_test_setup(test_host, begin),
         cmocka_unit_test_setup(test_contexts, begin),
         cmocka_unit_test_setup(test_dependent, begin),
-        cmocka_unit_test_setup(test_what_nobody_sees, begin),
+        cmocka_unit_test_setup(test_what_nothing_sees, begin),
         cmocka_unit_test_setup(test_memory, begin),
         cmocka_unit_test_setup(test_copies, begin),
         cmocka_unit_test_setup(test_streams_come_and_go, begin),

@@ -95,7 +95,7 @@ static void what_is_not_known_is_not_complete(void **state) {
 
 /* ---- Leaving orders out ----------------------------------------------------------------------------- */
 
-static void steps_that_nobody_else_can_see_are_taken_in_one_order(void **state) {
+static void steps_that_nothing_else_can_see_are_taken_in_one_order(void **state) {
     (void)state;
     Running *apart = beside_each_other(false, 8), *together = beside_each_other(true, 8);
     Exploration few = explore(apart->machine, 0, 100000, (size_t)1 << 26, NULL, NULL);
@@ -206,7 +206,7 @@ int main(void) {
         cmocka_unit_test(a_budget_that_is_hit_is_told),
         cmocka_unit_test(memory_that_runs_out_is_told),
         cmocka_unit_test(what_is_not_known_is_not_complete),
-        cmocka_unit_test(steps_that_nobody_else_can_see_are_taken_in_one_order),
+        cmocka_unit_test(steps_that_nothing_else_can_see_are_taken_in_one_order),
         cmocka_unit_test(an_end_behind_a_step_of_ones_own_is_not_lost),
         cmocka_unit_test(who_asks_first_gets_another_answer),
         cmocka_unit_test(an_end_comes_with_the_steps_that_lead_there),

@@ -36,7 +36,7 @@ static void number_loops(Reading *reading, const Text *found, Text *to) {
     text_char(to, 0);
 }
 
-static bool holds(const char *parameters, const char *body, const char *expected) {
+static bool delays(const char *parameters, const char *body, const char *expected) {
     Text kernel = {0}, found = {0}, numbered = {0};
     text_addf(&kernel, "module {\n  tt.func @kernel(%s) {\n%s%s    tt.return\n  }\n}\n", parameters, CONSTANTS, body);
     text_char(&kernel, 0);
@@ -65,7 +65,7 @@ static bool holds(const char *parameters, const char *body, const char *expected
 static void assert_cases(const Case *cases, size_t count) {
     size_t wrong = 0;
     for (size_t i = 0; i < count; i++)
-        wrong += !holds(cases[i].parameters, cases[i].body, cases[i].expected);
+        wrong += !delays(cases[i].parameters, cases[i].body, cases[i].expected);
     assert_int_equal(wrong, 0);
 }
 
@@ -163,7 +163,7 @@ static void counters_of_loops_make_slots_and_phases(void **state) {
                            "      scf.yield %s : i64\n    }\n",
         "accumCnt(loop@2) % 3"};
     assert_expressions(cases);
-    assert_true(holds(inner.parameters, inner.body, inner.expected));
+    assert_true(delays(inner.parameters, inner.body, inner.expected));
 }
 
 static void a_count_goes_through_loops_around_it(void **state) {

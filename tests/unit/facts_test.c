@@ -27,13 +27,13 @@ static const Value *used(const Asking *asking, unsigned index) {
     return use->operands[0];
 }
 
-static Known known_used(const Asking *asking, unsigned index) {
+static IntDomain known_used(const Asking *asking, unsigned index) {
     return known_of(asking->facts, used(asking, index));
 }
 
 #define assert_range(known, low, high)      \
     do {                                    \
-        Known known_ = (known);             \
+        IntDomain known_ = (known);         \
         assert_true(known_.least == (low)); \
         assert_true(known_.most == (high)); \
     } while (0)
@@ -69,9 +69,9 @@ static void arguments_have_the_divisor_that_they_promise(void **state) {
                                    USE(r, !tt.ptr<f16>) USE(s, !tt.ptr<f16>) USE(m, i32)));
     assert_int_equal(known_used(&asking, 0).divisor, 16);
     assert_int_equal(known_used(&asking, 1).divisor, 16);
-    Known odd = known_used(&asking, 2), open = known_used(&asking, 3);
-    assert_int_equal(known_is_multiple(&odd, 16), ANSWER_NO);
-    assert_int_equal(known_is_multiple(&open, 16), ANSWER_OPEN);
+    IntDomain odd = known_used(&asking, 2), open = known_used(&asking, 3);
+    assert_int_equal(known_is_multiple(&odd, 16), TRIBOOL_FALSE);
+    assert_int_equal(known_is_multiple(&open, 16), TRIBOOL_UNKNOWN);
     assert_int_equal(open.divisor, 2);
     assert_int_equal(known_used(&asking, 4).divisor, 1);
     done(asking.reading);
@@ -128,7 +128,7 @@ static void a_loop_counts_between_its_bounds(void **state) {
                               "    scf.for %i = %c1 to %c64 step %c7 : i32 {\n" USE(
                                   i, i32) "    }\n"
                                           "    scf.for %j = %c0 to %n step %c64 : i32 {\n" USE(j, i32) "    }\n"));
-    Known counter = known_used(&asking, 0);
+    IntDomain counter = known_used(&asking, 0);
     assert_range(counter, 1, 57);
     assert_int_equal(counter.modulus, 7);
     assert_int_equal(counter.remainder, 1);

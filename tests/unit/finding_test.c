@@ -139,7 +139,7 @@ static void an_op_name_is_copied(void **state) {
 }
 
 /* As much as every finding has when it is told. */
-static Finding *tell(Verdict *verdict, RuleId rule) {
+static Finding *report(Verdict *verdict, RuleId rule) {
     Finding *finding = verdict_finding(verdict);
     finding->rule = rule;
     finding->message = "it happens";
@@ -152,14 +152,14 @@ static void a_finding_without_a_text_or_a_place_is_none(void **state) {
     for (int missing = 0; missing < 3; missing++) {
         Arena arena;
         Verdict verdict = new_verdict(&arena);
-        Finding *finding = tell(&verdict, RULE_RACE_WAW);
+        Finding *finding = report(&verdict, RULE_RACE_WAW);
         if (missing == 0)
             finding->message = "";
         else if (missing == 1)
             finding->place_count = 0;
         else
             finding->places[0].ir_line = 0;
-        tell(&verdict, RULE_RACE_RAW)->message = "the other one";
+        report(&verdict, RULE_RACE_RAW)->message = "the other one";
         verdict_drop_halves(&verdict);
         verdict_close(&verdict);
         assert_int_equal(verdict.finding_count, 1);
@@ -183,13 +183,13 @@ static void a_finding_has_time_to_be_told(void **state) {
     assert_true(deadline_look());
     assert_true(deadline_passed());
     deadline.end = deadline_now();
-    tell(&verdict, RULE_RACE_WAW);
+    report(&verdict, RULE_RACE_WAW);
     assert_false(deadline_look());
     assert_false(deadline_passed());
     deadline.grant = 1;
     assert_true(deadline_look());
     deadline.end = 1; /* long ago: enough was granted */
-    tell(&verdict, RULE_RACE_WAW);
+    report(&verdict, RULE_RACE_WAW);
     assert_true(deadline_look());
     assert_true(deadline_end());
     assert_false(deadline_look());
@@ -222,7 +222,7 @@ static void a_verdict_is_never_better_than_what_was_looked_at(void **state) {
     verdict_incomplete(&verdict, "", 0, "something is not known");
     verdict_close(&verdict);
     assert_int_equal(verdict.kind, VERDICT_INCOMPLETE);
-    tell(&verdict, RULE_DEADLOCK_CYCLE);
+    report(&verdict, RULE_DEADLOCK_CYCLE);
     verdict_close(&verdict);
     assert_int_equal(verdict.kind, VERDICT_FINDINGS);
     verdict.kind = VERDICT_ERROR;
@@ -348,7 +348,7 @@ static void scopes_have_names_and_an_order(void **state) {
 
 /* A finding as a launch shows it. */
 static void show(Verdict *verdict, const char *fingerprint, const char *launch, bool elsewhere) {
-    Finding *finding = tell(verdict, RULE_BARRIER_BYTES);
+    Finding *finding = report(verdict, RULE_BARRIER_BYTES);
     finding->fingerprint = fingerprint;
     finding->launch = launch;
     finding->elsewhere = elsewhere;

@@ -211,7 +211,7 @@ static void loops_of_branches_lie_in_each_other(void **state) {
 }
 
 /* Where loops start, and where an iteration of one is over. */
-static void edges_tell_about_loops(void **state) {
+static void edges_report_about_loops(void **state) {
     (void)state;
     Flowing flowing = flow_in(FUNCTION("    %x = arith.constant 0 : index\n    scf.for %i = %x to %x step %x {\n" OP_(
         a) "    }\n" OP_(b) "    cf.br ^l\n  ^l:\n" OP_(d) "    cf.cond_br %c, ^l, ^z\n  ^z:\n" OP_(e)));
@@ -274,7 +274,7 @@ int main(void) {
         cmocka_unit_test(an_op_that_is_not_known_may_loop),
         cmocka_unit_test(loops_lie_in_each_other),
         cmocka_unit_test(loops_of_branches_lie_in_each_other),
-        cmocka_unit_test(edges_tell_about_loops),
+        cmocka_unit_test(edges_report_about_loops),
         cmocka_unit_test(a_loop_with_two_entries_is_noticed),
         cmocka_unit_test(a_long_ladder_does_not_take_long),
     };

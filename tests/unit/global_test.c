@@ -105,7 +105,7 @@ static void memory_of_zeros(void **state) {
     assert_int_equal(known(memory, base, 32), 0);
 }
 
-static void places_that_nobody_wrote_agree_with_themselves_alone(void **state) {
+static void places_that_nothing_wrote_agree_with_themselves_alone(void **state) {
     GlobalMemory *memory = memory_of(state);
     int64_t base = add(memory, matrix("a", 64, 64, 32));
     uint64_t before = unknown(memory, base, 32), other = unknown(memory, base + 4, 32);
@@ -204,7 +204,7 @@ static void against_a_memory_of_bytes(void **state) {
     }
 }
 
-static void bulk_data_that_nobody_follows(void **state) {
+static void bulk_data_that_nothing_follows(void **state) {
     GlobalMemory *memory = memory_of(state);
     Area area = matrix("a", 64, 64, 32);
     area.zero = true;
@@ -396,11 +396,11 @@ int main(void) {
         TEST(integers_of_all_widths),
         TEST(what_the_launch_gave),
         TEST(memory_of_zeros),
-        TEST(places_that_nobody_wrote_agree_with_themselves_alone),
+        TEST(places_that_nothing_wrote_agree_with_themselves_alone),
         TEST(what_is_unknown_keeps_its_identity),
         TEST(a_byte_in_the_middle_changes_an_identity),
         TEST(against_a_memory_of_bytes),
-        TEST(bulk_data_that_nobody_follows),
+        TEST(bulk_data_that_nothing_follows),
         TEST(versions_count_known_values),
         TEST(a_reset_gives_the_first_memory_back),
         TEST(nothing_is_kept_outside_of_all_areas),

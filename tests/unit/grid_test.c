@@ -1,7 +1,7 @@
 /* machine/tile/grid/grid: many CTAs on one global memory: locks, barriers, counters, flags, launches, hangs, and
  * repeating. */
+#include "havoc_choice.h"
 #include "share.h"
-#include "world.h"
 
 #include <time.h>
 
@@ -19,33 +19,33 @@ static const char lock[] =
 
 static void spin_lock(void **state) {
     (void)state;
-    World *world = one_launch(lock, 64);
+    HavocChoice *havoc_choice = one_launch(lock, 64);
     for (unsigned i = 0; i < SCHEDULES; i++) {
-        assert_int_equal(run_grid(world, schedules[i]), RUN_COMPLETE);
-        assert_int_equal(value_at(world, 1, 0), 64);
-        assert_int_equal(world->begun, 64);
-        assert_int_equal(world->ended, 64);
-        assert_true(grid_stats(world->grid).communicates);
-        assert_int_equal(grid_stats(world->grid).clusters, 64);
+        assert_int_equal(run_grid(havoc_choice, schedules[i]), RUN_COMPLETE);
+        assert_int_equal(value_at(havoc_choice, 1, 0), 64);
+        assert_int_equal(havoc_choice->begun, 64);
+        assert_int_equal(havoc_choice->ended, 64);
+        assert_true(grid_stats(havoc_choice->grid).communicates);
+        assert_int_equal(grid_stats(havoc_choice->grid).clusters, 64);
     }
-    end_world(world);
+    end_havoc_choice(havoc_choice);
 }
 
 /* Nothing gives the lock back. */
 static void lost_lock(void **state) {
     (void)state;
-    World *world = one_launch(KERNEL("%lock: !tt.ptr<i32>, %count: !tt.ptr<i32>", LOCKED("")), 8);
+    HavocChoice *havoc_choice = one_launch(KERNEL("%lock: !tt.ptr<i32>, %count: !tt.ptr<i32>", LOCKED("")), 8);
     for (unsigned i = 0; i < SCHEDULES; i++) {
-        assert_int_equal(run_grid(world, schedules[i]), RUN_STUCK);
-        assert_int_equal(value_at(world, 1, 0), 1);
+        assert_int_equal(run_grid(havoc_choice, schedules[i]), RUN_STUCK);
+        assert_int_equal(value_at(havoc_choice, 1, 0), 1);
         Sleeper sleepers[8];
-        assert_int_equal(grid_sleepers(world->grid, sleepers, 8), 7);
+        assert_int_equal(grid_sleepers(havoc_choice->grid, sleepers, 8), 7);
         assert_str_equal(sleepers[0].op->name, "tt.atomic_cas");
         assert_int_equal(sleepers[0].address, global_address(0));
         assert_int_equal(sleepers[0].value.bits, 1);
-        assert_int_equal(grid_never_begun(world->grid), 0);
+        assert_int_equal(grid_never_begun(havoc_choice->grid), 0);
     }
-    end_world(world);
+    end_havoc_choice(havoc_choice);
 }
 
 #define GRID_BARRIER(load)                                                                      \
@@ -63,44 +63,44 @@ static void lost_lock(void **state) {
 static const char barrier_of_atomics[] = KERNEL(BARRIER_ARGUMENTS, GRID_BARRIER(ACQUIRE("%bar")));
 static const char barrier_of_loads[] = KERNEL(BARRIER_ARGUMENTS, GRID_BARRIER(VOLATILE("%bar")));
 
-static void assert_barrier(World *world, int64_t programs) {
+static void assert_barrier(HavocChoice *havoc_choice, int64_t programs) {
     for (unsigned i = 0; i < SCHEDULES; i++) {
-        assert_int_equal(run_grid(world, schedules[i]), RUN_COMPLETE);
-        assert_int_equal(value_at(world, 0, 0), programs);
+        assert_int_equal(run_grid(havoc_choice, schedules[i]), RUN_COMPLETE);
+        assert_int_equal(value_at(havoc_choice, 0, 0), programs);
         for (int64_t k = 0; k < programs; k++)
-            assert_int_equal(value_at(world, 2, k), programs - 1 - k);
+            assert_int_equal(value_at(havoc_choice, 2, k), programs - 1 - k);
     }
 }
 
 static void grid_barrier(void **state) {
     (void)state;
     const int64_t many = share_of(1000);
-    World *world = one_launch(barrier_of_atomics, 100);
-    assert_barrier(world, 100);
-    end_world(world);
-    world = one_launch(barrier_of_loads, many);
-    assert_barrier(world, many);
-    assert_int_equal(grid_stats(world->grid).most_live, many);
-    end_world(world);
+    HavocChoice *havoc_choice = one_launch(barrier_of_atomics, 100);
+    assert_barrier(havoc_choice, 100);
+    end_havoc_choice(havoc_choice);
+    havoc_choice = one_launch(barrier_of_loads, many);
+    assert_barrier(havoc_choice, many);
+    assert_int_equal(grid_stats(havoc_choice->grid).most_live, many);
+    end_havoc_choice(havoc_choice);
 }
 
 /* One that cannot be met: some of its CTAs wait for room. */
 static void barrier_without_room(void **state) {
     (void)state;
-    World *world = one_launch(barrier_of_loads, 10);
+    HavocChoice *havoc_choice = one_launch(barrier_of_loads, 10);
     for (unsigned i = 0; i < SCHEDULES; i++) {
         GridOptions options = schedules[i];
         options.resident = 8;
-        assert_int_equal(run_grid(world, options), RUN_STUCK);
-        assert_int_equal(grid_never_begun(world->grid), 2);
+        assert_int_equal(run_grid(havoc_choice, options), RUN_STUCK);
+        assert_int_equal(grid_never_begun(havoc_choice->grid), 2);
         Sleeper sleeper;
-        assert_int_equal(grid_sleepers(world->grid, &sleeper, 1), 8);
+        assert_int_equal(grid_sleepers(havoc_choice->grid, &sleeper, 1), 8);
         assert_str_equal(sleeper.op->name, "tt.load");
         assert_int_equal(sleeper.value.bits, 8);
         options.resident = 10;
-        assert_int_equal(run_grid(world, options), RUN_COMPLETE);
+        assert_int_equal(run_grid(havoc_choice, options), RUN_COMPLETE);
     }
-    end_world(world);
+    end_havoc_choice(havoc_choice);
 }
 
 /* Tiles are handed out by a counter until there are none left; each is counted. */
@@ -117,14 +117,14 @@ static const char counter[] =
 
 static void work_counter(void **state) {
     (void)state;
-    World *world = one_launch(counter, 7);
+    HavocChoice *havoc_choice = one_launch(counter, 7);
     for (unsigned i = 0; i < SCHEDULES; i++) {
-        assert_int_equal(run_grid(world, schedules[i]), RUN_COMPLETE);
-        assert_int_equal(value_at(world, 0, 0), 64 + 7);
+        assert_int_equal(run_grid(havoc_choice, schedules[i]), RUN_COMPLETE);
+        assert_int_equal(value_at(havoc_choice, 0, 0), 64 + 7);
         for (int64_t k = 0; k < 64; k++)
-            assert_int_equal(value_at(world, 1, k), 1);
+            assert_int_equal(value_at(havoc_choice, 1, k), 1);
     }
-    end_world(world);
+    end_havoc_choice(havoc_choice);
 }
 
 /* ---- Several launches ----------------------------------------------------------------------------- */
@@ -142,100 +142,103 @@ static void work_counter(void **state) {
 
 static void flags_between_streams(void **state) {
     (void)state;
-    World *world = world_of(MODULE("1", CONSUMER(SPIN(ACQUIRE("%flag"), "i32", "slt", "%c2")) PRODUCER));
-    add_launch(world, 0, 2);
-    add_launch(world, 1, 2);
+    HavocChoice *havoc_choice =
+        havoc_choice_of(MODULE("1", CONSUMER(SPIN(ACQUIRE("%flag"), "i32", "slt", "%c2")) PRODUCER));
+    add_launch(havoc_choice, 0, 2);
+    add_launch(havoc_choice, 1, 2);
     for (unsigned i = 0; i < SCHEDULES; i++) {
-        assert_int_equal(run_grid(world, schedules[i]), RUN_COMPLETE);
-        assert_int_equal(value_at(world, 2, 0), 7);
-        assert_int_equal(value_at(world, 2, 1), 7);
+        assert_int_equal(run_grid(havoc_choice, schedules[i]), RUN_COMPLETE);
+        assert_int_equal(value_at(havoc_choice, 2, 0), 7);
+        assert_int_equal(value_at(havoc_choice, 2, 1), 7);
     }
     /* There is room for the consumers alone. */
-    assert_int_equal(run_grid(world, (GridOptions){.kind = GRID_FORWARD, .resident = 2}), RUN_STUCK);
-    assert_int_equal(grid_never_begun(world->grid), 2);
-    end_world(world);
+    assert_int_equal(run_grid(havoc_choice, (GridOptions){.kind = GRID_FORWARD, .resident = 2}), RUN_STUCK);
+    assert_int_equal(grid_never_begun(havoc_choice->grid), 2);
+    end_havoc_choice(havoc_choice);
 }
 
 static void one_after_the_other(void **state) {
     (void)state;
     static const uint32_t first[] = {0};
-    World *world = world_of(MODULE("1", PRODUCER CONSUMER("")));
-    add_launch(world, 0, 3);
-    GridLaunch *second = add_launch(world, 1, 3);
+    HavocChoice *havoc_choice = havoc_choice_of(MODULE("1", PRODUCER CONSUMER("")));
+    add_launch(havoc_choice, 0, 3);
+    GridLaunch *second = add_launch(havoc_choice, 1, 3);
     second->after = first;
     second->after_count = 1;
     for (unsigned i = 0; i < SCHEDULES; i++) {
-        assert_int_equal(run_grid(world, schedules[i]), RUN_COMPLETE);
+        assert_int_equal(run_grid(havoc_choice, schedules[i]), RUN_COMPLETE);
         for (int64_t k = 0; k < 3; k++)
-            assert_int_equal(value_at(world, 2, k), 7);
+            assert_int_equal(value_at(havoc_choice, 2, k), 7);
     }
-    end_world(world);
+    end_havoc_choice(havoc_choice);
 }
 
 static void waits_for_launches(void **state) {
     (void)state;
     static const uint32_t first[] = {0};
-    World *world = world_of(MODULE("1", PRODUCER CONSUMER("    tt.grid_dependency_wait\n")));
-    add_launch(world, 0, 3);
-    GridLaunch *second = add_launch(world, 1, 3);
+    HavocChoice *havoc_choice = havoc_choice_of(MODULE("1", PRODUCER CONSUMER("    tt.grid_dependency_wait\n")));
+    add_launch(havoc_choice, 0, 3);
+    GridLaunch *second = add_launch(havoc_choice, 1, 3);
     second->awaited = first;
     second->awaited_count = 1;
     for (unsigned i = 0; i < SCHEDULES; i++) {
-        assert_int_equal(run_grid(world, schedules[i]), RUN_COMPLETE);
+        assert_int_equal(run_grid(havoc_choice, schedules[i]), RUN_COMPLETE);
         for (int64_t k = 0; k < 3; k++)
-            assert_int_equal(value_at(world, 2, k), 7);
+            assert_int_equal(value_at(havoc_choice, 2, k), 7);
     }
-    end_world(world);
+    end_havoc_choice(havoc_choice);
 }
 
 static void wrong_launches(void **state) {
     (void)state;
     static const uint32_t itself[] = {0};
     const char *problem = NULL;
-    World *world = one_launch(lock, 1);
-    world->launches[0].after = itself;
-    world->launches[0].after_count = 1;
-    assert_null(grid_create(&world->arena, world->memory, world->launches, 1, &problem));
+    HavocChoice *havoc_choice = one_launch(lock, 1);
+    havoc_choice->launches[0].after = itself;
+    havoc_choice->launches[0].after_count = 1;
+    assert_null(grid_create(&havoc_choice->arena, havoc_choice->memory, havoc_choice->launches, 1, &problem));
     assert_non_null(problem);
-    world->launches[0].after_count = 0;
-    world->how[0].grid[0] = INT64_C(1) << 40;
+    havoc_choice->launches[0].after_count = 0;
+    havoc_choice->how[0].grid[0] = INT64_C(1) << 40;
     problem = NULL;
-    assert_null(grid_create(&world->arena, world->memory, world->launches, 1, &problem));
+    assert_null(grid_create(&havoc_choice->arena, havoc_choice->memory, havoc_choice->launches, 1, &problem));
     assert_non_null(problem);
-    world->how[0].grid[0] = 1;
-    assert_int_equal(run_grid(world, (GridOptions){0}), RUN_COMPLETE);
-    end_world(world);
+    havoc_choice->how[0].grid[0] = 1;
+    assert_int_equal(run_grid(havoc_choice, (GridOptions){0}), RUN_COMPLETE);
+    end_havoc_choice(havoc_choice);
 }
 
 /* ---- Hangs ---------------------------------------------------------------------------------------- */
 
 static void flag_never_set(void **state) {
     (void)state;
-    World *world = one_launch(KERNEL("%flag: !tt.ptr<i32>", SPIN(VOLATILE("%flag"), "i32", "eq", "%c0")), 3);
-    assert_int_equal(run_grid(world, (GridOptions){.kind = GRID_FORWARD}), RUN_STUCK);
+    HavocChoice *havoc_choice =
+        one_launch(KERNEL("%flag: !tt.ptr<i32>", SPIN(VOLATILE("%flag"), "i32", "eq", "%c0")), 3);
+    assert_int_equal(run_grid(havoc_choice, (GridOptions){.kind = GRID_FORWARD}), RUN_STUCK);
     Sleeper sleepers[3];
-    assert_int_equal(grid_sleepers(world->grid, sleepers, 3), 3);
+    assert_int_equal(grid_sleepers(havoc_choice->grid, sleepers, 3), 3);
     for (unsigned i = 0; i < 3; i++) {
         assert_int_equal(sleepers[i].cta, i);
         assert_int_equal(sleepers[i].address, global_address(0));
         assert_int_equal(sleepers[i].value.bits, 0);
         assert_str_equal(sleepers[i].op->name, "tt.load");
     }
-    assert_true(grid_stats(world->grid).instructions < 100);
-    end_world(world);
+    assert_true(grid_stats(havoc_choice->grid).instructions < 100);
+    end_havoc_choice(havoc_choice);
 }
 
 /* A plain load that control depends on is looked at again, too. */
 static void plain_flag(void **state) {
     (void)state;
-    World *world = one_launch(KERNEL("%flag: !tt.ptr<i32>", PROGRAM_ID
-                                     "    %first = arith.cmpi eq, %pid, %c0 : i32\n    scf.if %first {\n" SPIN(
-                                         "      %found = tt.load %flag : !tt.ptr<i32>\n", "i32", "eq",
-                                         "%c0") "    } else {\n" STORE("%flag", "%c1") "    }\n"),
-                              2);
+    HavocChoice *havoc_choice =
+        one_launch(KERNEL("%flag: !tt.ptr<i32>",
+                          PROGRAM_ID "    %first = arith.cmpi eq, %pid, %c0 : i32\n    scf.if %first {\n" SPIN(
+                              "      %found = tt.load %flag : !tt.ptr<i32>\n", "i32", "eq",
+                              "%c0") "    } else {\n" STORE("%flag", "%c1") "    }\n"),
+                   2);
     for (unsigned i = 0; i < SCHEDULES; i++)
-        assert_int_equal(run_grid(world, schedules[i]), RUN_COMPLETE);
-    end_world(world);
+        assert_int_equal(run_grid(havoc_choice, schedules[i]), RUN_COMPLETE);
+    end_havoc_choice(havoc_choice);
 }
 
 /* A loop that counts never looks the same; it ends by the budget, and others have turns all the same. */
@@ -251,11 +254,12 @@ static void counting_spin(void **state) {
                      "    ^bb0(%i: i64):\n      %j = arith.addi %i, %one : i64\n      scf.yield %j : i64\n    }\n"
                      "    tt.store %out, %n : !tt.ptr<i64>\n    } else {\n" ADD("%was", "%flag", "%c1",
                                                                                 "release") "    }\n");
-    World *world = one_launch(text, 2);
+    HavocChoice *havoc_choice = one_launch(text, 2);
     for (unsigned i = 0; i < SCHEDULES; i++)
-        assert_int_equal(run_grid(world, schedules[i]), RUN_COMPLETE);
-    assert_int_equal(run_grid(world, (GridOptions){.kind = GRID_FORWARD, .resident = 1, .budget = 100000}), RUN_BUDGET);
-    end_world(world);
+        assert_int_equal(run_grid(havoc_choice, schedules[i]), RUN_COMPLETE);
+    assert_int_equal(run_grid(havoc_choice, (GridOptions){.kind = GRID_FORWARD, .resident = 1, .budget = 100000}),
+                     RUN_BUDGET);
+    end_havoc_choice(havoc_choice);
 }
 
 static const char poll[] =
@@ -269,28 +273,28 @@ static const char poll[] =
 
 static void polls(void **state) {
     (void)state;
-    World *world = one_launch(poll, 3);
+    HavocChoice *havoc_choice = one_launch(poll, 3);
     for (unsigned i = 0; i < SCHEDULES; i++) {
-        assert_int_equal(run_grid(world, schedules[i]), RUN_COMPLETE);
-        assert_int_equal(value_at(world, 1, 0), 2);
+        assert_int_equal(run_grid(havoc_choice, schedules[i]), RUN_COMPLETE);
+        assert_int_equal(value_at(havoc_choice, 1, 0), 2);
     }
-    end_world(world);
+    end_havoc_choice(havoc_choice);
     /* It never comes: time runs out. */
-    world = one_launch(poll, 2);
+    havoc_choice = one_launch(poll, 2);
     for (unsigned i = 0; i < SCHEDULES; i++) {
-        assert_int_equal(run_grid(world, schedules[i]), RUN_COMPLETE);
-        assert_int_equal(value_at(world, 1, 0), 1);
+        assert_int_equal(run_grid(havoc_choice, schedules[i]), RUN_COMPLETE);
+        assert_int_equal(value_at(havoc_choice, 1, 0), 1);
     }
-    end_world(world);
+    end_havoc_choice(havoc_choice);
     /* Without a timeout that is a hang. */
-    world = one_launch(KERNEL("%flag: !tt.ptr<i32>", "    %ok = tt.atomic_poll acquire, gpu, %flag, %c2 : "
-                                                     "!tt.ptr<i32>, i32 -> i1\n"),
-                       2);
-    assert_int_equal(run_grid(world, (GridOptions){0}), RUN_STUCK);
+    havoc_choice = one_launch(KERNEL("%flag: !tt.ptr<i32>", "    %ok = tt.atomic_poll acquire, gpu, %flag, %c2 : "
+                                                            "!tt.ptr<i32>, i32 -> i1\n"),
+                              2);
+    assert_int_equal(run_grid(havoc_choice, (GridOptions){0}), RUN_STUCK);
     Sleeper sleeper;
-    assert_int_equal(grid_sleepers(world->grid, &sleeper, 1), 2);
+    assert_int_equal(grid_sleepers(havoc_choice->grid, &sleeper, 1), 2);
     assert_int_equal(sleeper.address, global_address(0));
-    end_world(world);
+    end_havoc_choice(havoc_choice);
 }
 
 /* ---- Repeating ------------------------------------------------------------------------------------ */
@@ -302,70 +306,70 @@ static void repeats(void **state) {
         int64_t programs;
     } kernels[] = {{lock, 16}, {barrier_of_loads, 20}, {counter, 5}, {poll, 2}, {poll, 3}};
     for (unsigned i = 0; i < sizeof kernels / sizeof *kernels; i++) {
-        World *world = one_launch(kernels[i].text, kernels[i].programs);
+        HavocChoice *havoc_choice = one_launch(kernels[i].text, kernels[i].programs);
         for (unsigned k = 0; k < SCHEDULES; k++) {
-            Turns turns = {.arena = &world->arena}, again = {.arena = &world->arena};
+            Turns turns = {.arena = &havoc_choice->arena}, again = {.arena = &havoc_choice->arena};
             GridOptions options = schedules[k];
             options.record = &turns;
-            assert_int_equal(run_grid(world, options), RUN_COMPLETE);
-            GridStats first = grid_stats(world->grid);
-            uint64_t events = world->events;
+            assert_int_equal(run_grid(havoc_choice, options), RUN_COMPLETE);
+            GridStats first = grid_stats(havoc_choice->grid);
+            uint64_t events = havoc_choice->events;
             options = (GridOptions){.kind = GRID_REPLAY, .replay = &turns, .record = &again};
-            assert_int_equal(run_grid(world, options), RUN_COMPLETE);
-            GridStats second = grid_stats(world->grid);
-            assert_int_equal(world->events, events);
+            assert_int_equal(run_grid(havoc_choice, options), RUN_COMPLETE);
+            GridStats second = grid_stats(havoc_choice->grid);
+            assert_int_equal(havoc_choice->events, events);
             assert_int_equal(first.turns, second.turns);
             assert_int_equal(first.instructions, second.instructions);
             assert_int_equal(turns.count, again.count);
             assert_memory_equal(turns.turns, again.turns, turns.count * sizeof *turns.turns);
             turns.count--;
-            assert_int_equal(run_grid(world, options), RUN_DIVERGED);
+            assert_int_equal(run_grid(havoc_choice, options), RUN_DIVERGED);
         }
-        end_world(world);
+        end_havoc_choice(havoc_choice);
     }
 }
 
 static void repeats_a_hang(void **state) {
     (void)state;
-    World *world = one_launch(KERNEL("%lock: !tt.ptr<i32>, %count: !tt.ptr<i32>", LOCKED("")), 8);
+    HavocChoice *havoc_choice = one_launch(KERNEL("%lock: !tt.ptr<i32>, %count: !tt.ptr<i32>", LOCKED("")), 8);
     for (unsigned k = 0; k < SCHEDULES; k++) {
-        Turns turns = {.arena = &world->arena};
+        Turns turns = {.arena = &havoc_choice->arena};
         GridOptions options = schedules[k];
         options.record = &turns;
-        assert_int_equal(run_grid(world, options), RUN_STUCK);
-        assert_int_equal(run_grid(world, (GridOptions){.kind = GRID_REPLAY, .replay = &turns}), RUN_STUCK);
-        assert_int_equal(grid_sleepers(world->grid, NULL, 0), 7);
+        assert_int_equal(run_grid(havoc_choice, options), RUN_STUCK);
+        assert_int_equal(run_grid(havoc_choice, (GridOptions){.kind = GRID_REPLAY, .replay = &turns}), RUN_STUCK);
+        assert_int_equal(grid_sleepers(havoc_choice->grid, NULL, 0), 7);
     }
-    end_world(world);
+    end_havoc_choice(havoc_choice);
 }
 
 /* One cluster alone, with what its loads gave: it does its own tiles, in a program that has less of the kernel, too. */
 static void given_loads(void **state) {
     (void)state;
-    World *world = one_launch(counter, 3);
-    assert_int_equal(run_grid(world, (GridOptions){.kind = GRID_ROUND_ROBIN, .keep_loads = true}), RUN_COMPLETE);
-    Verdict verdict = {.arena = &world->arena};
+    HavocChoice *havoc_choice = one_launch(counter, 3);
+    assert_int_equal(run_grid(havoc_choice, (GridOptions){.kind = GRID_ROUND_ROBIN, .keep_loads = true}), RUN_COMPLETE);
+    Verdict verdict = {.arena = &havoc_choice->arena};
     const Program *programs[] = {
-        world->launches[0].program,
-        program_compile(&world->reading->module, find_op(world->reading, "tt.func", 0), 0, &verdict)};
+        havoc_choice->launches[0].program,
+        program_compile(&havoc_choice->reading->module, find_op(havoc_choice->reading, "tt.func", 0), 0, &verdict)};
     for (unsigned i = 0; i < 2; i++) {
         const char *problem = NULL;
-        Machine *machine = machine_create(&world->arena, programs[i], &problem);
+        Machine *machine = machine_create(&havoc_choice->arena, programs[i], &problem);
         machine->budget = 10000;
-        machine_launch(machine, &world->how[0]);
+        machine_launch(machine, &havoc_choice->how[0]);
         uint64_t alone = 0, together = 0;
         for (uint64_t cluster = 0; cluster < 3; cluster++) {
             machine_give_loads(machine, NULL);
             assert_int_equal(schedule_run(machine, cluster, &(Schedule){.kind = SCHEDULE_EAGER}), RUN_COMPLETE);
             alone += machine->used;
-            machine_give_loads(machine, grid_loads(world->grid, 0, cluster));
+            machine_give_loads(machine, grid_loads(havoc_choice->grid, 0, cluster));
             assert_int_equal(schedule_run(machine, cluster, &(Schedule){.kind = SCHEDULE_EAGER}), RUN_COMPLETE);
             together += machine->used;
         }
         assert_true(together > 64 && 2 * together < alone);
     }
-    assert_null(grid_loads(world->grid, 0, 3));
-    end_world(world);
+    assert_null(grid_loads(havoc_choice->grid, 0, 3));
+    end_havoc_choice(havoc_choice);
 }
 
 /* ---- Size ----------------------------------------------------------------------------------------- */
@@ -390,23 +394,23 @@ static const char elementwise[] =
 
 static void many_programs(void **state) {
     (void)state;
-    World *world = one_launch(elementwise, 4096);
+    HavocChoice *havoc_choice = one_launch(elementwise, 4096);
     for (unsigned i = 0; i < SCHEDULES; i++) {
         double before = seconds();
-        assert_int_equal(run_grid(world, schedules[i]), RUN_COMPLETE);
+        assert_int_equal(run_grid(havoc_choice, schedules[i]), RUN_COMPLETE);
         if (getenv("VERBOSE"))
             print_message("%u: %.3f s\n", i, seconds() - before);
-        assert_int_equal(world->ended, 4096);
-        assert_int_equal(grid_stats(world->grid).most_live, 1);
-        assert_false(grid_stats(world->grid).communicates);
+        assert_int_equal(havoc_choice->ended, 4096);
+        assert_int_equal(grid_stats(havoc_choice->grid).most_live, 1);
+        assert_false(grid_stats(havoc_choice->grid).communicates);
     }
-    end_world(world);
+    end_havoc_choice(havoc_choice);
 }
 
 /* A kernel that runs long throws away the tensors that it no longer needs. */
 static void long_run(void **state) {
     (void)state;
-    World *world =
+    HavocChoice *havoc_choice =
         one_launch(KERNEL("%to: !tt.ptr<i32>",
                           TENSOR("    %n = arith.constant 100000 : i32\n"
                                  "    %sum = scf.for %i = %c0 to %n step %c1 iter_args(%s = %ones) -> (tensor<128xi32, "
@@ -415,22 +419,22 @@ static void long_run(void **state) {
                                  "      scf.yield %t : tensor<128xi32, #blocked>\n    }\n"
                                  "    tt.store %p, %sum : tensor<128x!tt.ptr<i32>, #blocked>\n")),
                    1);
-    assert_int_equal(run_grid(world, (GridOptions){.memory = (size_t)8 << 20}), RUN_COMPLETE);
-    assert_int_equal(value_at(world, 0, 0), 1);
-    assert_int_equal(value_at(world, 0, 127), 1 + 127 * 100000);
-    assert_int_equal(run_grid(world, (GridOptions){.budget = 1000}), RUN_BUDGET);
+    assert_int_equal(run_grid(havoc_choice, (GridOptions){.memory = (size_t)8 << 20}), RUN_COMPLETE);
+    assert_int_equal(value_at(havoc_choice, 0, 0), 1);
+    assert_int_equal(value_at(havoc_choice, 0, 127), 1 + 127 * 100000);
+    assert_int_equal(run_grid(havoc_choice, (GridOptions){.budget = 1000}), RUN_BUDGET);
     uint32_t launch = 7;
     uint64_t cluster = 7;
-    assert_non_null(grid_ended_by(world->grid, &launch, &cluster));
+    assert_non_null(grid_ended_by(havoc_choice->grid, &launch, &cluster));
     assert_int_equal(launch, 0);
     assert_int_equal(cluster, 0);
-    end_world(world);
+    end_havoc_choice(havoc_choice);
 }
 
 /* The same for descriptors; each is used, and the first one to the end. */
 static void many_descriptors(void **state) {
     (void)state;
-    World *world = one_launch(
+    HavocChoice *havoc_choice = one_launch(
         KERNEL("%to: !tt.ptr<i32>, %other: !tt.ptr<i32>",
                "    %n = arith.constant 6000 : i32\n    %size = arith.constant 64 : i32\n"
                "    %stride = arith.constant 1 : i64\n    %ones = arith.constant dense<1> : tensor<64xi32, #blocked>\n"
@@ -445,29 +449,29 @@ static void many_descriptors(void **state) {
                "    tt.descriptor_store %first[%c0], %ones : !tt.tensordesc<tensor<64xi32, #flat>>, tensor<64xi32, "
                "#blocked>\n"),
         1);
-    assert_int_equal(run_grid(world, (GridOptions){.memory = (size_t)4 << 20}), RUN_COMPLETE);
-    assert_int_equal(global_read(world->memory, global_address(0), 32).kind, WORD_UNKNOWN);
-    assert_int_equal(global_read(world->memory, global_address(0) + 4 * (5999 + 63), 32).kind, WORD_UNKNOWN);
-    assert_int_equal(value_at(world, 0, 5999 + 64), 0);
-    assert_int_equal(global_read(world->memory, global_address(1) + 4 * 63, 32).kind, WORD_UNKNOWN);
-    assert_int_equal(value_at(world, 1, 64), 0);
-    end_world(world);
+    assert_int_equal(run_grid(havoc_choice, (GridOptions){.memory = (size_t)4 << 20}), RUN_COMPLETE);
+    assert_int_equal(global_read(havoc_choice->memory, global_address(0), 32).kind, WORD_UNKNOWN);
+    assert_int_equal(global_read(havoc_choice->memory, global_address(0) + 4 * (5999 + 63), 32).kind, WORD_UNKNOWN);
+    assert_int_equal(value_at(havoc_choice, 0, 5999 + 64), 0);
+    assert_int_equal(global_read(havoc_choice->memory, global_address(1) + 4 * 63, 32).kind, WORD_UNKNOWN);
+    assert_int_equal(value_at(havoc_choice, 1, 64), 0);
+    end_havoc_choice(havoc_choice);
 }
 
 /* With less memory than its CTAs need at once, a run ends; the next one has more. */
 static void out_of_memory(void **state) {
     (void)state;
-    World *world = one_launch(barrier_of_loads, 500);
+    HavocChoice *havoc_choice = one_launch(barrier_of_loads, 500);
     for (unsigned i = 0; i < SCHEDULES; i++)
         for (size_t memory = (size_t)1 << 14; memory < (size_t)1 << 23; memory += memory / 3) {
             GridOptions options = schedules[i];
             options.memory = memory;
             options.keep_loads = true;
-            RunEnd end = run_grid(world, options);
+            RunEnd end = run_grid(havoc_choice, options);
             assert_true(end == RUN_BUDGET || (end == RUN_COMPLETE && memory > 500 * 1000));
         }
-    assert_int_equal(run_grid(world, (GridOptions){0}), RUN_COMPLETE);
-    end_world(world);
+    assert_int_equal(run_grid(havoc_choice, (GridOptions){0}), RUN_COMPLETE);
+    end_havoc_choice(havoc_choice);
 }
 
 int main(void) {

@@ -40,7 +40,7 @@ static void an_access_in_flight_is_judged_again_at_its_end(void **state) {
             gsan_complete(run.gsan, ticket, run.threads[0]);
         weak(&run, 0, GSAN_WRITE, DATA, 4);
         gsan_end(run.gsan, run.threads[0]);
-        assert_int_equal(run.told, !waits);
+        assert_int_equal(run.reported, !waits);
         is_fine(&run);
     }
 }
@@ -60,7 +60,7 @@ static void a_release_publishes_only_what_was_waited_for(void **state) {
             gsan_complete(run.gsan, ticket, run.threads[0]);
         strong(&run, 1, GSAN_READ, GSAN_ACQUIRE, GSAN_GPU);
         weak(&run, 1, GSAN_READ, DATA, 4);
-        assert_int_equal(run.told, !waits);
+        assert_int_equal(run.reported, !waits);
         if (!waits && mode == GSAN_EXACT)
             assert_int_equal(run.races[0].reason, GSAN_UNFINISHED);
         is_fine(&run);
@@ -99,7 +99,7 @@ static void operations_of_one_thread_are_not_ordered(void **state) {
         if (!waits)
             gsan_complete(run.gsan, one, run.threads[0]);
         gsan_complete(run.gsan, two, run.threads[0]);
-        assert_int_equal(run.told, !waits);
+        assert_int_equal(run.reported, !waits);
         is_fine(&run);
     }
 }
@@ -114,7 +114,7 @@ static void asynchronous_reads_and_reductions_go_together(void **state) {
             asynchronous(&run, i % 2, gsan_issue(run.gsan, run.threads[i % 2]), kind, DATA + 16 * i, 256);
         gsan_end(run.gsan, run.threads[0]);
         gsan_end(run.gsan, run.threads[1]);
-        assert_int_equal(run.told, 0);
+        assert_int_equal(run.reported, 0);
         is_fine(&run);
     }
 }
@@ -133,13 +133,13 @@ static void each_element_in_flight_is_judged_at_its_end(void **state) {
             gsan_complete(run.gsan, ticket, run.threads[0]);
         weak(&run, 0, GSAN_READ, DATA + 128, 4);
         gsan_end(run.gsan, run.threads[0]);
-        assert_int_equal(run.told, !waits);
+        assert_int_equal(run.reported, !waits);
         is_fine(&run);
     }
 }
 
 /* An operation that another CTA of the cluster has waited for, or both. */
-static void whoever_waits_has_it_before_itself(void **state) {
+static void what_waits_has_it_before_itself(void **state) {
     (void)state;
     IN_BOTH_MODES(mode)
     for (uint32_t who = 0; who < 3; who++) {
@@ -154,7 +154,7 @@ static void whoever_waits_has_it_before_itself(void **state) {
         if (who != 0)
             gsan_complete(run.gsan, ticket, run.threads[1]);
         weak(&run, 1, GSAN_WRITE, DATA, 4);
-        assert_int_equal(run.told, who == 0);
+        assert_int_equal(run.reported, who == 0);
         is_fine(&run);
     }
 }
@@ -344,7 +344,7 @@ static void a_barrier_of_a_whole_grid(void **state) {
             gsan_access(run.gsan, threads[i], 4, GSAN_READ, GSAN_WEAK, 0, 0, data, data + 4 * ctas);
         }
     }
-    assert_int_equal(run.told, 0);
+    assert_int_equal(run.reported, 0);
     assert_true(gsan_stats(run.gsan).clock_bytes < 64 << 20);
     free(threads);
     is_fine(&run);
@@ -365,7 +365,7 @@ static void grids_that_do_not_talk_cost_little(void **state) {
             gsan_end(run.gsan, run.threads[0]);
         }
     }
-    assert_int_equal(run.told, 0);
+    assert_int_equal(run.reported, 0);
     assert_true(gsan_stats(run.gsan).clock_bytes < 64 << 20);
     assert_true(gsan_stats(run.gsan).shadow_bytes < 16 << 20);
     is_fine(&run);
@@ -380,7 +380,7 @@ int main(void) {
         cmocka_unit_test(operations_of_one_thread_are_not_ordered),
         cmocka_unit_test(asynchronous_reads_and_reductions_go_together),
         cmocka_unit_test(each_element_in_flight_is_judged_at_its_end),
-        cmocka_unit_test(whoever_waits_has_it_before_itself),
+        cmocka_unit_test(what_waits_has_it_before_itself),
         cmocka_unit_test(an_mbarrier_publishes_what_was_released),
         cmocka_unit_test(a_relaxed_barrier_carries_what_fences_close),
         cmocka_unit_test(many_phases_need_few_epochs),

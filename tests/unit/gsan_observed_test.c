@@ -38,7 +38,7 @@ static void an_earlier_update_has_not_observed_later_ones(void **state) {
 }
 
 /* CTA 0 sets a flag, CTA 1 reads it, CTA 2 follows one of them, or nothing. */
-static void whoever_follows_an_observer_may_be_weak(void **state) {
+static void what_follows_an_observer_may_be_weak(void **state) {
     (void)state;
     IN_BOTH_MODES(mode)
     for (uint32_t who = 0; who < 4; who++) {
@@ -106,7 +106,7 @@ static void every_link_of_a_chain_is_morally_strong(void **state) {
         strong(&run, 0, GSAN_UPDATE, GSAN_RELAXED, GSAN_GPU);
         strong(&run, 1, GSAN_UPDATE, GSAN_RELAXED, scope);
         strong(&run, 2, GSAN_UPDATE, GSAN_RELAXED, GSAN_GPU);
-        assert_int_equal(run.told != 0, scope < GSAN_GPU);
+        assert_int_equal(run.reported != 0, scope < GSAN_GPU);
         uint64_t before = gsan_stats(run.gsan).races;
         weak(&run, 2, GSAN_WRITE, FLAG, 4);
         assert_int_equal(gsan_stats(run.gsan).races - before, scope < GSAN_GPU ? 2 : 0);
@@ -160,7 +160,7 @@ static void an_old_chain_is_let_go(void **state) {
         fence(&run, i % 2, GSAN_RELEASE, GSAN_CTA);
     }
     assert_true(gsan_stats(run.gsan).shadow_bytes < 64 << 10);
-    assert_int_equal(run.told, 0);
+    assert_int_equal(run.reported, 0);
     is_fine(&run);
 }
 
@@ -183,7 +183,7 @@ static void rounds_of_a_counter_do_not_pile_up(void **state) {
                     strong(&run, 0, GSAN_WRITE, GSAN_RELAXED, GSAN_GPU);
             }
         assert_true(gsan_stats(run.gsan).shadow_bytes < 1 << 20);
-        assert_int_equal(run.told, 0);
+        assert_int_equal(run.reported, 0);
         free(threads);
         is_fine(&run);
     }
@@ -193,7 +193,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_last_update_has_observed_all_others),
         cmocka_unit_test(an_earlier_update_has_not_observed_later_ones),
-        cmocka_unit_test(whoever_follows_an_observer_may_be_weak),
+        cmocka_unit_test(what_follows_an_observer_may_be_weak),
         cmocka_unit_test(only_the_write_itself_is_observed),
         cmocka_unit_test(a_store_ends_a_chain),
         cmocka_unit_test(a_read_is_not_observed),

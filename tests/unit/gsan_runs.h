@@ -15,20 +15,20 @@ enum { DATA = 0x10000, FLAG = 0x20000, WRITER = 0, READER = 1 };
 
 typedef struct Run {
     Gsan *gsan;
-    unsigned told;
+    unsigned reported;
     GsanRace races[64];
     uint32_t threads[64];
 } Run;
 
 static inline void found(void *context, const GsanRace *race) {
     Run *run = context;
-    assert_true(run->told < 64);
-    run->races[run->told++] = *race;
+    assert_true(run->reported < 64);
+    run->races[run->reported++] = *race;
 }
 
 /* A macro, since what is found comes to where the run lies. */
 #define RUN(run, options)                                           \
-    Run run = {.told = 0};                                          \
+    Run run = {.reported = 0};                                      \
     do {                                                            \
         GsanOptions chosen = options;                               \
         const char *problem = NULL;                                 \

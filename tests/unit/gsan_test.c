@@ -17,8 +17,8 @@ static void unordered_accesses_race_if_one_writes(void **state) {
         start(&run, 2);
         assert_int_equal(weak(&run, 0, cases[i].first, DATA, 16), 0);
         assert_int_equal(weak(&run, 1, cases[i].second, DATA + 8, 16), cases[i].races);
-        assert_int_equal(run.told, cases[i].races);
-        if (run.told) {
+        assert_int_equal(run.reported, cases[i].races);
+        if (run.reported) {
             const GsanRace *race = &run.races[0];
             assert_true(race->begin == DATA + 8 && race->end == DATA + 16);
             assert_int_equal(race->earlier.kind, cases[i].first);
@@ -44,7 +44,7 @@ static void a_thread_does_not_race_with_itself(void **state) {
             weak(&run, 0, GSAN_WRITE, DATA, 64);
             weak(&run, 0, GSAN_READ, DATA, 64);
         }
-        assert_int_equal(run.told, 0);
+        assert_int_equal(run.reported, 0);
         is_fine(&run);
     }
 }
@@ -57,7 +57,7 @@ static void a_pair_of_sites_is_told_once_and_counted(void **state) {
         weak(&run, 0, GSAN_WRITE, DATA + 64 * i, 4);
         weak(&run, 1, GSAN_READ, DATA + 64 * i, 4);
     }
-    assert_int_equal(run.told, 1);
+    assert_int_equal(run.reported, 1);
     assert_int_equal(gsan_stats(run.gsan).races, 10);
     is_fine(&run);
 }
@@ -74,7 +74,7 @@ static void a_granule_of_one_byte_tells_bytes_apart(void **state) {
             start(&run, 2);
             weak(&run, 0, GSAN_WRITE, DATA, 1);
             weak(&run, 1, GSAN_WRITE, DATA + gap, 1);
-            assert_int_equal(run.told, gap < granules[i]);
+            assert_int_equal(run.reported, gap < granules[i]);
             is_fine(&run);
         }
 }
@@ -86,7 +86,7 @@ static void a_race_is_told_with_its_whole_run(void **state) {
         start(&run, 2);
         weak(&run, 0, GSAN_WRITE, DATA + 100, 3 * 4096);
         weak(&run, 1, GSAN_READ, DATA, 5 * 4096);
-        assert_int_equal(run.told, 1);
+        assert_int_equal(run.reported, 1);
         assert_true(run.races[0].begin == DATA + 100 && run.races[0].end == DATA + 100 + 3 * 4096);
         is_fine(&run);
     }
@@ -103,7 +103,7 @@ static void a_crowd_that_races_is_no_burden(void **state) {
         weak(&run, 0, GSAN_READ, DATA, 4);
         weak(&run, 0, GSAN_WRITE, DATA, 4);
     }
-    assert_int_equal(run.told, 2); /* a read is covered by its CTA's own write */
+    assert_int_equal(run.reported, 2); /* a read is covered by its CTA's own write */
     assert_true(gsan_stats(run.gsan).races > CTAS);
     assert_true(gsan_stats(run.gsan).races < 2000 * CTAS);
     is_fine(&run);
@@ -139,7 +139,7 @@ static void strong_accesses_go_together_if_their_scopes_do(void **state) {
                 strong(&run, 0, GSAN_UPDATE, GSAN_RELAXED, (GsanScope)first);
                 strong(&run, 1, GSAN_UPDATE, GSAN_RELAXED, (GsanScope)second);
                 bool races = first < needed || second < needed;
-                assert_int_equal(run.told != 0, races);
+                assert_int_equal(run.reported != 0, races);
                 if (races) {
                     assert_int_equal(run.races[0].reason, GSAN_NARROW);
                     assert_int_equal(run.races[0].needed, needed);
@@ -165,10 +165,10 @@ static void strong_accesses_of_other_bytes_race(void **state) {
     start(&run, 3);
     gsan_access(run.gsan, run.threads[0], 1, GSAN_UPDATE, GSAN_RELAXED, GSAN_GPU, 0, FLAG, FLAG + 8);
     gsan_access(run.gsan, run.threads[1], 2, GSAN_UPDATE, GSAN_RELAXED, GSAN_GPU, 0, FLAG, FLAG + 4);
-    assert_int_equal(run.told, 1);
+    assert_int_equal(run.reported, 1);
     assert_int_equal(run.races[0].reason, GSAN_UNORDERED);
     gsan_access(run.gsan, run.threads[2], 3, GSAN_UPDATE, GSAN_RELAXED, GSAN_GPU, 0, FLAG + 4, FLAG + 4096);
-    assert_int_equal(run.told, 1); /* elements of unknown size */
+    assert_int_equal(run.reported, 1); /* elements of unknown size */
     is_fine(&run);
 }
 
@@ -177,7 +177,7 @@ static void strong_accesses_of_the_same_elements_go_together(void **state) {
     static const struct {
         uint64_t begin, end;
         uint32_t element;
-        int told;
+        int reported;
     } seconds[] = {
         {FLAG, FLAG + 12, 4, 0}, {FLAG + 4, FLAG + 8, 4, 0}, {FLAG + 8, FLAG + 4096, 4, 0},
         {FLAG, FLAG + 16, 0, 0}, {FLAG, FLAG + 16, 8, 1},    {FLAG + 2, FLAG + 6, 4, 1},
@@ -188,7 +188,7 @@ static void strong_accesses_of_the_same_elements_go_together(void **state) {
         gsan_elements(run.gsan, run.threads[0], 1, GSAN_UPDATE, GSAN_RELAXED, GSAN_GPU, 0, FLAG, FLAG + 16, 4);
         gsan_elements(run.gsan, run.threads[1], 2, GSAN_UPDATE, GSAN_RELAXED, GSAN_GPU, 0, seconds[i].begin,
                       seconds[i].end, seconds[i].element);
-        assert_int_equal(run.told, seconds[i].told);
+        assert_int_equal(run.reported, seconds[i].reported);
         is_fine(&run);
     }
 }
@@ -208,11 +208,11 @@ static void check_handoff(GsanMode mode, const Handoff *handoff, GsanKind write,
     weak(&run, WRITER, GSAN_WRITE, DATA, 32);
     strong(&run, WRITER, write, handoff->release, handoff->released);
     strong(&run, READER, read, handoff->acquire, handoff->acquired);
-    unsigned told = run.told;
+    unsigned reported = run.reported;
     weak(&run, READER, GSAN_READ, DATA, 32);
-    assert_int_equal(run.told - told, !handoff->orders);
+    assert_int_equal(run.reported - reported, !handoff->orders);
     if (!handoff->orders && mode == GSAN_EXACT) {
-        const GsanRace *race = &run.races[run.told - 1];
+        const GsanRace *race = &run.races[run.reported - 1];
         assert_int_equal(race->missing, handoff->missing);
         assert_int_equal(race->released_site, 100 + write);
         assert_int_equal(race->acquired_site, 110 + read);
@@ -275,7 +275,7 @@ static unsigned races_after(GsanMode mode, uint32_t cta, GsanKind kind, GsanOrde
     weak(&run, 0, GSAN_WRITE, DATA, 4);
     strong(&run, 0, GSAN_WRITE, GSAN_RELEASE, GSAN_GPU);
     strong(&run, cta, kind, order, GSAN_GPU);
-    assert_int_equal(run.told, order == GSAN_WEAK);
+    assert_int_equal(run.reported, order == GSAN_WEAK);
     strong(&run, 2, GSAN_READ, GSAN_ACQUIRE, GSAN_GPU);
     unsigned races = weak(&run, 2, GSAN_READ, DATA, 4);
     is_fine(&run);
@@ -322,7 +322,7 @@ static void an_acquire_gets_all_that_have_released(void **state) {
         }
         strong(&run, WRITERS, GSAN_READ, GSAN_ACQUIRE, GSAN_GPU);
         weak(&run, WRITERS, GSAN_READ, DATA, 4 * WRITERS);
-        assert_int_equal(run.told, 0);
+        assert_int_equal(run.reported, 0);
         is_fine(&run);
     }
 }
@@ -350,11 +350,11 @@ static unsigned races_with_fences(GsanMode mode, GsanScope released, GsanScope a
     strong(&run, READER, GSAN_READ, GSAN_RELAXED, accessed);
     if (acquired)
         fence(&run, READER, GSAN_ACQ_REL, acquired);
-    unsigned told = run.told;
+    unsigned reported = run.reported;
     weak(&run, READER, GSAN_READ, DATA, 4);
-    told = run.told - told;
+    reported = run.reported - reported;
     is_fine(&run);
-    return told;
+    return reported;
 }
 
 static void fences_make_relaxed_accesses_an_edge(void **state) {

@@ -5,45 +5,46 @@
 #include "check/report/build/head.h"
 #include "check/report/build/report.h"
 
-typedef struct Told {
+typedef struct Reported {
     Reading *reading;
     Arena arena;
     Verdict verdict;
     Report report;
-} Told;
+} Reported;
 
-static Told *tell(const char *text) {
-    Told *told = calloc(1, sizeof *told);
-    assert_non_null(told);
-    told->reading = read_good(text);
-    arena_init(&told->arena, (size_t)1 << 28);
-    told->verdict = (Verdict){.arena = &told->arena, .kernel = "kernel"};
+static Reported *report(const char *text) {
+    Reported *reported = calloc(1, sizeof *reported);
+    assert_non_null(reported);
+    reported->reading = read_good(text);
+    arena_init(&reported->arena, (size_t)1 << 28);
+    reported->verdict = (Verdict){.arena = &reported->arena, .kernel = "kernel"};
     Trace trace;
     CheckOptions options = {0};
-    Module *module = &told->reading->module;
-    told->report = *report_build(module, find_op(told->reading, "tt.func", 0), &options, &told->verdict, &trace);
-    verdict_close(&told->verdict);
-    report_lead(&told->report, &told->verdict);
-    return told;
+    Module *module = &reported->reading->module;
+    reported->report =
+        *report_build(module, find_op(reported->reading, "tt.func", 0), &options, &reported->verdict, &trace);
+    verdict_close(&reported->verdict);
+    report_lead(&reported->report, &reported->verdict);
+    return reported;
 }
 
-static void end(Told *told) {
-    arena_free(&told->arena);
-    done(told->reading);
-    free(told);
+static void end(Reported *reported) {
+    arena_free(&reported->arena);
+    done(reported->reading);
+    free(reported);
 }
 
-static const ReportBarrier *barrier(const Told *told, const char *name) {
-    for (size_t i = 0; i < told->report.barrier_count; i++)
-        if (strcmp(told->report.barriers[i].name, name) == 0)
-            return &told->report.barriers[i];
+static const ReportBarrier *barrier(const Reported *reported, const char *name) {
+    for (size_t i = 0; i < reported->report.barrier_count; i++)
+        if (strcmp(reported->report.barriers[i].name, name) == 0)
+            return &reported->report.barriers[i];
     fail_msg("there is no barrier %s", name);
     return NULL;
 }
 
-static const ReportEdge *edge(const Told *told, const char *from, const char *to, const char *name) {
-    for (size_t i = 0; i < told->report.edge_count; i++) {
-        const ReportEdge *found = &told->report.edges[i];
+static const ReportEdge *edge(const Reported *reported, const char *from, const char *to, const char *name) {
+    for (size_t i = 0; i < reported->report.edge_count; i++) {
+        const ReportEdge *found = &reported->report.edges[i];
         if (strcmp(found->from, from) == 0 && strcmp(found->to, to) == 0 && strcmp(found->barrier, name) == 0)
             return found;
     }
@@ -59,12 +60,12 @@ static bool has_issue(const ReportBarrier *barrier, const char *text) {
 }
 
 static void assert_leads(const char *text, const char *verdict, const char *rule, const char *what) {
-    Told *told = tell(text);
-    assert_string_equal(told->report.head.verdict, verdict);
-    assert_string_equal(told->report.head.rule, rule);
-    assert_string_equal(told->report.head.what, what);
-    assert_true(*told->report.head.where && *told->report.head.why && *told->report.head.fix);
-    end(told);
+    Reported *reported = report(text);
+    assert_string_equal(reported->report.head.verdict, verdict);
+    assert_string_equal(reported->report.head.rule, rule);
+    assert_string_equal(reported->report.head.what, what);
+    assert_true(*reported->report.head.where && *reported->report.head.why && *reported->report.head.fix);
+    end(reported);
 }
 
 #define WRITE(to) "    ttg.local_store %data, %" #to " : tensor<64xf16, #blocked> -> !tile\n"
@@ -92,9 +93,9 @@ static void assert_leads(const char *text, const char *verdict, const char *rule
 
 static void what_is_meant_is_seen_past_the_hang(void **state) {
     (void)state;
-    Told *told = tell(TWICE(""));
-    const ReportBarrier *full = barrier(told, "full"), *empty = barrier(told, "empty");
-    assert_true(told->report.hung);
+    Reported *reported = report(TWICE(""));
+    const ReportBarrier *full = barrier(reported, "full"), *empty = barrier(reported, "empty");
+    assert_true(reported->report.hung);
     assert_int_equal(full->flips, 1);
     assert_int_equal(full->intended, 2);
     assert_int_equal(full->arrives[1].place.times, 0);
@@ -104,35 +105,35 @@ static void what_is_meant_is_seen_past_the_hang(void **state) {
     assert_int_equal(empty->waits[1].intended, 1);
     assert_string_equal(empty->direction, "backward");
     assert_true(has_issue(empty, "nothing arrives on it, and a wait for it hangs"));
-    assert_string_equal(edge(told, "partition0", "default", "full")->direction, "forward");
-    assert_string_equal(edge(told, "partition0", "default", "full")->carries, "x (64xf16)");
-    end(told);
+    assert_string_equal(edge(reported, "partition0", "default", "full")->direction, "forward");
+    assert_string_equal(edge(reported, "partition0", "default", "full")->carries, "x (64xf16)");
+    end(reported);
 }
 
 static void a_run_that_ends_has_nothing_past_it(void **state) {
     (void)state;
-    Told *told = tell(TWICE(ARRIVE(empty)));
-    assert_false(told->report.hung);
-    assert_int_equal(barrier(told, "full")->flips, 2);
-    assert_int_equal(barrier(told, "full")->intended, 0);
-    assert_int_equal(barrier(told, "full")->arrives[0].intended, 0);
-    assert_string_equal(told->report.head.verdict, "clean (every launch)");
-    assert_string_equal(told->report.head.rule, "");
-    assert_non_null(strstr(told->report.head.what, "1 launch"));
-    end(told);
+    Reported *reported = report(TWICE(ARRIVE(empty)));
+    assert_false(reported->report.hung);
+    assert_int_equal(barrier(reported, "full")->flips, 2);
+    assert_int_equal(barrier(reported, "full")->intended, 0);
+    assert_int_equal(barrier(reported, "full")->arrives[0].intended, 0);
+    assert_string_equal(reported->report.head.verdict, "clean (every launch)");
+    assert_string_equal(reported->report.head.rule, "");
+    assert_non_null(strstr(reported->report.head.what, "1 launch"));
+    end(reported);
 }
 
 /* Bytes that are wrong do not end the run that goes on either: the phase is completed for it. */
 static void bytes_that_are_wrong_are_passed(void **state) {
     (void)state;
-    Told *told = tell(KERNEL("%desc: !desc",
-                             "    %tile = ttg.local_alloc : () -> !tile\n" SPECIALIZED(
-                                 INIT(a, 1) INIT(b, 1), EXPECT(a, 256) COPY(a) WAIT(b, 0), WAIT(a, 0) ARRIVE(b), "")));
-    assert_true(told->report.hung);
-    assert_string_equal(told->report.head.rule, "deadlock.bytes");
-    assert_int_equal(barrier(told, "b")->flips, 0);
-    assert_int_equal(barrier(told, "b")->intended, 1);
-    end(told);
+    Reported *reported = report(KERNEL(
+        "%desc: !desc", "    %tile = ttg.local_alloc : () -> !tile\n" SPECIALIZED(
+                            INIT(a, 1) INIT(b, 1), EXPECT(a, 256) COPY(a) WAIT(b, 0), WAIT(a, 0) ARRIVE(b), "")));
+    assert_true(reported->report.hung);
+    assert_string_equal(reported->report.head.rule, "deadlock.bytes");
+    assert_int_equal(barrier(reported, "b")->flips, 0);
+    assert_int_equal(barrier(reported, "b")->intended, 1);
+    end(reported);
 }
 
 /* ---- Which wait is wrong ------------------------------------------------------------------------------ */
@@ -143,9 +144,9 @@ static void a_first_wait_for_room_must_pass(void **state) {
         RING(WAIT(full, 0) READ(x) ARRIVE(empty), WAIT(empty, 0) WRITE(x) ARRIVE(full)), "hangs", "deadlock.cycle",
         "partition0 waits forever for empty[0]: its first wait is for parity 0, for the release of what it has "
         "not written yet");
-    Told *told = tell(RING(WAIT(full, 0) READ(x) ARRIVE(empty), WAIT(empty, 1) WRITE(x) ARRIVE(full)));
-    assert_string_equal(told->report.head.verdict, "clean (every launch)");
-    end(told);
+    Reported *reported = report(RING(WAIT(full, 0) READ(x) ARRIVE(empty), WAIT(empty, 1) WRITE(x) ARRIVE(full)));
+    assert_string_equal(reported->report.head.verdict, "clean (every launch)");
+    end(reported);
 }
 
 /* One that has sent its data before does not wait for room for the first time. */
@@ -161,12 +162,12 @@ static void a_slot_that_was_taken_is_not_released(void **state) {
 
 static void a_wait_in_a_loop_needs_arrivals_in_one(void **state) {
     (void)state;
-    Told *told =
-        tell(RING("    scf.for %i = %c0 to %c2 step %c1 : i32 {\n" WAIT(full, 0) "    }\n" ARRIVE(empty),
-                  "    scf.for %i = %c0 to %c2 step %c1 : i32 {\n" WAIT(empty, 0) WRITE(x) ARRIVE(full) "    }\n"));
-    assert_string_equal(told->report.head.rule, "deadlock.cycle");
-    assert_non_null(strstr(told->report.head.what, "it waits in every iteration of the loop at IR line "));
-    end(told);
+    Reported *reported =
+        report(RING("    scf.for %i = %c0 to %c2 step %c1 : i32 {\n" WAIT(full, 0) "    }\n" ARRIVE(empty),
+                    "    scf.for %i = %c0 to %c2 step %c1 : i32 {\n" WAIT(empty, 0) WRITE(x) ARRIVE(full) "    }\n"));
+    assert_string_equal(reported->report.head.rule, "deadlock.cycle");
+    assert_non_null(strstr(reported->report.head.what, "it waits in every iteration of the loop at IR line "));
+    end(reported);
 }
 
 #define NAMED(kind, threads)                                                                              \
@@ -185,23 +186,23 @@ static void ops_agree_on_the_threads_of_a_named_barrier(void **state) {
 
 static void what_ends_every_run_leads(void **state) {
     (void)state;
-    Told *told = tell(RING(WAIT(full, 0) READ(x), WRITE(x) ARRIVE(full) WRITE(x) WAIT(empty, 0)));
-    assert_string_equal(told->report.head.verdict, "hangs and races");
-    assert_string_equal(told->report.head.rule, "deadlock.no-producer");
-    assert_string_equal(told->report.head.what, "partition0 waits forever for empty[0]: nothing arrives on it");
-    assert_non_null(strstr(told->report.head.where, "ttng.wait_barrier of partition0"));
-    assert_string_equal(told->report.deadlocks[0].message, told->report.head.what);
-    assert_string_equal(told->report.deadlocks[0].blocked[0].waits_for, "empty[0]");
-    end(told);
+    Reported *reported = report(RING(WAIT(full, 0) READ(x), WRITE(x) ARRIVE(full) WRITE(x) WAIT(empty, 0)));
+    assert_string_equal(reported->report.head.verdict, "hangs and races");
+    assert_string_equal(reported->report.head.rule, "deadlock.no-producer");
+    assert_string_equal(reported->report.head.what, "partition0 waits forever for empty[0]: nothing arrives on it");
+    assert_non_null(strstr(reported->report.head.where, "ttng.wait_barrier of partition0"));
+    assert_string_equal(reported->report.deadlocks[0].message, reported->report.head.what);
+    assert_string_equal(reported->report.deadlocks[0].blocked[0].waits_for, "empty[0]");
+    end(reported);
 }
 
 static void both_accesses_of_a_race_are_named(void **state) {
     (void)state;
-    Told *told = tell(RING(READ(x), WRITE(x)));
-    assert_string_equal(told->report.head.verdict, "races");
-    assert_non_null(strstr(told->report.head.where, "ttg.local_load of default"));
-    assert_non_null(strstr(told->report.head.where, "ttg.local_store of partition0"));
-    end(told);
+    Reported *reported = report(RING(READ(x), WRITE(x)));
+    assert_string_equal(reported->report.head.verdict, "races");
+    assert_non_null(strstr(reported->report.head.where, "ttg.local_load of default"));
+    assert_non_null(strstr(reported->report.head.where, "ttg.local_store of partition0"));
+    end(reported);
 }
 
 int main(void) {

@@ -73,9 +73,9 @@ static void expect_none(const char *body) {
     free(made);
 }
 
-/* Lanes that lead apart are recorded by a call for up to four values of a straight stretch; who is there is looked for
+/* Lanes that lead apart are recorded by a call for up to four values of a straight segment; who is there is looked for
  * once for it, and again behind a guard. What may hold a thread is the last that a call tells of. */
-static void test_stretches(void **state) {
+static void test_segments(void **state) {
     (void)state;
     expect_calls(ODD(STORE(0) STORE(4) STORE(8) STORE(12)), 1, 1);
     expect_calls(ODD(STORE(0) STORE(4) STORE(8) STORE(12) STORE(16)), 2, 1);
@@ -124,7 +124,7 @@ static void test_all(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stretches),
+        cmocka_unit_test(test_segments),
         cmocka_unit_test(test_no_calls),
         cmocka_unit_test(test_lanes),
         cmocka_unit_test(test_all),

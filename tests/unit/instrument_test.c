@@ -59,14 +59,14 @@ static char *instrumented(const char *text, bool keep_registers, char *why, size
 }
 
 /* Sites at which lanes hand registers to each other. */
-static uint32_t handed_in(const char *text) {
+static uint32_t forwarded_in(const char *text) {
     Found found;
-    uint32_t handed = 0;
+    uint32_t forwarded = 0;
     find(&found, text, INSTRUMENT_EVERYWHERE);
     for (uint32_t i = 0; i < found.sites.count; i++)
-        handed += found.sites.items[i].hands;
+        forwarded += found.sites.items[i].hands;
     found_free(&found);
-    return handed;
+    return forwarded;
 }
 
 /* Lanes that hand registers to each other are recorded where a part of a warp may come, with the mask alone. What all
@@ -75,20 +75,20 @@ static void test_lanes_that_hand_on(void **state) {
     (void)state;
 #define SHUFFLE "shfl.sync.bfly.b32 %r8, %r7, 1, 31, -1;\n"
 #define SOME    "setp.lt.u32 %p1, %r1, 7;\n@%p1 bra S;\nbra T;\nS:\n"
-    assert_int_equal(handed_in(HEAD OPEN SHAPED INDEX SHUFFLE
-                               "setp.lt.u32 %p1, %r1, 32;\n@%p1 bra S;\nbra T;\nS:\n" SHUFFLE "T:\n" SHUFFLE
-                               "ret;\n}\n"),
+    assert_int_equal(forwarded_in(HEAD OPEN SHAPED INDEX SHUFFLE
+                                  "setp.lt.u32 %p1, %r1, 32;\n@%p1 bra S;\nbra T;\nS:\n" SHUFFLE "T:\n" SHUFFLE
+                                  "ret;\n}\n"),
                      0); /* a warp or none */
-    assert_int_equal(handed_in(HEAD OPEN FREE INDEX SHUFFLE "vote.sync.ballot.b32 %r8, %p1, -1;\nret;\n}\n"), 0);
-    assert_int_equal(handed_in(HEAD OPEN SHAPED INDEX SOME SHUFFLE "T:\nret;\n}\n"), 1);
-    assert_int_equal(handed_in(HEAD OPEN SHAPED INDEX "setp.lt.u32 %p1, %r1, 7;\n@%p1 " SHUFFLE "ret;\n}\n"), 1);
+    assert_int_equal(forwarded_in(HEAD OPEN FREE INDEX SHUFFLE "vote.sync.ballot.b32 %r8, %p1, -1;\nret;\n}\n"), 0);
+    assert_int_equal(forwarded_in(HEAD OPEN SHAPED INDEX SOME SHUFFLE "T:\nret;\n}\n"), 1);
+    assert_int_equal(forwarded_in(HEAD OPEN SHAPED INDEX "setp.lt.u32 %p1, %r1, 7;\n@%p1 " SHUFFLE "ret;\n}\n"), 1);
     /* Behind it others come apart, up to where all of them meet. */
-    assert_int_equal(handed_in(HEAD OPEN SHAPED INDEX SOME SHUFFLE "T:\n" SHUFFLE "bra U;\nU:\n" SHUFFLE "ret;\n}\n"),
-                     2);
-    assert_int_equal(handed_in(HEAD OPEN SHAPED INDEX SOME SHUFFLE "T:\nbar.sync 0;\nbra U;\nU:\n" SHUFFLE "ret;\n}\n"),
-                     1);
     assert_int_equal(
-        handed_in(HEAD OPEN SHAPED INDEX SOME SHUFFLE "T:\nbar.sync 1, 64;\nbra U;\nU:\n" SHUFFLE "ret;\n}\n"), 2);
+        forwarded_in(HEAD OPEN SHAPED INDEX SOME SHUFFLE "T:\n" SHUFFLE "bra U;\nU:\n" SHUFFLE "ret;\n}\n"), 2);
+    assert_int_equal(
+        forwarded_in(HEAD OPEN SHAPED INDEX SOME SHUFFLE "T:\nbar.sync 0;\nbra U;\nU:\n" SHUFFLE "ret;\n}\n"), 1);
+    assert_int_equal(
+        forwarded_in(HEAD OPEN SHAPED INDEX SOME SHUFFLE "T:\nbar.sync 1, 64;\nbra U;\nU:\n" SHUFFLE "ret;\n}\n"), 2);
     Found found;
     find(&found, HEAD OPEN SHAPED INDEX SOME "shfl.sync.idx.b32 %r8, %r7, %r6, %r5, %r2;\nT:\nret;\n}\n",
          INSTRUMENT_EVERYWHERE);
@@ -129,7 +129,7 @@ static void test_sites(void **state) {
 }
 
 /* Whether what a store to shared memory stores is told. */
-static bool tells_stored(const char *shape, const char *store) {
+static bool reports_stored(const char *shape, const char *store) {
     Found found;
     char text[2000];
     snprintf(text, sizeof text, "%s%s%s%s%s\nret;\n}\n", HEAD OPEN, shape, INDEX,
@@ -151,12 +151,12 @@ static void test_stored(void **state) {
                       others[] = "shr.u32 %r6, %r1, 5;\nmad.lo.u32 %r6, %r6, 4, %r5;\nand.b32 %r7, %r1, 31;\n"
                                  "setp.eq.u32 %p1, %r7, 0;\n@!%p1 st.shared.b32 [%r6], %r4;",
                       number[] = "st.shared.b32 [%r5], 5;", global[] = "st.global.b32 [%rd1], %r4;";
-    assert_false(tells_stored(SHAPED, own));
-    assert_true(tells_stored(FREE, own)); /* how many rows of threads there are is not known */
-    assert_true(tells_stored(SHAPED, overlaps) && tells_stored(SHAPED, masked));
-    assert_false(tells_stored(SHAPED, elected));
-    assert_true(tells_stored(SHAPED, others));
-    assert_false(tells_stored(SHAPED, number) || tells_stored(SHAPED, global));
+    assert_false(reports_stored(SHAPED, own));
+    assert_true(reports_stored(FREE, own)); /* how many rows of threads there are is not known */
+    assert_true(reports_stored(SHAPED, overlaps) && reports_stored(SHAPED, masked));
+    assert_false(reports_stored(SHAPED, elected));
+    assert_true(reports_stored(SHAPED, others));
+    assert_false(reports_stored(SHAPED, number) || reports_stored(SHAPED, global));
 }
 
 /* One number says whether two builds would read records alike. */
@@ -236,8 +236,8 @@ static void test_derived(void **state) {
          INSTRUMENT_EVERYWHERE);
     const Site *sites = found.sites.items;
     assert_int_equal(sites[0].run, 5);
-    assert_true(sites[0].parts[0].told);
-    assert_false(sites[1].parts[0].told || sites[2].parts[0].told || sites[3].parts[0].told);
+    assert_true(sites[0].parts[0].reported);
+    assert_false(sites[1].parts[0].reported || sites[2].parts[0].reported || sites[3].parts[0].reported);
     assert_int_equal(sites[2].parts[0].place, sites[0].parts[0].place);
     assert_int_equal(sites[2].parts[0].apart->constant, 128);
     assert_int_equal(sites[2].parts[0].apart->term_count, 2);
@@ -258,7 +258,7 @@ static void test_loop(void **state) {
     const Site *sites = found.sites.items;
     assert_int_equal(found.sites.found, 3);
     assert_int_equal(found.sites.count, 4);
-    assert_true(sites[3].only_tells);
+    assert_true(sites[3].only_emits);
     assert_int_equal(sites[3].slot_count, 1);
     assert_int_equal(sites[0].advance_count, 1);
     assert_int_equal(sites[0].advances[0].apart->constant, 512);
@@ -360,7 +360,7 @@ static Ran record_in(const char *text, uint32_t n, uint32_t x, uint32_t y, uint3
                           .more = PTX_BUFFERS_FIRST + 4 * PTX_BUFFERS_APART,
                           .more_count = more,
                           .tag = 7u << 24,
-                          .patience = record_patience(0),
+                          .spin_timeout = record_spin_timeout(0),
                           .sample = {.run = UINT32_MAX}};
     assert_string_equal(why, "");
     for (unsigned i = 0; i < sizeof block; i++)

@@ -1,4 +1,4 @@
-/* machine/tile/step/machine: what barriers, flights and agents do, rule by rule, step by step. */
+/* machine/tile/step/machine: what barriers, outstanding operations and agents do, rule by rule, step by step. */
 #include "running.h"
 
 /* ---- mbarriers ---------------------------------------------------------------------------------- */
@@ -39,7 +39,7 @@ static void a_copy_delivers_its_bytes_and_does_not_arrive(void **state) {
     (void)state;
     Running *running = start_kernel(WITH_TILE(EXPECT(bar, 256) COPY(bar) COPY(bar)));
     take_steps(running, 0, 2);
-    assert_int_equal(running->machine->state->flight_count, 2);
+    assert_int_equal(running->machine->state->outstanding_count, 2);
     assert_int_equal(machine_complete(running->machine, 1), STEP_DONE);
     assert_barrier(running, "%bar[0]", 0, 0, 128);
     assert_int_equal(machine_complete(running->machine, 0), STEP_DONE);
@@ -143,7 +143,7 @@ static void a_live_barrier_cannot_be_initialized_again(void **state) {
     end_kernel(running);
 }
 
-static void an_invalidated_barrier_begins_anew_at_phase_zero(void **state) {
+static void an_invalidated_barrier_begins_again_at_phase_zero(void **state) {
     (void)state;
     Running *running = start_kernel(ON_BARRIER("", INIT(bar, 1) ARRIVE(bar) INVALIDATE(bar) INIT(bar, 2) WAIT(bar, 1)));
     take_steps(running, 0, 4);
@@ -204,7 +204,7 @@ static void nothing_happens_where_a_predicate_is_false(void **state) {
     take_steps(running, 0, 1);
     assert_int_equal(agent_at(running, 0)->status, AGENT_ENDED);
     assert_barrier(running, "%bar[0]", 0, 1, 0);
-    assert_int_equal(running->machine->state->flight_count, 0);
+    assert_int_equal(running->machine->state->outstanding_count, 0);
     end_kernel(running);
 }
 
@@ -258,7 +258,7 @@ static void a_named_barrier_opens_when_so_many_threads_have_come(void **state) {
     end_kernel(running);
 }
 
-static void whoever_comes_first_says_how_many_a_named_barrier_needs(void **state) {
+static void what_comes_first_says_how_many_a_named_barrier_needs(void **state) {
     (void)state;
     static const char text[] = AGENTS("", NUMBERS NAMED("wait", "%id", "%few"), NUMBERS NAMED("wait", "%id", "%most"));
     Running *running = start_kernel(text);
@@ -386,7 +386,7 @@ static void a_commit_covers_the_work_before_it_and_products_are_done_in_order(vo
     Running *running = start_kernel(MMA_MODULE(MMA MMA COMMIT MMA));
     Machine *machine = running->machine;
     take_steps(running, 0, 1);
-    assert_int_equal(machine->state->flight_count, 4);
+    assert_int_equal(machine->state->outstanding_count, 4);
     for (uint32_t i = 1; i < 4; i++)
         assert_false(machine_can_complete(machine, i));
     assert_int_equal(machine_complete(machine, 0), STEP_DONE);
@@ -542,8 +542,8 @@ static void an_aref_without_stages_counts_the_uses_of_each_side(void **state) {
 static int64_t delivered(const char *text) {
     Running *running = start_kernel(text);
     take_steps(running, 0, 1);
-    assert_int_equal(running->machine->state->flight_count, 1);
-    int64_t amount = running->machine->state->flights[0].amount;
+    assert_int_equal(running->machine->state->outstanding_count, 1);
+    int64_t amount = running->machine->state->outstanding_ops[0].amount;
     end_kernel(running);
     return amount;
 }
@@ -596,14 +596,14 @@ static void what_the_launch_says_is_in_memory_is_loaded(void **state) {
     }
 }
 
-static void what_nobody_knows_is_the_same_for_all_and_differs_from_world_to_world(void **state) {
+static void what_nothing_knows_is_the_same_for_all_and_differs_from_world_to_world(void **state) {
     (void)state;
     Running *running = compile_whole(LOADED("i16"));
     static const unsigned pending[] = {9 - 1, 9, 9 - 3};
-    for (unsigned world = 0; world < 3; world++) {
-        running->machine->world = world;
+    for (unsigned havoc_choice = 0; havoc_choice < 3; havoc_choice++) {
+        running->machine->havoc_choice = havoc_choice;
         assert_int_equal(run_eagerly(running), RUN_COMPLETE);
-        assert_barrier(running, "%bar[0]", 0, pending[world], 0);
+        assert_barrier(running, "%bar[0]", 0, pending[havoc_choice], 0);
         assert_int_equal(running->machine->loads_chosen, 1);
     }
     end_kernel(running);
@@ -627,7 +627,7 @@ static void a_state_can_be_kept_compared_and_put_back(void **state) {
 
     state_restore(machine, before);
     assert_barrier(running, "%bar[0]", 0, 1, 0);
-    assert_int_equal(machine->state->flight_count, 1);
+    assert_int_equal(machine->state->outstanding_count, 1);
     take_steps(running, 0, 1); /* in another order, to the same end */
     assert_int_equal(machine_complete(machine, 0), STEP_DONE);
     take_steps(running, 0, 1);
@@ -662,7 +662,7 @@ int main(void) {
         cmocka_unit_test(a_barrier_that_was_never_initialized_cannot_be_used),
         cmocka_unit_test(a_barrier_that_was_invalidated_cannot_be_used),
         cmocka_unit_test(a_live_barrier_cannot_be_initialized_again),
-        cmocka_unit_test(an_invalidated_barrier_begins_anew_at_phase_zero),
+        cmocka_unit_test(an_invalidated_barrier_begins_again_at_phase_zero),
         cmocka_unit_test(a_barrier_is_not_invalidated_under_a_waiter),
         cmocka_unit_test(bytes_that_come_after_the_end_are_a_fault),
         cmocka_unit_test(bytes_that_come_before_the_init_are_a_fault),
@@ -671,7 +671,7 @@ int main(void) {
         cmocka_unit_test(a_slot_of_a_ring_is_one_barrier_under_every_name),
         cmocka_unit_test(a_count_that_no_barrier_has_ends_the_run),
         cmocka_unit_test(a_named_barrier_opens_when_so_many_threads_have_come),
-        cmocka_unit_test(whoever_comes_first_says_how_many_a_named_barrier_needs),
+        cmocka_unit_test(what_comes_first_says_how_many_a_named_barrier_needs),
         cmocka_unit_test(there_are_sixteen_named_barriers),
         cmocka_unit_test(the_cluster_barrier_opens_when_all_ctas_have_come),
         cmocka_unit_test(the_cluster_barrier_counts_every_agent_that_is_there),
@@ -690,7 +690,7 @@ int main(void) {
         cmocka_unit_test(in_a_cluster_the_boxes_cover_a_cta_s_part),
         cmocka_unit_test(a_box_beyond_all_numbers_ends_the_run),
         cmocka_unit_test(what_the_launch_says_is_in_memory_is_loaded),
-        cmocka_unit_test(what_nobody_knows_is_the_same_for_all_and_differs_from_world_to_world),
+        cmocka_unit_test(what_nothing_knows_is_the_same_for_all_and_differs_from_world_to_world),
         cmocka_unit_test(a_state_can_be_kept_compared_and_put_back),
         cmocka_unit_test(two_starts_give_the_same_state),
     };

@@ -33,7 +33,7 @@ static void put_makes_a_place_once(void **state) {
 }
 
 /* Keys are bytes with a length: zeros, a shared beginning and emptiness are nothing special. */
-static void tells_keys_apart(void **state) {
+static void reports_keys_apart(void **state) {
     (void)state;
     static const Str keys[] = {
         {"", 0},   {"a", 1},    {"ab", 2},       {"abc", 3},       {"a\0b", 3},       {"a\0c", 3},
@@ -80,7 +80,7 @@ static void keeps_all_of_many(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(empty_map_has_nothing), cmocka_unit_test(put_makes_a_place_once),
-        cmocka_unit_test(tells_keys_apart),      cmocka_unit_test(compares_bytes_not_addresses),
+        cmocka_unit_test(reports_keys_apart),    cmocka_unit_test(compares_bytes_not_addresses),
         cmocka_unit_test(keeps_all_of_many),
     };
     return cmocka_run_group_tests_name("map", tests, NULL, NULL);

@@ -46,7 +46,7 @@ static void a_copy_against_a_copy_in_flight(void **state) {
 /* ---- Its transitions ------------------------------------------------------------------------------------------- */
 
 /* The seed's words clear what is in flight at a barrier; but a barrier completes no copy. */
-static void a_barrier_ends_no_flight(void **state) {
+static void a_barrier_ends_no_outstanding(void **state) {
     (void)state;
     assert_async(KERNEL(ALLOC(a, 0) COPY(t, a) COMMIT(g) BARRIER WAIT_COPIES(w, 0) LOAD(x, a)), "before local_load 0");
 }
@@ -402,7 +402,7 @@ int main(void) {
         cmocka_unit_test(a_copy_against_a_read),
         cmocka_unit_test(a_copy_against_a_committed_write),
         cmocka_unit_test(a_copy_against_a_copy_in_flight),
-        cmocka_unit_test(a_barrier_ends_no_flight),
+        cmocka_unit_test(a_barrier_ends_no_outstanding),
         cmocka_unit_test(a_wait_leaves_the_youngest_groups),
         cmocka_unit_test(a_copy_in_no_group_is_not_waited_for),
         cmocka_unit_test(several_copies_may_be_one_group),

@@ -54,7 +54,7 @@ static void an_allocation_without_a_source_is_no_access(void **state) {
     assert_all(KERNEL(ALLOC(a, 0) STORE(a) ALLOC(b, 0)), "");
 }
 
-static void constant_slots_are_told_apart(void **state) {
+static void constant_slots_are_distinguished(void **state) {
     (void)state;
     assert_all(KERNEL(ALLOC_RING(r, 0) SLOT(a, r, c0) SLOT(b, r, c1) STORE(a) LOAD(x, b)), "");
     assert_all(KERNEL(ALLOC_RING(r, 0) SLOT(a, r, c1) SLOT(b, r, c1) STORE(a) LOAD(x, b)), "before local_load 0");
@@ -63,7 +63,7 @@ static void constant_slots_are_told_apart(void **state) {
 
 /* Triton compares whole allocations. */
 /* A view that is chosen is one of those that were made. */
-static void chosen_slots_are_told_apart(void **state) {
+static void chosen_slots_are_distinguished(void **state) {
     (void)state;
 #define CHOSEN                                            \
     KERNEL(ALLOC_RING(r, 0) SLOT(a, r, c0) SLOT(b, r, c1) \
@@ -87,7 +87,7 @@ static void a_constant_slot_is_only_its_own_bytes(void **state) {
 #define STORE_HALF(to)        "    ttg.local_store %h, %" #to " : tensor<16x16xf16, #blocked> -> !half\n"
 #define HALF                  "    %h = arith.constant dense<0.0> : tensor<16x16xf16, #blocked>\n"
 
-static void static_slices_are_told_apart(void **state) {
+static void static_slices_are_distinguished(void **state) {
     (void)state;
     assert_all(KERNEL(HALF ALLOC(a, 0) SLICE(s, 0) SLICE(t, 16) STORE_HALF(s) LOAD_HALF(x, t)), "");
     assert_all(KERNEL(HALF ALLOC(a, 0) SLICE(s, 16) SLICE(t, 16) STORE_HALF(s) LOAD_HALF(x, t)), "before local_load 0");
@@ -149,7 +149,7 @@ static void async_puts_a_barrier_before_a_loop(void **state) {
 
 /* What was stored before a loop is in another slot than what its first iteration touches, and each iteration has a
  * barrier. */
-static void async_tells_the_first_iteration(void **state) {
+static void async_reports_the_first_iteration(void **state) {
     (void)state;
     assert_async(KERNEL(ALLOC_RING(r, 0) SLOT(a, r, c0) STORE(a) COUNTED(c1, SLOT(b, r, s) STORE(b) BARRIER)), "");
     assert_async(KERNEL(ALLOC_RING(r, 0) SLOT(a, r, c0) STORE(a) COUNTED(c0, SLOT(b, r, s) STORE(b) BARRIER)),
@@ -442,7 +442,7 @@ static void different_slots_are_proved(void **state) {
     done(reading);
 }
 
-static void why_tells_what_is_pending(void **state) {
+static void why_reports_what_is_pending(void **state) {
     (void)state;
     Reading *reading = read_good(KERNEL(ALLOC(a, 0) ALLOC(b, 1024) STORE(a) COPY(t, b) LOAD(x, a)));
     jmp_buf out_of_memory;
@@ -473,17 +473,17 @@ int main(void) {
         cmocka_unit_test(a_barrier_of_the_text_counts),
         cmocka_unit_test(one_barrier_serves_many),
         cmocka_unit_test(an_allocation_without_a_source_is_no_access),
-        cmocka_unit_test(constant_slots_are_told_apart),
-        cmocka_unit_test(chosen_slots_are_told_apart),
+        cmocka_unit_test(constant_slots_are_distinguished),
+        cmocka_unit_test(chosen_slots_are_distinguished),
         cmocka_unit_test(a_constant_slot_is_only_its_own_bytes),
-        cmocka_unit_test(static_slices_are_told_apart),
+        cmocka_unit_test(static_slices_are_distinguished),
         cmocka_unit_test(memory_that_a_caller_hands_over_is_looked_at),
         cmocka_unit_test(each_branch_needs_its_own),
         cmocka_unit_test(loops_go_around),
         cmocka_unit_test(blocks_that_branch_are_walked),
         cmocka_unit_test(names_that_loops_carry_are_followed),
         cmocka_unit_test(async_puts_a_barrier_before_a_loop),
-        cmocka_unit_test(async_tells_the_first_iteration),
+        cmocka_unit_test(async_reports_the_first_iteration),
         cmocka_unit_test(async_tells_what_a_loop_leaves),
         cmocka_unit_test(async_meets_no_more_on_any_way),
         cmocka_unit_test(async_keeps_it_inside_where_a_wait_is),
@@ -512,7 +512,7 @@ int main(void) {
         cmocka_unit_test(barriers_for_callers_are_left_alone),
         cmocka_unit_test(a_need_says_what_it_parts),
         cmocka_unit_test(different_slots_are_proved),
-        cmocka_unit_test(why_tells_what_is_pending),
+        cmocka_unit_test(why_reports_what_is_pending),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,7 +68,7 @@ static void give_parameters(const Packing *p, const PtxProgram *program, uint8_t
                          p->room};
     assert_int_equal(kernel->parameter_count, 7);
     for (uint32_t i = 0; i < 7; i++) {
-        const PtxSeat *seat = &program->seats[kernel->parameters + i];
+        const PtxSymbolSlot *seat = &program->seats[kernel->parameters + i];
         memcpy(to + seat->at, &values[i], seat->bytes);
     }
 }
@@ -100,7 +100,7 @@ static void run(Packing *p) {
                         .known = known,
                         .buffers = &buffer,
                         .buffer_count = 1};
-    PtxMachine *machine = ptx_machine(program, &launch, GEAR_DATA, &problem);
+    PtxMachine *machine = ptx_machine(program, &launch, COMPUTES_ALL, &problem);
     PtxSchedule schedule = {.kind = SCHEDULE_ROUND_ROBIN};
     assert_non_null(machine);
     assert_int_equal(ptx_schedule_run(machine, &schedule), PTX_END_COMPLETE);
@@ -154,11 +154,11 @@ static const char *opened(Packing *p, const uint8_t *stream, size_t bytes, uint8
 static size_t comes_back(Packing *p) {
     uint8_t *to;
     run(p);
-    const RecordLaunch *told = (const RecordLaunch *)(const void *)(p->memory + BLOCK_AT + sizeof *told);
-    assert_memory_equal(told, block_of(p), sizeof *told); /* the block comes with it */
-    assert_int_equal(told->local_window, 77);
-    assert_int_equal(told->packers, p->ctas);
-    assert_true(sizeof *told + stream_bytes(p) <= p->room);
+    const RecordLaunch *reported = (const RecordLaunch *)(const void *)(p->memory + BLOCK_AT + sizeof *reported);
+    assert_memory_equal(reported, block_of(p), sizeof *reported); /* the block comes with it */
+    assert_int_equal(reported->local_window, 77);
+    assert_int_equal(reported->packers, p->ctas);
+    assert_true(sizeof *reported + stream_bytes(p) <= p->room);
     assert_null(opened(p, stream_of(p), stream_bytes(p), &to));
     assert_memory_equal(to, p->memory, (size_t)units_of(p) * RECORD_UNIT);
     free(to);

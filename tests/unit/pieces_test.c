@@ -114,7 +114,7 @@ static void tensors_of_addresses(void **state) {
             fill_mask(&seed, &mask);
         }
         int64_t bytes = INT64_C(1) << next_random(&seed) % 4;
-        Unit unit = {.base = 64, .scale = next_random(&seed) % 2 ? bytes : 1, .bytes = bytes};
+        PieceUnit unit = {.base = 64, .scale = next_random(&seed) % 2 ? bytes : 1, .bytes = bytes};
         memset(marks, 0, sizeof marks);
         for (size_t k = 0; k < tensor_size(&index); k++)
             if (!masked || tensor_linear(&mask, k)) {
@@ -169,7 +169,7 @@ static void too_many(void **state) {
     assert_false(pieces_of_box(&box, &runs, &elements));
     int64_t zero = 0;
     Tensor index = {.known = true, .rank = 2, .dims = {1 << 20, 1 << 20}, .strides = {1 << 20, 1}, .data = &zero};
-    assert_false(pieces_of_tensor(&index, NULL, &(Unit){0, 1, 1}, &runs, &elements));
+    assert_false(pieces_of_tensor(&index, NULL, &(PieceUnit){0, 1, 1}, &runs, &elements));
     assert_int_equal(runs.count, 0);
 }
 
@@ -186,7 +186,7 @@ static void any_dense_order(void **state) {
     Tensor index = {.known = true, .rank = 2, .dims = {SIDE, SIDE}, .strides = {SIDE, 1}, .data = data};
     Runs runs = {.arena = &arena};
     uint64_t elements = 0;
-    assert_true(pieces_of_tensor(&index, NULL, &(Unit){0, 1, 4}, &runs, &elements));
+    assert_true(pieces_of_tensor(&index, NULL, &(PieceUnit){0, 1, 4}, &runs, &elements));
     assert_false(runs.disordered);
     assert_int_equal(runs.count, SIDE);
     assert_int_equal(runs.runs[1].begin, 1024);

@@ -64,10 +64,10 @@ static void what_a_float_decides_is_compiled_and_chosen(void **state) {
 
     running = compile_whole(ON_BARRIER("%f: f32, %g: f32", "    %yes = arith.cmpf ogt, %f, %g : f32\n" INIT(
                                                                bar, 2) "    scf.if %yes {\n" ARRIVE(bar) "    }\n"));
-    for (unsigned world = 0; world < 2; world++) {
-        running->machine->world = world;
+    for (unsigned havoc_choice = 0; havoc_choice < 2; havoc_choice++) {
+        running->machine->havoc_choice = havoc_choice;
         assert_int_equal(run_eagerly(running), RUN_COMPLETE);
-        assert_barrier(running, "%bar[0]", 0, 2 - world, 0);
+        assert_barrier(running, "%bar[0]", 0, 2 - havoc_choice, 0);
         assert_int_equal(running->machine->choices, 1);
     }
     end_kernel(running);
@@ -184,7 +184,7 @@ static void a_loop_that_never_ends_uses_up_its_budget(void **state) {
     end_kernel(running);
 }
 
-static void a_loop_whose_bounds_nobody_knows_ends_the_run(void **state) {
+static void a_loop_whose_bounds_nothing_knows_ends_the_run(void **state) {
     (void)state;
     Running *running = compile_whole(RESULT("%r: i32", ""));
     assert_int_equal(run_eagerly(running), RUN_UNKNOWN);
@@ -320,7 +320,7 @@ static void a_call_synchronizes_as_if_it_stood_in_place(void **state) {
     end_kernel(running);
 }
 
-static void kernels_are_the_functions_that_nobody_calls(void **state) {
+static void kernels_are_the_functions_that_nothing_calls(void **state) {
     (void)state;
     Reading *reading = read_good(CALLING("    %r = tt.call @twice(%n) : (i32) -> i32\n"));
     const Op *functions[4];
@@ -517,7 +517,7 @@ int main(void) {
         cmocka_unit_test(loops_over_index_and_unsigned_numbers),
         cmocka_unit_test(a_while_loop_carries_values_through_both_regions),
         cmocka_unit_test(a_loop_that_never_ends_uses_up_its_budget),
-        cmocka_unit_test(a_loop_whose_bounds_nobody_knows_ends_the_run),
+        cmocka_unit_test(a_loop_whose_bounds_nothing_knows_ends_the_run),
         cmocka_unit_test(an_if_gives_the_values_of_the_branch_taken),
         cmocka_unit_test(an_if_without_else_is_passed_over),
         cmocka_unit_test(a_switch_takes_its_case_or_the_default),
@@ -526,7 +526,7 @@ int main(void) {
         cmocka_unit_test(a_call_takes_arguments_and_gives_results),
         cmocka_unit_test(a_call_may_return_from_several_places),
         cmocka_unit_test(a_call_synchronizes_as_if_it_stood_in_place),
-        cmocka_unit_test(kernels_are_the_functions_that_nobody_calls),
+        cmocka_unit_test(kernels_are_the_functions_that_nothing_calls),
         cmocka_unit_test(partitions_have_what_they_capture_as_it_was),
         cmocka_unit_test(the_default_region_gives_results),
         cmocka_unit_test(parameters_that_steer_are_told_from_others),

@@ -256,7 +256,7 @@ static void expect_plan(const char *text, unsigned fences) {
     text_free(&emitted);
 }
 
-static void plans_put_in_and_take_out(void **state) {
+static void plans_insert_and_take_out(void **state) {
     (void)state;
     expect_plan(ALONE(COPY_IN WAIT(b, 0) COPY_OUT DRAIN), 0);
     expect_plan(ALONE(COPY_IN WAIT(b, 0) FENCE COPY_OUT DRAIN), 0);
@@ -300,7 +300,7 @@ int main(void) {
         cmocka_unit_test(barriers_are_bytes_that_data_may_come_over),
         cmocka_unit_test(what_is_not_ordered_is_not_judged),
         cmocka_unit_test(as_if_a_fence_were_there_or_were_not),
-        cmocka_unit_test(plans_put_in_and_take_out),
+        cmocka_unit_test(plans_insert_and_take_out),
         cmocka_unit_test(plans_keep_fences_out_of_loops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

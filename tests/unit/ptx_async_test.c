@@ -296,7 +296,7 @@ static const char the_launch[] =
     "8], "
     "\"buffer\": \"in\"}}]}";
 
-static void look(const Case *c, PtxGear gear) {
+static void look(const Case *c, PtxComputes computes) {
     char text[8192], launch[1024];
     Arena arena;
     PtxModule module = {0};
@@ -310,7 +310,7 @@ static void look(const Case *c, PtxGear gear) {
     if (!ptx_read(&module, source, false, &diagnostics) || !launch_read(&arena, json, &given, &diagnostics))
         fail_msg("%s: %s", c->name, diagnostics.items[0].message);
     Verdict verdict = {.arena = &arena, .kernel = "k"};
-    ThreadsOptions options = {.launch = &given, .only_launch = true, .gear = gear};
+    ThreadsOptions options = {.launch = &given, .only_launch = true, .computes = computes};
     threads_check(&module, 0, &options, &verdict);
     verdict_close(&verdict);
     if (verdict.incomplete_count)
@@ -331,14 +331,14 @@ static void look(const Case *c, PtxGear gear) {
 static void test_data(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        look(&cases[i], GEAR_DATA);
+        look(&cases[i], COMPUTES_ALL);
 }
 
 /* The same is found where only what decides is computed. */
 static void test_slice(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        look(&cases[i], GEAR_SLICE);
+        look(&cases[i], COMPUTES_NEEDED);
 }
 
 int main(void) {

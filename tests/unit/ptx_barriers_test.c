@@ -105,9 +105,9 @@ static void test_named_reductions(void **state) {
     assert_int_equal(ran.end, PTX_END_COMPLETE);
     for (unsigned i = 0; i < 96; i++)
         assert_int_equal(ran.out[i], 1041);
-    assert_int_equal(ran.told[PTX_EVENT_NAMED_MEET], 3);
-    assert_int_equal(ran.told[PTX_EVENT_NAMED_ARRIVE], 9);
-    assert_int_equal(ran.told[PTX_EVENT_NAMED_SYNC], 9);
+    assert_int_equal(ran.reported[PTX_EVENT_NAMED_COMPLETE], 3);
+    assert_int_equal(ran.reported[PTX_EVENT_NAMED_ARRIVE], 9);
+    assert_int_equal(ran.reported[PTX_EVENT_NAMED_SYNC], 9);
 }
 
 /* ---- Cluster barriers --------------------------------------------------------------------------- */
@@ -253,13 +253,13 @@ static void test_tokens(void **state) {
     (void)state;
     Case c = RIGHT("tokens", 32, 1,
                    INIT("32") "mbarrier.arrive.shared.b64 %rd2, [%r2];\nmbarrier.pending_count.b64 %r6, %rd2;\n"
-                             "st.global.u32 [%rd1], %r6;");
+                              "st.global.u32 [%rd1], %r6;");
     Ran ran = run_case(&c, SCHEDULE_EAGER, 0);
     assert_int_equal(ran.end, PTX_END_COMPLETE);
     for (unsigned i = 0; i < 32; i++)
         assert_int_equal(ran.out[i], 32 - i);
-    assert_int_equal(ran.told[PTX_EVENT_FLIP], 1);
-    assert_int_equal(ran.told[PTX_EVENT_ARRIVE], 1);
+    assert_int_equal(ran.reported[PTX_EVENT_FLIP], 1);
+    assert_int_equal(ran.reported[PTX_EVENT_ARRIVE], 1);
 }
 
 /* A test that fails is told, and orders nothing; one that succeeds is a wait. */
@@ -272,20 +272,20 @@ static void test_tests(void **state) {
     Ran ran = run_case(&c, SCHEDULE_EAGER, 0);
     assert_int_equal(ran.end, PTX_END_COMPLETE);
     assert_int_equal(ran.out[7], 2);
-    assert_int_equal(ran.told[PTX_EVENT_TEST], 1);
-    assert_int_equal(ran.told[PTX_EVENT_WAIT], 1);
+    assert_int_equal(ran.reported[PTX_EVENT_TEST], 1);
+    assert_int_equal(ran.reported[PTX_EVENT_WAIT], 1);
 }
 
 /* ---- Registers ---------------------------------------------------------------------------------- */
 
-#define PARTED(first, second) "setp.lt.u32 %p1, %r0, 128;\n@%p1 bra A;\n" second "bra B;\nA: " first "B:"
+#define SEPARATED(first, second) "setp.lt.u32 %p1, %r0, 128;\n@%p1 bra A;\n" second "bra B;\nA: " first "B:"
 
 static const Case registers[] = {
     {"handed on", 256, 1, ".reqntid 256 .minnctapersm 1",
-     PARTED("setmaxnreg.dec.sync.aligned.u32 40;\n", "setmaxnreg.inc.sync.aligned.u32 256;\n"), PTX_END_COMPLETE, -1,
+     SEPARATED("setmaxnreg.dec.sync.aligned.u32 40;\n", "setmaxnreg.inc.sync.aligned.u32 256;\n"), PTX_END_COMPLETE, -1,
      NULL},
     {"more than there are", 256, 1, ".reqntid 256 .maxnreg 128",
-     PARTED("setmaxnreg.dec.sync.aligned.u32 104;\n", "setmaxnreg.inc.sync.aligned.u32 160;\n"), PTX_END_STUCK, -1,
+     SEPARATED("setmaxnreg.dec.sync.aligned.u32 104;\n", "setmaxnreg.inc.sync.aligned.u32 160;\n"), PTX_END_STUCK, -1,
      NULL},
     {"an increase that is none", 128, 1, ".reqntid 128 .maxnreg 128", "setmaxnreg.inc.sync.aligned.u32 40;",
      PTX_END_FAULT, RULE_REGISTERS_COUNT, "have 128"},
@@ -312,8 +312,8 @@ static void test_fences(void **state) {
     Ran ran = run_case(&c, SCHEDULE_EAGER, 0);
     assert_string_equal(ran.what, "");
     assert_int_equal(ran.end, PTX_END_COMPLETE);
-    assert_int_equal(ran.told[PTX_EVENT_FENCE], 11);
-    assert_int_equal(ran.told[PTX_EVENT_AWAIT_LAUNCHES], 1);
+    assert_int_equal(ran.reported[PTX_EVENT_FENCE], 11);
+    assert_int_equal(ran.reported[PTX_EVENT_AWAIT_LAUNCHES], 1);
 }
 
 int main(void) {

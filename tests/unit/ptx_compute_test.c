@@ -55,7 +55,7 @@ static void run_recorded(Ran *r, const char *name, uint32_t threads) {
                             .known = r->known,
                             .buffers = &r->buffer,
                             .buffer_count = 1};
-    r->machine = ptx_machine(program, &r->launch, GEAR_DATA, &problem);
+    r->machine = ptx_machine(program, &r->launch, COMPUTES_ALL, &problem);
     assert_non_null(r->machine);
     r->machine->budget = 10000000;
     PtxSchedule schedule = {.kind = SCHEDULE_EAGER};
@@ -82,7 +82,7 @@ static uint64_t stored(Ran *r, uint32_t form, uint32_t thread) {
             block = &r->machine->blocks[i];
     assert_non_null(block);
     bool known = true;
-    uint64_t value = ptx_load(r->machine, (PtxSpot){block, ((uint64_t)form * r->threads + thread) * 8}, 8, &known);
+    uint64_t value = ptx_load(r->machine, (PtxLocation){block, ((uint64_t)form * r->threads + thread) * 8}, 8, &known);
     if (!known)
         fail_msg("%s: form %u, thread %u is not known", r->path, form, thread);
     return value;
@@ -176,7 +176,7 @@ static void test_what_is_flushed(void **state) {
     (void)state;
     compare_hashes("tiny", 1024, 74);
 }
-static void test_out_of_bounds(void **state) {
+static void test_out_of_range(void **state) {
     (void)state;
     compare_hashes("oob", 1024, 132);
 }
@@ -276,7 +276,7 @@ int main(void) {
         cmocka_unit_test(test_bf16),
         cmocka_unit_test(test_packed_and_video),
         cmocka_unit_test(test_what_is_flushed),
-        cmocka_unit_test(test_out_of_bounds),
+        cmocka_unit_test(test_out_of_range),
         cmocka_unit_test(test_approximations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

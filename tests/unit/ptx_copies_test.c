@@ -64,8 +64,8 @@ static void hold(const Case *c) {
         for (unsigned k = 0; c->expected && k < c->threads; k++)
             if (ran.out[k] != c->expected(k))
                 fail_msg("%s, schedule %u: word %u is 0x%x, not 0x%x", c->name, i, k, ran.out[k], c->expected(k));
-        assert_int_equal(ran.told[PTX_EVENT_ISSUE] * (c->end == PTX_END_COMPLETE),
-                         ran.told[PTX_EVENT_LAND] * (c->end == PTX_END_COMPLETE));
+        assert_int_equal(ran.reported[PTX_EVENT_ISSUE] * (c->end == PTX_END_COMPLETE),
+                         ran.reported[PTX_EVENT_LAND] * (c->end == PTX_END_COMPLETE));
     }
 }
 

@@ -33,8 +33,8 @@ static void on_start(void *context) {
 static void on_event(void *context, const PtxEvent *event) {
     Seen *seen = context;
     if (event->kind == PTX_EVENT_ACCESS && event->access.kind != EFFECT_READ && seen->writes + 1 < WRITES_MOST) {
-        PtxSpot spot = event->spots[event->flight ? 0 : (uint32_t)__builtin_ctz(event->lanes)];
-        seen->written[++seen->writes] = spot.block->base + spot.offset;
+        PtxLocation location = event->locations[event->outstanding ? 0 : (uint32_t)__builtin_ctz(event->lanes)];
+        seen->written[++seen->writes] = location.block->base + location.offset;
     }
 }
 
@@ -42,7 +42,7 @@ static uint32_t on_sources(void *context, const PtxEvent *event, uint32_t lane, 
     Seen *seen = context;
     uint32_t count = 0;
     for (uint32_t i = seen->writes; i > 0 && count < most; i--)
-        if (seen->written[i] == event->spots[lane].block->base + event->spots[lane].offset)
+        if (seen->written[i] == event->locations[lane].block->base + event->locations[lane].offset)
             writes[count++] = i;
     if (count < most)
         writes[count++] = 0;
@@ -91,7 +91,7 @@ static void explore(Seen *seen, const char *text, uint32_t warps, bool sources, 
     ptx_running_read(&seen->running, "sm_90", text);
     memset((uint8_t *)seen->running.in + 1024, 0, RUN_BUFFER_BYTES - 1024);
     seen->running.launch.block[0] = 32 * warps;
-    seen->running.machine = ptx_machine(seen->running.program, &seen->running.launch, GEAR_DATA, &problem);
+    seen->running.machine = ptx_machine(seen->running.program, &seen->running.launch, COMPUTES_ALL, &problem);
     assert_non_null(seen->running.machine);
     PtxExplorer explorer = {seen,   on_start, on_event, {seen, sources ? on_sources : NULL, on_choose, on_writes},
                             on_end, every};
@@ -218,7 +218,7 @@ static void replays_with_what_was_read(void **state) {
     ptx_running_read(&seen.running, "sm_90", BUFFERING);
     memset((uint8_t *)seen.running.in + 1024, 0, RUN_BUFFER_BYTES - 1024);
     seen.running.launch.block[0] = 64;
-    seen.running.machine = ptx_machine(seen.running.program, &seen.running.launch, GEAR_DATA, &problem);
+    seen.running.machine = ptx_machine(seen.running.program, &seen.running.launch, COMPUTES_ALL, &problem);
     PtxExplorer explorer = {&seen, on_start, on_event, {&seen, on_sources, on_choose, on_writes}, keep_last, false};
     ptx_explore(seen.running.machine, &explorer, 1000, &seen.explored);
     assert_true(seen.last.count > 0); /* both read what was there before */
@@ -235,7 +235,7 @@ static void says_when_there_are_too_many(void **state) {
     memset(&seen, 0, sizeof seen);
     ptx_running_read(&seen.running, "sm_90", BUFFERING);
     seen.running.launch.block[0] = 64;
-    seen.running.machine = ptx_machine(seen.running.program, &seen.running.launch, GEAR_DATA, &problem);
+    seen.running.machine = ptx_machine(seen.running.program, &seen.running.launch, COMPUTES_ALL, &problem);
     PtxExplorer explorer = {&seen, on_start, on_event, {&seen, on_sources, on_choose, on_writes}, on_end, true};
     ptx_explore(seen.running.machine, &explorer, 2, &seen.explored);
     assert_false(seen.explored.complete);

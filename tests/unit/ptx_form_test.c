@@ -325,8 +325,8 @@ static Sample random_shape(FormTables *tables, unsigned width) {
         ones &= sample.values[i];
         zeros &= ~sample.values[i];
     }
-    uint64_t told = chance() | chance();
-    sample.form = form_shaped(width, shape, SPAN_WARP, zeros & told, ones & told);
+    uint64_t reported = chance() | chance();
+    sample.form = form_shaped(width, shape, SPAN_WARP, zeros & reported, ones & reported);
     sample.form = form_depending(sample.form, lanes_used(sample.values) | (below(4) ? 0 : below(32)));
     return sample;
 }
@@ -386,7 +386,7 @@ static Operation operation(const Tried *t, unsigned width, bool is_signed) {
 }
 
 typedef struct Counts {
-    unsigned tried, assumed, told;
+    unsigned tried, assumed, reported;
 } Counts;
 
 static void try_once(FormTables *tables, const Tried *t, unsigned width, bool is_signed, Counts *counts) {
@@ -416,7 +416,7 @@ static void try_once(FormTables *tables, const Tried *t, unsigned width, bool is
     Form form = operation_apply(tables, &op, forms, t->count, &assumed);
     counts->tried++;
     counts->assumed += assumed;
-    counts->told += form.kind < FORM_ANY;
+    counts->reported += form.kind < FORM_ANY;
     assert_int_equal(form.width, op.result);
     if (!has_form(tables, &form, results) && !assumed) {
         Text text = {0};
@@ -447,7 +447,7 @@ static void test_operations(void **unused) {
         /* Only what is extended can wrap. */
         assert_true(tried[k].flags & WIDE || !tried[k].direct ? counts.assumed < counts.tried * 3 / 4
                                                               : !counts.assumed);
-        assert_true(counts.told > counts.tried / 40);
+        assert_true(counts.reported > counts.tried / 40);
     }
 }
 
@@ -503,29 +503,29 @@ static void test_parts(void **unused) {
 
 /* ---- What is told ---------------------------------------------------------------------------------------------- */
 
-typedef struct Told {
+typedef struct Reported {
     Arena arena;
     FormTables *tables;
     Form thread; /* %tid.x of a CTA of 128 */
-} Told;
+} Reported;
 
-static void start(Told *told) {
-    arena_init(&told->arena, 1 << 20);
-    told->tables = form_tables(&told->arena, FORM_LANES);
+static void start(Reported *reported) {
+    arena_init(&reported->arena, 1 << 20);
+    reported->tables = form_tables(&reported->arena, FORM_LANES);
     uint64_t lanes[FORM_LANES];
     for (unsigned lane = 0; lane < FORM_LANES; lane++)
         lanes[lane] = lane;
     Form warp = form_uniform(32, SPAN_WARP, 0xffffff9f, 0);
-    told->thread = form_based(told->tables, &warp, lanes);
+    reported->thread = form_based(reported->tables, &warp, lanes);
 }
 
-static Form apply(Told *told, PtxEvaluator evaluator, Form a, Form b) {
+static Form apply(Reported *reported, PtxEvaluator evaluator, Form a, Form b) {
     Operation op = {.evaluator = (uint8_t)evaluator, .numbers = true, .width = a.width, .result = a.width};
     op.compare = COMPARE_LT;
     if (evaluator == PTX_EVALUATE_SETP)
         op.result = 1;
     bool assumed = false;
-    Form result = operation_apply(told->tables, &op, (const Form[]){a, b}, 2, &assumed);
+    Form result = operation_apply(reported->tables, &op, (const Form[]){a, b}, 2, &assumed);
     assert_false(assumed);
     return result;
 }
@@ -533,70 +533,71 @@ static Form apply(Told *told, PtxEvaluator evaluator, Form a, Form b) {
 /* A swizzled offset, as Triton computes it: ((t & 7) << 4 ^ (t & 16)) | (t & 15) << 7, plus a base and a step. */
 static void test_swizzle(void **unused) {
     (void)unused;
-    Told told;
-    start(&told);
-    Form column = apply(&told, PTX_EVALUATE_AND, told.thread, form_number(32, 7));
-    column = apply(&told, PTX_EVALUATE_SHL, column, form_number(32, 4));
-    Form half = apply(&told, PTX_EVALUATE_AND, told.thread, form_number(32, 16));
-    column = apply(&told, PTX_EVALUATE_XOR, column, half);
-    Form row = apply(&told, PTX_EVALUATE_AND, told.thread, form_number(32, 15));
-    row = apply(&told, PTX_EVALUATE_SHL, row, form_number(32, 7));
-    Form offset = apply(&told, PTX_EVALUATE_OR, row, column);
+    Reported reported;
+    start(&reported);
+    Form column = apply(&reported, PTX_EVALUATE_AND, reported.thread, form_number(32, 7));
+    column = apply(&reported, PTX_EVALUATE_SHL, column, form_number(32, 4));
+    Form half = apply(&reported, PTX_EVALUATE_AND, reported.thread, form_number(32, 16));
+    column = apply(&reported, PTX_EVALUATE_XOR, column, half);
+    Form row = apply(&reported, PTX_EVALUATE_AND, reported.thread, form_number(32, 15));
+    row = apply(&reported, PTX_EVALUATE_SHL, row, form_number(32, 7));
+    Form offset = apply(&reported, PTX_EVALUATE_OR, row, column);
     assert_int_equal(offset.kind, FORM_TABLE);
     assert_true(form_based_on_constant(&offset));
     Form memory = form_uniform(32, SPAN_GRID, 15, 0);
-    Form address = apply(&told, PTX_EVALUATE_ADD, memory, apply(&told, PTX_EVALUATE_XOR, offset, form_number(32, 32)));
+    Form address =
+        apply(&reported, PTX_EVALUATE_ADD, memory, apply(&reported, PTX_EVALUATE_XOR, offset, form_number(32, 32)));
     assert_int_equal(address.kind, FORM_TABLE);
     for (unsigned lane = 0; lane < FORM_LANES; lane++) {
         unsigned expected = (((lane & 7) << 4 ^ (lane & 16)) | (lane & 15) << 7) ^ 32;
-        assert_int_equal(form_offsets(told.tables, address.table)[lane], (uint32_t)(expected - 32));
+        assert_int_equal(form_offsets(reported.tables, address.table)[lane], (uint32_t)(expected - 32));
     }
-    arena_free(&told.arena);
+    arena_free(&reported.arena);
 }
 
 /* The warp's number is uniform; whether it is below 64 is uniform; what the warp turns around is affine in bits. */
 static void test_warps(void **unused) {
     (void)unused;
-    Told told;
-    start(&told);
-    Form warp = apply(&told, PTX_EVALUATE_SHR, told.thread, form_number(32, 5));
-    assert_true(form_is_uniform(told.tables, &warp));
+    Reported reported;
+    start(&reported);
+    Form warp = apply(&reported, PTX_EVALUATE_SHR, reported.thread, form_number(32, 5));
+    assert_true(form_is_uniform(reported.tables, &warp));
     assert_int_equal(warp.zeros, 0xfffffffc);
-    Form first = apply(&told, PTX_EVALUATE_SETP, told.thread, form_number(32, 64));
-    assert_true(form_is_uniform(told.tables, &first));
-    Form middle = apply(&told, PTX_EVALUATE_SETP, told.thread, form_number(32, 40));
+    Form first = apply(&reported, PTX_EVALUATE_SETP, reported.thread, form_number(32, 64));
+    assert_true(form_is_uniform(reported.tables, &first));
+    Form middle = apply(&reported, PTX_EVALUATE_SETP, reported.thread, form_number(32, 40));
     assert_int_equal(middle.kind, FORM_ANY);
-    Form turned = apply(&told, PTX_EVALUATE_XOR, told.thread, warp);
+    Form turned = apply(&reported, PTX_EVALUATE_XOR, reported.thread, warp);
     assert_int_equal(turned.kind, FORM_BITS);
     Form pointer = form_uniform(32, SPAN_GRID, 0, 0);
-    Form odd =
-        apply(&told, PTX_EVALUATE_XOR, apply(&told, PTX_EVALUATE_AND, told.thread, form_number(32, 12)), pointer);
+    Form odd = apply(&reported, PTX_EVALUATE_XOR,
+                     apply(&reported, PTX_EVALUATE_AND, reported.thread, form_number(32, 12)), pointer);
     assert_int_equal(odd.kind, FORM_BITS);
-    arena_free(&told.arena);
+    arena_free(&reported.arena);
 }
 
 /* A stride that is not known, and an index that is extended. */
 static void test_strides(void **unused) {
     (void)unused;
-    Told told;
-    start(&told);
+    Reported reported;
+    start(&reported);
     Form stride = form_uniform(32, SPAN_GRID, 0, 0);
-    Form rows = apply(&told, PTX_EVALUATE_MUL, told.thread, stride);
+    Form rows = apply(&reported, PTX_EVALUATE_MUL, reported.thread, stride);
     assert_int_equal(rows.kind, FORM_AFFINE);
     assert_int_equal(rows.span, SPAN_WARP);
-    Form part = apply(&told, PTX_EVALUATE_SHR, told.thread, form_number(32, 2));
-    part = apply(&told, PTX_EVALUATE_MUL, part, stride);
+    Form part = apply(&reported, PTX_EVALUATE_SHR, reported.thread, form_number(32, 2));
+    part = apply(&reported, PTX_EVALUATE_MUL, part, stride);
     assert_int_equal(part.kind, FORM_BITS);
     bool assumed = false;
-    Form whole = form_extend(told.tables, &told.thread, 64, true, &assumed);
+    Form whole = form_extend(reported.tables, &reported.thread, 64, true, &assumed);
     assert_false(assumed);
     assert_int_equal(whole.kind, FORM_TABLE);
-    Form index = apply(&told, PTX_EVALUATE_ADD, told.thread, stride);
-    whole = form_extend(told.tables, &index, 64, true, &assumed);
+    Form index = apply(&reported, PTX_EVALUATE_ADD, reported.thread, stride);
+    whole = form_extend(reported.tables, &index, 64, true, &assumed);
     assert_true(assumed);
     assert_int_equal(whole.kind, FORM_TABLE);
     assert_int_equal(whole.assumes, FORM_NO_WRAP);
-    arena_free(&told.arena);
+    arena_free(&reported.arena);
 }
 
 int main(void) {

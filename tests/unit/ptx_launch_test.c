@@ -255,7 +255,7 @@ static void findings_name_what_grew(void **state) {
                      "  ret;\n"
                      "}\n");
     Verdict verdict = {.arena = &running.arena, .kernel = "k"};
-    threads_check(&running.module, 0, &(ThreadsOptions){.gear = GEAR_SLICE}, &verdict);
+    threads_check(&running.module, 0, &(ThreadsOptions){.computes = COMPUTES_NEEDED}, &verdict);
     assert_int_equal(verdict.finding_count, 1);
     assert_int_equal(verdict.findings[0].rule, RULE_RACE_WAW);
     assert_non_null(strstr(verdict.findings[0].launch, "p = tensor 8388608"));
@@ -272,7 +272,7 @@ static void a_trail_is_read_as_it_was_written(void **state) {
         {.kind = SCHEDULE_EAGER, .mirrored = true},
         {.kind = SCHEDULE_LAZY},
         {.kind = SCHEDULE_RANDOM, .seed = 12345678901234},
-        {.kind = SCHEDULE_HELD, .held = 32, .held_count = 32, .held_pc = 7},
+        {.kind = SCHEDULE_DELAYED, .held = 32, .held_count = 32, .delayed_pc = 7},
     };
     for (size_t i = 0; i < sizeof schedules / sizeof *schedules; i++) {
         Arena arena;
@@ -280,8 +280,8 @@ static void a_trail_is_read_as_it_was_written(void **state) {
         ThreadsTrail trail = {.kernel = STR("k"),
                               .launch = {.kernel = STR("k"), .grid = {2, 1, 1}, .block = {32, 1, 1}},
                               .schedule = schedules[i],
-                              .gear = GEAR_SLICE,
-                              .world = 3,
+                              .computes = COMPUTES_NEEDED,
+                              .havoc_choice = 3,
                               .volatile_races = true},
                      read;
         Text text = {0}, again = {0};
@@ -294,7 +294,7 @@ static void a_trail_is_read_as_it_was_written(void **state) {
         assert_int_equal(read.schedule.kind, schedules[i].kind);
         assert_int_equal(read.schedule.mirrored, schedules[i].mirrored);
         assert_int_equal(read.schedule.seed, schedules[i].seed);
-        assert_int_equal(read.schedule.held_pc, schedules[i].held_pc);
+        assert_int_equal(read.schedule.delayed_pc, schedules[i].delayed_pc);
         text_free(&text);
         text_free(&again);
         arena_free(&arena);

@@ -19,11 +19,11 @@ typedef struct Ran {
     RuleId rule;             /* of a fault */
     char what[200];          /* of it, or why it is not modeled */
     uint32_t out[RUN_WORDS]; /* the first words of the first buffer */
-    uint64_t told[RUN_EVENTS];
+    uint64_t reported[RUN_EVENTS];
 } Ran;
 
 static inline void run_observe(void *observer, const PtxEvent *event) {
-    ((Ran *)observer)->told[event->kind]++;
+    ((Ran *)observer)->reported[event->kind]++;
 }
 
 static inline Ran run_machine(PtxMachine *machine, const PtxSchedule *schedule) {
@@ -66,7 +66,7 @@ static inline Ran run_ptx(const char *ptx, const char *launch_text, const PtxSch
     PtxProgram *program = ptx_program(&arena, &module, kernel, SIZE_MAX, &problem);
     PtxMachine *machine = NULL;
     if (program && ptx_launch_bind(&arena, program, &given, &launch, &problem))
-        machine = ptx_machine(program, &launch, GEAR_DATA, &problem);
+        machine = ptx_machine(program, &launch, COMPUTES_ALL, &problem);
     if (!machine)
         fail_msg("%s\n%s", problem, ptx);
     Ran ran = run_machine(machine, schedule);

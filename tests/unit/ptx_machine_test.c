@@ -297,7 +297,7 @@ static void ctas_wait_for_each_other(void **state) {
              2, 1, 0, PTX_END_COMPLETE, is_flagged);
 }
 
-static void nobody_gives(void **state) {
+static void nothing_gives(void **state) {
     (void)state;
     run_text("sm_90",
              ".global .u32 flag;\n" KERNEL(
@@ -363,12 +363,12 @@ static void lanes_wait_for_each_other(void **state) {
              1, 64, 0, PTX_END_COMPLETE, is_locked);
 }
 
-static void has_patience(PtxRunning *r) {
+static void has_spin_timeout(PtxRunning *r) {
     ptx_running_is(r, 0, 7);
 }
 
 /* One lane counts while it waits for what the others do behind the place where they would meet it. */
-static void lanes_do_not_wait_for_ever(void **state) {
+static void lanes_do_not_wait_forever(void **state) {
     (void)state;
     run_text(
         "sm_90",
@@ -379,7 +379,7 @@ static void lanes_do_not_wait_for_ever(void **state) {
             "@%p2 bra WAIT; st.global.u32 [%rd2], %r3;\n"
             "BOTH: setp.ne.u32 %p3, %r1, 31; @%p3 bra END; mov.u32 %r5, 7; st.release.gpu.global.u32 [flag], %r5;\n"
             "END: ret;"),
-        1, 32, 0, PTX_END_COMPLETE, has_patience);
+        1, 32, 0, PTX_END_COMPLETE, has_spin_timeout);
 }
 
 static void is_synced(PtxRunning *r) {
@@ -426,17 +426,17 @@ static void bounds(void **state) {
     (void)state;
     const char *global =
         KERNEL(OWN "mul.wide.u32 %rd6, %r39, 4; add.s64 %rd6, %rd6, %rd5; ld.global.u32 %r2, [%rd6]; ret;");
-    expect_fault(global, 1024 - 31, RULE_GLOBAL_OUT_OF_BOUNDS, UINT32_C(1) << 31);
+    expect_fault(global, 1024 - 31, RULE_GLOBAL_OUT_OF_RANGE, UINT32_C(1) << 31);
     const char *shared = ".shared .b32 s[32];\n" KERNEL(
         POINTERS "mov.u32 %r2, s; shl.b32 %r3, %r1, 2; add.u32 %r2, %r2, %r3; add.u32 %r2, %r2, %r39;\n"
                  "st.shared.u32 [%r2], %r1; ret;");
-    expect_fault(shared, 4, RULE_SHARED_OUT_OF_BOUNDS, UINT32_C(1) << 31);
+    expect_fault(shared, 4, RULE_SHARED_OUT_OF_RANGE, UINT32_C(1) << 31);
     expect_fault(shared, 2, RULE_ACCESS_ALIGNMENT, 1);
-    expect_fault(shared, (uint32_t)-4, RULE_SHARED_OUT_OF_BOUNDS, 1);
+    expect_fault(shared, (uint32_t)-4, RULE_SHARED_OUT_OF_RANGE, 1);
     const char *local = KERNEL(".local .align 4 .b32 l[4];\n" POINTERS
                                "mov.u64 %rd6, l; cvt.u64.u32 %rd7, %r39; add.s64 %rd6, %rd6, %rd7;\n"
                                "st.local.u32 [%rd6], %r1; ret;");
-    expect_fault(local, 16, RULE_LOCAL_OUT_OF_BOUNDS, 1);
+    expect_fault(local, 16, RULE_LOCAL_OUT_OF_RANGE, 1);
     expect_fault(KERNEL("mov.u64 %rd1, 0; ld.global.u32 %r1, [%rd1+4]; ret;"), 0, RULE_ACCESS_INVALID, 1);
     expect_fault(KERNEL("mov.u64 %rd1, 0x123456789000; ld.u32 %r1, [%rd1]; ret;"), 0, RULE_ACCESS_INVALID, 1);
     expect_fault(".const .u32 c = 5;\n" KERNEL(
@@ -447,11 +447,11 @@ static void bounds(void **state) {
 
 static void recursion_has_an_end(void **state) {
     (void)state;
-    expect_fault(".func f() { call f; ret; }\n" KERNEL("call f; ret;"), 0, RULE_LOCAL_OUT_OF_BOUNDS, UINT32_MAX);
+    expect_fault(".func f() { call f; ret; }\n" KERNEL("call f; ret;"), 0, RULE_LOCAL_OUT_OF_RANGE, UINT32_MAX);
 }
 
-/* A loop whose end it is not known ends in every world; which way a branch goes depends on it. */
-static void worlds(void **state) {
+/* A loop whose end it is not known ends in every havoc choice; which way a branch goes depends on it. */
+static void havoc_choices(void **state) {
     (void)state;
     PtxRunning r;
     uint32_t ways = 0;
@@ -460,12 +460,12 @@ static void worlds(void **state) {
                                      "setp.lt.u32 %p1, %r3, 100; @%p1 bra L; mov.u32 %r4, %clock; mov.u32 %r5, 1;\n"
                                      "setp.lt.u32 %p2, %r4, 100; @%p2 mov.u32 %r5, 2; st.global.u32 [%rd2], %r2;\n"
                                      "st.global.u32 [%rd2+4], %r5; ret;"));
-    for (unsigned world = 0; world < 4; world++) {
+    for (unsigned havoc_choice = 0; havoc_choice < 4; havoc_choice++) {
         bool known;
         const char *problem;
         if (!r.machine)
-            r.machine = ptx_machine(r.program, &r.launch, GEAR_DATA, &problem);
-        r.machine->world = world;
+            r.machine = ptx_machine(r.program, &r.launch, COMPUTES_ALL, &problem);
+        r.machine->havoc_choice = havoc_choice;
         ptx_running_expect(&r, PTX_END_COMPLETE);
         uint32_t turns = ptx_running_word(&r, 0, &known) > 1, way = ptx_running_word(&r, 1, &known) > 1;
         ways |= 1 << (2 * turns + way);
@@ -474,7 +474,7 @@ static void worlds(void **state) {
     ptx_running_end(&r);
 }
 
-static void nothing_is_out_of_bounds(void **state) {
+static void nothing_is_out_of_range(void **state) {
     (void)state;
     run_text("sm_90",
              KERNEL(OWN "mul.wide.u32 %rd6, %r39, 4; add.s64 %rd6, %rd6, %rd5; ld.global.u32 %r2, [%rd6];\n"
@@ -496,26 +496,26 @@ static void unknown_values(void **state) {
     assert_false(known);
     assert_int_equal(r.machine->unset_count, 1);
     assert_int_equal(r.machine->unset[0].space, PTX_SPACE_SHARED);
-    assert_int_equal(r.machine->guess_count, 1);
-    assert_non_null(r.machine->guesses[0].source);
-    assert_int_equal(r.machine->guesses[0].source->form->evaluator, PTX_EVALUATE_MOV);
+    assert_int_equal(r.machine->havoc_count, 1);
+    assert_non_null(r.machine->havocs[0].source);
+    assert_int_equal(r.machine->havocs[0].source->form->evaluator, PTX_EVALUATE_MOV);
     ptx_running_end(&r);
     ptx_running_read(
         &r, "sm_90",
         ".shared .b32 s[4];\n" KERNEL("ld.shared.u32 %r2, [s]; add.u32 %r3, %r2, 1; setp.eq.u32 %p1, %r3, 7;\n"
                                       "@%p1 bra A; A: ret;"));
     ptx_running_expect(&r, PTX_END_COMPLETE);
-    assert_ptr_equal(r.machine->guesses[0].source, r.machine->unset[0].code);
+    assert_ptr_equal(r.machine->havocs[0].source, r.machine->unset[0].code);
     ptx_running_end(&r);
 }
 
 /* Three conditions that are not known: bit i of what a thread gives is the way that it went at the i-th. */
-static void run_ways(PtxRunning *r, unsigned world, const uint8_t *spans) {
+static void run_ways(PtxRunning *r, unsigned havoc_choice, const uint8_t *spans) {
     ptx_running_go(r);
-    r->machine->world = world;
+    r->machine->havoc_choice = havoc_choice;
     r->machine->spans = spans;
     ptx_running_expect(r, PTX_END_COMPLETE);
-    assert_int_equal(r->machine->guess_count, 3);
+    assert_int_equal(r->machine->havoc_count, 3);
 }
 
 static void unknown_conditions_go_as_the_world_says(void **state) {
@@ -530,31 +530,32 @@ static void unknown_conditions_go_as_the_world_says(void **state) {
                              "@%p1 add.u32 %r5, %r5, 1; @%p2 add.u32 %r5, %r5, 2; @%p3 add.u32 %r5, %r5, 4;\n"
                              "@!%p1 add.u32 %r5, %r5, 8; @%p1 bra A; A: " GIVE("%r5") "ret;"));
     r.launch.block[0] = 64;
-    for (unsigned world = 0; world < WORLD_PLAIN; world++) { /* every combination, and a condition stays what it was */
+    for (unsigned havoc_choice = 0; havoc_choice < HAVOC_CHOICE_PLAIN;
+         havoc_choice++) { /* every combination, and a condition stays what it was */
         bool known;
-        run_ways(&r, world, NULL);
+        run_ways(&r, havoc_choice, NULL);
         uint32_t given = ptx_running_word(&r, 0, &known);
         assert_int_equal(given >> 3, !(given & 1));
         seen |= 1u << (given & 7);
         ptx_running_is(&r, 63, given);
     }
     assert_int_equal(seen, 0xff);
-    run_ways(&r, WORLD_CHOSEN | 2, NULL);
+    run_ways(&r, HAVOC_CHOICE_CHOSEN | 2, NULL);
     ptx_running_is(&r, 40, 8 + 2);
-    assert_int_equal(r.machine->guesses[1].went, PTX_RAN_YES);
-    assert_int_equal(r.machine->guesses[2].went, PTX_RAN_NO);
+    assert_int_equal(r.machine->havocs[1].went, PTX_RAN_YES);
+    assert_int_equal(r.machine->havocs[2].went, PTX_RAN_NO);
     memset(spans, SPAN_NONE, sizeof spans); /* lanes part, */
-    run_ways(&r, WORLD_MIXED | 2 * 1, spans);
+    run_ways(&r, HAVOC_CHOICE_MIXED | 2 * 1, spans);
     ptx_running_is(&r, 5, 8);
     ptx_running_is(&r, 6, 7);
-    run_ways(&r, WORLD_MIXED | (2 * 1 + 1), spans);
+    run_ways(&r, HAVOC_CHOICE_MIXED | (2 * 1 + 1), spans);
     ptx_running_is(&r, 5, 7);
     memset(spans, SPAN_WARP, sizeof spans); /* warps do, */
-    run_ways(&r, WORLD_MIXED | 2 * WORLD_WARP_BIT, spans);
+    run_ways(&r, HAVOC_CHOICE_MIXED | 2 * HAVOC_CHOICE_WARP_BIT, spans);
     ptx_running_is(&r, 31, 8);
     ptx_running_is(&r, 32, 7);
     memset(spans, SPAN_CTA, sizeof spans); /* and nothing in a CTA does */
-    run_ways(&r, WORLD_MIXED | 2 * WORLD_WARP_BIT, spans);
+    run_ways(&r, HAVOC_CHOICE_MIXED | 2 * HAVOC_CHOICE_WARP_BIT, spans);
     ptx_running_is(&r, 31, 8);
     ptx_running_is(&r, 32, 8);
     ptx_running_end(&r);
@@ -573,7 +574,7 @@ static void unknown_local_stores(void **state) {
     ptx_running_expect(&r, PTX_END_COMPLETE);
     ptx_running_word(&r, 0, &known);
     assert_false(known);
-    assert_int_equal(r.machine->guess_count, 0);
+    assert_int_equal(r.machine->havoc_count, 0);
     ptx_running_end(&r);
 }
 
@@ -602,18 +603,18 @@ int main(void) {
         cmocka_unit_test(atomics_are_apart),
         cmocka_unit_test(atomics_of_all_kinds),
         cmocka_unit_test(ctas_wait_for_each_other),
-        cmocka_unit_test(nobody_gives),
+        cmocka_unit_test(nothing_gives),
         cmocka_unit_test(livelock_is_proven),
         cmocka_unit_test(loops_in_functions),
         cmocka_unit_test(lanes_wait_for_each_other),
-        cmocka_unit_test(lanes_do_not_wait_for_ever),
+        cmocka_unit_test(lanes_do_not_wait_forever),
         cmocka_unit_test(lanes_sync_apart),
         cmocka_unit_test(lanes_sync_in_pairs),
         cmocka_unit_test(lanes_do_not_come),
         cmocka_unit_test(bounds),
         cmocka_unit_test(recursion_has_an_end),
-        cmocka_unit_test(worlds),
-        cmocka_unit_test(nothing_is_out_of_bounds),
+        cmocka_unit_test(havoc_choices),
+        cmocka_unit_test(nothing_is_out_of_range),
         cmocka_unit_test(unknown_values),
         cmocka_unit_test(unknown_conditions_go_as_the_world_says),
         cmocka_unit_test(unknown_local_stores),

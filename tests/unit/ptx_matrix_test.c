@@ -152,15 +152,15 @@ static void pieces_of_a_tile(void **state) {
                        .first = 16,
                        .lines = 16,
                        .k = 16};
-    PtxSpot spots[64];
+    PtxLocation locations[64];
     uint32_t sizes[64];
-    MatrixPieces pieces = {.spots = spots, .sizes = sizes, .capacity = 64};
+    MatrixPieces pieces = {.locations = locations, .sizes = sizes, .capacity = 64};
     assert_true(matrix_pieces(&machine, NULL, NULL, &block, &tile, &pieces));
     assert_int_equal(pieces.count, 16);
     for (uint32_t i = 0; i < 16; i++) {
         assert_int_equal(sizes[i], 32);
-        assert_int_equal(spots[i].offset / 128, 8 + 16 + i);
-        assert_int_equal(spots[i].offset % 128, (1 ^ (i % 8 >> 1)) * 32);
+        assert_int_equal(locations[i].offset / 128, 8 + 16 + i);
+        assert_int_equal(locations[i].offset % 128, (1 ^ (i % 8 >> 1)) * 32);
     }
     tile.descriptor = matrix_descriptor(descriptor(1024, 8192, 128, 0)); /* no swizzle: 8 rows are 128 bytes */
     tile.first = 0, tile.lines = 64;
@@ -168,7 +168,7 @@ static void pieces_of_a_tile(void **state) {
     assert_true(matrix_pieces(&machine, NULL, NULL, &block, &tile, &pieces));
     assert_int_equal(pieces.count, 2);
     assert_int_equal(sizes[0], 1024);
-    assert_int_equal(spots[1].offset, 1024 + 8192);
+    assert_int_equal(locations[1].offset, 1024 + 8192);
 }
 
 static void tensor_modes(void **state) {
@@ -196,18 +196,19 @@ typedef struct Seen {
     PtxEvent last;
     uint64_t offsets[1024];
     uint32_t sizes[1024];
-    unsigned pieces; /* of all flights together */
+    unsigned pieces; /* of all outstanding operations together */
 } Seen;
 
 static void see(void *observer, const PtxEvent *event) {
     Seen *seen = observer;
-    if (event->kind != PTX_EVENT_ACCESS || event->spots[__builtin_ctz(event->lanes)].block->space != PTX_SPACE_SHARED)
+    if (event->kind != PTX_EVENT_ACCESS ||
+        event->locations[__builtin_ctz(event->lanes)].block->space != PTX_SPACE_SHARED)
         return;
     seen->count++;
     seen->last = *event;
-    for (uint32_t i = 0; i < event->spot_count && seen->pieces < 1024; i++)
-        if (event->flight) {
-            seen->offsets[seen->pieces] = event->spots[i].offset;
+    for (uint32_t i = 0; i < event->location_count && seen->pieces < 1024; i++)
+        if (event->outstanding) {
+            seen->offsets[seen->pieces] = event->locations[i].offset;
             seen->sizes[seen->pieces++] = event->sizes ? event->sizes[i] : event->access.bytes;
         }
 }
@@ -218,7 +219,7 @@ static void start(PtxRunning *r, Seen *seen, uint32_t threads, ScheduleKind kind
     memset(seen, 0, sizeof *seen);
     r->launch.block[0] = threads;
     r->schedule.kind = kind;
-    r->machine = ptx_machine(r->program, &r->launch, GEAR_DATA, &problem);
+    r->machine = ptx_machine(r->program, &r->launch, COMPUTES_ALL, &problem);
     assert_non_null(r->machine);
     r->machine->budget = 10000000;
     r->machine->observe = see;
@@ -226,7 +227,7 @@ static void start(PtxRunning *r, Seen *seen, uint32_t threads, ScheduleKind kind
 }
 
 /* Lanes 0 to 7 give the rows of one matrix; what the others have is not looked at. */
-static void rows_are_told(void **state) {
+static void rows_are_reported(void **state) {
     (void)state;
     PtxRunning r;
     static Seen seen;
@@ -333,7 +334,7 @@ static void asynchronous(void **state) {
 }
 
 /* What the four warps read of A and B, through the async proxy. */
-static void tiles_are_told(void **state) {
+static void tiles_are_reported(void **state) {
     (void)state;
     PtxRunning r;
     static Seen seen;
@@ -342,8 +343,8 @@ static void tiles_are_told(void **state) {
                       "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0; ret;"));
     ptx_running_expect(&r, PTX_END_COMPLETE);
     assert_int_equal(seen.last.access.proxy, PROXY_ASYNC);
-    assert_non_null(seen.last.flight);
-    assert_int_equal(seen.last.flight->group, GROUP_WGMMA);
+    assert_non_null(seen.last.outstanding);
+    assert_int_equal(seen.last.outstanding->group, GROUP_WGMMA);
     uint64_t a_bytes = 0, b_bytes = 0;
     for (unsigned i = 0; i < seen.pieces; i++)
         *(seen.offsets[i] - 1024 < 8192 ? &a_bytes : &b_bytes) += seen.sizes[i];
@@ -375,7 +376,7 @@ static void textures(void **state) {
     bool known = true;
     ptx_running_word(&r, 3, &known);
     assert_false(known);
-    assert_true(r.machine->guess_count > 0);
+    assert_true(r.machine->havoc_count > 0);
     ptx_running_end(&r);
     start(&r, &seen, 32, SCHEDULE_EAGER, KERNEL("mov.u64 %rd6, 1; sust.b.1d.b32.trap [%rd6, {%r1}], %r1; ret;"));
     ptx_running_expect(&r, PTX_END_UNKNOWN);
@@ -384,10 +385,18 @@ static void textures(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(formats),       cmocka_unit_test(results),          cmocka_unit_test(multiplies),
-        cmocka_unit_test(canonical),     cmocka_unit_test(pieces_of_a_tile), cmocka_unit_test(tensor_modes),
-        cmocka_unit_test(rows_are_told), cmocka_unit_test(misuse),           cmocka_unit_test(unknown_rows),
-        cmocka_unit_test(asynchronous),  cmocka_unit_test(tiles_are_told),   cmocka_unit_test(outside_of_memory),
+        cmocka_unit_test(formats),
+        cmocka_unit_test(results),
+        cmocka_unit_test(multiplies),
+        cmocka_unit_test(canonical),
+        cmocka_unit_test(pieces_of_a_tile),
+        cmocka_unit_test(tensor_modes),
+        cmocka_unit_test(rows_are_reported),
+        cmocka_unit_test(misuse),
+        cmocka_unit_test(unknown_rows),
+        cmocka_unit_test(asynchronous),
+        cmocka_unit_test(tiles_are_reported),
+        cmocka_unit_test(outside_of_memory),
         cmocka_unit_test(textures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

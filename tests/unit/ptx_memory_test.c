@@ -112,7 +112,7 @@ static void allocates_on_the_heap(void **state) {
                  "%r3") FREE "ret;"),
              1, 4, 0, PTX_END_COMPLETE, has_heap);
     expect_fault(MALLOC KERNEL(OWN MALLOC_32 "mov.u32 %r2, 1; st.u32 [%rd7+32], %r2; ret;"), 0,
-                 RULE_GLOBAL_OUT_OF_BOUNDS, 1);
+                 RULE_GLOBAL_OUT_OF_RANGE, 1);
     expect_fault(MALLOC KERNEL(OWN MALLOC_32 FREE FREE "ret;"), 0, RULE_ACCESS_INVALID, 1);
 }
 
@@ -133,7 +133,7 @@ static void prints(void **state) {
     ptx_running_read(&r, "sm_90", text);
     r.launch.block[0] = 2;
     const char *problem;
-    r.machine = ptx_machine(r.program, &r.launch, GEAR_DATA, &problem);
+    r.machine = ptx_machine(r.program, &r.launch, COMPUTES_ALL, &problem);
     r.machine->printed = &printed;
     ptx_running_expect(&r, PTX_END_COMPLETE);
     text_char(&printed, 0);
@@ -245,7 +245,7 @@ static void replays(void **state) {
     ptx_running_end(&r);
 }
 
-static void holds(void **state) {
+static void delays(void **state) {
     (void)state;
     PtxRunning r;
     ptx_running_read(&r, "sm_90", LOST);
@@ -254,7 +254,7 @@ static void holds(void **state) {
     uint32_t store = 0;
     while (r.program->code[store].form->row->evaluate[0] || !r.program->code[store].visible)
         store++;
-    r.schedule = (PtxSchedule){.kind = SCHEDULE_HELD, .held = 0, .held_count = 1, .held_pc = store};
+    r.schedule = (PtxSchedule){.kind = SCHEDULE_DELAYED, .held = 0, .held_count = 1, .delayed_pc = store};
     ptx_running_expect(&r, PTX_END_COMPLETE);
     assert_int_equal(lost_word(&r), 1); /* CTA 0 had read before CTA 1 wrote */
     r.schedule = (PtxSchedule){.kind = SCHEDULE_EAGER};
@@ -283,7 +283,7 @@ static void see(void *to, const PtxEvent *event) {
         seen->scope = event->access.scope;
         seen->used = event->access.used;
         for (uint32_t i = event->lanes; i; i &= i - 1)
-            assert_non_null(event->spots[__builtin_ctz(i)].block);
+            assert_non_null(event->locations[__builtin_ctz(i)].block);
     }
     seen->exits += event->kind == PTX_EVENT_EXIT;
     seen->overs += event->kind == PTX_EVENT_CTA_OVER;
@@ -296,7 +296,7 @@ static Seen events_of(const char *text, uint32_t threads) {
     const char *problem;
     ptx_running_read(&r, "sm_90", text);
     r.launch.block[0] = threads;
-    r.machine = ptx_machine(r.program, &r.launch, GEAR_DATA, &problem);
+    r.machine = ptx_machine(r.program, &r.launch, COMPUTES_ALL, &problem);
     r.machine->observe = see;
     r.machine->observer = &seen;
     ptx_running_expect(&r, PTX_END_COMPLETE);
@@ -304,7 +304,7 @@ static Seen events_of(const char *text, uint32_t threads) {
     return seen;
 }
 
-static void tells_events(void **state) {
+static void reports_events(void **state) {
     (void)state;
     Seen seen = events_of(KERNEL(OWN "ld.volatile.global.v4.u32 {%r2, _, %r4, _}, [%rd1]; bar.warp.sync -1; ret;"), 32);
     assert_int_equal(seen.reads, 1);
@@ -328,7 +328,7 @@ static void tells_events(void **state) {
     assert_int_equal(seen.reads + seen.writes, 0);
 }
 
-/* ---- Gears ---- */
+/* ---- Values ---- */
 
 static void skips(void **state) {
     (void)state;
@@ -342,7 +342,7 @@ static void skips(void **state) {
     }
     const char *problem;
     Seen seen = {0};
-    r.machine = ptx_machine(r.program, &r.launch, GEAR_SLICE, &problem);
+    r.machine = ptx_machine(r.program, &r.launch, COMPUTES_NEEDED, &problem);
     r.machine->observe = see;
     r.machine->observer = &seen;
     ptx_running_expect(&r, PTX_END_COMPLETE);
@@ -364,8 +364,8 @@ int main(void) {
         cmocka_unit_test(assertions),
         cmocka_unit_test(reads_other_ctas),
         cmocka_unit_test(replays),
-        cmocka_unit_test(holds),
-        cmocka_unit_test(tells_events),
+        cmocka_unit_test(delays),
+        cmocka_unit_test(reports_events),
         cmocka_unit_test(skips),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

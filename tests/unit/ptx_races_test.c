@@ -302,7 +302,7 @@ static void run_case(PtxRunning *r, const Case *one, const PtxSchedule *schedule
     r->buffers[1].output = false;
     r->schedule = *schedule;
     const char *problem = NULL;
-    r->machine = ptx_machine(r->program, &r->launch, GEAR_DATA, &problem);
+    r->machine = ptx_machine(r->program, &r->launch, COMPUTES_ALL, &problem);
     if (!r->machine)
         fail_msg("%s: %s", one->name, problem);
     r->machine->immediate = immediate;

@@ -73,7 +73,7 @@ static inline void ptx_running_read(PtxRunning *r, const char *target, const cha
 static inline PtxEnd ptx_running_go(PtxRunning *r) {
     const char *problem = NULL;
     if (!r->machine)
-        r->machine = ptx_machine(r->program, &r->launch, GEAR_DATA, &problem);
+        r->machine = ptx_machine(r->program, &r->launch, COMPUTES_ALL, &problem);
     if (!r->machine)
         fail_msg("%s", problem);
     if (r->machine->budget == UINT64_MAX)
@@ -97,7 +97,7 @@ static inline uint32_t ptx_running_word(PtxRunning *r, uint32_t index, bool *kno
     for (uint32_t i = 0; i < r->machine->block_count; i++) {
         PtxBlock *block = &r->machine->blocks[i];
         if (block->base == r->buffers[1].address)
-            return (uint32_t)ptx_load(r->machine, (PtxSpot){block, (uint64_t)index * 4}, 4, known);
+            return (uint32_t)ptx_load(r->machine, (PtxLocation){block, (uint64_t)index * 4}, 4, known);
     }
     *known = false;
     return 0;

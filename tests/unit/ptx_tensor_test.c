@@ -34,7 +34,7 @@ static void start(PtxRunning *r, uint32_t threads, ScheduleKind kind, const char
     ptx_running_read(r, "sm_100a", text);
     r->launch.block[0] = threads;
     r->schedule.kind = kind;
-    r->machine = ptx_machine(r->program, &r->launch, GEAR_DATA, &problem);
+    r->machine = ptx_machine(r->program, &r->launch, COMPUTES_ALL, &problem);
     assert_non_null(r->machine);
     r->machine->budget = 10000000;
 }
@@ -85,7 +85,7 @@ static void see_load(void *observer, const PtxEvent *event) {
     if (event->kind == PTX_EVENT_AWAIT && event->group == GROUP_TENSOR_LOAD)
         order[1] = ++order[0];
     if (event->kind == PTX_EVENT_ACCESS && event->access.kind == EFFECT_READ &&
-        event->spots[0].block->space == PTX_SPACE_TENSOR)
+        event->locations[0].block->space == PTX_SPACE_TENSOR)
         order[2] = ++order[0];
 }
 
@@ -230,7 +230,7 @@ static void multiplies_64(void **state) {
 }
 
 /* Without a commit nothing is told that it is over. */
-static void nobody_commits(void **state) {
+static void nothing_commits(void **state) {
     (void)state;
     ends(128, PTX_END_STUCK, RULE_TMEM_SIZE,
          KERNEL(".reg .b16 %h<4>;\n" ALLOCATE("32") FILL DESCRIPTORS("0x0000400801000000") MMA(
@@ -247,7 +247,7 @@ static void nobody_commits(void **state) {
 
 static void see_commit(void *observer, const PtxEvent *event) {
     if (event->kind == PTX_EVENT_ISSUE && event->place != PTX_NO_PLACE)
-        *(uint32_t *)observer = event->flight->after;
+        *(uint32_t *)observer = event->outstanding->after;
 }
 
 /* A commit waits for what its own thread issued; that of another thread may arrive before the MMA is over. */
@@ -337,7 +337,7 @@ static void pairs(void **state) {
         r.launch.block[0] = 128;
         r.launch.grid[0] = r.launch.cluster[0] = 2;
         r.schedule.kind = whole ? SCHEDULE_LAZY : SCHEDULE_EAGER;
-        r.machine = ptx_machine(r.program, &r.launch, GEAR_DATA, &problem);
+        r.machine = ptx_machine(r.program, &r.launch, COMPUTES_ALL, &problem);
         assert_non_null(r.machine);
         r.machine->budget = 10000000;
         ptx_running_expect(&r, PTX_END_COMPLETE);
@@ -367,7 +367,7 @@ int main(void) {
         cmocka_unit_test(allocation),
         cmocka_unit_test(multiplies),
         cmocka_unit_test(multiplies_64),
-        cmocka_unit_test(nobody_commits),
+        cmocka_unit_test(nothing_commits),
         cmocka_unit_test(commits_of_others),
         cmocka_unit_test(copies),
         cmocka_unit_test(pairs),

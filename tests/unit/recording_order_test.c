@@ -246,7 +246,7 @@ static void test_kinds(void **unused) {
     assert_true(signs.numbers[1] == 0 && signs.numbers[0] == 1 && signs.numbers[2] == 2 && signs.numbers[3] == 3);
     for (uint32_t i = 0; i < 4; i++)
         add_wide(&sums, STRONG_ADD_REAL, 4, reals[3 - i], 0x3F800000);
-    StrongDoubts doubts = strong_order(sums.items, sums.count, sums.numbers);
+    StrongUncertain doubts = strong_order(sums.items, sums.count, sums.numbers);
     assert_true(!doubts.unfit && !doubts.unsure && sums.numbers[0] == 3 && sums.numbers[3] == 0);
 }
 
@@ -258,7 +258,7 @@ static void test_halves(void **unused) {
     add_wide(&halves, STRONG_READ, 2, 0x6800, 0);
     add_wide(&halves, STRONG_ADD_HALF, 2, 0x3C00, 0x67FF); /* 1 + 2047 */
     add_wide(&halves, STRONG_ADD_HALF, 2, 0, 0x3C00);
-    StrongDoubts doubts = strong_order(halves.items, halves.count, halves.numbers);
+    StrongUncertain doubts = strong_order(halves.items, halves.count, halves.numbers);
     assert_true(!doubts.unfit && !doubts.unsure && halves.numbers[3] == 0 && halves.numbers[2] == 1);
     add_wide(&brains, STRONG_ADD_BRAIN, 4, 0xC0004000, 0x3F803F80);
     add_wide(&brains, STRONG_ADD_BRAIN, 4, 0xBF804040, 0);
@@ -308,7 +308,7 @@ static void test_reads_alone(void **unused) {
         add(&of, STRONG_READ, i, 1000 + i * 5 % 8, 0, 0);
         add(&of, STRONG_READ, i, 1020 + i * 3 % 8, i % 3, 0);
     }
-    StrongDoubts doubts = strong_order(of.items, of.count, of.numbers);
+    StrongUncertain doubts = strong_order(of.items, of.count, of.numbers);
     assert_true(!doubts.unfit && !doubts.unsure && !doubts.within);
     for (uint32_t i = 0; i < 16; i += 2)
         assert_true(of.numbers[i] < of.numbers[i + 1]);

@@ -19,10 +19,10 @@ static const RecordShape shapes[SITES] = {
     {.run = 1, .all = true},
     {.run = 1, .all = true},
     {.run = 1},
-    {.run = 4, .run_words = 7, .parts = 1, .wide = 1, .told = 1, .masked = true, .from = &words[0]},
-    {.parts = 1, .told = 1, .all = true, .from = &words[1]},
+    {.run = 4, .run_words = 7, .parts = 1, .wide = 1, .reported = 1, .masked = true, .from = &words[0]},
+    {.parts = 1, .reported = 1, .all = true, .from = &words[1]},
     {.all = true},
-    {.parts = 1, .wide = 1, .told = 1, .masked = true, .from = &words[2]},
+    {.parts = 1, .wide = 1, .reported = 1, .masked = true, .from = &words[2]},
     {.parts = 1, .wide = 1, .strong = true},
 };
 

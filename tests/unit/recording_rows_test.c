@@ -18,14 +18,14 @@
     "mul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\nld.global.b32 %r2, [%rd3];\nret;\n}\n"
 
 /* Whether it is said of a recording, without any records, that its CTAs do not fit. */
-static bool is_told(const char *text, uint32_t x, uint32_t y) {
+static bool is_reported(const char *text, uint32_t x, uint32_t y) {
     static const uint8_t parameters[8] = {0}, chunks[8 * 4096] = {0};
     Arena arena;
     PtxModule module;
     Sites sites;
     Diagnostics diagnostics = {0};
     const char *problem = NULL;
-    bool told = false;
+    bool reported = false;
     InstrumentOptions options = {.spaces = INSTRUMENT_EVERYWHERE, .keep_registers = true};
     Source *source = source_copy("k.ptx", text, strlen(text));
     arena_init(&arena, SIZE_MAX);
@@ -52,23 +52,23 @@ static bool is_told(const char *text, uint32_t x, uint32_t y) {
     verdict_close(&verdict);
     assert_int_equal(verdict.kind, VERDICT_INCOMPLETE);
     for (size_t i = 0; i < verdict.incomplete_count; i++)
-        told |= strstr(verdict.incomplete[i].reason, "a warp is no part of one row") != NULL;
+        reported |= strstr(verdict.incomplete[i].reason, "a warp is no part of one row") != NULL;
     instrument_sites_free(&sites);
     ptx_free(&module);
     diagnostics_free(&diagnostics);
     source_free(source);
     arena_free(&arena);
-    return told;
+    return reported;
 }
 
 static void test_rows(void **state) {
     (void)state;
-    assert_true(is_told(HEAD BODY("%tid.x"), 16, 4));
-    assert_true(is_told(HEAD BODY("%tid.x"), 48, 2));
-    assert_false(is_told(HEAD BODY("%tid.x"), 64, 2));
-    assert_false(is_told(HEAD BODY("%tid.x"), 48, 1));
-    assert_false(is_told(HEAD BODY("%tid.y"), 16, 4));
-    assert_false(is_told(HEAD ".reqntid 16, 4\n" BODY("%tid.x"), 16, 4));
+    assert_true(is_reported(HEAD BODY("%tid.x"), 16, 4));
+    assert_true(is_reported(HEAD BODY("%tid.x"), 48, 2));
+    assert_false(is_reported(HEAD BODY("%tid.x"), 64, 2));
+    assert_false(is_reported(HEAD BODY("%tid.x"), 48, 1));
+    assert_false(is_reported(HEAD BODY("%tid.y"), 16, 4));
+    assert_false(is_reported(HEAD ".reqntid 16, 4\n" BODY("%tid.x"), 16, 4));
 }
 
 int main(void) {

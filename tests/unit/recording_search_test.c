@@ -114,7 +114,7 @@ static void test_barrier(void **unused) {
     for (uint32_t seed = 1; seed < 20; seed++) {
         Made made = made_new(seed);
         make_barrier(&made);
-        StrongDoubts doubts = strong_order(made.items, made.count, made.numbers);
+        StrongUncertain doubts = strong_order(made.items, made.count, made.numbers);
         assert_int_equal(doubts.unfit, 0);
         assert_int_equal(doubts.unsure, 0);
         assert_right(&made);
@@ -154,7 +154,7 @@ static void test_sums(void **unused) {
                 i++;
             }
         }
-        StrongDoubts doubts = strong_order(made.items, made.count, made.numbers);
+        StrongUncertain doubts = strong_order(made.items, made.count, made.numbers);
         assert_true(doubts.unfit > 0); /* nothing says that there are stores */
         for (uint32_t i = 0; i < made.count; i++)
             made.items[i].stores = SUMS;

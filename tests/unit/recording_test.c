@@ -185,7 +185,7 @@ static void test_chunks_that_lie_apart(void **state) {
     made.recording.chunks = chunks;
     made.shapes[5] = (RecordShape){.run = 1,
                                    .parts = 1,
-                                   .told = 1,
+                                   .reported = 1,
                                    .all = true,
                                    .run_words = CHUNK / 4 - 14,
                                    .from = (RecordFrom *)(uintptr_t)&last};

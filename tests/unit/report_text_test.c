@@ -56,7 +56,7 @@ static void expect_order(const char *text, const char *const *parts) {
 
 /* ---- Text -------------------------------------------------------------------------------------- */
 
-static void tells_the_verdict_first(void **state) {
+static void reports_the_verdict_first(void **state) {
     (void)state;
     Report report = sample_report();
     char *text = as_text(&report, false, 80);
@@ -105,7 +105,7 @@ static void shows_slots_and_phases(void **state) {
 }
 
 /* Buffers that take turns do not add up. */
-static void tells_a_sum_from_turns(void **state) {
+static void reports_a_sum_from_turns(void **state) {
     (void)state;
     const ReportBytes bytes[] = {{"a", "64xf16", 128, 5}, {"b", "64xf16", 128, 6}};
     ReportBarrier barrier = {.data_bytes = 256, .bytes = bytes, .byte_count = 2};
@@ -471,10 +471,10 @@ static void explains_its_words(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tells_the_verdict_first),
+        cmocka_unit_test(reports_the_verdict_first),
         cmocka_unit_test(draws_chains_of_edges),
         cmocka_unit_test(shows_slots_and_phases),
-        cmocka_unit_test(tells_a_sum_from_turns),
+        cmocka_unit_test(reports_a_sum_from_turns),
         cmocka_unit_test(shows_who_is_blocked),
         cmocka_unit_test(shows_what_is_missing),
         cmocka_unit_test(has_a_line_for_what_is_empty),

@@ -9,8 +9,8 @@ static char *steps_of(Running *running, Schedule schedule, RunEnd expected) {
     assert_int_equal(run_schedule(running, schedule), expected);
     Text text = {0};
     for (size_t i = 0; i < trail.count; i++)
-        text_addf(&text, "%s%s%u", i ? " " : "", trail.steps[i] & TRAIL_FLIGHT ? "f" : "",
-                  trail.steps[i] & ~TRAIL_FLIGHT);
+        text_addf(&text, "%s%s%u", i ? " " : "", trail.steps[i] & TRAIL_OUTSTANDING ? "f" : "",
+                  trail.steps[i] & ~TRAIL_OUTSTANDING);
     text_char(&text, 0);
     return text.data;
 }
@@ -73,11 +73,11 @@ static void one_who_is_held_stands_still_while_any_other_can_move(void **state) 
     static const char text[] = AGENTS(INIT(a, 1) INIT(b, 1), ARRIVE(a) ARRIVE(b), WAIT(a, 0) WAIT(b, 0));
     assert_steps(text, (Schedule){.kind = SCHEDULE_EAGER}, RUN_COMPLETE, "0 0 0 0 1 1 0");
     /* the default agent before its third effect, an arrive: the partition has the first wait behind it by then */
-    assert_steps(text, (Schedule){.kind = SCHEDULE_HELD, .holds = {{.agent = 0, .tick = 3}}, .hold_count = 1},
+    assert_steps(text, (Schedule){.kind = SCHEDULE_DELAYED, .delays = {{.agent = 0, .tick = 3}}, .delay_count = 1},
                  RUN_COMPLETE, "0 0 0 1 0 1 0");
-    assert_steps(text, (Schedule){.kind = SCHEDULE_HELD, .holds = {{.agent = 1, .tick = 1}}, .hold_count = 1},
+    assert_steps(text, (Schedule){.kind = SCHEDULE_DELAYED, .delays = {{.agent = 1, .tick = 1}}, .delay_count = 1},
                  RUN_COMPLETE, "0 0 0 0 1 1 0");
-    assert_steps(text, (Schedule){.kind = SCHEDULE_HELD, .holds = {{.agent = 0, .tick = 0}}, .hold_count = 1},
+    assert_steps(text, (Schedule){.kind = SCHEDULE_DELAYED, .delays = {{.agent = 0, .tick = 0}}, .delay_count = 1},
                  RUN_COMPLETE, "0 0 0 0 1 1 0"); /* there was nothing else */
 }
 
@@ -85,14 +85,14 @@ static void one_who_is_held_stands_still_while_any_other_can_move(void **state) 
 static void several_can_be_held(void **state) {
     (void)state;
     static const char text[] = AGENTS(INIT(a, 2), ARRIVE(a), ARRIVE(a));
-    assert_steps(text, (Schedule){.kind = SCHEDULE_HELD, .holds = {{.agent = 0, .tick = 1}}, .hold_count = 1},
+    assert_steps(text, (Schedule){.kind = SCHEDULE_DELAYED, .delays = {{.agent = 0, .tick = 1}}, .delay_count = 1},
                  RUN_COMPLETE, "0 1 0 0");
-    assert_steps(text,
-                 (Schedule){.kind = SCHEDULE_HELD, .holds = {{.agent = 0, .tick = 1}, {.agent = 1}}, .hold_count = 2},
-                 RUN_COMPLETE, "0 1 0 0");
-    assert_steps(text,
-                 (Schedule){.kind = SCHEDULE_HELD, .holds = {{.agent = 1}, {.agent = 0, .tick = 1}}, .hold_count = 2},
-                 RUN_COMPLETE, "0 0 1 0");
+    assert_steps(
+        text, (Schedule){.kind = SCHEDULE_DELAYED, .delays = {{.agent = 0, .tick = 1}, {.agent = 1}}, .delay_count = 2},
+        RUN_COMPLETE, "0 1 0 0");
+    assert_steps(
+        text, (Schedule){.kind = SCHEDULE_DELAYED, .delays = {{.agent = 1}, {.agent = 0, .tick = 1}}, .delay_count = 2},
+        RUN_COMPLETE, "0 0 1 0");
 }
 
 static void holding_shows_who_can_be_lapped(void **state) {
@@ -100,8 +100,9 @@ static void holding_shows_who_can_be_lapped(void **state) {
     static const char text[] = AGENTS(INIT(a, 1), ARRIVE(a) ARRIVE(a), WAIT(a, 0));
     Running *running = compile_whole(text);
     assert_int_equal(run_schedule(running, (Schedule){.kind = SCHEDULE_ROUND_ROBIN}), RUN_COMPLETE);
-    assert_int_equal(run_schedule(running, (Schedule){.kind = SCHEDULE_HELD, .holds = {{.agent = 1}}, .hold_count = 1}),
-                     RUN_STUCK);
+    assert_int_equal(
+        run_schedule(running, (Schedule){.kind = SCHEDULE_DELAYED, .delays = {{.agent = 1}}, .delay_count = 1}),
+        RUN_STUCK);
     end_kernel(running);
 }
 
@@ -120,7 +121,7 @@ static void every_schedule_says_how_it_ended(void **state) {
         {KERNEL("", "    cf.br ^again\n  ^again:\n    cf.cond_br %true, ^again, ^end\n  ^end:\n"), RUN_BUDGET},
     };
     static const ScheduleKind kinds[] = {SCHEDULE_EAGER, SCHEDULE_LAZY, SCHEDULE_ROUND_ROBIN, SCHEDULE_RANDOM,
-                                         SCHEDULE_HELD};
+                                         SCHEDULE_DELAYED};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Running *running = compile_whole(cases[i].text);
         for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
@@ -181,12 +182,12 @@ static void a_replay_that_is_not_possible_says_so(void **state) {
     static const struct {
         size_t at;
         uint32_t step;
-    } wrong[] = {{0, 1},                /* the partition is not running yet */
-                 {0, 2},                /* there is no such agent */
-                 {5, 0},                /* it is blocked */
-                 {5, TRAIL_FLIGHT | 2}, /* was never issued */
-                 {7, TRAIL_FLIGHT | 1}, /* is complete */
-                 {7, 1}};               /* has ended */
+    } wrong[] = {{0, 1},                     /* the partition is not running yet */
+                 {0, 2},                     /* there is no such agent */
+                 {5, 0},                     /* it is blocked */
+                 {5, TRAIL_OUTSTANDING | 2}, /* was never issued */
+                 {7, TRAIL_OUTSTANDING | 1}, /* is complete */
+                 {7, 1}};                    /* has ended */
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         uint32_t right = trail.steps[wrong[i].at];
         trail.steps[wrong[i].at] = wrong[i].step;
@@ -217,7 +218,7 @@ static void schedules_have_names(void **state) {
         {{.kind = SCHEDULE_EAGER}, "eager"},
         {{.kind = SCHEDULE_ROUND_ROBIN}, "round robin"},
         {{.kind = SCHEDULE_RANDOM, .seed = 3}, "random, seed 3"},
-        {{.kind = SCHEDULE_HELD, .holds = {{.agent = 1}}, .hold_count = 1}, "one in which partition0 is slow"}};
+        {{.kind = SCHEDULE_DELAYED, .delays = {{.agent = 1}}, .delay_count = 1}, "one in which partition0 is slow"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Text text = {0};
         schedule_describe(running->machine, &cases[i].schedule, &text);

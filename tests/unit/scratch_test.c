@@ -219,7 +219,7 @@ static void a_poll_hands_on_whether_time_was_up(void **state) {
 
 /* ---- Partitions, and what is written ----------------------------------------------------------- */
 
-static void partitions_are_handed_their_captures(void **state) {
+static void partitions_are_forwarded_their_captures(void **state) {
     (void)state;
     const char *body = "  %a = ttg.local_alloc : () -> !ttg.memdesc<16xf32, #shared, #smem, mutable>\n"
                        "  ttg.warp_specialize(%a, %p, %n)\n  default {\n    ttg.warp_yield\n  }\n"
@@ -259,7 +259,7 @@ int main(void) {
         cmocka_unit_test(gathers_and_histograms),
         cmocka_unit_test(an_atomic_hands_on_a_result_that_is_used),
         cmocka_unit_test(a_poll_hands_on_whether_time_was_up),
-        cmocka_unit_test(partitions_are_handed_their_captures),
+        cmocka_unit_test(partitions_are_forwarded_their_captures),
         cmocka_unit_test(a_size_that_is_written_goes_before),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

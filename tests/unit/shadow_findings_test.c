@@ -156,7 +156,7 @@ static void says_what_was_not_checked(void **state) {
 }
 
 /* Flags for which there are no rows: who acquires them is taken to know everything, and that is told. */
-static void flags_without_room_are_told(void **state) {
+static void flags_without_room_are_reported(void **state) {
     (void)state;
     Checked c;
     check(&c,
@@ -174,6 +174,6 @@ static void flags_without_room_are_told(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(races_have_two_places),
                                        cmocka_unit_test(says_what_was_not_checked),
-                                       cmocka_unit_test(flags_without_room_are_told)};
+                                       cmocka_unit_test(flags_without_room_are_reported)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,7 +69,7 @@ static void what_is_checked_together(void **state) {
 }
 
 /* All CTAs read and write the same lines: both the load and the store are told of, though one look is at both. */
-static void both_are_told(void **state) {
+static void both_are_reported(void **state) {
     (void)state;
     Shadowed s;
     shadowed_read(&s,
@@ -79,17 +79,17 @@ static void both_are_told(void **state) {
                   false);
     shadowed_go(&s, 2, 32, 0, &(PtxSchedule){.kind = SCHEDULE_EAGER});
     const ShadowedState *left = shadowed_left(&s);
-    uint32_t told = 0;
+    uint32_t reported = 0;
     for (uint32_t i = 0; i < left->state.report_count; i++)
-        told |= 1u << left->reports[i].site;
-    assert_int_equal(told, 3);
+        reported |= 1u << left->reports[i].site;
+    assert_int_equal(reported, 3);
     shadowed_end(&s);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_checked_together),
-        cmocka_unit_test(both_are_told),
+        cmocka_unit_test(both_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,11 +4,11 @@
 #include "share.h"
 
 /* Names that the engine has for itself, and the machine, too. */
-#define Launch     EngineLaunch
-#define Completion EngineCompletion
+#define HbGsanLaunch EngineLaunch
+#define Completion   EngineCompletion
 #include "engine/hb/gsan_internal.h"
 #include "engine/shadow/gsan_cell.h"
-#undef Launch
+#undef HbGsanLaunch
 #undef Completion
 
 /* One word for each thread of the grid, at %rd3. */
@@ -323,17 +323,17 @@ static void feed(void *observer, const PtxEvent *event) {
     if (event->kind != PTX_EVENT_ACCESS)
         return;
     for (uint32_t lanes = event->lanes; lanes; lanes &= lanes - 1) {
-        const PtxSpot *spot = &event->spots[__builtin_ctz(lanes)];
-        if (!spot->block || spot->block->base != SHADOWED_REAL)
+        const PtxLocation *location = &event->locations[__builtin_ctz(lanes)];
+        if (!location->block || location->block->base != SHADOWED_REAL)
             continue;
-        uint64_t begin = SHADOWED_REAL + spot->offset;
+        uint64_t begin = SHADOWED_REAL + location->offset;
         GsanScope scope = event->access.order == ORDER_WEAK ? GSAN_NO_SCOPE : (GsanScope)event->access.scope;
         gsan_access(fed->gsan, fed->threads[event->warp->cta->number], 0, (GsanKind)event->access.kind,
                     (GsanOrder)event->access.order, scope, GSAN_NO_TICKET, begin, begin + event->access.bytes);
     }
 }
 
-static void not_told(void *context, const GsanRace *race) {
+static void not_reported(void *context, const GsanRace *race) {
     (void)race;
     ++*(uint64_t *)context;
 }
@@ -347,7 +347,7 @@ static void check_cells(const char *text, uint32_t ctas) {
     GsanOptions options = {.mode = GSAN_SAMPLED, .granule = 4, .threads_per_device = 8};
     const char *problem = NULL;
     uint64_t races = 0;
-    Fed fed = {.gsan = gsan_create(&options, not_told, &races, &problem)};
+    Fed fed = {.gsan = gsan_create(&options, not_reported, &races, &problem)};
     uint32_t launch = gsan_launch(fed.gsan, &(GsanLaunch){.ctas = ctas, .cluster = 1});
     for (uint32_t i = 0; i < ctas; i++)
         fed.threads[i] = gsan_begin(fed.gsan, launch, i);

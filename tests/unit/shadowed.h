@@ -162,7 +162,7 @@ static inline void shadowed_machine(Shadowed *s, uint32_t ctas, uint32_t threads
     if (s->run.machine)
         ptx_machine_free(s->run.machine);
     const char *problem = NULL;
-    s->run.machine = ptx_machine(s->run.program, &s->run.launch, GEAR_DATA, &problem);
+    s->run.machine = ptx_machine(s->run.program, &s->run.launch, COMPUTES_ALL, &problem);
     if (!s->run.machine)
         fail_msg("%s", problem);
 }

@@ -322,7 +322,7 @@ static void write_list(Text *to, const Statement *s, char letter, const int *reg
 }
 
 /* "(%r1, %r2 : i32, i32)" */
-static void write_handed(Text *to, const Statement *s, const int *registers) {
+static void write_forwarded(Text *to, const Statement *s, const int *registers) {
     text_char(to, '(');
     write_list(to, s, 'r', registers, NULL);
     text_addf(to, " : ");
@@ -335,7 +335,7 @@ static void write_chain(const Program *p, Text *to, const Statement *s);
 static void write_branches(const Program *p, Text *to, const Statement *s) {
     unsigned n = s->loop;
     text_addf(to, "    cf.br ^head%u", n);
-    write_handed(to, s, s->first);
+    write_forwarded(to, s, s->first);
     text_addf(to, "\n  ^head%u(", n);
     for (unsigned i = 0; i <= s->carried_count; i++)
         text_addf(to, "%s%%r%d: i32", i ? ", " : "", s->inside[i]);
@@ -343,7 +343,7 @@ static void write_branches(const Program *p, Text *to, const Statement *s) {
     text_addf(to, "    cf.cond_br %%more%u, ^body%u, ^end%u\n  ^body%u:\n", n, n, n, n);
     write_chain(p, to, s->body);
     text_addf(to, "    cf.br ^head%u", n);
-    write_handed(to, s, s->following);
+    write_forwarded(to, s, s->following);
     text_addf(to, " {id = %u : i32}\n  ^end%u:\n", n, n);
     for (unsigned i = 0; i <= s->carried_count; i++) /* another name for the same value */
         text_addf(to, "    %%r%d = arith.addi %%r%d, %%zero : i32\n", s->after[i], s->inside[i]);

@@ -84,12 +84,12 @@ static void products_wait_for_themselves_in_logs_from_before_memory_is_placed(vo
     "    %b = ttg.local_alloc : () -> !ttg.memdesc<1xi64, #flat, #smem, mutable>\n" \
     "    ttng.tc_gen5_commit %b : !ttg.memdesc<1xi64, #flat, #smem, mutable>\n"
     const char *before = HEADER("L (triton-nvidia-mma-lowering)") MODULE("", RETURN, "");
-    assert_int_equal(past_of(MODULE("", RETURN, ""), stage_products), PAST_YES);
-    assert_int_equal(past_of(before, stage_products), PAST_NOT);
-    assert_int_equal(past_of(HEADER("L (triton-nvidia-mma-lowering)") MODULE("", COMMITTED RETURN, ""), stage_products),
+    assert_int_equal(past_of(MODULE("", RETURN, ""), stage_mmas), PAST_YES);
+    assert_int_equal(past_of(before, stage_mmas), PAST_NOT);
+    assert_int_equal(past_of(HEADER("L (triton-nvidia-mma-lowering)") MODULE("", COMMITTED RETURN, ""), stage_mmas),
                      PAST_YES);
-    assert_int_equal(
-        past_of(HEADER("L (convert)") MODULE(", ttg.shared = 512 : i32", STORED RETURN, ""), stage_products), PAST_YES);
+    assert_int_equal(past_of(HEADER("L (convert)") MODULE(", ttg.shared = 512 : i32", STORED RETURN, ""), stage_mmas),
+                     PAST_YES);
 #undef COMMITTED
 }
 

@@ -129,7 +129,7 @@ static void acquires_from_what_was_chosen(void **state) {
     threads_free(threads);
 }
 
-static void begins_anew_behind_weak_writes(void **state) {
+static void begins_again_behind_weak_writes(void **state) {
     (void)state;
     Threads *threads = start();
     does(threads, 0, THREADS_WRITE, THREADS_WEAK, PLACE);
@@ -158,7 +158,7 @@ int main(void) {
         cmocka_unit_test(gives_nothing_older_than_was_read),
         cmocka_unit_test(gives_what_was_released),
         cmocka_unit_test(acquires_from_what_was_chosen),
-        cmocka_unit_test(begins_anew_behind_weak_writes),
+        cmocka_unit_test(begins_again_behind_weak_writes),
         cmocka_unit_test(forgets_with_the_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,7 +43,7 @@ static void barrier_both(Pair *pair, uint32_t cta, uint32_t warps) {
 }
 
 /* The same, told to one of them at once. */
-static void meet_both(Pair *pair, uint32_t cta, uint32_t warps) {
+static void overlap_both(Pair *pair, uint32_t cta, uint32_t warps) {
     Threads *each = pair->each[1];
     threads_meet(pair->each[0], 1 + cta, cta);
     for (uint32_t warp = 0; warp < warps; warp++)
@@ -105,7 +105,7 @@ static void step_access(Random *run) {
         uint64_t first = addresses[0] / LINE * LINE;
         for (uint32_t i = 0; i < LANES; i++)
             addresses[i] = first + i * access.bytes;
-        BOTH(&run->pair, if (!threads_access_beside(engine, warp, &access, first))
+        BOTH(&run->pair, if (!threads_access_coalesced(engine, warp, &access, first))
                              threads_access(engine, 0, warp, lanes, &access, addresses));
         return;
     }
@@ -187,7 +187,7 @@ static void step_order(Random *run) {
         barrier_both(&run->pair, cta, CTA_WARPS);
         break;
     default:
-        meet_both(&run->pair, cta, CTA_WARPS);
+        overlap_both(&run->pair, cta, CTA_WARPS);
     }
 }
 
@@ -239,7 +239,7 @@ static void ordered_programs_are_clean(void **unused) {
             for (uint32_t k = 0; k < LANES; k++)
                 addresses[k] = base + (uint64_t)(k / per) * LINE + (k % per ^ flip) * bytes;
             access_both(&pair, warp, UINT32_MAX, &access, addresses);
-            (one_in(2) ? barrier_both : meet_both)(&pair, cta, CTA_WARPS);
+            (one_in(2) ? barrier_both : overlap_both)(&pair, cta, CTA_WARPS);
         }
         assert_int_equal(pair_agree(&pair), 0);
         pair_free(&pair);
@@ -287,7 +287,7 @@ static void one_reader_of_many(void **unused) {
             flags[i] = FLAGS;
         }
         for (uint32_t cta = 0; cta < MANY; cta++) {
-            BOTH(&pair, if (!threads_access_beside(engine, cta, &read, GLOBAL))
+            BOTH(&pair, if (!threads_access_coalesced(engine, cta, &read, GLOBAL))
                             threads_access(engine, 0, cta, UINT32_MAX, &read, line));
             BOTH(&pair, threads_warp_sync(engine, cta, UINT32_MAX));
             access_both(&pair, cta, 1, &flag, flags);
@@ -383,7 +383,7 @@ static void wait_group(Pair *pair, const Group *group) {
         threads_done(pair->each[1], group->operations[1 + k], THREADS_ALL_DONE, group->warp, UINT32_MAX, true);
 }
 
-static void copies_told_as_one(void **unused) {
+static void copies_reported_as_one(void **unused) {
     (void)unused;
     uint32_t with = 0, at_exit = 0;
     for (uint32_t seed = 0; seed < share_of(300); seed++) {
@@ -394,7 +394,7 @@ static void copies_told_as_one(void **unused) {
             if (!one_in(6))
                 wait_group(&pair, &group);
             if (one_in(2))
-                meet_both(&pair, group.warp / CTA_WARPS, CTA_WARPS);
+                overlap_both(&pair, group.warp / CTA_WARPS, CTA_WARPS);
             uint32_t warp = one_in(2) ? group.warp ^ 1 : draw(CTAS * CTA_WARPS);
             ThreadsAccess access = draw_access();
             uint64_t addresses[LANES];
@@ -529,7 +529,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_programs_agree),   cmocka_unit_test(ordered_programs_are_clean),
         cmocka_unit_test(race_in_a_swizzled_line), cmocka_unit_test(one_reader_of_many),
-        cmocka_unit_test(copies_and_sectors),      cmocka_unit_test(copies_told_as_one),
+        cmocka_unit_test(copies_and_sectors),      cmocka_unit_test(copies_reported_as_one),
         cmocka_unit_test(acquires_of_a_place),     cmocka_unit_test(many_writers_of_a_place),
         cmocka_unit_test(shifted_lanes),
     };

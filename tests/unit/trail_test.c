@@ -64,13 +64,13 @@ static void a_trail_is_read(void **state) {
     (void)state;
     Fixture *fixture = read_trail(trail);
     const TrailFile *file = &fixture->file;
-    static const uint32_t steps[] = {0, 0, TRAIL_FLIGHT | 1, 0};
+    static const uint32_t steps[] = {0, 0, TRAIL_OUTSTANDING | 1, 0};
     assert_true(fixture->good);
     assert_true(str_is(file->kernel, "load"));
     assert_int_equal(file->launch.grid[0], 2);
     assert_int_equal(launch_find(&file->launch, STR("tiles"))->integer, 3);
     assert_int_equal(file->rerun.cluster, 1);
-    assert_int_equal(file->rerun.world, 0);
+    assert_int_equal(file->rerun.havoc_choice, 0);
     assert_false(file->rerun.out_of_order);
     assert_ptr_equal(file->rerun.launch, &file->launch);
     assert_int_equal(file->rerun.schedule.kind, SCHEDULE_REPLAY);
@@ -93,12 +93,12 @@ static void spelling_is_free_where_it_can_be(void **state) {
                                   "\r\n"
                                   "flight 7\r\n"
                                   "agent \t12");
-    static const uint32_t steps[] = {TRAIL_FLIGHT | 7, 12};
+    static const uint32_t steps[] = {TRAIL_OUTSTANDING | 7, 12};
     assert_true(fixture->good);
     assert_true(str_is(fixture->file.kernel, "a b"));
     assert_true(fixture->file.rerun.out_of_order);
     assert_int_equal(fixture->file.rerun.cluster, 0);
-    assert_int_equal(fixture->file.rerun.world, 3);
+    assert_int_equal(fixture->file.rerun.havoc_choice, 3);
     assert_int_equal(fixture->file.trail.count, 2);
     assert_memory_equal(fixture->file.trail.steps, steps, sizeof steps);
     end(fixture);
@@ -191,7 +191,7 @@ static void what_is_written_runs_again(void **state) {
     /* Cut short it leaves an agent that can go on; with another step it asks for what is not possible. */
     fixture->file.trail.count--;
     assert_int_equal(schedule_run(machine, 1, &fixture->file.rerun.schedule), RUN_DIVERGED);
-    fixture->file.trail.steps[2] = TRAIL_FLIGHT | 2;
+    fixture->file.trail.steps[2] = TRAIL_OUTSTANDING | 2;
     assert_int_equal(schedule_run(machine, 1, &fixture->file.rerun.schedule), RUN_DIVERGED);
     text_free(&text);
     end(fixture);

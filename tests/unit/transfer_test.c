@@ -1,5 +1,5 @@
 /* machine/tile/memory/transfer: what loads, stores, atomics and polls do to global memory, element by element. */
-#include "world.h"
+#include "havoc_choice.h"
 
 #define ATOMIC(op, pointers, values, mask)                                                                             \
     " = tt.atomic_rmw " op ", relaxed, gpu, " pointers ", " values ", " mask                                           \
@@ -8,7 +8,7 @@
 
 static void tensor_atomics(void **state) {
     (void)state;
-    World *world = one_launch(
+    HavocChoice *havoc_choice = one_launch(
         KERNEL("%to: !tt.ptr<i32>, %out: !tt.ptr<i32>",
                TENSOR("    %odd = arith.andi %r, %ones : tensor<128xi32, #blocked>\n"
                       "    %mask = arith.cmpi eq, %odd, %ones : tensor<128xi32, #blocked>\n"
@@ -20,19 +20,19 @@ static void tensor_atomics(void **state) {
                                   "    %z" ATOMIC("max", "%o", "%y", "%all"))),
         4);
     for (unsigned i = 0; i < SCHEDULES; i++) {
-        assert_int_equal(run_grid(world, schedules[i]), RUN_COMPLETE);
-        assert_int_equal(value_at(world, 0, 0), 4 * 128);
-        assert_int_equal(value_at(world, 0, 2), 0);
-        assert_int_equal(value_at(world, 0, 127), 4 * 127);
-        assert_int_equal(value_at(world, 1, 127), 4 * 128 - 1);
+        assert_int_equal(run_grid(havoc_choice, schedules[i]), RUN_COMPLETE);
+        assert_int_equal(value_at(havoc_choice, 0, 0), 4 * 128);
+        assert_int_equal(value_at(havoc_choice, 0, 2), 0);
+        assert_int_equal(value_at(havoc_choice, 0, 127), 4 * 127);
+        assert_int_equal(value_at(havoc_choice, 1, 127), 4 * 128 - 1);
     }
-    end_world(world);
+    end_havoc_choice(havoc_choice);
 }
 
 /* Every operation on one integer; its address comes from memory, too. */
 static void operations(void **state) {
     (void)state;
-    World *world = one_launch(
+    HavocChoice *havoc_choice = one_launch(
         KERNEL(
             "%x: !tt.ptr<i32>, %y: !tt.ptr<i32>",
             "    %m1 = arith.constant -1 : i32\n" STORE(
@@ -55,17 +55,17 @@ static void operations(void **state) {
                        "    tt.store %y2, %10 : !tt.ptr<i32>\n    %sum = arith.addi %9, %6 : i32\n"
                        "    %x1 = tt.addptr %x, %c1 : !tt.ptr<i32>, i32\n" STORE("%x1", "%sum")),
         1);
-    assert_int_equal(run_grid(world, (GridOptions){0}), RUN_COMPLETE);
-    assert_int_equal(value_at(world, 0, 0), 1);
-    assert_int_equal(value_at(world, 0, 1), 1 + 64);
-    assert_int_equal(value_at(world, 1, 2), 1);
-    end_world(world);
+    assert_int_equal(run_grid(havoc_choice, (GridOptions){0}), RUN_COMPLETE);
+    assert_int_equal(value_at(havoc_choice, 0, 0), 1);
+    assert_int_equal(value_at(havoc_choice, 0, 1), 1 + 64);
+    assert_int_equal(value_at(havoc_choice, 1, 2), 1);
+    end_havoc_choice(havoc_choice);
 }
 
 /* Numbers of other widths, masks, what is masked off, offsets from one pointer. */
 static void elements(void **state) {
     (void)state;
-    World *world = one_launch(
+    HavocChoice *havoc_choice = one_launch(
         KERNEL("%to: !tt.ptr<i32>, %x: !tt.ptr<i8>, %y: !tt.ptr<i32>, %z: !tt.ptr<i1>",
                TENSOR("    %limit = arith.constant dense<100> : tensor<128xi32, #blocked>\n"
                       "    %some = arith.cmpi slt, %r, %limit : tensor<128xi32, #blocked>\n"
@@ -83,18 +83,18 @@ static void elements(void **state) {
                       "    tt.store %z, %true : !tt.ptr<i1>\n    %b1 = tt.load %z : !tt.ptr<i1>\n"
                       "    %z1 = tt.addptr %z, %c1 : !tt.ptr<i1>, i32\n    tt.store %z1, %b1 : !tt.ptr<i1>\n")),
         1);
-    assert_int_equal(run_grid(world, (GridOptions){0}), RUN_COMPLETE);
-    assert_int_equal(value_at(world, 0, 99), 99);
-    assert_int_equal(value_at(world, 0, 100), 0);
-    assert_int_equal(value_at(world, 1, 24), -1);
-    assert_int_equal(value_at(world, 1, 25), 0);
-    assert_int_equal(value_at(world, 2, 99), 2 * 99);
-    assert_int_equal(value_at(world, 2, 100), 3);
-    assert_int_equal(value_at(world, 3, 0), 0x101);
-    end_world(world);
+    assert_int_equal(run_grid(havoc_choice, (GridOptions){0}), RUN_COMPLETE);
+    assert_int_equal(value_at(havoc_choice, 0, 99), 99);
+    assert_int_equal(value_at(havoc_choice, 0, 100), 0);
+    assert_int_equal(value_at(havoc_choice, 1, 24), -1);
+    assert_int_equal(value_at(havoc_choice, 1, 25), 0);
+    assert_int_equal(value_at(havoc_choice, 2, 99), 2 * 99);
+    assert_int_equal(value_at(havoc_choice, 2, 100), 3);
+    assert_int_equal(value_at(havoc_choice, 3, 0), 0x101);
+    end_havoc_choice(havoc_choice);
 }
 
-static void tell_stored(void *observer, const GridEvent *event) {
+static void report_stored(void *observer, const GridEvent *event) {
     Text *text = observer;
     if (event->kind == GRID_EVENT && event->event->kind == EVENT_ACCESS)
         text_addf(text, "%c", event->event->stored ? 'w' : 'r');
@@ -102,7 +102,7 @@ static void tell_stored(void *observer, const GridEvent *event) {
 
 static void stored(void **state) {
     (void)state;
-    World *world = one_launch(
+    HavocChoice *havoc_choice = one_launch(
         KERNEL("%x: !tt.ptr<i32>",
                "    %a = tt.atomic_cas relaxed, gpu, %x, %c0, %c1 : (!tt.ptr<i32>, i32, i32) -> i32\n"
                "    %b = tt.atomic_cas relaxed, gpu, %x, %c0, %c1 : (!tt.ptr<i32>, i32, i32) -> i32\n"
@@ -110,38 +110,39 @@ static void stored(void **state) {
                "    %d = tt.atomic_poll relaxed, gpu, %x, %c1 : !tt.ptr<i32>, i32 -> i1\n" STORE("%x", "%c0")),
         1);
     const char *problem = NULL;
-    world->grid = grid_create(&world->arena, world->memory, world->launches, 1, &problem);
+    havoc_choice->grid = grid_create(&havoc_choice->arena, havoc_choice->memory, havoc_choice->launches, 1, &problem);
     Text text = {0};
-    assert_int_equal(grid_run(world->grid, &(GridOptions){.observe = tell_stored, .observer = &text}), RUN_COMPLETE);
+    assert_int_equal(grid_run(havoc_choice->grid, &(GridOptions){.observe = report_stored, .observer = &text}),
+                     RUN_COMPLETE);
     text_char(&text, 0);
     assert_string_equal(text.data, "wrrrw");
     text_free(&text);
-    end_world(world);
+    end_havoc_choice(havoc_choice);
 }
 
 /* The CTAs of a cluster that share a program make one atomic together. */
 static void cluster_atomic(void **state) {
     (void)state;
-    World *world = one_launch(
+    HavocChoice *havoc_choice = one_launch(
         MODULE("2",
                FUNCTION("kernel", "%x: !tt.ptr<i32>, %y: !tt.ptr<i32>",
                         ADD("%was", "%x", "%c1", "relaxed") "    %at = tt.addptr %y, %was : !tt.ptr<i32>, i32\n" ADD(
                             "%more", "%at", "%c1", "relaxed"))),
         6);
     for (unsigned i = 0; i < SCHEDULES; i++) {
-        assert_int_equal(run_grid(world, schedules[i]), RUN_COMPLETE);
-        assert_int_equal(world->begun, 12);
-        assert_int_equal(value_at(world, 0, 0), 6);
+        assert_int_equal(run_grid(havoc_choice, schedules[i]), RUN_COMPLETE);
+        assert_int_equal(havoc_choice->begun, 12);
+        assert_int_equal(value_at(havoc_choice, 0, 0), 6);
         for (int64_t k = 0; k < 6; k++)
-            assert_int_equal(value_at(world, 1, k), 1);
+            assert_int_equal(value_at(havoc_choice, 1, k), 1);
     }
-    end_world(world);
+    end_havoc_choice(havoc_choice);
 }
 
 /* One partition waits for a flag, the other sets it. */
 static void partitions(void **state) {
     (void)state;
-    World *world = one_launch(
+    HavocChoice *havoc_choice = one_launch(
         KERNEL(
             "%flag: !tt.ptr<i32>",
             "    ttg.warp_specialize(%flag)\n    default {\n" SPIN(
@@ -152,8 +153,8 @@ static void partitions(void **state) {
                        "      ttg.warp_return\n    } : (!tt.ptr<i32>) -> ()\n"),
         3);
     for (unsigned i = 0; i < SCHEDULES; i++)
-        assert_int_equal(run_grid(world, schedules[i]), RUN_COMPLETE);
-    end_world(world);
+        assert_int_equal(run_grid(havoc_choice, schedules[i]), RUN_COMPLETE);
+    end_havoc_choice(havoc_choice);
 }
 
 int main(void) {

@@ -90,8 +90,8 @@ static void assert_same(Bytes a, Bytes b) {
 }
 
 static void assert_apart(Bytes a, Bytes b) {
-    assert_false(bytes_meet(&a, &b));
-    assert_false(bytes_meet(&b, &a));
+    assert_false(bytes_overlap(&a, &b));
+    assert_false(bytes_overlap(&b, &a));
 }
 
 /* Parts that do not meet and together are the whole. */
@@ -100,7 +100,7 @@ static void assert_parts(Bytes whole, const Bytes *parts, unsigned count) {
     for (unsigned i = 0; i < count; i++) {
         assert_true(bytes_contain(&whole, &parts[i]));
         assert_false(bytes_contain(&parts[i], &whole));
-        assert_true(bytes_meet(&whole, &parts[i]));
+        assert_true(bytes_overlap(&whole, &parts[i]));
         for (unsigned j = 0; j < i; j++)
             assert_apart(parts[i], parts[j]);
         size += bytes_size(&parts[i]);
@@ -117,8 +117,8 @@ static void sets_of_bytes(void **state) {
     Bytes across = {(Run[]){{3, 9}}, 1};
     assert_apart(a, holes);
     assert_apart(a, none);
-    assert_true(bytes_meet(&a, &part));
-    assert_true(bytes_meet(&a, &across));
+    assert_true(bytes_overlap(&a, &part));
+    assert_true(bytes_overlap(&a, &across));
     assert_true(bytes_contain(&a, &part));
     assert_true(bytes_contain(&a, &none));
     assert_false(bytes_contain(&a, &across));
@@ -420,8 +420,8 @@ static void placed_allocations_share_the_memory_of_the_function(void **state) {
     assert_int_equal(allocation(&k, "a")->storage, allocation(&k, "c")->storage);
     assert_int_not_equal(allocation(&k, "a")->storage, allocation(&k, "d")->storage);
     Bytes a = bytes_of(&k, "a"), b = bytes_of(&k, "b"), c = bytes_of(&k, "c");
-    assert_true(bytes_meet(&a, &b)); /* the same bytes at another time */
-    assert_true(bytes_meet(&b, &c));
+    assert_true(bytes_overlap(&a, &b)); /* the same bytes at another time */
+    assert_true(bytes_overlap(&b, &c));
     assert_apart(a, c);
     assert_null(allocation_find(&k.allocations, first_op(k.reading)));
     done(k.reading);

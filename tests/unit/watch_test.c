@@ -92,7 +92,7 @@ static void bytes_of_a_phase_are_added_up(void **state) {
     end_kernel(watching.running);
 }
 
-static void whoever_is_blocked_at_the_end_is_seen_too(void **state) {
+static void what_is_blocked_at_the_end_is_seen_too(void **state) {
     (void)state;
     Watching watching = watch_kernel(AGENTS(INIT(a, 1) INIT(b, 1), ARRIVE(a), WAIT(b, 0)), RUN_STUCK);
     const Seen *wait = seen_by(watch_kept(watching.watch), 1, SIGHT_WAIT);
@@ -127,7 +127,7 @@ int main(void) {
         cmocka_unit_test(waits_and_arrivals_are_seen),
         cmocka_unit_test(a_second_look_at_a_phase_is_told_from_the_first),
         cmocka_unit_test(bytes_of_a_phase_are_added_up),
-        cmocka_unit_test(whoever_is_blocked_at_the_end_is_seen_too),
+        cmocka_unit_test(what_is_blocked_at_the_end_is_seen_too),
         cmocka_unit_test(the_run_that_showed_most_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

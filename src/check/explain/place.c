@@ -52,7 +52,7 @@ static const char *loaded_from(const Program *program, const Op *op, Verdict *ve
     return verdict_keep(verdict, &text);
 }
 
-void op_made_up(const Program *program, const Op *op, const Finding *finding, Verdict *verdict) {
+void op_havoc_dependent(const Program *program, const Op *op, const Finding *finding, Verdict *verdict) {
     verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)), op_line(program->module, op),
                        "it fails with made-up data%s: %s; a launch file that gives the data decides it",
                        loaded_from(program, op, verdict), finding->message);
@@ -140,12 +140,12 @@ void access_name(const Machine *machine, const CompiledEffect *effect, Word view
 Helper event_helper(const Event *event) {
     if (event->kind == EVENT_ACCESS)
         return event->effect->effect.helper;
-    return event->flight && event->kind != EVENT_ISSUE ? (Helper)event->flight->helper : HELPER_BASE;
+    return event->outstanding && event->kind != EVENT_ISSUE ? (Helper)event->outstanding->helper : HELPER_BASE;
 }
 
 uint64_t step_of(StepCount *count, const Machine *machine, const Event *event) {
-    bool ends_flight = event->kind == EVENT_DELIVER || event->kind == EVENT_SIGNAL || event->kind == EVENT_FINISH;
-    count->completions += ends_flight && event->flight && !machine->immediate;
+    bool ends_outstanding = event->kind == EVENT_DELIVER || event->kind == EVENT_SIGNAL || event->kind == EVENT_FINISH;
+    count->completions += ends_outstanding && event->outstanding && !machine->immediate;
     uint64_t steps = count->completions;
     for (uint32_t i = 0; i < machine->agent_count; i++)
         steps += event->state->agents[i].ticks;

@@ -19,7 +19,7 @@ void op_incomplete(Module *module, const Op *op, const char *reason, Verdict *ve
 void op_may_prevent(Module *module, const Op *op, const Finding *finding, Verdict *verdict);
 
 /* ... since what was found comes of data that Weir made up for what the op loads, and is no finding then. */
-void op_made_up(const Program *program, const Op *op, const Finding *finding, Verdict *verdict);
+void op_havoc_dependent(const Program *program, const Op *op, const Finding *finding, Verdict *verdict);
 
 /* What an allocation is called in a message (model/names). */
 const char *name_text(Module *module, const Op *allocation, Verdict *verdict);

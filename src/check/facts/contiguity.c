@@ -4,7 +4,7 @@
 #include "check/facts/contiguity.h"
 
 #include "base/pointers.h"
-#include "model/flow/handed.h"
+#include "model/flow/forwarded.h"
 
 enum {
     MOST_DEPTH = 200, /* ops from a value to where it comes from; past that nothing is known */
@@ -12,23 +12,23 @@ enum {
     DIMS = 8,
 };
 
-typedef struct Entry {
-    Runs runs[DIMS];
+typedef struct ContiguityEntry {
+    ContiguityRuns runs[DIMS];
     uint32_t made[DIMS]; /* in which round; 0: never */
     bool visiting[DIMS], assumed[DIMS];
-} Entry;
+} ContiguityEntry;
 
 struct Contiguity {
     Arena *arena;
     Module *module;
     Facts *facts;
     Pointers values;
-    Entry *entries;
+    ContiguityEntry *entries;
     uint32_t count, capacity, round, depth, steps;
     bool changed;
 };
 
-static const Runs nothing = {1, 1, 1};
+static const ContiguityRuns nothing = {1, 1, 1};
 
 Contiguity *contiguity_create(Arena *arena, Module *module, Facts *facts) {
     Contiguity *contiguity = ARENA_NEW(arena, Contiguity);
@@ -54,11 +54,11 @@ static int64_t product(int64_t a, int64_t b) {
 }
 
 /* What divides the first element of each run of `length`; `unit` is how far one element is from the next. */
-static int64_t divisor_at(Runs runs, int64_t length, int64_t unit) {
+static int64_t divisor_at(ContiguityRuns runs, int64_t length, int64_t unit) {
     return length >= runs.contiguous ? runs.divisor : lesser(runs.divisor, product(length, unit));
 }
 
-static Runs visit(Contiguity *contiguity, const Value *value, unsigned dim);
+static ContiguityRuns visit(Contiguity *contiguity, const Value *value, unsigned dim);
 
 static const Type *type_of(Contiguity *contiguity, const Value *value) {
     return value->type ? type_canonical(contiguity->module, value->type) : NULL;
@@ -67,30 +67,32 @@ static const Type *type_of(Contiguity *contiguity, const Value *value) {
 /* ---- Ops ------------------------------------------------------------------------------------------ */
 
 /* a + b; elements of `a` are `unit` apart, and b's numbers count `unit` each. */
-static Runs sum(Runs a, Runs b, int64_t unit, bool minus) {
+static ContiguityRuns sum(ContiguityRuns a, ContiguityRuns b, int64_t unit, bool minus) {
     int64_t contiguous = lesser(a.contiguous, b.constant);
     if (!minus)
         contiguous = greater(contiguous, lesser(a.constant, b.contiguous));
     int64_t from_b = product(divisor_at(b, contiguous, 1), unit);
-    return (Runs){contiguous, lesser(a.constant, b.constant), lesser(divisor_at(a, contiguous, unit), from_b)};
+    return (ContiguityRuns){contiguous, lesser(a.constant, b.constant),
+                            lesser(divisor_at(a, contiguous, unit), from_b)};
 }
 
-static Runs multiplied(Runs a, Runs b) {
-    return (Runs){1, lesser(a.constant, b.constant), product(divisor_at(a, 1, 1), divisor_at(b, 1, 1))};
+static ContiguityRuns multiplied(ContiguityRuns a, ContiguityRuns b) {
+    return (ContiguityRuns){1, lesser(a.constant, b.constant), product(divisor_at(a, 1, 1), divisor_at(b, 1, 1))};
 }
 
 /* a % b: within a run that is aligned to what divides b nothing wraps. */
-static Runs remainder_of(Runs a, Runs b) {
+static ContiguityRuns remainder_of(ContiguityRuns a, ContiguityRuns b) {
     int64_t length = lesser(lesser(a.contiguous, a.divisor), lesser(divisor_at(b, 1, 1), b.constant));
-    return (Runs){length, lesser(a.constant, b.constant), lesser(divisor_at(a, length, 1), divisor_at(b, 1, 1))};
+    return (ContiguityRuns){length, lesser(a.constant, b.constant),
+                            lesser(divisor_at(a, length, 1), divisor_at(b, 1, 1))};
 }
 
 /* a < b or a >= b, where b is the same along the run: the same answer for a run that is aligned and divides b. */
-static int64_t same_answers(Runs a, Runs b) {
+static int64_t same_answers(ContiguityRuns a, ContiguityRuns b) {
     return lesser(lesser(a.contiguous, a.divisor), lesser(b.constant, divisor_at(b, 1, 1)));
 }
 
-static Runs compared(const Op *op, Runs a, Runs b) {
+static ContiguityRuns compared(const Op *op, ContiguityRuns a, ContiguityRuns b) {
     int64_t comparison, constant = lesser(a.constant, b.constant);
     switch (op_number(op, "predicate", &comparison) ? comparison : COMPARE_EQ) {
     case COMPARE_SLT:
@@ -108,59 +110,59 @@ static Runs compared(const Op *op, Runs a, Runs b) {
     default:
         break;
     }
-    return (Runs){1, constant, 1};
+    return (ContiguityRuns){1, constant, 1};
 }
 
 /* What holds of both. */
-static Runs met(Runs a, Runs b) {
+static ContiguityRuns met(ContiguityRuns a, ContiguityRuns b) {
     int64_t contiguous = lesser(a.contiguous, b.contiguous);
-    return (Runs){contiguous, lesser(a.constant, b.constant),
-                  lesser(divisor_at(a, contiguous, 1), divisor_at(b, contiguous, 1))};
+    return (ContiguityRuns){contiguous, lesser(a.constant, b.constant),
+                            lesser(divisor_at(a, contiguous, 1), divisor_at(b, contiguous, 1))};
 }
 
-static Runs shortened(Runs runs, int64_t contiguous, int64_t constant) {
+static ContiguityRuns shortened(ContiguityRuns runs, int64_t contiguous, int64_t constant) {
     contiguous = lesser(contiguous, runs.contiguous);
-    return (Runs){contiguous, lesser(constant, runs.constant), divisor_at(runs, contiguous, 1)};
+    return (ContiguityRuns){contiguous, lesser(constant, runs.constant), divisor_at(runs, contiguous, 1)};
 }
 
-static Runs scalar(Contiguity *contiguity, const Value *value) {
+static ContiguityRuns scalar(Contiguity *contiguity, const Value *value) {
     int64_t divisor = known_of(contiguity->facts, value).divisor;
-    return (Runs){1, RUNS_MOST, divisor == INT64_MAX ? RUNS_MOST : power_in(divisor)};
+    return (ContiguityRuns){1, RUNS_MOST, divisor == INT64_MAX ? RUNS_MOST : power_in(divisor)};
 }
 
-static Runs range(const Op *op) {
+static ContiguityRuns range(const Op *op) {
     int64_t start, end;
     if (!op_integer(op, "start", &start) || !op_integer(op, "end", &end) || end <= start || start < INT32_MIN ||
         end > INT32_MAX)
         return nothing;
-    return (Runs){power_in(end - start), 1, power_in(start)};
+    return (ContiguityRuns){power_in(end - start), 1, power_in(start)};
 }
 
 /* One number for all, or one truth. */
-static Runs constant(const Op *op) {
+static ContiguityRuns constant(const Op *op) {
     const Attr *value = op_attr(op, "value");
     int64_t number;
     if (value && attr_numbers(value, &number, 1) == 1)
-        return (Runs){1, RUNS_MOST, power_in(number)};
+        return (ContiguityRuns){1, RUNS_MOST, power_in(number)};
     bool same = value && value->kind == ATTR_DENSE && (str_is(value->body, "true") || str_is(value->body, "false"));
-    return same ? (Runs){1, RUNS_MOST, 1} : nothing;
+    return same ? (ContiguityRuns){1, RUNS_MOST, 1} : nothing;
 }
 
-static Runs expanded(Contiguity *contiguity, const Op *op, unsigned dim) {
+static ContiguityRuns expanded(Contiguity *contiguity, const Op *op, unsigned dim) {
     int64_t axis;
     if (!op_integer(op, "axis", &axis))
         return nothing;
     if ((int64_t)dim != axis)
         return visit(contiguity, op->operands[0], dim - ((int64_t)dim > axis));
-    return (Runs){1, RUNS_MOST, divisor_at(visit(contiguity, op->operands[0], 0), 1, 1)};
+    return (ContiguityRuns){1, RUNS_MOST, divisor_at(visit(contiguity, op->operands[0], 0), 1, 1)};
 }
 
-static Runs broadcasted(Contiguity *contiguity, const Op *op, unsigned dim) {
+static ContiguityRuns broadcasted(Contiguity *contiguity, const Op *op, unsigned dim) {
     const Type *from = type_of(contiguity, op->operands[0]);
-    Runs runs = visit(contiguity, op->operands[0], dim);
+    ContiguityRuns runs = visit(contiguity, op->operands[0], dim);
     if (!from || dim >= from->dim_count || from->dims[dim] != 1)
         return runs;
-    return (Runs){1, RUNS_MOST, divisor_at(runs, 1, 1)};
+    return (ContiguityRuns){1, RUNS_MOST, divisor_at(runs, 1, 1)};
 }
 
 static int64_t pointed_bytes(Contiguity *contiguity, const Value *pointers) {
@@ -170,9 +172,9 @@ static int64_t pointed_bytes(Contiguity *contiguity, const Value *pointers) {
     return to && to->width >= 8 ? to->width / 8 : 1;
 }
 
-static Runs chosen(Contiguity *contiguity, const Op *op, unsigned dim) {
+static ContiguityRuns chosen(Contiguity *contiguity, const Op *op, unsigned dim) {
     const Type *condition = type_of(contiguity, op->operands[0]);
-    Runs both = met(visit(contiguity, op->operands[1], dim), visit(contiguity, op->operands[2], dim));
+    ContiguityRuns both = met(visit(contiguity, op->operands[1], dim), visit(contiguity, op->operands[2], dim));
     if (!condition || condition->kind != TYPE_TENSOR)
         return both;
     int64_t same = visit(contiguity, op->operands[0], dim).constant;
@@ -180,14 +182,14 @@ static Runs chosen(Contiguity *contiguity, const Op *op, unsigned dim) {
 }
 
 /* In another width: of pointers, what they point to might be another one. */
-static Runs cast(Contiguity *contiguity, const Op *op, unsigned dim) {
+static ContiguityRuns cast(Contiguity *contiguity, const Op *op, unsigned dim) {
     const Type *from = type_of(contiguity, op->operands[0]), *to = type_of(contiguity, &op->results[0]);
     bool pointers = (from && type_pointee(contiguity->module, from)) || (to && type_pointee(contiguity->module, to));
     return pointers ? nothing : visit(contiguity, op->operands[0], dim);
 }
 
-static Runs combined(Contiguity *contiguity, const Op *op, Evaluator how, unsigned dim) {
-    Runs a = visit(contiguity, op->operands[0], dim), b = visit(contiguity, op->operands[1], dim);
+static ContiguityRuns combined(Contiguity *contiguity, const Op *op, Evaluator how, unsigned dim) {
+    ContiguityRuns a = visit(contiguity, op->operands[0], dim), b = visit(contiguity, op->operands[1], dim);
     switch (how) {
     case EVALUATE_ADD:
     case EVALUATE_SUBTRACT:
@@ -202,11 +204,11 @@ static Runs combined(Contiguity *contiguity, const Op *op, Evaluator how, unsign
     case EVALUATE_COMPARE:
         return compared(op, a, b);
     default: /* elementwise: the same from the same */
-        return evaluators[how].kind == NUMBERS ? (Runs){1, lesser(a.constant, b.constant), 1} : nothing;
+        return evaluators[how].kind == NUMBERS ? (ContiguityRuns){1, lesser(a.constant, b.constant), 1} : nothing;
     }
 }
 
-static Runs result_runs(Contiguity *contiguity, const Op *op, unsigned dim) {
+static ContiguityRuns result_runs(Contiguity *contiguity, const Op *op, unsigned dim) {
     Evaluator how = op->result_count == 1 ? op_evaluator(op) : EVALUATE_NONE;
     if (how == EVALUATE_NONE || (evaluators[how].operands != ANY && evaluators[how].operands != (int)op->operand_count))
         return nothing;
@@ -236,7 +238,7 @@ static Runs result_runs(Contiguity *contiguity, const Op *op, unsigned dim) {
 
 /* ---- Loops ---------------------------------------------------------------------------------------- */
 
-static Entry *entry_of(Contiguity *contiguity, const Value *value, uint32_t *index) {
+static ContiguityEntry *entry_of(Contiguity *contiguity, const Value *value, uint32_t *index) {
     *index = pointers_get(&contiguity->values, value);
     if (*index == NO_NUMBER) {
         *index = contiguity->count;
@@ -247,14 +249,14 @@ static Entry *entry_of(Contiguity *contiguity, const Value *value, uint32_t *ind
 }
 
 /* What a loop carries: as it starts, and as each round leaves it. */
-static Runs carried(Contiguity *contiguity, const Carried *value, uint32_t index, unsigned dim) {
+static ContiguityRuns carried(Contiguity *contiguity, const Carried *value, uint32_t index, unsigned dim) {
     if (!contiguity->entries[index].assumed[dim]) {
-        Runs start = visit(contiguity, value->first, dim);
+        ContiguityRuns start = visit(contiguity, value->first, dim);
         contiguity->entries[index].runs[dim] = start;
         contiguity->entries[index].assumed[dim] = true;
     }
-    Runs before = contiguity->entries[index].runs[dim];
-    Runs after = met(before, visit(contiguity, value->next, dim));
+    ContiguityRuns before = contiguity->entries[index].runs[dim];
+    ContiguityRuns after = met(before, visit(contiguity, value->next, dim));
     contiguity->changed |=
         after.contiguous != before.contiguous || after.constant != before.constant || after.divisor != before.divisor;
     return after;
@@ -272,27 +274,27 @@ static int64_t promised(const Value *value, unsigned dim) {
     return at < count && numbers[at] > 0 ? power_in(numbers[at]) : 1;
 }
 
-static Runs value_runs(Contiguity *contiguity, const Value *value, uint32_t index, unsigned dim) {
+static ContiguityRuns value_runs(Contiguity *contiguity, const Value *value, uint32_t index, unsigned dim) {
     Carried circulating;
     if (carried_of(value, &circulating))
         return value->is_result ? visit(contiguity, circulating.argument, dim)
                                 : carried(contiguity, &circulating, index, dim);
     const Value *same = value_always(value);
-    Runs runs = same               ? visit(contiguity, same, dim)
-                : value->is_result ? result_runs(contiguity, value->owner, dim)
-                                   : nothing;
+    ContiguityRuns runs = same               ? visit(contiguity, same, dim)
+                          : value->is_result ? result_runs(contiguity, value->owner, dim)
+                                             : nothing;
     runs.contiguous = greater(runs.contiguous, promised(value, dim));
     return runs;
 }
 
-static Runs visit(Contiguity *contiguity, const Value *value, unsigned dim) {
+static ContiguityRuns visit(Contiguity *contiguity, const Value *value, unsigned dim) {
     const Type *type = type_of(contiguity, value);
     uint32_t index;
     if (type && type->kind != TYPE_TENSOR)
         return scalar(contiguity, value);
     if (!type || dim >= DIMS || contiguity->depth >= MOST_DEPTH || contiguity->steps >= MOST_STEPS)
         return nothing;
-    Entry *entry = entry_of(contiguity, value, &index);
+    ContiguityEntry *entry = entry_of(contiguity, value, &index);
     if (entry->visiting[dim])
         return entry->assumed[dim] ? entry->runs[dim] : nothing;
     if (entry->made[dim] == contiguity->round)
@@ -300,7 +302,7 @@ static Runs visit(Contiguity *contiguity, const Value *value, unsigned dim) {
     entry->visiting[dim] = !value->is_result; /* every way round goes through what a loop carries */
     contiguity->depth++;
     contiguity->steps++;
-    Runs runs = value_runs(contiguity, value, index, dim);
+    ContiguityRuns runs = value_runs(contiguity, value, index, dim);
     contiguity->depth--;
     entry = &contiguity->entries[index]; /* the table may have grown */
     entry->visiting[dim] = false;
@@ -309,8 +311,8 @@ static Runs visit(Contiguity *contiguity, const Value *value, unsigned dim) {
     return runs;
 }
 
-Runs runs_of(Contiguity *contiguity, const Value *value, unsigned dim) {
-    Runs runs;
+ContiguityRuns runs_of(Contiguity *contiguity, const Value *value, unsigned dim) {
+    ContiguityRuns runs;
     do {
         contiguity->round++;
         contiguity->changed = false;

@@ -8,9 +8,9 @@
 
 #include "check/facts/facts.h"
 
-typedef struct Runs {
+typedef struct ContiguityRuns {
     int64_t contiguous, constant, divisor;
-} Runs;
+} ContiguityRuns;
 
 enum { RUNS_MOST = 1 << 20 /* no number is larger */ };
 
@@ -18,6 +18,6 @@ typedef struct Contiguity Contiguity;
 
 Contiguity *contiguity_create(Arena *arena, Module *module, Facts *facts);
 /* Of a tensor, or of a scalar, which is as if it were spread. */
-Runs runs_of(Contiguity *contiguity, const Value *value, unsigned dim);
+ContiguityRuns runs_of(Contiguity *contiguity, const Value *value, unsigned dim);
 
 #endif

@@ -7,28 +7,28 @@
 #include "check/facts/facts.h"
 
 #include "base/pointers.h"
-#include "model/flow/handed.h"
+#include "model/flow/forwarded.h"
 #include "model/layout/layout.h"
 #include "model/number/evaluate.h"
 
 enum { NO_NODE = NO_NUMBER, MOST_OPERANDS = 3, CHANGES_BEFORE_WIDENING = 12, MOST_ROUNDS = 80 };
 
-typedef struct Node {
+typedef struct FactNode {
     const Value *value;
     uint32_t step; /* the only one that makes it, where that is an evaluation; else NO_NODE */
     uint8_t width; /* 0: a view of memory */
     uint8_t changes;
     bool seen, made; /* made: some step makes it */
     bool remote, several;
-    Known number;         /* of a view: where its storage's base is */
-    Known affine;         /* of a view: the part that XOR combines */
+    IntDomain number;     /* of a view: where its storage's base is */
+    IntDomain affine;     /* of a view: the part that XOR combines */
     const Op *allocation; /* of a view; NULL: not known, or several */
-} Node;
+} FactNode;
 
-typedef enum StepKind { STEP_EVALUATE, STEP_HAND, STEP_COUNT, STEP_VIEW } StepKind;
+typedef enum FactStepKind { STEP_EVALUATE, STEP_HAND, STEP_COUNT, STEP_VIEW } FactStepKind;
 
-typedef struct Step {
-    StepKind kind;
+typedef struct FactStep {
+    FactStepKind kind;
     uint32_t to;
     uint32_t from[MOST_OPERANDS]; /* a loop's: lower bound, upper bound, step */
     const Evaluation *how;
@@ -37,7 +37,7 @@ typedef struct Step {
     uint8_t operands;
     bool unsigned_loop;
     int64_t promised; /* tt.divisibility of the op, or 1 */
-} Step;
+} FactStep;
 
 struct Facts {
     Arena *arena;
@@ -47,11 +47,11 @@ struct Facts {
     const Parameter *parameters;
     uint32_t parameter_count;
     Pointers numbers; /* Value -> node */
-    Node *nodes;
+    FactNode *nodes;
     uint32_t node_count, node_capacity;
-    Step *steps;
+    FactStep *steps;
     uint32_t step_count, step_capacity;
-    bool handed_unknown, nothing;
+    bool forwarded_unknown, nothing;
 };
 
 /* ---- Nodes ---------------------------------------------------------------------------------------- */
@@ -66,8 +66,8 @@ static void add_node(Facts *facts, const Value *value) {
     if (!width && !is_view(facts->module, value->type))
         return;
     pointers_set(&facts->numbers, value, facts->node_count);
-    *ARENA_PUSH(facts->arena, facts->nodes, facts->node_count, facts->node_capacity) =
-        (Node){.value = value, .width = width, .step = NO_NODE, .number = known_nothing(), .affine = known_exact(0)};
+    *ARENA_PUSH(facts->arena, facts->nodes, facts->node_count, facts->node_capacity) = (FactNode){
+        .value = value, .width = width, .step = NO_NODE, .number = known_nothing(), .affine = known_exact(0)};
 }
 
 static void add_nodes(Facts *facts) {
@@ -87,12 +87,12 @@ static uint32_t node_of(const Facts *facts, const Value *value) {
 
 /* ---- What is known from the start ----------------------------------------------------------------- */
 
-static void set(Node *node, Known known) {
+static void set(FactNode *node, IntDomain known) {
     node->number = known;
     node->seen = node->made = true;
 }
 
-static Known parameter_fact(const Facts *facts, const Parameter *parameter, unsigned width) {
+static IntDomain parameter_fact(const Facts *facts, const Parameter *parameter, unsigned width) {
     const Launch *launch = facts->launch;
     bool part = parameter->descriptor >= 0;
     const Parameter *whole = part ? &facts->parameters[parameter->descriptor] : parameter;
@@ -118,7 +118,7 @@ static void set_parameters(Facts *facts) {
 }
 
 /* A program's id, or how many there are: of the launch, or what a grid can have at most. */
-static Known grid_fact(const Facts *facts, const Op *op, bool count) {
+static IntDomain grid_fact(const Facts *facts, const Op *op, bool count) {
     static const int64_t most[3] = {INT32_MAX, UINT16_MAX, UINT16_MAX};
     int64_t axis;
     if (!op_number(op, "axis", &axis) || axis < 0 || axis > 2)
@@ -131,7 +131,7 @@ static Known grid_fact(const Facts *facts, const Op *op, bool count) {
 }
 
 /* What an op gives that is no arithmetic; false if nothing is known. */
-static bool source_fact(const Facts *facts, const Op *op, Known *known) {
+static bool source_fact(const Facts *facts, const Op *op, IntDomain *known) {
     Evaluator how = op_evaluator(op);
     Effect effects[EFFECTS_MOST];
     int64_t alignment;
@@ -147,14 +147,14 @@ static bool source_fact(const Facts *facts, const Op *op, Known *known) {
 
 /* ---- Steps ---------------------------------------------------------------------------------------- */
 
-static Step *add_step(Facts *facts, StepKind kind, uint32_t to) {
-    Step *step = ARENA_PUSH(facts->arena, facts->steps, facts->step_count, facts->step_capacity);
-    *step = (Step){.kind = kind, .to = to, .from = {NO_NODE, NO_NODE, NO_NODE}, .index = NO_NODE, .promised = 1};
+static FactStep *add_step(Facts *facts, FactStepKind kind, uint32_t to) {
+    FactStep *step = ARENA_PUSH(facts->arena, facts->steps, facts->step_count, facts->step_capacity);
+    *step = (FactStep){.kind = kind, .to = to, .from = {NO_NODE, NO_NODE, NO_NODE}, .index = NO_NODE, .promised = 1};
     facts->nodes[to].made = true;
     return step;
 }
 
-static void add_handed(void *context, Handed how, const Value *from, const Value *to) {
+static void add_forwarded(void *context, Forwarded how, const Value *from, const Value *to) {
     (void)how;
     Facts *facts = context;
     uint32_t node = node_of(facts, to);
@@ -177,7 +177,7 @@ static void add_evaluation(Facts *facts, const Op *op, uint32_t result) {
     Evaluation *kept = ARENA_NEW(facts->arena, Evaluation);
     *kept = how;
     facts->nodes[node].step = facts->step_count;
-    Step *step = add_step(facts, STEP_EVALUATE, node);
+    FactStep *step = add_step(facts, STEP_EVALUATE, node);
     step->how = kept;
     step->operands = (uint8_t)op->operand_count;
     step->promised = op->result_count == 1 ? promised_divisor(op) : 1;
@@ -191,14 +191,14 @@ static void add_count(Facts *facts, const Op *loop) {
     uint32_t node = loop_bounds(loop, &bounds) && body && body->arg_count ? node_of(facts, &body->args[0]) : NO_NODE;
     if (node == NO_NODE)
         return;
-    Step *step = add_step(facts, STEP_COUNT, node);
+    FactStep *step = add_step(facts, STEP_COUNT, node);
     step->unsigned_loop = op_attr(loop, "unsignedCmp") != NULL;
     step->from[0] = node_of(facts, bounds.from);
     step->from[1] = node_of(facts, bounds.to);
     step->from[2] = node_of(facts, bounds.step);
 }
 
-static void set_allocation(const Op *op, Node *node) {
+static void set_allocation(const Op *op, FactNode *node) {
     int64_t offset;
     node->allocation = op;
     set(node, known_exact(op_integer(op, "allocation.offset", &offset) ? offset : 0));
@@ -211,7 +211,7 @@ static void add_views(Facts *facts, const Op *op) {
         uint32_t node = node_of(facts, effects[i].on);
         if (node == NO_NODE || facts->nodes[node].width || effects[i].verb != EFFECT_VIEW || !effects[i].on->is_result)
             continue;
-        Step *step = add_step(facts, STEP_VIEW, node);
+        FactStep *step = add_step(facts, STEP_VIEW, node);
         step->from[0] = node_of(facts, effects[i].amount);
         step->view = view_step_of_result(facts->module, op, effects[i].on->index);
         step->index = node_of(facts, step->view.index);
@@ -228,11 +228,11 @@ static bool makes_view(Facts *facts, const Op *op) {
 }
 
 static void add_op(Facts *facts, const Op *op) {
-    Known known;
+    IntDomain known;
     if (op_is_control(op, CONTROL_LOOP) && op->region_count)
         add_count(facts, op);
     bool chooses_number = op_evaluator(op) == EVALUATE_SELECT && !makes_view(facts, op);
-    if (!chooses_number && op_hands_on(op, add_handed, facts))
+    if (!chooses_number && op_hands_on(op, add_forwarded, facts))
         return;
     if (op_is(op, CLASS_LOCAL_ALLOC) && op->result_count) {
         uint32_t node = node_of(facts, &op->results[0]);
@@ -255,41 +255,41 @@ static void add_op(Facts *facts, const Op *op) {
 
 /* ---- Evaluating ----------------------------------------------------------------------------------- */
 
-static bool is_comparison(const Step *step) {
+static bool is_comparison(const FactStep *step) {
     return step->kind == STEP_EVALUATE && step->how->code == EVALUATE_COMPARE && step->how->a >= COMPARE_EQ &&
            step->how->a <= COMPARE_UGE;
 }
 
-static Known bounded(const Facts *facts, uint32_t node) {
+static IntDomain bounded(const Facts *facts, uint32_t node) {
     return known_bounded(&facts->nodes[node].number, facts->nodes[node].width);
 }
 
 /* An arm of a select, of which the condition says more where it compares that very value. */
-static Known arm(const Facts *facts, const Step *select, bool holds) {
+static IntDomain arm(const Facts *facts, const FactStep *select, bool holds) {
     uint32_t value = select->from[holds ? 1 : 2];
     uint32_t made_by = facts->nodes[select->from[0]].step;
-    Known known = bounded(facts, value);
-    const Step *compare = made_by == NO_NODE ? NULL : &facts->steps[made_by];
+    IntDomain known = bounded(facts, value);
+    const FactStep *compare = made_by == NO_NODE ? NULL : &facts->steps[made_by];
     if (!compare || !is_comparison(compare) || (compare->from[0] != value && compare->from[1] != value))
         return known;
     bool left = compare->from[0] == value;
     Comparison predicate = (Comparison)compare->how->a;
     predicate = left ? predicate : comparison_mirrored(predicate);
-    Known other = bounded(facts, compare->from[left ? 1 : 0]);
+    IntDomain other = bounded(facts, compare->from[left ? 1 : 0]);
     return known_where(&known, holds ? predicate : comparison_negated(predicate), &other);
 }
 
-static Known select_fact(const Facts *facts, const Step *step) {
-    const Known *condition = &facts->nodes[step->from[0]].number;
-    Known yes = arm(facts, step, true), no = arm(facts, step, false);
+static IntDomain select_fact(const Facts *facts, const FactStep *step) {
+    const IntDomain *condition = &facts->nodes[step->from[0]].number;
+    IntDomain yes = arm(facts, step, true), no = arm(facts, step, false);
     if (condition->exact)
         return condition->least ? yes : no;
     return known_join(&yes, &no);
 }
 
-static Known evaluation_fact(const Facts *facts, const Step *step) {
+static IntDomain evaluation_fact(const Facts *facts, const FactStep *step) {
     const Evaluation *how = step->how;
-    Known operands[MOST_OPERANDS] = {known_exact(0), known_exact(0), known_exact(0)};
+    IntDomain operands[MOST_OPERANDS] = {known_exact(0), known_exact(0), known_exact(0)};
     int64_t value;
     bool exact = true;
     if (word_is(how->constant, WORD_INTEGER))
@@ -310,16 +310,16 @@ static Known evaluation_fact(const Facts *facts, const Step *step) {
     if (how->code == EVALUATE_COMPARE)
         return is_comparison(step) ? known_compared((Comparison)how->a, &operands[0], &operands[1])
                                    : known_between(0, 1);
-    Known known = known_evaluated(how->code, how->width, how->operand_width, how->a, &operands[0], &operands[1]);
+    IntDomain known = known_evaluated(how->code, how->width, how->operand_width, how->a, &operands[0], &operands[1]);
     if (how->width == 1)
         known = known_bounded(&known, 1);
     return known_wrap(&known, how->width);
 }
 
 /* A loop's counter: from the lower bound on, below the upper one. */
-static Known count_fact(const Facts *facts, const Step *step) {
-    Known lower = bounded(facts, step->from[0]), upper = bounded(facts, step->from[1]),
-          by = bounded(facts, step->from[2]);
+static IntDomain count_fact(const Facts *facts, const FactStep *step) {
+    IntDomain lower = bounded(facts, step->from[0]), upper = bounded(facts, step->from[1]),
+              by = bounded(facts, step->from[2]);
     bool counts = by.least >= 1 && (!step->unsigned_loop || (lower.least >= 0 && upper.least >= 0));
     if (!counts)
         return known_counting(&lower, &by, INT64_MIN, INT64_MAX);
@@ -331,8 +331,8 @@ static Known count_fact(const Facts *facts, const Step *step) {
 
 /* ---- Rounds --------------------------------------------------------------------------------------- */
 
-static void see_number(Node *node, const Known *known, bool *changed) {
-    Known joined = node->seen ? known_join(&node->number, known) : *known;
+static void see_number(FactNode *node, const IntDomain *known, bool *changed) {
+    IntDomain joined = node->seen ? known_join(&node->number, known) : *known;
     if (node->seen && known_equal(&joined, &node->number))
         return;
     if (node->seen && node->changes >= CHANGES_BEFORE_WIDENING)
@@ -343,7 +343,7 @@ static void see_number(Node *node, const Known *known, bool *changed) {
 }
 
 /* A view that is at `place` in its allocation. */
-static void see_view(Node *node, const Node *place, bool *changed) {
+static void see_view(FactNode *node, const FactNode *place, bool *changed) {
     if (!node->seen) {
         node->allocation = place->allocation;
         node->several = place->several;
@@ -351,7 +351,7 @@ static void see_view(Node *node, const Node *place, bool *changed) {
         node->affine = place->affine;
     }
     bool differs = node->allocation != place->allocation;
-    Known affine = known_join(&node->affine, &place->affine);
+    IntDomain affine = known_join(&node->affine, &place->affine);
     if ((differs && !node->several) || (place->remote && !node->remote) || !known_equal(&affine, &node->affine))
         *changed = true;
     if (differs) {
@@ -363,8 +363,8 @@ static void see_view(Node *node, const Node *place, bool *changed) {
     see_number(node, &place->number, changed);
 }
 
-static Node view_fact(const Facts *facts, const Step *step) {
-    Node place = {.number = known_nothing(), .affine = known_exact(0)};
+static FactNode view_fact(const Facts *facts, const FactStep *step) {
+    FactNode place = {.number = known_nothing(), .affine = known_exact(0)};
     if (step->from[0] == NO_NODE)
         return place;
     place = facts->nodes[step->from[0]];
@@ -374,31 +374,32 @@ static Node view_fact(const Facts *facts, const Step *step) {
         place.affine = known_exact(0);
         return place;
     }
-    Known flip = known_exact(view->flip), stride = known_exact(view->stride), add = known_exact(view->add);
+    IntDomain flip = known_exact(view->flip), stride = known_exact(view->stride), add = known_exact(view->add);
     place.affine = known_evaluated(EVALUATE_XOR, 64, 64, 0, &place.affine, &flip);
     place.number = known_add(&place.number, &add, 64);
     if (view->index) {
-        Known index = step->index == NO_NODE ? known_nothing() : facts->nodes[step->index].number;
-        Known moved = known_multiply(&index, &stride, 64);
+        IntDomain index = step->index == NO_NODE ? known_nothing() : facts->nodes[step->index].number;
+        IntDomain moved = known_multiply(&index, &stride, 64);
         place.number = known_add(&place.number, &moved, 64);
     }
     place.remote |= view->rank != NULL;
     return place;
 }
 
-static bool is_ready(const Facts *facts, const Step *step) {
+static bool is_ready(const Facts *facts, const FactStep *step) {
     for (unsigned i = 0; i < MOST_OPERANDS; i++)
         if (step->from[i] != NO_NODE && !facts->nodes[step->from[i]].seen)
             return false;
     return step->index == NO_NODE || facts->nodes[step->index].seen;
 }
 
-static void do_step(Facts *facts, const Step *step, bool *changed) {
-    Node *to = &facts->nodes[step->to];
-    Node nowhere = {.number = known_nothing(), .affine = known_exact(0)};
-    Known known = known_nothing();
+static void do_step(Facts *facts, const FactStep *step, bool *changed) {
+    FactNode *to = &facts->nodes[step->to];
+    FactNode nowhere = {.number = known_nothing(), .affine = known_exact(0)};
+    IntDomain known = known_nothing();
     if (step->kind == STEP_HAND) {
-        const Node *from = step->from[0] == NO_NODE || facts->handed_unknown ? &nowhere : &facts->nodes[step->from[0]];
+        const FactNode *from =
+            step->from[0] == NO_NODE || facts->forwarded_unknown ? &nowhere : &facts->nodes[step->from[0]];
         if (!to->width)
             see_view(to, from->width ? &nowhere : from, changed);
         else
@@ -406,7 +407,7 @@ static void do_step(Facts *facts, const Step *step, bool *changed) {
         return;
     }
     if (step->kind == STEP_VIEW) {
-        Node place = view_fact(facts, step);
+        FactNode place = view_fact(facts, step);
         see_view(to, &place, changed);
         return;
     }
@@ -417,7 +418,7 @@ static void do_step(Facts *facts, const Step *step, bool *changed) {
     else if (whole)
         known = count_fact(facts, step);
     if (step->promised > 1 && !known.exact) {
-        Known promise = known_multiple(step->promised);
+        IntDomain promise = known_multiple(step->promised);
         known = known_both(&promise, &known);
     }
     see_number(to, &known, changed);
@@ -437,7 +438,7 @@ static bool settle(Facts *facts) {
 
 static void forget(Facts *facts) {
     for (uint32_t i = 0; i < facts->step_count; i++) {
-        Node *node = &facts->nodes[facts->steps[i].to];
+        FactNode *node = &facts->nodes[facts->steps[i].to];
         node->seen = node->several = node->remote = false;
         node->changes = 0;
         node->allocation = NULL;
@@ -455,7 +456,7 @@ Facts *facts_create(Arena *arena, Module *module, const Op *function, const Laun
     for (uint32_t i = 0; i < facts->node_count; i++)
         facts->nodes[i].seen |= !facts->nodes[i].made;
     if (!settle(facts)) {
-        facts->handed_unknown = true;
+        facts->forwarded_unknown = true;
         forget(facts);
         facts->nothing = !settle(facts);
     }
@@ -464,7 +465,7 @@ Facts *facts_create(Arena *arena, Module *module, const Op *function, const Laun
 
 /* ---- Asking --------------------------------------------------------------------------------------- */
 
-Known known_of(Facts *facts, const Value *value) {
+IntDomain known_of(Facts *facts, const Value *value) {
     uint32_t node = facts->nothing ? NO_NODE : node_of(facts, value);
     return node == NO_NODE || !facts->nodes[node].seen || !facts->nodes[node].width ? known_nothing()
                                                                                     : facts->nodes[node].number;
@@ -481,7 +482,7 @@ static int64_t alignment_of(Module *module, const Op *allocation) {
 
 KnownPlace place_of(Facts *facts, const Value *memdesc) {
     uint32_t number = facts->nothing ? NO_NODE : node_of(facts, memdesc);
-    const Node *node = number == NO_NODE ? NULL : &facts->nodes[number];
+    const FactNode *node = number == NO_NODE ? NULL : &facts->nodes[number];
     if (!node || !node->seen || node->width || !node->allocation)
         return (KnownPlace){.byte = known_nothing(), .alignment = 1, .remote = node && node->remote};
     return (KnownPlace){.allocation = node->allocation,
@@ -495,7 +496,7 @@ KnownPlace place_of(Facts *facts, const Value *memdesc) {
 const Parameter *parameter_of(Facts *facts, const Value *value) {
     const Block *entry = facts->function->region_count ? facts->function->regions[0].first : NULL;
     while (value && !value->is_result && value->owner != entry)
-        value = value_handed(value, HANDED_CAPTURE);
+        value = value_forwarded(value, FORWARDED_CAPTURE);
     return value && !value->is_result && value->index < facts->parameter_count ? &facts->parameters[value->index]
                                                                                : NULL;
 }

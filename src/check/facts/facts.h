@@ -14,7 +14,7 @@ typedef struct Facts Facts;
 
 Facts *facts_create(Arena *arena, Module *module, const Op *function, const Launch *launch);
 /* Of a scalar of the function: an integer, an index, a pointer (its address). Of anything else nothing is known. */
-Known known_of(Facts *facts, const Value *value);
+IntDomain known_of(Facts *facts, const Value *value);
 
 /* The kernel's parameter that a value is, also through captures of partitions; NULL if it is none. */
 const Parameter *parameter_of(Facts *facts, const Value *value);
@@ -24,7 +24,7 @@ const Argument *argument_of(Facts *facts, const Parameter *parameter);
 /* Where a view of shared memory begins; of tensor memory `byte` is row << 16 | column. */
 typedef struct KnownPlace {
     const Op *allocation; /* NULL: not known which */
-    Known byte;           /* from the start of shared memory if the allocation has an offset, else of the allocation */
+    IntDomain byte;       /* from the start of shared memory if the allocation has an offset, else of the allocation */
     bool placed;          /* the former */
     int64_t alignment;    /* that the allocation is sure to have where it is not placed: its attribute, else its
                              layout's; 1 if it is not given */

@@ -9,11 +9,11 @@ enum { MOST_POINTS = 64 };
 static const uint64_t most_steps = 20 * 1000 * 1000;
 
 /* How much is missing. Whether a read needs a fence is disputed, and counted apart. */
-typedef struct Lack {
+typedef struct FenceLack {
     uint32_t writes, reads;
-} Lack;
+} FenceLack;
 
-typedef struct Search {
+typedef struct FenceSearch {
     Module *module;
     const Op *function;
     FenceRuns *runs;
@@ -23,16 +23,16 @@ typedef struct Search {
     const Op **without;
     size_t without_count;
     size_t present; /* fences of the kernel */
-    Lack lack;      /* that there may be */
+    FenceLack lack; /* that there may be */
     bool sure;      /* runs end, and have seen every access */
     bool settled;
-} Search;
+} FenceSearch;
 
 /* ---- Trying --------------------------------------------------------------------------------------- */
 
-static Lack lack_of(const Proxies *proxies) {
+static FenceLack lack_of(const Proxies *proxies) {
     static const uint32_t weights[] = {[BREACH_LATE] = 1, [BREACH_NARROW] = 2, [BREACH_MISSING] = 3};
-    Lack lack = {0};
+    FenceLack lack = {0};
     uint32_t count;
     const Breach *found = proxies_found(proxies, &count);
     for (uint32_t i = 0; i < count; i++)
@@ -42,13 +42,13 @@ static Lack lack_of(const Proxies *proxies) {
 }
 
 static bool lacks_more(void *context) {
-    const Search *search = context;
-    Lack lack = lack_of(search->proxies);
+    const FenceSearch *search = context;
+    FenceLack lack = lack_of(search->proxies);
     return lack.writes > search->lack.writes || lack.reads > search->lack.reads;
 }
 
 /* Whether with what is planned no more is missing than may be. */
-static bool suffices(Search *search) {
+static bool suffices(FenceSearch *search) {
     proxies_edit(search->proxies, search->points, search->point_count, search->without, search->without_count);
     fence_runs_until(search->runs, lacks_more, search);
     return !lacks_more(search);
@@ -70,17 +70,17 @@ static bool is_deeper(const Op *op, const Op *than) {
     return false;
 }
 
-static FencePoint point_for(const Search *search, const Breach *breach) {
+static FencePoint point_for(const FenceSearch *search, const Breach *breach) {
     const Op *const *ops = fence_runs_machine(search->runs)->program->ops;
     const Op *access = ops[breach->other_pc];
-    bool handed = breach->agent != breach->other_agent;
-    const Op *before = !handed ? ops[breach->pc] : breach->arrive_pc != NO_PC ? ops[breach->arrive_pc] : access;
+    bool forwarded = breach->agent != breach->other_agent;
+    const Op *before = !forwarded ? ops[breach->pc] : breach->arrive_pc != NO_PC ? ops[breach->arrive_pc] : access;
     bool after = before == access || (!breach->delayed && is_deeper(before, access));
     return (FencePoint){after ? access : before, after, breach->wide};
 }
 
 /* False: it is there already, and is not enough. */
-static bool add_point(Search *search, FencePoint point) {
+static bool add_point(FenceSearch *search, FencePoint point) {
     for (size_t i = 0; i < search->point_count; i++) {
         FencePoint *known = &search->points[i];
         if (known->op != point.op || known->after != point.after)
@@ -95,7 +95,7 @@ static bool add_point(Search *search, FencePoint point) {
     return true;
 }
 
-static const Breach *first_missing(Search *search) {
+static const Breach *first_missing(FenceSearch *search) {
     uint32_t count;
     proxies_edit(search->proxies, search->points, search->point_count, search->without, search->without_count);
     fence_runs_again(search->runs);
@@ -106,7 +106,7 @@ static const Breach *first_missing(Search *search) {
     return NULL;
 }
 
-static bool put_in_all(Search *search) {
+static bool insert_all(FenceSearch *search) {
     const Breach *breach;
     while ((breach = first_missing(search))) {
         FencePoint point = point_for(search, breach);
@@ -119,7 +119,7 @@ static bool put_in_all(Search *search) {
 
 /* ---- Taking out ----------------------------------------------------------------------------------- */
 
-static void take_out_points(Search *search) {
+static void take_out_points(FenceSearch *search) {
     for (size_t i = 0; i < search->point_count;) {
         FencePoint left_out = search->points[i];
         size_t rest = search->point_count - i - 1;
@@ -137,7 +137,7 @@ bool op_is_fence(const Op *op) {
     return op->row && op->row->id == OP_ttng_fence_async_shared;
 }
 
-static void take_out_present(Search *search) {
+static void take_out_present(FenceSearch *search) {
     for (const Op *op = search->function; op; op = op_next_in_walk(op, search->function)) {
         if (!op_is_fence(op))
             continue;
@@ -150,7 +150,7 @@ static void take_out_present(Search *search) {
 /* ---- All of it ------------------------------------------------------------------------------------ */
 
 /* Notes what is missing in the kernel as it is, which was run just now. */
-static void begin(Search *search, FenceRuns *runs, Proxies *proxies) {
+static void begin(FenceSearch *search, FenceRuns *runs, Proxies *proxies) {
     const Op *unknown;
     for (const Op *op = search->function; op; op = op_next_in_walk(op, search->function))
         search->present += op_is_fence(op);
@@ -162,11 +162,11 @@ static void begin(Search *search, FenceRuns *runs, Proxies *proxies) {
 }
 
 static void plan(FenceRuns *runs, Proxies *proxies, void *context) {
-    Search *search = context;
-    *search = (Search){.module = search->module, .function = search->function};
+    FenceSearch *search = context;
+    *search = (FenceSearch){.module = search->module, .function = search->function};
     fence_runs_again(runs);
     begin(search, runs, proxies);
-    search->settled = put_in_all(search);
+    search->settled = insert_all(search);
     if (!search->settled)
         return;
     search->lack.writes = 0;
@@ -176,7 +176,7 @@ static void plan(FenceRuns *runs, Proxies *proxies, void *context) {
 }
 
 const Op *const *fences_needless(Module *module, const Op *function, FenceRuns *runs, Proxies *proxies, size_t *count) {
-    Search *search = ARENA_NEW(&module->arena, Search);
+    FenceSearch *search = ARENA_NEW(&module->arena, FenceSearch);
     search->module = module;
     search->function = function;
     begin(search, runs, proxies);
@@ -187,7 +187,7 @@ const Op *const *fences_needless(Module *module, const Op *function, FenceRuns *
 }
 
 FencePlan fences_plan(Module *module, const Op *function, const Launch *launch, Verdict *verdict) {
-    Search *search = ARENA_NEW(&module->arena, Search);
+    FenceSearch *search = ARENA_NEW(&module->arena, FenceSearch);
     search->module = module;
     search->function = function;
     search->settled = true;

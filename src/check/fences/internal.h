@@ -8,21 +8,21 @@
 /* The first fence of an agent that came after an access. */
 typedef struct Bridge {
     bool there;
-    Stamp stamp;
+    Epoch stamp;
     uint32_t pc;
 } Bridge;
 
 /* How far a fence reaches. */
-typedef enum Reach { REACH_CTA, REACH_CLUSTER, REACHES } Reach;
+typedef enum FencesReach { REACH_CTA, REACH_CLUSTER, REACHES } FencesReach;
 
 /* An ordinary access to shared memory that no other has covered since. */
 typedef struct Ordinary {
     struct Ordinary *next; /* of the same bucket */
     const SpanSet *set;
     uint32_t agent, pc;
-    Stamp stamp;
+    Epoch stamp;
     bool live, writes;
-    bool handed;     /* over when a barrier says so: a fence of the agent that has waited for that is enough */
+    bool forwarded;  /* over when a barrier says so: a fence of the agent that has waited for that is enough */
     bool remote;     /* in the memory of another CTA */
     bool delayed;    /* over when it was waited for */
     Bridge *bridges; /* [agent][reach] */
@@ -33,7 +33,7 @@ typedef struct Ordinary {
 typedef struct Asynchronous {
     const SpanSet *set;
     uint32_t agent, pc;
-    Stamp stamp;
+    Epoch stamp;
     bool live, writes;
 } Asynchronous;
 
@@ -86,7 +86,7 @@ Breach breach_at(BreachKind kind, const Event *event, uint32_t other_pc, uint32_
 /* Adds it, or counts it if it is there. */
 void proxies_breach(Proxies *proxies, Breach breach);
 /* The op by which the agent came to know of an access; *own if that was the start or end of a partition. */
-uint32_t proxies_told_by(const Proxies *proxies, uint32_t agent, Stamp stamp, bool *own);
+uint32_t proxies_reported_by(const Proxies *proxies, uint32_t agent, Epoch stamp, bool *own);
 void proxies_give_up(Proxies *proxies, const char *why, const Op *op);
 
 /* ---- proxies_global.c ---- */

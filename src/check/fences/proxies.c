@@ -127,7 +127,7 @@ void proxies_breach(Proxies *proxies, Breach breach) {
         proxies->found[proxies->count++] = breach;
 }
 
-uint32_t proxies_told_by(const Proxies *proxies, uint32_t agent, Stamp stamp, bool *own) {
+uint32_t proxies_reported_by(const Proxies *proxies, uint32_t agent, Epoch stamp, bool *own) {
     const Machine *machine = proxies->machine;
     const Raise *raise = clocks_raise(proxies->clocks, agent, stamp);
     uint32_t barrier;
@@ -149,14 +149,15 @@ uint32_t proxies_told_by(const Proxies *proxies, uint32_t agent, Stamp stamp, bo
     default:
         return NO_PC;
     }
-    uint32_t teller = clocks_agent(proxies->clocks, stamp.component);
-    return teller < machine->agent_count ? proxies->arrivals[(size_t)barrier * machine->agent_count + teller] : NO_PC;
+    uint32_t reporter = clocks_agent(proxies->clocks, stamp.component);
+    return reporter < machine->agent_count ? proxies->arrivals[(size_t)barrier * machine->agent_count + reporter]
+                                           : NO_PC;
 }
 
 /* ---- Fences --------------------------------------------------------------------------------------- */
 
 /* One that is executed at `now`; `pc` may be that of a point. */
-static void fence(Proxies *proxies, uint32_t agent, Reach reach, Stamp now, uint32_t pc) {
+static void fence(Proxies *proxies, uint32_t agent, FencesReach reach, Epoch now, uint32_t pc) {
     bool covers = false;
     for (uint32_t i = 0; i < proxies->ordinary_count; i++) {
         Ordinary *access = proxies->ordinary[i];
@@ -186,7 +187,7 @@ static void fence(Proxies *proxies, uint32_t agent, Reach reach, Stamp now, uint
 /* Those that are not in the IR. An agent that is to know of such a fence has to know of what its agent does next: there
  * is no event of its own. */
 static void points_at(Proxies *proxies, const Event *event, bool after) {
-    Stamp next = clocks_now(proxies->clocks, event->agent);
+    Epoch next = clocks_now(proxies->clocks, event->agent);
     next.value++;
     for (size_t i = 0; i < proxies->point_count; i++) {
         const FencePoint *point = &proxies->points[i];
@@ -280,8 +281,8 @@ static void ordinary_event(Proxies *proxies, const Event *event, const SpanSet *
     if (!access)
         return;
     access->live = true;
-    access->stamp = clocks_stamp(proxies->clocks, event);
-    access->handed = effect->done == DONE_TX;
+    access->stamp = clocks_epoch(proxies->clocks, event);
+    access->forwarded = effect->done == DONE_TX;
     access->delayed = !clocks_immediate(proxies->clocks, event->effect);
     access->early = NO_PC;
     access->remote = set->view.cta != agent_cta(proxies->machine, event->agent);
@@ -300,7 +301,7 @@ static void ordinary_event(Proxies *proxies, const Event *event, const SpanSet *
 /* ---- Asynchronous accesses ------------------------------------------------------------------------ */
 
 /* Whether a fence of that agent after the access is known to the agent that makes the asynchronous one. */
-static bool is_bridged(Proxies *proxies, const Ordinary *access, uint32_t by, Reach reach, uint32_t agent) {
+static bool is_bridged(Proxies *proxies, const Ordinary *access, uint32_t by, FencesReach reach, uint32_t agent) {
     const Bridge *bridge = &access->bridges[by * REACHES + reach];
     if (!bridge->there || !clocks_know(proxies->clocks, agent, bridge->stamp))
         return false;
@@ -314,7 +315,7 @@ static uint32_t in_the_ir(const Proxies *proxies, uint32_t pc) {
 }
 
 /* Judges one pair of which it is known that the ordinary access came first. */
-static void judge(Proxies *proxies, const Event *event, const Ordinary *access, Reach reach, uint32_t span) {
+static void judge(Proxies *proxies, const Event *event, const Ordinary *access, FencesReach reach, uint32_t span) {
     uint32_t writer = access->agent, agents = proxies->machine->agent_count;
     if (is_bridged(proxies, access, writer, reach, event->agent))
         return;
@@ -331,7 +332,7 @@ static void judge(Proxies *proxies, const Event *event, const Ordinary *access, 
     for (uint32_t by = 0; by < agents && breach.kind == BREACH_MISSING; by++) {
         if (by == writer || !is_bridged(proxies, access, by, reach, event->agent))
             continue;
-        if (access->handed)
+        if (access->forwarded)
             return;
         breach.kind = BREACH_LATE;
         breach.fence_pc = in_the_ir(proxies, access->bridges[by * REACHES + reach].pc);
@@ -343,7 +344,7 @@ static void judge(Proxies *proxies, const Event *event, const Ordinary *access, 
         breach.early = true;
     }
     if (writer != event->agent)
-        breach.arrive_pc = proxies_told_by(proxies, event->agent, access->stamp, &breach.own);
+        breach.arrive_pc = proxies_reported_by(proxies, event->agent, access->stamp, &breach.own);
     uint32_t each = proxies->machine->program->agents_per_cta;
     breach.own |= writer % each == event->agent % each; /* in every CTA the same code */
     proxies_breach(proxies, breach);
@@ -376,7 +377,7 @@ static void keep_asynchronous(Proxies *proxies, const Event *event, const SpanSe
     proxies->asynchronous[at] = (Asynchronous){.set = set,
                                                .agent = event->agent,
                                                .pc = event->pc,
-                                               .stamp = clocks_stamp(proxies->clocks, event),
+                                               .stamp = clocks_epoch(proxies->clocks, event),
                                                .live = true,
                                                .writes = event->effect->effect.verb != EFFECT_READ};
 }

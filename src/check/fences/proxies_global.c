@@ -13,7 +13,7 @@ struct GlobalAccess {
     uint64_t cluster;
     uint32_t agent, pc;
     Bytes bytes;
-    Stamp stamp;
+    Epoch stamp;
     bool async;
     bool fenced;    /* by its own threads, for copies that read global memory */
     Bridge *bridge; /* [agent] */
@@ -24,10 +24,10 @@ struct MadeDescriptor {
     MadeDescriptor *next;
     int64_t address;
     uint32_t agent, pc;
-    Stamp stamp;
+    Epoch stamp;
     Bridge *acquired; /* [agent] */
     bool read;        /* by a copy since it was made: */
-    Stamp read_stamp;
+    Epoch read_stamp;
     uint32_t read_agent, read_pc;
 };
 
@@ -82,7 +82,7 @@ static void keep(Proxies *proxies, const Event *event, const Bytes *bytes, bool 
     access->pc = event->pc;
     access->async = async;
     access->fenced = false;
-    access->stamp = clocks_stamp(proxies->clocks, event);
+    access->stamp = clocks_epoch(proxies->clocks, event);
     memset(access->bridge, 0, agents * sizeof *access->bridge);
 }
 
@@ -111,7 +111,7 @@ static void check_read(Proxies *proxies, const Event *event, const Bytes *bytes,
         if (are_apart(&access->bytes, bytes))
             continue;
         proxies->work += access->bytes.count + bytes->count;
-        if (!bytes_meet(&access->bytes, bytes))
+        if (!bytes_overlap(&access->bytes, bytes))
             continue;
         BreachKind kind;
         bool known = here && clocks_know(proxies->clocks, event->agent, access->stamp);
@@ -156,7 +156,7 @@ static void check_descriptor(Proxies *proxies, const Event *event, const Bytes *
     if (clocks_know(proxies->clocks, event->agent, made->stamp) && !is_bridged(proxies, made->acquired, event->agent))
         proxies_breach(proxies, breach_at(BREACH_TENSORMAP, event, made->pc, made->agent));
     made->read = true;
-    made->read_stamp = clocks_stamp(proxies->clocks, event);
+    made->read_stamp = clocks_epoch(proxies->clocks, event);
     made->read_agent = event->agent;
     made->read_pc = event->pc;
 }

@@ -7,7 +7,7 @@
 #include "machine/tile/schedule/classes.h"
 #include "machine/tile/schedule/schedule.h"
 
-enum { FEW_CLUSTERS = 4, MOST_WORLDS = 3 };
+enum { FEW_CLUSTERS = 4, MOST_HAVOC_CHOICES = 3 };
 static const uint64_t usual_steps = 1000 * 1000, global_steps = 100 * 1000;
 static const uint64_t launch_steps = 20 * 1000 * 1000; /* after which no more clusters of a launch are run */
 static const size_t scratch_budget = (size_t)1 << 28;
@@ -84,7 +84,7 @@ static bool needs_addresses(Module *module, const Op *root) {
 
 /* ---- Runs ----------------------------------------------------------------------------------------- */
 
-static RunEnd run(FenceRuns *runs, uint64_t cluster, unsigned world, bool same_launch, bool given) {
+static RunEnd run(FenceRuns *runs, uint64_t cluster, unsigned havoc_choice, bool same_launch, bool given) {
     Machine *machine = runs->machine;
     jmp_buf *exhausted = runs->scratch.exhausted;
     if (runs->scratch.held) {
@@ -93,7 +93,7 @@ static RunEnd run(FenceRuns *runs, uint64_t cluster, unsigned world, bool same_l
     }
     runs->scratch.exhausted = exhausted;
     machine->atomic_capacity = 0;
-    machine->world = world;
+    machine->havoc_choice = havoc_choice;
     const FenceLaunch *from = &runs->given;
     machine_give_loads(machine, given && from->loads ? from->loads(from->loads_context, cluster) : NULL);
     proxies_start(runs->proxies, cluster, same_launch);
@@ -127,17 +127,17 @@ static bool is_done(const FenceRuns *runs) {
 /* One cluster, with whatever may be made up. */
 static void run_cluster(FenceRuns *runs, uint64_t cluster, bool first, bool given) {
     Machine *machine = runs->machine;
-    unsigned worlds = 1;
-    for (unsigned world = 0; world < worlds && !is_done(runs); world++) {
-        RunEnd end = run(runs, cluster, world, !first || world, given);
+    unsigned havoc_choices = 1;
+    for (unsigned havoc_choice = 0; havoc_choice < havoc_choices && !is_done(runs); havoc_choice++) {
+        RunEnd end = run(runs, cluster, havoc_choice, !first || havoc_choice, given);
         const char *why = cut_short(machine, end);
-        runs->complete &= !why || world;
-        if (why && !world && (!runs->cut_short || runs->hangs)) {
+        runs->complete &= !why || havoc_choice;
+        if (why && !havoc_choice && (!runs->cut_short || runs->hangs)) {
             runs->cut_short = why;
             runs->hangs = end != RUN_UNKNOWN && end != RUN_BUDGET;
         }
         if (machine->choices || machine->loads_chosen || machine->counted)
-            worlds = MOST_WORLDS;
+            havoc_choices = MOST_HAVOC_CHOICES;
     }
 }
 
@@ -146,7 +146,7 @@ static void run_classes(FenceRuns *runs, const Launch *launch, bool given, Repre
     Machine *machine = runs->machine;
     Arena *arena = &runs->module->arena;
     uint64_t clusters = machine_clusters(machine), end = runs->steps + launch_steps, covered = 0, cluster;
-    Classes *classes =
+    ScheduleClasses *classes =
         clusters > FEW_CLUSTERS ? classes_create(arena, machine, given && runs->given.loads != NULL) : NULL;
     while (covered < clusters && runs->steps < end && !deadline_look()) {
         cluster = covered;
@@ -217,7 +217,7 @@ const Machine *fence_runs_machine(const FenceRuns *runs) {
 
 /* ---- All of it ------------------------------------------------------------------------------------ */
 
-static void tell_problem(FenceRuns *runs) {
+static void report_problem(FenceRuns *runs) {
     Verdict *verdict = runs->verdict;
     const Op *op;
     const char *unknown = proxies_problem(runs->proxies, &op);
@@ -252,7 +252,7 @@ static void prepare_and_work(FenceRuns *runs, bool addresses) {
         runs->launches[runs->launch_count++] = *given;
     runs->representatives = ARENA_ARRAY(&module->arena, Representatives, runs->launch_count + 1);
     runs->work(runs, runs->proxies, runs->context);
-    tell_problem(runs);
+    report_problem(runs);
 }
 
 /* False: it takes more memory than it may. */

@@ -15,7 +15,7 @@ typedef struct Translation {
 static uint32_t translate_buffer(Translation *translation, uint32_t index) {
     if (translation->buffers[index])
         return translation->buffers[index] - 1;
-    Buffer buffer = translation->callee->buffers[index];
+    MembarBuffer buffer = translation->callee->buffers[index];
     uint32_t found;
     if (buffer.space == SPACE_TENSOR || buffer.everywhere || !translation->placed) {
         found = membar_somewhere(translation->caller, buffer.space);
@@ -37,7 +37,7 @@ static void add_access(Translation *translation, Access access, uint32_t buffer)
 static uint32_t translate(Translation *translation, uint32_t index) {
     Membar *caller = translation->caller;
     Access access = translation->callee->accesses[index];
-    const Buffer *buffer = &translation->callee->buffers[access.buffer];
+    const MembarBuffer *buffer = &translation->callee->buffers[access.buffer];
     uint32_t before = caller->access_count;
     access.slot = NULL;
     access.ring = NULL;
@@ -58,7 +58,7 @@ static uint32_t translate(Translation *translation, uint32_t index) {
     return caller->access_count - before;
 }
 
-static void translate_exit(Translation *translation, const State *exit, CallEffect *effect) {
+static void translate_exit(Translation *translation, const MembarState *exit, CallEffect *effect) {
     const Access *accesses = translation->callee->accesses;
     effect->first_exit = translation->caller->access_count;
     for (uint32_t i = 0; i < exit->count; i++) {
@@ -71,12 +71,12 @@ static void translate_exit(Translation *translation, const State *exit, CallEffe
     }
 }
 
-static void translate_flights(Translation *translation, const State *exit, CallEffect *effect) {
+static void translate_outstanding_ops(Translation *translation, const MembarState *exit, CallEffect *effect) {
     const Membar *callee = translation->callee;
     for (int group = 0; group < GROUP_KINDS; group++)
         effect->awaits[group] = callee->foreign[group] != 0;
     uint8_t(*ages)[2] = arena_alloc(translation->caller->arena, (exit->count * (ORIGINS_MOST + 1) + 1) * sizeof *ages);
-    effect->first_flight = translation->caller->access_count;
+    effect->first_outstanding = translation->caller->access_count;
     effect->ages = (const uint8_t(*)[2])ages;
     for (uint32_t i = 0; i < exit->count; i++) {
         const Entry *entry = &exit->entries[i];
@@ -86,8 +86,8 @@ static void translate_flights(Translation *translation, const State *exit, CallE
         if (!entry->flying || access->foreign)
             continue;
         for (uint32_t left = translate(translation, entry->access); left; left--) {
-            ages[effect->flight_count][0] = (uint8_t)entry->young;
-            ages[effect->flight_count++][1] = (uint8_t)(entry->old < callee->age_most ? entry->old : AGE_MOST);
+            ages[effect->outstanding_count][0] = (uint8_t)entry->young;
+            ages[effect->outstanding_count++][1] = (uint8_t)(entry->old < callee->age_most ? entry->old : AGE_MOST);
         }
     }
 }
@@ -101,14 +101,14 @@ const CallEffect *membar_call(Membar *caller, const Op *call, const Membar *call
                                .placed = placed != NO_NUMBER,
                                .buffers = ARENA_ARRAY(caller->arena, uint32_t, callee->buffer_count + 1)};
     CallEffect *effect = ARENA_NEW(caller->arena, CallEffect);
-    const State *exit = callee->summary.exit;
+    const MembarState *exit = callee->summary.exit;
     effect->first_entry = caller->access_count;
     for (uint32_t i = 0; i < callee->summary.entry_count; i++)
         effect->entry_count += translate(&translation, callee->summary.entry[i]);
     effect->synced = !exit || exit->synced;
     if (exit) {
         translate_exit(&translation, exit, effect);
-        translate_flights(&translation, exit, effect);
+        translate_outstanding_ops(&translation, exit, effect);
     }
     return effect;
 }

@@ -10,7 +10,7 @@
 /* A storage of tensor memory begins this many columns after the one before it. */
 static const int64_t storage_stride = INT64_C(1) << 32;
 
-typedef struct Compiler {
+typedef struct MembarCompiler {
     Membar *membar;
     const Pointers *callees;
     Membar *const *analyses;
@@ -19,7 +19,7 @@ typedef struct Compiler {
     OpFacts *facts;  /* by place in the flow */
     bool *later;     /* by place in the flow: a barrier follows before anything else happens */
     uint32_t *stops; /* by place in the flow: where such a search ends */
-} Compiler;
+} MembarCompiler;
 
 void membar_problem(Membar *membar, const Op *op, const char *sentence) {
     if (membar->problem)
@@ -45,7 +45,7 @@ static const Placed *placed_of(const Membar *membar, const Pointers *table, cons
     return index == NO_NUMBER ? NULL : &membar->placements.items[index];
 }
 
-uint32_t membar_add_buffer(Membar *membar, Buffer buffer) {
+uint32_t membar_add_buffer(Membar *membar, MembarBuffer buffer) {
     *MEMBAR_PUSH(membar, buffers, buffer) = buffer;
     return membar->buffer_count - 1;
 }
@@ -53,27 +53,27 @@ uint32_t membar_add_buffer(Membar *membar, Buffer buffer) {
 uint32_t membar_somewhere(Membar *membar, Space space) {
     uint32_t *place = &membar->somewhere[space == SPACE_TENSOR];
     if (!*place)
-        *place = 1 + membar_add_buffer(membar, (Buffer){.space = space, .everywhere = true});
+        *place = 1 + membar_add_buffer(membar, (MembarBuffer){.space = space, .everywhere = true});
     return *place - 1;
 }
 
-static Buffer tensor_buffer(Compiler *compiler, const Op *op) {
+static MembarBuffer tensor_buffer(MembarCompiler *compiler, const Op *op) {
     const Allocation *allocation = allocation_find(&compiler->allocations, op);
     if (!allocation)
-        return (Buffer){.op = op, .space = SPACE_TENSOR, .everywhere = true};
+        return (MembarBuffer){.op = op, .space = SPACE_TENSOR, .everywhere = true};
     const Layout *layout = op->result_count ? layout_of(compiler->membar->module, op->results[0].type) : NULL;
     int64_t column = allocation->offset.base & UINT16_MAX, half = allocation->offset.base >> 16 ? 1 : 0;
     int64_t begin = allocation->storage * storage_stride + column;
     bool sized = allocation->size > 0 && layout && layout->sized;
-    return (Buffer){.op = op,
-                    .space = SPACE_TENSOR,
-                    .begin = sized ? begin : allocation->storage * storage_stride,
-                    .end = sized ? begin + allocation->size : (allocation->storage + 1) * storage_stride,
-                    .rows = (uint8_t)(sized && layout->rows <= 64 ? 1 << half : 3)};
+    return (MembarBuffer){.op = op,
+                          .space = SPACE_TENSOR,
+                          .begin = sized ? begin : allocation->storage * storage_stride,
+                          .end = sized ? begin + allocation->size : (allocation->storage + 1) * storage_stride,
+                          .rows = (uint8_t)(sized && layout->rows <= 64 ? 1 << half : 3)};
 }
 
 /* All pieces of it, and what is between them. */
-static void set_place(const Membar *membar, const Placed *placed, Buffer *buffer) {
+static void set_place(const Membar *membar, const Placed *placed, MembarBuffer *buffer) {
     const Placed *end = membar->placements.items + membar->placements.count;
     buffer->begin = placed->begin;
     buffer->end = placed->end;
@@ -85,23 +85,23 @@ static void set_place(const Membar *membar, const Placed *placed, Buffer *buffer
 }
 
 /* Where the memory of an allocation or argument lies. What was not placed is on its own. */
-static Buffer buffer_of_origin(Compiler *compiler, const Origin *origin, int64_t *beyond) {
+static MembarBuffer buffer_of_origin(MembarCompiler *compiler, const Origin *origin, int64_t *beyond) {
     Membar *membar = compiler->membar;
     if (!origin->op)
-        return (Buffer){
+        return (MembarBuffer){
             .space = memdesc_space(origin->argument->type), .of_caller = true, .argument = origin->argument->index};
     const Type *type = origin->op->result_count ? origin->op->results[0].type : NULL;
     if (type && memdesc_space(type) == SPACE_TENSOR)
         return tensor_buffer(compiler, origin->op);
     const Placed *placed = placed_of(membar, &membar->allocated, origin->op);
-    Buffer buffer = {.op = origin->op, .space = SPACE_SHARED, .begin = *beyond, .end = *beyond + 1};
+    MembarBuffer buffer = {.op = origin->op, .space = SPACE_SHARED, .begin = *beyond, .end = *beyond + 1};
     if (placed)
         set_place(membar, placed, &buffer);
     *beyond += !placed;
     return buffer;
 }
 
-static void make_buffers(Compiler *compiler) {
+static void make_buffers(MembarCompiler *compiler) {
     Membar *membar = compiler->membar;
     int64_t beyond = INT64_C(1) << 48; /* past every frame */
     membar->buffer_of = ARENA_ARRAY(membar->arena, uint32_t, membar->origins.count + 1);
@@ -111,14 +111,14 @@ static void make_buffers(Compiler *compiler) {
 }
 
 static int by_begin(const void *a, const void *b) {
-    const Buffer *x = *(const Buffer *const *)a, *y = *(const Buffer *const *)b;
+    const MembarBuffer *x = *(const MembarBuffer *const *)a, *y = *(const MembarBuffer *const *)b;
     if (x->begin != y->begin)
         return x->begin < y->begin ? -1 : 1;
     return x < y ? -1 : x > y;
 }
 
 /* Buffers that touch, directly or through others. */
-static void part_frame(Membar *membar, Buffer **sorted, uint32_t count) {
+static void part_frame(Membar *membar, MembarBuffer **sorted, uint32_t count) {
     int64_t end = INT64_MIN;
     qsort(sorted, count, sizeof *sorted, by_begin);
     for (uint32_t i = 0; i < count; i++) {
@@ -129,13 +129,13 @@ static void part_frame(Membar *membar, Buffer **sorted, uint32_t count) {
     }
 }
 
-static void part_space(Membar *membar, Space space, Buffer **sorted) {
+static void part_space(Membar *membar, Space space, MembarBuffer **sorted) {
     uint32_t count = 0, caller = membar->neighborhood_count++;
     bool together = false; /* one that may be anywhere touches all */
     for (uint32_t i = 0; i < membar->buffer_count; i++)
         together |= membar->buffers[i].space == space && membar->buffers[i].everywhere;
     for (uint32_t i = 0; i < membar->buffer_count; i++) {
-        Buffer *buffer = &membar->buffers[i];
+        MembarBuffer *buffer = &membar->buffers[i];
         if (buffer->space == space && (together || buffer->of_caller))
             buffer->neighborhood = caller;
         else if (buffer->space == space)
@@ -145,7 +145,7 @@ static void part_space(Membar *membar, Space space, Buffer **sorted) {
 }
 
 static void make_neighborhoods(Membar *membar) {
-    Buffer **sorted = ARENA_ARRAY(membar->arena, Buffer *, membar->buffer_count + 1);
+    MembarBuffer **sorted = ARENA_ARRAY(membar->arena, MembarBuffer *, membar->buffer_count + 1);
     part_space(membar, SPACE_SHARED, sorted);
     part_space(membar, SPACE_TENSOR, sorted);
     membar->written = ARENA_ARRAY(membar->arena, bool, membar->neighborhood_count + 1);
@@ -157,7 +157,7 @@ static void make_neighborhoods(Membar *membar) {
 /* ---- Accesses -------------------------------------------------------------------------------------------------- */
 
 uint32_t membar_add_access(Membar *membar, Access access) {
-    const Buffer *buffer = &membar->buffers[access.buffer];
+    const MembarBuffer *buffer = &membar->buffers[access.buffer];
     access.begin = buffer->begin;
     access.end = buffer->end;
     *MEMBAR_PUSH(membar, accesses, access) = access;
@@ -230,22 +230,22 @@ static bool is_data(const Effect *effect) {
 }
 
 /* What arrives at an mbarrier later, or brings bytes to it, is over when an agent waits for it. */
-static void set_flight(Membar *membar, const Effect *effect, Access *access) {
+static void set_outstanding(Membar *membar, const Effect *effect, Access *access) {
     bool later = effect->verb == EFFECT_COMPLETE || (effect->verb == EFFECT_ARRIVE && effect->done != DONE_NOW);
     if (membar->model != MEMBAR_ASYNC)
         return;
     if (later || (is_data(effect) && (effect->done == DONE_TX || effect->done == DONE_COMMIT))) {
-        access->flight = FLIGHT_MBARRIER;
+        access->outstanding = OUTSTANDING_MBARRIER;
         access->through = later             ? keep_set(membar, effect->on)
                           : effect->through ? keep_set(membar, effect->through)
                                             : NULL;
     } else if (is_data(effect) && effect->done == DONE_GROUP && effect->group != GROUP_NONE) {
-        access->flight = FLIGHT_GROUP;
+        access->outstanding = OUTSTANDING_GROUP;
         access->group = (uint8_t)effect->group;
     }
 }
 
-static void compile_accesses(Compiler *compiler, const Op *op, const Effect *effects, unsigned count) {
+static void compile_accesses(MembarCompiler *compiler, const Op *op, const Effect *effects, unsigned count) {
     Membar *membar = compiler->membar;
     uint8_t roles = membar_roles(membar, op, &compiler->used);
     bool distributed = membar->clusters && membar_distributed(membar, op, effects, count);
@@ -263,7 +263,7 @@ static void compile_accesses(Compiler *compiler, const Op *op, const Effect *eff
                          .tensor_core = effect->space == SPACE_TENSOR && effect->helper == HELPER_TENSOR,
                          .copy = effect->space == SPACE_SHARED && effect->verb == EFFECT_WRITE &&
                                  (effect->done == DONE_GROUP || effect->done == DONE_TX)};
-        set_flight(membar, effect, &access);
+        set_outstanding(membar, effect, &access);
         add_accesses(membar, effect->on, effect->space, access);
     }
 }
@@ -278,9 +278,9 @@ static void compile_unknown(Membar *membar, const Op *op) {
     membar_problem(membar, op, "what this op does to memory is not known");
 }
 
-static void compile_scratch(Membar *membar, const Op *op, Scratch scratch, Node *node) {
+static void compile_scratch(Membar *membar, const Op *op, Scratch scratch, MembarNode *node) {
     const Placed *placed = placed_of(membar, &membar->scratched, op);
-    Buffer buffer = {.op = op, .space = SPACE_SHARED, .scratch = true, .everywhere = !placed};
+    MembarBuffer buffer = {.op = op, .space = SPACE_SHARED, .scratch = true, .everywhere = !placed};
     if (placed)
         set_place(membar, placed, &buffer);
     Access access = {.op = op, .buffer = membar_add_buffer(membar, buffer), .kind = ACCESS_WRITE};
@@ -293,13 +293,14 @@ static void compile_scratch(Membar *membar, const Op *op, Scratch scratch, Node 
 
 /* ---- Flight ---------------------------------------------------------------------------------------------------- */
 
-static void add_step(Membar *membar, FlightStep step) {
+static void add_step(Membar *membar, OutstandingStep step) {
     *MEMBAR_PUSH(membar, steps, step) = step;
 }
 
 /* What a wait for instructions, not groups, leaves in flight depends on how many instructions a copy becomes. */
 static void compile_await(Membar *membar, const Effect *effect) {
-    FlightStep step = {.kind = STEP_AWAIT, .group = effect->group, .uncertain = effect->count < 0 || effect->amount};
+    OutstandingStep step = {
+        .kind = STEP_AWAIT, .group = effect->group, .uncertain = effect->count < 0 || effect->amount};
     step.count = effect->count > AGE_MOST ? AGE_MOST : effect->count > 0 ? (uint32_t)effect->count : 0;
     if (effect->group == GROUP_AMD_ASYNC) {
         step.group = GROUP_CP_ASYNC;
@@ -314,11 +315,11 @@ static void compile_steps(Membar *membar, const Effect *effects, unsigned count)
     for (unsigned i = 0; i < count; i++) {
         const Effect *effect = &effects[i];
         if (effect->verb == EFFECT_COMMIT)
-            add_step(membar, (FlightStep){.kind = STEP_COMMIT, .group = effect->group});
+            add_step(membar, (OutstandingStep){.kind = STEP_COMMIT, .group = effect->group});
         else if (effect->verb == EFFECT_AWAIT)
             compile_await(membar, effect);
         else if (effect->verb == EFFECT_WAIT && effect->side == SIDE_NONE && effect->on)
-            add_step(membar, (FlightStep){.kind = STEP_MBARRIER, .through = keep_set(membar, effect->on)});
+            add_step(membar, (OutstandingStep){.kind = STEP_MBARRIER, .through = keep_set(membar, effect->on)});
     }
 }
 
@@ -335,7 +336,7 @@ static Scratch scratch_at(Membar *membar, const Op *op) {
     return scratch_of(membar->module, op);
 }
 
-static const CallEffect *compile_call(Compiler *compiler, const Op *op) {
+static const CallEffect *compile_call(MembarCompiler *compiler, const Op *op) {
     const Op *callee = call_target(compiler->membar->module, op);
     uint32_t number = callee ? pointers_get(compiler->callees, callee) : NO_NUMBER;
     if (number != NO_NUMBER)
@@ -345,24 +346,24 @@ static const CallEffect *compile_call(Compiler *compiler, const Op *op) {
     return NULL;
 }
 
-static bool matters(const Node *node) {
+static bool matters(const MembarNode *node) {
     return node->count || node->scratch || node->step_count || node->is.stages || node->call || node->is.present ||
            node->is.waits || node->is.cluster || node->returns || flow_branches(node->op);
 }
 
-static void compile_op(Compiler *compiler, uint32_t place) {
+static void compile_op(MembarCompiler *compiler, uint32_t place) {
     Membar *membar = compiler->membar;
     const FlowOp *at = &membar->flow.ops[place];
     Effect effects[EFFECTS_MOST];
     unsigned count = effects_of(membar->module, at->op, effects);
     Scratch scratch = scratch_at(membar, at->op);
-    Node node = {.op = at->op,
-                 .number = at->number,
-                 .first = membar->access_count,
-                 .first_step = membar->step_count,
-                 .is = compiler->facts[place],
-                 .deferred = compiler->later[place],
-                 .returns = op_is_control(at->op, CONTROL_RETURN) && membar->clusters};
+    MembarNode node = {.op = at->op,
+                       .number = at->number,
+                       .first = membar->access_count,
+                       .first_step = membar->step_count,
+                       .is = compiler->facts[place],
+                       .deferred = compiler->later[place],
+                       .returns = op_is_control(at->op, CONTROL_RETURN) && membar->clusters};
     if (count == 1 && effects[0].verb == EFFECT_ANYTHING)
         compile_unknown(membar, at->op);
     else
@@ -383,7 +384,7 @@ static void compile_op(Compiler *compiler, uint32_t place) {
 }
 
 /* From the end of a piece to its start: whether a barrier comes before anything else does. */
-static void look_ahead(Compiler *compiler, const FlowPiece *piece) {
+static void look_ahead(MembarCompiler *compiler, const FlowPiece *piece) {
     const Flow *flow = &compiler->membar->flow;
     bool later = false;
     uint32_t stop = FLOW_NONE;
@@ -398,7 +399,7 @@ static void look_ahead(Compiler *compiler, const FlowPiece *piece) {
     }
 }
 
-static void find_facts(Compiler *compiler) {
+static void find_facts(MembarCompiler *compiler) {
     Membar *membar = compiler->membar;
     Effect effects[EFFECTS_MOST];
     compiler->facts = ARENA_ARRAY(membar->arena, OpFacts, membar->flow.op_count + 1);
@@ -414,7 +415,7 @@ static void find_facts(Compiler *compiler) {
 }
 
 /* Which atomics have a result that is used. */
-static void find_used(Compiler *compiler) {
+static void find_used(MembarCompiler *compiler) {
     const Op *function = compiler->membar->function;
     for (const Op *op = function; op; op = op_next_in_walk(op, function))
         for (uint32_t i = 0; i < op->operand_count; i++) {
@@ -425,7 +426,7 @@ static void find_used(Compiler *compiler) {
 }
 
 /* A present barrier that stands for the one after a wait is there for it. */
-static void mark_servers(Compiler *compiler) {
+static void mark_servers(MembarCompiler *compiler) {
     Membar *membar = compiler->membar;
     Pointers serving = {.arena = membar->arena};
     for (uint32_t i = 0; i < membar->flow.op_count; i++)
@@ -449,7 +450,7 @@ static void find_loop_nodes(Membar *membar) {
 static void find_age_most(Membar *membar) {
     uint32_t most = 0;
     for (uint32_t i = 0; i < membar->step_count; i++) {
-        const FlightStep *step = &membar->steps[i];
+        const OutstandingStep *step = &membar->steps[i];
         if (step->kind == STEP_AWAIT && step->count > most)
             most = step->count;
     }
@@ -472,12 +473,14 @@ static void add_callers(Membar *membar) {
     for (uint32_t i = 0; i < membar->step_count; i++) {
         GroupKind group = membar->steps[i].group;
         if (membar->steps[i].kind == STEP_AWAIT && !membar->foreign[group])
-            membar->foreign[group] = add_foreign(membar, (Access){.flight = FLIGHT_GROUP, .group = (uint8_t)group});
+            membar->foreign[group] =
+                add_foreign(membar, (Access){.outstanding = OUTSTANDING_GROUP, .group = (uint8_t)group});
     }
 }
 
 void membar_compile(Membar *membar, const Pointers *callees, Membar *const *analyses) {
-    Compiler compiler = {.membar = membar, .callees = callees, .analyses = analyses, .used = {.arena = membar->arena}};
+    MembarCompiler compiler = {
+        .membar = membar, .callees = callees, .analyses = analyses, .used = {.arena = membar->arena}};
     membar->flow = flow_of(membar->function, membar->arena);
     compiler.allocations = allocations_of(membar->module, membar->function);
     membar->slots = slots_of(membar->module, membar->function, &membar->flow);

@@ -6,9 +6,9 @@
 #include "ir/op_ids.h"
 #include "ir/optable.h"
 #include "model/memory/handshake.h"
-#include "model/memory/meeting.h"
 #include "model/memory/scratch.h"
 #include "model/memory/stage.h"
+#include "model/memory/thread_barriers.h"
 #include "model/target/target.h"
 
 static const Attr relaxed_true = {.text = {"true", 4}, .kind = ATTR_BOOL, .exact = true, .integer = 1};
@@ -55,11 +55,11 @@ void membar_emit(Module *module, const MembarResult *const *results, size_t coun
 
 /* ---- Meetings that are still to come --------------------------------------------------------------------------- */
 
-static void put_in(Module *module, const Op *at, MembarKind kind) {
+static void insert(Module *module, const Op *at, MembarKind kind) {
     Op *ops[2];
     size_t count = make_barrier(module, &(MembarNeed){.op = at, .kind = kind}, ops);
     for (size_t i = 0; i < count; i++)
-        edit_put_in(ops[i], at);
+        edit_insert(ops[i], at);
 }
 
 static bool meets(Module *module, const Op *op) {
@@ -75,7 +75,7 @@ static bool complete_ends(Module *module, const Op *kernel) {
     bool any = false;
     for (const Block *block = kernel->regions[0].first; block; block = block->next)
         if (block->last && op_is_control(block->last, CONTROL_RETURN) && !meets(module, block->last->prev)) {
-            put_in(module, block->last, MEMBAR_CLUSTER);
+            insert(module, block->last, MEMBAR_CLUSTER);
             any = true;
         }
     return any;
@@ -85,7 +85,7 @@ static bool complete_products(Module *module, const Op *kernel) {
     bool any = false;
     for (const Op *op = kernel; op; op = op_next_in_walk(op, kernel))
         if (op_is(op, CLASS_PRODUCT) && op_any_effect(module, op, is_pair) && !meets(module, op->prev)) {
-            put_in(module, op, MEMBAR_CLUSTER);
+            insert(module, op, MEMBAR_CLUSTER);
             any = true;
         }
     return any;
@@ -101,9 +101,9 @@ static void complete_atomics(Module *module) {
         unsigned count = effects_of(module, op, effects);
         uint8_t stages = atomic_stages(op, effects, count, scratch_of(module, op).crosses_ctas);
         if (stages & STAGE_BEFORE && !meets(module, op->prev))
-            put_in(module, op, MEMBAR_CLUSTER);
+            insert(module, op, MEMBAR_CLUSTER);
         if (stages & STAGE_AFTER && op->next && !meets(module, op->next))
-            put_in(module, op->next, MEMBAR_CLUSTER);
+            insert(module, op->next, MEMBAR_CLUSTER);
     }
 }
 
@@ -123,7 +123,7 @@ static void complete_fork(Module *module, const Op *kernel) {
     if (stage_fork_meetings(kernel, "tlx.cluster_sync_kernel_init") == PAST_NOT)
         handshake = handshake_of_fork(module, kernel);
     if (handshake.at)
-        put_in(module, handshake.at, MEMBAR_INIT);
+        insert(module, handshake.at, MEMBAR_INIT);
     module->completed |= handshake.at != NULL;
     if (stage_fork_meetings(kernel, "tlx.cluster_sync_kernel_cleanup") == PAST_NOT &&
         (paired && paired->integer ? !(own && own->integer) : two && two->integer && !specializes(kernel)))
@@ -144,7 +144,7 @@ void membar_complete(Module *module, const Op *kernel, ReleaseSet releases) {
     } else if (stage_meetings(module, kernel) != PAST_YES) {
         Handshake handshake = handshake_of(module, kernel, NULL, &module->arena);
         if (handshake.at)
-            put_in(module, handshake.at, handshake.barrier ? MEMBAR_INIT : MEMBAR_INIT_FENCE);
+            insert(module, handshake.at, handshake.barrier ? MEMBAR_INIT : MEMBAR_INIT_FENCE);
         module->completed |= complete_ends(module, kernel) || handshake.at;
     }
     if (module_ctas(kernel) > 1 && (releases ? releases == 1 << RELEASE_3_9 : stage_is_from_39(kernel)))

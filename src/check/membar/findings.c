@@ -1,6 +1,6 @@
 /* Thread barriers as findings of `weir check`: what is missing and what is needless, where the IR claims to have them.
  */
-#include "check/membar/telling.h"
+#include "check/membar/reporting.h"
 
 #include "check/explain/place.h"
 #include "model/effect/unknown.h"

@@ -21,8 +21,8 @@
 #include "model/flow/flow.h"
 #include "model/flow/origin.h"
 #include "model/memory/handshake.h"
-#include "model/memory/meeting.h"
 #include "model/memory/placement.h"
+#include "model/memory/thread_barriers.h"
 #include "model/number/slots.h"
 
 typedef struct Membar Membar;
@@ -30,7 +30,7 @@ typedef struct Membar Membar;
 /* ---- Memory ---------------------------------------------------------------------------------------------------- */
 
 /* Memory that accesses are made to. */
-typedef struct Buffer {
+typedef struct MembarBuffer {
     const Op *op; /* the allocation, or whose scratch memory it is; NULL: not this function's */
     Space space;
     int64_t begin, end;    /* bytes of the frame; tensor memory: columns, each storage 2^32 after the one before */
@@ -40,7 +40,7 @@ typedef struct Buffer {
     bool of_caller;        /* an argument points to it: it may be any memory of the caller, none of the frame */
     uint32_t argument;     /* which */
     uint32_t neighborhood; /* buffers of different neighborhoods have no bytes in common */
-} Buffer;
+} MembarBuffer;
 
 /* Why a function was not looked at in full, if the time for it was up. */
 extern const char membar_too_late[];
@@ -50,11 +50,11 @@ extern const char membar_too_late[];
 enum { ACCESS_READ = 1, ACCESS_WRITE = 2 };
 
 /* When an access is over. */
-typedef enum Flight {
-    FLIGHT_NONE,     /* when the op is */
-    FLIGHT_GROUP,    /* when its group was waited for; the thread that waited knows, the others do not */
-    FLIGHT_MBARRIER, /* when every thread has waited for an mbarrier */
-} Flight;
+typedef enum MembarOutstanding {
+    OUTSTANDING_NONE,     /* when the op is */
+    OUTSTANDING_GROUP,    /* when its group was waited for; the thread that waited knows, the others do not */
+    OUTSTANDING_MBARRIER, /* when every thread has waited for an mbarrier */
+} MembarOutstanding;
 
 /* What an access to an mbarrier does. */
 typedef enum MbarrierUse {
@@ -82,9 +82,9 @@ typedef struct Access {
     int64_t begin, end; /* the part of it: bytes of the frame, or columns */
     uint8_t kind;       /* ACCESS_ bits */
     uint8_t roles;
-    uint8_t group; /* GroupKind of FLIGHT_GROUP */
+    uint8_t group; /* GroupKind of OUTSTANDING_GROUP */
     AtomicKind atomic;
-    Flight flight;
+    MembarOutstanding outstanding;
     MbarrierUse mbarrier;
     bool copy;                /* a write by an asynchronous copy */
     bool tensor_core;         /* by the tensor core: what depends on it waits for an mbarrier anyway */
@@ -94,7 +94,7 @@ typedef struct Access {
     const Type *type;         /* of the view; NULL: not known */
     const Value *ring;        /* what `slot` is a slot of */
     const Attr *offsets;      /* the view is this static slice of what it is a view of; NULL: not known */
-    const OriginSet *through; /* FLIGHT_MBARRIER: the barrier; NULL: one that a later commit names */
+    const OriginSet *through; /* OUTSTANDING_MBARRIER: the barrier; NULL: one that a later commit names */
     uint32_t alike;           /* the access that stands for this and its like; 0: there is none */
 } Access;
 
@@ -103,23 +103,23 @@ typedef struct Access {
 /* Which of the three questions a run asks. */
 enum { PASS_CLUSTER = 1, PASS_TENSOR = 2, PASS_SHARED = 4, PASS_THREADS = PASS_TENSOR | PASS_SHARED };
 
-typedef enum StepKind { STEP_COMMIT, STEP_AWAIT, STEP_MBARRIER } StepKind;
+typedef enum MembarStepKind { STEP_COMMIT, STEP_AWAIT, STEP_MBARRIER } MembarStepKind;
 
 /* What an op does to accesses in flight. */
-typedef struct FlightStep {
-    StepKind kind;
+typedef struct OutstandingStep {
+    MembarStepKind kind;
     GroupKind group;
     bool uncertain;           /* await: of some, and it is not known of which */
     uint32_t count;           /* await: of the youngest groups that may be left */
     const OriginSet *through; /* mbarrier: the barrier that is waited for */
-} FlightStep;
+} OutstandingStep;
 
 /* What a call does, as accesses of the caller. */
 typedef struct CallEffect {
     uint32_t first_entry, entry_count; /* accesses before any barrier on some path */
     uint32_t first_exit, exit_count;   /* accesses since the last barrier on some path */
-    uint32_t first_flight;             /* those in flight at the end, with their ages in `ages` */
-    uint32_t flight_count;
+    uint32_t first_outstanding;        /* those in flight at the end, with their ages in `ages` */
+    uint32_t outstanding_count;
     const uint8_t (*ages)[2];
     bool synced;                /* every way through it meets a barrier */
     bool promotes[GROUP_KINDS]; /* what the caller has in flight may be over, and pending, at the end */
@@ -144,7 +144,7 @@ typedef struct Placing {
 } Placing;
 
 /* An op that matters. */
-typedef struct Node {
+typedef struct MembarNode {
     const Op *op;
     uint32_t number;       /* in the order of the text */
     uint32_t first, count; /* accesses */
@@ -158,7 +158,7 @@ typedef struct Node {
     bool returns;
     bool automatic; /* the barrier after it is there because it is a wait */
     Placing placing;
-} Node;
+} MembarNode;
 
 /* ---- Pending accesses ------------------------------------------------------------------------------------------ */
 
@@ -183,20 +183,20 @@ typedef struct Entry {
     int32_t young, old;
 } Entry;
 
-typedef struct State {
+typedef struct MembarState {
     uint32_t count;
     bool synced; /* every way from the function's start met a barrier */
     Entry entries[];
-} State;
+} MembarState;
 
 typedef struct Summary {
     uint32_t *entry, entry_count; /* accesses */
-    const State *exit;            /* NULL: it never returns */
+    const MembarState *exit;      /* NULL: it never returns */
 } Summary;
 
 /* ---- One function ---------------------------------------------------------------------------------------------- */
 
-typedef struct Barrier {
+typedef struct MembarBarrier {
     uint32_t alone;        /* hazards that only this one parts */
     bool for_callers;      /* it parts what the function does from what its callers do */
     bool pinned;           /* not all that it parts is known */
@@ -208,7 +208,7 @@ typedef struct Barrier {
     bool untagged;   /* something comes to it that no barrier before it has separated */
     uint32_t before; /* a barrier before it, with only accesses that do not matter between; plus 1 */
     uint32_t next;   /* the last one that was noted as the next one; plus 1 */
-} Barrier;
+} MembarBarrier;
 
 typedef struct NextPair {
     uint32_t from, to;
@@ -216,8 +216,8 @@ typedef struct NextPair {
 
 /* What a run found, once it settled. */
 typedef struct Notes {
-    Barrier *barriers; /* 2 * node, and 2 * node + 1 for the one after it */
-    NextPair *pairs;   /* barriers with no other between them, on some way, and accesses before the first */
+    MembarBarrier *barriers; /* 2 * node, and 2 * node + 1 for the one after it */
+    NextPair *pairs;         /* barriers with no other between them, on some way, and accesses before the first */
     uint32_t pair_count, pair_capacity;
     uint32_t open; /* hazards that no barrier parts */
 } Notes;
@@ -239,14 +239,14 @@ struct Membar {
     Pointers allocated, scratched, framed; /* ops to indices of `placements` */
     uint32_t *buffer_of;                   /* by origin */
     uint32_t somewhere[2];                 /* buffers for memory that is not known: shared, tensor; plus 1 */
-    Buffer *buffers;
+    MembarBuffer *buffers;
     uint32_t buffer_count, buffer_capacity, neighborhood_count;
     Access *accesses; /* number 0 is none */
     uint32_t access_count, access_capacity;
     int32_t age_most; /* groups that are older count as so old: no wait here tells them apart */
-    FlightStep *steps;
+    OutstandingStep *steps;
     uint32_t step_count, step_capacity;
-    Node *nodes;
+    MembarNode *nodes;
     uint32_t node_count, node_capacity;
     uint32_t *piece_nodes;         /* by piece, and one more: where its nodes start */
     uint32_t foreign[GROUP_KINDS]; /* accesses that stand for what a caller has in flight; 0: none */
@@ -257,9 +257,9 @@ struct Membar {
     bool *written;        /* by neighborhood: something writes there */
     uint32_t *loop_nodes; /* by loop */
     bool two_ctas;
-    Handshake handshake;  /* what the cluster needs once its mbarriers are set up */
-    const State **inputs; /* by piece, of the last run; NULL: never reached */
-    bool *pinned;         /* by barrier, of a run that notes: not all that it parts is known, and it stays; else NULL */
+    Handshake handshake;        /* what the cluster needs once its mbarriers are set up */
+    const MembarState **inputs; /* by piece, of the last run; NULL: never reached */
+    bool *pinned; /* by barrier, of a run that notes: not all that it parts is known, and it stays; else NULL */
     uint32_t *alike_counts; /* all 0; by access and whether it flies. NULL: there are never too many */
     Slots *slots;
     struct SlotCache *slot_answers;
@@ -295,7 +295,7 @@ bool membar_distributed(const Membar *membar, const Op *op, const Effect *effect
 /* `callees` has the numbers of the analyses of those functions that it calls, by their ops; other calls are not looked
  * into. */
 void membar_compile(Membar *membar, const Pointers *callees, Membar *const *analyses);
-uint32_t membar_add_buffer(Membar *membar, Buffer buffer);
+uint32_t membar_add_buffer(Membar *membar, MembarBuffer buffer);
 /* The buffer for memory that is not known; one for each space. */
 uint32_t membar_somewhere(Membar *membar, Space space);
 
@@ -314,18 +314,18 @@ const CallEffect *membar_call(Membar *caller, const Op *call, const Membar *call
 
 /* ---- overlap.c ---- */
 /* What two accesses are to each other. */
-typedef enum Meeting {
-    MEETING_CONFLICT,
-    MEETING_READS,  /* neither writes */
-    MEETING_BYTES,  /* they touch no byte in common */
-    MEETING_EXEMPT, /* the target needs no barrier between such two */
-    MEETING_SLICES, /* they are different slices of one allocation */
-    MEETING_SLOTS,  /* they are provably different slots of a ring */
-} Meeting;
+typedef enum MembarOverlap {
+    OVERLAP_CONFLICT,
+    OVERLAP_READS,  /* neither writes */
+    OVERLAP_BYTES,  /* they touch no byte in common */
+    OVERLAP_EXEMPT, /* the target needs no barrier between such two */
+    OVERLAP_SLICES, /* they are different slices of one allocation */
+    OVERLAP_SLOTS,  /* they are provably different slots of a ring */
+} MembarOverlap;
 /* Of the entry's access and `second`, which is made now by the op of that number. With `proof`, it is noted if only
  * their slots tell them apart. */
-Meeting membar_meet(Membar *membar, const Entry *entry, const Access *second, uint32_t number, unsigned passes,
-                    bool proof);
+MembarOverlap membar_overlap(Membar *membar, const Entry *entry, const Access *second, uint32_t number, unsigned passes,
+                             bool proof);
 /* The loop around whose back edge the entry came to an op of that number, which is in it; NULL: none. */
 const FlowLoop *membar_loop_around(const Membar *membar, const Entry *entry, uint32_t number);
 bool membar_takes_part(const Membar *membar, const Access *access, unsigned passes);
@@ -342,7 +342,7 @@ typedef enum RunMode {
 void membar_run(Membar *membar, unsigned passes, RunMode mode, Notes *notes);
 /* What is pending right before op number `number` of a piece, with barriers as they are: after a run with RUN_NOTE.
  * NULL: never reached. */
-const State *membar_state_at(Membar *membar, unsigned passes, uint32_t piece, uint32_t number);
+const MembarState *membar_state_at(Membar *membar, unsigned passes, uint32_t piece, uint32_t number);
 
 /* ---- state.c ---- */
 /* The entry before one, plus 1; 0: none. */
@@ -351,7 +351,7 @@ typedef struct WorkLink {
 } WorkLink;
 
 /* The set that a run works on. */
-typedef struct Work {
+typedef struct MembarWork {
     Membar *membar;
     Entry *entries;  /* pending and in flight */
     WorkLink *links; /* of each of them */
@@ -360,26 +360,26 @@ typedef struct Work {
     uint32_t *reads, *writes;     /* by neighborhood: pending ones, plus 1 */
     uint32_t closed[GROUP_KINDS]; /* since the set was loaded */
     bool synced;
-} Work;
+} MembarWork;
 
-Work membar_work_new(Membar *membar);
-void membar_work_load(Work *work, const State *state);
-const State *membar_work_freeze(Work *work);
+MembarWork membar_work_new(Membar *membar);
+void membar_work_load(MembarWork *work, const MembarState *state);
+const MembarState *membar_work_freeze(MembarWork *work);
 /* Adds an entry; one that is there already grows to hold it. Its ages are less what was closed. */
-void membar_work_add(Work *work, Entry entry);
+void membar_work_add(MembarWork *work, Entry entry);
 /* Keeps what `keep` says, which may change it. */
-void membar_work_filter(Work *work, bool (*keep)(Entry *entry, void *context), void *context);
+void membar_work_filter(MembarWork *work, bool (*keep)(Entry *entry, void *context), void *context);
 /* The age that an entry of the set has as `young` or `old`. */
-int32_t membar_work_age(const Work *work, const Entry *entry, int32_t kept);
+int32_t membar_work_age(const MembarWork *work, const Entry *entry, int32_t kept);
 /* The other way round. */
-int32_t membar_work_keep(const Work *work, const Entry *entry, int32_t age);
+int32_t membar_work_keep(const MembarWork *work, const Entry *entry, int32_t age);
 /* The union; one of the two, if it holds the other. NULL is nothing. */
-const State *membar_state_join(Membar *membar, const State *a, const State *b);
+const MembarState *membar_state_join(Membar *membar, const MembarState *a, const MembarState *b);
 /* What is pending behind the edge. */
-const State *membar_state_over(Membar *membar, const State *state, const FlowEdge *edge);
-bool membar_state_equal(const State *a, const State *b);
+const MembarState *membar_state_over(Membar *membar, const MembarState *state, const FlowEdge *edge);
+bool membar_state_equal(const MembarState *a, const MembarState *b);
 /* Puts the entries in order; those that differ in nothing but their ages become one. */
-void membar_state_sort(State *state);
+void membar_state_sort(MembarState *state);
 
 /* ---- merge.c ---- */
 /* Once all accesses are known. */
@@ -387,7 +387,7 @@ void membar_find_alike(Membar *membar);
 /* Whether the entry stands for several. */
 bool membar_is_common(const Membar *membar, const Entry *entry);
 /* Makes fewer of too many entries, which are in order and stay so. */
-void membar_merge(Membar *membar, State *state);
+void membar_merge(Membar *membar, MembarState *state);
 
 /* ---- place.c ---- */
 void membar_place_barriers(Membar *membar);
@@ -404,6 +404,6 @@ typedef struct WhyQuestion {
     Text *to;
 } WhyQuestion;
 /* `question` is a WhyQuestion. */
-void membar_tell_why(Membar *membar, void *question);
+void membar_report_why(Membar *membar, void *question);
 
 #endif

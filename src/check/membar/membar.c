@@ -13,11 +13,11 @@ enum { MOST_CALLEES = 1000 };
 /* ---- Functions ------------------------------------------------------------------------------------------------- */
 
 /* A function on the way down the calls, and the op to look at next. */
-typedef struct Walking {
+typedef struct MembarWalking {
     const Op *function, *next;
-} Walking;
+} MembarWalking;
 
-typedef struct Program {
+typedef struct MembarProgram {
     Module *module;
     MembarModel model;
     ReleaseSet releases;
@@ -27,7 +27,7 @@ typedef struct Program {
     uint32_t count, capacity;
     const char *problem;
     const Op *problem_op;
-} Program;
+} MembarProgram;
 
 /* What the module says the kernel is for; where it says nothing, AMD's own ops say it. */
 static bool is_amd(const Op *function) {
@@ -44,12 +44,12 @@ static void keep_summary(Membar *membar) {
     summary->entry = (uint32_t *)(void *)arena_copy(membar->arena, (const char *)summary->entry,
                                                     summary->entry_count * sizeof *summary->entry);
     if (summary->exit)
-        summary->exit = (const State *)(void *)arena_copy(membar->arena, (const char *)summary->exit,
-                                                          sizeof(State) + summary->exit->count * sizeof(Entry));
+        summary->exit = (const MembarState *)(void *)arena_copy(
+            membar->arena, (const char *)summary->exit, sizeof(MembarState) + summary->exit->count * sizeof(Entry));
 }
 
 /* Whether others may call it. Where it would take long to find out, they may. */
-static bool may_be_called(const Program *program, const Op *function) {
+static bool may_be_called(const MembarProgram *program, const Op *function) {
     enum { MOST_FUNCTIONS = 100 };
     const Function *signature = op_function(function);
     const Attr *name = op_attr(function, "sym_name");
@@ -67,7 +67,7 @@ static bool may_be_called(const Program *program, const Op *function) {
     return false;
 }
 
-static void analyze_function(Program *program, const Op *function, bool called) {
+static void analyze_function(MembarProgram *program, const Op *function, bool called) {
     Membar *membar = ARENA_NEW(program->arena, Membar);
     const Function *signature = op_function(function);
     *membar = (Membar){.module = program->module,
@@ -94,14 +94,14 @@ static void analyze_function(Program *program, const Op *function, bool called) 
 }
 
 /* Callees before callers. A function that is called while it is looked at is not looked into there. */
-static void analyze_calls(Program *program, const Op *function) {
-    Walking *stack = NULL;
+static void analyze_calls(MembarProgram *program, const Op *function) {
+    MembarWalking *stack = NULL;
     uint32_t depth = 0, capacity = 0, seen_count = 0;
     Pointers seen = {.arena = program->arena};
-    *ARENA_PUSH(program->arena, stack, depth, capacity) = (Walking){function, function};
+    *ARENA_PUSH(program->arena, stack, depth, capacity) = (MembarWalking){function, function};
     pointers_set(&seen, function, seen_count++);
     while (depth) {
-        Walking *top = &stack[depth - 1];
+        MembarWalking *top = &stack[depth - 1];
         const Op *callee = NULL;
         for (; top->next && !callee; top->next = op_next_in_walk(top->next, top->function)) {
             callee = op_is_control(top->next, CONTROL_CALL) ? call_target(program->module, top->next) : NULL;
@@ -110,7 +110,7 @@ static void analyze_calls(Program *program, const Op *function) {
         }
         if (callee) {
             pointers_set(&seen, callee, seen_count++);
-            *ARENA_PUSH(program->arena, stack, depth, capacity) = (Walking){callee, callee};
+            *ARENA_PUSH(program->arena, stack, depth, capacity) = (MembarWalking){callee, callee};
             continue;
         }
         depth--;
@@ -119,7 +119,7 @@ static void analyze_calls(Program *program, const Op *function) {
     }
 }
 
-static Membar *prepare(Program program, const Op *function) {
+static Membar *prepare(MembarProgram program, const Op *function) {
     analyze_calls(&program, function);
     Membar *membar = program.analyses[program.count - 1];
     membar->problem = program.problem;
@@ -135,7 +135,7 @@ static const MembarHazard *copy_hazards(Module *module, const MembarHazard *haza
                  : NULL;
 }
 
-static void set_hazards(const Membar *membar, const Barrier *barrier, const Node *node, MembarNeed *need) {
+static void set_hazards(const Membar *membar, const MembarBarrier *barrier, const MembarNode *node, MembarNeed *need) {
     need->hazards = copy_hazards(membar->module, barrier->hazards, barrier->kept);
     need->hazard_count = barrier->alone;
     if (!barrier->alone && !need->after && node->placing.reason) {
@@ -144,7 +144,7 @@ static void set_hazards(const Membar *membar, const Barrier *barrier, const Node
     }
 }
 
-static MembarKind kind_of(const Membar *membar, uint8_t bits, const Barrier *barrier) {
+static MembarKind kind_of(const Membar *membar, uint8_t bits, const MembarBarrier *barrier) {
     if (bits & PASS_CLUSTER)
         return MEMBAR_CLUSTER;
     bool tensor = membar->model == MEMBAR_ASYNC ? barrier->alone && barrier->tensor_only : bits == PASS_TENSOR;
@@ -152,8 +152,8 @@ static MembarKind kind_of(const Membar *membar, uint8_t bits, const Barrier *bar
 }
 
 static void add_need(const Membar *membar, MembarResult *result, uint32_t index, bool after, const Notes *notes) {
-    const Node *node = &membar->nodes[index];
-    const Barrier *barrier = &notes->barriers[2 * index + after];
+    const MembarNode *node = &membar->nodes[index];
+    const MembarBarrier *barrier = &notes->barriers[2 * index + after];
     MembarNeed *need = &result->needs[result->need_count++];
     *need = (MembarNeed){
         .op = node->op, .after = after, .automatic = after && node->automatic && membar->model != MEMBAR_ASYNC};
@@ -191,10 +191,10 @@ static void collect_present(Membar *membar, MembarResult *result, const Notes *n
         count += membar->nodes[i].is.present;
     result->present = ARENA_ARRAY(&membar->module->arena, MembarPresent, count + 1);
     for (uint32_t i = 0; i < membar->node_count; i++) {
-        const Node *node = &membar->nodes[i];
+        const MembarNode *node = &membar->nodes[i];
         if (!node->is.present)
             continue;
-        const Barrier *barrier = &notes->barriers[2 * i];
+        const MembarBarrier *barrier = &notes->barriers[2 * i];
         result->present[result->present_count++] =
             (MembarPresent){.op = node->op,
                             .needless = node->removed,
@@ -231,12 +231,12 @@ static bool with_analysis(Module *module, const MembarResult *asked, void (*work
     arena_init(&run, scratch_budget);
     scratch.exhausted = run.exhausted = module->arena.exhausted = &out_of_memory;
     if (setjmp(out_of_memory) == 0) {
-        Program program = {.module = module,
-                           .model = asked->model,
-                           .releases = asked->releases,
-                           .arena = &scratch,
-                           .run = &run,
-                           .callees = {.arena = &scratch}};
+        MembarProgram program = {.module = module,
+                                 .model = asked->model,
+                                 .releases = asked->releases,
+                                 .arena = &scratch,
+                                 .run = &run,
+                                 .callees = {.arena = &scratch}};
         work(prepare(program, asked->function), context);
         done = true;
     }
@@ -261,6 +261,6 @@ const MembarResult *membar_analyze(Module *module, const Op *function, MembarMod
 
 void membar_why(Module *module, const MembarResult *result, const Op *op, Text *to) {
     WhyQuestion question = {op, to};
-    if (!with_analysis(module, result, membar_tell_why, &question))
+    if (!with_analysis(module, result, membar_report_why, &question))
         text_addf(to, "it needs more memory than the limit\n");
 }

@@ -26,8 +26,9 @@ typedef struct Traits {
 
 static Traits traits_of(const Access *access, uint32_t index) {
     uint64_t bits = access->kind | (uint64_t)access->roles << 8 | (uint64_t)access->group << 16 |
-                    (uint64_t)access->flight << 24 | (uint64_t)access->mbarrier << 32 | (uint64_t)access->copy << 40 |
-                    (uint64_t)access->tensor_core << 41 | (uint64_t)access->distributed << 42;
+                    (uint64_t)access->outstanding << 24 | (uint64_t)access->mbarrier << 32 |
+                    (uint64_t)access->copy << 40 | (uint64_t)access->tensor_core << 41 |
+                    (uint64_t)access->distributed << 42;
     return (Traits){{access->buffer, bits}, index};
 }
 
@@ -92,7 +93,7 @@ static bool is_tagged(const Entry *entry) {
 
 /* What is in flight until every thread waits for an mbarrier never becomes pending: it can be forgotten. */
 static bool is_forgotten(const Membar *membar, const Entry *entry) {
-    return entry->flying && membar->accesses[entry->access].flight == FLIGHT_MBARRIER;
+    return entry->flying && membar->accesses[entry->access].outstanding == OUTSTANDING_MBARRIER;
 }
 
 static Entry common_entry(const Membar *membar, const Entry *entry) {
@@ -103,7 +104,7 @@ static Entry common_entry(const Membar *membar, const Entry *entry) {
                    .old = entry->old};
 }
 
-void membar_merge(Membar *membar, State *state) {
+void membar_merge(Membar *membar, MembarState *state) {
     uint32_t tagged = 0, kept = 0, *counted;
     bool many = false;
     if (state->count <= MOST_ALIKE || !membar->alike_counts)

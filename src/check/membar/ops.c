@@ -3,7 +3,7 @@
  * All of it is in the effects and classes of the op's row. */
 #include "check/membar/internal.h"
 
-#include "model/flow/handed.h"
+#include "model/flow/forwarded.h"
 
 /* ---- Barriers -------------------------------------------------------------------------------------------------- */
 
@@ -120,7 +120,7 @@ static void walk_to(TokenWalk *walk, const Value *value) {
     *ARENA_PUSH(walk->seen.arena, walk->values, walk->count, walk->capacity) = value;
 }
 
-static void walk_on(void *walk, Handed how, const Value *from, const Value *to) {
+static void walk_on(void *walk, Forwarded how, const Value *from, const Value *to) {
     (void)how;
     (void)to;
     walk_to(walk, from);

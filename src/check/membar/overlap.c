@@ -154,7 +154,7 @@ static bool in_other_slices(const Membar *membar, const Access *first, const Acc
 
 /* Triton takes every access for one to the whole allocation. */
 static bool touch_same_bytes(const Membar *membar, const Access *first, const Access *second) {
-    const Buffer *a = &membar->buffers[first->buffer], *b = &membar->buffers[second->buffer];
+    const MembarBuffer *a = &membar->buffers[first->buffer], *b = &membar->buffers[second->buffer];
     if (a->space != b->space)
         return false;
     if (a->everywhere || b->everywhere)
@@ -175,24 +175,24 @@ bool membar_takes_part(const Membar *membar, const Access *access, unsigned pass
 /* Between CTAs only what the allocator put on the same bytes is looked at: who shares a buffer on purpose has barriers
  * for it. */
 static bool matters_to_cluster(const Membar *membar, const Access *first, const Access *second) {
-    const Buffer *buffer = &membar->buffers[first->buffer];
+    const MembarBuffer *buffer = &membar->buffers[first->buffer];
     return (first->distributed || second->distributed) && (first->buffer != second->buffer || buffer->scratch);
 }
 
-Meeting membar_meet(Membar *membar, const Entry *entry, const Access *second, uint32_t number, unsigned passes,
-                    bool proof) {
+MembarOverlap membar_overlap(Membar *membar, const Entry *entry, const Access *second, uint32_t number, unsigned passes,
+                             bool proof) {
     const Access *first = &membar->accesses[entry->access];
     if (!((first->kind | second->kind) & ACCESS_WRITE))
-        return MEETING_READS;
+        return OVERLAP_READS;
     if (!touch_same_bytes(membar, first, second))
-        return MEETING_BYTES;
+        return OVERLAP_BYTES;
     if ((passes & PASS_CLUSTER) && !matters_to_cluster(membar, first, second))
-        return MEETING_EXEMPT;
+        return OVERLAP_EXEMPT;
     if (membar_exempt(membar, first, second))
-        return MEETING_EXEMPT;
+        return OVERLAP_EXEMPT;
     if (in_other_slices(membar, first, second))
-        return MEETING_SLICES;
-    return in_other_slots(membar, entry, first, second, number, proof) ? MEETING_SLOTS : MEETING_CONFLICT;
+        return OVERLAP_SLICES;
+    return in_other_slots(membar, entry, first, second, number, proof) ? OVERLAP_SLOTS : OVERLAP_CONFLICT;
 }
 
 MembarHazardKind membar_hazard_kind(const Access *first, const Access *second) {
@@ -203,7 +203,7 @@ MembarHazardKind membar_hazard_kind(const Access *first, const Access *second) {
 
 MembarHazard membar_hazard(const Membar *membar, const Entry *entry, const Access *second, uint32_t number) {
     const Access *first = &membar->accesses[entry->access];
-    const Buffer *a = &membar->buffers[first->buffer], *b = &membar->buffers[second->buffer];
+    const MembarBuffer *a = &membar->buffers[first->buffer], *b = &membar->buffers[second->buffer];
     const FlowLoop *loop = membar_loop_around(membar, entry, number);
     MembarHazard hazard = {.kind = membar_hazard_kind(first, second),
                            .first = first->op,

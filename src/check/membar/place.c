@@ -38,7 +38,7 @@ static Adjacency adjacency_of(Membar *membar, const Notes *notes) {
 
 /* Barriers that were put there, or that the IR has. */
 static bool is_candidate(const Membar *membar, uint32_t barrier, bool present) {
-    const Node *node = &membar->nodes[barrier / 2];
+    const MembarNode *node = &membar->nodes[barrier / 2];
     if (present)
         return barrier % 2 == 0 && node->is.removable && !node->removed &&
                (membar->model == MEMBAR_ASYNC || !node->serves);
@@ -61,7 +61,7 @@ static uint32_t choose(Membar *membar, const Notes *notes, bool present, uint32_
     return count;
 }
 
-static void take_away(Node *node, bool after) {
+static void take_away(MembarNode *node, bool after) {
     if (after)
         node->placing.after = 0;
     else
@@ -93,11 +93,11 @@ static bool hoist(Membar *membar) {
     if (membar->gave_up)
         return false;
     for (uint32_t i = 0; i < membar->node_count; i++) {
-        Node *node = &membar->nodes[i];
-        const Barrier *barrier = &notes.barriers[2 * i];
+        MembarNode *node = &membar->nodes[i];
+        const MembarBarrier *barrier = &notes.barriers[2 * i];
         if (!(node->placing.before & PASS_THREADS) || !barrier->alone || barrier->pinned || barrier->hoist == FLOW_NONE)
             continue;
-        Node *loop = &membar->nodes[membar->loop_nodes[barrier->hoist]];
+        MembarNode *loop = &membar->nodes[membar->loop_nodes[barrier->hoist]];
         node->placing.before &= (uint8_t)~PASS_THREADS;
         if (!loop->placing.before)
             loop->placing.reason = node->placing.reason;
@@ -145,7 +145,7 @@ static uint64_t cost(const Membar *membar) {
     enum { DEEPEST = 8 };
     uint64_t sum = 0;
     for (uint32_t i = 0; i < membar->node_count; i++) {
-        const Node *node = &membar->nodes[i];
+        const MembarNode *node = &membar->nodes[i];
         unsigned depth = 0, count = barriers_at(&node->placing);
         for (uint32_t loop = membar->flow.loop_of[node->number]; count && loop != FLOW_NONE && depth < DEEPEST;
              loop = membar->flow.loops[loop].parent)
@@ -296,7 +296,7 @@ static void place_handshake(Membar *membar) {
 static void place_clusters(Membar *membar) {
     membar_run(membar, PASS_CLUSTER, RUN_INSERT, NULL);
     for (uint32_t i = 0; i < membar->node_count; i++) {
-        Node *node = &membar->nodes[i];
+        MembarNode *node = &membar->nodes[i];
         if (node->returns && membar->public && !meets_cluster(membar, node->op->prev))
             node->placing.before |= PASS_CLUSTER;
     }
@@ -316,7 +316,7 @@ void membar_place_barriers(Membar *membar) {
 
 /* ---- Needless ones --------------------------------------------------------------------------------------------- */
 
-static Needless explain(const Membar *membar, const Barrier *barrier) {
+static Needless explain(const Membar *membar, const MembarBarrier *barrier) {
     if (barrier->untagged)
         return (Needless){NULL, "no access before it conflicts with one after it, up to the next barrier"};
     if (!barrier->before)

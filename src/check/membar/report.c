@@ -3,7 +3,7 @@
 #include "check/membar/report.h"
 
 #include "check/explain/place.h"
-#include "check/membar/telling.h"
+#include "check/membar/reporting.h"
 #include "ir/op.h"
 
 static const char *const model_names[] = {"sync", "near", "async"}; /* ORDER MembarModel */
@@ -37,25 +37,25 @@ size_t membar_functions(const Module *module, const Op **functions, size_t most)
 /* ---- Places and names ---------------------------------------------------------------------------------------------
  */
 
-MembarPlace membar_place(MembarTeller *teller, const Op *op) {
+MembarPlace membar_place(MembarReporter *reporter, const Op *op) {
     MembarPlace place = {.role = "", .agent = "", .op = "", .note = "", .file = ""};
     if (op)
-        op_place_set(teller->module, op, &place, &teller->words);
+        op_place_set(reporter->module, op, &place, &reporter->words);
     return place;
 }
 
-static const char *buffer_name(MembarTeller *teller, const Op *buffer) {
+static const char *buffer_name(MembarReporter *reporter, const Op *buffer) {
     if (!buffer)
         return "";
-    uint32_t line = op_line(teller->module, buffer);
-    if (op_has_effect(teller->module, buffer, EFFECT_ALLOCATE, GROUP_NONE)) {
-        if (!teller->names)
-            teller->names = names_of(teller->module, teller->function);
-        return name_of(teller->names, buffer);
+    uint32_t line = op_line(reporter->module, buffer);
+    if (op_has_effect(reporter->module, buffer, EFFECT_ALLOCATE, GROUP_NONE)) {
+        if (!reporter->names)
+            reporter->names = names_of(reporter->module, reporter->function);
+        return name_of(reporter->names, buffer);
     }
     if (op_is_control(buffer, CONTROL_CALL))
-        return verdict_text(&teller->words, "memory of the function called at line %u", line);
-    return verdict_text(&teller->words, "scratch of %.*s at line %u", STR_ARG(buffer->name), line);
+        return verdict_text(&reporter->words, "memory of the function called at line %u", line);
+    return verdict_text(&reporter->words, "scratch of %.*s at line %u", STR_ARG(buffer->name), line);
 }
 
 /* ---- Hazards, needs, barriers -------------------------------------------------------------------------------------
@@ -65,36 +65,36 @@ size_t membar_kept(size_t hazards) {
     return hazards < MEMBAR_MOST_HAZARDS ? hazards : MEMBAR_MOST_HAZARDS;
 }
 
-const MembarConflict *membar_conflicts(MembarTeller *teller, const MembarHazard *hazards, size_t count) {
+const MembarConflict *membar_conflicts(MembarReporter *reporter, const MembarHazard *hazards, size_t count) {
     static const char *const kinds[] = {"RAW", "WAR", "WAW"}; /* ORDER MembarHazardKind */
-    MembarConflict *conflicts = ARENA_ARRAY(teller->words.arena, MembarConflict, count + 1);
+    MembarConflict *conflicts = ARENA_ARRAY(reporter->words.arena, MembarConflict, count + 1);
     for (size_t i = 0; i < count; i++) {
         const MembarHazard *hazard = &hazards[i];
         conflicts[i] = (MembarConflict){.kind = kinds[hazard->kind],
                                         .space = hazard->space == SPACE_TENSOR ? "tensor" : "shared",
-                                        .first = membar_place(teller, hazard->first),
-                                        .second = membar_place(teller, hazard->second),
-                                        .first_buffer = buffer_name(teller, hazard->first_buffer),
-                                        .second_buffer = buffer_name(teller, hazard->second_buffer),
+                                        .first = membar_place(reporter, hazard->first),
+                                        .second = membar_place(reporter, hazard->second),
+                                        .first_buffer = buffer_name(reporter, hazard->first_buffer),
+                                        .second_buffer = buffer_name(reporter, hazard->second_buffer),
                                         .begin = hazard->begin,
                                         .end = hazard->end,
-                                        .loop = membar_place(teller, hazard->loop)};
+                                        .loop = membar_place(reporter, hazard->loop)};
     }
     return conflicts;
 }
 
-static void report_needs(MembarTeller *teller, const MembarResult *result, MembarReport *report) {
+static void report_needs(MembarReporter *reporter, const MembarResult *result, MembarReport *report) {
     static const char *const kinds[] = {"local", "tensor", "cluster", "init-fence", "init"}; /* ORDER MembarKind */
-    MembarNeeded *needed = ARENA_ARRAY(teller->words.arena, MembarNeeded, result->need_count + 1);
+    MembarNeeded *needed = ARENA_ARRAY(reporter->words.arena, MembarNeeded, result->need_count + 1);
     for (size_t i = 0; i < result->need_count; i++) {
         const MembarNeed *need = &result->needs[i];
         size_t kept = membar_kept(need->hazard_count);
-        needed[i] = (MembarNeeded){.at = membar_place(teller, need->op),
+        needed[i] = (MembarNeeded){.at = membar_place(reporter, need->op),
                                    .after = need->after,
                                    .automatic = need->automatic,
                                    .missing = report->inserted && !need->automatic,
                                    .kind = kinds[need->kind],
-                                   .conflicts = membar_conflicts(teller, need->hazards, kept),
+                                   .conflicts = membar_conflicts(reporter, need->hazards, kept),
                                    .conflict_count = kept,
                                    .all_conflicts = need->hazard_count};
         report->missing_count += needed[i].missing;
@@ -103,16 +103,16 @@ static void report_needs(MembarTeller *teller, const MembarResult *result, Memba
     report->needed_count = result->need_count;
 }
 
-static void report_present(MembarTeller *teller, const MembarResult *result, MembarReport *report) {
-    MembarThere *present = ARENA_ARRAY(teller->words.arena, MembarThere, result->present_count + 1);
+static void report_present(MembarReporter *reporter, const MembarResult *result, MembarReport *report) {
+    MembarThere *present = ARENA_ARRAY(reporter->words.arena, MembarThere, result->present_count + 1);
     for (size_t i = 0; i < result->present_count; i++) {
         const MembarPresent *there = &result->present[i];
         size_t kept = membar_kept(there->hazard_count);
-        present[i] = (MembarThere){.at = membar_place(teller, there->op),
+        present[i] = (MembarThere){.at = membar_place(reporter, there->op),
                                    .needless = there->needless,
                                    .why = there->needless && there->why ? there->why : "",
-                                   .covered_by = membar_place(teller, there->needless ? there->covered_by : NULL),
-                                   .conflicts = membar_conflicts(teller, there->hazards, kept),
+                                   .covered_by = membar_place(reporter, there->needless ? there->covered_by : NULL),
+                                   .conflicts = membar_conflicts(reporter, there->hazards, kept),
                                    .conflict_count = kept,
                                    .all_conflicts = there->hazard_count};
         report->needless_count += there->needless;
@@ -121,11 +121,11 @@ static void report_present(MembarTeller *teller, const MembarResult *result, Mem
     report->present_count = result->present_count;
 }
 
-static void report_proofs(MembarTeller *teller, const MembarResult *result, MembarReport *report) {
-    MembarDistinct *distinct = ARENA_ARRAY(teller->words.arena, MembarDistinct, result->proof_count + 1);
+static void report_proofs(MembarReporter *reporter, const MembarResult *result, MembarReport *report) {
+    MembarDistinct *distinct = ARENA_ARRAY(reporter->words.arena, MembarDistinct, result->proof_count + 1);
     for (size_t i = 0; i < result->proof_count; i++)
-        distinct[i] = (MembarDistinct){.first = membar_place(teller, result->proofs[i].first),
-                                       .second = membar_place(teller, result->proofs[i].second),
+        distinct[i] = (MembarDistinct){.first = membar_place(reporter, result->proofs[i].first),
+                                       .second = membar_place(reporter, result->proofs[i].second),
                                        .why = result->proofs[i].text ? result->proofs[i].text : ""};
     report->distinct = distinct;
     report->distinct_count = result->proof_count;
@@ -135,23 +135,23 @@ static void report_proofs(MembarTeller *teller, const MembarResult *result, Memb
 enum { MOST_ANSWERS = 16 };
 
 /* Those of the function that start on the line. */
-static size_t ops_at(MembarTeller *teller, uint32_t line, const Op *ops[MOST_ANSWERS]) {
+static size_t ops_at(MembarReporter *reporter, uint32_t line, const Op *ops[MOST_ANSWERS]) {
     size_t count = 0;
-    for (const Op *op = teller->function; op && count < MOST_ANSWERS; op = op_next_in_walk(op, teller->function))
-        if (!op->implicit && op_line(teller->module, op) == line)
+    for (const Op *op = reporter->function; op && count < MOST_ANSWERS; op = op_next_in_walk(op, reporter->function))
+        if (!op->implicit && op_line(reporter->module, op) == line)
             ops[count++] = op;
     return count;
 }
 
-static void answer(MembarTeller *teller, const MembarResult *result, uint32_t line, MembarReport *report) {
+static void answer(MembarReporter *reporter, const MembarResult *result, uint32_t line, MembarReport *report) {
     const Op *ops[MOST_ANSWERS];
-    size_t count = ops_at(teller, line, ops);
-    MembarPending *pending = ARENA_ARRAY(teller->words.arena, MembarPending, count + 1);
+    size_t count = ops_at(reporter, line, ops);
+    MembarPending *pending = ARENA_ARRAY(reporter->words.arena, MembarPending, count + 1);
     for (size_t i = 0; i < count; i++) {
         Text lines = {0};
-        membar_why(teller->module, result, ops[i], &lines);
-        pending[i].at = membar_place(teller, ops[i]);
-        pending[i].lines = verdict_keep(&teller->words, &lines);
+        membar_why(reporter->module, result, ops[i], &lines);
+        pending[i].at = membar_place(reporter, ops[i]);
+        pending[i].lines = verdict_keep(&reporter->words, &lines);
     }
     report->asked = true;
     report->pending = pending;
@@ -162,7 +162,7 @@ static void answer(MembarTeller *teller, const MembarResult *result, uint32_t li
  */
 
 MembarReport membar_report(Arena *arena, Module *module, const MembarResult *result, MembarQuestion question) {
-    MembarTeller teller = {.module = module, .function = result->function, .words = {.arena = arena}};
+    MembarReporter reporter = {.module = module, .function = result->function, .words = {.arena = arena}};
     Str name = op_symbol(result->function);
     MembarReport report = membar_report_blank(module->source->name, arena_copy(arena, name.data, name.size));
     bool claimed = question.stage == MEMBAR_STAGE_INSERTED;
@@ -171,16 +171,16 @@ MembarReport membar_report(Arena *arena, Module *module, const MembarResult *res
     report.inserted = said ? result->inserted == PAST_YES : claimed;
     report.unknown = said && result->inserted == PAST_UNKNOWN;
     report.assumed = !said && (result->inserted == PAST_UNKNOWN || report.inserted != (result->inserted == PAST_YES));
-    report_needs(&teller, result, &report);
-    report_present(&teller, result, &report);
-    report_proofs(&teller, result, &report);
+    report_needs(&reporter, result, &report);
+    report_present(&reporter, result, &report);
+    report_proofs(&reporter, result, &report);
     if (question.other)
-        membar_compare(&teller, result, question.other, &report.comparison);
+        membar_compare(&reporter, result, question.other, &report.comparison);
     if (question.line)
-        answer(&teller, result, question.line, &report);
+        answer(&reporter, result, question.line, &report);
     if (result->problem) {
         report.problem = arena_copy(arena, result->problem, strlen(result->problem));
-        report.at = membar_place(&teller, result->problem_op);
+        report.at = membar_place(&reporter, result->problem_op);
         report.verdict = VERDICT_INCOMPLETE;
     }
     if (report.missing_count)

@@ -10,15 +10,15 @@ const char membar_too_late[] = "timed out (raise --timeout)";
 static const uint64_t most_work = 100 * 1000 * 1000;
 enum { MOST_VISITS_A_PIECE = 2000, MOST_NOTED = 64 /* conflicts of one access in one place */ };
 
-typedef struct Run {
+typedef struct MembarRun {
     Membar *membar;
     unsigned passes;
     RunMode mode;
     Notes *notes; /* NULL: not noting now */
-    Work work;
+    MembarWork work;
     bool *in_entry; /* by access: it is in the summary */
-    const State **outputs;
-} Run;
+    const MembarState **outputs;
+} MembarRun;
 
 static uint64_t limit_of(const Membar *membar) {
     return membar->work_limit ? membar->work_limit : most_work;
@@ -43,7 +43,7 @@ static bool keep_flying(Entry *entry, void *context) {
 }
 
 /* Every thread is here. What is in flight stays so: a barrier completes no copy. */
-static void synchronize(Run *run) {
+static void synchronize(MembarRun *run) {
     if (run->work.entry_count)
         membar_work_filter(&run->work, keep_flying, NULL);
     run->work.synced = true;
@@ -59,9 +59,9 @@ static bool tag_entry(Entry *entry, void *context) {
     return true;
 }
 
-static void note_crossing(Run *run, uint32_t barrier) {
+static void note_crossing(MembarRun *run, uint32_t barrier) {
     Notes *notes = run->notes;
-    Barrier *here = &notes->barriers[barrier];
+    MembarBarrier *here = &notes->barriers[barrier];
     for (uint32_t i = 0; i < run->work.entry_count; i++) {
         const Entry *entry = &run->work.entries[i];
         if (entry->flying)
@@ -73,7 +73,7 @@ static void note_crossing(Run *run, uint32_t barrier) {
         if (entry->tag == barrier + 1)
             continue;
         here->before = entry->tag;
-        Barrier *before = &notes->barriers[entry->tag - 1];
+        MembarBarrier *before = &notes->barriers[entry->tag - 1];
         if (before->next == barrier + 1)
             continue;
         before->next = barrier + 1;
@@ -83,7 +83,7 @@ static void note_crossing(Run *run, uint32_t barrier) {
 }
 
 /* A barrier that could be somewhere else, or nowhere: 2 * node, or 2 * node + 1 for the one after it. */
-static void cross(Run *run, uint32_t barrier) {
+static void cross(MembarRun *run, uint32_t barrier) {
     if (run->mode == RUN_INSERT) {
         synchronize(run);
         return;
@@ -126,14 +126,14 @@ static bool same_hazard(const MembarHazard *a, const MembarHazard *b) {
            a->first_buffer == b->first_buffer && a->second_buffer == b->second_buffer;
 }
 
-static void note_hazard(Run *run, const Entry *entry, const Access *second, uint32_t node) {
+static void note_hazard(MembarRun *run, const Entry *entry, const Access *second, uint32_t node) {
     Membar *membar = run->membar;
     bool of_caller = entry->access == membar->callers; /* which has to part it itself, if nothing does here */
     if (!entry->tag) {
         run->notes->open += !of_caller;
         return;
     }
-    Barrier *barrier = &run->notes->barriers[entry->tag - 1];
+    MembarBarrier *barrier = &run->notes->barriers[entry->tag - 1];
     barrier->for_callers |= of_caller;
     if (of_caller)
         return;
@@ -153,14 +153,14 @@ static void note_hazard(Run *run, const Entry *entry, const Access *second, uint
 }
 
 /* Looks at the entries of a list; with RUN_INSERT, gives back the first that conflicts. */
-static const Entry *check_list(Run *run, uint32_t list, const Access *access, uint32_t node) {
+static const Entry *check_list(MembarRun *run, uint32_t list, const Access *access, uint32_t node) {
     Membar *membar = run->membar;
     int noted = 0;
     for (uint32_t i = list; i && noted < MOST_NOTED; i = run->work.links[i - 1].in_list) {
         const Entry *entry = &run->work.entries[i - 1];
         membar->work++;
-        if (membar_meet(membar, entry, access, membar->nodes[node].number, run->passes, run->notes != NULL) !=
-            MEETING_CONFLICT)
+        if (membar_overlap(membar, entry, access, membar->nodes[node].number, run->passes, run->notes != NULL) !=
+            OVERLAP_CONFLICT)
             continue;
         if (run->mode == RUN_INSERT)
             return entry;
@@ -170,7 +170,7 @@ static const Entry *check_list(Run *run, uint32_t list, const Access *access, ui
     return NULL;
 }
 
-static const Entry *check(Run *run, const Access *access, uint32_t node) {
+static const Entry *check(MembarRun *run, const Access *access, uint32_t node) {
     if ((run->mode == RUN_NOTE && !run->notes) || is_exhausted(run->membar))
         return NULL;
     uint32_t neighborhood = run->membar->buffers[access->buffer].neighborhood;
@@ -181,7 +181,7 @@ static const Entry *check(Run *run, const Access *access, uint32_t node) {
 }
 
 /* A barrier before the node, if one of its accesses conflicts with what is pending. */
-static void part(Run *run, uint32_t node, uint32_t first, uint32_t count) {
+static void part(MembarRun *run, uint32_t node, uint32_t first, uint32_t count) {
     Membar *membar = run->membar;
     for (uint32_t i = first; i < first + count; i++) {
         const Access *access = &membar->accesses[i];
@@ -202,7 +202,7 @@ static void part(Run *run, uint32_t node, uint32_t first, uint32_t count) {
 
 /* ---- Accesses -------------------------------------------------------------------------------------------------- */
 
-static void add_pending(Run *run, uint32_t access, uint32_t node) {
+static void add_pending(MembarRun *run, uint32_t access, uint32_t node) {
     Membar *membar = run->membar;
     const Access *made = &membar->accesses[access];
     if (!membar_takes_part(membar, made, run->passes))
@@ -215,14 +215,15 @@ static void add_pending(Run *run, uint32_t access, uint32_t node) {
         return; /* nothing writes there */
     if (made->tensor_core || (made->copy && membar->model == MEMBAR_NEAR && !(run->passes & PASS_CLUSTER)))
         return;
-    bool flies = made->flight != FLIGHT_NONE && membar->model == MEMBAR_ASYNC && !(run->passes & PASS_CLUSTER);
+    bool flies =
+        made->outstanding != OUTSTANDING_NONE && membar->model == MEMBAR_ASYNC && !(run->passes & PASS_CLUSTER);
     Entry entry = {.access = access, .since = node, .flying = flies};
     if (flies)
         entry.young = entry.old = membar_work_keep(&run->work, &entry, 0);
     membar_work_add(&run->work, entry);
 }
 
-static void add_all(Run *run, uint32_t first, uint32_t count, uint32_t node) {
+static void add_all(MembarRun *run, uint32_t first, uint32_t count, uint32_t node) {
     for (uint32_t i = first; i < first + count; i++)
         add_pending(run, i, node);
 }
@@ -231,17 +232,17 @@ static void add_all(Run *run, uint32_t first, uint32_t count, uint32_t node) {
 
 /* What is in flight when a step comes. */
 typedef struct StepContext {
-    const Work *work;
-    const FlightStep *step;
+    const MembarWork *work;
+    const OutstandingStep *step;
 } StepContext;
 
 static bool is_in_group(const Membar *membar, const Entry *entry, GroupKind group) {
     const Access *access = &membar->accesses[entry->access];
-    return entry->flying && access->flight == FLIGHT_GROUP && access->group == group;
+    return entry->flying && access->outstanding == OUTSTANDING_GROUP && access->group == group;
 }
 
 /* Whether the wait leaves it in flight, on some way. Its age is then at most what the wait leaves. */
-static bool stays(const Work *work, Entry *entry, const FlightStep *step) {
+static bool stays(const MembarWork *work, Entry *entry, const OutstandingStep *step) {
     if (step->uncertain || step->count >= AGE_MOST)
         return true;
     if (membar_work_age(work, entry, entry->young) > (int32_t)step->count)
@@ -251,7 +252,7 @@ static bool stays(const Work *work, Entry *entry, const FlightStep *step) {
     return true;
 }
 
-static bool sets_meet(const OriginSet *a, const OriginSet *b) {
+static bool sets_overlap(const OriginSet *a, const OriginSet *b) {
     if (!a || !b || a->anything || b->anything)
         return true;
     for (uint32_t i = 0, k = 0; i < a->count && k < b->count;) {
@@ -272,12 +273,12 @@ static bool fly_on(Entry *entry, void *context) {
     if (!entry->flying)
         return true;
     if (at->step->kind == STEP_MBARRIER)
-        return access->flight != FLIGHT_MBARRIER || !sets_meet(access->through, at->step->through);
+        return access->outstanding != OUTSTANDING_MBARRIER || !sets_overlap(access->through, at->step->through);
     return !is_in_group(membar, entry, at->step->group) || stays(at->work, entry, at->step);
 }
 
 /* A copy that was in flight is over. */
-static void add_landed(Run *run, Entry entry, uint32_t node) {
+static void add_landed(MembarRun *run, Entry entry, uint32_t node) {
     entry.flying = false;
     entry.young = entry.old = 0;
     entry.tag = 0;
@@ -286,7 +287,7 @@ static void add_landed(Run *run, Entry entry, uint32_t node) {
 }
 
 /* What the wait may have seen the end of becomes pending: the thread that waited knows, the others do not. */
-static void promote(Run *run, const FlightStep *step, uint32_t node) {
+static void promote(MembarRun *run, const OutstandingStep *step, uint32_t node) {
     for (uint32_t i = 0, count = run->work.entry_count; i < count; i++) {
         Entry entry = run->work.entries[i];
         if (!is_in_group(run->membar, &entry, step->group))
@@ -297,7 +298,7 @@ static void promote(Run *run, const FlightStep *step, uint32_t node) {
     }
 }
 
-static void take_steps(Run *run, const Node *node, uint32_t index) {
+static void take_steps(MembarRun *run, const MembarNode *node, uint32_t index) {
     const Membar *membar = run->membar;
     if (run->passes & PASS_CLUSTER)
         return;
@@ -316,32 +317,32 @@ static void take_steps(Run *run, const Node *node, uint32_t index) {
 /* ---- Calls ----------------------------------------------------------------------------------------------------- */
 
 typedef struct CallContext {
-    const Work *work;
+    const MembarWork *work;
     const CallEffect *call;
 } CallContext;
 
 static bool fly_through(Entry *entry, void *context) {
     const CallContext *at = context;
     const Access *access = &at->work->membar->accesses[entry->access];
-    if (!entry->flying || access->flight != FLIGHT_GROUP)
+    if (!entry->flying || access->outstanding != OUTSTANDING_GROUP)
         return true;
     entry->old = membar_work_keep(at->work, entry, AGE_MOST); /* how many groups it closes is not looked at */
     return !at->call->awaits[access->group];
 }
 
 /* What the caller has in flight, after the call. */
-static void fly_call(Run *run, const CallEffect *call, uint32_t node) {
+static void fly_call(MembarRun *run, const CallEffect *call, uint32_t node) {
     for (uint32_t i = 0, count = run->work.entry_count; i < count; i++) {
         Entry entry = run->work.entries[i];
         const Access *access = &run->membar->accesses[entry.access];
-        if (entry.flying && access->flight == FLIGHT_GROUP && call->promotes[access->group])
+        if (entry.flying && access->outstanding == OUTSTANDING_GROUP && call->promotes[access->group])
             add_landed(run, entry, node);
     }
     CallContext context = {&run->work, call};
     membar_work_filter(&run->work, fly_through, &context);
 }
 
-static void visit_call(Run *run, const Node *node, uint32_t index) {
+static void visit_call(MembarRun *run, const MembarNode *node, uint32_t index) {
     const CallEffect *call = node->call;
     part(run, index, call->first_entry, call->entry_count);
     for (uint32_t i = call->first_entry; i < call->first_entry + call->entry_count; i++)
@@ -355,8 +356,8 @@ static void visit_call(Run *run, const Node *node, uint32_t index) {
     for (uint32_t i = call->first_exit; i < call->first_exit + call->exit_count; i++)
         if (membar_takes_part(run->membar, &run->membar->accesses[i], run->passes))
             membar_work_add(&run->work, (Entry){.access = i, .since = index});
-    for (uint32_t i = 0; i < call->flight_count; i++) {
-        Entry entry = {.access = call->first_flight + i, .flying = true};
+    for (uint32_t i = 0; i < call->outstanding_count; i++) {
+        Entry entry = {.access = call->first_outstanding + i, .flying = true};
         entry.young = membar_work_keep(&run->work, &entry, call->ages[i][0]);
         entry.old = membar_work_keep(&run->work, &entry, call->ages[i][1]);
         membar_work_add(&run->work, entry);
@@ -367,7 +368,7 @@ static void visit_call(Run *run, const Node *node, uint32_t index) {
 
 /* Memory that an op takes for itself: it is written, then, behind a barrier inside the op unless no value crosses
  * warps, read. */
-static void visit_scratch(Run *run, const Node *node, uint32_t index) {
+static void visit_scratch(MembarRun *run, const MembarNode *node, uint32_t index) {
     bool counts = membar_takes_part(run->membar, &run->membar->accesses[node->scratch], run->passes);
     part(run, index, node->scratch, 1);
     part(run, index, node->first, node->count);
@@ -379,7 +380,7 @@ static void visit_scratch(Run *run, const Node *node, uint32_t index) {
 }
 
 /* Whether the op is a barrier at that stage, for what is looked at. */
-static bool acts(const Run *run, const Node *node, uint8_t stage) {
+static bool acts(const MembarRun *run, const MembarNode *node, uint8_t stage) {
     if (run->passes & PASS_CLUSTER)
         return stage == STAGE_BEFORE && node->is.cluster && !node->scratch;
     if (!(run->passes & PASS_SHARED))
@@ -388,9 +389,9 @@ static bool acts(const Run *run, const Node *node, uint8_t stage) {
     return node->is.stages & stage;
 }
 
-static void visit_node(Run *run, uint32_t index) {
+static void visit_node(MembarRun *run, uint32_t index) {
     Membar *membar = run->membar;
-    Node *node = &membar->nodes[index];
+    MembarNode *node = &membar->nodes[index];
     bool threads = !(run->passes & PASS_CLUSTER);
     if (threads ? node->placing.before : node->placing.before & PASS_CLUSTER)
         cross(run, 2 * index);
@@ -424,33 +425,33 @@ static void visit_node(Run *run, uint32_t index) {
 
 /* ---- Pieces ---------------------------------------------------------------------------------------------------- */
 
-static const State *visit_piece(Run *run, uint32_t piece) {
+static const MembarState *visit_piece(MembarRun *run, uint32_t piece) {
     const Membar *membar = run->membar;
-    const State *input = membar->inputs[piece];
+    const MembarState *input = membar->inputs[piece];
     uint32_t first = membar->piece_nodes[piece], end = membar->piece_nodes[piece + 1];
     if (first == end)
         return input;
     membar_work_load(&run->work, input);
     for (uint32_t i = first; i < end && !is_exhausted(run->membar); i++)
         visit_node(run, i);
-    const State *output = membar_work_freeze(&run->work);
+    const MembarState *output = membar_work_freeze(&run->work);
     return membar_state_equal(input, output) ? input : output;
 }
 
-static const State *nothing_pending(Membar *membar, bool synced) {
-    State *state = arena_alloc(membar->run, sizeof *state);
-    *state = (State){.synced = synced};
+static const MembarState *nothing_pending(Membar *membar, bool synced) {
+    MembarState *state = arena_alloc(membar->run, sizeof *state);
+    *state = (MembarState){.synced = synced};
     return state;
 }
 
-static const State *over_edge(Membar *membar, const State *state, const FlowEdge *edge) {
+static const MembarState *over_edge(Membar *membar, const MembarState *state, const FlowEdge *edge) {
     if (edge->all_meet)
         return nothing_pending(membar, true);
     return membar_state_over(membar, state, edge);
 }
 
 /* What a function starts with: nothing, or what its callers did and may have in flight. */
-static const State *starting_state(Run *run) {
+static const MembarState *starting_state(MembarRun *run) {
     Membar *membar = run->membar;
     membar_work_load(&run->work, nothing_pending(membar, false));
     for (int group = 0; group < GROUP_KINDS; group++)
@@ -466,13 +467,13 @@ static const State *starting_state(Run *run) {
 
 /* Pieces that have to be looked at again. Triton takes them in the order in which they were found; where the result
  * does not depend on that, the order of the text settles sooner. */
-typedef struct Queue {
+typedef struct RunQueue {
     uint32_t *pieces, head, count, capacity;
     bool *waiting;
     bool in_text_order;
-} Queue;
+} RunQueue;
 
-static void queue_add(Queue *queue, uint32_t piece) {
+static void queue_add(RunQueue *queue, uint32_t piece) {
     if (queue->waiting[piece])
         return;
     queue->waiting[piece] = true;
@@ -481,7 +482,7 @@ static void queue_add(Queue *queue, uint32_t piece) {
     queue->count++;
 }
 
-static uint32_t queue_take(Queue *queue) {
+static uint32_t queue_take(RunQueue *queue) {
     uint32_t piece = queue->pieces[queue->head];
     if (queue->in_text_order) {
         for (piece = queue->head; !queue->waiting[piece];)
@@ -495,14 +496,14 @@ static uint32_t queue_take(Queue *queue) {
     return piece;
 }
 
-static void settle(Run *run) {
+static void settle(MembarRun *run) {
     Membar *membar = run->membar;
     const Flow *flow = &membar->flow;
-    Queue queue = {.pieces = ARENA_ARRAY(membar->run, uint32_t, flow->piece_count + 1),
-                   .waiting = ARENA_ARRAY(membar->run, bool, flow->piece_count + 1),
-                   .capacity = flow->piece_count,
-                   .in_text_order = membar->model == MEMBAR_ASYNC || run->mode == RUN_NOTE};
-    const State *start = starting_state(run);
+    RunQueue queue = {.pieces = ARENA_ARRAY(membar->run, uint32_t, flow->piece_count + 1),
+                      .waiting = ARENA_ARRAY(membar->run, bool, flow->piece_count + 1),
+                      .capacity = flow->piece_count,
+                      .in_text_order = membar->model == MEMBAR_ASYNC || run->mode == RUN_NOTE};
+    const MembarState *start = starting_state(run);
     for (uint32_t i = 0; i < flow->piece_count; i++)
         if (flow->pieces[i].entry) {
             membar->inputs[i] = start;
@@ -511,7 +512,7 @@ static void settle(Run *run) {
     uint64_t visits = 0, most_visits = (uint64_t)MOST_VISITS_A_PIECE * (flow->piece_count + 1);
     while (queue.count) {
         uint32_t piece = queue_take(&queue);
-        const State *output = visit_piece(run, piece);
+        const MembarState *output = visit_piece(run, piece);
         if (++visits > most_visits)
             membar->work = limit_of(membar) + 1;
         if (is_exhausted(membar))
@@ -521,7 +522,7 @@ static void settle(Run *run) {
         run->outputs[piece] = output;
         for (uint32_t e = 0; e < flow->pieces[piece].edge_count; e++) {
             const FlowEdge *edge = &flow->edges[flow->pieces[piece].first_edge + e];
-            const State *old = membar->inputs[edge->to];
+            const MembarState *old = membar->inputs[edge->to];
             membar->inputs[edge->to] = membar_state_join(membar, old, over_edge(membar, output, edge));
             if (membar->inputs[edge->to] != old || !run->outputs[edge->to])
                 queue_add(&queue, edge->to);
@@ -533,16 +534,16 @@ static void settle(Run *run) {
 
 /* What is left for callers to part. Barriers that are the last before a return are there for them. */
 static bool keep_for_callers(Entry *entry, void *context) {
-    const Run *run = context;
+    const MembarRun *run = context;
     if (entry->tag && run->membar->callers)
         run->notes->barriers[entry->tag - 1].for_callers = true;
     return entry->flying || (!entry->tag && entry->access != run->membar->callers);
 }
 
 /* Once more over all that was reached, with what is known to come there. */
-static void note_all(Run *run, Notes *notes) {
+static void note_all(MembarRun *run, Notes *notes) {
     Membar *membar = run->membar;
-    *notes = (Notes){.barriers = ARENA_ARRAY(membar->run, Barrier, 2 * (size_t)membar->node_count + 1)};
+    *notes = (Notes){.barriers = ARENA_ARRAY(membar->run, MembarBarrier, 2 * (size_t)membar->node_count + 1)};
     for (uint32_t i = 0; i < 2 * membar->node_count; i++)
         notes->barriers[i].pinned = membar->pinned[i];
     membar->summary = (Summary){.entry = ARENA_ARRAY(membar->run, uint32_t, membar->access_count + 1)};
@@ -552,7 +553,7 @@ static void note_all(Run *run, Notes *notes) {
     for (uint32_t i = 0; i < membar->flow.piece_count; i++) {
         if (!membar->inputs[i])
             continue;
-        const State *output = visit_piece(run, i);
+        const MembarState *output = visit_piece(run, i);
         if (!membar->flow.pieces[i].returns)
             continue;
         membar_work_load(&run->work, output);
@@ -570,17 +571,17 @@ static void empty(Arena *arena) {
 
 void membar_run(Membar *membar, unsigned passes, RunMode mode, Notes *notes) {
     empty(membar->run);
-    Run run = {.membar = membar, .passes = passes, .mode = mode, .work = membar_work_new(membar)};
-    membar->inputs = ARENA_ARRAY(membar->run, const State *, membar->flow.piece_count + 1);
-    run.outputs = ARENA_ARRAY(membar->run, const State *, membar->flow.piece_count + 1);
+    MembarRun run = {.membar = membar, .passes = passes, .mode = mode, .work = membar_work_new(membar)};
+    membar->inputs = ARENA_ARRAY(membar->run, const MembarState *, membar->flow.piece_count + 1);
+    run.outputs = ARENA_ARRAY(membar->run, const MembarState *, membar->flow.piece_count + 1);
     membar->pinned = mode == RUN_NOTE ? ARENA_ARRAY(membar->run, bool, 2 * (size_t)membar->node_count + 1) : NULL;
     settle(&run);
     if (mode == RUN_NOTE)
         note_all(&run, notes);
 }
 
-const State *membar_state_at(Membar *membar, unsigned passes, uint32_t piece, uint32_t number) {
-    Run run = {.membar = membar, .passes = passes, .mode = RUN_NOTE, .work = membar_work_new(membar)};
+const MembarState *membar_state_at(Membar *membar, unsigned passes, uint32_t piece, uint32_t number) {
+    MembarRun run = {.membar = membar, .passes = passes, .mode = RUN_NOTE, .work = membar_work_new(membar)};
     if (!membar->inputs[piece])
         return NULL;
     membar_work_load(&run.work, membar->inputs[piece]);

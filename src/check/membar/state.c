@@ -51,12 +51,12 @@ static bool widen(Entry *entry, const Entry *other) {
     return changed;
 }
 
-static State *state_new(Membar *membar, uint32_t count) {
+static MembarState *state_new(Membar *membar, uint32_t count) {
     membar->work += count;
-    return arena_alloc(membar->run, sizeof(State) + count * sizeof(Entry));
+    return arena_alloc(membar->run, sizeof(MembarState) + count * sizeof(Entry));
 }
 
-void membar_state_sort(State *state) {
+void membar_state_sort(MembarState *state) {
     uint32_t count = 0;
     qsort(state->entries, state->count, sizeof *state->entries, compare_items);
     for (uint32_t i = 0; i < state->count; i++) {
@@ -69,7 +69,7 @@ void membar_state_sort(State *state) {
     state->count = count;
 }
 
-bool membar_state_equal(const State *a, const State *b) {
+bool membar_state_equal(const MembarState *a, const MembarState *b) {
     if (a == b)
         return true;
     if (!a || !b || a->count != b->count || a->synced != b->synced)
@@ -82,12 +82,12 @@ bool membar_state_equal(const State *a, const State *b) {
     return true;
 }
 
-const State *membar_state_join(Membar *membar, const State *a, const State *b) {
+const MembarState *membar_state_join(Membar *membar, const MembarState *a, const MembarState *b) {
     if (!a || a == b)
         return b;
     if (!b)
         return a;
-    State *both = state_new(membar, a->count + b->count);
+    MembarState *both = state_new(membar, a->count + b->count);
     uint32_t i = 0, k = 0;
     both->count = 0;
     both->synced = a->synced && b->synced;
@@ -174,10 +174,10 @@ static void go_over(const Membar *membar, Entry *entry, const FlowEdge *edge) {
         enter(entry, edge->enters);
 }
 
-const State *membar_state_over(Membar *membar, const State *state, const FlowEdge *edge) {
+const MembarState *membar_state_over(Membar *membar, const MembarState *state, const FlowEdge *edge) {
     if (!state || !state->count || (!edge->back && !edge->round && edge->enters == FLOW_NONE))
         return state;
-    State *next = state_new(membar, state->count);
+    MembarState *next = state_new(membar, state->count);
     next->synced = state->synced;
     next->count = state->count;
     for (uint32_t i = 0; i < state->count; i++) {
@@ -190,29 +190,29 @@ const State *membar_state_over(Membar *membar, const State *state, const FlowEdg
 
 /* ---- The set that is worked on --------------------------------------------------------------------------------- */
 
-Work membar_work_new(Membar *membar) {
-    return (Work){.membar = membar,
-                  .of_access = ARENA_ARRAY(membar->run, uint32_t, membar->access_count + 1),
-                  .reads = ARENA_ARRAY(membar->run, uint32_t, membar->neighborhood_count + 1),
-                  .writes = ARENA_ARRAY(membar->run, uint32_t, membar->neighborhood_count + 1)};
+MembarWork membar_work_new(Membar *membar) {
+    return (MembarWork){.membar = membar,
+                        .of_access = ARENA_ARRAY(membar->run, uint32_t, membar->access_count + 1),
+                        .reads = ARENA_ARRAY(membar->run, uint32_t, membar->neighborhood_count + 1),
+                        .writes = ARENA_ARRAY(membar->run, uint32_t, membar->neighborhood_count + 1)};
 }
 
-static uint32_t closed_of(const Work *work, const Entry *entry) {
+static uint32_t closed_of(const MembarWork *work, const Entry *entry) {
     return work->closed[work->membar->accesses[entry->access].group];
 }
 
-int32_t membar_work_age(const Work *work, const Entry *entry, int32_t kept) {
+int32_t membar_work_age(const MembarWork *work, const Entry *entry, int32_t kept) {
     int64_t age = (int64_t)kept + closed_of(work, entry);
     return age < work->membar->age_most ? (int32_t)age : work->membar->age_most;
 }
 
-int32_t membar_work_keep(const Work *work, const Entry *entry, int32_t age) {
+int32_t membar_work_keep(const MembarWork *work, const Entry *entry, int32_t age) {
     return age - (int32_t)closed_of(work, entry);
 }
 
 /* Entries in flight conflict with nothing: they are in no list of a neighborhood. A read-modify-write is in the list of
  * writes, which both reads and writes look at. */
-static uint32_t *list_of(Work *work, const Entry *entry) {
+static uint32_t *list_of(MembarWork *work, const Entry *entry) {
     const Membar *membar = work->membar;
     const Access *access = &membar->accesses[entry->access];
     uint32_t neighborhood = membar->buffers[access->buffer].neighborhood;
@@ -220,7 +220,7 @@ static uint32_t *list_of(Work *work, const Entry *entry) {
 }
 
 /* One that is not there yet. */
-static void add_new(Work *work, Entry entry) {
+static void add_new(MembarWork *work, Entry entry) {
     uint32_t *of_access = &work->of_access[entry.access];
     uint32_t index = work->entry_count;
     Arena *arena = work->membar->run;
@@ -236,7 +236,7 @@ static void add_new(Work *work, Entry entry) {
     *list = index + 1;
 }
 
-void membar_work_add(Work *work, Entry entry) {
+void membar_work_add(MembarWork *work, Entry entry) {
     for (uint32_t i = work->of_access[entry.access]; i; i = work->links[i - 1].of_access)
         if (compare_entries(&work->entries[i - 1], &entry) == 0) {
             widen(&work->entries[i - 1], &entry);
@@ -245,7 +245,7 @@ void membar_work_add(Work *work, Entry entry) {
     add_new(work, entry);
 }
 
-static void unlink_all(Work *work) {
+static void unlink_all(MembarWork *work) {
     for (uint32_t i = 0; i < work->entry_count; i++) {
         work->of_access[work->entries[i].access] = 0;
         *list_of(work, &work->entries[i]) = 0;
@@ -253,7 +253,7 @@ static void unlink_all(Work *work) {
     work->membar->work += work->entry_count;
 }
 
-void membar_work_filter(Work *work, bool (*keep)(Entry *entry, void *context), void *context) {
+void membar_work_filter(MembarWork *work, bool (*keep)(Entry *entry, void *context), void *context) {
     uint32_t count = work->entry_count;
     unlink_all(work);
     work->entry_count = 0;
@@ -264,7 +264,7 @@ void membar_work_filter(Work *work, bool (*keep)(Entry *entry, void *context), v
     }
 }
 
-void membar_work_load(Work *work, const State *state) {
+void membar_work_load(MembarWork *work, const MembarState *state) {
     unlink_all(work);
     work->entry_count = 0;
     work->synced = state->synced;
@@ -273,8 +273,8 @@ void membar_work_load(Work *work, const State *state) {
         add_new(work, state->entries[i]);
 }
 
-const State *membar_work_freeze(Work *work) {
-    State *state = state_new(work->membar, work->entry_count);
+const MembarState *membar_work_freeze(MembarWork *work) {
+    MembarState *state = state_new(work->membar, work->entry_count);
     state->count = work->entry_count;
     state->synced = work->synced;
     if (state->count) {

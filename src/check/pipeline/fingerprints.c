@@ -6,14 +6,14 @@
 #include "ir/op.h"
 
 /* The source that was read last: most findings of a kernel are about one file. */
-typedef struct Reader {
-    Result *result;
+typedef struct FingerprintReader {
+    PipelineResult *result;
     Verdict *verdict;
     const char *file;
     Source *source;
-} Reader;
+} FingerprintReader;
 
-static Source *read_code(Reader *reader, const char *file) {
+static Source *read_code(FingerprintReader *reader, const char *file) {
     if (!reader->file || strcmp(reader->file, file) != 0) {
         source_free(reader->source);
         reader->file = file;
@@ -23,7 +23,7 @@ static Source *read_code(Reader *reader, const char *file) {
 }
 
 /* What the line says; nothing if it cannot be read, or says nothing. */
-static void add_line(Reader *reader, const FindingPlace *place, Text *to) {
+static void add_line(FingerprintReader *reader, const FindingPlace *place, Text *to) {
     Source *source = *place->file && place->line ? read_code(reader, place->file) : NULL;
     if (!source)
         return;
@@ -71,7 +71,7 @@ static void add_instruction(const PtxModule *ptx, const FindingPlace *place, Tex
     text_addf(to, "%s %zu", place->op, number);
 }
 
-static const char *anchor_of(Reader *reader, const Finding *finding, Arena *arena) {
+static const char *anchor_of(FingerprintReader *reader, const Finding *finding, Arena *arena) {
     Text anchor = {0};
     if (finding->place_count) {
         add_line(reader, &finding->places[0], &anchor);
@@ -84,7 +84,7 @@ static const char *anchor_of(Reader *reader, const Finding *finding, Arena *aren
 }
 
 static void fill_in(void *context) {
-    Reader *reader = context;
+    FingerprintReader *reader = context;
     Verdict *verdict = reader->verdict;
     const char **anchors = ARENA_ARRAY(verdict->arena, const char *, verdict->finding_count + 1);
     for (size_t i = 0; i < verdict->finding_count; i++)
@@ -92,14 +92,14 @@ static void fill_in(void *context) {
     verdict_fingerprints(verdict, reader->result->module->source->name, anchors);
 }
 
-void step_fingerprints(Result *result, size_t kernel) {
-    Reader reader = {.result = result, .verdict = &result->verdicts[kernel]};
+void step_fingerprints(PipelineResult *result, size_t kernel) {
+    FingerprintReader reader = {.result = result, .verdict = &result->verdicts[kernel]};
     result_attempt(result, fill_in, &reader);
     source_free(reader.source);
 }
 
-void add_fingerprints(Result *result, size_t kernel) {
-    Reader reader = {.result = result, .verdict = &result->verdicts[kernel]};
+void add_fingerprints(PipelineResult *result, size_t kernel) {
+    FingerprintReader reader = {.result = result, .verdict = &result->verdicts[kernel]};
     fill_in(&reader);
     source_free(reader.source);
 }

@@ -19,7 +19,7 @@ static void find(Look *look, Task *work) {
 
 static void find_functions(void *context) {
     const Look *look = context;
-    Result *result = look->result;
+    PipelineResult *result = look->result;
     const char *only = ((const MembarRequest *)look->request)->function;
     size_t count = membar_functions(result->module, NULL, 0);
     result->functions = ARENA_ARRAY(&result->arena, const Op *, count + 1);
@@ -34,7 +34,7 @@ static void find_functions(void *context) {
 static void look_at_barriers(void *context) {
     const Look *look = context;
     const MembarRequest *request = look->request;
-    Result *result = look->result;
+    PipelineResult *result = look->result;
     const Op *function = result->functions[look->at];
     const MembarResult *found = membar_analyze(result->module, function, request->model, request->releases);
     MembarQuestion question = {.stage = request->stage, .line = request->line};
@@ -44,7 +44,7 @@ static void look_at_barriers(void *context) {
     result->membar_reports[look->at] = membar_report(&result->arena, result->module, found, question);
 }
 
-void result_membar(Result *result, const MembarRequest *request) {
+void result_membar(PipelineResult *result, const MembarRequest *request) {
     Look look = {.result = result, .request = request};
     find(&look, find_functions);
     for (; look.at < result->count; look.at++) {
@@ -67,7 +67,7 @@ void result_membar(Result *result, const MembarRequest *request) {
 
 static void find_ported(void *context) {
     const Look *look = context;
-    Result *result = look->result;
+    PipelineResult *result = look->result;
     size_t count = program_kernels(result->module, NULL, 0);
     result->functions = ARENA_ARRAY(&result->arena, const Op *, count + 1);
     result->ports = ARENA_ARRAY(&result->arena, PortReport, count + 1);
@@ -80,11 +80,11 @@ static void find_ported(void *context) {
 
 static void port_kernel(void *context) {
     const Look *look = context;
-    Result *result = look->result;
+    PipelineResult *result = look->result;
     result->ports[look->at] = port_report(&result->arena, result->module, result->functions[look->at], look->request);
 }
 
-void result_port(Result *result, const Target *target, const char *kernel) {
+void result_port(PipelineResult *result, const Target *target, const char *kernel) {
     Look look = {.result = result, .request = kernel};
     find(&look, find_ported);
     look.request = target;
@@ -103,14 +103,14 @@ void result_port(Result *result, const Target *target, const char *kernel) {
 /* ---- The IR with what it needs -------------------------------------------------------------------- */
 
 typedef struct Emission {
-    Result *result;
+    PipelineResult *result;
     bool prune, settled;
     Text *to;
 } Emission;
 
 static void emit_barriers(void *context) {
     const Emission *emission = context;
-    Result *result = emission->result;
+    PipelineResult *result = emission->result;
     const MembarResult **found = ARENA_ARRAY(&result->arena, const MembarResult *, result->count + 1);
     size_t count = 0;
     for (size_t i = 0; i < result->count; i++)
@@ -121,17 +121,17 @@ static void emit_barriers(void *context) {
 
 static void emit_fences(void *context) {
     Emission *emission = context;
-    Result *result = emission->result;
+    PipelineResult *result = emission->result;
     FencePlan *plans = ARENA_ARRAY(&result->arena, FencePlan, result->count + 1);
-    Verdict nobody = {.arena = &result->arena, .kernel = ""};
+    Verdict ignored = {.arena = &result->arena, .kernel = ""};
     for (size_t i = 0; i < result->count; i++) {
-        plans[i] = fences_plan(result->module, result->functions[i], result_given_launch(result, i), &nobody);
+        plans[i] = fences_plan(result->module, result->functions[i], result_given_launch(result, i), &ignored);
         emission->settled &= plans[i].settled;
     }
     fences_emit(result->module, plans, result->count, emission->to);
 }
 
-bool result_emit(Result *result, bool prune, Text *to) {
+bool result_emit(PipelineResult *result, bool prune, Text *to) {
     Emission emission = {result, prune, true, to};
     if (result->ptx)
         return false; /* it is looked at, not changed */

@@ -9,45 +9,45 @@ enum { LAST_WORDS = 64 << 10 };
 
 /* One function of a result, for a Task. */
 typedef struct Look {
-    Result *result;
+    PipelineResult *result;
     size_t at;
     const void *request;
 } Look;
 
 /* ---- question.c ---- */
 /* The name of a kernel. */
-Str result_name(const Result *result, size_t kernel);
+Str result_name(const PipelineResult *result, size_t kernel);
 /* Leaves the functions of that name (with or without '@'); false: there is none, and all are left. */
-bool result_keep(Result *result, Str name);
+bool result_keep(PipelineResult *result, Str name);
 /* "@a, @b" */
-const char *result_names(Result *result);
+const char *result_names(PipelineResult *result);
 /* Sets what the command line says over a launch. */
-bool result_set_arguments(Result *result, Launch *launch);
+bool result_set_arguments(PipelineResult *result, Launch *launch);
 /* The launch that was given for a kernel; NULL if none was, or for another kernel. */
-const Launch *result_given_launch(const Result *result, size_t kernel);
+const Launch *result_given_launch(const PipelineResult *result, size_t kernel);
 /* What the command line says of a launch, and nothing else: a grid of zeros is not given. NULL if it says nothing. */
-const Launch *result_fixed(Result *result);
+const Launch *result_fixed(PipelineResult *result);
 
 /* Launches for a kernel without a launch, without those that callers may never make unless there are no others; or
  * beside the one that was given, such ones last: how many; none if it cannot be run. */
-const Launch *result_choose(Result *result, size_t kernel, size_t *count);
+const Launch *result_choose(PipelineResult *result, size_t kernel, size_t *count);
 
 /* ---- steps.c ---- */
 /* What the hardware does not allow, read off the IR. */
-void step_lint(Result *result, size_t kernel);
+void step_lint(PipelineResult *result, size_t kernel);
 /* The launch that was given, or those that are chosen: compiles the kernel, runs every cluster in the schedules that
  * matter, and tells who waits forever and what is not ordered; with the barrier report, if that was asked for. */
-void step_runs(Result *result, size_t kernel);
+void step_runs(PipelineResult *result, size_t kernel);
 /* The same of PTX, thread by thread, or the run of its trail. */
-void step_threads(Result *result, size_t kernel);
-ThreadsOptions result_threads(Result *result, size_t kernel);
+void step_threads(PipelineResult *result, size_t kernel);
+ThreadsOptions result_threads(PipelineResult *result, size_t kernel);
 /* The run of a trail, and nothing else. */
-void step_trail(Result *result, size_t kernel);
+void step_trail(PipelineResult *result, size_t kernel);
 /* Thread barriers, over all paths; of functions that kernels call, with the first kernel. */
-void step_left_out(Result *result, size_t kernel);
-void step_barriers(Result *result, size_t kernel);
+void step_left_out(PipelineResult *result, size_t kernel);
+void step_barriers(PipelineResult *result, size_t kernel);
 /* Findings of rules that were not asked for do not count. */
-void step_rules(Result *result, size_t kernel);
+void step_rules(PipelineResult *result, size_t kernel);
 /* Tasks. Texts of findings name the kernel's own source lines, of a Look; and of the reports of a Result, keeps what is
  * about the buffers with the buffer.id that was asked for, and no kernel that has none. */
 void step_lines(void *look);
@@ -59,21 +59,21 @@ void step_buffer(void *result);
 
 /* ---- project.c ---- */
 /* Which findings count, and how grave they are, by what the project says; nothing without one. */
-void step_project(Result *result, size_t kernel);
+void step_project(PipelineResult *result, size_t kernel);
 /* The same of what was found so far, for those who stop where something counts (CheckOptions.settle); of a Look. */
 void settle_findings(void *look, Verdict *verdict);
 
 /* ---- fingerprints.c ---- */
 /* Gives findings their fingerprints (finding/fingerprint.h): the kernel's own source is read, if it is there. */
-void step_fingerprints(Result *result, size_t kernel);
+void step_fingerprints(PipelineResult *result, size_t kernel);
 /* The same within an attempt (result_attempt). */
-void add_fingerprints(Result *result, size_t kernel);
+void add_fingerprints(PipelineResult *result, size_t kernel);
 
 /* ---- pipeline.c ---- */
 /* Says of a kernel that the time for it (Question.timeout) was up before all of it was looked at. */
-void result_is_late(Result *result, size_t kernel, bool stopped);
+void result_is_late(PipelineResult *result, size_t kernel, bool stopped);
 /* Its time begins (base/deadline.h). */
-void result_starts(const Result *result);
+void result_starts(const PipelineResult *result);
 
 /* ---- row.c ---- */
 /* Kernels that share one global memory, and what was found when they ran on it. */
@@ -88,10 +88,10 @@ typedef struct Row {
 
 /* Runs kernels of these results in a row, on one global memory: of each result kernel `first` and those after it,
  * `most` at most. What it finds goes to their verdicts. */
-void row_run(Row *row, Result *const *results, size_t count, size_t first, size_t most);
+void row_run(Row *row, PipelineResult *const *results, size_t count, size_t first, size_t most);
 /* The same of one kernel without a launch, or not wholly: with memory that is chosen. After row_run: of launches
  * beside the one that was given. */
-void row_run_chosen(Row *row, Result *result, size_t kernel);
+void row_run_chosen(Row *row, PipelineResult *result, size_t kernel);
 void row_free(Row *row);
 
 #endif

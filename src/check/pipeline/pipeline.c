@@ -7,7 +7,7 @@
  * finds, and what it could not look at, to the kernel's verdict. */
 static void check_kernel(void *context) {
     const Look *look = context;
-    Result *result = look->result;
+    PipelineResult *result = look->result;
     const Question *question = &result->question;
     if (deadline_look()) /* of all that is checked at once: there is none left for this one */
         return;
@@ -47,12 +47,12 @@ static void say_too_late(void *context) {
                        look->result->question.timeout);
 }
 
-void result_starts(const Result *result) {
+void result_starts(const PipelineResult *result) {
     const Question *question = &result->question;
     deadline_start(question->timeout, question->stop, question->stop_context);
 }
 
-void result_is_late(Result *result, size_t kernel, bool stopped) {
+void result_is_late(PipelineResult *result, size_t kernel, bool stopped) {
     Look look = {.result = result, .at = kernel};
     result->arena.budget += LAST_WORDS;
     result_attempt(result, stopped ? say_stopped : say_too_late, &look);
@@ -72,7 +72,7 @@ static void set_progress(Question *question, Look *look) {
 }
 
 /* First the whole grid on one memory, if it is not one of a row; then the kernel by itself; then its verdict. */
-static void check_and_close(Result *result, size_t kernel) {
+static void check_and_close(PipelineResult *result, size_t kernel) {
     Question *question = &result->question;
     Verdict *verdict = &result->verdicts[kernel];
     Look look = {.result = result, .at = kernel, .request = verdict->kernel};
@@ -115,7 +115,7 @@ static void check_and_close(Result *result, size_t kernel) {
     result->kind = verdict_worse(result->kind, verdict->kind);
 }
 
-void result_check(Result *result) {
+void result_check(PipelineResult *result) {
     for (size_t i = 0; i < result->count; i++)
         check_and_close(result, i);
     if (result->question.buffer && result->report_count && !*result->problem)

@@ -25,7 +25,7 @@ typedef struct Question {
     size_t argument_count;
     const char *grid;                     /* the same; or NULL */
     const char *block, *cluster, *shared; /* of PTX, the same */
-    PtxGear gear;                         /* of PTX */
+    PtxComputes computes;                 /* of PTX */
     bool volatile_races;                  /* of PTX */
     const char *rules;                    /* whose findings count; NULL: all */
     const char *root;                     /* a folder below which the kernels' own source lies; NULL: none is known */
@@ -57,7 +57,7 @@ typedef struct Question {
 struct Row;
 
 /* What became of it. Where the verdict is an error, there are no functions. */
-typedef struct Result {
+typedef struct PipelineResult {
     Module *module;
     PtxModule *ptx; /* what was asked about is PTX, and `module` has nothing but its text; NULL: it is none */
     const Recording *recording; /* of a run of it, which alone is looked at; NULL: there is none */
@@ -88,32 +88,32 @@ typedef struct Result {
     MembarReport *membar_reports;
     PortReport *ports;
     const Difference *difference; /* of two kernels; NULL: none was asked for */
-} Result;
+} PipelineResult;
 
 /* ---- result.c ---- */
-void result_init(Result *result, Module *module);
+void result_init(PipelineResult *result, Module *module);
 /* Sets what is wrong with what was asked for. Returns false. */
-bool result_fail(Result *result, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool result_fail(PipelineResult *result, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Calls `work` with all memory of the result and of its module bounded; false if it needs more. */
 typedef void Task(void *context);
-bool result_attempt(Result *result, Task *work, void *context);
+bool result_attempt(PipelineResult *result, Task *work, void *context);
 /* The same of several results, and of one arena more (NULL: none). */
-bool results_attempt(Result *const *results, size_t count, Arena *arena, Task *work, void *context);
+bool results_attempt(PipelineResult *const *results, size_t count, Arena *arena, Task *work, void *context);
 /* What is wrong makes it an error. */
-void result_close(Result *result);
-void result_free(Result *result);
+void result_close(PipelineResult *result);
+void result_free(PipelineResult *result);
 
 /* ---- question.c ---- */
 /* Finds the kernels and the launch, or the trail, that are meant. False: something is wrong with them. */
-bool result_ask(Result *result, const Question *question);
+bool result_ask(PipelineResult *result, const Question *question);
 
 /* ---- pipeline.c ---- */
 /* Checks the kernels, and closes the result. */
-void result_check(Result *result);
+void result_check(PipelineResult *result);
 
 /* ---- row.c ---- */
 /* The same of several results, whose launches are made one after the other on one global memory. */
-void results_check(Result *const *results, size_t count);
+void results_check(PipelineResult *const *results, size_t count);
 
 /* ---- functions.c: what is asked without a run ---- */
 typedef struct MembarRequest {
@@ -126,10 +126,10 @@ typedef struct MembarRequest {
     const char *function; /* the only one to look at; NULL: every one with a body */
 } MembarRequest;
 /* Thread barriers of functions; what becomes of kernels on an AMD target; both close the result. */
-void result_membar(Result *result, const MembarRequest *request);
-void result_port(Result *result, const Target *target, const char *kernel);
+void result_membar(PipelineResult *result, const MembarRequest *request);
+void result_port(PipelineResult *result, const Target *target, const char *kernel);
 /* The IR with what thread barriers, or proxy fences, it needs. False: some place could not be found. */
-bool result_emit(Result *result, bool prune, Text *to);
+bool result_emit(PipelineResult *result, bool prune, Text *to);
 
 /* ---- show.c ---- */
 /* What a module is made into, on the way to being run: each stage for people, function by function. */
@@ -140,11 +140,11 @@ bool stage_print(Module *module, Stage stage, Text *to);
 typedef enum ShowWhat { SHOW_STEPS, SHOW_TRACE, SHOW_STATE } ShowWhat;
 /* One run, to be looked at: the one that shows the first finding; without findings, one of the launch that was given,
  * or of a chosen one. `step`: after which the state is shown. False: there is none. */
-bool result_show(Result *result, ShowWhat what, uint64_t step, Text *to);
+bool result_show(PipelineResult *result, ShowWhat what, uint64_t step, Text *to);
 /* Of PTX: what the memory of that name holds at the end of such a run. False: there is none. */
-bool result_show_memory(Result *result, const char *name, Text *to);
+bool result_show_memory(PipelineResult *result, const char *name, Text *to);
 /* Tells, step by step, what the kernels of the results do to global memory in the run that shows the first finding, or
  * in that of a trail; false if that is a run of a single cluster, or there is none. */
-bool results_show_row(Result *const *results, size_t count, Text *to);
+bool results_show_row(PipelineResult *const *results, size_t count, Text *to);
 
 #endif

@@ -5,7 +5,7 @@
 #include "ir/location.h"
 
 /* Whether all was asked that a finding may come from. Else what was not found may be there all the same. */
-static bool asks_all(const Result *result) {
+static bool asks_all(const PipelineResult *result) {
     const Question *question = &result->question;
     return question->lint && !question->lint_only && question->membar && question->global && !question->only_launch &&
            !result->trail &&
@@ -13,7 +13,7 @@ static bool asks_all(const Result *result) {
 }
 
 /* The lines of its own source that a kernel has ops on. */
-static void look_at_lines(Result *result, size_t kernel) {
+static void look_at_lines(PipelineResult *result, size_t kernel) {
     Module *module = result->module;
     const Op *function = result->functions[kernel];
     const Attr *last = NULL;
@@ -28,7 +28,7 @@ static void look_at_lines(Result *result, size_t kernel) {
 }
 
 /* The same of PTX, from .loc. */
-static void look_at_ptx(Result *result, size_t kernel) {
+static void look_at_ptx(PipelineResult *result, size_t kernel) {
     enum { MOST_PLACES = 8 };
     const PtxFunction *function = &result->ptx->functions[result->entries[kernel]];
     PtxPlace places[MOST_PLACES];
@@ -51,7 +51,7 @@ void settle_findings(void *context, Verdict *verdict) {
     project_apply(look->result->question.project, verdict, look->result->module->source->name);
 }
 
-void step_project(Result *result, size_t kernel) {
+void step_project(PipelineResult *result, size_t kernel) {
     Project *project = result->question.project;
     Verdict *verdict = &result->verdicts[kernel];
     if (!project)

@@ -6,12 +6,12 @@
 
 /* ---- Kernels -------------------------------------------------------------------------------------- */
 
-Str result_name(const Result *result, size_t kernel) {
+Str result_name(const PipelineResult *result, size_t kernel) {
     const PtxModule *ptx = result->ptx;
     return ptx ? ptx_name(ptx, ptx->functions[result->entries[kernel]].name) : op_symbol(result->functions[kernel]);
 }
 
-const char *result_names(Result *result) {
+const char *result_names(PipelineResult *result) {
     Text text = {0};
     for (size_t i = 0; i < result->count; i++) {
         text_addf(&text, "%s@", i ? ", " : "");
@@ -20,7 +20,7 @@ const char *result_names(Result *result) {
     return text_keep(&text, &result->arena);
 }
 
-bool result_keep(Result *result, Str name) {
+bool result_keep(PipelineResult *result, Str name) {
     size_t kept = 0;
     if (name.size && name.data[0] == '@')
         name = str_between(name.data + 1, name.data + name.size);
@@ -36,7 +36,7 @@ bool result_keep(Result *result, Str name) {
     return kept > 0;
 }
 
-static bool find_kernels(Result *result) {
+static bool find_kernels(PipelineResult *result) {
     const char *only = result->question.kernel;
     size_t count = program_kernels(result->module, NULL, 0);
     if (!count && result->question.report && !only)
@@ -57,7 +57,7 @@ static bool find_kernels(Result *result) {
 }
 
 /* Functions of PTX that a launch can name; a library that has none is looked at function by function. */
-static bool find_entries(Result *result) {
+static bool find_entries(PipelineResult *result) {
     const char *only = result->question.kernel;
     const PtxModule *ptx = result->ptx;
     result->entries = ARENA_ARRAY(&result->arena, uint32_t, ptx->functions_count + 1);
@@ -73,7 +73,7 @@ static bool find_entries(Result *result) {
 
 /* ---- Launches ------------------------------------------------------------------------------------- */
 
-bool result_set_arguments(Result *result, Launch *launch) {
+bool result_set_arguments(PipelineResult *result, Launch *launch) {
     const Question *question = &result->question;
     for (size_t i = 0; i < question->argument_count; i++) {
         const char *problem = launch_set(&result->arena, launch, question->arguments[i]);
@@ -97,13 +97,13 @@ bool result_set_arguments(Result *result, Launch *launch) {
 
 /* A name that no kernel has is a slip of the finger, and silence about it would make a clean verdict one about another
  * launch. */
-static bool check_names(Result *result, const Launch *given) {
-    Verdict nobody = {.arena = &result->arena};
+static bool check_names(PipelineResult *result, const Launch *given) {
+    Verdict ignored = {.arena = &result->arena};
     size_t found = 0;
     Text names = {0};
     bool *known = ARENA_ARRAY(&result->arena, bool, given->count + 1);
     for (size_t i = 0; i < result->count; i++) {
-        const Program *program = program_compile(result->module, result->functions[i], 0, &nobody);
+        const Program *program = program_compile(result->module, result->functions[i], 0, &ignored);
         for (uint32_t k = 0; program && k < program->parameter_count; k++) {
             text_addf(&names, "%s%s", names.size ? ", " : "", program->parameters[k].name);
             const Argument *argument = launch_find(given, str_of(program->parameters[k].name));
@@ -124,7 +124,7 @@ static bool check_names(Result *result, const Launch *given) {
 
 /* Whether an argument can be what the parameter takes: a number that does not fit would be another one, and memory is
  * no number. */
-static bool fits_parameter(Result *result, const Argument *argument, const Parameter *parameter) {
+static bool fits_parameter(PipelineResult *result, const Argument *argument, const Parameter *parameter) {
     const Type *type = parameter->type ? type_resolve(result->module, parameter->type) : NULL;
     bool number = type && (type->kind == TYPE_INTEGER || type->kind == TYPE_INDEX || type->kind == TYPE_FLOAT);
     bool integer = argument->kind == ARGUMENT_INTEGER, memory = !integer && argument->kind != ARGUMENT_FLOAT;
@@ -149,12 +149,12 @@ static bool fits_parameter(Result *result, const Argument *argument, const Param
     return true;
 }
 
-static bool check_types(Result *result, const Launch *given) {
-    Verdict nobody = {.arena = &result->arena};
+static bool check_types(PipelineResult *result, const Launch *given) {
+    Verdict ignored = {.arena = &result->arena};
     for (size_t i = 0; i < result->count; i++) {
         bool other =
             given->kernel.size && result->count > 1 && !str_equal(op_symbol(result->functions[i]), given->kernel);
-        const Program *program = other ? NULL : program_compile(result->module, result->functions[i], 0, &nobody);
+        const Program *program = other ? NULL : program_compile(result->module, result->functions[i], 0, &ignored);
         for (uint32_t k = 0; program && k < program->parameter_count; k++) {
             const Parameter *parameter = &program->parameters[k];
             const Argument *argument = launch_find(given, str_of(parameter->name));
@@ -166,7 +166,7 @@ static bool check_types(Result *result, const Launch *given) {
     return true;
 }
 
-static bool read_beside(Result *result, const char *path) {
+static bool read_beside(PipelineResult *result, const char *path) {
     const char *problem = NULL;
     result->source = source_read(path, &problem);
     return result->source || result_fail(result, "%s cannot be read: %s", path, problem);
@@ -174,14 +174,14 @@ static bool read_beside(Result *result, const char *path) {
 
 /* K.launch.json, found beside K.ttgir, is about that kernel, whatever the kernel is called there: a compiler may have
  * renamed it. */
-static bool is_beside(const Result *result, const char *path) {
+static bool is_beside(const PipelineResult *result, const char *path) {
     const char *module = result->module->source->name, *dot = strrchr(module, '.');
     size_t size = dot ? (size_t)(dot - module) : strlen(module);
     return strncmp(path, module, size) == 0 && strcmp(path + size, ".launch.json") == 0;
 }
 
 /* A cluster that is run by itself is one of as many devices as the whole grid has. */
-static void count_devices(const Result *result, Launch *launch) {
+static void count_devices(const PipelineResult *result, Launch *launch) {
     unsigned devices = result->question.global_options.devices;
     for (uint32_t i = 0; devices && i < launch->count; i++)
         if (launch->arguments[i].meaning == MEANS_DEVICES)
@@ -189,13 +189,13 @@ static void count_devices(const Result *result, Launch *launch) {
 }
 
 /* What the launch of a module of IR must not say: it has its threads from the module. */
-static bool has_no_threads(Result *result, const Launch *launch) {
+static bool has_no_threads(PipelineResult *result, const Launch *launch) {
     return !(launch->block[0] || launch->cluster[0] || launch->has_shared) ||
            result_fail(result,
                        "a launch says block, cluster and shared memory for PTX only: Triton GPU IR has them itself");
 }
 
-static bool read_launch(Result *result) {
+static bool read_launch(PipelineResult *result) {
     const char *path = result->question.launch;
     Launch given = {.grid = {1, 1, 1}};
     if (!result_set_arguments(result, &given) || !has_no_threads(result, &given) ||
@@ -217,7 +217,7 @@ static bool read_launch(Result *result) {
     return result_set_arguments(result, launch) && has_no_threads(result, launch) && check_types(result, launch);
 }
 
-static bool read_trail(Result *result) {
+static bool read_trail(PipelineResult *result) {
     const char *path = result->question.trail;
     TrailFile *trail = ARENA_NEW(&result->arena, TrailFile);
     if (!read_beside(result, path) || !trail_read(&result->arena, result->source, trail, &result->diagnostics))
@@ -232,14 +232,14 @@ static bool read_trail(Result *result) {
     return true;
 }
 
-const Launch *result_given_launch(const Result *result, size_t kernel) {
+const Launch *result_given_launch(const PipelineResult *result, size_t kernel) {
     const Launch *launch = result->launch;
     bool other =
         launch && result->count > 1 && launch->kernel.size && !str_equal(result_name(result, kernel), launch->kernel);
     return other ? NULL : launch;
 }
 
-const Launch *result_fixed(Result *result) {
+const Launch *result_fixed(PipelineResult *result) {
     const Question *question = &result->question;
     if (!question->argument_count && !question->grid && !question->block && !question->cluster && !question->shared)
         return NULL;
@@ -247,9 +247,9 @@ const Launch *result_fixed(Result *result) {
     return result_set_arguments(result, made) ? made : NULL;
 }
 
-const Launch *result_choose(Result *result, size_t kernel, size_t *count) {
-    Verdict nobody = {.arena = &result->arena};
-    const Program *program = program_compile(result->module, result->functions[kernel], 0, &nobody);
+const Launch *result_choose(PipelineResult *result, size_t kernel, size_t *count) {
+    Verdict ignored = {.arena = &result->arena};
+    const Program *program = program_compile(result->module, result->functions[kernel], 0, &ignored);
     Launch *launches = ARENA_ARRAY(&result->arena, Launch, MOST_CHOSEN);
     const Launch *given = result_given_launch(result, kernel);
     size_t all = program ? choose_launches(program, &result->arena, given, given ? NULL : result_fixed(result),
@@ -267,7 +267,7 @@ const Launch *result_choose(Result *result, size_t kernel, size_t *count) {
 /* ---- The whole of it ------------------------------------------------------------------------------ */
 
 /* Every kernel has a report, even if it cannot be made. */
-static void prepare_reports(Result *result) {
+static void prepare_reports(PipelineResult *result) {
     result->report_count = result->count ? result->count : 1;
     result->reports = ARENA_ARRAY(&result->arena, Report, result->report_count);
     result->traces = ARENA_ARRAY(&result->arena, Trace, result->report_count);
@@ -284,7 +284,7 @@ static void prepare_reports(Result *result) {
 /* ---- PTX ------------------------------------------------------------------------------------------ */
 
 /* A launch names the kernel that it is for; others of the module have none. */
-static bool read_ptx_launch(Result *result) {
+static bool read_ptx_launch(PipelineResult *result) {
     const char *path = result->question.launch;
     Launch *launch = ARENA_NEW(&result->arena, Launch);
     if (!path)
@@ -299,7 +299,7 @@ static bool read_ptx_launch(Result *result) {
     return result_set_arguments(result, launch);
 }
 
-static bool read_ptx_trail(Result *result) {
+static bool read_ptx_trail(PipelineResult *result) {
     const char *path = result->question.trail;
     ThreadsTrail *trail = ARENA_NEW(&result->arena, ThreadsTrail);
     if (!read_beside(result, path) || !threads_trail_read(&result->arena, result->source, trail, &result->diagnostics))
@@ -321,7 +321,7 @@ static bool read_ptx_trail(Result *result) {
 }
 
 /* Whether what was given fits the kernels. */
-static bool check_ptx_launch(Result *result) {
+static bool check_ptx_launch(PipelineResult *result) {
     for (size_t i = 0; i < result->count; i++) {
         ThreadsOptions options = result_threads(result, i);
         if (*result->problem)
@@ -334,7 +334,7 @@ static bool check_ptx_launch(Result *result) {
 }
 
 /* A recording is of one launch of one kernel. */
-static bool ask_recording(Result *result) {
+static bool ask_recording(PipelineResult *result) {
     const Question *question = &result->question;
     bool given = question->launch && !is_beside(result, question->launch);
     if (given || question->argument_count || question->grid || question->block || question->cluster || question->shared)
@@ -346,7 +346,7 @@ static bool ask_recording(Result *result) {
 }
 
 /* Rules read it as it stands: a launch beside it is for those who run it. */
-static bool ask_ptx(Result *result) {
+static bool ask_ptx(PipelineResult *result) {
     const Question *question = &result->question;
     if (question->lint_only && (question->argument_count || question->grid))
         return result_fail(result, "PTX is linted without a launch, and takes no arguments and no grid");
@@ -361,7 +361,7 @@ static bool ask_ptx(Result *result) {
     return (question->trail ? read_ptx_trail(result) : read_ptx_launch(result)) && check_ptx_launch(result);
 }
 
-static bool ask(Result *result) {
+static bool ask(PipelineResult *result) {
     const Question *question = &result->question;
     if (result->ptx)
         return ask_ptx(result);
@@ -370,7 +370,7 @@ static bool ask(Result *result) {
     return find_kernels(result) && (question->trail ? read_trail(result) : read_launch(result));
 }
 
-bool result_ask(Result *result, const Question *question) {
+bool result_ask(PipelineResult *result, const Question *question) {
     result->question = *question;
     if (!ask(result)) {
         result->count = 0;

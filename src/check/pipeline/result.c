@@ -4,18 +4,18 @@
 /* Of what is said; and of one piece of work, beside what the module has already. */
 static const size_t result_budget = (size_t)1 << 30, work_budget = (size_t)2 << 30;
 
-void result_init(Result *result, Module *module) {
-    *result = (Result){.module = module, .problem = ""};
+void result_init(PipelineResult *result, Module *module) {
+    *result = (PipelineResult){.module = module, .problem = ""};
     arena_init(&result->arena, result_budget);
 }
 
-void result_free(Result *result) {
+void result_free(PipelineResult *result) {
     arena_free(&result->arena);
     diagnostics_free(&result->diagnostics);
     source_free(result->source);
 }
 
-bool result_fail(Result *result, const char *format, ...) {
+bool result_fail(PipelineResult *result, const char *format, ...) {
     Text text = {0};
     va_list arguments;
     va_start(arguments, format);
@@ -25,14 +25,14 @@ bool result_fail(Result *result, const char *format, ...) {
     return false;
 }
 
-void result_close(Result *result) {
+void result_close(PipelineResult *result) {
     if (!*result->problem && !result->diagnostics.errors)
         return;
     result->kind = VERDICT_ERROR;
     result->count = result->report_count = 0;
 }
 
-static void set_exhausted(Result *const *results, size_t count, Arena *arena, jmp_buf *exhausted) {
+static void set_exhausted(PipelineResult *const *results, size_t count, Arena *arena, jmp_buf *exhausted) {
     if (arena)
         arena->exhausted = exhausted;
     for (size_t i = 0; i < count; i++) {
@@ -42,7 +42,7 @@ static void set_exhausted(Result *const *results, size_t count, Arena *arena, jm
     }
 }
 
-bool results_attempt(Result *const *results, size_t count, Arena *arena, Task *work, void *context) {
+bool results_attempt(PipelineResult *const *results, size_t count, Arena *arena, Task *work, void *context) {
     jmp_buf exhausted;
     if (setjmp(exhausted)) {
         set_exhausted(results, count, arena, NULL);
@@ -54,6 +54,6 @@ bool results_attempt(Result *const *results, size_t count, Arena *arena, Task *w
     return true;
 }
 
-bool result_attempt(Result *result, Task *work, void *context) {
+bool result_attempt(PipelineResult *result, Task *work, void *context) {
     return results_attempt(&result, 1, NULL, work, context);
 }

@@ -9,7 +9,7 @@ static const size_t row_budget = (size_t)4 << 30;
 /* The kernels that a row is made of, or that a run of one shows. */
 typedef struct RowWork {
     Row *row;
-    Result *const *results;
+    PipelineResult *const *results;
     size_t count;
     size_t first, most; /* kernels of each */
     Text *to;           /* where it is shown */
@@ -20,7 +20,7 @@ typedef struct RowWork {
 
 /* How kernel `kernel` of the result is launched as number `place` of the row, by a trail if there is one; NULL: none
  * said. */
-static const Launch *launch_of(const Result *result, const TrailFile *trail, size_t kernel, size_t place) {
+static const Launch *launch_of(const PipelineResult *result, const TrailFile *trail, size_t kernel, size_t place) {
     if (!trail)
         return result_given_launch(result, kernel);
     bool fits = trail->whole && place < trail->grid.count &&
@@ -35,7 +35,7 @@ static void make_room(const RowWork *work) {
     work->row->kernels = ARENA_ARRAY(&work->row->arena, GlobalKernel, kernels + 1);
 }
 
-static void add_kernel(Row *row, const Result *result, size_t kernel, const Launch *launch, Verdict *verdict) {
+static void add_kernel(Row *row, const PipelineResult *result, size_t kernel, const Launch *launch, Verdict *verdict) {
     row->kernels[row->count++] = (GlobalKernel){
         .module = result->module, .function = result->functions[kernel], .launch = launch, .verdict = verdict};
 }
@@ -60,7 +60,7 @@ static void run_row(void *context) {
     Row *row = work->row;
     make_room(work);
     for (size_t i = 0; i < work->count; i++) {
-        Result *result = work->results[i];
+        PipelineResult *result = work->results[i];
         for (size_t k = work->first; k < result->count && k - work->first < work->most; k++) {
             const Launch *launch = launch_of(result, result->trail, k, row->count);
             if (!launch || launch->chosen)
@@ -70,7 +70,7 @@ static void run_row(void *context) {
             add_kernel(row, result, k, launch, &result->verdicts[k]);
         }
     }
-    const Result *first = work->results[0];
+    const PipelineResult *first = work->results[0];
     row->options = first->question.global_options;
     run(row, first->trail ? &first->trail->grid : NULL);
 }
@@ -82,7 +82,7 @@ static void say_no_memory(void *context) {
                            "global memory was not looked at: that needs more memory than the limit");
 }
 
-void row_run(Row *row, Result *const *results, size_t count, size_t first, size_t most) {
+void row_run(Row *row, PipelineResult *const *results, size_t count, size_t first, size_t most) {
     RowWork work = {.row = row, .results = results, .count = count, .first = first, .most = most};
     arena_init(&row->arena, row_budget);
     if (results_attempt(results, count, &row->arena, run_row, &work))
@@ -98,7 +98,7 @@ void row_run(Row *row, Result *const *results, size_t count, size_t first, size_
 
 static void run_chosen(void *context) {
     const RowWork *work = context;
-    Result *result = work->results[0];
+    PipelineResult *result = work->results[0];
     Row *row = work->row;
     size_t count;
     Launch given = {.grid = {0, 0, 0}};
@@ -114,7 +114,7 @@ static void run_chosen(void *context) {
                             row->check, row->chosen);
 }
 
-void row_run_chosen(Row *row, Result *result, size_t kernel) {
+void row_run_chosen(Row *row, PipelineResult *result, size_t kernel) {
     RowWork work = {.row = row, .results = &result, .count = 1, .first = kernel, .most = 1};
     if (!row->check)
         arena_init(&row->arena, row_budget);
@@ -134,7 +134,7 @@ void row_free(Row *row) {
 /* ---- Recordings ----------------------------------------------------------------------------------- */
 
 /* Each is of one kernel. */
-static bool are_recordings(Result *const *results, size_t count) {
+static bool are_recordings(PipelineResult *const *results, size_t count) {
     bool all = count > 1;
     for (size_t i = 0; i < count; i++)
         all &= results[i]->recording && results[i]->count == 1 && !*results[i]->problem;
@@ -146,7 +146,7 @@ static void check_recordings(void *context) {
     RecordedLaunch *launches = ARENA_ARRAY(&work->row->arena, RecordedLaunch, work->count);
     ThreadsOptions *options = ARENA_ARRAY(&work->row->arena, ThreadsOptions, work->count);
     for (size_t i = 0; i < work->count; i++) {
-        Result *result = work->results[i];
+        PipelineResult *result = work->results[i];
         options[i] = result_threads(result, 0);
         launches[i] = (RecordedLaunch){.module = result->ptx,
                                        .entry = result->entries[0],
@@ -160,7 +160,7 @@ static void check_recordings(void *context) {
         work->results[i]->together = launches[i].together;
 }
 
-static void run_recordings(Row *row, Result *const *results, size_t count) {
+static void run_recordings(Row *row, PipelineResult *const *results, size_t count) {
     RowWork work = {.row = row, .results = results, .count = count};
     arena_init(&row->arena, row_budget);
     if (results_attempt(results, count, &row->arena, check_recordings, &work))
@@ -171,7 +171,7 @@ static void run_recordings(Row *row, Result *const *results, size_t count) {
     }
 }
 
-void results_check(Result *const *results, size_t count) {
+void results_check(PipelineResult *const *results, size_t count) {
     Row row = {0};
     bool ready = count > 0;
     if (are_recordings(results, count)) {
@@ -201,42 +201,42 @@ void results_check(Result *const *results, size_t count) {
 /* ---- Step by step --------------------------------------------------------------------------------- */
 
 /* A run of the whole grid that is to be told, and what its schedule is called. */
-typedef struct Shown {
+typedef struct RowShown {
     const TrailFile *trail;
     const char *schedule;
-} Shown;
+} RowShown;
 
 /* That of the trail, or of the first finding that has a witness; no trail: that is one of a single cluster. */
-static Shown find_shown(const RowWork *work) {
+static RowShown find_shown(const RowWork *work) {
     const TrailFile *given = work->results[0]->trail;
     TrailFile *trail = ARENA_NEW(&work->row->arena, TrailFile);
     if (given)
-        return (Shown){given->whole ? given : NULL, "the schedule of the trail"};
+        return (RowShown){given->whole ? given : NULL, "the schedule of the trail"};
     for (size_t i = 0; i < work->count; i++)
         for (size_t k = 0; !work->results[i]->ptx && k < work->results[i]->count; k++) {
             const Verdict *verdict = &work->results[i]->verdicts[k];
             for (size_t n = 0; n < verdict->finding_count; n++) {
                 const Finding *finding = &verdict->findings[n];
                 if (grid_trail_read_text(&work->row->arena, finding->witness, trail))
-                    return (Shown){trail, finding->schedule};
+                    return (RowShown){trail, finding->schedule};
                 if (*finding->witness)
-                    return (Shown){NULL, ""};
+                    return (RowShown){NULL, ""};
             }
         }
-    return (Shown){NULL, ""};
+    return (RowShown){NULL, ""};
 }
 
 /* The kernels of the trail, each with a verdict that is not read; false if they are others. */
 static bool add_shown(const RowWork *work, const TrailFile *trail) {
     Row *row = work->row;
-    Verdict *nobody = ARENA_NEW(&row->arena, Verdict);
-    nobody->arena = &row->arena;
+    Verdict *ignored = ARENA_NEW(&row->arena, Verdict);
+    ignored->arena = &row->arena;
     make_room(work);
     for (size_t i = 0; i < work->count; i++)
         for (size_t k = 0; k < work->results[i]->count; k++) {
             const Launch *launch = launch_of(work->results[i], trail, k, row->count);
             if (launch)
-                add_kernel(row, work->results[i], k, launch, nobody);
+                add_kernel(row, work->results[i], k, launch, ignored);
         }
     return row->count == trail->grid.count;
 }
@@ -244,7 +244,7 @@ static bool add_shown(const RowWork *work, const TrailFile *trail) {
 static void show_row(void *context) {
     RowWork *work = context;
     Row *row = work->row;
-    Shown what = find_shown(work);
+    RowShown what = find_shown(work);
     if (!what.trail || !add_shown(work, what.trail))
         return;
     row->options = work->results[0]->question.global_options;
@@ -255,7 +255,7 @@ static void show_row(void *context) {
     work->shown = true;
 }
 
-bool results_show_row(Result *const *results, size_t count, Text *to) {
+bool results_show_row(PipelineResult *const *results, size_t count, Text *to) {
     Row row = {0};
     RowWork work = {.row = &row, .results = results, .count = count, .to = to};
     arena_init(&row.arena, row_budget);

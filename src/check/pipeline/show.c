@@ -7,8 +7,8 @@
 #include "machine/tile/launch/choose.h"
 #include "model/flow/print.h"
 
-typedef struct Show {
-    Result *result;
+typedef struct PipelineShow {
+    PipelineResult *result;
     ShowWhat what;
     uint64_t step; /* SHOW_STATE: after which */
     Text *out;
@@ -18,13 +18,13 @@ typedef struct Show {
     Timeline *timeline;
     Text tables; /* SHOW_STATE */
     bool shown;
-} Show;
+} PipelineShow;
 
 /* ---- Which run ------------------------------------------------------------------------------------ */
 
 /* The trail of the first finding that has one; for the race engine's tables, of one that it watches. */
-static bool find_witness(Show *show, size_t *kernel) {
-    Result *result = show->result;
+static bool find_witness(PipelineShow *show, size_t *kernel) {
+    PipelineResult *result = show->result;
     for (size_t i = 0; i < result->count; i++)
         for (size_t k = 0; k < result->verdicts[i].finding_count; k++) {
             const char *witness = result->verdicts[i].findings[k].witness;
@@ -39,14 +39,14 @@ static bool find_witness(Show *show, size_t *kernel) {
 }
 
 /* The launch to look at, where none goes wrong: the one that was given, or one of those that are chosen. */
-static const Launch *find_launch(Result *result) {
+static const Launch *find_launch(PipelineResult *result) {
     const Launch *given = result_given_launch(result, 0);
     size_t count = 0;
     const Launch *chosen = given ? NULL : result_choose(result, 0, &count);
     return count ? &chosen[(usual_launches(chosen, count) - 1) / 2] : given; /* neither the shortest nor the longest */
 }
 
-static bool find_run(Show *show, size_t *kernel) {
+static bool find_run(PipelineShow *show, size_t *kernel) {
     const CheckOptions *options = &show->result->question.runs;
     *kernel = 0;
     if (show->result->trail) {
@@ -67,7 +67,7 @@ static bool find_run(Show *show, size_t *kernel) {
 /* ---- Showing it ----------------------------------------------------------------------------------- */
 
 /* Which run it is. */
-static void add_head(Show *show, const Machine *machine) {
+static void add_head(PipelineShow *show, const Machine *machine) {
     text_addf(show->out, "@");
     text_add_plain(show->out, str_of(machine->program->name));
     text_addf(show->out, ", ");
@@ -78,7 +78,7 @@ static void add_head(Show *show, const Machine *machine) {
 }
 
 static void attach(void *context, Machine *machine) {
-    Show *show = context;
+    PipelineShow *show = context;
     if (show->what == SHOW_TRACE) {
         show->timeline = timeline_create(&show->result->arena, machine);
         machine->observe = timeline_observe;
@@ -91,8 +91,8 @@ static void attach(void *context, Machine *machine) {
     }
 }
 
-static void draw(Show *show, const Machine *machine, RunEnd end) {
-    Result *result = show->result;
+static void draw(PipelineShow *show, const Machine *machine, RunEnd end) {
+    PipelineResult *result = show->result;
     Trace trace = {.file = result->module->source->name,
                    .kernel = machine->program->name,
                    .launch = launch_text(show->rerun.launch, &result->arena)};
@@ -101,9 +101,9 @@ static void draw(Show *show, const Machine *machine, RunEnd end) {
 }
 
 static void show_run(void *context) {
-    Show *show = context;
-    Result *result = show->result;
-    Verdict nobody = {.arena = &result->arena};
+    PipelineShow *show = context;
+    PipelineResult *result = show->result;
+    Verdict ignored = {.arena = &result->arena};
     size_t kernel;
     Machine *machine;
     bool whole = result->trail && result->trail->whole;
@@ -112,7 +112,7 @@ static void show_run(void *context) {
     show->rerun.global = result->question.shows_global && show->what == SHOW_STEPS;
     show->rerun.state = show->what == SHOW_STATE ? &show->tables : NULL;
     show->rerun.state_step = show->step;
-    RunEnd end = check_rerun(result->module, result->functions[kernel], &show->rerun, attach, show, &nobody, &machine);
+    RunEnd end = check_rerun(result->module, result->functions[kernel], &show->rerun, attach, show, &ignored, &machine);
     show->shown = machine != NULL && (show->what != SHOW_STATE || show->tables.size);
     if (!show->shown)
         return;
@@ -129,7 +129,7 @@ static void show_run(void *context) {
 /* ---- PTX ------------------------------------------------------------------------------------------ */
 
 /* The kernel whose run it is: the first that something was found of. */
-static bool show_threads(Result *result, const ThreadsShow *show) {
+static bool show_threads(PipelineResult *result, const ThreadsShow *show) {
     size_t kernel = 0;
     const char *problem;
     while (kernel + 1 < result->count && !result->verdicts[kernel].finding_count)
@@ -141,12 +141,12 @@ static bool show_threads(Result *result, const ThreadsShow *show) {
                         &problem);
 }
 
-bool result_show_memory(Result *result, const char *name, Text *to) {
+bool result_show_memory(PipelineResult *result, const char *name, Text *to) {
     return result->ptx && show_threads(result, &(ThreadsShow){.memory = name, .to = to});
 }
 
-bool result_show(Result *result, ShowWhat what, uint64_t step, Text *to) {
-    Show show = {.result = result, .what = what, .step = step, .out = to};
+bool result_show(PipelineResult *result, ShowWhat what, uint64_t step, Text *to) {
+    PipelineShow show = {.result = result, .what = what, .step = step, .out = to};
     if (result->ptx)
         return what != SHOW_STATE && show_threads(result, &(ThreadsShow){.steps = what == SHOW_STEPS,
                                                                          .global = result->question.shows_global,
@@ -161,13 +161,13 @@ bool result_show(Result *result, ShowWhat what, uint64_t step, Text *to) {
 
 /* ---- Stages --------------------------------------------------------------------------------------- */
 
-typedef struct Printing {
-    Result *result;
+typedef struct ShowPrinting {
+    PipelineResult *result;
     Stage stage;
     Text *to;
-} Printing;
+} ShowPrinting;
 
-static void print_program(const Printing *printing, const Op *function) {
+static void print_program(const ShowPrinting *printing, const Op *function) {
     Verdict verdict = {.arena = &printing->result->arena};
     const Program *program = program_compile(printing->result->module, function, 0, &verdict);
     if (program && printing->stage == STAGE_SLICE)
@@ -179,7 +179,7 @@ static void print_program(const Printing *printing, const Op *function) {
 }
 
 static void print_stage(void *context) {
-    const Printing *printing = context;
+    const ShowPrinting *printing = context;
     Module *module = printing->result->module;
     bool flow = printing->stage == STAGE_FLOW;
     size_t count = flow ? membar_functions(module, NULL, 0) : program_kernels(module, NULL, 0);
@@ -201,9 +201,9 @@ static void print_stage(void *context) {
 }
 
 bool stage_print(Module *module, Stage stage, Text *to) {
-    Result result;
+    PipelineResult result;
     result_init(&result, module);
-    bool enough = result_attempt(&result, print_stage, &(Printing){&result, stage, to});
+    bool enough = result_attempt(&result, print_stage, &(ShowPrinting){&result, stage, to});
     result_free(&result);
     return enough;
 }

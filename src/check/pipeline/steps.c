@@ -16,13 +16,13 @@
 /* ---- The IR and the launches ---------------------------------------------------------------------- */
 
 /* What is known of the launch: a file's, or only what the command line says, which leaves the rest open. */
-static const Launch *lint_launch(Result *result, size_t kernel) {
+static const Launch *lint_launch(PipelineResult *result, size_t kernel) {
     const Launch *given = result_given_launch(result, kernel);
     return given ? given : result_fixed(result);
 }
 
 /* The releases of Triton that lower the IR, by the user's or the launch's word; 0: not named. */
-static ReleaseSet named_releases(Result *result, size_t kernel) {
+static ReleaseSet named_releases(PipelineResult *result, size_t kernel) {
     const Launch *launch = lint_launch(result, kernel);
     return result->question.releases || !launch ? result->question.releases : releases_named(launch->triton);
 }
@@ -33,7 +33,7 @@ static const LoadLog *find_loads(void *context, uint64_t cluster) {
     return global_check_loads(look->result->rows[look->at]->check, look->result->places[look->at], cluster);
 }
 
-void step_lint(Result *result, size_t kernel) {
+void step_lint(PipelineResult *result, size_t kernel) {
     if (result->ptx) {
         ptx_lint(result->ptx, result->entries[kernel], kernel == 0, result->question.target, &result->verdicts[kernel]);
         return;
@@ -52,7 +52,7 @@ void step_lint(Result *result, size_t kernel) {
 }
 
 /* Runs every cluster of the launches, and makes the report, if one is wanted. */
-static void run_clusters(Result *result, size_t kernel, const CheckOptions *options) {
+static void run_clusters(PipelineResult *result, size_t kernel, const CheckOptions *options) {
     Verdict *verdict = &result->verdicts[kernel];
     if (!result->question.report) {
         check_runs(result->module, result->functions[kernel], options, verdict);
@@ -64,7 +64,7 @@ static void run_clusters(Result *result, size_t kernel, const CheckOptions *opti
     report->module = result->question.module;
 }
 
-void step_runs(Result *result, size_t kernel) {
+void step_runs(PipelineResult *result, size_t kernel) {
     const GlobalCheck *grid = result->rows[kernel] ? result->rows[kernel]->check : NULL;
     Look look = {.result = result, .at = kernel};
     CheckOptions options = result->question.runs;
@@ -92,7 +92,7 @@ void step_runs(Result *result, size_t kernel) {
 
 /* ---- PTX ------------------------------------------------------------------------------------------ */
 
-ThreadsOptions result_threads(Result *result, size_t kernel) {
+ThreadsOptions result_threads(PipelineResult *result, size_t kernel) {
     static const ThreadsOrders orders[] = {
         [SCHEDULES_DIRECTED] = ORDERS_DIRECTED, [SCHEDULES_EAGER] = ORDERS_EAGER,
         [SCHEDULES_LAZY] = ORDERS_LAZY,         [SCHEDULES_ROUND_ROBIN] = ORDERS_ROUND_ROBIN,
@@ -104,7 +104,7 @@ ThreadsOptions result_threads(Result *result, size_t kernel) {
                             .only_launch = question->only_launch,
                             .volatile_races = question->volatile_races ||
                                               (result->threads_trail && result->threads_trail->volatile_races),
-                            .gear = question->gear,
+                            .computes = question->computes,
                             .budget = question->runs.budget,
                             .seed = question->runs.seed,
                             .orders = orders[question->runs.choice],
@@ -118,7 +118,7 @@ ThreadsOptions result_threads(Result *result, size_t kernel) {
                             .context = question->runs.context};
 }
 
-void step_threads(Result *result, size_t kernel) {
+void step_threads(PipelineResult *result, size_t kernel) {
     ThreadsOptions options = result_threads(result, kernel);
     if (result->recording && options.trail && options.trail->beside && !result->together)
         verdict_incomplete(&result->verdicts[kernel], "", 0,
@@ -129,8 +129,8 @@ void step_threads(Result *result, size_t kernel) {
     else if (result->recording)
         recording_check(result->ptx, result->entries[kernel], result->recording, &options, &result->verdicts[kernel]);
     else if (result->question.report)
-        portrait_report(result->ptx, result->entries[kernel], &options, &result->verdicts[kernel],
-                        &result->reports[kernel], &result->traces[kernel]);
+        trace_report_report(result->ptx, result->entries[kernel], &options, &result->verdicts[kernel],
+                            &result->reports[kernel], &result->traces[kernel]);
     else
         threads_check(result->ptx, result->entries[kernel], &options, &result->verdicts[kernel]);
 }
@@ -146,7 +146,7 @@ static bool writes_global(Module *module, const Op *op) {
     return false;
 }
 
-void step_left_out(Result *result, size_t kernel) {
+void step_left_out(PipelineResult *result, size_t kernel) {
     for (const Op *op = module_first_op(result->module); op; op = op_next_in_walk(op, NULL)) {
         if (!writes_global(result->module, op))
             continue;
@@ -157,7 +157,7 @@ void step_left_out(Result *result, size_t kernel) {
 
 /* ---- A trail -------------------------------------------------------------------------------------- */
 
-static void replay(Result *result, size_t kernel) {
+static void replay(PipelineResult *result, size_t kernel) {
     const char *problem = check_replay(result->module, result->functions[kernel], &result->trail->rerun,
                                        result->source->name, &result->verdicts[kernel]);
     if (problem)
@@ -165,7 +165,7 @@ static void replay(Result *result, size_t kernel) {
 }
 
 /* That of a whole grid has been run before; this says whether it could be. */
-static void judge_grid(Result *result, size_t kernel) {
+static void judge_grid(PipelineResult *result, size_t kernel) {
     const Row *row = result->rows[kernel];
     if (!row || row->count != result->trail->grid.count)
         result_fail(result, "the trail does not fit: it is for other kernels, or for several in a row");
@@ -173,7 +173,7 @@ static void judge_grid(Result *result, size_t kernel) {
         result_fail(result, "the trail does not fit this kernel: it cannot be run in that order");
 }
 
-void step_trail(Result *result, size_t kernel) {
+void step_trail(PipelineResult *result, size_t kernel) {
     if (result->trail->whole)
         judge_grid(result, kernel);
     else
@@ -182,7 +182,7 @@ void step_trail(Result *result, size_t kernel) {
 
 /* ---- Thread barriers ------------------------------------------------------------------------------ */
 
-void step_barriers(Result *result, size_t kernel) {
+void step_barriers(PipelineResult *result, size_t kernel) {
     Module *module = result->module;
     Verdict *verdict = &result->verdicts[kernel];
     bool summary = result->question.membar_summary;
@@ -212,7 +212,7 @@ static int by_id(const void *a, const void *b) {
 }
 
 /* "; there is 0, 1, 8", or nothing if there is none. */
-static const char *list_ids(Result *result) {
+static const char *list_ids(PipelineResult *result) {
     int64_t ids[MOST_IDS];
     size_t count = 0;
     Text text = {0};
@@ -228,7 +228,7 @@ static const char *list_ids(Result *result) {
 }
 
 void step_buffer(void *context) {
-    Result *result = context;
+    PipelineResult *result = context;
     size_t kept = 0;
     for (size_t i = 0; i < result->report_count; i++)
         if (report_keep_buffer(&result->arena, &result->reports[i], *result->question.buffer)) {
@@ -243,7 +243,7 @@ void step_buffer(void *context) {
 
 /* ---- What was asked for --------------------------------------------------------------------------- */
 
-void step_rules(Result *result, size_t kernel) {
+void step_rules(PipelineResult *result, size_t kernel) {
     const char *rules = result->question.rules;
     Verdict *verdict = &result->verdicts[kernel];
     for (size_t i = 0; rules && i < verdict->finding_count; i++) {
@@ -257,7 +257,7 @@ void step_rules(Result *result, size_t kernel) {
 
 void step_scope(void *context) {
     const Look *look = context;
-    Result *result = look->result;
+    PipelineResult *result = look->result;
     Verdict *verdict = &result->verdicts[look->at];
     if (!result->question.lint_only)
         verdict_require(verdict, result->question.required);

@@ -7,7 +7,7 @@
 #include "base/pointers.h"
 #include "ir/op.h"
 #include "model/effect/effect.h"
-#include "model/flow/handed.h"
+#include "model/flow/forwarded.h"
 #include "model/flow/origin.h"
 
 enum { MOST_MARKS = 1 << 14, MOST_COPIES = 512, MOST_RINGS = 64, VISITS_BEFORE_WIDENING = 40 };
@@ -32,10 +32,10 @@ typedef struct Happening {
 } Happening;
 
 /* An op that copies, and the queue that it is on. */
-typedef struct Copy {
+typedef struct CounterCopy {
     const Op *op;
     AmdQueue queue;
-} Copy;
+} CounterCopy;
 
 /* What becomes of tokens on the way out of a piece. */
 typedef struct Hand {
@@ -44,13 +44,13 @@ typedef struct Hand {
     bool later;         /* after those that are not */
 } Hand;
 
-typedef struct Piece {
+typedef struct CounterPiece {
     uint32_t first, count; /* of its happenings */
     uint32_t first_hand, hand_count;
     uint32_t visits;
     bool reached;
     Distance *input;
-} Piece;
+} CounterPiece;
 
 struct Counters {
     Module *module;
@@ -62,11 +62,11 @@ struct Counters {
     Pointers used;                   /* tokens that are operands of something */
     Happening *happenings;
     uint32_t happening_count, happening_capacity;
-    Piece *pieces;
+    CounterPiece *pieces;
     uint32_t *piece_of; /* by number of an op */
     Hand *hands;
     uint32_t hand_count, hand_capacity;
-    Copy *copies;
+    CounterCopy *copies;
     uint32_t copy_count, copy_capacity;
     uint32_t token_count, group_count; /* groups: how many commits back is looked */
     uint32_t marks, first_group, first_store, first_copy, first_ring;
@@ -195,7 +195,8 @@ static uint32_t number_copy(Counters *counters, const Op *op, const AmdCount *co
                                                                 : QUEUE_NONE;
     if (queue == QUEUE_NONE)
         return NO_NUMBER;
-    *ARENA_PUSH(counters->arena, counters->copies, counters->copy_count, counters->copy_capacity) = (Copy){op, queue};
+    *ARENA_PUSH(counters->arena, counters->copies, counters->copy_count, counters->copy_capacity) =
+        (CounterCopy){op, queue};
     return counters->copy_count - 1;
 }
 
@@ -267,10 +268,10 @@ static void note_happenings(Counters *counters) {
 
 /* ---- Tokens that are handed on -------------------------------------------------------------------- */
 
-typedef struct Handing {
+typedef struct CounterHanding {
     Counters *counters;
     const Op *control, *end;
-} Handing;
+} CounterHanding;
 
 static bool has_operand(const Op *op, const Value *value) {
     for (uint32_t i = 0; i < op->operand_count; i++)
@@ -279,9 +280,9 @@ static bool has_operand(const Op *op, const Value *value) {
     return false;
 }
 
-static void note_hand(void *context, Handed how, const Value *from, const Value *to) {
+static void note_hand(void *context, Forwarded how, const Value *from, const Value *to) {
     (void)how;
-    const Handing *handing = context;
+    const CounterHanding *handing = context;
     Counters *counters = handing->counters;
     uint32_t source = pointers_get(&counters->tokens, from), target = pointers_get(&counters->tokens, to);
     if (source == NO_NUMBER || target == NO_NUMBER)
@@ -300,13 +301,13 @@ static void note_hands(Counters *counters) {
     Flow *flow = &counters->flow;
     for (uint32_t p = 0; p < flow->piece_count; p++) {
         const FlowPiece *piece = &flow->pieces[p];
-        Piece *here = &counters->pieces[p];
+        CounterPiece *here = &counters->pieces[p];
         here->first_hand = counters->hand_count;
         if (!piece->count || !counters->token_count)
             continue;
         const Op *end = flow->ops[piece->first + piece->count - 1].op;
         const Op *control = flow_branches(end) || op_successor_count(end) ? end : op_parent(end);
-        Handing handing = {counters, control, end};
+        CounterHanding handing = {counters, control, end};
         if (control)
             op_hands_on(control, note_hand, &handing);
         here->hand_count = counters->hand_count - here->first_hand;
@@ -319,7 +320,7 @@ static bool leads_to(const Counters *counters, const FlowEdge *edge, const Block
 }
 
 /* From `state` to scratch, which is all that a token is under its new names. */
-static void hand_on(Counters *counters, const Piece *piece, const FlowEdge *edge, const Distance *state) {
+static void hand_on(Counters *counters, const CounterPiece *piece, const FlowEdge *edge, const Distance *state) {
     Distance *out = counters->scratch;
     memcpy(out, state, counters->marks * sizeof *out);
     for (int later = 0; later < 2; later++) {
@@ -355,7 +356,7 @@ static void issue(Counters *counters, const Happening *happening, Distance *stat
             go_on(&state[counters->first_ring + i], happening->counts[QUEUE_TENSOR]);
 }
 
-static void go_round(Counters *counters, const Happening *happening, Distance *state) {
+static void go_around(Counters *counters, const Happening *happening, Distance *state) {
     Distance *ring = state + counters->first_ring + happening->ring * RING_MARKS, *stages = ring + 1;
     Distance *open = &ring[0];
     if (!happening->starts) {
@@ -429,7 +430,7 @@ static void go_over(Counters *counters, const Happening *happening, Distance *st
     if (happening->copy != NO_NUMBER)
         start_copy(counters, happening->copy, state);
     if (happening->ring != NO_NUMBER)
-        go_round(counters, happening, state);
+        go_around(counters, happening, state);
     if (happening->wait.queue != QUEUE_NONE || happening->unsettles)
         settle(counters, happening, state);
     if (!flow_branches(happening->op))
@@ -440,7 +441,7 @@ static void go_over(Counters *counters, const Happening *happening, Distance *st
 
 /* Adds what comes over an edge; whether that changed anything. */
 static bool arrive(Counters *counters, const FlowEdge *edge, bool other_waves) {
-    Piece *to = &counters->pieces[edge->to];
+    CounterPiece *to = &counters->pieces[edge->to];
     bool changed = !to->reached;
     to->reached = true;
     counters->work += counters->marks;
@@ -456,7 +457,7 @@ static bool arrive(Counters *counters, const FlowEdge *edge, bool other_waves) {
 
 /* Goes through a piece and to those behind it; the first one before `next` that has to be looked at again. */
 static uint32_t go_through(Counters *counters, uint32_t number, bool *waiting, uint32_t next) {
-    Piece *piece = &counters->pieces[number];
+    CounterPiece *piece = &counters->pieces[number];
     const FlowPiece *flow = &counters->flow.pieces[number];
     const Op *end = flow->count ? counters->flow.ops[flow->first + flow->count - 1].op : NULL;
     bool other_waves = op_is_control(end, CONTROL_PARTITIONS);
@@ -490,7 +491,7 @@ static void run_to_end(Counters *counters, const Op *function) {
     bool *waiting = ARENA_ARRAY(counters->arena, bool, count + 1);
     uint32_t next = count;
     for (uint32_t p = count; p-- > 0;) {
-        Piece *piece = &counters->pieces[p];
+        CounterPiece *piece = &counters->pieces[p];
         piece->input = arena_alloc(counters->arena, (size_t)(counters->marks + 1) * sizeof *piece->input);
         for (uint32_t mark = 0; mark < counters->marks; mark++)
             piece->input[mark] = none;
@@ -521,7 +522,7 @@ Counters *counters_of(Module *module, const Op *function, const Target *target, 
                            .rings = {.arena = arena},
                            .used = {.arena = arena},
                            .piece = FLOW_NONE};
-    counters->pieces = ARENA_ARRAY(arena, Piece, counters->flow.piece_count + 1);
+    counters->pieces = ARENA_ARRAY(arena, CounterPiece, counters->flow.piece_count + 1);
     counters->piece_of = ARENA_ARRAY(arena, uint32_t, counters->flow.op_count + 1);
     number_tokens(counters, function);
     note_happenings(counters);
@@ -557,7 +558,7 @@ static bool go_to(Counters *counters, const Op *op) {
     if (counters->problem || number == NO_NUMBER)
         return false;
     uint32_t piece = counters->piece_of[number];
-    const Piece *there = &counters->pieces[piece];
+    const CounterPiece *there = &counters->pieces[piece];
     if (!there->reached)
         return false;
     bool passed = counters->piece == piece && counters->at > 0 &&

@@ -10,25 +10,25 @@ enum { MOST_UNKNOWN = 32 /* names of ops that are not in the table; others count
 
 /* ---- Ops ------------------------------------------------------------------------------------------ */
 
-typedef struct Group {
-    PortOp told;
+typedef struct PortGroup {
+    PortOp reported;
     uint32_t *lines, line_count, line_capacity;
-} Group;
+} PortGroup;
 
-typedef struct Groups {
+typedef struct PortGroups {
     Port *port;
-    Group items[OP_MOST + MOST_UNKNOWN];
+    PortGroup items[OP_MOST + MOST_UNKNOWN];
     uint32_t count;
     uint32_t of_row[OP_MOST]; /* number of its group from 1; 0: none yet */
     uint32_t unknown[MOST_UNKNOWN], unknown_count;
-} Groups;
+} PortGroups;
 
-static uint32_t add_group(Groups *groups, const Op *op) {
+static uint32_t add_group(PortGroups *groups, const Op *op) {
     Arena *arena = groups->port->words.arena;
     AmdForm form = amd_form_of(op, groups->port->target);
     Str name = op->row ? op->row->name : op->name;
     bool known = form.class != AMD_NOTHING;
-    groups->items[groups->count].told = (PortOp){
+    groups->items[groups->count].reported = (PortOp){
         .op = arena_copy(arena, name.data, name.size),
         .class = known ? amd_class_name(form.class) : "not known",
         .form = arena_copy(arena, form.form.data ? form.form.data : "", form.form.size),
@@ -38,9 +38,9 @@ static uint32_t add_group(Groups *groups, const Op *op) {
     return groups->count++;
 }
 
-static uint32_t unknown_group(Groups *groups, const Op *op) {
+static uint32_t unknown_group(PortGroups *groups, const Op *op) {
     for (uint32_t i = 0; i < groups->unknown_count; i++)
-        if (str_is(op->name, groups->items[groups->unknown[i]].told.op))
+        if (str_is(op->name, groups->items[groups->unknown[i]].reported.op))
             return groups->unknown[i];
     if (groups->unknown_count == MOST_UNKNOWN)
         return groups->unknown[MOST_UNKNOWN - 1];
@@ -48,7 +48,7 @@ static uint32_t unknown_group(Groups *groups, const Op *op) {
 }
 
 /* NO_NUMBER: the op needs no form of its own. */
-static uint32_t group_of(Groups *groups, const Op *op) {
+static uint32_t group_of(PortGroups *groups, const Op *op) {
     if (!op->row)
         return unknown_group(groups, op);
     bool plain = !*op->row->amd && !op_has_effect(groups->port->module, op, EFFECT_ANYTHING, GROUP_NONE);
@@ -60,16 +60,16 @@ static uint32_t group_of(Groups *groups, const Op *op) {
     return *number - 1;
 }
 
-static void count_op(PortReport *report, const Group *group) {
-    const char *class = group->told.class;
+static void count_op(PortReport *report, const PortGroup *group) {
+    const char *class = group->reported.class;
     report->exact += strcmp(class, amd_class_name(AMD_EXACT)) == 0;
     report->staged += strcmp(class, amd_class_name(AMD_STAGE)) == 0;
     report->none += strcmp(class, amd_class_name(AMD_NONE)) == 0;
     report->unknown += strcmp(class, "not known") == 0;
 }
 
-static void tell_ops(Port *port, PortReport *report) {
-    Groups *groups = ARENA_NEW(port->words.arena, Groups);
+static void report_ops(Port *port, PortReport *report) {
+    PortGroups *groups = ARENA_NEW(port->words.arena, PortGroups);
     groups->port = port;
     const Op *function = port->function;
     for (const Op *op = op_next_in_walk(function, function); op; op = op_next_in_walk(op, function)) {
@@ -78,14 +78,14 @@ static void tell_ops(Port *port, PortReport *report) {
             report->plain++;
             continue;
         }
-        Group *group = &groups->items[number];
+        PortGroup *group = &groups->items[number];
         *ARENA_PUSH(port->words.arena, group->lines, group->line_count, group->line_capacity) =
             op_line(port->module, op);
         count_op(report, group);
     }
     PortOp *ops = ARENA_ARRAY(port->words.arena, PortOp, groups->count + 1);
     for (uint32_t i = 0; i < groups->count; i++) {
-        ops[i] = groups->items[i].told;
+        ops[i] = groups->items[i].reported;
         ops[i].lines = groups->items[i].lines;
         ops[i].line_count = groups->items[i].line_count;
     }
@@ -104,7 +104,7 @@ static void place_wait(Port *port, const Op *op, PortWait *wait) {
     wait->ir_line = place.ir_line;
 }
 
-static void tell_mmas(Port *port, PortReport *report) {
+static void report_mmas(Port *port, PortReport *report) {
     uint32_t count = 0, capacity = 0;
     PortMma *mmas = NULL, mma;
     for (const Op *op = port->function; op && !port->native; op = op_next_in_walk(op, port->function)) {
@@ -122,7 +122,7 @@ static void tell_mmas(Port *port, PortReport *report) {
     report->mma_count = count;
 }
 
-static void tell_waits(Port *port, PortReport *report) {
+static void report_waits(Port *port, PortReport *report) {
     uint32_t count = 0, capacity = 0;
     PortWait *waits = NULL, wait;
     for (const Op *op = port->function; op; op = op_next_in_walk(op, port->function)) {
@@ -157,13 +157,13 @@ PortReport port_report(Arena *arena, Module *module, const Op *function, const T
                          .warp_threads = module_warp_threads(function, 0),
                          .shared_bytes = shared && shared->kind == ATTR_INTEGER ? shared->integer : -1,
                          .shared_limit = target->shared_bytes};
-    tell_ops(&port, &report);
-    tell_mmas(&port, &report);
+    report_ops(&port, &report);
+    report_mmas(&port, &report);
     if (report.problem) {
         report.verdict = VERDICT_INCOMPLETE;
     } else {
         report.problem = "";
-        tell_waits(&port, &report);
+        report_waits(&port, &report);
     }
     return report;
 }

@@ -165,7 +165,7 @@ static bool play_beside(Player *player, PtxWarp *warp, const PlaySite *site, con
     } else if (player->footprint && first % bytes == 0 && footprint_is_quiet(player->footprint, first, first + all)) {
         return true;
     }
-    return ptx_watch_beside(player->watch, warp, &site->told, first);
+    return ptx_watch_beside(player->watch, warp, &site->reported, first);
 }
 
 /* Lanes that write to shared memory what is there. */
@@ -193,16 +193,16 @@ bool play_plain(Player *player, PtxWarp *warp, const PlaySite *site, const Recor
     if (!is_aligned(&reach, site->access.align) || !place(player, warp, &site->access, &reach))
         return false;
     uint32_t lanes = (uint32_t)__builtin_popcount(record->lanes);
-    ThreadsAccess told = site->told;
+    ThreadsAccess reported = site->reported;
     player->check->events++;
     player->machine->thread_instructions += lanes;
     if (is_quiet(player, record->lanes, &reach, site->access.access.bytes))
         return true;
-    if (player->stored && told.kind == THREADS_WRITE)
-        told.silent = stored_silent(player, warp, site, record, &reach.at, site->access.access.bytes);
-    ptx_watch_access(player->watch, warp, record->lanes, &told, reach.at.at);
+    if (player->stored && reported.kind == THREADS_WRITE)
+        reported.silent = stored_silent(player, warp, site, record, &reach.at, site->access.access.bytes);
+    ptx_watch_access(player->watch, warp, record->lanes, &reported, reach.at.at);
     if (player->apart)
-        ptx_watch_access(player->apart, warp, record->lanes, &told, reach.at.at);
+        ptx_watch_access(player->apart, warp, record->lanes, &reported, reach.at.at);
     return true;
 }
 
@@ -231,8 +231,8 @@ bool play_strong(Player *player, PtxWarp *warp, const PlaySite *site, const Reco
 }
 
 /* How many of its bytes each lane reads: all, or none. False: some read others. */
-static bool reads_alike(const Player *player, const PtxWarp *warp, const PlaySite *site, const Record *record,
-                        uint32_t *bytes) {
+static bool reads_symmetry(const Player *player, const PtxWarp *warp, const PlaySite *site, const Record *record,
+                           uint32_t *bytes) {
     Lanes sizes;
     uint32_t differs = 0;
     *bytes = site->copy.bytes;
@@ -281,7 +281,7 @@ bool play_copies(Player *player, PtxWarp *warp, const PlaySite *site, const Reco
     const PlayCopy *copy = &site->copy;
     uint32_t read;
     PlayReach from, to;
-    if (player->apart || !reads_alike(player, warp, site, record, &read))
+    if (player->apart || !reads_symmetry(player, warp, site, record, &read))
         return false;
     PtxCopySide reads = {.span = {UINT64_MAX, 0}};
     if (!read || !reads_quiet(player, site, record)) {
@@ -292,7 +292,7 @@ bool play_copies(Player *player, PtxWarp *warp, const PlaySite *site, const Reco
         if (read && !is_quiet(player, record->lanes, &from, copy->bytes))
             reads = all;
     }
-    if (!reads.told && fetches_known(player, warp->cta->cluster)) {
+    if (!reads.reported && fetches_known(player, warp->cta->cluster)) {
         count_copies(player, record, read != 0);
         return true;
     }
@@ -304,7 +304,7 @@ bool play_copies(Player *player, PtxWarp *warp, const PlaySite *site, const Reco
         return false;
     if (player->stored) /* what it brings is not known */
         stored_silent(player, warp, site, record, &to.at, copy->bytes);
-    fetches_told(player, warp->cta->cluster);
+    fetches_reported(player, warp->cta->cluster);
     count_copies(player, record, read != 0);
     return true;
 }

@@ -1,6 +1,6 @@
 /* A recording to a verdict: the play, what came of it, and what was not recorded. */
 #include "base/deadline.h"
-#include "check/replay/beside.h"
+#include "check/replay/concurrent.h"
 #include "check/replay/internal.h"
 
 #include "ptx/effects.h"
@@ -20,13 +20,13 @@ typedef struct Playing {
     PlaySites sites;
     bool has_sites;
     Player player;
-    StrongTurns turns;
+    ModificationOrders turns;
 } Playing;
 
 /* ---- What was not recorded ------------------------------------------------------------------------ */
 
 /* Kernels that have no PTX, "LAUNCHES NAME" each; and one sentence for all of them. */
-static void tell_libraries(Str libraries, Verdict *verdict) {
+static void report_libraries(Str libraries, Verdict *verdict) {
     enum { NAMES_MOST = 8 };
     uint64_t launches = 0;
     Text names = {0};
@@ -53,12 +53,12 @@ void recording_unseen(const Recording *recording, Verdict *verdict) {
         verdict_incomplete(verdict, "", 0, "%s", unseen.data + at);
     verdict->aside = recording->libraries.size && !unseen.size;
     if (recording->libraries.size)
-        tell_libraries(recording->libraries, verdict);
+        report_libraries(recording->libraries, verdict);
     else if (!recording->unseen.size && !recording->ptx.size)
         verdict_incomplete(verdict, "", 0, "the kernel was not recorded");
 }
 
-static void tell_spaces(Verdict *verdict, uint32_t spaces) {
+static void report_spaces(Verdict *verdict, uint32_t spaces) {
     static const struct {
         uint32_t bit;
         const char *name;
@@ -100,7 +100,7 @@ static const char *with_commas(Verdict *verdict, uint64_t number) {
 }
 
 /* CTAs that were not recorded, and those whose records end early: one line, with what depends on it. */
-static void tell_gaps(Playing *playing) {
+static void report_gaps(Playing *playing) {
     const RecordingLaunch *launch = &playing->recording->launch;
     Verdict *verdict = playing->check.verdict;
     const char *rest = not_judged(&playing->check);
@@ -128,12 +128,12 @@ static void tell_gaps(Playing *playing) {
         verdict_incomplete(verdict, "", 0, "some records cannot be read%s", rest);
 }
 
-static void tell_missing(const Playing *playing) {
+static void report_missing(const Playing *playing) {
     const RecordingLaunch *launch = &playing->recording->launch;
     const RecordReader *reader = &playing->player.reader;
     Verdict *verdict = playing->check.verdict;
     recording_unseen(playing->recording, verdict);
-    tell_spaces(verdict, launch->spaces);
+    report_spaces(verdict, launch->spaces);
     bool waits = playing->recording->order && !recording_depends_on(playing->recording); /* as any other does */
     if (launch->flags & RECORDING_DEPENDENT && !playing->check.options->together && !waits)
         verdict_incomplete(verdict, "", 0,
@@ -153,7 +153,7 @@ static void tell_missing(const Playing *playing) {
         verdict_incomplete(verdict, "", 0, "%s", reader->problem);
 }
 
-static void tell_lapped(const Playing *playing) {
+static void report_lapped(const Playing *playing) {
     Verdict *verdict = playing->check.verdict;
     const PtxCode *lapped = playing->player.lapped;
     if (lapped)
@@ -163,7 +163,7 @@ static void tell_lapped(const Playing *playing) {
                            "across it may have been missed");
 }
 
-void tell_order(Verdict *verdict, const StrongTurns *turns) {
+void report_order(Verdict *verdict, const ModificationOrders *turns) {
     if (turns->doubts.late) /* that the time was up is reported */
         return;
     uint32_t doubted = turns->doubts.unfit ? turns->doubts.unfit : turns->doubts.unsure;
@@ -192,9 +192,9 @@ static bool is_textured(const ThreadsCheck *check, const PtxCode *code) {
 }
 
 /* What the machine left out, as it does not know where it is. */
-static void tell_left_out(const ThreadsCheck *check) {
-    for (uint32_t i = 0; i < check->machine->guess_count; i++) {
-        const PtxCode *code = check->machine->guesses[i].code;
+static void report_left_out(const ThreadsCheck *check) {
+    for (uint32_t i = 0; i < check->machine->havoc_count; i++) {
+        const PtxCode *code = check->machine->havocs[i].code;
         verdict_incomplete(check->verdict, verdict_text(check->verdict, "%.*s", STR_ARG(code->form->text)),
                            code_line(check->program, code), "%s",
                            is_textured(check, code)
@@ -218,7 +218,7 @@ static bool variable_is_accessed(const ThreadsCheck *check, uint32_t variable) {
 }
 
 /* A variable that is accessed by its name in some places, and by its address in others, is two different ones here. */
-static void tell_variables(const ThreadsCheck *check) {
+static void report_variables(const ThreadsCheck *check) {
     for (uint32_t i = 0; i < check->module->variables_count; i++) {
         bool apart = play_is_apart(&check->program->seats[i]);
         Str name = ptx_name(check->module, check->module->variables[i].name);
@@ -230,7 +230,7 @@ static void tell_variables(const ThreadsCheck *check) {
 }
 
 /* The last finding, which is why the launch failed, comes before all others. */
-static void tell_first(Verdict *verdict) {
+static void report_first(Verdict *verdict) {
     size_t last = verdict->finding_count - 1;
     Finding finding = verdict->findings[last];
     memmove(verdict->findings + 1, verdict->findings, last * sizeof *verdict->findings);
@@ -262,14 +262,14 @@ void playing_observe(void *observer, const PtxEvent *event) {
         ptx_watch_observe(player->apart, event);
 }
 
-static void prepare_told(Player *player) {
+static void prepare_reported(Player *player) {
     for (uint32_t i = 0; i < player->sites->sites.count; i++) {
         PlaySite *site = &player->sites->items[i];
         if (site->plain || site->symbol)
-            ptx_watch_told(player->watch, site->code, &site->access.access, &site->told);
+            ptx_watch_reported(player->watch, site->code, &site->access.access, &site->reported);
         if (site->copies) {
-            ptx_watch_told(player->watch, site->code, &site->copy.from.access, &site->reads);
-            ptx_watch_told(player->watch, site->code, &site->copy.to.access, &site->writes);
+            ptx_watch_reported(player->watch, site->code, &site->copy.from.access, &site->reads);
+            ptx_watch_reported(player->watch, site->code, &site->copy.to.access, &site->writes);
             site->reads.element = site->writes.element = 0;
         }
     }
@@ -295,7 +295,7 @@ static bool waits_for_unrecorded(const Playing *playing) {
 
 /* A wait that was over on the GPU is not over here. Where records are missing, that is the reason, and the only one
  * reported; where some cannot be read, what was waited for need not be this. */
-static void tell_lost(Playing *playing) {
+static void report_lost(Playing *playing) {
     const PtxMachine *machine = playing->check.machine;
     if (has_lost(playing) || waits_for_unrecorded(playing))
         return;
@@ -315,7 +315,7 @@ static void tell_lost(Playing *playing) {
 }
 
 /* What was recorded is what came before a wait that gave up: what would have followed it is not known. */
-static void tell_given_up(const Playing *playing) {
+static void report_given_up(const Playing *playing) {
     verdict_incomplete(
         playing->check.verdict, "", 0,
         "a wait took longer than %g s, and was ended: what it waited for cannot be told from the recording",
@@ -350,13 +350,13 @@ static void judge_hang(Playing *playing, const ThreadsRun *run) {
         return;
     }
     bool unsure = has_lost(playing) || waits_for_unrecorded(playing);
-    Finding *finding = unsure ? NULL : threads_blocked(check, &run->schedule, run->world);
+    Finding *finding = unsure ? NULL : threads_blocked(check, &run->schedule, run->havoc_choice);
     if (!finding) {
-        tell_given_up(playing);
+        report_given_up(playing);
         return;
     }
     playing->hangs = true;
-    runs_tell_stop(check, NULL);
+    runs_report_stop(check, NULL);
     for (uint32_t i = later * size; i-- > 0;) /* clusters, made CTAs */
         ctas[i] = ctas[i / size] * size + i % size;
     if (later)
@@ -378,7 +378,7 @@ static bool judge_stuck(Playing *playing, const ThreadsRun *run) {
             return false;
     if (player->lapped || !is_whole(playing))
         return false;
-    Finding *finding = threads_blocked(&playing->check, &run->schedule, run->world);
+    Finding *finding = threads_blocked(&playing->check, &run->schedule, run->havoc_choice);
     if (finding)
         finding->schedule = "another order of what was recorded";
     playing->hangs |= finding != NULL;
@@ -389,16 +389,16 @@ static void judge(Playing *playing, const ThreadsRun *run, PtxEnd end) {
     ThreadsCheck *check = &playing->check;
     bool hung = playing->recording->launch.flags & RECORDING_HUNG;
     if (end == PTX_END_FAULT && has_gaps(playing)) {
-        tell_lost(playing);
+        report_lost(playing);
     } else if (end == PTX_END_FAULT) {
-        if (threads_fault(check, &run->schedule, run->world))
-            runs_tell_stop(check, check->machine->fault.code);
+        if (threads_fault(check, &run->schedule, run->havoc_choice))
+            runs_report_stop(check, check->machine->fault.code);
     } else if (end == PTX_END_STUCK && hung) {
         judge_hang(playing, run);
     } else if (end == PTX_END_COMPLETE && hung) {
-        tell_given_up(playing);
+        report_given_up(playing);
     } else if (end == PTX_END_STUCK && !judge_stuck(playing, run)) {
-        tell_lost(playing);
+        report_lost(playing);
     } else if (end == PTX_END_BUDGET) {
         verdict_incomplete(check->verdict, "", 0, "the recording needs more memory than the limit");
     }
@@ -435,7 +435,7 @@ static PtxEnd play_all(Playing *playing) {
     PtxEnd end = PTX_END_BUDGET;
     if (playing_start(player)) {
         quick_find(player);
-        survey_make(player);
+        prepass_make(player);
         turns_read(&playing->turns, &player, 1);
         player->overrules = may_overrule(playing) ? MOST_OVERRULED : 0;
         if (playing->turns.doubts.late)
@@ -445,7 +445,7 @@ static PtxEnd play_all(Playing *playing) {
         else
             end = play(player);
         player->overrules = 0;
-        survey_end(player);
+        prepass_end(player);
     }
     machine->arena.exhausted = before;
     player->arena.exhausted = playing->check.arena.exhausted;
@@ -454,7 +454,7 @@ static PtxEnd play_all(Playing *playing) {
 
 /* Why CTAs may have synchronized without that being seen: those of a part of the grid, by others. */
 static const char *why_unordered(const Playing *playing) {
-    const StrongTurns *turns = &playing->turns;
+    const ModificationOrders *turns = &playing->turns;
     if (waits_for_unrecorded(playing))
         return "CTAs that were not recorded may order them";
     if (has_gaps(playing) || (has_lost(playing) && turns->count))
@@ -483,7 +483,7 @@ static void open_apart(Playing *playing) {
     ptx_watch_start(player->apart);
 }
 
-static void tell_apart(Playing *playing, const ThreadsRun *run, bool complete) {
+static void distinguish(Playing *playing, const ThreadsRun *run, bool complete) {
     ThreadsCheck *check = &playing->check;
     Player *player = &playing->player;
     const char *before = check->unordered;
@@ -492,18 +492,18 @@ static void tell_apart(Playing *playing, const ThreadsRun *run, bool complete) {
     const PtxRace *others = ptx_watch_races(player->watch, &known);
     PtxRace *hidden = ARENA_ARRAY(&check->arena, PtxRace, count + 1);
     for (uint32_t i = 0; i < count; i++) {
-        bool told = races[i].first.cta == races[i].second.cta;
-        for (uint32_t k = 0; k < known && !told; k++)
-            told = others[k].rule == races[i].rule && others[k].first.code == races[i].first.code &&
-                   others[k].second.code == races[i].second.code;
-        if (!told)
+        bool reported = races[i].first.cta == races[i].second.cta;
+        for (uint32_t k = 0; k < known && !reported; k++)
+            reported = others[k].rule == races[i].rule && others[k].first.code == races[i].first.code &&
+                       others[k].second.code == races[i].second.code;
+        if (!reported)
             hidden[left++] = races[i];
     }
     if (complete && !before && left && is_whole(playing))
-        left = fences_tell(player, hidden, left);
+        left = fences_report(player, hidden, left);
     check->unordered = "nothing orders them but sequential fences (membar, fence.sc), whose order was not recorded";
     for (uint32_t i = 0; i < left; i++)
-        threads_race(check, &hidden[i], &run->schedule, run->world);
+        threads_race(check, &hidden[i], &run->schedule, run->havoc_choice);
     check->unordered = before;
 }
 
@@ -525,7 +525,7 @@ void playing_open(Player *player, ThreadsCheck *check, const Recording *recordin
     machine->unlisted =
         !recording->memory_count || launch_has_globals(check) || (flags & RECORDING_AS_PASSED && !failed);
     play_prepare(machine, check->program);
-    prepare_told(player);
+    prepare_reported(player);
     ptx_watch_values(watch, play_stored(check, sites));
     machine->observe = playing_observe;
     machine->observer = player;
@@ -567,9 +567,9 @@ static void play_machine(Playing *playing, PtxWatch *watch) {
     playing->unseen = count_unseen(playing, end);
     bool gaps = has_lost(playing) || has_gaps(playing) || waits_for_unrecorded(playing);
     if (check->options->together != TOGETHER_PLAYED && !gaps) { /* others may have written between */
-        tell_order(check->verdict, &playing->turns);
+        report_order(check->verdict, &playing->turns);
         if (end == PTX_END_COMPLETE)
-            locks_tell(player, check->verdict);
+            locks_report(player, check->verdict);
     }
     check->unordered = why_unordered(playing);
     check->unordered_within = check->unordered && (playing->turns.doubts.within || has_gaps(playing));
@@ -578,24 +578,24 @@ static void play_machine(Playing *playing, PtxWatch *watch) {
     if (hung)
         judge(playing, &run, end);
     size_t races = check->verdict->finding_count;
-    threads_volatile(check, watch, &run.schedule, run.world); /* of which races may be a consequence */
-    runs_tell_races(check, &run, watch, 0);
-    polls_tell(player, check->verdict, races);
-    copies_tell(player);
+    threads_volatile(check, watch, &run.schedule, run.havoc_choice); /* of which races may be a consequence */
+    runs_report_races(check, &run, watch, 0);
+    polls_report(player, check->verdict, races);
+    copies_report(player);
     threads_overwrite(check, &run);
     if (!hung)
         judge(playing, &run, end);
-    tell_apart(playing, &run, end == PTX_END_COMPLETE);
-    tell_gaps(playing);
-    tell_missing(playing);
-    tell_left_out(check);
+    distinguish(playing, &run, end == PTX_END_COMPLETE);
+    report_gaps(playing);
+    report_missing(playing);
+    report_left_out(check);
     if (!hung && (end == PTX_END_COMPLETE || end == PTX_END_STUCK) && !playing->hangs) {
-        playing->hangs = play_others(player, is_whole(playing));
+        playing->hangs = play_alternatives(player, is_whole(playing));
         if (playing->hangs && playing->recording->launch.flags & RECORDING_CUT)
-            tell_first(check->verdict);
+            report_first(check->verdict);
     }
     if (!playing->hangs)
-        tell_lapped(playing);
+        report_lapped(playing);
     check->machine->observe = NULL;
 }
 
@@ -631,8 +631,8 @@ static void play_recording(Playing *playing) {
         PtxWatch *watch = runs_watch(check, false);
         if (watch)
             play_machine(playing, watch);
-        tell_variables(check);
-        launch_tell_shared(check, playing->recording);
+        report_variables(check);
+        launch_report_shared(check, playing->recording);
     }
     if (!playing->again)
         runs_add_launch(check, launch);

@@ -2,7 +2,7 @@
  *
  * A kernel that reads memory by strong accesses which a copy writes may wait for that one so; and launches that run
  * beside each other may order each other: then it is not known whether the two race. */
-#include "check/replay/beside.h"
+#include "check/replay/concurrent.h"
 #include "check/replay/internal.h"
 
 #include "trace/copies.h"
@@ -91,9 +91,9 @@ static CopyHit *hit_of(Player *player, uint32_t range, const PtxEvent *event) {
     return hit;
 }
 
-static void see_bytes(Player *player, const PtxEvent *event, uint32_t lane, PtxSpot spot, uint32_t bytes) {
+static void see_bytes(Player *player, const PtxEvent *event, uint32_t lane, PtxLocation location, uint32_t bytes) {
     PlayCopies *copies = player->copies;
-    uint64_t begin = spot.block->base + spot.offset, end = begin + bytes;
+    uint64_t begin = location.block->base + location.offset, end = begin + bytes;
     for (uint32_t i = 0; i < copies->count; i++) {
         const CopyRange *range = &copies->ranges[i];
         bool reads = event->access.kind == EFFECT_READ;
@@ -108,9 +108,9 @@ static void see_bytes(Player *player, const PtxEvent *event, uint32_t lane, PtxS
             hit->race.side = (RaceSide){.code = event->code,
                                         .cta = event->warp->cta->number,
                                         .thread = event->warp->index * PTX_LANES + lane,
-                                        .asynchronous = event->flight != NULL,
+                                        .asynchronous = event->outstanding != NULL,
                                         .access = event->access};
-            hit->race.spot = (PtxSpot){block, both.base - block->base};
+            hit->race.location = (PtxLocation){block, both.base - block->base};
             hit->race.bytes = (uint32_t)both.bytes;
             hit->race.writes = range->writes;
         }
@@ -118,18 +118,18 @@ static void see_bytes(Player *player, const PtxEvent *event, uint32_t lane, PtxS
 }
 
 void copies_see(Player *player, const PtxEvent *event) {
-    bool own = !event->flight || event->flight->group == GROUP_CP_ASYNC;
-    for (uint32_t i = 0; i < (own ? PTX_LANES : event->spot_count); i++) {
+    bool own = !event->outstanding || event->outstanding->group == GROUP_CP_ASYNC;
+    for (uint32_t i = 0; i < (own ? PTX_LANES : event->location_count); i++) {
         uint32_t bytes = event->sizes ? event->sizes[i] : event->access.bytes;
-        if ((own && !(event->lanes >> i & 1)) || !bytes || event->spots[i].block->space != PTX_SPACE_GLOBAL)
+        if ((own && !(event->lanes >> i & 1)) || !bytes || event->locations[i].block->space != PTX_SPACE_GLOBAL)
             continue;
-        see_bytes(player, event, own ? i : event->flight->lane, event->spots[i], bytes);
+        see_bytes(player, event, own ? i : event->outstanding->lane, event->locations[i], bytes);
     }
 }
 
 /* ---- What is told --------------------------------------------------------------------------------- */
 
-void copies_tell(const Player *player) {
+void copies_report(const Player *player) {
     PlayCopies *copies = player->copies;
     const ThreadsCheck *check = player->check;
     if (copies && copies->full)

@@ -5,7 +5,7 @@
  * others report is no more than how much they have played: if anything else is to be reported by one of them, a race or
  * something that is not known, all is played again by one thread. So no output depends on how many there were. */
 #include "base/deadline.h"
-#include "check/replay/survey.h"
+#include "check/replay/prepass.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -40,9 +40,9 @@ typedef struct CoreThread {
     Recording recording;
     PlaySites sites;
     Player player;
-    StrongTurns turns;
-    Survey survey;
-    Twin *twins;
+    ModificationOrders turns;
+    Prepass prepass;
+    Duplicate *duplicates;
     bool has_sites, opened, done; /* done: all that it took was played, and there is nothing to report */
     uint64_t events, instructions, records;
 } CoreThread;
@@ -67,16 +67,16 @@ static bool is_odd(const Player *player, PtxEnd end, size_t reasons) {
     ptx_watch_end(player->watch);
     (void)ptx_watch_races(player->watch, &races);
     return end != PTX_END_COMPLETE || races || ptx_watch_problem(player->watch) || player->reader.damaged ||
-           player->reader.missing || player->reader.problem || player->lapped || player->machine->guess_count ||
+           player->reader.missing || player->reader.problem || player->lapped || player->machine->havoc_count ||
            history_overwrite(check->history).code || check->verdict->incomplete_count != reasons;
 }
 
 /* ---- Threads --------------------------------------------------------------------------------------- */
 
-static void take_survey(CoreThread *thread) {
-    thread->survey.player = &thread->player;
-    thread->survey.twins = thread->twins;
-    thread->player.survey = &thread->survey;
+static void take_prepass(CoreThread *thread) {
+    thread->prepass.player = &thread->player;
+    thread->prepass.duplicates = thread->duplicates;
+    thread->player.prepass = &thread->prepass;
     thread->player.footprint = thread->shared->player->footprint;
 }
 
@@ -87,7 +87,7 @@ static void play_some(CoreThread *thread) {
     size_t reasons = thread->verdict.incomplete_count;
     Player *alone = player;
     quick_find(player);
-    take_survey(thread);
+    take_prepass(thread);
     turns_read(&thread->turns, &alone, 1);
     while (!odd && take_some(thread->shared, player))
         odd = is_odd(player, play(player), reasons);
@@ -138,15 +138,15 @@ static void *run_thread(void *of) {
 }
 
 /* Clusters that do the same as one before are compared with those that the thread itself has played. */
-static Twin *copy_twins(const Player *player) {
+static Duplicate *copy_duplicates(const Player *player) {
     uint32_t count = player->machine->cta_count / player->machine->cluster_size;
-    Twin *twins = calloc(count + 1, sizeof *twins);
-    for (uint32_t i = 0; twins && i < count; i++) {
-        twins[i] = player->survey->twins[i];
-        twins[i].played = twins[i].steady = false;
-        twins[i].counts = NULL;
+    Duplicate *duplicates = calloc(count + 1, sizeof *duplicates);
+    for (uint32_t i = 0; duplicates && i < count; i++) {
+        duplicates[i] = player->prepass->duplicates[i];
+        duplicates[i].played = duplicates[i].steady = false;
+        duplicates[i].counts = NULL;
     }
-    return twins;
+    return duplicates;
 }
 
 static uint64_t time_left(void) {
@@ -158,8 +158,8 @@ static CoreThread *start_thread(CoreShared *shared) {
     const ThreadsCheck *check = shared->player->check;
     CoreThread *thread = calloc(1, sizeof *thread);
     pthread_attr_t attributes;
-    if (!thread || !(thread->twins = copy_twins(shared->player)) || pthread_attr_init(&attributes) != 0) {
-        free(thread ? thread->twins : NULL);
+    if (!thread || !(thread->duplicates = copy_duplicates(shared->player)) || pthread_attr_init(&attributes) != 0) {
+        free(thread ? thread->duplicates : NULL);
         free(thread);
         return NULL;
     }
@@ -171,7 +171,7 @@ static CoreThread *start_thread(CoreShared *shared) {
     thread->options.progress = NULL;
     thread->verdict = (Verdict){.arena = &thread->words, .kernel = check->verdict->kernel};
     thread->recording = *shared->recording;
-    thread->survey = *shared->player->survey;
+    thread->prepass = *shared->player->prepass;
     thread->check = (ThreadsCheck){.module = check->module,
                                    .entry = check->entry,
                                    .options = &thread->options,
@@ -182,7 +182,7 @@ static CoreThread *start_thread(CoreShared *shared) {
     if (good)
         return thread;
     arena_free(&thread->words);
-    free(thread->twins);
+    free(thread->duplicates);
     free(thread);
     return NULL;
 }
@@ -209,7 +209,7 @@ static void join_threads(CoreShared *shared, Player *player, CoreThread **thread
         player->check->events += thread->events;
         player->machine->thread_instructions += thread->instructions;
         player->records += thread->records;
-        free(thread->twins);
+        free(thread->duplicates);
         free(thread);
     }
     deadline.missed |= shared->late;
@@ -248,7 +248,7 @@ static bool add_record(Footprint *clusters, const Player *player, uint32_t clust
         return true;
     for (uint32_t rest = record->lanes; rest; rest &= rest - 1) {
         uint64_t first = reach.at.at[__builtin_ctz(rest)];
-        add_bytes(clusters, cluster, !site->copies && site->told.kind != THREADS_READ, first, first + bytes);
+        add_bytes(clusters, cluster, !site->copies && site->reported.kind != THREADS_READ, first, first + bytes);
     }
     return true;
 }
@@ -288,12 +288,12 @@ static bool are_apart(Player *player, uint32_t count) {
 /* ---- The play -------------------------------------------------------------------------------------- */
 
 bool cores_can(const Player *player) {
-    const Survey *survey = player->survey;
+    const Prepass *prepass = player->prepass;
     uint32_t classes = 0;
-    if (!player->check->options->core || !survey || !survey->compares)
+    if (!player->check->options->core || !prepass || !prepass->compares)
         return false;
     for (uint32_t i = 0; i < player->cluster_count; i++)
-        classes += survey->twins[i].first == i;
+        classes += prepass->duplicates[i].first == i;
     return classes > 1; /* others are like the first */
 }
 
@@ -307,7 +307,7 @@ static bool has_core(const ThreadsOptions *options) {
 /* All chunks were read before. */
 static void see_all(Player *player) {
     for (size_t i = 0; i < player->recording->more_count; i++)
-        player->reader.seen[i] |= player->survey->seen[i];
+        player->reader.seen[i] |= player->prepass->seen[i];
 }
 
 PtxEnd cores_play(Player *player, const Recording *recording, bool *again) {

@@ -14,7 +14,7 @@ static bool is_same(const PtxRace *a, const PtxRace *b) {
 }
 
 /* Tells those of the races that were found, and takes them out. How many are left. */
-static uint32_t tell(ThreadsCheck *check, const PtxWatch *watch, uint32_t late, PtxRace *races, uint32_t count) {
+static uint32_t report(ThreadsCheck *check, const PtxWatch *watch, uint32_t late, PtxRace *races, uint32_t count) {
     uint32_t found_count = 0, left = 0;
     const PtxRace *found = ptx_watch_races(watch, &found_count);
     ThreadsRun run = {0};
@@ -22,7 +22,7 @@ static uint32_t tell(ThreadsCheck *check, const PtxWatch *watch, uint32_t late, 
         const PtxRace *race = NULL;
         for (uint32_t k = 0; k < found_count && !race; k++)
             race = found[k].first.cta != found[k].second.cta && is_same(&found[k], &races[i]) ? &found[k] : NULL;
-        Finding *finding = race ? threads_race(check, race, &run.schedule, run.world) : NULL;
+        Finding *finding = race ? threads_race(check, race, &run.schedule, run.havoc_choice) : NULL;
         if (finding)
             finding->schedule = verdict_text(
                 check->verdict, "another order of what was recorded, in which the sequential fences of CTA %u are late",
@@ -33,7 +33,7 @@ static uint32_t tell(ThreadsCheck *check, const PtxWatch *watch, uint32_t late, 
     return left;
 }
 
-static PtxEnd play_again(Player *again, StrongTurns *turns) {
+static PtxEnd play_again(Player *again, ModificationOrders *turns) {
     jmp_buf here;
     again->machine->arena.exhausted = again->arena.exhausted = &here;
     if (setjmp(here) || !playing_start(again))
@@ -45,7 +45,7 @@ static PtxEnd play_again(Player *again, StrongTurns *turns) {
 /* False: there is no such run, or no memory for it. A wait whose phase had gone by would have hung in it. */
 static bool play_late(const Player *player, PtxWatch *watch, uint32_t late, uint64_t *records) {
     Player again;
-    StrongTurns turns;
+    ModificationOrders turns;
     PtxMachine *machine = player->machine;
     jmp_buf *before = machine->arena.exhausted;
     playing_open(&again, player->check, player->recording, player->sites, watch);
@@ -59,7 +59,7 @@ static bool play_late(const Player *player, PtxWatch *watch, uint32_t late, uint
     return end == PTX_END_COMPLETE && !again.lapped;
 }
 
-uint32_t fences_tell(const Player *player, PtxRace *races, uint32_t count) {
+uint32_t fences_report(const Player *player, PtxRace *races, uint32_t count) {
     ThreadsCheck *check = player->check;
     uint32_t size = player->machine->cluster_size, asked[MOST_PLAYS], plays = 0;
     uint64_t records = player->records, budget = check->options->budget ? check->options->budget : MOST_RECORDS;
@@ -75,7 +75,7 @@ uint32_t fences_tell(const Player *player, PtxRace *races, uint32_t count) {
         PtxWatch *watch = runs_watch(check, false);
         asked[plays++] = late;
         if (watch && play_late(player, watch, late, &records))
-            count = tell(check, watch, late, races, count);
+            count = report(check, watch, late, races, count);
         i = count == before ? i + 1 : 0;
     }
     return count;

@@ -17,31 +17,31 @@ enum {
     LINE_READ = 0,     /* by the threads of the key */
     LINE_READ_BY_MANY, /* no key */
     LINE_WRITTEN,      /* and read, by the threads of the key */
-    LINE_NOISY,        /* no key; or that of its words, + 1 */
+    LINE_SHARED,       /* no key; or that of its words, + 1 */
 };
 enum { LINE_STATE_AT = 30, LAYOUT_BITS = 8, LAYOUT_QUARTERS = 0xC0, LAYOUT_NONE = 0xFF };
 
-typedef struct Page {
+typedef struct FootprintPage {
     uint64_t number;
-    bool noisy; /* some line of it is */
+    bool shared; /* some line of it is */
     uint32_t lines[PAGE_LINES];
-} Page;
+} FootprintPage;
 
 /* Of a line, each as a line is. Their layout is the lane of the thread, or none that is the same again. */
-typedef struct Words {
+typedef struct FootprintWords {
     uint32_t at[WORDS];
-} Words;
+} FootprintWords;
 
 struct Footprint {
     Arena *arena;
-    Words *split; /* of lines that are told so */
+    FootprintWords *split; /* of lines that are told so */
     uint32_t split_count, split_capacity;
-    Page **pages; /* hashed; a power of two, half of them free */
+    FootprintPage **pages; /* hashed; a power of two, half of them free */
     uint32_t count, capacity;
-    Page *recent[RECENT];
+    FootprintPage *recent[RECENT];
     uint32_t cluster_warps;
-    uint8_t *noisy; /* of each cluster */
-    bool all_noisy; /* of all of them, as it is not known whose a line is */
+    uint8_t *shared; /* of each cluster */
+    bool all_shared; /* of all of them, as it is not known whose a line is */
     bool full;
     bool only_writes;     /* are added, and make a line noisy */
     uint64_t added, loud; /* accesses to lines, and those to noisy ones */
@@ -53,19 +53,19 @@ Footprint *footprint_new(Arena *arena, uint32_t warps, uint32_t cluster_warps, b
         return NULL;
     Footprint *footprint = ARENA_NEW(arena, Footprint);
     footprint->only_writes = only_writes;
-    footprint->all_noisy = only_writes; /* who reads is not known */
+    footprint->all_shared = only_writes; /* who reads is not known */
     footprint->arena = arena;
     footprint->capacity = 1024;
-    footprint->pages = ARENA_ARRAY(arena, Page *, footprint->capacity);
+    footprint->pages = ARENA_ARRAY(arena, FootprintPage *, footprint->capacity);
     footprint->cluster_warps = cluster_warps;
-    footprint->noisy = ARENA_ARRAY(arena, uint8_t, warps / cluster_warps + 1);
+    footprint->shared = ARENA_ARRAY(arena, uint8_t, warps / cluster_warps + 1);
     footprint->least = UINT64_MAX;
     return footprint;
 }
 
 /* ---- Pages ---------------------------------------------------------------------------------------- */
 
-static Page **place_of(const Footprint *footprint, uint64_t number) {
+static FootprintPage **place_of(const Footprint *footprint, uint64_t number) {
     uint32_t mask = footprint->capacity - 1;
     uint32_t at = (uint32_t)((number * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & mask;
     while (footprint->pages[at] && footprint->pages[at]->number != number)
@@ -74,27 +74,27 @@ static Page **place_of(const Footprint *footprint, uint64_t number) {
 }
 
 static void grow(Footprint *footprint) {
-    Page **before = footprint->pages;
+    FootprintPage **before = footprint->pages;
     uint32_t count = footprint->capacity;
     footprint->capacity *= 2;
-    footprint->pages = ARENA_ARRAY(footprint->arena, Page *, footprint->capacity);
+    footprint->pages = ARENA_ARRAY(footprint->arena, FootprintPage *, footprint->capacity);
     for (uint32_t i = 0; i < count; i++)
         if (before[i])
             *place_of(footprint, before[i]->number) = before[i];
 }
 
 /* NULL: there is no room. */
-static Page *page_of(Footprint *footprint, uint64_t number) {
-    Page **recent = &footprint->recent[number % RECENT];
+static FootprintPage *page_of(Footprint *footprint, uint64_t number) {
+    FootprintPage **recent = &footprint->recent[number % RECENT];
     if (*recent && (*recent)->number == number)
         return *recent;
-    Page **place = place_of(footprint, number);
+    FootprintPage **place = place_of(footprint, number);
     if (!*place) {
         if (footprint->count == MOST_PAGES) {
             footprint->full = true;
             return NULL;
         }
-        *place = ARENA_NEW(footprint->arena, Page);
+        *place = ARENA_NEW(footprint->arena, FootprintPage);
         (*place)->number = number;
         *recent = *place;
         if (2 * ++footprint->count > footprint->capacity)
@@ -120,19 +120,19 @@ static uint32_t made(uint32_t state, uint32_t key) {
 }
 
 static void note_cluster(Footprint *footprint, uint32_t warp) {
-    footprint->noisy[warp / footprint->cluster_warps] = 1;
+    footprint->shared[warp / footprint->cluster_warps] = 1;
 }
 
 /* What the line was says who has accessed it before. */
-static uint32_t make_noisy(Footprint *footprint, Page *page, uint64_t number, uint32_t line) {
-    page->noisy = true;
+static uint32_t make_shared(Footprint *footprint, FootprintPage *page, uint64_t number, uint32_t line) {
+    page->shared = true;
     if (state_of(line) == LINE_READ_BY_MANY)
-        footprint->all_noisy = true;
-    else if (line && state_of(line) != LINE_NOISY)
+        footprint->all_shared = true;
+    else if (line && state_of(line) != LINE_SHARED)
         note_cluster(footprint, key_of(line) >> LAYOUT_BITS);
     footprint->least = number < footprint->least ? number : footprint->least;
     footprint->most = number > footprint->most ? number : footprint->most;
-    return (uint32_t)LINE_NOISY << LINE_STATE_AT;
+    return (uint32_t)LINE_SHARED << LINE_STATE_AT;
 }
 
 static bool are_apart(uint32_t key, uint32_t other) {
@@ -147,11 +147,12 @@ static bool are_same(uint32_t key, uint32_t other) {
 }
 
 static bool is_split(uint32_t line) {
-    return state_of(line) == LINE_NOISY && key_of(line) != UINT32_MAX;
+    return state_of(line) == LINE_SHARED && key_of(line) != UINT32_MAX;
 }
 
 /* What a line or word is, with one access more. */
-static uint32_t added(Footprint *footprint, Page *page, uint64_t number, uint32_t line, uint32_t key, bool writes) {
+static uint32_t added(Footprint *footprint, FootprintPage *page, uint64_t number, uint32_t line, uint32_t key,
+                      bool writes) {
     uint32_t state = state_of(line), before = key_of(line);
     if (!line)
         return made(writes ? LINE_WRITTEN : LINE_READ, key);
@@ -166,7 +167,7 @@ static uint32_t added(Footprint *footprint, Page *page, uint64_t number, uint32_
     if (state == LINE_WRITTEN && are_apart(before, key))
         return made(LINE_WRITTEN, before | (key & 15));
     note_cluster(footprint, key >> LAYOUT_BITS);
-    return make_noisy(footprint, page, number, line);
+    return make_shared(footprint, page, number, line);
 }
 
 /* Which quarters of a line the threads of a key access: all, unless its layout says which. */
@@ -179,7 +180,7 @@ static uint32_t quarters_of(uint32_t key) {
 static uint32_t *split(Footprint *footprint, uint32_t *line) {
     if (is_split(*line))
         return footprint->split[key_of(*line)].at;
-    if (state_of(*line) == LINE_NOISY || footprint->split_count == MOST_SPLIT)
+    if (state_of(*line) == LINE_SHARED || footprint->split_count == MOST_SPLIT)
         return NULL;
     bool keyed = *line && state_of(*line) != LINE_READ_BY_MANY;
     uint32_t now = keyed ? made(state_of(*line), key_of(*line) | LAYOUT_NONE) : *line;
@@ -187,18 +188,18 @@ static uint32_t *split(Footprint *footprint, uint32_t *line) {
         ARENA_PUSH(footprint->arena, footprint->split, footprint->split_count, footprint->split_capacity)->at;
     for (unsigned i = 0; i < WORDS; i++)
         words[i] = !keyed || quarters_of(key_of(*line)) >> i / QUARTER & 1 ? now : 0;
-    *line = made(LINE_NOISY, footprint->split_count - 1);
+    *line = made(LINE_SHARED, footprint->split_count - 1);
     return words;
 }
 
 /* Whether one of two warps writes a line, and they access other quarters of it. */
-static bool are_parted(uint32_t line, uint32_t key, bool writes) {
+static bool are_separated(uint32_t line, uint32_t key, bool writes) {
     uint32_t state = state_of(line), before = key_of(line);
     return line && (state == LINE_WRITTEN || (state == LINE_READ && writes)) &&
            before >> LAYOUT_BITS != key >> LAYOUT_BITS && !(quarters_of(before) & quarters_of(key));
 }
 
-static void add_line(Footprint *footprint, Page *page, uint64_t number, uint32_t key, bool writes) {
+static void add_line(Footprint *footprint, FootprintPage *page, uint64_t number, uint32_t key, bool writes) {
     uint32_t *at = &page->lines[number % PAGE_LINES];
     footprint->added++;
     if (!*at && !footprint->only_writes) {
@@ -206,10 +207,10 @@ static void add_line(Footprint *footprint, Page *page, uint64_t number, uint32_t
         return;
     }
     if (footprint->only_writes) {
-        *at = make_noisy(footprint, page, number, *at);
+        *at = make_shared(footprint, page, number, *at);
         return;
     }
-    uint32_t *words = is_split(*at) || are_parted(*at, key, writes) ? split(footprint, at) : NULL;
+    uint32_t *words = is_split(*at) || are_separated(*at, key, writes) ? split(footprint, at) : NULL;
     if (words) {
         for (unsigned i = 0; i < WORDS; i++)
             if (quarters_of(key) >> i / QUARTER & 1)
@@ -217,12 +218,12 @@ static void add_line(Footprint *footprint, Page *page, uint64_t number, uint32_t
         return;
     }
     *at = added(footprint, page, number, *at, key, writes);
-    footprint->loud += state_of(*at) == LINE_NOISY;
+    footprint->loud += state_of(*at) == LINE_SHARED;
 }
 
 void footprint_add(Footprint *footprint, uint32_t warp, bool writes, uint64_t line, FootprintLayout layout) {
     uint64_t number = line / FOOTPRINT_LINE;
-    Page *page = writes || !footprint->only_writes ? page_of(footprint, number / PAGE_LINES) : NULL;
+    FootprintPage *page = writes || !footprint->only_writes ? page_of(footprint, number / PAGE_LINES) : NULL;
     if (page)
         add_line(footprint, page, number, warp << LAYOUT_BITS | layout, writes);
 }
@@ -237,11 +238,11 @@ static inline bool is_nothing_new(uint32_t line, uint32_t key, bool writes) {
 
 void footprint_add_beside(Footprint *footprint, uint32_t warp, bool writes, uint64_t first, uint32_t bytes,
                           bool alone) {
-    const uint32_t noisy = (uint32_t)LINE_NOISY << LINE_STATE_AT;
+    const uint32_t shared = (uint32_t)LINE_SHARED << LINE_STATE_AT;
     uint64_t number = first / FOOTPRINT_LINE, last = (first + 32 * (uint64_t)bytes - 1) / FOOTPRINT_LINE;
     unsigned shift = (unsigned)__builtin_ctz(bytes);
     uint32_t lane = (uint32_t)((number * FOOTPRINT_LINE - first) >> shift), lanes = (uint32_t)FOOTPRINT_LINE >> shift;
-    Page *page = NULL;
+    FootprintPage *page = NULL;
     if (footprint->only_writes && !writes)
         return;
     for (; number <= last; number++, lane += lanes) {
@@ -253,7 +254,7 @@ void footprint_add_beside(Footprint *footprint, uint32_t warp, bool writes, uint
         uint32_t key = warp << LAYOUT_BITS | (alone ? footprint_beside(bytes, lane) : footprint_quarters(15));
         if (!*line && !footprint->only_writes) {
             *line = made(writes ? LINE_WRITTEN : LINE_READ, key);
-        } else if (*line == noisy) { /* it stays so */
+        } else if (*line == shared) { /* it stays so */
             note_cluster(footprint, warp);
             footprint->loud += !footprint->only_writes;
         } else if (!is_nothing_new(*line, key, writes)) {
@@ -267,7 +268,7 @@ void footprint_add_beside(Footprint *footprint, uint32_t warp, bool writes, uint
 void footprint_add_words(Footprint *footprint, uint32_t warp, uint32_t lane, bool alone, bool writes, uint64_t first,
                          uint64_t end) {
     uint64_t number = first / FOOTPRINT_LINE;
-    Page *page = writes || !footprint->only_writes ? page_of(footprint, number / PAGE_LINES) : NULL;
+    FootprintPage *page = writes || !footprint->only_writes ? page_of(footprint, number / PAGE_LINES) : NULL;
     if (!page)
         return;
     uint32_t *words = footprint->only_writes ? NULL : split(footprint, &page->lines[number % PAGE_LINES]);
@@ -281,10 +282,10 @@ void footprint_add_words(Footprint *footprint, uint32_t warp, uint32_t lane, boo
                                   warp << LAYOUT_BITS | (alone ? lane : LAYOUT_NONE), writes);
 }
 
-static uint32_t read_by_many(Footprint *footprint, Page *page, uint64_t number, uint32_t line) {
-    if (state_of(line) == LINE_WRITTEN || state_of(line) == LINE_NOISY) {
-        footprint->all_noisy = true; /* those who read are not known */
-        return make_noisy(footprint, page, number, line);
+static uint32_t read_by_many(Footprint *footprint, FootprintPage *page, uint64_t number, uint32_t line) {
+    if (state_of(line) == LINE_WRITTEN || state_of(line) == LINE_SHARED) {
+        footprint->all_shared = true; /* those who read are not known */
+        return make_shared(footprint, page, number, line);
     }
     return (uint32_t)LINE_READ_BY_MANY << LINE_STATE_AT;
 }
@@ -293,7 +294,7 @@ void footprint_add_readers(Footprint *footprint, uint64_t first, uint64_t end) {
     if (footprint->only_writes)
         return;
     for (uint64_t number = first / FOOTPRINT_LINE; number * FOOTPRINT_LINE < end; number++) {
-        Page *page = page_of(footprint, number / PAGE_LINES);
+        FootprintPage *page = page_of(footprint, number / PAGE_LINES);
         if (!page)
             return;
         uint32_t *at = &page->lines[number % PAGE_LINES];
@@ -317,19 +318,19 @@ bool footprint_is_far(const Footprint *footprint, uint64_t first, uint64_t end) 
     return (end - 1) / FOOTPRINT_LINE < footprint->least || first / FOOTPRINT_LINE > footprint->most;
 }
 
-static const Page *find_page(const Footprint *footprint, uint64_t number) {
-    const Page *recent = footprint->recent[number % RECENT];
+static const FootprintPage *find_page(const Footprint *footprint, uint64_t number) {
+    const FootprintPage *recent = footprint->recent[number % RECENT];
     return recent && recent->number == number ? recent : *place_of(footprint, number);
 }
 
 /* Of the line with that number, what is of these bytes. */
-static bool is_noisy(const Footprint *footprint, uint32_t line, uint64_t number, uint64_t first, uint64_t end) {
+static bool is_shared(const Footprint *footprint, uint32_t line, uint64_t number, uint64_t first, uint64_t end) {
     if (!is_split(line))
-        return state_of(line) == LINE_NOISY;
+        return state_of(line) == LINE_SHARED;
     const uint32_t *words = footprint->split[key_of(line)].at;
     for (uint64_t i = 0; i < WORDS; i++) {
         uint64_t at = number * FOOTPRINT_LINE + i * 4;
-        if (at < end && at + 4 > first && state_of(words[i]) == LINE_NOISY)
+        if (at < end && at + 4 > first && state_of(words[i]) == LINE_SHARED)
             return true;
     }
     return false;
@@ -341,13 +342,13 @@ bool footprint_is_quiet(const Footprint *footprint, uint64_t first, uint64_t end
         return true;
     for (uint64_t number = least; number <= most;) {
         uint64_t behind = (number / PAGE_LINES + 1) * PAGE_LINES;
-        const Page *page = find_page(footprint, number / PAGE_LINES);
-        if (!page || !page->noisy) {
+        const FootprintPage *page = find_page(footprint, number / PAGE_LINES);
+        if (!page || !page->shared) {
             number = behind;
             continue;
         }
         for (; number <= most && number < behind; number++)
-            if (is_noisy(footprint, page->lines[number % PAGE_LINES], number, first, end))
+            if (is_shared(footprint, page->lines[number % PAGE_LINES], number, first, end))
                 return false;
     }
     return true;
@@ -355,7 +356,7 @@ bool footprint_is_quiet(const Footprint *footprint, uint64_t first, uint64_t end
 
 bool footprint_are_quiet(const Footprint *footprint, uint32_t lanes, const uint64_t addresses[32], uint32_t bytes) {
     uint64_t last = UINT64_MAX;
-    const Page *page = NULL;
+    const FootprintPage *page = NULL;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         uint64_t first = addresses[__builtin_ctz(rest)], number = first / FOOTPRINT_LINE / PAGE_LINES;
         if ((first + bytes - 1) / FOOTPRINT_LINE / PAGE_LINES != number) {
@@ -366,14 +367,14 @@ bool footprint_are_quiet(const Footprint *footprint, uint32_t lanes, const uint6
         if (number != last)
             page = find_page(footprint, number);
         last = number;
-        for (uint64_t line = first / FOOTPRINT_LINE; page && page->noisy && line * FOOTPRINT_LINE < first + bytes;
+        for (uint64_t line = first / FOOTPRINT_LINE; page && page->shared && line * FOOTPRINT_LINE < first + bytes;
              line++)
-            if (is_noisy(footprint, page->lines[line % PAGE_LINES], line, first, first + bytes))
+            if (is_shared(footprint, page->lines[line % PAGE_LINES], line, first, first + bytes))
                 return false;
     }
     return true;
 }
 
 bool footprint_cluster_is_quiet(const Footprint *footprint, uint32_t cluster) {
-    return !footprint->all_noisy && !footprint->noisy[cluster];
+    return !footprint->all_shared && !footprint->shared[cluster];
 }

@@ -5,7 +5,7 @@
 #include "check/replay/footprint.h"
 #include "check/replay/order/order.h"
 #include "check/replay/recording.h"
-#include "check/simt/runs.h"
+#include "check/simt/executions.h"
 #include "engine/hb/threads.h"
 #include "instrument/instrument.h"
 #include "instrument/shapes.h"
@@ -21,7 +21,7 @@ PtxLaunch *recording_launch(ThreadsCheck *check, const Recording *recording);
 void launch_seat(ThreadsCheck *check, const Recording *recording);
 /* Where variables of shared memory lie has to be told, if there are several: those that are not, too many of them or
  * declared in a block or named by a function that the kernel calls, may lie anywhere. */
-void launch_tell_shared(const ThreadsCheck *check, const Recording *recording);
+void launch_report_shared(const ThreadsCheck *check, const Recording *recording);
 /* Whether there are variables in global memory: of these a list of allocations says nothing. */
 bool launch_has_globals(const ThreadsCheck *check);
 
@@ -62,7 +62,7 @@ typedef struct PlaySite {
     bool plain;                         /* a weak load or store, by the address in part 0: */
     bool symbol;                        /* the same, by the address of a variable in shared memory */
     PlayAccess access;                  /* of any load or store; bytes 0: it is none */
-    ThreadsAccess told;
+    ThreadsAccess reported;
     bool again;  /* plain: other instructions access memory by the same register, and one of all of them writes */
     bool copies; /* a cp.async, by the addresses in parts: */
     PlayCopy copy;
@@ -104,13 +104,13 @@ void stored_over(struct Player *player, uint32_t cta);
 /* ---- turns.c: in which order strong accesses are played ---- */
 
 /* A strong access. */
-typedef struct StrongTurn {
+typedef struct ModificationOrder {
     uint64_t key;    /* of the bytes that it is to */
     uint32_t number; /* of its turn there */
     uint32_t waiter; /* the cluster that waits for its turn, + 1; of all players */
     uint32_t other;  /* of an access that has two: the number of the one in reserve */
     uint8_t state;   /* TurnState */
-} StrongTurn;
+} ModificationOrder;
 typedef enum TurnState {
     TURN_ONLY,
     TURN_EARLY,   /* there is another one behind it: */
@@ -128,12 +128,12 @@ typedef struct EarlyPoll {
     const PlaySite *site;
     uint64_t found, value; /* and what it ends on there */
 } EarlyPoll;
-typedef struct StrongTurns {
+typedef struct ModificationOrders {
     bool kept_in_order; /* else it orders nothing else in which order strong accesses are made: they have no turns */
-    StrongTurn *items;  /* sorted by key and number */
+    ModificationOrder *items; /* sorted by key and number */
     uint32_t count;
     uint32_t *numbers; /* of each strong access, warp by warp */
-    StrongDoubts doubts;
+    StrongUncertain doubts;
     const Strong *read; /* all of them, by place and time */
     uint32_t read_count;
     uint32_t split;      /* that are to a part of what others access as a whole, or as a vector */
@@ -143,25 +143,25 @@ typedef struct StrongTurns {
     EarlyPoll early;      /* one of those; no site: there are none */
     uint32_t doubled;     /* accesses with two turns */
     uint32_t skipped_at;  /* the place where one was left last */
-} StrongTurns;
+} ModificationOrders;
 
 /* ---- play.c ---- */
 
 /* A record that waits. */
-typedef struct Pending {
-    struct Pending *next;
+typedef struct ReplayPending {
+    struct ReplayPending *next;
     Record record;
     PtxGroup *group; /* it stands in the machine; NULL: not yet */
     bool ready;      /* none before it has a lane in common */
-} Pending;
+} ReplayPending;
 
 typedef struct PlayWarp {
     PtxWarp *warp;
     RecordStream stream;
-    RecordCursor *room;    /* of the stream, if it has several leaders */
-    Pending *pending;      /* in the order of the stream */
-    uint32_t gave_up;      /* lanes whose wait went on for too long */
-    uint32_t strong_count; /* strong accesses that were read */
+    RecordCursor *room;     /* of the stream, if it has several leaders */
+    ReplayPending *pending; /* in the order of the stream */
+    uint32_t gave_up;       /* lanes whose wait went on for too long */
+    uint32_t strong_count;  /* strong accesses that were read */
     bool drained;
     const PlaySite *met; /* it stands at a barrier that the machine has not heard of (meet.c); NULL */
     uint32_t met_as;     /* ... as which of those that do */
@@ -197,14 +197,14 @@ typedef struct Player {
     PtxWatch *watch;
     PtxWatch *apart; /* sees the same, and takes nothing for ordered by sequential fences alone; NULL: there are none */
     RecordReader reader;
-    StrongTurns *turns;
+    ModificationOrders *turns;
     struct StrongReading *read; /* its strong accesses, all of them; NULL: they were not read yet */
     uint32_t *first_strong;     /* of each warp: its first in turns->numbers; NULL: there are none */
     Arena arena;
     PlayCluster **clusters; /* of the grid; NULL: not begun, or over */
     uint32_t cluster_count, begun, live;
     PlayCluster *queue, **queue_end;
-    Pending *free_pending;
+    ReplayPending *free_pending;
     PlayCluster *free_clusters;
     uint32_t *unknown_codes; /* of each code: it could not be played */
     Token *tokens;           /* hashed; a power of two */
@@ -215,20 +215,20 @@ typedef struct Player {
     uint32_t spare_count, spare_capacity;
     const Record *record; /* that is run, and its site */
     const PlaySite *site;
-    struct Survey *survey;         /* survey.c; NULL: none was made */
+    struct Prepass *prepass;       /* prepass.c; NULL: none was made */
     const Footprint *footprint;    /* ... and what accesses to global memory need no look; NULL: it is not known */
     const struct PlayQuick *quick; /* quick.c, of each site; NULL: all records are looked at one by one */
     struct RecordingSeen *seen;    /* something else sees what is played; NULL: none */
     bool stops;                    /* a fault */
-    bool other;                /* another order than that of the recording (others.c): plain accesses are left out */
-    PlayWarp *held;            /* ... in which this one waits for mbarriers only when it is let; NULL: none does */
-    bool lets;                 /* ... now, for one of them; or for one of the fences of `late` */
-    uint32_t late;             /* a cluster whose sequential fences come when nothing else can go on, + 1; 0: none */
-    uint32_t overrules;        /* how often turns may still be overruled; 0: they may not */
-    const PtxCode *lapped;     /* a wait that was passed though its phase had gone by; NULL: none was */
+    bool other;            /* another order than that of the recording (alternatives.c): plain accesses are left out */
+    PlayWarp *held;        /* ... in which this one waits for mbarriers only when it is let; NULL: none does */
+    bool lets;             /* ... now, for one of them; or for one of the fences of `late` */
+    uint32_t late;         /* a cluster whose sequential fences come when nothing else can go on, + 1; 0: none */
+    uint32_t overrules;    /* how often turns may still be overruled; 0: they may not */
+    const PtxCode *lapped; /* a wait that was passed though its phase had gone by; NULL: none was */
     struct PlayCopies *copies; /* that may have run at the same time; NULL: none */
     /* Where several launches are played together: */
-    struct Together *together;            /* NULL: it is alone */
+    struct ReplayTogether *together;      /* NULL: it is alone */
     uint32_t member;                      /* its number there */
     uint32_t first_cluster, first_thread; /* clusters and threads count on from these */
     uint64_t variables;                   /* a part of the keys of the module's variables */
@@ -281,15 +281,15 @@ uint32_t play_not_begun(const Player *player, uint32_t *clusters);
 /* ---- fences.c: sequential fences in another order ---- */
 /* Races that nothing but sequential fences orders: those that there are in another order of the fences are told, and
  * taken out. How many are left. */
-uint32_t fences_tell(const Player *player, PtxRace *races, uint32_t count);
+uint32_t fences_report(const Player *player, PtxRace *races, uint32_t count);
 
 /* ---- meet.c: barriers of whole CTAs ---- */
 /* The warp has come to where all threads of its CTA meet: it stands there, or all go on. False: the machine has to do
  * it. */
 bool meet_comes(Player *player, PlayWarp *warp, const PlaySite *site, const Record *record);
 /* The machine is told of those who stand; whether there were any. */
-bool meet_part(Player *player, const PtxCta *cta);
-bool meet_part_all(Player *player);
+bool overlap_part(Player *player, const PtxCta *cta);
+bool overlap_part_all(Player *player);
 
 /* ---- values.c ---- */
 
@@ -302,7 +302,7 @@ bool play_unpack(const PtxProgram *program, Recording *recording, Arena *arena);
 /* An address as the machine has it. */
 uint64_t play_generic(const Player *player, uint64_t address);
 /* Whether a variable of global memory lies apart from all addresses, as where it was on the device is not known. */
-bool play_is_apart(const PtxSeat *seat);
+bool play_is_apart(const PtxSymbolSlot *seat);
 /* The place that a strong access of one lane is to: of a vector, its first element's. */
 uint64_t play_strong_key(const Player *player, const PlaySite *site, const Record *record, uint32_t cta);
 /* The address of its one lane, by a register of 64 bits; false: it is another one. */
@@ -330,65 +330,65 @@ void turns_begin(const StrongReading *reading, Player *player, uint32_t warp);
 void turns_see(StrongReading *reading, Player *player, uint32_t warp, uint32_t cta, const Record *record);
 /* The strong accesses of the recordings are ordered, those of all players together: turns are theirs. Those that
  * were not read on the way (Player.read) are read first. */
-void turns_read(StrongTurns *turns, Player *const *players, uint32_t count);
+void turns_read(ModificationOrders *turns, Player *const *players, uint32_t count);
 /* Those of a part of the grid, in the order that they have: items are sorted. */
-void turns_alone(StrongTurns *turns, StrongTurn *items, uint32_t count, Arena *arena);
+void turns_alone(ModificationOrders *turns, ModificationOrder *items, uint32_t count, Arena *arena);
 /* The number of a RECORD_LANE, if it is a strong access; in the order of the warp's stream. */
 void turns_take(Player *player, PlayWarp *warp, Record *record);
 /* What comes at the place behind a turn that is over: the cluster that waits for it, + 1. */
-uint32_t turns_on(StrongTurns *turns, StrongPlace *place);
+uint32_t turns_on(ModificationOrders *turns, StrongPlace *place);
 /* Where its turn is, if it is a strong access by a thread of the CTA. */
 StrongPlace *turns_place(const Player *player, const PlaySite *site, Record *record, uint32_t cta);
 /* Whether it is the record's turn. If not, the cluster is woken when it is. */
 bool turn_has_come(Player *player, const StrongPlace *place, uint32_t number, uint32_t cluster);
 /* The turn of that number is the next, whatever comes before it: their order is not known. */
-void turns_overrule(StrongTurns *turns, StrongPlace *place, uint32_t number);
+void turns_overrule(ModificationOrders *turns, StrongPlace *place, uint32_t number);
 /* It had its turn: returns the cluster that waits for the next one, + 1. */
 uint32_t turns_pass(Player *player, StrongPlace *place);
 
 /* ---- locks.c: locks that are not given back ---- */
 /* Of accesses that are sorted by key and have numbers. */
-void locks_find(StrongTurns *turns, const Strong *items, uint32_t count, Arena *arena);
-void locks_tell(const Player *player, Verdict *verdict);
+void locks_find(ModificationOrders *turns, const Strong *items, uint32_t count, Arena *arena);
+void locks_report(const Player *player, Verdict *verdict);
 
-/* ---- polls.c: polls that could have ended earlier ---- */
+/* ---- spin_loops.c: polls that could have ended earlier ---- */
 /* Whether a poll (Strong.poll) ends its loop if it finds that. */
 bool poll_ends(const Strong *item, uint64_t value);
 /* The turns of accesses that are sorted by key and have numbers. */
-void polls_turns(StrongTurns *turns, const Strong *items, uint32_t count, Arena *arena);
+void polls_turns(ModificationOrders *turns, const Strong *items, uint32_t count, Arena *arena);
 /* Of races that were found with them, from that finding on: in which order. */
-void polls_tell(const Player *player, Verdict *verdict, size_t first);
+void polls_report(const Player *player, Verdict *verdict, size_t first);
 /* The number of the turn that counts. */
-uint32_t polls_number(const StrongTurns *turns, const StrongPlace *place, uint32_t number);
+uint32_t polls_number(const ModificationOrders *turns, const StrongPlace *place, uint32_t number);
 /* Nothing can go on: an early turn that others wait for, and no thread comes to, is left. The cluster that waits for
  * the next one, + 1; 0: there is none. False: there is no such turn. */
-bool polls_skip(StrongTurns *turns, uint32_t *woken);
+bool polls_skip(ModificationOrders *turns, uint32_t *woken);
 /* ---- tokens.c: waits by a token ---- */
 /* The tokens of the lanes: of the phase in which each of them last arrived at the mbarrier. */
 void tokens_set(Player *player, PtxGroup *group, const PlaySite *site, const Record *record);
 void tokens_see(Player *player, const PtxEvent *event);
 
-/* ---- others.c: in which other orders it could have happened ---- */
+/* ---- alternatives.c: in which other orders it could have happened ---- */
 /* Behind play(). `whole`: everything that the threads did was recorded, so that what gets stuck is a deadlock. Whether
  * something was found. */
-bool play_others(Player *player, bool whole);
+bool play_alternatives(Player *player, bool whole);
 
-/* ---- survey.c: what all threads access, and which clusters do the same ---- */
+/* ---- prepass.c: what all threads access, and which clusters do the same ---- */
 /* Before anything is played. Strong accesses are read on the way. */
-void survey_make(Player *player);
+void prepass_make(Player *player);
 /* Whether the next cluster that would begin need not: it is counted as if it had been played. */
-bool survey_passes(Player *player);
+bool prepass_passes(Player *player);
 /* The cluster was played to its end. */
-void survey_over(Player *player, const PlayCluster *cluster);
-/* Whether what the cluster's copies (cp.async) do in shared memory was told of another one (survey_fetches.c); if not,
+void prepass_over(Player *player, const PlayCluster *cluster);
+/* Whether what the cluster's copies (cp.async) do in shared memory was told of another one (prepass_fetches.c); if not,
  * one of them is told. */
 bool fetches_known(Player *player, uint32_t cluster);
-void fetches_told(Player *player, uint32_t cluster);
+void fetches_reported(Player *player, uint32_t cluster);
 /* All is played: what was not has been read all the same. */
-void survey_end(Player *player);
+void prepass_end(Player *player);
 
 /* ---- cores.c: several threads ---- */
-/* Whether the clusters can be played by several; behind survey_make. */
+/* Whether the clusters can be played by several; behind prepass_make. */
 bool cores_can(const Player *player);
 /* play(), by as many as there are cores for (ThreadsOptions.core); of the recording as it was given. *again: something
  * is to be reported, and all has to be played by one thread alone. */
@@ -429,7 +429,7 @@ void copies_find(Player *player);
 /* Whether accesses from `least` on, before `end`, may be to their memory: then they are to be seen. */
 bool copies_near(const Player *player, uint64_t least, uint64_t end);
 void copies_see(Player *player, const PtxEvent *event);
-void copies_tell(const Player *player);
+void copies_report(const Player *player);
 
 /* ---- together.c ---- */
 /* Threads of a CTA begin: they know which launches have ended. */
@@ -444,7 +444,7 @@ Player *together_player(const Player *player, uint32_t *cluster);
 /* A recording as it is played; and everything that is needed for it. False, with a sentence. */
 bool playing_prepare(ThreadsCheck *check, Recording *recording, PlaySites *sites, const char **problem);
 /* In which order strong accesses were made, if it cannot be told. */
-void tell_order(Verdict *verdict, const StrongTurns *turns);
+void report_order(Verdict *verdict, const ModificationOrders *turns);
 /* The player of a machine that was opened. */
 void playing_open(Player *player, ThreadsCheck *check, const Recording *recording, PlaySites *sites, PtxWatch *watch);
 bool playing_start(Player *player);

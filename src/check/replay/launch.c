@@ -27,7 +27,7 @@ static void add_anchors(ThreadsCheck *check, const Recording *recording, PtxLaun
     const PtxFunction *kernel = &check->module->functions[check->entry];
     PtxAnchor *anchors = ARENA_ARRAY(&check->arena, PtxAnchor, kernel->parameter_count + 1);
     for (uint32_t i = 0; i < kernel->parameter_count; i++) {
-        const PtxSeat *seat = &check->program->seats[kernel->parameters + i];
+        const PtxSymbolSlot *seat = &check->program->seats[kernel->parameters + i];
         uint64_t value;
         if (seat->bytes != sizeof value || seat->at + sizeof value > recording->parameter_bytes)
             continue;
@@ -76,18 +76,19 @@ static bool has_name_of(const PtxModule *module, uint32_t variable, uint32_t oth
     return variable == other || (one->name == two->name && one->scope == two->scope);
 }
 
-void launch_tell_shared(const ThreadsCheck *check, const Recording *recording) {
+void launch_report_shared(const ThreadsCheck *check, const Recording *recording) {
     const PtxProgram *program = check->program;
     uint32_t variables[RECORD_VARIABLES], count = instrument_shared(check->module, check->entry, variables);
     uint32_t used = 0, missing = PTX_NONE;
     for (uint32_t i = 0; i < check->module->variables_count; i++) {
-        bool told = false;
+        bool reported = false;
         if (!program->used[i] || program->seats[i].space != PTX_SPACE_SHARED)
             continue;
         used++;
-        for (uint32_t k = 0; k < count && !told; k++)
-            told = recording->places && recording->places->shared_at[k] && has_name_of(check->module, i, variables[k]);
-        missing = told ? missing : i;
+        for (uint32_t k = 0; k < count && !reported; k++)
+            reported =
+                recording->places && recording->places->shared_at[k] && has_name_of(check->module, i, variables[k]);
+        missing = reported ? missing : i;
     }
     if (used > 1 && missing != PTX_NONE)
         verdict_incomplete(check->verdict, "", 0,
@@ -102,7 +103,7 @@ static void seat_shared(ThreadsCheck *check, const Recording *recording) {
     uint64_t end = 0, dynamic = 0;
     for (uint32_t i = 0; recording->places && i < count; i++)
         for (uint32_t k = 0; recording->places->shared_at[i] && k < check->module->variables_count; k++) {
-            PtxSeat *seat = &program->seats[k];
+            PtxSymbolSlot *seat = &program->seats[k];
             if (!program->used[k] || seat->space != PTX_SPACE_SHARED || !has_name_of(check->module, k, variables[i]))
                 continue;
             seat->at = recording->places->shared_at[i] - 1U;
@@ -123,7 +124,7 @@ static void seat_globals(ThreadsCheck *check, const Recording *recording) {
     for (uint32_t i = 0; recording->places && i < count; i++) {
         uint64_t at = recording->places->global_at[i];
         for (uint32_t k = 0; at && k < check->module->variables_count; k++) {
-            PtxSeat *seat = &program->seats[k];
+            PtxSymbolSlot *seat = &program->seats[k];
             if (program->used[k] && seat->space == PTX_SPACE_GLOBAL && at < PLAY_WINDOWS - seat->bytes &&
                 has_name_of(check->module, k, variables[i]))
                 seat->at = at;

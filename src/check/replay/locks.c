@@ -39,7 +39,7 @@ static bool keeps_out(const Strong *keeper, const Strong *const *items, uint32_t
     return false;
 }
 
-void locks_tell(const Player *player, Verdict *verdict) {
+void locks_report(const Player *player, Verdict *verdict) {
     const PtxCode *code = player->turns && player->turns->kept ? player->turns->kept->code : NULL;
     if (code)
         verdict_incomplete(
@@ -48,7 +48,7 @@ void locks_tell(const Player *player, Verdict *verdict) {
             "would wait forever, and whether it can is not known");
 }
 
-void locks_find(StrongTurns *turns, const Strong *items, uint32_t count, Arena *arena) {
+void locks_find(ModificationOrders *turns, const Strong *items, uint32_t count, Arena *arena) {
     const Strong **row = ARENA_ARRAY(arena, const Strong *, count + 1);
     for (uint32_t i = 0, end; i < count && !turns->kept; i = end) {
         for (end = i + 1; end < count && items[end].key == items[i].key;)

@@ -81,7 +81,7 @@ static void end_cluster(Player *player, PlayCluster *cluster) {
         stored_over(player, cluster->number * player->machine->cluster_size + i);
     cluster->over = true;
     player->live--;
-    survey_over(player, cluster);
+    prepass_over(player, cluster);
     if (cluster->queued) /* it was woken by what it did itself last */
         return;
     cluster->next = player->free_clusters;
@@ -155,20 +155,20 @@ static void test_mbarriers(Player *player, PlayWarp *warp, const PlaySite *site,
     PtxMachine *machine = player->machine;
     PtxGroup *group = play_group(machine, warp->warp, site->code, record->lanes);
     PtxEvent event = {.kind = PTX_EVENT_TEST, .code = site->code, .warp = warp->warp};
-    PtxSpot spot;
+    PtxLocation location;
     set_registers(player, group, site, record);
     for (uint32_t left = record->lanes; left; left &= left - 1)
-        if (play_spot(machine, group, site->code, site->tested, (uint32_t)__builtin_ctz(left), &spot)) {
-            uint64_t place = ptx_place(spot);
+        if (play_location(machine, group, site->code, site->tested, (uint32_t)__builtin_ctz(left), &location)) {
+            uint64_t place = ptx_place(location);
             if (event.lanes && event.place != place) {
-                ptx_tell(machine, &event);
+                ptx_emit(machine, &event);
                 event.lanes = 0;
             }
             event.place = place;
             event.lanes |= left & -left;
         }
     if (event.lanes)
-        ptx_tell(machine, &event);
+        ptx_emit(machine, &event);
     play_forget_parts(group, site);
     play_done(machine, group);
 }
@@ -207,7 +207,7 @@ static uint32_t wanted_lanes(const Player *player, const PlayWarp *warp, const P
 }
 
 static bool comes_together(const Player *player, const PlayWarp *warp, const PlaySite *site, const Record *record,
-                           const Pending *other) {
+                           const ReplayPending *other) {
     const PlaySite *there = other->record.site < player->sites->sites.count && other->record.kind <= RECORD_LANE
                                 ? &player->sites->items[other->record.site]
                                 : NULL;
@@ -219,8 +219,8 @@ static bool comes_together(const Player *player, const PlayWarp *warp, const Pla
            play_mask(player, warp, there, &other->record) == play_mask(player, warp, site, record);
 }
 
-static void drop_pending(Player *player, Pending **at) {
-    Pending *pending = *at;
+static void drop_pending(Player *player, ReplayPending **at) {
+    ReplayPending *pending = *at;
     *at = pending->next;
     pending->next = player->free_pending;
     player->free_pending = pending;
@@ -252,13 +252,13 @@ static bool run_together(Player *player, PlayWarp *warp, const PlaySite *site, R
                          PtxGroup **group) {
     PtxMachine *machine = player->machine;
     if (site->mask && !site->hands) {
-        ptx_tell(machine,
+        ptx_emit(machine,
                  &(PtxEvent){.kind = PTX_EVENT_WARP_SYNC, .code = site->code, .warp = warp->warp, .lanes = lanes});
     } else if (!site->mask) {
         *group = play_group(machine, warp->warp, site->code, lanes);
         set_registers(player, *group, site, record);
     }
-    for (Pending **at = &warp->pending; *at;) {
+    for (ReplayPending **at = &warp->pending; *at;) {
         if (&(*at)->record == record || !comes_together(player, warp, site, record, *at)) {
             at = &(*at)->next;
             continue;
@@ -283,19 +283,19 @@ static bool try_together(Player *player, PlayWarp *warp, const PlaySite *site, R
     uint32_t wanted = wanted_lanes(player, warp, site, record), here = record->lanes;
     if (record->lanes & ~wanted) /* its mask lacks a lane of its own, which is a fault */
         return try_site(player, warp, site, record, group);
-    for (const Pending *other = warp->pending; (wanted & ~here) && other; other = other->next)
+    for (const ReplayPending *other = warp->pending; (wanted & ~here) && other; other = other->next)
         if (&other->record != record && comes_together(player, warp, site, record, other))
             here |= other->record.lanes;
     return !(wanted & ~here) && run_together(player, warp, site, record, here, group);
 }
 
 /* `joined`: others have joined it, and it is before what waits for them. */
-static Pending *keep(Player *player, PlayWarp *warp, const Record *record, PtxGroup *group, bool joined) {
-    Pending *pending = player->free_pending, **at = &warp->pending;
+static ReplayPending *keep(Player *player, PlayWarp *warp, const Record *record, PtxGroup *group, bool joined) {
+    ReplayPending *pending = player->free_pending, **at = &warp->pending;
     if (pending)
         player->free_pending = pending->next;
     else
-        pending = ARENA_NEW(&player->arena, Pending);
+        pending = ARENA_NEW(&player->arena, ReplayPending);
     record_copy(&pending->record, record);
     pending->group = group;
     pending->ready = false;
@@ -360,7 +360,7 @@ static bool is_late(const Player *player, const PlayWarp *warp, const PlaySite *
 /* Does what the record says. False: it has to wait; *group says what for, if the machine knows. */
 static bool try_record(Player *player, PlayWarp *warp, Record *record, PtxGroup **group) {
     if (record->kind == RECORD_EXIT) {
-        meet_part(player, warp->warp->cta);
+        overlap_part(player, warp->warp->cta);
         play_exit(player->machine, warp->warp, record->lanes);
         return true;
     }
@@ -382,7 +382,7 @@ static bool try_record(Player *player, PlayWarp *warp, Record *record, PtxGroup 
     if (site->meets && !*group && meet_comes(player, warp, site, record))
         return true;
     if (site->at_named)
-        meet_part(player, warp->warp->cta);
+        overlap_part(player, warp->warp->cta);
     if (record->lanes & site->site->unnamed)
         return fault_unnamed(player, warp, site, record);
     if (lacks)
@@ -425,17 +425,17 @@ static uint32_t retry(Player *player, PlayWarp *warp, bool *any, uint32_t *count
         uint32_t blocked = 0;
         again = false;
         *count = 0;
-        for (Pending *pending = warp->pending; pending; pending = pending->next) {
+        for (ReplayPending *pending = warp->pending; pending; pending = pending->next) {
             pending->ready = !(pending->record.lanes & blocked);
             blocked |= pending->record.lanes;
             ++*count;
         }
-        for (Pending *pending = warp->pending; pending && !player->stops && !again; pending = pending->next) {
+        for (ReplayPending *pending = warp->pending; pending && !player->stops && !again; pending = pending->next) {
             uint32_t lanes = pending->record.lanes;
             bool done = pending->ready && try_record(player, warp, &pending->record, &pending->group);
             if (!done && pending->record.lanes == lanes)
                 continue;
-            Pending **at = &warp->pending;
+            ReplayPending **at = &warp->pending;
             while (*at != pending)
                 at = &(*at)->next;
             if (done) {
@@ -487,7 +487,7 @@ bool play_turn(Player *player, PlayWarp *warp) {
                 blocked = retry(player, warp, &any, &count);
             continue;
         }
-        Pending *pending = keep(player, warp, &record, group, record.lanes != lanes);
+        ReplayPending *pending = keep(player, warp, &record, group, record.lanes != lanes);
         pending->ready = record.lanes != lanes || !(record.lanes & blocked);
         blocked |= record.lanes;
         count++;
@@ -504,7 +504,7 @@ bool play_ended(const Player *player, const PlayCluster *cluster) {
 
 bool play_takes_turns(const Player *player, const PlayCluster *cluster) {
     for (uint32_t i = 0; i < player->reader.warps * player->machine->cluster_size; i++)
-        for (const Pending *pending = cluster->warps[i].pending; pending; pending = pending->next)
+        for (const ReplayPending *pending = cluster->warps[i].pending; pending; pending = pending->next)
             if (pending->ready && pending->record.kind == RECORD_LANE &&
                 player->sites->items[pending->record.site].site->strong)
                 return true;
@@ -512,7 +512,7 @@ bool play_takes_turns(const Player *player, const PlayCluster *cluster) {
 }
 
 /* For progress: clusters that are over. */
-static void tell_progress(Player *player) {
+static void report_progress(Player *player) {
     enum { PASSES = 64 };
     const ThreadsOptions *options = player->check->options;
     if (options->progress && ++player->passes % PASSES == 0)
@@ -525,7 +525,7 @@ static void run_cluster(Player *player, PlayCluster *cluster) {
     uint32_t warps = player->reader.warps * machine->cluster_size;
     for (bool any = true; any && !player->stops && !deadline_passed();) {
         any = false;
-        tell_progress(player);
+        report_progress(player);
         for (uint32_t i = 0; i < warps && !player->stops && !deadline_passed(); i++) {
             PlayWarp *warp = &cluster->warps[i];
             if (warp->pending || (!warp->drained && !warp->met))
@@ -540,7 +540,7 @@ static void run_cluster(Player *player, PlayCluster *cluster) {
 
 /* A wait whose phase has gone by in this order, as those who arrive were faster than on the GPU: it is over. */
 static bool pass_warp(Player *player, PlayCluster *cluster, PlayWarp *warp) {
-    for (Pending *pending = warp->pending; pending; pending = pending->next) {
+    for (ReplayPending *pending = warp->pending; pending; pending = pending->next) {
         const PtxGroup *group = pending->group;
         if (!group || group->status != PTX_IS_MBARRIER || group->place == PTX_NO_PLACE ||
             pending->record.kind == RECORD_GIVES_UP)
@@ -556,7 +556,7 @@ static bool pass_warp(Player *player, PlayCluster *cluster, PlayWarp *warp) {
         bool done = run_group(player, pending->group, site, &pending->record);
         player->machine->passes = false;
         pending->group = done ? NULL : pending->group;
-        for (Pending **at = &warp->pending; done && *at; at = &(*at)->next)
+        for (ReplayPending **at = &warp->pending; done && *at; at = &(*at)->next)
             if (*at == pending) {
                 drop_pending(player, at);
                 break;
@@ -609,11 +609,11 @@ bool play_on(Player *player) {
             run_cluster(player, cluster);
         else if (player->begun < player->cluster_count && !is_recorded(player, player->begun))
             player->begun++;
-        else if (player->begun < player->cluster_count && survey_passes(player))
+        else if (player->begun < player->cluster_count && prepass_passes(player))
             continue;
         else if (player->begun < player->cluster_count)
             play_begin(player);
-        else if (!meet_part_all(player))
+        else if (!overlap_part_all(player))
             break;
     }
     return true;
@@ -632,7 +632,7 @@ static bool let_late(Player *player) {
     PlayCluster *cluster = player->late ? player->clusters[player->late - 1] : NULL;
     player->lets = false;
     for (uint32_t i = 0; cluster && i < player->reader.warps * player->machine->cluster_size; i++)
-        for (const Pending *pending = cluster->warps[i].pending; pending; pending = pending->next)
+        for (const ReplayPending *pending = cluster->warps[i].pending; pending; pending = pending->next)
             player->lets |= pending->ready && pending->record.kind < RECORD_EXIT &&
                             player->sites->items[pending->record.site].sequential;
     if (player->lets)
@@ -648,7 +648,7 @@ static bool overrule(Player *player) {
     for (uint32_t i = 0; player->overrules && i < player->cluster_count; i++)
         for (uint32_t k = 0; player->clusters[i] && k < warps; k++) {
             PlayWarp *warp = &player->clusters[i]->warps[k];
-            for (Pending *pending = warp->pending; pending; pending = pending->next) {
+            for (ReplayPending *pending = warp->pending; pending; pending = pending->next) {
                 const PlaySite *site = &player->sites->items[pending->record.site];
                 if (!pending->ready || pending->record.kind != RECORD_LANE || !site->site->strong || !site->code)
                     continue;

@@ -1,7 +1,7 @@
 /* Plain accesses of all lanes to global memory, one beside the other, or all to the same place: most of what many
  * recordings have. They are taken from the stream by site and address alone, without a record of them being made. Where
  * anything is not as it is as a rule, nothing is taken, and the caller handles it as any record. */
-#include "check/replay/survey.h"
+#include "check/replay/prepass.h"
 
 typedef enum QuickHow {
     QUICK_NOT,
@@ -28,8 +28,8 @@ static PlayQuick quick_of(const PlaySite *site) {
         access->space != PTX_SPACE_GLOBAL || bytes < 2 || bytes > FOOTPRINT_LINE || bytes & (bytes - 1))
         return quick;
     quick.odd = (access->align - 1) | (bytes - 1);
-    quick.writes = site->told.kind != THREADS_READ;
-    quick.alone = survey_is_alone(&site->told);
+    quick.writes = site->reported.kind != THREADS_READ;
+    quick.alone = prepass_is_alone(&site->reported);
     if (part->shape == PART_STRIDE && part->stride == bytes)
         quick.how = QUICK_BESIDE;
     else if (part->shape == PART_UNIFORM && !quick.writes)
@@ -89,7 +89,7 @@ uint32_t quick_play(Player *player, PlayWarp *warp, uint32_t most) {
             break;
         bool quiet = footprint && footprint_is_quiet(footprint, first, first + quick->all);
         if (!quiet && (quick->how == QUICK_SAME ||
-                       !ptx_watch_beside(player->watch, warp->warp, &player->sites->items[site].told, first)))
+                       !ptx_watch_beside(player->watch, warp->warp, &player->sites->items[site].reported, first)))
             break;
         record_pass_value(&warp->stream);
     }

@@ -68,7 +68,7 @@ static void add_strong(Reached *reached, const Player *player, const PlaySite *s
     uint64_t end = begin + (uint64_t)site->strong_bytes * site->strong_count - 1;
     for (uint64_t page = begin >> PAGE_LOG2; place == PLACE_GLOBAL && page <= end >> PAGE_LOG2; page++)
         add(reached, page, how);
-    reached->tells_host |= how == REACH_WRITES && site->for_system;
+    reached->reports_host |= how == REACH_WRITES && site->for_system;
 }
 
 static void read_warp(Reached *reached, Player *player, uint32_t number, uint32_t cta, uint32_t warp,

@@ -2,30 +2,30 @@
  * about. */
 #include "check/replay/internal.h"
 
-#include "check/report/trace/portrait.h"
+#include "check/report/trace/trace_report.h"
 
-typedef struct Drawing {
+typedef struct ReportDrawing {
     RecordingSeen seen; /* first, so that it can be taken for its drawing */
-    const Verdict *told;
-    Portrait *portrait;
+    const Verdict *reported;
+    TraceReport *trace_report;
     Report *report;
     Trace *trace;
     const ReportBlocked *blocked;
     size_t blocked_count;
-} Drawing;
+} ReportDrawing;
 
 static void begin(RecordingSeen *seen, ThreadsCheck *check) {
-    Drawing *drawing = (Drawing *)seen;
-    drawing->portrait = portrait_begin(check, seen->cluster, drawing->told);
-    seen->see = portrait_see;
-    seen->observer = drawing->portrait;
+    ReportDrawing *drawing = (ReportDrawing *)seen;
+    drawing->trace_report = trace_report_begin(check, seen->cluster, drawing->reported);
+    seen->see = trace_report_see;
+    seen->observer = drawing->trace_report;
 }
 
 static void end(RecordingSeen *seen, ThreadsCheck *check) {
-    Drawing *drawing = (Drawing *)seen;
+    ReportDrawing *drawing = (ReportDrawing *)seen;
     drawing->report->launch = check->launch->text;
-    portrait_finish(drawing->portrait, drawing->report, drawing->trace);
-    drawing->blocked = portrait_blocked(drawing->portrait, &drawing->blocked_count);
+    trace_report_finish(drawing->trace_report, drawing->report, drawing->trace);
+    drawing->blocked = trace_report_blocked(drawing->trace_report, &drawing->blocked_count);
 }
 
 /* ---- The report ---------------------------------------------------------------------------------- */
@@ -51,16 +51,16 @@ static const char *form_text(Verdict *verdict, const Recording *recording, uint3
 }
 
 static void draw(PtxModule *module, uint32_t entry, const Recording *recording, const ThreadsOptions *options,
-                 Drawing *drawing) {
-    Verdict nobody = {.arena = drawing->told->arena, .kernel = drawing->told->kernel};
+                 ReportDrawing *drawing) {
+    Verdict ignored = {.arena = drawing->reported->arena, .kernel = drawing->reported->kernel};
     drawing->seen.begin = begin;
     drawing->seen.end = end;
-    recording_check_seen(module, entry, recording, options, &nobody, &drawing->seen);
+    recording_check_seen(module, entry, recording, options, &ignored, &drawing->seen);
 }
 
 void recording_report(PtxModule *module, uint32_t entry, const Recording *recording, const ThreadsOptions *options,
                       Verdict *verdict, Report *report, Trace *trace) {
-    Drawing drawing = {.told = verdict, .report = report, .trace = trace};
+    ReportDrawing drawing = {.reported = verdict, .report = report, .trace = trace};
     *report = report_blank(module->source->name, verdict);
     *trace = (Trace){.file = module->source->name, .kernel = verdict->kernel, .launch = ""};
     report->form = "recorded";
@@ -77,7 +77,7 @@ void recording_report(PtxModule *module, uint32_t entry, const Recording *record
     draw(module, entry, recording, options, &drawing);
     trace->launch = report->launch;
     report->form_text = form_text(verdict, recording, cluster);
-    portrait_tell_deadlocks(report, verdict, drawing.blocked, drawing.blocked_count,
-                            "every wait of the recording was over, and every thread ended",
-                            "the recording is not complete");
+    trace_report_add_deadlocks(report, verdict, drawing.blocked, drawing.blocked_count,
+                               "every wait of the recording was over, and every thread ended",
+                               "the recording is not complete");
 }

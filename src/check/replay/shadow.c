@@ -6,45 +6,45 @@
 
 #include <inttypes.h>
 
-typedef struct Told {
+typedef struct ShadowReported {
     ThreadsCheck check;
     const Recording *recording;
     ShadowSites sites;
     ShadowState state;
-} Told;
+} ShadowReported;
 
 /* ---- Words ------------------------------------------------------------------------------------------------------- */
 
-static const PtxCode *code_of(const Told *told, uint32_t site) {
-    const PtxProgram *program = told->check.program;
-    if (site >= told->sites.count)
+static const PtxCode *code_of(const ShadowReported *reported, uint32_t site) {
+    const PtxProgram *program = reported->check.program;
+    if (site >= reported->sites.count)
         return NULL;
     for (uint32_t i = 0; i < program->code_count; i++)
-        if (program->code[i].statement == told->sites.items[site].statement)
+        if (program->code[i].statement == reported->sites.items[site].statement)
             return &program->code[i];
     return NULL;
 }
 
 /* "CTA 6", "cluster 2", "another CTA". */
-static const char *actor_words(const Told *told, uint32_t number_1) {
-    const RecordingLaunch *launch = &told->recording->launch;
+static const char *actor_words(const ShadowReported *reported, uint32_t number_1) {
+    const RecordingLaunch *launch = &reported->recording->launch;
     bool clusters = launch->cluster[0] * launch->cluster[1] * launch->cluster[2] > 1;
     if (!number_1)
         return clusters ? "another cluster" : "another CTA";
-    return verdict_text(told->check.verdict, "%s %u", clusters ? "cluster" : "CTA", number_1 - 1);
+    return verdict_text(reported->check.verdict, "%s %u", clusters ? "cluster" : "CTA", number_1 - 1);
 }
 
 /* The parameter of 8 bytes that points nearest before an address, in the same allocation; PTX_NONE: none does. */
-static uint32_t argument_at(const Told *told, uint64_t address, uint64_t *from) {
-    const Recording *recording = told->recording;
-    const PtxFunction *kernel = &told->check.module->functions[told->check.entry];
+static uint32_t argument_at(const ShadowReported *reported, uint64_t address, uint64_t *from) {
+    const Recording *recording = reported->recording;
+    const PtxFunction *kernel = &reported->check.module->functions[reported->check.entry];
     uint32_t found = PTX_NONE;
     uint64_t base = 0;
     for (size_t i = 0; i < recording->memory_count; i++)
         if (address - recording->memory[i].base < recording->memory[i].bytes)
             base = recording->memory[i].base;
     for (uint32_t i = 0; i < kernel->parameter_count && base; i++) {
-        const PtxSeat *seat = &told->check.program->seats[kernel->parameters + i];
+        const PtxSymbolSlot *seat = &reported->check.program->seats[kernel->parameters + i];
         uint64_t value;
         if (seat->bytes != sizeof value || seat->at + sizeof value > recording->parameter_bytes)
             continue;
@@ -57,17 +57,18 @@ static uint32_t argument_at(const Told *told, uint64_t address, uint64_t *from) 
     return found;
 }
 
-static const char *bytes_words(const Told *told, const ShadowReport *report) {
+static const char *bytes_words(const ShadowReported *reported, const ShadowReport *report) {
     uint32_t mask = report->mask ? report->mask : 0xffff, first = (uint32_t)__builtin_ctz(mask), count = 0;
     while (mask >> (first + count) & 1)
         count++;
     uint64_t address = report->address + first, from = 0;
-    uint32_t argument = argument_at(told, address, &from);
-    const char *ending = count > 1 ? verdict_text(told->check.verdict, "-%" PRIu64, address - from + count - 1) : "";
+    uint32_t argument = argument_at(reported, address, &from);
+    const char *ending =
+        count > 1 ? verdict_text(reported->check.verdict, "-%" PRIu64, address - from + count - 1) : "";
     if (argument == PTX_NONE)
-        return verdict_text(told->check.verdict, "%u byte%s of global memory at %#" PRIx64, count, plural(count),
+        return verdict_text(reported->check.verdict, "%u byte%s of global memory at %#" PRIx64, count, plural(count),
                             address);
-    return verdict_text(told->check.verdict, "byte%s %" PRIu64 "%s of argument %u", plural(count), address - from,
+    return verdict_text(reported->check.verdict, "byte%s %" PRIu64 "%s of argument %u", plural(count), address - from,
                         ending, argument);
 }
 
@@ -103,28 +104,28 @@ static const char *fix_of(const ShadowReport *report) {
            "at .gpu scope (cuda::atomic_ref with cuda::thread_scope_device, or __threadfence() and an atomic flag).";
 }
 
-static void add_finding(Told *told, const ShadowReport *report) {
-    Verdict *verdict = told->check.verdict;
-    const PtxCode *later = code_of(told, report->site),
-                  *earlier = report->earlier_site ? code_of(told, report->earlier_site - 1) : NULL;
+static void add_finding(ShadowReported *reported, const ShadowReport *report) {
+    Verdict *verdict = reported->check.verdict;
+    const PtxCode *later = code_of(reported, report->site),
+                  *earlier = report->earlier_site ? code_of(reported, report->earlier_site - 1) : NULL;
     if (!later) {
         verdict_incomplete(verdict, "", 0, "a report is about an access that the kernel does not have");
         return;
     }
     const PtxCode *codes[] = {later, earlier};
-    const char *who = actor_words(told, report->cta + 1), *other = actor_words(told, report->earlier);
+    const char *who = actor_words(reported, report->cta + 1), *other = actor_words(reported, report->earlier);
     Finding *finding = verdict_finding(verdict);
     finding->rule = rule_of_report(report);
     finding->space = "global";
     finding->message =
         verdict_text(verdict, "%s %s %s, which %s %s%s%s, and nothing orders the two", who, verb_of(report->kind),
-                     bytes_words(told, report), other, verb_of(report->earlier_kind), earlier ? " at " : " elsewhere",
-                     earlier ? code_words(&told->check, earlier) : "");
+                     bytes_words(reported, report), other, verb_of(report->earlier_kind),
+                     earlier ? " at " : " elsewhere", earlier ? code_words(&reported->check, earlier) : "");
     finding->why = why_of(report);
     finding->fix = fix_of(report);
-    finding->launch = told->check.launch->text;
+    finding->launch = reported->check.launch->text;
     finding->schedule = "on the GPU: nothing orders the two";
-    FindingPlace **places = code_places(&told->check, finding, codes, earlier ? 2 : 1);
+    FindingPlace **places = code_places(&reported->check, finding, codes, earlier ? 2 : 1);
     places[0]->role = verb_of(report->kind);
     places[0]->agent = who;
     if (earlier) {
@@ -135,7 +136,7 @@ static void add_finding(Told *told, const ShadowReport *report) {
 
 /* ---- What was not checked ---------------------------------------------------------------------------------------- */
 
-static void tell_troubles(const Told *told) {
+static void report_troubles(const ShadowReported *reported) {
     static const char *const words[] = {
         "a CTA made more releases than a cell can tell apart: races behind them were not found",
         "there were more races than reports have room for",
@@ -143,64 +144,67 @@ static void tell_troubles(const Told *told) {
         "a TMA copy used a tensor map that is not known to shadow memory: it was not checked",
         "there are more flags than there is room for: races that they could order were not found",
     };
-    const PtxCode *code = code_of(told, told->state.trouble_site);
+    const PtxCode *code = code_of(reported, reported->state.trouble_site);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (told->state.trouble >> i & 1)
-            verdict_incomplete(told->check.verdict, "", code ? code_line(told->check.program, code) : 0, "%s",
+        if (reported->state.trouble >> i & 1)
+            verdict_incomplete(reported->check.verdict, "", code ? code_line(reported->check.program, code) : 0, "%s",
                                words[i]);
 }
 
-static void tell_unchecked(const Told *told) {
-    Verdict *verdict = told->check.verdict;
-    for (uint32_t i = 0; i < told->sites.count; i++) {
-        const PtxCode *code =
-            told->sites.items[i].why && told->sites.items[i].function == told->check.entry ? code_of(told, i) : NULL;
+static void report_unchecked(const ShadowReported *reported) {
+    Verdict *verdict = reported->check.verdict;
+    for (uint32_t i = 0; i < reported->sites.count; i++) {
+        const PtxCode *code = reported->sites.items[i].why && reported->sites.items[i].function == reported->check.entry
+                                  ? code_of(reported, i)
+                                  : NULL;
         if (code)
             verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(code->form->text)),
-                               code_line(told->check.program, code), "%s", told->sites.items[i].why);
+                               code_line(reported->check.program, code), "%s", reported->sites.items[i].why);
     }
-    if (told->state.outside) {
-        const PtxCode *code = code_of(told, told->state.outside_site - 1);
-        verdict_incomplete(verdict, "", code ? code_line(told->check.program, code) : 0,
-                           "%" PRIu64 " access%s were to memory that has no shadow, the first at %#" PRIx64
-                           ": not checked",
-                           told->state.outside, told->state.outside == 1 ? "" : "es", told->state.outside_address);
+    if (reported->state.outside) {
+        const PtxCode *code = code_of(reported, reported->state.outside_site - 1);
+        verdict_incomplete(
+            verdict, "", code ? code_line(reported->check.program, code) : 0,
+            "%" PRIu64 " access%s were to memory that has no shadow, the first at %#" PRIx64 ": not checked",
+            reported->state.outside, reported->state.outside == 1 ? "" : "es", reported->state.outside_address);
     }
-    verdict_incomplete(
-        verdict, "", 0,
-        "mode shadow checks CTAs against each other, in global memory: threads of one CTA%s and shared "
-        "memory were not checked",
-        told->recording->launch.cluster[0] * told->recording->launch.cluster[1] * told->recording->launch.cluster[2] > 1
-            ? ", CTAs of one cluster"
-            : "");
+    verdict_incomplete(verdict, "", 0,
+                       "mode shadow checks CTAs against each other, in global memory: threads of one CTA%s and shared "
+                       "memory were not checked",
+                       reported->recording->launch.cluster[0] * reported->recording->launch.cluster[1] *
+                                   reported->recording->launch.cluster[2] >
+                               1
+                           ? ", CTAs of one cluster"
+                           : "");
 }
 
 static void check_shadow(ThreadsCheck *check) {
-    Told *told = (Told *)check;
+    ShadowReported *reported = (ShadowReported *)check;
     const char *problem = "";
-    if (!runs_prepare(check, &problem) || !shadow_sites(&told->sites, check->module, &problem)) {
+    if (!runs_prepare(check, &problem) || !shadow_sites(&reported->sites, check->module, &problem)) {
         verdict_incomplete(check->verdict, "", 0, "%s", problem);
         return;
     }
-    const Str *bytes = &told->recording->shadow;
-    size_t count = (bytes->size - sizeof told->state) / sizeof(ShadowReport);
-    memcpy(&told->state, bytes->data, sizeof told->state);
-    check->launch = recording_launch(check, told->recording);
+    const Str *bytes = &reported->recording->shadow;
+    size_t count = (bytes->size - sizeof reported->state) / sizeof(ShadowReport);
+    memcpy(&reported->state, bytes->data, sizeof reported->state);
+    check->launch = recording_launch(check, reported->recording);
     for (size_t i = 0; i < count; i++) {
         ShadowReport report;
-        memcpy(&report, bytes->data + sizeof told->state + i * sizeof report, sizeof report);
-        add_finding(told, &report);
+        memcpy(&report, bytes->data + sizeof reported->state + i * sizeof report, sizeof report);
+        add_finding(reported, &report);
     }
-    tell_troubles(told);
-    tell_unchecked(told);
+    report_troubles(reported);
+    report_unchecked(reported);
     runs_add_launch(check, check->launch);
-    shadow_sites_free(&told->sites);
+    shadow_sites_free(&reported->sites);
     check->verdict->only_launch = true;
 }
 
 void recording_check_shadow(PtxModule *module, uint32_t entry, const Recording *recording,
                             const ThreadsOptions *options, Verdict *verdict) {
-    Told told = {.check = {.module = module, .entry = entry, .options = options, .verdict = verdict, .recorded = true},
-                 .recording = recording};
-    runs_with_arena(&told.check, check_shadow);
+    ShadowReported reported = {
+        .check = {.module = module, .entry = entry, .options = options, .verdict = verdict, .recorded = true},
+        .recording = recording};
+    runs_with_arena(&reported.check, check_shadow);
 }

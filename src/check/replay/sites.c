@@ -187,7 +187,7 @@ static bool can_order(const ThreadsCheck *check) {
 static bool prepare_site(ThreadsCheck *check, PlaySite *site) {
     const PtxProgram *program = check->program;
     PtxEffect effect;
-    if (!site->code || site->site->ends || site->site->only_tells)
+    if (!site->code || site->site->ends || site->site->only_emits)
         return true;
     for (unsigned i = 0; i < site->site->part_count; i++) {
         const SitePart *part = &site->site->parts[i];
@@ -240,7 +240,7 @@ static uint64_t parameter_of(void *context, uint32_t variable, uint32_t offset, 
 
 static uint64_t address_of(void *context, uint32_t variable, uint64_t *rank) {
     const Parameters *from = context;
-    const PtxSeat *seat = &from->program->seats[variable];
+    const PtxSymbolSlot *seat = &from->program->seats[variable];
     if (seat->space != PTX_SPACE_SHARED)
         return PLAY_WINDOWS + 3 * PTX_WINDOW_SIZE + seat->at;
     *rank = UINT64_C(1) << PTX_RANK_SHIFT;

@@ -26,7 +26,7 @@ static bool number_of(const Stores *look, const PtxArgument *argument, uint64_t 
 }
 
 /* Lanes that load one address together load one value, or a weak load races with a store, which is found by itself. */
-static bool is_alike(const Stores *look, const PtxArgument *argument) {
+static bool is_symmetry(const Stores *look, const PtxArgument *argument) {
     if (argument->kind != ARGUMENT_ROW)
         return argument->kind == ARGUMENT_CONSTANT;
     Form form = ptx_operand_form(look->values, argument->operand);
@@ -118,7 +118,7 @@ static PtxStores stored_by(const Stores *look, const PtxCode *code, uint32_t ins
         else if (stores.how >= STORES_SAME && once && is_same_for_all(look, each, instruction))
             stores.how = STORES_SAME;
         else
-            stores.how = stores.how != STORES_ANY && is_alike(look, each) ? STORES_ALIKE : STORES_ANY;
+            stores.how = stores.how != STORES_ANY && is_symmetry(look, each) ? STORES_SYMMETRY : STORES_ANY;
     }
     return stores;
 }
@@ -241,22 +241,23 @@ static uint32_t see_lanes(Player *player, const PtxEvent *event, uint32_t cta, u
     const PlaySite *site = player->site;
     bool known = site && site->code == event->code && event->access.kind == EFFECT_WRITE && knows(site);
     uint64_t offsets[PTX_LANES];
-    uint32_t told = known && site->data ? lanes & player->record->lanes : known ? lanes : 0;
+    uint32_t reported = known && site->data ? lanes & player->record->lanes : known ? lanes : 0;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
-        offsets[lane] = event->spots[lane].offset;
-        if (!(told >> lane & 1))
+        offsets[lane] = event->locations[lane].offset;
+        if (!(reported >> lane & 1))
             forget(&player->stored[cta], offsets[lane], event->access.bytes);
     }
-    return told ? stored_put(player, cta, told, offsets, event->access.bytes, site, player->record, event->warp->index)
-                : 0;
+    return reported ? stored_put(player, cta, reported, offsets, event->access.bytes, site, player->record,
+                                 event->warp->index)
+                    : 0;
 }
 
 static void see_pieces(Player *player, const PtxEvent *event) {
-    for (uint32_t i = 0; i < event->spot_count; i++) {
-        const PtxBlock *block = event->spots[i].block;
+    for (uint32_t i = 0; i < event->location_count; i++) {
+        const PtxBlock *block = event->locations[i].block;
         if (block && block->space == PTX_SPACE_SHARED)
-            forget(&player->stored[block->cta], event->spots[i].offset,
+            forget(&player->stored[block->cta], event->locations[i].offset,
                    event->sizes ? event->sizes[i] : event->access.bytes);
     }
 }
@@ -264,17 +265,17 @@ static void see_pieces(Player *player, const PtxEvent *event) {
 void stored_see(Player *player, PtxEvent *event) {
     if (event->kind == PTX_EVENT_INIT || event->kind == PTX_EVENT_INVALIDATE)
         forget(&player->stored[event->place >> 32], (uint32_t)event->place, 8);
-    if (event->kind != PTX_EVENT_ACCESS || event->access.kind == EFFECT_READ || !event->spots)
+    if (event->kind != PTX_EVENT_ACCESS || event->access.kind == EFFECT_READ || !event->locations)
         return;
-    if (event->flight) {
+    if (event->outstanding) {
         see_pieces(player, event);
         return;
     }
     for (uint32_t rest = event->lanes; rest;) {
-        const PtxBlock *block = event->spots[__builtin_ctz(rest)].block;
+        const PtxBlock *block = event->locations[__builtin_ctz(rest)].block;
         uint32_t lanes = 0;
         for (uint32_t more = rest; more; more &= more - 1)
-            lanes |= event->spots[__builtin_ctz(more)].block == block ? more & -more : 0;
+            lanes |= event->locations[__builtin_ctz(more)].block == block ? more & -more : 0;
         rest &= ~lanes;
         if (block->space == PTX_SPACE_SHARED)
             event->changes &= ~see_lanes(player, event, block->cta, lanes);

@@ -7,25 +7,25 @@
 #include "check/replay/order/order.h"
 
 /* A place of strong accesses. */
-typedef struct Stored {
+typedef struct ReplayStored {
     uint64_t first; /* byte */
     uint32_t bytes, stores;
-} Stored;
+} ReplayStored;
 
-typedef struct Counting {
-    Stored *places; /* by their first bytes */
+typedef struct StoreCounting {
+    ReplayStored *places; /* by their first bytes */
     uint32_t count;
     uint32_t longest; /* bytes */
-} Counting;
+} StoreCounting;
 
-static void count_store(Counting *counting, uint64_t first, uint32_t bytes) {
+static void count_store(StoreCounting *counting, uint64_t first, uint32_t bytes) {
     uint32_t low; /* the first that may end behind it */
     BISECT(low, 0, counting->count, counting->places[low].first + counting->longest <= first);
     for (; low < counting->count && counting->places[low].first < first + bytes; low++)
         counting->places[low].stores += counting->places[low].first + counting->places[low].bytes > first;
 }
 
-static void read_warp(Counting *counting, Player *player, uint32_t number, uint32_t cta, uint32_t warp,
+static void read_warp(StoreCounting *counting, Player *player, uint32_t number, uint32_t cta, uint32_t warp,
                       RecordCursor *room) {
     RecordStream stream;
     Record record;
@@ -41,12 +41,12 @@ static void read_warp(Counting *counting, Player *player, uint32_t number, uint3
 }
 
 void stores_count(Strong *items, uint32_t count, Player *const *players, uint32_t player_count, Arena *arena) {
-    Counting counting = {.places = ARENA_ARRAY(arena, Stored, count + 1)};
+    StoreCounting counting = {.places = ARENA_ARRAY(arena, ReplayStored, count + 1)};
     RecordCursor *room = ARENA_ARRAY(arena, RecordCursor, RECORD_LEADERS);
     for (uint32_t i = 0; i < count; i++) {
         if (i && items[i].key == items[i - 1].key)
             continue;
-        Stored *place = &counting.places[counting.count++];
+        ReplayStored *place = &counting.places[counting.count++];
         place->first = play_key_first(items[i].key, &place->bytes);
         counting.longest = place->bytes > counting.longest ? place->bytes : counting.longest;
     }

@@ -3,22 +3,23 @@
 
 /* Lanes that gave up at an mbarrier wait for it still. */
 static void stand_at_mbarrier(Player *player, const PlaySite *site, const Record *record, PtxGroup *group) {
-    PtxSpot spot;
+    PtxLocation location;
     Lanes values;
     if (site->site->part_count) {
         play_values(player, site, record, 0, group->warp->index, &values);
         play_set(player->machine, group, site->arguments[0], &values, record->lanes);
     }
-    if (play_spot(player->machine, group, site->code, site->object, (uint32_t)__builtin_ctz(record->lanes), &spot)) {
+    if (play_location(player->machine, group, site->code, site->object, (uint32_t)__builtin_ctz(record->lanes),
+                      &location)) {
         group->status = PTX_IS_MBARRIER;
-        group->place = ptx_place(spot);
+        group->place = ptx_place(location);
     }
     play_forget_parts(group, site);
 }
 
 /* Where lanes stand that have no group: to explain why they wait. */
 static void stand(Player *player, PlayWarp *warp) {
-    for (Pending *pending = warp->pending; pending; pending = pending->next) {
+    for (ReplayPending *pending = warp->pending; pending; pending = pending->next) {
         if (pending->group || !pending->ready || pending->record.kind == RECORD_EXIT)
             continue;
         const PlaySite *site = &player->sites->items[pending->record.site];
@@ -52,7 +53,7 @@ static bool has_begun(const Player *player, const PtxWarp *warp) {
 static uint32_t running_lanes(const Player *player, const PlayWarp *warp) {
     uint32_t wait = 0;
     bool apart = false;
-    for (const Pending *pending = warp->pending; pending; pending = pending->next) {
+    for (const ReplayPending *pending = warp->pending; pending; pending = pending->next) {
         wait |= pending->record.lanes;
         apart |= pending->ready && pending->record.kind != RECORD_EXIT && pending->record.kind != RECORD_GIVES_UP &&
                  player->sites->items[pending->record.site].mask;
@@ -91,7 +92,7 @@ static bool leaves_other(const Strong *last, uint64_t found) {
 }
 
 /* The last look of a thread at memory; NULL: it made none. */
-static const Strong *last_look(const StrongTurns *turns, uint32_t thread) {
+static const Strong *last_look(const ModificationOrders *turns, uint32_t thread) {
     const Strong *last = NULL;
     for (uint32_t i = 0; i < turns->read_count; i++)
         if (turns->read[i].thread == thread && (!last || turns->read[i].index > last->index))
@@ -100,7 +101,7 @@ static const Strong *last_look(const StrongTurns *turns, uint32_t thread) {
 }
 
 /* Whether there is something else now than what that look found. */
-static bool changed_behind(const StrongTurns *turns, const Strong *look) {
+static bool changed_behind(const ModificationOrders *turns, const Strong *look) {
     const Strong *last = look;
     for (uint32_t i = 0; i < turns->read_count; i++)
         if (turns->read[i].key == look->key && turns->numbers[turns->read[i].index] > turns->numbers[last->index])
@@ -114,7 +115,7 @@ const PtxWarp *play_served(const Player *player, uint32_t *lane) {
     for (uint32_t i = 0; i < player->cluster_count; i++)
         for (uint32_t k = 0; player->clusters[i] && k < warps; k++) {
             const PlayWarp *warp = &player->clusters[i]->warps[k];
-            for (const Pending *pending = warp->pending; pending && asked < MOST_ASKED; pending = pending->next) {
+            for (const ReplayPending *pending = warp->pending; pending && asked < MOST_ASKED; pending = pending->next) {
                 if (pending->record.kind != RECORD_GIVES_UP || !player->sites->items[pending->record.site].site->strong)
                     continue;
                 asked++;

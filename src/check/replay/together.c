@@ -2,7 +2,7 @@
 #include "check/replay/together.h"
 
 #include "base/deadline.h"
-#include "check/replay/beside.h"
+#include "check/replay/concurrent.h"
 #include "check/replay/reached.h"
 
 #include <stdlib.h>
@@ -11,13 +11,13 @@ enum { MOST_MEMBERS = 256, MOST_MODULES = 30, VARIABLES_SHIFT = 57, KEY_MODULE_S
 
 typedef struct Member {
     ThreadsCheck check; /* first: runs_with_arena gives it back */
-    struct Group *group;
+    struct TogetherGroup *group;
     RecordedLaunch *launch;
     uint32_t number; /* in the group */
     Recording recording;
     PlaySites sites;
     Player player;
-    WatchSeat seat;
+    WatchSlot seat;
     PtxWatch *watch;
     Reached reached;
     uint32_t ctas; /* of the engine */
@@ -26,18 +26,18 @@ typedef struct Member {
 } Member;
 
 /* Those that are played together, and all that are open with them. */
-struct Together {
+struct ReplayTogether {
     Member **members; /* by when they were launched */
     uint32_t count;
     Threads *engine;
-    StrongTurns turns;
+    ModificationOrders turns;
 };
 
-typedef struct Group {
+typedef struct TogetherGroup {
     Member *members;
     uint32_t count, at;
     uint8_t *relation; /* Beside, of each two: [first * count + second] */
-} Group;
+} TogetherGroup;
 
 static Beside relation_of(const Member *first, const Member *second) {
     return first->group->relation[first->number * first->group->count + second->number];
@@ -51,7 +51,7 @@ static Member *member_of(const Player *player) {
 
 /* Whether those that it comes behind, by at most that, are over. */
 static bool are_over(const Member *member, Beside most) {
-    const struct Together *together = member->player.together;
+    const struct ReplayTogether *together = member->player.together;
     for (uint32_t i = 0; i < member->player.member; i++) {
         Beside relation = relation_of(together->members[i], member);
         if (relation >= BESIDE_BEFORE && relation <= most && !play_is_over(&together->members[i]->player))
@@ -61,7 +61,7 @@ static bool are_over(const Member *member, Beside most) {
 }
 
 static void learn_ends(const Member *member, uint32_t warp, uint32_t lanes, Beside which) {
-    const struct Together *together = member->player.together;
+    const struct ReplayTogether *together = member->player.together;
     for (uint32_t i = 0; i < member->player.member; i++) {
         const Member *other = together->members[i];
         if (relation_of(other, member) == which)
@@ -93,7 +93,7 @@ void together_waited(const Player *player, const PtxEvent *event) {
 }
 
 Player *together_player(const Player *player, uint32_t *cluster) {
-    const struct Together *together = player->together;
+    const struct ReplayTogether *together = player->together;
     uint32_t at = together->count - 1;
     while (at && together->members[at]->player.first_cluster > *cluster)
         at--;
@@ -105,7 +105,7 @@ Player *together_player(const Player *player, uint32_t *cluster) {
 /* ---- The play ------------------------------------------------------------------------------------- */
 
 /* One round: whether anything was done. */
-static bool play_round(const struct Together *together) {
+static bool play_round(const struct ReplayTogether *together) {
     bool any = false;
     for (uint32_t i = 0; i < together->count; i++) {
         Member *member = together->members[i];
@@ -122,14 +122,14 @@ static bool play_round(const struct Together *together) {
     return any;
 }
 
-static bool stops(const struct Together *together) {
+static bool stops(const struct ReplayTogether *together) {
     for (uint32_t i = 0; i < together->count; i++)
         if (together->members[i]->player.stops)
             return true;
     return deadline_passed();
 }
 
-static bool pass_one(const struct Together *together) {
+static bool pass_one(const struct ReplayTogether *together) {
     for (uint32_t i = 0; i < together->count; i++)
         if (play_pass(&together->members[i]->player))
             return true;
@@ -137,7 +137,7 @@ static bool pass_one(const struct Together *together) {
 }
 
 /* Whether all of them came to their end. */
-static bool play_members(struct Together *together) {
+static bool play_members(struct ReplayTogether *together) {
     Player **players = ARENA_ARRAY(&together->members[0]->check.arena, Player *, together->count);
     for (uint32_t i = 0; i < together->count; i++)
         players[i] = &together->members[i]->player;
@@ -157,7 +157,7 @@ static bool play_members(struct Together *together) {
 /* ---- Places in one engine ------------------------------------------------------------------------- */
 
 /* The number of the module among those that are different, from 1; 0: it is one too many. */
-static uint64_t module_of(const struct Together *together, const Member *member) {
+static uint64_t module_of(const struct ReplayTogether *together, const Member *member) {
     uint64_t different = 1;
     for (uint32_t i = 0; together->members[i] != member; i++) {
         const Member *other = together->members[i];
@@ -171,7 +171,7 @@ static uint64_t module_of(const struct Together *together, const Member *member)
     return different <= MOST_MODULES ? different : 0;
 }
 
-static ThreadsShape shape_of(const struct Together *together) {
+static ThreadsShape shape_of(const struct ReplayTogether *together) {
     ThreadsShape shape = {.cluster = 1};
     for (uint32_t i = 0; i < together->count; i++) {
         const PtxMachine *machine = together->members[i]->check.machine;
@@ -188,7 +188,7 @@ static ThreadsShape shape_of(const struct Together *together) {
 }
 
 /* False, with a sentence: they cannot be played. */
-static bool take_seats(struct Together *together, jmp_buf *exhausted, const char **problem) {
+static bool take_seats(struct ReplayTogether *together, jmp_buf *exhausted, const char **problem) {
     ThreadsShape shape = shape_of(together);
     uint32_t cta = 0, site = 0, cluster = 0, thread = 0;
     if (!(together->engine = threads_create(&shape, problem)))
@@ -196,7 +196,7 @@ static bool take_seats(struct Together *together, jmp_buf *exhausted, const char
     for (uint32_t i = 0; i < together->count; i++) {
         Member *member = together->members[i];
         uint64_t module = module_of(together, member);
-        member->seat = (WatchSeat){.engine = together->engine,
+        member->seat = (WatchSlot){.engine = together->engine,
                                    .first_cta = cta,
                                    .cta_warps = (shape.cta_threads + PTX_LANES - 1) / PTX_LANES,
                                    .cluster = shape.cluster,
@@ -224,7 +224,7 @@ static bool take_seats(struct Together *together, jmp_buf *exhausted, const char
     return true;
 }
 
-static void leave_seats(struct Together *together) {
+static void leave_seats(struct ReplayTogether *together) {
     for (uint32_t i = 0; i < together->count; i++) {
         Member *member = together->members[i];
         if (!member->watch)
@@ -240,7 +240,7 @@ static void leave_seats(struct Together *together) {
 
 /* ---- What is told --------------------------------------------------------------------------------- */
 
-static const Member *member_at(const struct Together *together, const ThreadsSide *side) {
+static const Member *member_at(const struct ReplayTogether *together, const ThreadsSide *side) {
     uint32_t cta = side->warp / together->members[0]->seat.cta_warps, at = together->count - 1;
     while (at && together->members[at]->seat.first_cta > cta)
         at--;
@@ -256,12 +256,12 @@ static const char *label_of(const Member *member, const Member *other, Verdict *
 }
 
 /* They race if they ran at the same time, and it is not known whether they can. */
-static void tell_maybe(const Member *first, const Member *second) {
+static void report_maybe(const Member *first, const Member *second) {
     const char *why =
         first->recording.order->flags & RECORDING_ORDER_OPEN || second->recording.order->flags & RECORDING_ORDER_OPEN
             ? "a stream of theirs waits for memory, a semaphore or an event of others"
-        : first->reached.tells_host ? "the host may have waited for what the first one tells it"
-                                    : "the host was called from a stream";
+        : first->reached.reports_host ? "the host may have waited for what the first one tells it"
+                                      : "the host was called from a stream";
     verdict_incomplete(second->launch->verdict, "", 0,
                        "it and launch %llu (%.*s) access the same memory, and whether they can run at the same time is "
                        "not known: %s",
@@ -270,7 +270,7 @@ static void tell_maybe(const Member *first, const Member *second) {
 }
 
 /* `race`: its first side is of the earlier launch. */
-static void tell_race(const Member *first, const Member *second, const ThreadsRace *race) {
+static void report_race(const Member *first, const Member *second, const ThreadsRace *race) {
     Verdict *verdict = second->launch->verdict;
     bool same = str_equal(first->recording.ptx, second->recording.ptx);
     PtxRace between = ptx_watch_between(first->watch, second->watch, race);
@@ -280,10 +280,10 @@ static void tell_race(const Member *first, const Member *second, const ThreadsRa
                        .number = first->recording.launch.number};
     ThreadsCheck other = first->check; /* words about it are the second's verdict's */
     other.verdict = verdict;
-    size_t told = verdict->finding_count;
+    size_t reported = verdict->finding_count;
     threads_race_between(&second->check, &other, &between, &names);
     for (uint32_t i = 0; i < second->player.together->count; i++)
-        polls_tell(&second->player.together->members[i]->player, verdict, told);
+        polls_report(&second->player.together->members[i]->player, verdict, reported);
 }
 
 /* A race between two members, the earlier one first. */
@@ -293,7 +293,7 @@ typedef struct Between {
 } Between;
 
 /* False: it is of one launch, and found when that is played alone. */
-static bool is_between(const struct Together *together, const ThreadsRace *race, Between *between) {
+static bool is_between(const struct ReplayTogether *together, const ThreadsRace *race, Between *between) {
     *between = (Between){member_at(together, &race->first), member_at(together, &race->second), *race};
     if (race->reason == THREADS_AT_EXIT || between->first == between->second)
         return false;
@@ -319,7 +319,7 @@ static bool is_same(const Between *one, const Between *other) {
 }
 
 /* Whether what was not recorded of a launch may order it with others: strong accesses of CTAs or threads. */
-static bool may_be_ordered(const struct Together *together) {
+static bool may_be_ordered(const struct ReplayTogether *together) {
     bool lacks = false;
     for (uint32_t i = 0; i < together->count; i++) {
         const RecordingLaunch *launch = &together->members[i]->recording.launch;
@@ -328,7 +328,7 @@ static bool may_be_ordered(const struct Together *together) {
     return lacks && together->turns.count;
 }
 
-static void tell_races(const struct Together *together) {
+static void report_races(const struct ReplayTogether *together) {
     uint32_t count, reported = 0, open = 0;
     bool ordered = may_be_ordered(together);
     const ThreadsRace *races = threads_races(together->engine, &count);
@@ -344,10 +344,10 @@ static void tell_races(const struct Together *together) {
         open += ordered;
         if (ordered)
             continue;
-        if (relation_of(between->first, between->second) == BESIDE_MAYBE || between->first->reached.tells_host)
-            tell_maybe(between->first, between->second);
+        if (relation_of(between->first, between->second) == BESIDE_MAYBE || between->first->reached.reports_host)
+            report_maybe(between->first, between->second);
         else
-            tell_race(between->first, between->second, &between->race);
+            report_race(between->first, between->second, &between->race);
     }
     if (open)
         verdict_incomplete(
@@ -358,7 +358,7 @@ static void tell_races(const struct Together *together) {
 }
 
 /* Whether all of it was played; else a sentence. Memory that is not there ends it, too. */
-static bool play_all(struct Together *together, const char **problem) {
+static bool play_all(struct ReplayTogether *together, const char **problem) {
     static const char no_memory[] = "that needs more memory than the limit";
     jmp_buf here;
     if (setjmp(here)) {
@@ -369,14 +369,14 @@ static bool play_all(struct Together *together, const char **problem) {
         return false;
     *problem = play_members(together) ? threads_trouble(together->engine)
                                       : "the recordings cannot be followed together to their end";
-    tell_races(together);
+    report_races(together);
     if (!may_be_ordered(together))
-        tell_order(together->members[together->count - 1]->launch->verdict, &together->turns);
+        report_order(together->members[together->count - 1]->launch->verdict, &together->turns);
     return !*problem;
 }
 
-static void play_part(Group *group, uint32_t part) {
-    struct Together together = {.members = ARENA_ARRAY(&group->members[0].check.arena, Member *, group->count)};
+static void play_part(TogetherGroup *group, uint32_t part) {
+    struct ReplayTogether together = {.members = ARENA_ARRAY(&group->members[0].check.arena, Member *, group->count)};
     const char *problem = NULL;
     for (uint32_t i = 0; i < group->count; i++)
         if (group->members[i].ready && group->members[i].part == part)
@@ -413,14 +413,14 @@ static bool take_reached(Member *member, Arena *arena) {
     return true;
 }
 
-static uint32_t root_of(const Group *group, uint32_t at) {
+static uint32_t root_of(const TogetherGroup *group, uint32_t at) {
     while (group->members[at].part != at)
         at = group->members[at].part;
     return at;
 }
 
 /* A variable that one names and the other has the address of is two places here. */
-static void tell_variables(const Member *first, const Member *second) {
+static void report_variables(const Member *first, const Member *second) {
     if (reached_variables(&first->reached, &second->reached))
         verdict_incomplete(
             second->launch->verdict, "", 0,
@@ -429,13 +429,13 @@ static void tell_variables(const Member *first, const Member *second) {
             (unsigned long long)first->recording.launch.number, STR_ARG(symbol_plain(first->recording.kernel)));
 }
 
-static void find_parts(Group *group) {
+static void find_parts(TogetherGroup *group) {
     for (uint32_t i = 0; i < group->count; i++)
         for (uint32_t k = 0; k < i; k++) {
             const Member *first = &group->members[k], *second = &group->members[i];
             if (!first->ready || !second->ready || relation_of(first, second) < BESIDE_WAITED)
                 continue;
-            tell_variables(first, second);
+            report_variables(first, second);
             if (!reached_overlap(&first->reached, &second->reached))
                 continue;
             uint32_t one = root_of(group, k), other = root_of(group, i);
@@ -445,7 +445,7 @@ static void find_parts(Group *group) {
         group->members[i].part = root_of(group, i);
 }
 
-static bool names_variables(const Group *group) {
+static bool names_variables(const TogetherGroup *group) {
     for (uint32_t i = 0; i < group->count; i++)
         if (group->members[i].ready && group->members[i].reached.named)
             return true;
@@ -453,7 +453,7 @@ static bool names_variables(const Group *group) {
 }
 
 /* False: there is not enough memory. */
-static bool compare(Group *group) {
+static bool compare(TogetherGroup *group) {
     static const size_t most = (size_t)2 << 30;
     Arena arena;
     jmp_buf here;
@@ -474,7 +474,7 @@ static bool compare(Group *group) {
     return true;
 }
 
-static void play_parts(Group *group) {
+static void play_parts(TogetherGroup *group) {
     bool compared = compare(group);
     for (uint32_t i = 0; compared && i < group->count; i++)
         if (group->members[i].part == i && !deadline_passed())
@@ -488,7 +488,7 @@ static void play_parts(Group *group) {
 /* Opens one after the other, each with an arena of its own; with the last one all are there. */
 static void open_member(ThreadsCheck *check) {
     Member *member = (Member *)check;
-    Group *group = member->group;
+    TogetherGroup *group = member->group;
     const char *problem;
     member->recording = *member->launch->recording;
     /* Of what ended otherwise, its own verdict says enough. */
@@ -512,7 +512,7 @@ static int by_number(const void *a, const void *b) {
 }
 
 /* The launch that a dependent one comes behind has to be there. */
-static void tell_missing(RecordedLaunch *const *launches, size_t count, size_t at) {
+static void report_missing(RecordedLaunch *const *launches, size_t count, size_t at) {
     uint64_t wanted = recording_depends_on(launches[at]->recording);
     for (size_t i = 0; i < at; i++)
         if (launches[i]->recording->launch.number + 1 == wanted)
@@ -524,9 +524,9 @@ static void tell_missing(RecordedLaunch *const *launches, size_t count, size_t a
 }
 
 static void check_group(RecordedLaunch **launches, uint32_t count, Arena *arena) {
-    Group group = {.count = count,
-                   .members = ARENA_ARRAY(arena, Member, count),
-                   .relation = ARENA_ARRAY(arena, uint8_t, (size_t)count * count)};
+    TogetherGroup group = {.count = count,
+                           .members = ARENA_ARRAY(arena, Member, count),
+                           .relation = ARENA_ARRAY(arena, uint8_t, (size_t)count * count)};
     for (uint32_t i = 0; i < count; i++) {
         RecordedLaunch *launch = launches[i];
         group.members[i] = (Member){.check = {.module = launch->module,
@@ -540,8 +540,8 @@ static void check_group(RecordedLaunch **launches, uint32_t count, Arena *arena)
                                     .part = i};
         launch->together = TOGETHER_COMPARED;
         for (uint32_t k = 0; k < i; k++)
-            group.relation[k * count + i] = (uint8_t)recordings_beside(launches[k]->recording, launch->recording);
-        tell_missing(launches, count, i);
+            group.relation[k * count + i] = (uint8_t)recordings_concurrent(launches[k]->recording, launch->recording);
+        report_missing(launches, count, i);
     }
     runs_with_arena(&group.members[0].check, open_member);
 }

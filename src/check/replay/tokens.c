@@ -28,7 +28,7 @@ static void grow(Player *player) {
 
 void tokens_see(Player *player, const PtxEvent *event) {
     bool arrives = event->kind == PTX_EVENT_ARRIVE || (event->kind == PTX_EVENT_EXPECT && event->arrives);
-    if (!arrives || event->flight)
+    if (!arrives || event->outstanding)
         return;
     if (player->token_count * 2 >= player->token_capacity)
         grow(player);
@@ -49,10 +49,10 @@ void tokens_set(Player *player, PtxGroup *group, const PlaySite *site, const Rec
     uint32_t known = 0;
     for (uint32_t rest = player->token_capacity ? record->lanes : 0; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
-        PtxSpot spot;
-        if (!play_spot(player->machine, group, site->code, site->object, lane, &spot))
+        PtxLocation location;
+        if (!play_location(player->machine, group, site->code, site->object, lane, &location))
             return;
-        const Token *token = find(player, number_of(player, group->warp), ptx_place(spot));
+        const Token *token = find(player, number_of(player, group->warp), ptx_place(location));
         if (!(token->lanes >> lane & 1))
             continue;
         known |= rest & -rest;

@@ -8,13 +8,13 @@
 #include <stdlib.h>
 
 static int by_turn(const void *a, const void *b) {
-    const StrongTurn *x = a, *y = b;
+    const ModificationOrder *x = a, *y = b;
     if (x->key != y->key)
         return x->key < y->key ? -1 : 1;
     return (x->number > y->number) - (x->number < y->number);
 }
 
-static StrongPlace *place_of(const StrongTurns *turns, uint64_t key) {
+static StrongPlace *place_of(const ModificationOrders *turns, uint64_t key) {
     uint32_t mask = turns->place_capacity - 1;
     uint32_t at = (uint32_t)((key * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & mask;
     while (turns->places[at].end && turns->places[at].key != key)
@@ -22,7 +22,7 @@ static StrongPlace *place_of(const StrongTurns *turns, uint64_t key) {
     return &turns->places[at];
 }
 
-static void make_places(StrongTurns *turns, Arena *arena) {
+static void make_places(ModificationOrders *turns, Arena *arena) {
     uint32_t keys = 0;
     for (uint32_t i = 0; i < turns->count; i++)
         keys += !i || turns->items[i].key != turns->items[i - 1].key;
@@ -178,10 +178,10 @@ static void read_all(StrongReading *reading, Player *player) {
     record_reader_restart(&player->reader);
 }
 
-void turns_read(StrongTurns *turns, Player *const *players, uint32_t count) {
+void turns_read(ModificationOrders *turns, Player *const *players, uint32_t count) {
     Arena *arena = &players[0]->arena;
     StrongReading reading = {.arena = arena};
-    *turns = (StrongTurns){0};
+    *turns = (ModificationOrders){0};
     for (uint32_t i = 0; i < count; i++)
         turns->kept_in_order |= players[i]->sites->any_order;
     for (uint32_t i = 0; i < count; i++)
@@ -212,7 +212,7 @@ void turns_read(StrongTurns *turns, Player *const *players, uint32_t count) {
     turns_alone(turns, turns->items, turns->count, arena);
 }
 
-void turns_alone(StrongTurns *turns, StrongTurn *items, uint32_t count, Arena *arena) {
+void turns_alone(ModificationOrders *turns, ModificationOrder *items, uint32_t count, Arena *arena) {
     turns->items = items;
     turns->count = count;
     bool sorted = true;
@@ -229,14 +229,14 @@ void turns_take(Player *player, PlayWarp *warp, Record *record) {
 }
 
 StrongPlace *turns_place(const Player *player, const PlaySite *site, Record *record, uint32_t cta) {
-    const StrongTurns *turns = player->turns;
+    const ModificationOrders *turns = player->turns;
     if (!record->place)
         record->place = (uint32_t)(place_of(turns, play_strong_key(player, site, record, cta)) - turns->places) + 1;
     return &turns->places[record->place - 1];
 }
 
 bool turn_has_come(Player *player, const StrongPlace *place, uint32_t number, uint32_t cluster) {
-    StrongTurns *turns = player->turns;
+    ModificationOrders *turns = player->turns;
     uint32_t low = place->next, high = place->end;
     if (turns->doubled)
         number = polls_number(turns, place, number);
@@ -251,7 +251,7 @@ bool turn_has_come(Player *player, const StrongPlace *place, uint32_t number, ui
     return false;
 }
 
-void turns_overrule(StrongTurns *turns, StrongPlace *place, uint32_t number) {
+void turns_overrule(ModificationOrders *turns, StrongPlace *place, uint32_t number) {
     while (place->next < place->end && turns->items[place->next].number < number)
         place->next++;
     turns->doubts.unfit++;
@@ -262,7 +262,7 @@ uint32_t turns_pass(Player *player, StrongPlace *place) {
     return place->next == place->end ? 0 : turns_on(player->turns, place);
 }
 
-uint32_t turns_on(StrongTurns *turns, StrongPlace *place) {
+uint32_t turns_on(ModificationOrders *turns, StrongPlace *place) {
     do
         place->next++;
     while (place->next < place->end && turns->items[place->next].state == TURN_RESERVE);

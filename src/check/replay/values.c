@@ -50,7 +50,7 @@ bool play_unpack(const PtxProgram *program, Recording *recording, Arena *arena) 
         return false;
     uint8_t *bytes = ARENA_ARRAY(arena, uint8_t, program->parameter_bytes + 1);
     for (uint32_t i = kernel->parameters; i < kernel->parameters + kernel->parameter_count; i++) {
-        const PtxSeat *seat = &program->seats[i];
+        const PtxSymbolSlot *seat = &program->seats[i];
         at = parameter_place(program, i, at);
         if (seat->at + seat->bytes <= program->parameter_bytes)
             memcpy(bytes + seat->at, recording->parameters + (at - first), seat->bytes);
@@ -74,7 +74,7 @@ static uint32_t parameter_at(const Player *player, uint64_t address) {
     const PtxFunction *kernel = &program->module->functions[program->entry];
     uint64_t at = parameters_begin(program, player->recording);
     for (uint32_t i = kernel->parameters; i < kernel->parameters + kernel->parameter_count; i++) {
-        const PtxSeat *seat = &program->seats[i];
+        const PtxSymbolSlot *seat = &program->seats[i];
         at = parameter_place(program, i, at);
         if (address - at < seat->bytes)
             return (uint32_t)(seat->at + (address - at));
@@ -176,14 +176,14 @@ static uint64_t lane_value(const Player *player, const PlaySite *site, const Rec
 #define KEY_ADDRESS ((UINT64_C(1) << 58) - 1)
 #define KEY_SIZE    3 /* bits */
 
-bool play_is_apart(const PtxSeat *seat) {
+bool play_is_apart(const PtxSymbolSlot *seat) {
     return seat->space == PTX_SPACE_GLOBAL && seat->at - PTX_WINDOW_GLOBAL < PTX_WINDOW_SIZE;
 }
 
 /* Where a variable lies. */
 static uint64_t symbol_place(const Player *player, const PtxArgument *base, uint32_t cta, bool *named,
                              PtxSpace *space) {
-    const PtxSeat *seat = &player->check->program->seats[base->slot];
+    const PtxSymbolSlot *seat = &player->check->program->seats[base->slot];
     uint64_t at = seat->at + (uint64_t)base->offset;
     bool ranked = seat->space == PTX_SPACE_SHARED && player->check->module->capability >= 90;
     *space = seat->space;

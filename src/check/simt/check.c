@@ -1,5 +1,5 @@
-/* Launches, worlds and orders: which runs of a PTX kernel are made, and what is made of how they end. */
-#include "check/simt/runs.h"
+/* Launches, havoc choices and orders: which runs of a PTX kernel are made, and what is made of how they end. */
+#include "check/simt/executions.h"
 
 #include "base/deadline.h"
 #include "check/simt/classes.h"
@@ -19,7 +19,7 @@ bool runs_open(ThreadsCheck *check, PtxLaunch *launch) {
     const char *problem = "";
     launch->text = verdict_text(check->verdict, "%s", launch->text); /* findings outlive the launch */
     check->launch = launch;
-    check->machine = ptx_machine(check->program, launch, check->options->gear, &problem);
+    check->machine = ptx_machine(check->program, launch, check->options->computes, &problem);
     if (!check->machine) {
         verdict_incomplete(check->verdict, "", 0, "%s", problem);
         return false;
@@ -30,7 +30,7 @@ bool runs_open(ThreadsCheck *check, PtxLaunch *launch) {
     check->machine->ran = check->ran;
     check->events = 0;
     check->classes = 0;
-    check->guessed = check->hung = false;
+    check->havocked = check->hung = false;
     check->always_count = 0;
     check->runs = 0;
     check->history = history_new(&check->arena);
@@ -38,7 +38,7 @@ bool runs_open(ThreadsCheck *check, PtxLaunch *launch) {
 }
 
 /* An engine that stops because the time is up says that it lacks memory; that the time was up is reported anyway. */
-static void tell_unwatched(const ThreadsCheck *check, const char *how, const char *problem) {
+static void report_unwatched(const ThreadsCheck *check, const char *how, const char *problem) {
     if (!deadline.missed)
         verdict_incomplete(check->verdict, "", 0, "races were not looked for%s: %s", how, problem);
 }
@@ -47,7 +47,7 @@ void runs_close(ThreadsCheck *check) {
     for (uint32_t i = 0; i < check->watch_count; i++) {
         const char *problem = ptx_watch_problem(check->watches[i]);
         if (problem && check->watches[i] != check->explores)
-            tell_unwatched(check, " in all of it", problem);
+            report_unwatched(check, " in all of it", problem);
         ptx_watch_free(check->watches[i]);
     }
     check->watch_count = 0;
@@ -58,15 +58,15 @@ void runs_close(ThreadsCheck *check) {
     check->machine = NULL;
 }
 
-typedef struct Audience {
+typedef struct CheckAudience {
     ThreadsCheck *check;
     PtxWatch *watch;
     uint32_t reported; /* explorations: races that have been */
     bool wrong;        /* ... and a run ended as it must not */
-} Audience;
+} CheckAudience;
 
 static void observe(void *observer, const PtxEvent *event) {
-    const Audience *audience = observer;
+    const CheckAudience *audience = observer;
     audience->check->events++;
     history_see(audience->check->history, event);
     if (audience->watch)
@@ -74,21 +74,21 @@ static void observe(void *observer, const PtxEvent *event) {
 }
 
 static void begin_run(void *to) {
-    const Audience *audience = to;
+    const CheckAudience *audience = to;
     history_clear(audience->check->history);
     if (audience->watch)
         ptx_watch_start(audience->watch);
 }
 
-static void end_run(const Audience *audience) {
+static void end_run(const CheckAudience *audience) {
     if (audience->watch)
         ptx_watch_end(audience->watch);
     const char *problem = audience->watch ? ptx_watch_problem(audience->watch) : NULL;
     if (problem && audience->watch != audience->check->explores)
-        tell_unwatched(audience->check, " to the end", problem);
+        report_unwatched(audience->check, " to the end", problem);
     audience->check->runs++;
     audience->check->spent += audience->check->machine->used;
-    worlds_note(audience->check);
+    havoc_choices_note(audience->check);
 }
 
 /* Races that matter: CTAs that write the same say nothing of others, which may not. */
@@ -103,21 +103,21 @@ static bool has_races(PtxWatch *watch) {
 
 /* A CTA has run that speaks for others; what it shows beside races is reported at once. */
 static bool end_class(void *to, const uint32_t *ctas, uint32_t count) {
-    const Audience *audience = to;
+    const CheckAudience *audience = to;
     ThreadsCheck *check = audience->check;
-    ThreadsRun run = {.schedule = {.only = ctas, .only_count = count}, .world = check->machine->world};
+    ThreadsRun run = {.schedule = {.only = ctas, .only_count = count}, .havoc_choice = check->machine->havoc_choice};
     end_run(audience);
     if (audience->watch) { /* else it is tried whether the launch fits, and no more is asked */
         threads_unset(check, &run);
-        threads_guesses(check);
+        threads_havocs(check);
     }
-    check->guessed |= check->machine->guess_count > 0;
+    check->havocked |= check->machine->havoc_count > 0;
     return !has_races(audience->watch) && !deadline_passed();
 }
 
 /* One CTA of each class; false: the grid has to be run whole. */
-static bool make_classes(Audience *audience, ThreadsRun *run, PtxEnd *end) {
-    Classes classes;
+static bool make_classes(CheckAudience *audience, ThreadsRun *run, PtxEnd *end) {
+    CtaClasses classes;
     ThreadsCheck *check = audience->check;
     if (run->schedule.kind != SCHEDULE_EAGER || run->schedule.mirrored || run->schedule.gives_up ||
         run->schedule.only || !classes_apply(check->machine) || has_races(audience->watch))
@@ -125,7 +125,7 @@ static bool make_classes(Audience *audience, ThreadsRun *run, PtxEnd *end) {
     ClassesEnd result = classes_run(check->machine, &run->schedule, begin_run, end_class, audience, &classes);
     *end = classes.end;
     check->classes = result == CLASSES_NONE ? 0 : classes.count;
-    if (result == CLASSES_NONE || (result == CLASSES_MEET && !has_races(audience->watch)))
+    if (result == CLASSES_NONE || (result == CLASSES_OVERLAP && !has_races(audience->watch)))
         return false;
     if (result != CLASSES_DONE) {
         uint32_t *only = ARENA_ARRAY(&check->arena, uint32_t, classes.cta_count);
@@ -140,7 +140,7 @@ static bool make_classes(Audience *audience, ThreadsRun *run, PtxEnd *end) {
 
 static bool end_explored(void *to, PtxEnd end, const Trail *trail);
 
-static PtxExplorer explorer_of(Audience *audience) {
+static PtxExplorer explorer_of(CheckAudience *audience) {
     return (PtxExplorer){.context = audience,
                          .start = begin_run,
                          .observe = observe,
@@ -150,16 +150,16 @@ static PtxExplorer explorer_of(Audience *audience) {
 
 PtxEnd runs_make(ThreadsCheck *check, ThreadsRun *run, PtxWatch *watch) {
     PtxMachine *machine = check->machine;
-    Audience audience = {.check = check, .watch = watch};
+    CheckAudience audience = {.check = check, .watch = watch};
     PtxEnd end;
     if (run->schedule.explored && watch) {
         PtxExplorer explorer = explorer_of(&audience);
-        machine->world = run->world;
+        machine->havoc_choice = run->havoc_choice;
         end = ptx_explore_replay(machine, &explorer, run->schedule.replay);
         end_run(&audience);
         return end;
     }
-    machine->world = run->world;
+    machine->havoc_choice = run->havoc_choice;
     machine->observe = observe;
     machine->observer = &audience;
     if (check->options->progress)
@@ -180,7 +180,7 @@ static bool is_wrong(PtxEnd end) {
 }
 
 /* If that does not count, as it is ignored or a note: what comes behind it was not looked at all the same. */
-void runs_tell_stop(ThreadsCheck *check, const PtxCode *code) {
+void runs_report_stop(ThreadsCheck *check, const PtxCode *code) {
     verdict_unreached(check->verdict, "", code ? code_line(check->program, code) : 0,
                       "a run %s: what comes after it was not checked", code ? "stops here" : "hangs");
 }
@@ -191,12 +191,12 @@ bool runs_judge(ThreadsCheck *check, const ThreadsRun *run, PtxEnd end) {
     case PTX_END_COMPLETE:
         return true;
     case PTX_END_STUCK:
-        if (threads_blocked(check, &run->schedule, run->world))
-            runs_tell_stop(check, NULL);
+        if (threads_blocked(check, &run->schedule, run->havoc_choice))
+            runs_report_stop(check, NULL);
         return false;
     case PTX_END_FAULT:
-        if (threads_fault(check, &run->schedule, run->world))
-            runs_tell_stop(check, machine->fault.code);
+        if (threads_fault(check, &run->schedule, run->havoc_choice))
+            runs_report_stop(check, machine->fault.code);
         return false;
     case PTX_END_UNKNOWN:
         threads_unmodeled(check);
@@ -222,7 +222,7 @@ bool runs_judge(ThreadsCheck *check, const ThreadsRun *run, PtxEnd end) {
 /* ---- Races --------------------------------------------------------------------------------------- */
 
 /* Reports the races of the watch beyond the first `reported`. Returns how many it has. */
-uint32_t runs_tell_races(ThreadsCheck *check, const ThreadsRun *run, PtxWatch *watch, uint32_t reported) {
+uint32_t runs_report_races(ThreadsCheck *check, const ThreadsRun *run, PtxWatch *watch, uint32_t reported) {
     uint32_t count = 0;
     const PtxRace *found = watch ? ptx_watch_races(watch, &count) : NULL;
     if (reported >= count)
@@ -230,16 +230,16 @@ uint32_t runs_tell_races(ThreadsCheck *check, const ThreadsRun *run, PtxWatch *w
     PtxRace *races = ARENA_ARRAY(&check->arena, PtxRace, count);
     memcpy(races, found, count * sizeof *races);
     threads_run_again(check, run, races + reported, count - reported);
-    if (check->machine->guess_count > 1) {
-        worlds_doubt_races(check, races + reported, count - reported);
-        if (!reported && !run->world)
-            worlds_first_races(check, races, count);
+    if (check->machine->havoc_count > 1) {
+        havoc_choices_doubt_races(check, races + reported, count - reported);
+        if (!reported && !run->havoc_choice)
+            havoc_choices_first_races(check, races, count);
         return count;
     }
     for (unsigned turn = 0; turn < 3; turn++) /* of two orders of the same two, what is read too early says most */
         for (uint32_t i = reported; i < count; i++)
             if (turn == (races[i].by_chance ? 2 : races[i].rule == RULE_RACE_RAW ? 0 : 1))
-                (void)threads_race(check, &races[i], &run->schedule, run->world);
+                (void)threads_race(check, &races[i], &run->schedule, run->havoc_choice);
     return count;
 }
 
@@ -249,7 +249,7 @@ PtxWatch *runs_watch(ThreadsCheck *check, bool history) {
         .volatile_races = check->options->volatile_races, .history = history, .beyond = !check->recorded};
     PtxWatch *watch = ptx_watch(&check->arena, check->machine, &options, &problem);
     if (!watch)
-        tell_unwatched(check, "", problem);
+        report_unwatched(check, "", problem);
     else
         *ARENA_PUSH(&check->arena, check->watches, check->watch_count, check->watch_capacity) = watch;
     return watch;
@@ -302,7 +302,7 @@ static void run_held(ThreadsCheck *check, PtxWatch *watch, uint32_t reported) {
     PtxMachine *machine = check->machine;
     PtxSchedule list[MOST_HELD];
     uint64_t budget = machine->budget, spent = 0;
-    uint32_t count = history_holds(check->history, check, list, MOST_HELD), made = 0;
+    uint32_t count = history_delays(check->history, check, list, MOST_HELD), made = 0;
     uint64_t most = check->odd_budget ? check->odd_budget : all_runs;
     for (; made < count && spent < most && !deadline_passed(); made++) {
         ThreadsRun run = {.schedule = list[made]};
@@ -310,7 +310,7 @@ static void run_held(ThreadsCheck *check, PtxWatch *watch, uint32_t reported) {
         PtxEnd end = runs_make(check, &run, watch);
         machine->budget = budget;
         spent += machine->used;
-        reported = runs_tell_races(check, &run, watch, reported);
+        reported = runs_report_races(check, &run, watch, reported);
         if (is_wrong(end) && !judge_other(check, &run, end))
             return;
     }
@@ -327,7 +327,7 @@ static void run_orders(ThreadsCheck *check, PtxWatch *watch, uint32_t reported, 
     for (; made < count && !deadline_passed(); made++) {
         ThreadsRun run = {.schedule = list[made]};
         PtxEnd end = runs_make(check, &run, watch);
-        reported = runs_tell_races(check, &run, watch, reported);
+        reported = runs_report_races(check, &run, watch, reported);
         if (!judge_other(check, &run, end))
             return;
     }
@@ -340,14 +340,14 @@ static void run_orders(ThreadsCheck *check, PtxWatch *watch, uint32_t reported, 
 
 /* Waits that are made once may time out, whenever the phase is not over yet: the code behind has to be right then,
  * too. */
-static uint32_t run_without_patience(ThreadsCheck *check, PtxWatch *watch, uint32_t reported) {
+static uint32_t run_without_spin_timeout(ThreadsCheck *check, PtxWatch *watch, uint32_t reported) {
     static const PtxSchedule list[] = {{.kind = SCHEDULE_EAGER, .gives_up = true},
                                        {.kind = SCHEDULE_EAGER, .mirrored = true, .gives_up = true},
                                        {.kind = SCHEDULE_LAZY, .gives_up = true}};
     for (unsigned i = 0; i < sizeof list / sizeof *list && !deadline_passed(); i++) {
         ThreadsRun run = {.schedule = list[i]};
         PtxEnd end = runs_make(check, &run, watch);
-        reported = runs_tell_races(check, &run, watch, reported);
+        reported = runs_report_races(check, &run, watch, reported);
         if (!judge_other(check, &run, end))
             break;
     }
@@ -356,10 +356,10 @@ static uint32_t run_without_patience(ThreadsCheck *check, PtxWatch *watch, uint3
 
 /* A run of an exploration; its trail is a schedule like any other. */
 static bool end_explored(void *to, PtxEnd end, const Trail *trail) {
-    Audience *audience = to;
+    CheckAudience *audience = to;
     ThreadsRun run = {.schedule = {.kind = SCHEDULE_REPLAY, .replay = trail, .explored = true}};
     end_run(audience);
-    audience->reported = runs_tell_races(audience->check, &run, audience->watch, audience->reported);
+    audience->reported = runs_report_races(audience->check, &run, audience->watch, audience->reported);
     if (end == PTX_END_COMPLETE || end == PTX_END_BUDGET || end == PTX_END_TIME)
         return ptx_watch_problem(audience->watch) != NULL;
     audience->wrong = !runs_judge(audience->check, &run, end);
@@ -372,13 +372,13 @@ static bool explore_orders(ThreadsCheck *check, const PtxCode *why) {
     const PtxMachine *machine = check->machine;
     PtxExplored explored;
     if ((uint64_t)machine->cta_count * machine->threads_per_cta > MOST_THREADS || machine->used > MOST_INSTRUCTIONS ||
-        machine->guess_count || machine->gear != GEAR_DATA)
+        machine->havoc_count || machine->computes != COMPUTES_ALL)
         return false;
     /* what it cannot keep, other runs look at: so it is not one of those that have to have seen everything */
     const char *problem = NULL;
     PtxWatchOptions options = {
         .volatile_races = check->options->volatile_races, .history = true, .beyond = !check->recorded};
-    Audience audience = {.check = check, .watch = ptx_watch(&check->arena, check->machine, &options, &problem)};
+    CheckAudience audience = {.check = check, .watch = ptx_watch(&check->arena, check->machine, &options, &problem)};
     PtxExplorer explorer = explorer_of(&audience);
     if (!audience.watch)
         return false;
@@ -418,7 +418,7 @@ static bool orders_decide(ThreadsCheck *check) {
 /* The buffer of a chosen launch that the machine ran out of, and how large it should be; false: that is not why. */
 static bool wants_more(const ThreadsCheck *check, uint32_t *buffer, uint64_t *bytes) {
     const PtxFault *fault = &check->machine->fault;
-    if (fault->rule != RULE_GLOBAL_OUT_OF_BOUNDS && fault->rule != RULE_ACCESS_INVALID)
+    if (fault->rule != RULE_GLOBAL_OUT_OF_RANGE && fault->rule != RULE_ACCESS_INVALID)
         return false;
     for (uint32_t i = 0; i < check->launch->buffer_count; i++) {
         const PtxBuffer *at = &check->launch->buffers[i];
@@ -482,29 +482,29 @@ static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
     if (!check->machine)
         return;
     const PtxCode *why = watch ? ptx_watch_order_matters(watch) : NULL;
-    if (check->options->gear == GEAR_SLICE &&
+    if (check->options->computes == COMPUTES_NEEDED &&
         (why || has_writes(watch))) { /* orders are reported apart by values, too */
         check_with_data(check, launch);
         return;
     }
-    threads_volatile(check, watch, &first.schedule, first.world); /* of which races may be a consequence */
-    uint32_t reported = runs_tell_races(check, &first, watch, 0);
+    threads_volatile(check, watch, &first.schedule, first.havoc_choice); /* of which races may be a consequence */
+    uint32_t reported = runs_report_races(check, &first, watch, 0);
     threads_unset(check, &first);
     threads_overwrite(check, &first);
-    threads_guesses(check);
-    bool guessed = check->guessed || check->machine->guess_count > 0;
+    threads_havocs(check);
+    bool havocked = check->havocked || check->machine->havoc_count > 0;
     check->completed += end == PTX_END_COMPLETE;
     check->first_used = check->machine->used;
     check->hung = end == PTX_END_STUCK;
     if ((!runs_judge(check, &first, end) && !check->hung) || orders == ORDERS_EAGER)
         return;
-    check->open |= guessed || why || history_any(check->history);
+    check->open |= havocked || why || history_any(check->history);
     if (check->once || (check->odd_budget && has_races(watch)))
         return;
-    if (guessed && !check->hung)
-        worlds_run(check);
+    if (havocked && !check->hung)
+        havoc_choices_run(check);
     if (check->program->peeks && (orders == ORDERS_DIRECTED || orders == ORDERS_ALL))
-        reported = run_without_patience(check, watch, reported);
+        reported = run_without_spin_timeout(check, watch, reported);
     bool is_volatile = why && code_has(why, STR("volatile"));
     if (is_volatile)
         verdict_note(check->verdict,
@@ -528,7 +528,8 @@ void runs_launch(ThreadsCheck *check, PtxLaunch *launch) {
 
 bool runs_prepare(ThreadsCheck *check, const char **problem) {
     check->program = ptx_program(&check->arena, check->module, check->entry, program_budget, problem);
-    if (check->program && check->options->gear == GEAR_SLICE && !ptx_slice(check->program, program_budget, problem))
+    if (check->program && check->options->computes == COMPUTES_NEEDED &&
+        !ptx_slice(check->program, program_budget, problem))
         return false;
     if (check->program) {
         ptx_unused(check->program, program_budget);
@@ -549,11 +550,11 @@ static void replay(ThreadsCheck *check) {
         verdict_incomplete(check->verdict, "", 0, "the trail does not fit the kernel: %s", problem);
         return;
     }
-    ThreadsRun run = {.schedule = trail->schedule, .world = trail->world};
+    ThreadsRun run = {.schedule = trail->schedule, .havoc_choice = trail->havoc_choice};
     if (runs_open(check, launch)) {
         PtxWatch *watch = runs_watch(check, run.schedule.explored);
         PtxEnd end = runs_make(check, &run, watch);
-        (void)runs_tell_races(check, &run, watch, 0);
+        (void)runs_report_races(check, &run, watch, 0);
         threads_unset(check, &run);
         threads_overwrite(check, &run);
         (void)runs_judge(check, &run, end);
@@ -620,7 +621,7 @@ static void check_same(ThreadsCheck *check) {
 /* The slice does not have the values that are stored. */
 static void check_with_data(ThreadsCheck *check, const PtxLaunch *launch) {
     ThreadsOptions options = *check->options;
-    options.gear = GEAR_DATA;
+    options.computes = COMPUTES_ALL;
     ThreadsCheck again = {.module = check->module,
                           .entry = check->entry,
                           .options = &options,

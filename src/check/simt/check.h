@@ -30,7 +30,7 @@ typedef struct ThreadsOptions {
     const Launch *fixed;  /* what all chosen ones have; NULL: nothing */
     bool only_launch;
     bool volatile_races;
-    PtxGear gear;
+    PtxComputes computes;
     /* Instructions of groups for each run; records of a recording that are played in other orders. 0: the default. */
     uint64_t budget;
     uint64_t seed;

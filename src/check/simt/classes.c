@@ -11,21 +11,21 @@ enum {
 };
 
 /* Bytes that a CTA touches. */
-typedef struct Piece {
+typedef struct ClassPiece {
     uint64_t begin, end;
     uint32_t cta;
     bool writes;
-} Piece;
+} ClassPiece;
 
-typedef struct Grid {
+typedef struct ClassGrid {
     PtxMachine *machine;
     const PtxSchedule *schedule;
     Arena arena;
-    PtxAlike *alike;
+    PtxSymmetry *symmetry;
     uint8_t *covered; /* of each CTA */
-    Piece *pieces;
+    ClassPiece *pieces;
     uint32_t piece_count, piece_capacity;
-} Grid;
+} ClassGrid;
 
 bool classes_apply(const PtxMachine *machine) {
     return machine->cta_count >= LEAST_CTAS && machine->cluster_size == 1;
@@ -38,7 +38,7 @@ static void place_of(const PtxMachine *machine, uint32_t cta, uint32_t at[3]) {
     at[2] = cta / grid[0] / grid[1];
 }
 
-static PtxEnd run_ctas(const Grid *grid, const uint32_t *ctas, uint32_t count) {
+static PtxEnd run_ctas(const ClassGrid *grid, const uint32_t *ctas, uint32_t count) {
     PtxSchedule schedule = *grid->schedule;
     schedule.only = ctas;
     schedule.only_count = count;
@@ -46,13 +46,13 @@ static PtxEnd run_ctas(const Grid *grid, const uint32_t *ctas, uint32_t count) {
 }
 
 /* What the class touches in each of its CTAs. False: it is too much. */
-static bool add_pieces(Grid *grid, uint32_t representative) {
+static bool add_pieces(ClassGrid *grid, uint32_t representative) {
     uint32_t count, from[3], at[3];
-    const PtxAlikeTouch *touches = ptx_alike_touches(grid->alike, &count);
+    const PtxSymmetryTouch *touches = ptx_symmetry_touches(grid->symmetry, &count);
     place_of(grid->machine, representative, from);
     for (uint32_t cta = 0; cta < grid->machine->cta_count; cta++) {
         place_of(grid->machine, cta, at);
-        if (grid->covered[cta] || !ptx_alike_speaks(grid->alike, at))
+        if (grid->covered[cta] || !ptx_symmetry_speaks(grid->symmetry, at))
             continue;
         grid->covered[cta] = 1;
         if (grid->piece_count + count > MOST_PIECES)
@@ -61,29 +61,29 @@ static bool add_pieces(Grid *grid, uint32_t representative) {
             int64_t moved = 0;
             for (unsigned k = 0; k < 3; k++)
                 moved += touches[i].by[k] * ((int64_t)at[k] - (int64_t)from[k]);
-            Piece *piece = ARENA_PUSH(&grid->arena, grid->pieces, grid->piece_count, grid->piece_capacity);
-            *piece = (Piece){.begin = touches[i].begin + (uint64_t)moved,
-                             .end = touches[i].end + (uint64_t)moved,
-                             .cta = cta,
-                             .writes = touches[i].writes};
+            ClassPiece *piece = ARENA_PUSH(&grid->arena, grid->pieces, grid->piece_count, grid->piece_capacity);
+            *piece = (ClassPiece){.begin = touches[i].begin + (uint64_t)moved,
+                                  .end = touches[i].end + (uint64_t)moved,
+                                  .cta = cta,
+                                  .writes = touches[i].writes};
         }
     }
     return true;
 }
 
 static int by_begin(const void *a, const void *b) {
-    const Piece *x = a, *y = b;
+    const ClassPiece *x = a, *y = b;
     return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
 /* The piece that reaches furthest of those seen so far, of one CTA and of any other: the next one can overlap no
  * others. */
-typedef struct Reach {
+typedef struct ClassReach {
     uint64_t end[2];
     uint32_t cta[2];
-} Reach;
+} ClassReach;
 
-static void reach_on(Reach *reach, const Piece *piece) {
+static void reach_on(ClassReach *reach, const ClassPiece *piece) {
     if (reach->cta[0] == piece->cta || reach->cta[0] == UINT32_MAX) {
         reach->cta[0] = piece->cta;
         reach->end[0] = piece->end > reach->end[0] ? piece->end : reach->end[0];
@@ -99,7 +99,7 @@ static void reach_on(Reach *reach, const Piece *piece) {
 }
 
 /* Another CTA whose bytes reach over the begin of the piece; UINT32_MAX: none. */
-static uint32_t reaches(const Reach *reach, const Piece *piece) {
+static uint32_t reaches(const ClassReach *reach, const ClassPiece *piece) {
     for (unsigned i = 0; i < 2; i++)
         if (reach->cta[i] != UINT32_MAX && reach->cta[i] != piece->cta && reach->end[i] > piece->begin)
             return reach->cta[i];
@@ -107,12 +107,12 @@ static uint32_t reaches(const Reach *reach, const Piece *piece) {
 }
 
 /* Two CTAs, one of which writes what the other touches. */
-static bool find_meeting(Grid *grid, uint32_t ctas[2]) {
-    Reach written = {.cta = {UINT32_MAX, UINT32_MAX}}, touched = written;
+static bool find_meeting(ClassGrid *grid, uint32_t ctas[2]) {
+    ClassReach written = {.cta = {UINT32_MAX, UINT32_MAX}}, touched = written;
     if (grid->piece_count)
         qsort(grid->pieces, grid->piece_count, sizeof *grid->pieces, by_begin);
     for (uint32_t i = 0; i < grid->piece_count; i++) {
-        const Piece *piece = &grid->pieces[i];
+        const ClassPiece *piece = &grid->pieces[i];
         uint32_t other = reaches(piece->writes ? &touched : &written, piece);
         if (other != UINT32_MAX) {
             ctas[0] = other < piece->cta ? other : piece->cta;
@@ -127,8 +127,9 @@ static bool find_meeting(Grid *grid, uint32_t ctas[2]) {
 }
 
 /* One CTA of each class; CLASSES_DONE if all ended well. */
-static ClassesEnd run_classes(Grid *grid, void (*begin)(void *to),
-                              bool (*end)(void *to, const uint32_t *ctas, uint32_t count), void *to, Classes *classes) {
+static ClassesEnd run_classes(ClassGrid *grid, void (*begin)(void *to),
+                              bool (*end)(void *to, const uint32_t *ctas, uint32_t count), void *to,
+                              CtaClasses *classes) {
     for (uint32_t cta = 0; cta < grid->machine->cta_count; cta++) {
         uint32_t at[3];
         if (grid->covered[cta])
@@ -136,7 +137,7 @@ static ClassesEnd run_classes(Grid *grid, void (*begin)(void *to),
         if (classes->count == MOST_CLASSES)
             return CLASSES_NONE;
         place_of(grid->machine, cta, at);
-        ptx_alike_start(grid->alike, at);
+        ptx_symmetry_start(grid->symmetry, at);
         begin(to);
         classes->end = run_ctas(grid, &cta, 1);
         classes->ctas[0] = cta;
@@ -144,8 +145,8 @@ static ClassesEnd run_classes(Grid *grid, void (*begin)(void *to),
         if (!end(to, &cta, 1) || classes->end != PTX_END_COMPLETE)
             return CLASSES_ENDED;
         classes->count++;
-        ptx_alike_end(grid->alike);
-        const PtxCode *alone = ptx_alike_alone(grid->alike, &classes->why);
+        ptx_symmetry_end(grid->symmetry);
+        const PtxCode *alone = ptx_symmetry_alone(grid->symmetry, &classes->why);
         classes->alone = classes->alone ? classes->alone : alone;
         if (alone && grid->machine->cta_count > MOST_CLASSES)
             return CLASSES_NONE;
@@ -156,35 +157,35 @@ static ClassesEnd run_classes(Grid *grid, void (*begin)(void *to),
 }
 
 /* All of it, in the memory that it may take. */
-static ClassesEnd run_grid(Grid *grid, void (*begin)(void *to),
-                           bool (*end)(void *to, const uint32_t *ctas, uint32_t count), void *to, Classes *classes) {
-    grid->alike = ptx_alike_new(&grid->arena, grid->machine);
-    if (!grid->alike)
+static ClassesEnd run_grid(ClassGrid *grid, void (*begin)(void *to),
+                           bool (*end)(void *to, const uint32_t *ctas, uint32_t count), void *to, CtaClasses *classes) {
+    grid->symmetry = ptx_symmetry_new(&grid->arena, grid->machine);
+    if (!grid->symmetry)
         return CLASSES_NONE;
     grid->covered = ARENA_ARRAY(&grid->arena, uint8_t, grid->machine->cta_count);
-    grid->machine->alike = grid->alike;
+    grid->machine->symmetry = grid->symmetry;
     ClassesEnd result = run_classes(grid, begin, end, to, classes);
-    grid->machine->alike = NULL;
+    grid->machine->symmetry = NULL;
     if (result != CLASSES_DONE || !find_meeting(grid, classes->ctas))
         return result;
     classes->cta_count = 2;
     begin(to);
     classes->end = run_ctas(grid, classes->ctas, 2);
     (void)end(to, classes->ctas, 2);
-    return CLASSES_MEET;
+    return CLASSES_OVERLAP;
 }
 
 ClassesEnd classes_run(PtxMachine *machine, const PtxSchedule *schedule, void (*begin)(void *to),
-                       bool (*end)(void *to, const uint32_t *ctas, uint32_t count), void *to, Classes *classes) {
-    Grid grid = {.machine = machine, .schedule = schedule};
+                       bool (*end)(void *to, const uint32_t *ctas, uint32_t count), void *to, CtaClasses *classes) {
+    ClassGrid grid = {.machine = machine, .schedule = schedule};
     jmp_buf exhausted;
     volatile ClassesEnd result = CLASSES_NONE;
-    *classes = (Classes){.end = PTX_END_COMPLETE};
+    *classes = (CtaClasses){.end = PTX_END_COMPLETE};
     arena_init(&grid.arena, MOST_BYTES);
     grid.arena.exhausted = &exhausted;
     if (!setjmp(exhausted))
         result = run_grid(&grid, begin, end, to, classes);
-    machine->alike = NULL;
+    machine->symmetry = NULL;
     arena_free(&grid.arena);
     return result;
 }

@@ -16,10 +16,10 @@ typedef enum DoubtKind {
     DOUBTED_FIT,    /* a launch that was not given does not fit the kernel */
     DOUBTED_KINDS,
 } DoubtKind;
-typedef struct Doubt {
+typedef struct SimtDoubt {
     uint32_t count, line;
     const char *text;
-} Doubt;
+} SimtDoubt;
 
 /* A kernel while it is checked. */
 typedef struct ThreadsCheck {
@@ -31,7 +31,7 @@ typedef struct ThreadsCheck {
     PtxProgram *program;
     uint8_t *ran; /* of each code: PTX_RAN_... over all runs */
     /* Of each code that is a condition that is not known: which ways it went over all runs, PTX_RAN_YES and _NO; a
-     * world in which it goes the way that it has not gone, 0: none is known. */
+     * havoc choice in which it goes the way that it has not gone, 0: none is known. */
     uint8_t *went;
     unsigned *ways;
     PtxRace *always; /* races that every run so far has had, whichever way such conditions went */
@@ -44,7 +44,7 @@ typedef struct ThreadsCheck {
     uint64_t odd_budget;        /* instructions of a run of a launch that callers may not make; 0: it is another one */
     uint64_t odd_spent;         /* instructions of all such runs */
     bool open;                  /* what some launch does depends on orders or on data that is not known */
-    bool once;                  /* one run of the launch is made, and no other order or world */
+    bool once;                  /* one run of the launch is made, and no other order or havoc choice */
     bool stopped;               /* a run took more instructions than it may */
     struct ThreadsCheck *outer; /* that of the same launch with less than all values; NULL: there is none */
     /* The launch that is run. */
@@ -53,15 +53,15 @@ typedef struct ThreadsCheck {
     PtxWatch **watches; /* of that machine */
     uint32_t watch_count, watch_capacity;
     const PtxWatch *explores; /* one of them, whose limits are not told: beyond them other runs are made */
-    struct History *history;
+    struct SimtHistory *history;
     uint64_t events;
     size_t runs;
     size_t completed; /* launches whose first run ended as it should */
-    Doubt doubts[DOUBTED_KINDS];
+    SimtDoubt doubts[DOUBTED_KINDS];
     size_t doubted_launches; /* reasons of the verdict that are about launches alone, not about what is not known */
     PtxReplicas replicas;    /* of the launch; opened when asked for */
     size_t classes;          /* of CTAs in the last run; 0: all were run */
-    bool guessed;            /* in the run of some class */
+    bool havocked;           /* in the run of some class */
     bool hung;               /* in some order */
     uint64_t first_used;     /* instructions of the first run */
     bool recorded;           /* a recording is played */
@@ -80,7 +80,7 @@ const char *threads_words(const ThreadsCheck *check, uint32_t cta, const uint32_
 /* "CTAs 3, 8-15" */
 const char *ctas_words(const ThreadsCheck *check, const uint32_t *ctas, uint32_t count);
 /* "bytes 128-131 of tile", "bytes 0-3 of argument 1". */
-const char *spot_words(const ThreadsCheck *check, PtxSpot spot, uint32_t bytes);
+const char *location_words(const ThreadsCheck *check, PtxLocation location, uint32_t bytes);
 /* The variable that has that byte of shared memory: where it begins, and its name; "smem" of dynamic shared memory. */
 uint64_t shared_begin(const ThreadsCheck *check, uint64_t at);
 const char *shared_name(const ThreadsCheck *check, uint64_t at);
@@ -93,7 +93,7 @@ uint32_t code_place(const ThreadsCheck *check, const PtxCode *code, FindingPlace
 FindingPlace **code_places(const ThreadsCheck *check, Finding *finding, const PtxCode *const *codes, uint32_t count);
 /* The schedule in words, and as a witness. */
 const char *schedule_words(const ThreadsCheck *check, const PtxSchedule *schedule);
-const char *witness_of(const ThreadsCheck *check, const PtxSchedule *schedule, unsigned world);
+const char *witness_of(const ThreadsCheck *check, const PtxSchedule *schedule, unsigned havoc_choice);
 /* Of a recording that is played together with that of another launch. */
 const char *witness_between(const ThreadsCheck *check, uint64_t launch);
 
@@ -117,11 +117,11 @@ RuleId threads_race_rule(const ThreadsCheck *check, const PtxRace *race);
 /* Whether one side of a handover between CTAs has its fence, and the other has none: which, and what to do. */
 bool threads_side_missing(const ThreadsCheck *check, const PtxRace *race, const char **why, const char **fix);
 /* Volatile accesses that only being volatile keeps from racing: one finding for all of them. */
-void threads_volatile(ThreadsCheck *check, const PtxWatch *watch, const PtxSchedule *schedule, unsigned world);
+void threads_volatile(ThreadsCheck *check, const PtxWatch *watch, const PtxSchedule *schedule, unsigned havoc_choice);
 /* Whether the compiler omitted the proxy fence that this race lacks, and the author could place none. */
 bool threads_is_omitted(const ThreadsCheck *check, const PtxRace *race);
 /* Adds a finding; NULL where it is none that counts. */
-Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedule *schedule, unsigned world);
+Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedule *schedule, unsigned havoc_choice);
 
 /* Of two launches: what they are called, of the first in which file it is (NULL: it is that of the second), and the
  * number of its launch. */
@@ -136,7 +136,7 @@ Finding *threads_race_between(const ThreadsCheck *check, const ThreadsCheck *oth
 /* An access of a thread, or what it has issued, and something that is none of a kernel, which nothing orders. */
 typedef struct OutsideRace {
     RaceSide side;
-    PtxSpot spot;
+    PtxLocation location;
     uint32_t bytes;
     bool writes;      /* the other */
     bool later;       /* ... and was made later */
@@ -173,11 +173,11 @@ typedef struct MbarrierHistory {
     } waiters[HISTORY_WAITERS];
     uint32_t waiter_count;
 } MbarrierHistory;
-typedef struct History History;
-History *history_new(Arena *arena);
-void history_clear(History *history);
-void history_see(History *history, const PtxEvent *event);
-const MbarrierHistory *history_of(const History *history, uint64_t place);
+typedef struct SimtHistory SimtHistory;
+SimtHistory *history_new(Arena *arena);
+void history_clear(SimtHistory *history);
+void history_see(SimtHistory *history, const PtxEvent *event);
+const MbarrierHistory *history_of(const SimtHistory *history, uint64_t place);
 
 /* Data written over an mbarrier that is in use; code NULL: none was. */
 typedef struct Overwrite {
@@ -185,34 +185,34 @@ typedef struct Overwrite {
     uint32_t cta, thread;
     uint64_t place; /* of the mbarrier */
 } Overwrite;
-Overwrite history_overwrite(const History *history);
+Overwrite history_overwrite(const SimtHistory *history);
 /* What a warp looked at last that others may change: memory, by a strong access, or an mbarrier that was not complete.
  */
-typedef struct Look {
-    const PtxCode *code; /* NULL: at nothing */
-    PtxSpot spot;        /* block NULL: an mbarrier */
+typedef struct SimtLook {
+    const PtxCode *code;  /* NULL: at nothing */
+    PtxLocation location; /* block NULL: an mbarrier */
     uint32_t bytes;
     uint64_t place; /* of the mbarrier */
-} Look;
-Look history_look(const History *history, const PtxWarp *warp);
+} SimtLook;
+SimtLook history_look(const SimtHistory *history, const PtxWarp *warp);
 /* Whether those bytes of shared memory, of whatever CTA, may be an mbarrier's. */
-bool history_near(const History *history, uint64_t begin, uint64_t end);
+bool history_near(const SimtHistory *history, uint64_t begin, uint64_t end);
 /* Whether there are mbarriers at all. */
-bool history_any(const History *history);
+bool history_any(const SimtHistory *history);
 /* For each place where threads waited for an mbarrier or arrived, in whatever run since the history is new: orders
  * in which they are slow there, in the first CTA that was seen. Returns how many. */
-uint32_t history_holds(const History *history, const ThreadsCheck *check, PtxSchedule *list, uint32_t most);
+uint32_t history_delays(const SimtHistory *history, const ThreadsCheck *check, PtxSchedule *list, uint32_t most);
 
 /* ---- blocked.c ---- */
 /* The machine is stuck: why. */
-Finding *threads_blocked(ThreadsCheck *check, const PtxSchedule *schedule, unsigned world);
+Finding *threads_blocked(ThreadsCheck *check, const PtxSchedule *schedule, unsigned havoc_choice);
 
 /* ---- faults.c ---- */
 /* The machine stopped with a fault. NULL: at a chosen launch it is none, and what to give is said. */
-Finding *threads_fault(ThreadsCheck *check, const PtxSchedule *schedule, unsigned world);
+Finding *threads_fault(ThreadsCheck *check, const PtxSchedule *schedule, unsigned havoc_choice);
 /* Something that cannot be run; guesses that the machine made. */
 void threads_unmodeled(ThreadsCheck *check);
-void threads_guesses(ThreadsCheck *check);
+void threads_havocs(ThreadsCheck *check);
 
 /* ---- unreached.c ---- */
 /* What was run of the kernel, and what was not. `asked`: whether what was not run is said, too: at launches that Weir

@@ -1,5 +1,5 @@
 /* Which launches of a PTX kernel are run, where none is given, and what is made of what goes wrong at them. */
-#include "check/simt/runs.h"
+#include "check/simt/executions.h"
 
 #include "base/deadline.h"
 #include "machine/simt/core/scout.h"
@@ -11,30 +11,30 @@ static const size_t scope_budget = (size_t)2 << 30;
 /* ---- Launches that callers may not make ----------------------------------------------------------- */
 
 /* What was reported before a launch was tried. */
-typedef struct Reported {
+typedef struct LaunchReported {
     size_t findings, incomplete, notes, launches;
-    Doubt doubts[DOUBTED_KINDS];
-} Reported;
+    SimtDoubt doubts[DOUBTED_KINDS];
+} LaunchReported;
 
-static Reported reported_so_far(const ThreadsCheck *check) {
+static LaunchReported reported_so_far(const ThreadsCheck *check) {
     const Verdict *verdict = check->verdict;
-    Reported reported = {.findings = verdict->finding_count,
-                         .incomplete = verdict->incomplete_count,
-                         .notes = verdict->note_count,
-                         .launches = verdict->launch_count};
+    LaunchReported reported = {.findings = verdict->finding_count,
+                               .incomplete = verdict->incomplete_count,
+                               .notes = verdict->note_count,
+                               .launches = verdict->launch_count};
     memcpy(reported.doubts, check->doubts, sizeof reported.doubts);
     return reported;
 }
 
 /* Findings, doubts and what is incomplete are those from before; notes stay. */
-static void take_back(ThreadsCheck *check, const Reported *reported) {
+static void take_back(ThreadsCheck *check, const LaunchReported *reported) {
     check->verdict->finding_count = reported->findings;
     check->verdict->incomplete_count = reported->incomplete;
     memcpy(check->doubts, reported->doubts, sizeof reported->doubts);
 }
 
 /* The first finding that counts of those that are new; NULL. */
-static const Finding *first_new(const ThreadsCheck *check, const Reported *reported) {
+static const Finding *first_new(const ThreadsCheck *check, const LaunchReported *reported) {
     for (size_t i = reported->findings; i < check->verdict->finding_count; i++)
         if (finding_severity(&check->verdict->findings[i]) != SEVERITY_NOTE)
             return &check->verdict->findings[i];
@@ -46,9 +46,9 @@ static uint32_t line_of(const Finding *finding) {
 }
 
 /* They are no findings: whether there are such launches is not known. */
-static void doubt_findings(ThreadsCheck *check, const Reported *reported) {
+static void doubt_findings(ThreadsCheck *check, const LaunchReported *reported) {
     const Finding *first = first_new(check, reported);
-    Doubt *doubt = &check->doubts[DOUBTED_LAUNCH];
+    SimtDoubt *doubt = &check->doubts[DOUBTED_LAUNCH];
     if (first && !doubt->count++) {
         doubt->line = line_of(first);
         doubt->text = verdict_text(check->verdict,
@@ -60,9 +60,9 @@ static void doubt_findings(ThreadsCheck *check, const Reported *reported) {
 }
 
 /* Sizes of zero: callers do not launch such kernels, and what happens then is reported as a note. */
-static void note_findings(ThreadsCheck *check, const Reported *reported, const PtxLaunch *launch) {
+static void note_findings(ThreadsCheck *check, const LaunchReported *reported, const PtxLaunch *launch) {
     const Finding *first = first_new(check, reported);
-    const Doubt *before = &reported->doubts[DOUBTED_LAUNCH], *now = &check->doubts[DOUBTED_LAUNCH];
+    const SimtDoubt *before = &reported->doubts[DOUBTED_LAUNCH], *now = &check->doubts[DOUBTED_LAUNCH];
     const char *what = first ? first->message : now->count > before->count ? "accesses to global memory race" : NULL;
     take_back(check, reported);
     if (what)
@@ -73,7 +73,7 @@ static void note_findings(ThreadsCheck *check, const Reported *reported, const P
 void runs_try(ThreadsCheck *check, PtxLaunch *launch, TriedKind kind) {
     /* Where many runs are made of each launch, these have to be short. */
     uint64_t most_instructions = UINT64_C(1) << (check->open ? 14 : 18), least_share = 4 * most_instructions;
-    Reported reported = reported_so_far(check);
+    LaunchReported reported = reported_so_far(check);
     size_t completed = check->completed, codes = check->program->code_count;
     uint64_t before = check->spent, usual = check->spent - check->odd_spent;
     if (check->odd_spent > (usual / 2 > least_share ? usual / 2 : least_share))
@@ -126,7 +126,7 @@ static bool is_too_large(ThreadsCheck *check, PtxLaunch *launch) {
     if (!runs_open(check, launch))
         return false;
     bool large =
-        runs_make(check, &run, NULL) == PTX_END_FAULT && check->machine->fault.rule == RULE_SHARED_OUT_OF_BOUNDS;
+        runs_make(check, &run, NULL) == PTX_END_FAULT && check->machine->fault.rule == RULE_SHARED_OUT_OF_RANGE;
     runs_close(check);
     return large;
 }
@@ -190,7 +190,7 @@ static bool is_right_with(ThreadsCheck *check, const PtxLaunch *like, const uint
     Verdict *verdict = check->verdict;
     uint32_t parameters = check->module->functions[check->entry].parameter_count;
     size_t codes = check->program->code_count, completed = check->completed;
-    Reported before = reported_so_far(check);
+    LaunchReported before = reported_so_far(check);
     Finding *findings = ARENA_ARRAY(&check->arena, Finding, before.findings + 1);
     int64_t *numbers = ARENA_ARRAY(&check->arena, int64_t, parameters + 1);
     uint8_t *ran = ARENA_ARRAY(&check->arena, uint8_t, codes + 1);
@@ -236,7 +236,7 @@ static void doubt_block(ThreadsCheck *check, const PtxLaunch *launch) {
             deadline_passed())
             continue;
         if (is_right_with(check, launch, block)) {
-            doubt_findings(check, &(Reported){0});
+            doubt_findings(check, &(LaunchReported){0});
             return;
         }
     }
@@ -245,9 +245,9 @@ static void doubt_block(ThreadsCheck *check, const PtxLaunch *launch) {
 /* ---- A kernel ------------------------------------------------------------------------------------- */
 
 /* That some launches do not fit the kernel matters only if no other one does. */
-static void tell_doubts(ThreadsCheck *check) {
+static void report_doubts(ThreadsCheck *check) {
     for (int i = 0; i < DOUBTED_KINDS; i++) {
-        const Doubt *doubt = &check->doubts[i];
+        const SimtDoubt *doubt = &check->doubts[i];
         const char *more = doubt->count > 1 ? verdict_text(check->verdict, " (and %u more)", doubt->count - 1) : "";
         if (!doubt->count)
             continue;
@@ -339,7 +339,7 @@ void launches_check(ThreadsCheck *check) {
     }
     if (chosen && !verdict_faults(check->verdict, NULL))
         try_others(check, launches, count);
-    tell_doubts(check);
+    report_doubts(check);
     threads_coverage(check, !verdict_faults(check->verdict, NULL));
     outcomes_say(check);
     check->verdict->only_launch = !chosen;

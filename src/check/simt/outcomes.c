@@ -1,7 +1,7 @@
 /* Outcomes of conditions that no launch had which Weir chose, and that may matter: a barrier is left out or made, an
  * access made, an address or another condition chosen. Launches with them are sought (machine/simt/core/scout.h) and
  * run; what happens in launches that are not found is not known. */
-#include "check/simt/runs.h"
+#include "check/simt/executions.h"
 
 #include "base/deadline.h"
 #include "machine/simt/core/scout.h"

@@ -6,7 +6,7 @@
  * any other. So is one whose values are made of data that cannot be changed, since it decides what is run, or that has
  * none in it, as it is padding; unless the instruction stores the same by what it is made of: one value of all threads,
  * or one element that several threads hold. */
-#include "check/simt/runs.h"
+#include "check/simt/executions.h"
 
 #include "machine/simt/core/other.h"
 #include "machine/simt/decode/slice.h"
@@ -25,7 +25,7 @@ typedef struct Again {
     ThreadsCheck *check;
     PtxMachine *machine;
     PtxSchedule schedule;
-    unsigned world;
+    unsigned havoc_choice;
     PtxWatch *watch; /* of the run that is made; NULL: there is none */
     PtxDeciding deciding;
     bool *data; /* of each code: PtxOther.data */
@@ -48,7 +48,7 @@ static void begin(void *to) {
 static void make(Again *again, const PtxOther *other) {
     PtxMachine *machine = again->machine;
     machine->other = other;
-    machine->world = again->world;
+    machine->havoc_choice = again->havoc_choice;
     if (again->schedule.explored) {
         PtxExplorer explorer = {
             .context = again, .start = begin, .observe = see, .reads = ptx_watch_reads(again->watch)};
@@ -81,13 +81,13 @@ static PtxWatch *watch_again(const Again *again) {
 
 /* What a run with other data says of the pairs: those that are not the same are marked. False: it could not be made. */
 static bool mark_different(Again *again, const PtxOther *other, const PtxRace *races, uint32_t count, bool *different) {
-    uint32_t found_count = 0, guesses = again->check->machine->guess_count;
+    uint32_t found_count = 0, havocs = again->check->machine->havoc_count;
     again->watch = watch_again(again);
     if (!again->watch)
         return false;
     make(again, other);
     const PtxRace *found = ptx_watch_races(again->watch, &found_count);
-    bool as_before = again->machine->guess_count <= guesses;
+    bool as_before = again->machine->havoc_count <= havocs;
     for (uint32_t i = 0; as_before && i < count; i++)
         for (uint32_t k = 0; k < found_count; k++)
             different[i] |= !found[k].same_value && is_pair(&races[i], &found[k]);
@@ -157,13 +157,13 @@ static bool open_again(Again *again, const ThreadsRun *run) {
     ThreadsCheck *check = again->check;
     const char *problem;
     uint32_t codes = check->program->code_count;
-    again->machine = ptx_machine(check->program, check->launch, GEAR_DATA, &problem);
+    again->machine = ptx_machine(check->program, check->launch, COMPUTES_ALL, &problem);
     if (!again->machine)
         return false;
     again->machine->budget = check->machine->budget;
     again->machine->spans = check->machine->spans;
     again->schedule = run->schedule;
-    again->world = run->world;
+    again->havoc_choice = run->havoc_choice;
     again->data = ARENA_ARRAY(&check->arena, bool, codes + 1);
     bool *decides = ARENA_ARRAY(&check->arena, bool, codes + 1), open = open_replicas(check);
     for (uint32_t i = 0; i < codes; i++)
@@ -222,7 +222,7 @@ static bool has_unset(const ThreadsCheck *check) {
         found |= machine->unset[i].space != PTX_SPACE_GLOBAL;
     for (uint32_t i = 0; check->replicas.program && i < flow->value_count; i++)
         found |= flow->values[i].kind == VALUE_UNDEFINED;
-    return found && !machine->guess_count;
+    return found && !machine->havoc_count;
 }
 
 /* Writes of values that are not known, and that are the same if what nothing has written is the same in all threads: a

@@ -8,7 +8,7 @@
 
 static const char *const schedule_names[] = {"eager",  "lazy", "round-robin",
                                              "random", "held", "explored"}; /* ORDER ScheduleKind */
-static const char *const gear_names[] = {"data", "slice"};                  /* ORDER PtxGear */
+static const char *const computes_names[] = {"data", "slice"};              /* ORDER PtxComputes */
 
 void threads_trail_write(const ThreadsTrail *trail, Text *to) {
     const PtxSchedule *schedule = &trail->schedule;
@@ -22,7 +22,7 @@ void threads_trail_write(const ThreadsTrail *trail, Text *to) {
     }
     text_addf(to, "\nlaunch ");
     launch_write(&trail->launch, to);
-    text_addf(to, "\ngear %s\nworld %u\n", gear_names[trail->gear], trail->world);
+    text_addf(to, "\ngear %s\nworld %u\n", computes_names[trail->computes], trail->havoc_choice);
     if (trail->volatile_races)
         text_addf(to, "volatile 1\n");
     if (schedule->gives_up)
@@ -30,8 +30,8 @@ void threads_trail_write(const ThreadsTrail *trail, Text *to) {
     text_addf(to, "schedule %s", schedule->mirrored ? "mirrored" : schedule_names[schedule->kind]);
     if (schedule->kind == SCHEDULE_RANDOM)
         text_addf(to, " %" PRIu64, schedule->seed);
-    else if (schedule->kind == SCHEDULE_HELD)
-        text_addf(to, " %u %u %u", schedule->held, schedule->held_count, schedule->held_pc);
+    else if (schedule->kind == SCHEDULE_DELAYED)
+        text_addf(to, " %u %u %u", schedule->held, schedule->held_count, schedule->delayed_pc);
     text_char(to, '\n');
     if (schedule->explored) {
         text_addf(to, "steps");
@@ -49,21 +49,21 @@ void threads_trail_write(const ThreadsTrail *trail, Text *to) {
 
 /* ---- Reading ------------------------------------------------------------------------------------- */
 
-typedef struct Reading {
+typedef struct TrailReading {
     Arena *arena;
     Source *source;
     Diagnostics *diagnostics;
     ThreadsTrail *trail;
     bool kernel, launch;
-} Reading;
+} TrailReading;
 
-static bool fail(const Reading *reading, const char *at, const char *sentence) {
+static bool fail(const TrailReading *reading, const char *at, const char *sentence) {
     diagnostics_add(reading->diagnostics, SEVERITY_ERROR, reading->source, (size_t)(at - reading->source->data), "%s",
                     sentence);
     return false;
 }
 
-static bool read_numbers(const Reading *reading, Str rest, uint64_t *numbers, unsigned count) {
+static bool read_numbers(const TrailReading *reading, Str rest, uint64_t *numbers, unsigned count) {
     const char *at = rest.data, *end = rest.data + rest.size;
     for (unsigned i = 0; i < count; i++) {
         uint64_t number = 0;
@@ -79,7 +79,7 @@ static bool read_numbers(const Reading *reading, Str rest, uint64_t *numbers, un
     return at == end || fail(reading, at, "expected the end of the line");
 }
 
-static bool read_schedule(const Reading *reading, Str rest) {
+static bool read_schedule(const TrailReading *reading, Str rest) {
     PtxSchedule *schedule = &reading->trail->schedule;
     size_t size = 0;
     uint64_t numbers[3];
@@ -103,18 +103,18 @@ static bool read_schedule(const Reading *reading, Str rest) {
     }
     if (schedule->kind == SCHEDULE_RANDOM)
         return read_numbers(reading, more, &schedule->seed, 1);
-    if (schedule->kind != SCHEDULE_HELD)
+    if (schedule->kind != SCHEDULE_DELAYED)
         return read_numbers(reading, more, numbers, 0);
     if (!read_numbers(reading, more, numbers, 3))
         return false;
     schedule->held = (uint32_t)numbers[0];
     schedule->held_count = (uint32_t)numbers[1];
-    schedule->held_pc = (uint32_t)numbers[2];
+    schedule->delayed_pc = (uint32_t)numbers[2];
     return true;
 }
 
 /* The choices of an exploration. */
-static bool read_steps(const Reading *reading, Str rest) {
+static bool read_steps(const TrailReading *reading, Str rest) {
     Trail *steps = ARENA_NEW(reading->arena, Trail);
     steps->arena = reading->arena;
     while (rest.size) {
@@ -133,7 +133,7 @@ static bool read_steps(const Reading *reading, Str rest) {
 }
 
 /* Clusters that are run, and no others. */
-static bool read_only(const Reading *reading, Str rest) {
+static bool read_only(const TrailReading *reading, Str rest) {
     PtxSchedule *schedule = &reading->trail->schedule;
     uint64_t numbers[2];
     unsigned count = 1;
@@ -152,7 +152,7 @@ static bool read_only(const Reading *reading, Str rest) {
 }
 
 /* A launch is read as if it were a file of its own; what is wrong with it is said at its place in this one. */
-static bool read_launch(Reading *reading, Str text) {
+static bool read_launch(TrailReading *reading, Str text) {
     enum { PADDING = 16 };
     Source line = {.name = reading->source->name, .size = text.size};
     line.data = memcpy(arena_zalloc(reading->arena, text.size + PADDING), text.data, text.size);
@@ -167,7 +167,7 @@ static bool read_launch(Reading *reading, Str text) {
     return good;
 }
 
-static bool read_line(Reading *reading, Str line) {
+static bool read_line(TrailReading *reading, Str line) {
     ThreadsTrail *trail = reading->trail;
     size_t size = 0;
     uint64_t number;
@@ -195,19 +195,20 @@ static bool read_line(Reading *reading, Str line) {
     if (str_is(key, "steps"))
         return read_steps(reading, rest);
     if (str_is(key, "gear")) {
-        trail->gear = str_is(rest, "slice") ? GEAR_SLICE : GEAR_DATA;
-        return str_is(rest, gear_names[trail->gear]) || fail(reading, rest.data, "the gear is 'data' or 'slice'");
+        trail->computes = str_is(rest, "slice") ? COMPUTES_NEEDED : COMPUTES_ALL;
+        return str_is(rest, computes_names[trail->computes]) ||
+               fail(reading, rest.data, "the gear is 'data' or 'slice'");
     }
-    bool world = str_is(key, "world"), beside = str_is(key, "beside"), gives_up = str_is(key, "gives-up");
-    if (!world && !beside && !gives_up && !str_is(key, "volatile"))
+    bool havoc_choice = str_is(key, "world"), beside = str_is(key, "beside"), gives_up = str_is(key, "gives-up");
+    if (!havoc_choice && !beside && !gives_up && !str_is(key, "volatile"))
         return fail(
             reading, line.data,
             "a line of such a trail starts with kernel, launch, gear, world, volatile, gives-up, schedule, steps or "
             "only");
     if (!read_numbers(reading, rest, &number, 1))
         return false;
-    if (world)
-        trail->world = (unsigned)number;
+    if (havoc_choice)
+        trail->havoc_choice = (unsigned)number;
     else if (beside)
         trail->beside = number + 1;
     else if (gives_up)
@@ -217,7 +218,7 @@ static bool read_line(Reading *reading, Str line) {
     return true;
 }
 
-static bool read_first_line(const Reading *reading, Str line) {
+static bool read_first_line(const TrailReading *reading, Str line) {
     if (str_is(line, "weir trail 3"))
         return true;
     bool other = str_is(line, "weir trail 1") || str_is(line, "weir trail 2");
@@ -227,7 +228,7 @@ static bool read_first_line(const Reading *reading, Str line) {
 }
 
 bool threads_trail_read(Arena *arena, Source *source, ThreadsTrail *trail, Diagnostics *diagnostics) {
-    Reading reading = {.arena = arena, .source = source, .diagnostics = diagnostics, .trail = trail};
+    TrailReading reading = {.arena = arena, .source = source, .diagnostics = diagnostics, .trail = trail};
     const char *at = source->data, *end = source->data + source->size;
     *trail = (ThreadsTrail){.kernel = STR(""), .launch = {.kernel = STR(""), .grid = {1, 1, 1}}};
     for (bool first = true; at < end; first = false) {

@@ -23,8 +23,8 @@ typedef struct ThreadsTrail {
     Str kernel;
     Launch launch;
     PtxSchedule schedule;
-    PtxGear gear;
-    unsigned world;
+    PtxComputes computes;
+    unsigned havoc_choice;
     bool volatile_races;
     bool recorded;   /* that of a recording, which has everything else */
     uint64_t beside; /* played together with others, launch `beside` - 1 among them; 0: alone */

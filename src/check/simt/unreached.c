@@ -12,11 +12,11 @@ static bool is_done(const ThreadsCheck *check, uint32_t at) {
 
 /* The code that control may come to behind a condition that is not known. */
 enum { BEYOND = 1, BEYOND_SETTLED = 2 }; /* it may; but its guard does not hold whatever the data is */
-typedef struct Beyond {
+typedef struct UnreachedBeyond {
     ThreadsCheck *check;
     uint8_t *codes; /* of the program: BEYOND... */
     bool changed;   /* other functions have to be looked at again */
-} Beyond;
+} UnreachedBeyond;
 
 static bool is_changing(const PtxOperand *operand) {
     return operand->kind == PTX_SPECIAL && !ptx_special_at(operand->a)->varies[0];
@@ -66,8 +66,8 @@ static bool has_settled_guard(const ThreadsCheck *check, const PtxFlow *flow, co
 
 /* Whether control can go from the end of a block to its i-th successor with other data: it did, or what decides it
  * might be other then. */
-static bool may_go(const Beyond *beyond, const PtxFlow *flow, const PtxRoutine *routine, const FlowBlock *block,
-                   uint32_t i) {
+static bool may_go(const UnreachedBeyond *beyond, const PtxFlow *flow, const PtxRoutine *routine,
+                   const FlowBlock *block, uint32_t i) {
     if (block->ends != FLOW_BRANCH || !has_settled_guard(beyond->check, flow, routine, block->end - 1))
         return true;
     return beyond->check->ran[routine->begin + block->end - 1] &
@@ -75,7 +75,8 @@ static bool may_go(const Beyond *beyond, const PtxFlow *flow, const PtxRoutine *
 }
 
 /* Marks the code of a block behind its first one that is reached, and functions that are called there. */
-static bool mark_block(Beyond *beyond, const PtxFlow *flow, const PtxRoutine *routine, const FlowBlock *block) {
+static bool mark_block(UnreachedBeyond *beyond, const PtxFlow *flow, const PtxRoutine *routine,
+                       const FlowBlock *block) {
     const ThreadsCheck *check = beyond->check;
     bool on = false;
     for (uint32_t i = routine->begin + block->begin; i < routine->begin + block->end; i++) {
@@ -99,7 +100,7 @@ static bool mark_block(Beyond *beyond, const PtxFlow *flow, const PtxRoutine *ro
     return on;
 }
 
-static void mark_routine(Beyond *beyond, const PtxRoutine *routine) {
+static void mark_routine(UnreachedBeyond *beyond, const PtxRoutine *routine) {
     const char *problem;
     PtxFlow flow;
     bool more = true;
@@ -131,7 +132,7 @@ static void mark_routine(Beyond *beyond, const PtxRoutine *routine) {
 
 static const uint8_t *find_beyond(ThreadsCheck *check) {
     const PtxProgram *program = check->program;
-    Beyond beyond = {.check = check, .codes = ARENA_ARRAY(&check->arena, uint8_t, program->code_count + 1)};
+    UnreachedBeyond beyond = {.check = check, .codes = ARENA_ARRAY(&check->arena, uint8_t, program->code_count + 1)};
     for (uint32_t i = 0; i < program->code_count; i++)
         beyond.changed |= check->went[i] != 0;
     while (beyond.changed) {

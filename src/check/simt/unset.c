@@ -1,6 +1,6 @@
 /* Memory that is not what a kernel takes it for: shared memory that nothing has written, mbarriers that data lies over.
  */
-#include "check/simt/runs.h"
+#include "check/simt/executions.h"
 
 static bool is_unset(const PtxMachine *machine, const PtxCode *source) {
     for (uint32_t i = 0; i < machine->unset_count; i++)
@@ -14,25 +14,25 @@ static bool is_unset(const PtxMachine *machine, const PtxCode *source) {
 static bool decides(const PtxMachine *machine, const PtxCode *source, bool *alone) {
     bool found = false;
     *alone = true;
-    for (uint32_t i = 0; i < machine->guess_count; i++) {
-        const PtxGuess *guess = &machine->guesses[i];
-        found |= guess->source == source;
-        *alone &= is_unset(machine, guess->source);
+    for (uint32_t i = 0; i < machine->havoc_count; i++) {
+        const PtxHavoc *havoc = &machine->havocs[i];
+        found |= havoc->source == source;
+        *alone &= is_unset(machine, havoc->source);
     }
     return found;
 }
 
 /* Where it was read; of shared memory, of a CTA that may be over. */
-static PtxSpot unset_spot(const ThreadsCheck *check, const PtxUnset *unset, PtxBlock *over) {
+static PtxLocation unset_location(const ThreadsCheck *check, const PtxUnset *unset, PtxBlock *over) {
     const PtxMachine *machine = check->machine;
     const PtxCta *cta = machine->ctas[unset->cta];
     *over = (PtxBlock){.space = unset->space, .name = unset->name};
     if (unset->space != PTX_SPACE_GLOBAL)
-        return (PtxSpot){cta ? (PtxBlock *)&cta->shared : over, unset->offset};
+        return (PtxLocation){cta ? (PtxBlock *)&cta->shared : over, unset->offset};
     for (uint32_t i = 0; i < machine->block_count; i++)
         if (machine->blocks[i].name == unset->name)
-            return (PtxSpot){&machine->blocks[i], unset->offset};
-    return (PtxSpot){over, unset->offset};
+            return (PtxLocation){&machine->blocks[i], unset->offset};
+    return (PtxLocation){over, unset->offset};
 }
 
 /* It decides what is run, and so does other data that is not known: with that data it might not be read. */
@@ -48,18 +48,19 @@ void threads_unset(ThreadsCheck *check, const ThreadsRun *run) {
         const PtxUnset *unset = &check->machine->unset[i];
         uint32_t line = code_line(check->program, unset->code);
         bool global = unset->space == PTX_SPACE_GLOBAL;
-        bool told = !global && unset->space != PTX_SPACE_SHARED && unset->space != PTX_SPACE_CLUSTER;
-        bool alone = true, grave = !global && !told && decides(check->machine, unset->code, &alone);
+        bool reported = !global && unset->space != PTX_SPACE_SHARED && unset->space != PTX_SPACE_CLUSTER;
+        bool alone = true, grave = !global && !reported && decides(check->machine, unset->code, &alone);
         if (grave && !alone)
             doubt_unset(check, unset);
-        told |= run->world != 0;                                     /* of other worlds that is all */
-        for (size_t k = 0; k < verdict->finding_count && !told; k++) /* as this, or as a race with who writes it */
-            told = verdict->findings[k].places[0].ir_line == line;
-        if (told)
+        reported |= run->havoc_choice != 0;                              /* of other havoc choices that is all */
+        for (size_t k = 0; k < verdict->finding_count && !reported; k++) /* as this, or as a race with who writes it */
+            reported = verdict->findings[k].places[0].ir_line == line;
+        if (reported)
             continue;
         PtxBlock over;
-        PtxSpot spot = unset_spot(check, unset, &over);
-        const char *thread = thread_words(check, unset->cta, unset->thread), *bytes = spot_words(check, spot, 1);
+        PtxLocation location = unset_location(check, unset, &over);
+        const char *thread = thread_words(check, unset->cta, unset->thread),
+                   *bytes = location_words(check, location, 1);
         Finding *finding = verdict_finding(verdict);
         finding->rule = global ? RULE_GLOBAL_UNINITIALIZED : RULE_SHARED_UNINITIALIZED;
         finding->space = global ? "global" : "shared";
@@ -70,7 +71,7 @@ void threads_unset(ThreadsCheck *check, const ThreadsRun *run) {
                               : "Write it first, and put __syncthreads() between the write and the read.";
         finding->launch = check->launch->text;
         finding->schedule = schedule_words(check, &run->schedule);
-        finding->witness = witness_of(check, &run->schedule, run->world);
+        finding->witness = witness_of(check, &run->schedule, run->havoc_choice);
         finding->times = (size_t)unset->times;
         if (!global && (!grave || !alone)) {
             finding->graded = true;
@@ -96,7 +97,7 @@ void threads_overwrite(ThreadsCheck *check, const ThreadsRun *run) {
     const PtxCode *codes[] = {over.code, history->init ? history->init : over.code};
     const char *thread = thread_words(check, over.cta, over.thread);
     PtxBlock shared = {.space = PTX_SPACE_SHARED};
-    const char *bytes = spot_words(check, (PtxSpot){&shared, (uint32_t)over.place}, 8);
+    const char *bytes = location_words(check, (PtxLocation){&shared, (uint32_t)over.place}, 8);
     Finding *finding = verdict_finding(verdict);
     finding->rule = RULE_BARRIER_OVERWRITTEN;
     finding->space = "barrier";
@@ -108,7 +109,7 @@ void threads_overwrite(ThreadsCheck *check, const ThreadsRun *run) {
                    "memory is reused.";
     finding->launch = check->launch->text;
     finding->schedule = schedule_words(check, &run->schedule);
-    finding->witness = witness_of(check, &run->schedule, run->world);
+    finding->witness = witness_of(check, &run->schedule, run->havoc_choice);
     finding->times = 1;
     FindingPlace **places = code_places(check, finding, codes, 2);
     places[0]->agent = thread;

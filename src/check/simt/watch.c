@@ -10,7 +10,7 @@ static const size_t most_memory = (size_t)3 << 30;
 /* ---- Names ---- */
 
 uint32_t ptx_watch_cta(const PtxWatch *watch, uint32_t cta) {
-    const WatchSeat *seat = watch->options.seat;
+    const WatchSlot *seat = watch->options.seat;
     uint32_t size = watch->machine->cluster_size;
     return seat ? seat->first_cta + cta / size * seat->cluster + cta % size : cta;
 }
@@ -37,7 +37,7 @@ static uint64_t cluster_object(uint32_t first_cta) {
 
 /* Where a block is in the engine; UINT64_MAX: nothing else has it. */
 static uint64_t block_base(const PtxWatch *watch, const PtxBlock *block) {
-    const WatchSeat *seat = watch->options.seat;
+    const WatchSlot *seat = watch->options.seat;
     switch (block->space) {
     case PTX_SPACE_GLOBAL:
         return block->base + (seat && block->base - PTX_WINDOW_GLOBAL < PTX_WINDOW_SIZE ? seat->variables : 0);
@@ -51,18 +51,19 @@ static uint64_t block_base(const PtxWatch *watch, const PtxBlock *block) {
     }
 }
 
-uint32_t watch_addresses(const PtxWatch *watch, const PtxSpot *spots, uint32_t lanes, uint64_t addresses[PTX_LANES]) {
+uint32_t watch_addresses(const PtxWatch *watch, const PtxLocation *locations, uint32_t lanes,
+                         uint64_t addresses[PTX_LANES]) {
     const PtxBlock *last = NULL;
     uint64_t base = 0;
     uint32_t taken = 0;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
-        const PtxBlock *block = spots[lane].block;
+        const PtxBlock *block = locations[lane].block;
         if (block != last) {
             last = block;
             base = block_base(watch, block);
         }
-        addresses[lane] = base + spots[lane].offset;
+        addresses[lane] = base + locations[lane].offset;
         if (base != UINT64_MAX)
             taken |= rest & -rest;
     }
@@ -73,7 +74,7 @@ uint32_t watch_addresses(const PtxWatch *watch, const PtxSpot *spots, uint32_t l
 
 /* Whether the value that it reads goes to a register. */
 static bool gives_value(const PtxWatch *watch, const PtxEvent *event) {
-    if (event->access.kind == EFFECT_WRITE || event->flight || !event->code->count || event->code->dead)
+    if (event->access.kind == EFFECT_WRITE || event->outstanding || !event->code->count || event->code->dead)
         return false;
     const PtxArgument *first = code_argument(watch->machine->program, event->code, 0);
     return first->kind != ARGUMENT_ADDRESS && first->kind != ARGUMENT_SINK;
@@ -130,7 +131,7 @@ static void see_access(PtxWatch *watch, const PtxEvent *event) {
     if (watch->role != WATCHES_MEMORY && access.order == THREADS_WEAK)
         return;
     uint32_t lanes = event->lanes & ~unused_lanes(watch, event->warp, &access);
-    lanes = watch_addresses(watch, event->spots, lanes, addresses);
+    lanes = watch_addresses(watch, event->locations, lanes, addresses);
     if (access.kind != THREADS_UPDATE) {
         threads_access(watch->engine, 0, warp, lanes, &access, addresses);
         return;
@@ -145,26 +146,26 @@ static void see_access(PtxWatch *watch, const PtxEvent *event) {
     threads_access(watch->engine, 0, warp, reads, &access, addresses);
 }
 
-void ptx_watch_told(const PtxWatch *watch, const PtxCode *code, const PtxAccess *access, ThreadsAccess *told) {
+void ptx_watch_reported(const PtxWatch *watch, const PtxCode *code, const PtxAccess *access, ThreadsAccess *reported) {
     PtxEvent event = {.code = code, .access = *access, .changes = UINT32_MAX};
-    *told = watch_access(watch, &event);
-    if (threads_is_whole(told))
-        told->used = 0; /* which need not be asked again of each access */
+    *reported = watch_access(watch, &event);
+    if (threads_is_whole(reported))
+        reported->used = 0; /* which need not be asked again of each access */
 }
 
-void ptx_watch_access(PtxWatch *watch, const PtxWarp *warp, uint32_t lanes, const ThreadsAccess *told,
+void ptx_watch_access(PtxWatch *watch, const PtxWarp *warp, uint32_t lanes, const ThreadsAccess *reported,
                       const uint64_t addresses[PTX_LANES]) {
     watch->open.operation = 0;
-    lanes &= ~unused_lanes(watch, warp, told);
-    threads_access(watch->engine, 0, watch_warp(watch, warp), lanes, told, addresses);
+    lanes &= ~unused_lanes(watch, warp, reported);
+    threads_access(watch->engine, 0, watch_warp(watch, warp), lanes, reported, addresses);
     watch_take_races(watch, NULL);
 }
 
-bool ptx_watch_beside(PtxWatch *watch, const PtxWarp *warp, const ThreadsAccess *told, uint64_t first) {
+bool ptx_watch_beside(PtxWatch *watch, const PtxWarp *warp, const ThreadsAccess *reported, uint64_t first) {
     watch->open.operation = 0;
-    if (unused_lanes(watch, warp, told))
+    if (unused_lanes(watch, warp, reported))
         return false;
-    bool done = threads_access_beside(watch->engine, watch_warp(watch, warp), told, first);
+    bool done = threads_access_coalesced(watch->engine, watch_warp(watch, warp), reported, first);
     watch_take_races(watch, NULL);
     return done;
 }
@@ -188,12 +189,12 @@ static void see_proxy_fence(PtxWatch *watch, const PtxEvent *event) {
     uint32_t warp = watch_warp(watch, event->warp);
     bool halves = event->order == ORDER_RELEASE || event->order == ORDER_ACQUIRE;
     ThreadsOrder order = halves ? (ThreadsOrder)event->order : THREADS_ACQ_REL;
-    if (!event->spots || order != THREADS_ACQUIRE) {
+    if (!event->locations || order != THREADS_ACQUIRE) {
         threads_fence_proxy(watch->engine, warp, event->lanes, event->proxy, space_of(event), order, event->scope, 0);
         return;
     }
     uint64_t addresses[PTX_LANES];
-    for (uint32_t rest = watch_addresses(watch, event->spots, event->lanes, addresses); rest; rest &= rest - 1)
+    for (uint32_t rest = watch_addresses(watch, event->locations, event->lanes, addresses); rest; rest &= rest - 1)
         threads_fence_proxy(watch->engine, warp, rest & -rest, event->proxy, space_of(event), order, event->scope,
                             addresses[__builtin_ctz(rest)]);
 }
@@ -276,8 +277,8 @@ static void see_mbarrier(PtxWatch *watch, const PtxEvent *event) {
                      half_of(watch, event->order, THREADS_ACQUIRE), scope_of(watch, event->scope));
         break;
     default:
-        if (event->flight)
-            watch_flight_done(watch, event);
+        if (event->outstanding)
+            watch_outstanding_done(watch, event);
         else
             see_arrival(watch, event);
     }
@@ -294,7 +295,7 @@ static void see_barrier(PtxWatch *watch, const PtxEvent *event) {
         threads_arrive(engine, named, number, warp, event->lanes, half_of(watch, ORDER_RELEASE, THREADS_RELEASE),
                        THREADS_CTA);
         break;
-    case PTX_EVENT_NAMED_MEET:
+    case PTX_EVENT_NAMED_COMPLETE:
         threads_flip(engine, named);
         break;
     case PTX_EVENT_NAMED_SYNC:
@@ -304,7 +305,7 @@ static void see_barrier(PtxWatch *watch, const PtxEvent *event) {
         threads_arrive(engine, cluster, THREADS_ANY_CTA, warp, event->lanes,
                        half_of(watch, event->order, THREADS_RELEASE), THREADS_CLUSTER);
         break;
-    case PTX_EVENT_CLUSTER_MEET:
+    case PTX_EVENT_CLUSTER_COMPLETE:
         threads_flip(engine, cluster);
         break;
     default:
@@ -326,14 +327,14 @@ void ptx_watch_meet(PtxWatch *watch, const PtxCta *cta, uint32_t barrier) {
 /* ---- Everything ---- */
 
 static void see(PtxWatch *watch, const PtxEvent *event) {
-    if (watch->role == WATCHES_STARTS && event->warp && !event->flight) {
+    if (watch->role == WATCHES_STARTS && event->warp && !event->outstanding) {
         watch_started(watch, event);
         watch_reaches(watch, event);
     }
     switch (event->kind) {
     case PTX_EVENT_ACCESS:
-        if (event->flight)
-            watch_flight_access(watch, event);
+        if (event->outstanding)
+            watch_outstanding_access(watch, event);
         else
             see_access(watch, event);
         break;
@@ -344,10 +345,10 @@ static void see(PtxWatch *watch, const PtxEvent *event) {
         threads_warp_sync(watch->engine, watch_warp(watch, event->warp), event->lanes);
         break;
     case PTX_EVENT_NAMED_ARRIVE:
-    case PTX_EVENT_NAMED_MEET:
+    case PTX_EVENT_NAMED_COMPLETE:
     case PTX_EVENT_NAMED_SYNC:
     case PTX_EVENT_CLUSTER_ARRIVE:
-    case PTX_EVENT_CLUSTER_MEET:
+    case PTX_EVENT_CLUSTER_COMPLETE:
     case PTX_EVENT_CLUSTER_WAIT:
         see_barrier(watch, event);
         break;
@@ -421,7 +422,7 @@ static PtxWatch *watch_with(Arena *arena, PtxMachine *machine, const PtxWatchOpt
                           .cluster = machine->cluster_size,
                           .memory = options->memory ? options->memory : most_memory,
                           .history = options->history};
-    const WatchSeat *seat = options->seat;
+    const WatchSlot *seat = options->seat;
     Threads *engine = seat ? seat->engine : threads_create(&shape, problem);
     if (!engine)
         return NULL;
@@ -472,8 +473,8 @@ void ptx_watch_start(PtxWatch *watch) {
     arena_init(&watch->run, most_memory);
     watch->run.exhausted = watch->arena->exhausted;
     watch->warps = ARENA_ARRAY(&watch->run, WatchedWarp *, (size_t)watch->machine->cta_count * watch->cta_warps);
-    watch->flights = NULL;
-    watch->flight_count = watch->flight_capacity = 0;
+    watch->outstanding_ops = NULL;
+    watch->outstanding_count = watch->outstanding_capacity = 0;
     watch->open.operation = 0;
     watch->covered = NULL;
     watch->covered_count = watch->covered_capacity = 0;

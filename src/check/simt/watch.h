@@ -35,7 +35,7 @@ typedef enum RaceReason {
 typedef struct PtxRace {
     RuleId rule;            /* race.raw, race.war, race.waw, race.inflight, ... */
     RaceSide first, second; /* in the order of the run */
-    PtxSpot spot;
+    PtxLocation location;
     uint32_t bytes;
     RaceReason reason;
     bool same_value; /* both write the same */
@@ -55,18 +55,18 @@ typedef struct PtxWatchOptions {
     bool history;        /* for ptx_watch_reads */
     bool beyond;         /* the start of CTAs and fences that come late, too: of machines that run, not of recordings */
     bool apart_fences;   /* the order of sequential fences among each other orders nothing */
-    const struct WatchSeat *seat; /* one of several launches that are watched together; NULL: it is alone */
+    const struct WatchSlot *seat; /* one of several launches that are watched together; NULL: it is alone */
     size_t memory;                /* the most that it may take; 0: 3 GiB */
 } PtxWatchOptions;
 
 /* Where one of several launches has its place in an engine that is theirs together. */
-typedef struct WatchSeat {
+typedef struct WatchSlot {
     struct Threads *engine;
     uint32_t first_cta, cta_warps; /* CTAs count on from that; all have as many warps there as the largest */
     uint32_t cluster;              /* CTAs from one cluster to the next */
     uint32_t first_site;           /* added to the numbers of code */
     uint64_t variables;            /* added to addresses of the module's variables, which lie elsewhere in others */
-} WatchSeat;
+} WatchSlot;
 
 typedef struct PtxWatch PtxWatch;
 /* Pairs of volatile accesses, none of which polls, that nothing orders, and that would be races if they were not
@@ -81,20 +81,21 @@ void ptx_watch_observe(void *watch, const PtxEvent *event); /* a PtxObserve */
 /* For callers that have the accesses of threads without an event: how the engine is told of an access of that code, in
  * which all lanes write something else than was there; and telling it. */
 struct ThreadsAccess;
-void ptx_watch_told(const PtxWatch *watch, const PtxCode *code, const PtxAccess *access, struct ThreadsAccess *told);
-void ptx_watch_access(PtxWatch *watch, const PtxWarp *warp, uint32_t lanes, const struct ThreadsAccess *told,
+void ptx_watch_reported(const PtxWatch *watch, const PtxCode *code, const PtxAccess *access,
+                        struct ThreadsAccess *reported);
+void ptx_watch_access(PtxWatch *watch, const PtxWarp *warp, uint32_t lanes, const struct ThreadsAccess *reported,
                       const uint64_t addresses[PTX_LANES]);
 /* All threads of a CTA have come to a named barrier, and go on. */
 void ptx_watch_meet(PtxWatch *watch, const PtxCta *cta, uint32_t barrier);
 /* Lanes one beside the other, as in engine/hb/threads.h. */
-bool ptx_watch_beside(PtxWatch *watch, const PtxWarp *warp, const struct ThreadsAccess *told, uint64_t first);
+bool ptx_watch_beside(PtxWatch *watch, const PtxWarp *warp, const struct ThreadsAccess *reported, uint64_t first);
 /* A cp.async of those lanes, from and to those addresses, with what lies between; nothing is read if
  * from->told is NULL. False: they have committed groups apart from each other. */
 typedef struct PtxSpan {
     uint64_t begin, end;
 } PtxSpan;
 typedef struct PtxCopySide {
-    const struct ThreadsAccess *told;
+    const struct ThreadsAccess *reported;
     const uint64_t *addresses;
     PtxSpan span;
 } PtxCopySide;
@@ -104,7 +105,7 @@ bool ptx_watch_copy(PtxWatch *watch, const PtxWarp *warp, uint32_t lanes, const 
 typedef enum PtxStoresHow {
     STORES_ANY,
     STORES_ROWS,     /* what lies in registers of other lanes: of one instruction nothing is known */
-    STORES_ALIKE,    /* lanes that come together store the same */
+    STORES_SYMMETRY, /* lanes that come together store the same */
     STORES_SAME,     /* all threads of the launch that come here do */
     STORES_CONSTANT, /* every thread that comes does */
 } PtxStoresHow;
@@ -129,7 +130,7 @@ PtxReads ptx_watch_reads(PtxWatch *watch);
 /* The CTA's number in the engine. */
 uint32_t ptx_watch_cta(const PtxWatch *watch, uint32_t cta);
 /* Of launches that are watched together, none of which has races of its own: one of the engine's, whose sides are of
- * these two. The spot is the second's. */
+ * these two. The location is the second's. */
 struct ThreadsRace;
 PtxRace ptx_watch_between(const PtxWatch *first, const PtxWatch *second, const struct ThreadsRace *race);
 /* In a recording: what an address of global memory belongs to, a variable, or the argument that points to it or before

@@ -1,5 +1,5 @@
 /* What the files of the watch share: events that go to the engine as they are (watch.c), operations in flight and the
- * groups in which threads wait for them (watch_flights.c), and races (watch_races.c). */
+ * groups in which threads wait for them (watch_outstanding.c), and races (watch_races.c). */
 #ifndef CHECK_SIMT_WATCH_INTERNAL_H
 #define CHECK_SIMT_WATCH_INTERNAL_H
 
@@ -17,16 +17,16 @@ typedef struct Waited {
 } Waited;
 
 /* What an arrival says: that these are over. */
-typedef struct Covered {
+typedef struct WatchCovered {
     uint32_t operation, lanes;
-} Covered;
+} WatchCovered;
 
-typedef struct WatchedFlight {
+typedef struct WatchedLaunch {
     uint32_t sequence; /* 0: free */
     uint32_t operation;
-    Covered *covered; /* of the flight of an arrival */
+    WatchCovered *covered; /* of the outstanding operation of an arrival */
     uint32_t covered_count, covered_capacity;
-} WatchedFlight;
+} WatchedLaunch;
 
 typedef struct WatchedWarp {
     Waited *waited;
@@ -63,7 +63,7 @@ typedef struct WatchLate WatchLate;
 
 struct PtxWatch {
     Arena *arena; /* races */
-    Arena run;    /* flights and groups of this run */
+    Arena run;    /* outstanding operations and groups of this run */
     PtxMachine *machine;
     PtxWatchOptions options;
     WatchRole role;
@@ -73,11 +73,11 @@ struct PtxWatch {
     Threads *engine;
     uint32_t cta_warps; /* of the engine's CTAs */
     OpenCopy open;
-    WatchedWarp **warps;    /* by number; NULL: nothing asynchronous yet */
-    WatchedFlight *flights; /* hashed by sequence */
-    uint32_t flight_count, flight_capacity;
-    const PtxCode *arrival; /* TRACK or COMMIT_TO: the flight that comes next is its */
-    Covered *covered;
+    WatchedWarp **warps;            /* by number; NULL: nothing asynchronous yet */
+    WatchedLaunch *outstanding_ops; /* hashed by sequence */
+    uint32_t outstanding_count, outstanding_capacity;
+    const PtxCode *arrival; /* TRACK or COMMIT_TO: the outstanding operation that comes next is its */
+    WatchCovered *covered;
     uint32_t covered_count, covered_capacity;
     PtxRace *races;
     uint32_t race_count, race_capacity;
@@ -96,16 +96,18 @@ uint32_t watch_warp(const PtxWatch *watch, const PtxWarp *warp);
 uint32_t watch_site(const PtxWatch *watch, const PtxCode *code);
 /* The place of an mbarrier with the CTA's number in the engine. */
 uint64_t watch_place(const PtxWatch *watch, uint64_t place);
-/* Lanes whose spot is of memory that threads share, and their addresses. */
-uint32_t watch_addresses(const PtxWatch *watch, const PtxSpot *spots, uint32_t lanes, uint64_t addresses[PTX_LANES]);
+/* Lanes whose location is of memory that threads share, and their addresses. */
+uint32_t watch_addresses(const PtxWatch *watch, const PtxLocation *locations, uint32_t lanes,
+                         uint64_t addresses[PTX_LANES]);
 /* The access as the engine takes it. */
 ThreadsAccess watch_access(const PtxWatch *watch, const PtxEvent *event);
 /* The bytes of an mbarrier are touched. */
 void watch_mbarrier(PtxWatch *watch, const PtxEvent *event, ThreadsKind kind, bool weak);
 
 void watch_issue(PtxWatch *watch, const PtxEvent *event);
-void watch_flight_access(PtxWatch *watch, const PtxEvent *event);
-void watch_flight_done(PtxWatch *watch, const PtxEvent *event); /* complete, or an arrival, by a flight */
+void watch_outstanding_access(PtxWatch *watch, const PtxEvent *event);
+void watch_outstanding_done(PtxWatch *watch,
+                            const PtxEvent *event); /* complete, or an arrival, by an outstanding operation */
 void watch_land(PtxWatch *watch, const PtxEvent *event);
 void watch_commit(PtxWatch *watch, const PtxEvent *event);
 void watch_await(PtxWatch *watch, const PtxEvent *event);
@@ -118,7 +120,7 @@ static inline bool watches_tensor(const PtxWatch *watch) {
 /* WATCHES_STARTS: the CTA of the event's warp has begun; by that event it reaches into others. */
 void watch_started(PtxWatch *watch, const PtxEvent *event);
 void watch_reaches(PtxWatch *watch, const PtxEvent *event);
-void watch_flight_reaches(PtxWatch *watch, uint32_t operation, const PtxEvent *event);
+void watch_outstanding_reaches(PtxWatch *watch, uint32_t operation, const PtxEvent *event);
 /* Operations of those lanes that are in flight come before what others put into the pipe, whom they tell so. */
 void watch_pipe(PtxWatch *watch, const PtxEvent *event);
 

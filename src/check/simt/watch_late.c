@@ -55,26 +55,28 @@ static uint32_t thread_of(const PtxWatch *watch, const PtxWarp *warp, uint32_t l
     return warp->cta->number * watch->machine->threads_per_cta + warp->index * PTX_LANES + lane;
 }
 
-static bool is_shared(const PtxSpot *spot) {
-    return spot->block && (spot->block->space == PTX_SPACE_SHARED || spot->block->space == PTX_SPACE_CLUSTER);
+static bool is_shared(const PtxLocation *location) {
+    return location->block &&
+           (location->block->space == PTX_SPACE_SHARED || location->block->space == PTX_SPACE_CLUSTER);
 }
 
 /* What is kept of the first of the bytes; NULL: it is not memory of a CTA. */
-static LateWrite *write_at(PtxWatch *watch, const PtxSpot *spot, uint64_t bytes, uint32_t *count) {
+static LateWrite *write_at(PtxWatch *watch, const PtxLocation *location, uint64_t bytes, uint32_t *count) {
     WatchLate *late = watch->late;
-    if (!is_shared(spot) || spot->block->cta >= watch->machine->cta_count || spot->offset + bytes > spot->block->size)
+    if (!is_shared(location) || location->block->cta >= watch->machine->cta_count ||
+        location->offset + bytes > location->block->size)
         return NULL;
-    LateWrite **writes = &late->writes[spot->block->cta];
+    LateWrite **writes = &late->writes[location->block->cta];
     if (!*writes)
-        *writes = ARENA_ARRAY(&watch->run, LateWrite, spot->block->size / GRAIN + 1);
-    *count = (uint32_t)((spot->offset % GRAIN + bytes + GRAIN - 1) / GRAIN);
-    return &(*writes)[spot->offset / GRAIN];
+        *writes = ARENA_ARRAY(&watch->run, LateWrite, location->block->size / GRAIN + 1);
+    *count = (uint32_t)((location->offset % GRAIN + bytes + GRAIN - 1) / GRAIN);
+    return &(*writes)[location->offset / GRAIN];
 }
 
 static void see_write(PtxWatch *watch, const PtxEvent *event) {
     for (uint32_t rest = event->lanes; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest), count = 0, thread = thread_of(watch, event->warp, lane);
-        LateWrite *write = write_at(watch, &event->spots[lane], event->access.bytes, &count);
+        LateWrite *write = write_at(watch, &event->locations[lane], event->access.bytes, &count);
         for (uint32_t i = 0; write && i < count; i++)
             write[i] = (LateWrite){thread + 1, watch->late->clock, watch->late->threads[thread].signals, event->code};
     }
@@ -97,9 +99,10 @@ static bool is_late(const PtxWatch *watch, const LateWrite *write) {
     return since > 0 && since <= SIGNALS && thread->fences[write->signals % SIGNALS] < write->at;
 }
 
-static void tell(PtxWatch *watch, const PtxEvent *event, const LateWrite *write, const PtxSpot *spot) {
+static void report(PtxWatch *watch, const PtxEvent *event, const LateWrite *write, const PtxLocation *location) {
     WatchLate *late = watch->late;
-    uint32_t threads = watch->machine->threads_per_cta, issuer = thread_of(watch, event->warp, event->flight->lane);
+    uint32_t threads = watch->machine->threads_per_cta,
+             issuer = thread_of(watch, event->warp, event->outstanding->lane);
     for (uint32_t i = 0; i < late->count; i++)
         if (late->found[i].first.code == write->code && late->found[i].second.code == event->code) {
             late->found[i].times++;
@@ -108,7 +111,7 @@ static void tell(PtxWatch *watch, const PtxEvent *event, const LateWrite *write,
     if (late->count == MOST_LATE)
         return;
     PtxBlock *block = ARENA_NEW(watch->arena, PtxBlock);
-    *block = *spot->block;
+    *block = *location->block;
     late->found[late->count++] = (PtxRace){
         .rule = RULE_FENCE_LATE,
         .first = {.code = write->code,
@@ -120,7 +123,7 @@ static void tell(PtxWatch *watch, const PtxEvent *event, const LateWrite *write,
                    .thread = issuer % threads,
                    .asynchronous = true,
                    .access = event->access},
-        .spot = {block, spot->offset},
+        .location = {block, location->offset},
         .bytes = GRAIN,
         .reason = REASON_LATE,
         .times = 1,
@@ -129,15 +132,15 @@ static void tell(PtxWatch *watch, const PtxEvent *event, const LateWrite *write,
     };
 }
 
-static void see_flight(PtxWatch *watch, const PtxEvent *event) {
-    uint32_t issuer = thread_of(watch, event->warp, event->flight->lane);
-    for (uint32_t i = 0; i < event->spot_count; i++) {
+static void see_outstanding(PtxWatch *watch, const PtxEvent *event) {
+    uint32_t issuer = thread_of(watch, event->warp, event->outstanding->lane);
+    for (uint32_t i = 0; i < event->location_count; i++) {
         uint32_t count = 0;
         const LateWrite *write =
-            write_at(watch, &event->spots[i], event->sizes ? event->sizes[i] : event->access.bytes, &count);
+            write_at(watch, &event->locations[i], event->sizes ? event->sizes[i] : event->access.bytes, &count);
         for (uint32_t j = 0; write && j < count; j++)
             if (write[j].thread && write[j].thread != issuer + 1 && is_late(watch, &write[j])) {
-                tell(watch, event, &write[j], &event->spots[i]);
+                report(watch, event, &write[j], &event->locations[i]);
                 break;
             }
     }
@@ -149,11 +152,11 @@ void watch_late_see(PtxWatch *watch, const PtxEvent *event) {
     watch->late->clock++;
     switch (event->kind) {
     case PTX_EVENT_ACCESS:
-        if (event->flight && event->access.proxy == PROXY_ASYNC)
-            see_flight(watch, event);
-        else if (!event->flight && event->access.kind != EFFECT_READ)
+        if (event->outstanding && event->access.proxy == PROXY_ASYNC)
+            see_outstanding(watch, event);
+        else if (!event->outstanding && event->access.kind != EFFECT_READ)
             see_write(watch, event);
-        if (!event->flight && (event->access.order == ORDER_RELEASE || event->access.order == ORDER_ACQ_REL))
+        if (!event->outstanding && (event->access.order == ORDER_RELEASE || event->access.order == ORDER_ACQ_REL))
             see_lanes(watch, event, false);
         break;
     case PTX_EVENT_FENCE:
@@ -162,7 +165,7 @@ void watch_late_see(PtxWatch *watch, const PtxEvent *event) {
         break;
     case PTX_EVENT_ARRIVE:
     case PTX_EVENT_EXPECT:
-        if (!event->flight && (event->kind == PTX_EVENT_ARRIVE || event->arrives))
+        if (!event->outstanding && (event->kind == PTX_EVENT_ARRIVE || event->arrives))
             see_lanes(watch, event, false);
         break;
     case PTX_EVENT_WARP_SYNC:

@@ -29,7 +29,7 @@ static RuleId rule_for(const ThreadsRace *race) {
 
 static RaceSide side_of(const PtxWatch *watch, const ThreadsSide *side) {
     const ThreadsAccess *access = &side->access;
-    const WatchSeat *seat = watch->options.seat;
+    const WatchSlot *seat = watch->options.seat;
     uint32_t cta = side->warp / watch->cta_warps, size = watch->machine->cluster_size;
     if (seat)
         cta = (cta - seat->first_cta) / seat->cluster * size + (cta - seat->first_cta) % seat->cluster;
@@ -69,7 +69,7 @@ void ptx_anchored(const PtxMachine *machine, uint64_t address, PtxBlock *block) 
 }
 
 /* The block of an address. Those of CTAs are used again for others, so it is a copy. */
-static PtxSpot spot_of(const PtxWatch *watch, uint64_t address) {
+static PtxLocation location_of(const PtxWatch *watch, uint64_t address) {
     const PtxMachine *machine = watch->machine;
     PtxBlock *copy = ARENA_NEW(watch->arena, PtxBlock);
     if (address >> 62) {
@@ -79,22 +79,22 @@ static PtxSpot spot_of(const PtxWatch *watch, uint64_t address) {
                            .cta = cta};
         if (!(address >> 63) && machine->ctas[cta])
             *copy = machine->ctas[cta]->shared;
-        return (PtxSpot){copy, address & ((UINT64_C(1) << 28) - 1)};
+        return (PtxLocation){copy, address & ((UINT64_C(1) << 28) - 1)};
     }
     if (machine->plays) {
         ptx_anchored(machine, address, copy);
-        return (PtxSpot){copy, address - copy->base};
+        return (PtxLocation){copy, address - copy->base};
     }
     for (uint32_t i = 0; i < machine->block_count; i++)
         if (address >= machine->blocks[i].base && address - machine->blocks[i].base < machine->blocks[i].size) {
             *copy = machine->blocks[i];
             break;
         }
-    return (PtxSpot){copy, address - copy->base};
+    return (PtxLocation){copy, address - copy->base};
 }
 
 static const PtxStores *stores_of(const PtxWatch *watch, const ThreadsAccess *access) {
-    const WatchSeat *seat = watch->options.seat;
+    const WatchSlot *seat = watch->options.seat;
     return &watch->stores[access->site - (seat ? seat->first_site : 0)];
 }
 
@@ -109,7 +109,7 @@ static bool stores_same(const PtxWatch *of_first, const PtxWatch *of_second, con
     if (one->how == STORES_CONSTANT && other->how == STORES_CONSTANT)
         return one->value == other->value && first->bytes == second->bytes;
     return first->site == second->site &&
-           (one->how == STORES_SAME || (one->how == STORES_ALIKE && race->reason == THREADS_SAME_INSTRUCTION));
+           (one->how == STORES_SAME || (one->how == STORES_SYMMETRY && race->reason == THREADS_SAME_INSTRUCTION));
 }
 
 /* A recording is of one run: that a write changes nothing for who reads, it does not say of others. */
@@ -152,7 +152,7 @@ static void take(PtxWatch *watch, const PtxWatch *from, uint32_t index, const Th
                           : rule_for(race),
         .first = side_of(watch, &race->first),
         .second = side_of(watch, alone ? &race->first : &race->second),
-        .spot = spot_of(watch, race->address),
+        .location = location_of(watch, race->address),
         .bytes = race->bytes,
         .reason = canonical ? REASON_TENSOR_FENCE
                   : starts  ? REASON_START
@@ -169,17 +169,17 @@ static void take(PtxWatch *watch, const PtxWatch *from, uint32_t index, const Th
 }
 
 PtxRace ptx_watch_between(const PtxWatch *first, const PtxWatch *second, const ThreadsRace *found) {
-    ThreadsRace told = *found;
-    const ThreadsRace *race = &told;
+    ThreadsRace reported = *found;
+    const ThreadsRace *race = &reported;
     uint64_t address = race->address;
-    told.same_value = is_same(first, second, found);
+    reported.same_value = is_same(first, second, found);
     if (address >> 62 == 0 && address >= PTX_GLOBAL_END)
         address -= second->options.seat->variables;
     return (PtxRace){
         .rule = rule_for(race),
         .first = side_of(first, &race->first),
         .second = side_of(second, &race->second),
-        .spot = spot_of(second, address),
+        .location = location_of(second, address),
         .bytes = race->bytes,
         .reason = reason_of(race->reason),
         .same_value = race->same_value,
@@ -195,7 +195,7 @@ const PtxRace *ptx_watch_loose(const PtxWatch *watch, Arena *arena, uint32_t *co
             .rule = rule_for(&found[i]),
             .first = side_of(watch, &found[i].first),
             .second = side_of(watch, &found[i].second),
-            .spot = spot_of(watch, found[i].address),
+            .location = location_of(watch, found[i].address),
             .bytes = found[i].bytes,
             .reason = reason_of(found[i].reason),
             .times = found[i].times,

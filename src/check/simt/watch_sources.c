@@ -7,7 +7,7 @@ static uint32_t sources_of(void *context, const PtxEvent *event, uint32_t lane, 
     PtxWatch *watch = context;
     uint64_t addresses[PTX_LANES];
     ThreadsSource sources[SOURCES_MOST];
-    if (event->flight || !watch_addresses(watch, event->spots, UINT32_C(1) << lane, addresses))
+    if (event->outstanding || !watch_addresses(watch, event->locations, UINT32_C(1) << lane, addresses))
         return 0;
     ThreadsAccess access = watch_access(watch, event);
     uint32_t count = threads_sources(watch->engine, watch_warp(watch, event->warp), lane, &access, addresses[lane],

@@ -11,8 +11,8 @@ static uint64_t start_of(const PtxWatch *watch, uint32_t cta) {
 }
 
 /* Whether that is memory of another CTA; which is then in the same cluster. */
-static bool is_beyond_cta(const PtxWarp *warp, const PtxSpot *spot) {
-    return spot->block->cta != PTX_NONE && spot->block->cta != warp->cta->number;
+static bool is_beyond_cta(const PtxWarp *warp, const PtxLocation *location) {
+    return location->block->cta != PTX_NONE && location->block->cta != warp->cta->number;
 }
 
 void watch_started(PtxWatch *watch, const PtxEvent *event) {
@@ -43,8 +43,8 @@ void watch_reaches(PtxWatch *watch, const PtxEvent *event) {
     switch (event->kind) {
     case PTX_EVENT_ACCESS:
         for (uint32_t rest = event->lanes; rest; rest &= rest - 1)
-            if (is_beyond_cta(event->warp, &event->spots[__builtin_ctz(rest)]))
-                reach(watch, event, rest & -rest, event->spots[__builtin_ctz(rest)].block->cta);
+            if (is_beyond_cta(event->warp, &event->locations[__builtin_ctz(rest)]))
+                reach(watch, event, rest & -rest, event->locations[__builtin_ctz(rest)].block->cta);
         break;
     case PTX_EVENT_EXPECT:
     case PTX_EVENT_ARRIVE:
@@ -59,10 +59,10 @@ void watch_reaches(PtxWatch *watch, const PtxEvent *event) {
     }
 }
 
-void watch_flight_reaches(PtxWatch *watch, uint32_t operation, const PtxEvent *event) {
+void watch_outstanding_reaches(PtxWatch *watch, uint32_t operation, const PtxEvent *event) {
     ThreadsAccess access = start_access(watch, event, THREADS_READ);
-    bool by_lane = event->flight->group == GROUP_CP_ASYNC;
-    for (uint32_t i = 0; i < event->spot_count; i++)
-        if ((!by_lane || event->lanes >> i & 1) && is_beyond_cta(event->warp, &event->spots[i]))
-            threads_piece(watch->engine, operation, &access, start_of(watch, event->spots[i].block->cta), 1);
+    bool by_lane = event->outstanding->group == GROUP_CP_ASYNC;
+    for (uint32_t i = 0; i < event->location_count; i++)
+        if ((!by_lane || event->lanes >> i & 1) && is_beyond_cta(event->warp, &event->locations[i]))
+            threads_piece(watch->engine, operation, &access, start_of(watch, event->locations[i].block->cta), 1);
 }

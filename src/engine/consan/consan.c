@@ -5,19 +5,19 @@
 /* ---- Lists of spans ------------------------------------------------------------------------------- */
 
 /* Neighbors in a list that lie in one word. */
-typedef struct Piece {
+typedef struct ConsanPiece {
     ConsanWord *word;
     uint64_t mask;
-} Piece;
+} ConsanPiece;
 
-static Piece next_piece(const Consan *consan, const uint32_t *spans, uint32_t count, uint32_t *at) {
+static ConsanPiece next_piece(const Consan *consan, const uint32_t *spans, uint32_t count, uint32_t *at) {
     uint32_t i = *at, index = spans[i] / CONSAN_LANES, first = index * CONSAN_LANES;
     uint64_t mask = 0;
     do
         mask |= consan_bit((spans[i] - first) % CONSAN_LANES);
     while (++i < count && spans[i] - first < CONSAN_LANES);
     *at = i;
-    return (Piece){&consan->words[index], mask};
+    return (ConsanPiece){&consan->words[index], mask};
 }
 
 /* ---- verify --------------------------------------------------------------------------------------- */
@@ -31,13 +31,13 @@ static uint64_t pending(const ConsanWord *word, ConsanGroup group) {
 }
 
 /* An access that is to be made. */
-typedef struct Attempt {
+typedef struct ConsanAttempt {
     uint32_t actor, element; /* element: of an update */
     enum { READS, WRITES, UPDATES } kind;
-} Attempt;
+} ConsanAttempt;
 
 /* Spans whose last access of the reader must be seen before. */
-static uint64_t unseen_reads(const Attempt *attempt, const ConsanReader *reader) {
+static uint64_t unseen_reads(const ConsanAttempt *attempt, const ConsanReader *reader) {
     uint64_t spans = reader->spans & ~consan_sees_read(reader, attempt->actor);
     if (attempt->kind == READS)
         return reader->updates ? spans : 0;
@@ -50,7 +50,7 @@ static uint64_t unseen_reads(const Attempt *attempt, const ConsanReader *reader)
 }
 
 /* Spans on which the attempt is not legal. */
-static uint64_t forbidden(const Attempt *attempt, Piece piece) {
+static uint64_t forbidden(const ConsanAttempt *attempt, ConsanPiece piece) {
     const ConsanWord *word = piece.word;
     uint64_t spans = (word->written & ~consan_sees_write(word, attempt->actor)) | pending(word, CONSAN_COPY);
     for (uint32_t i = 0; i < word->reader_count; i++)
@@ -76,7 +76,7 @@ static bool find_group(const ConsanWord *word, ConsanGroup group, uint32_t span,
     return true;
 }
 
-static bool find_reader(const ConsanWord *word, const Attempt *attempt, uint32_t span, ConsanConflict *conflict) {
+static bool find_reader(const ConsanWord *word, const ConsanAttempt *attempt, uint32_t span, ConsanConflict *conflict) {
     const ConsanReader *lowest = NULL;
     for (uint32_t i = 0; i < word->reader_count; i++) {
         const ConsanReader *reader = word->readers[i];
@@ -94,7 +94,7 @@ static bool find_reader(const ConsanWord *word, const Attempt *attempt, uint32_t
 }
 
 /* Why the actor may not touch the span; a forbidden one. */
-static ConsanConflict explain(const ConsanWord *word, const Attempt *attempt, uint32_t span) {
+static ConsanConflict explain(const ConsanWord *word, const ConsanAttempt *attempt, uint32_t span) {
     ConsanConflict conflict = {.span = span};
     uint32_t lane = span % CONSAN_LANES;
     if ((word->written & ~consan_sees_write(word, attempt->actor)) >> lane & 1) {
@@ -109,10 +109,10 @@ static ConsanConflict explain(const ConsanWord *word, const Attempt *attempt, ui
     return conflict;
 }
 
-static ConsanConflict verify(const Consan *consan, Attempt attempt, const uint32_t *spans, uint32_t count) {
+static ConsanConflict verify(const Consan *consan, ConsanAttempt attempt, const uint32_t *spans, uint32_t count) {
     for (uint32_t at = 0; at < count;) {
         uint32_t first = at;
-        Piece piece = next_piece(consan, spans, count, &at);
+        ConsanPiece piece = next_piece(consan, spans, count, &at);
         uint64_t bad = forbidden(&attempt, piece);
         if (!bad)
             continue;
@@ -124,21 +124,21 @@ static ConsanConflict verify(const Consan *consan, Attempt attempt, const uint32
 }
 
 ConsanConflict consan_verify_read(const Consan *consan, uint32_t actor, const uint32_t *spans, uint32_t count) {
-    return verify(consan, (Attempt){.actor = actor, .kind = READS}, spans, count);
+    return verify(consan, (ConsanAttempt){.actor = actor, .kind = READS}, spans, count);
 }
 
 ConsanConflict consan_verify_write(const Consan *consan, uint32_t actor, const uint32_t *spans, uint32_t count) {
-    return verify(consan, (Attempt){.actor = actor, .kind = WRITES}, spans, count);
+    return verify(consan, (ConsanAttempt){.actor = actor, .kind = WRITES}, spans, count);
 }
 
 ConsanConflict consan_verify_update(const Consan *consan, uint32_t actor, const uint32_t *spans, uint32_t count,
                                     uint32_t element) {
-    return verify(consan, (Attempt){.actor = actor, .element = element, .kind = UPDATES}, spans, count);
+    return verify(consan, (ConsanAttempt){.actor = actor, .element = element, .kind = UPDATES}, spans, count);
 }
 
 /* ---- set ------------------------------------------------------------------------------------------ */
 
-static void watch(const Consan *consan, Piece piece, uint32_t actor) {
+static void watch(const Consan *consan, ConsanPiece piece, uint32_t actor) {
     consan_link(consan, &consan->watched, &piece.word->watchers, piece.word->index, actor);
 }
 
@@ -151,7 +151,7 @@ static void revoke(const ConsanWord *word, uint64_t *seen, uint64_t *tracked, ui
 }
 
 /* NULL if there is no memory. */
-static ConsanReader *read_piece(Consan *consan, uint32_t actor, Piece piece, bool updates) {
+static ConsanReader *read_piece(Consan *consan, uint32_t actor, ConsanPiece piece, bool updates) {
     ConsanReader *reader = consan_reader(consan, piece.word, actor, updates);
     if (!reader)
         return NULL;
@@ -163,7 +163,7 @@ static ConsanReader *read_piece(Consan *consan, uint32_t actor, Piece piece, boo
     return reader;
 }
 
-static void write_piece(Consan *consan, uint32_t actor, Piece piece) {
+static void write_piece(Consan *consan, uint32_t actor, ConsanPiece piece) {
     ConsanWord *word = piece.word;
     for (uint32_t i = 0; i < word->stagers[CONSAN_REPORTED].count; i++)
         word->staged[CONSAN_REPORTED][word->stagers[CONSAN_REPORTED].list[i]]->open &= ~piece.mask;
@@ -193,7 +193,7 @@ void consan_set_update(Consan *consan, uint32_t actor, const uint32_t *spans, ui
                        uint32_t place) {
     for (uint32_t at = 0; at < count;) {
         uint32_t first = at;
-        Piece piece = next_piece(consan, spans, count, &at);
+        ConsanPiece piece = next_piece(consan, spans, count, &at);
         const ConsanReader *before = piece.word->reader_of[consan->actors + actor];
         uint64_t older = before ? before->spans : 0;
         ConsanReader *reader = read_piece(consan, actor, piece, true);
@@ -209,7 +209,7 @@ void consan_set_update(Consan *consan, uint32_t actor, const uint32_t *spans, ui
 void consan_set_write(Consan *consan, uint32_t actor, const uint32_t *spans, uint32_t count, uint32_t place) {
     for (uint32_t at = 0; at < count;) {
         uint32_t first = at;
-        Piece piece = next_piece(consan, spans, count, &at);
+        ConsanPiece piece = next_piece(consan, spans, count, &at);
         write_piece(consan, actor, piece);
         for (; first < at; first++) {
             piece.word->writer[spans[first] % CONSAN_LANES] = (uint16_t)actor;
@@ -220,12 +220,12 @@ void consan_set_write(Consan *consan, uint32_t actor, const uint32_t *spans, uin
 
 /* ---- track and transfer --------------------------------------------------------------------------- */
 
-static void track_in(const Consan *consan, Piece piece, uint32_t phase) {
+static void track_in(const Consan *consan, ConsanPiece piece, uint32_t phase) {
     consan_link(consan, &consan->tracking, &piece.word->phases, piece.word->index, phase);
 }
 
 /* What the actor sees in one word, the phase publishes; false if that is nothing. */
-static bool track_word(const Consan *consan, uint32_t actor, Piece piece, uint32_t phase) {
+static bool track_word(const Consan *consan, uint32_t actor, ConsanPiece piece, uint32_t phase) {
     ConsanWord *word = piece.word;
     uint64_t some = consan_sees_write(word, actor);
     word->tracked[phase] |= some;
@@ -245,7 +245,7 @@ static bool track_word(const Consan *consan, uint32_t actor, Piece piece, uint32
 static void track_words(Consan *consan, uint32_t actor, uint32_t row, uint32_t besides, uint32_t phase) {
     const uint16_t *list = consan_list(consan, &consan->watched, row);
     for (uint32_t i = consan->watched.counts[row]; i-- > 0;) {
-        Piece piece = {&consan->words[list[i]], 0};
+        ConsanPiece piece = {&consan->words[list[i]], 0};
         if (besides != row && piece.word->watchers.place[besides])
             continue;
         if (!track_word(consan, actor, piece, phase))
@@ -263,7 +263,7 @@ void consan_track_frontier(Consan *consan, uint32_t actor, uint32_t barrier, uin
 void consan_track_writes(Consan *consan, const uint32_t *spans, uint32_t count, uint32_t barrier, uint32_t parity) {
     uint32_t phase = consan_phase(barrier, parity);
     for (uint32_t at = 0; at < count;) {
-        Piece piece = next_piece(consan, spans, count, &at);
+        ConsanPiece piece = next_piece(consan, spans, count, &at);
         piece.word->tracked[phase] |= piece.mask;
         track_in(consan, piece, phase);
     }
@@ -273,7 +273,7 @@ void consan_track_reads(Consan *consan, uint32_t actor, const uint32_t *spans, u
                         uint32_t parity) {
     uint32_t phase = consan_phase(barrier, parity);
     for (uint32_t at = 0; at < count;) {
-        Piece piece = next_piece(consan, spans, count, &at);
+        ConsanPiece piece = next_piece(consan, spans, count, &at);
         for (uint32_t i = 0; i < piece.word->reader_count; i++)
             if (piece.word->readers[i]->actor == actor && !piece.word->readers[i]->updates) {
                 piece.word->readers[i]->tracked[phase] |= piece.word->readers[i]->spans & piece.mask;
@@ -299,7 +299,7 @@ void consan_hand_on(Consan *consan, uint32_t barrier, uint32_t parity, uint32_t 
     uint32_t phase = consan_phase(barrier, parity), to = consan_phase(to_barrier, to_parity);
     const uint16_t *list = consan_list(consan, &consan->tracking, phase);
     for (uint32_t i = 0; i < consan->tracking.counts[phase]; i++) {
-        Piece piece = {&consan->words[list[i]], 0};
+        ConsanPiece piece = {&consan->words[list[i]], 0};
         piece.word->tracked[to] |= piece.word->tracked[phase];
         for (uint32_t k = 0; k < piece.word->reader_count; k++)
             piece.word->readers[k]->tracked[to] |= piece.word->readers[k]->tracked[phase];
@@ -312,7 +312,7 @@ void consan_transfer(Consan *consan, uint32_t actor, uint32_t barrier, uint32_t 
     uint32_t phase = consan_phase(barrier, parity);
     const uint16_t *list = consan_list(consan, &consan->tracking, phase);
     for (uint32_t i = 0; i < consan->tracking.counts[phase]; i++) {
-        Piece piece = {&consan->words[list[i]], 0};
+        ConsanPiece piece = {&consan->words[list[i]], 0};
         ConsanWord *word = piece.word;
         uint64_t shown = word->tracked[phase], fresh = shown & ~word->seen[actor];
         word->seen[actor] |= shown;
@@ -324,7 +324,7 @@ void consan_transfer(Consan *consan, uint32_t actor, uint32_t barrier, uint32_t 
         }
         if (!fresh)
             continue;
-        word->handed[barrier] |= fresh;
+        word->forwarded[barrier] |= fresh;
         watch(consan, piece, actor);
     }
 }
@@ -368,7 +368,7 @@ void consan_commit(Consan *consan, ConsanGroup group, uint32_t base) {
 }
 
 /* The spans' accesses are over: they are now those of `actor`, made where they were staged. */
-static void settle(Consan *consan, ConsanGroup group, uint32_t base, uint32_t actor, Piece piece) {
+static void settle(Consan *consan, ConsanGroup group, uint32_t base, uint32_t actor, ConsanPiece piece) {
     uint32_t agent = consan_agent(base);
     ConsanStaged *staged = piece.word->staged[group][agent];
     ConsanReader *reader = NULL;
@@ -407,7 +407,7 @@ static void clear_reported(Consan *consan, uint32_t base, uint32_t pending_group
     uint32_t agent = consan_agent(base);
     const uint16_t *list = consan_list(consan, &consan->staging[CONSAN_REPORTED], agent);
     for (uint32_t i = consan->staging[CONSAN_REPORTED].counts[agent]; i-- > 0;) {
-        Piece over = {&consan->words[list[i]], 0};
+        ConsanPiece over = {&consan->words[list[i]], 0};
         ConsanStaged *staged = over.word->staged[CONSAN_REPORTED][agent];
         over.mask = over_spans(staged, pending_groups);
         if (over.mask) {
@@ -424,7 +424,7 @@ void consan_clear(Consan *consan, ConsanGroup group, uint32_t base, uint32_t pen
     uint32_t agent = consan_agent(base);
     const uint16_t *list = consan_list(consan, &consan->staging[group], agent);
     for (uint32_t i = consan->staging[group].counts[agent]; i-- > 0;) {
-        Piece over = {&consan->words[list[i]], 0};
+        ConsanPiece over = {&consan->words[list[i]], 0};
         over.mask = over_spans(over.word->staged[group][agent], pending_groups);
         if (over.mask)
             settle(consan, group, base, base, over);
@@ -439,7 +439,7 @@ static void report(Consan *consan, uint32_t base, ConsanWord *word) {
     uint32_t agent = consan_agent(base);
     const ConsanStaged *staged = word->staged[CONSAN_COPY][agent];
     ConsanStaged *reported = consan_stager(consan, word, CONSAN_REPORTED, agent);
-    Piece piece = {word, staged->open};
+    ConsanPiece piece = {word, staged->open};
     if (!reported)
         return;
     for (uint64_t left = piece.mask; left;) {
@@ -458,7 +458,7 @@ void consan_track_copies(Consan *consan, uint32_t base, uint32_t barrier, uint32
     for (uint32_t i = consan->staging[CONSAN_COPY].counts[agent]; i-- > 0;)
         report(consan, base, &consan->words[staging[i]]);
     for (uint32_t i = 0; i < consan->staging[CONSAN_REPORTED].counts[agent]; i++) {
-        Piece piece = {&consan->words[reported[i]], 0};
+        ConsanPiece piece = {&consan->words[reported[i]], 0};
         piece.mask = piece.word->staged[CONSAN_REPORTED][agent]->open;
         piece.word->tracked[phase] |= piece.mask;
         if (piece.mask)
@@ -485,7 +485,7 @@ static void blind(Consan *consan, uint32_t actor) {
 static void show(const Consan *consan, uint32_t from, uint32_t to) {
     const uint16_t *list = consan_list(consan, &consan->watched, from);
     for (uint32_t i = 0; i < consan->watched.counts[from]; i++) {
-        Piece piece = {&consan->words[list[i]], 0};
+        ConsanPiece piece = {&consan->words[list[i]], 0};
         piece.word->seen[to] |= piece.word->seen[from];
         for (uint32_t k = 0; k < piece.word->reader_count; k++)
             piece.word->readers[k]->seen[to] |= piece.word->readers[k]->seen[from];

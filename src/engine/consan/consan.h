@@ -150,7 +150,7 @@ typedef struct ConsanWord {
     ConsanHolders phases;     /* that track anything */
     ConsanHolders stagers[CONSAN_KINDS];
     ConsanStaged **staged[CONSAN_KINDS]; /* by agent */
-    uint64_t *handed;                    /* by barrier: of what a wait for it has shown an agent something new */
+    uint64_t *forwarded;                 /* by barrier: of what a wait for it has shown an agent something new */
     uint16_t writer[CONSAN_LANES];
     uint32_t write_place[CONSAN_LANES];
 } ConsanWord;
@@ -238,7 +238,7 @@ uint32_t consan_next_staged(const Consan *consan, ConsanGroup group, uint32_t ba
 /* Whether the span was written at all. */
 bool consan_written(const Consan *consan, uint32_t span);
 /* Whether a wait for the barrier has shown an agent an access to the span that it had not seen. */
-bool consan_handed(const Consan *consan, uint32_t barrier, uint32_t span);
+bool consan_forwarded(const Consan *consan, uint32_t barrier, uint32_t span);
 /* The place of the access that such an entry is for. */
 uint32_t consan_stage_place(const Consan *consan, ConsanGroup group, uint32_t base, uint32_t span);
 

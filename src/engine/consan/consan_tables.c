@@ -58,7 +58,7 @@ static bool open_word(Consan *consan, uint32_t home) {
     word->tracked = take(consan, consan->phases, sizeof *word->tracked);
     word->readers = take(consan, 2 * consan->actors, sizeof *word->readers);
     word->reader_of = take(consan, 2 * consan->actors, sizeof *word->reader_of);
-    word->handed = take(consan, consan->barriers, sizeof *word->handed);
+    word->forwarded = take(consan, consan->barriers, sizeof *word->forwarded);
     make_holders(consan, &word->watchers, consan->actors);
     make_holders(consan, &word->phases, consan->phases);
     for (uint32_t group = 0; group < CONSAN_KINDS; group++) {
@@ -123,7 +123,7 @@ static void reset_word(const Consan *consan, ConsanWord *word) {
     for (uint32_t group = 0; group < CONSAN_KINDS; group++)
         reset_staged(word, group);
     for (uint32_t i = 0; i < consan->barriers; i++)
-        word->handed[i] = 0;
+        word->forwarded[i] = 0;
 }
 
 void consan_reset(Consan *consan) {
@@ -229,7 +229,7 @@ uint32_t consan_split(Consan *consan, uint32_t from) {
     split_seen(consan, from, to);
     split_reads(consan, from, to);
     for (uint32_t i = 0; i < consan->barriers; i++)
-        word->handed[i] |= has(old->handed[i], from) ? lane : 0;
+        word->forwarded[i] |= has(old->forwarded[i], from) ? lane : 0;
     for (uint32_t group = 0; group < CONSAN_KINDS; group++)
         split_staged(consan, (ConsanGroup)group, from, to);
     return to;
@@ -305,8 +305,8 @@ bool consan_written(const Consan *consan, uint32_t span) {
     return has(consan_word(consan, span)->written, span);
 }
 
-bool consan_handed(const Consan *consan, uint32_t barrier, uint32_t span) {
-    return has(consan_word(consan, span)->handed[barrier], span);
+bool consan_forwarded(const Consan *consan, uint32_t barrier, uint32_t span) {
+    return has(consan_word(consan, span)->forwarded[barrier], span);
 }
 
 bool consan_write_tracking(const Consan *consan, uint32_t barrier, uint32_t parity, uint32_t span) {

@@ -109,11 +109,11 @@ uint32_t gsan_close(Gsan *gsan, Thread *thread) {
 
 /* ---- Races ---- */
 
-static uint32_t pair_place(const Gsan *gsan, ToldPair pair) {
+static uint32_t pair_place(const Gsan *gsan, ReportedPair pair) {
     uint64_t hash = ((uint64_t)pair.earlier << 32 | pair.later) + pair.kinds;
     uint32_t at = (uint32_t)(hash * 0x9e3779b97f4a7c15u >> 32);
     for (;; at++) {
-        const ToldPair *there = &gsan->pairs[at &= gsan->pair_capacity - 1];
+        const ReportedPair *there = &gsan->pairs[at &= gsan->pair_capacity - 1];
         if (!there->kinds ||
             (there->earlier == pair.earlier && there->later == pair.later && there->kinds == pair.kinds))
             return at;
@@ -121,9 +121,9 @@ static uint32_t pair_place(const Gsan *gsan, ToldPair pair) {
 }
 
 /* Whether it is new. */
-static bool remember_pair(Gsan *gsan, ToldPair pair) {
+static bool remember_pair(Gsan *gsan, ReportedPair pair) {
     if (gsan->pair_count >= gsan->pair_capacity / 2) {
-        ToldPair *old = gsan->pairs;
+        ReportedPair *old = gsan->pairs;
         uint32_t count = gsan->pair_capacity;
         gsan->pair_capacity = count ? 2 * count : 64;
         gsan->pairs = gsan_pool_take(&gsan->pool, gsan->pair_capacity * sizeof *old);
@@ -132,7 +132,7 @@ static bool remember_pair(Gsan *gsan, ToldPair pair) {
                 gsan->pairs[pair_place(gsan, old[i])] = old[i];
         gsan_pool_give(&gsan->pool, old, count * sizeof *old);
     }
-    ToldPair *place = &gsan->pairs[pair_place(gsan, pair)];
+    ReportedPair *place = &gsan->pairs[pair_place(gsan, pair)];
     if (place->kinds)
         return false;
     *place = pair;
@@ -140,17 +140,17 @@ static bool remember_pair(Gsan *gsan, ToldPair pair) {
     return true;
 }
 
-void gsan_tell(Gsan *gsan, Access *access) {
+void gsan_report(Gsan *gsan, GsanAccess *access) {
     for (uint32_t i = 0; i < access->pending_count; i++)
         gsan->found(gsan->context, &access->pending[i].race);
-    access->told += access->pending_count;
+    access->reported += access->pending_count;
     access->pending_count = 0;
 }
 
 /* A race with the same thread and site that goes on where it was told to end. */
-static void continue_race(Access *access, const GsanRace *race, uint64_t tag) {
+static void continue_race(GsanAccess *access, const GsanRace *race, uint64_t tag) {
     for (uint32_t i = 0; i < access->pending_count; i++) {
-        Pending *pending = &access->pending[i];
+        GsanPending *pending = &access->pending[i];
         const GsanActor *there = &pending->race.earlier, *earlier = &race->earlier;
         if (pending->race.end == race->begin && there->thread == earlier->thread && there->cta == earlier->cta &&
             there->site == earlier->site && there->kind == earlier->kind) {
@@ -160,17 +160,17 @@ static void continue_race(Access *access, const GsanRace *race, uint64_t tag) {
     }
 }
 
-void gsan_note(Gsan *gsan, Access *access, const GsanRace *race, uint64_t tag) {
+void gsan_note(Gsan *gsan, GsanAccess *access, const GsanRace *race, uint64_t tag) {
     gsan->races++;
     continue_race(access, race, tag);
-    ToldPair pair = {race->earlier.site, access->site, 1 + race->earlier.kind * 3 + access->kind};
+    ReportedPair pair = {race->earlier.site, access->site, 1 + race->earlier.kind * 3 + access->kind};
     if (!remember_pair(gsan, pair))
         return;
     if (access->pending_count == MOST_PENDING)
-        gsan_tell(gsan, access);
+        gsan_report(gsan, access);
     const Thread *thread = access->thread;
-    Pending *pending = &access->pending[access->pending_count++];
-    *pending = (Pending){*race, tag};
+    GsanPending *pending = &access->pending[access->pending_count++];
+    *pending = (GsanPending){*race, tag};
     pending->race.later = (GsanActor){.thread = thread->number,
                                       .launch = thread->launch,
                                       .cta = thread->cta,
@@ -181,7 +181,7 @@ void gsan_note(Gsan *gsan, Access *access, const GsanRace *race, uint64_t tag) {
                                       .in_flight = access->ticket && !access->ticket->done};
 }
 
-void gsan_extend(Access *access, uint64_t tag, uint64_t begin, uint64_t end) {
+void gsan_extend(GsanAccess *access, uint64_t tag, uint64_t begin, uint64_t end) {
     for (uint32_t i = 0; i < access->pending_count; i++)
         if (access->pending[i].tag == tag && access->pending[i].race.end == begin)
             access->pending[i].race.end = end;
@@ -272,7 +272,7 @@ static LaunchSet *with_launches(Gsan *gsan, const uint32_t *launches, uint32_t c
     LaunchSet *set = NULL;
     for (uint32_t i = 0; i < count; i++)
         if (launches[i] < gsan->launch_count) {
-            const Launch *launch = &gsan->launches[launches[i]];
+            const HbGsanLaunch *launch = &gsan->launches[launches[i]];
             LaunchSet *direct = gsan_launches_with(&gsan->pool, set, launches[i], launch->before);
             gsan_launches_drop(&gsan->pool, set);
             set = gsan_launches_with(&gsan->pool, direct, launches[i], launch->awaited);
@@ -282,9 +282,9 @@ static LaunchSet *with_launches(Gsan *gsan, const uint32_t *launches, uint32_t c
 }
 
 static uint32_t launch_now(Gsan *gsan, const GsanLaunch *from) {
-    gsan->launches = gsan_grown(gsan, gsan->launches, gsan->launch_count, &gsan->launch_capacity, sizeof(Launch));
-    Launch *launch = &gsan->launches[gsan->launch_count];
-    *launch = (Launch){
+    gsan->launches = gsan_grown(gsan, gsan->launches, gsan->launch_count, &gsan->launch_capacity, sizeof(HbGsanLaunch));
+    HbGsanLaunch *launch = &gsan->launches[gsan->launch_count];
+    *launch = (HbGsanLaunch){
         .device = from->device, .ctas = from->ctas ? from->ctas : 1, .cluster = from->cluster ? from->cluster : 1};
     launch->before = with_launches(gsan, from->after, from->after_count);
     launch->awaited = with_launches(gsan, from->awaited, from->awaited_count);
@@ -305,7 +305,7 @@ Thread *gsan_new_thread(Gsan *gsan) {
 }
 
 static uint32_t begin_now(Gsan *gsan, uint32_t launch, uint32_t cta) {
-    const Launch *of = &gsan->launches[launch];
+    const HbGsanLaunch *of = &gsan->launches[launch];
     Thread *thread = gsan->mode->thread(gsan, of);
     if (!thread) {
         gsan_set_trouble(gsan, GSAN_TOO_MANY_THREADS, NULL);
@@ -357,7 +357,7 @@ void gsan_await_launches(Gsan *gsan, uint32_t thread) {
 
 /* An update is strong, whatever it is called: the narrowest thing that an instruction does is relaxed, on its device.
  */
-static void make_strong(Access *access) {
+static void make_strong(GsanAccess *access) {
     if (access->kind == GSAN_UPDATE && access->order == GSAN_WEAK)
         access->order = GSAN_RELAXED;
     if (gsan_is_strong(access->order) && access->scope == GSAN_NO_SCOPE)
@@ -366,7 +366,7 @@ static void make_strong(Access *access) {
         access->scope = GSAN_NO_SCOPE;
 }
 
-static void set_range(const Gsan *gsan, Access *access, uint64_t begin, uint64_t end, uint32_t element) {
+static void set_range(const Gsan *gsan, GsanAccess *access, uint64_t begin, uint64_t end, uint32_t element) {
     uint64_t granule = gsan->options.granule, last = (end - 1) / granule * granule;
     access->begin = begin / granule * granule;
     access->end = last > UINT64_MAX - granule ? UINT64_MAX : last + granule;
@@ -378,7 +378,7 @@ static Ticket *ticket_of(const Gsan *gsan, uint32_t number) {
     return number && number <= gsan->ticket_count ? gsan->tickets[number - 1] : NULL;
 }
 
-static unsigned access_now(Gsan *gsan, Access *access, uint64_t begin, uint64_t end, uint32_t element) {
+static unsigned access_now(Gsan *gsan, GsanAccess *access, uint64_t begin, uint64_t end, uint32_t element) {
     Thread *thread = access->thread;
     bool writes = access->kind != GSAN_READ;
     gsan->site = access->site;
@@ -401,8 +401,8 @@ static unsigned access_now(Gsan *gsan, Access *access, uint64_t begin, uint64_t 
         uint32_t closed = gsan_close(gsan, thread);
         thread->published = access->scope >= GSAN_CLUSTER ? closed : thread->published;
     }
-    gsan_tell(gsan, access);
-    return access->told;
+    gsan_report(gsan, access);
+    return access->reported;
 }
 
 unsigned gsan_elements(Gsan *gsan, uint32_t thread, uint32_t site, GsanKind kind, GsanOrder order, GsanScope scope,
@@ -410,14 +410,14 @@ unsigned gsan_elements(Gsan *gsan, uint32_t thread, uint32_t site, GsanKind kind
     ENTER(gsan, 0)
     if (begin >= end || !live_thread(gsan, thread))
         return 0;
-    Access access;
+    GsanAccess access;
     access.thread = gsan->threads[thread];
     access.ticket = ticket ? ticket_of(gsan, ticket) : NULL;
     access.site = site;
     access.kind = kind;
     access.order = order;
     access.scope = scope;
-    access.pending_count = access.told = 0;
+    access.pending_count = access.reported = 0;
     return access_now(gsan, &access, begin, end, element);
 }
 

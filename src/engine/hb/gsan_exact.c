@@ -10,20 +10,20 @@ enum { WORD = 4, PAGE_WORDS = PAGE_BYTES / WORD, MEMORIES = 16, MOST_RACING = 25
 
 /* A word whose bytes differ; a cell that points to one has its lowest bit set. */
 typedef struct Split {
-    State *bytes[WORD];
+    GsanExactState *bytes[WORD];
 } Split;
 
 /* An access on its way over memory. */
-typedef struct Walk Walk;
-struct Walk {
+typedef struct GsanExactWalk GsanExactWalk;
+struct GsanExactWalk {
     Gsan *gsan;
-    Access *access; /* NULL: the cells are to be forgotten */
+    GsanAccess *access; /* NULL: the cells are to be forgotten */
     Clock *clock;
-    Record record;
-    Node *node;   /* of a list that has nothing but the access; NULL: not needed yet */
-    State *alone; /* of a cell that has nothing but the access, a weak write */
+    GsanExactRecord record;
+    Node *node;            /* of a list that has nothing but the access; NULL: not needed yet */
+    GsanExactState *alone; /* of a cell that has nothing but the access, a weak write */
     struct {
-        State *before, *after;
+        GsanExactState *before, *after;
         uint64_t number; /* the last access that used it; 0: nothing is remembered */
         uint32_t races;  /* of each access that does */
     } memory[MEMORIES];
@@ -32,13 +32,13 @@ struct Walk {
 
 /* ---- Is it ordered? ---- */
 
-static bool knows(const Walk *walk, const Thread *thread, uint32_t epoch) {
+static bool knows(const GsanExactWalk *walk, const Thread *thread, uint32_t epoch) {
     if (thread == walk->access->thread)
         return epoch <= walk->access->own;
     return gsan_sync_knows(walk->clock, thread, epoch);
 }
 
-static bool is_ordered(const Walk *walk, const Record *record) {
+static bool is_ordered(const GsanExactWalk *walk, const GsanExactRecord *record) {
     const Ticket *ticket = record->ticket;
     if (!ticket)
         return knows(walk, record->thread, record->epoch);
@@ -50,18 +50,18 @@ static bool is_ordered(const Walk *walk, const Record *record) {
     return false;
 }
 
-static bool is_same_place(const Record *a, const Record *b) {
+static bool is_same_place(const GsanExactRecord *a, const GsanExactRecord *b) {
     return !a->bytes || !b->bytes || (a->place == b->place && a->bytes == b->bytes);
 }
 
-static bool is_morally_strong(const Record *a, const Record *b) {
+static bool is_morally_strong(const GsanExactRecord *a, const GsanExactRecord *b) {
     GsanScope needed = gsan_needed(a->thread, b->thread);
     return a->order != GSAN_WEAK && b->order != GSAN_WEAK && a->scope >= (int)needed && b->scope >= (int)needed &&
            is_same_place(a, b);
 }
 
 /* The same for a whole list, if that can be seen at once: every poll of a flag meets those of all others. */
-static bool is_strong_with_all(const Record *record, const Node *list) {
+static bool is_strong_with_all(const GsanExactRecord *record, const Node *list) {
     if (record->order == GSAN_WEAK || !list->is_one_place || !is_same_place(record, &list->record))
         return false;
     if (record->scope == GSAN_SYS && list->narrowest == GSAN_SYS)
@@ -71,12 +71,12 @@ static bool is_strong_with_all(const Record *record, const Node *list) {
 
 /* ---- Races ---- */
 
-static uint32_t epoch_of(const Record *record) {
+static uint32_t epoch_of(const GsanExactRecord *record) {
     const Ticket *ticket = record->ticket;
     return !ticket ? record->epoch : ticket->done ? ticket->completion.epoch : ticket->epoch;
 }
 
-static GsanReason reason_of(const Walk *walk, const Record *record, GsanMissing missing) {
+static GsanReason reason_of(const GsanExactWalk *walk, const GsanExactRecord *record, GsanMissing missing) {
     const Ticket *ticket = record->ticket;
     if (ticket && (!ticket->done || knows(walk, ticket->thread, ticket->epoch)))
         return GSAN_UNFINISHED;
@@ -86,7 +86,8 @@ static GsanReason reason_of(const Walk *walk, const Record *record, GsanMissing 
     return GSAN_UNORDERED;
 }
 
-static void note(Walk *walk, const Record *record, const State *state, uint64_t begin, uint64_t end) {
+static void note(GsanExactWalk *walk, const GsanExactRecord *record, const GsanExactState *state, uint64_t begin,
+                 uint64_t end) {
     const Thread *thread = record->thread;
     GsanRace race = {.begin = begin, .end = end, .needed = gsan_needed(thread, walk->access->thread)};
     gsan_sync_hint(walk->access->thread, thread, epoch_of(record), &race);
@@ -103,14 +104,14 @@ static void note(Walk *walk, const Record *record, const State *state, uint64_t 
 }
 
 /* Observations up to one, newest first: `since` is the first write that an ordered one of them covers. */
-typedef struct Observed {
+typedef struct GsanExactObserved {
     const Node *next;
     uint64_t since;
-} Observed;
+} GsanExactObserved;
 
 /* Whether the access comes after a thread that has observed the strong write of that number. Asked newest first; the
  * chains of older observations begin earlier, and one that was gone past reaches up to the write. */
-static bool is_observed(const Walk *walk, Observed *observed, uint64_t number) {
+static bool is_observed(const GsanExactWalk *walk, GsanExactObserved *observed, uint64_t number) {
     for (; observed->next && observed->next->record.number >= number; observed->next = observed->next->next)
         if (is_ordered(walk, &observed->next->record))
             observed->since = observed->next->record.since;
@@ -118,15 +119,15 @@ static bool is_observed(const Walk *walk, Observed *observed, uint64_t number) {
 }
 
 /* How many races there are. */
-static uint32_t judge(Walk *walk, const State *state, uint64_t begin, uint64_t end) {
+static uint32_t judge(GsanExactWalk *walk, const GsanExactState *state, uint64_t begin, uint64_t end) {
     uint32_t races = 0;
-    Observed observed = {state->lists[OBSERVATIONS], UINT64_MAX};
+    GsanExactObserved observed = {state->lists[OBSERVATIONS], UINT64_MAX};
     for (int kind = walk->access->kind == GSAN_READ ? WEAK_WRITES : WEAK_READS; kind <= STRONG_WRITES; kind++) {
         const Node *list = state->lists[kind];
         if (list && is_strong_with_all(&walk->record, list))
             continue;
         for (; list; list = list->next) {
-            const Record *record = &list->record;
+            const GsanExactRecord *record = &list->record;
             if (is_ordered(walk, record) || is_morally_strong(&walk->record, record) ||
                 (kind == STRONG_WRITES && is_observed(walk, &observed, record->number)))
                 continue;
@@ -142,39 +143,39 @@ static uint32_t judge(Walk *walk, const State *state, uint64_t begin, uint64_t e
 /* Whether whatever the access is before comes after the record, too. An asynchronous access may be over for a thread
  * that knows nothing of who issued it, but for what was before its launch; and what another thread has waited for was
  * not over with its own launch. */
-static bool is_needless(void *context, const Record *record) {
-    const Walk *walk = context;
+static bool is_needless(void *context, const GsanExactRecord *record) {
+    const GsanExactWalk *walk = context;
     if (!walk->access->ticket)
         return is_ordered(walk, record);
     return !record->ticket &&
            gsan_launches_has(walk->gsan->launches[walk->access->thread->launch].before, record->thread->launch);
 }
 
-static bool is_never(void *context, const Record *record) {
+static bool is_never(void *context, const GsanExactRecord *record) {
     (void)context;
     (void)record;
     return false;
 }
 
-static bool is_never_pair(void *context, const Record *newer, const Record *older) {
+static bool is_never_pair(void *context, const GsanExactRecord *newer, const GsanExactRecord *older) {
     (void)newer;
     return is_never(context, older);
 }
 
-static ListKind list_of(const Record *record) {
+static ListKind list_of(const GsanExactRecord *record) {
     bool is_strong = record->order != GSAN_WEAK;
     if (record->kind == GSAN_READ)
         return is_strong ? STRONG_READS : WEAK_READS;
     return is_strong ? STRONG_WRITES : WEAK_WRITES;
 }
 
-static Node *node_of(Walk *walk) {
+static Node *node_of(GsanExactWalk *walk) {
     if (!walk->node)
         walk->node = gsan_list_add(walk->gsan, &walk->record, NULL);
     return gsan_list_share(walk->node);
 }
 
-static bool is_equal(const Record *a, const Record *b) {
+static bool is_equal(const GsanExactRecord *a, const GsanExactRecord *b) {
     return a->thread == b->thread && a->ticket == b->ticket && a->place == b->place && a->bytes == b->bytes &&
            a->since == b->since && a->number == b->number && a->epoch == b->epoch && a->site == b->site &&
            a->kind == b->kind && a->order == b->order && a->scope == b->scope;
@@ -186,7 +187,7 @@ static RecordPairTest *pair_test(ListKind kind) {
 
 /* The list with the access in it. A weak read stands for every one before it; anything else only for those of its own
  * thread, since there are others that a weak access would race with, but not with this one. */
-static Node *longer_list(Walk *walk, Node *list, ListKind kind) {
+static Node *longer_list(GsanExactWalk *walk, Node *list, ListKind kind) {
     if (is_equal(&list->record, &walk->record))
         return gsan_list_share(list);
     bool replaces = pair_test(kind)(NULL, &walk->record, &list->record);
@@ -197,7 +198,7 @@ static Node *longer_list(Walk *walk, Node *list, ListKind kind) {
     return gsan_list_put(walk->gsan, &walk->record, shorter);
 }
 
-static Node *add_to_list(Walk *walk, Node *list, ListKind kind) {
+static Node *add_to_list(GsanExactWalk *walk, Node *list, ListKind kind) {
     if (!list)
         return node_of(walk);
     if (list != walk->list_before) {
@@ -210,7 +211,7 @@ static Node *add_to_list(Walk *walk, Node *list, ListKind kind) {
     return gsan_list_share(walk->list_after);
 }
 
-static State *state_alone(Walk *walk) {
+static GsanExactState *state_alone(GsanExactWalk *walk) {
     if (!walk->alone) {
         walk->alone = gsan_state_new(walk->gsan);
         walk->alone->lists[WEAK_WRITES] = node_of(walk);
@@ -220,7 +221,7 @@ static State *state_alone(Walk *walk) {
 }
 
 /* A weak write stands for all that it comes after. If many race at one place, those that were told are let go. */
-static State *after_weak_write(Walk *walk, const State *before, uint32_t races) {
+static GsanExactState *after_weak_write(GsanExactWalk *walk, const GsanExactState *before, uint32_t races) {
     if (!before || (!races && !walk->access->ticket))
         return state_alone(walk);
     Node *lists[LISTS] = {NULL};
@@ -236,7 +237,7 @@ static State *after_weak_write(Walk *walk, const State *before, uint32_t races) 
         return state_alone(walk);
     if (lists[STRONG_WRITES])
         lists[OBSERVATIONS] = gsan_list_share(before->lists[OBSERVATIONS]);
-    State *after = gsan_state_new(walk->gsan);
+    GsanExactState *after = gsan_state_new(walk->gsan);
     for (int kind = 0; kind < LISTS; kind++)
         after->lists[kind] = lists[kind];
     after->lists[WEAK_WRITES] = gsan_list_put(walk->gsan, &walk->record, lists[WEAK_WRITES]);
@@ -246,22 +247,22 @@ static State *after_weak_write(Walk *walk, const State *before, uint32_t races) 
 /* ---- Observation ---- */
 
 /* The strong write that the access reads, and observes; NULL: there is none. */
-static const Record *observed_by(const Walk *walk, const State *state) {
+static const GsanExactRecord *observed_by(const GsanExactWalk *walk, const GsanExactState *state) {
     if (walk->record.order == GSAN_WEAK || walk->record.kind == GSAN_WRITE || !state->is_last_strong)
         return NULL;
-    const Record *last = &state->lists[STRONG_WRITES]->record;
+    const GsanExactRecord *last = &state->lists[STRONG_WRITES]->record;
     return is_morally_strong(&walk->record, last) ? last : NULL;
 }
 
 /* Who polls sees the same again and again, or more of the same chain. A store that is before the read anyway, as after
  * an acquire, need not be observed. An asynchronous update is a link of its chain, but its thread has read nothing. An
  * update has itself observed, too: that says no more, but so the last one of a chain has observed all of it. */
-static Node *with_observation(Walk *walk, const State *state) {
+static Node *with_observation(GsanExactWalk *walk, const GsanExactState *state) {
     Node *list = state->lists[OBSERVATIONS];
-    const Record *write = observed_by(walk, state);
+    const GsanExactRecord *write = observed_by(walk, state);
     if (!write || walk->access->ticket || (write->since == write->number && is_ordered(walk, write)))
         return gsan_list_share(list);
-    Record record = walk->record;
+    GsanExactRecord record = walk->record;
     record.since = write->since;
     record.number = record.kind == GSAN_UPDATE ? walk->gsan->accesses : write->number;
     if (!list || list->record.since != record.since || !gsan_is_same_time(&list->record, &record))
@@ -273,10 +274,10 @@ static Node *with_observation(Walk *walk, const State *state) {
 }
 
 /* An update goes on with the chain that it observes. */
-static Node *with_write(Walk *walk, const State *state) {
+static Node *with_write(GsanExactWalk *walk, const GsanExactState *state) {
     Node *list = state->lists[STRONG_WRITES];
-    const Record *observed = observed_by(walk, state);
-    Record record = walk->record;
+    const GsanExactRecord *observed = observed_by(walk, state);
+    GsanExactRecord record = walk->record;
     record.number = walk->gsan->accesses;
     record.since = observed ? observed->since : record.number;
     if (observed && gsan_strong_stands_for(NULL, &record, observed))
@@ -286,14 +287,14 @@ static Node *with_write(Walk *walk, const State *state) {
     return gsan_list_add(walk->gsan, &record, list);
 }
 
-static State *after_other(Walk *walk, State *before) {
-    static const State empty;
-    const State *from = before ? before : &empty;
+static GsanExactState *after_other(GsanExactWalk *walk, GsanExactState *before) {
+    static const GsanExactState empty;
+    const GsanExactState *from = before ? before : &empty;
     ListKind kind = list_of(&walk->record);
     Node *list = kind == STRONG_WRITES ? with_write(walk, from) : add_to_list(walk, from->lists[kind], kind);
     Node *observations = with_observation(walk, from);
-    Release *release = walk->record.kind == GSAN_READ ? gsan_release_share(from->release)
-                                                      : gsan_sync_write(walk->gsan, walk->access, from->release);
+    GsanRelease *release = walk->record.kind == GSAN_READ ? gsan_release_share(from->release)
+                                                          : gsan_sync_write(walk->gsan, walk->access, from->release);
     if (before && list == before->lists[kind] && observations == before->lists[OBSERVATIONS] &&
         release == before->release) {
         gsan_list_drop(walk->gsan, list);
@@ -302,7 +303,7 @@ static State *after_other(Walk *walk, State *before) {
         gsan_state_take(before, 1);
         return before;
     }
-    State *after = gsan_state_new(walk->gsan);
+    GsanExactState *after = gsan_state_new(walk->gsan);
     for (int i = 0; i <= STRONG_WRITES; i++)
         after->lists[i] = i == (int)kind ? list : gsan_list_share(from->lists[i]);
     after->lists[OBSERVATIONS] = observations;
@@ -311,14 +312,15 @@ static State *after_other(Walk *walk, State *before) {
     return after;
 }
 
-static State *judged_state(Walk *walk, State *before, uint64_t begin, uint64_t end, uint32_t *races) {
+static GsanExactState *judged_state(GsanExactWalk *walk, GsanExactState *before, uint64_t begin, uint64_t end,
+                                    uint32_t *races) {
     *races = before ? judge(walk, before, begin, end) : 0;
     if (list_of(&walk->record) == WEAK_WRITES)
         return after_weak_write(walk, before, *races);
     return after_other(walk, before);
 }
 
-static void forget_memory(Walk *walk, uint32_t at) {
+static void forget_memory(GsanExactWalk *walk, uint32_t at) {
     if (walk->memory[at].number) {
         gsan_state_give(walk->gsan, walk->memory[at].before, 1);
         gsan_state_give(walk->gsan, walk->memory[at].after, 1);
@@ -327,7 +329,7 @@ static void forget_memory(Walk *walk, uint32_t at) {
 }
 
 /* The state that follows for some bytes; it is the walk's. */
-static State *next_state(Walk *walk, State *before, uint64_t begin, uint64_t end) {
+static GsanExactState *next_state(GsanExactWalk *walk, GsanExactState *before, uint64_t begin, uint64_t end) {
     if (!walk->access)
         return NULL;
     uint32_t at = (uint32_t)((uintptr_t)before / 16 % MEMORIES), races;
@@ -340,7 +342,7 @@ static State *next_state(Walk *walk, State *before, uint64_t begin, uint64_t end
         walk->memory[at].number = number;
         return walk->memory[at].after;
     }
-    State *after = judged_state(walk, before, begin, end, &races);
+    GsanExactState *after = judged_state(walk, before, begin, end, &races);
     forget_memory(walk, at);
     gsan_state_take(before, 1);
     walk->memory[at].before = before;
@@ -351,16 +353,16 @@ static State *next_state(Walk *walk, State *before, uint64_t begin, uint64_t end
 
 /* ---- Cells ---- */
 
-static bool is_split(const State *cell) {
+static bool is_split(const GsanExactState *cell) {
     return (uintptr_t)cell & 1;
 }
 
-static Split *split_of(State *cell) {
+static Split *split_of(GsanExactState *cell) {
     return (Split *)((uintptr_t)cell - 1);
 }
 
-static State **cells_of(Walk *walk, Page *page) {
-    State **cells = page->cells;
+static GsanExactState **cells_of(GsanExactWalk *walk, Page *page) {
+    GsanExactState **cells = page->cells;
     if (cells)
         return cells;
     page->cells = cells = gsan_shadow_take(walk->gsan, PAGE_WORDS * sizeof *cells);
@@ -372,8 +374,8 @@ static State **cells_of(Walk *walk, Page *page) {
 }
 
 /* A page whose words have come to the same state needs no cells. */
-static void make_uniform(Walk *walk, Page *page) {
-    State **cells = page->cells;
+static void make_uniform(GsanExactWalk *walk, Page *page) {
+    GsanExactState **cells = page->cells;
     for (uint32_t i = 0; i < PAGE_WORDS; i++)
         if (cells[i] != cells[0] || is_split(cells[i]))
             return;
@@ -384,18 +386,18 @@ static void make_uniform(Walk *walk, Page *page) {
 }
 
 /* Bytes from .. to - 1 of a word. */
-static void walk_bytes(Walk *walk, State **cell, uint64_t address, uint32_t from, uint32_t to) {
+static void walk_bytes(GsanExactWalk *walk, GsanExactState **cell, uint64_t address, uint32_t from, uint32_t to) {
     Gsan *gsan = walk->gsan;
     if (!is_split(*cell)) {
         Split *split = gsan_shadow_take(gsan, sizeof *split);
         for (int i = 0; i < WORD; i++)
             split->bytes[i] = *cell;
         gsan_state_take(*cell, WORD - 1);
-        *cell = (State *)((uintptr_t)split + 1);
+        *cell = (GsanExactState *)((uintptr_t)split + 1);
     }
     Split *split = split_of(*cell);
     for (uint32_t i = from; i < to; i++) {
-        State *before = split->bytes[i], *after = next_state(walk, before, address + i, address + i + 1);
+        GsanExactState *before = split->bytes[i], *after = next_state(walk, before, address + i, address + i + 1);
         gsan_state_take(after, 1);
         split->bytes[i] = after;
         gsan_state_give(gsan, before, 1);
@@ -409,7 +411,7 @@ static void walk_bytes(Walk *walk, State **cell, uint64_t address, uint32_t from
 }
 
 /* A read of cells that are all that have a state: the state itself is changed. */
-static bool read_in_place(Walk *walk, State *state, uint64_t cells, uint64_t begin, uint64_t end) {
+static bool read_in_place(GsanExactWalk *walk, GsanExactState *state, uint64_t cells, uint64_t begin, uint64_t end) {
     if (!state || state->references != cells || !walk->access || walk->access->kind != GSAN_READ)
         return false;
     judge(walk, state, begin, end);
@@ -422,9 +424,9 @@ static bool read_in_place(Walk *walk, State *state, uint64_t cells, uint64_t beg
     return true;
 }
 
-static void walk_words(Walk *walk, State **cells, uint64_t address, uint32_t count) {
+static void walk_words(GsanExactWalk *walk, GsanExactState **cells, uint64_t address, uint32_t count) {
     for (uint32_t i = 0, end; i < count; i = end) {
-        State *before = cells[i];
+        GsanExactState *before = cells[i];
         end = i + 1;
         if (is_split(before)) {
             walk_bytes(walk, &cells[i], address + i * WORD, 0, WORD);
@@ -434,7 +436,7 @@ static void walk_words(Walk *walk, State **cells, uint64_t address, uint32_t cou
             end++;
         if (read_in_place(walk, before, end - i, address + i * WORD, address + end * WORD))
             continue;
-        State *after = next_state(walk, before, address + i * WORD, address + end * WORD);
+        GsanExactState *after = next_state(walk, before, address + i * WORD, address + end * WORD);
         if (after == before)
             continue;
         for (uint32_t j = i; j < end; j++)
@@ -444,21 +446,21 @@ static void walk_words(Walk *walk, State **cells, uint64_t address, uint32_t cou
     }
 }
 
-static void walk_uniform(Walk *walk, Page *page, uint64_t begin, uint64_t end) {
-    State *before = page->uniform, *after = next_state(walk, before, begin, end);
+static void walk_uniform(GsanExactWalk *walk, Page *page, uint64_t begin, uint64_t end) {
+    GsanExactState *before = page->uniform, *after = next_state(walk, before, begin, end);
     gsan_state_take(after, 1);
     page->uniform = after;
     gsan_state_give(walk->gsan, before, 1);
 }
 
 /* Bytes begin .. end - 1, which are all on the page. */
-static void walk_page(Walk *walk, Page *page, uint64_t begin, uint64_t end) {
+static void walk_page(GsanExactWalk *walk, Page *page, uint64_t begin, uint64_t end) {
     bool is_whole = end - begin == PAGE_BYTES;
     if (is_whole && !page->cells) {
         walk_uniform(walk, page, begin, end);
         return;
     }
-    State **cells = cells_of(walk, page);
+    GsanExactState **cells = cells_of(walk, page);
     uint64_t base = page->number << PAGE_SHIFT;
     uint32_t from = (uint32_t)(begin - base), to = (uint32_t)(end - base);
     if (from / WORD == (to - 1) / WORD && to - from < WORD) {
@@ -476,7 +478,7 @@ static void walk_page(Walk *walk, Page *page, uint64_t begin, uint64_t end) {
         make_uniform(walk, page);
 }
 
-static void walk_range(Walk *walk, uint64_t begin, uint64_t end) {
+static void walk_range(GsanExactWalk *walk, uint64_t begin, uint64_t end) {
     while (begin < end) {
         uint64_t number = begin >> PAGE_SHIFT, left = PAGE_BYTES - (begin & (PAGE_BYTES - 1));
         uint64_t stop = end - begin > left ? begin + left : end;
@@ -489,27 +491,27 @@ static void walk_range(Walk *walk, uint64_t begin, uint64_t end) {
 
 /* ---- Acquires come before the judgment: what they bring is before the access itself ---- */
 
-static State *state_at(Gsan *gsan, uint64_t address) {
+static GsanExactState *state_at(Gsan *gsan, uint64_t address) {
     const Page *page = gsan_page_find(&gsan->pages, address >> PAGE_SHIFT);
     if (!page || !page->cells)
         return page ? page->uniform : NULL;
-    State *cell = ((State **)page->cells)[(address & (PAGE_BYTES - 1)) / WORD];
+    GsanExactState *cell = ((GsanExactState **)page->cells)[(address & (PAGE_BYTES - 1)) / WORD];
     return is_split(cell) ? split_of(cell)->bytes[address % WORD] : cell;
 }
 
-static void read_release(Gsan *gsan, Access *access, const State *state) {
+static void read_release(Gsan *gsan, GsanAccess *access, const GsanExactState *state) {
     if (state->release) {
         gsan_sync_read(gsan, access, state->release);
     } else if (state->lists[STRONG_WRITES]) {
-        const Record *write = &state->lists[STRONG_WRITES]->record;
+        const GsanExactRecord *write = &state->lists[STRONG_WRITES]->record;
         gsan_sync_missed(gsan, access, write->thread, epoch_of(write), write->site);
     }
 }
 
-static void read_releases(Gsan *gsan, Access *access) {
-    const State *latest = NULL;
+static void read_releases(Gsan *gsan, GsanAccess *access) {
+    const GsanExactState *latest = NULL;
     for (uint64_t at = access->begin; at < access->end; at++) {
-        const State *state = state_at(gsan, at);
+        const GsanExactState *state = state_at(gsan, at);
         if (state && state != latest)
             read_release(gsan, access, state);
         latest = state;
@@ -518,7 +520,7 @@ static void read_releases(Gsan *gsan, Access *access) {
 
 /* ---- Calls ---- */
 
-static void finish_walk(Walk *walk) {
+static void finish_walk(GsanExactWalk *walk) {
     for (uint32_t i = 0; i < MEMORIES; i++)
         forget_memory(walk, i);
     gsan_state_give(walk->gsan, walk->alone, 1);
@@ -533,16 +535,16 @@ static void finish_walk(Walk *walk) {
 }
 
 /* A clock that the walk has a share in does not change, so the same clock has the same in it. */
-static void start_walk(Walk *walk, Access *access) {
-    Record record = {.thread = access->thread,
-                     .ticket = access->ticket,
-                     .place = access->place,
-                     .bytes = access->bytes,
-                     .epoch = access->epoch,
-                     .site = access->site,
-                     .kind = (uint8_t)access->kind,
-                     .order = (uint8_t)access->order,
-                     .scope = (uint8_t)access->scope};
+static void start_walk(GsanExactWalk *walk, GsanAccess *access) {
+    GsanExactRecord record = {.thread = access->thread,
+                              .ticket = access->ticket,
+                              .place = access->place,
+                              .bytes = access->bytes,
+                              .epoch = access->epoch,
+                              .site = access->site,
+                              .kind = (uint8_t)access->kind,
+                              .order = (uint8_t)access->order,
+                              .scope = (uint8_t)access->scope};
     Clock *clock = access->ticket ? access->ticket->clock : access->thread->clock;
     walk->access = access;
     if (access->order == GSAN_WEAK && !access->ticket && walk->clock == clock && is_equal(&record, &walk->record))
@@ -552,7 +554,7 @@ static void start_walk(Walk *walk, Access *access) {
     walk->clock = gsan_clock_share(clock);
 }
 
-static void exact_access(Gsan *gsan, Access *access) {
+static void exact_access(Gsan *gsan, GsanAccess *access) {
     if (gsan_is_strong(access->order) && access->kind != GSAN_WRITE && !access->ticket)
         read_releases(gsan, access);
     start_walk(gsan->walk, access);
@@ -561,7 +563,7 @@ static void exact_access(Gsan *gsan, Access *access) {
 
 /* Where there are fewer pages than the range has, those are gone through. */
 static void exact_forget(Gsan *gsan, uint64_t begin, uint64_t end) {
-    Walk walk = {.gsan = gsan};
+    GsanExactWalk walk = {.gsan = gsan};
     if ((end - begin) >> PAGE_SHIFT <= gsan->pages.capacity) {
         walk_range(&walk, begin, end);
         return;
@@ -575,12 +577,12 @@ static void exact_forget(Gsan *gsan, uint64_t begin, uint64_t end) {
 }
 
 static void exact_create(Gsan *gsan) {
-    gsan->walk = POOL_NEW(&gsan->pool, Walk);
+    gsan->walk = POOL_NEW(&gsan->pool, GsanExactWalk);
     gsan->walk->gsan = gsan;
 }
 
 /* What its CTAs have learned from others is before whatever comes after it, too. */
-static void exact_launch(Gsan *gsan, Launch *launch) {
+static void exact_launch(Gsan *gsan, HbGsanLaunch *launch) {
     LaunchSet *whole = gsan_launches_with(&gsan->pool, launch->before, gsan->launch_count, NULL);
     gsan_clock_join_whole(&gsan->pool, &launch->end, whole);
     gsan_launches_drop(&gsan->pool, whole);
@@ -592,13 +594,13 @@ static void join_ends(Gsan *gsan, const LaunchSet *launches, Clock **into) {
             gsan_clock_join(&gsan->pool, into, gsan->launches[i].end);
 }
 
-static Thread *exact_thread(Gsan *gsan, const Launch *launch) {
+static Thread *exact_thread(Gsan *gsan, const HbGsanLaunch *launch) {
     (void)launch;
     return gsan_new_thread(gsan);
 }
 
 static void exact_begin(Gsan *gsan, Thread *thread) {
-    Launch *launch = &gsan->launches[thread->launch];
+    HbGsanLaunch *launch = &gsan->launches[thread->launch];
     thread->epoch = 1;
     if (!launch->begin)
         join_ends(gsan, launch->before, &launch->begin);

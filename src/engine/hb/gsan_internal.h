@@ -17,17 +17,17 @@
 
 enum { SCOPES = GSAN_SYS + 1, NO_SITE = UINT32_MAX };
 
-typedef struct Launch {
+typedef struct HbGsanLaunch {
     uint32_t device, ctas, cluster;
     LaunchSet *before, *awaited; /* all that are; those that it waits for by itself, and what is before them */
     /* What its CTAs know when they begin (NULL until the first one does), and what is known when all have ended. */
     Clock *begin, *end;                /* exact */
     uint16_t *begin_clock, *end_clock; /* sampled */
-} Launch;
+} HbGsanLaunch;
 
 typedef struct Thread Thread;
 typedef struct Ticket Ticket;
-typedef struct Release Release;
+typedef struct GsanRelease GsanRelease;
 
 /* The threads that have waited for a ticket, and in which epoch. */
 typedef struct Completion {
@@ -90,21 +90,21 @@ struct Thread {
     Clock *fences[SCOPES];
     uint32_t fence_epochs[SCOPES];
     Clock *observed[SCOPES]; /* what an acquire fence of that scope, or of a wider one, would bring */
-    Release *latest;         /* the last one that it observed, and with which scope */
+    GsanRelease *latest;     /* the last one that it observed, and with which scope */
     GsanScope latest_scope;
     Hints *hints;
     /* sampled */
-    struct Lane *lane;
+    struct GsanSampledLane *lane;
 };
 
 /* A race of the access that is being judged: not told yet, since it may go on in the next cell. */
-typedef struct Pending {
+typedef struct GsanPending {
     GsanRace race;
     uint64_t tag; /* of cells that have the same race */
-} Pending;
+} GsanPending;
 enum { MOST_PENDING = 16 };
 
-typedef struct Access {
+typedef struct GsanAccess {
     Thread *thread;
     Ticket *ticket; /* NULL: not asynchronous */
     uint32_t site;
@@ -116,14 +116,14 @@ typedef struct Access {
     uint32_t bytes; /* that or in the bytes of an element, they do not go together. 0: not known */
     uint32_t epoch; /* that it is recorded with */
     uint32_t own;   /* the last epoch of its thread that is before it */
-    Pending pending[MOST_PENDING];
+    GsanPending pending[MOST_PENDING];
     uint32_t pending_count;
-    unsigned told;
-} Access;
+    unsigned reported;
+} GsanAccess;
 
-typedef struct ToldPair {
+typedef struct ReportedPair {
     uint32_t earlier, later, kinds; /* kinds: 0: free */
-} ToldPair;
+} ReportedPair;
 
 typedef struct Shared Shared; /* a barrier object: gsan_publish */
 
@@ -143,21 +143,21 @@ struct Gsan {
     bool blind; /* nothing more can be said: see gsan_trouble */
     GsanTrouble trouble;
     uint32_t trouble_thread, trouble_site, site;
-    Launch *launches;
+    HbGsanLaunch *launches;
     uint32_t launch_count, launch_capacity;
     Thread **threads;
     uint32_t thread_count, thread_capacity;
     Ticket **tickets; /* by number; NULL: over, and nothing of it is left */
     uint32_t ticket_count, ticket_capacity;
-    ToldPair *pairs;
+    ReportedPair *pairs;
     uint32_t pair_count, pair_capacity;
     Shared **shared;
     uint32_t shared_count, shared_capacity;
     Pages pages;
     uint64_t accesses, elements, races, shadow_bytes;
-    struct Lanes *lanes; /* sampled */
-    struct Walk *walk;   /* exact: of the last access */
-    Mark *marks;         /* exact: of each thread */
+    struct GsanSampledLanes *lanes; /* sampled */
+    struct GsanExactWalk *walk;     /* exact: of the last access */
+    Mark *marks;                    /* exact: of each thread */
     uint32_t mark_capacity;
     uint64_t stamp; /* the last one that a mark can have */
 };
@@ -183,20 +183,20 @@ uint32_t gsan_close(Gsan *gsan, Thread *thread);
 GsanScope gsan_needed(const Thread *a, const Thread *b);
 GsanScope gsan_narrower(GsanScope a, GsanScope b);
 /* A race of the access with an earlier one: of race, all but `later` is given. */
-void gsan_note(Gsan *gsan, Access *access, const GsanRace *race, uint64_t tag);
+void gsan_note(Gsan *gsan, GsanAccess *access, const GsanRace *race, uint64_t tag);
 /* Tells what is pending. */
-void gsan_tell(Gsan *gsan, Access *access);
+void gsan_report(Gsan *gsan, GsanAccess *access);
 /* Races with the same tag go on. */
-void gsan_extend(Access *access, uint64_t tag, uint64_t begin, uint64_t end);
+void gsan_extend(GsanAccess *access, uint64_t tag, uint64_t begin, uint64_t end);
 
 static inline bool gsan_is_strong(GsanOrder order) {
     return order != GSAN_WEAK;
 }
-static inline bool gsan_acquires(const Access *access) {
+static inline bool gsan_acquires(const GsanAccess *access) {
     return !access->ticket && access->kind != GSAN_WRITE &&
            (access->order == GSAN_ACQUIRE || access->order == GSAN_ACQ_REL);
 }
-static inline bool gsan_releases(const Access *access) {
+static inline bool gsan_releases(const GsanAccess *access) {
     return !access->ticket && access->kind != GSAN_READ &&
            (access->order == GSAN_RELEASE || access->order == GSAN_ACQ_REL);
 }
@@ -206,12 +206,12 @@ static inline bool gsan_releases(const Access *access) {
 /* Calls of gsan.h as each mode answers them. */
 struct GsanModeCalls {
     void (*create)(Gsan *gsan);
-    void (*launch)(Gsan *gsan, Launch *launch);
-    Thread *(*thread)(Gsan *gsan, const Launch *launch); /* for a CTA that begins; NULL: there is none */
+    void (*launch)(Gsan *gsan, HbGsanLaunch *launch);
+    Thread *(*thread)(Gsan *gsan, const HbGsanLaunch *launch); /* for a CTA that begins; NULL: there is none */
     void (*begin)(Gsan *gsan, Thread *thread);
     void (*end)(Gsan *gsan, Thread *thread);
     void (*await)(Gsan *gsan, Thread *thread);
-    void (*access)(Gsan *gsan, Access *access);
+    void (*access)(Gsan *gsan, GsanAccess *access);
     void (*issue)(Gsan *gsan, Ticket *ticket);
     void (*complete)(Gsan *gsan, Ticket *ticket, Thread *thread);
     void (*forget)(Gsan *gsan, uint64_t begin, uint64_t end);
@@ -234,13 +234,13 @@ void gsan_sync_retire(Gsan *gsan, Shared *shared);
 /* Whether the thread has the other one's epoch before itself, as of a clock. */
 bool gsan_sync_knows(const Clock *clock, const Thread *other, uint32_t epoch);
 /* What an access that acquires, or a later fence, gets from a release that it has read. */
-void gsan_sync_read(Gsan *gsan, Access *access, Release *release);
+void gsan_sync_read(Gsan *gsan, GsanAccess *access, GsanRelease *release);
 /* What is there to be read after a strong write: may be NULL; one reference is the caller's. */
-Release *gsan_sync_write(Gsan *gsan, Access *access, const Release *before);
-void gsan_release_drop(Gsan *gsan, Release *release);
-Release *gsan_release_share(Release *release);
+GsanRelease *gsan_sync_write(Gsan *gsan, GsanAccess *access, const GsanRelease *before);
+void gsan_release_drop(Gsan *gsan, GsanRelease *release);
+GsanRelease *gsan_release_share(GsanRelease *release);
 /* The access has read a write of another thread that is no release. */
-void gsan_sync_missed(Gsan *gsan, Access *access, const Thread *writer, uint32_t epoch, uint32_t site);
+void gsan_sync_missed(Gsan *gsan, GsanAccess *access, const Thread *writer, uint32_t epoch, uint32_t site);
 /* Fills in what would have ordered them. */
 void gsan_sync_hint(const Thread *later, const Thread *earlier, uint32_t epoch, GsanRace *race);
 

@@ -13,14 +13,14 @@
 /* ---- Observations ---- */
 
 /* Numbers of writes, newest first, while observations are gone through from the oldest on. */
-typedef struct Numbers {
+typedef struct GsanObservedNumbers {
     uint64_t *items;
     uint32_t count, left;
     uint64_t latest; /* the newest one that the observations have come to; 0: none */
-} Numbers;
+} GsanObservedNumbers;
 
-static Numbers numbers_of(Gsan *gsan, const Node *writes) {
-    Numbers numbers = {.count = writes ? writes->length : 0};
+static GsanObservedNumbers numbers_of(Gsan *gsan, const Node *writes) {
+    GsanObservedNumbers numbers = {.count = writes ? writes->length : 0};
     numbers.items = gsan_pool_take(&gsan->pool, numbers.count * sizeof *numbers.items);
     for (; writes; writes = writes->next)
         numbers.items[numbers.left++] = writes->record.number;
@@ -29,7 +29,7 @@ static Numbers numbers_of(Gsan *gsan, const Node *writes) {
 
 /* What comes after it comes after an earlier observation of the same thread, too. So it is needed only for what that
  * one has not seen, if a write of that is still there. */
-static bool sees_news(Numbers *numbers, const Record *record, const Record *earlier) {
+static bool sees_news(GsanObservedNumbers *numbers, const GsanExactRecord *record, const GsanExactRecord *earlier) {
     while (numbers->left && numbers->items[numbers->left - 1] <= record->number)
         numbers->latest = numbers->items[--numbers->left];
     uint64_t from = record->since;
@@ -39,10 +39,10 @@ static bool sees_news(Numbers *numbers, const Record *record, const Record *earl
 }
 
 /* Takes the number of those that are not needed, oldest first. */
-static void sift(Gsan *gsan, Numbers *numbers, Record *records, uint32_t count) {
+static void sift(Gsan *gsan, GsanObservedNumbers *numbers, GsanExactRecord *records, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         uint32_t *mark = &gsan->marks[records[i].thread->number].kept;
-        Record *earlier = *mark ? &records[*mark - 1] : NULL;
+        GsanExactRecord *earlier = *mark ? &records[*mark - 1] : NULL;
         if (!sees_news(numbers, &records[i], earlier)) {
             records[i].number = 0;
             continue;
@@ -53,11 +53,11 @@ static void sift(Gsan *gsan, Numbers *numbers, Record *records, uint32_t count) 
     }
 }
 
-Node *gsan_compact_observations(Gsan *gsan, const State *state) {
+Node *gsan_compact_observations(Gsan *gsan, const GsanExactState *state) {
     const Node *list = state->lists[OBSERVATIONS];
-    Numbers numbers = numbers_of(gsan, state->lists[STRONG_WRITES]);
+    GsanObservedNumbers numbers = numbers_of(gsan, state->lists[STRONG_WRITES]);
     uint32_t length = list->length;
-    Record *records = gsan_pool_take(&gsan->pool, length * sizeof *records);
+    GsanExactRecord *records = gsan_pool_take(&gsan->pool, length * sizeof *records);
     for (uint32_t i = length; list; list = list->next)
         records[--i] = list->record;
     gsan_make_marks(gsan);
@@ -89,7 +89,7 @@ typedef struct Chains {
     uint64_t steps;     /* that may still be made: to keep a record is right, too */
 } Chains;
 
-static void begin_chain(Chains *chains, const Record *last) {
+static void begin_chain(Chains *chains, const GsanExactRecord *last) {
     chains->at = last->since;
     chains->stamp = ++chains->gsan->stamp;
     chains->newer = 0;
@@ -98,7 +98,7 @@ static void begin_chain(Chains *chains, const Record *last) {
             chains->gsan->marks[chains->next->record.thread->number].stamp = chains->stamp;
 }
 
-static bool visit(void *context, const Record *write) {
+static bool visit(void *context, const GsanExactRecord *write) {
     Chains *chains = context;
     if (write->since != chains->at)
         begin_chain(chains, write);
@@ -118,7 +118,7 @@ static bool covers(Chains *chains, uint64_t newer) {
 }
 
 /* The newer one must not be observed by a thread that has not observed the older one. */
-static bool write_stands_for(void *context, const Record *newer, const Record *older) {
+static bool write_stands_for(void *context, const GsanExactRecord *newer, const GsanExactRecord *older) {
     Chains *chains = context;
     if (!gsan_strong_stands_for(NULL, newer, older))
         return false;
@@ -133,7 +133,7 @@ static bool write_stands_for(void *context, const Record *newer, const Record *o
     return chains->is_covered;
 }
 
-Node *gsan_compact_writes(Gsan *gsan, const State *state, bool goes_on) {
+Node *gsan_compact_writes(Gsan *gsan, const GsanExactState *state, bool goes_on) {
     const Node *writes = state->lists[STRONG_WRITES], *observations = state->lists[OBSERVATIONS];
     Chains chains = {.gsan = gsan,
                      .observations = observations,

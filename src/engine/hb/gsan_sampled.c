@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* The entry of a thread in its own clock is the last epoch of its earlier CTAs that is before it. */
-struct Lane {
+struct GsanSampledLane {
     uint16_t *clock;
     uint16_t *fence; /* what the last fence has closed; its scope is `fence_scope` */
     GsanScope fence_scope;
@@ -21,9 +21,9 @@ struct Lane {
     uint32_t asked; /* numbers that it has drawn */
 };
 
-struct Lanes {
+struct GsanSampledLanes {
     CellThreads threads;
-    struct Lane *lanes;
+    struct GsanSampledLane *lanes;
     uint16_t *scratch;
     size_t cell_bytes;
     uint32_t page_cells;
@@ -47,7 +47,7 @@ static void give_vector(Gsan *gsan, uint16_t *vector) {
 }
 
 static void sampled_create(Gsan *gsan) {
-    struct Lanes *lanes = gsan->lanes = POOL_NEW(&gsan->pool, struct Lanes);
+    struct GsanSampledLanes *lanes = gsan->lanes = POOL_NEW(&gsan->pool, struct GsanSampledLanes);
     CellThreads *threads = &lanes->threads;
     threads->per_device = gsan->options.threads_per_device;
     threads->count = gsan->options.devices * threads->per_device;
@@ -99,7 +99,7 @@ static void snapshot(Gsan *gsan, const Thread *thread, uint32_t epoch, uint16_t 
     to[thread->number] = (uint16_t)epoch;
 }
 
-static CellView view_of(const Gsan *gsan, const Access *access) {
+static CellView view_of(const Gsan *gsan, const GsanAccess *access) {
     const Thread *thread = access->thread;
     const uint16_t *clock = access->ticket ? access->ticket->vector : thread->lane->clock;
     return (CellView){.threads = &gsan->lanes->threads,
@@ -112,7 +112,7 @@ static CellView view_of(const Gsan *gsan, const Access *access) {
 
 /* ---- Races ---- */
 
-static void note(Gsan *gsan, Access *access, CellClock clock, bool was_read, uint64_t begin) {
+static void note(Gsan *gsan, GsanAccess *access, CellClock clock, bool was_read, uint64_t begin) {
     const CellThreads *threads = &gsan->lanes->threads;
     uint64_t end = begin + gsan->options.granule;
     if (cell_is_lost(threads, clock)) {
@@ -161,7 +161,7 @@ static CellEntry entry_of(const CellThreads *threads, CellClock clock) {
 }
 
 /* For the next acquire fence of that scope, or of a wider one. */
-static void keep_for_fence(Gsan *gsan, struct Lane *lane, uint32_t scope, const uint16_t *vector) {
+static void keep_for_fence(Gsan *gsan, struct GsanSampledLane *lane, uint32_t scope, const uint16_t *vector) {
     if (!lane->observed[scope])
         lane->observed[scope] = new_vector(gsan);
     raise_vector(lane->observed[scope], vector, gsan->lanes->threads.count);
@@ -169,7 +169,7 @@ static void keep_for_fence(Gsan *gsan, struct Lane *lane, uint32_t scope, const 
 }
 
 /* What a strong read gets from the write that it reads. */
-static void read_release(Gsan *gsan, Access *access, const CellView *view, CellClock write) {
+static void read_release(Gsan *gsan, GsanAccess *access, const CellView *view, CellClock write) {
     Thread *thread = access->thread;
     uint32_t needed = cell_needed(view, write);
     if (!cell_is_release(write) || !cell_links(view, write) || entry_of(view->threads, write).scope < needed)
@@ -184,7 +184,7 @@ static void read_release(Gsan *gsan, Access *access, const CellView *view, CellC
 
 /* Whether a strong write passes on what the write before it has released: an update does; a store if its own thread is
  * among those that released, as far as the clock tells. */
-static bool inherits(const Access *access, const CellView *view, CellClock before) {
+static bool inherits(const GsanAccess *access, const CellView *view, CellClock before) {
     const CellThreads *threads = view->threads;
     if (!cell_is_release(before))
         return false;
@@ -199,7 +199,7 @@ static bool inherits(const Access *access, const CellView *view, CellClock befor
 }
 
 /* Takes the next token for what is in `vector`. */
-static CellClock publish(Gsan *gsan, Access *access, const uint16_t *vector, CellEntry entry) {
+static CellClock publish(Gsan *gsan, GsanAccess *access, const uint16_t *vector, CellEntry entry) {
     CellThreads *threads = &gsan->lanes->threads;
     uint32_t thread = access->thread->number;
     if (threads->tokens[thread] == UINT16_MAX) {
@@ -212,9 +212,9 @@ static CellClock publish(Gsan *gsan, Access *access, const uint16_t *vector, Cel
     return cell_clock(token, thread, access->scope, true);
 }
 
-static CellClock strong_write(Gsan *gsan, Access *access, const CellView *view, CellClock before) {
+static CellClock strong_write(Gsan *gsan, GsanAccess *access, const CellView *view, CellClock before) {
     const CellThreads *threads = view->threads;
-    struct Lane *lane = access->thread->lane;
+    struct GsanSampledLane *lane = access->thread->lane;
     bool releases = gsan_releases(access), passes_on = inherits(access, view, before);
     if (!releases && !lane->has_fence && !passes_on)
         return cell_clock(access->epoch, view->thread, access->scope, false);
@@ -254,19 +254,19 @@ static char *cells_of(Gsan *gsan, uint64_t address) {
 }
 
 /* Cells from an address on, up to the end of the range or of the page. */
-typedef struct Row {
+typedef struct GsanSampledRow {
     char *cells;
     uint32_t count;
     uint64_t begin, end;
-} Row;
+} GsanSampledRow;
 
-static Row row_at(Gsan *gsan, uint64_t begin, uint64_t end) {
+static GsanSampledRow row_at(Gsan *gsan, uint64_t begin, uint64_t end) {
     uint64_t left = PAGE_BYTES - (begin & (PAGE_BYTES - 1)), stop = end - begin > left ? begin + left : end;
     uint32_t count = (uint32_t)((stop - begin + gsan->options.granule - 1) / gsan->options.granule);
-    return (Row){cells_of(gsan, begin), count, begin, stop};
+    return (GsanSampledRow){cells_of(gsan, begin), count, begin, stop};
 }
 
-static void access_weak(Gsan *gsan, Access *access, const Row *row, const CellView *view) {
+static void access_weak(Gsan *gsan, GsanAccess *access, const GsanSampledRow *row, const CellView *view) {
     uint32_t slots = gsan->options.slots;
     CellClock clock = cell_clock(access->epoch, view->thread, 0, false), race = 0;
     bool was_read = false, reads = access->kind == GSAN_READ;
@@ -281,7 +281,7 @@ static void access_weak(Gsan *gsan, Access *access, const Row *row, const CellVi
     }
 }
 
-static void judge(Gsan *gsan, Access *access, const Row *row, const CellView *view) {
+static void judge(Gsan *gsan, GsanAccess *access, const GsanSampledRow *row, const CellView *view) {
     for (uint32_t i = 0; i < row->count; i++) {
         const GsanCell *cell = (GsanCell *)(void *)(row->cells + gsan->lanes->cell_bytes * i);
         CellClock reader = access->kind == GSAN_READ ? 0 : cell_judge_readers(cell, gsan->options.slots, view);
@@ -293,7 +293,7 @@ static void judge(Gsan *gsan, Access *access, const Row *row, const CellView *vi
 
 /* An update is no reader: the next one, which takes its place, has observed it. Neighbors mostly have the same write.
  */
-static void record(Gsan *gsan, Access *access, const Row *row, const CellView *view) {
+static void record(Gsan *gsan, GsanAccess *access, const GsanSampledRow *row, const CellView *view) {
     CellClock before = 0, after = 0, read = cell_clock(access->epoch, view->thread, access->scope, false);
     uint32_t slots = gsan->options.slots;
     for (uint32_t i = 0; i < row->count; i++) {
@@ -312,7 +312,7 @@ static void record(Gsan *gsan, Access *access, const Row *row, const CellView *v
     }
 }
 
-static void read_releases(Gsan *gsan, Access *access) {
+static void read_releases(Gsan *gsan, GsanAccess *access) {
     for (uint64_t at = access->begin; at < access->end; at += gsan->options.granule) {
         CellView view = view_of(gsan, access);
         read_release(gsan, access, &view, ((const GsanCell *)(void *)cells_of(gsan, at))->write);
@@ -321,18 +321,18 @@ static void read_releases(Gsan *gsan, Access *access) {
 
 /* ---- Accesses ---- */
 
-typedef void OnRow(Gsan *gsan, Access *access, const Row *row, const CellView *view);
+typedef void OnRow(Gsan *gsan, GsanAccess *access, const GsanSampledRow *row, const CellView *view);
 
-static void for_rows(Gsan *gsan, Access *access, OnRow *on_row) {
+static void for_rows(Gsan *gsan, GsanAccess *access, OnRow *on_row) {
     CellView view = view_of(gsan, access);
     for (uint64_t at = access->begin; at < access->end;) {
-        Row row = row_at(gsan, at, access->end);
+        GsanSampledRow row = row_at(gsan, at, access->end);
         on_row(gsan, access, &row, &view);
         at = row.end;
     }
 }
 
-static void promise(Gsan *gsan, const Access *access) {
+static void promise(Gsan *gsan, const GsanAccess *access) {
     Promised *promised = POOL_NEW(&gsan->pool, Promised);
     *promised = (Promised){.begin = access->begin,
                            .end = access->end,
@@ -346,7 +346,7 @@ static void promise(Gsan *gsan, const Access *access) {
 }
 
 /* A strong write is part of a release sequence as soon as it is issued. */
-static void access_asynchronously(Gsan *gsan, Access *access) {
+static void access_asynchronously(Gsan *gsan, GsanAccess *access) {
     for_rows(gsan, access, judge);
     promise(gsan, access);
     access->epoch = access->ticket->epoch;
@@ -354,7 +354,7 @@ static void access_asynchronously(Gsan *gsan, Access *access) {
         for_rows(gsan, access, record);
 }
 
-static void sampled_access(Gsan *gsan, Access *access) {
+static void sampled_access(Gsan *gsan, GsanAccess *access) {
     if (access->ticket) {
         access_asynchronously(gsan, access);
     } else if (!gsan_is_strong(access->order)) {
@@ -377,16 +377,16 @@ static void know(Thread *thread, uint32_t other, uint32_t epoch) {
     *known = *known < epoch ? (uint16_t)epoch : *known;
 }
 
-static Access promised_access(Ticket *ticket, const Promised *promised) {
-    return (Access){.thread = ticket->thread,
-                    .ticket = ticket,
-                    .site = promised->site,
-                    .kind = promised->kind,
-                    .order = promised->order,
-                    .scope = promised->scope,
-                    .begin = promised->begin,
-                    .end = promised->end,
-                    .own = ticket->epoch};
+static GsanAccess promised_access(Ticket *ticket, const Promised *promised) {
+    return (GsanAccess){.thread = ticket->thread,
+                        .ticket = ticket,
+                        .site = promised->site,
+                        .kind = promised->kind,
+                        .order = promised->order,
+                        .scope = promised->scope,
+                        .begin = promised->begin,
+                        .end = promised->end,
+                        .own = ticket->epoch};
 }
 
 /* Whose access it is when it is over: that of who waited for it. But scopes are judged from where it was issued, so a
@@ -409,7 +409,7 @@ static bool is_of_ticket(const CellView *view, CellClock write, const Ticket *ti
 
 /* A strong write that is over, for what came in between. Who has taken its place, or has read it, may have ordered the
  * others after it. */
-static void judge_written(Gsan *gsan, Access *access, const Row *row, const CellView *view) {
+static void judge_written(Gsan *gsan, GsanAccess *access, const GsanSampledRow *row, const CellView *view) {
     for (uint32_t i = 0; i < row->count; i++) {
         const GsanCell *cell = (GsanCell *)(void *)(row->cells + gsan->lanes->cell_bytes * i);
         if (!is_of_ticket(view, cell->write, access->ticket) || cell_is_observed(cell->write))
@@ -420,7 +420,7 @@ static void judge_written(Gsan *gsan, Access *access, const Row *row, const Cell
     }
 }
 
-static void record_written(Gsan *gsan, Access *access, const Row *row, const CellView *view) {
+static void record_written(Gsan *gsan, GsanAccess *access, const GsanSampledRow *row, const CellView *view) {
     for (uint32_t i = 0; i < row->count; i++) {
         GsanCell *cell = (GsanCell *)(void *)(row->cells + gsan->lanes->cell_bytes * i);
         if (!is_of_ticket(view, cell->write, access->ticket))
@@ -431,20 +431,20 @@ static void record_written(Gsan *gsan, Access *access, const Row *row, const Cel
     }
 }
 
-static bool is_strong_write(const Access *access) {
+static bool is_strong_write(const GsanAccess *access) {
     return gsan_is_strong(access->order) && access->kind != GSAN_READ;
 }
 
 /* All that it promised is judged before any of it is recorded: it does not race with itself. */
 static void complete_first(Gsan *gsan, Ticket *ticket, Thread *thread) {
     for (const Promised *promised = ticket->promised; promised; promised = promised->next) {
-        Access access = promised_access(ticket, promised);
+        GsanAccess access = promised_access(ticket, promised);
         for_rows(gsan, &access, is_strong_write(&access) ? judge_written : judge);
-        gsan_tell(gsan, &access);
+        gsan_report(gsan, &access);
     }
     gsan_touch(gsan, thread, ticket->is_write);
     for (Promised *promised = ticket->promised, *next; promised; promised = next) {
-        Access access = promised_access(ticket, promised);
+        GsanAccess access = promised_access(ticket, promised);
         access.thread = owner_of(gsan, ticket, promised, thread);
         access.ticket = is_strong_write(&access) ? ticket : NULL;
         access.own = access.epoch = access.thread->epoch;
@@ -508,7 +508,7 @@ static void sampled_forget(Gsan *gsan, uint64_t begin, uint64_t end) {
 
 /* ---- Launches and threads ---- */
 
-static void sampled_launch(Gsan *gsan, Launch *launch) {
+static void sampled_launch(Gsan *gsan, HbGsanLaunch *launch) {
     launch->end_clock = new_vector(gsan);
 }
 
@@ -519,7 +519,7 @@ static void join_ends(Gsan *gsan, const LaunchSet *launches, uint16_t *into) {
 }
 
 /* They take turns: the later a thread is used again, the less is confused. */
-static Thread *sampled_thread(Gsan *gsan, const Launch *launch) {
+static Thread *sampled_thread(Gsan *gsan, const HbGsanLaunch *launch) {
     if (launch->device >= gsan->options.devices)
         return NULL;
     uint32_t count = gsan->lanes->threads.per_device, *next = &gsan->lanes->next[launch->device];
@@ -535,8 +535,8 @@ static Thread *sampled_thread(Gsan *gsan, const Launch *launch) {
 
 static void sampled_begin(Gsan *gsan, Thread *thread) {
     CellThreads *threads = &gsan->lanes->threads;
-    Launch *launch = &gsan->launches[thread->launch];
-    struct Lane *lane = thread->lane;
+    HbGsanLaunch *launch = &gsan->launches[thread->launch];
+    struct GsanSampledLane *lane = thread->lane;
     if (!launch->begin_clock) {
         launch->begin_clock = new_vector(gsan);
         join_ends(gsan, launch->before, launch->begin_clock);
@@ -576,7 +576,7 @@ static void sampled_await(Gsan *gsan, Thread *thread) {
 /* ---- Fences and barriers ---- */
 
 static void sampled_acquire_fence(Gsan *gsan, Thread *thread, GsanScope scope) {
-    struct Lane *lane = thread->lane;
+    struct GsanSampledLane *lane = thread->lane;
     for (uint32_t i = GSAN_CTA; i <= (uint32_t)scope; i++)
         if (lane->has_observed[i]) {
             join(gsan, thread, lane->observed[i]);
@@ -587,7 +587,7 @@ static void sampled_acquire_fence(Gsan *gsan, Thread *thread, GsanScope scope) {
 
 /* A fence after a wider one takes that one's scope, since there is room for one. */
 static void sampled_release_fence(Gsan *gsan, Thread *thread, GsanScope scope) {
-    struct Lane *lane = thread->lane;
+    struct GsanSampledLane *lane = thread->lane;
     if (!lane->fence)
         lane->fence = new_vector(gsan);
     snapshot(gsan, thread, gsan_close(gsan, thread), lane->fence);
@@ -602,7 +602,7 @@ static void publish_vector(Gsan *gsan, uint16_t **to, const uint16_t *vector) {
 }
 
 static void sampled_publish(Gsan *gsan, Thread *thread, Shared *shared, GsanExtent extent) {
-    const struct Lane *lane = thread->lane;
+    const struct GsanSampledLane *lane = thread->lane;
     if (extent != GSAN_FENCED) {
         snapshot(gsan, thread, thread->published, gsan->lanes->scratch);
         publish_vector(gsan, &shared->vector, gsan->lanes->scratch);

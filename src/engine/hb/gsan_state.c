@@ -48,7 +48,7 @@ void gsan_list_drop(Gsan *gsan, Node *list) {
     }
 }
 
-Node *gsan_list_add(Gsan *gsan, const Record *record, Node *next) {
+Node *gsan_list_add(Gsan *gsan, const GsanExactRecord *record, Node *next) {
     Node *node = gsan_shadow_take(gsan, sizeof *node);
     *node = (Node){.references = 1,
                    .length = 1,
@@ -71,22 +71,22 @@ Node *gsan_list_add(Gsan *gsan, const Record *record, Node *next) {
     return node;
 }
 
-Node *gsan_list_put(Gsan *gsan, const Record *record, Node *list) {
+Node *gsan_list_put(Gsan *gsan, const GsanExactRecord *record, Node *list) {
     Node *longer = gsan_list_add(gsan, record, list);
     gsan_list_drop(gsan, list);
     return longer;
 }
 
-bool gsan_weak_stands_for(void *context, const Record *newer, const Record *older) {
+bool gsan_weak_stands_for(void *context, const GsanExactRecord *newer, const GsanExactRecord *older) {
     (void)context;
     return newer->thread == older->thread && !newer->ticket && !older->ticket && newer->epoch >= older->epoch;
 }
 
-bool gsan_is_same_time(const Record *a, const Record *b) {
+bool gsan_is_same_time(const GsanExactRecord *a, const GsanExactRecord *b) {
     return a->thread == b->thread && a->ticket == b->ticket && a->epoch == b->epoch;
 }
 
-bool gsan_strong_stands_for(void *context, const Record *newer, const Record *older) {
+bool gsan_strong_stands_for(void *context, const GsanExactRecord *newer, const GsanExactRecord *older) {
     return gsan_weak_stands_for(context, newer, older) && newer->place == older->place &&
            newer->bytes == older->bytes && older->scope >= newer->scope;
 }
@@ -94,14 +94,14 @@ bool gsan_strong_stands_for(void *context, const Record *newer, const Record *ol
 /* ---- Looking through a list ---- */
 
 /* A record that stays; `same`: one more than the index of the next older that stays, of the same thread. */
-typedef struct Kept {
-    Record record;
+typedef struct GsanStateKept {
+    GsanExactRecord record;
     uint32_t same;
-} Kept;
+} GsanStateKept;
 
 /* A ticket that only its own thread has waited for is nothing but an access of that thread. */
-static Record plain_record(const Record *record) {
-    Record plain = *record;
+static GsanExactRecord plain_record(const GsanExactRecord *record) {
+    GsanExactRecord plain = *record;
     const Ticket *ticket = record->ticket;
     if (ticket && ticket->done && !ticket->completion.next && ticket->completion.thread == ticket->thread) {
         plain.ticket = NULL;
@@ -111,8 +111,8 @@ static Record plain_record(const Record *record) {
 }
 
 /* One that is kept although another one stands for it does no harm. */
-static bool has_newer(const Gsan *gsan, const Kept *kept, const Record *record, RecordPairTest *stands_for,
-                      void *context) {
+static bool has_newer(const Gsan *gsan, const GsanStateKept *kept, const GsanExactRecord *record,
+                      RecordPairTest *stands_for, void *context) {
     uint32_t tries = 0;
     for (uint32_t at = gsan->marks[record->thread->number].kept; at && tries < MOST_TRIES; at = kept[at - 1].same) {
         if (stands_for(context, &kept[at - 1].record, record))
@@ -140,13 +140,13 @@ Node *gsan_list_compact(Gsan *gsan, const Node *list, RecordTest *is_needless, R
         return NULL;
     gsan_make_marks(gsan);
     uint32_t length = list->length, count = 0;
-    Kept *kept = gsan_pool_take(&gsan->pool, length * sizeof *kept);
+    GsanStateKept *kept = gsan_pool_take(&gsan->pool, length * sizeof *kept);
     for (const Node *at = list; at; at = at->next) {
-        Record record = plain_record(&at->record);
+        GsanExactRecord record = plain_record(&at->record);
         if (is_needless(context, &record) || has_newer(gsan, kept, &record, stands_for, context))
             continue;
         uint32_t *mark = &gsan->marks[record.thread->number].kept;
-        kept[count] = (Kept){record, *mark};
+        kept[count] = (GsanStateKept){record, *mark};
         *mark = ++count;
     }
     Node *result = NULL;
@@ -162,18 +162,18 @@ Node *gsan_list_compact(Gsan *gsan, const Node *list, RecordTest *is_needless, R
 
 /* ---- States ---- */
 
-State *gsan_state_new(Gsan *gsan) {
-    State *state = gsan_shadow_take(gsan, sizeof *state);
+GsanExactState *gsan_state_new(Gsan *gsan) {
+    GsanExactState *state = gsan_shadow_take(gsan, sizeof *state);
     state->references = 1;
     return state;
 }
 
-void gsan_state_take(State *state, uint64_t count) {
+void gsan_state_take(GsanExactState *state, uint64_t count) {
     if (state)
         state->references += count;
 }
 
-void gsan_state_give(Gsan *gsan, State *state, uint64_t count) {
+void gsan_state_give(Gsan *gsan, GsanExactState *state, uint64_t count) {
     if (!state || (state->references -= count))
         return;
     for (int i = 0; i < LISTS; i++)

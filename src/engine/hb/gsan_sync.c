@@ -12,15 +12,15 @@
 enum { MOST_GROUPS = 32 };
 
 /* Releases with one scope of one thread, or of several threads of one device. */
-typedef struct Group {
+typedef struct GsanSyncGroup {
     GsanScope scope;
     uint32_t device;
     const Thread *thread; /* NULL: several */
     uint32_t epoch;       /* of `thread`, the last one that is released; else it is in the clock */
     Clock *clock;
-} Group;
+} GsanSyncGroup;
 
-struct Release {
+struct GsanRelease {
     uint32_t references, count;
     const Thread *writer; /* of the last strong write */
     GsanScope scope;      /* of that write */
@@ -28,20 +28,20 @@ struct Release {
     uint32_t bytes;
     uint32_t site, epoch; /* of the last release, by `releaser` */
     const Thread *releaser;
-    Group groups[];
+    GsanSyncGroup groups[];
 };
 
 static size_t release_size(uint32_t count) {
-    return sizeof(Release) + count * sizeof(Group);
+    return sizeof(GsanRelease) + count * sizeof(GsanSyncGroup);
 }
 
-Release *gsan_release_share(Release *release) {
+GsanRelease *gsan_release_share(GsanRelease *release) {
     if (release)
         release->references++;
     return release;
 }
 
-void gsan_release_drop(Gsan *gsan, Release *release) {
+void gsan_release_drop(Gsan *gsan, GsanRelease *release) {
     if (!release || --release->references)
         return;
     for (uint32_t i = 0; i < release->count; i++)
@@ -82,7 +82,7 @@ static void add_release(Gsan *gsan, Thread *thread, uint32_t site, uint32_t epoc
     hints->releases[at].epoch = epoch;
 }
 
-void gsan_sync_missed(Gsan *gsan, Access *access, const Thread *writer, uint32_t epoch, uint32_t site) {
+void gsan_sync_missed(Gsan *gsan, GsanAccess *access, const Thread *writer, uint32_t epoch, uint32_t site) {
     if (writer == access->thread)
         return;
     GsanMissing missing = gsan_acquires(access) ? GSAN_NO_RELEASE : GSAN_NO_RELEASE_NO_ACQUIRE;
@@ -113,38 +113,38 @@ void gsan_sync_hint(const Thread *later, const Thread *earlier, uint32_t epoch, 
 /* ---- Reading a release ---- */
 
 /* The narrowest scope that has a thread and all of a group. */
-static GsanScope needed_for(const Group *group, const Thread *thread) {
+static GsanScope needed_for(const GsanSyncGroup *group, const Thread *thread) {
     if (group->thread)
         return gsan_needed(group->thread, thread);
     return group->device == thread->device ? GSAN_GPU : GSAN_SYS;
 }
 
 /* Whether the last strong write and the access are morally strong. */
-static bool links(const Release *release, const Access *access) {
+static bool links(const GsanRelease *release, const GsanAccess *access) {
     GsanScope needed = gsan_needed(release->writer, access->thread);
     bool is_same =
         !release->bytes || !access->bytes || (release->place == access->place && release->bytes == access->bytes);
     return is_same && release->scope >= needed && access->scope >= needed;
 }
 
-static void add_missed_release(Gsan *gsan, Access *access, const Release *release, GsanMissing missing) {
+static void add_missed_release(Gsan *gsan, GsanAccess *access, const GsanRelease *release, GsanMissing missing) {
     if (release->releaser != access->thread)
         add_missed(gsan, access->thread,
                    (Missed){release->releaser, release->epoch, release->site, access->site, missing});
 }
 
-static void acquire_group(Gsan *gsan, Clock **into, const Group *group) {
+static void acquire_group(Gsan *gsan, Clock **into, const GsanSyncGroup *group) {
     gsan_clock_join(&gsan->pool, into, group->clock);
     raise_epoch(gsan, into, group->thread, group->epoch);
 }
 
-void gsan_sync_read(Gsan *gsan, Access *access, Release *release) {
+void gsan_sync_read(Gsan *gsan, GsanAccess *access, GsanRelease *release) {
     Thread *thread = access->thread;
     bool acquires = gsan_acquires(access), is_linked = links(release, access), is_reached = is_linked;
     if (!acquires && thread->latest == release && thread->latest_scope == access->scope)
         return;
     for (uint32_t i = 0; is_linked && i < release->count; i++) {
-        const Group *group = &release->groups[i];
+        const GsanSyncGroup *group = &release->groups[i];
         GsanScope needed = needed_for(group, thread);
         bool is_covered = group->thread == thread || gsan_narrower(group->scope, access->scope) >= needed;
         is_reached &= is_covered;
@@ -162,12 +162,12 @@ void gsan_sync_read(Gsan *gsan, Access *access, Release *release) {
 
 /* ---- Writing one ---- */
 
-typedef struct Groups {
-    Group *items;
+typedef struct GsanSyncGroups {
+    GsanSyncGroup *items;
     uint32_t count, capacity;
-} Groups;
+} GsanSyncGroups;
 
-static void merge(Gsan *gsan, Group *into, const Group *from) {
+static void merge(Gsan *gsan, GsanSyncGroup *into, const GsanSyncGroup *from) {
     gsan_clock_join(&gsan->pool, &into->clock, from->clock);
     if (!into->thread)
         raise_epoch(gsan, &into->clock, from->thread, from->epoch);
@@ -176,48 +176,49 @@ static void merge(Gsan *gsan, Group *into, const Group *from) {
 }
 
 /* The clock of `group` is shared. */
-static void add_group(Gsan *gsan, Groups *groups, const Group *group) {
+static void add_group(Gsan *gsan, GsanSyncGroups *groups, const GsanSyncGroup *group) {
     for (uint32_t i = 0; i < groups->count; i++) {
-        Group *there = &groups->items[i];
+        GsanSyncGroup *there = &groups->items[i];
         if (there->scope == group->scope && there->device == group->device &&
             (!there->thread || there->thread == group->thread)) {
             merge(gsan, there, group);
             return;
         }
     }
-    groups->items = gsan_grown(gsan, groups->items, groups->count, &groups->capacity, sizeof(Group));
+    groups->items = gsan_grown(gsan, groups->items, groups->count, &groups->capacity, sizeof(GsanSyncGroup));
     groups->items[groups->count] = *group;
     gsan_clock_share(groups->items[groups->count++].clock);
 }
 
 /* Groups of one scope and one device become one. */
-static void coarsen(Gsan *gsan, Groups *groups) {
+static void coarsen(Gsan *gsan, GsanSyncGroups *groups) {
     uint32_t count = groups->count;
-    Groups merged = {.items = NULL};
+    GsanSyncGroups merged = {.items = NULL};
     for (uint32_t i = 0; i < count; i++) {
-        Group group = groups->items[i];
+        GsanSyncGroup group = groups->items[i];
         raise_epoch(gsan, &group.clock, group.thread, group.epoch);
         group.thread = NULL;
         group.epoch = 0;
         add_group(gsan, &merged, &group);
         gsan_clock_drop(&gsan->pool, group.clock);
     }
-    gsan_pool_give(&gsan->pool, groups->items, groups->capacity * sizeof(Group));
+    gsan_pool_give(&gsan->pool, groups->items, groups->capacity * sizeof(GsanSyncGroup));
     *groups = merged;
 }
 
-static void add_own(Gsan *gsan, Groups *groups, const Thread *thread, GsanScope scope, Clock *clock, uint32_t epoch) {
-    Group group = {.scope = scope, .device = thread->device, .thread = thread, .epoch = epoch, .clock = clock};
+static void add_own(Gsan *gsan, GsanSyncGroups *groups, const Thread *thread, GsanScope scope, Clock *clock,
+                    uint32_t epoch) {
+    GsanSyncGroup group = {.scope = scope, .device = thread->device, .thread = thread, .epoch = epoch, .clock = clock};
     add_group(gsan, groups, &group);
 }
 
 /* What is passed on from what was there. */
-static void inherit(Gsan *gsan, Groups *groups, const Access *access, const Release *before) {
+static void inherit(Gsan *gsan, GsanSyncGroups *groups, const GsanAccess *access, const GsanRelease *before) {
     bool is_update = access->kind == GSAN_UPDATE;
     if (!before || (is_update && !links(before, access)))
         return;
     for (uint32_t i = 0; i < before->count; i++) {
-        Group group = before->groups[i];
+        GsanSyncGroup group = before->groups[i];
         if (!is_update && group.thread != access->thread)
             continue;
         group.scope = is_update ? group.scope : gsan_narrower(group.scope, access->scope);
@@ -226,7 +227,7 @@ static void inherit(Gsan *gsan, Groups *groups, const Access *access, const Rele
 }
 
 /* Of its own: as a release, or after a fence that was one. False: nothing. */
-static bool add_released(Gsan *gsan, Groups *groups, const Access *access, uint32_t *epoch) {
+static bool add_released(Gsan *gsan, GsanSyncGroups *groups, const GsanAccess *access, uint32_t *epoch) {
     Thread *thread = access->thread;
     bool is_any = false;
     *epoch = access->epoch;
@@ -244,8 +245,8 @@ static bool add_released(Gsan *gsan, Groups *groups, const Access *access, uint3
     return is_any;
 }
 
-Release *gsan_sync_write(Gsan *gsan, Access *access, const Release *before) {
-    Groups groups = {.items = NULL};
+GsanRelease *gsan_sync_write(Gsan *gsan, GsanAccess *access, const GsanRelease *before) {
+    GsanSyncGroups groups = {.items = NULL};
     uint32_t epoch;
     inherit(gsan, &groups, access, before);
     bool is_own = add_released(gsan, &groups, access, &epoch);
@@ -255,18 +256,18 @@ Release *gsan_sync_write(Gsan *gsan, Access *access, const Release *before) {
         return NULL;
     if (groups.count > MOST_GROUPS)
         coarsen(gsan, &groups);
-    Release *release = gsan_pool_take(&gsan->pool, release_size(groups.count));
-    *release = (Release){.references = 1,
-                         .count = groups.count,
-                         .writer = access->thread,
-                         .scope = access->scope,
-                         .place = access->place,
-                         .bytes = access->bytes,
-                         .site = is_own ? access->site : before->site,
-                         .epoch = is_own ? epoch : before->epoch,
-                         .releaser = is_own ? access->thread : before->releaser};
-    memcpy(release->groups, groups.items, groups.count * sizeof(Group));
-    gsan_pool_give(&gsan->pool, groups.items, groups.capacity * sizeof(Group));
+    GsanRelease *release = gsan_pool_take(&gsan->pool, release_size(groups.count));
+    *release = (GsanRelease){.references = 1,
+                             .count = groups.count,
+                             .writer = access->thread,
+                             .scope = access->scope,
+                             .place = access->place,
+                             .bytes = access->bytes,
+                             .site = is_own ? access->site : before->site,
+                             .epoch = is_own ? epoch : before->epoch,
+                             .releaser = is_own ? access->thread : before->releaser};
+    memcpy(release->groups, groups.items, groups.count * sizeof(GsanSyncGroup));
+    gsan_pool_give(&gsan->pool, groups.items, groups.capacity * sizeof(GsanSyncGroup));
     return release;
 }
 

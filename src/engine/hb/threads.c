@@ -37,10 +37,10 @@ static void start(Threads *threads) {
     threads->leaf_count = (shape->ctas + CTA_LEAF - 1) / CTA_LEAF;
     threads->last_mask = shape->cta_threads % 32 ? (1U << shape->cta_threads % 32) - 1 : UINT32_MAX;
     threads->ctas = gsan_pool_take(&threads->pool, shape->ctas * sizeof *threads->ctas);
-    threads->sequential_ctas = gsan_pool_take(&threads->pool, shape->ctas * sizeof(Clock *));
-    threads->sequential_clusters = gsan_pool_take(&threads->pool, shape->ctas * sizeof(Clock *));
-    threads->operations.size = sizeof(Operation);
-    threads->records.store.size = sizeof(Record);
+    threads->sequential_ctas = gsan_pool_take(&threads->pool, shape->ctas * sizeof(ThreadsClock *));
+    threads->sequential_clusters = gsan_pool_take(&threads->pool, shape->ctas * sizeof(ThreadsClock *));
+    threads->operations.size = sizeof(ThreadsOperation);
+    threads->records.store.size = sizeof(ThreadsRecord);
     threads->nodes.store.size = sizeof(Node);
     threads->records.store.behind = SWEPT_BITS + CHUNK * sizeof(Stamp);
     threads->nodes.store.behind = SWEPT_BITS;
@@ -142,13 +142,13 @@ Cta *threads_cta_begin(Threads *threads, uint32_t number) {
     for (uint32_t i = 0; i < threads->cta_warps; i++) {
         Warp *warp = &cta->warps[i];
         warp->live = i + 1 < threads->cta_warps ? UINT32_MAX : threads->last_mask;
-        *THREADS_PUSH(threads, warp->views, warp->count, warp->capacity) = (View){.lanes = warp->live, .now = 1};
+        *THREADS_PUSH(threads, warp->views, warp->count, warp->capacity) = (ThreadsView){.lanes = warp->live, .now = 1};
     }
     return threads->ctas[number] = cta;
 }
 
 static void view_part(Threads *threads, Warp *warp, uint32_t index, uint32_t lanes) {
-    View rest = warp->views[index];
+    ThreadsView rest = warp->views[index];
     rest.lanes &= ~lanes;
     threads_clock_share(rest.clock);
     *THREADS_PUSH(threads, warp->views, warp->count, warp->capacity) = rest;
@@ -168,7 +168,7 @@ void threads_views(Threads *threads, uint32_t number, uint32_t lanes, bool parts
     }
 }
 
-View *threads_view_of(Threads *threads, uint32_t number, uint32_t lane) {
+ThreadsView *threads_view_of(Threads *threads, uint32_t number, uint32_t lane) {
     Warp *warp = threads_warp(threads, number);
     for (uint32_t i = 0; i < warp->count; i++)
         if (warp->views[i].lanes >> lane & 1)
@@ -179,7 +179,7 @@ View *threads_view_of(Threads *threads, uint32_t number, uint32_t lane) {
 void threads_views_merge(Threads *threads, Warp *warp) {
     for (uint32_t i = 0; i < warp->count; i++)
         for (uint32_t j = warp->count - 1; j > i; j--) {
-            View *one = &warp->views[i], *other = &warp->views[j];
+            ThreadsView *one = &warp->views[i], *other = &warp->views[j];
             if (one->clock != other->clock || one->now != other->now)
                 continue;
             one->lanes |= other->lanes;
@@ -229,19 +229,20 @@ uint32_t threads_own(const Warp *warp, uint32_t lane, uint64_t key) {
     return 0;
 }
 
-Clock *threads_export(Threads *threads, uint32_t number, const View *view, uint32_t lanes) {
-    Clock *clock = threads_clock_share(view->clock);
+ThreadsClock *threads_export(Threads *threads, uint32_t number, const ThreadsView *view, uint32_t lanes) {
+    ThreadsClock *clock = threads_clock_share(view->clock);
     uint32_t cta = number / threads->cta_warps, warp = number % threads->cta_warps;
-    threads_clock_raise(threads, &clock, cta, cta, (Run){warp, lanes, view->now});
+    threads_clock_raise(threads, &clock, cta, cta, (HbThreadsRun){warp, lanes, view->now});
     for (const Note *note = threads_warp(threads, number)->notes; note; note = note->next)
         if (note->kind == NOTE_OWN && note->lanes & lanes)
-            threads_bridge_raise(threads, &clock, cta, note->key, cta, (Run){warp, note->lanes & lanes, note->epoch});
+            threads_bridge_raise(threads, &clock, cta, note->key, cta,
+                                 (HbThreadsRun){warp, note->lanes & lanes, note->epoch});
     return clock;
 }
 
 /* ---- Ends ---- */
 
-static void ended(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
+static void ended(Threads *threads, uint32_t number, ThreadsView *view, uint32_t lanes, void *context) {
     Cta *cta = context;
     uint32_t final = view->touched ? view->now : view->now - 1;
     uint32_t *finals = &cta->finals[number % threads->cta_warps * 32];
@@ -270,35 +271,35 @@ void threads_exit(Threads *threads, uint32_t number, uint32_t lanes) {
 
 /* ---- Warps ---- */
 
-static void tell(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
-    Clock *told = threads_export(threads, number, view, lanes), **all = context;
+static void report(Threads *threads, uint32_t number, ThreadsView *view, uint32_t lanes, void *context) {
+    ThreadsClock *reported = threads_export(threads, number, view, lanes), **all = context;
     if (*all)
-        threads_clock_join(threads, all, number / threads->cta_warps, told);
+        threads_clock_join(threads, all, number / threads->cta_warps, reported);
     else
-        *all = threads_clock_share(told);
-    threads_clock_drop(threads, told);
+        *all = threads_clock_share(reported);
+    threads_clock_drop(threads, reported);
 }
 
-static void latest(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
+static void latest(Threads *threads, uint32_t number, ThreadsView *view, uint32_t lanes, void *context) {
     (void)threads, (void)number, (void)lanes;
     uint32_t *epoch = context;
     *epoch = view->now > *epoch ? view->now : *epoch;
 }
 
-typedef struct Learned {
-    Clock *clock;
+typedef struct ThreadsLearned {
+    ThreadsClock *clock;
     uint32_t now;
-} Learned;
+} ThreadsLearned;
 
-static void learn(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
+static void learn(Threads *threads, uint32_t number, ThreadsView *view, uint32_t lanes, void *context) {
     (void)lanes;
-    Learned *learned = context;
+    ThreadsLearned *learned = context;
     threads_clock_join(threads, &view->clock, number / threads->cta_warps, learned->clock);
     view->now = learned->now;
     view->touched = false;
 }
 
-static void align(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
+static void align(Threads *threads, uint32_t number, ThreadsView *view, uint32_t lanes, void *context) {
     (void)threads, (void)number, (void)lanes;
     view->now = *(uint32_t *)context;
 }
@@ -306,11 +307,11 @@ static void align(Threads *threads, uint32_t number, View *view, uint32_t lanes,
 static void lanes_meet(Threads *threads, uint32_t number, uint32_t lanes) {
     Warp *warp = threads_warp(threads, number);
     lanes &= warp->live;
-    Learned learned = {0};
+    ThreadsLearned learned = {0};
     /* They stand still until all have come, so all may be said to be as far as the farthest. */
     threads_views(threads, number, lanes, false, latest, &learned.now);
     threads_views(threads, number, lanes, true, align, &learned.now);
-    threads_views(threads, number, lanes, false, tell, &learned.clock);
+    threads_views(threads, number, lanes, false, report, &learned.clock);
     learned.now++;
     threads_views(threads, number, lanes, true, learn, &learned);
     threads_clock_drop(threads, learned.clock);
@@ -378,7 +379,7 @@ static void arrivals_drop(Threads *threads, Object *object) {
 static void arrivals_settle(Threads *threads, Object *object) {
     Arrived *all = object->arrived;
     for (uint32_t begin = 0, end; begin < object->arrived_count; begin = end) {
-        Clock *clock = threads_clock_share(all[begin].clock), *last = clock;
+        ThreadsClock *clock = threads_clock_share(all[begin].clock), *last = clock;
         for (end = begin + 1;
              end < object->arrived_count && all[end].cta == all[begin].cta && all[end].level == all[begin].level;
              end++) {
@@ -406,24 +407,24 @@ static void object_drop(Threads *threads, Object *object) {
     gsan_pool_give(&threads->pool, object, sizeof *object);
 }
 
-Run threads_mark(Threads *threads, Object *object, uint32_t phases) {
+HbThreadsRun threads_mark(Threads *threads, Object *object, uint32_t phases) {
     if (object->mark == UINT32_MAX) {
         object->mark = threads_cta(threads, object->cta)->marks++;
         forget_learned(threads, object);
     }
-    return (Run){MARKS + object->mark / 32, 1U << object->mark % 32, phases};
+    return (HbThreadsRun){MARKS + object->mark / 32, 1U << object->mark % 32, phases};
 }
 
-typedef struct Arrival {
+typedef struct ThreadsArrival {
     Object *object;
     ThreadsOrder order;
     uint32_t level;
-} Arrival;
+} ThreadsArrival;
 
 /* Whether lanes have something behind keys of their own that their clock does not have there. */
-static bool has_own(const Warp *warp, const View *view, uint32_t lanes, uint32_t cta, uint32_t number) {
+static bool has_own(const Warp *warp, const ThreadsView *view, uint32_t lanes, uint32_t cta, uint32_t number) {
     for (const Note *note = warp->notes; note; note = note->next) {
-        Clock bridge;
+        ThreadsClock bridge;
         if (note->kind == NOTE_OWN && note->lanes & lanes &&
             (!threads_bridge(view->clock, note->key, &bridge) ||
              note->lanes & lanes & ~threads_clock_known(&bridge, cta, number, note->epoch)))
@@ -432,8 +433,8 @@ static bool has_own(const Warp *warp, const View *view, uint32_t lanes, uint32_t
     return false;
 }
 
-static void arrive(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
-    const Arrival *arrival = context;
+static void arrive(Threads *threads, uint32_t number, ThreadsView *view, uint32_t lanes, void *context) {
+    const ThreadsArrival *arrival = context;
     Object *object = arrival->object;
     uint32_t cta = number / threads->cta_warps, warp = number % threads->cta_warps;
     if (object->latest > view->now)
@@ -453,10 +454,11 @@ static void arrive(Threads *threads, uint32_t number, View *view, uint32_t lanes
     }
     for (uint32_t rest = lanes; rest; rest &= rest - 1)
         threads_fenced_releases(threads, number, lowest(rest), LEVEL_CTA, &object->collecting);
-    Clock *inits = NULL;
+    ThreadsClock *inits = NULL;
     for (const Note *note = threads_warp(threads, number)->notes; note; note = note->next)
         if (note->kind == NOTE_OWN && note->key == KEY_INITS && note->lanes & lanes)
-            threads_bridge_raise(threads, &inits, cta, KEY_INITS, cta, (Run){warp, note->lanes & lanes, note->epoch});
+            threads_bridge_raise(threads, &inits, cta, KEY_INITS, cta,
+                                 (HbThreadsRun){warp, note->lanes & lanes, note->epoch});
     if (inits)
         threads_releases_add(threads, &object->collecting, cta, LEVEL_CLUSTER, inits);
 }
@@ -464,7 +466,7 @@ static void arrive(Threads *threads, uint32_t number, View *view, uint32_t lanes
 void threads_arrive(Threads *threads, uint64_t name, uint32_t cta, uint32_t warp, uint32_t lanes, ThreadsOrder order,
                     ThreadsScope scope) {
     ENTER(threads);
-    Arrival arrival = {threads_object(threads, name, true, cta), order, level_of(scope)};
+    ThreadsArrival arrival = {threads_object(threads, name, true, cta), order, level_of(scope)};
     threads_views(threads, warp, lanes, true, arrive, &arrival);
     threads_views_merge(threads, threads_warp(threads, warp));
 }
@@ -488,7 +490,7 @@ void threads_flip(Threads *threads, uint64_t name) {
 }
 
 /* Who waits with the same clock as the last one that did learns the same. */
-static bool learn_again(Threads *threads, const Object *object, View *view, uint32_t level, uint32_t cta) {
+static bool learn_again(Threads *threads, const Object *object, ThreadsView *view, uint32_t level, uint32_t cta) {
     const Lesson *learned = &object->learned;
     if (!learned->used || threads->shape.by_word || learned->from != view->clock || learned->level != level ||
         learned->cta != cta)
@@ -498,13 +500,13 @@ static bool learn_again(Threads *threads, const Object *object, View *view, uint
     return true;
 }
 
-static void await(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
-    const Arrival *arrival = context;
+static void await(Threads *threads, uint32_t number, ThreadsView *view, uint32_t lanes, void *context) {
+    const ThreadsArrival *arrival = context;
     Object *object = arrival->object;
     uint32_t cta = number / threads->cta_warps;
     if (arrival->order == THREADS_ACQUIRE) {
         if (!learn_again(threads, object, view, arrival->level, cta)) {
-            Clock *from = threads_clock_share(view->clock);
+            ThreadsClock *from = threads_clock_share(view->clock);
             threads_releases_acquire(threads, object->done, &view->clock, cta, arrival->level);
             if (object->mark != UINT32_MAX)
                 threads_clock_raise(threads, &view->clock, cta, object->cta,
@@ -532,7 +534,7 @@ void threads_wait(Threads *threads, uint64_t name, uint32_t warp, uint32_t lanes
     if (!object)
         return;
     object->waited = object->flips;
-    Arrival arrival = {object, order, level_of(scope)};
+    ThreadsArrival arrival = {object, order, level_of(scope)};
     threads_views(threads, warp, lanes, true, await, &arrival);
     threads_views_merge(threads, threads_warp(threads, warp));
 }
@@ -550,7 +552,7 @@ static bool is_whole(const Threads *threads, const Cta *cta, uint32_t number) {
     return !threads->shape.by_word;
 }
 
-static void meet_one_by_one(Threads *threads, uint64_t name, uint32_t number) {
+static void overlap_one_by_one(Threads *threads, uint64_t name, uint32_t number) {
     uint32_t first = number * threads->cta_warps, warps = threads->cta_warps;
     for (uint32_t i = 0; i < warps; i++)
         threads_arrive(threads, name, number, first + i, UINT32_MAX, THREADS_RELEASE, THREADS_CTA);
@@ -560,11 +562,11 @@ static void meet_one_by_one(Threads *threads, uint64_t name, uint32_t number) {
 }
 
 /* All that they know; *latest: the farthest of them. */
-static Clock *all_know(Threads *threads, const Cta *cta, uint32_t number, uint32_t *latest) {
-    Clock *clock = threads_clock_share(cta->warps[0].views->clock), *last = clock;
+static ThreadsClock *all_know(Threads *threads, const Cta *cta, uint32_t number, uint32_t *latest) {
+    ThreadsClock *clock = threads_clock_share(cta->warps[0].views->clock), *last = clock;
     for (uint32_t i = 0; i < threads->cta_warps; i++)
         for (uint32_t j = 0; j < cta->warps[i].count; j++) {
-            const View *view = &cta->warps[i].views[j];
+            const ThreadsView *view = &cta->warps[i].views[j];
             *latest = view->now > *latest ? view->now : *latest;
             if (view->clock && view->clock != last)
                 threads_clock_join(threads, &clock, number, view->clock);
@@ -575,8 +577,8 @@ static Clock *all_know(Threads *threads, const Cta *cta, uint32_t number, uint32
 
 /* Whether they all have one clock, which nothing else has, and the farthest of them knows all that it says of their own
  * CTA: then it can be changed where it is. *latest: the farthest of them. */
-static Clock *only_theirs(const Threads *threads, const Cta *cta, uint32_t number, uint32_t *latest) {
-    Clock *clock = cta->warps[0].views->clock;
+static ThreadsClock *only_theirs(const Threads *threads, const Cta *cta, uint32_t number, uint32_t *latest) {
+    ThreadsClock *clock = cta->warps[0].views->clock;
     uint32_t views = 0, most = 0;
     for (uint32_t i = 0; i < threads->cta_warps; i++) {
         const Warp *warp = &cta->warps[i];
@@ -600,19 +602,19 @@ void threads_meet(Threads *threads, uint64_t name, uint32_t number) {
     Cta *cta = threads_cta(threads, number);
     uint32_t latest = 0;
     if (!is_whole(threads, cta, number)) {
-        meet_one_by_one(threads, name, number);
+        overlap_one_by_one(threads, name, number);
         return;
     }
     /* Who arrives may be as far as the farthest; so all of them are known by one number. What earlier phases of the
      * object brought, those know who arrive. */
-    Clock *clock = only_theirs(threads, cta, number, &latest);
+    ThreadsClock *clock = only_theirs(threads, cta, number, &latest);
     if (clock) {
         clock->local->base = latest;
         clock->references = threads->cta_warps;
         for (uint32_t i = 0; i < threads->cta_warps; i++) {
             Warp *warp = &cta->warps[i];
             warp->count = 1;
-            warp->views[0] = (View){.lanes = warp->live, .now = latest + 1, .clock = clock};
+            warp->views[0] = (ThreadsView){.lanes = warp->live, .now = latest + 1, .clock = clock};
         }
         return;
     }
@@ -623,7 +625,7 @@ void threads_meet(Threads *threads, uint64_t name, uint32_t number) {
         for (uint32_t j = 0; j < warp->count; j++)
             threads_clock_drop(threads, warp->views[j].clock);
         warp->count = 1;
-        warp->views[0] = (View){.lanes = warp->live, .now = latest + 1, .clock = threads_clock_share(clock)};
+        warp->views[0] = (ThreadsView){.lanes = warp->live, .now = latest + 1, .clock = threads_clock_share(clock)};
     }
     threads_clock_drop(threads, clock);
 }
@@ -658,7 +660,7 @@ void threads_over(Threads *threads, uint32_t number) {
         Warp *warp = &cta->warps[i];
         for (uint32_t j = 0; j < warp->count; j++)
             threads_clock_drop(threads, warp->views[j].clock);
-        gsan_pool_give(&threads->pool, warp->views, warp->capacity * sizeof(View));
+        gsan_pool_give(&threads->pool, warp->views, warp->capacity * sizeof(ThreadsView));
         while (warp->notes) {
             Note *note = warp->notes;
             warp->notes = note->next;

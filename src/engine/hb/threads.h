@@ -147,7 +147,7 @@ void threads_access(Threads *threads, uint32_t operation, uint32_t warp, uint32_
                     const uint64_t addresses[THREADS_LANES]);
 /* Of all 32 lanes of a warp, each behind the one before, from `first` on: faster, where it can be. False: it has to be
  * told by threads_access. */
-bool threads_access_beside(Threads *threads, uint32_t warp, const ThreadsAccess *access, uint64_t first);
+bool threads_access_coalesced(Threads *threads, uint32_t warp, const ThreadsAccess *access, uint64_t first);
 /* Of an operation of one lane, or of all together: `bytes` from an address on; access->bytes is not looked at. */
 void threads_piece(Threads *threads, uint32_t operation, const ThreadsAccess *access, uint64_t address, uint64_t bytes);
 /* Several of them, all of which are of the same memory: one access. */
@@ -179,8 +179,8 @@ void threads_done(Threads *threads, uint32_t operation, ThreadsDone done, uint32
 void threads_done_by(Threads *threads, uint32_t operation, ThreadsDone done, uint64_t object, uint32_t cta,
                      uint32_t lanes);
 /* ... and what they knew when they issued it; not what they did themselves. */
-void threads_done_tells(Threads *threads, uint32_t operation, uint64_t object, uint32_t cta, uint32_t lanes,
-                        ThreadsScope scope);
+void threads_done_reports(Threads *threads, uint32_t operation, uint64_t object, uint32_t cta, uint32_t lanes,
+                          ThreadsScope scope);
 /* The caller does not speak of it again. */
 void threads_close(Threads *threads, uint32_t operation);
 

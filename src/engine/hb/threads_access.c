@@ -6,7 +6,7 @@
 /* Whether all of the list that is not odd is morally strong with this, and no more is asked. */
 static bool is_strong(const Attempt *attempt, uint32_t slot) {
     const Node *node = node_at(attempt->threads, slot >> 5);
-    const Record *record = attempt->record;
+    const ThreadsRecord *record = attempt->record;
     if (!node->level || record->order == THREADS_WEAK || record->proxy != THREADS_GENERIC)
         return false;
     if (node->level == LEVEL_NONE)
@@ -23,17 +23,17 @@ static bool is_strong(const Attempt *attempt, uint32_t slot) {
 
 /* Lanes of an earlier write that stay in the list, whether or not they are before: this write leaves the bytes as that
  * one has made them. Who reads meanwhile may come before both, and gets something else. */
-static uint32_t lanes_kept(const Attempt *attempt, const Record *earlier, uint32_t lanes) {
+static uint32_t lanes_kept(const Attempt *attempt, const ThreadsRecord *earlier, uint32_t lanes) {
     return earlier->kind != THREADS_READ && attempt->record->silent & attempt->by ? lanes & ~earlier->silent : 0;
 }
 
 /* What stays of a list. */
-typedef struct Kept {
+typedef struct ThreadsAccessKept {
     uint32_t nodes[MOST_RACING], lanes[MOST_RACING], count;
-} Kept;
+} ThreadsAccessKept;
 
 /* If there are too many, one that has changed the bytes stays: others either leave them so, or were told to race. */
-static void keep_lanes(const Threads *threads, Kept *kept, uint32_t node, uint32_t lanes) {
+static void keep_lanes(const Threads *threads, ThreadsAccessKept *kept, uint32_t node, uint32_t lanes) {
     uint32_t last = kept->count - 1, record = node_at(threads, node)->record;
     if (!lanes)
         return;
@@ -49,7 +49,7 @@ static void keep_lanes(const Threads *threads, Kept *kept, uint32_t node, uint32
 }
 
 /* The list of these; the slot's lane is as it was. */
-static uint32_t list_of(Threads *threads, Kept *kept, uint32_t slot) {
+static uint32_t list_of(Threads *threads, ThreadsAccessKept *kept, uint32_t slot) {
     uint32_t made = 0;
     while (kept->count--) {
         const Node *node = node_at(threads, kept->nodes[kept->count]);
@@ -62,8 +62,8 @@ static uint32_t list_of(Threads *threads, Kept *kept, uint32_t slot) {
 }
 
 /* Whether a race with the element is the same one for whichever lane. */
-static bool races_alike(const Attempt *attempt, const Record *earlier) {
-    const Clock *clock = attempt->knower.clock;
+static bool races_alike(const Attempt *attempt, const ThreadsRecord *earlier) {
+    const ThreadsClock *clock = attempt->knower.clock;
     return !earlier->operation && !attempt->knower.operation && !earlier->silent && !attempt->record->silent &&
            (!clock || !clock->bridges);
 }
@@ -71,11 +71,11 @@ static bool races_alike(const Attempt *attempt, const Record *earlier) {
 /* Looks through a list, and tells what races. `keep`: the list of what is not before, in the same order. */
 static uint32_t look(Attempt *attempt, uint32_t slot, bool keep) {
     Threads *threads = attempt->threads;
-    Kept kept = {.count = 0};
+    ThreadsAccessKept kept = {.count = 0};
     uint32_t at = 0;
     for (uint32_t index = slot >> 5; index; index = list_next(threads, slot >> 5, index, ++at)) {
         const Node *node = node_at(threads, index);
-        const Record *earlier = record_at(threads, node->record);
+        const ThreadsRecord *earlier = record_at(threads, node->record);
         if (!keep && attempt_is_settled(attempt, earlier))
             continue;
         uint32_t lanes = node_lanes(node, slot), left = attempt_unordered(attempt, node->record, lanes);
@@ -109,20 +109,20 @@ static void look_strong(Attempt *attempt, uint32_t slot) {
 static bool all_race(const Attempt *attempt, uint32_t slot) {
     enum { MOST_CUT = 4 * MOST_RACING }; /* what does not count any more is given back when there is so much of it */
     const Node *node = node_at(attempt->threads, slot >> 5);
-    const Record *record = attempt->record;
-    const Clock *clock = attempt->knower.clock;
+    const ThreadsRecord *record = attempt->record;
+    const ThreadsClock *clock = attempt->knower.clock;
     return attempt_is_foreign(attempt, slot) && node->plain && node->depth < MOST_CUT && !record->silent &&
            !record->operation && record->proxy == THREADS_GENERIC && (!clock || !clock->bridges);
 }
 
 /* They are told, and all of them stay. */
-static void tell_all(Attempt *attempt, uint32_t slot) {
+static void report_all(Attempt *attempt, uint32_t slot) {
     Threads *threads = attempt->threads;
     uint32_t at = 0, site = THREADS_NONE, race = 0;
     for (uint32_t index = slot >> 5; index; index = list_next(threads, slot >> 5, index, ++at)) {
         const Node *node = node_at(threads, index);
         uint32_t lanes = node_lanes(node, slot), times = node->lanes ? (uint32_t)__builtin_popcount(lanes) : 1;
-        const Record *earlier = record_at(threads, node->record);
+        const ThreadsRecord *earlier = record_at(threads, node->record);
         if (!at || earlier->site != site) {
             race = attempt_report(attempt, node->record, lowest(lanes), lowest(attempt->by), THREADS_UNORDERED);
             site = earlier->site;
@@ -146,7 +146,7 @@ static uint32_t put_racing(Attempt *attempt, uint32_t slot) {
     return made << 5 | (slot & 31);
 }
 
-static void read_cell(Attempt *attempt, Cell *cell) {
+static void read_cell(Attempt *attempt, ThreadsCell *cell) {
     bool weak = attempt->record->order == THREADS_WEAK, any_lane = true;
     if (cell->writes && !attempt_is_clear(attempt, cell->writes)) {
         if (weak)
@@ -171,11 +171,11 @@ static void read_cell(Attempt *attempt, Cell *cell) {
 static uint32_t look_racing(Attempt *attempt, uint32_t slot) {
     if (!all_race(attempt, slot))
         return look(attempt, slot, true);
-    tell_all(attempt, slot);
+    report_all(attempt, slot);
     return slot;
 }
 
-static void write_cell(Attempt *attempt, Cell *cell) {
+static void write_cell(Attempt *attempt, ThreadsCell *cell) {
     bool weak = attempt->record->order == THREADS_WEAK;
     bool silent = attempt->record->silent & attempt->by;
     if (!weak) {
@@ -224,16 +224,16 @@ static uint32_t alike(const Attempt *attempt, uint32_t slot) {
         return UINT32_MAX;
     const Node *node = node_at(attempt->threads, first);
     const Asked *asked = &attempt->asked[node->record % MEMO];
-    bool one = !node->next && !node->lanes && !node->turn && attempt->told_count == 1 &&
+    bool one = !node->next && !node->lanes && !node->turn && attempt->reported_count == 1 &&
                attempt->memos.asked[node->record % MEMO] == node->record && 1U << asked->by == attempt->by;
-    return one && asked->race == attempt->told[0].race && asked->told & lane ? asked->told : lane;
+    return one && asked->race == attempt->reported[0].race && asked->reported & lane ? asked->reported : lane;
 }
 
 /* A cell that is not as the last one was. */
 static void touch_cell(Attempt *attempt, ShadowPage *page, uint32_t index) {
-    Cell *cell = &page->cells[index], from = *cell;
+    ThreadsCell *cell = &page->cells[index], from = *cell;
     bool read_only = page->nc || attempt->record->read_only;
-    attempt->told_count = 0;
+    attempt->reported_count = 0;
     attempt->any_lane = !(attempt->by & (attempt->by - 1));
     attempt->any_readers = false;
     attempt->steady = attempt->record->order == THREADS_WEAK && !read_only && !attempt->threads->shape.by_word;
@@ -252,8 +252,8 @@ static void touch_cell(Attempt *attempt, ShadowPage *page, uint32_t index) {
     step->alike = alike(attempt, from.writes);
     step->any_lane = attempt->any_lane;
     step->any_readers = attempt->any_readers;
-    step->told_count = attempt->told_count;
-    memcpy(step->told, attempt->told, attempt->told_count * sizeof *step->told);
+    step->reported_count = attempt->reported_count;
+    memcpy(step->reported, attempt->reported, attempt->reported_count * sizeof *step->reported);
 }
 
 /* Whether a slot has that list, with a lane that is so much farther. */
@@ -265,7 +265,7 @@ static inline uint32_t moved_slot(uint32_t slot, uint32_t moved) {
 }
 
 /* Whether the cell is as the last one was: then it becomes what that has. */
-static bool touch_again(const Attempt *attempt, const ShadowPage *page, Cell *cell) {
+static bool touch_again(const Attempt *attempt, const ShadowPage *page, ThreadsCell *cell) {
     const Step *step = &attempt->step;
     uint32_t moved = lowest(attempt->by) - lowest(step->by | 1U << 31);
     bool reads = attempt->record->kind == THREADS_READ;
@@ -286,9 +286,9 @@ static bool touch_again(const Attempt *attempt, const ShadowPage *page, Cell *ce
     cell->reads = moved_slot(step->to.reads, moved);
     if (!reads)
         cell->writes = moved_slot(step->to.writes, moved);
-    for (uint32_t i = 0; i < step->told_count; i++)
-        attempt->threads->races[step->told[i].race].times += (uint64_t)step->told[i].times
-                                                             << (page->shift > 2 ? page->shift - 2 : 0);
+    for (uint32_t i = 0; i < step->reported_count; i++)
+        attempt->threads->races[step->reported[i].race].times += (uint64_t)step->reported[i].times
+                                                                 << (page->shift > 2 ? page->shift - 2 : 0);
     return true;
 }
 
@@ -341,7 +341,7 @@ static void touch_lane(Attempt *attempt, const ThreadsAccess *access, uint64_t a
 
 /* ---- Strong accesses ---- */
 
-static void acquire(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
+static void acquire(Threads *threads, uint32_t number, ThreadsView *view, uint32_t lanes, void *context) {
     (void)lanes;
     const void *const *what = context;
     threads_releases_acquire(threads, (Releases *)what[0], &view->clock, number / threads->cta_warps,
@@ -363,7 +363,7 @@ static void acquire_at(Threads *threads, uint32_t number, uint32_t lane, uint32_
 }
 
 /* What the lane would have learned. */
-static void acquire_narrow(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
+static void acquire_narrow(Threads *threads, uint32_t number, ThreadsView *view, uint32_t lanes, void *context) {
     (void)lanes;
     const Releases *releases = context;
     for (uint32_t i = 0; i < releases->count; i++)
@@ -406,7 +406,7 @@ typedef struct Gained {
 /* What the instruction observes is taken only when all of its lanes are done. */
 static void strong_lanes(Attempt *attempt, const ThreadsAccess *access, uint32_t lanes, const uint64_t *addresses) {
     Threads *threads = attempt->threads;
-    const Record *record = attempt->record;
+    const ThreadsRecord *record = attempt->record;
     uint32_t number = record->cta * threads->cta_warps + record->warp, count = 0;
     Elements elements = elements_of(access);
     bool alone = !threads->several; /* what it adds itself it may well see: it knows it */
@@ -523,28 +523,28 @@ typedef struct Doing {
     const uint64_t *addresses;
 } Doing;
 
-static void by_threads(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
+static void by_threads(Threads *threads, uint32_t number, ThreadsView *view, uint32_t lanes, void *context) {
     const Doing *doing = context;
     Knower knower = {view->clock, number / threads->cta_warps,   number % threads->cta_warps,
                      UINT32_MAX,  threads_warp(threads, number), 0};
     view->touched = true;
     threads_clock_share(view->clock); /* what it acquires goes into another one */
-    Clock *clock = view->clock;
+    ThreadsClock *clock = view->clock;
     Attempt attempt;
     attempt_begin(&attempt, threads, &knower, doing->access, view->now);
     do_lanes(&attempt, doing->access, lanes, doing->addresses);
     threads_clock_drop(threads, clock);
 }
 
-static void tick(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
+static void tick(Threads *threads, uint32_t number, ThreadsView *view, uint32_t lanes, void *context) {
     (void)threads, (void)number, (void)lanes, (void)context;
     view_tick(view);
 }
 
 static void by_operation(Threads *threads, uint32_t index, uint32_t lanes, const Doing *doing) {
-    const Operation *operation = operation_at(threads, index);
+    const ThreadsOperation *operation = operation_at(threads, index);
     for (uint32_t i = 0; i < operation->part_count; i++) {
-        const Part *part = &operation->parts[i];
+        const ThreadsPart *part = &operation->parts[i];
         if (!(part->lanes & lanes))
             continue;
         Knower knower = {part->clock, operation->cta, operation->warp, part->epoch, NULL, index};
@@ -556,7 +556,7 @@ static void by_operation(Threads *threads, uint32_t index, uint32_t lanes, const
 
 /* For the end of its CTA: what it does to memory of CTAs. */
 static void note_first(Threads *threads, uint32_t index, const ThreadsAccess *access, uint64_t address) {
-    Operation *operation = operation_at(threads, index);
+    ThreadsOperation *operation = operation_at(threads, index);
     if (operation->first.bytes || address >> 62 == 0)
         return;
     operation->first = *access;
@@ -602,9 +602,9 @@ void threads_pieces(Threads *threads, uint32_t index, const ThreadsAccess *acces
     ENTER(threads);
     if (!count)
         return;
-    const Operation *operation = operation_at(threads, index);
+    const ThreadsOperation *operation = operation_at(threads, index);
     uint32_t lane = lowest(operation->lanes);
-    const Part *part = threads_operation_part(operation, lane);
+    const ThreadsPart *part = threads_operation_part(operation, lane);
     ThreadsAccess whole = *access;
     whole.bytes = pieces->bytes < UINT32_MAX ? (uint32_t)pieces->bytes : UINT32_MAX;
     note_first(threads, index, &whole, pieces->address);

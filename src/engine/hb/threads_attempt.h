@@ -7,35 +7,35 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { MEMO = 8, MOST_TOLD = 4 };
+enum { MEMO = 8, MOST_REPORTED = 4 };
 
 /* What is known of an earlier operation: of its lanes that were asked about, which are before lane `by` of this; and
  * which have been told to race, as that race. */
 typedef struct Asked {
     uint32_t record, by;
     uint32_t asked, before;
-    uint32_t told, race;
+    uint32_t reported, race;
 } Asked;
 
 /* A race that came up so often at a cell. */
-typedef struct Told {
+typedef struct Reported {
     uint32_t race, times;
-} Told;
+} Reported;
 
 /* What this has made of a cell, for those that are the same. */
 typedef struct Step {
-    Cell from, to;
+    ThreadsCell from, to;
     uint32_t by;      /* 0: there is none */
     uint32_t alike;   /* of a read: for which lanes of the writes' slot it is the same */
     bool any_lane;    /* it is the same for other lanes, if those of the slots are as far from them; but for: */
     bool any_readers; /* ... the lane of the readers' slot does not matter */
-    uint32_t told_count;
-    Told told[MOST_TOLD];
+    uint32_t reported_count;
+    Reported reported[MOST_REPORTED];
 } Step;
 
 /* What it has made of a line. */
 typedef struct LineStep {
-    Line from, to;
+    ThreadsLine from, to;
     uint8_t lane, shift, flip; /* of who does it */
     bool any_lane;             /* it would be the same for others, if those of the slots are as far from them */
     bool used;
@@ -59,7 +59,7 @@ typedef struct Attempt {
     Threads *threads;
     Knower knower;
     uint32_t index; /* of the record */
-    const Record *record;
+    const ThreadsRecord *record;
     uint32_t node;    /* the list that has it alone; 0: it was not asked for */
     uint32_t by;      /* lanes that do it at the place that is looked at: one, or several that read the same */
     uint64_t address; /* of the cell */
@@ -78,8 +78,8 @@ typedef struct Attempt {
     Asked asked[MEMO];
     Step step;
     LineStep line;
-    Told told[MOST_TOLD]; /* races of the cell that is looked at */
-    uint32_t told_count;
+    Reported reported[MOST_REPORTED]; /* races of the cell that is looked at */
+    uint32_t reported_count;
     bool steady;          /* what is done to the cell depends on nothing but what is there */
     bool any_lane;        /* ... and not on which lane does it, if those of the lists are as far from it */
     bool any_readers;     /* ... nor on where those of its readers are */
@@ -112,12 +112,13 @@ void attempt_begin(Attempt *attempt, Threads *threads, const Knower *knower, con
 /* The same in two steps: its record, and the rest. */
 static inline uint32_t threads_record(Threads *threads, const Knower *knower, const ThreadsAccess *access,
                                       uint32_t epoch) {
-    enum { AS_TOLD = offsetof(ThreadsAccess, inits) + sizeof access->inits };
+    enum { AS_REPORTED = offsetof(ThreadsAccess, inits) + sizeof access->inits };
     _Static_assert(!offsetof(ThreadsAccess, kind) &&
-                       offsetof(Record, inits) - offsetof(Record, kind) + sizeof access->inits == AS_TOLD,
+                       offsetof(ThreadsRecord, inits) - offsetof(ThreadsRecord, kind) + sizeof access->inits ==
+                           AS_REPORTED,
                    "they are in the same order");
     uint32_t index = swept_take(threads, &threads->records);
-    Record *record = record_at(threads, index);
+    ThreadsRecord *record = record_at(threads, index);
     threads->record_count++;
     record->cta = knower->cta;
     record->warp = knower->warp;
@@ -127,7 +128,7 @@ static inline uint32_t threads_record(Threads *threads, const Knower *knower, co
     record->site = access->site;
     record->silent = access->kind == THREADS_READ ? 0 : access->silent;
     record->bytes = access->bytes ? access->bytes : 1;
-    memcpy((char *)record + offsetof(Record, kind), access, AS_TOLD);
+    memcpy((char *)record + offsetof(ThreadsRecord, kind), access, AS_REPORTED);
     record->gives &= access->kind != THREADS_WRITE;
     record->level = (uint8_t)level_of(access->scope);
     record->stays = true;
@@ -179,24 +180,24 @@ static inline bool threads_has_lines(const Threads *threads, const ThreadsAccess
 void attempt_touch_lines(Attempt *attempt, uint64_t address, uint32_t count, uint32_t lane, uint32_t per,
                          uint8_t shift);
 /* Both slots of a line at once. */
-static inline uint64_t slots_of(const Line *line) {
+static inline uint64_t slots_of(const ThreadsLine *line) {
     uint64_t both;
     memcpy(&both, line, sizeof both);
     return both;
 }
 
 /* Lines behind one that was done, of such lanes: as many as are as that one was; they become what it has become. */
-static inline uint32_t threads_lines_again(const LineStep *step, Line *lines, uint32_t count, uint32_t per) {
-    const Line from = step->from, to = step->to;
-    const Line from_on = {.writes = from.writes ? per : 0, .reads = from.reads ? per : 0};
-    const Line to_on = {.writes = to.writes ? per : 0, .reads = to.reads ? per : 0};
+static inline uint32_t threads_lines_again(const LineStep *step, ThreadsLine *lines, uint32_t count, uint32_t per) {
+    const ThreadsLine from = step->from, to = step->to;
+    const ThreadsLine from_on = {.writes = from.writes ? per : 0, .reads = from.reads ? per : 0};
+    const ThreadsLine to_on = {.writes = to.writes ? per : 0, .reads = to.reads ? per : 0};
     uint64_t before = slots_of(&from), after = slots_of(&to);
     uint32_t done = 0;
     while (per && ((from.writes && (from.writes & 31) + count * per > 31) ||
                    (from.reads && (from.reads & 31) + count * per > 31)))
         count--;
     for (; done < count; done++) {
-        Line *line = &lines[done];
+        ThreadsLine *line = &lines[done];
         before += slots_of(&from_on);
         after += slots_of(&to_on);
         if (slots_of(line) != before || line->seats != from.seats)
@@ -209,13 +210,13 @@ static inline uint32_t threads_lines_again(const LineStep *step, Line *lines, ui
 /* Bytes of one lane, attempt->by: whole lines of them, and what is left at the ends. */
 void attempt_piece(Attempt *attempt, const ThreadsAccess *access, uint64_t begin, uint64_t end);
 /* One side of a race; and the race, which may be there already: its number. */
-ThreadsSide threads_side(const Threads *threads, const Record *record, uint32_t lane);
-uint32_t threads_tell(Threads *threads, const ThreadsRace *race, uint32_t times);
+ThreadsSide threads_side(const Threads *threads, const ThreadsRecord *record, uint32_t lane);
+uint32_t threads_report(Threads *threads, const ThreadsRace *race, uint32_t times);
 /* What is not ordered, and conflicts: a race, or two that are morally strong. Lanes that it turns out are before, too,
  * because something has observed them, are taken out. */
 uint32_t attempt_judge(Attempt *attempt, uint32_t index, uint32_t lanes);
 /* Whether the two are morally strong, and no more is asked: it need not be looked at. */
-bool attempt_is_settled(const Attempt *attempt, const Record *earlier);
+bool attempt_is_settled(const Attempt *attempt, const ThreadsRecord *earlier);
 /* The number of the race. */
 uint32_t attempt_report(Attempt *attempt, uint32_t index, uint32_t lane, uint32_t by, ThreadsReason reason);
 /* That race came up so often more at the cell. */
@@ -223,11 +224,11 @@ void attempt_again(Attempt *attempt, uint32_t race, uint32_t times);
 /* The keys of fences for a proxy at the place. */
 uint32_t attempt_keys_at(uint64_t address, uint8_t proxy, uint64_t keys[4]);
 /* Whether a proxy fence has to stand between the two. */
-bool attempt_needs_fence(const Attempt *attempt, const Record *earlier);
+bool attempt_needs_fence(const Attempt *attempt, const ThreadsRecord *earlier);
 /* Lanes of the earlier access that are before this one, whichever lane does it; behind a fence if it needs one. Of an
  * operation those, too, that it does not have. */
-uint32_t attempt_over_lanes(Attempt *attempt, uint32_t index, const Record *earlier);
-bool attempt_same_warp(const Attempt *attempt, const Record *earlier);
+uint32_t attempt_over_lanes(Attempt *attempt, uint32_t index, const ThreadsRecord *earlier);
+bool attempt_same_warp(const Attempt *attempt, const ThreadsRecord *earlier);
 /* Whether lane `lane` of the earlier access is before this one by lane `by`; it is not known to all of them. */
 bool attempt_lane_before(Attempt *attempt, uint32_t index, uint32_t lane, uint32_t by);
 /* What is remembered of an earlier operation. */

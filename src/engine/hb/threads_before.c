@@ -19,8 +19,8 @@ uint32_t attempt_keys_at(uint64_t address, uint8_t proxy, uint64_t keys[4]) {
 }
 
 /* Whether a proxy fence has to stand between the two. */
-bool attempt_needs_fence(const Attempt *attempt, const Record *earlier) {
-    const Record *record = attempt->record;
+bool attempt_needs_fence(const Attempt *attempt, const ThreadsRecord *earlier) {
+    const ThreadsRecord *record = attempt->record;
     /* Shared memory is worked on by the async proxy of the CTA that it belongs to, no matter what started the
      * operation: multicast copies, and MMAs of a pair of CTAs. */
     bool placed = attempt->address >> 62 != 0 && earlier->operation && record->operation;
@@ -30,7 +30,7 @@ bool attempt_needs_fence(const Attempt *attempt, const Record *earlier) {
     return !(earlier->operation && record->proxy == THREADS_GENERIC);
 }
 
-static uint8_t fence_proxy(const Attempt *attempt, const Record *earlier) {
+static uint8_t fence_proxy(const Attempt *attempt, const ThreadsRecord *earlier) {
     return attempt->record->proxy != THREADS_GENERIC ? attempt->record->proxy : earlier->proxy;
 }
 
@@ -41,24 +41,24 @@ void attempt_move(Attempt *attempt, uint64_t place) {
     attempt->line.used = false;
 }
 
-static uint32_t known_lanes(const Attempt *attempt, const Record *earlier) {
-    const Clock *clock = attempt->knower.clock;
+static uint32_t known_lanes(const Attempt *attempt, const ThreadsRecord *earlier) {
+    const ThreadsClock *clock = attempt->knower.clock;
     uint32_t lanes = threads_clock_known(clock, earlier->cta, earlier->warp, earlier->epoch);
-    Clock inits;
+    ThreadsClock inits;
     if (earlier->inits && threads_bridge(clock, KEY_INITS, &inits))
         lanes |= threads_clock_known(&inits, earlier->cta, earlier->warp, earlier->epoch);
     return lanes;
 }
 
 /* The same behind a fence. */
-static uint32_t fenced_lanes(const Attempt *attempt, const Record *earlier) {
+static uint32_t fenced_lanes(const Attempt *attempt, const ThreadsRecord *earlier) {
     const Threads *threads = attempt->threads;
     uint64_t keys[4];
     uint32_t count = attempt_keys_at(attempt->address, fence_proxy(attempt, earlier), keys), lanes = 0;
     if (threads_clock_ended(attempt->knower.clock, earlier->cta))
         return UINT32_MAX;
     for (uint32_t i = 0; i < count && lanes != UINT32_MAX; i++) {
-        Clock bridge;
+        ThreadsClock bridge;
         Knower behind = attempt->knower;
         bool fenced = threads_bridge(attempt->knower.clock, keys[i], &bridge);
         behind.clock = fenced ? &bridge : NULL;
@@ -69,7 +69,7 @@ static uint32_t fenced_lanes(const Attempt *attempt, const Record *earlier) {
     return lanes;
 }
 
-uint32_t attempt_over_lanes(Attempt *attempt, uint32_t index, const Record *earlier) {
+uint32_t attempt_over_lanes(Attempt *attempt, uint32_t index, const ThreadsRecord *earlier) {
     const Threads *threads = attempt->threads;
     uint32_t memo = index % MEMO, lanes;
     if (attempt->memos.known[memo] == index)
@@ -87,7 +87,7 @@ uint32_t attempt_over_lanes(Attempt *attempt, uint32_t index, const Record *earl
 }
 
 /* Up to which epoch a lane's own accesses are before this one. */
-static uint32_t own_epoch(const Attempt *attempt, const Record *earlier, uint32_t lane) {
+static uint32_t own_epoch(const Attempt *attempt, const ThreadsRecord *earlier, uint32_t lane) {
     if (!attempt_needs_fence(attempt, earlier))
         return attempt->knower.own_epoch;
     uint64_t keys[4];
@@ -99,7 +99,7 @@ static uint32_t own_epoch(const Attempt *attempt, const Record *earlier, uint32_
     return most;
 }
 
-static bool operation_before(const Attempt *attempt, const Record *earlier, uint32_t lane, uint32_t by) {
+static bool operation_before(const Attempt *attempt, const ThreadsRecord *earlier, uint32_t lane, uint32_t by) {
     bool writes = earlier->kind != THREADS_READ;
     const Knower *knower = &attempt->knower;
     if (!attempt_needs_fence(attempt, earlier) || threads_clock_ended(knower->clock, earlier->cta))
@@ -107,7 +107,7 @@ static bool operation_before(const Attempt *attempt, const Record *earlier, uint
     uint64_t keys[4];
     uint32_t count = attempt_keys_at(attempt->address, fence_proxy(attempt, earlier), keys);
     for (uint32_t i = 0; i < count; i++) {
-        Clock bridge = {.home = knower->cta};
+        ThreadsClock bridge = {.home = knower->cta};
         Knower behind = *knower;
         behind.clock = threads_bridge(knower->clock, keys[i], &bridge) ? &bridge : NULL;
         behind.own_epoch = knower->notes ? threads_own(knower->notes, by, keys[i]) : 0;
@@ -117,7 +117,7 @@ static bool operation_before(const Attempt *attempt, const Record *earlier, uint
     return false;
 }
 
-bool attempt_same_warp(const Attempt *attempt, const Record *earlier) {
+bool attempt_same_warp(const Attempt *attempt, const ThreadsRecord *earlier) {
     return earlier->cta == attempt->knower.cta && earlier->warp == attempt->knower.warp;
 }
 
@@ -132,13 +132,13 @@ Asked *attempt_asked(Attempt *attempt, uint32_t index, uint32_t by) {
 
 /* Whether what is known of the earlier operation is the same for whichever lane: behind a fence, of an operation, which
  * has nothing of its own there. */
-static bool knows_as_one(const Attempt *attempt, const Record *earlier) {
+static bool knows_as_one(const Attempt *attempt, const ThreadsRecord *earlier) {
     return !attempt->knower.notes && attempt->knower.operation != earlier->operation &&
            !attempt->threads->shape.by_word && attempt_needs_fence(attempt, earlier);
 }
 
 bool attempt_lane_before(Attempt *attempt, uint32_t index, uint32_t lane, uint32_t by) {
-    const Record *earlier = record_at(attempt->threads, index);
+    const ThreadsRecord *earlier = record_at(attempt->threads, index);
     if (!earlier->operation)
         return lane == by && attempt_same_warp(attempt, earlier) && earlier->epoch <= own_epoch(attempt, earlier, lane);
     if (knows_as_one(attempt, earlier))
@@ -154,7 +154,7 @@ bool attempt_lane_before(Attempt *attempt, uint32_t index, uint32_t lane, uint32
 }
 
 uint32_t attempt_unordered(Attempt *attempt, uint32_t index, uint32_t lanes) {
-    const Record *earlier = record_at(attempt->threads, index);
+    const ThreadsRecord *earlier = record_at(attempt->threads, index);
     uint32_t by = attempt->by, found = 0, left = lanes & ~attempt_over_lanes(attempt, index, earlier);
     if (!left)
         return 0;

@@ -6,7 +6,7 @@
 /* ---- One CTA ---- */
 
 static size_t cta_size(uint32_t capacity) {
-    return sizeof(CtaClock) + capacity * sizeof(Run);
+    return sizeof(CtaClock) + capacity * sizeof(HbThreadsRun);
 }
 
 CtaClock *threads_cta_share(CtaClock *clock) {
@@ -64,14 +64,14 @@ static bool cta_includes(const CtaClock *clock, const CtaClock *other) {
 }
 
 /* Appends what is above the base of runs of one warp, the largest epochs first. */
-static void put_runs(CtaClock *to, Run *runs, uint32_t count) {
+static void put_runs(CtaClock *to, HbThreadsRun *runs, uint32_t count) {
     uint32_t covered = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t best = i;
         for (uint32_t j = i + 1; j < count; j++)
             if (runs[j].epoch > runs[best].epoch)
                 best = j;
-        Run run = runs[best];
+        HbThreadsRun run = runs[best];
         runs[best] = runs[i];
         run.lanes &= ~covered;
         if (!run.lanes || (run.warp < MARKS && run.epoch <= to->base))
@@ -124,7 +124,7 @@ static CtaClock *cta_union(Threads *threads, const CtaClock *a, const CtaClock *
     for (uint32_t i = 0, j = 0; i < a->count || j < b->count;) {
         uint32_t warp =
             i < a->count && (j == b->count || a->runs[i].warp <= b->runs[j].warp) ? a->runs[i].warp : b->runs[j].warp;
-        Run runs[2 * THREADS_LANES];
+        HbThreadsRun runs[2 * THREADS_LANES];
         uint32_t count = 0;
         while (i < a->count && a->runs[i].warp == warp)
             runs[count++] = a->runs[i++];
@@ -144,7 +144,7 @@ static void cta_join(Threads *threads, CtaClock **clock, CtaClock *other, uint32
     *clock = made;
 }
 
-static void cta_raise(Threads *threads, CtaClock **clock, uint32_t cta, Run run) {
+static void cta_raise(Threads *threads, CtaClock **clock, uint32_t cta, HbThreadsRun run) {
     if (!(run.lanes & ~cta_known(*clock, run.warp, run.epoch)))
         return;
     CtaClock *more = cta_new(threads, 1);
@@ -293,32 +293,33 @@ static void bridges_drop(Threads *threads, Bridges *bridges) {
         threads_cta_drop(threads, bridges->items[i].local);
         remote_drop(threads, bridges->items[i].remote);
     }
-    gsan_pool_give(&threads->pool, bridges, sizeof *bridges + bridges->count * sizeof(Bridge));
+    gsan_pool_give(&threads->pool, bridges, sizeof *bridges + bridges->count * sizeof(ThreadsBridge));
 }
 
-static Bridge *bridge_find(const Bridges *bridges, uint64_t key) {
+static ThreadsBridge *bridge_find(const Bridges *bridges, uint64_t key) {
     for (uint32_t i = 0; bridges && i < bridges->count; i++)
         if (bridges->items[i].key == key)
-            return (Bridge *)&bridges->items[i];
+            return (ThreadsBridge *)&bridges->items[i];
     return NULL;
 }
 
 /* A copy of its own, that has the key. */
-static Bridge *bridge_seat(Threads *threads, Bridges **bridges, uint64_t key) {
-    Bridge *there = bridge_find(*bridges, key);
+static ThreadsBridge *bridge_seat(Threads *threads, Bridges **bridges, uint64_t key) {
+    ThreadsBridge *there = bridge_find(*bridges, key);
     if (there && (*bridges)->references == 1)
         return there;
     uint32_t old = *bridges ? (*bridges)->count : 0, count = old + !there;
-    Bridges *made = gsan_pool_take(&threads->pool, sizeof *made + count * sizeof(Bridge));
+    Bridges *made = gsan_pool_take(&threads->pool, sizeof *made + count * sizeof(ThreadsBridge));
     made->references = 1;
     for (uint32_t i = 0; i < old; i++) {
-        const Bridge *from = &(*bridges)->items[i];
+        const ThreadsBridge *from = &(*bridges)->items[i];
         if (!there && made->count == i && from->key > key)
-            made->items[made->count++] = (Bridge){.key = key};
-        made->items[made->count++] = (Bridge){from->key, threads_cta_share(from->local), remote_share(from->remote)};
+            made->items[made->count++] = (ThreadsBridge){.key = key};
+        made->items[made->count++] =
+            (ThreadsBridge){from->key, threads_cta_share(from->local), remote_share(from->remote)};
     }
     if (made->count < count)
-        made->items[made->count++] = (Bridge){.key = key};
+        made->items[made->count++] = (ThreadsBridge){.key = key};
     bridges_drop(threads, *bridges);
     *bridges = made;
     return bridge_find(made, key);
@@ -326,13 +327,13 @@ static Bridge *bridge_seat(Threads *threads, Bridges **bridges, uint64_t key) {
 
 /* ---- Whole clocks ---- */
 
-Clock *threads_clock_share(Clock *clock) {
+ThreadsClock *threads_clock_share(ThreadsClock *clock) {
     if (clock)
         clock->references++;
     return clock;
 }
 
-void threads_clock_drop(Threads *threads, Clock *clock) {
+void threads_clock_drop(Threads *threads, ThreadsClock *clock) {
     if (!clock || --clock->references > 0)
         return;
     threads_cta_drop(threads, clock->local);
@@ -341,10 +342,10 @@ void threads_clock_drop(Threads *threads, Clock *clock) {
     gsan_pool_give(&threads->pool, clock, sizeof *clock);
 }
 
-static void clock_own(Threads *threads, Clock **clock, uint32_t home) {
+static void clock_own(Threads *threads, ThreadsClock **clock, uint32_t home) {
     if (*clock && (*clock)->references == 1)
         return;
-    Clock *made = POOL_NEW(&threads->pool, Clock);
+    ThreadsClock *made = POOL_NEW(&threads->pool, ThreadsClock);
     made->references = 1;
     made->home = home;
     if (*clock) {
@@ -380,14 +381,14 @@ static bool parts_include(Threads *threads, CtaClock *local, Remote *remote, uin
            cta_includes(remote_at(remote, other_home), other_local);
 }
 
-static bool clock_includes(Threads *threads, const Clock *clock, const Clock *other) {
+static bool clock_includes(Threads *threads, const ThreadsClock *clock, const ThreadsClock *other) {
     if (!other || clock == other)
         return true;
     if (!clock ||
         !parts_include(threads, clock->local, clock->remote, clock->home, other->local, other->remote, other->home))
         return false;
     for (uint32_t i = 0; clock->bridges != other->bridges && other->bridges && i < other->bridges->count; i++) {
-        const Bridge *theirs = &other->bridges->items[i], *ours = bridge_find(clock->bridges, theirs->key);
+        const ThreadsBridge *theirs = &other->bridges->items[i], *ours = bridge_find(clock->bridges, theirs->key);
         if (!ours ||
             !parts_include(threads, ours->local, ours->remote, clock->home, theirs->local, theirs->remote, other->home))
             return false;
@@ -395,49 +396,51 @@ static bool clock_includes(Threads *threads, const Clock *clock, const Clock *ot
     return true;
 }
 
-void threads_clock_join(Threads *threads, Clock **clock, uint32_t home, const Clock *other) {
+void threads_clock_join(Threads *threads, ThreadsClock **clock, uint32_t home, const ThreadsClock *other) {
     if (clock_includes(threads, *clock, other))
         return;
     if (other->references && other->home == home && clock_includes(threads, other, *clock)) { /* not threads_bridge's */
         threads_clock_drop(threads, *clock);
-        *clock = threads_clock_share((Clock *)other);
+        *clock = threads_clock_share((ThreadsClock *)other);
         return;
     }
     clock_own(threads, clock, home);
     parts_join(threads, &(*clock)->local, &(*clock)->remote, home, other->local, other->remote, other->home);
     for (uint32_t i = 0; other->bridges && i < other->bridges->count; i++) {
-        const Bridge *theirs = &other->bridges->items[i];
-        Bridge *ours = bridge_seat(threads, &(*clock)->bridges, theirs->key);
+        const ThreadsBridge *theirs = &other->bridges->items[i];
+        ThreadsBridge *ours = bridge_seat(threads, &(*clock)->bridges, theirs->key);
         parts_join(threads, &ours->local, &ours->remote, home, theirs->local, theirs->remote, other->home);
     }
 }
 
-static void parts_raise(Threads *threads, CtaClock **local, Remote **remote, uint32_t home, uint32_t cta, Run run) {
+static void parts_raise(Threads *threads, CtaClock **local, Remote **remote, uint32_t home, uint32_t cta,
+                        HbThreadsRun run) {
     cta_raise(threads, cta == home ? local : remote_seat(threads, remote, cta), cta, run);
 }
 
-void threads_clock_raise(Threads *threads, Clock **clock, uint32_t home, uint32_t cta, Run run) {
+void threads_clock_raise(Threads *threads, ThreadsClock **clock, uint32_t home, uint32_t cta, HbThreadsRun run) {
     clock_own(threads, clock, home);
     parts_raise(threads, &(*clock)->local, &(*clock)->remote, home, cta, run);
 }
 
 /* A run behind others: of lanes that are there already it is the newer one. */
-static void add_run(CtaClock *clock, Run run) {
+static void add_run(CtaClock *clock, HbThreadsRun run) {
     uint32_t at = first_run(clock, run.warp), kept = at, end = at;
     while (end < clock->count && clock->runs[end].warp == run.warp) {
-        Run there = clock->runs[end++];
+        HbThreadsRun there = clock->runs[end++];
         there.lanes &= ~run.lanes;
         if (there.lanes && there.epoch == run.epoch)
             run.lanes |= there.lanes;
         else if (there.lanes)
             clock->runs[kept++] = there;
     }
-    memmove(&clock->runs[kept + 1], &clock->runs[end], (clock->count - end) * sizeof(Run));
+    memmove(&clock->runs[kept + 1], &clock->runs[end], (clock->count - end) * sizeof(HbThreadsRun));
     clock->runs[kept] = run;
     clock->count += kept + 1 - end;
 }
 
-void threads_clock_raise_all(Threads *threads, Clock **clock, uint32_t home, const Arrived *arrived, uint32_t count) {
+void threads_clock_raise_all(Threads *threads, ThreadsClock **clock, uint32_t home, const Arrived *arrived,
+                             uint32_t count) {
     CtaClock *more = cta_new(threads, count);
     for (uint32_t i = 0; i < count; i++)
         add_run(more, arrived[i].run);
@@ -451,7 +454,7 @@ void threads_clock_raise_all(Threads *threads, Clock **clock, uint32_t home, con
     }
 }
 
-void threads_clock_raise_base(Threads *threads, Clock **clock, uint32_t home, uint32_t base) {
+void threads_clock_raise_base(Threads *threads, ThreadsClock **clock, uint32_t home, uint32_t base) {
     clock_own(threads, clock, home);
     CtaClock *local = (*clock)->local;
     if (local && local->references == 1 && !local->count) {
@@ -468,26 +471,28 @@ void threads_clock_raise_base(Threads *threads, Clock **clock, uint32_t home, ui
     }
 }
 
-void threads_bridge_raise(Threads *threads, Clock **clock, uint32_t home, uint64_t key, uint32_t cta, Run run) {
+void threads_bridge_raise(Threads *threads, ThreadsClock **clock, uint32_t home, uint64_t key, uint32_t cta,
+                          HbThreadsRun run) {
     clock_own(threads, clock, home);
-    Bridge *bridge = bridge_seat(threads, &(*clock)->bridges, key);
+    ThreadsBridge *bridge = bridge_seat(threads, &(*clock)->bridges, key);
     parts_raise(threads, &bridge->local, &bridge->remote, home, cta, run);
 }
 
-void threads_bridge_join(Threads *threads, Clock **clock, uint32_t home, uint64_t key, const Clock *other) {
+void threads_bridge_join(Threads *threads, ThreadsClock **clock, uint32_t home, uint64_t key,
+                         const ThreadsClock *other) {
     if (!other)
         return;
     CtaClock *local = threads_cta_share(other->local); /* it may be *clock itself, which changes */
     Remote *remote = remote_share(other->remote);
     uint32_t other_home = other->home;
     clock_own(threads, clock, home);
-    Bridge *bridge = bridge_seat(threads, &(*clock)->bridges, key);
+    ThreadsBridge *bridge = bridge_seat(threads, &(*clock)->bridges, key);
     parts_join(threads, &bridge->local, &bridge->remote, home, local, remote, other_home);
     threads_cta_drop(threads, local);
     remote_drop(threads, remote);
 }
 
-bool threads_clock_at_home(const Clock *clock) {
+bool threads_clock_at_home(const ThreadsClock *clock) {
     if (!clock)
         return true;
     for (uint32_t i = 0; clock->bridges && i < clock->bridges->count; i++)
@@ -496,21 +501,21 @@ bool threads_clock_at_home(const Clock *clock) {
     return !clock->remote;
 }
 
-uint32_t threads_clock_known(const Clock *clock, uint32_t cta, uint32_t warp, uint32_t epoch) {
+uint32_t threads_clock_known(const ThreadsClock *clock, uint32_t cta, uint32_t warp, uint32_t epoch) {
     if (!clock)
         return 0;
     return cta_known(cta == clock->home ? clock->local : remote_at(clock->remote, cta), warp, epoch);
 }
 
-bool threads_clock_ended(const Clock *clock, uint32_t cta) {
+bool threads_clock_ended(const ThreadsClock *clock, uint32_t cta) {
     const CtaClock *known = !clock ? NULL : cta == clock->home ? clock->local : remote_at(clock->remote, cta);
     return known && known->base == EPOCH_ENDED;
 }
 
 /* The home is in `remote`, too, so that others can share that. */
-Clock *threads_clock_of_ended(Threads *threads, uint32_t first_cta, uint32_t ctas) {
+ThreadsClock *threads_clock_of_ended(Threads *threads, uint32_t first_cta, uint32_t ctas) {
     CtaClock *ended = cta_new(threads, 0);
-    Clock *clock = NULL;
+    ThreadsClock *clock = NULL;
     ended->base = EPOCH_ENDED;
     clock_own(threads, &clock, first_cta);
     clock->local = threads_cta_share(ended);
@@ -520,10 +525,10 @@ Clock *threads_clock_of_ended(Threads *threads, uint32_t first_cta, uint32_t cta
     return clock;
 }
 
-bool threads_bridge(const Clock *clock, uint64_t key, Clock *bridge) {
-    const Bridge *found = clock ? bridge_find(clock->bridges, key) : NULL;
+bool threads_bridge(const ThreadsClock *clock, uint64_t key, ThreadsClock *bridge) {
+    const ThreadsBridge *found = clock ? bridge_find(clock->bridges, key) : NULL;
     if (!found)
         return false;
-    *bridge = (Clock){.home = clock->home, .local = found->local, .remote = found->remote};
+    *bridge = (ThreadsClock){.home = clock->home, .local = found->local, .remote = found->remote};
     return true;
 }

@@ -8,11 +8,11 @@ void threads_fenced_releases(Threads *threads, uint32_t number, uint32_t lane, u
     for (const Note *note = threads_warp(threads, number)->notes; note; note = note->next) {
         if (note->kind != NOTE_RELEASED || note->level < least || !(note->lanes >> lane & 1))
             continue;
-        Clock *clock = threads_clock_share(note->clock);
-        threads_clock_raise(threads, &clock, cta, cta, (Run){warp, 1U << lane, note->epoch});
+        ThreadsClock *clock = threads_clock_share(note->clock);
+        threads_clock_raise(threads, &clock, cta, cta, (HbThreadsRun){warp, 1U << lane, note->epoch});
         for (const Note *own = threads_warp(threads, number)->notes; own; own = own->next)
             if (own->kind == NOTE_OWN_RELEASED && own->level == note->level && own->lanes >> lane & 1)
-                threads_bridge_raise(threads, &clock, cta, own->key, cta, (Run){warp, 1U << lane, own->epoch});
+                threads_bridge_raise(threads, &clock, cta, own->key, cta, (HbThreadsRun){warp, 1U << lane, own->epoch});
         threads_releases_add(threads, releases, cta, note->level, clock);
     }
 }
@@ -31,7 +31,7 @@ static bool releases(ThreadsOrder order) {
 }
 
 /* What was read strongly before, and may be learned now. Of the widest level, nothing is left for later fences. */
-static void take_observed(Threads *threads, uint32_t number, View *view, uint32_t lanes, uint32_t level) {
+static void take_observed(Threads *threads, uint32_t number, ThreadsView *view, uint32_t lanes, uint32_t level) {
     Warp *warp = threads_warp(threads, number);
     uint32_t cta = number / threads->cta_warps;
     for (const Note *note = warp->notes; note; note = note->next) {
@@ -46,7 +46,7 @@ static void take_observed(Threads *threads, uint32_t number, View *view, uint32_
 }
 
 /* The order of fence.sc is that of the run. */
-static void take_sequential(Threads *threads, uint32_t cta, View *view, uint32_t level) {
+static void take_sequential(Threads *threads, uint32_t cta, ThreadsView *view, uint32_t level) {
     threads_clock_join(threads, &view->clock, cta, threads->sequential_ctas[cta]);
     if (level >= LEVEL_CLUSTER)
         threads_clock_join(threads, &view->clock, cta, threads->sequential_clusters[cta / threads->shape.cluster]);
@@ -54,18 +54,19 @@ static void take_sequential(Threads *threads, uint32_t cta, View *view, uint32_t
         threads_clock_join(threads, &view->clock, cta, threads->sequential);
 }
 
-static void give_sequential(Threads *threads, uint32_t number, View *view, uint32_t lanes, uint32_t level) {
+static void give_sequential(Threads *threads, uint32_t number, ThreadsView *view, uint32_t lanes, uint32_t level) {
     uint32_t cta = number / threads->cta_warps;
-    Clock *told = threads_export(threads, number, view, lanes);
-    threads_clock_join(threads, &threads->sequential_ctas[cta], cta, told);
+    ThreadsClock *reported = threads_export(threads, number, view, lanes);
+    threads_clock_join(threads, &threads->sequential_ctas[cta], cta, reported);
     if (level >= LEVEL_CLUSTER)
-        threads_clock_join(threads, &threads->sequential_clusters[cta / threads->shape.cluster], cta, told);
+        threads_clock_join(threads, &threads->sequential_clusters[cta / threads->shape.cluster], cta, reported);
     if (level >= LEVEL_GPU)
-        threads_clock_join(threads, &threads->sequential, threads->sequential ? threads->sequential->home : cta, told);
-    threads_clock_drop(threads, told);
+        threads_clock_join(threads, &threads->sequential, threads->sequential ? threads->sequential->home : cta,
+                           reported);
+    threads_clock_drop(threads, reported);
 }
 
-static void take(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
+static void take(Threads *threads, uint32_t number, ThreadsView *view, uint32_t lanes, void *context) {
     const Fence *what = context;
     if (acquires(what->order))
         take_observed(threads, number, view, lanes, what->level);
@@ -73,7 +74,7 @@ static void take(Threads *threads, uint32_t number, View *view, uint32_t lanes, 
         take_sequential(threads, number / threads->cta_warps, view, what->level);
 }
 
-static void give(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
+static void give(Threads *threads, uint32_t number, ThreadsView *view, uint32_t lanes, void *context) {
     const Fence *what = context;
     Warp *warp = threads_warp(threads, number);
     for (uint32_t level = LEVEL_CTA; level <= what->level; level++) {
@@ -96,7 +97,7 @@ static void give(Threads *threads, uint32_t number, View *view, uint32_t lanes, 
     view_tick(view);
 }
 
-static void nothing(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
+static void nothing(Threads *threads, uint32_t number, ThreadsView *view, uint32_t lanes, void *context) {
     (void)threads, (void)number, (void)view, (void)lanes, (void)context;
 }
 
@@ -132,7 +133,7 @@ static uint64_t fenced_key(const ProxyFence *fence, ThreadsSpace space, uint32_t
 }
 
 /* All that the lanes know, and have done, is behind the key from now on. */
-static void put_behind(Threads *threads, uint32_t number, View *view, uint32_t lanes, uint64_t key) {
+static void put_behind(Threads *threads, uint32_t number, ThreadsView *view, uint32_t lanes, uint64_t key) {
     Warp *warp = threads_warp(threads, number);
     if (view->clock)
         threads_bridge_join(threads, &view->clock, number / threads->cta_warps, key, view->clock);
@@ -147,15 +148,16 @@ static uint64_t released_key(const ProxyFence *fence, uint32_t level, uint32_t c
 }
 
 /* What a release that this thread has behind itself has put there, if the two scopes have each other. */
-static void acquire_proxy(Threads *threads, uint32_t number, View *view, uint32_t lanes, const ProxyFence *fence) {
+static void acquire_proxy(Threads *threads, uint32_t number, ThreadsView *view, uint32_t lanes,
+                          const ProxyFence *fence) {
     uint32_t cta = number / threads->cta_warps;
     Warp *warp = threads_warp(threads, number);
     uint64_t to = key_of(KEY_ACQUIRED, fence->proxy, fence->address >> 7);
-    Clock *gained = NULL;
+    ThreadsClock *gained = NULL;
     for (uint32_t i = 0; view->clock && view->clock->bridges && i < view->clock->bridges->count; i++) {
         uint64_t key = view->clock->bridges->items[i].key;
         uint32_t level = key >> 16 & 0xff, from = (uint32_t)(key >> 24);
-        Clock bridge;
+        ThreadsClock bridge;
         if (key == released_key(fence, level, from) && level_has(threads, level, from, cta) &&
             level_has(threads, fence->level, cta, from) && threads_bridge(view->clock, key, &bridge))
             threads_clock_join(threads, &gained, cta, &bridge);
@@ -178,7 +180,7 @@ static void acquire_proxy(Threads *threads, uint32_t number, View *view, uint32_
     }
 }
 
-static void fence_proxy(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
+static void fence_proxy(Threads *threads, uint32_t number, ThreadsView *view, uint32_t lanes, void *context) {
     const ProxyFence *what = context;
     uint32_t cta = number / threads->cta_warps;
     if (what->order == THREADS_ACQUIRE) {
@@ -205,7 +207,7 @@ void threads_fence_proxy(Threads *threads, uint32_t warp, uint32_t lanes, uint8_
     threads_views_merge(threads, threads_warp(threads, warp));
 }
 
-static void fence_inits(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
+static void fence_inits(Threads *threads, uint32_t number, ThreadsView *view, uint32_t lanes, void *context) {
     (void)context;
     Warp *warp = threads_warp(threads, number);
     threads_notes_drop(threads, warp, NOTE_OWN, lanes, 0, KEY_INITS, false);

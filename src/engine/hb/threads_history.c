@@ -11,31 +11,31 @@
 
 enum { ENTRIES_MOST = 60, BASE_HIDDEN = 63 };
 
-typedef struct Entry {
+typedef struct ThreadsHistoryEntry {
     uint32_t number;
-    Record record; /* as it was: those of the shadow memory may be given back */
+    ThreadsRecord record; /* as it was: those of the shadow memory may be given back */
     uint32_t lane, chain, link;
     Releases *releases;
     uint64_t before; /* entries that are before it in coherence order */
-} Entry;
+} ThreadsHistoryEntry;
 
-typedef struct History {
-    struct History *next;
+typedef struct HbHistory {
+    struct HbHistory *next;
     uint64_t address;
     uint32_t bytes;
     uint32_t base; /* the write that was there before; 0: what was there when the run began */
     uint32_t count;
-    Entry entries[ENTRIES_MOST];
-} History;
+    ThreadsHistoryEntry entries[ENTRIES_MOST];
+} HbHistory;
 
-static History *history_at(const Threads *threads, uint64_t address, uint32_t bytes) {
-    for (History *history = threads->histories; history; history = history->next)
+static HbHistory *history_at(const Threads *threads, uint64_t address, uint32_t bytes) {
+    for (HbHistory *history = threads->histories; history; history = history->next)
         if (history->address == address && history->bytes == bytes)
             return history;
     return NULL;
 }
 
-static void history_reset(Threads *threads, History *history, uint32_t base) {
+static void history_reset(Threads *threads, HbHistory *history, uint32_t base) {
     for (uint32_t i = 0; i < history->count; i++)
         threads_releases_drop(threads, history->entries[i].releases);
     history->count = 0;
@@ -44,9 +44,9 @@ static void history_reset(Threads *threads, History *history, uint32_t base) {
 
 /* Whether the knower's lane has the write before what it does now: by what it knows, or because a thread that it knows
  * has observed the write. */
-static bool knows_entry(Threads *threads, const Knower *knower, uint32_t by, const History *history,
-                        const Entry *entry) {
-    const Record *record = &entry->record;
+static bool knows_entry(Threads *threads, const Knower *knower, uint32_t by, const HbHistory *history,
+                        const ThreadsHistoryEntry *entry) {
+    const ThreadsRecord *record = &entry->record;
     if (record->cta == knower->cta && record->warp == knower->warp && entry->lane == by &&
         record->epoch <= knower->own_epoch)
         return true;
@@ -65,7 +65,8 @@ static Knower knower_of(Threads *threads, uint32_t number, uint32_t lane) {
                     0};
 }
 
-static void add_entry(Threads *threads, History *history, const Record *record, uint32_t lane, const Location *at) {
+static void add_entry(Threads *threads, HbHistory *history, const ThreadsRecord *record, uint32_t lane,
+                      const Location *at) {
     if (history->count == ENTRIES_MOST) {
         threads->problem = "a place is written more often than is kept of it";
         return;
@@ -74,18 +75,18 @@ static void add_entry(Threads *threads, History *history, const Record *record, 
     Knower knower = knower_of(threads, number, lane);
     uint64_t before = 0;
     for (uint32_t i = 0; i < history->count; i++) {
-        const Entry *earlier = &history->entries[i];
+        const ThreadsHistoryEntry *earlier = &history->entries[i];
         if (threads_morally_strong(threads, &earlier->record, record) ||
             knows_entry(threads, &knower, lane, history, earlier))
             before |= UINT64_C(1) << i | earlier->before;
     }
-    history->entries[history->count++] = (Entry){.number = threads->writes,
-                                                 .record = *record,
-                                                 .lane = lane,
-                                                 .chain = at->chain,
-                                                 .link = at->number,
-                                                 .releases = threads_releases_share(at->releases),
-                                                 .before = before};
+    history->entries[history->count++] = (ThreadsHistoryEntry){.number = threads->writes,
+                                                               .record = *record,
+                                                               .lane = lane,
+                                                               .chain = at->chain,
+                                                               .link = at->number,
+                                                               .releases = threads_releases_share(at->releases),
+                                                               .before = before};
 }
 
 /* The last weak write of the bytes. */
@@ -101,16 +102,16 @@ void threads_history_other(Threads *threads, uint64_t address, uint64_t bytes) {
     threads->writes++;
     *THREADS_PUSH(threads, threads->others, threads->other_count, threads->other_capacity) =
         (OtherWrite){address, bytes, threads->writes};
-    for (History *history = threads->histories; history; history = history->next)
+    for (HbHistory *history = threads->histories; history; history = history->next)
         if (history->address < address + bytes && address < history->address + history->bytes)
             history_reset(threads, history, threads->writes);
 }
 
 void threads_history_strong(Threads *threads, uint32_t index, uint32_t lane, uint64_t address, const Location *at) {
-    const Record *record = record_at(threads, index);
+    const ThreadsRecord *record = record_at(threads, index);
     uint32_t bytes = record->element, before = threads->writes;
-    History *history = history_at(threads, address, bytes);
-    for (History *other = threads->histories; other; other = other->next)
+    HbHistory *history = history_at(threads, address, bytes);
+    for (HbHistory *other = threads->histories; other; other = other->next)
         if (other != history && other->address < address + bytes && address < other->address + other->bytes)
             history_reset(threads, other, before + 1);
     if (record->operation) {
@@ -118,7 +119,7 @@ void threads_history_strong(Threads *threads, uint32_t index, uint32_t lane, uin
         return;
     }
     if (!history) {
-        history = POOL_NEW(&threads->pool, History);
+        history = POOL_NEW(&threads->pool, HbHistory);
         history->address = address;
         history->bytes = bytes;
         history->base = last_other(threads, address, bytes);
@@ -132,7 +133,7 @@ void threads_history_strong(Threads *threads, uint32_t index, uint32_t lane, uin
 uint32_t threads_sources(Threads *threads, uint32_t warp, uint32_t lane, const ThreadsAccess *access, uint64_t address,
                          ThreadsSource *sources, uint32_t most) {
     ENTER(threads, 0);
-    History *history = history_at(threads, address, access->element);
+    HbHistory *history = history_at(threads, address, access->element);
     if (!history || !history->count || access->order == THREADS_WEAK || access->bytes != access->element)
         return 0;
     Knower knower = knower_of(threads, warp, lane);
@@ -142,7 +143,7 @@ uint32_t threads_sources(Threads *threads, uint32_t warp, uint32_t lane, const T
         if (knows_entry(threads, &knower, lane, history, &history->entries[i]))
             hidden |= history->entries[i].before | UINT64_C(1) << BASE_HIDDEN;
     for (uint32_t i = history->count; i-- > 0 && count < most;) {
-        const Entry *entry = &history->entries[i];
+        const ThreadsHistoryEntry *entry = &history->entries[i];
         if (!(hidden >> i & 1))
             sources[count++] =
                 (ThreadsSource){entry->number, entry->record.cta * threads->cta_warps + entry->record.warp, entry->lane,
@@ -161,14 +162,14 @@ uint32_t threads_writes(const Threads *threads) {
     return threads->writes;
 }
 
-bool threads_history_observe(Threads *threads, const Record *reads, uint32_t lane, uint64_t address,
+bool threads_history_observe(Threads *threads, const ThreadsRecord *reads, uint32_t lane, uint64_t address,
                              Observed *observed) {
-    const History *history = history_at(threads, address, reads->element);
+    const HbHistory *history = history_at(threads, address, reads->element);
     uint32_t chosen = threads->chosen;
     if (chosen == UINT32_MAX || !history)
         return false;
     for (uint32_t i = 0; i < history->count; i++) {
-        const Entry *entry = &history->entries[i];
+        const ThreadsHistoryEntry *entry = &history->entries[i];
         if (entry->number != chosen)
             continue;
         bool own = entry->record.cta == reads->cta && entry->record.warp == reads->warp && entry->lane == lane;

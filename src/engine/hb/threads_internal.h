@@ -14,14 +14,14 @@
 /* Lanes of a warp of a CTA that are known up to an epoch. Warps from MARKS on are no warps: each lane is an object
  * (threads_done_by), its epoch the phases of it that are known to be complete. */
 enum { MARKS = 64 };
-typedef struct Run {
+typedef struct HbThreadsRun {
     uint32_t warp, lanes, epoch;
-} Run;
+} HbThreadsRun;
 
 /* Of one CTA: `base`, or more where a run says so. Sorted by warp; no lane is in two runs. */
 typedef struct CtaClock {
     uint32_t references, base, count, capacity;
-    Run runs[];
+    HbThreadsRun runs[];
 } CtaClock;
 
 enum { CTA_LEAF = 64 };
@@ -39,23 +39,23 @@ typedef struct Remote {
 } Remote;
 
 /* What is known behind a proxy fence, and the like: which one `key` says. */
-typedef struct Bridge {
+typedef struct ThreadsBridge {
     uint64_t key;
     CtaClock *local;
     Remote *remote;
-} Bridge;
+} ThreadsBridge;
 typedef struct Bridges { /* sorted by key */
     uint32_t references, count;
-    Bridge items[];
+    ThreadsBridge items[];
 } Bridges;
 
 /* Its home's part is `local`; what `remote` has of the home is in `local`, too. NULL knows nothing. */
-typedef struct Clock {
+typedef struct ThreadsClock {
     uint32_t references, home;
     CtaClock *local;
     Remote *remote;
     Bridges *bridges;
-} Clock;
+} ThreadsClock;
 
 /* Kinds of keys; the rest of a key is a CTA or an address. */
 enum {
@@ -75,8 +75,8 @@ enum { LEVEL_CTA = 1, LEVEL_CLUSTER, LEVEL_GPU, LEVEL_NONE = UINT8_MAX };
 /* Lanes of a warp that arrived, and what they knew. */
 typedef struct Arrived {
     uint32_t cta, level;
-    Run run;
-    Clock *clock;
+    HbThreadsRun run;
+    ThreadsClock *clock;
 } Arrived;
 
 /* The home of a clock that several CTAs will take as it is: all that it knows is in `remote`, which they then share. */
@@ -84,24 +84,27 @@ typedef struct Arrived {
 
 CtaClock *threads_cta_share(CtaClock *clock);
 void threads_cta_drop(Threads *threads, CtaClock *clock);
-Clock *threads_clock_share(Clock *clock);
-void threads_clock_drop(Threads *threads, Clock *clock);
+ThreadsClock *threads_clock_share(ThreadsClock *clock);
+void threads_clock_drop(Threads *threads, ThreadsClock *clock);
 /* These change *clock, and copy it first if others have it. */
-void threads_clock_join(Threads *threads, Clock **clock, uint32_t home, const Clock *other);
-void threads_clock_raise(Threads *threads, Clock **clock, uint32_t home, uint32_t cta, Run run);
+void threads_clock_join(Threads *threads, ThreadsClock **clock, uint32_t home, const ThreadsClock *other);
+void threads_clock_raise(Threads *threads, ThreadsClock **clock, uint32_t home, uint32_t cta, HbThreadsRun run);
 /* The same of several runs of its home's, those of a lane in the order of their epochs. */
-void threads_clock_raise_all(Threads *threads, Clock **clock, uint32_t home, const Arrived *arrived, uint32_t count);
+void threads_clock_raise_all(Threads *threads, ThreadsClock **clock, uint32_t home, const Arrived *arrived,
+                             uint32_t count);
 /* All threads of its home are known up to an epoch. */
-void threads_clock_raise_base(Threads *threads, Clock **clock, uint32_t home, uint32_t base);
+void threads_clock_raise_base(Threads *threads, ThreadsClock **clock, uint32_t home, uint32_t base);
 /* To what is known behind `key`: more of a CTA; all of `other` (without its own bridges). */
-void threads_bridge_raise(Threads *threads, Clock **clock, uint32_t home, uint64_t key, uint32_t cta, Run run);
-void threads_bridge_join(Threads *threads, Clock **clock, uint32_t home, uint64_t key, const Clock *other);
+void threads_bridge_raise(Threads *threads, ThreadsClock **clock, uint32_t home, uint64_t key, uint32_t cta,
+                          HbThreadsRun run);
+void threads_bridge_join(Threads *threads, ThreadsClock **clock, uint32_t home, uint64_t key,
+                         const ThreadsClock *other);
 /* Whether nothing is known of any CTA but its home, behind whatever key. */
-bool threads_clock_at_home(const Clock *clock);
+bool threads_clock_at_home(const ThreadsClock *clock);
 /* Lanes of the warp that are known up to that epoch. */
-uint32_t threads_clock_known(const Clock *clock, uint32_t cta, uint32_t warp, uint32_t epoch);
+uint32_t threads_clock_known(const ThreadsClock *clock, uint32_t cta, uint32_t warp, uint32_t epoch);
 /* Whether the CTA's threads are all known up to that epoch, alike. */
-static inline bool clock_has_cta(const Clock *clock, uint32_t cta, uint32_t epoch) {
+static inline bool clock_has_cta(const ThreadsClock *clock, uint32_t cta, uint32_t epoch) {
     if (!clock)
         return false;
     const CtaLeaf *leaf = cta != clock->home && clock->remote ? clock->remote->leaves[cta / CTA_LEAF] : NULL;
@@ -110,18 +113,18 @@ static inline bool clock_has_cta(const Clock *clock, uint32_t cta, uint32_t epoc
 }
 /* Whether its launch has ended for who has the clock: it is known up to EPOCH_ENDED. */
 #define EPOCH_ENDED UINT32_MAX
-bool threads_clock_ended(const Clock *clock, uint32_t cta);
+bool threads_clock_ended(const ThreadsClock *clock, uint32_t cta);
 /* A clock that knows that of those CTAs, and nothing else. */
-Clock *threads_clock_of_ended(Threads *threads, uint32_t first_cta, uint32_t ctas);
+ThreadsClock *threads_clock_of_ended(Threads *threads, uint32_t first_cta, uint32_t ctas);
 /* The clock of a bridge as one of its own, valid while `clock` is; false: there is none. */
-bool threads_bridge(const Clock *clock, uint64_t key, Clock *bridge);
+bool threads_bridge(const ThreadsClock *clock, uint64_t key, ThreadsClock *bridge);
 
 /* ---- Releases: what an acquire of an object or a location may learn ---- */
 
 typedef struct Release {
     uint32_t cta; /* of the first operation of the pattern */
     uint32_t level;
-    Clock *clock;
+    ThreadsClock *clock;
 } Release;
 /* Of many: more are put behind those that are there, which others have, too. One CTA and level may be there twice. */
 typedef struct ReleaseRow {
@@ -132,7 +135,7 @@ typedef struct Releases { /* sorted by CTA and level, if there is no row */
     uint32_t references, count, capacity;
     uint32_t one_cta;   /* UINT32_MAX: they are from several */
     uint32_t min_level; /* of all */
-    Clock *all;         /* of all of them */
+    ThreadsClock *all;  /* of all of them */
     ReleaseRow *row;    /* of which the first `count` are these; NULL: they are here */
     Release items[];
 } Releases;
@@ -143,20 +146,20 @@ static inline const Release *releases_items(const Releases *releases) {
 Releases *threads_releases_share(Releases *releases);
 void threads_releases_drop(Threads *threads, Releases *releases);
 /* These take the clock's reference; change *releases. */
-void threads_releases_add(Threads *threads, Releases **releases, uint32_t cta, uint32_t level, Clock *clock);
+void threads_releases_add(Threads *threads, Releases **releases, uint32_t cta, uint32_t level, ThreadsClock *clock);
 void threads_releases_join(Threads *threads, Releases **releases, const Releases *more);
 /* Lanes of the clock's owner, in `cta`, acquire at that level: what they may learn; the rest goes behind KEY_LOOSE. */
-void threads_releases_acquire(Threads *threads, Releases *releases, Clock **clock, uint32_t cta, uint32_t level);
+void threads_releases_acquire(Threads *threads, Releases *releases, ThreadsClock **clock, uint32_t cta, uint32_t level);
 
 /* ---- Threads ---- */
 
 /* Lanes of a warp that know the same of others. Of itself, each knows everything. */
-typedef struct View {
+typedef struct ThreadsView {
     uint32_t lanes;
     uint32_t now; /* their epoch, from 1 */
     bool touched; /* memory, in this epoch */
-    Clock *clock;
-} View;
+    ThreadsClock *clock;
+} ThreadsView;
 
 typedef enum NoteKind {
     NOTE_RELEASED,     /* a release fence of `level`, when `clock` was known, and of itself `epoch` */
@@ -169,16 +172,16 @@ typedef struct Note {
     uint8_t kind, level;
     uint32_t lanes, epoch;
     uint64_t key;
-    Clock *clock;
+    ThreadsClock *clock;
     Releases *releases;
     uint32_t mark_cta;
-    Run mark; /* lanes 0: none */
+    HbThreadsRun mark; /* lanes 0: none */
 } Note;
 
 typedef struct Warp {
     uint32_t live;
     uint32_t count, capacity;
-    View *views;
+    ThreadsView *views;
     Note *notes;
 } Warp;
 
@@ -195,7 +198,7 @@ typedef struct Cta {
 
 /* What something knew before a wait, and behind it. */
 typedef struct Lesson {
-    Clock *from, *to;
+    ThreadsClock *from, *to;
     uint32_t cta, level;
     bool used;
 } Lesson;
@@ -222,10 +225,10 @@ typedef struct Completion {
     bool reads_only, in_order;        /* as in ThreadsDone */
     uint64_t object;                  /* of a mark */
 } Completion;
-typedef struct Part {
+typedef struct ThreadsPart {
     uint32_t lanes, epoch; /* of itself, up to this epoch */
-    Clock *clock;          /* with what each lane has of itself behind keys, if it is one lane */
-} Part;
+    ThreadsClock *clock;   /* with what each lane has of itself behind keys, if it is one lane */
+} ThreadsPart;
 /* Of one that was told of as the same: its first access. */
 typedef struct Earlier {
     struct Earlier *next;
@@ -233,18 +236,18 @@ typedef struct Earlier {
     ThreadsAccess first;
     uint64_t first_address;
 } Earlier;
-typedef struct Operation {
+typedef struct ThreadsOperation {
     uint32_t cta, warp, lanes, site, after;
     uint32_t next;               /* of its CTA */
     bool closed, marked, listed; /* listed: by its CTA */
     bool piped;
     uint32_t part_count, part_capacity;
-    Part *parts;
+    ThreadsPart *parts;
     Completion *completions;
     ThreadsAccess first; /* the first access to memory of a CTA that it made: `bytes` 0: none yet */
     uint64_t first_address;
     Earlier *earlier; /* the newest first */
-} Operation;
+} ThreadsOperation;
 
 /* ---- Shadow memory ---- */
 
@@ -252,7 +255,7 @@ enum { MOST_LOOSE = 8 };   /* pairs of loose accesses that are kept */
 enum { MOST_RACING = 64 }; /* accesses to a place that race with each other and are kept */
 
 /* An access of a warp's instruction. */
-typedef struct Record {
+typedef struct ThreadsRecord {
     uint32_t cta, warp, epoch, operation;
     uint32_t instruction; /* lanes of one know different things: then it has several records */
     uint32_t site, silent, bytes;
@@ -261,7 +264,7 @@ typedef struct Record {
     uint8_t level;
     bool stays;    /* in the lists that it was added to, of which none was found to have another one of its CTA */
     uint32_t node; /* the list that has it alone; 0: there is none */
-} Record;
+} ThreadsRecord;
 
 /* Of a record, what most accesses ask for. These are close together, and records are not: many of them are behind each
  * other in a line of the cache. Of a strong one the epoch may be an earlier one (threads_poll_again). */
@@ -292,15 +295,15 @@ typedef struct Node {
 } Node;
 
 /* Slots: node << 5 | lane; 0: none. */
-typedef struct Cell {
+typedef struct ThreadsCell {
     uint32_t writes, reads;
-} Cell;
+} ThreadsCell;
 
 /* A line that was accessed as a whole, and not otherwise: slots as those of cells, but that the lane of a cell is the
  * slot's + (bytes from the line's begin on >> shift ^ flip). LINE_ALONE: the slot is of a record, which is alone there.
  */
 enum { SHADOW_PAGE = 1024, SHADOW_LINE = 128, PAGE_LINES = SHADOW_PAGE / SHADOW_LINE, LINE_ALONE = 128 };
-typedef struct Line {
+typedef struct ThreadsLine {
     uint32_t writes, reads; /* compared and changed as one */
     union {
         struct {
@@ -310,15 +313,15 @@ typedef struct Line {
         uint32_t seats; /* all of these */
     };
     uint8_t nc_shift, nc_flip;
-} Line;
+} ThreadsLine;
 enum { CELL_SHIFT = 4 };
 typedef struct Location Location;
 typedef struct ShadowPage {
     struct ShadowPage *next, *of_cta; /* of the hash table; of the same CTA */
     uint64_t number;
-    uint8_t shift; /* a cell is 1 << shift bytes: 16 at most, fewer where accesses begin or end within such */
-    Cell *cells;   /* NULL: there are lines alone */
-    Line lines[PAGE_LINES];
+    uint8_t shift;      /* a cell is 1 << shift bytes: 16 at most, fewer where accesses begin or end within such */
+    ThreadsCell *cells; /* NULL: there are lines alone */
+    ThreadsLine lines[PAGE_LINES];
     uint32_t *nc;         /* by cell: slot of a record (record << 5 | lane) that read it as read-only; NULL: none */
     uint32_t *line_nc;    /* the same by line */
     Location **locations; /* by word, lists; NULL: none */
@@ -406,7 +409,7 @@ typedef struct Witness {
 typedef struct OwnRelease { /* a release there, for the thread's later strong writes there */
     uint32_t level;
     uint32_t next; /* of the same thread, + 1 */
-    Clock *clock;
+    ThreadsClock *clock;
 } OwnRelease;
 struct Location {
     Location *next; /* of the word */
@@ -469,8 +472,8 @@ struct Threads {
     uint32_t line_count, line_capacity;
     uint64_t included[INCLUDED_MEMO][2]; /* two versions, of which the first is known to have all of the second */
     struct EndedLaunch *ended;           /* what was asked for with threads_ended */
-    Clock *sequential;                   /* fence.sc of the widest level; by cluster, by CTA */
-    Clock **sequential_clusters, **sequential_ctas;
+    ThreadsClock *sequential;            /* fence.sc of the widest level; by cluster, by CTA */
+    ThreadsClock **sequential_clusters, **sequential_ctas;
     Arena found; /* races stay when a run begins again */
     ThreadsRace *races;
     uint32_t race_count, race_capacity;
@@ -482,8 +485,8 @@ struct Threads {
     bool acquires_at; /* a thread has made a proxy fence for an address alone */
     bool done_abroad; /* a thread of another cluster knows that an operation is over */
     uint32_t instructions;
-    bool several;              /* lanes do the instruction that is looked at */
-    struct History *histories; /* shape.history: of locations that are written strongly */
+    bool several;                /* lanes do the instruction that is looked at */
+    struct HbHistory *histories; /* shape.history: of locations that are written strongly */
     OtherWrite *others;
     uint32_t other_count, other_capacity;
     uint32_t writes; /* ... how many there were of both */
@@ -538,17 +541,17 @@ static inline Warp *threads_warp(Threads *threads, uint32_t warp) {
     return &threads_cta(threads, warp / threads->cta_warps)->warps[warp % threads->cta_warps];
 }
 /* Calls it for each view's part of the lanes; if `parts`, the view has those lanes alone then. */
-typedef void Viewed(Threads *threads, uint32_t warp, View *view, uint32_t lanes, void *context);
+typedef void Viewed(Threads *threads, uint32_t warp, ThreadsView *view, uint32_t lanes, void *context);
 void threads_views(Threads *threads, uint32_t warp, uint32_t lanes, bool parts, Viewed *each, void *context);
-View *threads_view_of(Threads *threads, uint32_t warp, uint32_t lane);
+ThreadsView *threads_view_of(Threads *threads, uint32_t warp, uint32_t lane);
 /* Views that have become alike are one. */
 void threads_views_merge(Threads *threads, Warp *warp);
-static inline void view_tick(View *view) {
+static inline void view_tick(ThreadsView *view) {
     view->now++;
     view->touched = false;
 }
 /* What the lanes of the view have to tell: what they know, and themselves. */
-Clock *threads_export(Threads *threads, uint32_t warp, const View *view, uint32_t lanes);
+ThreadsClock *threads_export(Threads *threads, uint32_t warp, const ThreadsView *view, uint32_t lanes);
 /* What fences have released of the lane of the view, into *releases; `least`: of which level at least. */
 void threads_fenced_releases(Threads *threads, uint32_t warp, uint32_t lane, uint32_t least, Releases **releases);
 Note *threads_note(Threads *threads, Warp *warp, NoteKind kind, uint32_t lanes);
@@ -559,14 +562,14 @@ uint32_t threads_own(const Warp *warp, uint32_t lane, uint64_t key);
 
 Object *threads_object(Threads *threads, uint64_t name, bool make, uint32_t cta);
 /* The mark of an object, as a run of its CTA: that so many phases are complete. */
-Run threads_mark(Threads *threads, Object *object, uint32_t phases);
+HbThreadsRun threads_mark(Threads *threads, Object *object, uint32_t phases);
 
-static inline Operation *operation_at(const Threads *threads, uint32_t index) {
+static inline ThreadsOperation *operation_at(const Threads *threads, uint32_t index) {
     return store_at(&threads->operations, index);
 }
 /* The same as store_at, of a size that the compiler knows. */
-static inline Record *record_at(const Threads *threads, uint32_t index) {
-    return (Record *)(void *)threads->records.store.chunks[index >> CHUNK_SHIFT] + (index & (CHUNK - 1));
+static inline ThreadsRecord *record_at(const Threads *threads, uint32_t index) {
+    return (ThreadsRecord *)(void *)threads->records.store.chunks[index >> CHUNK_SHIFT] + (index & (CHUNK - 1));
 }
 static inline Node *node_at(const Threads *threads, uint32_t index) {
     return (Node *)(void *)threads->nodes.store.chunks[index >> CHUNK_SHIFT] + (index & (CHUNK - 1));
@@ -579,7 +582,7 @@ static inline uint32_t node_lanes(const Node *node, uint32_t slot) {
 /* Behind the bits of its chunk. */
 static inline Stamp *stamp_at(const Threads *threads, uint32_t index) {
     char *chunk = threads->records.store.chunks[index >> CHUNK_SHIFT];
-    return (Stamp *)(void *)(chunk + (sizeof(Record) << CHUNK_SHIFT) + SWEPT_BITS) + (index & (CHUNK - 1));
+    return (Stamp *)(void *)(chunk + (sizeof(ThreadsRecord) << CHUNK_SHIFT) + SWEPT_BITS) + (index & (CHUNK - 1));
 }
 
 /* The page of an address, with cells; NULL: nothing was there. */
@@ -616,7 +619,7 @@ void threads_record_mark(Threads *threads, uint32_t record);
 
 /* Who accesses: what is known to it. */
 typedef struct Knower {
-    const Clock *clock;
+    const ThreadsClock *clock;
     uint32_t cta, warp; /* warp: of the CTA */
     uint32_t own_epoch; /* of its lane's own, up to this one */
     const Warp *notes;  /* NULL: the clock has what they say */
@@ -624,7 +627,7 @@ typedef struct Knower {
 } Knower;
 /* A CTA is over: what it has in flight; its memory. */
 void threads_operations_over(Threads *threads, uint32_t cta);
-void threads_report_exit(Threads *threads, const Operation *operation, uint32_t site, const ThreadsAccess *first,
+void threads_report_exit(Threads *threads, const ThreadsOperation *operation, uint32_t site, const ThreadsAccess *first,
                          uint64_t address);
 void threads_pages_free(Threads *threads, ShadowPage *pages);
 /* Whether the lane `by` knows that an operation has read (or written) what its `lane` does. */
@@ -633,7 +636,7 @@ bool threads_knows_operation(const Threads *threads, const Knower *knower, uint3
 /* Lanes of an operation whose part is known to be over to whichever lane of the knower. */
 uint32_t threads_operation_known(const Threads *threads, const Knower *knower, uint32_t operation, bool writes);
 /* What is known to the lanes of an operation when it begins: the part of `lane`. */
-const Part *threads_operation_part(const Operation *operation, uint32_t lane);
+const ThreadsPart *threads_operation_part(const ThreadsOperation *operation, uint32_t lane);
 /* Frees those that nothing refers to. */
 void threads_operations_sweep(Threads *threads);
 
@@ -647,7 +650,7 @@ typedef struct Observed {
 Location *threads_location(Threads *threads, uint64_t address, uint32_t element, bool make);
 Observed threads_observe(Threads *threads, uint32_t record, uint32_t lane, uint64_t address);
 /* Whether two strong accesses are morally strong: scopes, proxies, sizes. */
-bool threads_morally_strong(const Threads *threads, const Record *one, const Record *other);
+bool threads_morally_strong(const Threads *threads, const ThreadsRecord *one, const ThreadsRecord *other);
 /* ... and after: its own write, and what it has observed, is known there. */
 void threads_observed(Threads *threads, uint32_t record, uint32_t lane, uint64_t address, const Observed *observed);
 /* What a thread has read is noted, if to read it again is nothing new while nothing writes there; and it is read again.
@@ -669,7 +672,7 @@ bool threads_chain_observed(const Threads *threads, const Knower *knower, uint32
 void threads_history_other(Threads *threads, uint64_t address, uint64_t bytes);
 void threads_history_strong(Threads *threads, uint32_t index, uint32_t lane, uint64_t address, const Location *at);
 /* What a read observes whose write was chosen. False: none was. */
-bool threads_history_observe(Threads *threads, const Record *reads, uint32_t lane, uint64_t address,
+bool threads_history_observe(Threads *threads, const ThreadsRecord *reads, uint32_t lane, uint64_t address,
                              Observed *observed);
 
 #endif

@@ -2,14 +2,14 @@
 #include "engine/hb/threads_attempt.h"
 
 /* Whether the lane would be known if what the bridge has counted. */
-static bool known_behind(const Attempt *attempt, uint64_t key, const Record *earlier, uint32_t lane) {
-    Clock bridge;
+static bool known_behind(const Attempt *attempt, uint64_t key, const ThreadsRecord *earlier, uint32_t lane) {
+    ThreadsClock bridge;
     return threads_bridge(attempt->knower.clock, key, &bridge) &&
            threads_clock_known(&bridge, earlier->cta, earlier->warp, earlier->epoch) >> lane & 1;
 }
 
 /* Whether they are in base causality order: proxies do not count. */
-static bool before_by_clock(const Attempt *attempt, const Record *earlier, uint32_t lane, uint32_t by) {
+static bool before_by_clock(const Attempt *attempt, const ThreadsRecord *earlier, uint32_t lane, uint32_t by) {
     if (earlier->operation)
         return threads_knows_operation(attempt->threads, &attempt->knower, earlier->operation, lane,
                                        earlier->kind != THREADS_READ, by);
@@ -18,18 +18,19 @@ static bool before_by_clock(const Attempt *attempt, const Record *earlier, uint3
 }
 
 /* Whether who issued this operation knows the earlier access by now: then it is the operation that is not over. */
-static bool issuer_knows(const Attempt *attempt, const Record *earlier, uint32_t lane, uint32_t by) {
+static bool issuer_knows(const Attempt *attempt, const ThreadsRecord *earlier, uint32_t lane, uint32_t by) {
     Threads *threads = attempt->threads;
     if (!attempt->knower.operation || earlier->operation || !threads->ctas[attempt->knower.cta])
         return false;
     if (attempt_same_warp(attempt, earlier) && lane == by)
         return true;
-    const View *view = threads_view_of(threads, attempt->knower.cta * threads->cta_warps + attempt->knower.warp, by);
+    const ThreadsView *view =
+        threads_view_of(threads, attempt->knower.cta * threads->cta_warps + attempt->knower.warp, by);
     return view && threads_clock_known(view->clock, earlier->cta, earlier->warp, earlier->epoch) >> lane & 1;
 }
 
 static ThreadsReason reason_of(const Attempt *attempt, uint32_t index, uint32_t lane, uint32_t by) {
-    const Record *earlier = record_at(attempt->threads, index), *record = attempt->record;
+    const ThreadsRecord *earlier = record_at(attempt->threads, index), *record = attempt->record;
     if (earlier->instruction == record->instruction && !record->operation)
         return THREADS_SAME_INSTRUCTION;
     if (attempt_needs_fence(attempt, earlier) && before_by_clock(attempt, earlier, lane, by))
@@ -46,10 +47,10 @@ static ThreadsReason reason_of(const Attempt *attempt, uint32_t index, uint32_t 
     return attempt_same_warp(attempt, earlier) && !record->operation ? THREADS_SAME_WARP : THREADS_UNORDERED;
 }
 
-static bool was_waited_for(const Attempt *attempt, const Record *earlier, uint32_t lane) {
+static bool was_waited_for(const Attempt *attempt, const ThreadsRecord *earlier, uint32_t lane) {
     if (!earlier->operation)
         return false;
-    const Operation *operation = operation_at(attempt->threads, earlier->operation);
+    const ThreadsOperation *operation = operation_at(attempt->threads, earlier->operation);
     for (const Completion *done = operation->completions; done; done = done->next)
         if (done->part >> lane & 1 && !done->object && !done->in_order &&
             !(done->reads_only && earlier->kind != THREADS_READ))
@@ -62,25 +63,25 @@ static uint32_t words_of(const ShadowPage *page) {
     return page->shift > 2 ? 1U << (page->shift - 2) : 1;
 }
 
-static void note_told(Attempt *attempt, uint32_t race, uint32_t times) {
-    for (uint32_t i = attempt->told_count; i-- > 0;)
-        if (attempt->told[i].race == race) {
-            attempt->told[i].times += times;
+static void note_reported(Attempt *attempt, uint32_t race, uint32_t times) {
+    for (uint32_t i = attempt->reported_count; i-- > 0;)
+        if (attempt->reported[i].race == race) {
+            attempt->reported[i].times += times;
             return;
         }
-    if (attempt->told_count < MOST_TOLD)
-        attempt->told[attempt->told_count++] = (Told){race, times};
+    if (attempt->reported_count < MOST_REPORTED)
+        attempt->reported[attempt->reported_count++] = (Reported){race, times};
     else
         attempt->steady = false;
 }
 
 void attempt_again(Attempt *attempt, uint32_t race, uint32_t times) {
     attempt->threads->races[race].times += (uint64_t)times * words_of(attempt->page);
-    note_told(attempt, race, times);
+    note_reported(attempt, race, times);
 }
 
 uint32_t attempt_report(Attempt *attempt, uint32_t index, uint32_t lane, uint32_t by, ThreadsReason reason) {
-    const Record *earlier = record_at(attempt->threads, index), *record = attempt->record;
+    const ThreadsRecord *earlier = record_at(attempt->threads, index), *record = attempt->record;
     bool silent = record->kind != THREADS_READ ? record->silent >> by & 1 : earlier->silent >> lane & 1;
     uint32_t shift = attempt->page->shift;
     ThreadsRace race = {
@@ -92,9 +93,9 @@ uint32_t attempt_report(Attempt *attempt, uint32_t index, uint32_t lane, uint32_
         .same_value = silent,
         .waited = was_waited_for(attempt, earlier, lane),
     };
-    uint32_t told = threads_tell(attempt->threads, &race, words_of(attempt->page));
-    note_told(attempt, told, 1);
-    return told;
+    uint32_t reported = threads_report(attempt->threads, &race, words_of(attempt->page));
+    note_reported(attempt, reported, 1);
+    return reported;
 }
 
 /* Whether something before, in the generic proxy, has observed the strong write. */
@@ -106,7 +107,7 @@ static bool was_observed(const Attempt *attempt, uint32_t index, uint32_t lane, 
     uint64_t keys[4];
     uint32_t count = attempt_keys_at(attempt->address, attempt->record->proxy, keys);
     for (uint32_t i = 0; i < count; i++) {
-        Clock bridge;
+        ThreadsClock bridge;
         Knower behind = *knower;
         behind.clock = threads_bridge(knower->clock, keys[i], &bridge) ? &bridge : NULL;
         behind.own_epoch = knower->notes ? threads_own(knower->notes, by, keys[i]) : 0;
@@ -118,8 +119,8 @@ static bool was_observed(const Attempt *attempt, uint32_t index, uint32_t lane, 
 
 /* Other lanes of an earlier operation that are the same race as this one: they are over, too, and it is the fence that
  * is missing. */
-static uint32_t told_alike(const Attempt *attempt, uint32_t index, uint32_t lane) {
-    const Record *earlier = record_at(attempt->threads, index);
+static uint32_t reported_alike(const Attempt *attempt, uint32_t index, uint32_t lane) {
+    const ThreadsRecord *earlier = record_at(attempt->threads, index);
     if (attempt->knower.notes || attempt->knower.operation == earlier->operation ||
         !attempt_needs_fence(attempt, earlier))
         return 0;
@@ -132,21 +133,21 @@ static uint32_t told_alike(const Attempt *attempt, uint32_t index, uint32_t lane
 /* The race of two accesses, of which the earlier one is an operation's: lanes of that are told one after the other. */
 static void report_operation(Attempt *attempt, uint32_t index, uint32_t lane, uint32_t by) {
     Asked *asked = attempt_asked(attempt, index, by);
-    if (asked->told >> lane & 1 && !attempt->threads->shape.by_word) {
+    if (asked->reported >> lane & 1 && !attempt->threads->shape.by_word) {
         attempt_again(attempt, asked->race, 1);
         return;
     }
     uint32_t race = attempt_report(attempt, index, lane, by, reason_of(attempt, index, lane, by));
-    if (asked->told && asked->race != race)
+    if (asked->reported && asked->race != race)
         return;
     asked->race = race;
-    asked->told |= 1U << lane | told_alike(attempt, index, lane);
+    asked->reported |= 1U << lane | reported_alike(attempt, index, lane);
 }
 
 /* Two that are morally strong by being volatile, and not ordered. What changes nothing is no pair. */
 static void keep_loose(Attempt *attempt, uint32_t index, uint32_t lane, uint32_t by) {
     Threads *threads = attempt->threads;
-    const Record *earlier = record_at(threads, index), *record = attempt->record;
+    const ThreadsRecord *earlier = record_at(threads, index), *record = attempt->record;
     bool silent = record->kind != THREADS_READ ? record->silent >> by & 1 : earlier->silent >> lane & 1;
     if (silent || threads->loose_count == MOST_LOOSE)
         return;
@@ -168,8 +169,8 @@ static void keep_loose(Attempt *attempt, uint32_t index, uint32_t lane, uint32_t
     };
 }
 
-bool attempt_is_settled(const Attempt *attempt, const Record *earlier) {
-    const Record *record = attempt->record;
+bool attempt_is_settled(const Attempt *attempt, const ThreadsRecord *earlier) {
+    const ThreadsRecord *record = attempt->record;
     if (record->loose && earlier->loose && attempt->threads->loose_count < MOST_LOOSE)
         return false;
     return record->order != THREADS_WEAK && threads_morally_strong(attempt->threads, earlier, record) &&
@@ -179,7 +180,7 @@ bool attempt_is_settled(const Attempt *attempt, const Record *earlier) {
 
 uint32_t attempt_judge(Attempt *attempt, uint32_t index, uint32_t lanes) {
     Threads *threads = attempt->threads;
-    const Record *earlier = record_at(threads, index), *record = attempt->record;
+    const ThreadsRecord *earlier = record_at(threads, index), *record = attempt->record;
     bool strong = threads_morally_strong(threads, earlier, record), weak = earlier->order == THREADS_WEAK;
     uint32_t found = 0;
     attempt->steady &= weak; /* who has observed it depends on the address */

@@ -5,10 +5,10 @@
 typedef struct EndedLaunch {
     struct EndedLaunch *next;
     uint32_t first_cta, ctas;
-    Clock *clock;
+    ThreadsClock *clock;
 } EndedLaunch;
 
-static const Clock *clock_of(Threads *threads, uint32_t first_cta, uint32_t ctas) {
+static const ThreadsClock *clock_of(Threads *threads, uint32_t first_cta, uint32_t ctas) {
     EndedLaunch *ended = threads->ended;
     while (ended && (ended->first_cta != first_cta || ended->ctas != ctas))
         ended = ended->next;
@@ -23,7 +23,7 @@ static const Clock *clock_of(Threads *threads, uint32_t first_cta, uint32_t ctas
     return ended->clock;
 }
 
-static void learn(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
+static void learn(Threads *threads, uint32_t number, ThreadsView *view, uint32_t lanes, void *context) {
     (void)lanes;
     threads_clock_join(threads, &view->clock, number / threads->cta_warps, context);
     view_tick(view);

@@ -5,7 +5,7 @@
 /* Whether a record is before this: whichever lane does it, or, if lanes are at the same places as they were, as each
  * lane's own. */
 static bool record_before(Attempt *attempt, uint32_t index, bool same) {
-    const Record *record = record_at(attempt->threads, index);
+    const ThreadsRecord *record = record_at(attempt->threads, index);
     if (!record->operation && !attempt_needs_fence(attempt, record) &&
         ((same && attempt_same_warp(attempt, record) && record->epoch <= attempt->knower.own_epoch) ||
          clock_has_cta(attempt->knower.clock, record->cta, record->epoch)))
@@ -29,16 +29,16 @@ static bool all_before(Attempt *attempt, uint32_t slot, uint8_t shift, bool same
 }
 
 /* Whether the one who has read it is a warp of which nothing is known: it stays, and this is placed in front. */
-static bool joins_another(Attempt *attempt, const Line *line) {
+static bool joins_another(Attempt *attempt, const ThreadsLine *line) {
     if (!(line->read_shift & LINE_ALONE))
         return false;
-    const Record *record = record_at(attempt->threads, line->reads >> 5);
+    const ThreadsRecord *record = record_at(attempt->threads, line->reads >> 5);
     return !record->operation && !attempt_same_warp(attempt, record) &&
            !attempt_over_lanes(attempt, line->reads >> 5, record);
 }
 
 /* Among those who have read it before; false: it has to be done cell by cell. */
-static bool join_readers(Attempt *attempt, Line *line, const Seats *seats, bool *any_lane) {
+static bool join_readers(Attempt *attempt, ThreadsLine *line, const Seats *seats, bool *any_lane) {
     if (!seats_are(seats, line->reads, line->read_shift, line->read_flip))
         return false;
     bool another = joins_another(attempt, line);
@@ -67,7 +67,7 @@ static inline uint32_t slot_moved(uint32_t slot, uint32_t moved) {
 }
 
 /* Whether the line is as the last one was: then it becomes what that has. */
-static inline bool line_again(const LineStep *step, Line *line, const Seats *seats) {
+static inline bool line_again(const LineStep *step, ThreadsLine *line, const Seats *seats) {
     uint32_t moved = seats->lane - step->lane;
     if (!step->used || step->from.seats != line->seats || step->shift != seats->shift || step->flip != seats->flip ||
         (moved && !step->any_lane))
@@ -82,12 +82,13 @@ static inline bool line_again(const LineStep *step, Line *line, const Seats *sea
     return true;
 }
 
-static void line_done(Attempt *attempt, const Line *from, const Line *to, const Seats *seats, bool any_lane) {
+static void line_done(Attempt *attempt, const ThreadsLine *from, const ThreadsLine *to, const Seats *seats,
+                      bool any_lane) {
     attempt->line = (LineStep){*from, *to, (uint8_t)seats->lane, seats->shift, seats->flip, any_lane, true};
 }
 
 static bool read_line(Attempt *attempt, ShadowPage *page, uint32_t at, const Seats *seats) {
-    Line *line = &page->lines[at], from = *line;
+    ThreadsLine *line = &page->lines[at], from = *line;
     bool nc = attempt->record->read_only, any_lane = true;
     if (nc ? line->writes != 0
            : !all_before(attempt, line->writes, line->write_shift,
@@ -113,7 +114,7 @@ static bool read_line(Attempt *attempt, ShadowPage *page, uint32_t at, const Sea
 }
 
 static bool write_line(Attempt *attempt, ShadowPage *page, uint32_t at, const Seats *seats) {
-    Line *line = &page->lines[at], from = *line;
+    ThreadsLine *line = &page->lines[at], from = *line;
     if ((page->line_nc && page->line_nc[at]) ||
         !all_before(attempt, line->writes, line->write_shift,
                     seats_are(seats, line->writes, line->write_shift, line->write_flip)) ||

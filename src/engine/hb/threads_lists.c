@@ -31,7 +31,7 @@ bool attempt_is_clear(Attempt *attempt, uint32_t slot) {
 /* Whether what stays of lanes of an earlier access of the list is nothing where that is before a later one, because the
  * later one stands for it: whatever races with it races with that. A write that changes nothing does not stand for
  * one that has changed the bytes: that race may be graver. */
-static bool stands_for(const Threads *threads, const Record *later, uint32_t by, const Record *earlier,
+static bool stands_for(const Threads *threads, const ThreadsRecord *later, uint32_t by, const ThreadsRecord *earlier,
                        uint32_t lanes) {
     if (later->silent & by && lanes & ~earlier->silent)
         return false;
@@ -50,7 +50,7 @@ static uint32_t put_first(Attempt *attempt, uint32_t slot, uint32_t pruned) {
 }
 
 bool attempt_is_any_lane(Attempt *attempt, const Node *node) {
-    const Record *record = record_at(attempt->threads, node->record);
+    const ThreadsRecord *record = record_at(attempt->threads, node->record);
     uint32_t over = attempt_over_lanes(attempt, node->record, record);
     uint32_t lanes = record->operation ? operation_at(attempt->threads, record->operation)->lanes : UINT32_MAX;
     if (over == UINT32_MAX)
@@ -62,11 +62,11 @@ bool attempt_is_any_lane(Attempt *attempt, const Node *node) {
 }
 
 bool attempt_is_there(const Attempt *attempt, uint32_t slot, bool *any_lane) {
-    const Record *record = attempt->record;
+    const ThreadsRecord *record = attempt->record;
     uint32_t left = attempt_is_foreign(attempt, slot) ? 0 : LOOKED_AT;
     for (uint32_t index = slot >> 5; index && left--; index = node_at(attempt->threads, index)->next) {
         const Node *node = node_at(attempt->threads, index);
-        const Record *other = record_at(attempt->threads, node->record);
+        const ThreadsRecord *other = record_at(attempt->threads, node->record);
         if (other->warp != record->warp || other->cta != record->cta || other->epoch != record->epoch ||
             other->order != THREADS_WEAK || other->proxy != record->proxy || other->operation != record->operation)
             continue;
@@ -104,12 +104,12 @@ static uint32_t without_repeated(Threads *threads, uint32_t slot, uint32_t *node
     uint32_t *newest = gsan_pool_take(&threads->pool, seats * sizeof *newest);
     for (uint32_t i = 0; i < count; i++) {
         const Node *node = node_at(threads, nodes[i]), *later = NULL;
-        Record *record = record_at(threads, node->record);
+        ThreadsRecord *record = record_at(threads, node->record);
         uint32_t lanes = node_lanes(node, slot);
         uint32_t seat = (uint32_t)hashed((uint64_t)record->cta << 32 ^ record->warp << 24 ^ lanes) & (seats - 1);
         for (; newest[seat]; seat = (seat + 1) & (seats - 1)) {
             later = node_at(threads, newest[seat]);
-            const Record *other = record_at(threads, later->record);
+            const ThreadsRecord *other = record_at(threads, later->record);
             if (other->cta == record->cta && other->warp == record->warp && node_lanes(later, slot) == lanes)
                 break;
         }

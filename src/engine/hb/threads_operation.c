@@ -2,21 +2,22 @@
 #include "engine/hb/threads_internal.h"
 
 typedef struct Issue {
-    Operation *operation;
+    ThreadsOperation *operation;
     uint32_t capacity;
     bool keyed; /* lanes have something behind keys of their own */
 } Issue;
 
-static void put_part(Threads *threads, Issue *issue, uint32_t lanes, uint32_t epoch, Clock *clock) {
-    Operation *operation = issue->operation;
+static void put_part(Threads *threads, Issue *issue, uint32_t lanes, uint32_t epoch, ThreadsClock *clock) {
+    ThreadsOperation *operation = issue->operation;
     if (!operation->parts) { /* most have one */
-        operation->parts = POOL_NEW(&threads->pool, Part);
+        operation->parts = POOL_NEW(&threads->pool, ThreadsPart);
         issue->capacity = 1;
     }
-    *THREADS_PUSH(threads, operation->parts, operation->part_count, issue->capacity) = (Part){lanes, epoch, clock};
+    *THREADS_PUSH(threads, operation->parts, operation->part_count, issue->capacity) =
+        (ThreadsPart){lanes, epoch, clock};
 }
 
-static void issue_each(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
+static void issue_each(Threads *threads, uint32_t number, ThreadsView *view, uint32_t lanes, void *context) {
     Issue *issue = context;
     if (!issue->keyed && lanes & (lanes - 1))
         put_part(threads, issue, lanes, view->now, threads_clock_share(view->clock));
@@ -26,24 +27,24 @@ static void issue_each(Threads *threads, uint32_t number, View *view, uint32_t l
     view_tick(view);
 }
 
-static void issue_together(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
-    Part *part = context;
-    Clock *told = threads_export(threads, number, view, lanes);
-    threads_clock_join(threads, &part->clock, number / threads->cta_warps, told);
-    threads_clock_drop(threads, told);
+static void issue_together(Threads *threads, uint32_t number, ThreadsView *view, uint32_t lanes, void *context) {
+    ThreadsPart *part = context;
+    ThreadsClock *reported = threads_export(threads, number, view, lanes);
+    threads_clock_join(threads, &part->clock, number / threads->cta_warps, reported);
+    threads_clock_drop(threads, reported);
     view_tick(view);
 }
 
 /* What is before an operation is before one that comes after it. */
-static void take_over(Threads *threads, Operation *operation, const Operation *earlier) {
+static void take_over(Threads *threads, ThreadsOperation *operation, const ThreadsOperation *earlier) {
     for (uint32_t i = 0; i < operation->part_count; i++)
         for (uint32_t j = 0; j < earlier->part_count; j++) {
-            const Part *from = &earlier->parts[j];
-            Clock **to = &operation->parts[i].clock;
+            const ThreadsPart *from = &earlier->parts[j];
+            ThreadsClock **to = &operation->parts[i].clock;
             if (from->clock)
                 threads_clock_join(threads, to, operation->cta, from->clock);
             threads_clock_raise(threads, to, operation->cta, earlier->cta,
-                                (Run){earlier->warp, from->lanes, from->epoch});
+                                (HbThreadsRun){earlier->warp, from->lanes, from->epoch});
         }
 }
 
@@ -53,8 +54,8 @@ uint32_t threads_issue(Threads *threads, uint32_t number, uint32_t lanes, bool t
     Cta *cta = threads_cta(threads, number / threads->cta_warps);
     Warp *warp = threads_warp(threads, number);
     uint32_t index = store_take(threads, &threads->operations);
-    Operation *operation = operation_at(threads, index);
-    *operation = (Operation){
+    ThreadsOperation *operation = operation_at(threads, index);
+    *operation = (ThreadsOperation){
         .cta = number / threads->cta_warps,
         .warp = number % threads->cta_warps,
         .lanes = lanes,
@@ -68,7 +69,7 @@ uint32_t threads_issue(Threads *threads, uint32_t number, uint32_t lanes, bool t
     for (const Note *note = warp->notes; note; note = note->next)
         issue.keyed |= note->kind == NOTE_OWN && note->lanes & lanes;
     if (together) {
-        Part part = {.lanes = lanes};
+        ThreadsPart part = {.lanes = lanes};
         threads_views(threads, number, lanes, true, issue_together, &part);
         put_part(threads, &issue, lanes, 0, part.clock);
     } else {
@@ -83,7 +84,7 @@ uint32_t threads_issue(Threads *threads, uint32_t number, uint32_t lanes, bool t
 
 void threads_issue_again(Threads *threads, uint32_t index, uint32_t site) {
     ENTER(threads);
-    Operation *operation = operation_at(threads, index);
+    ThreadsOperation *operation = operation_at(threads, index);
     Earlier *earlier = POOL_NEW(&threads->pool, Earlier);
     *earlier = (Earlier){operation->earlier, operation->site, operation->first, operation->first_address};
     operation->earlier = earlier;
@@ -91,7 +92,7 @@ void threads_issue_again(Threads *threads, uint32_t index, uint32_t site) {
     operation->site = site;
 }
 
-const Part *threads_operation_part(const Operation *operation, uint32_t lane) {
+const ThreadsPart *threads_operation_part(const ThreadsOperation *operation, uint32_t lane) {
     for (uint32_t i = 0; i < operation->part_count; i++)
         if (operation->parts[i].lanes >> lane & 1)
             return &operation->parts[i];
@@ -101,7 +102,7 @@ const Part *threads_operation_part(const Operation *operation, uint32_t lane) {
 /* Those that it comes after are over, too: it began when they were. */
 static void complete(Threads *threads, uint32_t index, Completion done) {
     while (index) {
-        Operation *operation = operation_at(threads, index);
+        ThreadsOperation *operation = operation_at(threads, index);
         for (const Completion *other = operation->completions; other; other = other->next)
             if (other->cta == done.cta && other->warp == done.warp && other->lanes == done.lanes &&
                 other->epoch == done.epoch && other->part == done.part && other->own == done.own &&
@@ -123,7 +124,7 @@ typedef struct Done {
     bool own;
 } Done;
 
-static void put_done(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
+static void put_done(Threads *threads, uint32_t number, ThreadsView *view, uint32_t lanes, void *context) {
     const Done *done = context;
     complete(threads, done->operation,
              (Completion){
@@ -148,7 +149,7 @@ void threads_done_by(Threads *threads, uint32_t operation, ThreadsDone done, uin
                      uint32_t lanes) {
     ENTER(threads);
     Object *object = threads_object(threads, name, true, cta);
-    Run mark = threads_mark(threads, object, object->flips + 1);
+    HbThreadsRun mark = threads_mark(threads, object, object->flips + 1);
     complete(threads, operation,
              (Completion){
                  .cta = object->cta,
@@ -161,11 +162,11 @@ void threads_done_by(Threads *threads, uint32_t operation, ThreadsDone done, uin
              });
 }
 
-void threads_done_tells(Threads *threads, uint32_t index, uint64_t name, uint32_t cta, uint32_t lanes,
-                        ThreadsScope scope) {
+void threads_done_reports(Threads *threads, uint32_t index, uint64_t name, uint32_t cta, uint32_t lanes,
+                          ThreadsScope scope) {
     ENTER(threads);
     Object *object = threads_object(threads, name, true, cta);
-    const Operation *operation = operation_at(threads, index);
+    const ThreadsOperation *operation = operation_at(threads, index);
     for (uint32_t i = 0; i < operation->part_count; i++)
         if (operation->parts[i].lanes & lanes && operation->parts[i].clock)
             threads_releases_add(threads, &object->collecting, operation->cta, level_of(scope),
@@ -236,7 +237,7 @@ uint32_t threads_operation_known(const Threads *threads, const Knower *knower, u
 
 /* Whether something has waited for all of it, as far as it touches memory of CTAs. */
 /* ... of which this is the first access that it made to memory of a CTA. */
-static bool is_over(Threads *threads, const Operation *operation, const ThreadsAccess *first) {
+static bool is_over(Threads *threads, const ThreadsOperation *operation, const ThreadsAccess *first) {
     uint32_t left = operation->lanes;
     for (const Completion *done = operation->completions; done; done = done->next) {
         if (done->in_order || (done->reads_only && first->kind != THREADS_READ))
@@ -248,7 +249,7 @@ static bool is_over(Threads *threads, const Operation *operation, const ThreadsA
     return first->bytes == 0 || left == 0;
 }
 
-static bool finished(Threads *threads, const Operation *operation) {
+static bool finished(Threads *threads, const ThreadsOperation *operation) {
     for (const Earlier *one = operation->earlier; one; one = one->next)
         if (!is_over(threads, operation, &one->first))
             return false;
@@ -257,7 +258,7 @@ static bool finished(Threads *threads, const Operation *operation) {
 
 void threads_operations_over(Threads *threads, uint32_t cta) {
     for (uint32_t index = threads->ctas[cta]->operations, next; index; index = next) {
-        Operation *operation = operation_at(threads, index);
+        ThreadsOperation *operation = operation_at(threads, index);
         next = operation->next;
         operation->next = 0;
         operation->listed = false;
@@ -270,10 +271,10 @@ void threads_operations_over(Threads *threads, uint32_t cta) {
 }
 
 static void operation_free(Threads *threads, uint32_t index) {
-    Operation *operation = operation_at(threads, index);
+    ThreadsOperation *operation = operation_at(threads, index);
     for (uint32_t i = 0; i < operation->part_count; i++)
         threads_clock_drop(threads, operation->parts[i].clock);
-    gsan_pool_give(&threads->pool, operation->parts, operation->part_capacity * sizeof(Part));
+    gsan_pool_give(&threads->pool, operation->parts, operation->part_capacity * sizeof(ThreadsPart));
     while (operation->completions) {
         Completion *done = operation->completions;
         operation->completions = done->next;
@@ -292,7 +293,7 @@ static void lists_sweep(Threads *threads) {
     for (uint32_t i = 0; i < threads->shape.ctas; i++) {
         uint32_t *at = threads->ctas[i] ? &threads->ctas[i]->operations : NULL;
         while (at && *at) {
-            Operation *operation = operation_at(threads, *at);
+            ThreadsOperation *operation = operation_at(threads, *at);
             if (operation->closed && !operation->marked && finished(threads, operation)) {
                 *at = operation->next;
                 operation->listed = false;
@@ -306,7 +307,7 @@ static void lists_sweep(Threads *threads) {
 void threads_operations_sweep(Threads *threads) {
     /* One that another comes after is needed as long as that is. */
     for (uint32_t i = threads->operations.next; i-- > 1;) {
-        const Operation *operation = operation_at(threads, i);
+        const ThreadsOperation *operation = operation_at(threads, i);
         if (operation->lanes && (operation->marked || !operation->closed))
             for (uint32_t after = operation->after; after && !operation_at(threads, after)->marked;
                  after = operation_at(threads, after)->after)
@@ -314,7 +315,7 @@ void threads_operations_sweep(Threads *threads) {
     }
     lists_sweep(threads);
     for (uint32_t i = 1; i < threads->operations.next; i++) {
-        Operation *operation = operation_at(threads, i);
+        ThreadsOperation *operation = operation_at(threads, i);
         if (operation->lanes && operation->closed && !operation->marked && !operation->listed)
             operation_free(threads, i);
         operation->marked = false;

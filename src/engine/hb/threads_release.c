@@ -137,12 +137,12 @@ static void put_behind(Threads *threads, Releases *releases, Release item) {
     releases->count++;
 }
 
-void threads_releases_add(Threads *threads, Releases **releases, uint32_t cta, uint32_t level, Clock *clock) {
+void threads_releases_add(Threads *threads, Releases **releases, uint32_t cta, uint32_t level, ThreadsClock *clock) {
     enum { FEW = 8 };
     own(threads, releases);
     Releases *to = *releases;
     if (to->all && to->one_cta != cta && to->all->home != NO_HOME) {
-        Clock *all = NULL;
+        ThreadsClock *all = NULL;
         threads_clock_join(threads, &all, NO_HOME, to->all);
         threads_clock_drop(threads, to->all);
         to->all = all;
@@ -165,7 +165,8 @@ void threads_releases_join(Threads *threads, Releases **releases, const Releases
                              threads_clock_share(releases_items(more)[i].clock));
 }
 
-void threads_releases_acquire(Threads *threads, Releases *releases, Clock **clock, uint32_t cta, uint32_t level) {
+void threads_releases_acquire(Threads *threads, Releases *releases, ThreadsClock **clock, uint32_t cta,
+                              uint32_t level) {
     if (!releases || releases->count == 0)
         return;
     if (releases->one_cta == cta || (level >= LEVEL_GPU && releases->min_level >= LEVEL_GPU)) {

@@ -86,7 +86,7 @@ static uint8_t largest_shift(const Threads *threads) {
 /* What its lines say, cell by cell: no cell has two lanes of an access. */
 static void make_cells(Threads *threads, ShadowPage *page, uint8_t shift) {
     for (uint32_t i = 0; i < PAGE_LINES; i++) {
-        Line *line = &page->lines[i];
+        ThreadsLine *line = &page->lines[i];
         threads_line_settle(threads, &line->writes, &line->write_shift);
         threads_line_settle(threads, &line->reads, &line->read_shift);
         shift = least_shift(line->writes, line->write_shift, shift);
@@ -95,14 +95,14 @@ static void make_cells(Threads *threads, ShadowPage *page, uint8_t shift) {
     }
     page->shift = shift;
     uint32_t count = cell_count(page);
-    Cell *cells = gsan_pool_take(&threads->pool, count * sizeof(Cell));
+    ThreadsCell *cells = gsan_pool_take(&threads->pool, count * sizeof(ThreadsCell));
     if (page->line_nc)
         page->nc = gsan_pool_take(&threads->pool, count * sizeof *page->nc);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t at = (i << shift) / SHADOW_LINE, byte = (i << shift) % SHADOW_LINE;
-        const Line *line = &page->lines[at];
-        cells[i] = (Cell){slot_at(line->writes, line->write_shift, line->write_flip, byte),
-                          slot_at(line->reads, line->read_shift, line->read_flip, byte)};
+        const ThreadsLine *line = &page->lines[at];
+        cells[i] = (ThreadsCell){slot_at(line->writes, line->write_shift, line->write_flip, byte),
+                                 slot_at(line->reads, line->read_shift, line->read_flip, byte)};
         if (page->nc)
             page->nc[i] = slot_at(page->line_nc[at], line->nc_shift, line->nc_flip, byte);
     }
@@ -123,10 +123,10 @@ ShadowPage *threads_page(Threads *threads, uint64_t address) {
 
 static void split(Threads *threads, ShadowPage *page, uint8_t shift) {
     uint32_t old = cell_count(page), times = 1U << (page->shift - shift);
-    Cell *cells = gsan_pool_take(&threads->pool, (size_t)old * times * sizeof(Cell));
+    ThreadsCell *cells = gsan_pool_take(&threads->pool, (size_t)old * times * sizeof(ThreadsCell));
     for (uint32_t i = 0; i < old * times; i++)
         cells[i] = page->cells[i / times];
-    gsan_pool_give(&threads->pool, page->cells, old * sizeof(Cell));
+    gsan_pool_give(&threads->pool, page->cells, old * sizeof(ThreadsCell));
     page->cells = cells;
     if (page->nc) {
         uint32_t *nc = gsan_pool_take(&threads->pool, (size_t)old * times * sizeof *nc);
@@ -166,7 +166,7 @@ static void page_free(Threads *threads, ShadowPage *page) {
     if (threads->latest[hashed(page->number) % LATEST_PAGES].page == page)
         threads->latest[hashed(page->number) % LATEST_PAGES].page = NULL;
     locations_drop(threads, page);
-    gsan_pool_give(&threads->pool, page->cells, cell_count(page) * sizeof(Cell));
+    gsan_pool_give(&threads->pool, page->cells, cell_count(page) * sizeof(ThreadsCell));
     gsan_pool_give(&threads->pool, page->nc, cell_count(page) * sizeof(uint32_t));
     gsan_pool_give(&threads->pool, page->line_nc, PAGE_LINES * sizeof(uint32_t));
     gsan_pool_give(&threads->pool, page, sizeof *page);
@@ -211,7 +211,7 @@ static uint32_t node_new(Threads *threads, uint32_t of, NodeLanes lanes, uint32_
                          uint32_t chain) {
     uint32_t index = swept_take(threads, &threads->nodes);
     Node *node = node_at(threads, index);
-    const Record *record = record_at(threads, of);
+    const ThreadsRecord *record = record_at(threads, of);
     bool generic = record->proxy == THREADS_GENERIC && !record->operation;
     bool strong = generic && record->order != THREADS_WEAK;
     node->record = of;
@@ -286,7 +286,7 @@ uint32_t threads_node_first(Threads *threads, uint32_t record, NodeLanes lanes, 
 void threads_record_mark(Threads *threads, uint32_t index) {
     if (!index || !swept_mark(&threads->records, index))
         return;
-    const Record *record = record_at(threads, index);
+    const ThreadsRecord *record = record_at(threads, index);
     if (record->operation)
         operation_at(threads, record->operation)->marked = true;
 }
@@ -308,21 +308,21 @@ static void mark_slot(Threads *threads, uint32_t slot, uint8_t shift) {
 
 /* Lines and cells side by side have the same, as a rule. */
 static void mark_page(Threads *threads, const ShadowPage *page) {
-    Cell last = {0};
+    ThreadsCell last = {0};
     uint32_t last_seats = 0;
     for (uint32_t i = 0; !page->cells && i < PAGE_LINES; i++) {
-        const Line *line = &page->lines[i];
+        const ThreadsLine *line = &page->lines[i];
         bool alike = line->seats == last_seats;
         if (!alike || line->writes >> 5 != last.writes >> 5)
             mark_slot(threads, line->writes, line->write_shift);
         if (!alike || line->reads >> 5 != last.reads >> 5)
             mark_slot(threads, line->reads, line->read_shift);
-        last = (Cell){line->writes, line->reads};
+        last = (ThreadsCell){line->writes, line->reads};
         last_seats = line->seats;
         if (page->line_nc)
             threads_record_mark(threads, page->line_nc[i] >> 5);
     }
-    last = (Cell){0};
+    last = (ThreadsCell){0};
     for (uint32_t i = 0; page->cells && i < cell_count(page); i++) {
         if (page->cells[i].writes != last.writes)
             mark_list(threads, page->cells[i].writes);
@@ -381,7 +381,7 @@ static void records_sweep(Threads *threads) {
     for (uint32_t at = 0; at < threads->records.store.next; at += 64)
         for (uint64_t rest = *swept_bits(&threads->records, at) & (at ? UINT64_MAX : ~UINT64_C(1)); rest;
              rest &= rest - 1) {
-            Record *record = record_at(threads, at + (uint32_t)__builtin_ctzll(rest));
+            ThreadsRecord *record = record_at(threads, at + (uint32_t)__builtin_ctzll(rest));
             if (record->node && !is_marked(&threads->nodes, record->node))
                 record->node = 0;
         }

@@ -41,7 +41,7 @@ void threads_location_mark(Threads *threads, const Location *location) {
         threads_record_mark(threads, location->older[i].record);
 }
 
-bool threads_morally_strong(const Threads *threads, const Record *one, const Record *other) {
+bool threads_morally_strong(const Threads *threads, const ThreadsRecord *one, const ThreadsRecord *other) {
     return one->order != THREADS_WEAK && other->order != THREADS_WEAK && one->proxy == other->proxy &&
            one->element == other->element && level_has(threads, one->level, one->cta, other->cta) &&
            level_has(threads, other->level, other->cta, one->cta);
@@ -182,7 +182,7 @@ static bool knows_witness(const Threads *threads, const Knower *knower, uint32_t
 
 bool threads_was_observed(Threads *threads, const Knower *knower, uint32_t by, uint32_t record, uint32_t lane,
                           uint64_t address) {
-    const Record *write = record_at(threads, record);
+    const ThreadsRecord *write = record_at(threads, record);
     if (write->operation || write->order == THREADS_WEAK || write->kind == THREADS_READ)
         return false;
     const Location *location =
@@ -233,14 +233,14 @@ static bool is_newest(Threads *threads, uint64_t address, uint32_t bytes, uint32
 
 Observed threads_observe(Threads *threads, uint32_t record, uint32_t lane, uint64_t address) {
     Observed observed = {0};
-    const Record *reads = record_at(threads, record);
+    const ThreadsRecord *reads = record_at(threads, record);
     if (threads->shape.history && threads_history_observe(threads, reads, lane, address, &observed))
         return observed;
     const Location *location = threads_location(threads, address, reads->element, false);
     if (!location || !location->record ||
         !is_newest(threads, address, reads->element, location->record, location->lane))
         return observed;
-    const Record *write = record_at(threads, location->record);
+    const ThreadsRecord *write = record_at(threads, location->record);
     bool own = !write->operation && !reads->operation && write->cta == reads->cta && write->warp == reads->warp &&
                location->lane == lane;
     if (!threads_morally_strong(threads, write, reads) && !own) {
@@ -257,7 +257,7 @@ Observed threads_observe(Threads *threads, uint32_t record, uint32_t lane, uint6
     return observed;
 }
 
-static void own_release(Threads *threads, Location *location, Witness *witness, uint32_t level, Clock *clock) {
+static void own_release(Threads *threads, Location *location, Witness *witness, uint32_t level, ThreadsClock *clock) {
     for (uint32_t i = witness->own; i; i = location->own[i - 1].next) {
         OwnRelease *own = &location->own[i - 1];
         if (own->level != level)
@@ -272,7 +272,7 @@ static void own_release(Threads *threads, Location *location, Witness *witness, 
 }
 
 /* The release patterns that end in this write, of the thread whose witness it is. */
-static void put_releases(Threads *threads, Location *location, const Record *record, Witness *witness) {
+static void put_releases(Threads *threads, Location *location, const ThreadsRecord *record, Witness *witness) {
     uint32_t warp = witness->warp, lane = witness->lane;
     bool releases = record->order == THREADS_RELEASE || record->order == THREADS_ACQ_REL;
     for (uint32_t i = witness->own; i; i = location->own[i - 1].next)
@@ -282,13 +282,13 @@ static void put_releases(Threads *threads, Location *location, const Record *rec
     threads_fenced_releases(threads, warp, lane, LEVEL_CTA, &location->releases);
     if (!releases)
         return;
-    Clock *clock = threads_export(threads, warp, threads_view_of(threads, warp, lane), 1U << lane);
+    ThreadsClock *clock = threads_export(threads, warp, threads_view_of(threads, warp, lane), 1U << lane);
     own_release(threads, location, witness, record->level, threads_clock_share(clock));
     threads_releases_add(threads, &location->releases, record->cta, record->level, clock);
 }
 
 void threads_observed(Threads *threads, uint32_t index, uint32_t lane, uint64_t address, const Observed *observed) {
-    const Record *record = record_at(threads, index);
+    const ThreadsRecord *record = record_at(threads, index);
     bool writes = record->kind != THREADS_READ;
     if (!writes && !observed->any)
         return;
@@ -334,7 +334,7 @@ void threads_observed(Threads *threads, uint32_t index, uint32_t lane, uint64_t 
 /* ---- Polls ---- */
 
 void threads_poll(Threads *threads, uint32_t index, uint32_t lane, uint64_t address, uint32_t writes) {
-    const Record *record = record_at(threads, index);
+    const ThreadsRecord *record = record_at(threads, index);
     const Location *location = threads_location(threads, address, record->element, false);
     Witness *witness = location ? witness_find(location, record->cta * threads->cta_warps + record->warp, lane) : NULL;
     if (!witness)
@@ -355,11 +355,11 @@ bool threads_poll_again(Threads *threads, uint32_t warp, uint32_t lane, const Th
         access->bytes != 1U << page->shift ||
         page->cells[address % SHADOW_PAGE >> page->shift].writes != witness->poll.writes)
         return false;
-    Record *record = record_at(threads, witness->poll.record);
+    ThreadsRecord *record = record_at(threads, witness->poll.record);
     if (!record->stays || record->site != access->site || record->order != access->order ||
         record->scope != access->scope || record->gives != access->gives || record->loose != access->loose)
         return false;
-    View *view = threads_view_of(threads, warp, lane);
+    ThreadsView *view = threads_view_of(threads, warp, lane);
     view->touched = true;
     record->epoch = view->now;
     record->instruction = threads->instructions;

@@ -3,13 +3,13 @@
 
 #include <string.h>
 
-typedef struct Room {
+typedef struct GsanPoolRoom {
     unsigned list;
     size_t size; /* rounded up to what its list holds */
-} Room;
+} GsanPoolRoom;
 
-static Room large_room(size_t size) {
-    Room room = {POOL_STEPS, (size_t)POOL_STEP * POOL_STEPS * 2};
+static GsanPoolRoom large_room(size_t size) {
+    GsanPoolRoom room = {POOL_STEPS, (size_t)POOL_STEP * POOL_STEPS * 2};
     while (room.size < size && room.list < POOL_CLASSES - 1) {
         room.list++;
         room.size *= 2;
@@ -17,15 +17,15 @@ static Room large_room(size_t size) {
     return room;
 }
 
-static inline Room room_of(size_t size) {
+static inline GsanPoolRoom room_of(size_t size) {
     if (size > (size_t)POOL_STEP * POOL_STEPS)
         return large_room(size);
     size_t steps = size ? (size + POOL_STEP - 1) / POOL_STEP : 1;
-    return (Room){(unsigned)steps - 1, steps * POOL_STEP};
+    return (GsanPoolRoom){(unsigned)steps - 1, steps * POOL_STEP};
 }
 
 void *gsan_pool_take(Pool *pool, size_t size) {
-    Room room = room_of(size);
+    GsanPoolRoom room = room_of(size);
     void *memory = pool->free[room.list];
     if (memory) {
         memcpy(&pool->free[room.list], memory, sizeof(void *));
@@ -40,7 +40,7 @@ void *gsan_pool_take(Pool *pool, size_t size) {
 void gsan_pool_give(Pool *pool, void *memory, size_t size) {
     if (!memory)
         return;
-    Room room = room_of(size);
+    GsanPoolRoom room = room_of(size);
     memcpy(memory, &pool->free[room.list], sizeof(void *));
     pool->free[room.list] = memory;
     pool->used -= room.size;

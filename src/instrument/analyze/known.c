@@ -4,40 +4,41 @@
 
 /* The instruction that gives a value, of two operands or three, of which the first is all of the value's register;
  * NULL: there is none. */
-static const PtxOperand *operands_of(const Look *look, uint32_t value, uint32_t *count, const PtxForm **form) {
-    const FlowValue *of = &look->flow.values[value];
+static const PtxOperand *operands_of(const FunctionAnalysis *analysis, uint32_t value, uint32_t *count,
+                                     const PtxForm **form) {
+    const FlowValue *of = &analysis->flow.values[value];
     if (of->kind != VALUE_RESULT || of->before != PTX_NONE)
         return NULL;
-    *form = look_form(look, of->instruction);
-    const PtxOperand *operands = ptx_operands(look->module, look_statement(look, of->instruction), count);
+    *form = look_form(analysis, of->instruction);
+    const PtxOperand *operands = ptx_operands(analysis->module, look_statement(analysis, of->instruction), count);
     bool whole = *count >= 2 && operands[0].kind == PTX_REGISTER && operands[0].part == PTX_WHOLE;
     return whole ? operands : NULL;
 }
 
-static uint32_t value_of(const Look *look, const PtxOperand *operand) {
+static uint32_t value_of(const FunctionAnalysis *analysis, const PtxOperand *operand) {
     bool whole = operand->kind == PTX_REGISTER && operand->part == PTX_WHOLE && !operand->negated;
-    return whole ? flow_value(&look->flow, (uint32_t)(operand - look->module->operands)) : PTX_NONE;
+    return whole ? flow_value(&analysis->flow, (uint32_t)(operand - analysis->module->operands)) : PTX_NONE;
 }
 
 /* What a value is a copy of; NULL: of nothing. */
-static const PtxOperand *moved(const Look *look, uint32_t value) {
+static const PtxOperand *moved(const FunctionAnalysis *analysis, uint32_t value) {
     uint32_t count = 0;
     const PtxForm *form;
-    const PtxOperand *operands = value == PTX_NONE ? NULL : operands_of(look, value, &count, &form);
+    const PtxOperand *operands = value == PTX_NONE ? NULL : operands_of(analysis, value, &count, &form);
     return operands && count == 2 && form->evaluator == PTX_EVALUATE_MOV ? &operands[1] : NULL;
 }
 
 /* The variable whose address a value is: of shared memory, or a parameter by its generic address. */
-static bool know_address(const Look *look, uint32_t value, PtxSum *sum, SitePlaced *placed) {
-    const PtxModule *module = look->module;
-    const PtxOperand *from = moved(look, value);
+static bool know_address(const FunctionAnalysis *analysis, uint32_t value, PtxSum *sum, SitePlaced *placed) {
+    const PtxModule *module = analysis->module;
+    const PtxOperand *from = moved(analysis, value);
     uint32_t count = 0;
     const PtxForm *form;
-    const PtxOperand *operands = operands_of(look, value, &count, &form);
+    const PtxOperand *operands = operands_of(analysis, value, &count, &form);
     bool generic =
         operands && count == 2 && form->evaluator == PTX_EVALUATE_CVTA && ptx_form_has(form->text, STR("param"));
     if (generic)
-        from = moved(look, value_of(look, &operands[1]));
+        from = moved(analysis, value_of(analysis, &operands[1]));
     if (!from || from->kind != PTX_VARIABLE || placed->address != PTX_NONE)
         return false;
     const PtxVariable *variable = &module->variables[from->a];
@@ -49,17 +50,17 @@ static bool know_address(const Look *look, uint32_t value, PtxSum *sum, SitePlac
 }
 
 /* The CTA's place in the grid, or a multiple of it. */
-static bool know_cta(const Look *look, uint32_t value, SitePlaced *placed) {
+static bool know_cta(const FunctionAnalysis *analysis, uint32_t value, SitePlaced *placed) {
     uint32_t count = 0, factor = 1;
     const PtxForm *form;
-    const PtxOperand *operands = operands_of(look, value, &count, &form), *from = moved(look, value);
+    const PtxOperand *operands = operands_of(analysis, value, &count, &form), *from = moved(analysis, value);
     if (operands && count == 3 && operands[2].kind == PTX_INTEGER) {
         bool shifts = form->evaluator == PTX_EVALUATE_SHL && operands[2].bits < 32;
         bool multiplies = form->evaluator == PTX_EVALUATE_MUL && ptx_form_has(form->text, STR("lo"));
-        if (look->values.forms[value].width != 32 || (!shifts && !multiplies))
+        if (analysis->values.forms[value].width != 32 || (!shifts && !multiplies))
             return false;
         factor = shifts ? UINT32_C(1) << operands[2].bits : (uint32_t)operands[2].bits;
-        from = moved(look, value_of(look, &operands[1]));
+        from = moved(analysis, value_of(analysis, &operands[1]));
     }
     if (!from || from->kind != PTX_SPECIAL || !str_is(str_of(ptx_special_at(from->a)->name), "%ctaid") ||
         from->part < PTX_X || from->part > PTX_Z)
@@ -69,32 +70,32 @@ static bool know_cta(const Look *look, uint32_t value, SitePlaced *placed) {
 }
 
 /* A number in each warp, by the numbers of its threads. */
-static bool know_warp(const Look *look, uint32_t value, SitePlaced *placed, Arena *arena) {
-    const Form *form = &look->values.forms[value];
-    const PtxBlockShape *shape = &look->values.shape;
-    if (placed->of_warp || form->assumes || !form_based_on_constant(form) || !look_full(look) ||
-        !form_is_uniform(look->values.tables, form))
+static bool know_warp(const FunctionAnalysis *analysis, uint32_t value, SitePlaced *placed, Arena *arena) {
+    const Form *form = &analysis->values.forms[value];
+    const PtxBlockShape *shape = &analysis->values.shape;
+    if (placed->of_warp || form->assumes || !form_based_on_constant(form) || !look_full(analysis) ||
+        !form_is_uniform(analysis->values.tables, form))
         return false;
     placed->warps = shape->x * shape->y * shape->z / RECORD_LANES;
     uint64_t *of_warp = ARENA_ARRAY(arena, uint64_t, placed->warps);
     for (uint32_t i = 0; i < placed->warps; i++)
-        of_warp[i] = (form->ones + form_offset(&look->values, form, i * RECORD_LANES)) & form_mask(form->width);
+        of_warp[i] = (form->ones + form_offset(&analysis->values, form, i * RECORD_LANES)) & form_mask(form->width);
     placed->of_warp = of_warp;
     return true;
 }
 
 /* Addresses in shared memory are the same in all CTAs, but for the rank in their upper bits, from sm_90 on; before that
  * it is not known where the first one is. */
-const SitePlaced *know_roots(const Look *look, PtxSum *sum, Arena *arena) {
+const SitePlaced *know_roots(const FunctionAnalysis *analysis, PtxSum *sum, Arena *arena) {
     SitePlaced placed = {.address = PTX_NONE};
     unsigned kept = 0, count = sum->root_count;
-    bool named = look->module->capability >= 90;
-    if (!look->module->functions[look->function].entry)
+    bool named = analysis->module->capability >= 90;
+    if (!analysis->module->functions[analysis->function].entry)
         return NULL;
     for (unsigned i = 0; i < count; i++) {
         uint32_t root = sum->roots[i];
-        if ((!named || !know_address(look, root, sum, &placed)) &&
-            (sum->width != 32 || !know_cta(look, root, &placed)) && !know_warp(look, root, &placed, arena))
+        if ((!named || !know_address(analysis, root, sum, &placed)) &&
+            (sum->width != 32 || !know_cta(analysis, root, &placed)) && !know_warp(analysis, root, &placed, arena))
             sum->roots[kept++] = root;
     }
     sum->root_count = (uint8_t)kept;

@@ -7,20 +7,20 @@
 
 enum { MOST_TAKEN = 12, MOST_IN_PLACE = 64 };
 
-void write_tag(Code *code) {
+void write_tag(InstrumentCode *code) {
     code_say(code, "and.b32 ~tag, ~t4, 0x%x", ~record_word(0, 15, RECORD_SITES - 1));
 }
 
-static void write_chunk_body(Code *code) {
+static void write_chunk_body(InstrumentCode *code) {
     write_refill_alone(code, 0);
 }
 
-static void write_small_body(Code *code) {
+static void write_small_body(InstrumentCode *code) {
     write_tag(code);
     write_lane_body(code, false);
 }
 
-static void write_large_body(Code *code) {
+static void write_large_body(InstrumentCode *code) {
     write_tag(code);
     write_lane_body(code, true);
 }
@@ -30,7 +30,7 @@ typedef struct BodyRow {
     const char *name;
     const char *takes[MOST_TAKEN]; /* parameters: type and register */
     bool counts;
-    void (*write)(Code *code);
+    void (*write)(InstrumentCode *code);
 } BodyRow;
 #define GROUP_TAKES "b64 ~ptr", "b64 ~launch", "b32 ~t4", "b32 ~count", "b32 ~mask", "b32 ~limit"
 #define LANE_TAKES \
@@ -48,7 +48,7 @@ static const BodyRow rows[BODY_COUNT] = {
 enum { GIVES_COUNT = 8, GIVES_BYTES = 16 };
 
 /* How many values are recorded where a part of a warp may come: in place each is some 40 instructions. */
-static uint32_t values_apart(const Plan *plan) {
+static uint32_t values_apart(const InstrumentPlan *plan) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < plan->count; i++)
         count += plan->steps[i].how == STEP_APART ? plan->steps[i].site->part_count + 1U : 0;
@@ -57,13 +57,14 @@ static uint32_t values_apart(const Plan *plan) {
 
 /* Kernels run faster with code in place. In kernels with calls ptxas serializes wgmmas, and where a thread's registers
  * are counted, it saves some on a stack. */
-bool bodies_fit(const Plan *plan) {
-    const Look *look = plan->look;
+bool bodies_fit(const InstrumentPlan *plan) {
+    const FunctionAnalysis *analysis = plan->analysis;
     PtxEffect effects[PTX_EFFECTS_MOST];
     if (values_apart(plan) <= MOST_IN_PLACE)
         return false;
-    for (uint32_t i = 0; i < look->flow.instruction_count; i++) {
-        unsigned count = look_acts(look, i) ? ptx_effects_of(look->module, look_statement(look, i), effects) : 0;
+    for (uint32_t i = 0; i < analysis->flow.instruction_count; i++) {
+        unsigned count =
+            look_acts(analysis, i) ? ptx_effects_of(analysis->module, look_statement(analysis, i), effects) : 0;
         for (unsigned k = 0; k < count; k++)
             if (effects[k].effect.verb == EFFECT_REGISTERS || effects[k].effect.verb == EFFECT_FENCE_REGISTERS)
                 return false;
@@ -71,7 +72,7 @@ bool bodies_fit(const Plan *plan) {
     return true;
 }
 
-void write_body_call(Code *code, Body body, const char *format, ...) {
+void write_body_call(InstrumentCode *code, Body body, const char *format, ...) {
     Text taken = {0};
     va_list arguments;
     va_start(arguments, format);
@@ -90,12 +91,12 @@ void write_body_call(Code *code, Body body, const char *format, ...) {
     code->bodies[body] = true;
 }
 
-void write_chunk_call(Code *code) {
+void write_chunk_call(InstrumentCode *code) {
     write_launch(code, "~e0");
     write_body_call(code, BODY_CHUNK, "~ptr, ~e0, ~tag, ~count");
 }
 
-void write_body_room(Code *code, const char *predicate) {
+void write_body_room(InstrumentCode *code, const char *predicate) {
     code_say(code, "cvt.u32.u64 ~t1, ~ptr");
     code_say(code, "and.b32 ~t1, ~t1, %u", code->chunk - 1);
     code_say(code, "setp.gt%s.u32 ~p2, ~t1, ~limit%s%s", *predicate ? ".and" : "", *predicate ? ", " : "", predicate);
@@ -104,7 +105,7 @@ void write_body_room(Code *code, const char *predicate) {
     cold_end(code, cold);
 }
 
-static void write_body(Code *code, const BodyRow *row, Text *to) {
+static void write_body(InstrumentCode *code, const BodyRow *row, Text *to) {
     if (row->counts)
         text_addf(to, ".func (.param .align 8 .b8 weir_gives[%u]) %s(", GIVES_BYTES, row->name);
     else
@@ -129,7 +130,8 @@ void write_bodies(PtxEdits *edits, bool *bodies, uint32_t chunk, uint32_t *label
     for (unsigned i = 0; i < BODY_COUNT; i++)
         bodies[BODY_CHUNK] |= bodies[i];
     for (unsigned i = 0; i < BODY_COUNT; i++) {
-        Code code = {.edits = edits, .chunk = chunk, .labels = labels, .prefix = prefix, .body = true, .inner = true};
+        InstrumentCode code = {
+            .edits = edits, .chunk = chunk, .labels = labels, .prefix = prefix, .body = true, .inner = true};
         code.bodies = bodies;
         code.to = &code.text;
         if (bodies[i])

@@ -232,12 +232,12 @@ void calls_edit_declarations(PtxEdits *edits, const Calls *calls) {
 
 /* ---- Code -------------------------------------------------------------------------------------------------- */
 
-void write_launch(Code *code, const char *to) {
-    bool entry = !code->body && code->look->module->functions[code->look->function].entry;
+void write_launch(InstrumentCode *code, const char *to) {
+    bool entry = !code->body && code->analysis->module->functions[code->analysis->function].entry;
     code_say(code, entry ? "ld.param.b64 %s, [weir_launch]" : "mov.b64 %s, ~launch", to);
 }
 
-void write_state_start(Code *code) {
+void write_state_start(InstrumentCode *code) {
     code_say(code, "ld.param.b64 ~state, [weir_state]");
     code_say(code, "ld.b64 ~launch, [~state+%u]", STATE_LAUNCH);
     code_say(code, "ld.b32 ~tag, [~state+%u]", STATE_TAG);
@@ -245,17 +245,17 @@ void write_state_start(Code *code) {
     write_state_back(code);
 }
 
-void write_state(Code *code) {
+void write_state(InstrumentCode *code) {
     code_say(code, "st.b64 [~state+%u], ~ptr", STATE_PTR);
     code_say(code, "st.b32 [~state+%u], ~count", STATE_COUNT);
 }
 
-void write_state_back(Code *code) {
+void write_state_back(InstrumentCode *code) {
     code_say(code, "ld.b64 ~ptr, [~state+%u]", STATE_PTR);
     code_say(code, "ld.b32 ~count, [~state+%u]", STATE_COUNT);
 }
 
-void write_state_made(Code *code) {
+void write_state_made(InstrumentCode *code) {
     code_say(code, ".local .align 16 .b8 weir_state[%u]", STATE_BYTES);
     code_say(code, "mov.u64 ~state, weir_state");
     code_say(code, "cvta.local.u64 ~state, ~state");
@@ -265,8 +265,8 @@ void write_state_made(Code *code) {
 }
 
 /* The call, with one more argument. */
-static void write_call(Code *code, uint32_t index) {
-    const PtxModule *module = code->look->module;
+static void write_call(InstrumentCode *code, uint32_t index) {
+    const PtxModule *module = code->analysis->module;
     const PtxStatement *statement = &module->statements[index];
     uint32_t count, callee = callee_of(module, statement);
     const PtxOperand *operands = ptx_operands(module, statement, &count);
@@ -297,25 +297,25 @@ static void write_call(Code *code, uint32_t index) {
 }
 
 /* What the call has to leave room for. */
-static uint32_t needs_behind(const Code *code, uint32_t statement) {
-    const PtxFlow *flow = &code->look->flow;
+static uint32_t needs_behind(const InstrumentCode *code, uint32_t statement) {
+    const PtxFlow *flow = &code->analysis->flow;
     for (uint32_t i = 0; i < flow->instruction_count; i++)
         if (flow->instructions[i] == statement)
             return code->plan->call_needs[i];
     return 0;
 }
 
-void write_calls(Code *code) {
-    const PtxFunction *function = &code->look->module->functions[code->look->function];
+void write_calls(InstrumentCode *code) {
+    const PtxFunction *function = &code->analysis->module->functions[code->analysis->function];
     for (uint32_t i = function->begin; i < function->end; i++) {
-        const PtxStatement *statement = &code->look->module->statements[i];
+        const PtxStatement *statement = &code->analysis->module->statements[i];
         bool returns = !function->entry && statement->kind == PTX_INSTRUCTION &&
-                       code->look->module->forms[statement->what].evaluator == PTX_EVALUATE_RETURN;
+                       code->analysis->module->forms[statement->what].evaluator == PTX_EVALUATE_RETURN;
         if (returns) {
             write_state(code);
             code_put(code, i, false);
         }
-        if (!call_hands(code->look->calls, i))
+        if (!call_hands(code->analysis->calls, i))
             continue;
         code_stand(code, i);
         write_state(code);

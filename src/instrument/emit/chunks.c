@@ -9,8 +9,8 @@ static uint32_t head_word(RecordKind kind, uint32_t site) {
     return record_word(0, kind, site);
 }
 
-void write_warp(Code *code) {
-    const PtxBlockShape *shape = code->body || !code->look->shaped ? NULL : &code->look->values.shape;
+void write_warp(InstrumentCode *code) {
+    const PtxBlockShape *shape = code->body || !code->analysis->shaped ? NULL : &code->analysis->values.shape;
     code_say(code, "mov.u32 ~r0, %%ctaid.z");
     code_say(code, "mov.u32 ~r1, %%nctaid.y");
     code_say(code, "mov.u32 ~r2, %%ctaid.y");
@@ -39,8 +39,8 @@ void write_warp(Code *code) {
     code_say(code, "mad.lo.u32 ~r3, ~r2, ~r0, ~r3");
 }
 
-void write_unit(Code *code, const char *leader, uint32_t offset, uint32_t word, const char *mask, const char *lo,
-                const char *hi) {
+void write_unit(InstrumentCode *code, const char *leader, uint32_t offset, uint32_t word, const char *mask,
+                const char *lo, const char *hi) {
     code_say(code, "or.b32 ~word, ~tag, 0x%x", word);
     code_say(code, "@%s st.global.v4.b32 [~ptr+%u], {~word, %s, %s, %s}", leader, offset * RECORD_UNIT, mask, lo, hi);
 }
@@ -48,10 +48,10 @@ void write_unit(Code *code, const char *leader, uint32_t offset, uint32_t word, 
 /* ---- The start --------------------------------------------------------------------------------------------- */
 
 /* Where variables are. */
-static void write_variables(Code *code) {
-    const PtxModule *module = code->look->module;
-    uint32_t variables[RECORD_VARIABLES], count = instrument_shared(module, code->look->function, variables);
-    uint32_t globals[RECORD_GLOBALS], global_count = instrument_globals(module, code->look->function, globals);
+static void write_variables(InstrumentCode *code) {
+    const PtxModule *module = code->analysis->module;
+    uint32_t variables[RECORD_VARIABLES], count = instrument_shared(module, code->analysis->function, variables);
+    uint32_t globals[RECORD_GLOBALS], global_count = instrument_globals(module, code->analysis->function, globals);
     for (uint32_t i = 0; i < count; i++) {
         Str name = ptx_name(module, module->variables[variables[i]].name);
         code_say(code, "mov.u32 ~r1, %.*s", (int)name.size, name.data);
@@ -67,8 +67,8 @@ static void write_variables(Code *code) {
 
 /* The generic addresses of shared and local memory, and of parameters, by the first warp of the grid; those that some
  * address may be in. */
-static void write_windows(Code *code) {
-    const PtxFunction *function = &code->look->module->functions[code->look->function];
+static void write_windows(InstrumentCode *code) {
+    const PtxFunction *function = &code->analysis->module->functions[code->analysis->function];
     code_say(code, "setp.eq.and.u32 ~q1, ~r3, 0, ~lead");
     if (code->plan->windows) {
         code_say(code, "mov.b64 ~e1, 0");
@@ -80,7 +80,7 @@ static void write_windows(Code *code) {
     write_variables(code);
     if (!code->plan->parameters || !function->parameter_count)
         return;
-    Str name = ptx_name(code->look->module, code->look->module->variables[function->parameters].name);
+    Str name = ptx_name(code->analysis->module, code->analysis->module->variables[function->parameters].name);
     code_say(code, "mov.b64 ~e1, %.*s", (int)name.size, name.data);
     code_say(code, "cvta.param.u64 ~e1, ~e1");
     code_say(code, "@~q1 st.global.b64 [~e0+%u], ~e1", OF(param_window));
@@ -88,7 +88,7 @@ static void write_windows(Code *code) {
 
 /* The warp's first chunk (RecordSample). CTAs that are not recorded write to a chunk that is not read, or nothing, if
  * lane 0 is all that writes. */
-static void write_sample(Code *code) {
+static void write_sample(InstrumentCode *code) {
     code_say(code, "ld.global.v4.b32 {~r0, ~r1, ~r2, ~r4}, [~e0+%u]", OF(sample));
     code_say(code, "mul.wide.u32 ~e2, ~r3, ~r0");
     code_say(code, "shr.u64 ~e2, ~e2, ~r1");
@@ -124,12 +124,12 @@ static void write_sample(Code *code) {
     }
 }
 
-void write_prologue(Code *code) {
+void write_prologue(InstrumentCode *code) {
     if (code->plan->called) {
         write_state_start(code);
         return;
     }
-    const PtxBlockShape *shape = &code->look->values.shape;
+    const PtxBlockShape *shape = &code->analysis->values.shape;
     uint64_t threads = (uint64_t)shape->x * shape->y * shape->z;
     write_launch(code, "~e0");
     code_say(code, "ld.global.v2.b64 {~ptr, ~e1}, [~e0+%u]", OF(first));
@@ -137,7 +137,7 @@ void write_prologue(Code *code) {
     code_say(code, "ld.global.b32 ~tag, [~e0+%u]", OF(tag));
     write_sample(code);
     code_say(code, "mov.b32 ~zero, 0");
-    if (code->look->shaped && threads % RECORD_LANES == 0)
+    if (code->analysis->shaped && threads % RECORD_LANES == 0)
         code_say(code, "mov.b32 ~full, -1");
     else
         code_say(code, "activemask.b32 ~full");
@@ -149,7 +149,7 @@ void write_prologue(Code *code) {
         write_state_made(code);
 }
 
-void write_dropped(Code *code, const char *predicate, const char *launch, const char *free, unsigned what) {
+void write_dropped(InstrumentCode *code, const char *predicate, const char *launch, const char *free, unsigned what) {
     code_say(code, "mov.b32 %s, 1", free);
     code_say(code, "@%s st.global.b8 [%s+%u], %s", predicate, launch, OF(dropped) + (unsigned)__builtin_ctz(what) / 8,
              free);
@@ -161,7 +161,7 @@ void write_dropped(Code *code, const char *predicate, const char *launch, const 
  * dozen instructions of an add that several lanes may make at once; there are less than 2^31 chunks. CTAs that are not
  * recorded have no leader: they stay where nothing looks, which is the chunk behind the last; and so does who
  * finds that there is none left, and names that one. Of whom the new chunk is, the old one says. */
-static void write_refill_together(Code *code, uint32_t offset) {
+static void write_refill_together(InstrumentCode *code, uint32_t offset) {
     bool lone = code->plan->lone;
     const char *leads = lone ? "" : "@~lead ";
     write_launch(code, "~e0");
@@ -184,7 +184,7 @@ static void write_refill_together(Code *code, uint32_t offset) {
 
 /* For a lane that leads, which may have had none before. Where there is none left, the old one says so by the number
  * behind the last; if there is no old one, the launch is marked. */
-void write_refill_alone(Code *code, uint32_t offset) {
+void write_refill_alone(InstrumentCode *code, uint32_t offset) {
     write_launch(code, "~e0");
     code_say(code, "ld.global.b64 ~e1, [~e0+%u]", OF(more));
     code_say(code, "ld.global.b32 ~r0, [~e0+%u]", OF(more_count));
@@ -213,7 +213,7 @@ void write_refill_alone(Code *code, uint32_t offset) {
 }
 
 /* The same, by a call. */
-static void write_refill_call(Code *code, uint32_t offset) {
+static void write_refill_call(InstrumentCode *code, uint32_t offset) {
     if (offset)
         code_say(code, "add.s64 ~ptr, ~ptr, %u", offset * RECORD_UNIT);
     write_chunk_call(code);
@@ -221,14 +221,14 @@ static void write_refill_call(Code *code, uint32_t offset) {
         code_say(code, "sub.s64 ~ptr, ~ptr, %u", offset * RECORD_UNIT);
 }
 
-void write_refill(Code *code, uint32_t offset) {
+void write_refill(InstrumentCode *code, uint32_t offset) {
     if (code->plan->together)
         write_refill_together(code, offset);
     else
         (code->bodies ? write_refill_call : write_refill_alone)(code, offset);
 }
 
-void write_room(Code *code, uint32_t units) {
+void write_room(InstrumentCode *code, uint32_t units) {
     bool all = code->plan->together && !code->plan->lone;
     code_say(code, "cvt.u32.u64 ~t0, ~ptr");
     code_say(code, "and.b32 ~t0, ~t0, %u", code->chunk - 1);

@@ -18,7 +18,7 @@ static bool is_name_char(char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
 }
 
-static Str body_register(Code *code, Str name) {
+static Str body_register(InstrumentCode *code, Str name) {
     Text text = {0};
     text_addf(&text, "%%%.*s", (int)name.size, name.data);
     Str kept = {arena_copy(&code->edits->arena, text.data, text.size), text.size};
@@ -27,26 +27,26 @@ static Str body_register(Code *code, Str name) {
 }
 
 /* The register of that name, which is declared when it is first used. */
-static Str register_named(Code *code, Str name) {
+static Str register_named(InstrumentCode *code, Str name) {
     for (unsigned i = 0; i < CODE_REGISTER_COUNT; i++) {
         if (!str_equal(name, names[i]))
             continue;
         if (!code->names[i].size)
-            code->names[i] =
-                code->body ? body_register(code, name) : ptx_edit_register(code->edits, code->look->function, types[i]);
+            code->names[i] = code->body ? body_register(code, name)
+                                        : ptx_edit_register(code->edits, code->analysis->function, types[i]);
         return code->names[i];
     }
     return name;
 }
 
-void code_declare(const Code *code, Text *to) {
+void code_declare(const InstrumentCode *code, Text *to) {
     for (unsigned i = 0; i < CODE_REGISTER_COUNT; i++)
         if (code->names[i].size)
             text_addf(to, "\t.reg %s %.*s;\n", types[i], (int)code->names[i].size, code->names[i].data);
 }
 
 /* Copies a line, with ~names replaced. */
-static void expand(Code *code, Str line) {
+static void expand(InstrumentCode *code, Str line) {
     for (size_t i = 0; i < line.size; i++) {
         if (line.data[i] != '~') {
             text_char(code->to, line.data[i]);
@@ -65,12 +65,12 @@ static void expand(Code *code, Str line) {
     }
 }
 
-static void begin_line(Code *code) {
+static void begin_line(InstrumentCode *code) {
     if (code->to->size)
         text_str(code->to, STR("\n\t"));
 }
 
-void code_say(Code *code, const char *format, ...) {
+void code_say(InstrumentCode *code, const char *format, ...) {
     Text line = {0};
     va_list arguments;
     va_start(arguments, format);
@@ -82,27 +82,27 @@ void code_say(Code *code, const char *format, ...) {
     text_free(&line);
 }
 
-uint32_t new_label(Code *code) {
+uint32_t new_label(InstrumentCode *code) {
     return (*code->labels)++;
 }
 
-void code_label(Code *code, uint32_t label) {
+void code_label(InstrumentCode *code, uint32_t label) {
     begin_line(code);
     text_str(code->to, code->prefix);
     text_addf(code->to, "%u:", label);
 }
 
-void code_close(Code *code) {
+void code_close(InstrumentCode *code) {
     begin_line(code);
     text_char(code->to, '}');
 }
 
-void code_stand(Code *code, uint32_t statement) {
-    const PtxFunction *function = &code->look->module->functions[code->look->function];
+void code_stand(InstrumentCode *code, uint32_t statement) {
+    const PtxFunction *function = &code->analysis->module->functions[code->analysis->function];
     code->inner = code->depths[statement - function->begin] > 0;
 }
 
-void code_put(Code *code, uint32_t statement, bool behind) {
+void code_put(InstrumentCode *code, uint32_t statement, bool behind) {
     Str text = {code->text.data, code->text.size};
     if (text.size)
         (behind ? ptx_edit_after : ptx_edit_before)(code->edits, statement, text);
@@ -111,7 +111,7 @@ void code_put(Code *code, uint32_t statement, bool behind) {
 
 /* ---- What seldom happens ----------------------------------------------------------------------------------- */
 
-Cold cold_begin(Code *code, const char *predicate, bool uni) {
+Cold cold_begin(InstrumentCode *code, const char *predicate, bool uni) {
     uint32_t there = new_label(code), back = new_label(code);
     const char *how = uni ? ".uni" : "";
     if (code->inner || code->to == &code->cold) { /* here, and jumped over */
@@ -125,7 +125,7 @@ Cold cold_begin(Code *code, const char *predicate, bool uni) {
     return (Cold){back, false};
 }
 
-void cold_end(Code *code, Cold cold) {
+void cold_end(InstrumentCode *code, Cold cold) {
     if (cold.here) {
         code_label(code, cold.label);
         return;
@@ -136,14 +136,14 @@ void cold_end(Code *code, Cold cold) {
 
 /* ---- Operands ---------------------------------------------------------------------------------------------- */
 
-const char *operand_text(Code *code, uint32_t operand) {
+const char *operand_text(InstrumentCode *code, uint32_t operand) {
     Text text = {0};
-    ptx_print_operand(code->look->module, &code->look->module->operands[operand], &text);
+    ptx_print_operand(code->analysis->module, &code->analysis->module->operands[operand], &text);
     return text_keep(&text, &code->edits->arena);
 }
 
 /* The guard of a statement, or what it is not: "!%p1". */
-static const char *guard_text(Code *code, const PtxStatement *statement, bool inverted) {
+static const char *guard_text(InstrumentCode *code, const PtxStatement *statement, bool inverted) {
     Text text = {0};
     bool negated = (statement->flags & PTX_NEGATED) != 0;
     text_str(&text, negated != inverted ? STR("!") : STR(""));
@@ -151,10 +151,10 @@ static const char *guard_text(Code *code, const PtxStatement *statement, bool in
     return text_keep(&text, &code->edits->arena);
 }
 
-const char *step_predicate(Code *code, const Step *step) {
-    const PtxStatement *statement = look_statement(code->look, step->instruction);
+const char *step_predicate(InstrumentCode *code, const InstrumentStep *step) {
+    const PtxStatement *statement = look_statement(code->analysis, step->instruction);
     if (step->branch)
-        return guard_text(code, &code->look->module->statements[step->at], step->other_way);
+        return guard_text(code, &code->analysis->module->statements[step->at], step->other_way);
     bool guarded = statement->flags & PTX_GUARDED && !step->settled;
     if (step->given == PTX_NONE || step->settled)
         return guarded ? guard_text(code, statement, false) : "";

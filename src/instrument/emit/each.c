@@ -2,28 +2,28 @@
  * written. From these a reader finds the order in which they were made: nothing is locked for it. */
 #include "instrument/internal.h"
 
-typedef struct Access {
+typedef struct EachAccess {
     const PtxOperand *gives, *value, *compare; /* of the module; NULL: there is none */
-} Access;
+} EachAccess;
 
-static Access access_of(const Look *look, const Step *step) {
+static EachAccess access_of(const FunctionAnalysis *analysis, const InstrumentStep *step) {
     PtxEffect effects[PTX_EFFECTS_MOST];
-    const PtxStatement *statement = look_statement(look, step->instruction);
-    unsigned count = ptx_effects_of(look->module, statement, effects);
-    Access access = {0};
+    const PtxStatement *statement = look_statement(analysis, step->instruction);
+    unsigned count = ptx_effects_of(analysis->module, statement, effects);
+    EachAccess access = {0};
     for (unsigned i = 0; i < count; i++) {
         const PtxEffect *effect = &effects[i];
         if (!effect_is_access(&effect->effect))
             continue;
-        access.gives = ptx_effect_operand(look->module, statement, effect->gives);
-        access.value = ptx_effect_operand(look->module, statement, effect->value);
-        access.compare = ptx_effect_operand(look->module, statement, effect->compare);
+        access.gives = ptx_effect_operand(analysis->module, statement, effect->gives);
+        access.value = ptx_effect_operand(analysis->module, statement, effect->value);
+        access.compare = ptx_effect_operand(analysis->module, statement, effect->compare);
     }
     return access;
 }
 
 /* Room for all lanes: of one pointer, or each for itself. */
-static void write_lane_room(Code *code, const Site *site, const char *mask) {
+static void write_lane_room(InstrumentCode *code, const Site *site, const char *mask) {
     bool together = code->plan->together;
     uint32_t units = together ? code->plan->most : code->plan->most + 1 + lane_units(site);
     code_say(code, "cvt.u32.u64 ~t0, ~ptr");
@@ -39,7 +39,7 @@ static void write_lane_room(Code *code, const Site *site, const char *mask) {
 }
 
 /* Where the lane's own record is, in ~d2; the pointer of all is behind them. */
-static void write_lane_place(Code *code, const Step *step, const char *mask) {
+static void write_lane_place(InstrumentCode *code, const InstrumentStep *step, const char *mask) {
     uint32_t bytes = lane_units(step->site) * RECORD_UNIT;
     if (step->alone) {
         code_say(code, "mov.b64 ~d2, ~ptr");
@@ -56,7 +56,7 @@ static void write_lane_place(Code *code, const Step *step, const char *mask) {
 }
 
 /* What is above the first word of a register of 128 bits, in ~hi: a hash. ~d0, ~value: its halves. */
-static void write_rest(Code *code) {
+static void write_rest(InstrumentCode *code) {
     code_say(code, "mov.b64 {~lo, ~hi}, ~d0");
     for (unsigned i = 0; i < 2; i++) {
         code_say(code, "mul.lo.u32 ~hi, ~hi, 0x%x", RECORD_HASH_FACTOR);
@@ -68,9 +68,9 @@ static void write_rest(Code *code) {
 }
 
 /* What an operand holds, in ~lo, and what is above that in ~hi; 0 if there is none. */
-static void write_low(Code *code, const PtxOperand *moved) {
+static void write_low(InstrumentCode *code, const PtxOperand *moved) {
     const PtxOperand *one = moved && moved->kind == PTX_VECTOR ? moved + 1 : moved;
-    uint32_t index = one ? (uint32_t)(one - code->look->module->operands) : 0;
+    uint32_t index = one ? (uint32_t)(one - code->analysis->module->operands) : 0;
     bool number = one && (one->kind == PTX_INTEGER || one->kind == PTX_SINGLE || one->kind == PTX_DOUBLE);
     if (!one || (one->kind != PTX_REGISTER && !number)) {
         code_say(code, "mov.b32 ~lo, 0");
@@ -78,7 +78,7 @@ static void write_low(Code *code, const PtxOperand *moved) {
     } else if (number) {
         code_say(code, "mov.b32 ~lo, 0x%x", (unsigned)one->bits);
         code_say(code, "mov.b32 ~hi, 0x%x", (unsigned)(one->bits >> 32));
-    } else if (ptx_operand_form(&code->look->values, index).width > 64) {
+    } else if (ptx_operand_form(&code->analysis->values, index).width > 64) {
         code_say(code, "mov.b128 {~d0, ~value}, %s", operand_text(code, index));
         write_rest(code);
     } else {
@@ -86,10 +86,10 @@ static void write_low(Code *code, const PtxOperand *moved) {
     }
 }
 
-void write_each_before(Code *code, const Step *step) {
+void write_each_before(InstrumentCode *code, const InstrumentStep *step) {
     const Site *site = step->site;
     bool together = code->plan->together;
-    Access access = access_of(code->look, step);
+    EachAccess access = access_of(code->analysis, step);
     const char *mask = together ? write_mask(code, step) : "";
     const char *predicate = step_predicate(code, step);
     if (together) {
@@ -112,7 +112,7 @@ void write_each_before(Code *code, const Step *step) {
     code_say(code, "mov.b32 ~t0, ~lo");
     if (site->large)
         code_say(code, "mov.b32 ~t1, ~hi");
-    write_low(code, site->poll.told ? &code->look->module->operands[site->poll.operand] : access.compare);
+    write_low(code, site->poll.reported ? &code->analysis->module->operands[site->poll.operand] : access.compare);
     code_say(code, "mov.b64 ~written, {~t0, ~lo}");
     if (site->large)
         code_say(code, "mov.b64 ~upper, {~t1, ~hi}");
@@ -121,13 +121,13 @@ void write_each_before(Code *code, const Step *step) {
 }
 
 /* The atomic that does the same, and gives what it found in ~lo, or in ~value if that has 64 bits. */
-void write_each_fetch(Code *code, const Step *step) {
-    const PtxStatement *statement = look_statement(code->look, step->instruction);
-    const PtxForm *form = look_form(code->look, step->instruction);
+void write_each_fetch(InstrumentCode *code, const InstrumentStep *step) {
+    const PtxStatement *statement = look_statement(code->analysis, step->instruction);
+    const PtxForm *form = look_form(code->analysis, step->instruction);
     Str type = ptx_form_modifier(form->row, form->text, STR("t"));
     if (!step->site->fetches)
         return;
-    const char *text = code->look->module->source->data + statement->begin;
+    const char *text = code->analysis->module->source->data + statement->begin;
     int size = (int)(statement->end - statement->begin), at = 0, end;
     while (at + 4 < size && memcmp(text + at, "red.", 4) != 0)
         at++;
@@ -142,7 +142,7 @@ void write_each_fetch(Code *code, const Step *step) {
 }
 
 /* The record of a lane that leads itself, by a call. */
-static void write_lane_call(Code *code, const Site *site) {
+static void write_lane_call(InstrumentCode *code, const Site *site) {
     uint32_t limit = code->chunk - RECORD_UNIT * (2 + lane_units(site) + code->plan->most);
     write_launch(code, "~e0");
     code_say(code, "or.b32 ~word, ~tag, 0x%x", record_word(0, RECORD_LANE, site->number));
@@ -156,7 +156,7 @@ static void write_lane_call(Code *code, const Site *site) {
     code_say(code, "add.u32 ~count, ~count, 1");
 }
 
-void write_lane_body(Code *code, bool large) {
+void write_lane_body(InstrumentCode *code, bool large) {
     write_body_room(code, "");
     code_say(code, "mov.b32 ~zero, 0");
     code_say(code, "mov.u32 ~t1, %%lanemask_eq");
@@ -173,10 +173,10 @@ void write_lane_body(Code *code, bool large) {
     code_say(code, "add.s64 ~ptr, ~ptr, %u", (3 + large) * RECORD_UNIT);
 }
 
-void write_each_behind(Code *code, const Step *step) {
+void write_each_behind(InstrumentCode *code, const InstrumentStep *step) {
     const Site *site = step->site;
-    const PtxForm *form = look_form(code->look, step->instruction);
-    Access access = access_of(code->look, step);
+    const PtxForm *form = look_form(code->analysis, step->instruction);
+    EachAccess access = access_of(code->analysis, step);
     if (!site->fetches)
         write_low(code, access.gives);
     else if (str_ends(ptx_form_modifier(form->row, form->text, STR("t")), STR("64")))

@@ -116,7 +116,7 @@ static void add_mark(PtxEdits *edits, const Sites *sites, const InstrumentOption
 typedef struct Adding {
     PtxEdits *edits;
     PtxModule *module;
-    Looks *looks;
+    FunctionAnalyses *analyses;
     Sites *sites;
     const Calls *calls;
     uint32_t labels;
@@ -126,16 +126,16 @@ typedef struct Adding {
 
 /* The sites of a function, which are one after the other. */
 static bool add_function(Adding *adding, uint32_t function, uint32_t first, uint32_t count, const char **problem) {
-    Plan plan;
+    InstrumentPlan plan;
     Arena scratch;
-    Look *look = look_take(adding->looks, function, adding->calls, problem);
-    if (!look)
+    FunctionAnalysis *analysis = analysis_take(adding->analyses, function, adding->calls, problem);
+    if (!analysis)
         return false;
     arena_init(&scratch, SIZE_MAX);
-    plan_function(&plan, look, adding->sites, first, count, &scratch);
+    plan_function(&plan, analysis, adding->sites, first, count, &scratch);
     instrument_function(adding->edits, &plan, adding->sites->chunk, &adding->labels, adding->prefix, adding->bodies);
     arena_free(&scratch);
-    look_give(adding->looks, look);
+    analysis_give(adding->analyses, analysis);
     return true;
 }
 
@@ -174,16 +174,16 @@ static bool add_records(Adding *adding, const char **problem) {
     return true;
 }
 
-static bool add_all(Looks *looks, const InstrumentOptions *options, Text *to, const char **problem) {
-    PtxModule *module = looks->module;
+static bool add_all(FunctionAnalyses *analyses, const InstrumentOptions *options, Text *to, const char **problem) {
+    PtxModule *module = analyses->module;
     Sites sites;
     PtxEdits edits;
     Calls calls;
-    if (!find_sites(&sites, looks, options, problem))
+    if (!find_sites(&sites, analyses, options, problem))
         return false;
     ptx_edits_init(&edits, module);
     calls_find(&calls, module, &sites, &edits.arena);
-    Adding adding = {.edits = &edits, .module = module, .looks = looks, .sites = &sites, .calls = &calls};
+    Adding adding = {.edits = &edits, .module = module, .analyses = analyses, .sites = &sites, .calls = &calls};
     adding.prefix = fresh_labels(&edits);
     add_mark(&edits, &sites, options);
     if (!options->keep_registers)
@@ -197,15 +197,15 @@ static bool add_all(Looks *looks, const InstrumentOptions *options, Text *to, co
 }
 
 bool instrument(PtxModule *module, const InstrumentOptions *options, Text *to, const char **problem) {
-    Looks looks;
+    FunctionAnalyses analyses;
     if (!parameters_do(module, options, problem))
         return false;
     if (options->mode == INSTRUMENT_SHADOW)
         return instrument_shadow(module, options, to, problem);
     if (!target_does(module, problem))
         return false;
-    looks_open(&looks, module);
-    bool good = add_all(&looks, options, to, problem);
-    looks_close(&looks);
+    analyses_open(&analyses, module);
+    bool good = add_all(&analyses, options, to, problem);
+    analyses_close(&analyses);
     return good;
 }

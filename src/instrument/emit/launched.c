@@ -7,8 +7,8 @@
 
 /* Ifs in ifs in ifs; and copies of what branches lead around. */
 enum { MOST_ROUNDS = 16, MOST_COPIES = 6 };
-typedef bool Change(PtxEdits *edits, const PtxModule *module, uint32_t function, const uint32_t block[3],
-                    unsigned round);
+typedef bool LaunchedChange(PtxEdits *edits, const PtxModule *module, uint32_t function, const uint32_t block[3],
+                            unsigned round);
 
 /* Debug information names labels of every kernel. */
 static bool has_debug_information(const PtxModule *module) {
@@ -35,7 +35,7 @@ static void require(PtxEdits *edits, const PtxFunction *kernel, const uint32_t b
 }
 
 /* Text of which a function is changed; false: it is not. What cannot be read stays. */
-static bool change(Text *text, Str name, const uint32_t block[3], Change *by, unsigned round) {
+static bool change(Text *text, Str name, const uint32_t block[3], LaunchedChange *by, unsigned round) {
     PtxModule module;
     PtxEdits edits;
     Diagnostics diagnostics = {0};

@@ -17,11 +17,11 @@ static bool is_named(const PtxModule *module, const PtxFunction *function, uint3
     return false;
 }
 
-typedef struct Named {
+typedef struct PlaceNamed {
     const char *space;
     uint32_t *variables;
     uint32_t count, most;
-} Named;
+} PlaceNamed;
 
 /* Textures, samplers and surfaces are no memory that a kernel can access by its address; where they are asked for
  * theirs, ptxas takes them for indirect ones. */
@@ -30,7 +30,7 @@ bool variable_opaque(const PtxModule *module, const PtxVariable *variable) {
 }
 
 /* Those of a statement that declares some. */
-static void add_declared(Named *named, const PtxModule *module, const PtxFunction *function,
+static void add_declared(PlaceNamed *named, const PtxModule *module, const PtxFunction *function,
                          const PtxStatement *statement) {
     for (uint32_t i = 0; statement->kind == PTX_VARIABLES && i < statement->count && named->count < named->most; i++) {
         uint32_t number = statement->what + i;
@@ -66,7 +66,7 @@ uint32_t instrument_start(const PtxModule *module, uint32_t number) {
     return function->end - 1;
 }
 
-static void find_named(Named *named, const PtxModule *module, uint32_t function) {
+static void find_named(PlaceNamed *named, const PtxModule *module, uint32_t function) {
     const PtxFunction *kernel = &module->functions[function];
     uint32_t next = 0, start = instrument_start(module, function);
     for (uint32_t i = 0; i < module->functions_count && module->functions[i].begin <= kernel->begin; i++) {
@@ -79,13 +79,13 @@ static void find_named(Named *named, const PtxModule *module, uint32_t function)
 }
 
 uint32_t instrument_shared(const PtxModule *module, uint32_t function, uint32_t variables[RECORD_VARIABLES]) {
-    Named named = {.space = ".shared", .variables = variables, .most = RECORD_VARIABLES};
+    PlaceNamed named = {.space = ".shared", .variables = variables, .most = RECORD_VARIABLES};
     find_named(&named, module, function);
     return named.count > 1 ? named.count : 0;
 }
 
 uint32_t instrument_globals(const PtxModule *module, uint32_t function, uint32_t variables[RECORD_GLOBALS]) {
-    Named named = {.space = ".global", .variables = variables, .most = RECORD_GLOBALS};
+    PlaceNamed named = {.space = ".global", .variables = variables, .most = RECORD_GLOBALS};
     find_named(&named, module, function);
     return named.count;
 }

@@ -6,17 +6,18 @@
 enum { MATRIX_ROWS = 8, ROW_BYTES = 16, QUARTERS = 4 };
 
 /* Whether no two rows that one warp stores meet. */
-static bool rows_are_apart(const Look *look, uint32_t instruction, const PtxOperand *address, unsigned rows) {
-    uint32_t at = look->flow.instructions[instruction], operand = (uint32_t)(address - look->module->operands);
-    Form form = ptx_address_form(&look->values, at, operand, NULL);
-    const PtxBlockShape *shape = &look->values.shape;
-    uint32_t threads = look->shaped ? shape->x * shape->y * shape->z : 0;
+static bool rows_are_apart(const FunctionAnalysis *analysis, uint32_t instruction, const PtxOperand *address,
+                           unsigned rows) {
+    uint32_t at = analysis->flow.instructions[instruction], operand = (uint32_t)(address - analysis->module->operands);
+    Form form = ptx_address_form(&analysis->values, at, operand, NULL);
+    const PtxBlockShape *shape = &analysis->values.shape;
+    uint32_t threads = analysis->shaped ? shape->x * shape->y * shape->z : 0;
     if (!threads || form.kind != FORM_TABLE)
         return false;
     for (uint32_t warp = 0; warp + RECORD_LANES <= threads; warp += RECORD_LANES) {
         uint64_t offsets[RECORD_LANES], mask = form_mask(form.width);
         for (uint32_t i = 0; i < rows; i++)
-            offsets[i] = form_offset(&look->values, &form, warp + i);
+            offsets[i] = form_offset(&analysis->values, &form, warp + i);
         for (uint32_t i = 0; i < rows; i++)
             for (uint32_t k = 0; k < i; k++)
                 if (((offsets[i] - offsets[k]) & mask) < ROW_BYTES || ((offsets[k] - offsets[i]) & mask) < ROW_BYTES)
@@ -25,15 +26,15 @@ static bool rows_are_apart(const Look *look, uint32_t instruction, const PtxOper
     return true;
 }
 
-bool rows_meet(const Look *look, uint32_t instruction, const PtxOperand *address, unsigned registers) {
+bool rows_meet(const FunctionAnalysis *analysis, uint32_t instruction, const PtxOperand *address, unsigned registers) {
     unsigned rows = registers * MATRIX_ROWS;
-    return ptx_form_has(look_form(look, instruction)->text, STR("m8n8")) && rows <= RECORD_LANES &&
-           !rows_are_apart(look, instruction, address, rows);
+    return ptx_form_has(look_form(analysis, instruction)->text, STR("m8n8")) && rows <= RECORD_LANES &&
+           !rows_are_apart(analysis, instruction, address, rows);
 }
 
 /* Every bit of ~lo goes to all of them (the finalizer of MurmurHash3), for hashes are added: signs of two words would
  * cancel out. */
-static void write_spread(Code *code) {
+static void write_spread(InstrumentCode *code) {
     static const uint32_t factors[] = {0x85ebca6b, 0xc2b2ae35, 0};
     static const unsigned shifts[] = {16, 13, 16};
     for (unsigned i = 0; i < 3; i++) {
@@ -46,7 +47,7 @@ static void write_spread(Code *code) {
 
 /* ~lo becomes the sum over lanes of a hash of it and of their place in a row, ~t1: of those that differ in the bits of
  * a mask of lanes alone. */
-static void write_sum(Code *code, unsigned lanes) {
+static void write_sum(InstrumentCode *code, unsigned lanes) {
     code_say(code, "mad.lo.u32 ~lo, ~t1, 0x%x, ~lo", RECORD_HASH_FACTOR);
     write_spread(code);
     for (unsigned bit = 1; bit < RECORD_LANES; bit *= 2)
@@ -57,8 +58,8 @@ static void write_sum(Code *code, unsigned lanes) {
 }
 
 /* Of a matrix by rows, a lane has two elements of one row; of one by columns, one of each of two rows. */
-void write_rows(Code *code, const Step *step, const PtxOperand *elements, unsigned count) {
-    bool columns = ptx_form_has(look_form(code->look, step->instruction)->text, STR("trans"));
+void write_rows(InstrumentCode *code, const InstrumentStep *step, const PtxOperand *elements, unsigned count) {
+    bool columns = ptx_form_has(look_form(code->analysis, step->instruction)->text, STR("trans"));
     code_say(code, "mov.u32 ~t0, %%laneid");
     code_say(code, columns ? "shr.u32 ~t1, ~t0, 2" : "and.b32 ~t1, ~t0, 3");
     code_say(code, "and.b32 ~t2, ~t0, 7"); /* the row whose address it gives, and where that is summed up */
@@ -66,7 +67,7 @@ void write_rows(Code *code, const Step *step, const PtxOperand *elements, unsign
     code_say(code, "shr.u32 ~t0, ~t0, 3"); /* ... of that matrix */
     code_say(code, "mov.b32 ~hi, 0");
     for (unsigned i = 0; i < count; i++) {
-        const char *text = operand_text(code, (uint32_t)(&elements[i] - code->look->module->operands));
+        const char *text = operand_text(code, (uint32_t)(&elements[i] - code->analysis->module->operands));
         for (unsigned half = 0; half < (columns ? 2 : 1); half++) {
             code_say(code, "mov.b32 ~lo, %s", text);
             if (columns)

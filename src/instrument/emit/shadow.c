@@ -15,7 +15,7 @@
 /* ---- What is written into one kernel ----------------------------------------------------------------------------- */
 
 /* The registers of a kernel: who runs it; whether the thread has issued bulk writes; what it has acquired last. */
-typedef struct Writer {
+typedef struct ShadowWriter {
     PtxModule *module;
     PtxEdits *edits;
     const ShadowSites *sites;
@@ -23,10 +23,10 @@ typedef struct Writer {
     RuntimeUse used;
     Str who, issued, seen;
     Text text; /* of the next edit */
-} Writer;
+} ShadowWriter;
 
-static void say(Writer *writer, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void say(Writer *writer, const char *format, ...) {
+static void say(ShadowWriter *writer, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say(ShadowWriter *writer, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     text_vaddf(&writer->text, format, arguments);
@@ -34,47 +34,47 @@ static void say(Writer *writer, const char *format, ...) {
     text_str(&writer->text, STR("\n\t"));
 }
 
-static Str said(const Writer *writer) {
+static Str said(const ShadowWriter *writer) {
     size_t size = writer->text.size;
     while (size && (writer->text.data[size - 1] == '\n' || writer->text.data[size - 1] == '\t'))
         size--;
     return (Str){writer->text.data, size};
 }
 
-static const PtxStatement *statement_of(const Writer *writer, const ShadowSite *site) {
+static const PtxStatement *statement_of(const ShadowWriter *writer, const ShadowSite *site) {
     return &writer->module->statements[site->statement];
 }
 
-static const char *prefix_of(const Writer *writer) {
+static const char *prefix_of(const ShadowWriter *writer) {
     return writer->sites->clocked || writer->options->seed_layout ? "weir_" : "weir_flat_";
 }
 
 /* ---- Calls: arguments one after the other, then the launch block and who calls ---- */
 
-typedef struct Call {
+typedef struct ShadowCall {
     unsigned count;
     const char *name;
-} Call;
+} ShadowCall;
 
-static Call call_begin(Writer *writer, const char *name) {
+static ShadowCall call_begin(ShadowWriter *writer, const char *name) {
     say(writer, "{");
     runtime_use(&writer->used, name);
-    return (Call){0, name};
+    return (ShadowCall){0, name};
 }
 
-static void call_add(Writer *writer, Call *call, unsigned bits, const char *value) {
+static void call_add(ShadowWriter *writer, ShadowCall *call, unsigned bits, const char *value) {
     say(writer, ".param .b%u weir_a%u; st.param.b%u [weir_a%u], %s;", bits, call->count, bits, call->count, value);
     call->count++;
 }
 
-static void call_number(Writer *writer, Call *call, uint32_t value) {
+static void call_number(ShadowWriter *writer, ShadowCall *call, uint32_t value) {
     char text[16];
     snprintf(text, sizeof text, "%" PRIu32, value);
     call_add(writer, call, 32, text);
 }
 
 /* `result`: a register of `bits` for what it gives, or NULL; `guard`: "@%p ", or "". */
-static void call_end(Writer *writer, Call *call, const char *guard, unsigned bits, const char *result) {
+static void call_end(ShadowWriter *writer, ShadowCall *call, const char *guard, unsigned bits, const char *result) {
     if (result)
         say(writer, ".param .b%u weir_r;", bits);
     text_addf(&writer->text, "%scall %s%s, (", guard, result ? "(weir_r), " : "", call->name);
@@ -86,7 +86,7 @@ static void call_end(Writer *writer, Call *call, const char *guard, unsigned bit
     say(writer, "}");
 }
 
-static void call_launch(Writer *writer, Call *call) {
+static void call_launch(ShadowWriter *writer, ShadowCall *call) {
     static const size_t wide[] = {offsetof(ShadowLaunch, real),   offsetof(ShadowLaunch, bytes),
                                   offsetof(ShadowLaunch, cells),  offsetof(ShadowLaunch, state),
                                   offsetof(ShadowLaunch, actors), offsetof(ShadowLaunch, vectors),
@@ -109,12 +109,12 @@ static void call_launch(Writer *writer, Call *call) {
 
 /* ---- Operands ---- */
 
-static void put_operand(Writer *writer, uint32_t operand) {
+static void put_operand(ShadowWriter *writer, uint32_t operand) {
     ptx_print_operand(writer->module, &writer->module->operands[operand], &writer->text);
 }
 
 /* The address of an access in %weir_a. */
-static void say_address(Writer *writer, uint32_t operand) {
+static void say_address(ShadowWriter *writer, uint32_t operand) {
     const PtxOperand *address = &writer->module->operands[operand], *base = address + 1;
     bool in_register = base->kind == PTX_REGISTER;
     text_str(&writer->text, in_register ? STR("add.s64 %weir_a, ") : STR("mov.u64 %weir_a, "));
@@ -128,7 +128,7 @@ static void say_address(Writer *writer, uint32_t operand) {
 }
 
 /* The guard of an instruction as "@%p " in `to`, or "". */
-static void guard_text(const Writer *writer, const PtxStatement *statement, Text *to) {
+static void guard_text(const ShadowWriter *writer, const PtxStatement *statement, Text *to) {
     if (!(statement->flags & PTX_GUARDED))
         return;
     text_str(to, statement->flags & PTX_NEGATED ? STR("@!") : STR("@"));
@@ -137,7 +137,7 @@ static void guard_text(const Writer *writer, const PtxStatement *statement, Text
 }
 
 /* 1 where the guard holds, and the address is in global memory, in %weir_g; %weir_g0 has it as a predicate. */
-static void say_wanted(Writer *writer, const ShadowSite *site) {
+static void say_wanted(ShadowWriter *writer, const ShadowSite *site) {
     const PtxStatement *statement = statement_of(writer, site);
     if (statement->flags & PTX_GUARDED) {
         text_str(&writer->text, STR("selp.b32 %weir_g, "));
@@ -155,7 +155,7 @@ static void say_wanted(Writer *writer, const ShadowSite *site) {
 }
 
 /* The instruction with another guard. */
-static void say_instruction(Writer *writer, const ShadowSite *site, const char *guard) {
+static void say_instruction(ShadowWriter *writer, const ShadowSite *site, const char *guard) {
     PtxStatement copy = *statement_of(writer, site);
     if (copy.flags & PTX_GUARDED) {
         copy.first++;
@@ -167,7 +167,7 @@ static void say_instruction(Writer *writer, const ShadowSite *site, const char *
     say(writer, "%s", "");
 }
 
-static uint32_t number_of(const Writer *writer, const ShadowSite *site) {
+static uint32_t number_of(const ShadowWriter *writer, const ShadowSite *site) {
     return (uint32_t)(site - writer->sites->items);
 }
 
@@ -179,18 +179,18 @@ static uint32_t how_of(const ShadowSite *site) {
 
 /* ---- Accesses ---- */
 
-static void open_block(Writer *writer) {
+static void open_block(ShadowWriter *writer) {
     writer->text.size = 0;
     say(writer, "{");
     say(writer, ".reg .b64 %%weir_a, %%weir_l; .reg .b32 %%weir_f, %%weir_g, %%weir_h; .reg .pred %%weir_g0;");
 }
 
-static void close_block(Writer *writer) {
+static void close_block(ShadowWriter *writer) {
     say(writer, "}");
 }
 
 /* site | bytes << WHAT_BYTES in %weir_h: bytes that a limit may lower. */
-static void say_what(Writer *writer, const ShadowSite *site, uint32_t bytes) {
+static void say_what(ShadowWriter *writer, const ShadowSite *site, uint32_t bytes) {
     if (site->limit == PTX_NONE) {
         say(writer, "mov.u32 %%weir_h, %" PRIu32 ";", number_of(writer, site) | bytes << WHAT_BYTES);
         return;
@@ -212,7 +212,7 @@ static void say_what(Writer *writer, const ShadowSite *site, uint32_t bytes) {
 
 /* Lanes whose guard does not hold have 0 bytes: all come to the call, so that none is separated from the others by it.
  */
-static void say_guarded(Writer *writer, const ShadowSite *site) {
+static void say_guarded(ShadowWriter *writer, const ShadowSite *site) {
     const PtxStatement *statement = statement_of(writer, site);
     if (site->generic) {
         say(writer, "selp.b32 %%weir_h, %%weir_h, 0, %%weir_g0;");
@@ -224,7 +224,7 @@ static void say_guarded(Writer *writer, const ShadowSite *site) {
     }
 }
 
-static void say_access(Writer *writer, const ShadowSite *site, uint32_t bytes) {
+static void say_access(ShadowWriter *writer, const ShadowSite *site, uint32_t bytes) {
     bool strong = site->kind == SHADOW_SITE_STRONG;
     char name[48];
     snprintf(name, sizeof name, "%s%s", prefix_of(writer),
@@ -233,7 +233,7 @@ static void say_access(Writer *writer, const ShadowSite *site, uint32_t bytes) {
                                            : "write");
     say_what(writer, site, bytes);
     say_guarded(writer, site);
-    Call call = call_begin(writer, name);
+    ShadowCall call = call_begin(writer, name);
     call_add(writer, &call, 64, "%weir_a");
     call_add(writer, &call, 32, "%weir_h");
     if (strong)
@@ -242,7 +242,7 @@ static void say_access(Writer *writer, const ShadowSite *site, uint32_t bytes) {
     call_end(writer, &call, "", 0, NULL);
 }
 
-static void write_access(Writer *writer, const ShadowSite *site) {
+static void write_access(ShadowWriter *writer, const ShadowSite *site) {
     open_block(writer);
     say_address(writer, site->address);
     if (site->generic)
@@ -257,7 +257,7 @@ static void write_access(Writer *writer, const ShadowSite *site) {
 }
 
 /* Members without a guard that holds, and those that are not there, have 0 bytes. */
-static void say_member(Writer *writer, const ShadowSite *site, uint32_t index) {
+static void say_member(ShadowWriter *writer, const ShadowSite *site, uint32_t index) {
     say(writer, ".reg .b64 %%weir_a%" PRIu32 "; .reg .b32 %%weir_h%" PRIu32 ";", index, index);
     if (!site) {
         say(writer, "mov.u64 %%weir_a%" PRIu32 ", 0; mov.u32 %%weir_h%" PRIu32 ", 0;", index, index);
@@ -270,7 +270,7 @@ static void say_member(Writer *writer, const ShadowSite *site, uint32_t index) {
     say(writer, "mov.u32 %%weir_h%" PRIu32 ", %%weir_h;", index);
 }
 
-static void write_group_of(Writer *writer, const ShadowSite *sites, uint32_t count, bool before) {
+static void write_group_of(ShadowWriter *writer, const ShadowSite *sites, uint32_t count, bool before) {
     char name[32];
     uint32_t writes = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -285,7 +285,7 @@ static void write_group_of(Writer *writer, const ShadowSite *sites, uint32_t cou
     open_block(writer);
     for (uint32_t i = 0; i < room; i++)
         say_member(writer, i < count ? &sites[i] : NULL, i);
-    Call call = call_begin(writer, name);
+    ShadowCall call = call_begin(writer, name);
     for (uint32_t i = 0; i < 2 * room; i++) {
         char operand[24];
         snprintf(operand, sizeof operand, i < room ? "%%weir_a%" PRIu32 : "%%weir_h%" PRIu32, i % room);
@@ -313,12 +313,12 @@ static const char *compared_type(const ShadowSite *site) {
     return site->bytes == 2 ? "b16" : site->bytes == 8 ? "b64" : "b32";
 }
 
-static uint32_t strong_how(const Writer *writer, const ShadowSite *site) {
+static uint32_t strong_how(const ShadowWriter *writer, const ShadowSite *site) {
     return how_of(site) | (is_compared(site) ? 1u << HOW_LATE : 0) | (writer->sites->fences ? 1u << HOW_FENCES : 0);
 }
 
-static void say_begin(Writer *writer, const ShadowSite *site, const char *want) {
-    Call call = call_begin(writer, "weir_strong_begin");
+static void say_begin(ShadowWriter *writer, const ShadowSite *site, const char *want) {
+    ShadowCall call = call_begin(writer, "weir_strong_begin");
     call_add(writer, &call, 32, want);
     call_add(writer, &call, 64, "%weir_a");
     call_number(writer, &call, number_of(writer, site) | site->bytes << WHAT_BYTES);
@@ -327,10 +327,10 @@ static void say_begin(Writer *writer, const ShadowSite *site, const char *want) 
     call_end(writer, &call, "", 32, "%weir_e");
 }
 
-static void say_end(Writer *writer, const ShadowSite *site) {
+static void say_end(ShadowWriter *writer, const ShadowSite *site) {
     char seen[64];
     snprintf(seen, sizeof seen, "%.*s", STR_ARG(writer->seen));
-    Call call = call_begin(writer, "weir_strong_end");
+    ShadowCall call = call_begin(writer, "weir_strong_end");
     call_add(writer, &call, 32, "%weir_g");
     call_add(writer, &call, 64, "%weir_a");
     call_number(writer, &call, number_of(writer, site) | site->bytes << WHAT_BYTES);
@@ -342,7 +342,7 @@ static void say_end(Writer *writer, const ShadowSite *site) {
 }
 
 /* %weir_w: 1 where it may store; %weir_v has what the others found. */
-static void say_look(Writer *writer, const ShadowSite *site) {
+static void say_look(ShadowWriter *writer, const ShadowSite *site) {
     const char *type = compared_type(site);
     text_addf(&writer->text, ".reg .%s %%weir_c, %%weir_v; mov.%s %%weir_v, 0; mov.%s %%weir_c, ", type, type, type);
     put_operand(writer, site->compare);
@@ -353,7 +353,7 @@ static void say_look(Writer *writer, const ShadowSite *site) {
     say(writer, "selp.b32 %%weir_w, 1, 0, %%weir_g1;");
 }
 
-static void say_compared(Writer *writer, const ShadowSite *site) {
+static void say_compared(ShadowWriter *writer, const ShadowSite *site) {
     say_begin(writer, site, "%weir_w");
     say_instruction(writer, site, "@%weir_g1 ");
     text_addf(&writer->text, "@%%weir_g1 mov.%s %%weir_v, ", compared_type(site));
@@ -367,7 +367,7 @@ static void say_compared(Writer *writer, const ShadowSite *site) {
     say(writer, "selp.b32 %%weir_s, %%weir_e, 0, %%weir_g1;");
 }
 
-static void write_strong(Writer *writer, const ShadowSite *site) {
+static void write_strong(ShadowWriter *writer, const ShadowSite *site) {
     const PtxStatement *statement = statement_of(writer, site);
     open_block(writer);
     say(writer, ".reg .b32 %%weir_w, %%weir_e, %%weir_s; .reg .pred %%weir_g1;");
@@ -406,12 +406,12 @@ static void write_strong(Writer *writer, const ShadowSite *site) {
 
 /* ---- Copies ---- */
 
-static void say_issued(Writer *writer, const ShadowSite *site) {
+static void say_issued(ShadowWriter *writer, const ShadowSite *site) {
     if (writer->issued.size && site->access != SHADOW_READ)
         say(writer, "or.b32 %.*s, %.*s, %%weir_g;", STR_ARG(writer->issued), STR_ARG(writer->issued));
 }
 
-static void write_range(Writer *writer, const ShadowSite *site) {
+static void write_range(ShadowWriter *writer, const ShadowSite *site) {
     char name[32];
     snprintf(name, sizeof name, "%srange", prefix_of(writer));
     open_block(writer);
@@ -426,7 +426,7 @@ static void write_range(Writer *writer, const ShadowSite *site) {
         put_operand(writer, site->count);
         say(writer, "; cvt.u64.u32 %%weir_c, %%weir_h;");
     }
-    Call call = call_begin(writer, name);
+    ShadowCall call = call_begin(writer, name);
     call_add(writer, &call, 32, "%weir_g");
     call_add(writer, &call, 64, "%weir_a");
     call_add(writer, &call, 64, "%weir_c");
@@ -439,7 +439,7 @@ static void write_range(Writer *writer, const ShadowSite *site) {
 }
 
 /* The coordinates are a vector behind the map. */
-static void call_coordinates(Writer *writer, Call *call, const ShadowSite *site) {
+static void call_coordinates(ShadowWriter *writer, ShadowCall *call, const ShadowSite *site) {
     const PtxModule *module = writer->module;
     const PtxOperand *map = &module->operands[site->address], *vector = map + 1 + ptx_extent(map + 1);
     uint32_t count = 0;
@@ -456,13 +456,13 @@ static void call_coordinates(Writer *writer, Call *call, const ShadowSite *site)
         call_number(writer, call, 0);
 }
 
-static void write_tile(Writer *writer, const ShadowSite *site) {
+static void write_tile(ShadowWriter *writer, const ShadowSite *site) {
     char name[32];
     snprintf(name, sizeof name, "%stile", prefix_of(writer));
     open_block(writer);
     say_wanted(writer, site);
     say_issued(writer, site);
-    Call call = call_begin(writer, name);
+    ShadowCall call = call_begin(writer, name);
     call_add(writer, &call, 32, "%weir_g");
     call_number(writer, &call, site->map);
     call_coordinates(writer, &call, site);
@@ -476,12 +476,12 @@ static void write_tile(Writer *writer, const ShadowSite *site) {
 
 /* ---- What orders CTAs ---- */
 
-static void write_fence(Writer *writer, const ShadowSite *site) {
+static void write_fence(ShadowWriter *writer, const ShadowSite *site) {
     Text guard = {0};
     guard_text(writer, statement_of(writer, site), &guard);
     text_add(&guard, "", 1);
     open_block(writer);
-    Call call = call_begin(writer, "weir_fence");
+    ShadowCall call = call_begin(writer, "weir_fence");
     call_number(writer, &call, how_of(site));
     call_number(writer, &call, number_of(writer, site));
     call_launch(writer, &call);
@@ -491,10 +491,10 @@ static void write_fence(Writer *writer, const ShadowSite *site) {
     ptx_edit_after(writer->edits, site->statement, said(writer));
 }
 
-static void write_exit(Writer *writer, const ShadowSite *site) {
+static void write_exit(ShadowWriter *writer, const ShadowSite *site) {
     open_block(writer);
     say_wanted(writer, site);
-    Call call = call_begin(writer, "weir_exit");
+    ShadowCall call = call_begin(writer, "weir_exit");
     call_add(writer, &call, 32, "%weir_g");
     call_launch(writer, &call);
     call_end(writer, &call, "", 0, NULL);
@@ -503,11 +503,11 @@ static void write_exit(Writer *writer, const ShadowSite *site) {
 }
 
 /* Groups count from the first one on in which the thread itself has written. */
-static void write_group(Writer *writer, const ShadowSite *site) {
+static void write_group(ShadowWriter *writer, const ShadowSite *site) {
     bool awaits = site->kind == SHADOW_SITE_AWAIT;
     open_block(writer);
     say(writer, "setp.ne.u32 %%weir_g0, %.*s, 0;", STR_ARG(writer->issued));
-    Call call = call_begin(writer, awaits ? "weir_await" : "weir_commit");
+    ShadowCall call = call_begin(writer, awaits ? "weir_await" : "weir_commit");
     if (awaits && site->count == PTX_NONE) {
         call_number(writer, &call, site->bytes);
     } else if (awaits) {
@@ -523,7 +523,7 @@ static void write_group(Writer *writer, const ShadowSite *site) {
     ptx_edit_after(writer->edits, site->statement, said(writer));
 }
 
-static void write_site(Writer *writer, const ShadowSite *site) {
+static void write_site(ShadowWriter *writer, const ShadowSite *site) {
     bool clocked = writer->sites->clocked || writer->options->seed_layout;
     switch (site->kind) {
     case SHADOW_SITE_ACCESS:
@@ -566,7 +566,7 @@ static void write_site(Writer *writer, const ShadowSite *site) {
 /* ---- Kernels ---- */
 
 /* Clusters are counted, x fastest; without any they are the CTAs. */
-static void write_entry(Writer *writer, uint32_t body) {
+static void write_entry(ShadowWriter *writer, uint32_t body) {
     bool clocked = writer->sites->clocked || writer->options->seed_layout;
     open_block(writer);
     say(writer, ".reg .b32 %%weir_x, %%weir_y;");
@@ -583,7 +583,7 @@ static void write_entry(Writer *writer, uint32_t body) {
     } else {
         char who[64];
         snprintf(who, sizeof who, "%.*s", STR_ARG(writer->who));
-        Call call = call_begin(writer, "weir_enter");
+        ShadowCall call = call_begin(writer, "weir_enter");
         call_add(writer, &call, 32, "%weir_h");
         say(writer, "ld.param.u64 %%weir_l, [weir_launch+%zu];", offsetof(ShadowLaunch, state));
         call_add(writer, &call, 64, "%weir_l");
@@ -602,7 +602,7 @@ static uint32_t body_of(const PtxModule *module, uint32_t function) {
     return PTX_NONE;
 }
 
-static void write_function(Writer *writer, uint32_t function, uint32_t *next) {
+static void write_function(ShadowWriter *writer, uint32_t function, uint32_t *next) {
     const ShadowSites *sites = writer->sites;
     uint32_t body = body_of(writer->module, function);
     writer->who = ptx_edit_register(writer->edits, function, ".b32");
@@ -640,7 +640,7 @@ static bool target_does(const PtxModule *module, const InstrumentOptions *option
     return false;
 }
 
-static void raise_version(Writer *writer) {
+static void raise_version(ShadowWriter *writer) {
     const PtxModule *module = writer->module;
     for (uint32_t i = 0; i < module->statements_count && module->version < SHADOW_VERSION; i++)
         if (module->statements[i].kind == PTX_DIRECTIVE &&
@@ -651,7 +651,7 @@ static void raise_version(Writer *writer) {
 }
 
 /* The calls need more registers than a kernel says that it has. */
-static void free_registers(Writer *writer) {
+static void free_registers(ShadowWriter *writer) {
     const PtxModule *module = writer->module;
     for (uint32_t i = 0; i < module->statements_count && !writer->options->keep_registers; i++)
         if (module->statements[i].kind == PTX_DIRECTIVE &&
@@ -659,7 +659,7 @@ static void free_registers(Writer *writer) {
             ptx_edit_replace(writer->edits, i, STR(""));
 }
 
-static void add_top(Writer *writer) {
+static void add_top(ShadowWriter *writer) {
     const ShadowSites *sites = writer->sites;
     bool seed = writer->options->seed_layout;
     uint32_t flags = (sites->clocked ? SHADOW_MARK_CLOCKED : 0) | (sites->copies ? SHADOW_MARK_COPIES : 0) |
@@ -679,7 +679,7 @@ bool instrument_shadow(PtxModule *module, const InstrumentOptions *options, Text
     if (!target_does(module, options, problem) || !shadow_sites(&sites, module, problem))
         return false;
     ptx_edits_init(&edits, module);
-    Writer writer = {.module = module, .edits = &edits, .sites = &sites, .options = options};
+    ShadowWriter writer = {.module = module, .edits = &edits, .sites = &sites, .options = options};
     for (uint32_t i = 0, next = 0; i < module->functions_count; i++)
         if (module->functions[i].entry && module->functions[i].body)
             write_function(&writer, i, &next);

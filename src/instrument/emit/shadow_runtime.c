@@ -69,27 +69,27 @@ static Str next_name(Str text) {
     return at ? str_between(at, end) : (Str){"", 0};
 }
 
-typedef struct Function {
+typedef struct ShadowRuntimeFunction {
     Str text, name;
     bool used;
-} Function;
+} ShadowRuntimeFunction;
 
 enum { FUNCTIONS_MOST = 64 };
 
 /* The text is a megabyte: it is gone through once. */
-static uint32_t list_functions(Str text, Function *functions) {
+static uint32_t list_functions(Str text, ShadowRuntimeFunction *functions) {
     uint32_t count = 0;
     Str function;
     for (size_t at = 0; next_function(text, &at, &function);) {
         assert(count < FUNCTIONS_MOST);
-        functions[count++] = (Function){function, next_name(function), false};
+        functions[count++] = (ShadowRuntimeFunction){function, next_name(function), false};
     }
     return count;
 }
 
 /* What a function calls is used, too. */
-static void use_function(Function *functions, uint32_t count, Str name) {
-    Function *used = functions;
+static void use_function(ShadowRuntimeFunction *functions, uint32_t count, Str name) {
+    ShadowRuntimeFunction *used = functions;
     while (used < functions + count && !str_equal(used->name, name))
         used++;
     if (used == functions + count || used->used)
@@ -102,13 +102,13 @@ static void use_function(Function *functions, uint32_t count, Str name) {
 }
 
 void runtime_print(const RuntimeUse *use, bool seed_layout, Text *to) {
-    Function functions[FUNCTIONS_MOST];
+    ShadowRuntimeFunction functions[FUNCTIONS_MOST];
     uint32_t count = list_functions(runtime_text(seed_layout), functions);
     for (uint32_t i = 0; i < use->count; i++)
         use_function(functions, count, str_of(use->names[i]));
     /* What they call has to be known before, whatever the order of the text. */
     for (int layer = 0; layer < 4; layer++)
-        for (const Function *function = functions; function < functions + count; function++) {
+        for (const ShadowRuntimeFunction *function = functions; function < functions + count; function++) {
             int own = str_equal(function->name, STR("weir_tell_pair")) ? 0
                       : str_starts(function->name, STR("weir_tell_"))  ? 1
                       : str_starts(function->name, STR("weir_slow_"))  ? 2

@@ -4,18 +4,18 @@
 #include "ptx/effects.h"
 #include "trace/shadow.h"
 
-typedef struct Walk {
+typedef struct ShadowSiteWalk {
     ShadowSites *sites;
     PtxModule *module;
     uint32_t function, capacity;
     PtxFlow flow;
     PtxValues values;
     bool looked; /* at the function: only where something asks for it */
-} Walk;
+} ShadowSiteWalk;
 
 enum { MOST_SITES = 1 << 20, MOST_BYTES = 32 };
 
-static ShadowSite *add(Walk *walk, uint32_t statement, ShadowSiteKind kind) {
+static ShadowSite *add(ShadowSiteWalk *walk, uint32_t statement, ShadowSiteKind kind) {
     ShadowSites *sites = walk->sites;
     if (sites->count == walk->capacity) {
         uint32_t capacity = walk->capacity ? 2 * walk->capacity : 64;
@@ -38,12 +38,12 @@ static ShadowSite *add(Walk *walk, uint32_t statement, ShadowSiteKind kind) {
     return site;
 }
 
-static uint32_t operand_of(const Walk *walk, const PtxStatement *statement, Str name) {
+static uint32_t operand_of(const ShadowSiteWalk *walk, const PtxStatement *statement, Str name) {
     const PtxOperand *operand = name.size ? ptx_effect_operand(walk->module, statement, name) : NULL;
     return operand ? (uint32_t)(operand - walk->module->operands) : PTX_NONE;
 }
 
-static bool look(Walk *walk) {
+static bool look(ShadowSiteWalk *walk) {
     const char *problem;
     if (!walk->looked)
         walk->looked = ptx_flow_values(&walk->flow, &walk->values, walk->module, walk->function, NULL, 0, &problem);
@@ -51,14 +51,14 @@ static bool look(Walk *walk) {
 }
 
 /* Where an address comes from. */
-static PtxOrigin origin_of(Walk *walk, uint32_t statement, uint32_t operand) {
+static PtxOrigin origin_of(ShadowSiteWalk *walk, uint32_t statement, uint32_t operand) {
     PtxOrigin origin = {.space = PTX_SPACE_UNKNOWN, .variable = PTX_NONE};
     if (look(walk))
         ptx_address_form(&walk->values, statement, operand, &origin);
     return origin;
 }
 
-static uint32_t parameter_of(Walk *walk, uint32_t statement, uint32_t operand) {
+static uint32_t parameter_of(ShadowSiteWalk *walk, uint32_t statement, uint32_t operand) {
     const PtxFunction *function = &walk->module->functions[walk->function];
     PtxOrigin origin = origin_of(walk, statement, operand);
     uint32_t number = origin.variable - function->parameters;
@@ -76,7 +76,7 @@ static bool is_bulk(const PtxEffect *effect) {
 }
 
 /* Why an access cannot be checked; NULL: it can. */
-static const char *unchecked(const Walk *walk, const ShadowSite *site, const PtxEffect *effect) {
+static const char *unchecked(const ShadowSiteWalk *walk, const ShadowSite *site, const PtxEffect *effect) {
     const PtxOperand *address = site->address == PTX_NONE ? NULL : &walk->module->operands[site->address];
     if (effect->replicas)
         return "multimem addresses are not checked";
@@ -93,7 +93,7 @@ static const char *unchecked(const Walk *walk, const ShadowSite *site, const Ptx
     return NULL;
 }
 
-static void add_access(Walk *walk, uint32_t statement, const PtxEffect *effect) {
+static void add_access(ShadowSiteWalk *walk, uint32_t statement, const PtxEffect *effect) {
     const PtxStatement *of = &walk->module->statements[statement];
     uint32_t address = operand_of(walk, of, effect->on);
     if (effect->memory && address != PTX_NONE) {
@@ -128,7 +128,7 @@ static void add_access(Walk *walk, uint32_t statement, const PtxEffect *effect) 
     walk->sites->copies |= is_bulk(effect) && site->access != SHADOW_READ;
 }
 
-static void add_fence(Walk *walk, uint32_t statement, const Effect *effect) {
+static void add_fence(ShadowSiteWalk *walk, uint32_t statement, const Effect *effect) {
     if (effect->scope < SCOPE_GPU)
         return;
     ShadowSite *site = add(walk, statement, SHADOW_SITE_FENCE);
@@ -137,7 +137,7 @@ static void add_fence(Walk *walk, uint32_t statement, const Effect *effect) {
     walk->sites->clocked = walk->sites->fences = true;
 }
 
-static void add_group(Walk *walk, uint32_t statement, const PtxEffect *effect) {
+static void add_group(ShadowSiteWalk *walk, uint32_t statement, const PtxEffect *effect) {
     bool awaits = effect->effect.verb == EFFECT_AWAIT;
     if (effect->effect.group != GROUP_TMA_STORE || (awaits && effect->effect.sources))
         return;
@@ -146,7 +146,7 @@ static void add_group(Walk *walk, uint32_t statement, const PtxEffect *effect) {
     site->bytes = effect->effect.count > 0 ? (uint32_t)effect->effect.count : 0;
 }
 
-static void add_effect(Walk *walk, uint32_t statement, const PtxEffect *effect) {
+static void add_effect(ShadowSiteWalk *walk, uint32_t statement, const PtxEffect *effect) {
     const Effect *what = &effect->effect;
     switch (what->verb) {
     case EFFECT_READ:
@@ -174,7 +174,7 @@ static void add_effect(Walk *walk, uint32_t statement, const PtxEffect *effect) 
     }
 }
 
-static void walk_statement(Walk *walk, uint32_t index) {
+static void walk_statement(ShadowSiteWalk *walk, uint32_t index) {
     const PtxStatement *statement = &walk->module->statements[index];
     PtxEffect effects[PTX_EFFECTS_MOST];
     if (statement->kind != PTX_INSTRUCTION)
@@ -189,7 +189,7 @@ static void walk_statement(Walk *walk, uint32_t index) {
         add_effect(walk, index, &effects[i]);
 }
 
-static void walk_function(Walk *walk) {
+static void walk_function(ShadowSiteWalk *walk) {
     const PtxFunction *function = &walk->module->functions[walk->function];
     for (uint32_t i = function->begin; i < function->end; i++)
         walk_statement(walk, i);
@@ -201,7 +201,7 @@ static void walk_function(Walk *walk) {
 bool shadow_sites(ShadowSites *sites, PtxModule *module, const char **problem) {
     *sites = (ShadowSites){0};
     arena_init(&sites->arena, SIZE_MAX);
-    Walk walk = {.sites = sites, .module = module};
+    ShadowSiteWalk walk = {.sites = sites, .module = module};
     for (walk.function = 0; walk.function < module->functions_count; walk.function++)
         if (module->functions[walk.function].entry && module->functions[walk.function].body)
             walk_function(&walk);

@@ -5,7 +5,7 @@
  * the more there are. */
 enum { MOST_BRANCHING = 8 };
 
-void write_register(Code *code, const char *text, unsigned width) {
+void write_register(InstrumentCode *code, const char *text, unsigned width) {
     if (width == 64) {
         code_say(code, "mov.b64 ~value, %s", text);
         code_say(code, "mov.b64 {~lo, ~hi}, ~value");
@@ -22,11 +22,12 @@ void write_register(Code *code, const char *text, unsigned width) {
     code_say(code, "mov.b32 ~hi, 0");
 }
 
-void write_value(Code *code, const SitePart *part) {
-    write_register(code, operand_text(code, part->operand), ptx_operand_form(&code->look->values, part->operand).width);
+void write_value(InstrumentCode *code, const SitePart *part) {
+    write_register(code, operand_text(code, part->operand),
+                   ptx_operand_form(&code->analysis->values, part->operand).width);
 }
 
-void write_part_value(Code *code, const Step *step, const SitePart *part) {
+void write_part_value(InstrumentCode *code, const InstrumentStep *step, const SitePart *part) {
     if (!part->data) {
         write_value(code, part);
         return;
@@ -36,7 +37,7 @@ void write_part_value(Code *code, const Step *step, const SitePart *part) {
     code_say(code, "mov.b32 ~hi, 0");
 }
 
-const char *write_mask(Code *code, const Step *step) {
+const char *write_mask(InstrumentCode *code, const InstrumentStep *step) {
     const char *predicate = step_predicate(code, step);
     if (!*predicate)
         return "~full";
@@ -50,7 +51,7 @@ uint32_t part_word(const Site *site, const SitePart *part) {
 
 /* ---- Values that have to be looked at ---------------------------------------------------------------------- */
 
-void write_base(Code *code, const SitePart *part) {
+void write_base(InstrumentCode *code, const SitePart *part) {
     bool wide = part->bits == 64;
     int64_t stride = part->shape == PART_STRIDE ? part->stride : 0;
     code_say(code, "mov.u32 ~lane, %%laneid");
@@ -68,7 +69,7 @@ void write_base(Code *code, const SitePart *part) {
 }
 
 /* Those of the first lane of a mask, in ~d0 or ~t0; and in ~p1 whether all of the mask have the same. */
-static void write_same(Code *code, const SitePart *part, const char *mask) {
+static void write_same(InstrumentCode *code, const SitePart *part, const char *mask) {
     bool guarded = mask[1] == 'm';
     if (!guarded) {
         code_say(code, "match.all.sync.b%u ~t1|~p1, %s, %s", part->bits, part->bits == 64 ? "~d0" : "~t0", mask);
@@ -94,7 +95,7 @@ static void write_same(Code *code, const SitePart *part, const char *mask) {
     code_say(code, "vote.sync.all.pred ~p1, ~p1, ~full");
 }
 
-const char *write_leader_place(Code *code) {
+const char *write_leader_place(InstrumentCode *code) {
     if (code->plan->together)
         return "~ptr";
     code_say(code, "mov.b64 {~t1, ~t2}, ~ptr");
@@ -106,7 +107,7 @@ const char *write_leader_place(Code *code) {
 
 /* The place of the lane's value in a list is in ~d1, but for so many bytes, and in ~t1, not 0, whether it is of the
  * mask. */
-static void write_list_place(Code *code, const char *mask, unsigned bytes) {
+static void write_list_place(InstrumentCode *code, const char *mask, unsigned bytes) {
     const char *base = write_leader_place(code);
     code_say(code, "mov.u32 ~t1, %%lanemask_lt");
     code_say(code, "and.b32 ~t1, ~t1, %s", mask);
@@ -117,7 +118,7 @@ static void write_list_place(Code *code, const char *mask, unsigned bytes) {
 }
 
 /* The bytes of a list, in ~d1. */
-static void write_list_size(Code *code, const char *mask, unsigned bytes) {
+static void write_list_size(InstrumentCode *code, const char *mask, unsigned bytes) {
     code_say(code, "popc.b32 ~t1, %s", mask);
     code_say(code, "mad.lo.u32 ~t1, ~t1, %u, %u", bytes, RECORD_UNIT - 1);
     code_say(code, "and.b32 ~t1, ~t1, -%u", RECORD_UNIT);
@@ -125,7 +126,8 @@ static void write_list_size(Code *code, const char *mask, unsigned bytes) {
 }
 
 /* The values of all lanes of the mask, behind a head. Lanes that are together have the pointer of the leader. */
-static void write_list(Code *code, const Step *step, const SitePart *part, const char *mask, uint32_t offset) {
+static void write_list(InstrumentCode *code, const InstrumentStep *step, const SitePart *part, const char *mask,
+                       uint32_t offset) {
     unsigned bytes = part->bits / 8;
     code_say(code, "cvt.u32.u64 ~t1, ~ptr");
     code_say(code, "and.b32 ~t1, ~t1, %u", code->chunk - 1);
@@ -145,7 +147,8 @@ static void write_list(Code *code, const Step *step, const SitePart *part, const
 }
 
 /* If lanes differ as it is thought, their values are one; else a list. */
-static void write_checked(Code *code, const Step *step, const SitePart *part, const char *mask, uint32_t offset) {
+static void write_checked(InstrumentCode *code, const InstrumentStep *step, const SitePart *part, const char *mask,
+                          uint32_t offset) {
     uint32_t alike = new_label(code), done = new_label(code);
     write_base(code, part);
     write_same(code, part, mask);
@@ -160,9 +163,10 @@ static void write_checked(Code *code, const Step *step, const SitePart *part, co
 }
 
 /* The same without a branch, where it was looked before whether there is room for the list. */
-static void write_flat(Code *code, const Step *step, const SitePart *part, const char *mask, uint32_t offset) {
+static void write_flat(InstrumentCode *code, const InstrumentStep *step, const SitePart *part, const char *mask,
+                       uint32_t offset) {
     unsigned bytes = part->bits / 8;
-    bool wide = bytes == 8, whole = mask[1] != 'm' && look_full(code->look);
+    bool wide = bytes == 8, whole = mask[1] != 'm' && look_full(code->analysis);
     write_base(code, part);
     write_same(code, part, mask);
     code_say(code, "selp.b32 ~word, 0x%x, 0x%x, ~p1", part_word(step->site, part),
@@ -189,17 +193,17 @@ static void write_flat(Code *code, const Step *step, const SitePart *part, const
     code_say(code, "%s add.s64 ~ptr, ~ptr, ~d1", code->plan->together ? "@!~p1" : "@~p2");
 }
 
-static bool is_checked(const Step *step, uint32_t part) {
+static bool is_checked(const InstrumentStep *step, uint32_t part) {
     return step->how == STEP_STATIC && !step_may_run(step) && !part_is_one(&step->site->parts[part]);
 }
 
-void plan_flat(Plan *plan, uint32_t most) {
+void plan_flat(InstrumentPlan *plan, uint32_t most) {
     uint32_t checked = 0;
     for (uint32_t i = 0; i < plan->count; i++)
         for (uint32_t k = 0; k < plan->steps[i].site->part_count; k++)
             checked += is_checked(&plan->steps[i], k);
     for (uint32_t i = 0; i < plan->count && checked > MOST_BRANCHING; i++) {
-        Step *step = &plan->steps[i];
+        InstrumentStep *step = &plan->steps[i];
         uint32_t units = 0;
         for (uint32_t k = 0; k < step->site->part_count; k++)
             units += is_checked(step, k) ? RECORD_LANES * step->site->parts[k].bits / 8 / RECORD_UNIT : 0;
@@ -209,7 +213,7 @@ void plan_flat(Plan *plan, uint32_t most) {
 
 /* ---- Records ----------------------------------------------------------------------------------------------- */
 
-void write_count(Code *code, const char *mask) {
+void write_count(InstrumentCode *code, const char *mask) {
     if (code->edits->module->capability >= 80 && code->edits->module->version >= 70) {
         code_say(code, "redux.sync.max.u32 ~count, ~count, %s", mask);
         return;
@@ -230,24 +234,25 @@ void write_count(Code *code, const char *mask) {
 }
 
 /* The part that is the address of a tensor map. */
-static const SitePart *map_part(const Look *look, const Step *step) {
+static const SitePart *map_part(const FunctionAnalysis *analysis, const InstrumentStep *step) {
     PtxEffect effects[PTX_EFFECTS_MOST];
-    const PtxStatement *statement = look_statement(look, step->instruction);
-    unsigned count = ptx_effects_of(look->module, statement, effects);
+    const PtxStatement *statement = look_statement(analysis, step->instruction);
+    unsigned count = ptx_effects_of(analysis->module, statement, effects);
     const PtxOperand *on = NULL;
     for (unsigned i = 0; i < count && !on; i++)
         if (effects[i].effect.proxy == PROXY_TENSORMAP && effects[i].effect.verb == EFFECT_READ)
-            on = ptx_effect_operand(look->module, statement, effects[i].on);
+            on = ptx_effect_operand(analysis->module, statement, effects[i].on);
     for (uint32_t i = 0; on && i < step->site->part_count; i++)
-        if (&look->module->operands[step->site->parts[i].operand] == on + 1)
+        if (&analysis->module->operands[step->site->parts[i].operand] == on + 1)
             return &step->site->parts[i];
     return &step->site->parts[0];
 }
 
-void write_map(Code *code, const Step *step, const char *leader, const char *mask, uint32_t offset) {
-    const SitePart *part = map_part(code->look, step);
+void write_map(InstrumentCode *code, const InstrumentStep *step, const char *leader, const char *mask,
+               uint32_t offset) {
+    const SitePart *part = map_part(code->analysis, step);
     code_say(code, "add.s64 ~d0, %s, %lld", operand_text(code, part->operand),
-             (long long)code->look->module->operands[part->operand - 1].value);
+             (long long)code->analysis->module->operands[part->operand - 1].value);
     code_say(code, "mov.b64 {~lo, ~hi}, ~d0");
     write_unit(code, leader, offset, record_word(0, RECORD_MAP, step->site->number), mask, "~lo", "~hi");
     code_say(code, "setp.ne.and.u32 ~p2, %s, 0, %s", mask, leader);
@@ -257,7 +262,7 @@ void write_map(Code *code, const Step *step, const char *leader, const char *mas
     }
 }
 
-void write_static(Code *code, const Step *step, uint32_t offset) {
+void write_static(InstrumentCode *code, const InstrumentStep *step, uint32_t offset) {
     const Site *site = step->site;
     const char *mask = write_mask(code, step);
     if (step->first && !code->plan->together) {

@@ -4,8 +4,8 @@
  *         for (...)
  *
  * In most warps all lanes go in, but that is known only when the kernel runs, and what a part of a warp may come to is
- * recorded at a multiple of the cost (apart.c). So what the branch leads around stands there twice: a vote says whether
- * any lane goes around it, and warps of which none does run the copy, to which all of a warp come. */
+ * recorded at a multiple of the cost (divergent.c). So what the branch leads around stands there twice: a vote says
+ * whether any lane goes around it, and warps of which none does run the copy, to which all of a warp come. */
 #include "instrument/emit/straight.h"
 
 #include "ptx/effects.h"

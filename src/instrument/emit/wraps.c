@@ -9,15 +9,16 @@
 enum { SMALL = 1 << 27, FAR = 1 << 28 };
 
 /* The registers of 32 bits that differ between lanes. */
-static uint32_t next_index(const Look *look, const PtxStatement *statement, uint32_t from) {
+static uint32_t next_index(const FunctionAnalysis *analysis, const PtxStatement *statement, uint32_t from) {
     uint32_t guard = statement->flags & PTX_GUARDED ? 1 : 0;
     for (uint32_t i = from < guard ? guard : from; i < statement->count; i++) {
         uint32_t operand = statement->first + i;
-        if (look->module->operands[operand].kind != PTX_REGISTER || flow_value(&look->flow, operand) == PTX_NONE ||
-            look->flow.values[flow_value(&look->flow, operand)].operand == operand)
+        if (analysis->module->operands[operand].kind != PTX_REGISTER ||
+            flow_value(&analysis->flow, operand) == PTX_NONE ||
+            analysis->flow.values[flow_value(&analysis->flow, operand)].operand == operand)
             continue;
-        Form form = ptx_operand_form(&look->values, operand);
-        if (form.width == 32 && !form_is_uniform(look->values.tables, &form))
+        Form form = ptx_operand_form(&analysis->values, operand);
+        if (form.width == 32 && !form_is_uniform(analysis->values.tables, &form))
             return i;
     }
     return PTX_NONE;
@@ -27,34 +28,34 @@ static bool is_signed(const PtxForm *form) {
     return ptx_form_has(form->text, STR("s32"));
 }
 
-bool can_check_wrap(const Look *look, uint32_t instruction) {
-    const PtxForm *form = look_form(look, instruction);
-    const PtxStatement *statement = look_statement(look, instruction);
+bool can_check_wrap(const FunctionAnalysis *analysis, uint32_t instruction) {
+    const PtxForm *form = look_form(analysis, instruction);
+    const PtxStatement *statement = look_statement(analysis, instruction);
     bool extends = form->evaluator == PTX_EVALUATE_MUL || form->evaluator == PTX_EVALUATE_MAD ||
                    form->evaluator == PTX_EVALUATE_CVT;
     uint32_t count, to = 0;
-    const PtxOperand *operands = ptx_operands(look->module, statement, &count);
+    const PtxOperand *operands = ptx_operands(analysis->module, statement, &count);
     if (count && operands->kind == PTX_REGISTER)
-        to = ptx_operand_form(&look->values, (uint32_t)(operands - look->module->operands)).width;
+        to = ptx_operand_form(&analysis->values, (uint32_t)(operands - analysis->module->operands)).width;
     bool narrow = ptx_form_has(form->text, STR("s32")) || ptx_form_has(form->text, STR("u32"));
-    return extends && to == 64 && narrow && next_index(look, statement, 0) != PTX_NONE;
+    return extends && to == 64 && narrow && next_index(analysis, statement, 0) != PTX_NONE;
 }
 
-bool cannot_wrap_apart(const Look *look, uint32_t instruction) {
-    const PtxStatement *statement = look_statement(look, instruction);
+bool cannot_wrap_apart(const FunctionAnalysis *analysis, uint32_t instruction) {
+    const PtxStatement *statement = look_statement(analysis, instruction);
     for (uint32_t i = statement->flags & PTX_GUARDED ? 1 : 0; i < statement->count; i++) {
-        uint32_t operand = statement->first + i, value = flow_value(&look->flow, operand);
-        if (value == PTX_NONE || look->flow.values[value].operand == operand)
+        uint32_t operand = statement->first + i, value = flow_value(&analysis->flow, operand);
+        if (value == PTX_NONE || analysis->flow.values[value].operand == operand)
             continue;
-        Form form = ptx_operand_form(&look->values, operand);
-        if (form.width < 64 && !form_is_uniform(look->values.tables, &form))
+        Form form = ptx_operand_form(&analysis->values, operand);
+        if (form.width < 64 && !form_is_uniform(analysis->values.tables, &form))
             return false;
     }
     return true;
 }
 
 /* All lanes that are far from lane 0: those that it is asked of, if all of the warp come. */
-static void write_far(Code *code, const char *index, bool signs) {
+static void write_far(InstrumentCode *code, const char *index, bool signs) {
     const char *type = signs ? "s64.s32" : "u64.u32";
     code_say(code, "shfl.sync.idx.b32 ~t0, %s, 0, 31, ~full", index);
     code_say(code, "cvt.%s ~d0, ~t0", type);
@@ -64,10 +65,10 @@ static void write_far(Code *code, const char *index, bool signs) {
     code_say(code, "setp.ge.u64 ~p1, ~d0, %u", 2 * (unsigned)FAR);
 }
 
-static void write_wrap_check(Code *code, uint32_t instruction, uint32_t operand) {
-    const PtxStatement *statement = look_statement(code->look, instruction);
-    bool signs = is_signed(look_form(code->look, instruction)), guarded = statement->flags & PTX_GUARDED;
-    bool together = look_together(code->look, code->look->flow.block_of[instruction]);
+static void write_wrap_check(InstrumentCode *code, uint32_t instruction, uint32_t operand) {
+    const PtxStatement *statement = look_statement(code->analysis, instruction);
+    bool signs = is_signed(look_form(code->analysis, instruction)), guarded = statement->flags & PTX_GUARDED;
+    bool together = look_together(code->analysis, code->analysis->flow.block_of[instruction]);
     const char *index = operand_text(code, operand);
     if (signs)
         code_say(code, "add.s32 ~t0, %s, %u", index, SMALL);
@@ -88,15 +89,15 @@ static void write_wrap_check(Code *code, uint32_t instruction, uint32_t operand)
     cold_end(code, cold);
 }
 
-void write_wrap_checks(Code *code) {
-    const Look *look = code->look;
-    for (uint32_t i = 0; code->plan->wraps && i < look->flow.instruction_count; i++) {
-        const PtxStatement *statement = look_statement(look, i);
-        if (!look->values.assumed[i] || !look->flow.blocks[look->flow.block_of[i]].reached)
+void write_wrap_checks(InstrumentCode *code) {
+    const FunctionAnalysis *analysis = code->analysis;
+    for (uint32_t i = 0; code->plan->wraps && i < analysis->flow.instruction_count; i++) {
+        const PtxStatement *statement = look_statement(analysis, i);
+        if (!analysis->values.assumed[i] || !analysis->flow.blocks[analysis->flow.block_of[i]].reached)
             continue;
-        code_stand(code, look->flow.instructions[i]);
-        for (uint32_t k = next_index(look, statement, 0); k != PTX_NONE; k = next_index(look, statement, k + 1))
+        code_stand(code, analysis->flow.instructions[i]);
+        for (uint32_t k = next_index(analysis, statement, 0); k != PTX_NONE; k = next_index(analysis, statement, k + 1))
             write_wrap_check(code, i, statement->first + k);
-        code_put(code, look->flow.instructions[i], false);
+        code_put(code, analysis->flow.instructions[i], false);
     }
 }

@@ -7,7 +7,7 @@
 #include "instrument/internal.h"
 
 typedef struct Distances {
-    Plan *plan;
+    InstrumentPlan *plan;
     uint32_t *like;    /* of each block: one that begins with the same distance, or itself */
     uint32_t *begin;   /* of such a one: units */
     bool *known;       /* ... if so */
@@ -33,7 +33,7 @@ static void decide(Distances *distances, uint32_t block, uint32_t units) {
 
 static void count_records(Distances *distances) {
     for (uint32_t i = 0; i < distances->plan->count; i++) {
-        const Step *step = &distances->plan->steps[i];
+        const InstrumentStep *step = &distances->plan->steps[i];
         distances->records[step->block] += step->units;
         /* A check of a run stands behind its last step. */
         if (step->check) {
@@ -45,7 +45,7 @@ static void count_records(Distances *distances) {
 
 /* Which blocks begin alike; a block in which nothing can be written begins as it ends. */
 static void find_alike(Distances *distances) {
-    const PtxFlow *flow = &distances->plan->look->flow;
+    const PtxFlow *flow = &distances->plan->analysis->flow;
     for (uint32_t b = 0; b < flow->block_count; b++)
         distances->like[b] = b;
     for (uint32_t b = 0; b < flow->block_count; b++) {
@@ -61,8 +61,8 @@ static void find_alike(Distances *distances) {
             decide(distances, b, distances->plan->start);
 }
 
-void plan_ahead(Plan *plan) {
-    const PtxFlow *flow = &plan->look->flow;
+void plan_ahead(InstrumentPlan *plan) {
+    const PtxFlow *flow = &plan->analysis->flow;
     uint32_t blocks = flow->block_count + 1;
     plan->ahead = ARENA_ARRAY(plan->arena, uint32_t, blocks);
     plan->left = ARENA_ARRAY(plan->arena, uint32_t, blocks);

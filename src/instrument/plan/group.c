@@ -1,6 +1,6 @@
 /* Groups: sites that a part of a warp's lanes may come to, whose records one call makes.
  *
- * The records are those of apart.c. They are made where the last site of the group stands, of values that are kept
+ * The records are those of divergent.c. They are made where the last site of the group stands, of values that are kept
  * where each of them does: nothing between them may hold a thread. Who is there is found before the call, where no lane
  * can be that stands elsewhere in the kernel; the body finds who leads, how far they have counted, and whether there is
  * room. A call that goes on with the sites of the one before it is of the same lanes, and needs no count. */
@@ -40,13 +40,13 @@ static int stride_bits(int64_t stride) {
     return -1;
 }
 
-bool step_may_group(const Look *look, const Step *step) {
+bool step_may_group(const FunctionAnalysis *analysis, const InstrumentStep *step) {
     const Site *site = step->site;
     if (site->map)
         return false;
     for (uint32_t i = 0; i < site->part_count; i++)
         if (stride_bits(part_stride(&site->parts[i])) < 0 ||
-            (site->parts[i].data && !element_bytes(look, step->instruction))) /* a hash of all lanes' registers */
+            (site->parts[i].data && !element_bytes(analysis, step->instruction))) /* a hash of all lanes' registers */
             return false;
     return true;
 }
@@ -57,8 +57,8 @@ uint32_t group_most_units(void) {
 
 /* ---- Calls ------------------------------------------------------------------------------------------------- */
 
-static void write_group(Code *code) {
-    Group *group = &code->group;
+static void write_group(InstrumentCode *code) {
+    InstrumentGroup *group = &code->group;
     uint32_t limit = code->chunk - RECORD_UNIT * (1 + GROUP_STAMP_UNITS + group->units + code->plan->most);
     if (!group->count)
         return;
@@ -71,13 +71,13 @@ static void write_group(Code *code) {
     write_body_call(code, BODY_FOUR, "~ptr, ~e0, ~word, ~count, ~mask, %u, %u, %u, ~g0, ~g%u, ~g%u, ~g%u", limit,
                     group->what[0] | group->what[1] << GROUP_BITS, group->what[2] | group->what[3] << GROUP_BITS,
                     group->count > 1 ? 1U : 0, group->count > 2 ? 2U : 0, group->count > 3 ? 3U : 0);
-    *group = (Group){0};
+    *group = (InstrumentGroup){0};
     code->headed = true;
 }
 
 /* A value in a register of the group. */
-static void write_kept(Code *code, const Step *step, const SitePart *part, uint32_t place) {
-    unsigned width = part && !part->data ? ptx_operand_form(&code->look->values, part->operand).width : 0;
+static void write_kept(InstrumentCode *code, const InstrumentStep *step, const SitePart *part, uint32_t place) {
+    unsigned width = part && !part->data ? ptx_operand_form(&code->analysis->values, part->operand).width : 0;
     if (!part) {
         code_say(code, "mov.b64 ~g%u, 0", place);
     } else if (width == 64) {
@@ -91,8 +91,8 @@ static void write_kept(Code *code, const Step *step, const SitePart *part, uint3
 }
 
 /* A value that is kept, with what is said of it. */
-static void add_part(Code *code, const Step *step, const SitePart *part, bool last) {
-    Group *group = &code->group;
+static void add_part(InstrumentCode *code, const InstrumentStep *step, const SitePart *part, bool last) {
+    InstrumentGroup *group = &code->group;
     bool wide = part && part->bits == 64, checked = part && part_checked(part);
     RecordKind kind = step->site->ends ? RECORD_EXIT : RECORD_PLAIN;
     if (group->count == GROUP_MOST)
@@ -110,7 +110,7 @@ static void add_part(Code *code, const Step *step, const SitePart *part, bool la
     group->units += 1 + (checked ? RECORD_LANES * part->bits / 8 / RECORD_UNIT : 0);
 }
 
-void write_grouped(Code *code, const Step *step) {
+void write_grouped(InstrumentCode *code, const InstrumentStep *step) {
     const Site *site = step->site;
     for (uint32_t i = 0; i < site->part_count; i++)
         add_part(code, step, &site->parts[i], i + 1 == site->part_count);
@@ -123,7 +123,7 @@ void write_grouped(Code *code, const Step *step) {
 /* ---- Bodies ------------------------------------------------------------------------------------------------ */
 
 /* Who leads, how far they have counted, and whether the leader has room. */
-static void write_group_head(Code *code) {
+static void write_group_head(InstrumentCode *code) {
     uint32_t known = new_label(code), done = new_label(code);
     code_say(code, "mov.b32 ~zero, 0");
     write_tag(code);
@@ -141,7 +141,7 @@ static void write_group_head(Code *code) {
 }
 
 /* The values of all lanes, behind the place of the head; what that takes is added to ~size. */
-static void write_group_list(Code *code) {
+static void write_group_list(InstrumentCode *code) {
     code_say(code, "brev.b32 ~t1, ~mask");
     code_say(code, "clz.b32 ~t1, ~t1");
     code_say(code, "mov.b64 {~lo, ~hi}, ~ptr");
@@ -163,7 +163,7 @@ static void write_group_list(Code *code) {
 }
 
 /* The record of ~g0, of which ~what says what it is. */
-static void write_group_part(Code *code) {
+static void write_group_part(InstrumentCode *code) {
     uint32_t done = new_label(code);
     uint32_t all = 0;
     for (unsigned i = 0; i <= GROUP_KIND; i++)
@@ -201,7 +201,7 @@ static void write_group_part(Code *code) {
     code_say(code, "add.u32 ~count, ~count, ~t1");
 }
 
-void write_group_body(Code *code) {
+void write_group_body(InstrumentCode *code) {
     uint32_t again = new_label(code);
     write_group_head(code);
     code_label(code, again);

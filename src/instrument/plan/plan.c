@@ -24,33 +24,33 @@ static bool is_jump_to(const PtxFlow *flow, uint32_t block, uint32_t target) {
            flow->edges[at->successors] == target;
 }
 
-static uint32_t label_of(const Look *look, uint32_t instruction) {
-    const PtxStatement *statement = look_statement(look, instruction);
+static uint32_t label_of(const FunctionAnalysis *analysis, uint32_t instruction) {
+    const PtxStatement *statement = look_statement(analysis, instruction);
     for (uint32_t i = 0; i < statement->count; i++)
-        if (look->module->operands[statement->first + i].kind == PTX_TARGET)
-            return look->module->operands[statement->first + i].a;
+        if (analysis->module->operands[statement->first + i].kind == PTX_TARGET)
+            return analysis->module->operands[statement->first + i].a;
     return PTX_NONE;
 }
 
 /* Whether the registers of an instruction, but for those that it writes, come from before a block. */
-static bool from_before(const Look *look, uint32_t instruction, uint32_t block) {
-    const PtxStatement *statement = look_statement(look, instruction);
+static bool from_before(const FunctionAnalysis *analysis, uint32_t instruction, uint32_t block) {
+    const PtxStatement *statement = look_statement(analysis, instruction);
     for (uint32_t i = statement->first; i < statement->first + statement->count; i++) {
-        uint32_t value = flow_value(&look->flow, i);
-        const FlowValue *of = value == PTX_NONE ? NULL : &look->flow.values[value];
+        uint32_t value = flow_value(&analysis->flow, i);
+        const FlowValue *of = value == PTX_NONE ? NULL : &analysis->flow.values[value];
         if (of && of->block == block && of->operand != i)
             return false;
     }
     return true;
 }
 
-uint32_t wait_exit(const Look *look, uint32_t instruction, uint32_t *behind) {
-    const PtxFlow *flow = &look->flow;
+uint32_t wait_exit(const FunctionAnalysis *analysis, uint32_t instruction, uint32_t *behind) {
+    const PtxFlow *flow = &analysis->flow;
     uint32_t block = flow->block_of[instruction];
     const FlowBlock *at = &flow->blocks[block];
-    const PtxStatement *wait = look_statement(look, instruction), *branch = look_statement(look, at->end - 1);
+    const PtxStatement *wait = look_statement(analysis, instruction), *branch = look_statement(analysis, at->end - 1);
     if (at->ends != FLOW_BRANCH || at->successor_count != 2 || wait->flags & PTX_GUARDED ||
-        !from_before(look, instruction, block))
+        !from_before(analysis, instruction, block))
         return PTX_NONE;
     /* The guard of the branch is what the wait gave. */
     uint32_t given = flow_value(flow, branch->first);
@@ -59,9 +59,9 @@ uint32_t wait_exit(const Look *look, uint32_t instruction, uint32_t *behind) {
     uint32_t taken = flow->edges[at->successors], next = flow->edges[at->successors + 1];
     bool again = branch->flags & PTX_NEGATED, simple = again ? taken == block : is_jump_to(flow, next, block);
     uint32_t leaves = again ? next : taken;
-    if (!simple || leaves <= block || flow->blocks[leaves].predecessor_count != 1 || !look_together(look, leaves))
+    if (!simple || leaves <= block || flow->blocks[leaves].predecessor_count != 1 || !look_together(analysis, leaves))
         return PTX_NONE;
-    *behind = again ? flow->instructions[at->end - 1] : label_of(look, at->end - 1);
+    *behind = again ? flow->instructions[at->end - 1] : label_of(analysis, at->end - 1);
     return leaves;
 }
 
@@ -71,7 +71,7 @@ static uint32_t static_units(const Site *site) {
     return (site->part_count ? site->part_count : 1) + (site->map ? 1 + 128 / RECORD_UNIT : 0);
 }
 
-uint32_t step_most_units(const Step *step) {
+uint32_t step_most_units(const InstrumentStep *step) {
     const Site *site = step->site;
     uint32_t list = 1 + RECORD_LANES * 8 / RECORD_UNIT, units = 0;
     if (step->how == STEP_EACH)
@@ -83,31 +83,32 @@ uint32_t step_most_units(const Step *step) {
 }
 
 /* The predicate that says whether a wait is over. */
-static uint32_t given_by(const Look *look, uint32_t instruction) {
+static uint32_t given_by(const FunctionAnalysis *analysis, uint32_t instruction) {
     PtxEffect effects[PTX_EFFECTS_MOST];
-    const PtxStatement *statement = look_statement(look, instruction);
-    unsigned count = ptx_effects_of(look->module, statement, effects);
+    const PtxStatement *statement = look_statement(analysis, instruction);
+    unsigned count = ptx_effects_of(analysis->module, statement, effects);
     for (unsigned i = 0; i < count; i++)
         if (effects[i].effect.verb == EFFECT_WAIT)
-            return (uint32_t)(ptx_effect_operand(look->module, statement, effects[i].gives) - look->module->operands);
+            return (uint32_t)(ptx_effect_operand(analysis->module, statement, effects[i].gives) -
+                              analysis->module->operands);
     return PTX_NONE;
 }
 
-static Step step_of(const Look *look, Site *site, uint32_t instruction) {
-    Step step = {
-        .site = site, .instruction = instruction, .block = look->flow.block_of[instruction], .at = site->statement};
-    uint32_t behind, leaves = site->waits ? wait_exit(look, instruction, &behind) : PTX_NONE;
+static InstrumentStep step_of(const FunctionAnalysis *analysis, Site *site, uint32_t instruction) {
+    InstrumentStep step = {
+        .site = site, .instruction = instruction, .block = analysis->flow.block_of[instruction], .at = site->statement};
+    uint32_t behind, leaves = site->waits ? wait_exit(analysis, instruction, &behind) : PTX_NONE;
     step.behind = site->waits;
     if (leaves != PTX_NONE) {
         step.block = leaves;
         step.at = behind;
         step.settled = true;
     }
-    bool together = look_together(look, step.block);
+    bool together = look_together(analysis, step.block);
     step.how = site->each ? STEP_EACH : together ? STEP_STATIC : STEP_APART;
     step.units = step.how == STEP_STATIC ? static_units(site) : 0;
-    step.given = site->waits ? given_by(look, instruction) : PTX_NONE;
-    step.alone = site->each && made_alone(look, instruction);
+    step.given = site->waits ? given_by(analysis, instruction) : PTX_NONE;
+    step.alone = site->each && made_alone(analysis, instruction);
     return step;
 }
 
@@ -116,11 +117,11 @@ static Step step_of(const Look *look, Site *site, uint32_t instruction) {
 /* Whether a block does nothing but to end a thread, and lanes come to it by branches that others do not take: then it
  * is recorded before the branches. Lanes that are over are over at once then, and not after some code for which others,
  * who go on to a barrier, would be without them. */
-static bool ends_at_branches(const Look *look, uint32_t block) {
-    const PtxFlow *flow = &look->flow;
+static bool ends_at_branches(const FunctionAnalysis *analysis, uint32_t block) {
+    const PtxFlow *flow = &analysis->flow;
     const FlowBlock *at = &flow->blocks[block];
     bool any = false;
-    if (at->end - at->begin != 1 || look_statement(look, at->begin)->flags & PTX_GUARDED)
+    if (at->end - at->begin != 1 || look_statement(analysis, at->begin)->flags & PTX_GUARDED)
         return false;
     for (uint32_t i = 0; i < at->predecessor_count; i++) {
         const FlowBlock *from = &flow->blocks[flow->edges[at->predecessors + i]];
@@ -132,33 +133,34 @@ static bool ends_at_branches(const Look *look, uint32_t block) {
 }
 
 /* The step of an exit at the end of a block that leads to it; by its n-th way out. */
-static Step exit_step(const Look *look, Site *site, uint32_t instruction, uint32_t from, uint32_t way) {
-    const FlowBlock *block = &look->flow.blocks[from];
-    Step step = {.site = site, .instruction = instruction, .block = from, .given = PTX_NONE, .exits = true};
-    step.at = look->flow.instructions[block->end - 1];
+static InstrumentStep exit_step(const FunctionAnalysis *analysis, Site *site, uint32_t instruction, uint32_t from,
+                                uint32_t way) {
+    const FlowBlock *block = &analysis->flow.blocks[from];
+    InstrumentStep step = {.site = site, .instruction = instruction, .block = from, .given = PTX_NONE, .exits = true};
+    step.at = analysis->flow.instructions[block->end - 1];
     step.behind = block->ends == FLOW_NEXT;
     step.branch = block->ends == FLOW_BRANCH;
     step.other_way = way == 1;
-    step.how = look_together(look, from) ? STEP_STATIC : STEP_APART;
+    step.how = look_together(analysis, from) ? STEP_STATIC : STEP_APART;
     step.units = 1;
     return step;
 }
 
-static void add_exits(Plan *plan, Site *site, uint32_t instruction) {
-    const PtxFlow *flow = &plan->look->flow;
+static void add_exits(InstrumentPlan *plan, Site *site, uint32_t instruction) {
+    const PtxFlow *flow = &plan->analysis->flow;
     uint32_t block = flow->block_of[instruction];
     for (uint32_t b = 0; b < flow->block_count; b++)
         for (uint32_t k = 0; flow->blocks[b].reached && k < flow->blocks[b].successor_count; k++)
             if (flow->edges[flow->blocks[b].successors + k] == block)
                 *ARENA_PUSH(plan->arena, plan->steps, plan->count, plan->capacity) =
-                    exit_step(plan->look, site, instruction, b, k);
+                    exit_step(plan->analysis, site, instruction, b, k);
 }
 
 /* ---- All ---------------------------------------------------------------------------------------------------- */
 
 /* In the order of the blocks, and in a block of the text. */
 static int in_order(const void *a, const void *b) {
-    const Step *x = a, *y = b;
+    const InstrumentStep *x = a, *y = b;
     if (x->block != y->block)
         return x->block < y->block ? -1 : 1;
     if (x->at != y->at)
@@ -169,45 +171,47 @@ static int in_order(const void *a, const void *b) {
 }
 
 /* Whether it is the address of something in the parameters: a tensor map. */
-static bool in_parameters(const Look *look, uint32_t statement, const SitePart *part) {
+static bool in_parameters(const FunctionAnalysis *analysis, uint32_t statement, const SitePart *part) {
     PtxOrigin origin = {0};
     uint32_t address = part->operand - 1;
-    if (address < look->module->statements[statement].first || look->module->operands[address].kind != PTX_ADDRESS)
+    if (address < analysis->module->statements[statement].first ||
+        analysis->module->operands[address].kind != PTX_ADDRESS)
         return false;
-    ptx_address_form(&look->values, statement, address, &origin);
+    ptx_address_form(&analysis->values, statement, address, &origin);
     return origin.space == PTX_SPACE_PARAM;
 }
 
 /* Blocks in which waits are recorded that are over before: an exit comes behind these. */
-static bool *find_settled(const Plan *plan, const Site *sites, uint32_t count) {
-    const Look *look = plan->look;
-    bool *settled = ARENA_ARRAY(plan->arena, bool, look->flow.block_count + 1);
+static bool *find_settled(const InstrumentPlan *plan, const Site *sites, uint32_t count) {
+    const FunctionAnalysis *analysis = plan->analysis;
+    bool *settled = ARENA_ARRAY(plan->arena, bool, analysis->flow.block_count + 1);
     for (uint32_t i = 0, instruction = 0; i < count; i++) {
-        while (look->flow.instructions[instruction] != sites[i].statement)
+        while (analysis->flow.instructions[instruction] != sites[i].statement)
             instruction++;
-        uint32_t behind, leaves = sites[i].waits ? wait_exit(look, instruction, &behind) : PTX_NONE;
+        uint32_t behind, leaves = sites[i].waits ? wait_exit(analysis, instruction, &behind) : PTX_NONE;
         if (leaves != PTX_NONE)
             settled[leaves] = true;
     }
     return settled;
 }
 
-static void make_steps(Plan *plan, Site *sites, uint32_t count) {
-    const Look *look = plan->look;
+static void make_steps(InstrumentPlan *plan, Site *sites, uint32_t count) {
+    const FunctionAnalysis *analysis = plan->analysis;
     uint32_t instruction = 0;
     bool *settled = find_settled(plan, sites, count);
-    plan->called = !look->module->functions[look->function].entry;
-    plan->calls = look->calls && calls_any(look->calls, look->function);
+    plan->called = !analysis->module->functions[analysis->function].entry;
+    plan->calls = analysis->calls && calls_any(analysis->calls, analysis->function);
     plan->windows = plan->calls; /* what is called may have such addresses */
-    plan->together = (look->shaped || look->rows) && !plan->called && !plan->calls;
+    plan->together = (analysis->shaped || analysis->rows) && !plan->called && !plan->calls;
     for (uint32_t i = 0; i < count; i++) {
-        while (look->flow.instructions[instruction] != sites[i].statement)
+        while (analysis->flow.instructions[instruction] != sites[i].statement)
             instruction++;
-        uint32_t block = look->flow.block_of[instruction];
-        if (sites[i].ends && !settled[block] && ends_at_branches(look, block))
+        uint32_t block = analysis->flow.block_of[instruction];
+        if (sites[i].ends && !settled[block] && ends_at_branches(analysis, block))
             add_exits(plan, &sites[i], instruction);
         else
-            *ARENA_PUSH(plan->arena, plan->steps, plan->count, plan->capacity) = step_of(look, &sites[i], instruction);
+            *ARENA_PUSH(plan->arena, plan->steps, plan->count, plan->capacity) =
+                step_of(analysis, &sites[i], instruction);
         for (uint32_t k = 0; k < sites[i].part_count; k++) {
             const SitePart *part = &sites[i].parts[k];
             plan->dynamic |= !part->proven || (part->shape == PART_CORNERS && sites[i].map);
@@ -215,27 +219,27 @@ static void make_steps(Plan *plan, Site *sites, uint32_t count) {
             plan->every |= part->shape == PART_EVERY;
             if (part->data)
                 continue;
-            bool parameter = in_parameters(look, sites[i].statement, part);
+            bool parameter = in_parameters(analysis, sites[i].statement, part);
             plan->parameters |= parameter;
             plan->windows |= part->generic && !parameter;
-            plan->wraps |= part->proven && ptx_operand_form(&look->values, part->operand).assumes & FORM_NO_WRAP;
+            plan->wraps |= part->proven && ptx_operand_form(&analysis->values, part->operand).assumes & FORM_NO_WRAP;
         }
     }
     if (plan->count)
         qsort(plan->steps, plan->count, sizeof *plan->steps, in_order);
     for (uint32_t i = 0; i < plan->count; i++) {
-        const Step *step = &plan->steps[i];
-        plan->together &= look_together(look, step->block);
+        const InstrumentStep *step = &plan->steps[i];
+        plan->together &= look_together(analysis, step->block);
         plan->dynamic |= step->how != STEP_STATIC;
-        plan->loops |= look->flow.blocks[step->block].loop != PTX_NONE;
+        plan->loops |= analysis->flow.blocks[step->block].loop != PTX_NONE;
     }
 }
 
 /* ---- Room -------------------------------------------------------------------------------------------------- */
 
 /* The loops in which something is recorded. */
-static bool *find_loops(const Plan *plan, Arena *arena) {
-    const PtxFlow *flow = &plan->look->flow;
+static bool *find_loops(const InstrumentPlan *plan, Arena *arena) {
+    const PtxFlow *flow = &plan->analysis->flow;
     bool *records = ARENA_ARRAY(arena, bool, flow->loop_count + 1);
     for (uint32_t i = 0; i < plan->count; i++)
         for (uint32_t loop = flow->blocks[plan->steps[i].block].loop; loop != PTX_NONE && !records[loop];
@@ -245,14 +249,14 @@ static bool *find_loops(const Plan *plan, Arena *arena) {
 }
 
 /* Blocks that begin another turn of a loop in which something is recorded. */
-static bool *find_heads(Plan *plan, Arena *arena) {
-    const PtxFlow *flow = &plan->look->flow;
+static bool *find_heads(InstrumentPlan *plan, Arena *arena) {
+    const PtxFlow *flow = &plan->analysis->flow;
     bool *heads = ARENA_ARRAY(arena, bool, flow->block_count + 1), *loops = find_loops(plan, arena);
     uint32_t *places = ARENA_ARRAY(arena, uint32_t, flow->block_count + 1);
     for (uint32_t i = 0; i < flow->order_count; i++)
         places[flow->order[i]] = i;
     for (uint32_t i = 0; i < flow->loop_count; i++) {
-        const FlowLoop *loop = &flow->loops[i];
+        const PtxFlowLoop *loop = &flow->loops[i];
         heads[loop->header] |= loops[i];
         for (uint32_t b = 0; loops[i] && loop->irreducible && b < flow->block_count; b++) {
             const FlowBlock *block = &flow->blocks[b];
@@ -261,32 +265,32 @@ static bool *find_heads(Plan *plan, Arena *arena) {
         }
     }
     for (uint32_t b = 0; b < flow->block_count; b++)
-        plan->together &= !heads[b] || look_together(plan->look, b);
+        plan->together &= !heads[b] || look_together(plan->analysis, b);
     return heads;
 }
 
 /* Units that a step takes where it stands: lanes that count have one more for the first of several. */
-static uint32_t units_of(const Plan *plan, const Step *step) {
+static uint32_t units_of(const InstrumentPlan *plan, const InstrumentStep *step) {
     if (step->how == STEP_EACH && step->alone && plan->together)
         return lane_units(step->site);
     return step->how == STEP_STATIC ? step->units + step->lists + (step->first && !plan->together) : 0;
 }
 
 /* Calls of a block that hand on, before a place in it. */
-static uint32_t calls_before(const Plan *plan, uint32_t block, uint32_t at, bool behind) {
-    const PtxFlow *flow = &plan->look->flow;
+static uint32_t calls_before(const InstrumentPlan *plan, uint32_t block, uint32_t at, bool behind) {
+    const PtxFlow *flow = &plan->analysis->flow;
     uint32_t count = 0;
     for (uint32_t i = flow->blocks[block].begin; plan->calls && i < flow->blocks[block].end; i++)
         count += (flow->instructions[i] < at || (flow->instructions[i] == at && behind)) &&
-                 call_hands(plan->look->calls, flow->instructions[i]);
+                 call_hands(plan->analysis->calls, flow->instructions[i]);
     return count;
 }
 
 /* What is called takes room: behind the n-th call of a block so much has to be there. */
-static void need_behind(Plan *plan, uint32_t block, uint32_t calls, uint32_t units) {
-    const PtxFlow *flow = &plan->look->flow;
+static void need_behind(InstrumentPlan *plan, uint32_t block, uint32_t calls, uint32_t units) {
+    const PtxFlow *flow = &plan->analysis->flow;
     for (uint32_t i = flow->blocks[block].begin; i < flow->blocks[block].end; i++)
-        if (call_hands(plan->look->calls, flow->instructions[i]) && !--calls) {
+        if (call_hands(plan->analysis->calls, flow->instructions[i]) && !--calls) {
             plan->call_needs[i] = units;
             plan->most = units > plan->most ? units : plan->most;
             return;
@@ -294,15 +298,16 @@ static void need_behind(Plan *plan, uint32_t block, uint32_t calls, uint32_t uni
 }
 
 /* Whether all lanes look there whether there is room, for what comes behind it, too. */
-static bool looks_itself(const Plan *plan, const Step *step) {
+static bool looks_itself(const InstrumentPlan *plan, const InstrumentStep *step) {
     return plan->together && step->how == STEP_EACH && !step->alone;
 }
 
 /* From the end of a block on: what has to be there when it begins, if `behind` it has to be so much. */
-static uint32_t need_of(Plan *plan, uint32_t block, uint32_t first, uint32_t end, uint32_t behind, uint32_t limit) {
+static uint32_t need_of(InstrumentPlan *plan, uint32_t block, uint32_t first, uint32_t end, uint32_t behind,
+                        uint32_t limit) {
     uint32_t units = behind, last = end, calls = calls_before(plan, block, UINT32_MAX, false);
     for (uint32_t i = end; i-- > first;) {
-        Step *step = &plan->steps[i];
+        InstrumentStep *step = &plan->steps[i];
         if (step->calls != calls) {
             need_behind(plan, block, calls, units);
             units = 0;
@@ -330,21 +335,23 @@ static uint32_t need_of(Plan *plan, uint32_t block, uint32_t first, uint32_t end
 }
 
 /* What only tells is not counted, and needs no count before it. */
-static void mark_first(Plan *plan) {
+static void mark_first(InstrumentPlan *plan) {
     bool counted = false;
     for (uint32_t i = 0; i < plan->count; i++) {
-        const Step *before = i && plan->steps[i - 1].block == plan->steps[i].block ? &plan->steps[i - 1] : NULL;
-        Step *step = &plan->steps[i];
+        const InstrumentStep *before =
+            i && plan->steps[i - 1].block == plan->steps[i].block ? &plan->steps[i - 1] : NULL;
+        InstrumentStep *step = &plan->steps[i];
         step->calls = calls_before(plan, step->block, step->at, step->behind);
         counted &= before && before->how == STEP_STATIC && before->calls == step->calls;
-        step->first = !counted && !step->site->only_tells;
+        step->first = !counted && !step->site->only_emits;
         counted |= step->first;
     }
 }
 
-/* Whether a warp that leaves a block may come back to it without a look for room: there is one in blocks that `look`.
+/* Whether a warp that leaves a block may come back to it without a look for room: there is one in blocks that
+ * `analysis`.
  */
-static bool comes_back(const PtxFlow *flow, uint32_t block, const bool *look, Arena *arena) {
+static bool comes_back(const PtxFlow *flow, uint32_t block, const bool *analysis, Arena *arena) {
     bool *seen = ARENA_ARRAY(arena, bool, flow->block_count + 1);
     uint32_t *open = ARENA_ARRAY(arena, uint32_t, flow->block_count + 1), count = 0;
     for (open[count++] = block; count;) {
@@ -353,7 +360,7 @@ static bool comes_back(const PtxFlow *flow, uint32_t block, const bool *look, Ar
             uint32_t to = flow->edges[at->successors + k];
             if (to == block)
                 return true;
-            if (!look[to] && !seen[to])
+            if (!analysis[to] && !seen[to])
                 open[count++] = to;
             seen[to] = true;
         }
@@ -363,26 +370,26 @@ static bool comes_back(const PtxFlow *flow, uint32_t block, const bool *look, Ar
 
 /* A turn that comes to a step that looks, or to the head of a loop in it, finds the room that the last one left: it
  * need not look where it begins. */
-static void leave_heads(const Plan *plan, bool *heads, const uint32_t *begins, Arena *arena) {
-    const PtxFlow *flow = &plan->look->flow;
+static void leave_heads(const InstrumentPlan *plan, bool *heads, const uint32_t *begins, Arena *arena) {
+    const PtxFlow *flow = &plan->analysis->flow;
     bool *own = ARENA_ARRAY(arena, bool, flow->block_count + 1),
-         *look = ARENA_ARRAY(arena, bool, flow->block_count + 1);
+         *analysis = ARENA_ARRAY(arena, bool, flow->block_count + 1);
     for (uint32_t b = 0; b < flow->block_count; b++) {
         for (uint32_t i = begins[b]; i < begins[b + 1]; i++)
             own[b] |= looks_itself(plan, &plan->steps[i]);
-        look[b] = own[b] || heads[b];
+        analysis[b] = own[b] || heads[b];
     }
     for (uint32_t b = 0; b < flow->block_count; b++) {
-        look[b] = own[b];
-        heads[b] = heads[b] && !own[b] && comes_back(flow, b, look, arena);
-        look[b] |= heads[b];
+        analysis[b] = own[b];
+        heads[b] = heads[b] && !own[b] && comes_back(flow, b, analysis, arena);
+        analysis[b] |= heads[b];
     }
 }
 
 /* Units that have to be there when a block begins, if those of others are known. */
-static uint32_t block_need(Plan *plan, uint32_t b, const bool *heads, const uint32_t *begins, const uint32_t *needs,
-                           uint32_t limit) {
-    const PtxFlow *flow = &plan->look->flow;
+static uint32_t block_need(InstrumentPlan *plan, uint32_t b, const bool *heads, const uint32_t *begins,
+                           const uint32_t *needs, uint32_t limit) {
+    const PtxFlow *flow = &plan->analysis->flow;
     const FlowBlock *block = &flow->blocks[b];
     uint32_t behind = 0;
     for (uint32_t k = 0; k < block->successor_count; k++) {
@@ -394,8 +401,8 @@ static uint32_t block_need(Plan *plan, uint32_t b, const bool *heads, const uint
 }
 
 /* From the end to the beginning, once more for each loop whose turns are not looked at where they begin. */
-static void find_needs(Plan *plan, bool *heads, uint32_t limit, Arena *arena) {
-    const PtxFlow *flow = &plan->look->flow;
+static void find_needs(InstrumentPlan *plan, bool *heads, uint32_t limit, Arena *arena) {
+    const PtxFlow *flow = &plan->analysis->flow;
     uint32_t *needs = ARENA_ARRAY(arena, uint32_t, flow->block_count + 1);
     uint32_t *begins = ARENA_ARRAY(arena, uint32_t, flow->block_count + 2);
     for (uint32_t i = 0; i < plan->count; i++)
@@ -426,25 +433,26 @@ static uint32_t chunk_for(uint32_t units) {
     return bytes;
 }
 
-void plan_function(Plan *plan, const Look *look, Sites *sites, uint32_t first, uint32_t count, Arena *arena) {
-    *plan = (Plan){.look = look, .arena = arena, .keep = &sites->arena, .tell_base = sites->count};
+void plan_function(InstrumentPlan *plan, const FunctionAnalysis *analysis, Sites *sites, uint32_t first, uint32_t count,
+                   Arena *arena) {
+    *plan = (InstrumentPlan){.analysis = analysis, .arena = arena, .keep = &sites->arena, .report_base = sites->count};
     for (uint32_t i = sites->count; i-- > sites->found;)
-        if (sites->items[i].function == look->function)
-            plan->tell_base = i; /* it was planned before */
-    plan->needs = ARENA_ARRAY(arena, uint32_t, look->flow.block_count + 1);
-    plan->call_needs = ARENA_ARRAY(arena, uint32_t, look->flow.instruction_count + 1);
+        if (sites->items[i].function == analysis->function)
+            plan->report_base = i; /* it was planned before */
+    plan->needs = ARENA_ARRAY(arena, uint32_t, analysis->flow.block_count + 1);
+    plan->call_needs = ARENA_ARRAY(arena, uint32_t, analysis->flow.instruction_count + 1);
     make_steps(plan, sites->items + first, count);
     if (!plan->called)
-        plan_told(plan);
+        plan_reported(plan);
     if (plan->count)
         qsort(plan->steps, plan->count, sizeof *plan->steps, in_order);
     bool *heads = find_heads(plan, arena);
     plan->bodies = bodies_fit(plan);
-    stretches_call(plan);
+    segments_call(plan);
     plan_flat(plan, MOST_UNITS);
     mark_first(plan);
     plan_runs(plan);
-    stretches_find(plan, MOST_UNITS);
+    segments_find(plan, MOST_UNITS);
     plan->dynamic |= plan->calls;
     plan->lone = plan->together && !plan->dynamic && !plan->corners && !plan->every;
     bool open = plan->loops || plan->dynamic;

@@ -195,24 +195,24 @@ static const struct {
     {"commit", DONE_COMMIT}, {"copies", DONE_COPIES}, {"token", DONE_TOKEN},
 };
 
-typedef struct Compiler {
+typedef struct ColumnCompiler {
     const OpRow *row;
     const char *at;
     Column *column;
     char *problem; /* the first stays */
-} Compiler;
+} ColumnCompiler;
 
-static void complain(Compiler *c, const char *what, Str where) {
+static void complain(ColumnCompiler *c, const char *what, Str where) {
     if (!c->problem[0])
         snprintf(c->problem, EFFECT_PROBLEM_SIZE, "%.*s: %s: '%.*s'", STR_ARG(c->row->name), what, STR_ARG(where));
 }
 
-static Str peek(const Compiler *c) {
+static Str peek(const ColumnCompiler *c) {
     const char *at = c->at;
     return str_next_word(&at);
 }
 
-static SlotRef read_value(Compiler *c) {
+static SlotRef read_value(ColumnCompiler *c) {
     Str name = str_next_word(&c->at);
     SlotRef ref = op_slot_ref(c->row, name);
     if (!effect_ref_is_value(ref))
@@ -220,7 +220,7 @@ static SlotRef read_value(Compiler *c) {
     return ref;
 }
 
-static SlotRef read_attribute(Compiler *c) {
+static SlotRef read_attribute(ColumnCompiler *c) {
     Str name = str_next_word(&c->at);
     int i = op_slot(c->row->attrs, c->row->attr_count, name);
     if (i < 0)
@@ -228,14 +228,14 @@ static SlotRef read_attribute(Compiler *c) {
     return (SlotRef){i < 0 ? REF_NONE : REF_ATTR, (uint8_t)(i < 0 ? 0 : i)};
 }
 
-static Setting *add_setting(Compiler *c, Field field, int64_t number) {
-    Setting *setting = &c->column->settings[c->column->setting_count++];
-    *setting = (Setting){.field = field, .number = number};
+static EffectSetting *add_setting(ColumnCompiler *c, Field field, int64_t number) {
+    EffectSetting *setting = &c->column->settings[c->column->setting_count++];
+    *setting = (EffectSetting){.field = field, .number = number};
     return setting;
 }
 
 /* "when a or b=c unless d": until a word that is none of those. */
-static Tests read_tests(Compiler *c) {
+static Tests read_tests(ColumnCompiler *c) {
     Tests tests = {.first = c->column->test_count};
     while (str_is(peek(c), "when") || str_is(peek(c), "unless") || (tests.count && str_is(peek(c), "or"))) {
         Str word = str_next_word(&c->at), text = str_next_word(&c->at);
@@ -253,7 +253,7 @@ static Tests read_tests(Compiler *c) {
     return tests;
 }
 
-static void read_group(Compiler *c) {
+static void read_group(ColumnCompiler *c) {
     Str kind = str_next_word(&c->at);
     int group = find_word(effect_group_words, GROUP_OP_KINDS, kind);
     if (group < 0)
@@ -261,7 +261,7 @@ static void read_group(Compiler *c) {
     add_setting(c, FIELD_GROUP, group);
 }
 
-static void read_completion(Compiler *c) {
+static void read_completion(ColumnCompiler *c) {
     Str word = str_next_word(&c->at);
     for (size_t i = 0; i < COUNT_OF(completions); i++) {
         if (!str_is(word, completions[i].word))
@@ -276,7 +276,7 @@ static void read_completion(Compiler *c) {
     complain(c, "no such completion", word);
 }
 
-static void read_setting(Compiler *c, Str word) {
+static void read_setting(ColumnCompiler *c, Str word) {
     if (str_is(word, "done")) {
         read_completion(c);
         return;
@@ -288,7 +288,7 @@ static void read_setting(Compiler *c, Str word) {
         complain(c, "no such word", word);
         return;
     }
-    Setting *setting = add_setting(c, words[i].field, words[i].value);
+    EffectSetting *setting = add_setting(c, words[i].field, words[i].value);
     int (*find)(Str) = NULL;
     switch (words[i].follower) {
     case FOLLOWED_BY_NOTHING:
@@ -332,7 +332,7 @@ static bool goes_on(Str word) {
     return word.size && !str_is(word, ";") && !str_is(word, "when") && !str_is(word, "unless");
 }
 
-static void read_clause(Compiler *c) {
+static void read_clause(ColumnCompiler *c) {
     Str word = str_next_word(&c->at);
     int verb = find_word(effect_verb_words, EFFECT_OP_VERBS, word);
     bool assembly = str_is(word, "assembly"), external = str_is(word, "external");
@@ -382,9 +382,9 @@ static Column read_column(Arena *arena, const OpRow *row, const char *text, char
     for (const char *at = text; str_next_word(&at).size;)
         count++;
     Column column = {.clauses = ARENA_ARRAY(arena, Clause, count + 1),
-                     .settings = ARENA_ARRAY(arena, Setting, 2 * count + 1),
+                     .settings = ARENA_ARRAY(arena, EffectSetting, 2 * count + 1),
                      .tests = ARENA_ARRAY(arena, Test, count + 1)};
-    Compiler compiler = {.row = row, .at = text, .column = &column, .problem = problem};
+    ColumnCompiler compiler = {.row = row, .at = text, .column = &column, .problem = problem};
     while (peek(&compiler).size)
         read_clause(&compiler);
     return column;

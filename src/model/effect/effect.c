@@ -7,13 +7,13 @@
 
 #include <stddef.h>
 
-typedef struct Values {
+typedef struct EffectValues {
     Value *const *operands; /* one of the two */
     const Value *results;
     uint32_t count;
-} Values;
+} EffectValues;
 
-static const Value *value_at(Values values, uint32_t index) {
+static const Value *value_at(EffectValues values, uint32_t index) {
     if (index >= values.count)
         return NULL;
     return values.operands ? values.operands[index] : &values.results[index];
@@ -21,7 +21,7 @@ static const Value *value_at(Values values, uint32_t index) {
 
 /* The results of an entry of the result column. In the generic form nothing says which optional ones are there: the
  * first, as far as they go. */
-static Values results_at(const Op *op, unsigned slot) {
+static EffectValues results_at(const Op *op, unsigned slot) {
     const OpRow *row = op->row;
     uint32_t single = 0, optional = 0, first = 0;
     bool said = op->form == FORM_PRETTY;
@@ -37,19 +37,19 @@ static Values results_at(const Op *op, unsigned slot) {
         else if (row->results[i].arity == SLOT_OPTIONAL)
             here = said ? op->result_slots >> i & 1 : left > 0;
         if (first + here > op->result_count)
-            return (Values){0};
+            return (EffectValues){0};
         if (i == slot)
-            return (Values){.results = op->results + first, .count = here};
+            return (EffectValues){.results = op->results + first, .count = here};
         if (row->results[i].arity == SLOT_OPTIONAL && here && left)
             left--;
         first += here;
     }
 }
 
-static Values values_at(const Op *op, SlotRef ref) {
+static EffectValues values_at(const Op *op, SlotRef ref) {
     if (ref.column == REF_RESULT)
         return results_at(op, ref.index);
-    Values values = {0};
+    EffectValues values = {0};
     if (ref.column == REF_OPERAND)
         values.operands = op_operands_at(op, ref.index, &values.count);
     return values;
@@ -117,7 +117,7 @@ static bool attr_is(Module *module, const Slot *slot, const Attr *attr, Str valu
 
 static bool passes(Module *module, const Op *op, const Test *test) {
     if (effect_ref_is_value(test->of)) {
-        Values values = values_at(op, test->of);
+        EffectValues values = values_at(op, test->of);
         if (!test->value.size)
             return values.count > 0;
         int64_t number, wanted = str_is(test->value, "true");
@@ -178,11 +178,11 @@ static Space space_of(Module *module, const Type *type) {
 
 /* Of a list, the one that belongs to number `index` of what the effect is on. */
 static const Value *pick(const Op *op, SlotRef ref, uint32_t index) {
-    Values values = values_at(op, ref);
+    EffectValues values = values_at(op, ref);
     return value_at(values, values.count > 1 ? index : 0);
 }
 
-static void set_count(Module *module, const Op *op, const Setting *setting, uint32_t index, Effect *effect) {
+static void set_count(Module *module, const Op *op, const EffectSetting *setting, uint32_t index, Effect *effect) {
     if (setting->from.column == REF_NONE) {
         effect->count = setting->number;
     } else if (setting->from.column == REF_ATTR) {
@@ -198,7 +198,7 @@ static void set_count(Module *module, const Op *op, const Setting *setting, uint
 }
 
 /* An attribute that is absent changes nothing. */
-static void set_word(Module *module, const Op *op, const Setting *setting, Effect *effect) {
+static void set_word(Module *module, const Op *op, const EffectSetting *setting, Effect *effect) {
     int found = (int)setting->number;
     if (setting->from.column == REF_ATTR) {
         const Attr *attr = attr_at(module, op, setting->from);
@@ -238,7 +238,7 @@ static void set_predicate(const Value *value, Effect *effect) {
 
 /* All of a list. */
 static void add_like(const Op *op, SlotRef ref, Effect *effect) {
-    Values values = values_at(op, ref);
+    EffectValues values = values_at(op, ref);
     for (uint32_t i = 0; i < values.count && effect->like_count <= EFFECT_MOST_LIKE; i++) {
         if (effect->like_count < EFFECT_MOST_LIKE)
             effect->like[effect->like_count] = value_at(values, i);
@@ -246,12 +246,12 @@ static void add_like(const Op *op, SlotRef ref, Effect *effect) {
     }
 }
 
-static void *member_of(Effect *effect, const Setting *setting) {
+static void *member_of(Effect *effect, const EffectSetting *setting) {
     return (char *)effect + setting->number;
 }
 
 /* False if there is no such effect after all: "memory" of a value that is none. */
-static bool set(Module *module, const Op *op, const Setting *setting, uint32_t index, Effect *effect) {
+static bool set(Module *module, const Op *op, const EffectSetting *setting, uint32_t index, Effect *effect) {
     switch (setting->field) {
     case FIELD_SPACE:
         effect->space = (Space)setting->number;
@@ -321,7 +321,7 @@ static uint32_t repetitions(const Op *op, const Column *column, const Clause *cl
         return 1;
     uint32_t count = values_at(op, clause->on).count;
     for (unsigned i = 0; clause->verb == EFFECT_VIEW && count == 1 && i < clause->count; i++) {
-        const Setting *setting = &column->settings[clause->first + i];
+        const EffectSetting *setting = &column->settings[clause->first + i];
         bool of = setting->field == FIELD_VALUE && setting->number == offsetof(Effect, amount);
         uint32_t sources = of ? values_at(op, setting->from).count : 0;
         count = sources > count ? sources : count;
@@ -380,7 +380,7 @@ unsigned effects_of(Module *module, const Op *op, Effect *effects) {
                 continue;
             bool good = true;
             for (unsigned s = 0; good && s < clause->count; s++) {
-                const Setting *setting = &column->settings[clause->first + s];
+                const EffectSetting *setting = &column->settings[clause->first + s];
                 if (pass_all(module, op, column, setting->tests))
                     good = set(module, op, setting, i, &effect);
             }

@@ -17,26 +17,26 @@ typedef enum FactKind {
     FACT_THREAD, /* which thread of the CTA it is */
     FACT_FOUND,  /* what access `number` of the text found */
 } FactKind;
-typedef struct Fact {
+typedef struct InlinePtxFact {
     FactKind kind;
     const Value *value;
     int64_t number;
-} Fact;
+} InlinePtxFact;
 
 /* What a register holds: a fact, or, of a predicate, whether `fact` stands in `relation` to `than`. */
 typedef struct Register {
-    Term name;
-    Fact fact, than;
+    PtxTextTerm name;
+    InlinePtxFact fact, than;
     bool is_truth, is_signed;
     InlineRelation relation;
 } Register;
 
-typedef struct Label {
+typedef struct InlinePtxLabel {
     Str name;
     unsigned effects; /* how many there were before it */
-} Label;
+} InlinePtxLabel;
 
-typedef struct Reader {
+typedef struct InlinePtxReader {
     Module *module;
     const Op *op;
     /* Which value each $N is. */
@@ -46,7 +46,7 @@ typedef struct Reader {
     uint64_t written; /* $N that no longer hold what they did at the start */
     Register registers[MOST_REGISTERS];
     unsigned register_count;
-    Label labels[MOST_LABELS];
+    InlinePtxLabel labels[MOST_LABELS];
     unsigned label_count;
     /* "@p bra done; bra loop; done:" on the way: the first branch, then the second. */
     Str exit_label;
@@ -56,7 +56,7 @@ typedef struct Reader {
     Effect *effects;
     unsigned most, count;
     InlineAccess accesses[EFFECTS_MOST];
-} Reader;
+} InlinePtxReader;
 
 bool is_inline_ptx(const Op *op) {
     return op_is(op, CLASS_INLINE_PTX);
@@ -89,7 +89,7 @@ static Str next_constraint(Str *list) {
 
 /* Outputs are numbered first, then inputs; "0" is an input in the register of output 0, "~{memory}" is neither. Several
  * elements in one register are not taken apart. */
-static void map_operands(Reader *reader) {
+static void map_operands(InlinePtxReader *reader) {
     const Op *op = reader->op;
     Str list = quoted(op, "constraints");
     const Attr *packed = op_attr(op, "packed_element");
@@ -120,34 +120,34 @@ static void map_operands(Reader *reader) {
 
 /* ---- Registers ------------------------------------------------------------------------------- */
 
-static bool same_name(const Term *a, const Term *b) {
+static bool same_name(const PtxTextTerm *a, const PtxTextTerm *b) {
     return a->kind == b->kind && (a->kind == TERM_OPERAND ? a->number == b->number : str_equal(a->name, b->name));
 }
 
-static Register *find_register(Reader *reader, const Term *name) {
+static Register *find_register(InlinePtxReader *reader, const PtxTextTerm *name) {
     for (unsigned i = 0; i < reader->register_count; i++)
         if (same_name(&reader->registers[i].name, name))
             return &reader->registers[i];
     return NULL;
 }
 
-static Register look_up(Reader *reader, const Term *term) {
+static Register look_up(InlinePtxReader *reader, const PtxTextTerm *term) {
     Register known = {.name = *term};
     const Register *found = find_register(reader, term);
     if (found)
         return *found;
     if (term->kind == TERM_NUMBER)
-        known.fact = (Fact){.kind = FACT_NUMBER, .number = term->number};
+        known.fact = (InlinePtxFact){.kind = FACT_NUMBER, .number = term->number};
     else if (term->kind == TERM_NAME && str_is(term->name, "%tid.x"))
         known.fact.kind = FACT_THREAD;
     else if (term->kind == TERM_OPERAND && reader->mapped && term->number >= 0 && term->number < reader->constraints &&
              !(reader->written >> term->number & 1) && reader->inputs[term->number])
-        known.fact = (Fact){.kind = FACT_VALUE, .value = reader->inputs[term->number]};
+        known.fact = (InlinePtxFact){.kind = FACT_VALUE, .value = reader->inputs[term->number]};
     return known;
 }
 
 /* From now on `name` holds what `known` does. */
-static void set_register(Reader *reader, const Term *name, Register known) {
+static void set_register(InlinePtxReader *reader, const PtxTextTerm *name, Register known) {
     if (name->kind != TERM_NAME && name->kind != TERM_OPERAND)
         return;
     if (name->kind == TERM_OPERAND && name->number >= 0 && name->number < MOST_CONSTRAINTS)
@@ -161,12 +161,12 @@ static void set_register(Reader *reader, const Term *name, Register known) {
     place->name = *name;
 }
 
-static void forget_all(Reader *reader) {
+static void forget_all(InlinePtxReader *reader) {
     reader->register_count = 0;
 }
 
 /* Where a scope begins or ends the same name is another register. */
-static void forget_names(Reader *reader) {
+static void forget_names(InlinePtxReader *reader) {
     unsigned kept = 0;
     for (unsigned i = 0; i < reader->register_count; i++)
         if (reader->registers[i].name.kind == TERM_OPERAND)
@@ -174,7 +174,7 @@ static void forget_names(Reader *reader) {
     reader->register_count = kept;
 }
 
-static InlineNumber number_of(Reader *reader, const Term *term) {
+static InlineNumber number_of(InlinePtxReader *reader, const PtxTextTerm *term) {
     Register known = look_up(reader, term);
     bool plain = !known.is_truth;
     if (plain && known.fact.kind == FACT_NUMBER)
@@ -185,7 +185,7 @@ static InlineNumber number_of(Reader *reader, const Term *term) {
 }
 
 /* The number itself, if the text or a constant says it. */
-static bool constant_number(Reader *reader, const Term *term, int64_t *number) {
+static bool constant_number(InlinePtxReader *reader, const PtxTextTerm *term, int64_t *number) {
     InlineNumber found = number_of(reader, term);
     *number = found.number;
     return found.known && (!found.value || value_constant(found.value, number));
@@ -212,7 +212,7 @@ static InlineRelation opposite(InlineRelation relation) {
 }
 
 /* setp.ne.s32 p, a, b */
-static Register compare(Reader *reader, const Statement *statement) {
+static Register compare(InlinePtxReader *reader, const Statement *statement) {
     Str name = statement->opcode;
     next_part(&name);
     Str word = next_part(&name), type = next_part(&name);
@@ -231,7 +231,7 @@ static Register compare(Reader *reader, const Statement *statement) {
 }
 
 /* What an instruction without effects leaves in its first operand. */
-static Register outcome(Reader *reader, const Statement *statement) {
+static Register outcome(InlinePtxReader *reader, const Statement *statement) {
     Str name = statement->opcode, word = next_part(&name);
     bool two = statement->count == 2, three = statement->count == 3;
     for (unsigned i = 0; i < statement->count; i++)
@@ -259,7 +259,7 @@ static Register outcome(Reader *reader, const Statement *statement) {
 }
 
 /* The first operand, and its second half in p|q, are overwritten. Under a predicate nothing is known of them. */
-static void note_outcome(Reader *reader, const Statement *statement) {
+static void note_outcome(InlinePtxReader *reader, const Statement *statement) {
     if (str_starts(statement->opcode, STR("."))) /* a declaration */
         return;
     if (statement->garbled) {
@@ -277,10 +277,10 @@ static void note_outcome(Reader *reader, const Statement *statement) {
 
 /* ---- Predicates ------------------------------------------------------------------------------ */
 
-typedef struct Guard {
+typedef struct InlinePtxGuard {
     bool known, one_thread;
     const Value *value; /* NULL: always */
-} Guard;
+} InlinePtxGuard;
 
 /* A value of one bit, or one that was made from one. */
 static bool is_boolean(Module *module, const Value *value) {
@@ -293,25 +293,25 @@ static bool is_boolean(Module *module, const Value *value) {
 }
 
 /* When a statement is carried out: always, if a value is not 0, or by one thread. */
-static Guard guard_of(Reader *reader, const Statement *statement) {
+static InlinePtxGuard guard_of(InlinePtxReader *reader, const Statement *statement) {
     if (!statement->guarded)
-        return (Guard){.known = true};
+        return (InlinePtxGuard){.known = true};
     Register known = look_up(reader, &statement->guard);
     bool holds = !statement->negated;
     if (!known.is_truth)
-        return (Guard){.known = holds && known.fact.kind == FACT_VALUE && !known.fact.number &&
-                                is_boolean(reader->module, known.fact.value),
-                       .value = known.fact.value};
+        return (InlinePtxGuard){.known = holds && known.fact.kind == FACT_VALUE && !known.fact.number &&
+                                         is_boolean(reader->module, known.fact.value),
+                                .value = known.fact.value};
     bool equal = known.relation == RELATION_EQUAL, unequal = known.relation == RELATION_UNEQUAL;
     if ((!equal && !unequal) || known.than.kind != FACT_NUMBER)
-        return (Guard){0};
+        return (InlinePtxGuard){0};
     holds = holds == equal; /* now: whether it is so if they are equal */
     if (known.fact.kind == FACT_THREAD)
-        return (Guard){.known = holds && known.than.number == 0, .one_thread = true};
+        return (InlinePtxGuard){.known = holds && known.than.number == 0, .one_thread = true};
     if (known.fact.kind != FACT_VALUE || known.fact.number)
-        return (Guard){0};
+        return (InlinePtxGuard){0};
     bool one = known.than.number == 1 && is_boolean(reader->module, known.fact.value);
-    return (Guard){.known = known.than.number == 0 ? !holds : one && holds, .value = known.fact.value};
+    return (InlinePtxGuard){.known = known.than.number == 0 ? !holds : one && holds, .value = known.fact.value};
 }
 
 static bool is_tensor(Module *module, const Value *value) {
@@ -320,8 +320,8 @@ static bool is_tensor(Module *module, const Value *value) {
 }
 
 /* Only an access can be made for some elements of a tensor and not for others. */
-static bool set_guard(Reader *reader, const Statement *statement, bool access, Effect *effect) {
-    Guard guard = guard_of(reader, statement);
+static bool set_guard(InlinePtxReader *reader, const Statement *statement, bool access, Effect *effect) {
+    InlinePtxGuard guard = guard_of(reader, statement);
     if (!guard.known || !guard.value)
         return guard.known;
     bool many = is_tensor(reader->module, guard.value);
@@ -334,7 +334,7 @@ static bool set_guard(Reader *reader, const Statement *statement, bool access, E
 
 /* ---- Effects --------------------------------------------------------------------------------- */
 
-static bool add_effect(Reader *reader, Effect effect) {
+static bool add_effect(InlinePtxReader *reader, Effect effect) {
     if (reader->count == reader->most)
         return false;
     reader->effects[reader->count++] = effect;
@@ -361,7 +361,7 @@ static int64_t pointee_bytes(Module *module, const Value *value) {
     return type && (type->kind == TYPE_INTEGER || type->kind == TYPE_FLOAT) ? (type->width + 7) / 8 : 0;
 }
 
-static bool set_address(Reader *reader, const Operand *operand, bool needs_global, Effect *effect) {
+static bool set_address(InlinePtxReader *reader, const Operand *operand, bool needs_global, Effect *effect) {
     if (!operand->memory || operand->count != 1)
         return false;
     Register known = look_up(reader, &operand->terms[0]);
@@ -372,13 +372,13 @@ static bool set_address(Reader *reader, const Operand *operand, bool needs_globa
     return !needs_global || points_to_global(reader->module, effect->on);
 }
 
-static InlineNumber operand_at(Reader *reader, const Statement *statement, unsigned index) {
+static InlineNumber operand_at(InlinePtxReader *reader, const Statement *statement, unsigned index) {
     if (index >= statement->count || statement->operands[index].memory || statement->operands[index].count != 1)
         return (InlineNumber){0};
     return number_of(reader, &statement->operands[index].terms[0]);
 }
 
-static bool read_access(Reader *reader, const Statement *statement, const Opcode *opcode) {
+static bool read_access(InlinePtxReader *reader, const Statement *statement, const Opcode *opcode) {
     Effect effect = opcode->effects[0];
     InlineAccess access = opcode->access;
     unsigned address = opcode->has_result;
@@ -420,7 +420,7 @@ static bool is_specialized(const Op *op) {
 
 /* Barrier 0 of all threads is the block's own. Any other one is a named barrier: operands of the op, or numbers of the
  * text, say which, and for how many threads. One that reduces has a result before these, and a predicate behind. */
-static bool read_sync(Reader *reader, const Statement *statement, const Opcode *opcode) {
+static bool read_sync(InlinePtxReader *reader, const Statement *statement, const Opcode *opcode) {
     Effect effect = opcode->effects[0];
     unsigned first = opcode->has_result, last = statement->count - (first && statement->count);
     InlineNumber id = operand_at(reader, statement, first), threads = operand_at(reader, statement, first + 1);
@@ -442,7 +442,7 @@ static bool read_sync(Reader *reader, const Statement *statement, const Opcode *
            add_effect(reader, effect);
 }
 
-static bool read_effects(Reader *reader, const Statement *statement, const Opcode *opcode) {
+static bool read_effects(InlinePtxReader *reader, const Statement *statement, const Opcode *opcode) {
     if (!opcode->count) {
         note_outcome(reader, statement);
         return true;
@@ -464,8 +464,8 @@ static bool read_effects(Reader *reader, const Statement *statement, const Opcod
 
 /* The end of a loop that goes on while `condition` is (not, if negated) so. It repeats one access, and waits for what
  * that finds: anything else is not followed. */
-static bool close_loop(Reader *reader, const Label *label, Register condition, bool negated) {
-    const Fact *than = &condition.than;
+static bool close_loop(InlinePtxReader *reader, const InlinePtxLabel *label, Register condition, bool negated) {
+    const InlinePtxFact *than = &condition.than;
     if (!condition.is_truth || reader->count != label->effects + 1 || condition.fact.kind != FACT_FOUND ||
         condition.fact.number != label->effects ||
         !(than->kind == FACT_NUMBER || (than->kind == FACT_VALUE && !than->number)))
@@ -485,18 +485,18 @@ static bool close_loop(Reader *reader, const Label *label, Register condition, b
     return true;
 }
 
-static const Label *find_label(const Reader *reader, Str name) {
+static const InlinePtxLabel *find_label(const InlinePtxReader *reader, Str name) {
     for (unsigned i = 0; i < reader->label_count; i++)
         if (str_equal(reader->labels[i].name, name))
             return &reader->labels[i];
     return NULL;
 }
 
-static bool read_branch(Reader *reader, const Statement *statement) {
+static bool read_branch(InlinePtxReader *reader, const Statement *statement) {
     if (statement->count != 1 || statement->operands[0].count != 1 || statement->operands[0].memory)
         return false;
     Str to = statement->operands[0].terms[0].name;
-    const Label *label = find_label(reader, to);
+    const InlinePtxLabel *label = find_label(reader, to);
     if (reader->exit_state == 1) { /* the way back, after the way out */
         reader->exit_state = 2;
         return label && !statement->guarded && close_loop(reader, label, reader->exit_condition, !reader->exit_negated);
@@ -514,19 +514,19 @@ static bool read_branch(Reader *reader, const Statement *statement) {
 }
 
 /* A jump to here may have left other things in the registers. */
-static bool read_label(Reader *reader, const Statement *statement) {
+static bool read_label(InlinePtxReader *reader, const Statement *statement) {
     if (reader->exit_state == 2 && str_equal(statement->opcode, reader->exit_label))
         reader->exit_state = 0;
     if (reader->exit_state || reader->label_count == MOST_LABELS || find_label(reader, statement->opcode))
         return false;
-    reader->labels[reader->label_count++] = (Label){statement->opcode, reader->count};
+    reader->labels[reader->label_count++] = (InlinePtxLabel){statement->opcode, reader->count};
     forget_all(reader);
     return true;
 }
 
 /* ---- The text -------------------------------------------------------------------------------- */
 
-static bool read_statement(Reader *reader, const Statement *statement) {
+static bool read_statement(InlinePtxReader *reader, const Statement *statement) {
     if (statement->kind == STATEMENT_LABEL)
         return read_label(reader, statement);
     if (statement->kind == STATEMENT_SCOPE) {
@@ -552,10 +552,10 @@ static bool read_statement(Reader *reader, const Statement *statement) {
 }
 
 /* Which accesses end in a result of the op. */
-static void note_results(Reader *reader) {
+static void note_results(InlinePtxReader *reader) {
     bool single = has_one_result(reader->op);
     for (unsigned i = 0; reader->mapped && i < reader->outputs && i < reader->op->result_count; i++) {
-        Term name = {.kind = TERM_OPERAND, .number = i};
+        PtxTextTerm name = {.kind = TERM_OPERAND, .number = i};
         Register known = look_up(reader, &name);
         if (known.is_truth || known.fact.kind != FACT_FOUND || (single && reader->outputs > 1))
             continue;
@@ -563,7 +563,7 @@ static void note_results(Reader *reader) {
     }
 }
 
-static bool read_assembly(Reader *reader, Str *what) {
+static bool read_assembly(InlinePtxReader *reader, Str *what) {
     Str text = quoted(reader->op, "asm_string");
     const char *at = text.data, *end = text.data + text.size;
     Statement statement;
@@ -581,7 +581,8 @@ static bool read_assembly(Reader *reader, Str *what) {
 }
 
 bool inline_ptx_effects(Module *module, const Op *op, Effect *effects, unsigned most, unsigned *count, Str *what) {
-    Reader reader = {.module = module, .op = op, .effects = effects, .most = most < EFFECTS_MOST ? most : EFFECTS_MOST};
+    InlinePtxReader reader = {
+        .module = module, .op = op, .effects = effects, .most = most < EFFECTS_MOST ? most : EFFECTS_MOST};
     bool good = read_assembly(&reader, what);
     *count = reader.count;
     return good;
@@ -638,7 +639,7 @@ bool inline_ptx_judged(Module *module, const Op *op, Effect *effects, unsigned m
 
 bool inline_ptx_access(Module *module, const Op *op, unsigned effect, InlineAccess *access) {
     Effect effects[EFFECTS_MOST];
-    Reader reader = {.module = module, .op = op, .effects = effects, .most = EFFECTS_MOST};
+    InlinePtxReader reader = {.module = module, .op = op, .effects = effects, .most = EFFECTS_MOST};
     Str what;
     if (!is_inline_ptx(op) || !read_assembly(&reader, &what) || effect >= reader.count || !reader.accesses[effect].bits)
         return false;
@@ -681,7 +682,7 @@ InlineRegister inline_ptx_register(Module *module, const Op *op) {
     if (!ptx_next_statement(&at, end, &move) || ptx_next_statement(&at, end, &more) || move.guarded || move.garbled ||
         move.kind != STATEMENT_INSTRUCTION || move.count != 2 || word_place(move.opcode, "mov.u32 mov.b32 mov.s32") < 0)
         return REGISTER_OTHER;
-    const Term *to = &move.operands[0].terms[0], *from = &move.operands[1].terms[0];
+    const PtxTextTerm *to = &move.operands[0].terms[0], *from = &move.operands[1].terms[0];
     bool plain = move.operands[0].count == 1 && move.operands[1].count == 1 && to->kind == TERM_OPERAND && !to->number;
     return plain && from->kind == TERM_NAME ? (InlineRegister)(REGISTER_CTA + word_place(from->name, names))
                                             : REGISTER_OTHER;
@@ -691,7 +692,8 @@ bool inline_ptx_names_registers(const Op *op, bool in_program) {
     Str text = is_inline_ptx(op) ? quoted(op, "asm_string") : STR("");
     for (size_t i = 0; i < text.size; i++) {
         Str rest = str_between(text.data + i, text.data + text.size);
-        bool own = str_starts(rest, STR("%tid.")) || str_starts(rest, STR("%ntid.")) || str_starts(rest, STR("%laneid"));
+        bool own =
+            str_starts(rest, STR("%tid.")) || str_starts(rest, STR("%ntid.")) || str_starts(rest, STR("%laneid"));
         if (*rest.data == '%' && !own && !(in_program && str_starts(rest, STR("%cluster_"))))
             return true;
     }

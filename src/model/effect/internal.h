@@ -57,12 +57,12 @@ typedef struct Tests {
     uint16_t first, count;
 } Tests;
 
-typedef struct Setting {
+typedef struct EffectSetting {
     Field field;
     SlotRef from;   /* REF_NONE: `number` */
     int64_t number; /* or a value of the field's enumeration, or the offset of a member of Effect */
     Tests tests;
-} Setting;
+} EffectSetting;
 
 typedef struct Clause {
     EffectVerb verb;
@@ -75,7 +75,7 @@ typedef struct Clause {
 
 typedef struct Column {
     Clause *clauses;
-    Setting *settings;
+    EffectSetting *settings;
     Test *tests;
     uint16_t clause_count, setting_count, test_count;
 } Column;

@@ -7,26 +7,26 @@
 #include <ctype.h>
 #include <stddef.h>
 
-typedef struct Words {
+typedef struct PtxColumnWords {
     const PtxRow *row;
     Str form;
     const char *at;
     Str problem;
-} Words;
+} PtxColumnWords;
 
-static Str peek(const Words *words) {
+static Str peek(const PtxColumnWords *words) {
     const char *at = words->at;
     return str_next_word(&at);
 }
 
-static bool take(Words *words, const char *word) {
+static bool take(PtxColumnWords *words, const char *word) {
     if (!str_is(peek(words), word))
         return false;
     str_next_word(&words->at);
     return true;
 }
 
-static void complain(Words *words, Str word) {
+static void complain(PtxColumnWords *words, Str word) {
     if (!words->problem.size)
         words->problem = word.size ? word : STR("the end");
 }
@@ -39,7 +39,7 @@ static int find(const char *const *list, int count, Str word) {
 }
 
 /* A modifier that the form has, a group of the row of which it has one, or an operand of the row. */
-static bool holds(const Words *words, Str name) {
+static bool holds(const PtxColumnWords *words, Str name) {
     char group[32];
     if (ptx_form_has(words->form, name) || ptx_row_names(words->row, name))
         return true;
@@ -51,7 +51,7 @@ static bool holds(const Words *words, Str name) {
 }
 
 /* "when a or b unless c" */
-static bool read_conditions(Words *words) {
+static bool read_conditions(PtxColumnWords *words) {
     bool all = true;
     for (;;) {
         bool when = take(words, "when");
@@ -65,7 +65,7 @@ static bool read_conditions(Words *words) {
 }
 
 /* An order or a scope: a word of its own, or the modifier in the group of that name; -1: there is none. */
-static int read_choice(Words *words, const char *const *list, int count) {
+static int read_choice(PtxColumnWords *words, const char *const *list, int count) {
     Str word = str_next_word(&words->at);
     int found = find(list, count, word);
     if (found >= 0)
@@ -78,14 +78,14 @@ static int read_choice(Words *words, const char *const *list, int count) {
     return -1;
 }
 
-static void read_operand(Words *words, Str *to) {
+static void read_operand(PtxColumnWords *words, Str *to) {
     Str name = str_next_word(&words->at);
     if (!ptx_row_names(words->row, name))
         complain(words, name);
     *to = name;
 }
 
-static GroupKind read_group(Words *words) {
+static GroupKind read_group(PtxColumnWords *words) {
     Str word = str_next_word(&words->at);
     int group = find(effect_group_words, GROUP_KINDS, word);
     if (group < 0)
@@ -93,7 +93,7 @@ static GroupKind read_group(Words *words) {
     return (GroupKind)(group < 0 ? 0 : group);
 }
 
-static void read_completion(Words *words, PtxEffect *to) {
+static void read_completion(PtxColumnWords *words, PtxEffect *to) {
     Str word = str_next_word(&words->at);
     if (str_is(word, "tx")) {
         to->effect.done = DONE_TX;
@@ -168,7 +168,7 @@ static bool read_plain(Str word, PtxEffect *to) {
     return false;
 }
 
-static bool read_named(Words *words, Str word, PtxEffect *to) {
+static bool read_named(PtxColumnWords *words, Str word, PtxEffect *to) {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (str_is(word, names[i].word)) {
             read_operand(words, (Str *)((char *)to + names[i].member));
@@ -179,7 +179,7 @@ static bool read_named(Words *words, Str word, PtxEffect *to) {
 }
 
 /* What an update makes of what is there: the modifier in the group "op", and whether the type has a sign. */
-static AtomicKind atomic_of(const Words *words) {
+static AtomicKind atomic_of(const PtxColumnWords *words) {
     static const char *const actions[] = {"add", "exch", "cas", "and", "or", "xor", "max", "min", "inc", "dec"};
     static const AtomicKind kinds[] = {ATOMIC_ADD, ATOMIC_EXCHANGE, ATOMIC_CAS,     ATOMIC_AND,       ATOMIC_OR,
                                        ATOMIC_XOR, ATOMIC_MAXIMUM,  ATOMIC_MINIMUM, ATOMIC_INCREMENT, ATOMIC_DECREMENT};
@@ -193,14 +193,14 @@ static AtomicKind atomic_of(const Words *words) {
 }
 
 /* A number, or an operand that says it. */
-static void read_number(Words *words, Str *name, int64_t *number) {
+static void read_number(PtxColumnWords *words, Str *name, int64_t *number) {
     if (str_to_int(peek(words), number))
         str_next_word(&words->at);
     else
         read_operand(words, name);
 }
 
-static void read_setting(Words *words, PtxEffect *to) {
+static void read_setting(PtxColumnWords *words, PtxEffect *to) {
     Str word = str_next_word(&words->at);
     int place;
     if (read_plain(word, to) || read_named(words, word, to))
@@ -234,7 +234,7 @@ static void read_setting(Words *words, PtxEffect *to) {
 }
 
 /* "[order sem unless sc]": the conditions stand behind the words that they are about, which are read into a copy. */
-static void read_bracket(Words *words, PtxEffect *to) {
+static void read_bracket(PtxColumnWords *words, PtxEffect *to) {
     PtxEffect changed = *to;
     Str problem = words->problem;
     while (peek(words).size && !str_is(peek(words), "]") && !str_is(peek(words), "when") &&
@@ -264,14 +264,14 @@ static int64_t type_bits(Str type) {
 }
 
 /* Bytes of what one thread touches, by the groups "t" and "vec"; 0: they do not say. */
-static int64_t bytes_of(const Words *words) {
+static int64_t bytes_of(const PtxColumnWords *words) {
     Str vector = ptx_form_modifier(words->row, words->form, STR("vec"));
     int64_t members = vector.size == 2 ? vector.data[1] - '0' : 1;
     return type_bits(ptx_form_modifier(words->row, words->form, STR("t"))) / 8 * members;
 }
 
 /* What follows the verb at once: a kind of group, who is together, what it is about. */
-static void read_subject(Words *words, PtxEffect *to) {
+static void read_subject(PtxColumnWords *words, PtxEffect *to) {
     static const char *const spans[] = {[PTX_WARP] = "warp", [PTX_WARPGROUP] = "warpgroup"};
     if (to->effect.verb == EFFECT_COMMIT || to->effect.verb == EFFECT_AWAIT) {
         to->effect.group = read_group(words);
@@ -288,7 +288,7 @@ static void read_subject(Words *words, PtxEffect *to) {
     }
 }
 
-static bool read_clause(Words *words, PtxEffect *to) {
+static bool read_clause(PtxColumnWords *words, PtxEffect *to) {
     Str word = str_next_word(&words->at);
     int verb = find(effect_verb_words, EFFECT_VERBS, word);
     *to = (PtxEffect){.callee = str_is(word, "callee")};
@@ -325,7 +325,7 @@ bool ptx_effect_is_common(const PtxEffect *effect) {
 }
 
 bool ptx_effects(const PtxRow *row, Str form, PtxEffect *effects, unsigned most, unsigned *count, Str *problem) {
-    Words words = {.row = row, .form = form, .at = row->effects};
+    PtxColumnWords words = {.row = row, .form = form, .at = row->effects};
     *count = 0;
     while (peek(&words).size && !words.problem.size) {
         PtxEffect effect;

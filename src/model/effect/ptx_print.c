@@ -2,29 +2,29 @@
 #include "model/effect/internal.h"
 #include "model/effect/ptx_column.h"
 
-typedef struct Printing {
+typedef struct PtxPrintPrinting {
     const PtxEffect *effect;
     const PtxNames *names;
     Text *to;
-} Printing;
+} PtxPrintPrinting;
 
 /* Nothing if there is no such operand. */
-static bool add_operand(const Printing *p, const char *before, Str name) {
+static bool add_operand(const PtxPrintPrinting *p, const char *before, Str name) {
     return name.size && p->names->print(p->names->context, name, before, p->to);
 }
 
-static void add_word(const Printing *p, const char *word) {
+static void add_word(const PtxPrintPrinting *p, const char *word) {
     if (word)
         text_addf(p->to, " %s", word);
 }
 
-static void add_if(const Printing *p, bool wanted, const char *text) {
+static void add_if(const PtxPrintPrinting *p, bool wanted, const char *text) {
     if (wanted)
         text_str(p->to, str_of(text));
 }
 
 /* "3", the operand that says it, or nothing if that is missing. */
-static void add_count(const Printing *p, const char *before, const char *unit) {
+static void add_count(const PtxPrintPrinting *p, const char *before, const char *unit) {
     bool any = add_operand(p, before, p->effect->count);
     if (!p->effect->count.size && p->effect->effect.count) {
         text_addf(p->to, "%s%lld", before, (long long)p->effect->effect.count);
@@ -33,7 +33,7 @@ static void add_count(const Printing *p, const char *before, const char *unit) {
     add_word(p, any ? unit : NULL);
 }
 
-static void print_quantity(const Printing *p) {
+static void print_quantity(const PtxPrintPrinting *p) {
     const Effect *effect = &p->effect->effect;
     switch (effect->verb) {
     case EFFECT_READ:
@@ -73,7 +73,7 @@ static void print_quantity(const Printing *p) {
     }
 }
 
-static void print_subject(const Printing *p) {
+static void print_subject(const PtxPrintPrinting *p) {
     const Effect *effect = &p->effect->effect;
     static const char *const spans[] = {[PTX_WARP] = "warp", [PTX_WARPGROUP] = "warpgroup"};
     text_str(p->to, str_of(effect_verb_words[effect->verb]));
@@ -92,7 +92,7 @@ static void print_subject(const Printing *p) {
     add_word(p, effect_scope_words[effect->scope]);
 }
 
-static void print_data(const Printing *p) {
+static void print_data(const PtxPrintPrinting *p) {
     static const char *const others[] = {
         [ATOMIC_CAS] = "cas", [ATOMIC_INCREMENT] = "inc", [ATOMIC_DECREMENT] = "dec", [ATOMIC_OTHER] = NULL};
     const char *word = effect_atomic_words[p->effect->effect.atomic];
@@ -106,13 +106,13 @@ static void print_data(const Printing *p) {
         text_addf(p->to, " from the first %u lanes", p->effect->lanes);
 }
 
-static void print_orders(const Printing *p) {
+static void print_orders(const PtxPrintPrinting *p) {
     for (int space = SPACE_SHARED, any = 0; space <= SPACE_GLOBAL; space++)
         if (p->effect->effect.spaces >> space & 1)
             text_addf(p->to, "%s %s", any++ ? "," : " orders", effect_space_words[space]);
 }
 
-static void print_completion(const Printing *p) {
+static void print_completion(const PtxPrintPrinting *p) {
     const Effect *effect = &p->effect->effect;
     bool arrival = effect->verb == EFFECT_ARRIVE;
     if (effect->done == DONE_TX)
@@ -128,7 +128,7 @@ static void print_completion(const Printing *p) {
         text_addf(p->to, ", by %s", effect_helper_words[effect->helper]);
 }
 
-static void print_flags(const Printing *p) {
+static void print_flags(const PtxPrintPrinting *p) {
     const PtxEffect *effect = p->effect;
     add_if(p, effect->effect.sources, ", sources only");
     add_if(p, effect->effect.relaxed, ", relaxed");
@@ -145,7 +145,7 @@ static void print_flags(const Printing *p) {
 }
 
 void ptx_effect_print(const PtxEffect *effect, const PtxNames *names, Text *to) {
-    Printing p = {effect, names, to};
+    PtxPrintPrinting p = {effect, names, to};
     print_subject(&p);
     print_quantity(&p);
     print_data(&p);

@@ -15,13 +15,13 @@ bool flow_branches(const Op *op) {
 
 /* ---- Pieces ---------------------------------------------------------------------------------------------------- */
 
-BlockPieces *flow_pieces_of(Builder *builder, const Block *block) {
+BlockPieces *flow_pieces_of(FlowBuilder *builder, const Block *block) {
     uint32_t index = pointers_get(&builder->blocks, block);
     return index == NO_NUMBER ? NULL : &builder->block_pieces[index];
 }
 
 /* Starts a piece at `op`. */
-static uint32_t start_piece(Builder *builder, const Op *op) {
+static uint32_t start_piece(FlowBuilder *builder, const Op *op) {
     uint32_t piece = builder->flow.piece_count++;
     BlockPieces *known = flow_pieces_of(builder, op->block);
     if (!known) {
@@ -38,7 +38,7 @@ static uint32_t start_piece(Builder *builder, const Op *op) {
     return piece;
 }
 
-static void count_ops(Builder *builder) {
+static void count_ops(FlowBuilder *builder) {
     for (const Op *op = op_next_in_walk(builder->function, builder->function); op;
          op = op_next_in_walk(op, builder->function))
         builder->flow.op_count++;
@@ -51,7 +51,7 @@ static void count_ops(Builder *builder) {
 }
 
 /* Numbers the ops, cuts blocks into pieces and finds the loops that are ops. */
-static void cut(Builder *builder) {
+static void cut(FlowBuilder *builder) {
     uint32_t number = 0;
     for (const Op *op = op_next_in_walk(builder->function, builder->function); op;
          op = op_next_in_walk(op, builder->function), number++) {
@@ -65,7 +65,7 @@ static void cut(Builder *builder) {
 }
 
 /* Puts the ops of each piece beside each other. */
-static void sort_ops(Builder *builder) {
+static void sort_ops(FlowBuilder *builder) {
     Flow *flow = &builder->flow;
     uint32_t at = 0, number = 0;
     for (uint32_t i = 0; i < flow->piece_count; i++) {
@@ -82,7 +82,7 @@ static void sort_ops(Builder *builder) {
 
 /* ---- Edges ----------------------------------------------------------------------------------------------------- */
 
-static void add_edge(Builder *builder, FlowEdge edge) {
+static void add_edge(FlowBuilder *builder, FlowEdge edge) {
     Flow *flow = &builder->flow;
     if (edge.to == FLOW_NONE)
         return;
@@ -90,7 +90,7 @@ static void add_edge(Builder *builder, FlowEdge edge) {
 }
 
 /* Where a region starts; FLOW_NONE if it has no code. */
-static uint32_t start_of(Builder *builder, const Op *op, uint32_t region) {
+static uint32_t start_of(FlowBuilder *builder, const Op *op, uint32_t region) {
     const Block *first = region < op->region_count ? op->regions[region].first : NULL;
     const BlockPieces *pieces = first ? flow_pieces_of(builder, first) : NULL;
     return pieces ? pieces->first : FLOW_NONE;
@@ -100,15 +100,15 @@ static FlowEdge edge_to(uint32_t piece) {
     return (FlowEdge){.to = piece, .loop = FLOW_NONE, .enters = FLOW_NONE};
 }
 
-static void go_into(Builder *builder, const Op *op, uint32_t region) {
+static void go_into(FlowBuilder *builder, const Op *op, uint32_t region) {
     add_edge(builder, edge_to(start_of(builder, op, region)));
 }
 
-static void go_behind(Builder *builder, const Op *op) {
+static void go_behind(FlowBuilder *builder, const Op *op) {
     add_edge(builder, edge_to(pointers_get(&builder->after, op)));
 }
 
-static void go_back(Builder *builder, const Op *op, uint32_t region) {
+static void go_back(FlowBuilder *builder, const Op *op, uint32_t region) {
     FlowEdge edge = edge_to(start_of(builder, op, region));
     edge.back = edge.round = true;
     edge.loop = pointers_get(&builder->flow.loop_at, op);
@@ -116,7 +116,7 @@ static void go_back(Builder *builder, const Op *op, uint32_t region) {
 }
 
 /* Out of a loop that tests at its top: what it hands out is what the next iteration would have got. */
-static void go_out(Builder *builder, const Op *op) {
+static void go_out(FlowBuilder *builder, const Op *op) {
     FlowEdge edge = edge_to(pointers_get(&builder->after, op));
     edge.round = true;
     edge.loop = pointers_get(&builder->flow.loop_at, op);
@@ -124,7 +124,7 @@ static void go_out(Builder *builder, const Op *op) {
 }
 
 /* From an op into its regions, or past them. */
-static void enter_regions(Builder *builder, const Op *op) {
+static void enter_regions(FlowBuilder *builder, const Op *op) {
     uint32_t before = builder->flow.edge_count;
     switch (op_control(op)) {
     case CONTROL_LOOP:
@@ -168,7 +168,7 @@ static void enter_regions(Builder *builder, const Op *op) {
 }
 
 /* From the end of a region of `op`. */
-static void leave_region(Builder *builder, const Op *op, uint32_t region) {
+static void leave_region(FlowBuilder *builder, const Op *op, uint32_t region) {
     switch (op_control(op)) {
     case CONTROL_LOOP:
         go_back(builder, op, 0);
@@ -205,7 +205,7 @@ static void leave_region(Builder *builder, const Op *op, uint32_t region) {
 }
 
 /* From the end of a block: to its successors, or out of its region. */
-static void leave_block(Builder *builder, const Op *end, FlowPiece *piece) {
+static void leave_block(FlowBuilder *builder, const Op *end, FlowPiece *piece) {
     const Region *region = end->block->region;
     const Op *holder = region->op;
     for (uint32_t s = 0; flow_successor(end->block, s); s++) {
@@ -221,7 +221,7 @@ static void leave_block(Builder *builder, const Op *end, FlowPiece *piece) {
         leave_region(builder, holder, (uint32_t)(region - holder->regions));
 }
 
-static void connect(Builder *builder) {
+static void connect(FlowBuilder *builder) {
     Flow *flow = &builder->flow;
     for (uint32_t i = 0; i < flow->piece_count; i++) {
         FlowPiece *piece = &flow->pieces[i];
@@ -236,11 +236,11 @@ static void connect(Builder *builder) {
 }
 
 Flow flow_of(const Op *function, Arena *arena) {
-    Builder builder = {.arena = arena,
-                       .function = function,
-                       .blocks = {.arena = arena},
-                       .after = {.arena = arena},
-                       .flow = {.loop_at = {.arena = arena}, .loop_in = {.arena = arena}}};
+    FlowBuilder builder = {.arena = arena,
+                           .function = function,
+                           .blocks = {.arena = arena},
+                           .after = {.arena = arena},
+                           .flow = {.loop_at = {.arena = arena}, .loop_in = {.arena = arena}}};
     count_ops(&builder);
     cut(&builder);
     sort_ops(&builder);

@@ -9,7 +9,7 @@ typedef struct BlockPieces {
     uint32_t first, last;
 } BlockPieces;
 
-typedef struct Builder {
+typedef struct FlowBuilder {
     Arena *arena;
     const Op *function;
     Flow flow;
@@ -20,13 +20,13 @@ typedef struct Builder {
     Pointers after; /* an op that branches into regions: the piece behind it */
     uint64_t steps; /* that dominators took */
     uint32_t edge_capacity, loop_capacity;
-} Builder;
+} FlowBuilder;
 
 /* NULL: the block has no code. */
-BlockPieces *flow_pieces_of(Builder *builder, const Block *block);
-void flow_add_loop(Builder *builder, FlowLoop loop);
+BlockPieces *flow_pieces_of(FlowBuilder *builder, const Block *block);
+void flow_add_loop(FlowBuilder *builder, FlowLoop loop);
 /* Everything about loops, once there are pieces and edges. */
-void flow_find_loops(Builder *builder);
+void flow_find_loops(FlowBuilder *builder);
 
 /* A successor of a block; NULL past the last one. */
 static inline const Block *flow_successor(const Block *block, uint32_t index) {

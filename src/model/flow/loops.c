@@ -1,7 +1,7 @@
 /* Loops: those of branches are found here, and how all of them lie in each other. */
 #include "model/flow/internal.h"
 
-void flow_add_loop(Builder *builder, FlowLoop loop) {
+void flow_add_loop(FlowBuilder *builder, FlowLoop loop) {
     Flow *flow = &builder->flow;
     loop.parent = FLOW_NONE;
     pointers_set(&flow->loop_at, loop.first_block ? (const void *)loop.first_block : loop.op, flow->loop_count);
@@ -11,31 +11,31 @@ void flow_add_loop(Builder *builder, FlowLoop loop) {
 /* ---- The blocks of a region ------------------------------------------------------------------------------------ */
 
 /* Those that can be reached, known by their places in reverse postorder, from `start` to `end`. */
-typedef struct Graph {
-    Builder *builder;
+typedef struct LoopGraph {
+    FlowBuilder *builder;
     const Region *region;
     const Block **blocks;
     uint32_t *order; /* by Block.order: the place */
     uint32_t start, end;
     uint32_t *first_from, *froms; /* by place, and one more: who branches to it */
-} Graph;
+} LoopGraph;
 
 /* A block on the way of a depth-first walk, and the successor to go to next. */
-typedef struct Walking {
+typedef struct LoopWalking {
     const Block *block;
     uint32_t next;
-} Walking;
+} LoopWalking;
 
-static void order_blocks(Graph *graph) {
+static void order_blocks(LoopGraph *graph) {
     uint32_t depth = 1;
     Arena *arena = graph->builder->arena;
     bool *seen = ARENA_ARRAY(arena, bool, graph->end);
-    Walking *stack = ARENA_ARRAY(arena, Walking, graph->end + 1);
-    stack[0] = (Walking){graph->region->first, 0};
+    LoopWalking *stack = ARENA_ARRAY(arena, LoopWalking, graph->end + 1);
+    stack[0] = (LoopWalking){graph->region->first, 0};
     seen[graph->region->first->order] = true;
     graph->start = graph->end;
     while (depth) {
-        Walking *top = &stack[depth - 1];
+        LoopWalking *top = &stack[depth - 1];
         const Block *to = flow_successor(top->block, top->next++);
         if (!to) {
             graph->blocks[--graph->start] = top->block;
@@ -43,18 +43,18 @@ static void order_blocks(Graph *graph) {
             depth--;
         } else if (!seen[to->order]) {
             seen[to->order] = true;
-            stack[depth++] = (Walking){to, 0};
+            stack[depth++] = (LoopWalking){to, 0};
         }
     }
 }
 
 /* The place of a successor; FLOW_NONE past the last one. */
-static uint32_t next_of(const Graph *graph, uint32_t from, uint32_t index) {
+static uint32_t next_of(const LoopGraph *graph, uint32_t from, uint32_t index) {
     const Block *to = flow_successor(graph->blocks[from], index);
     return to ? graph->order[to->order] : FLOW_NONE;
 }
 
-static void turn_around(Graph *graph) {
+static void turn_around(LoopGraph *graph) {
     uint32_t count = 0, to;
     Arena *arena = graph->builder->arena;
     graph->first_from = ARENA_ARRAY(arena, uint32_t, graph->end + 2);
@@ -73,7 +73,7 @@ static void turn_around(Graph *graph) {
 /* ---- Whether every loop has one entry -------------------------------------------------------------------------- */
 
 /* Where the ways from `a` and `b` up the tree of dominators meet. */
-static uint32_t meet(Builder *builder, const uint32_t *parents, uint32_t a, uint32_t b) {
+static uint32_t meet(FlowBuilder *builder, const uint32_t *parents, uint32_t a, uint32_t b) {
     for (; a != b; builder->steps++) {
         if (a > b)
             a = parents[a];
@@ -85,9 +85,9 @@ static uint32_t meet(Builder *builder, const uint32_t *parents, uint32_t a, uint
 
 /* Dominators, by Cooper, Harvey and Kennedy. Where no loop has two entries, one round finds them and a second finds
  * nothing new; what takes longer is not looked at further. */
-static bool is_reducible(const Graph *graph) {
+static bool is_reducible(const LoopGraph *graph) {
     enum { ROUNDS = 2 };
-    Builder *builder = graph->builder;
+    FlowBuilder *builder = graph->builder;
     const uint64_t most_steps = builder->steps + 64 * (uint64_t)graph->end + 100000;
     uint32_t *parents = ARENA_ARRAY(builder->arena, uint32_t, graph->end), to;
     for (uint32_t i = 0; i < graph->end; i++)
@@ -122,8 +122,8 @@ static bool is_reducible(const Graph *graph) {
 /* ---- Loops of branches ----------------------------------------------------------------------------------------- */
 
 /* Edges to a block that comes no later in reverse postorder: control that computes a value again has gone over one. */
-static void mark_back_edges(const Graph *graph) {
-    Builder *builder = graph->builder;
+static void mark_back_edges(const LoopGraph *graph) {
+    FlowBuilder *builder = graph->builder;
     for (uint32_t from = graph->start; from < graph->end; from++) {
         const BlockPieces *pieces = flow_pieces_of(builder, graph->blocks[from]);
         if (!pieces)
@@ -159,7 +159,7 @@ static uint32_t find(uint32_t *in, uint32_t block) {
 }
 
 /* Adds those who branch to a block of the loop, or to its end, and are not in it yet. */
-static uint32_t add_froms(const Graph *graph, uint32_t *in, uint32_t block, uint32_t first, uint32_t *list,
+static uint32_t add_froms(const LoopGraph *graph, uint32_t *in, uint32_t block, uint32_t first, uint32_t *list,
                           uint32_t count, bool *listed) {
     for (uint32_t i = graph->first_from[block]; i < graph->first_from[block + 1]; i++) {
         uint32_t from = find(in, graph->froms[i]);
@@ -172,7 +172,7 @@ static uint32_t add_froms(const Graph *graph, uint32_t *in, uint32_t block, uint
 }
 
 /* The op that the loop is known by: some branch back to its first block. */
-static FlowLoop loop_at(const Graph *graph, uint32_t first) {
+static FlowLoop loop_at(const LoopGraph *graph, uint32_t first) {
     for (uint32_t i = graph->first_from[first]; i < graph->first_from[first + 1]; i++) {
         uint32_t from = graph->froms[i];
         const BlockPieces *pieces = from >= first ? flow_pieces_of(graph->builder, graph->blocks[from]) : NULL;
@@ -186,8 +186,8 @@ static FlowLoop loop_at(const Graph *graph, uint32_t first) {
 }
 
 /* The blocks of each loop, inner loops first: backwards from the branches that go back, as far as the first block. */
-static void find_branch_loops(const Graph *graph) {
-    Builder *builder = graph->builder;
+static void find_branch_loops(const LoopGraph *graph) {
+    FlowBuilder *builder = graph->builder;
     uint32_t *in = ARENA_ARRAY(builder->arena, uint32_t, graph->end);
     uint32_t *list = ARENA_ARRAY(builder->arena, uint32_t, graph->end + 1);
     bool *listed = ARENA_ARRAY(builder->arena, bool, graph->end);
@@ -217,14 +217,14 @@ static void find_branch_loops(const Graph *graph) {
     }
 }
 
-static void look_at_region(Builder *builder, const Region *region) {
+static void look_at_region(FlowBuilder *builder, const Region *region) {
     if (region->block_count < 2)
         return;
-    Graph graph = {.builder = builder,
-                   .region = region,
-                   .blocks = ARENA_ARRAY(builder->arena, const Block *, region->block_count),
-                   .order = ARENA_ARRAY(builder->arena, uint32_t, region->block_count),
-                   .end = region->block_count};
+    LoopGraph graph = {.builder = builder,
+                       .region = region,
+                       .blocks = ARENA_ARRAY(builder->arena, const Block *, region->block_count),
+                       .order = ARENA_ARRAY(builder->arena, uint32_t, region->block_count),
+                       .end = region->block_count};
     order_blocks(&graph);
     turn_around(&graph);
     if (is_reducible(&graph))
@@ -237,15 +237,15 @@ static void look_at_region(Builder *builder, const Region *region) {
 /* ---- Loops in loops -------------------------------------------------------------------------------------------- */
 
 /* An op around the place where a walk is, and the loop that what it holds is in. */
-typedef struct Holder {
+typedef struct LoopHolder {
     const Op *op;
     uint32_t loop;
-} Holder;
+} LoopHolder;
 
 /* Which loop each op is in. */
-static void nest(Builder *builder) {
+static void nest(FlowBuilder *builder) {
     Flow *flow = &builder->flow;
-    Holder *holders = ARENA_ARRAY(builder->arena, Holder, flow->op_count + 1);
+    LoopHolder *holders = ARENA_ARRAY(builder->arena, LoopHolder, flow->op_count + 1);
     uint32_t depth = 0, number = 0;
     for (const Op *op = op_next_in_walk(builder->function, builder->function); op;
          op = op_next_in_walk(op, builder->function), number++) {
@@ -263,12 +263,12 @@ static void nest(Builder *builder) {
         uint32_t own = pointers_get(&builder->flow.loop_at, op);
         if (own != NO_NUMBER)
             flow->loops[own].parent = flow->loop_of[number];
-        holders[depth++] = (Holder){op, own != NO_NUMBER ? own : flow->loop_of[number]};
+        holders[depth++] = (LoopHolder){op, own != NO_NUMBER ? own : flow->loop_of[number]};
     }
 }
 
 /* Numbers the loops so that those inside one are beside each other. */
-static void number_loops(Builder *builder) {
+static void number_loops(FlowBuilder *builder) {
     Flow *flow = &builder->flow;
     uint32_t *child =
         ARENA_ARRAY(builder->arena, uint32_t, flow->loop_count + 1); /* newest of each, plus 1; last: top */
@@ -295,7 +295,7 @@ static void number_loops(Builder *builder) {
     }
 }
 
-void flow_find_loops(Builder *builder) {
+void flow_find_loops(FlowBuilder *builder) {
     for (const Op *op = builder->function; op; op = op_next_in_walk(op, builder->function))
         for (uint32_t r = 0; r < op->region_count; r++)
             look_at_region(builder, &op->regions[r]);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "model/effect/effect.h"
-#include "model/flow/handed.h"
+#include "model/flow/forwarded.h"
 
 typedef struct OriginNode {
     const Value *value;
@@ -14,24 +14,24 @@ typedef struct OriginNode {
     uint32_t first_step, step_count; /* to others */
 } OriginNode;
 
-typedef struct Step {
+typedef struct OriginStep {
     uint32_t from, to;
-} Step;
+} OriginStep;
 
-typedef struct Search {
+typedef struct OriginSearch {
     Module *module;
     Arena *arena;
     const Op *function;
     Origins found;
     uint32_t node_count, node_capacity, item_capacity;
-    Step *steps;
+    OriginStep *steps;
     uint32_t step_count, step_capacity;
     uint32_t *targets;
     bool up_to_views; /* what an op makes is not looked through */
-} Search;
+} OriginSearch;
 
 /* Whether it may be a name for memory: a descriptor, an aref, or of a type that is not known. */
-static bool is_memory(Search *search, const Value *value) {
+static bool is_memory(OriginSearch *search, const Value *value) {
     const Type *type = value->type ? type_canonical(search->module, value->type) : NULL;
     if (!type)
         return true;
@@ -39,7 +39,7 @@ static bool is_memory(Search *search, const Value *value) {
            !type_is(type, STR("ttg.async.token"));
 }
 
-static uint32_t node_of(Search *search, const Value *value) {
+static uint32_t node_of(OriginSearch *search, const Value *value) {
     uint32_t node = pointers_get(&search->found.values, value);
     if (node != NO_NUMBER)
         return node;
@@ -49,16 +49,16 @@ static uint32_t node_of(Search *search, const Value *value) {
     return node;
 }
 
-static void add_step(Search *search, const Value *from, const Value *to) {
+static void add_step(OriginSearch *search, const Value *from, const Value *to) {
     if (!from || !to || !is_memory(search, to))
         return;
-    Step step = {node_of(search, from), node_of(search, to)};
+    OriginStep step = {node_of(search, from), node_of(search, to)};
     *ARENA_PUSH(search->arena, search->steps, search->step_count, search->step_capacity) = step;
     search->found.nodes[step.from].step_count++;
     search->found.nodes[step.to].has_source = true;
 }
 
-static void add_origin(Search *search, const Value *value, Origin origin) {
+static void add_origin(OriginSearch *search, const Value *value, Origin origin) {
     Origins *found = &search->found;
     uint32_t node = node_of(search, value);
     if (found->nodes[node].count) /* it is one already */
@@ -72,7 +72,7 @@ static void add_origin(Search *search, const Value *value, Origin origin) {
 /* ---- The steps of one op --------------------------------------------------------------------------------------- */
 
 /* Result j is a slot of buffer j of the aref; of any of its buffers, if that cannot be seen. */
-static void add_aref_view(Search *search, const Op *op) {
+static void add_aref_view(OriginSearch *search, const Op *op) {
     const Op *create = op->operand_count ? origin_of(search->module, op->operands[0]) : NULL;
     for (uint32_t i = 0; i < op->result_count; i++) {
         if (op_is(create, CLASS_AREF) && i < create->operand_count)
@@ -82,7 +82,7 @@ static void add_aref_view(Search *search, const Op *op) {
     }
 }
 
-static void add_effects(Search *search, const Op *op) {
+static void add_effects(OriginSearch *search, const Op *op) {
     Effect effects[EFFECTS_MOST];
     unsigned count = op->result_count ? effects_of(search->module, op, effects) : 0;
     bool view = false;
@@ -99,18 +99,18 @@ static void add_effects(Search *search, const Op *op) {
             add_step(search, op->operands[i], &op->results[0]);
 }
 
-static void hand_on(void *search, Handed how, const Value *from, const Value *to) {
+static void hand_on(void *search, Forwarded how, const Value *from, const Value *to) {
     (void)how;
     add_step(search, from, to);
 }
 
-static void add_made(Search *search, const Op *op) {
+static void add_made(OriginSearch *search, const Op *op) {
     for (uint32_t i = 0; i < op->result_count; i++)
         if (is_memory(search, &op->results[i]))
             add_origin(search, &op->results[i], (Origin){.op = op});
 }
 
-static void add_op(Search *search, const Op *op) {
+static void add_op(OriginSearch *search, const Op *op) {
     if (op_hands_on(op, hand_on, search))
         return;
     if (search->up_to_views) {
@@ -129,7 +129,7 @@ static void add_op(Search *search, const Op *op) {
 /* ---- The search ------------------------------------------------------------------------------------------------ */
 
 /* Puts the steps of each node beside each other. */
-static void order_steps(Search *search) {
+static void order_steps(OriginSearch *search) {
     uint32_t at = 0;
     search->targets = ARENA_ARRAY(search->arena, uint32_t, search->step_count + 1);
     for (uint32_t i = 0; i < search->node_count; i++) {
@@ -167,7 +167,7 @@ static bool join(const OriginNode *from, OriginNode *to) {
     return changed;
 }
 
-static void spread(Search *search) {
+static void spread(OriginSearch *search) {
     OriginNode *nodes = search->found.nodes;
     uint32_t *queue = ARENA_ARRAY(search->arena, uint32_t, search->node_count + 1);
     uint32_t head = 0, waiting = 0, capacity = search->node_count + 1;
@@ -191,7 +191,7 @@ static void spread(Search *search) {
     }
 }
 
-static Origins found_by(Search search) {
+static Origins found_by(OriginSearch search) {
     const Op *function = search.function;
     search.found.values.arena = search.arena;
     const Block *entry = function->region_count ? function->regions[0].first : NULL;
@@ -206,11 +206,11 @@ static Origins found_by(Search search) {
 }
 
 Origins origins_of(Module *module, const Op *function, Arena *arena) {
-    return found_by((Search){.module = module, .arena = arena, .function = function});
+    return found_by((OriginSearch){.module = module, .arena = arena, .function = function});
 }
 
 Origins views_of(Module *module, const Op *function, Arena *arena) {
-    return found_by((Search){.module = module, .arena = arena, .function = function, .up_to_views = true});
+    return found_by((OriginSearch){.module = module, .arena = arena, .function = function, .up_to_views = true});
 }
 
 static int compare_items(const void *a, const void *b) {

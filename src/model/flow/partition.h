@@ -7,7 +7,7 @@
 typedef enum PartitionForm {
     PARTITION_NONE,      /* not specialized */
     PARTITION_REGIONS,   /* ttg.warp_specialize: default = 0, partitionK = K + 1 */
-    PARTITION_GROUPS,    /* nvws.warp_group: region K */
+    PARTITION_GROUPS,    /* nvws.warpgroup: region K */
     PARTITION_TASKS,     /* async_task_id */
     PARTITION_SCHEDULED, /* ttg.partition */
 } PartitionForm;

@@ -7,14 +7,14 @@
 
 #include <stdlib.h>
 
-typedef struct Named {
+typedef struct SymbolNamed {
     Str name;
     const Op *function;
     uint32_t place; /* in the text */
-} Named;
+} SymbolNamed;
 
 typedef struct Functions {
-    Named *items;
+    SymbolNamed *items;
     uint32_t count;
 } Functions;
 
@@ -26,7 +26,7 @@ Str symbol_name(const Attr *symbol) {
 }
 
 static int by_name(const void *a, const void *b) {
-    const Named *x = a, *y = b;
+    const SymbolNamed *x = a, *y = b;
     size_t common = x->name.size < y->name.size ? x->name.size : y->name.size;
     int order = common ? memcmp(x->name.data, y->name.data, common) : 0;
     if (order)
@@ -47,11 +47,11 @@ static const Functions *functions_of(Module *module) {
             if (!symbol)
                 continue;
             if (fill)
-                functions->items[count] = (Named){symbol_name(symbol), op, count + 1};
+                functions->items[count] = (SymbolNamed){symbol_name(symbol), op, count + 1};
             count++;
         }
         if (!fill)
-            functions->items = ARENA_ARRAY(&module->arena, Named, count + 1);
+            functions->items = ARENA_ARRAY(&module->arena, SymbolNamed, count + 1);
         functions->count = count;
     }
     if (fresh)
@@ -64,7 +64,7 @@ const Op *call_target(Module *module, const Op *call) {
     if (!callee || callee->kind != ATTR_SYMBOL)
         return NULL;
     const Functions *functions = functions_of(module);
-    Named key = {.name = symbol_name(callee)}; /* before the first of that name */
+    SymbolNamed key = {.name = symbol_name(callee)}; /* before the first of that name */
     uint32_t low;
     BISECT(low, 0, functions->count, by_name(&functions->items[low], &key) < 0);
     bool found = low < functions->count && str_equal(functions->items[low].name, key.name);

@@ -7,7 +7,7 @@ static bool lie_apart(const Bytes *a, const Bytes *b) {
            b->runs[b->count - 1].end <= a->runs[0].begin;
 }
 
-bool bytes_meet(const Bytes *a, const Bytes *b) {
+bool bytes_overlap(const Bytes *a, const Bytes *b) {
     if (lie_apart(a, b))
         return false;
     for (uint32_t i = 0, k = 0; i < a->count && k < b->count;) {

@@ -15,7 +15,7 @@ typedef struct Bytes {
     uint32_t count;
 } Bytes;
 
-bool bytes_meet(const Bytes *a, const Bytes *b);
+bool bytes_overlap(const Bytes *a, const Bytes *b);
 bool bytes_contain(const Bytes *outer, const Bytes *inner);
 int64_t bytes_size(const Bytes *bytes);
 

@@ -38,13 +38,13 @@ static Flat without_copies(const Distributed *layout) {
 }
 
 /* Vectors in echelon form, each with the columns that it is the sum of. */
-typedef struct Span {
+typedef struct ConvertSpan {
     uint32_t vectors[32];
     uint64_t made_of[32];
-} Span;
+} ConvertSpan;
 
 /* What is left of `vector` after the span's, and in *made_of the columns that were taken away. */
-static uint32_t reduce(const Span *span, uint32_t vector, uint64_t *made_of) {
+static uint32_t reduce(const ConvertSpan *span, uint32_t vector, uint64_t *made_of) {
     *made_of = 0;
     for (unsigned k = 32; k-- > 0;)
         if (vector >> k & 1 && span->vectors[k]) {
@@ -55,7 +55,7 @@ static uint32_t reduce(const Span *span, uint32_t vector, uint64_t *made_of) {
 }
 
 /* False if it is in the span already. */
-static bool span_add(Span *span, uint32_t vector, uint64_t name) {
+static bool span_add(ConvertSpan *span, uint32_t vector, uint64_t name) {
     uint64_t made_of;
     uint32_t left = reduce(span, vector, &made_of);
     if (!left)
@@ -72,14 +72,14 @@ static bool same_bases(const Flat *a, const Flat *b, Holder holder) {
 }
 
 /* For each bit of a holder's number under one layout: the bits under `other` that together hold the same element. */
-typedef struct Mapping {
+typedef struct ConvertMapping {
     uint64_t image[HOLDERS][DISTRIBUTED_BASES];
-} Mapping;
+} ConvertMapping;
 
 /* Holders whose bases are the same in both stay where they are, copies included; for the others, the registers are
  * preferred to lanes, those to warps, those to CTAs. False if some element has no holder left. */
-static bool map_onto(const Flat *layout, const Flat *other, Mapping *mapping) {
-    Span span = {0};
+static bool map_onto(const Flat *layout, const Flat *other, ConvertMapping *mapping) {
+    ConvertSpan span = {0};
     for (unsigned h = 0; h < HOLDERS; h++)
         if (!same_bases(layout, other, (Holder)h))
             for (unsigned i = 0; i < other->count[h]; i++)
@@ -100,7 +100,7 @@ static uint64_t columns_of(const Flat *layout, Holder holder) {
 }
 
 /* Each bit of the holder stays itself, and no bit of another becomes one of its. */
-static bool stays(const Mapping *mapping, const Flat *layout, const Flat *other, Holder holder) {
+static bool stays(const ConvertMapping *mapping, const Flat *layout, const Flat *other, Holder holder) {
     if (layout->count[holder] != other->count[holder])
         return false;
     uint64_t own = columns_of(other, holder);
@@ -117,7 +117,7 @@ static bool stays(const Mapping *mapping, const Flat *layout, const Flat *other,
 
 Reach convert_reach(const Distributed *from, const Distributed *to) {
     static const Reach reach[HOLDERS] = {REACH_REGISTERS, REACH_LANES, REACH_WARPS, REACH_CTAS};
-    Mapping mapping;
+    ConvertMapping mapping;
     if (!from || !to || !from->known || !to->known)
         return REACH_UNKNOWN;
     Flat source = flatten(from), target = flatten(to);
@@ -141,7 +141,7 @@ static void pad(Flat *a, Flat *b) {
 
 bool convert_by_shuffles(const Distributed *from, const Distributed *to) {
     Flat source = without_copies(from), target = without_copies(to);
-    Mapping mapping;
+    ConvertMapping mapping;
     pad(&source, &target);
     if (!map_onto(&source, &target, &mapping))
         return false;
@@ -175,7 +175,7 @@ bool convert_by_shuffles(const Distributed *from, const Distributed *to) {
 
 /* Whether some number of the holder has an element that lower holders, or lower bits of it, have already. */
 static bool has_copies(const Flat *layout, Holder holder) {
-    Span span = {0};
+    ConvertSpan span = {0};
     bool copies = false;
     for (unsigned h = 0; h <= holder; h++)
         for (unsigned i = 0; i < layout->count[h]; i++)
@@ -186,7 +186,7 @@ static bool has_copies(const Flat *layout, Holder holder) {
 
 bool convert_within_ctas(const Distributed *from, const Distributed *to) {
     Flat source = flatten(from), target = flatten(to);
-    Mapping mapping;
+    ConvertMapping mapping;
     if (source.bits != target.bits || source.count[HOLD_BLOCK] != target.count[HOLD_BLOCK] ||
         !map_onto(&target, &source, &mapping))
         return false;
@@ -205,7 +205,7 @@ bool convert_within_ctas(const Distributed *from, const Distributed *to) {
 
 bool convert_within_warps(const Distributed *from, const Distributed *to) {
     Flat source = flatten(from), target = flatten(to);
-    Mapping mapping;
+    ConvertMapping mapping;
     return convert_within_ctas(from, to) && map_onto(&target, &source, &mapping) &&
            stays(&mapping, &target, &source, HOLD_WARP) && !has_copies(&source, HOLD_WARP) &&
            !has_copies(&target, HOLD_WARP);
@@ -344,10 +344,10 @@ typedef struct Swizzle {
     Bases blocks; /* that choose the CTA */
 } Swizzle;
 
-typedef struct Buffer {
+typedef struct ConvertBuffer {
     unsigned repetitions; /* bits */
     Bases segments;       /* that are none */
-} Buffer;
+} ConvertBuffer;
 
 /* Bases that change the row of the banks: such as neither side moves in one phase; else, of those that one side moves,
  * each added to one of the other, so that both find different banks. */
@@ -389,7 +389,7 @@ static Bases segments_of(const Swizzle *swizzle, const Bases *stored, const Base
 
 /* False if the bases leave no room for each other. */
 static bool lay_out(const Swizzle *swizzle, const Bases *vector, const Bases *store_tile, const Bases *load_tile,
-                    unsigned kept, Buffer *buffer) {
+                    unsigned kept, ConvertBuffer *buffer) {
     Bases stored = *vector, loaded = *vector;
     append(&stored, store_tile);
     append(&loaded, load_tile);
@@ -401,7 +401,7 @@ static bool lay_out(const Swizzle *swizzle, const Bases *vector, const Bases *st
     bank = bank < (unsigned)left ? bank : (unsigned)left;
     Bases segments = segments_of(swizzle, &stored, &loaded, (unsigned)left - bank);
     Bases from = bases_of(swizzle->from, HOLD_REGISTER), to = bases_of(swizzle->to, HOLD_REGISTER);
-    *buffer = (Buffer){0};
+    *buffer = (ConvertBuffer){0};
     for (unsigned i = 0; i < segments.count; i++) {
         bool repeats = contains(&from, segments.items[i]) && contains(&to, segments.items[i]);
         if (repeats && !kept) {
@@ -470,7 +470,7 @@ static Bases phase_of(const Swizzle *swizzle, const Flat *layout, const Bases *v
     return tile;
 }
 
-static bool lay_out_plain(const Swizzle *swizzle, const ConvertMeans *means, Buffer *buffer) {
+static bool lay_out_plain(const Swizzle *swizzle, const ConvertMeans *means, ConvertBuffer *buffer) {
     Bases vector = vector_of(swizzle);
     Bases store_tile = phase_of(swizzle, swizzle->from, &vector, NULL, 0);
     Bases load_tile = phase_of(swizzle, swizzle->to, &vector, means->load_lanes, means->load_lane_count);
@@ -480,19 +480,19 @@ static bool lay_out_plain(const Swizzle *swizzle, const ConvertMeans *means, Buf
 /* ---- Instructions of 128 bits a lane ----------------------------------------------------------- */
 
 /* An instruction: which of a lane's bits are in the row that it moves, and which choose the row. */
-typedef struct Instruction {
+typedef struct ConvertInstruction {
     uint8_t row[3], rows[3];
     uint8_t row_count, rows_count;
-} Instruction;
+} ConvertInstruction;
 
-static const Instruction vectors = {.rows = {0, 1, 2}, .rows_count = 3};
-static const Instruction matrices = {.row = {0, 1}, .row_count = 2, .rows = {2, 3, 4}, .rows_count = 3};
-static const Instruction transposed = {.row = {2, 3, 4}, .row_count = 3, .rows = {0, 1}, .rows_count = 2};
+static const ConvertInstruction vectors = {.rows = {0, 1, 2}, .rows_count = 3};
+static const ConvertInstruction matrices = {.row = {0, 1}, .row_count = 2, .rows = {2, 3, 4}, .rows_count = 3};
+static const ConvertInstruction transposed = {.row = {2, 3, 4}, .row_count = 3, .rows = {0, 1}, .rows_count = 2};
 
 /* The bases of a row that both instructions move whole; `a` has more of it in registers. */
 static bool common_row(const Flat *a, const Flat *b, unsigned a_registers, unsigned b_registers,
-                       const Instruction *a_by, const Instruction *b_by, Bases *row) {
-    Mapping mapping;
+                       const ConvertInstruction *a_by, const ConvertInstruction *b_by, Bases *row) {
+    ConvertMapping mapping;
     Bases first = bases_of(a, HOLD_REGISTER), second = bases_of(b, HOLD_REGISTER);
     *row = common(&first, &second, a->bits);
     if (row->count < b_registers || !map_onto(b, a, &mapping))
@@ -517,7 +517,7 @@ static bool common_row(const Flat *a, const Flat *b, unsigned a_registers, unsig
 }
 
 /* What the instruction moves in one phase besides a row: registers that are not in it, then lanes. */
-static bool tile_of(const Flat *layout, const Instruction *by, const Bases *row, Bases *tile) {
+static bool tile_of(const Flat *layout, const ConvertInstruction *by, const Bases *row, Bases *tile) {
     unsigned wanted = 3 - by->rows_count;
     *tile = (Bases){0};
     for (unsigned i = 0; i < layout->count[HOLD_REGISTER] && wanted; i++)
@@ -530,8 +530,8 @@ static bool tile_of(const Flat *layout, const Instruction *by, const Bases *row,
     return wanted == 0;
 }
 
-static bool lay_out_rows(const Swizzle *swizzle, const Instruction *store, const Instruction *load, Buffer *buffer,
-                         unsigned *conflicts) {
+static bool lay_out_rows(const Swizzle *swizzle, const ConvertInstruction *store, const ConvertInstruction *load,
+                         ConvertBuffer *buffer, unsigned *conflicts) {
     unsigned whole = bits_for(128 / swizzle->element_bits), bits = swizzle->from->bits;
     if (whole < store->row_count || whole < load->row_count)
         return false;
@@ -551,9 +551,9 @@ static bool lay_out_rows(const Swizzle *swizzle, const Instruction *store, const
 }
 
 /* Of all pairs of instructions that there are, the one with the fewest conflicts, then with the most repetitions. */
-static bool lay_out_best(const Swizzle *swizzle, const ConvertMeans *means, Buffer *best) {
+static bool lay_out_best(const Swizzle *swizzle, const ConvertMeans *means, ConvertBuffer *best) {
     enum { MATRIX_LANES = 5 };
-    const Instruction *stores[3] = {&vectors}, *loads[3] = {&vectors};
+    const ConvertInstruction *stores[3] = {&vectors}, *loads[3] = {&vectors};
     unsigned store_count = 1, load_count = 1, fewest = 0;
     bool found = false;
     if (swizzle->from->count[HOLD_LANE] < MATRIX_LANES || swizzle->to->count[HOLD_LANE] < MATRIX_LANES)
@@ -572,7 +572,7 @@ static bool lay_out_best(const Swizzle *swizzle, const ConvertMeans *means, Buff
     }
     for (unsigned s = 0; s < store_count; s++)
         for (unsigned l = 0; l < load_count; l++) {
-            Buffer buffer;
+            ConvertBuffer buffer;
             unsigned conflicts;
             if (!lay_out_rows(swizzle, stores[s], loads[l], &buffer, &conflicts))
                 continue;
@@ -606,7 +606,7 @@ int64_t convert_elements(const Distributed *from, const Distributed *to, unsigne
         return -1;
     Flat source = without_copies(from), target = without_copies(to);
     Swizzle swizzle = {.from = &source, .to = &target, .element_bits = element_bits, .banks = means.banks};
-    Buffer buffer;
+    ConvertBuffer buffer;
     if (source.bits != target.bits)
         return -1;
     Bases blocks = bases_of(&source, HOLD_BLOCK);

@@ -17,14 +17,14 @@ _Static_assert(CTAS_RANK == (int)DISTRIBUTED_RANK, "both are of the same tensors
 
 /* ---- Tiles ------------------------------------------------------------------------------------- */
 
-typedef struct Tile {
+typedef struct DistributedTile {
     Distributed *to;
     unsigned size[DISTRIBUTED_RANK];   /* bits that the tile covers so far */
     unsigned repeat[DISTRIBUTED_RANK]; /* dimensions in the order in which it is repeated */
     bool bad;
-} Tile;
+} DistributedTile;
 
-static void add_basis(Tile *tile, Holder holder, const uint32_t *basis) {
+static void add_basis(DistributedTile *tile, Holder holder, const uint32_t *basis) {
     Distributed *to = tile->to;
     if (to->count[holder] == distributed_most[holder]) {
         tile->bad = true;
@@ -34,7 +34,7 @@ static void add_basis(Tile *tile, Holder holder, const uint32_t *basis) {
 }
 
 /* The next `n` elements (a power of two) of a dimension to as many of the holder. */
-static void add(Tile *tile, Holder holder, unsigned dim, int64_t n) {
+static void add(DistributedTile *tile, Holder holder, unsigned dim, int64_t n) {
     if (n == 0) /* as Triton has it: nothing is left to repeat */
         n = 1;
     if (!is_power(n))
@@ -50,7 +50,7 @@ static void add(Tile *tile, Holder holder, unsigned dim, int64_t n) {
     }
 }
 
-static void add_copies(Tile *tile, Holder holder, int64_t n) {
+static void add_copies(DistributedTile *tile, Holder holder, int64_t n) {
     static const uint32_t zero[DISTRIBUTED_RANK];
     tile->bad |= !is_power(n);
     for (unsigned k = bits_for(n); k-- > 0 && !tile->bad;)
@@ -79,7 +79,7 @@ static void clip(uint32_t *basis, unsigned rank, const unsigned *bits) {
 }
 
 /* The tile, as often as it needs to be, on each CTA's part of the tensor. */
-static bool spread(Tile *tile, Ctas *ctas) {
+static bool spread(DistributedTile *tile, Ctas *ctas) {
     Distributed *to = tile->to;
     unsigned rank = to->rank, cluster[DISTRIBUTED_RANK] = {0}, part[DISTRIBUTED_RANK], whole[DISTRIBUTED_RANK];
     for (unsigned d = 0; d < rank; d++) {
@@ -112,7 +112,7 @@ static bool spread(Tile *tile, Ctas *ctas) {
 
 static bool build(Module *module, Str text, Distributed *to, int depth);
 
-static bool build_blocked(const Encoding *encoding, Tile *tile) {
+static bool build_blocked(const Encoding *encoding, DistributedTile *tile) {
     static const char *const keys[] = {"sizePerThread", "threadsPerWarp", "warpsPerCTA"};
     unsigned rank = tile->to->rank;
     Numbers sizes;
@@ -152,7 +152,7 @@ static bool build_slice(Module *module, const Encoding *encoding, Distributed *t
 /* Bases as they are written; the tensor may have another shape than they cover. */
 static bool build_linear(const Encoding *encoding, Distributed *to) {
     static const char *const keys[] = {"register", "lane", "warp", "block"};
-    Tile tile = {.to = to};
+    DistributedTile tile = {.to = to};
     unsigned rank = to->rank, order = 0, bits[DISTRIBUTED_RANK], given;
     for (unsigned h = 0; h < HOLDERS; h++) {
         Numbers numbers;
@@ -203,7 +203,8 @@ static bool build_linear(const Encoding *encoding, Distributed *to) {
 /* ---- Matrix products --------------------------------------------------------------------------- */
 
 /* What 32 lanes of an NVIDIA mma hold: 4 lanes of `width` elements along a row, 8 rows, and again. */
-static void add_mma(Tile *tile, unsigned inner, unsigned outer, int64_t rows, int64_t columns, int64_t width) {
+static void add_mma(DistributedTile *tile, unsigned inner, unsigned outer, int64_t rows, int64_t columns,
+                    int64_t width) {
     if (rows % 8 || width <= 0 || columns % (width * 4)) {
         tile->bad = true;
         return;
@@ -216,8 +217,8 @@ static void add_mma(Tile *tile, unsigned inner, unsigned outer, int64_t rows, in
 }
 
 /* Warps in that order; along `shared` (rank: none) all warps hold the same. */
-static bool add_warps(const Encoding *encoding, Tile *tile, const unsigned *order, unsigned shared, Holder holder,
-                      const char *key) {
+static bool add_warps(const Encoding *encoding, DistributedTile *tile, const unsigned *order, unsigned shared,
+                      Holder holder, const char *key) {
     Numbers sizes;
     unsigned rank = tile->to->rank;
     if (!encoding_list_of(encoding, key, rank, &sizes))
@@ -230,7 +231,7 @@ static bool add_warps(const Encoding *encoding, Tile *tile, const unsigned *orde
     return true;
 }
 
-static bool build_nvidia(const Encoding *encoding, Tile *tile) {
+static bool build_nvidia(const Encoding *encoding, DistributedTile *tile) {
     unsigned rank = tile->to->rank, order[DISTRIBUTED_RANK];
     int64_t version = encoding_int(encoding, "versionMajor", 0);
     Numbers shape;
@@ -252,7 +253,7 @@ static void share(Ctas *ctas, unsigned dim) {
         ctas->bases[i][dim] = 0;
 }
 
-static bool build_nvidia_operand(const Encoding *mma, Tile *tile, unsigned operand, int64_t width) {
+static bool build_nvidia_operand(const Encoding *mma, DistributedTile *tile, unsigned operand, int64_t width) {
     unsigned rank = tile->to->rank, order[DISTRIBUTED_RANK], k = operand ? rank - 2 : rank - 1;
     int64_t version = encoding_int(mma, "versionMajor", 0);
     Numbers shape;
@@ -269,7 +270,7 @@ static bool build_nvidia_operand(const Encoding *mma, Tile *tile, unsigned opera
 }
 
 /* An operand of a product by threads: each holds all of K. */
-static bool build_blocked_operand(const Encoding *blocked, Tile *tile, unsigned operand) {
+static bool build_blocked_operand(const Encoding *blocked, DistributedTile *tile, unsigned operand) {
     unsigned rank = tile->to->rank, k = operand ? rank - 2 : rank - 1;
     Numbers sizes;
     Ctas ctas;
@@ -305,7 +306,7 @@ static bool read_mfma(const Encoding *encoding, unsigned rank, Mfma *mfma) {
     return true;
 }
 
-static bool build_mfma(const Encoding *encoding, Tile *tile) {
+static bool build_mfma(const Encoding *encoding, DistributedTile *tile) {
     unsigned rank = tile->to->rank, m = rank - 2, n = rank - 1;
     Mfma mfma;
     if (!read_mfma(encoding, rank, &mfma))
@@ -333,7 +334,7 @@ static bool build_mfma(const Encoding *encoding, Tile *tile) {
     return spread(tile, &mfma.ctas);
 }
 
-static bool build_mfma_operand(const Encoding *encoding, Tile *tile, unsigned operand, int64_t width) {
+static bool build_mfma_operand(const Encoding *encoding, DistributedTile *tile, unsigned operand, int64_t width) {
     unsigned rank = tile->to->rank, k = operand ? rank - 2 : rank - 1, other = operand ? rank - 1 : rank - 2;
     Mfma mfma;
     if (!read_mfma(encoding, rank, &mfma) || !is_power(width))
@@ -359,7 +360,7 @@ static bool build_mfma_operand(const Encoding *encoding, Tile *tile, unsigned op
 
 /* The warps of a wmma: bases in `ctaLayout`, or a size in each dimension; `shared` is a dimension along which they hold
  * the same. */
-static bool add_wmma_warps(const Encoding *encoding, Tile *tile, unsigned shared) {
+static bool add_wmma_warps(const Encoding *encoding, DistributedTile *tile, unsigned shared) {
     unsigned rank = tile->to->rank, order[DISTRIBUTED_RANK], bits[DISTRIBUTED_RANK] = {0};
     static const char *const keys[] = {"register", "lane", "warp"};
     matrix_order(rank, true, order);
@@ -393,7 +394,7 @@ static bool transposed_wmma(const Encoding *encoding) {
     return encoding_true(encoding, "isTranspose") || encoding_true(encoding, "isTransposed");
 }
 
-static bool build_wmma(const Encoding *encoding, Tile *tile) {
+static bool build_wmma(const Encoding *encoding, DistributedTile *tile) {
     unsigned rank = tile->to->rank, order[DISTRIBUTED_RANK];
     int64_t version = encoding_int(encoding, "version", 0);
     Numbers shape;
@@ -419,7 +420,7 @@ static bool build_wmma(const Encoding *encoding, Tile *tile) {
     return add_wmma_warps(encoding, tile, rank) && spread(tile, &ctas);
 }
 
-static bool build_wmma_operand(const Encoding *encoding, Tile *tile, unsigned operand, int64_t width) {
+static bool build_wmma_operand(const Encoding *encoding, DistributedTile *tile, unsigned operand, int64_t width) {
     unsigned rank = tile->to->rank, k = operand ? rank - 2 : rank - 1, other = operand ? rank - 1 : rank - 2;
     int64_t version = encoding_int(encoding, "version", 0), deep = WMMA_LANES / WMMA_SIDE;
     Numbers shape = {.items = {WMMA_SIDE, WMMA_SIDE, WMMA_SIDE}, .count = 3};
@@ -445,7 +446,7 @@ static bool build_wmma_operand(const Encoding *encoding, Tile *tile, unsigned op
     return add_wmma_warps(encoding, tile, k) && spread(tile, &ctas);
 }
 
-static bool build_operand(Module *module, const Encoding *encoding, Tile *tile) {
+static bool build_operand(Module *module, const Encoding *encoding, DistributedTile *tile) {
     Encoding parent = encoding_read(module, encoding_field(encoding, "parent"));
     int64_t operand = encoding_int(encoding, "opIdx", -1), width = encoding_int(encoding, "kWidth", 0);
     if (!parent.name.size || operand < 0 || operand > 1)
@@ -464,7 +465,7 @@ static bool build_operand(Module *module, const Encoding *encoding, Tile *tile) 
 /* `to` has its rank and bits. */
 static bool build(Module *module, Str text, Distributed *to, int depth) {
     Encoding encoding = encoding_read(module, text);
-    Tile tile = {.to = to};
+    DistributedTile tile = {.to = to};
     if (!encoding.name.size || depth > DEEPEST)
         return false;
     if (encoding_is(&encoding, "user_layout")) /* around the encoding that the user asked for */

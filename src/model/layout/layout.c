@@ -24,16 +24,16 @@ enum {
 
 /* ---- Building ---------------------------------------------------------------------------------- */
 
-typedef struct Builder {
+typedef struct LayoutBuilder {
     Layout *layout;
     const Encoding *encoding;
     int64_t size[LAYOUT_RANK];   /* of the allocation in one CTA */
     unsigned bits[LAYOUT_RANK];  /* of a coordinate in one CTA */
     unsigned given[LAYOUT_RANK]; /* how many of them have a place */
     uint32_t next;               /* the first place not given; tensor memory: the first column */
-} Builder;
+} LayoutBuilder;
 
-static bool give(Builder *b, unsigned dim, uint32_t place) {
+static bool give(LayoutBuilder *b, unsigned dim, uint32_t place) {
     if (b->given[dim] >= b->bits[dim] || b->next >> LARGEST_BITS)
         return false;
     b->layout->place[dim][b->given[dim]++] = place;
@@ -41,18 +41,18 @@ static bool give(Builder *b, unsigned dim, uint32_t place) {
 }
 
 /* The next places to the next `count` bits of a dimension, as far as it has them. */
-static void give_bits(Builder *b, unsigned dim, unsigned count) {
+static void give_bits(LayoutBuilder *b, unsigned dim, unsigned count) {
     for (unsigned i = 0; i < count && give(b, dim, b->next); i++)
         b->next <<= 1;
 }
 
-static void give_rest(Builder *b) {
+static void give_rest(LayoutBuilder *b) {
     for (unsigned d = 0; d < b->layout->rank; d++)
         give_bits(b, d, LAYOUT_BITS);
 }
 
 /* How the dimensions are cut between the CTAs, in any of the three ways in which that has been written. */
-static void read_split(Builder *b) {
+static void read_split(LayoutBuilder *b) {
     Layout *layout = b->layout;
     Numbers numbers;
     for (unsigned d = 0; d < layout->rank; d++)
@@ -75,7 +75,7 @@ static void read_split(Builder *b) {
             layout->split[d] = 1;
 }
 
-static void cut(Builder *b) {
+static void cut(LayoutBuilder *b) {
     for (unsigned d = 0; d < b->layout->rank; d++) {
         b->size[d] = b->size[d] / b->layout->split[d] > 1 ? b->size[d] / b->layout->split[d] : 1;
         b->bits[d] = bits_for(b->size[d]);
@@ -83,7 +83,7 @@ static void cut(Builder *b) {
 }
 
 /* Rows are XORed with a phase that comes from their number; `rotating` mixes the next phase bits in too. */
-static bool build_swizzled(Builder *b, bool rotating) {
+static bool build_swizzled(LayoutBuilder *b, bool rotating) {
     int64_t vec = encoding_int(b->encoding, "vec", 1), per_phase = encoding_int(b->encoding, "perPhase", 1);
     int64_t max_phase = encoding_int(b->encoding, "maxPhase", 1);
     Numbers order;
@@ -109,7 +109,7 @@ static bool build_swizzled(Builder *b, bool rotating) {
 }
 
 /* Panels of 8 rows of the swizzle's width, rows as far as one TMA copy reaches, then the next panels. */
-static bool build_nvmma(Builder *b, int64_t swizzle, int64_t element, bool transposed, bool padded) {
+static bool build_nvmma(LayoutBuilder *b, int64_t swizzle, int64_t element, bool transposed, bool padded) {
     enum { BOX = 256, CORE_ROWS = 3 };
     unsigned rank = b->layout->rank, contiguous = transposed ? 0 : rank - 1;
     if ((swizzle && (!is_power(swizzle) || swizzle < 16 || swizzle > 128)) || !is_power(element) || element > 128)
@@ -149,7 +149,7 @@ static bool build_nvmma(Builder *b, int64_t swizzle, int64_t element, bool trans
 }
 
 /* From what each bit of a place stands for to the place of each bit of a coordinate: elimination over GF(2). */
-static bool invert(Builder *b, const Numbers *offsets, const Numbers *blocks) {
+static bool invert(LayoutBuilder *b, const Numbers *offsets, const Numbers *blocks) {
     Layout *layout = b->layout;
     unsigned rank = layout->rank, shift[LAYOUT_RANK], width = 0;
     uint64_t pivots[64] = {0}, makers[64] = {0}; /* by highest bit: a vector, and which bits of a place make it */
@@ -203,7 +203,7 @@ static bool invert(Builder *b, const Numbers *offsets, const Numbers *blocks) {
     return true;
 }
 
-static bool build_linear(Builder *b) {
+static bool build_linear(LayoutBuilder *b) {
     enum { MOST_BLOCKS = 16 };
     Numbers offsets, blocks;
     if (!encoding_list(b->encoding, "offset", &offsets) || (offsets.count && offsets.inner != b->layout->rank))
@@ -248,7 +248,7 @@ static bool read_paddings(const Encoding *encoding, Layout *layout) {
 }
 
 /* Paddings, then `{order, shape}` or `{offset, block}`. */
-static bool build_padded(Builder *b) {
+static bool build_padded(LayoutBuilder *b) {
     Layout *layout = b->layout;
     if (!read_paddings(b->encoding, layout))
         return false;
@@ -270,7 +270,7 @@ static bool build_padded(Builder *b) {
 static const uint32_t ROW = 1u << 16;
 
 /* Rows hold M, columns N; the blocks beyond the first go right of it, down before right. */
-static bool build_tensor(Builder *b) {
+static bool build_tensor(LayoutBuilder *b) {
     enum { M, N };
     unsigned element = b->layout->element_bits;
     int64_t block_m = encoding_int(b->encoding, "blockM", 128), block_n = encoding_int(b->encoding, "blockN", 1);
@@ -302,7 +302,7 @@ static bool build_tensor(Builder *b) {
 }
 
 /* Scales of 8 bits: 32 rows, the same in each quarter of the rows, and 4 along K to a word. */
-static bool build_scales(Builder *b) {
+static bool build_scales(LayoutBuilder *b) {
     enum { MN, K };
     for (unsigned k = 0; k < 5; k++)
         give(b, MN, ROW << k);
@@ -319,7 +319,7 @@ static bool build_scales(Builder *b) {
 
 /* ---- Which encoding ---------------------------------------------------------------------------- */
 
-typedef enum Kind {
+typedef enum LayoutKind {
     KIND_UNKNOWN,
     KIND_DENSE, /* mbarriers, and whatever has one dimension */
     KIND_SWIZZLED,
@@ -330,12 +330,12 @@ typedef enum Kind {
     KIND_PADDED,
     KIND_TENSOR,
     KIND_SCALES,
-} Kind;
+} LayoutKind;
 
-static Kind kind_of(const Encoding *encoding) {
+static LayoutKind kind_of(const Encoding *encoding) {
     static const struct {
         const char *name;
-        Kind kind;
+        LayoutKind kind;
     } kinds[] = {{"swizzled_shared", KIND_SWIZZLED},
                  {"amd_rotating_shared", KIND_ROTATING},
                  {"nvmma_shared", KIND_NVMMA},
@@ -352,7 +352,7 @@ static Kind kind_of(const Encoding *encoding) {
 }
 
 /* How many dimensions the encoding lays out; 0 if it does not say. */
-static unsigned encoding_rank(const Encoding *encoding, Kind kind) {
+static unsigned encoding_rank(const Encoding *encoding, LayoutKind kind) {
     Numbers numbers;
     switch (kind) {
     case KIND_DENSE:
@@ -383,7 +383,7 @@ static unsigned encoding_rank(const Encoding *encoding, Kind kind) {
 }
 
 /* What the start of an allocation is a multiple of, in bytes of shared memory: the swizzle of nvmma counts from 0. */
-static int64_t alignment_of(const Encoding *encoding, Kind kind) {
+static int64_t alignment_of(const Encoding *encoding, LayoutKind kind) {
     enum { USUAL = 16, NVMMA_PHASE = 128 };
     int64_t phases = 1, alignment;
     switch (kind) {
@@ -401,7 +401,7 @@ static int64_t alignment_of(const Encoding *encoding, Kind kind) {
     }
 }
 
-static bool build(Builder *b, Kind kind) {
+static bool build(LayoutBuilder *b, LayoutKind kind) {
     switch (kind) {
     case KIND_DENSE:
         give_rest(b);
@@ -442,7 +442,7 @@ static uint32_t highest_bit(uint32_t n) {
 }
 
 /* How many elements a stage takes. A size that is no power of two leaves no holes only in the slowest dimension. */
-static bool measure(const Builder *b, int64_t *elements) {
+static bool measure(const LayoutBuilder *b, int64_t *elements) {
     *elements = b->next;
     bool odd = false;
     for (unsigned d = 0; d < b->layout->rank; d++) {
@@ -512,7 +512,7 @@ static void read_pieces(Module *module, const Encoding *encoding, Layout *layout
     if (pieces < 2 || pieces > LAYOUT_PIECES)
         return;
     Encoding inner = encoding_read(module, encoding_field(encoding, "partitionLayout"));
-    Kind kind = inner.name.size ? kind_of(&inner) : KIND_UNKNOWN;
+    LayoutKind kind = inner.name.size ? kind_of(&inner) : KIND_UNKNOWN;
     layout->pieces = (uint8_t)pieces;
     layout->alignment = alignment_of(&inner, kind);
     if (kind == KIND_PADDED && !read_paddings(&inner, layout))
@@ -535,7 +535,7 @@ static void describe(Module *module, const Type *type, Layout *layout) {
     Encoding encoding = encoding_read(module, type->params[1]);
     if (encoding.name.size && encoding_is(&encoding, "user_layout")) /* around the encoding that the user asked for */
         encoding = encoding_read(module, str_trimmed(encoding.body));
-    Kind kind = encoding.name.size ? kind_of(&encoding) : KIND_UNKNOWN;
+    LayoutKind kind = encoding.name.size ? kind_of(&encoding) : KIND_UNKNOWN;
     layout->alignment = alignment_of(&encoding, kind);
     const Type *element = type_resolve(module, type->element);
     bool numbers = element && element->kind == TYPE_INTEGER && element->width == 64;
@@ -558,7 +558,7 @@ static void describe(Module *module, const Type *type, Layout *layout) {
     for (unsigned d = 0; d + rank < type->dim_count; d++)
         if (__builtin_mul_overflow(layout->stages, type->dims[d], &layout->stages) || layout->stages >> MOST_STAGE_BITS)
             possible = false;
-    Builder builder = {.layout = layout, .encoding = &encoding, .next = 1};
+    LayoutBuilder builder = {.layout = layout, .encoding = &encoding, .next = 1};
     if (!memdesc_allocation(type, rank, builder.size))
         memcpy(builder.size, layout->shape, sizeof *builder.size * rank);
     for (unsigned d = 0; d < rank; d++) {

@@ -17,11 +17,11 @@ typedef struct Padding {
 } Padding;
 
 /* The places of a view's elements at one value of Offset.affine, from Offset.base on. */
-typedef struct Footprint {
-    struct Footprint *next;
+typedef struct LayoutFootprint {
+    struct LayoutFootprint *next;
     int32_t affine;
     Bytes bytes;
-} Footprint;
+} LayoutFootprint;
 
 typedef struct Layout {
     const Type *type; /* the memory descriptor, canonical */
@@ -41,10 +41,10 @@ typedef struct Layout {
     uint32_t replicas[LAYOUT_REPLICAS];
     uint8_t replica_count, padding_count;
     Padding paddings[LAYOUT_PADDINGS];
-    int64_t stage_elements; /* of one CTA; tensor memory: columns */
-    int64_t rows;           /* tensor memory: how many are used */
-    int64_t alignment;      /* shared memory: of an allocation, in bytes, unless its op says another */
-    Footprint *footprints;  /* those asked for until now */
+    int64_t stage_elements;      /* of one CTA; tensor memory: columns */
+    int64_t rows;                /* tensor memory: how many are used */
+    int64_t alignment;           /* shared memory: of an allocation, in bytes, unless its op says another */
+    LayoutFootprint *footprints; /* those asked for until now */
     uint32_t footprint_count;
 } Layout;
 

@@ -19,13 +19,13 @@ static int64_t align(int64_t offset, int64_t alignment) {
 /* ---- Slots ------------------------------------------------------------------------------------- */
 
 /* Free memory from an offset on, for some time. */
-typedef struct Opening {
+typedef struct AllocatorOpening {
     int64_t offset;
     Lifetime time;
-} Opening;
+} AllocatorOpening;
 
 typedef struct Openings {
-    Opening *items; /* the lowest last; those of one offset in the reverse order of their coming */
+    AllocatorOpening *items; /* the lowest last; those of one offset in the reverse order of their coming */
     uint32_t count;
 } Openings;
 
@@ -33,27 +33,28 @@ static void open_at(Openings *openings, int64_t offset, uint32_t begin, uint32_t
     uint32_t at = openings->count++;
     for (; at > 0 && openings->items[at - 1].offset <= offset; at--)
         openings->items[at] = openings->items[at - 1];
-    openings->items[at] = (Opening){offset, {begin, end}};
+    openings->items[at] = (AllocatorOpening){offset, {begin, end}};
 }
 
 static bool meets_open(const Openings *openings, Lifetime life) {
     for (uint32_t i = 0; i < openings->count; i++)
-        if (lifetimes_meet(openings->items[i].time, life))
+        if (lifetimes_overlap(openings->items[i].time, life))
             return true;
     return false;
 }
 
 /* First places, which may still overlap. */
 static void fill(Arena *arena, Buffer **order, uint32_t count) {
-    Openings openings = {.items = ARENA_ARRAY(arena, Opening, 3 * (size_t)count + 4)};
+    Openings openings = {.items = ARENA_ARRAY(arena, AllocatorOpening, 3 * (size_t)count + 4)};
     Buffer **waiting = ARENA_ARRAY(arena, Buffer *, count + 1);
     uint32_t left = count;
     memcpy(waiting, order, sizeof *waiting * count);
     open_at(&openings, 0, 0, UINT32_MAX);
     while (left && openings.count) {
-        Opening opening = openings.items[--openings.count];
+        AllocatorOpening opening = openings.items[--openings.count];
         uint32_t i = 0;
-        while (i < left && (!lifetimes_meet(waiting[i]->life, opening.time) || meets_open(&openings, waiting[i]->life)))
+        while (i < left &&
+               (!lifetimes_overlap(waiting[i]->life, opening.time) || meets_open(&openings, waiting[i]->life)))
             i++;
         if (i == left)
             continue;
@@ -77,7 +78,7 @@ static void fill(Arena *arena, Buffer **order, uint32_t count) {
 static bool interfere(const Buffer *a, const Buffer *b) {
     if (a == b || a->was >= b->was + b->size || b->was >= a->was + a->size)
         return false;
-    return lifetimes_meet(a->life, b->life) ||
+    return lifetimes_overlap(a->life, b->life) ||
            (a->specialize && a->specialize == b->specialize && a->partition != b->partition);
 }
 

@@ -6,13 +6,13 @@
 enum { MOST_RUNS = 1 << 16, MOST_RUN_BITS = 16 };
 
 /* The places of a part of the view, whose sizes are powers of two: all XORs of these vectors with `origin`. */
-typedef struct Span {
+typedef struct FootprintSpan {
     uint32_t vectors[32]; /* by their highest bit; 0 if none; reduced */
     uint32_t origin;
     unsigned count;
-} Span;
+} FootprintSpan;
 
-static void span_add(Span *span, uint32_t vector) {
+static void span_add(FootprintSpan *span, uint32_t vector) {
     for (unsigned k = 32; k-- > 0 && vector;) {
         if (!(vector >> k & 1))
             continue;
@@ -87,7 +87,7 @@ static bool run_add_padded(RunList *list, const Layout *layout, int64_t begin, i
 }
 
 /* `scale` is how many units of a run (bytes, columns) one step of a vector is. */
-static bool span_runs(const Span *span, const Layout *layout, int64_t scale, RunList *list) {
+static bool span_runs(const FootprintSpan *span, const Layout *layout, int64_t scale, RunList *list) {
     unsigned low = 0; /* the lowest bits that the vectors make alone: a run's length */
     while (low < 32 && span->vectors[low] == (uint32_t)1 << low)
         low++;
@@ -114,7 +114,7 @@ static uint32_t to_unit(const Layout *layout, uint32_t place) {
 }
 
 /* Sizes that are no powers of two are cut into parts that are. */
-static bool box_runs(const Layout *layout, unsigned dim, Span span, uint32_t affine, RunList *list) {
+static bool box_runs(const Layout *layout, unsigned dim, FootprintSpan span, uint32_t affine, RunList *list) {
     if (dim == layout->rank) {
         for (unsigned i = 0; i < layout->replica_count; i++)
             span_add(&span, to_unit(layout, layout->replicas[i]));
@@ -125,7 +125,7 @@ static bool box_runs(const Layout *layout, unsigned dim, Span span, uint32_t aff
     for (unsigned k = layout->bits[dim] + 1u; k-- > 0;) {
         if (!(layout->shape[dim] >> k & 1))
             continue;
-        Span part = span;
+        FootprintSpan part = span;
         for (unsigned bit = 0; bit < layout->bits[dim]; bit++) {
             if (bit < k)
                 span_add(&part, to_unit(layout, layout->place[dim][bit]));
@@ -139,9 +139,9 @@ static bool box_runs(const Layout *layout, unsigned dim, Span span, uint32_t aff
     return true;
 }
 
-const Footprint *footprint_of(Module *module, Layout *layout, int32_t affine) {
+const LayoutFootprint *footprint_of(Module *module, Layout *layout, int32_t affine) {
     enum { MOST_KEPT = 256 };
-    for (const Footprint *known = layout->footprints; known; known = known->next)
+    for (const LayoutFootprint *known = layout->footprints; known; known = known->next)
         if (known->affine == affine)
             return known;
     int64_t unit = layout->space == SPACE_SHARED ? layout->element_bits / 8 : 1;
@@ -149,7 +149,7 @@ const Footprint *footprint_of(Module *module, Layout *layout, int32_t affine) {
     if (affine < 0 || affine % unit || (layout->stages > 1 && stride < 0))
         return NULL;
     RunList stage = {.arena = &module->arena}, all = {.arena = &module->arena};
-    if (!box_runs(layout, 0, (Span){0}, (uint32_t)(affine / unit), &stage))
+    if (!box_runs(layout, 0, (FootprintSpan){0}, (uint32_t)(affine / unit), &stage))
         return NULL;
     merge_runs(&stage);
     for (int64_t s = 0; s < layout->stages; s++)
@@ -157,8 +157,8 @@ const Footprint *footprint_of(Module *module, Layout *layout, int32_t affine) {
             if (!run_add(&all, stage.items[i].begin + s * stride, stage.items[i].end + s * stride))
                 return NULL;
     merge_runs(&all);
-    Footprint *made = ARENA_NEW(&module->arena, Footprint);
-    *made = (Footprint){layout->footprints, affine, {all.items, all.count}};
+    LayoutFootprint *made = ARENA_NEW(&module->arena, LayoutFootprint);
+    *made = (LayoutFootprint){layout->footprints, affine, {all.items, all.count}};
     if (layout->footprint_count < MOST_KEPT) {
         layout->footprints = made;
         layout->footprint_count++;
@@ -168,7 +168,7 @@ const Footprint *footprint_of(Module *module, Layout *layout, int32_t affine) {
 
 /* One box of a view: its sizes are powers of two. */
 static bool part_runs(const Layout *layout, const int64_t *begin, const int64_t *end, uint32_t affine, RunList *list) {
-    Span span = {.origin = affine};
+    FootprintSpan span = {.origin = affine};
     for (unsigned d = 0; d < layout->rank; d++)
         for (unsigned bit = 0; bit < layout->bits[d]; bit++) {
             uint32_t place = to_unit(layout, layout->place[d][bit]);

@@ -6,7 +6,7 @@
 
 /* Of a layout that is known, at that value of Offset.affine, from Offset.base on; kept with the layout. NULL if there
  * are too many of them, or stages differ. */
-const Footprint *footprint_of(Module *module, Layout *layout, int32_t affine);
+const LayoutFootprint *footprint_of(Module *module, Layout *layout, int32_t affine);
 /* The same of a part, in `arena`. False, too, if a view of that type has several stages. */
 bool footprint_of_part(const Layout *layout, const ViewPart *part, int32_t affine, Arena *arena, Bytes *bytes);
 

@@ -10,7 +10,7 @@
 
 enum { MOST_BLOCKS = 512 };
 
-typedef struct Search {
+typedef struct HandshakeSearch {
     Module *module;
     const Op *function;
     const Region *body;
@@ -19,7 +19,7 @@ typedef struct Search {
     bool *dominates, *postdominates; /* [a * blocks + b]: a does b; a block does itself */
     const Pointers *planned;
     Arena *arena;
-} Search;
+} HandshakeSearch;
 
 /* ---- Mbarriers ------------------------------------------------------------------------------------------------- */
 
@@ -28,19 +28,19 @@ static bool crosses(const Effect *effect) {
            effect->helper == HELPER_CLC;
 }
 
-static void track(Search *search, const Value *barrier) {
+static void track(HandshakeSearch *search, const Value *barrier) {
     OriginSet set = barrier ? origins_find(&search->origins, barrier) : (OriginSet){0};
     for (uint32_t i = 0; i < set.count; i++)
         search->tracked[set.items[i]] = true;
 }
 
 /* One for each CTA has as many elements as there are CTAs. */
-static bool is_shared(Search *search, const Value *barrier) {
+static bool is_shared(HandshakeSearch *search, const Value *barrier) {
     const Type *type = barrier->type ? type_canonical(search->module, barrier->type) : NULL;
     return type && type->dim_count && type->dims[0] != (int64_t)module_ctas(search->function);
 }
 
-static void find_tracked(Search *search) {
+static void find_tracked(HandshakeSearch *search) {
     Effect effects[EFFECTS_MOST];
     for (const Op *op = search->function; op; op = op_next_in_walk(op, search->function)) {
         unsigned count = effects_of(search->module, op, effects);
@@ -59,7 +59,7 @@ static void find_tracked(Search *search) {
     }
 }
 
-static bool is_tracked(const Search *search, const Value *value) {
+static bool is_tracked(const HandshakeSearch *search, const Value *value) {
     OriginSet set = value ? origins_find(&search->origins, value) : (OriginSet){0};
     for (uint32_t i = 0; i < set.count; i++)
         if (search->tracked[set.items[i]])
@@ -67,9 +67,9 @@ static bool is_tracked(const Search *search, const Value *value) {
     return false;
 }
 
-typedef enum Use { USE_NONE, USE_INIT, USE_OTHER } Use;
+typedef enum HandshakeUse { USE_NONE, USE_INIT, USE_OTHER } HandshakeUse;
 
-static Use use_of(const Search *search, const Op *op) {
+static HandshakeUse use_of(const HandshakeSearch *search, const Op *op) {
     Effect effects[EFFECTS_MOST];
     for (unsigned i = 0, count = effects_of(search->module, op, effects); i < count; i++) {
         const Effect *effect = &effects[i];
@@ -82,7 +82,7 @@ static Use use_of(const Search *search, const Op *op) {
 }
 
 /* Whether the op, or one inside it, uses a tracked mbarrier so. */
-static bool has_use(const Search *search, const Op *op, Use use) {
+static bool has_use(const HandshakeSearch *search, const Op *op, HandshakeUse use) {
     for (const Op *inner = op; inner; inner = op_next_in_walk(inner, op))
         if (use_of(search, inner) == use)
             return true;
@@ -97,7 +97,7 @@ static const Block *successor(const Block *block, uint32_t index) {
 
 /* With `backward`, from the ends: which blocks every way from a block to an end goes through. Sets shrink until nothing
  * changes. */
-static bool *dominators(const Search *search, bool backward) {
+static bool *dominators(const HandshakeSearch *search, bool backward) {
     uint32_t count = search->body->block_count;
     bool *sets = ARENA_ARRAY(search->arena, bool, (size_t)count *count), changed = true;
     for (const Block *block = search->body->first; block; block = block->next)
@@ -122,7 +122,7 @@ static bool *dominators(const Search *search, bool backward) {
 }
 
 /* The block nearest to all marked ones that dominates each of them. */
-static const Block *nearest(const Search *search, const bool *sets, const bool *marked) {
+static const Block *nearest(const HandshakeSearch *search, const bool *sets, const bool *marked) {
     uint32_t count = search->body->block_count;
     const Block *found = NULL;
     for (const Block *block = search->body->first; block; block = block->next) {
@@ -142,27 +142,27 @@ static bool comes_before(const Op *a, const Op *b) {
 }
 
 /* Whether every way to `b` goes through `a`; whether every way from `b` to an end goes through `a`. */
-static bool op_dominates(const Search *search, const Op *a, const Op *b) {
+static bool op_dominates(const HandshakeSearch *search, const Op *a, const Op *b) {
     return a->block == b->block ? comes_before(a, b)
                                 : search->dominates[a->block->order * search->body->block_count + b->block->order];
 }
-static bool op_postdominates(const Search *search, const Op *a, const Op *b) {
+static bool op_postdominates(const HandshakeSearch *search, const Op *a, const Op *b) {
     return a->block == b->block ? comes_before(b, a)
                                 : search->postdominates[a->block->order * search->body->block_count + b->block->order];
 }
 
 /* ---- The place ------------------------------------------------------------------------------------------------- */
 
-static bool is_planned(const Search *search, const Op *op) {
+static bool is_planned(const HandshakeSearch *search, const Op *op) {
     return search->planned && pointers_get(search->planned, op) != NO_NUMBER;
 }
 
-static bool is_cluster_barrier(const Search *search, const Op *op) {
+static bool is_cluster_barrier(const HandshakeSearch *search, const Op *op) {
     return is_planned(search, op) || (op_has_effect(search->module, op, EFFECT_CLUSTER_ARRIVE, GROUP_NONE) &&
                                       op_has_effect(search->module, op, EFFECT_CLUSTER_WAIT, GROUP_NONE));
 }
 
-static bool is_relaxed(const Search *search, const Op *op) {
+static bool is_relaxed(const HandshakeSearch *search, const Op *op) {
     Effect effects[EFFECTS_MOST];
     unsigned count = effects_of(search->module, op, effects);
     const Effect *arrive = effects_find(effects, count, EFFECT_CLUSTER_ARRIVE);
@@ -170,7 +170,7 @@ static bool is_relaxed(const Search *search, const Op *op) {
 }
 
 /* A fence that publishes to the cluster, before the op and in its block. */
-static bool is_published(const Search *search, const Op *before) {
+static bool is_published(const HandshakeSearch *search, const Op *before) {
     for (const Op *op = before->prev; op; op = op->prev) {
         if (use_of(search, op) == USE_INIT)
             return false;
@@ -183,7 +183,7 @@ static bool is_published(const Search *search, const Op *before) {
 }
 
 /* The latest barrier of the cluster between the two. */
-static const Op *barrier_between(const Search *search, const Op *first, const Op *last) {
+static const Op *barrier_between(const HandshakeSearch *search, const Op *first, const Op *last) {
     const Op *found = NULL;
     for (const Block *block = search->body->first; block; block = block->next)
         for (const Op *op = block->first; op; op = op->next)
@@ -193,7 +193,7 @@ static const Op *barrier_between(const Search *search, const Op *first, const Op
     return found;
 }
 
-static Handshake place(const Search *search, const Op *first, const Op *last) {
+static Handshake place(const HandshakeSearch *search, const Op *first, const Op *last) {
     if (!first || !last || !op_dominates(search, first, last))
         return (Handshake){0};
     const Op *barrier = barrier_between(search, first, last);
@@ -207,7 +207,7 @@ static Handshake place(const Search *search, const Op *first, const Op *last) {
 Handshake handshake_of(Module *module, const Op *function, const Pointers *planned, Arena *arena) {
     Vendor vendor;
     unsigned number;
-    Search search = {.module = module, .function = function, .planned = planned, .arena = arena};
+    HandshakeSearch search = {.module = module, .function = function, .planned = planned, .arena = arena};
     search.body = function->region_count ? &function->regions[0] : NULL;
     if (module_ctas(function) < 2 || !search.body || !search.body->first || search.body->block_count > MOST_BLOCKS ||
         (target_said(function, &vendor, &number) && vendor != VENDOR_NVIDIA))

@@ -4,7 +4,7 @@
 #include "model/memory/lifetime.h"
 
 #include "base/pointers.h"
-#include "model/flow/handed.h"
+#include "model/flow/forwarded.h"
 #include "model/memory/views.h"
 
 #include <stdlib.h>
@@ -19,9 +19,9 @@ typedef struct Lists {
     uint32_t *first, *items;
 } Lists;
 
-typedef struct Pair {
+typedef struct LifetimePair {
     uint32_t of, item;
-} Pair;
+} LifetimePair;
 
 struct Lifetimes {
     Module *module;
@@ -103,21 +103,21 @@ static void number_things(Lifetimes *l) {
 
 /* ---- Edges ------------------------------------------------------------------------------------- */
 
-typedef struct Pairs {
+typedef struct LifetimePairs {
     const Lifetimes *of;
-    Pair *items;
+    LifetimePair *items;
     uint32_t count, capacity;
-} Pairs;
+} LifetimePairs;
 
-static void add_pair(Pairs *pairs, const void *of, const void *item) {
-    Pair pair = {pointers_get(&pairs->of->numbers, of), pointers_get(&pairs->of->numbers, item)};
+static void add_pair(LifetimePairs *pairs, const void *of, const void *item) {
+    LifetimePair pair = {pointers_get(&pairs->of->numbers, of), pointers_get(&pairs->of->numbers, item)};
     if (pair.of != NOWHERE && pair.item != NOWHERE)
         *ARENA_PUSH(&pairs->of->module->arena, pairs->items, pairs->count, pairs->capacity) = pair;
 }
 
-static void collect(Lifetimes *l, void (*of_op)(const Op *, Pairs *), uint32_t count, Lists *lists) {
+static void collect(Lifetimes *l, void (*of_op)(const Op *, LifetimePairs *), uint32_t count, Lists *lists) {
     Arena *arena = &l->module->arena;
-    Pairs pairs = {.of = l};
+    LifetimePairs pairs = {.of = l};
     for (const Op *op = l->function; op; op = op_next_in_walk(op, l->function))
         of_op(op, &pairs);
     lists->first = ARENA_ARRAY(arena, uint32_t, count + 2);
@@ -132,24 +132,24 @@ static void collect(Lifetimes *l, void (*of_op)(const Op *, Pairs *), uint32_t c
         lists->items[next[pairs.items[i].of]++] = pairs.items[i].item;
 }
 
-static void uses_of_op(const Op *op, Pairs *pairs) {
+static void uses_of_op(const Op *op, LifetimePairs *pairs) {
     for (uint32_t i = 0; i < op->operand_count; i++)
         add_pair(pairs, op->operands[i], op);
 }
 
-static void branches_of_op(const Op *op, Pairs *pairs) {
+static void branches_of_op(const Op *op, LifetimePairs *pairs) {
     for (uint32_t s = 0; s < op_successor_count(op); s++)
         if (op->extra->successors[s] && op->block)
             add_pair(pairs, op->extra->successors[s], op->block);
 }
 
 /* The memory of `from` may be that of `to`. */
-static void hand_on(void *pairs, Handed how, const Value *from, const Value *to) {
+static void hand_on(void *pairs, Forwarded how, const Value *from, const Value *to) {
     (void)how;
     add_pair(pairs, to, from);
 }
 
-static void flows_of_op(const Op *op, Pairs *pairs) {
+static void flows_of_op(const Op *op, LifetimePairs *pairs) {
     Effect effects[EFFECTS_MOST];
     unsigned count = 0;
     if (op_hands_on(op, hand_on, pairs))

@@ -12,7 +12,7 @@ typedef struct Lifetime {
     uint32_t begin, end; /* [begin, end) */
 } Lifetime;
 
-static inline bool lifetimes_meet(Lifetime a, Lifetime b) {
+static inline bool lifetimes_overlap(Lifetime a, Lifetime b) {
     return a.begin < b.end && b.begin < a.end;
 }
 

@@ -93,7 +93,7 @@ Over overlay(const Overlaid *a, const Overlaid *b) {
     if ((x->given || y->given) && x->end != PLACED_ANYWHERE && y->end != PLACED_ANYWHERE)
         return OVER_NEVER; /* what the IR does not place goes above what it does */
     bool beside = x->specialize && x->specialize == y->specialize && x->partition != y->partition;
-    if (lifetimes_meet(x->life, y->life) || beside)
+    if (lifetimes_overlap(x->life, y->life) || beside)
         return OVER_NEVER;
     return meet ? OVER_IS : known ? OVER_APART : OVER_OPEN;
 }

@@ -3,7 +3,7 @@
 
 #include "ir/memo.h"
 #include "ir/op.h"
-#include "model/flow/handed.h"
+#include "model/flow/forwarded.h"
 #include "model/layout/convert.h"
 #include "model/memory/views.h"
 #include "model/target/target.h"

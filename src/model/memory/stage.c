@@ -63,7 +63,7 @@ static bool is_commit(const Effect *effect) {
 }
 
 /* In files the compiler is done with that; logs have modules from before it. */
-Past stage_products(Module *module, const Op *function) {
+Past stage_mmas(Module *module, const Op *function) {
     if (!module->dumped.pass.size || memory_is_placed(function))
         return PAST_YES;
     for (const Op *op = function; op; op = op_next_in_walk(op, function))

@@ -18,7 +18,7 @@ Past stage_meetings(Module *module, const Op *function);
 Past stage_fork_meetings(const Op *function, const char *made);
 /* ... that which makes products of the tensor cores wait for themselves where the kernel commits none. Gluon's
  * compilation has no such pass. */
-Past stage_products(Module *module, const Op *function);
+Past stage_mmas(Module *module, const Op *function);
 /* Whether the layout of mbarriers is that of Triton 3.6, which says of each CTA's own that all share it: a copy of one
  * CTA could not signal such a one. */
 bool stage_own_barriers(Module *module, const Op *function);

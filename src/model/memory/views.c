@@ -36,22 +36,22 @@ int64_t memdesc_transfer_bytes(Module *module, const Type *memdesc) {
 /* ---- Allocations ------------------------------------------------------------------------------- */
 
 /* What puts allocations into one storage. */
-typedef struct Key {
+typedef struct ViewKey {
     enum { KEY_FRAME, KEY_BUFFER, KEY_SHARE } kind;
     Space space;
     const Op *function;
     int64_t number;
     uint32_t allocation; /* the first that has it */
-} Key;
+} ViewKey;
 
-typedef struct Collector {
+typedef struct ViewCollector {
     Module *module;
     Allocation *items;
     uint32_t *leaders; /* another allocation of the same storage, itself if it leads */
-    Key *keys;
+    ViewKey *keys;
     uint32_t count, capacity, leader_count, leader_capacity, key_count, key_capacity;
-    bool parted; /* its partitions are regions: what a plan shares is shared by views, and allocations are apart */
-} Collector;
+    bool separated; /* its partitions are regions: what a plan shares is shared by views, and allocations are apart */
+} ViewCollector;
 
 static bool int_of(const Attr *attr, int64_t *value) {
     if (attr && attr->kind == ATTR_ARRAY && attr->count)
@@ -72,15 +72,15 @@ static bool is_word(const Attr *attr, Str word, int64_t number) {
     return attr && (int_of(attr, &value) ? value == number : str_mentions(attr->text, word));
 }
 
-static uint32_t leader_of(Collector *c, uint32_t i) {
+static uint32_t leader_of(ViewCollector *c, uint32_t i) {
     while (c->leaders[i] != i)
         i = c->leaders[i] = c->leaders[c->leaders[i]];
     return i;
 }
 
-static void join(Collector *c, uint32_t allocation, Key key) {
+static void join(ViewCollector *c, uint32_t allocation, ViewKey key) {
     for (uint32_t i = 0; i < c->key_count; i++) {
-        const Key *known = &c->keys[i];
+        const ViewKey *known = &c->keys[i];
         if (known->kind == key.kind && known->space == key.space && known->function == key.function &&
             known->number == key.number) {
             uint32_t a = leader_of(c, known->allocation), b = leader_of(c, allocation);
@@ -99,7 +99,7 @@ static const Op *function_around(const Op *op) {
 }
 
 /* Which storage, and where in it, as the attributes of a placed or planned allocation say. */
-static void place(Collector *c, uint32_t index) {
+static void place(ViewCollector *c, uint32_t index) {
     Allocation *a = &c->items[index];
     const Op *function = function_around(a->op);
     int64_t offset, row = 0, id, share;
@@ -107,18 +107,18 @@ static void place(Collector *c, uint32_t index) {
     if (int_of(op_attr(a->op, tensor ? "tensor_memory_col_offset" : "allocation.offset"), &offset)) {
         int_of(op_attr(a->op, "tensor_memory_row_offset"), &row);
         a->offset.base = (int32_t)(tensor ? row << 16 | offset : offset);
-        join(c, index, (Key){.kind = KEY_FRAME, .space = a->space, .function = function});
+        join(c, index, (ViewKey){.kind = KEY_FRAME, .space = a->space, .function = function});
         return;
     }
     if (int_of(op_attr(a->op, "buffer.offset"), &offset))
         a->offset.base = (int32_t)offset;
     /* In shared memory one id may also mean one barrier for several buffers. */
-    if ((tensor || !c->parted) && int_of(op_attr(a->op, "buffer.id"), &id))
-        join(c, index, (Key){.kind = KEY_BUFFER, .space = a->space, .function = function, .number = id});
+    if ((tensor || !c->separated) && int_of(op_attr(a->op, "buffer.id"), &id))
+        join(c, index, (ViewKey){.kind = KEY_BUFFER, .space = a->space, .function = function, .number = id});
     if (int_of(op_attr(a->op, "allocation.reuseTarget"), &id))
-        join(c, index, (Key){.kind = KEY_BUFFER, .space = a->space, .function = function, .number = id});
+        join(c, index, (ViewKey){.kind = KEY_BUFFER, .space = a->space, .function = function, .number = id});
     if (int_of(op_attr(a->op, "allocation.shareGroup"), &share))
-        join(c, index, (Key){.kind = KEY_SHARE, .space = a->space, .function = function, .number = share});
+        join(c, index, (ViewKey){.kind = KEY_SHARE, .space = a->space, .function = function, .number = share});
 }
 
 static int64_t leading_dim(Module *module, const Type *type) {
@@ -157,7 +157,7 @@ static int64_t ring_size(int64_t slots) {
     return slots >= 0 && slots <= MOST_SLOTS ? slots * RINGS * MBARRIER : -1;
 }
 
-static void collect(Collector *c, const Op *op, Space space) {
+static void collect(ViewCollector *c, const Op *op, Space space) {
     Arena *arena = &c->module->arena;
     uint32_t index = c->count;
     Allocation *a = ARENA_PUSH(arena, c->items, c->count, c->capacity);
@@ -221,7 +221,7 @@ static int64_t place_in_storage(Module *module, const Op *alias) {
 }
 
 /* A storage without a size of its own is as large as what lies in it. */
-static void widen(Collector *c, const Op *alias) {
+static void widen(ViewCollector *c, const Op *alias) {
     int64_t end = place_in_storage(c->module, alias) + extent(layout_of(c->module, alias->results[0].type));
     for (uint32_t i = 0; i < c->count; i++)
         if (c->items[i].op == value_op(alias->operands[0]) && c->items[i].size < end)
@@ -241,10 +241,10 @@ static void settle_types(Module *module, const Op *op) {
 }
 
 Allocations allocations_of(Module *module, const Op *root) {
-    Collector c = {.module = module};
+    ViewCollector c = {.module = module};
     for (const Op *op = root; op; op = op_next_in_walk(op, root)) {
         settle_types(module, op);
-        c.parted |= op_is_control(op, CONTROL_FORK);
+        c.separated |= op_is_control(op, CONTROL_FORK);
     }
     for (const Op *op = root; op; op = op_next_in_walk(op, root)) {
         Effect effect;
@@ -289,12 +289,12 @@ const Allocation *allocation_of(const Allocations *allocations, Module *module, 
 /* ---- Views ------------------------------------------------------------------------------------- */
 
 /* An offset in each dimension of the source, of which one at most is a value that is not a constant. */
-typedef struct Slice {
+typedef struct ViewSlice {
     int64_t offsets[LAYOUT_RANK * 2];
     unsigned count;
     const Value *moving;
     unsigned moving_dim;
-} Slice;
+} ViewSlice;
 
 static unsigned bits_below(int64_t size) {
     unsigned bits = 0;
@@ -344,7 +344,8 @@ static bool find_cta(Module *module, const Layout *layout, const int64_t *offset
     return *cta < UINT32_C(1) << share->ctas;
 }
 
-static ViewStep step_to_slice(Module *module, const Type *source_type, const Type *result_type, const Slice *slice) {
+static ViewStep step_to_slice(Module *module, const Type *source_type, const Type *result_type,
+                              const ViewSlice *slice) {
     const Layout *source = layout_of(module, source_type);
     const Type *result = result_type ? type_canonical(module, result_type) : NULL;
     if (!source || !source->known || !result)
@@ -393,7 +394,7 @@ static ViewStep step_to_slice(Module *module, const Type *source_type, const Typ
 
 /* The offsets are an attribute. */
 static ViewStep subslice(Module *module, const Op *op, const Attr *attr) {
-    Slice slice = {0};
+    ViewSlice slice = {0};
     if (attr->kind != ATTR_INTS || !attr->exact || attr->count > LAYOUT_RANK * 2)
         return (ViewStep){.problem = "the offsets of the view are not known"};
     memcpy(slice.offsets, attr->ints, sizeof *slice.offsets * attr->count);
@@ -403,7 +404,7 @@ static ViewStep subslice(Module *module, const Op *op, const Attr *attr) {
 
 /* They are operands. */
 static ViewStep subview(Module *module, const Op *op, Value *const *offsets, uint32_t count) {
-    Slice slice = {.count = count};
+    ViewSlice slice = {.count = count};
     if (slice.count > LAYOUT_RANK * 2)
         return (ViewStep){.problem = "the offsets of the view are not known"};
     for (unsigned d = 0; d < slice.count; d++) {
@@ -431,7 +432,7 @@ static ViewStep subslice_along(Module *module, const Op *op) {
         dim = type->dim_count - 1;
     if (dim < 0 || dim >= type->dim_count || type->dim_count > LAYOUT_RANK * 2)
         return (ViewStep){.problem = "the view is not along a dimension of its source"};
-    Slice slice = {.count = type->dim_count};
+    ViewSlice slice = {.count = type->dim_count};
     slice.offsets[dim] = offset;
     return step_to_slice(module, op->operands[0]->type, op->results[0].type, &slice);
 }
@@ -501,7 +502,7 @@ bool view_part_bytes(Module *module, const Type *memdesc, Offset at, const ViewP
 
 bool view_bytes(Module *module, const Type *memdesc, Offset at, Arena *arena, Bytes *bytes) {
     Layout *layout = layout_of(module, memdesc);
-    const Footprint *footprint = layout && layout->known ? footprint_of(module, layout, at.affine) : NULL;
+    const LayoutFootprint *footprint = layout && layout->known ? footprint_of(module, layout, at.affine) : NULL;
     *bytes = (Bytes){0};
     if (!footprint)
         return false;
@@ -516,7 +517,7 @@ bool view_bytes(Module *module, const Type *memdesc, Offset at, Arena *arena, By
 
 int64_t memdesc_bytes(Module *module, const Type *memdesc) {
     Layout *layout = layout_of(module, memdesc);
-    const Footprint *footprint = layout && layout->known ? footprint_of(module, layout, 0) : NULL;
+    const LayoutFootprint *footprint = layout && layout->known ? footprint_of(module, layout, 0) : NULL;
     if (footprint)
         return bytes_size(&footprint->bytes);
     int64_t size = extent(layout);

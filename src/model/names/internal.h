@@ -7,7 +7,7 @@
 #include "ir/location.h"
 #include "ir/op.h"
 #include "model/effect/effect.h"
-#include "model/flow/handed.h"
+#include "model/flow/forwarded.h"
 #include "model/flow/origin.h"
 #include "model/flow/partition.h"
 #include "model/memory/views.h"
@@ -22,16 +22,16 @@ enum { EVIDENCE_NONE, EVIDENCE_DONE, EVIDENCE_NEAR, EVIDENCE_COPY, EVIDENCE_BYTE
 /* Who says so: the one that arrives, or the one that waits. */
 enum { SAID_BY_ARRIVE = 1, SAID_BY_WAIT = 2 };
 
-struct Entry;
+struct NamesEntry;
 /* A buffer that a barrier is used with. */
 typedef struct Use {
-    struct Entry *buffer;
+    struct NamesEntry *buffer;
     const char *part; /* the part of it that has a name of its own; NULL: all of it */
     unsigned said_by;
 } Use;
 
 /* An op that has a name. */
-typedef struct Entry {
+typedef struct NamesEntry {
     const Op *op;
     const char *name; /* NULL: not yet */
     Kind kind;
@@ -46,7 +46,7 @@ typedef struct Entry {
     Use uses[MOST_USES];              /* barriers */
     uint32_t filler_count, tensor_count, drain_count, operand_count, use_count;
     Partitions arrives, waits; /* barriers: who does */
-} Entry;
+} NamesEntry;
 
 /* A part of a buffer, by where it begins, and what is stored there. */
 typedef struct PartName {
@@ -67,7 +67,7 @@ typedef struct TextTable {
 struct Names {
     Arena *arena;
     Module *module;
-    Entry *entries; /* in the order of the text */
+    NamesEntry *entries; /* in the order of the text */
     uint32_t count, capacity;
     Pointers places; /* of ops: among the entries */
     TextTable taken; /* names that were given away */
@@ -80,9 +80,9 @@ struct Names {
 };
 
 /* ---- names.c ---- */
-Entry *names_entry(Names *names, const Op *op);
+NamesEntry *names_entry(Names *names, const Op *op);
 /* The buffer behind a view. */
-Entry *names_entry_of(Names *names, const Value *value);
+NamesEntry *names_entry_of(Names *names, const Value *value);
 /* The name that a value was given; empty if it has none. */
 Str names_given(Module *module, const Value *value);
 const char *names_plain(Arena *arena, Str text);

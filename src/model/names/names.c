@@ -110,14 +110,14 @@ const Op *data_root(Module *module, const Value *value) {
     const Op *root = origin_of(module, value);
     for (int step = 0; op_is(root, CLASS_AREF) && step < MOST_STEPS; step++) {
         const Op *op = value_op(value);
-        bool handed_out = op_is(op, CLASS_AREF_ENTER);
-        const Value *before = op != root && !handed_out ? view_source(module, value) : NULL;
+        bool forwarded_out = op_is(op, CLASS_AREF_ENTER);
+        const Value *before = op != root && !forwarded_out ? view_source(module, value) : NULL;
         if (before) {
             value = before;
             continue;
         }
-        uint32_t buffer = handed_out ? value->index : 0;
-        if ((!handed_out && root->operand_count > 1) || buffer >= root->operand_count)
+        uint32_t buffer = forwarded_out ? value->index : 0;
+        if ((!forwarded_out && root->operand_count > 1) || buffer >= root->operand_count)
             break;
         value = root->operands[buffer];
         root = origin_of(module, value);
@@ -146,8 +146,8 @@ static bool is_moved(const Op *op) {
 static const Value *source_of(Module *module, const Value *value) {
     const Op *op = value_op(value);
     if (!op) {
-        const Value *in = value_handed(value, HANDED_IN);
-        return in ? in : value_handed(value, HANDED_CAPTURE);
+        const Value *in = value_forwarded(value, FORWARDED_IN);
+        return in ? in : value_forwarded(value, FORWARDED_CAPTURE);
     }
     if (is_moved(op))
         return op->operand_count ? op->operands[0] : NULL;
@@ -185,14 +185,14 @@ const char *stored_name(Names *names, const Value *value) {
     for (int step = 0; value && step < MOST_STEPS; step++) {
         const Op *op = value_op(value);
         Str name = names_given(names->module, value);
-        bool handed = op && (op_is_loop(op) || op_is_control(op, CONTROL_BRANCH));
-        if (handed && op->result_count > 1)
+        bool forwarded = op && (op_is_loop(op) || op_is_control(op, CONTROL_BRANCH));
+        if (forwarded && op->result_count > 1)
             found = (Str){"", 0};
         else if (name.size && !found.size)
             found = name;
-        value = handed ? handed_over(op, 0, value->index)
-                : op   ? (is_moved(op) && op->operand_count ? op->operands[0] : NULL)
-                       : value_handed(value, HANDED_CAPTURE);
+        value = forwarded ? forwarded_over(op, 0, value->index)
+                : op      ? (is_moved(op) && op->operand_count ? op->operands[0] : NULL)
+                          : value_forwarded(value, FORWARDED_CAPTURE);
     }
     return names_plain(names->arena, found);
 }
@@ -230,15 +230,15 @@ static uint32_t table_get(const TextTable *table, Str text) {
 
 static void add_entry(Names *names, const Op *op, Kind kind) {
     pointers_set(&names->places, op, names->count);
-    *ARENA_PUSH(names->arena, names->entries, names->count, names->capacity) = (Entry){.op = op, .kind = kind};
+    *ARENA_PUSH(names->arena, names->entries, names->count, names->capacity) = (NamesEntry){.op = op, .kind = kind};
 }
 
-Entry *names_entry(Names *names, const Op *op) {
+NamesEntry *names_entry(Names *names, const Op *op) {
     uint32_t index = op ? pointers_get(&names->places, op) : NO_NUMBER;
     return index == NO_NUMBER ? NULL : &names->entries[index];
 }
 
-Entry *names_entry_of(Names *names, const Value *value) {
+NamesEntry *names_entry_of(Names *names, const Value *value) {
     return value ? names_entry(names, data_root(names->module, value)) : NULL;
 }
 
@@ -304,7 +304,7 @@ static const char *joined_sources(Names *names, const Value *const *values, uint
 
 static const char accumulator[] = "acc";
 
-static const char *name_from_data(Names *names, const Entry *entry) {
+static const char *name_from_data(Names *names, const NamesEntry *entry) {
     const char *name = joined_sources(names, entry->fillers, entry->filler_count);
     if (*name || entry->accumulates)
         return *name ? name : accumulator;
@@ -320,7 +320,7 @@ static const char *name_from_data(Names *names, const Entry *entry) {
 static const char *named_after(Names *names, const char *word, const Use *uses, uint32_t count) {
     Text text = {0};
     for (uint32_t i = 0; i < count; i++) {
-        const Entry *buffer = uses[i].buffer;
+        const NamesEntry *buffer = uses[i].buffer;
         const char *name = uses[i].part ? uses[i].part : buffer ? buffer->name : NULL;
         if (!name || name[0] == '%') {
             text_free(&text);
@@ -333,7 +333,7 @@ static const char *named_after(Names *names, const char *word, const Use *uses, 
 }
 
 /* What both who arrive and who wait say; if they agree in nothing, all of it. */
-static uint32_t agreed_uses(const Entry *entry, Use *agreed) {
+static uint32_t agreed_uses(const NamesEntry *entry, Use *agreed) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < entry->use_count; i++)
         if (entry->uses[i].said_by == (SAID_BY_ARRIVE | SAID_BY_WAIT))
@@ -344,7 +344,7 @@ static uint32_t agreed_uses(const Entry *entry, Use *agreed) {
     return entry->use_count;
 }
 
-static const char *name_from_uses(Names *names, const Entry *entry) {
+static const char *name_from_uses(Names *names, const NamesEntry *entry) {
     const char *word = entry->kind == KIND_TOKEN ? "token" : entry->full ? "full" : "empty";
     bool unclear = entry->kind == KIND_BARRIER && entry->full == entry->empty;
     Use uses[MOST_USES];
@@ -360,7 +360,7 @@ static const char *name_from_buffers(Names *names, const Op *aref) {
     return named_after(names, "aref", buffers, count);
 }
 
-static const char *name_from_use(Names *names, const Entry *entry) {
+static const char *name_from_use(Names *names, const NamesEntry *entry) {
     switch (entry->kind) {
     case KIND_BUFFER:
         return name_from_data(names, entry);
@@ -385,7 +385,7 @@ static const char *with_more(Names *names, const char *name, const char *more) {
 }
 
 /* What tells a barrier from its namesakes: who arrives, and for whom. */
-static const char *passed_text(Names *names, const Entry *entry) {
+static const char *passed_text(Names *names, const NamesEntry *entry) {
     if (!entry->arrives.mask || !entry->waits.mask || entry->arrives.mask == entry->waits.mask)
         return "";
     Text text = {0};
@@ -396,10 +396,10 @@ static const char *passed_text(Names *names, const Entry *entry) {
 }
 
 /* What tells a buffer from its namesakes: what is multiplied, or stored, into it. */
-static const char *content_text(Names *names, const Entry *entry) {
+static const char *content_text(Names *names, const NamesEntry *entry) {
     Text text = {0};
     for (uint32_t i = 0; i < entry->operand_count && i < 2; i++) {
-        const Entry *operand = names_entry_of(names, entry->operands[i]);
+        const NamesEntry *operand = names_entry_of(names, entry->operands[i]);
         if (!operand || !operand->name || operand->name[0] == '%') {
             text_free(&text);
             return "";
@@ -417,7 +417,7 @@ static const char *content_text(Names *names, const Entry *entry) {
 }
 
 /* With what it holds or who passes it to whom, and if that is not enough with a number. */
-static const char *made_unique(Names *names, const Entry *entry, const char *name) {
+static const char *made_unique(Names *names, const NamesEntry *entry, const char *name) {
     bool buffer = entry->kind == KIND_BUFFER, other = entry->kind == KIND_VIEW;
     const char *more = other ? "" : buffer ? content_text(names, entry) : passed_text(names, entry);
     if (*more && strcmp(more, name) != 0) {
@@ -441,7 +441,7 @@ static bool is_descriptive(const char *use, const char *given) {
 
 /* Whether what the text calls it says what it is: several buffers of one name, or a barrier that has the name of
  * something else, are better called after their use. */
-static bool is_telling(const Names *names, const Entry *entry, const char *given, bool descriptive) {
+static bool is_reporting(const Names *names, const NamesEntry *entry, const char *given, bool descriptive) {
     if (!*given || entry->kind == KIND_VIEW || !descriptive)
         return *given;
     uint32_t buffers = table_get(&names->bases, str_of(given));
@@ -449,7 +449,7 @@ static bool is_telling(const Names *names, const Entry *entry, const char *given
 }
 
 /* What tells it from its namesakes: "ready_bars (q_chnl)" by a view of a slot; "" if nothing does. */
-static const char *name_from_slot(Names *names, const Entry *entry, const char *given) {
+static const char *name_from_slot(Names *names, const NamesEntry *entry, const char *given) {
     if (!entry->slot)
         return "";
     const char *slot = names_plain(names->arena, names_given(names->module, &entry->slot->results[0]));
@@ -460,15 +460,15 @@ static const char *name_from_slot(Names *names, const Entry *entry, const char *
     return text_keep(&text, names->arena);
 }
 
-static void give_name(Names *names, Entry *entry) {
+static void give_name(Names *names, NamesEntry *entry) {
     const Value *value = &entry->op->results[0];
     const char *given = names_plain(names->arena, names_given(names->module, value));
     const char *text = value_text(names->arena, value), *use = name_from_use(names, entry);
     bool printed = value->name && !is_generic(value->name->text);
-    bool telling = is_telling(names, entry, given, is_descriptive(use, given));
+    bool reporting = is_reporting(names, entry, given, is_descriptive(use, given));
     const TextTable *namesakes = entry->kind == KIND_BUFFER ? &names->plain : &names->marks;
-    bool shared = telling && entry->kind != KIND_VIEW && table_get(namesakes, str_of(given)) > 1;
-    const char *first = !telling ? use : shared ? name_from_slot(names, entry, given) : given;
+    bool shared = reporting && entry->kind != KIND_VIEW && table_get(namesakes, str_of(given)) > 1;
+    const char *first = !reporting ? use : shared ? name_from_slot(names, entry, given) : given;
     const char *tries[] = {first, shared && printed ? text + 1 : "", *given ? given : "", printed ? text + 1 : "",
                            *given || *use ? "" : text};
     for (size_t i = 0; i < sizeof tries / sizeof *tries; i++)
@@ -483,7 +483,7 @@ static void give_name(Names *names, Entry *entry) {
 
 static void count_bases(Names *names) {
     for (size_t i = 0; i < names->count; i++) {
-        const Entry *entry = &names->entries[i];
+        const NamesEntry *entry = &names->entries[i];
         bool buffer = entry->kind == KIND_BUFFER;
         const char *base = names_plain(names->arena, names_given(names->module, &entry->op->results[0]));
         if (entry->kind == KIND_VIEW || !*base)
@@ -499,7 +499,7 @@ static void find_slots(Names *names) {
     for (size_t i = 0; i < names->count; i++) {
         const Op *view = names->entries[i].op;
         bool slot = op_is(view, CLASS_INDEX) && view->operand_count;
-        Entry *of = slot ? names_entry(names, value_op(view->operands[0])) : NULL;
+        NamesEntry *of = slot ? names_entry(names, value_op(view->operands[0])) : NULL;
         if (!of || of->kind == KIND_VIEW || of->slot)
             continue;
         Str name = names_given(names->module, &view->results[0]);
@@ -524,7 +524,7 @@ Names *names_create(Arena *arena, Module *module, const Op *function) {
 }
 
 const char *name_of(Names *names, const Op *op) {
-    const Entry *entry = names_entry(names, op);
+    const NamesEntry *entry = names_entry(names, op);
     if (entry)
         return entry->name;
     return op->result_count ? value_text(names->arena, &op->results[0]) : "";

@@ -4,7 +4,7 @@
 
 /* ---- How they are used ----------------------------------------------------------------------------------------- */
 
-typedef enum Access { ACCESS_NONE, ACCESS_READ, ACCESS_WRITE, ACCESS_COPY } Access;
+typedef enum UseAccess { ACCESS_NONE, ACCESS_READ, ACCESS_WRITE, ACCESS_COPY } UseAccess;
 
 /* What the last ops of a block did that says what a barrier is for: a wait, and the accesses after it. */
 typedef struct Usage {
@@ -13,7 +13,7 @@ typedef struct Usage {
     uint32_t wait_count;
     const Value *accessed[MOST_USES];
     uint32_t access_count;
-    Access access;
+    UseAccess access;
     const Value *copy_barrier;
 } Usage;
 
@@ -24,8 +24,8 @@ static bool part_of(Names *names, const Value *value, int64_t *begin) {
     for (int step = 0; value && step < MOST_STEPS; step++) {
         const Op *op = value_op(value);
         if (!op) {
-            const Value *in = value_handed(value, HANDED_IN);
-            value = in ? in : value_handed(value, HANDED_CAPTURE);
+            const Value *in = value_forwarded(value, FORWARDED_IN);
+            value = in ? in : value_forwarded(value, FORWARDED_CAPTURE);
             continue;
         }
         const Value *source = view_source(names->module, value);
@@ -74,7 +74,7 @@ static const Value *index_of(const Value *view) {
     return op_is(op, CLASS_INDEX) && op->operand_count == 2 ? op->operands[1] : NULL;
 }
 
-static void add_use(Entry *of, Use use) {
+static void add_use(NamesEntry *of, Use use) {
     for (uint32_t i = 0; i < of->use_count; i++)
         if (of->uses[i].buffer == use.buffer && of->uses[i].part == use.part) {
             of->uses[i].said_by |= use.said_by;
@@ -88,7 +88,7 @@ static void add_use(Entry *of, Use use) {
 static void note_use(Names *names, const Value *barrier, const Value *buffer, bool full, int evidence,
                      unsigned said_by) {
     const Value *slot = index_of(barrier), *other = index_of(buffer);
-    Entry *of = names_entry(names, origin_of(names->module, barrier)), *used = names_entry_of(names, buffer);
+    NamesEntry *of = names_entry(names, origin_of(names->module, barrier)), *used = names_entry_of(names, buffer);
     if (!of || !used || (slot && other && slot != other) || of->kind == KIND_BUFFER || used->kind != KIND_BUFFER ||
         evidence < of->evidence)
         return;
@@ -105,9 +105,9 @@ static void note_use(Names *names, const Value *barrier, const Value *buffer, bo
 /* Who arrives on a barrier, and who waits for it. */
 static void note_partition(Names *names, const Op *op, const Effect *effect) {
     bool arrives = effect->verb == EFFECT_ARRIVE || effect->verb == EFFECT_EXPECT;
-    Entry *of = (arrives || effect->verb == EFFECT_WAIT) && effect->on && effect->side == SIDE_NONE
-                    ? names_entry(names, origin_of(names->module, effect->on))
-                    : NULL;
+    NamesEntry *of = (arrives || effect->verb == EFFECT_WAIT) && effect->on && effect->side == SIDE_NONE
+                         ? names_entry(names, origin_of(names->module, effect->on))
+                         : NULL;
     if (!of)
         return;
     Partitions by = partitions_of(op), *all = arrives ? &of->arrives : &of->waits;
@@ -123,7 +123,7 @@ static void add_source(const Value **list, uint32_t *count, const Value *value) 
         list[(*count)++] = value;
 }
 
-static void see_access(Names *names, Usage *usage, const Value *on, Access access, const Value *through) {
+static void see_access(Names *names, Usage *usage, const Value *on, UseAccess access, const Value *through) {
     bool goes_on = usage->access == access && (access != ACCESS_COPY || usage->copy_barrier == through);
     if (usage->access != ACCESS_NONE && !goes_on)
         usage->wait_count = 0;
@@ -156,7 +156,7 @@ static void see_arrive(Names *names, Usage *usage, const Effect *effect) {
 }
 
 /* What is multiplied into an accumulator. A barrier that the product itself arrives on is at least for that. */
-static void note_product(Entry *accumulator, const Op *op, const Effect *effects, unsigned count) {
+static void note_product(NamesEntry *accumulator, const Op *op, const Effect *effects, unsigned count) {
     if (!op_is(op, CLASS_PRODUCT))
         return;
     accumulator->accumulates = true;
@@ -180,9 +180,9 @@ static void note_sources(Names *names, const Op *op, const Effect *effects, unsi
         to_global = effects[i].verb != EFFECT_READ;
     }
     for (unsigned i = 0; i < count; i++) {
-        Entry *entry = effect_is_local(&effects[i]) && (descriptor || source || effects[i].helper == HELPER_TENSOR)
-                           ? names_entry_of(names, effects[i].on)
-                           : NULL;
+        NamesEntry *entry = effect_is_local(&effects[i]) && (descriptor || source || effects[i].helper == HELPER_TENSOR)
+                                ? names_entry_of(names, effects[i].on)
+                                : NULL;
         if (!entry || entry->kind != KIND_BUFFER)
             continue;
         bool writes = effects[i].verb != EFFECT_READ;

@@ -130,8 +130,8 @@ unsigned comparison_holds_for(const Op *op) {
     if (op_evaluator(op) == EVALUATE_COMPARE)
         return predicate >= 0 && predicate < (int64_t)sizeof integers ? integers[predicate] : 0;
     int64_t place = predicate - (predicate >= UNORDERED ? UNORDERED : ORDERED);
-    bool told = op_is(op, CLASS_FLOAT_COMPARISON) && place >= 0 && place < (int64_t)sizeof floats;
-    return told ? floats[place] : 0;
+    bool reported = op_is(op, CLASS_FLOAT_COMPARISON) && place >= 0 && place < (int64_t)sizeof floats;
+    return reported ? floats[place] : 0;
 }
 
 static uint64_t mix_text(uint64_t identity, Str text) {
@@ -207,12 +207,12 @@ static uint64_t evaluation_identity(Module *module, const Op *op, const Evaluati
 
 /* ---- Constants ------------------------------------------------------------------------------- */
 
-typedef struct Cursor {
+typedef struct EvaluateCursor {
     const char *at, *end;
-} Cursor;
+} EvaluateCursor;
 
 /* A number up to what 64 bits hold, signed or not; true and false are numbers, too. */
-static bool take_integer(Cursor *cursor, int64_t *value) {
+static bool take_integer(EvaluateCursor *cursor, int64_t *value) {
     Str rest = str_between(cursor->at, cursor->end);
     bool is_true = str_starts(rest, STR("true"));
     if (is_true || str_starts(rest, STR("false"))) {
@@ -243,7 +243,7 @@ static bool take_integer(Cursor *cursor, int64_t *value) {
 /* Numbers between brackets, commas and spaces: `[[1, 2], [3, 4]]`. How many; at most `most` are kept, and what is no
  * number gives SIZE_MAX. The shape is in the type. */
 static size_t read_elements(Str body, unsigned width, int64_t *elements, size_t most) {
-    Cursor cursor = {body.data, body.data + body.size};
+    EvaluateCursor cursor = {body.data, body.data + body.size};
     size_t count = 0;
     while (cursor.at < cursor.end) {
         if (strchr(" \t\r\n[],", *cursor.at)) {
@@ -270,7 +270,7 @@ static size_t read_hex_elements(Str body, unsigned width, int64_t *elements, siz
         uint64_t value = 0;
         for (size_t k = 0; k < bytes; k++) {
             char byte[] = {'0', 'x', body.data[2 * (i * bytes + k)], body.data[2 * (i * bytes + k) + 1]};
-            Cursor cursor = {byte, byte + sizeof byte};
+            EvaluateCursor cursor = {byte, byte + sizeof byte};
             int64_t part;
             if (!take_integer(&cursor, &part) || cursor.at != cursor.end)
                 return SIZE_MAX;
@@ -308,7 +308,7 @@ static bool set_constant(Module *module, const Op *op, Evaluation *how) {
     if (!attr || how->tensor || (attr->kind != ATTR_INTEGER && attr->kind != ATTR_BOOL))
         return false;
     int64_t value = attr->integer;
-    Cursor cursor = {attr->text.data, attr->text.data + attr->text.size};
+    EvaluateCursor cursor = {attr->text.data, attr->text.data + attr->text.size};
     if (!attr->exact && !take_integer(&cursor, &value))
         return false;
     how->constant = word_integer(integer_wrap(value, how->width));
@@ -479,7 +479,7 @@ Evaluation evaluation_of(Module *module, const Op *op, unsigned index) {
     how.identity = evaluation_identity(module, op, &how, type);
     how.sign = op_is(op, CLASS_DIFFERENCE) && op->operand_count == 2 ? SIGN_DIFFERENCE
                : op_is(op, CLASS_NEGATION) && op->operand_count == 1 ? SIGN_TURNED
-                                                                      : SIGN_NONE;
+                                                                     : SIGN_NONE;
     how.code = index <= UINT8_MAX ? op_evaluator_at(op, index) : EVALUATE_NONE;
     int operands = evaluators[how.code].operands;
     bool counted = operands == ANY ? op->operand_count > 0 : op->operand_count == (uint32_t)operands;

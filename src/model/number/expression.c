@@ -5,7 +5,7 @@
  * inner loop carries on for its outer loop is one counter, that of the inner loop. */
 #include "model/number/expression.h"
 
-#include "model/flow/handed.h"
+#include "model/flow/forwarded.h"
 #include "model/number/parts.h"
 
 enum { MOST_DEPTH = 12, MOST_CHARACTERS = 200, MOST_STEPS = 64, MOST_LOOPS = 16, MOST_CHAIN = 16 };
@@ -13,11 +13,11 @@ enum { MOST_DEPTH = 12, MOST_CHARACTERS = 200, MOST_STEPS = 64, MOST_LOOPS = 16,
 /* How tightly a written expression holds together; a lower one is put into parentheses. */
 typedef enum Level { LEVEL_ANY, LEVEL_SUM, LEVEL_PRODUCT, LEVEL_ATOM } Level;
 
-typedef struct Printer {
+typedef struct ExpressionPrinter {
     Module *module;
     Text out;
     unsigned depth;
-} Printer;
+} ExpressionPrinter;
 
 /* ---- Values ---------------------------------------------------------------------------------------------------- */
 
@@ -36,7 +36,7 @@ static const Value *before(const Value *value) {
         return carried.next == carried.argument ? carried.first : NULL;
     if (choice_of(value, &choice))
         return choice.yes == choice.no ? choice.yes : NULL;
-    return value->is_result ? value_handed(value, HANDED_OUT) : value_always(value);
+    return value->is_result ? value_forwarded(value, FORWARDED_OUT) : value_always(value);
 }
 
 /* The same number under the name that it was given first: through casts, captures, and loops that hand it on. */
@@ -184,10 +184,10 @@ static bool counter_of(const Value *value, Carried *core, int64_t *start, int64_
 }
 
 /* A slot: (start + step * iterations) % depth. */
-typedef struct Ring {
+typedef struct ExpressionRing {
     const Op *loop;
     int64_t start, step, depth;
-} Ring;
+} ExpressionRing;
 
 /* What wraps around to become `value`, *later slots later; `value` itself if it is no such thing. */
 static const Value *unwrapped(const Value *value, int64_t *depth, int64_t *later) {
@@ -204,7 +204,7 @@ static const Value *unwrapped(const Value *value, int64_t *depth, int64_t *later
     return value;
 }
 
-static bool ring_of(const Value *value, Ring *ring) {
+static bool ring_of(const Value *value, ExpressionRing *ring) {
     Carried core;
     if (!core_of(value, &core, &ring->start) || unwrapped(core.next, &ring->depth, &ring->step) != core.argument)
         return false;
@@ -213,14 +213,14 @@ static bool ring_of(const Value *value, Ring *ring) {
 }
 
 /* A slot that a loop carries, or one that follows it within the iteration. */
-static bool ring_value(const Value *value, Ring *ring, int64_t *later) {
+static bool ring_value(const Value *value, ExpressionRing *ring, int64_t *later) {
     int64_t depth;
     const Value *x = unwrapped(value, &depth, later);
     return ring_of(x, ring) && (!*later || ring->depth == depth);
 }
 
 /* The slot that a condition looks at, if it says that this is the last one. */
-static bool ring_at_end(const Value *condition, Ring *ring, int64_t *later, bool *negated) {
+static bool ring_at_end(const Value *condition, ExpressionRing *ring, int64_t *later, bool *negated) {
     int64_t depth;
     const Value *x = last_slot_of(condition, &depth, negated);
     return x && ring_value(x, ring, later) && ring->depth == depth;
@@ -228,21 +228,21 @@ static bool ring_at_end(const Value *condition, Ring *ring, int64_t *later, bool
 
 /* A phase: start XOR ((ring.start + ring.step * iterations) / ring.depth & 1). A depth of 0: it flips for reasons that
  * were not found. */
-typedef struct Phase {
-    Ring ring;
+typedef struct ExpressionPhase {
+    ExpressionRing ring;
     bool start;
-} Phase;
+} ExpressionPhase;
 
 /* What flips to become `value`, *flips times, each when the ring is at its end, at one slot after the other. A phase
  * that always flips is one of a ring of depth 1; any other has depth 0. */
-static const Value *unflipped(const Value *value, Ring *ring, int64_t *flips) {
+static const Value *unflipped(const Value *value, ExpressionRing *ring, int64_t *flips) {
     const Value *condition, *bit;
     bool negated, at_end_negated, exact = true;
     int64_t later, last = -1;
-    *ring = (Ring){.depth = 1};
+    *ring = (ExpressionRing){.depth = 1};
     *flips = 0;
     for (int i = 0; i < MOST_CHAIN && (bit = flipped(value, &condition, &negated)); i++) {
-        Ring at = {.depth = 1};
+        ExpressionRing at = {.depth = 1};
         later = 0;
         if (condition)
             exact = exact && ring_at_end(condition, &at, &later, &at_end_negated) && negated == at_end_negated;
@@ -259,7 +259,7 @@ static const Value *unflipped(const Value *value, Ring *ring, int64_t *flips) {
 }
 
 /* That it flips in loops within the loop, or under conditions: a phase, but not one with a formula. */
-static bool flips_somehow(const Value *value, Phase *phase) {
+static bool flips_somehow(const Value *value, ExpressionPhase *phase) {
     Carried carried, inner;
     const Value *condition, *bit;
     bool negated, any = false;
@@ -280,19 +280,19 @@ static bool flips_somehow(const Value *value, Phase *phase) {
             return false;
         }
     }
-    *phase = (Phase){.ring = {.loop = carried.loop}};
+    *phase = (ExpressionPhase){.ring = {.loop = carried.loop}};
     return any && at == carried.argument;
 }
 
-static bool phase_of(const Value *value, Phase *phase) {
+static bool phase_of(const Value *value, ExpressionPhase *phase) {
     Carried core;
     int64_t start, flips;
     if (!core_of(value, &core, &start) || (start != 0 && start != 1) ||
         unflipped(core.next, &phase->ring, &flips) != core.argument || !flips)
         return flips_somehow(value, phase);
-    Ring *ring = &phase->ring;
+    ExpressionRing *ring = &phase->ring;
     if (ring->depth == 1 && !ring->loop)
-        *ring = (Ring){core.loop, 0, flips, 1};
+        *ring = (ExpressionRing){core.loop, 0, flips, 1};
     else if (ring->loop != core.loop || ring->step != flips)
         ring->depth = 0;
     ring->loop = core.loop;
@@ -301,12 +301,12 @@ static bool phase_of(const Value *value, Phase *phase) {
 }
 
 /* A phase that a loop carries, or what it flips to within the iteration. */
-static bool phase_value(const Value *value, Phase *phase, int64_t *later) {
-    Ring ring;
+static bool phase_value(const Value *value, ExpressionPhase *phase, int64_t *later) {
+    ExpressionRing ring;
     const Value *bit = unflipped(value, &ring, later);
     if (!phase_of(bit, phase))
         return false;
-    const Ring *known = &phase->ring;
+    const ExpressionRing *known = &phase->ring;
     bool always = ring.depth == 1 && !ring.loop,
          exact = known->depth &&
                  (always ? known->depth == 1
@@ -318,31 +318,31 @@ static bool phase_value(const Value *value, Phase *phase, int64_t *later) {
 
 /* ---- Writing --------------------------------------------------------------------------------------------------- */
 
-static void print(Printer *p, const Value *value, Level level);
+static void print(ExpressionPrinter *p, const Value *value, Level level);
 
-static bool open_at(Printer *p, Level level, Level least) {
+static bool open_at(ExpressionPrinter *p, Level level, Level least) {
     if (level < least)
         text_char(&p->out, '(');
     return level < least;
 }
 
-static void close_if(Printer *p, bool opened) {
+static void close_if(ExpressionPrinter *p, bool opened) {
     if (opened)
         text_char(&p->out, ')');
 }
 
-static void print_loop(Printer *p, const char *word, const Op *loop) {
+static void print_loop(ExpressionPrinter *p, const char *word, const Op *loop) {
     text_addf(&p->out, "%s(loop@%u)", word, op_line(p->module, loop));
 }
 
-static void print_sum_end(Printer *p, int64_t add) {
+static void print_sum_end(ExpressionPrinter *p, int64_t add) {
     if (add)
         text_addf(&p->out, " %c %llu", add < 0 ? '-' : '+',
                   add < 0 ? 0 - (unsigned long long)add : (unsigned long long)add);
 }
 
 /* step * iterations + start */
-static void print_count(Printer *p, const Op *loop, int64_t start, int64_t step, Level least) {
+static void print_count(ExpressionPrinter *p, const Op *loop, int64_t start, int64_t step, Level least) {
     bool opened = open_at(p, start ? LEVEL_SUM : step == 1 ? LEVEL_ATOM : LEVEL_PRODUCT, least);
     if (step != 1)
         text_addf(&p->out, "%lld*", (long long)step);
@@ -352,7 +352,7 @@ static void print_count(Printer *p, const Op *loop, int64_t start, int64_t step,
 }
 
 /* The slot, `later` slots later. */
-static void print_ring(Printer *p, const Ring *ring, int64_t later, Level least) {
+static void print_ring(ExpressionPrinter *p, const ExpressionRing *ring, int64_t later, Level least) {
     if (ring->step % ring->depth == 0) { /* it comes back to where it was */
         text_addf(&p->out, "%lld", (long long)((ring->start + later) % ring->depth));
         return;
@@ -363,12 +363,12 @@ static void print_ring(Printer *p, const Ring *ring, int64_t later, Level least)
     close_if(p, opened);
 }
 
-static void print_phase(Printer *p, const Phase *phase, int64_t later, bool invert, Level least) {
-    Ring around, one = phase->ring;
-    const Ring *ring = &one;
+static void print_phase(ExpressionPrinter *p, const ExpressionPhase *phase, int64_t later, bool invert, Level least) {
+    ExpressionRing around, one = phase->ring;
+    const ExpressionRing *ring = &one;
     int64_t start = ring->start + later;
     if (ring->depth && ring->step % ring->depth == 0) { /* once around in each iteration, or several times */
-        around = (Ring){ring->loop, 0, ring->step / ring->depth, 1};
+        around = (ExpressionRing){ring->loop, 0, ring->step / ring->depth, 1};
         start /= ring->depth;
         ring = &around;
     } else if (start < 0) {
@@ -390,10 +390,10 @@ static void print_phase(Printer *p, const Phase *phase, int64_t later, bool inve
 }
 
 /* What loops carry, and what follows from it within an iteration. */
-static bool print_carried(Printer *p, const Value *value, Level least) {
+static bool print_carried(ExpressionPrinter *p, const Value *value, Level least) {
     Carried core;
-    Ring ring;
-    Phase phase;
+    ExpressionRing ring;
+    ExpressionPhase phase;
     int64_t start, step, later, same;
     if (core_of(value, &core, &start) && number_of(core.next, &same) && same == start)
         text_addf(&p->out, "%lld", (long long)start);
@@ -408,9 +408,9 @@ static bool print_carried(Printer *p, const Value *value, Level least) {
     return true;
 }
 
-static void print_inverted(Printer *p, const Value *bit, Level least) {
+static void print_inverted(ExpressionPrinter *p, const Value *bit, Level least) {
     const Value *again = inverted(bit);
-    Phase phase;
+    ExpressionPhase phase;
     int64_t later;
     if (again) {
         print(p, again, least);
@@ -424,7 +424,7 @@ static void print_inverted(Printer *p, const Value *bit, Level least) {
     }
 }
 
-static void print_binary(Printer *p, const Op *op, const char *sign, Level level, Level left, Level right,
+static void print_binary(ExpressionPrinter *p, const Op *op, const char *sign, Level level, Level left, Level right,
                          Level least) {
     bool opened = open_at(p, level, least);
     print(p, op->operands[0], left);
@@ -433,7 +433,7 @@ static void print_binary(Printer *p, const Op *op, const char *sign, Level level
     close_if(p, opened);
 }
 
-static void print_call(Printer *p, const char *word, const Op *op) {
+static void print_call(ExpressionPrinter *p, const char *word, const Op *op) {
     text_addf(&p->out, "%s(", word);
     print(p, op->operands[0], LEVEL_ANY);
     text_addf(&p->out, ", ");
@@ -442,7 +442,7 @@ static void print_call(Printer *p, const char *word, const Op *op) {
 }
 
 /* Ops that are one sign, or a word with two arguments. */
-static bool print_arithmetic(Printer *p, const Value *value, Level least) {
+static bool print_arithmetic(ExpressionPrinter *p, const Value *value, Level least) {
     static const char *const comparisons[] = {"==", "!=", "<", "<=", ">", ">=", "<", "<=", ">", ">="};
     static const struct {
         const char *sign; /* NULL: none */
@@ -487,7 +487,7 @@ static bool print_arithmetic(Printer *p, const Value *value, Level least) {
     return true;
 }
 
-static void print_sum(Printer *p, const Value *x, int64_t add, Level least) {
+static void print_sum(ExpressionPrinter *p, const Value *x, int64_t add, Level least) {
     Carried core;
     int64_t start, step, total;
     if (counter_of(x, &core, &start, &step) && start && !__builtin_add_overflow(start, add, &total)) {
@@ -501,7 +501,7 @@ static void print_sum(Printer *p, const Value *x, int64_t add, Level least) {
 }
 
 /* x + 3, x % 3, wrap(x + 1, 3): what is found in several ops. */
-static bool print_found(Printer *p, const Value *value, Level least) {
+static bool print_found(ExpressionPrinter *p, const Value *value, Level least) {
     int64_t add, depth;
     const Value *x = modulo_of(value, &depth);
     if (x) {
@@ -537,7 +537,7 @@ static bool print_found(Printer *p, const Value *value, Level least) {
 /* Whether it can only be 0 or 1, so that its lowest bit is all of it. */
 static bool is_one_bit(const Value *value) {
     int64_t depth;
-    Phase phase;
+    ExpressionPhase phase;
     value = through(value);
     if (is_bit(value) || (modulo_of(value, &depth) && depth == 2) || phase_of(value, &phase))
         return true;
@@ -545,7 +545,7 @@ static bool is_one_bit(const Value *value) {
     return op && (is_number(op->operands[0], 1) || is_number(op->operands[1], 1));
 }
 
-static void print_lowest_bit(Printer *p, const Value *value, Level least) {
+static void print_lowest_bit(ExpressionPrinter *p, const Value *value, Level least) {
     if (is_one_bit(value)) {
         print(p, value, least);
         return;
@@ -556,7 +556,7 @@ static void print_lowest_bit(Printer *p, const Value *value, Level least) {
     close_if(p, opened);
 }
 
-static void print_result(Printer *p, const Value *value, Level least) {
+static void print_result(ExpressionPrinter *p, const Value *value, Level least) {
     const Op *op = value->owner;
     Evaluator how = op_evaluator(op);
     int64_t axis;
@@ -574,7 +574,7 @@ static void print_result(Printer *p, const Value *value, Level least) {
     }
 }
 
-static void print_argument(Printer *p, const Value *value) {
+static void print_argument(ExpressionPrinter *p, const Value *value) {
     const Op *loop = counted_by(value);
     if (loop)
         print_loop(p, "iv", loop);
@@ -585,7 +585,7 @@ static void print_argument(Printer *p, const Value *value) {
         value_print(value, &p->out);
 }
 
-static void print(Printer *p, const Value *value, Level least) {
+static void print(ExpressionPrinter *p, const Value *value, Level least) {
     int64_t number;
     value = through(value);
     if (p->depth >= MOST_DEPTH || p->out.size > MOST_CHARACTERS) {
@@ -605,7 +605,7 @@ static void print(Printer *p, const Value *value, Level least) {
 }
 
 void expression_print(Module *module, const Value *value, Text *to) {
-    Printer p = {.module = module};
+    ExpressionPrinter p = {.module = module};
     print(&p, value, LEVEL_ANY);
     Str whole = {p.out.data, p.out.size};
     bool cut = whole.size > MOST_CHARACTERS;

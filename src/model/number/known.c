@@ -2,35 +2,35 @@
  * clear whether the result fits. */
 #include "model/number/known.h"
 
-typedef __int128 Wide;
+typedef __int128 KnownWide;
 
-static Wide absolute(Wide n) {
+static KnownWide absolute(KnownWide n) {
     return n < 0 ? -n : n;
 }
 
-static Wide common_divisor(Wide a, Wide b) {
+static KnownWide common_divisor(KnownWide a, KnownWide b) {
     a = absolute(a);
     b = absolute(b);
     while (b) {
-        Wide rest = a % b;
+        KnownWide rest = a % b;
         a = b;
         b = rest;
     }
     return a;
 }
 
-static Wide least_of(Wide a, Wide b) {
+static KnownWide least_of(KnownWide a, KnownWide b) {
     return a < b ? a : b;
 }
 
-static Wide most_of(Wide a, Wide b) {
+static KnownWide most_of(KnownWide a, KnownWide b) {
     return a > b ? a : b;
 }
 
 /* The largest power of two that divides `n`, 2^62 at most; 2^62 for 0. */
-static int64_t power_in(Wide n) {
+static int64_t power_in(KnownWide n) {
     int64_t power = 1;
-    while (power < (int64_t)1 << 62 && n % (2 * (Wide)power) == 0)
+    while (power < (int64_t)1 << 62 && n % (2 * (KnownWide)power) == 0)
         power *= 2;
     return power;
 }
@@ -38,9 +38,9 @@ static int64_t power_in(Wide n) {
 /* ---- Making them ---------------------------------------------------------------------------------- */
 
 /* Brings the fields into agreement. `modulus` 0 means exact only together with bounds that say so. */
-static Known settled(Wide least, Wide most, Wide modulus, Wide remainder) {
-    Known known = {.least = least < INT64_MIN ? INT64_MIN : (int64_t)least,
-                   .most = most > INT64_MAX ? INT64_MAX : (int64_t)most};
+static IntDomain settled(KnownWide least, KnownWide most, KnownWide modulus, KnownWide remainder) {
+    IntDomain known = {.least = least < INT64_MIN ? INT64_MIN : (int64_t)least,
+                       .most = most > INT64_MAX ? INT64_MAX : (int64_t)most};
     known.exact = known.least == known.most;
     if (known.exact) {
         known.remainder = known.least;
@@ -58,84 +58,84 @@ static Known settled(Wide least, Wide most, Wide modulus, Wide remainder) {
     return known;
 }
 
-Known known_nothing(void) {
+IntDomain known_nothing(void) {
     return settled(INT64_MIN, INT64_MAX, 1, 0);
 }
 
-Known known_exact(int64_t value) {
+IntDomain known_exact(int64_t value) {
     return settled(value, value, 0, value);
 }
 
-Known known_between(int64_t least, int64_t most) {
+IntDomain known_between(int64_t least, int64_t most) {
     return settled(least, most, 1, 0);
 }
 
-Known known_multiple(int64_t divisor) {
+IntDomain known_multiple(int64_t divisor) {
     return settled(INT64_MIN, INT64_MAX, divisor, 0);
 }
 
-Answer known_is_multiple(const Known *known, int64_t n) {
+Tribool known_is_multiple(const IntDomain *known, int64_t n) {
     if (known->exact)
-        return known->least % n == 0 ? ANSWER_YES : ANSWER_NO;
+        return known->least % n == 0 ? TRIBOOL_TRUE : TRIBOOL_FALSE;
     if (known->modulus % n == 0 && known->remainder % n == 0)
-        return ANSWER_YES;
-    return known->remainder % common_divisor(known->modulus, n) ? ANSWER_NO : ANSWER_OPEN;
+        return TRIBOOL_TRUE;
+    return known->remainder % common_divisor(known->modulus, n) ? TRIBOOL_FALSE : TRIBOOL_UNKNOWN;
 }
 
-bool known_equal(const Known *a, const Known *b) {
+bool known_equal(const IntDomain *a, const IntDomain *b) {
     return a->least == b->least && a->most == b->most && a->modulus == b->modulus && a->remainder == b->remainder;
 }
 
-Known known_join(const Known *a, const Known *b) {
+IntDomain known_join(const IntDomain *a, const IntDomain *b) {
     if (known_equal(a, b))
         return *a;
-    Wide apart = (Wide)a->remainder - b->remainder;
-    Wide modulus = common_divisor(common_divisor(a->modulus, b->modulus), apart);
+    KnownWide apart = (KnownWide)a->remainder - b->remainder;
+    KnownWide modulus = common_divisor(common_divisor(a->modulus, b->modulus), apart);
     return settled(least_of(a->least, b->least), most_of(a->most, b->most), modulus, a->remainder);
 }
 
 /* Of the two moduli the finer one is kept, which need not be all that both say together. */
-Known known_both(const Known *a, const Known *b) {
-    Wide least = most_of(a->least, b->least), most = least_of(a->most, b->most);
-    const Known *finer = a->exact || (!b->exact && a->modulus >= b->modulus) ? a : b;
+IntDomain known_both(const IntDomain *a, const IntDomain *b) {
+    KnownWide least = most_of(a->least, b->least), most = least_of(a->most, b->most);
+    const IntDomain *finer = a->exact || (!b->exact && a->modulus >= b->modulus) ? a : b;
     if (least > most)
         return *finer;
     return settled(least, most, finer->modulus, finer->remainder);
 }
 
-Known known_widened(const Known *before, const Known *after) {
+IntDomain known_widened(const IntDomain *before, const IntDomain *after) {
     return settled(after->least < before->least ? INT64_MIN : after->least,
                    after->most > before->most ? INT64_MAX : after->most, after->modulus, after->remainder);
 }
 
-Known known_counting(const Known *start, const Known *step, int64_t least, int64_t most) {
-    Wide modulus = common_divisor(start->modulus, common_divisor(step->modulus, step->remainder));
+IntDomain known_counting(const IntDomain *start, const IntDomain *step, int64_t least, int64_t most) {
+    KnownWide modulus = common_divisor(start->modulus, common_divisor(step->modulus, step->remainder));
     return settled(least, most, modulus, start->remainder);
 }
 
 /* ---- Widths --------------------------------------------------------------------------------------- */
 
-static Wide type_least(unsigned width) {
-    return width == 1 ? 0 : -((Wide)1 << (width - 1));
+static KnownWide type_least(unsigned width) {
+    return width == 1 ? 0 : -((KnownWide)1 << (width - 1));
 }
 
-static Wide type_most(unsigned width) {
-    return width == 1 ? 1 : ((Wide)1 << (width - 1)) - 1;
+static KnownWide type_most(unsigned width) {
+    return width == 1 ? 1 : ((KnownWide)1 << (width - 1)) - 1;
 }
 
-Known known_bounded(const Known *known, unsigned width) {
+IntDomain known_bounded(const IntDomain *known, unsigned width) {
     return settled(most_of(known->least, type_least(width)), least_of(known->most, type_most(width)), known->modulus,
                    known->remainder);
 }
 
 /* A number of `width` bits, from what it would be without wrapping around. Bounds that only repeat those of the type
  * are not known. */
-static Known fitted(Wide least, Wide most, Wide modulus, Wide remainder, unsigned width) {
-    Wide lowest = type_least(width), highest = type_most(width);
+static IntDomain fitted(KnownWide least, KnownWide most, KnownWide modulus, KnownWide remainder, unsigned width) {
+    KnownWide lowest = type_least(width), highest = type_most(width);
     if (least < lowest || most > highest) {
-        Wide turn = (Wide)1 << width;
+        KnownWide turn = (KnownWide)1 << width;
         if (least == most) {
-            Wide value = least & (turn - 1);
+            KnownWide value = least & (turn - 1);
             value = width > 1 && value > highest ? value - turn : value;
             return settled(value, value, 0, value);
         }
@@ -147,15 +147,15 @@ static Known fitted(Wide least, Wide most, Wide modulus, Wide remainder, unsigne
                    modulus, remainder);
 }
 
-Known known_wrap(const Known *known, unsigned width) {
+IntDomain known_wrap(const IntDomain *known, unsigned width) {
     return fitted(known->least, known->most, known->modulus, known->remainder, width);
 }
 
-Known known_unsigned(const Known *known, unsigned width) {
-    Known bounded = known_bounded(known, width);
+IntDomain known_unsigned(const IntDomain *known, unsigned width) {
+    IntDomain bounded = known_bounded(known, width);
     if (bounded.least >= 0)
         return bounded;
-    Wide turn = (Wide)1 << width;
+    KnownWide turn = (KnownWide)1 << width;
     if (bounded.most < 0)
         return settled(bounded.least + turn, bounded.most + turn, bounded.modulus, bounded.remainder + turn);
     return settled(0, turn - 1, common_divisor(bounded.modulus, turn), bounded.remainder);
@@ -163,21 +163,21 @@ Known known_unsigned(const Known *known, unsigned width) {
 
 /* ---- Arithmetic ----------------------------------------------------------------------------------- */
 
-Known known_add(const Known *a, const Known *b, unsigned width) {
-    Known x = known_bounded(a, width), y = known_bounded(b, width);
-    return fitted((Wide)x.least + y.least, (Wide)x.most + y.most, common_divisor(x.modulus, y.modulus),
-                  (Wide)x.remainder + y.remainder, width);
+IntDomain known_add(const IntDomain *a, const IntDomain *b, unsigned width) {
+    IntDomain x = known_bounded(a, width), y = known_bounded(b, width);
+    return fitted((KnownWide)x.least + y.least, (KnownWide)x.most + y.most, common_divisor(x.modulus, y.modulus),
+                  (KnownWide)x.remainder + y.remainder, width);
 }
 
-static Known subtract(const Known *a, const Known *b, unsigned width) {
-    Known x = known_bounded(a, width), y = known_bounded(b, width);
-    return fitted((Wide)x.least - y.most, (Wide)x.most - y.least, common_divisor(x.modulus, y.modulus),
-                  (Wide)x.remainder - y.remainder, width);
+static IntDomain subtract(const IntDomain *a, const IntDomain *b, unsigned width) {
+    IntDomain x = known_bounded(a, width), y = known_bounded(b, width);
+    return fitted((KnownWide)x.least - y.most, (KnownWide)x.most - y.least, common_divisor(x.modulus, y.modulus),
+                  (KnownWide)x.remainder - y.remainder, width);
 }
 
 /* The least and the most of four corners. */
-static Known of_corners(const Wide corners[4], Wide modulus, Wide remainder, unsigned width) {
-    Wide least = corners[0], most = corners[0];
+static IntDomain of_corners(const KnownWide corners[4], KnownWide modulus, KnownWide remainder, unsigned width) {
+    KnownWide least = corners[0], most = corners[0];
     for (int i = 1; i < 4; i++) {
         least = least_of(least, corners[i]);
         most = most_of(most, corners[i]);
@@ -185,59 +185,61 @@ static Known of_corners(const Wide corners[4], Wide modulus, Wide remainder, uns
     return fitted(least, most, modulus, remainder, width);
 }
 
-Known known_multiply(const Known *a, const Known *b, unsigned width) {
-    Known x = known_bounded(a, width), y = known_bounded(b, width);
-    const Wide corners[4] = {(Wide)x.least * y.least, (Wide)x.least * y.most, (Wide)x.most * y.least,
-                             (Wide)x.most * y.most};
+IntDomain known_multiply(const IntDomain *a, const IntDomain *b, unsigned width) {
+    IntDomain x = known_bounded(a, width), y = known_bounded(b, width);
+    const KnownWide corners[4] = {(KnownWide)x.least * y.least, (KnownWide)x.least * y.most,
+                                  (KnownWide)x.most * y.least, (KnownWide)x.most * y.most};
     /* (m s + r)(n t + q) = mn st + mq s + nr t + rq */
-    Wide modulus = common_divisor((Wide)x.modulus * y.modulus,
-                                  common_divisor((Wide)x.modulus * y.remainder, (Wide)y.modulus * x.remainder));
-    return of_corners(corners, modulus, (Wide)x.remainder * y.remainder, width);
+    KnownWide modulus =
+        common_divisor((KnownWide)x.modulus * y.modulus,
+                       common_divisor((KnownWide)x.modulus * y.remainder, (KnownWide)y.modulus * x.remainder));
+    return of_corners(corners, modulus, (KnownWide)x.remainder * y.remainder, width);
 }
 
-static Wide quotient(Wide a, Wide b, int rounding) {
-    Wide result = a / b, rest = a % b;
+static KnownWide quotient(KnownWide a, KnownWide b, int rounding) {
+    KnownWide result = a / b, rest = a % b;
     if (rest && (rest < 0) == (b < 0) && rounding == 1)
         return result + 1;
     return rest && (rest < 0) != (b < 0) && rounding == -1 ? result - 1 : result;
 }
 
-Known known_divide(const Known *a, const Known *b, int rounding, unsigned width) {
-    Known x = known_bounded(a, width), y = known_bounded(b, width);
+IntDomain known_divide(const IntDomain *a, const IntDomain *b, int rounding, unsigned width) {
+    IntDomain x = known_bounded(a, width), y = known_bounded(b, width);
     if (y.least <= 0)
         return known_nothing();
-    const Wide corners[4] = {quotient(x.least, y.least, rounding), quotient(x.least, y.most, rounding),
-                             quotient(x.most, y.least, rounding), quotient(x.most, y.most, rounding)};
+    const KnownWide corners[4] = {quotient(x.least, y.least, rounding), quotient(x.least, y.most, rounding),
+                                  quotient(x.most, y.least, rounding), quotient(x.most, y.most, rounding)};
     bool even = y.exact && x.modulus % y.least == 0 && x.remainder % y.least == 0;
     return of_corners(corners, even ? x.modulus / y.least : 1, even ? x.remainder / y.least : 0, width);
 }
 
-static Known remainder_of(const Known *a, const Known *b, unsigned width) {
-    Known x = known_bounded(a, width), y = known_bounded(b, width);
+static IntDomain remainder_of(const IntDomain *a, const IntDomain *b, unsigned width) {
+    IntDomain x = known_bounded(a, width), y = known_bounded(b, width);
     if (y.least <= 0)
         return known_nothing();
     if (x.least >= 0 && x.most < y.least)
         return x;
-    Wide most = least_of((Wide)y.most - 1, most_of(x.most, 0)), least = x.least >= 0 ? 0 : 1 - (Wide)y.most;
-    Wide modulus = common_divisor(x.modulus, common_divisor(y.modulus, y.remainder));
+    KnownWide most = least_of((KnownWide)y.most - 1, most_of(x.most, 0)),
+              least = x.least >= 0 ? 0 : 1 - (KnownWide)y.most;
+    KnownWide modulus = common_divisor(x.modulus, common_divisor(y.modulus, y.remainder));
     return fitted(least, most, modulus, x.remainder, width);
 }
 
-static Known minimum(const Known *a, const Known *b) {
+static IntDomain minimum(const IntDomain *a, const IntDomain *b) {
     if (a->most <= b->least)
         return *a;
     if (b->most <= a->least)
         return *b;
-    Known joined = known_join(a, b);
+    IntDomain joined = known_join(a, b);
     return settled(joined.least, least_of(a->most, b->most), joined.modulus, joined.remainder);
 }
 
-static Known maximum(const Known *a, const Known *b) {
+static IntDomain maximum(const IntDomain *a, const IntDomain *b) {
     if (a->least >= b->most)
         return *a;
     if (b->least >= a->most)
         return *b;
-    Known joined = known_join(a, b);
+    IntDomain joined = known_join(a, b);
     return settled(most_of(a->least, b->least), joined.most, joined.modulus, joined.remainder);
 }
 
@@ -248,7 +250,7 @@ static int64_t combined(int64_t a, int64_t b, Evaluator operation) {
 }
 
 /* The largest power of two that divides every value. */
-static int64_t power_of(const Known *known) {
+static int64_t power_of(const IntDomain *known) {
     return power_in(known->exact ? known->least : known->divisor);
 }
 
@@ -260,7 +262,7 @@ static int64_t ones_above(int64_t most) {
     return ones;
 }
 
-static Known bits_bounds(const Known *x, const Known *y, Evaluator operation) {
+static IntDomain bits_bounds(const IntDomain *x, const IntDomain *y, Evaluator operation) {
     if (operation == EVALUATE_AND && (x->least >= 0 || y->least >= 0)) {
         bool both = x->least >= 0 && y->least >= 0;
         return known_between(0, both ? (int64_t)least_of(x->most, y->most) : x->least >= 0 ? x->most : y->most);
@@ -270,11 +272,11 @@ static Known bits_bounds(const Known *x, const Known *y, Evaluator operation) {
     return known_nothing();
 }
 
-static Known bits(const Known *a, const Known *b, Evaluator operation, unsigned width) {
-    Known x = known_bounded(a, width), y = known_bounded(b, width);
+static IntDomain bits(const IntDomain *a, const IntDomain *b, Evaluator operation, unsigned width) {
+    IntDomain x = known_bounded(a, width), y = known_bounded(b, width);
     if (x.exact && y.exact)
         return known_exact(combined(x.least, y.least, operation));
-    Known bounds = bits_bounds(&x, &y, operation);
+    IntDomain bounds = bits_bounds(&x, &y, operation);
     /* The lowest bits of both are known up to the smaller of the powers of two in their moduli. */
     int64_t low = (int64_t)least_of(power_in(x.modulus), power_in(y.modulus));
     int64_t remainder = combined(x.remainder, y.remainder, operation);
@@ -289,10 +291,11 @@ static Known bits(const Known *a, const Known *b, Evaluator operation, unsigned 
 
 /* ---- By evaluator --------------------------------------------------------------------------------- */
 
-Known known_evaluated(Evaluator code, unsigned to, unsigned width, int64_t attribute, const Known *x, const Known *y) {
+IntDomain known_evaluated(Evaluator code, unsigned to, unsigned width, int64_t attribute, const IntDomain *x,
+                          const IntDomain *y) {
     bool positive = x->least >= 0 && y->least >= 0;
     /* A shift by y is a product or a quotient; 0: it cannot be said of which number. */
-    Known power = known_exact(y->exact && y->least >= 0 && y->least < 62 ? (int64_t)1 << y->least : 0);
+    IntDomain power = known_exact(y->exact && y->least >= 0 && y->least < 62 ? (int64_t)1 << y->least : 0);
     switch (code) {
     case EVALUATE_ADD:
         return known_add(x, y, width);
@@ -337,7 +340,7 @@ Known known_evaluated(Evaluator code, unsigned to, unsigned width, int64_t attri
     case EVALUATE_SIGN_EXTEND:
         return width == 1 ? known_between(-1, 0) : known_wrap(x, to);
     case EVALUATE_ZERO_EXTEND: {
-        Known plain = known_unsigned(x, width);
+        IntDomain plain = known_unsigned(x, width);
         return known_wrap(&plain, to);
     }
     case EVALUATE_WRAP:
@@ -345,7 +348,7 @@ Known known_evaluated(Evaluator code, unsigned to, unsigned width, int64_t attri
     case EVALUATE_SAME:
         return *x;
     case EVALUATE_ADD_POINTER: {
-        Known size = known_exact(attribute), bytes = known_multiply(y, &size, 64);
+        IntDomain size = known_exact(attribute), bytes = known_multiply(y, &size, 64);
         return known_add(x, &bytes, 64);
     }
     default:
@@ -353,7 +356,7 @@ Known known_evaluated(Evaluator code, unsigned to, unsigned width, int64_t attri
     }
 }
 
-Known known_compared(Comparison comparison, const Known *x, const Known *y) {
+IntDomain known_compared(Comparison comparison, const IntDomain *x, const IntDomain *y) {
     if (comparison >= COMPARE_ULT && (x->least < 0 || y->least < 0))
         return known_between(0, 1);
     switch (comparison) {
@@ -373,8 +376,8 @@ Known known_compared(Comparison comparison, const Known *x, const Known *y) {
     }
 }
 
-Known known_where(const Known *x, Comparison comparison, const Known *y) {
-    Known bound = known_nothing();
+IntDomain known_where(const IntDomain *x, Comparison comparison, const IntDomain *y) {
+    IntDomain bound = known_nothing();
     switch (comparison) {
     case COMPARE_EQ:
         return known_both(x, y);

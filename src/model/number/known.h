@@ -8,53 +8,53 @@
 
 #include "model/number/evaluate.h"
 
-typedef struct Known {
+typedef struct IntDomain {
     bool exact;          /* it is `least` == `most` */
     int64_t least, most; /* INT64_MIN, INT64_MAX: not known */
     int64_t divisor;     /* at least 1: it is a multiple of this; 0 has every divisor: INT64_MAX */
     /* modulus 1: nothing is known; 0: the value is exact; else 0 <= remainder < modulus */
     int64_t modulus, remainder;
-} Known;
+} IntDomain;
 
-typedef enum Answer { ANSWER_NO, ANSWER_YES, ANSWER_OPEN } Answer;
+typedef enum Tribool { TRIBOOL_FALSE, TRIBOOL_TRUE, TRIBOOL_UNKNOWN } Tribool;
 /* Whether it is a multiple of `n` (at least 1): always, never, or not known. */
-Answer known_is_multiple(const Known *known, int64_t n);
+Tribool known_is_multiple(const IntDomain *known, int64_t n);
 
-Known known_nothing(void);
-Known known_exact(int64_t value);
+IntDomain known_nothing(void);
+IntDomain known_exact(int64_t value);
 /* From `least` to `most`, both included. */
-Known known_between(int64_t least, int64_t most);
+IntDomain known_between(int64_t least, int64_t most);
 /* A multiple of `divisor`, which is at least 1. */
-Known known_multiple(int64_t divisor);
+IntDomain known_multiple(int64_t divisor);
 
 /* The facts that hold whichever of the two it is, and those that hold if both do. */
-Known known_join(const Known *a, const Known *b);
-Known known_both(const Known *a, const Known *b);
+IntDomain known_join(const IntDomain *a, const IntDomain *b);
+IntDomain known_both(const IntDomain *a, const IntDomain *b);
 /* `after`, with those bounds given up that are wider than in `before`. */
-Known known_widened(const Known *before, const Known *after);
+IntDomain known_widened(const IntDomain *before, const IntDomain *after);
 /* `start` and any number of steps from it, from `least` to `most`. */
-Known known_counting(const Known *start, const Known *step, int64_t least, int64_t most);
-bool known_equal(const Known *a, const Known *b);
+IntDomain known_counting(const IntDomain *start, const IntDomain *step, int64_t least, int64_t most);
+bool known_equal(const IntDomain *a, const IntDomain *b);
 
 /* With the bounds that a type of that width has, where none are known. Width 1 is 0 or 1. */
-Known known_bounded(const Known *known, unsigned width);
+IntDomain known_bounded(const IntDomain *known, unsigned width);
 
 /* Arithmetic on numbers of `width` bits, signed. */
-Known known_add(const Known *a, const Known *b, unsigned width);
-Known known_multiply(const Known *a, const Known *b, unsigned width);
+IntDomain known_add(const IntDomain *a, const IntDomain *b, unsigned width);
+IntDomain known_multiply(const IntDomain *a, const IntDomain *b, unsigned width);
 /* Rounded toward 0, down (-1) or up (1). */
-Known known_divide(const Known *a, const Known *b, int rounding, unsigned width);
+IntDomain known_divide(const IntDomain *a, const IntDomain *b, int rounding, unsigned width);
 /* The lower `width` bits, as a signed number. */
-Known known_wrap(const Known *known, unsigned width);
+IntDomain known_wrap(const IntDomain *known, unsigned width);
 /* The same bits of `width` as an unsigned number. */
-Known known_unsigned(const Known *known, unsigned width);
+IntDomain known_unsigned(const IntDomain *known, unsigned width);
 
 /* One of the NUMBERS on one or two operands of `operand_width` bits, but for choices and comparisons; `attribute` is
  * the Evaluation's `a`. Nothing is known of what has no value. */
-Known known_evaluated(Evaluator code, unsigned width, unsigned operand_width, int64_t attribute, const Known *x,
-                      const Known *y);
+IntDomain known_evaluated(Evaluator code, unsigned width, unsigned operand_width, int64_t attribute, const IntDomain *x,
+                          const IntDomain *y);
 /* Whether x COMPARISON y, and what x is where that holds. */
-Known known_compared(Comparison comparison, const Known *x, const Known *y);
-Known known_where(const Known *x, Comparison comparison, const Known *y);
+IntDomain known_compared(Comparison comparison, const IntDomain *x, const IntDomain *y);
+IntDomain known_where(const IntDomain *x, Comparison comparison, const IntDomain *y);
 
 #endif

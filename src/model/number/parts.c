@@ -23,7 +23,7 @@ const Value *cast_of(const Value *value) {
     return cast && op->form != FORM_OPAQUE && op->operand_count == 1 ? op->operands[0] : NULL;
 }
 
-const Value *sum_part(const Value *value, Seen *seen, int64_t *number) {
+const Value *sum_part(const Value *value, PartSeen *seen, int64_t *number) {
     const Op *sum = made_of_two(value, EVALUATE_ADD), *op = sum ? sum : made_of_two(value, EVALUATE_SUBTRACT);
     if (!op)
         return NULL;
@@ -37,7 +37,7 @@ const Value *sum_part(const Value *value, Seen *seen, int64_t *number) {
     return sum && value_constant(seen ? seen(left) : left, number) ? right : NULL;
 }
 
-const Value *split_sum(const Value *value, Seen *seen, int64_t *add) {
+const Value *split_sum(const Value *value, PartSeen *seen, int64_t *add) {
     enum { MOST_TERMS = 32 };
     int64_t number;
     const Value *rest;

@@ -6,7 +6,7 @@
 #include "model/number/evaluate.h"
 
 /* The same number under another name; NULL: names are taken as they are. */
-typedef const Value *Seen(const Value *value);
+typedef const Value *PartSeen(const Value *value);
 
 /* The op of two operands that made it so; NULL if none did. */
 const Op *made_of_two(const Value *value, Evaluator how);
@@ -15,9 +15,9 @@ const Op *made_of_two(const Value *value, Evaluator how);
 const Value *cast_of(const Value *value);
 
 /* value = the result + *number, which is a constant: one sum, or one difference; NULL if it is none. */
-const Value *sum_part(const Value *value, Seen *seen, int64_t *number);
+const Value *sum_part(const Value *value, PartSeen *seen, int64_t *number);
 /* value = the result + *add, read off sums and differences with constants. */
-const Value *split_sum(const Value *value, Seen *seen, int64_t *add);
+const Value *split_sum(const Value *value, PartSeen *seen, int64_t *add);
 
 /* left COMPARISON right */
 typedef struct Relation {

@@ -13,7 +13,7 @@ static const Op *slot_op(const Value *view) {
             return NULL;
         if (op_is(op, CLASS_INDEX))
             return op->operand_count == 2 ? op : NULL;
-        view = op_is(op, CLASS_SAME_SLOT) ? op->operands[0] : value_handed(view, HANDED_CAPTURE);
+        view = op_is(op, CLASS_SAME_SLOT) ? op->operands[0] : value_forwarded(view, FORWARDED_CAPTURE);
     }
     return NULL;
 }
@@ -26,7 +26,7 @@ const Value *slot_index(const Value *view) {
 const Value *slot_ring(const Value *view) {
     const Op *op = slot_op(view);
     const Value *ring = op ? op->operands[0] : NULL, *before;
-    for (int step = 0; ring && step < MOST_VIEWS && (before = value_handed(ring, HANDED_CAPTURE)); step++)
+    for (int step = 0; ring && step < MOST_VIEWS && (before = value_forwarded(ring, FORWARDED_CAPTURE)); step++)
         ring = before;
     return ring;
 }
@@ -118,9 +118,9 @@ static Plain plain_of(Slots *slots, const Value *value, unsigned depth) {
  */
 
 /* second - first = constant + step * (back edges crossed) + a multiple of `modulus` (0: exactly). */
-typedef struct Distance {
+typedef struct SlotDistance {
     int64_t constant, step, modulus;
-} Distance;
+} SlotDistance;
 
 typedef struct Entered {
     const FlowLoop *loop; /* NULL: none */
@@ -128,15 +128,15 @@ typedef struct Entered {
 } Entered;
 
 /* A SlotsWay, with loops that are known. */
-typedef struct Way {
+typedef struct SlotWay {
     const FlowLoop *loop; /* NULL: no back edge lies between */
     int64_t iterations;   /* of it; SLOTS_EVERY */
     Entered entered[SLOTS_ENTERED];
-} Way;
+} SlotWay;
 
-static bool distance_plain(Slots *slots, const Value *first, const Value *second, Distance *distance) {
+static bool distance_plain(Slots *slots, const Value *first, const Value *second, SlotDistance *distance) {
     Plain a = plain_of(slots, first, 0), b = plain_of(slots, second, 0);
-    *distance = (Distance){.modulus = a.modulus};
+    *distance = (SlotDistance){.modulus = a.modulus};
     return a.base == b.base && a.modulus == b.modulus &&
            !__builtin_sub_overflow(b.offset, a.offset, &distance->constant) && distance->constant != INT64_MIN;
 }
@@ -148,11 +148,11 @@ static const Symbol *inside(const Symbol *symbol, const FlowLoop *loop) {
 
 /* Takes what an iteration changes out of a form: the factor of the loop's count, and what the others have in common.
  * Behind the loop, the count is that with which it was left. */
-static bool take_varying(Form *form, const FlowLoop *loop, int64_t *counted, int64_t *modulus) {
+static bool take_varying(SlotForm *form, const FlowLoop *loop, int64_t *counted, int64_t *modulus) {
     uint32_t kept = 0;
     *counted = 0;
     for (uint32_t i = 0; i < form->count; i++) {
-        Term term = form->terms[i];
+        SlotTerm term = form->terms[i];
         const Symbol *symbol = inside(term.symbol, loop);
         if (!symbol_varies(symbol, loop))
             form->terms[kept++] = term;
@@ -166,9 +166,9 @@ static bool take_varying(Form *form, const FlowLoop *loop, int64_t *counted, int
 }
 
 /* In its first iteration, what a loop carries is what it was handed, whatever it makes of that later. */
-static bool put_first(Slots *slots, Form *form, const FlowLoop *loop) {
+static bool put_first(Slots *slots, SlotForm *form, const FlowLoop *loop) {
     for (uint32_t i = 0; i < form->count;) {
-        Term term = form->terms[i];
+        SlotTerm term = form->terms[i];
         const Symbol *symbol = inside(term.symbol, loop);
         Circulating carried;
         if (symbol->kind != SYMBOL_VALUE || !circulating_of(slots, symbol->value, &carried) || carried.loop != loop ||
@@ -176,7 +176,7 @@ static bool put_first(Slots *slots, Form *form, const FlowLoop *loop) {
             i++;
             continue;
         }
-        if (!form_add(form, &(Form){.count = 1, .terms = {term}}, -1) ||
+        if (!form_add(form, &(SlotForm){.count = 1, .terms = {term}}, -1) ||
             !form_add(form, form_of(slots, carried.first[0]), term.factor))
             return false;
         i = 0; /* the terms have moved */
@@ -185,10 +185,10 @@ static bool put_first(Slots *slots, Form *form, const FlowLoop *loop) {
 }
 
 /* Inserts how often a loop has gone around. At first, sums over its iterations are 0, and so is what was before. */
-static bool put_trips(Form *form, const Entered *entered) {
+static bool put_trips(SlotForm *form, const Entered *entered) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < form->count; i++) {
-        Term term = form->terms[i];
+        SlotTerm term = form->terms[i];
         const Symbol *symbol = inside(term.symbol, entered->loop);
         bool of_loop = symbol->loop == entered->loop;
         int64_t part;
@@ -204,11 +204,12 @@ static bool put_trips(Form *form, const Entered *entered) {
     return true;
 }
 
-static bool distance_strong(Slots *slots, const Value *first, const Value *second, const Way *way, Distance *distance) {
-    Form a = *form_of(slots, first), b = *form_of(slots, second);
+static bool distance_strong(Slots *slots, const Value *first, const Value *second, const SlotWay *way,
+                            SlotDistance *distance) {
+    SlotForm a = *form_of(slots, first), b = *form_of(slots, second);
     const FlowLoop *loop = way->loop;
     int64_t counted = 0, more;
-    *distance = (Distance){0};
+    *distance = (SlotDistance){0};
     if ((loop || way->entered[0].loop) && !form_expand(slots, &b, NULL))
         return false;
     for (unsigned i = 0; i < SLOTS_ENTERED; i++)
@@ -232,7 +233,7 @@ static bool distance_strong(Slots *slots, const Value *first, const Value *secon
 }
 
 /* What its constant is after that many iterations; false if that is too large a number. */
-static bool constant_after(const Distance *distance, int64_t iterations, int64_t *constant) {
+static bool constant_after(const SlotDistance *distance, int64_t iterations, int64_t *constant) {
     int64_t part;
     *constant = distance->constant;
     return iterations <= 0 || (!__builtin_mul_overflow(distance->step, iterations, &part) &&
@@ -240,17 +241,17 @@ static bool constant_after(const Distance *distance, int64_t iterations, int64_t
 }
 
 /* All that is not its constant is a multiple of this; 0: there is nothing else. */
-static int64_t modulus_of(const Distance *distance, int64_t iterations) {
+static int64_t modulus_of(const SlotDistance *distance, int64_t iterations) {
     return iterations == SLOTS_EVERY ? greatest_divisor(distance->modulus, distance->step) : distance->modulus;
 }
 
 /* Exactly known, and more or less with each iteration. */
-static bool only_moves(const Distance *distance, int64_t iterations) {
+static bool only_moves(const SlotDistance *distance, int64_t iterations) {
     return iterations == SLOTS_EVERY && !distance->modulus && distance->step;
 }
 
 /* True if it is never 0. */
-static bool never_zero(const Distance *distance, int64_t iterations) {
+static bool never_zero(const SlotDistance *distance, int64_t iterations) {
     int64_t constant, modulus = modulus_of(distance, iterations);
     if (!constant_after(distance, iterations, &constant))
         return false;
@@ -290,20 +291,20 @@ static const Value *counted(const Value *value) {
     return value;
 }
 
-typedef struct Question {
+typedef struct SlotQuestion {
     Slots *slots;
     const Value *first, *second;
-    Way way;
-    Distance distance;
-} Question;
+    SlotWay way;
+    SlotDistance distance;
+} SlotQuestion;
 
-static uint32_t loop_line(const Question *q, const FlowLoop *loop) {
+static uint32_t loop_line(const SlotQuestion *q, const FlowLoop *loop) {
     uint32_t offset = loop->first_block ? loop->first_block->offset : loop->op->offset;
     return source_place(q->slots->module->source, offset).line;
 }
 
 /* "in every iteration of the loop at line 5 (both start so and go on by 1)", if that is what keeps the distance. */
-static void add_reason(const Question *q, const Value *a, const Value *b, Text *to) {
+static void add_reason(const SlotQuestion *q, const Value *a, const Value *b, Text *to) {
     int64_t add, step, other;
     a = split_sum(a, NULL, &add);
     b = split_sum(b, NULL, &add);
@@ -315,7 +316,7 @@ static void add_reason(const Question *q, const Value *a, const Value *b, Text *
         text_addf(to, " (both start there and advance by %lld)", (long long)step);
 }
 
-static void add_later(const Question *q, Text *to) {
+static void add_later(const SlotQuestion *q, Text *to) {
     uint32_t line = loop_line(q, q->way.loop);
     if (q->way.iterations == SLOTS_EVERY)
         text_addf(to, " any number of iterations of the loop at line %u later", line);
@@ -326,7 +327,7 @@ static void add_later(const Question *q, Text *to) {
 }
 
 /* "when the loop at line 5 has not gone around yet" */
-static void add_entered(const Question *q, Text *to) {
+static void add_entered(const SlotQuestion *q, Text *to) {
     for (unsigned i = 0; i < SLOTS_ENTERED && q->way.entered[i].loop; i++) {
         const Entered *entered = &q->way.entered[i];
         text_addf(to, "%s the loop at line %u has ", i ? " and" : " when", loop_line(q, entered->loop));
@@ -338,7 +339,7 @@ static void add_entered(const Question *q, Text *to) {
 }
 
 /* "%p = %c + 2", or what else the distance is. */
-static void add_distance(const Question *q, const Value *a, const Value *b, int64_t apart, int64_t multiples,
+static void add_distance(const SlotQuestion *q, const Value *a, const Value *b, int64_t apart, int64_t multiples,
                          Text *to) {
     int64_t add;
     if (!q->way.loop && !multiples && split_sum(a, NULL, &add) == split_sum(b, NULL, &add)) {
@@ -363,9 +364,9 @@ static void add_distance(const Question *q, const Value *a, const Value *b, int6
     add_entered(q, to);
 }
 
-static void explain(const Question *q, Text *to) {
+static void explain(const SlotQuestion *q, Text *to) {
     const Value *a = counted(q->first), *b = counted(q->second);
-    Distance distance;
+    SlotDistance distance;
     int64_t modulus = modulus_of(&q->distance, q->way.iterations), apart, number;
     if (!q->way.loop && value_constant(a, &number) && value_constant(b, &number)) {
         text_addf(to, "the slots are always ");
@@ -415,8 +416,8 @@ static bool apart_by_range(Slots *slots, const Value *first, const Value *second
 /* ---- The answers ---------------------------------------------------------------------------------------------------
  */
 
-static bool apart_on(Slots *slots, const Value *first, const Value *second, Way way, Text *proof) {
-    Question q = {slots, first, second, way, {0}};
+static bool apart_on(Slots *slots, const Value *first, const Value *second, SlotWay way, Text *proof) {
+    SlotQuestion q = {slots, first, second, way, {0}};
     if (!distance_strong(slots, first, second, &way, &q.distance) || !never_zero(&q.distance, way.iterations))
         return false;
     if (proof)
@@ -425,7 +426,8 @@ static bool apart_on(Slots *slots, const Value *first, const Value *second, Way 
 }
 
 bool slots_differ_on(Slots *slots, const Value *first, const Value *second, const SlotsWay *way, Text *proof) {
-    Way known = {.loop = way->around ? flow_loop_of(slots->flow, way->around) : NULL, .iterations = way->iterations};
+    SlotWay known = {.loop = way->around ? flow_loop_of(slots->flow, way->around) : NULL,
+                     .iterations = way->iterations};
     if (slots->irreducible || (way->around && !known.loop))
         return false;
     /* what the loops that were entered say comes last: it makes the longer proof */
@@ -443,7 +445,7 @@ bool slots_differ(Slots *slots, const Value *first, const Value *second, const O
     if (strength == SLOTS_STRONG)
         return slots_differ_on(slots, first, second, &(SlotsWay){around, around ? SLOTS_EVERY : 0, {{0}}}, proof);
     const FlowLoop *loop = around ? flow_loop_of(slots->flow, around) : NULL;
-    Question q = {.slots = slots, .first = first, .second = second};
+    SlotQuestion q = {.slots = slots, .first = first, .second = second};
     if (slots->irreducible || (around && (!loop || loop->first_block)) ||
         !distance_plain(slots, first, second, &q.distance) || !never_zero(&q.distance, 0))
         return false;

@@ -52,7 +52,7 @@ typedef struct Leaving {
     const Block *block;
 } Leaving;
 
-static void add_incoming(void *context, Handed how, const Value *from, const Value *to) {
+static void add_incoming(void *context, Forwarded how, const Value *from, const Value *to) {
     (void)how;
     const Leaving *leaving = context;
     Incoming *way = ARENA_NEW(&leaving->slots->module->arena, Incoming);
@@ -151,11 +151,11 @@ unsigned merged_of(const Slots *slots, const Value *argument, const Value *value
 const Value *copied_from(const Slots *slots, const Value *value) {
     const Op *op = value_op(value);
     if (op)
-        return op_is_control(op, CONTROL_ONCE) || op_is_control(op, CONTROL_FORK) ? handed_over(op, 0, value->index)
+        return op_is_control(op, CONTROL_ONCE) || op_is_control(op, CONTROL_FORK) ? forwarded_over(op, 0, value->index)
                                                                                   : NULL;
     const Value *values[MOST_WAYS];
     if (!value_holder(value))
         return merged_of(slots, value, values) == 1 ? values[0] : NULL;
-    const Value *captured = value_handed(value, HANDED_CAPTURE);
-    return captured ? captured : value_handed(value, HANDED_ACROSS);
+    const Value *captured = value_forwarded(value, FORWARDED_CAPTURE);
+    return captured ? captured : value_forwarded(value, FORWARDED_ACROSS);
 }

@@ -43,15 +43,15 @@ static const Symbol *symbol_of_way(Slots *slots, const Block *block, unsigned wa
 /* ---- Sums ----------------------------------------------------------------------------------------------------------
  */
 
-static Form constant_form(int64_t constant) {
-    return (Form){.constant = constant};
+static SlotForm constant_form(int64_t constant) {
+    return (SlotForm){.constant = constant};
 }
 
-static Form symbol_form(const Symbol *symbol) {
-    return (Form){.count = 1, .terms = {{symbol, 1}}};
+static SlotForm symbol_form(const Symbol *symbol) {
+    return (SlotForm){.count = 1, .terms = {{symbol, 1}}};
 }
 
-static bool add_term(Form *form, const Symbol *symbol, int64_t factor) {
+static bool add_term(SlotForm *form, const Symbol *symbol, int64_t factor) {
     uint32_t at = 0;
     while (at < form->count && form->terms[at].symbol->id < symbol->id)
         at++;
@@ -61,7 +61,7 @@ static bool add_term(Form *form, const Symbol *symbol, int64_t factor) {
         if (form->count == FORM_TERMS)
             return false;
         memmove(&form->terms[at + 1], &form->terms[at], sizeof *form->terms * (form->count - at));
-        form->terms[at] = (Term){symbol, factor};
+        form->terms[at] = (SlotTerm){symbol, factor};
         form->count++;
         return true;
     }
@@ -75,7 +75,7 @@ static bool add_term(Form *form, const Symbol *symbol, int64_t factor) {
     return true;
 }
 
-bool form_add(Form *to, const Form *other, int64_t factor) {
+bool form_add(SlotForm *to, const SlotForm *other, int64_t factor) {
     int64_t part;
     if (__builtin_mul_overflow(other->constant, factor, &part) ||
         __builtin_add_overflow(to->constant, part, &to->constant) || to->constant == INT64_MIN)
@@ -87,7 +87,7 @@ bool form_add(Form *to, const Form *other, int64_t factor) {
     return true;
 }
 
-static int64_t factor_of(const Form *form, const Symbol *symbol) {
+static int64_t factor_of(const SlotForm *form, const Symbol *symbol) {
     for (uint32_t i = 0; i < form->count; i++)
         if (form->terms[i].symbol == symbol)
             return form->terms[i].factor;
@@ -107,7 +107,7 @@ int64_t greatest_divisor(int64_t a, int64_t b) {
  */
 
 /* x + step * (some number that goes with the value) */
-static bool up_to_multiples(Slots *slots, const Value *value, const Value *x, int64_t step, Form *form) {
+static bool up_to_multiples(Slots *slots, const Value *value, const Value *x, int64_t step, SlotForm *form) {
     *form = *form_of(slots, x);
     return add_term(form, symbol_of_value(slots, SYMBOL_HIDDEN, value), step);
 }
@@ -117,21 +117,21 @@ static int64_t wrap_step(unsigned width) {
     return INT64_C(1) << (width < 62 ? width : 62);
 }
 
-static bool sum(Slots *slots, const Op *op, int64_t sign, Form *form) {
+static bool sum(Slots *slots, const Op *op, int64_t sign, SlotForm *form) {
     *form = *form_of(slots, op->operands[0]);
     return form_add(form, form_of(slots, op->operands[1]), sign);
 }
 
-static bool scaled(Slots *slots, const Op *op, Form *form) {
-    const Form *left = form_of(slots, op->operands[0]), *right = form_of(slots, op->operands[1]);
+static bool scaled(Slots *slots, const Op *op, SlotForm *form) {
+    const SlotForm *left = form_of(slots, op->operands[0]), *right = form_of(slots, op->operands[1]);
     if (left->count && right->count)
         return false;
     *form = constant_form(0);
     return left->count ? form_add(form, left, right->constant) : form_add(form, right, left->constant);
 }
 
-static bool shifted(Slots *slots, const Op *op, Form *form) {
-    const Form *by = form_of(slots, op->operands[1]);
+static bool shifted(Slots *slots, const Op *op, SlotForm *form) {
+    const SlotForm *by = form_of(slots, op->operands[1]);
     if (by->count || by->constant < 0 || by->constant > 32)
         return false;
     *form = constant_form(0);
@@ -139,8 +139,8 @@ static bool shifted(Slots *slots, const Op *op, Form *form) {
 }
 
 /* A signed remainder goes with the number, below 0 too. An unsigned one takes a negative number for a large one. */
-static bool remainder_form(Slots *slots, const Op *op, Form *form) {
-    const Form *x = form_of(slots, op->operands[0]), *by = form_of(slots, op->operands[1]);
+static bool remainder_form(Slots *slots, const Op *op, SlotForm *form) {
+    const SlotForm *x = form_of(slots, op->operands[0]), *by = form_of(slots, op->operands[1]);
     bool is_unsigned = op_evaluator(op) == EVALUATE_REMAINDER_UNSIGNED;
     if (by->count || by->constant <= 0 || by->constant > INT32_MAX)
         return false;
@@ -155,12 +155,12 @@ static bool remainder_form(Slots *slots, const Op *op, Form *form) {
 }
 
 /* The low bits of a number. */
-static bool masked(Slots *slots, const Op *op, Form *form) {
+static bool masked(Slots *slots, const Op *op, SlotForm *form) {
     for (unsigned i = 0; i < 2; i++) {
-        const Form *mask = form_of(slots, op->operands[i]);
+        const SlotForm *mask = form_of(slots, op->operands[i]);
         if (mask->count || mask->constant < 0 || mask->constant >= INT32_MAX || (mask->constant & (mask->constant + 1)))
             continue;
-        const Form *x = form_of(slots, op->operands[1 - i]);
+        const SlotForm *x = form_of(slots, op->operands[1 - i]);
         if (!x->count) {
             *form = constant_form(x->constant & mask->constant);
             return true;
@@ -171,8 +171,8 @@ static bool masked(Slots *slots, const Op *op, Form *form) {
 }
 
 /* x ^ y = x + y - 2 * (x & y) */
-static bool flipped(Slots *slots, const Op *op, Form *form) {
-    const Form *x = form_of(slots, op->operands[0]), *y = form_of(slots, op->operands[1]);
+static bool flipped(Slots *slots, const Op *op, SlotForm *form) {
+    const SlotForm *x = form_of(slots, op->operands[0]), *y = form_of(slots, op->operands[1]);
     *form = *x;
     if (!x->count && !y->count) {
         *form = constant_form(x->constant ^ y->constant);
@@ -181,7 +181,7 @@ static bool flipped(Slots *slots, const Op *op, Form *form) {
     return form_add(form, y, 1) && add_term(form, symbol_of_value(slots, SYMBOL_HIDDEN, &op->results[0]), -2);
 }
 
-static bool cast(Slots *slots, const Op *op, Form *form) {
+static bool cast(Slots *slots, const Op *op, SlotForm *form) {
     const Value *x = op->operands[0];
     unsigned from = width_of(slots, x), to = width_of(slots, &op->results[0]);
     bool is_unsigned = op_evaluator(op) == EVALUATE_ZERO_EXTEND;
@@ -205,8 +205,8 @@ static bool cast(Slots *slots, const Op *op, Form *form) {
  */
 
 /* no + (yes - no) * condition, if yes - no is a constant. */
-static bool choose(Slots *slots, const Value *condition, const Form *yes, const Form *no, Form *form) {
-    Form difference = *yes;
+static bool choose(Slots *slots, const Value *condition, const SlotForm *yes, const SlotForm *no, SlotForm *form) {
+    SlotForm difference = *yes;
     if (!form_add(&difference, no, -1) || difference.count)
         return false;
     *form = *no;
@@ -214,8 +214,8 @@ static bool choose(Slots *slots, const Value *condition, const Form *yes, const 
 }
 
 /* Adds so often `zero`, which is 0 where `form` is what is taken, that it goes with `other` up to a constant. */
-static bool match(Form *form, const Form *other, const Form *zero) {
-    Form difference = *other;
+static bool match(SlotForm *form, const SlotForm *other, const SlotForm *zero) {
+    SlotForm difference = *other;
     if (!form_add(&difference, form, -1) || !difference.count)
         return false;
     int64_t factor = factor_of(zero, difference.terms[0].symbol), wanted = difference.terms[0].factor;
@@ -225,20 +225,20 @@ static bool match(Form *form, const Form *other, const Form *zero) {
 /* A wrap: where the condition tells exactly what a number is, that number may be put into its place. So 0 at x + 1 == 3
  * is x + 1 - 3. With x + 1 >= 3 it takes to know that x + 1 is not above 3. Of a ring of two both ways tell, since
  * x + 1 < 2 means that x is 0; what still speaks of x says more. */
-static bool wrapped(Slots *slots, const Choice *choice, Form *form) {
+static bool wrapped(Slots *slots, const Choice *choice, SlotForm *form) {
     Relation relation;
     if (!relation_of(choice->condition, &relation) || width_of(slots, relation.left) < 2)
         return false;
     Range left = range_of(slots, relation.left), right = range_of(slots, relation.right);
-    Form zero = *form_of(slots, relation.left);
+    SlotForm zero = *form_of(slots, relation.left);
     if (!form_add(&zero, form_of(slots, relation.right), -1))
         return false;
     bool found = false;
     for (unsigned i = 0; i < 2; i++) {
         bool holds = i == 0;
-        Form candidate;
+        SlotForm candidate;
         Range difference = difference_if(&relation, holds, left, right);
-        Form equation = zero, yes = *form_of(slots, choice->yes), no = *form_of(slots, choice->no);
+        SlotForm equation = zero, yes = *form_of(slots, choice->yes), no = *form_of(slots, choice->no);
         if (difference.low != difference.high ||
             __builtin_sub_overflow(equation.constant, difference.low, &equation.constant))
             continue;
@@ -252,17 +252,17 @@ static bool wrapped(Slots *slots, const Choice *choice, Form *form) {
     return found;
 }
 
-static bool chosen(Slots *slots, const Choice *choice, Form *form) {
+static bool chosen(Slots *slots, const Choice *choice, SlotForm *form) {
     return choose(slots, choice->condition, form_of(slots, choice->yes), form_of(slots, choice->no), form) ||
            wrapped(slots, choice, form);
 }
 
 /* What comes together from several ways, if it is the same but for constants. The first way needs no symbol. */
-static bool merged(Slots *slots, const Block *block, const Value *const *values, unsigned count, Form *form) {
-    const Form *first = form_of(slots, values[0]);
+static bool merged(Slots *slots, const Block *block, const Value *const *values, unsigned count, SlotForm *form) {
+    const SlotForm *first = form_of(slots, values[0]);
     *form = *first;
     for (unsigned i = 1; i < count; i++) {
-        Form difference = *form_of(slots, values[i]);
+        SlotForm difference = *form_of(slots, values[i]);
         if (!form_add(&difference, first, -1) || difference.count)
             return false;
         if (difference.constant && !add_term(form, symbol_of_way(slots, block, i), difference.constant))
@@ -275,10 +275,10 @@ static bool merged(Slots *slots, const Block *block, const Value *const *values,
  */
 
 /* What it is when the loop is left. */
-static bool at_exit(Slots *slots, const FlowLoop *loop, const Form *inside, Form *form) {
+static bool at_exit(Slots *slots, const FlowLoop *loop, const SlotForm *inside, SlotForm *form) {
     *form = constant_form(inside->constant);
     for (uint32_t i = 0; i < inside->count; i++) {
-        Term term = inside->terms[i];
+        SlotTerm term = inside->terms[i];
         if (symbol_varies(term.symbol, loop))
             term.symbol = symbol_of_loop(slots, SYMBOL_EXIT, loop, term.symbol);
         if (!add_term(form, term.symbol, term.factor))
@@ -288,7 +288,7 @@ static bool at_exit(Slots *slots, const FlowLoop *loop, const Form *inside, Form
 }
 
 /* What adding `step` in each iteration comes to. */
-static bool accumulated(Slots *slots, const FlowLoop *loop, const Form *step, Form *form) {
+static bool accumulated(Slots *slots, const FlowLoop *loop, const SlotForm *step, SlotForm *form) {
     if (!add_term(form, symbol_of_loop(slots, SYMBOL_COUNT, loop, NULL), step->constant))
         return false;
     for (uint32_t i = 0; i < step->count; i++)
@@ -298,7 +298,7 @@ static bool accumulated(Slots *slots, const FlowLoop *loop, const Form *step, Fo
 }
 
 /* lower bound + step * count */
-static bool induction(Slots *slots, const Op *op, Form *form) {
+static bool induction(Slots *slots, const Op *op, SlotForm *form) {
     Bounds bounds;
     if (!loop_bounds(op, &bounds))
         return false;
@@ -308,16 +308,16 @@ static bool induction(Slots *slots, const Op *op, Form *form) {
 
 /* A value that becomes what another one was: if that one goes on by `step` each time, and this one starts a step behind
  * it, it follows it. */
-static bool follows(Slots *slots, const FlowLoop *loop, const Form *first, const Form *next, Form *form) {
+static bool follows(Slots *slots, const FlowLoop *loop, const SlotForm *first, const SlotForm *next, SlotForm *form) {
     const Symbol *count = symbol_of_loop(slots, SYMBOL_COUNT, loop, NULL);
     int64_t step = factor_of(next, count);
-    Form apart = *next; /* from where the other one starts to a step after this one's start: must be nothing */
+    SlotForm apart = *next; /* from where the other one starts to a step after this one's start: must be nothing */
     *form = *first;
     if (!add_term(&apart, count, -step) || !add_term(form, count, step) ||
         __builtin_sub_overflow(apart.constant, step, &apart.constant))
         return false;
     for (uint32_t i = 0; i < next->count; i++) {
-        Term term = next->terms[i];
+        SlotTerm term = next->terms[i];
         if (term.symbol == count || !symbol_varies(term.symbol, loop))
             continue;
         if (!add_term(&apart, term.symbol, -term.factor) ||
@@ -327,13 +327,13 @@ static bool follows(Slots *slots, const FlowLoop *loop, const Form *first, const
     return form_add(&apart, first, -1) && form_expand(slots, &apart, NULL) && !apart.count && !apart.constant;
 }
 
-static bool carried_form(Slots *slots, const Symbol *symbol, const Circulating *carried, Form *form) {
+static bool carried_form(Slots *slots, const Symbol *symbol, const Circulating *carried, SlotForm *form) {
     const FlowLoop *loop = carried->loop;
-    const Form *first = form_of(slots, carried->first[0]);
+    const SlotForm *first = form_of(slots, carried->first[0]);
     const Block *header = symbol->value->owner;
-    Form next;
+    SlotForm next;
     for (unsigned i = 1; i < carried->first_count; i++) {
-        Form difference = *form_of(slots, carried->first[i]);
+        SlotForm difference = *form_of(slots, carried->first[i]);
         if (!form_add(&difference, first, -1) || difference.count || difference.constant)
             return false;
     }
@@ -350,7 +350,7 @@ static bool carried_form(Slots *slots, const Symbol *symbol, const Circulating *
 /* ---- All together --------------------------------------------------------------------------------------------------
  */
 
-static bool result_form(Slots *slots, const Value *value, Form *form) {
+static bool result_form(Slots *slots, const Value *value, SlotForm *form) {
     const Op *op = value->owner;
     int64_t number;
     Choice choice;
@@ -363,7 +363,7 @@ static bool result_form(Slots *slots, const Value *value, Form *form) {
     }
     if (choice_of(value, &choice))
         return chosen(slots, &choice, form);
-    const Value *last = value_handed(value, HANDED_OUT);
+    const Value *last = value_forwarded(value, FORWARDED_OUT);
     if (last)
         return at_exit(slots, flow_loop_of(slots->flow, op), form_of(slots, last), form);
     bool two = op->operand_count == 2 && op->result_count == 1, wide = two && width > 1;
@@ -388,7 +388,7 @@ static bool result_form(Slots *slots, const Value *value, Form *form) {
     }
 }
 
-static bool argument_form(Slots *slots, const Value *value, Form *form) {
+static bool argument_form(Slots *slots, const Value *value, SlotForm *form) {
     const Op *loop = counted_by(value);
     const Value *values[MOST_WAYS];
     if (!width_of(slots, value))
@@ -399,11 +399,11 @@ static bool argument_form(Slots *slots, const Value *value, Form *form) {
     return count && merged(slots, value->owner, values, count, form);
 }
 
-const Form *form_of(Slots *slots, const Value *value) {
-    const Form *known = slots_get(slots, KEY_FORM, value, NULL);
+const SlotForm *form_of(Slots *slots, const Value *value) {
+    const SlotForm *known = slots_get(slots, KEY_FORM, value, NULL);
     if (known)
         return known;
-    Form form;
+    SlotForm form;
     bool found = false;
     if (slots->depth < MOST_DEPTH) {
         slots->depth++;
@@ -415,15 +415,15 @@ const Form *form_of(Slots *slots, const Value *value) {
                                    : argument_form(slots, value, &form);
         slots->depth--;
     }
-    Form *kept = ARENA_NEW(&slots->module->arena, Form);
+    SlotForm *kept = ARENA_NEW(&slots->module->arena, SlotForm);
     *kept = found ? form : symbol_form(symbol_of_value(slots, SYMBOL_VALUE, value));
     slots_put(slots, KEY_FORM, value, NULL, kept);
     return kept;
 }
 
 /* What a symbol is in terms of others that say more; false if nothing is known. */
-static bool expansion(Slots *slots, const Symbol *symbol, Form *form) {
-    Form inside;
+static bool expansion(Slots *slots, const Symbol *symbol, SlotForm *form) {
+    SlotForm inside;
     Circulating carried;
     if (symbol->kind == SYMBOL_EXIT)
         return expansion(slots, symbol->of, &inside) && at_exit(slots, symbol->loop, &inside, form);
@@ -435,7 +435,7 @@ static bool expansion(Slots *slots, const Symbol *symbol, Form *form) {
         if (slots->depth < MOST_DEPTH && circulating_of(slots, symbol->value, &carried)) {
             slots->depth++;
             if (carried_form(slots, symbol, &carried, form)) {
-                Form *kept = ARENA_NEW(&slots->module->arena, Form);
+                SlotForm *kept = ARENA_NEW(&slots->module->arena, SlotForm);
                 *kept = *form;
                 tried->carried = kept;
             }
@@ -448,11 +448,11 @@ static bool expansion(Slots *slots, const Symbol *symbol, Form *form) {
     return symbol->carried != NULL;
 }
 
-bool form_expand(Slots *slots, Form *form, const FlowLoop *loop) {
+bool form_expand(Slots *slots, SlotForm *form, const FlowLoop *loop) {
     uint32_t at = 0;
     for (unsigned i = 0; at < form->count && i < MOST_EXPANSIONS;) {
-        Term term = form->terms[at];
-        Form instead;
+        SlotTerm term = form->terms[at];
+        SlotForm instead;
         if ((loop && !symbol_varies(term.symbol, loop)) || !expansion(slots, term.symbol, &instead)) {
             at++;
             continue;
@@ -466,9 +466,9 @@ bool form_expand(Slots *slots, Form *form, const FlowLoop *loop) {
 }
 
 bool carried_step(Slots *slots, const Value *argument, int64_t *step) {
-    const Form *form = form_of(slots, argument);
+    const SlotForm *form = form_of(slots, argument);
     Circulating carried;
-    Form instead;
+    SlotForm instead;
     if (form->count != 1 || form->terms[0].symbol->value != argument || !circulating_of(slots, argument, &carried) ||
         !expansion(slots, form->terms[0].symbol, &instead))
         return false;

@@ -9,7 +9,7 @@
 #ifndef MODEL_NUMBER_SLOTS_INTERNAL_H
 #define MODEL_NUMBER_SLOTS_INTERNAL_H
 
-#include "model/flow/handed.h"
+#include "model/flow/forwarded.h"
 #include "model/number/parts.h"
 #include "model/number/slots.h"
 
@@ -90,16 +90,16 @@ typedef enum SymbolKind {
 
 typedef struct Symbol Symbol;
 enum { FORM_TERMS = 12 };
-typedef struct Term {
+typedef struct SlotTerm {
     const Symbol *symbol;
     int64_t factor; /* not 0 */
-} Term;
+} SlotTerm;
 /* constant + factor * symbol + ...; terms by the id of their symbols. */
-typedef struct Form {
+typedef struct SlotForm {
     int64_t constant;
     uint32_t count;
-    Term terms[FORM_TERMS];
-} Form;
+    SlotTerm terms[FORM_TERMS];
+} SlotForm;
 
 struct Symbol {
     SymbolKind kind;
@@ -108,17 +108,18 @@ struct Symbol {
     const FlowLoop *loop; /* COUNT, SUM, LAST, EXIT */
     const Symbol *of;     /* SUM, LAST, EXIT */
     const FlowLoop *home; /* the innermost loop in which it is not the same all the time; NULL: it is a constant */
-    const Form *carried;  /* what a value that a loop carries is, in terms of the count of the loop; NULL: not known */
+    const SlotForm
+        *carried; /* what a value that a loop carries is, in terms of the count of the loop; NULL: not known */
     enum { NOT_TRIED, BEING_TRIED, TRIED } state;
 };
 
 /* What the value is, in terms of values that loops carry and others that are not looked into. */
-const Form *form_of(Slots *slots, const Value *value);
+const SlotForm *form_of(Slots *slots, const Value *value);
 /* *to += factor * other; false if that cannot be written, *to is then worth nothing. */
-bool form_add(Form *to, const Form *other, int64_t factor);
+bool form_add(SlotForm *to, const SlotForm *other, int64_t factor);
 /* Puts what is known about loops in place of the values that they carry: of those not the same all the time in `loop`,
  * or, with NULL, of all. False if it gets too long. */
-bool form_expand(Slots *slots, Form *form, const FlowLoop *loop);
+bool form_expand(Slots *slots, SlotForm *form, const FlowLoop *loop);
 /* True if the symbol is not the same in all iterations of the loop. */
 static inline bool symbol_varies(const Symbol *symbol, const FlowLoop *loop) {
     return loop_holds(loop, symbol->home);

@@ -47,8 +47,8 @@ static bool within(Range inner, Range outer) {
 static Range evaluated(Evaluator code, unsigned to, unsigned from, Range a, Range b) {
     if (is_empty(a) || is_empty(b))
         return nothing;
-    Known x = known_between(a.low, a.high), y = known_between(b.low, b.high);
-    Known known = known_evaluated(code, to, from, 0, &x, &y);
+    IntDomain x = known_between(a.low, a.high), y = known_between(b.low, b.high);
+    IntDomain known = known_evaluated(code, to, from, 0, &x, &y);
     return (Range){known.least, known.most};
 }
 
@@ -57,7 +57,7 @@ static Range plus(Range a, Range b) {
 }
 
 static Range of_width(unsigned width) {
-    Known known = known_nothing();
+    IntDomain known = known_nothing();
     known = known_bounded(&known, width && width <= 64 ? width : 64);
     return (Range){known.least, known.most};
 }
@@ -75,9 +75,9 @@ Range difference_if(const Relation *relation, bool holds, Range left, Range righ
             range = evaluated(EVALUATE_SUBTRACT, UNBOUNDED, UNBOUNDED, (Range){0, left.high}, right);
         comparison = comparison - COMPARE_ULT + COMPARE_SLT;
     }
-    Known known = known_between(range.low, range.high), zero = known_exact(0);
-    Known answer = known_compared(comparison, &known, &zero);
-    if (is_empty(range) || (answer.exact && !answer.least))
+    IntDomain known = known_between(range.low, range.high), zero = known_exact(0);
+    IntDomain tribool = known_compared(comparison, &known, &zero);
+    if (is_empty(range) || (tribool.exact && !tribool.least))
         return nothing;
     known = known_where(&known, comparison, &zero);
     return (Range){known.least, known.most};
@@ -127,7 +127,7 @@ static Range of_result(Ranger *r, const Value *value) {
     const Value *before = cast_of(value);
     if (before)
         return of_cast(r, value, before);
-    if ((before = value_handed(value, HANDED_OUT)))
+    if ((before = value_forwarded(value, FORWARDED_OUT)))
         return find(r, before);
     if (op_evaluator(op) == EVALUATE_PROGRAM_ID || op_evaluator(op) == EVALUATE_PROGRAM_COUNT)
         return (Range){op_evaluator(op) == EVALUATE_PROGRAM_COUNT, INT32_MAX};

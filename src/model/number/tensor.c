@@ -155,15 +155,15 @@ Word tensor_repeating(const Evaluation *how, const int64_t *data, const bool *re
 /* ---- Element by element ---------------------------------------------------------------------- */
 
 /* Several tensors gone through together, along the dimensions in which any of them moves. */
-typedef struct Walk {
+typedef struct TensorWalk {
     unsigned rank, count;
     int64_t dims[TENSOR_MOST_DIMS];
     int64_t strides[MOST_OPERANDS][TENSOR_MOST_DIMS];
     const int64_t *data[MOST_OPERANDS];
-} Walk;
+} TensorWalk;
 
 /* Adds a dimension to the walk, inside those it has; one that continues the last is made one with it. */
-static void walk_add(Walk *walk, int64_t size, const int64_t *strides) {
+static void walk_add(TensorWalk *walk, int64_t size, const int64_t *strides) {
     unsigned last = walk->rank - 1;
     bool continues = walk->rank > 0;
     for (unsigned k = 0; continues && k < walk->count; k++)
@@ -178,8 +178,9 @@ static void walk_add(Walk *walk, int64_t size, const int64_t *strides) {
 }
 
 /* A walk over `count` tensors of these dimensions. Sets repeats[i] where none of them moves. */
-static Walk walk_over(const Tensor *const *tensors, unsigned count, unsigned rank, const int64_t *dims, bool *repeats) {
-    Walk walk = {.count = count};
+static TensorWalk walk_over(const Tensor *const *tensors, unsigned count, unsigned rank, const int64_t *dims,
+                            bool *repeats) {
+    TensorWalk walk = {.count = count};
     for (unsigned k = 0; k < count; k++)
         walk.data[k] = tensors[k]->data;
     for (unsigned i = 0; i < rank; i++) {
@@ -234,7 +235,7 @@ static void wrap(int64_t *numbers, size_t count, unsigned width) {
 }
 
 /* Applies the op to every element of the walk; the results lie one after the other. */
-static bool run(const Evaluation *how, const Walk *walk, int64_t *to, size_t size) {
+static bool run(const Evaluation *how, const TensorWalk *walk, int64_t *to, size_t size) {
     static const int64_t nothing = 0;
     unsigned inner = walk->rank ? walk->rank - 1 : 0;
     int64_t row = walk->rank ? walk->dims[inner] : 1;
@@ -271,7 +272,7 @@ bool tensor_numbers(const Evaluation *how, const Word *operands, unsigned count,
     for (unsigned i = 0; i < count; i++)
         tensors[i] = known(operands[i], arena);
     bool repeats[TENSOR_MOST_DIMS];
-    Walk walk = walk_over(tensors, count, how->rank, how->dims, repeats);
+    TensorWalk walk = walk_over(tensors, count, how->rank, how->dims, repeats);
     size_t size = dims_size(walk.dims, walk.rank);
     if (size > TENSOR_MOST_ELEMENTS)
         return false;
@@ -382,7 +383,7 @@ static void copy(const Tensor *from, const int64_t *strides, int64_t *to) {
     memcpy(target.strides, strides, from->rank * sizeof *strides);
     const Tensor *both[] = {from, &target};
     bool repeats[TENSOR_MOST_DIMS];
-    Walk walk = walk_over(both, 2, from->rank, from->dims, repeats);
+    TensorWalk walk = walk_over(both, 2, from->rank, from->dims, repeats);
     int64_t at[TENSOR_MOST_DIMS] = {0};
     size_t size = dims_size(walk.dims, walk.rank);
     const int64_t *source = walk.data[0];

@@ -12,15 +12,15 @@ static const AmdCount one = {1, 1}, any = {0, AMD_MANY};
 /* ---- Copies between memory and LDS ---------------------------------------------------------------- */
 
 /* An access to global memory that goes on while the wave does, and its other side in shared memory. */
-typedef struct Moving {
+typedef struct AmdCountMoving {
     Effect global;
     const Value *local;
-} Moving;
+} AmdCountMoving;
 
-static bool moving_of(Module *module, const Op *op, Moving *moving) {
+static bool moving_of(Module *module, const Op *op, AmdCountMoving *moving) {
     Effect effects[EFFECTS_MOST];
     unsigned count = effects_of(module, op, effects);
-    *moving = (Moving){0};
+    *moving = (AmdCountMoving){0};
     for (unsigned i = 0; i < count; i++) {
         const Effect *effect = &effects[i];
         if (effect->verb > EFFECT_WRITE || effect->done == DONE_NOW || effect->proxy == PROXY_TENSORMAP)
@@ -40,7 +40,7 @@ static bool is_moved(const Effect *global) {
 }
 
 bool amd_copy_of(Module *module, const Op *op, AmdCopy *copy) {
-    Moving moving;
+    AmdCountMoving moving;
     if (!moving_of(module, op, &moving) || is_moved(&moving.global))
         return false;
     const Effect *global = &moving.global;
@@ -50,12 +50,12 @@ bool amd_copy_of(Module *module, const Op *op, AmdCopy *copy) {
 }
 
 /* Both sides of a copy, where they are understood. */
-typedef struct Sides {
+typedef struct AmdCountSides {
     Distributed threads; /* without registers that hold copies */
     const Layout *local;
-} Sides;
+} AmdCountSides;
 
-static bool sides_of(Module *module, const AmdCopy *copy, Sides *sides) {
+static bool sides_of(Module *module, const AmdCopy *copy, AmdCountSides *sides) {
     const Distributed *threads = copy->global->type ? distributed_of(module, copy->global->type) : NULL;
     sides->local = copy->local->type ? layout_of(module, copy->local->type) : NULL;
     if (!threads || !threads->known || !sides->local || !sides->local->known || sides->local->rank != threads->rank)
@@ -65,7 +65,7 @@ static bool sides_of(Module *module, const AmdCopy *copy, Sides *sides) {
     return true;
 }
 
-static uint32_t place_of_basis(const Sides *sides, Holder holder, unsigned index) {
+static uint32_t place_of_basis(const AmdCountSides *sides, Holder holder, unsigned index) {
     int64_t coordinates[LAYOUT_RANK] = {0};
     for (unsigned d = 0; d < sides->threads.rank; d++)
         coordinates[d] = sides->threads.bases[holder][index][d];
@@ -73,7 +73,7 @@ static uint32_t place_of_basis(const Sides *sides, Holder holder, unsigned index
 }
 
 /* Elements of one lane that lie side by side in LDS; its registers hold them side by side in memory. */
-static int64_t neighbors_of(const Sides *sides) {
+static int64_t neighbors_of(const AmdCountSides *sides) {
     unsigned bits = 0;
     while (bits < sides->threads.count[HOLD_REGISTER] && bits < 16 &&
            place_of_basis(sides, HOLD_REGISTER, bits) == UINT32_C(1) << bits)
@@ -111,7 +111,7 @@ static bool is_swizzled(const Layout *layout) {
 
 /* Without scattering, a wave writes from a uniform base on: lane k at k times the width. Where the layout is swizzled
  * the lanes may come in another order: they then read from each other's addresses. */
-static bool is_scattered(const Sides *sides, uint32_t elements) {
+static bool is_scattered(const AmdCountSides *sides, uint32_t elements) {
     const Layout *local = sides->local;
     unsigned lanes = sides->threads.count[HOLD_LANE];
     uint64_t span = (uint64_t)elements << lanes;
@@ -129,7 +129,7 @@ static bool is_scattered(const Sides *sides, uint32_t elements) {
 
 AmdWidth amd_width_of(Module *module, const Op *op, const Target *target) {
     AmdCopy copy;
-    Sides sides;
+    AmdCountSides sides;
     AmdWidth width = {.known = amd_copy_of(module, op, &copy) && sides_of(module, &copy, &sides)};
     if (!width.known)
         return width;
@@ -156,7 +156,7 @@ static AmdCount count_of(int64_t low, int64_t high) {
 
 /* Where waves are wider than the kernel's warps, the same tile is held by more lanes, each of which has less. */
 static AmdCount count_copy(Module *module, const Op *op, const AmdCopy *copy, const Target *target) {
-    Sides sides;
+    AmdCountSides sides;
     AmdWidth width = amd_width_of(module, op, target);
     if (!width.known || !width.most || !sides_of(module, copy, &sides))
         return any;
@@ -201,7 +201,7 @@ static bool is_partitioned(Module *module, const Value *local) {
     return layout && layout->pieces > 1;
 }
 
-static AmdCount count_move(Module *module, const Moving *moving) {
+static AmdCount count_move(Module *module, const AmdCountMoving *moving) {
     const Effect *global = &moving->global;
     if (global->rows && global->group == GROUP_AMD_TENSOR)
         return count_rows(module, global->rows);
@@ -224,7 +224,7 @@ static bool touches_global(Module *module, const Op *op, const Target *target) {
 
 void amd_issues(Module *module, const Op *op, const Target *target, AmdCount counts[QUEUE_COUNT]) {
     AmdCopy copy;
-    Moving moving;
+    AmdCountMoving moving;
     memset(counts, 0, QUEUE_COUNT * sizeof *counts);
     if (!op->row || op_is_control(op, CONTROL_CALL) || op_has_effect(module, op, EFFECT_ANYTHING, GROUP_NONE)) {
         for (AmdQueue queue = 0; queue < QUEUE_COUNT; queue++)

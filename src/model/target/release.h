@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-typedef enum Release {
+typedef enum TargetRelease {
     RELEASE_3_5,
     RELEASE_3_6,
     RELEASE_3_7_0, /* prints the same IR as 3.7.1, and inserts fewer fences */
@@ -14,16 +14,16 @@ typedef enum Release {
     RELEASE_3_8,
     RELEASE_3_9, /* and later */
     RELEASES
-} Release;
+} TargetRelease;
 
 /* A bit for each. */
 typedef uint8_t ReleaseSet;
 enum { RELEASES_ALL = (1 << RELEASES) - 1 };
 
-static inline ReleaseSet releases_from(Release first) {
+static inline ReleaseSet releases_from(TargetRelease first) {
     return (ReleaseSet)(RELEASES_ALL & ~((1u << first) - 1));
 }
-static inline bool release_in(ReleaseSet set, Release release) {
+static inline bool release_in(ReleaseSet set, TargetRelease release) {
     return set >> release & 1;
 }
 

@@ -79,9 +79,9 @@ static bool lacks_labels(const PtxModule *module, const PtxStatement *statement)
     return true;
 }
 
-typedef void AtTarget(Maker *m, uint32_t instruction, void *to);
+typedef void AtTarget(FlowMaker *m, uint32_t instruction, void *to);
 
-static void each_label_of(Maker *m, const PtxStatement *statement, AtTarget *at_target, void *to) {
+static void each_label_of(FlowMaker *m, const PtxStatement *statement, AtTarget *at_target, void *to) {
     for (uint32_t i = 0; i < statement->count; i++) {
         const PtxOperand *operand = &m->module->operands[statement->first + i];
         if (operand->kind == PTX_TARGET)
@@ -90,7 +90,7 @@ static void each_label_of(Maker *m, const PtxStatement *statement, AtTarget *at_
 }
 
 /* The instructions behind all labels that an instruction names, itself or by a list. */
-static void each_target(Maker *m, const PtxStatement *statement, AtTarget *at_target, void *to) {
+static void each_target(FlowMaker *m, const PtxStatement *statement, AtTarget *at_target, void *to) {
     for (uint32_t i = 0; i < statement->count; i++) {
         const PtxOperand *operand = &m->module->operands[statement->first + i];
         const PtxStatement *list = operand->kind == PTX_TARGET ? label_list(m->module, operand->a) : NULL;
@@ -103,7 +103,7 @@ static void each_target(Maker *m, const PtxStatement *statement, AtTarget *at_ta
 
 /* ---- Instructions ------------------------------------------------------------------------------------------- */
 
-static void list_instructions(Maker *m) {
+static void list_instructions(FlowMaker *m) {
     PtxFlow *flow = m->flow;
     const PtxFunction *function = &m->module->functions[flow->function];
     const PtxStatement *statements = m->module->statements;
@@ -125,12 +125,12 @@ static void note_unknown(PtxFlow *flow, uint32_t instruction) {
 /* Where blocks begin: 1, and 2 of those that a jump leads to. */
 enum { BEGINS = 1, LED_TO = 2 };
 
-static void mark_target(Maker *m, uint32_t instruction, void *to) {
+static void mark_target(FlowMaker *m, uint32_t instruction, void *to) {
     (void)m;
     ((uint8_t *)to)[instruction] |= LED_TO;
 }
 
-static uint8_t *mark_begins(Maker *m) {
+static uint8_t *mark_begins(FlowMaker *m) {
     PtxFlow *flow = m->flow;
     uint32_t count = flow->instruction_count;
     uint8_t *begins = ARENA_ARRAY(&m->scratch, uint8_t, count + 1);
@@ -152,7 +152,7 @@ static uint8_t *mark_begins(Maker *m) {
 
 /* ---- Blocks -------------------------------------------------------------------------------------------------- */
 
-static void make_block_list(Maker *m, const uint8_t *begins) {
+static void make_block_list(FlowMaker *m, const uint8_t *begins) {
     PtxFlow *flow = m->flow;
     uint32_t count = flow->instruction_count, blocks = 1 + (count && (begins[0] & LED_TO)) + (count && begins[count]);
     for (uint32_t i = 1; i < count; i++)
@@ -175,12 +175,12 @@ typedef struct Edges {
     uint32_t *to, count, capacity;
 } Edges;
 
-static void add_edge(Maker *m, uint32_t instruction, void *to) {
+static void add_edge(FlowMaker *m, uint32_t instruction, void *to) {
     Edges *edges = to;
     *ARENA_PUSH(&m->scratch, edges->to, edges->count, edges->capacity) = m->flow->block_of[instruction];
 }
 
-static void add_edges_of(Maker *m, uint32_t index, Edges *edges) {
+static void add_edges_of(FlowMaker *m, uint32_t index, Edges *edges) {
     PtxFlow *flow = m->flow;
     FlowBlock *block = &flow->blocks[index];
     Going going = {.next = true};
@@ -208,7 +208,7 @@ static void add_edges_of(Maker *m, uint32_t index, Edges *edges) {
 }
 
 /* Edges of the flow: those to successors, and behind them those to predecessors. */
-static void make_edges(Maker *m) {
+static void make_edges(FlowMaker *m) {
     PtxFlow *flow = m->flow;
     Edges edges = {0};
     Graph *graph = &m->graph;
@@ -235,7 +235,7 @@ static void make_edges(Maker *m) {
     }
 }
 
-void make_blocks(Maker *m) {
+void make_blocks(FlowMaker *m) {
     PtxFlow *flow = m->flow;
     list_instructions(m);
     make_block_list(m, mark_begins(m));

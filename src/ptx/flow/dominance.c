@@ -1,7 +1,7 @@
 /* Who dominates whom, and where ways meet again. */
 #include "ptx/flow/internal.h"
 
-void make_dominance(Maker *m) {
+void make_dominance(FlowMaker *m) {
     PtxFlow *flow = m->flow;
     uint32_t *dominators = find_dominators(&m->scratch, &m->graph, &m->walk);
     uint32_t *sizes = ARENA_ARRAY(&m->scratch, uint32_t, flow->block_count);
@@ -26,7 +26,7 @@ void make_dominance(Maker *m) {
 /* ---- Where ways meet again ---------------------------------------------------------------------------------- */
 
 /* Whether a thread may end with a block, and others go on: a trap does not count. */
-static bool may_end(Maker *m, uint32_t index) {
+static bool may_end(FlowMaker *m, uint32_t index) {
     const FlowBlock *block = &m->flow->blocks[index];
     if (block->end == block->begin)
         return block->ends == FLOW_OVER;
@@ -36,13 +36,13 @@ static bool may_end(Maker *m, uint32_t index) {
     return falls || (going.over && !going.stops);
 }
 
-typedef struct Ending {
+typedef struct DominanceEnding {
     bool *ends;     /* of each block: an edge leads from it to the end of all */
     bool *can;      /* ... and whether it can come there */
     uint32_t *work; /* blocks to look behind */
-} Ending;
+} DominanceEnding;
 
-static void reach_back(Maker *m, Ending *e, uint32_t block) {
+static void reach_back(FlowMaker *m, DominanceEnding *e, uint32_t block) {
     uint32_t count = 0;
     if (!e->can[block])
         e->work[count++] = block;
@@ -60,10 +60,11 @@ static void reach_back(Maker *m, Ending *e, uint32_t block) {
 
 /* Outermost loops from which the end cannot be reached are ended at their header; the last of them first, since those
  * before may lead to it. */
-static Ending find_ends(Maker *m) {
+static DominanceEnding find_ends(FlowMaker *m) {
     PtxFlow *flow = m->flow;
-    Ending e = {ARENA_ARRAY(&m->scratch, bool, flow->block_count), ARENA_ARRAY(&m->scratch, bool, flow->block_count),
-                new_numbers(&m->scratch, flow->block_count)};
+    DominanceEnding e = {ARENA_ARRAY(&m->scratch, bool, flow->block_count),
+                         ARENA_ARRAY(&m->scratch, bool, flow->block_count),
+                         new_numbers(&m->scratch, flow->block_count)};
     for (uint32_t i = 0; i < flow->order_count; i++)
         if ((e.ends[flow->order[i]] = may_end(m, flow->order[i])))
             reach_back(m, &e, flow->order[i]);
@@ -79,7 +80,7 @@ static Ending find_ends(Maker *m) {
 }
 
 /* The graph with all edges turned, and a node behind the blocks that leads to all those that end. */
-static Graph turned_graph(Maker *m, const bool *ends) {
+static Graph turned_graph(FlowMaker *m, const bool *ends) {
     const Graph *graph = &m->graph;
     uint32_t count = graph->count, edges = graph->back_at[count];
     Graph turned = {.count = count + 1,
@@ -95,9 +96,9 @@ static Graph turned_graph(Maker *m, const bool *ends) {
     return turned;
 }
 
-void make_meetings(Maker *m) {
+void make_meetings(FlowMaker *m) {
     PtxFlow *flow = m->flow;
-    Ending e = find_ends(m);
+    DominanceEnding e = find_ends(m);
     Graph turned = turned_graph(m, e.ends);
     Walk walk = walk_graph(&m->scratch, &turned, flow->block_count);
     turn_graph(&m->scratch, &turned, &walk);

@@ -3,7 +3,7 @@
 
 bool ptx_flow(PtxFlow *flow, const PtxModule *module, uint32_t function, size_t budget, const char **problem) {
     *flow = (PtxFlow){.module = module, .function = function, .first_unknown = PTX_NONE};
-    Maker maker = {.flow = flow, .module = module}, *m = &maker;
+    FlowMaker maker = {.flow = flow, .module = module}, *m = &maker;
     jmp_buf exhausted;
     arena_init(&flow->arena, budget / 2);
     arena_init(&m->scratch, budget / 2);

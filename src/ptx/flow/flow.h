@@ -48,11 +48,11 @@ typedef struct FlowBlock {
     bool reached;
 } FlowBlock;
 
-typedef struct FlowLoop {
+typedef struct PtxFlowLoop {
     uint32_t header;  /* block; of an irreducible one that of its entries which a depth-first walk comes to first */
     uint32_t outer;   /* a loop before it in flow->loops, or PTX_NONE */
     bool irreducible; /* it can be entered elsewhere, too */
-} FlowLoop;
+} PtxFlowLoop;
 
 typedef enum ValueKind {
     VALUE_UNDEFINED, /* nothing was written on the way here */
@@ -86,7 +86,7 @@ typedef struct PtxFlow {
     uint32_t *order; /* blocks that are reached, in reverse postorder */
     uint32_t order_count;
     uint32_t *edges;
-    FlowLoop *loops;
+    PtxFlowLoop *loops;
     uint32_t loop_count;
     FlowValue *values;
     uint32_t value_count;

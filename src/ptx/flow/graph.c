@@ -23,15 +23,15 @@ uint32_t find_root(uint32_t *above, uint32_t at) {
     return root;
 }
 
-typedef struct Walking {
+typedef struct GraphWalking {
     const Graph *graph;
     Walk *walk;
     uint32_t *stack, *edge; /* places of nodes that are not left yet; of each its next edge */
     uint32_t *up;           /* of a place that is left: its parent; else itself */
     uint32_t depth;
-} Walking;
+} GraphWalking;
 
-static void enter_node(Walking *w, uint32_t node, uint32_t parent) {
+static void enter_node(GraphWalking *w, uint32_t node, uint32_t parent) {
     uint32_t place = w->walk->count++;
     w->walk->nodes[place] = node;
     w->walk->number[node] = place;
@@ -41,7 +41,7 @@ static void enter_node(Walking *w, uint32_t node, uint32_t parent) {
     w->stack[w->depth++] = place;
 }
 
-static void walk_on(Walking *w) {
+static void walk_on(GraphWalking *w) {
     for (uint32_t left = 0; w->depth;) {
         uint32_t place = w->stack[w->depth - 1], node = w->walk->nodes[place];
         if (w->edge[w->depth - 1] == w->graph->next_at[node + 1]) {
@@ -66,11 +66,11 @@ Walk walk_graph(Arena *arena, const Graph *graph, uint32_t root) {
                  .parent = new_numbers(arena, count),
                  .last = new_numbers(arena, count),
                  .common = new_nones(arena, graph->next_at[count])};
-    Walking walking = {.graph = graph,
-                       .walk = &walk,
-                       .stack = new_numbers(arena, count),
-                       .edge = new_numbers(arena, count),
-                       .up = new_numbers(arena, count)};
+    GraphWalking walking = {.graph = graph,
+                            .walk = &walk,
+                            .stack = new_numbers(arena, count),
+                            .edge = new_numbers(arena, count),
+                            .up = new_numbers(arena, count)};
     enter_node(&walking, root, PTX_NONE);
     walk_on(&walking);
     return walk;

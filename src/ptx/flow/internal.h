@@ -25,7 +25,7 @@ typedef struct Walk {
     uint32_t *common;
 } Walk;
 
-typedef struct Maker {
+typedef struct FlowMaker {
     PtxFlow *flow;
     const PtxModule *module;
     Arena scratch;
@@ -38,7 +38,7 @@ typedef struct Maker {
     uint32_t *bases;        /* of each variable: its first register's number */
     uint32_t *first_writes; /* of each block: how many operands are written before it in the text */
     uint32_t write_count;
-} Maker;
+} FlowMaker;
 
 /* ---- graph.c ---- */
 /* So many numbers, which are not set, or all PTX_NONE. */
@@ -64,23 +64,23 @@ typedef struct Going {
 } Going;
 Going going_of(const PtxModule *module, const PtxStatement *statement);
 /* Instructions, blocks, edges; the walk, and the order. */
-void make_blocks(Maker *m);
+void make_blocks(FlowMaker *m);
 
 /* ---- loops.c ---- */
-void make_loops(Maker *m);
+void make_loops(FlowMaker *m);
 
 /* ---- dominance.c ---- */
-void make_dominance(Maker *m);
+void make_dominance(FlowMaker *m);
 /* Needs loops. */
-void make_meetings(Maker *m);
+void make_meetings(FlowMaker *m);
 
 /* ---- registers.c ---- */
 /* What an operand that is a register is taken for, in operand_values, until it has a value: the number of the register,
  * with what happens to it. */
 enum { REGISTER_WRITTEN = 1u << 31, REGISTER_KEPT = 1u << 30, REGISTER_NUMBER = REGISTER_KEPT - 1 };
-void make_registers(Maker *m);
+void make_registers(FlowMaker *m);
 /* The number of the register that is a function's parameter; PTX_NONE: this one is none. */
-uint32_t parameter_register(const Maker *m, uint32_t parameter);
+uint32_t parameter_register(const FlowMaker *m, uint32_t parameter);
 
 /* ---- phis.c ---- */
 /* Blocks that need a phi of a register: pairs, in the order of the blocks. */
@@ -89,9 +89,9 @@ typedef struct Phis {
     uint32_t *registers; /* of each phi */
     uint32_t *at;        /* of each block, and one more: its first phi */
 } Phis;
-Phis place_phis(Maker *m);
+Phis place_phis(FlowMaker *m);
 
 /* ---- values.c ---- */
-void make_values(Maker *m);
+void make_values(FlowMaker *m);
 
 #endif

@@ -5,9 +5,9 @@
 #include "ptx/flow/internal.h"
 
 /* An edge in one of the lists. */
-typedef struct Way {
+typedef struct LoopWay {
     uint32_t from, to, next;
-} Way;
+} LoopWay;
 
 /* Arrays are by place in the walk. */
 typedef struct Nesting {
@@ -18,13 +18,13 @@ typedef struct Nesting {
     uint32_t *ways, *backs, *late; /* edges to it, those back to it, and those that it is the common ancestor of */
     uint32_t *header;              /* of the innermost loop that it is in, other than its own; PTX_NONE */
     uint32_t *body, body_count;
-    Way *list;
+    LoopWay *list;
     uint32_t list_count, list_capacity;
 } Nesting;
 
 static void add_way(Nesting *n, uint32_t *lists, uint32_t at, uint32_t from, uint32_t to) {
-    Way *way = ARENA_PUSH(n->arena, n->list, n->list_count, n->list_capacity);
-    *way = (Way){from, to, lists[at]};
+    LoopWay *way = ARENA_PUSH(n->arena, n->list, n->list_count, n->list_capacity);
+    *way = (LoopWay){from, to, lists[at]};
     lists[at] = n->list_count - 1;
 }
 
@@ -67,7 +67,7 @@ static void find_body(Nesting *n, uint32_t header) {
         n->into[n->body[k]] = header;
 }
 
-static Nesting find_nesting(Maker *m) {
+static Nesting find_nesting(FlowMaker *m) {
     uint32_t count = m->walk.count;
     Nesting n = {.arena = &m->scratch, .graph = &m->graph, .walk = &m->walk};
     n.into = new_numbers(n.arena, count);
@@ -86,18 +86,18 @@ static Nesting find_nesting(Maker *m) {
 
 /* ---- Irreducible ones ------------------------------------------------------------------------------------ */
 
-typedef struct Entering {
+typedef struct LoopEntering {
     PtxFlow *flow;
     uint32_t *begin, *end; /* of each loop: the numbers of those in it, in an order in which they are together */
     uint32_t *up;          /* of a loop that is known to be irreducible: the one around it; else itself */
-} Entering;
+} LoopEntering;
 
-static bool loop_has(const Entering *e, uint32_t loop, uint32_t inner) {
+static bool loop_has(const LoopEntering *e, uint32_t loop, uint32_t inner) {
     return inner != PTX_NONE && e->begin[inner] >= e->begin[loop] && e->begin[inner] < e->end[loop];
 }
 
 /* The edge comes into all loops that its target is in and its source is not. The last entry of `up` stands for none. */
-static void enter_loops(Entering *e, uint32_t from, uint32_t to) {
+static void enter_loops(LoopEntering *e, uint32_t from, uint32_t to) {
     PtxFlow *flow = e->flow;
     uint32_t none = flow->loop_count, at = flow->blocks[to].loop, source = flow->blocks[from].loop;
     if (at != PTX_NONE && flow->loops[at].header == to)
@@ -111,11 +111,11 @@ static void enter_loops(Entering *e, uint32_t from, uint32_t to) {
     }
 }
 
-static void mark_irreducible(Maker *m) {
+static void mark_irreducible(FlowMaker *m) {
     PtxFlow *flow = m->flow;
     uint32_t count = flow->loop_count, *sizes = new_numbers(&m->scratch, count), root = 0;
-    Entering e = {flow, new_numbers(&m->scratch, count), new_numbers(&m->scratch, count),
-                  new_numbers(&m->scratch, count + 1)};
+    LoopEntering e = {flow, new_numbers(&m->scratch, count), new_numbers(&m->scratch, count),
+                      new_numbers(&m->scratch, count + 1)};
     for (uint32_t i = 0; i < count; i++)
         sizes[i] = 1;
     for (uint32_t i = count; i-- > 0;)
@@ -136,20 +136,20 @@ static void mark_irreducible(Maker *m) {
     }
 }
 
-void make_loops(Maker *m) {
+void make_loops(FlowMaker *m) {
     PtxFlow *flow = m->flow;
     Nesting n = find_nesting(m);
     uint32_t *loop_of = new_nones(&m->scratch, m->walk.count);
     for (uint32_t i = 0; i < m->walk.count; i++)
         flow->loop_count += n.backs[i] != PTX_NONE;
-    flow->loops = ARENA_ARRAY(&flow->arena, FlowLoop, flow->loop_count);
+    flow->loops = ARENA_ARRAY(&flow->arena, PtxFlowLoop, flow->loop_count);
     for (uint32_t i = 0; i < flow->block_count; i++)
         flow->blocks[i].loop = PTX_NONE;
     for (uint32_t i = 0, at = 0; i < m->walk.count; i++) {
         uint32_t outer = n.header[i] == PTX_NONE ? PTX_NONE : loop_of[n.header[i]], node = m->walk.nodes[i];
         loop_of[i] = outer;
         if (n.backs[i] != PTX_NONE) {
-            flow->loops[at] = (FlowLoop){.header = node, .outer = outer};
+            flow->loops[at] = (PtxFlowLoop){.header = node, .outer = outer};
             loop_of[i] = at++;
         }
         flow->blocks[node].loop = loop_of[i];

@@ -3,13 +3,13 @@
 #include "ptx/flow/internal.h"
 
 /* A block in one of the lists. */
-typedef struct Link {
+typedef struct PhiLink {
     uint32_t block, next;
-} Link;
+} PhiLink;
 
-typedef struct Placing {
-    Maker *m;
-    Link *links;
+typedef struct PhiPlacing {
+    FlowMaker *m;
+    PhiLink *links;
     uint32_t link_count, link_capacity;
     /* By register. */
     uint32_t *writers;   /* blocks that write it */
@@ -17,20 +17,20 @@ typedef struct Placing {
     bool *shared;        /* a block reads what another has written */
     bool *loose;         /* ... and when it was read, no single writer dominated that block */
     uint32_t *frontiers; /* by block */
-    Link *phis;          /* of each: its block, and its register as `next` */
+    PhiLink *phis;       /* of each: its block, and its register as `next` */
     uint32_t phi_count, phi_capacity;
-} Placing;
+} PhiPlacing;
 
-static void add_link(Placing *p, uint32_t *list, uint32_t block) {
-    Link *link = ARENA_PUSH(&p->m->scratch, p->links, p->link_count, p->link_capacity);
-    *link = (Link){block, *list};
+static void add_link(PhiPlacing *p, uint32_t *list, uint32_t block) {
+    PhiLink *link = ARENA_PUSH(&p->m->scratch, p->links, p->link_count, p->link_capacity);
+    *link = (PhiLink){block, *list};
     *list = p->link_count - 1;
 }
 
 /* ---- Reads and writes ------------------------------------------------------------------------------------------ */
 
 /* The last writer is the newest of the list; blocks come in reverse postorder, so what dominates one was before it. */
-static void note_read(Placing *p, uint32_t number, uint32_t block) {
+static void note_read(PhiPlacing *p, uint32_t number, uint32_t block) {
     uint32_t newest = p->writers[number];
     if (newest != PTX_NONE && p->links[newest].block == block)
         return;
@@ -40,7 +40,7 @@ static void note_read(Placing *p, uint32_t number, uint32_t block) {
         p->loose[number] = true;
 }
 
-static void note_write(Placing *p, uint32_t number, uint32_t block) {
+static void note_write(PhiPlacing *p, uint32_t number, uint32_t block) {
     uint32_t newest = p->writers[number];
     if (newest != PTX_NONE && p->links[newest].block == block)
         return;
@@ -48,7 +48,7 @@ static void note_write(Placing *p, uint32_t number, uint32_t block) {
     p->count[number]++;
 }
 
-static void note_instruction(Placing *p, const PtxStatement *statement, uint32_t block) {
+static void note_instruction(PhiPlacing *p, const PtxStatement *statement, uint32_t block) {
     const uint32_t *values = p->m->flow->operand_values + (statement->first - p->m->flow->first_operand);
     bool any = false;
     for (uint32_t i = 0; i < statement->count; i++) {
@@ -63,7 +63,7 @@ static void note_instruction(Placing *p, const PtxStatement *statement, uint32_t
             note_write(p, values[i] & REGISTER_NUMBER, block);
 }
 
-static void note_all(Placing *p) {
+static void note_all(PhiPlacing *p) {
     const PtxFlow *flow = p->m->flow;
     const PtxFunction *function = &p->m->module->functions[flow->function];
     for (uint32_t i = 0; i < function->parameter_count; i++)
@@ -79,7 +79,7 @@ static void note_all(Placing *p) {
 /* ---- Frontiers ----------------------------------------------------------------------------------------------------
  */
 
-static void find_frontiers(Placing *p) {
+static void find_frontiers(PhiPlacing *p) {
     const PtxFlow *flow = p->m->flow;
     p->frontiers = new_nones(&p->m->scratch, flow->block_count);
     for (uint32_t i = 0; i < flow->order_count; i++) {
@@ -99,11 +99,11 @@ static void find_frontiers(Placing *p) {
 /* ---- Phis -----------------------------------------------------------------------------------------------------------
  */
 
-typedef struct Spreading {
+typedef struct PhiSpreading {
     uint32_t *work, *queued, *placed; /* blocks; for which register, + 1, they were queued, and have a phi */
-} Spreading;
+} PhiSpreading;
 
-static void spread_phis(Placing *p, Spreading *s, uint32_t number) {
+static void spread_phis(PhiPlacing *p, PhiSpreading *s, uint32_t number) {
     uint32_t count = 0;
     for (uint32_t i = p->writers[number]; i != PTX_NONE; i = p->links[i].next) {
         s->work[count++] = p->links[i].block;
@@ -116,7 +116,7 @@ static void spread_phis(Placing *p, Spreading *s, uint32_t number) {
             if (s->placed[at] == number + 1)
                 continue;
             s->placed[at] = number + 1;
-            *ARENA_PUSH(&p->m->scratch, p->phis, p->phi_count, p->phi_capacity) = (Link){at, number};
+            *ARENA_PUSH(&p->m->scratch, p->phis, p->phi_count, p->phi_capacity) = (PhiLink){at, number};
             if (s->queued[at] != number + 1)
                 s->work[count++] = at;
             s->queued[at] = number + 1;
@@ -125,7 +125,7 @@ static void spread_phis(Placing *p, Spreading *s, uint32_t number) {
 }
 
 /* In the order of the blocks. */
-static Phis sort_phis(Placing *p) {
+static Phis sort_phis(PhiPlacing *p) {
     uint32_t blocks = p->m->flow->block_count, *at = ARENA_ARRAY(&p->m->scratch, uint32_t, blocks + 2);
     for (uint32_t i = 0; i < p->phi_count; i++)
         at[p->phis[i].block + 2]++;
@@ -137,15 +137,15 @@ static Phis sort_phis(Placing *p) {
     return phis;
 }
 
-Phis place_phis(Maker *m) {
+Phis place_phis(FlowMaker *m) {
     uint32_t registers = m->register_count, blocks = m->flow->block_count;
-    Placing p = {.m = m,
-                 .writers = new_nones(&m->scratch, registers),
-                 .count = ARENA_ARRAY(&m->scratch, uint32_t, registers),
-                 .shared = ARENA_ARRAY(&m->scratch, bool, registers),
-                 .loose = ARENA_ARRAY(&m->scratch, bool, registers)};
-    Spreading s = {new_numbers(&m->scratch, blocks), ARENA_ARRAY(&m->scratch, uint32_t, blocks),
-                   ARENA_ARRAY(&m->scratch, uint32_t, blocks)};
+    PhiPlacing p = {.m = m,
+                    .writers = new_nones(&m->scratch, registers),
+                    .count = ARENA_ARRAY(&m->scratch, uint32_t, registers),
+                    .shared = ARENA_ARRAY(&m->scratch, bool, registers),
+                    .loose = ARENA_ARRAY(&m->scratch, bool, registers)};
+    PhiSpreading s = {new_numbers(&m->scratch, blocks), ARENA_ARRAY(&m->scratch, uint32_t, blocks),
+                      ARENA_ARRAY(&m->scratch, uint32_t, blocks)};
     note_all(&p);
     find_frontiers(&p);
     for (uint32_t i = 0; i < registers; i++)

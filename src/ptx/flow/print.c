@@ -125,7 +125,7 @@ static void print_head(const PtxFlow *flow, uint32_t index, Text *to) {
 }
 
 static void print_loop(const PtxFlow *flow, uint32_t index, Text *to) {
-    const FlowLoop *loop = &flow->loops[index];
+    const PtxFlowLoop *loop = &flow->loops[index];
     text_addf(to, "  loop %" PRIu32 ": header %" PRIu32, index, loop->header);
     if (loop->outer != PTX_NONE)
         text_addf(to, "; in loop %" PRIu32, loop->outer);

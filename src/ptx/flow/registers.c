@@ -2,7 +2,7 @@
 #include "ptx/flow/internal.h"
 
 /* Variables of a function are numbered one behind the other, its parameters first. */
-static void find_variables(Maker *m) {
+static void find_variables(FlowMaker *m) {
     const PtxFunction *function = &m->module->functions[m->flow->function];
     uint32_t end = function->parameters + function->parameter_count;
     m->first_variable = function->return_count ? function->returns : function->parameters;
@@ -17,7 +17,7 @@ static void find_variables(Maker *m) {
 }
 
 /* The operands of the function's statements. */
-static void find_operands(Maker *m) {
+static void find_operands(FlowMaker *m) {
     PtxFlow *flow = m->flow;
     uint32_t end = 0;
     for (uint32_t i = 0; i < flow->instruction_count; i++) {
@@ -32,7 +32,7 @@ static void find_operands(Maker *m) {
     flow->operand_values = new_nones(&flow->arena, flow->operand_count);
 }
 
-static bool is_own(const Maker *m, const PtxOperand *operand) {
+static bool is_own(const FlowMaker *m, const PtxOperand *operand) {
     return operand->kind == PTX_REGISTER && operand->a - m->first_variable < m->variable_count;
 }
 
@@ -40,13 +40,13 @@ static bool is_register(const PtxModule *module, uint32_t variable) {
     return str_is(ptx_name(module, module->variables[variable].space), ".reg");
 }
 
-uint32_t parameter_register(const Maker *m, uint32_t parameter) {
+uint32_t parameter_register(const FlowMaker *m, uint32_t parameter) {
     uint32_t variable = m->module->functions[m->flow->function].parameters + parameter;
     return is_register(m->module, variable) ? m->bases[variable - m->first_variable] : PTX_NONE;
 }
 
 /* Of a range only as many registers count as are used. */
-static void number_registers(Maker *m) {
+static void number_registers(FlowMaker *m) {
     PtxFlow *flow = m->flow;
     uint32_t *used = ARENA_ARRAY(&m->scratch, uint32_t, m->variable_count);
     const PtxFunction *function = &m->module->functions[flow->function];
@@ -76,7 +76,7 @@ static bool holds_results(const PtxOperand *operand) {
            operand->kind == PTX_LIST;
 }
 
-static void mark_operand(Maker *m, const PtxOperand *operand, uint32_t what) {
+static void mark_operand(FlowMaker *m, const PtxOperand *operand, uint32_t what) {
     for (uint32_t i = 0, extent = ptx_extent(operand); i < extent; i++) {
         if (!is_own(m, operand + i))
             continue;
@@ -87,7 +87,7 @@ static void mark_operand(Maker *m, const PtxOperand *operand, uint32_t what) {
     }
 }
 
-static void mark_operands(Maker *m, const PtxStatement *statement) {
+static void mark_operands(FlowMaker *m, const PtxStatement *statement) {
     const PtxForm *form = &m->module->forms[statement->what];
     uint32_t count, index = 0, written = form->row ? form->writes : UINT32_MAX, kept = 0;
     const PtxOperand *operands = ptx_operands(m->module, statement, &count);
@@ -107,7 +107,7 @@ static void mark_operands(Maker *m, const PtxStatement *statement) {
     }
 }
 
-void make_registers(Maker *m) {
+void make_registers(FlowMaker *m) {
     find_variables(m);
     find_operands(m);
     number_registers(m);

@@ -6,12 +6,12 @@
  * not. */
 #include "ptx/flow/internal.h"
 
-typedef struct Change {
+typedef struct ValueChange {
     uint32_t number, value; /* a register, and what it had before */
-} Change;
+} ValueChange;
 
 typedef struct Naming {
-    Maker *m;
+    FlowMaker *m;
     PtxFlow *flow;
     Phis phis;
     uint32_t first_argument, first_phi, first_undefined, end; /* values, while they are found */
@@ -23,7 +23,7 @@ typedef struct Naming {
     bool *read;        /* of each phi, and each that is undefined */
     uint32_t *numbers; /* ... its number at the end */
     uint32_t *phi_blocks;
-    Change *changes;
+    ValueChange *changes;
     uint32_t change_count, change_capacity;
 } Naming;
 
@@ -40,13 +40,14 @@ static uint32_t read_value(Naming *n, uint32_t number) {
 }
 
 static void set_value(Naming *n, uint32_t number, uint32_t value) {
-    *ARENA_PUSH(&n->m->scratch, n->changes, n->change_count, n->change_capacity) = (Change){number, n->now[number]};
+    *ARENA_PUSH(&n->m->scratch, n->changes, n->change_count, n->change_capacity) =
+        (ValueChange){number, n->now[number]};
     n->now[number] = value;
 }
 
 static void take_back(Naming *n, uint32_t changes) {
     while (n->change_count > changes) {
-        const Change *change = &n->changes[--n->change_count];
+        const ValueChange *change = &n->changes[--n->change_count];
         n->now[change->number] = change->value;
     }
 }
@@ -220,7 +221,7 @@ static void keep_other(Naming *n, ValueKind kind, uint32_t variable, uint32_t in
 }
 
 /* The variable of each register, from the function's first one on. */
-static uint32_t *register_variables(Maker *m) {
+static uint32_t *register_variables(FlowMaker *m) {
     uint32_t *variables = new_numbers(&m->scratch, m->register_count);
     for (uint32_t i = 0; i < m->variable_count; i++) {
         uint32_t end = i + 1 < m->variable_count ? m->bases[i + 1] : m->register_count;
@@ -280,7 +281,7 @@ static void keep_values(Naming *n) {
     }
 }
 
-void make_values(Maker *m) {
+void make_values(FlowMaker *m) {
     make_registers(m);
     Naming n = {.m = m, .flow = m->flow, .phis = place_phis(m)};
     start_names(&n);

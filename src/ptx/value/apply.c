@@ -153,13 +153,13 @@ static unsigned moved_operands(const Operation *op) {
     }
 }
 
-typedef struct Moving {
+typedef struct ApplyMoving {
     const Operation *operation;
     unsigned moved;
     uint64_t words[MOST_ARGUMENTS];
-} Moving;
+} ApplyMoving;
 
-static uint64_t moved_word(Moving *moving, uint64_t a, uint64_t b) {
+static uint64_t moved_word(ApplyMoving *moving, uint64_t a, uint64_t b) {
     uint64_t result = 0;
     moving->words[0] = a;
     if (moving->moved > 1)
@@ -169,7 +169,7 @@ static uint64_t moved_word(Moving *moving, uint64_t a, uint64_t b) {
 }
 
 static Form move_bits(FormTables *tables, const Operation *op, const Form *arguments, unsigned count) {
-    Moving moving = {.operation = op, .moved = moved_operands(op)};
+    ApplyMoving moving = {.operation = op, .moved = moved_operands(op)};
     for (unsigned i = moving.moved; i < count; i++)
         if (!form_constant(&arguments[i], &moving.words[i]))
             return form_pure(tables, arguments, count, op->result);

@@ -6,7 +6,7 @@
  * different turns: then each edge that leaves the loop is a way of its own. */
 #include "ptx/value/internal.h"
 
-static void push(Control *c, uint32_t place) {
+static void push(ValueControl *c, uint32_t place) {
     uint32_t at = c->heap_count++;
     while (at && c->heap[(at - 1) / 2] > place) {
         c->heap[at] = c->heap[(at - 1) / 2];
@@ -15,7 +15,7 @@ static void push(Control *c, uint32_t place) {
     c->heap[at] = place;
 }
 
-static uint32_t pop(Control *c) {
+static uint32_t pop(ValueControl *c) {
     uint32_t least = c->heap[0], last = c->heap[--c->heap_count], at = 0;
     for (;;) {
         uint32_t child = 2 * at + 1;
@@ -35,8 +35,8 @@ static uint32_t pop(Control *c) {
 /* ---- One branch -------------------------------------------------------------------------------------------- */
 
 typedef struct Spread {
-    Solver *s;
-    Control *c;
+    ValueSolver *s;
+    ValueControl *c;
     FormSpan span;
     uint32_t loop; /* the innermost around the branch that is not left yet; PTX_NONE */
     /* Labels that came to the loop's header or left the loop: the first, and whether there was another. */
@@ -45,7 +45,7 @@ typedef struct Spread {
 } Spread;
 
 static void join_at(Spread *spread, uint32_t block) {
-    Solver *s = spread->s;
+    ValueSolver *s = spread->s;
     if (s->control.joins[block] >= spread->span)
         return;
     s->control.joins[block] = (uint8_t)spread->span;
@@ -56,7 +56,7 @@ static void join_at(Spread *spread, uint32_t block) {
 }
 
 static void set_label(Spread *spread, uint32_t block, uint32_t label) {
-    Control *c = spread->c;
+    ValueControl *c = spread->c;
     if (c->labels[block] == PTX_NONE) {
         c->touched[c->touched_count++] = block;
         c->labels[block] = label;
@@ -72,7 +72,7 @@ static void note_gone(Spread *spread, uint32_t label) {
 }
 
 static void follow(Spread *spread, uint32_t from, uint32_t to, uint32_t label) {
-    Control *c = spread->c;
+    ValueControl *c = spread->c;
     const PtxFlow *flow = spread->s->flow;
     if (spread->loop != PTX_NONE && !loop_has(flow, spread->loop, to)) {
         note_gone(spread, label);
@@ -89,7 +89,7 @@ static void follow(Spread *spread, uint32_t from, uint32_t to, uint32_t label) {
 
 /* Whether one label alone is on its way. */
 static bool one_label(const Spread *spread) {
-    const Control *c = spread->c;
+    const ValueControl *c = spread->c;
     const uint32_t *order = spread->s->flow->order;
     uint32_t label = spread->gone;
     if (spread->several)
@@ -107,7 +107,7 @@ static bool one_label(const Spread *spread) {
 
 /* Until no thread is on the way within the loop; false if all came together again. */
 static bool follow_all(Spread *spread) {
-    Control *c = spread->c;
+    ValueControl *c = spread->c;
     const PtxFlow *flow = spread->s->flow;
     while (c->heap_count) {
         if (one_label(spread))
@@ -120,14 +120,14 @@ static bool follow_all(Spread *spread) {
     return spread->several && spread->left;
 }
 
-static void clear(Control *c) {
+static void clear(ValueControl *c) {
     while (c->touched_count)
         c->labels[c->touched[--c->touched_count]] = PTX_NONE;
     c->heap_count = 0;
 }
 
 /* Values that were made in a loop are less outside of it. */
-static void note_turns(Solver *s, uint32_t loop) {
+static void note_turns(ValueSolver *s, uint32_t loop) {
     const PtxFlow *flow = s->flow;
     for (uint32_t b = 0; b < flow->block_count; b++) {
         if (!loop_has(flow, loop, b))
@@ -148,7 +148,7 @@ static void note_turns(Solver *s, uint32_t loop) {
 
 /* Threads leave a loop in different turns: every edge out of it is a way of its own. */
 static void leave_loop(Spread *spread) {
-    Solver *s = spread->s;
+    ValueSolver *s = spread->s;
     uint32_t loop = spread->loop;
     if (s->values->turns[loop] < spread->span) {
         s->values->turns[loop] = (uint8_t)spread->span;
@@ -166,7 +166,7 @@ static void leave_loop(Spread *spread) {
     }
 }
 
-static void spread_from(Solver *s, uint32_t block, FormSpan span) {
+static void spread_from(ValueSolver *s, uint32_t block, FormSpan span) {
     const PtxFlow *flow = s->flow;
     const FlowBlock *at = &flow->blocks[block];
     Spread spread = {.s = s, .c = &s->control, .span = span, .loop = at->loop, .gone = PTX_NONE};
@@ -185,7 +185,7 @@ static void spread_from(Solver *s, uint32_t block, FormSpan span) {
 }
 
 /* In a loop with several entries turns are not told apart: all that can differ is taken to. */
-static void spread_irreducible(Solver *s, FormSpan span) {
+static void spread_irreducible(ValueSolver *s, FormSpan span) {
     const PtxFlow *flow = s->flow;
     Spread spread = {.s = s, .c = &s->control, .span = span};
     for (uint32_t b = 0; b < flow->block_count; b++)
@@ -198,7 +198,7 @@ static void spread_irreducible(Solver *s, FormSpan span) {
         }
 }
 
-void control_note(Solver *s, uint32_t block, FormSpan span) {
+void control_note(ValueSolver *s, uint32_t block, FormSpan span) {
     if (span <= (FormSpan)s->values->ends[block])
         return;
     s->values->ends[block] = (uint8_t)span;
@@ -212,7 +212,7 @@ void control_note(Solver *s, uint32_t block, FormSpan span) {
 
 /* ---- At the start and at the end --------------------------------------------------------------------------------- */
 
-static void find_exits(Solver *s, bool count, uint32_t *total) {
+static void find_exits(ValueSolver *s, bool count, uint32_t *total) {
     const PtxFlow *flow = s->flow;
     for (uint32_t k = 0; k < flow->order_count; k++) {
         uint32_t from = flow->order[k];
@@ -237,9 +237,9 @@ static uint32_t *nones(Arena *arena, uint32_t count) {
     return numbers;
 }
 
-void control_start(Solver *s) {
+void control_start(ValueSolver *s) {
     const PtxFlow *flow = s->flow;
-    Control *c = &s->control;
+    ValueControl *c = &s->control;
     c->joins = ARENA_ARRAY(&s->scratch, uint8_t, flow->block_count);
     c->place = nones(&s->scratch, flow->block_count);
     c->labels = nones(&s->scratch, flow->block_count);
@@ -309,7 +309,7 @@ static void find_depths(Marking *m) {
     }
 }
 
-void control_finish(Solver *s) {
+void control_finish(ValueSolver *s) {
     const PtxFlow *flow = s->flow;
     Marking marking = {.flow = flow, .divergent = s->values->divergent}, *m = &marking;
     m->marked = nones(&s->scratch, flow->block_count);

@@ -1,8 +1,8 @@
 /* What instructions on whole numbers give, for one thread. */
 #include "ptx/value/operation.h"
 
-typedef __int128 Wide;
-typedef unsigned __int128 Bits128;
+typedef __int128 EvaluateWide;
+typedef unsigned __int128 EvaluateBits128;
 
 static uint64_t low(uint64_t value, unsigned width) {
     return value & form_mask(width);
@@ -13,61 +13,62 @@ static int64_t sign_extended(uint64_t value, unsigned width) {
 }
 
 /* An operand as the number that it stands for. */
-static Wide number(uint64_t value, unsigned width, bool is_signed) {
-    return is_signed ? (Wide)sign_extended(value, width) : (Wide)low(value, width);
+static EvaluateWide number(uint64_t value, unsigned width, bool is_signed) {
+    return is_signed ? (EvaluateWide)sign_extended(value, width) : (EvaluateWide)low(value, width);
 }
 
-static Wide operand(const Operation *op, const uint64_t *arguments, unsigned index) {
+static EvaluateWide operand(const Operation *op, const uint64_t *arguments, unsigned index) {
     return number(arguments[index], operation_argument_width(op, index), op->is_signed);
 }
 
-static uint64_t clamped(Wide value, unsigned width, bool is_signed) {
-    Wide most = is_signed ? (Wide)(form_mask(width) >> 1) : (Wide)form_mask(width), least = is_signed ? -most - 1 : 0;
+static uint64_t clamped(EvaluateWide value, unsigned width, bool is_signed) {
+    EvaluateWide most = is_signed ? (EvaluateWide)(form_mask(width) >> 1) : (EvaluateWide)form_mask(width),
+                 least = is_signed ? -most - 1 : 0;
     return (uint64_t)(value < least ? least : value > most ? most : value);
 }
 
 /* ---- Arithmetic -------------------------------------------------------------------------------------- */
 
-static Wide multiplied(const Operation *op, const uint64_t *arguments) {
-    Bits128 both = (Bits128)operand(op, arguments, 0) * (Bits128)operand(op, arguments, 1);
+static EvaluateWide multiplied(const Operation *op, const uint64_t *arguments) {
+    EvaluateBits128 both = (EvaluateBits128)operand(op, arguments, 0) * (EvaluateBits128)operand(op, arguments, 1);
     if (op->high)
-        return op->is_signed ? (Wide)both >> op->width : (Wide)(both >> op->width);
-    return (Wide)both;
+        return op->is_signed ? (EvaluateWide)both >> op->width : (EvaluateWide)(both >> op->width);
+    return (EvaluateWide)both;
 }
 
-static Wide multiplied24(const Operation *op, const uint64_t *arguments) {
-    Wide both = number(arguments[0], 24, op->is_signed) * number(arguments[1], 24, op->is_signed);
+static EvaluateWide multiplied24(const Operation *op, const uint64_t *arguments) {
+    EvaluateWide both = number(arguments[0], 24, op->is_signed) * number(arguments[1], 24, op->is_signed);
     return op->high ? both >> 16 : both;
 }
 
-static Wide added(const Operation *op, Wide value, const uint64_t *arguments) {
-    Wide sum = value + operand(op, arguments, 2);
-    return op->saturates ? (Wide)clamped(sum, op->result, op->is_signed) : sum;
+static EvaluateWide added(const Operation *op, EvaluateWide value, const uint64_t *arguments) {
+    EvaluateWide sum = value + operand(op, arguments, 2);
+    return op->saturates ? (EvaluateWide)clamped(sum, op->result, op->is_signed) : sum;
 }
 
-static bool divided(const Operation *op, const uint64_t *arguments, bool rest, Wide *result) {
-    Wide a = operand(op, arguments, 0), b = operand(op, arguments, 1);
-    Wide least = -((Wide)1 << (op->width - 1));
+static bool divided(const Operation *op, const uint64_t *arguments, bool rest, EvaluateWide *result) {
+    EvaluateWide a = operand(op, arguments, 0), b = operand(op, arguments, 1);
+    EvaluateWide least = -((EvaluateWide)1 << (op->width - 1));
     if (!b || (op->is_signed && b == -1 && a == least))
         return false;
     *result = rest ? a % b : a / b;
     return true;
 }
 
-static Wide least_or_greatest(const Operation *op, const uint64_t *arguments, bool least) {
-    Wide a = operand(op, arguments, 0), b = operand(op, arguments, 1);
-    Wide chosen = (a < b) == least ? a : b;
+static EvaluateWide least_or_greatest(const Operation *op, const uint64_t *arguments, bool least) {
+    EvaluateWide a = operand(op, arguments, 0), b = operand(op, arguments, 1);
+    EvaluateWide chosen = (a < b) == least ? a : b;
     return op->to_zero && chosen < 0 ? 0 : chosen;
 }
 
-static bool arithmetic(const Operation *op, const uint64_t *arguments, Wide *result) {
-    Wide a = operand(op, arguments, 0), b = operation_arguments(op) > 1 ? operand(op, arguments, 1) : 0;
+static bool arithmetic(const Operation *op, const uint64_t *arguments, EvaluateWide *result) {
+    EvaluateWide a = operand(op, arguments, 0), b = operation_arguments(op) > 1 ? operand(op, arguments, 1) : 0;
     switch (op->evaluator) {
     case PTX_EVALUATE_ADD:
-        *result = op->saturates ? (Wide)clamped(a + b, op->result, op->is_signed) : a + b;
+        *result = op->saturates ? (EvaluateWide)clamped(a + b, op->result, op->is_signed) : a + b;
         break;
     case PTX_EVALUATE_SUB:
-        *result = op->saturates ? (Wide)clamped(a - b, op->result, op->is_signed) : a - b;
+        *result = op->saturates ? (EvaluateWide)clamped(a - b, op->result, op->is_signed) : a - b;
         break;
     case PTX_EVALUATE_MUL:
         *result = multiplied(op, arguments);
@@ -245,7 +246,7 @@ static bool bits(const Operation *op, const uint64_t *arguments, uint64_t *resul
 /* ---- Choices -------------------------------------------------------------------------------------------------- */
 
 static bool compared(const Operation *op, const uint64_t *arguments) {
-    Wide a = operand(op, arguments, 0), b = operand(op, arguments, 1);
+    EvaluateWide a = operand(op, arguments, 0), b = operand(op, arguments, 1);
     switch ((Compare)op->compare) {
     case COMPARE_EQ:
         return a == b;
@@ -293,7 +294,7 @@ static bool choices(const Operation *op, const uint64_t *arguments, uint64_t *re
         *result = arguments[sign_extended(arguments[2], 32) >= 0 ? 0 : 1];
         break;
     case PTX_EVALUATE_CVT: {
-        Wide value = operand(op, arguments, 0);
+        EvaluateWide value = operand(op, arguments, 0);
         *result = op->saturates ? clamped(value, op->result, op->result_signed) : (uint64_t)value;
         break;
     }
@@ -304,7 +305,7 @@ static bool choices(const Operation *op, const uint64_t *arguments, uint64_t *re
 }
 
 bool operation_evaluate(const Operation *op, const uint64_t *arguments, uint64_t *result) {
-    Wide number;
+    EvaluateWide number;
     if (!op->numbers)
         return false;
     if (!bits(op, arguments, result) && !choices(op, arguments, result)) {

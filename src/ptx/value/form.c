@@ -9,16 +9,16 @@
 
 enum { WIDTHS = 5 }; /* 1, 8, 16, 32, 64 */
 
-typedef struct Table {
+typedef struct FormTable {
     const uint64_t *offsets;
     uint8_t lanes;          /* bits of the lane that it depends on */
     uint8_t shapes[WIDTHS]; /* FormShape + 1 of each width; 0: not looked at */
-} Table;
+} FormTable;
 
 struct FormTables {
     Arena *arena;
     unsigned threads;
-    Table *tables;
+    FormTable *tables;
     uint32_t count, capacity;
     uint32_t *slots; /* numbers of tables + 1, by their hash */
     uint32_t slot_count;
@@ -63,8 +63,8 @@ uint32_t form_table(FormTables *tables, const uint64_t *offsets) {
         size_t size = sizeof *offsets * tables->threads;
         uint64_t *kept = arena_alloc(tables->arena, size);
         memcpy(kept, offsets, size);
-        Table *table = ARENA_PUSH(tables->arena, tables->tables, tables->count, tables->capacity);
-        *table = (Table){.offsets = kept, .lanes = (uint8_t)lanes_of(offsets, tables->threads)};
+        FormTable *table = ARENA_PUSH(tables->arena, tables->tables, tables->count, tables->capacity);
+        *table = (FormTable){.offsets = kept, .lanes = (uint8_t)lanes_of(offsets, tables->threads)};
         *slot = tables->count;
     }
     return *slot - 1;
@@ -137,7 +137,7 @@ FormShape offsets_shape(const FormTables *tables, const uint64_t *offsets, unsig
 
 static FormShape table_shape(const FormTables *tables, uint32_t table, unsigned width) {
     unsigned which = width <= 1 ? 0 : width <= 8 ? 1 : width <= 16 ? 2 : width <= 32 ? 3 : 4;
-    Table *of = &tables->tables[table];
+    FormTable *of = &tables->tables[table];
     if (!of->shapes[which])
         of->shapes[which] = (uint8_t)(offsets_shape(tables, of->offsets, width) + 1);
     return (FormShape)(of->shapes[which] - 1);

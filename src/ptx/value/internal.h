@@ -28,7 +28,7 @@ typedef struct LoopExit {
 } LoopExit;
 
 /* Over which threads blocks are come to by the same way; and what is needed to find that. */
-typedef struct Control {
+typedef struct ValueControl {
     uint8_t *joins;    /* of each block, FormSpan: over which threads all come in by the same edge */
     uint32_t *place;   /* of each block: in flow->order */
     uint32_t *exits;   /* of each loop: the first in `leaving`; PTX_NONE */
@@ -37,9 +37,9 @@ typedef struct Control {
     uint32_t *heap;    /* places of blocks to be looked at, the least first */
     uint32_t *touched; /* blocks with labels */
     uint32_t heap_count, touched_count;
-} Control;
+} ValueControl;
 
-typedef struct Solver {
+typedef struct ValueSolver {
     PtxValues *values;
     const PtxFlow *flow;
     const PtxModule *module;
@@ -49,8 +49,8 @@ typedef struct Solver {
     bool *waiting;              /* of each instruction, and each phi: it has to be looked at */
     bool any_waiting;
     uint8_t *changes; /* of each value: how often its form changed */
-    Control control;
-} Solver;
+    ValueControl control;
+} ValueSolver;
 
 /* ---- operand.c ---- */
 unsigned register_width(const PtxModule *module, uint32_t variable);
@@ -72,10 +72,10 @@ Meaning meaning_of(const PtxForm *form);
 
 /* ---- transfer.c ---- */
 /* Looks at an instruction; changed values are noted. */
-void solve_instruction(Solver *s, uint32_t instruction);
+void solve_instruction(ValueSolver *s, uint32_t instruction);
 /* ---- lanes.c ---- */
 /* What other lanes give: the first result, and the second of a pair. */
-void lanes_results(Solver *s, const Meaning *meaning, const Form *arguments, unsigned count, Form results[2]);
+void lanes_results(ValueSolver *s, const Meaning *meaning, const Form *arguments, unsigned count, Form results[2]);
 
 /* ---- origin.c ---- */
 PtxOrigin operand_origin(const PtxValues *values, const PtxOperand *operand);
@@ -87,15 +87,15 @@ PtxOrigin unknown_origin(void);
 bool is_kernel_parameter(const PtxFlow *flow, uint32_t variable);
 
 /* ---- value.c ---- */
-void set_form(Solver *s, uint32_t value, Form form, PtxOrigin origin);
-void note_users(Solver *s, uint32_t value);
+void set_form(ValueSolver *s, uint32_t value, Form form, PtxOrigin origin);
+void note_users(ValueSolver *s, uint32_t value);
 
 /* ---- control.c ---- */
-void control_start(Solver *s);
+void control_start(ValueSolver *s);
 /* The end of a block goes the same way over `span` only. */
-void control_note(Solver *s, uint32_t block, FormSpan span);
+void control_note(ValueSolver *s, uint32_t block, FormSpan span);
 /* Which blocks a part of a warp may run. */
-void control_finish(Solver *s);
+void control_finish(ValueSolver *s);
 bool loop_has(const PtxFlow *flow, uint32_t loop, uint32_t block);
 
 #endif

@@ -42,7 +42,7 @@ static bool reads_one_lane(const FormTables *tables, const Operation *op, const 
            (clamp & 0x1f1f) == 31;
 }
 
-static void shuffle_results(Solver *s, const Operation *op, const Form *arguments, Form results[2]) {
+static void shuffle_results(ValueSolver *s, const Operation *op, const Form *arguments, Form results[2]) {
     const Form *a = &arguments[0], *b = &arguments[1], *c = &arguments[2];
     uint64_t by, clamp, there[FORM_LANES];
     uint8_t from[FORM_LANES];
@@ -69,7 +69,7 @@ static void shuffle_results(Solver *s, const Operation *op, const Form *argument
     results[0].assumes = a->assumes | b->assumes | c->assumes;
 }
 
-void lanes_results(Solver *s, const Meaning *meaning, const Form *arguments, unsigned count, Form results[2]) {
+void lanes_results(ValueSolver *s, const Meaning *meaning, const Form *arguments, unsigned count, Form results[2]) {
     const Operation *op = &meaning->operation;
     const Form *mask = count ? &arguments[count - 1] : NULL;
     results[0] = form_any(128);

@@ -76,25 +76,25 @@ static LogicBits gather(const Logic *logic) {
 }
 
 /* Bits that are told by one bit of the lane. */
-static uint64_t told_by_one(const uint64_t words[FORM_LANES]) {
-    uint64_t told = 0;
+static uint64_t reported_by_one(const uint64_t words[FORM_LANES]) {
+    uint64_t reported = 0;
     for (unsigned bit = 1; bit < FORM_LANES; bit *= 2) {
         uint64_t wrong = 0;
         for (unsigned lane = 0; lane < FORM_LANES; lane++)
             wrong |= words[lane] ^ words[lane & bit];
-        told |= ~wrong;
+        reported |= ~wrong;
     }
-    return told;
+    return reported;
 }
 
 /* Bits that, in some warp, are not. */
-static uint64_t told_by_more(const Logic *logic) {
+static uint64_t reported_by_more(const Logic *logic) {
     uint64_t more = 0, words[FORM_LANES];
     for (unsigned first = 0; first < logic->threads; first += FORM_LANES)
         for (unsigned chosen = 0; chosen < logic->choices; chosen++) {
             for (unsigned lane = 0; lane < FORM_LANES; lane++)
                 words[lane] = thread_word(logic, first + lane, chosen);
-            more |= ~told_by_one(words);
+            more |= ~reported_by_one(words);
         }
     return more;
 }
@@ -105,7 +105,7 @@ static bool sums_of_bits(const FormTables *tables, const Logic *logic, const Log
     uint64_t turned = bits->depends & bits->differs;
     if (bits->messy || logic->threads == 1)
         return !bits->messy;
-    return !(turned & told_by_more(logic)) && offsets_shape(tables, result->fixed, logic->width) <= SHAPE_BITS;
+    return !(turned & reported_by_more(logic)) && offsets_shape(tables, result->fixed, logic->width) <= SHAPE_BITS;
 }
 
 static Form logic_result(FormTables *tables, const Logic *logic, FormSpan span, unsigned assumes) {

@@ -83,13 +83,13 @@ static bool is_offset(const PtxValues *values, const PtxOperand *operand) {
     }
 }
 
-typedef struct Term {
+typedef struct OriginTerm {
     const PtxOperand *operand; /* NULL: there is none */
     PtxOrigin origin;
-} Term;
+} OriginTerm;
 
 /* A sum is where that part of it is which is an address. */
-static PtxOrigin origin_of_sum(const PtxValues *values, Term a, Term b) {
+static PtxOrigin origin_of_sum(const PtxValues *values, OriginTerm a, OriginTerm b) {
     if (a.origin.distance || b.origin.distance)
         return distance_origin();
     if (is_address(a.origin) != is_address(b.origin))
@@ -101,7 +101,7 @@ static PtxOrigin origin_of_sum(const PtxValues *values, Term a, Term b) {
     return b.origin.variable != PTX_NONE && is_offset(values, a.operand) ? b.origin : unknown_origin();
 }
 
-static PtxOrigin origin_of_difference(const PtxValues *values, Term a, Term b) {
+static PtxOrigin origin_of_difference(const PtxValues *values, OriginTerm a, OriginTerm b) {
     if (a.origin.distance || b.origin.distance || is_address(b.origin))
         return distance_origin();
     if (is_address(a.origin) || is_offset(values, b.operand))
@@ -110,7 +110,7 @@ static PtxOrigin origin_of_difference(const PtxValues *values, Term a, Term b) {
 }
 
 /* An address that is rounded down stays in its variable; its lowest bits are no address. */
-static PtxOrigin origin_of_mask(Term a, Term b) {
+static PtxOrigin origin_of_mask(OriginTerm a, OriginTerm b) {
     if (b.operand->kind == PTX_INTEGER && b.operand->value < 0)
         return a.origin;
     return is_address(a.origin) || is_address(b.origin) || a.origin.distance || b.origin.distance ? distance_origin()
@@ -129,7 +129,7 @@ static PtxOrigin loaded_origin(const PtxValues *values, const PtxOperand *addres
 }
 
 /* What is made of addresses in another way is none. */
-static PtxOrigin origin_of_others(const Term *terms) {
+static PtxOrigin origin_of_others(const OriginTerm *terms) {
     for (unsigned i = 0; i < MOST_ARGUMENTS; i++)
         if (terms[i].origin.distance || is_address(terms[i].origin))
             return distance_origin();
@@ -139,7 +139,7 @@ static PtxOrigin origin_of_others(const Term *terms) {
 PtxOrigin result_origin(const PtxValues *values, const Meaning *meaning, const PtxStatement *statement) {
     uint32_t count, index = 0;
     const PtxOperand *operands = ptx_operands(values->flow->module, statement, &count);
-    Term terms[MOST_ARGUMENTS] = {{.operand = NULL}};
+    OriginTerm terms[MOST_ARGUMENTS] = {{.operand = NULL}};
     for (uint32_t i = 0; i < count && index <= MOST_ARGUMENTS; i += ptx_extent(operands + i), index++)
         if (index)
             terms[index - 1].operand = operands + i;

@@ -2,17 +2,17 @@
 #include "ptx/value/internal.h"
 
 /* One look at one instruction. */
-typedef struct Look {
-    Solver *s;
+typedef struct TransferLook {
+    ValueSolver *s;
     uint32_t block;
     const PtxStatement *statement;
     const Meaning *meaning; /* NULL: no row */
     const PtxOperand *operands;
     uint32_t count;
     bool assumed;
-} Look;
+} TransferLook;
 
-static bool writes(const Look *look, const PtxOperand *operand) {
+static bool writes(const TransferLook *look, const PtxOperand *operand) {
     const PtxFlow *flow = look->s->flow;
     uint32_t at = (uint32_t)(operand - look->s->module->operands), value = flow_value(flow, at);
     return operand->kind == PTX_REGISTER && value != PTX_NONE && flow->values[value].operand == at;
@@ -20,7 +20,7 @@ static bool writes(const Look *look, const PtxOperand *operand) {
 
 /* ---- What is written -------------------------------------------------------------------------------------- */
 
-static Form guard_form(const Look *look) {
+static Form guard_form(const TransferLook *look) {
     Form guard = operand_form(look->s->values, look->operands - 1, 1, look->block);
     if (look->statement->flags & PTX_NEGATED && guard.kind != FORM_NEVER)
         guard = form_not(look->s->tables, &guard);
@@ -28,7 +28,7 @@ static Form guard_form(const Look *look) {
 }
 
 /* Where the guard does not hold, what was there stays. */
-static Form guarded(const Look *look, const FlowValue *value, Form form) {
+static Form guarded(const TransferLook *look, const FlowValue *value, Form form) {
     if (value->before == PTX_NONE)
         return form;
     if (!(look->statement->flags & PTX_GUARDED))
@@ -37,8 +37,8 @@ static Form guarded(const Look *look, const FlowValue *value, Form form) {
     return form_select(look->s->tables, &guard, &form, &before);
 }
 
-static void write(Look *look, const PtxOperand *operand, Form form, bool is_signed, PtxOrigin origin) {
-    Solver *s = look->s;
+static void write(TransferLook *look, const PtxOperand *operand, Form form, bool is_signed, PtxOrigin origin) {
+    ValueSolver *s = look->s;
     if (!writes(look, operand))
         return;
     uint32_t index = flow_value(s->flow, (uint32_t)(operand - s->module->operands));
@@ -53,7 +53,7 @@ static void write(Look *look, const PtxOperand *operand, Form form, bool is_sign
 }
 
 /* All that is written: the first form, and the second of a pair's second. */
-static void write_all(Look *look, const Form results[2], bool is_signed, PtxOrigin origin) {
+static void write_all(TransferLook *look, const Form results[2], bool is_signed, PtxOrigin origin) {
     const PtxOperand *pair = look->count && look->operands->kind == PTX_PAIR ? look->operands : NULL;
     for (uint32_t i = 0; i < look->count; i++) {
         bool second = pair && i == 2;
@@ -61,7 +61,7 @@ static void write_all(Look *look, const Form results[2], bool is_signed, PtxOrig
     }
 }
 
-static void write_any(Look *look) {
+static void write_any(TransferLook *look) {
     Form any[2] = {form_any(128), form_any(128)};
     write_all(look, any, false, unknown_origin());
 }
@@ -69,7 +69,7 @@ static void write_any(Look *look) {
 /* ---- What is read --------------------------------------------------------------------------------------------- */
 
 /* Everything, numbers and addresses included. */
-static Form pure_of_reads(Look *look) {
+static Form pure_of_reads(TransferLook *look) {
     Form result = form_uniform(128, SPAN_GRID, 0, 0);
     for (uint32_t i = 0; i < look->count; i++) {
         const PtxOperand *operand = look->operands + i;
@@ -82,7 +82,7 @@ static Form pure_of_reads(Look *look) {
 }
 
 /* The operands behind the first, which is written. */
-static unsigned read_arguments(Look *look, Form arguments[], unsigned most) {
+static unsigned read_arguments(TransferLook *look, Form arguments[], unsigned most) {
     const Operation *op = &look->meaning->operation;
     unsigned count = 0;
     for (uint32_t i = 0, index = 0; i < look->count && count < most; i += ptx_extent(look->operands + i), index++)
@@ -95,7 +95,7 @@ static unsigned read_arguments(Look *look, Form arguments[], unsigned most) {
 
 /* ---- Evaluators ------------------------------------------------------------------------------------------------- */
 
-static void evaluate_numbers(Look *look) {
+static void evaluate_numbers(TransferLook *look) {
     Operation op = look->meaning->operation;
     Form arguments[MOST_ARGUMENTS + 1], results[2];
     unsigned wanted = operation_arguments(&op), count = read_arguments(look, arguments, wanted);
@@ -115,12 +115,12 @@ static void evaluate_numbers(Look *look) {
     write_all(look, results, op.result_signed, origin);
 }
 
-static unsigned member_width(const Look *look, const PtxOperand *member, unsigned fallback) {
+static unsigned member_width(const TransferLook *look, const PtxOperand *member, unsigned fallback) {
     return member->kind == PTX_REGISTER ? register_width(look->s->module, member->a) : fallback;
 }
 
 /* mov of a vector: members side by side. */
-static void evaluate_pack(Look *look, const PtxOperand *to, const PtxOperand *from) {
+static void evaluate_pack(TransferLook *look, const PtxOperand *to, const PtxOperand *from) {
     Form parts[8];
     unsigned total = member_width(look, to, 64), count = 0;
     for (uint32_t i = 1; i <= from->a && count < 8; i += ptx_extent(from + i))
@@ -129,7 +129,7 @@ static void evaluate_pack(Look *look, const PtxOperand *to, const PtxOperand *fr
     write_all(look, results, false, unknown_origin());
 }
 
-static void evaluate_unpack(Look *look, const PtxOperand *to, const PtxOperand *from) {
+static void evaluate_unpack(TransferLook *look, const PtxOperand *to, const PtxOperand *from) {
     unsigned total = member_width(look, from, 64), each = total / (to->a ? to->a : 1), at = 0;
     Form whole = operand_form(look->s->values, from, total, look->block);
     for (uint32_t i = 1; i <= to->a; i++) {
@@ -139,7 +139,7 @@ static void evaluate_unpack(Look *look, const PtxOperand *to, const PtxOperand *
     }
 }
 
-static void evaluate_mov(Look *look) {
+static void evaluate_mov(TransferLook *look) {
     const PtxOperand *to = look->operands, *from = to + ptx_extent(to);
     if (to->kind == PTX_VECTOR && from->kind == PTX_VECTOR) {
         write_any(look);
@@ -155,7 +155,7 @@ static void evaluate_mov(Look *look) {
 }
 
 /* Generic addresses are those of a window, which lies somewhere, on a multiple of 64 KiB. */
-static void evaluate_window(Look *look) {
+static void evaluate_window(TransferLook *look) {
     Form arguments[2], results[2] = {form_any(64), form_any(1)};
     const Meaning *meaning = look->meaning;
     unsigned count = read_arguments(look, arguments, 2);
@@ -175,7 +175,8 @@ static void evaluate_window(Look *look) {
 }
 
 /* Whether all lanes that load one address get one value; then over which threads. */
-static bool loads_same(const Look *look, const PtxOperand *address, const Form *at, FormSpan *span, unsigned *assumes) {
+static bool loads_same(const TransferLook *look, const PtxOperand *address, const Form *at, FormSpan *span,
+                       unsigned *assumes) {
     const Load *load = &look->meaning->load;
     PtxOrigin origin = address_origin(look->s->values, load->space, address);
     bool parameter = is_kernel_parameter(look->s->flow, origin.variable);
@@ -195,7 +196,7 @@ static bool loads_same(const Look *look, const PtxOperand *address, const Form *
     return load->weak && known && origin.space != PTX_SPACE_LOCAL && origin.space != PTX_SPACE_PARAM;
 }
 
-static void evaluate_load(Look *look) {
+static void evaluate_load(TransferLook *look) {
     const PtxOperand *address = look->operands + ptx_extent(look->operands);
     unsigned width = look->meaning->load_width, assumes = 0;
     FormSpan span;
@@ -211,14 +212,14 @@ static void evaluate_load(Look *look) {
               result_origin(look->s->values, look->meaning, look->statement));
 }
 
-static void evaluate_lanes(Look *look) {
+static void evaluate_lanes(TransferLook *look) {
     Form arguments[MOST_ARGUMENTS + 1], results[2];
     unsigned count = read_arguments(look, arguments, MOST_ARGUMENTS);
     lanes_results(look->s, look->meaning, arguments, count, results);
     write_all(look, results, false, unknown_origin());
 }
 
-static void evaluate(Look *look) {
+static void evaluate(TransferLook *look) {
     switch (look->meaning ? look->meaning->operation.evaluator : PTX_EVALUATE_NONE) {
     case PTX_EVALUATE_NONE:
     case PTX_EVALUATE_CALL:
@@ -269,7 +270,7 @@ static FormSpan span_of(const FormTables *tables, const Form *form) {
 }
 
 /* .uni promises that threads that are together stay together. */
-static void note_end(Look *look) {
+static void note_end(TransferLook *look) {
     const FlowBlock *block = &look->s->flow->blocks[look->block];
     FormSpan span = SPAN_GRID;
     if (block->ends != FLOW_BRANCH && block->ends != FLOW_TABLE)
@@ -288,10 +289,10 @@ static void note_end(Look *look) {
     control_note(look->s, look->block, span);
 }
 
-void solve_instruction(Solver *s, uint32_t instruction) {
+void solve_instruction(ValueSolver *s, uint32_t instruction) {
     const PtxStatement *statement = &s->module->statements[s->flow->instructions[instruction]];
     const PtxForm *form = &s->module->forms[statement->what];
-    Look look = {.s = s, .block = s->flow->block_of[instruction], .statement = statement};
+    TransferLook look = {.s = s, .block = s->flow->block_of[instruction], .statement = statement};
     Meaning *meaning = form->row ? &s->values->meanings[statement->what] : NULL;
     if (meaning && !meaning->known)
         *meaning = meaning_of(form);

@@ -4,7 +4,7 @@
 
 /* ---- Who reads what ------------------------------------------------------------------------------------- */
 
-static void count_user(Solver *s, uint32_t value, uint32_t user, bool fill) {
+static void count_user(ValueSolver *s, uint32_t value, uint32_t user, bool fill) {
     if (value == PTX_NONE)
         return;
     if (fill)
@@ -13,7 +13,7 @@ static void count_user(Solver *s, uint32_t value, uint32_t user, bool fill) {
         s->users_at[value]++;
 }
 
-static void visit_users(Solver *s, bool fill) {
+static void visit_users(ValueSolver *s, bool fill) {
     const PtxFlow *flow = s->flow;
     for (uint32_t i = 0; i < flow->instruction_count; i++) {
         const PtxStatement *statement = &s->module->statements[flow->instructions[i]];
@@ -31,7 +31,7 @@ static void visit_users(Solver *s, bool fill) {
                 count_user(s, flow->inputs[flow->values[v].inputs + k], flow->instruction_count + v, fill);
 }
 
-static void find_users(Solver *s) {
+static void find_users(ValueSolver *s) {
     uint32_t values = s->flow->value_count, total = 0;
     s->users_at = ARENA_ARRAY(&s->scratch, uint32_t, (size_t)values + 1);
     visit_users(s, false);
@@ -47,7 +47,7 @@ static void find_users(Solver *s) {
     s->users_at[0] = 0;
 }
 
-void note_users(Solver *s, uint32_t value) {
+void note_users(ValueSolver *s, uint32_t value) {
     for (uint32_t i = s->users_at[value]; i < s->users_at[value + 1]; i++)
         s->waiting[s->users[i]] = true;
     s->any_waiting |= s->users_at[value] < s->users_at[value + 1];
@@ -69,7 +69,7 @@ static Form widened(Form form, unsigned changes) {
     return form;
 }
 
-void set_form(Solver *s, uint32_t value, Form form, PtxOrigin origin) {
+void set_form(ValueSolver *s, uint32_t value, Form form, PtxOrigin origin) {
     Form *old = &s->values->forms[value];
     PtxOrigin *from = &s->values->origins[value];
     bool same = old->kind == form.kind && from->space == origin.space && from->variable == origin.variable &&
@@ -90,7 +90,7 @@ void set_form(Solver *s, uint32_t value, Form form, PtxOrigin origin) {
     note_users(s, value);
 }
 
-static void solve_phi(Solver *s, uint32_t value) {
+static void solve_phi(ValueSolver *s, uint32_t value) {
     const PtxFlow *flow = s->flow;
     const FlowValue *phi = &flow->values[value];
     FormSpan control = (FormSpan)s->control.joins[phi->block];
@@ -112,7 +112,7 @@ static void solve_phi(Solver *s, uint32_t value) {
 /* ---- All of it ----------------------------------------------------------------------------------------------------
  */
 
-static void start_forms(Solver *s) {
+static void start_forms(ValueSolver *s) {
     const PtxFlow *flow = s->flow;
     for (uint32_t v = 0; v < flow->value_count; v++) {
         const FlowValue *value = &flow->values[v];
@@ -125,7 +125,7 @@ static void start_forms(Solver *s) {
     memset(s->waiting, 1, flow->instruction_count + (size_t)flow->value_count);
 }
 
-static void solve_block(Solver *s, uint32_t index) {
+static void solve_block(ValueSolver *s, uint32_t index) {
     const FlowBlock *block = &s->flow->blocks[index];
     bool *phis = s->waiting + s->flow->instruction_count + block->phis;
     for (uint32_t i = 0; i < block->phi_count; i++)
@@ -140,7 +140,7 @@ static void solve_block(Solver *s, uint32_t index) {
         }
 }
 
-static void solve(Solver *s) {
+static void solve(ValueSolver *s) {
     const PtxFlow *flow = s->flow;
     do {
         s->any_waiting = false;
@@ -152,7 +152,7 @@ static void solve(Solver *s) {
             s->values->forms[v] = form_any(register_width(s->module, flow->values[v].variable));
 }
 
-static void start(Solver *s, const PtxBlockShape *shape) {
+static void start(ValueSolver *s, const PtxBlockShape *shape) {
     const PtxFlow *flow = s->flow;
     PtxValues *values = s->values;
     Arena *arena = &values->arena;
@@ -183,7 +183,7 @@ size_t ptx_values_budget(const PtxModule *module) {
 bool ptx_values(PtxValues *values, const PtxFlow *flow, const PtxBlockShape *shape, size_t budget,
                 const char **problem) {
     *values = (PtxValues){.flow = flow};
-    Solver solver = {.values = values, .flow = flow, .module = flow->module}, *s = &solver;
+    ValueSolver solver = {.values = values, .flow = flow, .module = flow->module}, *s = &solver;
     jmp_buf exhausted;
     arena_init(&values->arena, budget / 2);
     arena_init(&s->scratch, budget / 2);

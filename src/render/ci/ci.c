@@ -69,7 +69,7 @@ void ci_begin(Ci *ci, const CiFormat *format, const CiOptions *options, Text *to
         format->begin(ci);
 }
 
-static bool is_told(const CiFormat *format, const Finding *finding) {
+static bool is_reported(const CiFormat *format, const Finding *finding) {
     return !finding->suppressed || (format->suppressed && finding->suppressed != SUPPRESSED_CONFIG);
 }
 
@@ -90,7 +90,7 @@ void ci_add(Ci *ci, const CiInput *input) {
     for (size_t i = 0; i < verdict->finding_count; i++)
         count_finding(&ci->counts, &verdict->findings[i]);
     for (size_t i = 0; i < verdict->finding_count && format->finding; i++)
-        if (is_told(format, &verdict->findings[i]))
+        if (is_reported(format, &verdict->findings[i]))
             format->finding(ci, input, &verdict->findings[i], input->witnesses ? input->witnesses[i] : NULL);
     for (size_t i = 0; i < verdict->incomplete_count && format->incomplete; i++)
         format->incomplete(ci, input, &verdict->incomplete[i]);

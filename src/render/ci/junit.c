@@ -69,20 +69,20 @@ static void add_kernel(Ci *ci, const CiInput *input) {
     size_t counting = verdict_suppressed(verdict, SUPPRESSED_NOT);
     TextOptions options = {.suppressed = true, .witnesses = input->witnesses, .root = ci->options.root};
     render_text(verdict, input->source, options, &body);
-    Str told = {body.data ? body.data : "", body.size};
+    Str reported = {body.data ? body.data : "", body.size};
     open_case(ci, &item, input->file, verdict->kernel, verdict->seconds);
     if (verdict->kind == VERDICT_FINDINGS) {
         const Finding *finding = main_finding(verdict);
         text_addf(&message, "%s", finding->message);
         if (counting > 1)
             text_addf(&message, " (and %zu more)", counting - 1);
-        add_problem(&item, "failure", rule_of(finding->rule)->id, (Str){message.data, message.size}, told);
+        add_problem(&item, "failure", rule_of(finding->rule)->id, (Str){message.data, message.size}, reported);
     } else if (verdict->kind == VERDICT_INCOMPLETE) {
         text_addf(&message, "%s", verdict->incomplete_count ? verdict->incomplete[0].reason : "not all was looked at");
-        add_problem(&item, "error", "incomplete", (Str){message.data, message.size}, told);
+        add_problem(&item, "error", "incomplete", (Str){message.data, message.size}, reported);
     } else {
         text_str(&item, STR("\n      <system-out>"));
-        add_xml(&item, told, false);
+        add_xml(&item, reported, false);
         text_str(&item, STR("</system-out>"));
     }
     text_str(&item, STR("</testcase>\n"));

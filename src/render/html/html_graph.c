@@ -26,7 +26,7 @@ static const double SMALLEST = 0.8; /* of its size, in a narrow window; then it 
 
 typedef enum RowKind { ROW_FORWARD, ROW_BACKWARD, ROW_MISSING, ROW_KINDS } RowKind;
 
-typedef struct Row {
+typedef struct HtmlGraphRow {
     RowKind kind;
     size_t from, to; /* nodes */
     const ReportEdge *const *edges;
@@ -35,19 +35,19 @@ typedef struct Row {
     Text label;                 /* its lines */
     size_t lines, letters;      /* how many, and of the longest */
     double y;                   /* of the arrow */
-} Row;
+} HtmlGraphRow;
 
-typedef struct Graph {
+typedef struct HtmlGraph {
     Html *html;
     const ReportEdge **edges; /* those of each kind, side by side */
     EdgeGroup *groups;
-    Row rows[MOST_ROWS];
+    HtmlGraphRow rows[MOST_ROWS];
     size_t row_count;
     bool too_many;
     size_t node_letters; /* that names and roles of partitions have room for */
     size_t role_lines;   /* of the partition that has most */
     double height;
-} Graph;
+} HtmlGraph;
 
 /* ---- Labels ------------------------------------------------------------------------------------ */
 
@@ -80,7 +80,7 @@ static const char *edge_name(const ReportEdge *edge) {
 }
 
 /* What its edges are called, or which buffers are overwritten. */
-static void add_names(const Row *row, Text *to) {
+static void add_names(const HtmlGraphRow *row, Text *to) {
     for (size_t i = 0; i < row->edge_count && i < MOST_NAMES; i++)
         text_addf(to, "%s%s", i ? ", " : "", edge_name(row->edges[i]));
     if (row->edge_count > MOST_NAMES)
@@ -93,25 +93,25 @@ static void add_names(const Row *row, Text *to) {
             text_addf(to, "%s %s", i && to->data[to->size - 1] != ':' ? "," : "", row->lost->rows[i].name);
 }
 
-static double node_width(const Graph *graph) {
+static double node_width(const HtmlGraph *graph) {
     return (double)graph->node_letters * LETTER + 12;
 }
 
 /* From one partition to the next. */
-static double pitch_of(const Graph *graph) {
+static double pitch_of(const HtmlGraph *graph) {
     return node_width(graph) + 36;
 }
 
-static double column_of(const Graph *graph, size_t node) {
+static double column_of(const HtmlGraph *graph, size_t node) {
     return MARGIN + (double)node * pitch_of(graph) + node_width(graph) / 2;
 }
 
-static double middle_of(const Graph *graph, const Row *row) {
+static double middle_of(const HtmlGraph *graph, const HtmlGraphRow *row) {
     return row->from == row->to ? column_of(graph, row->from) + LOOP
                                 : (column_of(graph, row->from) + column_of(graph, row->to)) / 2;
 }
 
-static void make_label(Graph *graph, Row *row) {
+static void make_label(HtmlGraph *graph, HtmlGraphRow *row) {
     Text names = {0};
     size_t span = row->from < row->to ? row->to - row->from : row->from - row->to;
     size_t room = (size_t)((double)span * pitch_of(graph) / LETTER);
@@ -124,7 +124,7 @@ static void make_label(Graph *graph, Row *row) {
 
 /* ---- What is drawn ----------------------------------------------------------------------------- */
 
-static void add_row(Graph *graph, Row row, const char *from, const char *to) {
+static void add_row(HtmlGraph *graph, HtmlGraphRow row, const char *from, const char *to) {
     const Report *report = graph->html->report;
     row.from = report_partition(report, from);
     row.to = report_partition(report, to);
@@ -139,7 +139,7 @@ static void add_row(Graph *graph, Row row, const char *from, const char *to) {
 }
 
 /* `first`: how many edges of other kinds stand before these. */
-static size_t collect(Graph *graph, RowKind kind, size_t first) {
+static size_t collect(HtmlGraph *graph, RowKind kind, size_t first) {
     const Report *report = graph->html->report;
     size_t count = 0, groups = 0;
     for (size_t i = 0; i < report->edge_count; i++)
@@ -149,14 +149,14 @@ static size_t collect(Graph *graph, RowKind kind, size_t first) {
         graph->html->to->failed = true;
     for (size_t i = 0; i < groups; i++) {
         const EdgeGroup *group = &graph->groups[i];
-        add_row(graph, (Row){.kind = kind, .edges = group->edges, .edge_count = group->count}, group->edges[0]->from,
-                group->edges[0]->to);
+        add_row(graph, (HtmlGraphRow){.kind = kind, .edges = group->edges, .edge_count = group->count},
+                group->edges[0]->from, group->edges[0]->to);
     }
     return first + count;
 }
 
 /* From who reads to who overwrites, and does not wait. */
-static void collect_missing(Graph *graph) {
+static void collect_missing(HtmlGraph *graph) {
     const Report *report = graph->html->report;
     for (size_t i = 0; i < report->coverage_count; i++) {
         const ReportCoverage *coverage = &report->coverage[i];
@@ -164,17 +164,18 @@ static void collect_missing(Graph *graph) {
         for (size_t k = 0; k < coverage->row_count && !missing; k++)
             missing = coverage->rows[k].order == COVERAGE_MISSING ? &coverage->rows[k] : NULL;
         if (missing)
-            add_row(graph, (Row){.kind = ROW_MISSING, .lost = coverage}, missing->consumer, coverage->writer.partition);
+            add_row(graph, (HtmlGraphRow){.kind = ROW_MISSING, .lost = coverage}, missing->consumer,
+                    coverage->writer.partition);
     }
 }
 
 /* ---- Where it is drawn ------------------------------------------------------------------------- */
 
-static double node_height(const Graph *graph) {
+static double node_height(const HtmlGraph *graph) {
     return NODE_TOP + 8 + (double)graph->role_lines * LINE;
 }
 
-static void place(Graph *graph) {
+static void place(HtmlGraph *graph) {
     const Report *report = graph->html->report;
     for (size_t i = 0; i < report->partition_count; i++) {
         Text role = {0};
@@ -186,7 +187,7 @@ static void place(Graph *graph) {
     }
     double y = MARGIN + node_height(graph) + 6;
     for (size_t i = 0; i < graph->row_count; i++) {
-        Row *row = &graph->rows[i];
+        HtmlGraphRow *row = &graph->rows[i];
         y += (double)row->lines * LINE + 6;
         row->y = y;
         y += row->from == row->to ? 18 : 8;
@@ -201,7 +202,7 @@ static const char *const markers[] = {"graph-on", "graph-back", "graph-missing"}
 
 /* An arrow and its label lead to the row of its first edge; their tooltip has them all. The script marks the rows. One
  * of the two is enough for who goes by keyboard. */
-static void open_edge(const Graph *graph, const Row *row, bool label) {
+static void open_edge(const HtmlGraph *graph, const HtmlGraphRow *row, bool label) {
     enum { MOST = 16 };
     Html *html = graph->html;
     const Report *report = html->report;
@@ -225,7 +226,7 @@ static void open_edge(const Graph *graph, const Row *row, bool label) {
     text_str(html->to, STR("</title>"));
 }
 
-static void draw_arrow(const Graph *graph, const Row *row) {
+static void draw_arrow(const HtmlGraph *graph, const HtmlGraphRow *row) {
     Text path = {0};
     double start = column_of(graph, row->from), end = column_of(graph, row->to);
     if (row->from == row->to)
@@ -259,7 +260,7 @@ static void draw_lines(Html *html, const char *class, double x, double y, Str te
 }
 
 /* Above its arrow, on a ground that hides the partitions' lines behind it. */
-static void draw_label(const Graph *graph, const Row *row) {
+static void draw_label(const HtmlGraph *graph, const HtmlGraphRow *row) {
     double width = (double)(row->letters * LETTER) + 6, height = (double)row->lines * LINE, top = row->y - height - 4;
     open_edge(graph, row, true);
     text_addf(graph->html->to, "<rect class=\"label-back\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>",
@@ -268,7 +269,7 @@ static void draw_label(const Graph *graph, const Row *row) {
     text_str(graph->html->to, STR("</a>\n"));
 }
 
-static void draw_node(const Graph *graph, size_t node, double top) {
+static void draw_node(const HtmlGraph *graph, size_t node, double top) {
     Html *html = graph->html;
     const ReportPartition *partition = &html->report->partitions[node];
     Text role = {0}, name = {0};
@@ -289,11 +290,11 @@ static void draw_node(const Graph *graph, size_t node, double top) {
 }
 
 /* Labels may reach past the partitions on either side. */
-static void draw_start(const Graph *graph, double height) {
+static void draw_start(const HtmlGraph *graph, double height) {
     double left = 0, right = 2 * MARGIN + (double)(graph->html->report->partition_count - 1) * pitch_of(graph) +
                              node_width(graph);
     for (size_t i = 0; i < graph->row_count; i++) {
-        const Row *row = &graph->rows[i];
+        const HtmlGraphRow *row = &graph->rows[i];
         double half = (double)(row->letters * LETTER) / 2 + 8;
         left = middle_of(graph, row) - half < left ? middle_of(graph, row) - half : left;
         right = middle_of(graph, row) + half > right ? middle_of(graph, row) + half : right;
@@ -310,7 +311,7 @@ static void draw_start(const Graph *graph, double height) {
                   markers[i]);
 }
 
-static void draw_key(const Graph *graph) {
+static void draw_key(const HtmlGraph *graph) {
     text_str(graph->html->to,
              STR("</svg></div><figcaption><span class=\"key forward\"></span>forward: data is ready <span class=\"key "
                  "backward\"></span>backward: memory may be used again"));
@@ -320,7 +321,7 @@ static void draw_key(const Graph *graph) {
     text_str(graph->html->to, STR("</figcaption></figure>\n"));
 }
 
-static void draw(const Graph *graph) {
+static void draw(const HtmlGraph *graph) {
     size_t nodes = graph->html->report->partition_count;
     bool twice = graph->row_count > MANY_ROWS;
     double top = MARGIN + node_height(graph);
@@ -349,7 +350,7 @@ static size_t letters_of_nodes(const Report *report) {
     return most < MOST_NODE_LETTERS ? most : MOST_NODE_LETTERS;
 }
 
-static void make_graph(Graph *graph) {
+static void make_graph(HtmlGraph *graph) {
     graph->node_letters = letters_of_nodes(graph->html->report);
     size_t first = collect(graph, ROW_FORWARD, 0);
     collect(graph, ROW_BACKWARD, first);
@@ -373,7 +374,7 @@ void html_graph(Html *html) {
         text_str(html->to, STR("<p class=\"empty\">These are too many to draw; the tables have them all.</p>\n"));
         return;
     }
-    Graph *graph = calloc(1, sizeof *graph);
+    HtmlGraph *graph = calloc(1, sizeof *graph);
     if (graph) {
         graph->html = html;
         graph->edges = calloc(report->edge_count + 1, sizeof *graph->edges);

@@ -7,10 +7,10 @@
 #include "render/html/swimlanes.h"
 #include "render/report/report_say.h"
 
-typedef struct Page {
+typedef struct ReportHtmlPage {
     HtmlWriter writer; /* first, so that a writer can be taken for its page */
     const Trace *trace;
-} Page;
+} ReportHtmlPage;
 
 static void add(Html *html, const char *markup) {
     text_str(html->to, str_of(markup));
@@ -272,7 +272,7 @@ static void end_verdict(HtmlWriter *writer) {
     html_end_facts(writer);
     add_launches(writer, report->verdict);
     add(&writer->html, "</section>\n");
-    swimlanes_section(&writer->html, ((Page *)writer)->trace);
+    swimlanes_section(&writer->html, ((ReportHtmlPage *)writer)->trace);
 }
 
 /* ---- The page ---------------------------------------------------------------------------------- */
@@ -300,7 +300,7 @@ static void add_nothing(HtmlWriter *writer) {
     add(html, "</section>\n");
 }
 
-static void add_sections(Page *page) {
+static void add_sections(ReportHtmlPage *page) {
     Html *html = &page->writer.html;
     const Verdict *verdict = html->report->verdict;
     add_bar(html, true);
@@ -316,7 +316,7 @@ static void add_sections(Page *page) {
 }
 
 void render_report_html(const Report *report, const Trace *trace, Source *source, Text *to) {
-    Page page = {.trace = trace};
+    ReportHtmlPage page = {.trace = trace};
     html_writer_init(&page.writer, report, source, to);
     page.writer.writer.finding = add_finding;
     page.writer.writer.about_it = add_about;

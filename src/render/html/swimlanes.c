@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-typedef struct Lanes {
+typedef struct SwimlaneLanes {
     Html *html;
     Json json;
     const Trace *trace;
@@ -14,12 +14,12 @@ typedef struct Lanes {
     uint32_t text_count;
     Map barriers; /* by ring: 1 + the index */
     uint32_t barrier_count;
-} Lanes;
+} SwimlaneLanes;
 
 /* ---- Numbers for texts and barriers ------------------------------------------------------------ */
 
 /* Where the number of a text is kept, 0 if it has none yet. */
-static uintptr_t *number_of(Lanes *lanes, Map *map, const char *text) {
+static uintptr_t *number_of(SwimlaneLanes *lanes, Map *map, const char *text) {
     static uintptr_t lost;
     void **value = map_put(map, str_of(text));
     lanes->html->to->failed |= !value;
@@ -27,12 +27,12 @@ static uintptr_t *number_of(Lanes *lanes, Map *map, const char *text) {
 }
 
 /* An element of a list, on a line of its own. */
-static void start_line(Lanes *lanes) {
+static void start_line(SwimlaneLanes *lanes) {
     if (lanes->json.more)
         json_line(&lanes->json, 0);
 }
 
-static void add_text(Lanes *lanes, const char *text) {
+static void add_text(SwimlaneLanes *lanes, const char *text) {
     uintptr_t *number = number_of(lanes, &lanes->texts, text);
     if (*number)
         return;
@@ -41,11 +41,11 @@ static void add_text(Lanes *lanes, const char *text) {
     json_text(&lanes->json, NULL, text);
 }
 
-static uint64_t text_at(Lanes *lanes, const char *text) {
+static uint64_t text_at(SwimlaneLanes *lanes, const char *text) {
     return *number_of(lanes, &lanes->texts, text) - 1;
 }
 
-static void add_barrier(Lanes *lanes, const char *name, bool has_row) {
+static void add_barrier(SwimlaneLanes *lanes, const char *name, bool has_row) {
     start_line(lanes);
     json_begin_list(&lanes->json, NULL);
     json_text(&lanes->json, NULL, name);
@@ -55,7 +55,7 @@ static void add_barrier(Lanes *lanes, const char *name, bool has_row) {
 
 /* The number of a barrier. One that the report does not have is added to the list of barriers, which is being written
  * when it is first met. */
-static uint64_t barrier_number(Lanes *lanes, const char *ring) {
+static uint64_t barrier_number(SwimlaneLanes *lanes, const char *ring) {
     uintptr_t *number = number_of(lanes, &lanes->barriers, ring);
     if (*number)
         return *number - 1;
@@ -68,7 +68,7 @@ static uint64_t barrier_number(Lanes *lanes, const char *ring) {
 
 /* ---- The data ---------------------------------------------------------------------------------- */
 
-static void add_tracks(Lanes *lanes) {
+static void add_tracks(SwimlaneLanes *lanes) {
     Json *json = &lanes->json;
     json_begin_list(json, "tracks");
     for (size_t i = 0; i < lanes->trace->track_count; i++) {
@@ -83,7 +83,7 @@ static void add_tracks(Lanes *lanes) {
     json_end_list(json);
 }
 
-static void add_barriers(Lanes *lanes) {
+static void add_barriers(SwimlaneLanes *lanes) {
     const Report *report = lanes->html->report;
     lanes->barrier_count = (uint32_t)report->barrier_count;
     json_line(&lanes->json, 0);
@@ -102,7 +102,7 @@ static uint64_t safe(uint64_t steps) {
     return steps < most / 2 ? steps : most / 2;
 }
 
-static void add_event(Lanes *lanes, const TraceEvent *event) {
+static void add_event(SwimlaneLanes *lanes, const TraceEvent *event) {
     Json *json = &lanes->json;
     const uint64_t numbers[] = {
         event->kind,
@@ -126,7 +126,7 @@ static void add_event(Lanes *lanes, const TraceEvent *event) {
     json_end_list(json);
 }
 
-static void add_events(Lanes *lanes) {
+static void add_events(SwimlaneLanes *lanes) {
     json_line(&lanes->json, 0);
     json_begin_list(&lanes->json, "texts");
     for (size_t i = 0; i < lanes->events; i++) {
@@ -152,7 +152,7 @@ static bool is_agent(const TraceTrack *track, const char *agent, bool helpers) {
 }
 
 /* The report's row about a slice that is blocked forever; NULL if it has none. */
-static const ReportBlocked *blocked_row(const Lanes *lanes, const TraceEvent *event) {
+static const ReportBlocked *blocked_row(const SwimlaneLanes *lanes, const TraceEvent *event) {
     const Report *report = lanes->html->report;
     for (size_t i = 0; i < report->deadlock_count; i++)
         for (size_t k = 0; k < report->deadlocks[i].blocked_count; k++) {
@@ -165,7 +165,7 @@ static const ReportBlocked *blocked_row(const Lanes *lanes, const TraceEvent *ev
 }
 
 /* The track of an agent that would release a wait, its own also if a helper of it would; -1 if it would not. */
-static long would_release(const Lanes *lanes, const ReportPlace *could) {
+static long would_release(const SwimlaneLanes *lanes, const ReportPlace *could) {
     if (!str_starts(str_of(could->detail), STR("would")))
         return -1;
     for (size_t i = 0; i < lanes->trace->track_count; i++)
@@ -174,7 +174,7 @@ static long would_release(const Lanes *lanes, const ReportPlace *could) {
     return -1;
 }
 
-static void add_row(Lanes *lanes, size_t event, const ReportBlocked *row) {
+static void add_row(SwimlaneLanes *lanes, size_t event, const ReportBlocked *row) {
     Json *json = &lanes->json;
     start_line(lanes);
     json_begin_list(json, NULL);
@@ -196,7 +196,7 @@ static void add_row(Lanes *lanes, size_t event, const ReportBlocked *row) {
     json_end_list(json);
 }
 
-static void add_blocked(Lanes *lanes) {
+static void add_blocked(SwimlaneLanes *lanes) {
     json_line(&lanes->json, 0);
     json_begin_list(&lanes->json, "blocked");
     for (size_t i = 0; i < lanes->events; i++) {
@@ -215,7 +215,7 @@ static size_t shown_events(const Trace *trace) {
 void swimlanes_data(Html *html, const Trace *trace) {
     if (!trace || !trace->event_count)
         return;
-    Lanes lanes = {
+    SwimlaneLanes lanes = {
         .html = html, .json = {.to = html->to, .in_page = true}, .trace = trace, .events = shown_events(trace)};
     text_str(html->to, STR("<script type=\"application/json\" id=\"trace\">"));
     json_begin(&lanes.json, NULL);

@@ -16,8 +16,8 @@ static bool is_word(char c) {
 static bool is_named_at(const char *text, const char *at, size_t size) {
     char before = at > text ? at[-1] : ' ', after = at[size];
     bool whole = !is_word(before) && !is_word(after);
-    bool told = after == '[' || after == '(' || (after == ' ' && at[size + 1] == '('); /* "m (column 65)" */
-    return whole && (*at == '%' || before == '%' || told || memchr(at, '_', size));
+    bool reported = after == '[' || after == '(' || (after == ' ' && at[size + 1] == '('); /* "m (column 65)" */
+    return whole && (*at == '%' || before == '%' || reported || memchr(at, '_', size));
 }
 
 static bool names(const char *text, const char *name) {
@@ -84,16 +84,17 @@ static int compare_lines(const void *a, const void *b) {
 }
 
 /* What a walk over the findings of a subject does with each; one may come several times. */
-typedef void Visit(void *context, const About *about, const Subject *subject, uint32_t finding);
+typedef void ReportAboutVisit(void *context, const About *about, const Subject *subject, uint32_t finding);
 
-static void visit_line(const About *about, uint32_t line, const Subject *subject, Visit *visit, void *context) {
+static void visit_line(const About *about, uint32_t line, const Subject *subject, ReportAboutVisit *visit,
+                       void *context) {
     size_t low;
     BISECT(low, 0, about->line_count, about->lines[low].line < line);
     for (; line && low < about->line_count && about->lines[low].line == line; low++)
         visit(context, about, subject, about->lines[low].finding);
 }
 
-static void visit_subject(const About *about, const Subject *subject, Visit *visit, void *context) {
+static void visit_subject(const About *about, const Subject *subject, ReportAboutVisit *visit, void *context) {
     if (!about->line_count)
         return;
     visit_line(about, subject->made, subject, visit, context);
@@ -119,8 +120,8 @@ bool about_init(About *about, const Report *report) {
     *about = (About){.report = report,
                      .lines = calloc(places + 1, sizeof *about->lines),
                      .names = calloc(verdict->finding_count + 1, sizeof *about->names),
-                     .told = calloc(verdict->finding_count + 1, sizeof *about->told)};
-    if (!about->lines || !about->names || !about->told)
+                     .reported = calloc(verdict->finding_count + 1, sizeof *about->reported)};
+    if (!about->lines || !about->names || !about->reported)
         return false;
     for (size_t i = 0; i < verdict->finding_count; i++) {
         const Finding *finding = &verdict->findings[i];
@@ -143,23 +144,23 @@ bool about_init(About *about, const Report *report) {
 void about_free(About *about) {
     free(about->lines);
     free(about->names);
-    free(about->told);
+    free(about->reported);
 }
 
-bool about_tell(About *about, const Finding *finding) {
+bool about_report(About *about, const Finding *finding) {
     size_t index = (size_t)(finding - about->report->verdict->findings);
-    bool before = about->told && about->told[index];
-    if (about->told)
-        about->told[index] = true;
+    bool before = about->reported && about->reported[index];
+    if (about->reported)
+        about->reported[index] = true;
     return before;
 }
 
 /* ---- What is asked ----------------------------------------------------------------------------- */
 
-typedef struct Found {
+typedef struct ReportAboutFound {
     const Finding **items;
     size_t count, most;
-} Found;
+} ReportAboutFound;
 
 /* Rules about mbarriers are about the barrier, though that lies in shared memory. */
 static bool is_of(const Finding *finding, const Subject *subject) {
@@ -173,7 +174,7 @@ static bool is_of(const Finding *finding, const Subject *subject) {
 
 /* Once each, in the order of the report. */
 static void keep(void *context, const About *about, const Subject *subject, uint32_t index) {
-    Found *found = context;
+    ReportAboutFound *found = context;
     const Finding *finding = &about->report->verdict->findings[index];
     bool named = finding_names(finding, subject->name, subject->value);
     if (!named && (about->names[index] || !is_of(finding, subject)))
@@ -189,21 +190,21 @@ static void keep(void *context, const About *about, const Subject *subject, uint
 }
 
 size_t about_barrier(const About *about, const ReportBarrier *barrier, const Finding **found, size_t most) {
-    Found all = {.items = found, .most = most};
+    ReportAboutFound all = {.items = found, .most = most};
     Subject subject = barrier_subject(barrier);
     visit_subject(about, &subject, keep, &all);
     return all.count;
 }
 
 size_t about_buffer(const About *about, const ReportBuffer *buffer, const Finding **found, size_t most) {
-    Found all = {.items = found, .most = most};
+    ReportAboutFound all = {.items = found, .most = most};
     Subject subject = buffer_subject(buffer);
     visit_subject(about, &subject, keep, &all);
     return all.count;
 }
 
 size_t about_edge(const About *about, const ReportEdge *edge, const Finding **found, size_t most) {
-    Found all = {.items = found, .most = most};
+    ReportAboutFound all = {.items = found, .most = most};
     Subject subject = {.name = edge->barrier,
                        .value = "",
                        .space = "barrier",

@@ -14,8 +14,8 @@ typedef struct About {
     const Report *report;
     AboutLine *lines; /* of the IR, in order */
     size_t line_count;
-    bool *names; /* of each finding: whether it names a barrier or buffer that its ops touch */
-    bool *told;  /* of each finding: whether it was said in full */
+    bool *names;    /* of each finding: whether it names a barrier or buffer that its ops touch */
+    bool *reported; /* of each finding: whether it was said in full */
 } About;
 
 /* False if there is no memory; it is to be freed all the same. */
@@ -23,7 +23,7 @@ bool about_init(About *about, const Report *report);
 void about_free(About *about);
 
 /* Notes that a finding is said in full now; whether it was before. */
-bool about_tell(About *about, const Finding *finding);
+bool about_report(About *about, const Finding *finding);
 
 /* Up to `most` findings, in their order; how many there are. */
 size_t about_barrier(const About *about, const ReportBarrier *barrier, const Finding **found, size_t most);

@@ -103,7 +103,7 @@ void say_deadlocks(const Report *report, ReportWriter *writer) {
         say_deadlock(&report->deadlocks[i], writer);
     for (size_t i = 0; i < report->verdict->finding_count; i++)
         if (str_starts(str_of(rule_of(report->verdict->findings[i].rule)->id), STR("deadlock.")))
-            about_tell(&writer->about, &report->verdict->findings[i]);
+            about_report(&writer->about, &report->verdict->findings[i]);
     say_candidates(report, writer);
 }
 

@@ -33,7 +33,7 @@ static const char *node_of(const Report *report, const char *agent) {
     return agent;
 }
 
-static bool waits_for_ever(const Report *report, const char *name) {
+static bool waits_forever(const Report *report, const char *name) {
     for (size_t i = 0; i < report->deadlock_count; i++)
         for (size_t k = 0; k < report->deadlocks[i].blocked_count; k++)
             if (report_belongs(report->deadlocks[i].blocked[k].place.partition, name))
@@ -52,7 +52,7 @@ static void add_node(const Report *report, const ReportPartition *partition, Tex
     }
     if (partition->warps >= 0)
         text_addf(to, "\\n%d warp%s", partition->warps, partition->warps == 1 ? "" : "s");
-    bool stuck = waits_for_ever(report, partition->name);
+    bool stuck = waits_forever(report, partition->name);
     text_addf(to, "%s\"%s];\n", stuck ? "\\nwaits forever" : "", stuck ? ", color=red, fontcolor=red" : "");
 }
 

@@ -34,27 +34,27 @@ static size_t first_from(const EdgeGroup *groups, size_t count, const char *name
 }
 
 /* Edges while they are sorted. */
-typedef struct Graph {
+typedef struct ReportEdgeGraph {
     EdgeGroup *groups;   /* sorted by compare_starts */
     EdgeGroup **by_edge; /* the same, as in the report */
     size_t *done;        /* of the groups from one partition, at the first of these: how many are in the chain */
     size_t count;        /* of groups */
-} Graph;
+} ReportEdgeGraph;
 
-static bool graph_alloc(Graph *graph, size_t edges) {
+static bool graph_alloc(ReportEdgeGraph *graph, size_t edges) {
     graph->groups = calloc(edges + 1, sizeof *graph->groups);
     graph->by_edge = calloc(edges + 1, sizeof *graph->by_edge);
     graph->done = calloc(edges + 1, sizeof *graph->done);
     return graph->groups && graph->by_edge && graph->done;
 }
 
-static void graph_free(Graph *graph) {
+static void graph_free(ReportEdgeGraph *graph) {
     free(graph->groups);
     free((void *)graph->by_edge);
     free(graph->done);
 }
 
-static void make_groups(Graph *graph, const ReportEdge **edges, size_t count) {
+static void make_groups(ReportEdgeGraph *graph, const ReportEdge **edges, size_t count) {
     qsort((void *)edges, count, sizeof *edges, compare_edges);
     for (size_t i = 0; i < count; i++) {
         if (!i || strcmp(edges[i - 1]->from, edges[i]->from) != 0 || strcmp(edges[i - 1]->to, edges[i]->to) != 0)
@@ -69,7 +69,7 @@ static void make_groups(Graph *graph, const ReportEdge **edges, size_t count) {
 
 /* The next group that leads on from `name`; NULL if there is none. Those from one partition are taken in their order,
  * so that a count says which are left. */
-static EdgeGroup *next_from(Graph *graph, const char *name) {
+static EdgeGroup *next_from(ReportEdgeGraph *graph, const char *name) {
     size_t first = first_from(graph->groups, graph->count, name);
     if (first == graph->count)
         return NULL;
@@ -81,7 +81,7 @@ static EdgeGroup *next_from(Graph *graph, const char *name) {
 }
 
 /* Each group is followed by one that goes on where it ends, as long as there is one. */
-static void chain_groups(Graph *graph, EdgeGroup *chain) {
+static void chain_groups(ReportEdgeGraph *graph, EdgeGroup *chain) {
     size_t chained = 0;
     for (size_t i = 0; i < graph->count; i++) {
         EdgeGroup *group = graph->by_edge[i];
@@ -98,7 +98,7 @@ static void chain_groups(Graph *graph, EdgeGroup *chain) {
 }
 
 bool report_group_edges(const ReportEdge **edges, size_t count, EdgeGroup *groups, size_t *group_count) {
-    Graph graph = {0};
+    ReportEdgeGraph graph = {0};
     bool good = graph_alloc(&graph, count);
     if (good) {
         make_groups(&graph, edges, count);

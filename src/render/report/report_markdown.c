@@ -7,16 +7,16 @@
 
 enum { MOST_TERMS = 128 };
 
-typedef struct Page {
+typedef struct ReportMarkdownPage {
     ReportWriter writer; /* first, so that a writer can be taken for its page */
     Text *to;
     bool in_part;            /* blocks are then one level below */
     bool in_list;            /* the last line was an item: what is none needs an empty line before it */
     bool linked[MOST_TERMS]; /* only the first use of a word is a link */
-} Page;
+} ReportMarkdownPage;
 
-static Page *page_of(ReportWriter *writer) {
-    return (Page *)writer;
+static ReportMarkdownPage *page_of(ReportWriter *writer) {
+    return (ReportMarkdownPage *)writer;
 }
 
 /* ---- Texts ------------------------------------------------------------------------------------- */
@@ -81,7 +81,7 @@ static void add_toned(Text *to, Tone tone, Str text) {
 
 /* ---- Words of the glossary --------------------------------------------------------------------- */
 
-static void add_word(Page *page, Str word, Str id) {
+static void add_word(ReportMarkdownPage *page, Str word, Str id) {
     size_t count, i = 0;
     const Term *terms = glossary(&count);
     assert(count <= MOST_TERMS);
@@ -97,7 +97,7 @@ static void add_word(Page *page, Str word, Str id) {
 }
 
 /* A sentence of our own, in which "[word]" and "[word|id]" are words of the glossary. */
-static void add_sentence(Page *page, const char *sentence) {
+static void add_sentence(ReportMarkdownPage *page, const char *sentence) {
     while (*sentence) {
         const char *open = strchrnul(sentence, '[');
         text_str(page->to, str_between(sentence, open));
@@ -125,7 +125,7 @@ static void add_glossary(Text *to) {
 /* ---- What the writer is told ------------------------------------------------------------------- */
 
 /* A paragraph, a heading or a table begins. */
-static Text *begin(Page *page) {
+static Text *begin(ReportMarkdownPage *page) {
     page->in_list = false;
     text_char(page->to, '\n');
     return page->to;
@@ -133,7 +133,7 @@ static Text *begin(Page *page) {
 
 static void add_section(ReportWriter *writer, const ReportSection *section, const char *sentence, size_t count) {
     (void)count;
-    Page *page = page_of(writer);
+    ReportMarkdownPage *page = page_of(writer);
     page->in_part = false;
     text_addf(begin(page), "## %s\n", section->title);
     if (!*sentence)
@@ -144,7 +144,7 @@ static void add_section(ReportWriter *writer, const ReportSection *section, cons
 }
 
 static void add_part(ReportWriter *writer, const char *title) {
-    Page *page = page_of(writer);
+    ReportMarkdownPage *page = page_of(writer);
     page->in_part = true;
     text_addf(begin(page), "### ");
     add_sentence(page, title);
@@ -152,7 +152,7 @@ static void add_part(ReportWriter *writer, const char *title) {
 }
 
 static void add_block(ReportWriter *writer, Tone tone, const char *name, Str what, Anchor anchor) {
-    Page *page = page_of(writer);
+    ReportMarkdownPage *page = page_of(writer);
     (void)tone; /* it is a heading anyway */
     (void)anchor;
     text_addf(begin(page), "%s ", page->in_part ? "####" : "###");
@@ -166,7 +166,7 @@ static void add_block(ReportWriter *writer, Tone tone, const char *name, Str wha
 
 static void add_entry(ReportWriter *writer, const char *key, Content content, Tone tone, Str text) {
     (void)content;
-    Page *page = page_of(writer);
+    ReportMarkdownPage *page = page_of(writer);
     if (!page->in_list)
         begin(page);
     page->in_list = true;
@@ -177,13 +177,13 @@ static void add_entry(ReportWriter *writer, const char *key, Content content, To
 
 static void add_paragraph(ReportWriter *writer, Tone tone, Str text, Anchor about) {
     (void)about;
-    Page *page = page_of(writer);
+    ReportMarkdownPage *page = page_of(writer);
     add_toned(begin(page), tone, text);
     text_char(page->to, '\n');
 }
 
 static void add_table(ReportWriter *writer, const Table *table) {
-    Page *page = page_of(writer);
+    ReportMarkdownPage *page = page_of(writer);
     Text *to = page->to;
     bool shown[MOST_COLUMNS] = {0};
     if (!table_rows(table))
@@ -211,7 +211,7 @@ static void add_table(ReportWriter *writer, const Table *table) {
 
 /* ---- All of it --------------------------------------------------------------------------------- */
 
-static void add_title(Page *page, const Report *report) {
+static void add_title(ReportMarkdownPage *page, const Report *report) {
     Text *to = page->to;
     text_addf(to, "# Barrier report: ");
     add_code(to, "", report->file);
@@ -226,7 +226,7 @@ static void add_title(Page *page, const Report *report) {
 }
 
 void render_report_markdown(const Report *report, Text *to) {
-    Page page = {
+    ReportMarkdownPage page = {
         .writer = {.section = add_section,
                    .part = add_part,
                    .block = add_block,

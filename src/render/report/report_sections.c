@@ -32,7 +32,7 @@ static void say_findings(const Report *report, ReportWriter *writer) {
                 continue;
             if (writer->finding) {
                 writer->finding(writer, i);
-                about_tell(&writer->about, &verdict->findings[i]);
+                about_report(&writer->about, &verdict->findings[i]);
             } else {
                 say_finding(report, i, writer);
             }
@@ -499,7 +499,7 @@ static void say_aliases(const Report *report, ReportWriter *writer) {
 /* ---- All of it -------------------------------------------------------------------------------- */
 
 /* Whether a section is asked for. */
-static bool is_told(const ReportWriter *writer, SectionId id) {
+static bool is_reported(const ReportWriter *writer, SectionId id) {
     return !writer->failed && (!writer->sections || writer->sections & 1u << id);
 }
 
@@ -511,10 +511,10 @@ void report_sections(const Report *report, ReportWriter *writer) {
     writer->failed |= !about_init(&writer->about, report);
     if (!writer->sections)
         say_overview(report, writer);
-    if (hangs && is_told(writer, SECTION_DEADLOCKS))
+    if (hangs && is_reported(writer, SECTION_DEADLOCKS))
         say_deadlocks(report, writer);
     for (SectionId i = 0; i < LENGTH(sections); i++)
-        if (is_told(writer, i) && !(hangs && i == SECTION_DEADLOCKS))
+        if (is_reported(writer, i) && !(hangs && i == SECTION_DEADLOCKS))
             sections[i](report, writer);
     about_free(&writer->about);
     writer->about = (About){0};

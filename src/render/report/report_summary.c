@@ -19,21 +19,21 @@ enum {
     LEAST_PITCH = 6,  /* between two partitions of the picture */
 };
 
-typedef struct Summary {
+typedef struct ReportSummary {
     const Report *report;
     Style style;
     Text *to;
     Text text; /* that is being put together */
-} Summary;
+} ReportSummary;
 
-static Str taken(Summary *summary) {
+static Str taken(ReportSummary *summary) {
     Str text = {summary->text.size ? summary->text.data : "", summary->text.size};
     summary->to->failed |= summary->text.failed;
     summary->text.size = 0;
     return text;
 }
 
-static void add_title(Summary *summary, const char *title) {
+static void add_title(ReportSummary *summary, const char *title) {
     text_char(summary->to, '\n');
     text_toned(summary->to, summary->style, TONE_HEAD, str_of(title));
     if (summary->text.size) {
@@ -45,7 +45,7 @@ static void add_title(Summary *summary, const char *title) {
 }
 
 /* A word and what is put together, in a column beside it. */
-static void add_entry(Summary *summary, const char *key, Tone tone) {
+static void add_entry(ReportSummary *summary, const char *key, Tone tone) {
     enum { KEY = 12 };
     text_addf(summary->to, "  ");
     text_toned(summary->to, summary->style, tone, str_of(key));
@@ -54,7 +54,7 @@ static void add_entry(Summary *summary, const char *key, Tone tone) {
 }
 
 /* "and 12 more: --section phases" */
-static void add_rest(Summary *summary, size_t count, SectionId id) {
+static void add_rest(ReportSummary *summary, size_t count, SectionId id) {
     size_t sections;
     if (count)
         text_addf(summary->to, "  and %zu more: --section %s\n", count, report_section_list(&sections)[id].id);
@@ -62,7 +62,7 @@ static void add_rest(Summary *summary, size_t count, SectionId id) {
 
 /* ---- Partitions -------------------------------------------------------------------------------- */
 
-static void add_partitions(Summary *summary) {
+static void add_partitions(ReportSummary *summary) {
     static const TableColumn columns[] = {{"partition", IS_WORDS, false},
                                           {"role", IS_WORDS, true},
                                           {"warps", IS_NUMBER, true},
@@ -90,12 +90,12 @@ static void add_partitions(Summary *summary) {
 /* ---- The edges as a picture -------------------------------------------------------------------- */
 
 /* A line down for each partition, and an arrow for the edges from one to another. */
-typedef struct Picture {
+typedef struct ReportSummaryPicture {
     size_t count;              /* lines down; 0: there is no room for them, and edges are listed */
     size_t at[MOST_LIFELINES]; /* their columns */
     size_t label;              /* the column that labels start in */
     bool brief;                /* "p0" for "partition0" */
-} Picture;
+} ReportSummaryPicture;
 
 static void add_brief(Text *to, const char *name, bool brief) {
     bool partition = brief && str_starts(str_of(name), STR("partition"));
@@ -104,7 +104,7 @@ static void add_brief(Text *to, const char *name, bool brief) {
     text_add_plain(to, str_of(partition ? name + strlen("partition") : name));
 }
 
-static size_t name_width(Summary *summary, size_t partition, bool brief) {
+static size_t name_width(ReportSummary *summary, size_t partition, bool brief) {
     add_brief(&summary->text, summary->report->partitions[partition].name, brief);
     return text_width(taken(summary));
 }
@@ -134,10 +134,10 @@ static size_t widest_label(const Report *report) {
 }
 
 /* Names stand side by side, the lines under their middles. False if labels would have no room. */
-static bool lay_out(Summary *summary, Picture *picture, bool brief) {
+static bool lay_out(ReportSummary *summary, ReportSummaryPicture *picture, bool brief) {
     const Report *report = summary->report;
     size_t column = 4;
-    *picture = (Picture){.count = report->partition_count, .brief = brief};
+    *picture = (ReportSummaryPicture){.count = report->partition_count, .brief = brief};
     for (size_t i = 0; i < report->partition_count; i++) {
         size_t width = name_width(summary, i, brief);
         picture->at[i] = column + width / 2;
@@ -154,7 +154,7 @@ static void add_spaces(Text *to, size_t *column, size_t until) {
         text_char(to, ' ');
 }
 
-static void add_names(Summary *summary, const Picture *picture) {
+static void add_names(ReportSummary *summary, const ReportSummaryPicture *picture) {
     size_t column = 0;
     for (size_t i = 0; i < picture->count; i++) {
         size_t width = name_width(summary, i, picture->brief);
@@ -172,7 +172,7 @@ typedef struct Arrow {
     Tone tone;
 } Arrow;
 
-static char picture_at(const Picture *picture, const Arrow *arrow, size_t column) {
+static char picture_at(const ReportSummaryPicture *picture, const Arrow *arrow, size_t column) {
     size_t low = arrow->from < arrow->to ? arrow->from : arrow->to, high = arrow->from + arrow->to - low;
     bool drawn = high < picture->count;
     for (size_t i = 0; i < picture->count; i++)
@@ -189,7 +189,7 @@ static char picture_at(const Picture *picture, const Arrow *arrow, size_t column
 }
 
 /* One line of the picture, without its label. */
-static void draw(Summary *summary, const Picture *picture, const Arrow *arrow) {
+static void draw(ReportSummary *summary, const ReportSummaryPicture *picture, const Arrow *arrow) {
     Text *to = &summary->text;
     for (size_t column = 0; column < picture->label; column++)
         text_char(to, picture_at(picture, arrow, column));
@@ -197,14 +197,14 @@ static void draw(Summary *summary, const Picture *picture, const Arrow *arrow) {
 }
 
 /* What an arrow stands for: names, of which a few are kept. */
-typedef struct Label {
+typedef struct ReportSummaryLabel {
     Text names; /* each ends in a zero */
     size_t kept, count;
-} Label;
+} ReportSummaryLabel;
 
 enum { MOST_KEPT = 32 };
 
-static void label_add(Label *label, const char *before, const char *name) {
+static void label_add(ReportSummaryLabel *label, const char *before, const char *name) {
     if (label->count++ == label->kept && label->kept < MOST_KEPT) {
         text_addf(&label->names, "%s%s", before, name);
         text_char(&label->names, 0);
@@ -214,7 +214,7 @@ static void label_add(Label *label, const char *before, const char *name) {
 
 /* Names as far as they fit in what is left of a line after `used` columns, and how many more there are, if this is the
  * last line; what is left is taken off. */
-static void add_fitting(Summary *summary, Label *label, const char **at, size_t room, bool last) {
+static void add_fitting(ReportSummary *summary, ReportSummaryLabel *label, const char **at, size_t room, bool last) {
     enum { LEFT = 16 }; /* columns of "and 1234 more" */
     size_t used = 0;
     while (label->kept) {
@@ -238,7 +238,8 @@ static void add_fitting(Summary *summary, Label *label, const char **at, size_t 
 }
 
 /* The label beside it, on as many lines as it takes, up to a few. */
-static void draw_labeled(Summary *summary, const Picture *picture, Arrow arrow, Label *label) {
+static void draw_labeled(ReportSummary *summary, const ReportSummaryPicture *picture, Arrow arrow,
+                         ReportSummaryLabel *label) {
     const char *at = label->names.data;
     for (unsigned line = 0; label->count; line++) {
         draw(summary, picture, &arrow);
@@ -249,22 +250,23 @@ static void draw_labeled(Summary *summary, const Picture *picture, Arrow arrow, 
 }
 
 /* In a line of its own: from, to, and the names. */
-static void list_labeled(Summary *summary, const char *from, const char *to, const Arrow *arrow, const Label *label) {
+static void list_labeled(ReportSummary *summary, const char *from, const char *to, const Arrow *arrow,
+                         const ReportSummaryLabel *label) {
     enum { MOST_LISTED = 8 };
     const char *at = label->names.data;
-    size_t told = 0;
+    size_t reported = 0;
     text_addf(&summary->text, "%s %c%c> %s: ", from, arrow->line, arrow->line, to);
-    for (; told < label->kept && told < MOST_LISTED; told++, at += strlen(at) + 1)
-        text_addf(&summary->text, "%s%s", told ? ", " : "", at);
-    if (told < label->count)
-        text_addf(&summary->text, " and %zu more", label->count - told);
+    for (; reported < label->kept && reported < MOST_LISTED; reported++, at += strlen(at) + 1)
+        text_addf(&summary->text, "%s%s", reported ? ", " : "", at);
+    if (reported < label->count)
+        text_addf(&summary->text, " and %zu more", label->count - reported);
     text_addf(summary->to, "  ");
     text_wrapped(summary->to, summary->style, arrow->tone, taken(summary), 2, "      ");
 }
 
 /* Frees the label. */
-static void add_arrow(Summary *summary, const Picture *picture, const char *from, const char *to, char line, Tone tone,
-                      Label *label) {
+static void add_arrow(ReportSummary *summary, const ReportSummaryPicture *picture, const char *from, const char *to,
+                      char line, Tone tone, ReportSummaryLabel *label) {
     const Report *report = summary->report;
     Arrow arrow = {report_partition(report, from), report_partition(report, to), line, tone};
     summary->to->failed |= label->names.failed;
@@ -275,13 +277,13 @@ static void add_arrow(Summary *summary, const Picture *picture, const char *from
     text_free(&label->names);
 }
 
-static void name_edges(const EdgeGroup *group, Label *label) {
+static void name_edges(const EdgeGroup *group, ReportSummaryLabel *label) {
     for (size_t i = 0; i < group->count; i++)
         label_add(label, "", edge_name(group->edges[i]));
 }
 
 /* Those of one direction; how many were left out. */
-static size_t add_edges(Summary *summary, const Picture *picture, bool backward, size_t *room) {
+static size_t add_edges(ReportSummary *summary, const ReportSummaryPicture *picture, bool backward, size_t *room) {
     const Report *report = summary->report;
     const ReportEdge **edges = calloc(report->edge_count + 1, sizeof *edges);
     EdgeGroup *groups = calloc(report->edge_count + 1, sizeof *groups);
@@ -296,7 +298,7 @@ static size_t add_edges(Summary *summary, const Picture *picture, bool backward,
             continue;
         }
         --*room;
-        Label label = {0};
+        ReportSummaryLabel label = {0};
         name_edges(&groups[i], &label);
         add_arrow(summary, picture, groups[i].edges[0]->from, groups[i].edges[0]->to, backward ? '.' : '-', TONE_PLAIN,
                   &label);
@@ -307,13 +309,13 @@ static size_t add_edges(Summary *summary, const Picture *picture, bool backward,
 }
 
 /* From who reads to who must wait for that, and does not: a line for each reader of what one op overwrites. */
-static size_t add_missing(Summary *summary, const Picture *picture, size_t *room) {
+static size_t add_missing(ReportSummary *summary, const ReportSummaryPicture *picture, size_t *room) {
     const Report *report = summary->report;
     size_t left = 0;
     for (size_t i = 0; i < report->coverage_count; i++)
         for (size_t k = 0, next; k < report->coverage[i].row_count; k = next) {
             const ReportRow *row = &report->coverage[i].rows[k];
-            Label label = {0};
+            ReportSummaryLabel label = {0};
             next = k + 1;
             if (row->order != COVERAGE_MISSING)
                 continue;
@@ -332,9 +334,9 @@ static size_t add_missing(Summary *summary, const Picture *picture, size_t *room
     return left;
 }
 
-static void add_graph(Summary *summary) {
+static void add_graph(ReportSummary *summary) {
     const Report *report = summary->report;
-    Picture picture = {0};
+    ReportSummaryPicture picture = {0};
     size_t tokens = 0, room = MOST_EDGES;
     for (size_t i = 0; i < report->edge_count; i++)
         tokens += report_is_token(&report->edges[i]);
@@ -357,16 +359,16 @@ static void add_graph(Summary *summary) {
 /* ---- What is wrong ----------------------------------------------------------------------------- */
 
 /* Errors and warnings first, notes only by their number. */
-static void add_findings(Summary *summary) {
+static void add_findings(ReportSummary *summary) {
     const Verdict *verdict = summary->report->verdict;
-    size_t told = 0, notes = 0, left = 0;
+    size_t reported = 0, notes = 0, left = 0;
     for (size_t i = 0; i < verdict->finding_count; i++) {
         const Finding *finding = &verdict->findings[i];
         bool note = finding_severity(finding) == SEVERITY_NOTE;
         notes += note;
         if (note || finding->suppressed)
             continue;
-        if (told++ >= MOST_HAZARDS) {
+        if (reported++ >= MOST_HAZARDS) {
             left++;
             continue;
         }
@@ -389,7 +391,7 @@ static void add_findings(Summary *summary) {
     }
 }
 
-static void add_incomplete(Summary *summary) {
+static void add_incomplete(ReportSummary *summary) {
     const Verdict *verdict = summary->report->verdict;
     for (size_t i = 0; i < verdict->incomplete_count && i < MOST_ISSUES; i++) {
         text_addf(&summary->text, "%s", verdict->incomplete[i].reason);
@@ -403,7 +405,7 @@ static void add_incomplete(Summary *summary) {
 }
 
 /* A remark and the barriers that it is about; how many of them are told. */
-static void add_remark(Summary *summary, size_t barrier, const char *remark) {
+static void add_remark(ReportSummary *summary, size_t barrier, const char *remark) {
     enum { MOST_NAMES = 4 };
     const Report *report = summary->report;
     size_t named = 0;
@@ -418,28 +420,28 @@ static void add_remark(Summary *summary, size_t barrier, const char *remark) {
 }
 
 /* Remarks on barriers that are no findings, each once. */
-static void add_issues(Summary *summary) {
+static void add_issues(ReportSummary *summary) {
     const Report *report = summary->report;
-    const char *told[MOST_ISSUES];
+    const char *reported[MOST_ISSUES];
     size_t count = 0, left = 0;
     for (size_t i = 0; i < report->barrier_count; i++)
         for (size_t k = 0; k < report->barriers[i].issue_count; k++) {
             const char *remark = report->barriers[i].issues[k];
             size_t known = 0;
-            while (known < count && strcmp(told[known], remark) != 0)
+            while (known < count && strcmp(reported[known], remark) != 0)
                 known++;
             if (known < count)
                 continue;
             left += count == MOST_ISSUES;
             if (count == MOST_ISSUES)
                 continue;
-            told[count++] = remark;
+            reported[count++] = remark;
             add_remark(summary, i, remark);
         }
     add_rest(summary, left, SECTION_PHASES);
 }
 
-static void add_hazards(Summary *summary) {
+static void add_hazards(ReportSummary *summary) {
     const Report *report = summary->report;
     bool none = strcmp(report->deadlock_verdict, "none") == 0, found = strcmp(report->deadlock_verdict, "found") == 0;
     add_title(summary, "Hazards");
@@ -479,7 +481,7 @@ static size_t first_of_storage(const Report *report, size_t at) {
 }
 
 /* "scores: ✓ p ✓ qk ✗ m" */
-static void add_storage(Summary *summary, size_t first) {
+static void add_storage(ReportSummary *summary, size_t first) {
     const Report *report = summary->report;
     Tone tone = TONE_PLAIN;
     for (size_t i = first; i < report->coverage_count; i++) {
@@ -505,7 +507,7 @@ static void add_storage(Summary *summary, size_t first) {
 }
 
 /* "ordered" and so on, as far as there are any. */
-static void add_counts(Summary *summary) {
+static void add_counts(ReportSummary *summary) {
     static const char *const words[] = {"ordered", "MISSING", "to be ordered", "not seen"}; /* ORDER ReportOrder */
     const Report *report = summary->report;
     size_t counts[LENGTH(words)] = {0};
@@ -520,27 +522,27 @@ static void add_counts(Summary *summary) {
                   *report->coverage_note ? report->coverage_note : "nothing is overwritten after it is read");
 }
 
-static void add_coverage(Summary *summary) {
+static void add_coverage(ReportSummary *summary) {
     enum { MOST_COMPARED = 4000 }; /* tables of memory, which are compared with each other */
     const Report *report = summary->report;
-    size_t told = 0, left = 0;
+    size_t reported = 0, left = 0;
     add_counts(summary);
     add_title(summary, "Overwrites after a read");
     for (size_t i = 0; i < report->coverage_count && i < MOST_COMPARED; i++) {
         if (first_of_storage(report, i) != i)
             continue;
-        left += told == MOST_STORAGES;
-        if (told == MOST_STORAGES)
+        left += reported == MOST_STORAGES;
+        if (reported == MOST_STORAGES)
             continue;
         add_storage(summary, i);
-        told++;
+        reported++;
     }
     add_rest(summary, left, SECTION_COVERAGE);
 }
 
 /* ---- What was run, and what it takes ------------------------------------------------------------ */
 
-static void add_basis(Summary *summary) {
+static void add_basis(ReportSummary *summary) {
     const Report *report = summary->report;
     text_char(summary->to, '\n');
     coverage_print(&report->verdict->coverage, &summary->text);
@@ -568,7 +570,7 @@ void report_summary(const Report *report, Style style, Text *to) {
     size_t count;
     const ReportSection *sections = report_section_list(&count);
     style.width = style.width ? style.width : WIDE;
-    Summary summary = {.report = report, .style = style, .to = to};
+    ReportSummary summary = {.report = report, .style = style, .to = to};
     add_partitions(&summary);
     add_graph(&summary);
     add_hazards(&summary);

@@ -131,7 +131,7 @@ void report_finding(const Report *report, const Finding *finding, Text *to) {
 }
 
 void report_mention(About *about, const Finding *finding, Text *to) {
-    if (!about_tell(about, finding)) {
+    if (!about_report(about, finding)) {
         report_finding(about->report, finding, to);
         return;
     }

@@ -18,17 +18,17 @@ void *driver_symbol(const char *name);
 
 /* ---- Memory (capture_memory.c) ------------------------------------------------------------------- */
 
-typedef struct Allocation {
+typedef struct CaptureAllocation {
     uint64_t begin, bytes;
     bool host; /* readable without the driver */
-} Allocation;
+} CaptureAllocation;
 
 void memory_add(uint64_t begin, uint64_t bytes, bool host);
 void memory_remove(uint64_t begin);
 /* The allocation that an address is in: one that was seen, else what the driver says. NULL: none. */
-const Allocation *memory_find(uint64_t address);
+const CaptureAllocation *memory_find(uint64_t address);
 /* All that were seen. */
-const Allocation *memory_all(size_t *many);
+const CaptureAllocation *memory_all(size_t *many);
 /* Physical memory (a handle, from an offset on) is mapped at an address, or no more. */
 void memory_map(uint64_t begin, uint64_t bytes, uint64_t offset, uint64_t handle);
 void memory_unmap(uint64_t begin, uint64_t bytes);
@@ -36,23 +36,23 @@ void memory_unmap(uint64_t begin, uint64_t bytes);
 void memory_release(uint64_t handle);
 /* What is mapped, pieces that lie side by side as one: from the *at-th piece on, which becomes the one behind it.
  * False: there is no more. */
-bool memory_mapped(size_t *at, Allocation *run);
+bool memory_mapped(size_t *at, CaptureAllocation *run);
 /* Whether some of it is mapped at two addresses. */
 bool memory_twice(void);
 /* Whether it may be one: memory was allocated less than 4 GiB away from it. The heap that kernels allocate from lies
  * there, of which the driver says nothing. */
 bool memory_near(uint64_t address);
 /* Copies bytes as they are before the launch. False: the driver does not let it. */
-bool memory_read(const Allocation *allocation, void *to, uint64_t bytes);
+bool memory_read(const CaptureAllocation *allocation, void *to, uint64_t bytes);
 
 /* ---- Modules and kernels (capture_modules.c) ----------------------------------------------------- */
 
-typedef struct Module {
+typedef struct CaptureModule {
     const void *image; /* a copy */
     size_t bytes;
     const char *ending; /* ".ptx", ".fatbin", ".cubin" */
     char *path;         /* of the first file that was written of it; NULL: none */
-} Module;
+} CaptureModule;
 
 /* As many bytes as an image has by what it says itself, and how a file of it ends; of a wrapper, what it wraps. */
 const void *module_image(const void *image, size_t *bytes, const char **ending);
@@ -64,13 +64,13 @@ void module_loaded_from(Handle handle, const char *path);
 /* `of` belongs to what `from` belongs to: a function to its module, a module to its library. */
 void module_same(Handle of, Handle from);
 /* The module of a function or kernel; NULL: it was never seen. */
-Module *module_of(Handle function);
+CaptureModule *module_of(Handle function);
 /* One that holds the kernel by that name, of those that the program and its libraries have in them; NULL: none. */
-Module *module_with(const char *kernel);
+CaptureModule *module_with(const char *kernel);
 /* Whether it holds PTX, not machine code alone. */
-bool module_has_ptx(const Module *module);
+bool module_has_ptx(const CaptureModule *module);
 /* The image as a file; of a fatbin its PTX. False: it could not be written. */
-bool module_write(FILE *to, const Module *module);
+bool module_write(FILE *to, const CaptureModule *module);
 /* The name of a function or a kernel; NULL: the driver does not say. */
 const char *function_name(Handle function);
 /* Offset and size of its parameter; false: it has no such parameter. */
@@ -78,16 +78,16 @@ bool function_parameter(Handle function, size_t index, size_t *offset, size_t *b
 
 /* ---- Tensor maps (capture_maps.c) ---------------------------------------------------------------- */
 
-typedef struct TensorMap {
+typedef struct CaptureTensorMap {
     unsigned char bytes[TENSOR_MAP_BYTES];
     int type, interleave, swizzle, promotion, fill;
     unsigned rank;
     uint64_t address, sizes[TENSOR_MAP_DIMS], strides[TENSOR_MAP_DIMS]; /* strides in bytes, from dimension 1 on */
     uint32_t box[TENSOR_MAP_DIMS], steps[TENSOR_MAP_DIMS];
-} TensorMap;
+} CaptureTensorMap;
 
-void map_add(const TensorMap *map);
-const TensorMap *map_find(const unsigned char *bytes);
+void map_add(const CaptureTensorMap *map);
+const CaptureTensorMap *map_find(const unsigned char *bytes);
 
 /* ---- Launches (capture_launch.c) ----------------------------------------------------------------- */
 

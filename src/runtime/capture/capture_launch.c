@@ -22,34 +22,34 @@ enum {
 
 typedef struct SeenKernel {
     char *name;
-    Module *module;
+    CaptureModule *module;
     char *path;           /* of its launches, without ".launch.json" */
     uint64_t *keys;       /* of the launches that were written */
     uint64_t count, seen; /* written; made */
 } SeenKernel;
 
-typedef struct Parameter {
+typedef struct CaptureLaunchParameter {
     size_t offset, bytes;
-} Parameter;
+} CaptureLaunchParameter;
 
 /* One launch while it is written. */
-typedef struct Writing {
+typedef struct CaptureLaunchWriting {
     FILE *to;
     const SeenLaunch *launch;
     unsigned char values[PARAMETER_BYTES];
-    Parameter parameters[MOST_PARAMETERS];
+    CaptureLaunchParameter parameters[MOST_PARAMETERS];
     size_t count;
-    Allocation buffers[MOST_BUFFERS];
+    CaptureAllocation buffers[MOST_BUFFERS];
     size_t buffer_count;
     bool readable; /* the contents of memory may be read now */
-} Writing;
+} CaptureLaunchWriting;
 
 static SeenKernel *kernels;
 static size_t kernel_count;
 
 /* ---- Values -------------------------------------------------------------------------------------- */
 
-static bool take_values(Writing *writing) {
+static bool take_values(CaptureLaunchWriting *writing) {
     const SeenLaunch *launch = writing->launch;
     const char *block = NULL;
     for (void **extra = launch->parameters ? NULL : launch->extra; extra && *extra != (void *)(uintptr_t)EXTRA_END;
@@ -64,26 +64,26 @@ static bool take_values(Writing *writing) {
         if (!from || offset + bytes > PARAMETER_BYTES)
             return false;
         memcpy(writing->values + offset, from, bytes);
-        writing->parameters[writing->count++] = (Parameter){offset, bytes};
+        writing->parameters[writing->count++] = (CaptureLaunchParameter){offset, bytes};
     }
     return true;
 }
 
-static uint64_t word_at(const Writing *writing, size_t offset) {
+static uint64_t word_at(const CaptureLaunchWriting *writing, size_t offset) {
     uint64_t word;
     memcpy(&word, writing->values + offset, sizeof word);
     return word;
 }
 
 /* What tells launches apart: the shape and the numbers, not the addresses. */
-static uint64_t launch_key(const Writing *writing) {
+static uint64_t launch_key(const CaptureLaunchWriting *writing) {
     const SeenLaunch *launch = writing->launch;
     uint64_t key = hash_bytes(HASH_START, launch->grid, sizeof launch->grid);
     key = hash_bytes(key, launch->block, sizeof launch->block);
     key = hash_bytes(key, launch->cluster, sizeof launch->cluster);
     key = hash_bytes(key, &launch->shared, sizeof launch->shared);
     for (size_t i = 0; i < writing->count; i++) {
-        const Parameter *parameter = &writing->parameters[i];
+        const CaptureLaunchParameter *parameter = &writing->parameters[i];
         for (size_t at = 0; at < parameter->bytes; at += 8) {
             size_t rest = parameter->bytes - at < 8 ? parameter->bytes - at : 8;
             if (rest < 8 || !memory_find(word_at(writing, parameter->offset + at)))
@@ -117,7 +117,7 @@ static bool holds_addresses(const unsigned char *bytes, uint64_t count) {
 }
 
 /* `"data"` as far as it goes, and `"zero"` where the rest is that. */
-static void write_contents(Writing *writing, const Allocation *allocation) {
+static void write_contents(CaptureLaunchWriting *writing, const CaptureAllocation *allocation) {
     uint64_t most = folder_number("WEIR_CAPTURE_BYTES", MOST_BYTES);
     uint64_t looked = allocation->bytes < READ_BYTES ? allocation->bytes : most < READ_BYTES ? most : READ_BYTES;
     looked = looked < allocation->bytes ? looked : allocation->bytes;
@@ -144,7 +144,7 @@ static void write_contents(Writing *writing, const Allocation *allocation) {
 }
 
 /* The number of a buffer in this file; `first`: nothing was said of it yet. */
-static size_t buffer_number(Writing *writing, const Allocation *allocation, bool *first) {
+static size_t buffer_number(CaptureLaunchWriting *writing, const CaptureAllocation *allocation, bool *first) {
     for (size_t i = 0; i < writing->buffer_count; i++)
         if (writing->buffers[i].begin == allocation->begin) {
             *first = false;
@@ -157,8 +157,8 @@ static size_t buffer_number(Writing *writing, const Allocation *allocation, bool
     return writing->buffer_count++;
 }
 
-static void write_pointer(Writing *writing, uint64_t address, const Allocation *found) {
-    Allocation allocation = *found; /* what the driver says of another address replaces it */
+static void write_pointer(CaptureLaunchWriting *writing, uint64_t address, const CaptureAllocation *found) {
+    CaptureAllocation allocation = *found; /* what the driver says of another address replaces it */
     bool first;
     size_t number = buffer_number(writing, &allocation, &first);
     uint64_t offset = address - allocation.begin;
@@ -180,7 +180,7 @@ static void write_list(FILE *to, const char *key, const uint64_t *numbers, unsig
     fputc(']', to);
 }
 
-static void write_map(Writing *writing, const TensorMap *map) {
+static void write_map(CaptureLaunchWriting *writing, const CaptureTensorMap *map) {
     static const char *const types[] = {"u8",  "u16", "u32",  "i32", "u64", "i64", "f16",
                                         "f32", "f64", "bf16", "f32", "f32", "f32"};
     static const uint64_t bytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
@@ -198,9 +198,9 @@ static void write_map(Writing *writing, const TensorMap *map) {
     write_list(writing->to, "element_strides", steps, map->rank);
     fprintf(writing->to, ", \"interleave\": %d, \"swizzle\": %d, \"fill\": %d", map->interleave, map->swizzle,
             map->fill);
-    const Allocation *found = memory_find(map->address);
+    const CaptureAllocation *found = memory_find(map->address);
     if (found) {
-        Allocation allocation = *found;
+        CaptureAllocation allocation = *found;
         bool first;
         size_t number = buffer_number(writing, &allocation, &first);
         fprintf(writing->to, ", \"buffer\": \"b%zu\"", number);
@@ -214,7 +214,7 @@ static void write_map(Writing *writing, const TensorMap *map) {
 }
 
 /* A number, or a struct: its bytes, zeros for those that are addresses, and where these are. */
-static void write_bytes(Writing *writing, const Parameter *parameter) {
+static void write_bytes(CaptureLaunchWriting *writing, const CaptureLaunchParameter *parameter) {
     uint64_t addresses[PARAMETER_BYTES / 8];
     size_t words = parameter->bytes > 8 ? parameter->bytes / 8 : 0;
     for (size_t i = 0; i < words; i++) {
@@ -228,7 +228,7 @@ static void write_bytes(Writing *writing, const Parameter *parameter) {
     write_hex(writing->to, writing->values + parameter->offset, parameter->bytes);
     const char *before = ", \"pointers\": {";
     for (size_t i = 0; i < words; i++) {
-        const Allocation *found = addresses[i] ? memory_find(addresses[i]) : NULL;
+        const CaptureAllocation *found = addresses[i] ? memory_find(addresses[i]) : NULL;
         if (!found)
             continue;
         fprintf(writing->to, "%s\"%zu\": ", before, i * 8);
@@ -238,10 +238,11 @@ static void write_bytes(Writing *writing, const Parameter *parameter) {
     fputs(before[2] ? "}" : "}}", writing->to);
 }
 
-static void write_argument(Writing *writing, const Parameter *parameter) {
-    const TensorMap *map = parameter->bytes == TENSOR_MAP_BYTES ? map_find(writing->values + parameter->offset) : NULL;
+static void write_argument(CaptureLaunchWriting *writing, const CaptureLaunchParameter *parameter) {
+    const CaptureTensorMap *map =
+        parameter->bytes == TENSOR_MAP_BYTES ? map_find(writing->values + parameter->offset) : NULL;
     uint64_t address = parameter->bytes == 8 ? word_at(writing, parameter->offset) : 0;
-    const Allocation *found = address ? memory_find(address) : NULL;
+    const CaptureAllocation *found = address ? memory_find(address) : NULL;
     if (map)
         write_map(writing, map);
     else if (found)
@@ -254,7 +255,7 @@ static void write_triple(FILE *to, const char *key, const uint32_t *numbers) {
     fprintf(to, ",\n \"%s\": [%u, %u, %u]", key, numbers[0], numbers[1], numbers[2]);
 }
 
-static void write_launch(Writing *writing, const char *name) {
+static void write_launch(CaptureLaunchWriting *writing, const char *name) {
     const SeenLaunch *launch = writing->launch;
     fprintf(writing->to, "{\"kernel\": \"%s\"", name);
     write_triple(writing->to, "grid", launch->grid);
@@ -274,7 +275,7 @@ static void write_launch(Writing *writing, const char *name) {
 
 /* ---- Kernels and files --------------------------------------------------------------------------- */
 
-static SeenKernel *find_kernel(const char *name, Module *module) {
+static SeenKernel *find_kernel(const char *name, CaptureModule *module) {
     for (size_t i = 0; i < kernel_count; i++)
         if (kernels[i].module == module && strcmp(kernels[i].name, name) == 0)
             return &kernels[i];
@@ -290,7 +291,7 @@ static SeenKernel *find_kernel(const char *name, Module *module) {
 
 /* The module's file for this kernel: the image itself, or another name of a file that has it. False: none can be made.
  * Processes may write to one folder: a name is taken by the first that makes it. */
-static bool make_image(const char *path, Module *module) {
+static bool make_image(const char *path, CaptureModule *module) {
     if (module->path && link(module->path, path) == 0)
         return true;
     FILE *to = fopen(path, "wbx");
@@ -348,7 +349,7 @@ static bool settle(const SeenLaunch *launch) {
     return !launch->later && !capture_underway() && synchronize && synchronize() == 0;
 }
 
-static void write_seen(SeenKernel *kernel, Writing *writing) {
+static void write_seen(SeenKernel *kernel, CaptureLaunchWriting *writing) {
     uint64_t most = folder_number("WEIR_CAPTURE_LAUNCHES", MOST_LAUNCHES);
     kernel->seen++;
     if (kernel->count >= most || !is_new(kernel, launch_key(writing)))
@@ -374,7 +375,7 @@ void launch_seen(const SeenLaunch *launch) {
         folder_log("note a kernel was launched whose name this driver does not tell: it was not looked at");
         return;
     }
-    Module *module = module_of(launch->function);
+    CaptureModule *module = module_of(launch->function);
     if (!module)
         module = module_with(name);
     if (!module || !module_has_ptx(module)) {
@@ -382,7 +383,7 @@ void launch_seen(const SeenLaunch *launch) {
         return;
     }
     SeenKernel *kernel = find_kernel(name, module);
-    Writing *writing = kernel ? calloc(1, sizeof *writing) : NULL;
+    CaptureLaunchWriting *writing = kernel ? calloc(1, sizeof *writing) : NULL;
     if (!writing)
         return;
     writing->launch = launch;

@@ -4,22 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-static TensorMap *maps;
+static CaptureTensorMap *maps;
 static size_t count, capacity;
 
-const TensorMap *map_find(const unsigned char *bytes) {
+const CaptureTensorMap *map_find(const unsigned char *bytes) {
     for (size_t i = count; i--;)
         if (memcmp(maps[i].bytes, bytes, TENSOR_MAP_BYTES) == 0)
             return &maps[i];
     return NULL;
 }
 
-void map_add(const TensorMap *map) {
+void map_add(const CaptureTensorMap *map) {
     if (map_find(map->bytes))
         return;
     if (count == capacity) {
         size_t wanted = capacity ? capacity * 2 : 16;
-        TensorMap *more = realloc(maps, wanted * sizeof *more);
+        CaptureTensorMap *more = realloc(maps, wanted * sizeof *more);
         if (!more)
             return;
         maps = more;

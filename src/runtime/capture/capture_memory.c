@@ -6,7 +6,7 @@
 
 #define NEAR (UINT64_C(1) << 32)
 
-static Allocation *items;
+static CaptureAllocation *items;
 static size_t count, capacity;
 
 /* The first that begins above an address. */
@@ -28,7 +28,7 @@ void memory_add(uint64_t begin, uint64_t bytes, bool host) {
         return;
     if (count == capacity) {
         size_t wanted = capacity ? capacity * 2 : 64;
-        Allocation *more = realloc(items, wanted * sizeof *more);
+        CaptureAllocation *more = realloc(items, wanted * sizeof *more);
         if (!more)
             return;
         items = more;
@@ -36,7 +36,7 @@ void memory_add(uint64_t begin, uint64_t bytes, bool host) {
     }
     size_t at = above(begin);
     memmove(items + at + 1, items + at, (count - at) * sizeof *items);
-    items[at] = (Allocation){begin, bytes, host};
+    items[at] = (CaptureAllocation){begin, bytes, host};
     count++;
 }
 
@@ -50,20 +50,20 @@ void memory_remove(uint64_t begin) {
 
 /* ---- Mapped ---- */
 
-typedef struct Mapping {
+typedef struct CaptureMemoryMapping {
     uint64_t begin, bytes, offset, handle;
     uint64_t released; /* handles that were released before its own was; 0: it was not */
-} Mapping;
+} CaptureMemoryMapping;
 
-static Mapping *mappings; /* by address */
+static CaptureMemoryMapping *mappings; /* by address */
 static size_t mapping_count, mapping_capacity;
 static bool twice; /* some memory is there at two addresses */
 
 /* Whether one of the first `end` has some of the same memory as the i-th. */
 static bool has_same(size_t i, size_t end) {
-    const Mapping *one = &mappings[i];
+    const CaptureMemoryMapping *one = &mappings[i];
     for (size_t k = 0; k < end; k++) {
-        const Mapping *other = &mappings[k];
+        const CaptureMemoryMapping *other = &mappings[k];
         if (k != i && one->handle == other->handle && one->released == other->released &&
             one->offset < other->offset + other->bytes && other->offset < one->offset + one->bytes)
             return true;
@@ -75,7 +75,7 @@ void memory_map(uint64_t begin, uint64_t bytes, uint64_t offset, uint64_t handle
     size_t at = mapping_count;
     if (mapping_count == mapping_capacity) {
         size_t wanted = mapping_capacity ? mapping_capacity * 2 : 64;
-        Mapping *more = realloc(mappings, wanted * sizeof *more);
+        CaptureMemoryMapping *more = realloc(mappings, wanted * sizeof *more);
         if (!more)
             return;
         mappings = more;
@@ -84,7 +84,7 @@ void memory_map(uint64_t begin, uint64_t bytes, uint64_t offset, uint64_t handle
     while (at && mappings[at - 1].begin > begin)
         at--;
     memmove(mappings + at + 1, mappings + at, (mapping_count - at) * sizeof *mappings);
-    mappings[at] = (Mapping){begin, bytes, offset, handle, 0};
+    mappings[at] = (CaptureMemoryMapping){begin, bytes, offset, handle, 0};
     mapping_count++;
     twice |= has_same(at, mapping_count);
 }
@@ -109,10 +109,10 @@ void memory_unmap(uint64_t begin, uint64_t bytes) {
     twice = still;
 }
 
-bool memory_mapped(size_t *at, Allocation *run) {
+bool memory_mapped(size_t *at, CaptureAllocation *run) {
     if (*at >= mapping_count)
         return false;
-    *run = (Allocation){mappings[*at].begin, mappings[*at].bytes, false};
+    *run = (CaptureAllocation){mappings[*at].begin, mappings[*at].bytes, false};
     while (++*at < mapping_count && mappings[*at].begin == run->begin + run->bytes)
         run->bytes += mappings[*at].bytes;
     return true;
@@ -123,8 +123,8 @@ bool memory_twice(void) {
 }
 
 /* Memory that came some other way: mapped, imported, a variable of a module. */
-static const Allocation *ask_driver(uint64_t address) {
-    static Allocation found;
+static const CaptureAllocation *ask_driver(uint64_t address) {
+    static CaptureAllocation found;
     void *symbol = driver_symbol("cuMemGetAddressRange_v2");
     Result (*range)(DevicePointer *, size_t *, DevicePointer) =
         *(Result(**)(DevicePointer *, size_t *, DevicePointer)) & symbol;
@@ -132,16 +132,16 @@ static const Allocation *ask_driver(uint64_t address) {
     size_t bytes = 0;
     if (address < 4096 || !range || range(&begin, &bytes, address) != 0 || !begin || address - begin >= bytes)
         return NULL;
-    found = (Allocation){begin, bytes, false};
+    found = (CaptureAllocation){begin, bytes, false};
     return &found;
 }
 
-const Allocation *memory_all(size_t *many) {
+const CaptureAllocation *memory_all(size_t *many) {
     *many = count;
     return items;
 }
 
-const Allocation *memory_find(uint64_t address) {
+const CaptureAllocation *memory_find(uint64_t address) {
     size_t at = above(address);
     if (at && address - items[at - 1].begin < items[at - 1].bytes)
         return &items[at - 1];
@@ -153,7 +153,7 @@ bool memory_near(uint64_t address) {
     return (at && address - items[at - 1].begin < NEAR) || (at < count && items[at].begin - address < NEAR);
 }
 
-bool memory_read(const Allocation *allocation, void *to, uint64_t bytes) {
+bool memory_read(const CaptureAllocation *allocation, void *to, uint64_t bytes) {
     if (allocation->host) {
         memcpy(to, (const void *)(uintptr_t)allocation->begin, bytes);
         return true;

@@ -13,19 +13,19 @@
 
 enum { LARGEST_TEXT = 1 << 28, LARGEST_SECTION = 1 << 28 };
 
-typedef struct Known {
+typedef struct CaptureModuleKnown {
     Handle handle;
-    Module *module;
-} Known;
+    CaptureModule *module;
+} CaptureModuleKnown;
 
-static Known *known;
+static CaptureModuleKnown *known;
 static size_t known_count, known_capacity;
-static Module **built_in; /* fatbins of the program and its libraries */
+static CaptureModule **built_in; /* fatbins of the program and its libraries */
 static size_t built_in_count;
 
 /* ---- Handles ------------------------------------------------------------------------------------- */
 
-static void remember(Handle handle, Module *module) {
+static void remember(Handle handle, CaptureModule *module) {
     for (size_t i = 0; i < known_count; i++)
         if (known[i].handle == handle) { /* unloaded since */
             known[i].module = module;
@@ -33,16 +33,16 @@ static void remember(Handle handle, Module *module) {
         }
     if (known_count == known_capacity) {
         size_t wanted = known_capacity ? known_capacity * 2 : 64;
-        Known *more = realloc(known, wanted * sizeof *more);
+        CaptureModuleKnown *more = realloc(known, wanted * sizeof *more);
         if (!more)
             return;
         known = more;
         known_capacity = wanted;
     }
-    known[known_count++] = (Known){handle, module};
+    known[known_count++] = (CaptureModuleKnown){handle, module};
 }
 
-Module *module_of(Handle function) {
+CaptureModule *module_of(Handle function) {
     for (size_t i = 0; i < known_count; i++)
         if (known[i].handle == function)
             return known[i].module;
@@ -50,15 +50,15 @@ Module *module_of(Handle function) {
 }
 
 void module_same(Handle of, Handle from) {
-    Module *module = module_of(from);
+    CaptureModule *module = module_of(from);
     if (module)
         remember(of, module);
 }
 
 /* ---- Images -------------------------------------------------------------------------------------- */
 
-static Module *make_module(const void *image, size_t bytes, const char *ending) {
-    Module *module = calloc(1, sizeof *module);
+static CaptureModule *make_module(const void *image, size_t bytes, const char *ending) {
+    CaptureModule *module = calloc(1, sizeof *module);
     void *copy = malloc(bytes ? bytes : 1);
     if (!module || !copy) {
         free(module);
@@ -66,7 +66,7 @@ static Module *make_module(const void *image, size_t bytes, const char *ending) 
         return NULL;
     }
     memcpy(copy, image, bytes);
-    *module = (Module){.image = copy, .bytes = bytes, .ending = ending};
+    *module = (CaptureModule){.image = copy, .bytes = bytes, .ending = ending};
     return module;
 }
 
@@ -113,7 +113,7 @@ typedef struct FatbinImage {
 enum { IMAGE_PTX = 1 };
 
 /* Of a fatbin the PTX alone: the cubins beside it have the same kernels once more. */
-static bool write_ptx_images(FILE *to, const Module *module) {
+static bool write_ptx_images(FILE *to, const CaptureModule *module) {
     const char *image = module->image;
     FatbinHeader header;
     FatbinImage entry;
@@ -141,13 +141,13 @@ static bool write_ptx_images(FILE *to, const Module *module) {
     return true;
 }
 
-bool module_write(FILE *to, const Module *module) {
+bool module_write(FILE *to, const CaptureModule *module) {
     if (strcmp(module->ending, ".fatbin") == 0)
         return write_ptx_images(to, module);
     return fwrite(module->image, 1, module->bytes, to) == module->bytes;
 }
 
-bool module_has_ptx(const Module *module) {
+bool module_has_ptx(const CaptureModule *module) {
     const char *image = module->image;
     if (strcmp(module->ending, ".ptx") == 0)
         return true;
@@ -169,7 +169,7 @@ void module_loaded(Handle handle, const void *image) {
     size_t bytes;
     const char *ending;
     const void *itself = image ? module_image(image, &bytes, &ending) : NULL;
-    Module *module = itself ? make_module(itself, bytes, ending) : NULL;
+    CaptureModule *module = itself ? make_module(itself, bytes, ending) : NULL;
     if (module)
         remember(handle, module);
 }
@@ -202,8 +202,8 @@ void module_loaded_from(Handle handle, const char *path) {
 /* ---- What is built into the program -------------------------------------------------------------- */
 
 static void add_built_in(const void *image, size_t bytes) {
-    Module **more = realloc(built_in, (built_in_count + 1) * sizeof *more);
-    Module *module = more ? make_module(image, bytes, ".fatbin") : NULL;
+    CaptureModule **more = realloc(built_in, (built_in_count + 1) * sizeof *more);
+    CaptureModule *module = more ? make_module(image, bytes, ".fatbin") : NULL;
     if (more)
         built_in = more;
     if (module)
@@ -263,7 +263,7 @@ static int take_object(struct dl_phdr_info *object, size_t size, void *unused) {
 
 /* The name of the kernel is in the cubin beside the PTX, which is not compressed as a rule; where no fatbin shows it,
  * the only fatbin there is must have it. */
-Module *module_with(const char *kernel) {
+CaptureModule *module_with(const char *kernel) {
     if (!built_in)
         dl_iterate_phdr(take_object, NULL);
     for (size_t i = 0; i < built_in_count; i++)

@@ -26,7 +26,7 @@ enum { VARIABLES = 3, WORDS_MOST = 4096 };
 
 /* The variables without which a program is not seen, with the part of their value that is weir exec's, as they were
  * when this process began; and where to say so. */
-static struct Seen {
+static struct ChildrenSeen {
     const char *name;
     char part[PATH_MAX];
 } seen[VARIABLES] = {{"LD_PRELOAD", ""}, {"PYTHONPATH", ""}, {"WEIR_CAPTURE", ""}};

@@ -205,7 +205,7 @@ Result graph_wait(OrderStream stream, Handle event) {
     return result;
 }
 
-void graph_tell(const GraphStep *step, OrderStream stream) {
+void graph_report(const GraphStep *step, OrderStream stream) {
     OrderCopy copy = {.stream = stream, .name = step->type == NODE_COPY ? "memcpy node" : "memset node"};
     NodeBytes bytes;
     if (step->type == NODE_HOST) {
@@ -241,7 +241,7 @@ static Result issue_step(const GraphStep *step, OrderStream stream, bool again) 
             return 0;
         Result result = graph_driver()->launch(step->alone, order_handle(stream));
         if (!result)
-            graph_tell(step, stream);
+            graph_report(step, stream);
         return result;
     }
 }

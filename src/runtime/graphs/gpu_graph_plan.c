@@ -204,13 +204,13 @@ static bool add_graph(Building *building, Handle graph, uint32_t begin, uint32_t
 /* ---- The order, and the lanes -------------------------------------------------------------------- */
 
 /* Of each step, edges to it or from it: those of step i are at starts[i] to starts[i + 1]. */
-typedef struct Links {
+typedef struct GpuGraphPlanLinks {
     uint32_t *starts, *edges;
-} Links;
+} GpuGraphPlanLinks;
 
-static Links link_edges(const Building *building, bool to) {
+static GpuGraphPlanLinks link_edges(const Building *building, bool to) {
     uint32_t count = building->plan->count;
-    Links links = {calloc(count + 2, sizeof(uint32_t)), calloc(building->edge_count + 1, sizeof(uint32_t))};
+    GpuGraphPlanLinks links = {calloc(count + 2, sizeof(uint32_t)), calloc(building->edge_count + 1, sizeof(uint32_t))};
     if (!links.starts || !links.edges)
         return links;
     for (uint32_t i = 0; i < building->edge_count; i++)
@@ -223,15 +223,15 @@ static Links link_edges(const Building *building, bool to) {
 }
 
 /* Where a step stands, and how many steps of each lane are before it for sure. */
-typedef struct Standing {
+typedef struct GpuGraphPlanStanding {
     uint32_t lane, position, at; /* at: in the new order */
     uint32_t before[GRAPH_LANES];
-} Standing;
+} GpuGraphPlanStanding;
 
 typedef struct Laying {
     const Building *building;
-    Links to, from;
-    Standing *places;
+    GpuGraphPlanLinks to, from;
+    GpuGraphPlanStanding *places;
     GraphStep *steps; /* in the new order */
     uint32_t count;
     uint32_t lengths[GRAPH_LANES], lasts[GRAPH_LANES]; /* of each lane: steps so far, and the last of them */
@@ -243,10 +243,10 @@ static uint32_t pred(const Laying *laying, uint32_t i) {
 
 /* One whose last step is before this one, of a step that it depends on if there is one; a new one otherwise. */
 static uint32_t choose_lane(Laying *laying, uint32_t step) {
-    const Standing *place = &laying->places[step];
+    const GpuGraphPlanStanding *place = &laying->places[step];
     uint32_t lanes = laying->building->plan->lanes;
     for (uint32_t i = laying->to.starts[step]; i < laying->to.starts[step + 1]; i++) {
-        const Standing *before = &laying->places[pred(laying, i)];
+        const GpuGraphPlanStanding *before = &laying->places[pred(laying, i)];
         if (before->position + 1 == laying->lengths[before->lane])
             return before->lane;
     }
@@ -259,9 +259,9 @@ static uint32_t choose_lane(Laying *laying, uint32_t step) {
 /* The last step that it depends on in each other lane, unless what is before it in its own has waited for that. */
 static bool add_waits(Laying *laying, uint32_t step, GraphStep *to) {
     GraphPlan *plan = laying->building->plan;
-    Standing *place = &laying->places[step];
+    GpuGraphPlanStanding *place = &laying->places[step];
     uint32_t last[GRAPH_LANES];
-    const Standing *own = laying->lengths[place->lane] ? &laying->places[laying->lasts[place->lane]] : NULL;
+    const GpuGraphPlanStanding *own = laying->lengths[place->lane] ? &laying->places[laying->lasts[place->lane]] : NULL;
     memset(last, 0xff, sizeof last);
     for (uint32_t i = laying->to.starts[step]; i < laying->to.starts[step + 1]; i++) {
         uint32_t before = pred(laying, i), lane = laying->places[before].lane;
@@ -286,10 +286,10 @@ static bool add_waits(Laying *laying, uint32_t step, GraphStep *to) {
 
 static bool lay_step(Laying *laying, uint32_t step) {
     GraphPlan *plan = laying->building->plan;
-    Standing *place = &laying->places[step];
+    GpuGraphPlanStanding *place = &laying->places[step];
     uint32_t edges = laying->to.starts[step + 1] - laying->to.starts[step];
     for (uint32_t i = laying->to.starts[step]; i < laying->to.starts[step + 1]; i++) {
-        const Standing *before = &laying->places[pred(laying, i)];
+        const GpuGraphPlanStanding *before = &laying->places[pred(laying, i)];
         for (uint32_t lane = 0; lane < plan->lanes; lane++)
             if (before->before[lane] > place->before[lane])
                 place->before[lane] = before->before[lane];

@@ -8,8 +8,8 @@
 
 enum { MOST_SIGNS = 4096, MOST_APART = 4, FLAG_DEVICE_LAUNCH = 4 };
 
-typedef struct Graph {
-    struct Graph *next;
+typedef struct GraphsGraph {
+    struct GraphsGraph *next;
     Handle exec;
     Handle clone;    /* NULL: there is none */
     const char *why; /* kernels in it are not recorded; NULL: they can be */
@@ -27,16 +27,16 @@ typedef struct Graph {
     Handle last; /* the stream of its last launch */
     bool launched;
     pthread_mutex_t mutex; /* of its launches */
-} Graph;
+} GraphsGraph;
 
-static Graph *graphs;
+static GraphsGraph *graphs;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* of the list */
 static struct { uint64_t sign, times; } seen[MOST_SIGNS];
 static uint32_t seen_count;
 
-static Graph *find(Handle exec) {
+static GraphsGraph *find(Handle exec) {
     pthread_mutex_lock(&mutex);
-    Graph *graph = graphs;
+    GraphsGraph *graph = graphs;
     while (graph && graph->exec != exec)
         graph = graph->next;
     pthread_mutex_unlock(&mutex);
@@ -46,7 +46,7 @@ static Graph *find(Handle exec) {
 /* ---- What it does -------------------------------------------------------------------------------- */
 
 /* Launches so far are of the kernels that it had. */
-static void count(Graph *graph) {
+static void count(GraphsGraph *graph) {
     static const char other[] = "it is a node of a graph, which is not checked";
     for (uint32_t i = 0; i < graph->plan.count && graph->plain; i++)
         if (graph->plan.steps[i].type == NODE_KERNEL)
@@ -56,7 +56,7 @@ static void count(Graph *graph) {
     graph->plain = 0;
 }
 
-static void make_plan(Graph *graph, Handle of) {
+static void make_plan(GraphsGraph *graph, Handle of) {
     graph_plan_free(&graph->plan);
     graph->untold = !graph_plan(&graph->plan, of);
     if (graph->untold && !graph->why)
@@ -79,7 +79,7 @@ static void make_plan(Graph *graph, Handle of) {
 }
 
 /* It is what that graph is now. One that cannot be cloned may be gone when it is launched. */
-static void follow(Graph *graph, Handle of) {
+static void follow(GraphsGraph *graph, Handle of) {
     const GraphDriver *driver = graph_driver();
     count(graph);
     if (graph->clone)
@@ -100,7 +100,7 @@ static void follow(Graph *graph, Handle of) {
 }
 
 void graph_instantiated(Handle exec, Handle of, uint64_t flags) {
-    Graph *graph = calloc(1, sizeof *graph);
+    GraphsGraph *graph = calloc(1, sizeof *graph);
     if (!graph)
         return;
     int mode = gpu_relax();
@@ -121,7 +121,7 @@ void graph_instantiated(Handle exec, Handle of, uint64_t flags) {
 }
 
 void graph_updated(Handle exec, Handle of) {
-    Graph *graph = find(exec);
+    GraphsGraph *graph = find(exec);
     if (!graph)
         return;
     int mode = gpu_relax();
@@ -131,20 +131,20 @@ void graph_updated(Handle exec, Handle of) {
     gpu_relaxed(mode);
 }
 
-Handle graph_twin(Handle exec, Handle node) {
-    Graph *graph = find(exec);
-    Handle twin = NULL;
-    if (!graph || !graph->clone || graph_driver()->in_clone(&twin, node, graph->clone) != 0)
+Handle graph_variant(Handle exec, Handle node) {
+    GraphsGraph *graph = find(exec);
+    Handle variant = NULL;
+    if (!graph || !graph->clone || graph_driver()->in_clone(&variant, node, graph->clone) != 0)
         return NULL;
     pthread_mutex_lock(&graph->mutex);
     count(graph);
     graph->planned = false;
     pthread_mutex_unlock(&graph->mutex);
-    return twin;
+    return variant;
 }
 
 void graph_lost(Handle exec) {
-    Graph *graph = find(exec);
+    GraphsGraph *graph = find(exec);
     if (!graph)
         return;
     pthread_mutex_lock(&graph->mutex);
@@ -157,12 +157,12 @@ void graph_lost(Handle exec) {
 }
 
 void graph_destroyed(Handle exec) {
-    Graph *graph = find(exec);
+    GraphsGraph *graph = find(exec);
     if (!graph)
         return;
     int mode = gpu_relax();
     pthread_mutex_lock(&mutex);
-    Graph **at = &graphs;
+    GraphsGraph **at = &graphs;
     while (*at != graph)
         at = &(*at)->next;
     *at = graph->next;
@@ -182,7 +182,7 @@ void graph_destroyed(Handle exec) {
 
 void graph_count_all(void) {
     pthread_mutex_lock(&mutex);
-    for (Graph *graph = graphs; graph; graph = graph->next)
+    for (GraphsGraph *graph = graphs; graph; graph = graph->next)
         count(graph);
     pthread_mutex_unlock(&mutex);
 }
@@ -190,7 +190,7 @@ void graph_count_all(void) {
 /* ---- Launches ------------------------------------------------------------------------------------ */
 
 /* Whether its kernels may not have been recorded as often as launches are, in a stream of that number. */
-static bool is_new(const Graph *graph, uint32_t stream) {
+static bool is_new(const GraphsGraph *graph, uint32_t stream) {
     uint64_t words[] = {graph->sign, stream < MOST_APART ? stream : MOST_APART};
     uint64_t sign = hash_bytes(HASH_START, words, sizeof words), times = 0;
     uint32_t i = 0;
@@ -209,7 +209,7 @@ static bool is_new(const Graph *graph, uint32_t stream) {
 /* Whether it is to be recorded; *again: for what runs beside it, though it was before. Among launches the graph stands
  * for all of its kernels, when it is launched as it is.
  */
-static bool is_wanted(const Graph *graph, OrderStream stream, bool can_be, bool *again) {
+static bool is_wanted(const GraphsGraph *graph, OrderStream stream, bool can_be, bool *again) {
     GpuOrder order = {0};
     uint64_t number = gpu_graph_number();
     order_launch(&(OrderLaunch){.stream = stream, .number = number}, &order);
@@ -227,14 +227,14 @@ static bool is_wanted(const Graph *graph, OrderStream stream, bool can_be, bool 
 }
 
 /* Two launches of one graph do not run at the same time, whichever streams they are in. */
-static bool waits_for_last(Graph *graph, OrderStream stream) {
+static bool waits_for_last(GraphsGraph *graph, OrderStream stream) {
     if (!graph->launched || graph->last == order_handle(stream))
         return true;
     graph->moves = true;
     return graph->behind && graph_wait(stream, graph->done) == 0;
 }
 
-static void launched(Graph *graph, OrderStream stream, bool mark) {
+static void launched(GraphsGraph *graph, OrderStream stream, bool mark) {
     graph->launched = true;
     graph->last = order_handle(stream);
     graph->behind = false;
@@ -243,7 +243,7 @@ static void launched(Graph *graph, OrderStream stream, bool mark) {
 }
 
 /* What nodes of it wait for comes before all that comes behind it, and what they tell comes behind all before it. */
-static void tell_nodes(const Graph *graph, OrderStream stream, bool waits) {
+static void report_nodes(const GraphsGraph *graph, OrderStream stream, bool waits) {
     for (uint32_t i = 0; graph->outside && i < graph->plan.count; i++) {
         const GraphStep *step = &graph->plan.steps[i];
         if (waits && step->type == NODE_WAIT_EVENT)
@@ -256,11 +256,11 @@ static void tell_nodes(const Graph *graph, OrderStream stream, bool waits) {
             order_host_called(stream);
         else if (!waits && step->type > NODE_KERNEL && step->type < NODE_CHILD &&
                  (graph->clone || step->type == NODE_HOST)) /* others may be gone: its kernels are named */
-            graph_tell(step, stream);
+            graph_report(step, stream);
     }
 }
 
-static Result launch(Graph *graph, OrderStream stream, Result (*go)(Handle, Handle), Handle handle) {
+static Result launch(GraphsGraph *graph, OrderStream stream, Result (*go)(Handle, Handle), Handle handle) {
     const char *why = NULL;
     int mode = gpu_relax();
     if (!graph->planned)
@@ -283,8 +283,8 @@ static Result launch(Graph *graph, OrderStream stream, Result (*go)(Handle, Hand
     if (!issues) {
         graph->plain++;
         if (order_on()) {
-            tell_nodes(graph, stream, true);
-            tell_nodes(graph, stream, false);
+            report_nodes(graph, stream, true);
+            report_nodes(graph, stream, false);
         }
     }
     launched(graph, stream, issues || graph->moves);
@@ -308,7 +308,7 @@ static Result launch_unknown(Handle exec, OrderStream stream, Result (*go)(Handl
 Result graph_launch(Handle exec, OrderStream stream, Result (*go)(Handle, Handle), Handle handle) {
     if (gpu_capture(order_handle(stream)) != CAPTURE_NONE) /* a node of another graph */
         return go(exec, handle);
-    Graph *graph = find(exec);
+    GraphsGraph *graph = find(exec);
     if (!graph)
         return launch_unknown(exec, stream, go, handle);
     pthread_mutex_lock(&graph->mutex);

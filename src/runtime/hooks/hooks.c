@@ -17,11 +17,11 @@ typedef struct Hook {
     const char *name;     /* as cuGetProcAddress is asked for it */
     const char *exported; /* as the linker has it */
     Streams streams;
-    Function *hook;
-    Function *next; /* the driver's; NULL: not asked for yet */
+    HookFunction *hook;
+    HookFunction *next; /* the driver's; NULL: not asked for yet */
 } Hook;
 
-#define HOOK_ROW(name, exported, streams) extern Function hook_##exported __asm__(#exported);
+#define HOOK_ROW(name, exported, streams) extern HookFunction hook_##exported __asm__(#exported);
 ALL_HOOKS
 #undef HOOK_ROW
 
@@ -31,11 +31,11 @@ static Hook hooks[HOOK_COUNT] = {
 #undef HOOK_ROW
 };
 
-Function *hook_next(unsigned number) {
+HookFunction *hook_next(unsigned number) {
     Hook *hook = &hooks[number];
     if (!hook->next) {
         void *symbol = driver_symbol(hook->exported);
-        hook->next = *(Function **)&symbol;
+        hook->next = *(HookFunction **)&symbol;
     }
     return hook->next;
 }
@@ -44,7 +44,7 @@ Function *hook_next(unsigned number) {
 
 /* The hook in front of what was found, if there is one; it goes on to that from now on. */
 static void *in_front(Hook *hook, void *found) {
-    Function *function = *(Function **)&found;
+    HookFunction *function = *(HookFunction **)&found;
     if (function != hook->hook)
         hook->next = function;
     return *(void **)&hook->hook;
@@ -52,7 +52,7 @@ static void *in_front(Hook *hook, void *found) {
 
 /* Of an entry point with several forms (_v2) the driver gives one by the version that is asked for: the hook is that of
  * the same form. */
-static void *put_in_front(const char *name, uint64_t flags, void *found) {
+static void *place_in_front(const char *name, uint64_t flags, void *found) {
     Streams streams = flags & PER_THREAD_STREAM ? STREAMS_PER_THREAD : STREAMS_LEGACY;
     Hook *best = NULL;
     for (unsigned i = 0; found && i < HOOK_COUNT; i++) {
@@ -70,7 +70,7 @@ EXPORTED Result cuGetProcAddress_v2(const char *name, void **to, int version, ui
     Result result =
         NEXT(cuGetProcAddress_v2, (const char *, void **, int, uint64_t, int *), name, to, version, flags, status);
     if (!result && to)
-        *to = put_in_front(name, flags, *to);
+        *to = place_in_front(name, flags, *to);
     return result;
 }
 
@@ -80,7 +80,7 @@ EXPORTED Result cuGetProcAddress(const char *name, void **to, int version, uint6
     Result (*next)(const char *, void **, int, uint64_t) = *(Result(**)(const char *, void **, int, uint64_t)) & symbol;
     Result result = next ? next(name, to, version, flags) : NOT_FOUND;
     if (!result && to && strcmp(name, "cuGetProcAddress") != 0)
-        *to = put_in_front(name, flags, *to);
+        *to = place_in_front(name, flags, *to);
     return result;
 }
 

@@ -140,9 +140,9 @@ Result graph_follow(Result result, Handle exec, Handle node, const char *set, co
     if (result || !gpu_on() || !gpu_driver(NULL))
         return result;
     int mode = gpu_relax();
-    Handle twin = set ? graph_twin(exec, node) : NULL;
-    void *symbol = twin ? driver_symbol(set) : NULL;
-    if (!symbol || (*(Result(**)(Handle, const void *)) & symbol)(twin, value) != 0)
+    Handle variant = set ? graph_variant(exec, node) : NULL;
+    void *symbol = variant ? driver_symbol(set) : NULL;
+    if (!symbol || (*(Result(**)(Handle, const void *)) & symbol)(variant, value) != 0)
         graph_lost(exec);
     gpu_relaxed(mode);
     return result;

@@ -126,7 +126,7 @@ EXPORTED Result cuMemFree_v2(DevicePointer memory) {
 
 /* In a stream that is captured it is freed when its graph is launched. */
 static void remove_async(DevicePointer memory, Handle handle, bool per_thread) {
-    const Allocation *allocation;
+    const CaptureAllocation *allocation;
     uint64_t bytes = 0;
     OrderStream stream = {NULL, handle, per_thread};
     if (gpu_on() && gpu_capture(order_handle(stream)) == CAPTURE_ACTIVE)
@@ -182,13 +182,13 @@ EXPORTED Result cuTensorMapEncodeTiled(void *to, int type, unsigned rank, void *
                          to, type, rank, address, sizes, strides, box, steps, interleave, swizzle, promotion, fill);
     if (result || !rank || rank > TENSOR_MAP_DIMS)
         return result;
-    TensorMap map = {.type = type,
-                     .rank = rank,
-                     .address = (uintptr_t)address,
-                     .interleave = interleave,
-                     .swizzle = swizzle,
-                     .promotion = promotion,
-                     .fill = fill};
+    CaptureTensorMap map = {.type = type,
+                            .rank = rank,
+                            .address = (uintptr_t)address,
+                            .interleave = interleave,
+                            .swizzle = swizzle,
+                            .promotion = promotion,
+                            .fill = fill};
     memcpy(map.bytes, to, TENSOR_MAP_BYTES);
     memcpy(map.sizes, sizes, rank * sizeof *sizes);
     memcpy(map.strides + 1, strides, (rank - 1) * sizeof *strides);

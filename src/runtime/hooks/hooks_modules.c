@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* What loads an image, beside the image itself. */
-typedef struct Load {
+typedef struct HooksModuleLoad {
     Handle *handle;
     unsigned count;
     int *options;
@@ -14,8 +14,8 @@ typedef struct Load {
     unsigned jit_count;
     int *jit;
     void **jit_values;
-} Load;
-typedef Result Loader(const Load *load, const void *image);
+} HooksModuleLoad;
+typedef Result Loader(const HooksModuleLoad *load, const void *image);
 static Loader load_library;
 
 /* ---- Beginning ----------------------------------------------------------------------------------- */
@@ -27,8 +27,8 @@ EXPORTED Result cuInit(unsigned flags) {
 
 /* ---- Loading ------------------------------------------------------------------------------------- */
 
-/* The image is loaded as it is: its kernels that are recorded have twins in images of their own (gpu_twins.c). */
-static Result load_with(const Load *load, const void *image, Loader *loader) {
+/* The image is loaded as it is: its kernels that are recorded have variants in images of their own (gpu_variants.c). */
+static Result load_with(const HooksModuleLoad *load, const void *image, Loader *loader) {
     GpuModule *module = gpu_on() && image ? gpu_module(image) : NULL;
     Result result = loader(load, image);
     if (!result && module)
@@ -38,23 +38,23 @@ static Result load_with(const Load *load, const void *image, Loader *loader) {
     return result;
 }
 
-static Result load_data(const Load *load, const void *image) {
+static Result load_data(const HooksModuleLoad *load, const void *image) {
     hold_for_all();
     return NEXT(cuModuleLoadData, (Handle *, const void *), load->handle, image);
 }
 
-static Result load_data_ex(const Load *load, const void *image) {
+static Result load_data_ex(const HooksModuleLoad *load, const void *image) {
     hold_for_all();
     return NEXT(cuModuleLoadDataEx, (Handle *, const void *, unsigned, int *, void **), load->handle, image,
                 load->count, load->options, load->values);
 }
 
-static Result load_fat(const Load *load, const void *image) {
+static Result load_fat(const HooksModuleLoad *load, const void *image) {
     hold_for_all();
     return NEXT(cuModuleLoadFatBinary, (Handle *, const void *), load->handle, image);
 }
 
-static Result load_library(const Load *load, const void *image) {
+static Result load_library(const HooksModuleLoad *load, const void *image) {
     if (!hold_is_lazy())
         hold_for_all();
     return NEXT(cuLibraryLoadData, (Handle *, const void *, int *, void **, unsigned, int *, void **, unsigned),
@@ -63,20 +63,21 @@ static Result load_library(const Load *load, const void *image) {
 }
 
 EXPORTED Result cuModuleLoadData(Handle *module, const void *image) {
-    return load_with(&(Load){.handle = module}, image, load_data);
+    return load_with(&(HooksModuleLoad){.handle = module}, image, load_data);
 }
 
 EXPORTED Result cuModuleLoadDataEx(Handle *module, const void *image, unsigned count, int *options, void **values) {
-    return load_with(&(Load){module, count, options, values, 0, NULL, NULL}, image, load_data_ex);
+    return load_with(&(HooksModuleLoad){module, count, options, values, 0, NULL, NULL}, image, load_data_ex);
 }
 
 EXPORTED Result cuModuleLoadFatBinary(Handle *module, const void *image) {
-    return load_with(&(Load){.handle = module}, image, load_fat);
+    return load_with(&(HooksModuleLoad){.handle = module}, image, load_fat);
 }
 
 EXPORTED Result cuLibraryLoadData(Handle *library, const void *image, int *jit, void **jit_values, unsigned jit_count,
                                   int *options, void **values, unsigned count) {
-    return load_with(&(Load){library, count, options, values, jit_count, jit, jit_values}, image, load_library);
+    return load_with(&(HooksModuleLoad){library, count, options, values, jit_count, jit, jit_values}, image,
+                     load_library);
 }
 
 /* What was loaded from a file: it is read once more. */
@@ -139,7 +140,7 @@ static void same_later(Handle of, Handle from) {
     if (gpu_on() && hold_is_lazy())
         gpu_lazy(of);
     else if (gpu_on())
-        gpu_twin_soon(of);
+        gpu_variant_soon(of);
 }
 
 EXPORTED Result cuModuleGetFunction(Handle *function, Handle module, const char *name) {
@@ -149,7 +150,7 @@ EXPORTED Result cuModuleGetFunction(Handle *function, Handle module, const char 
     if (!result)
         same(*function, module);
     if (!result && gpu_on())
-        gpu_twin_soon(*function);
+        gpu_variant_soon(*function);
     return result;
 }
 
@@ -174,11 +175,11 @@ EXPORTED Result cuKernelGetFunction(Handle *function, Handle kernel) {
     if (!result)
         same(*function, kernel);
     if (!result && gpu_on())
-        gpu_twin_soon(*function);
+        gpu_variant_soon(*function);
     return result;
 }
 
-/* Preferences cannot be asked for: a twin gets those that were set. */
+/* Preferences cannot be asked for: a variant gets those that were set. */
 #define PREFERENCE(name, caches)                                    \
     EXPORTED Result name(Handle function, int value) {              \
         Result result = NEXT(name, (Handle, int), function, value); \
@@ -206,25 +207,25 @@ EXPORTED Result cuCtxSetLimit(int limit, size_t value) {
 /* ---- Contexts that end --------------------------------------------------------------------------- */
 
 EXPORTED Result cuCtxDestroy_v2(Handle context) {
-    gpu_twins_end(NULL, context, -1);
+    gpu_variants_end(NULL, context, -1);
     gpu_context_ends(context);
     return NEXT(cuCtxDestroy_v2, (Handle), context);
 }
 
 EXPORTED Result cuDevicePrimaryCtxReset_v2(int device) {
-    gpu_twins_end(NULL, NULL, -1);
+    gpu_variants_end(NULL, NULL, -1);
     gpu_device_settle(device);
     Result result = NEXT(cuDevicePrimaryCtxReset_v2, (int), device);
     gpu_device_ended(device, !result);
-    gpu_twins_end(NULL, NULL, device);
+    gpu_variants_end(NULL, NULL, device);
     return result;
 }
 
 EXPORTED Result cuDevicePrimaryCtxRelease_v2(int device) {
-    gpu_twins_end(NULL, NULL, -1);
+    gpu_variants_end(NULL, NULL, -1);
     gpu_device_settle(device);
     Result result = NEXT(cuDevicePrimaryCtxRelease_v2, (int), device);
     if (gpu_device_ended(device, false))
-        gpu_twins_end(NULL, NULL, device);
+        gpu_variants_end(NULL, NULL, device);
     return result;
 }

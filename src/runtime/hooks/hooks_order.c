@@ -30,7 +30,7 @@ typedef enum Means {
     MEANS_WAITS,         /* the host waits for all before it, or for it */
     MEANS_WAIT_EVENT,
     MEANS_RECORD_EVENT,
-    MEANS_TELLS_HOST,
+    MEANS_REPORTS_HOST,
     MEANS_OPENS,
     MEANS_DESTROYS,
     MEANS_HOST_EVENT,
@@ -61,7 +61,7 @@ static void put_sides(OrderCopy *copy, CopySides sides, bool entry_waits) {
     copy->host_waits = host_waits(&sides, entry_waits);
 }
 
-static void tell_copy(Means means, OrderStream stream, const uintptr_t *words, const char *name) {
+static void report_copy(Means means, OrderStream stream, const uintptr_t *words, const char *name) {
     OrderCopy copy = {.stream = stream, .name = name};
     switch (means) {
     case MEANS_COPY_PEER:
@@ -104,7 +104,7 @@ static void tell_copy(Means means, OrderStream stream, const uintptr_t *words, c
     order_copy(&copy);
 }
 
-static void tell(Means means, OrderStream stream, const uintptr_t *words, const char *name) {
+static void report(Means means, OrderStream stream, const uintptr_t *words, const char *name) {
     Handle context = NULL;
     switch (means) {
     case MEANS_WORK:
@@ -128,7 +128,7 @@ static void tell(Means means, OrderStream stream, const uintptr_t *words, const 
     case MEANS_COPY_TO_ARRAY_WAITS:
     case MEANS_COPY_FROM_ARRAY:
     case MEANS_COPY_FROM_ARRAY_WAITS:
-        tell_copy(means, stream, words, name);
+        report_copy(means, stream, words, name);
         break;
     case MEANS_UNSEEN_COPIES:
         folder_log("note the program made copies in batches (cuMemcpyBatchAsync): races of kernels with them were not "
@@ -143,7 +143,7 @@ static void tell(Means means, OrderStream stream, const uintptr_t *words, const 
     case MEANS_RECORD_EVENT:
         order_event_recorded((Handle)words[0], stream);
         break;
-    case MEANS_TELLS_HOST:
+    case MEANS_REPORTS_HOST:
         order_host_called(stream);
         break;
     case MEANS_OPENS:
@@ -228,12 +228,12 @@ static bool is_captured(Means means, OrderStream stream) {
 }
 
 /* What the driver did counts; a launch that failed is no reason to hear nothing of what comes after it. */
-static Result told(Means means, unsigned stream, bool per_thread, Result result, const uintptr_t *words,
-                   const char *name) {
+static Result reported(Means means, unsigned stream, bool per_thread, Result result, const uintptr_t *words,
+                       const char *name) {
     OrderStream in = stream_of(stream, per_thread, words);
     gpu_failed(result, NULL);
     if (!result && order_on() && !is_captured(means, in))
-        tell(means, in, words, name);
+        report(means, in, words, name);
     over_look();
     return result;
 }
@@ -255,12 +255,12 @@ static Result told(Means means, unsigned stream, bool per_thread, Result result,
 #define GIVEN_8 GIVEN_6, g, h
 #define GIVEN_9 GIVEN_8, i
 
-#define HOOK(exported, means, count, stream, per_thread)                          \
-    EXPORTED Result exported(WORDS_##count) {                                     \
-        const uintptr_t words[] = {GIVEN_##count, 0};                             \
-        hold_back(MEANS_##means, stream, per_thread, words);                      \
-        Result result = NEXT(exported, (WORDS_##count), GIVEN_##count);           \
-        return told(MEANS_##means, stream, per_thread, result, words, #exported); \
+#define HOOK(exported, means, count, stream, per_thread)                              \
+    EXPORTED Result exported(WORDS_##count) {                                         \
+        const uintptr_t words[] = {GIVEN_##count, 0};                                 \
+        hold_back(MEANS_##means, stream, per_thread, words);                          \
+        Result result = NEXT(exported, (WORDS_##count), GIVEN_##count);               \
+        return reported(MEANS_##means, stream, per_thread, result, words, #exported); \
     }
 #define ASYNC(name, exported, means, count, stream) \
     HOOK(exported, means, count, stream, false)     \

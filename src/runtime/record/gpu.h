@@ -50,7 +50,7 @@ bool gpu_wants(const char *kernel);
 
 typedef struct GpuKernel GpuKernel;
 typedef struct GpuModule GpuModule;
-typedef struct GpuTwin GpuTwin;
+typedef struct GpuVariant GpuVariant;
 
 struct GpuModule {
     GpuModule *next;
@@ -95,7 +95,7 @@ struct GpuKernel {
     char *name;
     bool wanted;
     bool prepared;            /* its first launch is about to be made */
-    GpuTwin *twins;           /* in images that record (gpu_twins.c) */
+    GpuVariant *variants;     /* in images that record (gpu_variants.c) */
     unsigned registers;       /* the limit that they have to have; 0: none */
     int cache, banks;         /* preferences that the program has set, + 1; 0: none */
     bool measured;            /* the parameters were asked for */
@@ -159,20 +159,20 @@ void gpu_prefers(Handle function, bool caches, int value);
 uint32_t gpu_attribute(Handle function, int attribute);
 void gpu_each_kernel(void (*work)(GpuKernel *kernel));
 
-/* ---- Kernels in images that record (gpu_twins.c) -------------------------------------------------- */
+/* ---- Kernels in images that record (gpu_variants.c) -------------------------------------------------- */
 
 /* A function was asked for, in the context of the thread, and may be launched: what records it is compiled meanwhile.
  */
-void gpu_twin_soon(Handle function);
+void gpu_variant_soon(Handle function);
 /* The function that records for a launch, with the attributes of the program's, and the module that it was made of;
  * waits until it is there. NULL, with one sentence: there is none with which this launch could be made. No mutex is
  * held. */
-Handle gpu_twin(GpuKernel *kernel, const SeenLaunch *launch, GpuModule **module, const char **why);
+Handle gpu_variant(GpuKernel *kernel, const SeenLaunch *launch, GpuModule **module, const char **why);
 /* What was loaded with this is about to be unloaded, or a context is about to end, or has ended with its device; NULL
  * and -1: none. */
-void gpu_twins_end(Handle owner, Handle context, int device);
+void gpu_variants_end(Handle owner, Handle context, int device);
 /* At the end of the program: waits for those that are being made. */
-void gpu_twins_settle(uint64_t nanoseconds);
+void gpu_variants_settle(uint64_t nanoseconds);
 
 /* ---- Not looked at (gpu_unseen.c) ---------------------------------------------------------------- */
 
@@ -187,8 +187,8 @@ uint64_t gpu_unseen_write(void);
 
 /* ---- Memory of a device for records (gpu_pool.c) ------------------------------------------------- */
 
-enum { GPU_FLIGHTS = 256 };   /* at once, in a context */
-enum { GPU_ALIGN = 1 << 16 }; /* of pieces; the largest that a chunk may be */
+enum { GPU_OUTSTANDING_LAUNCHES = 256 }; /* at once, in a context */
+enum { GPU_ALIGN = 1 << 16 };            /* of pieces; the largest that a chunk may be */
 
 /* What host and device both see of a launch; in pinned memory. */
 typedef struct GpuSlot {
@@ -229,12 +229,14 @@ typedef struct GpuContext {
     Handle packer;    /* a function of our own; NULL: there is none */
     GpuPiece *pieces; /* of the arena, in its order */
     GpuSlot *slots;
-    bool taken[GPU_FLIGHTS];
-    Handle events[GPU_FLIGHTS][3]; /* of each slot: the kernel begins, it has ended, its records are packed */
-    uint64_t landed;               /* flights so far */
-    size_t flying, unwritten;      /* flights whose memory is in use; whose recordings are not written yet */
-    unsigned tag;                  /* of the last launch */
-    GpuStaging later, soon;        /* of the thread that takes records off; of a flight that packs behind itself */
+    bool taken[GPU_OUTSTANDING_LAUNCHES];
+    Handle events[GPU_OUTSTANDING_LAUNCHES]
+                 [3];         /* of each slot: the kernel begins, it has ended, its records are packed */
+    uint64_t landed;          /* outstanding launches so far */
+    size_t flying, unwritten; /* outstanding launches whose memory is in use; whose recordings are not written yet */
+    unsigned tag;             /* of the last launch */
+    GpuStaging later,
+        soon; /* of the thread that takes records off; of an outstanding launch that packs behind itself */
     bool soon_taken;
     char *device;    /* its name */
     const char *why; /* nothing can be recorded in it: one sentence that begins with "there" */
@@ -264,14 +266,14 @@ uint64_t gpu_lent(void);
 /* A number of a slot, or -1. */
 int gpu_slot(GpuContext *context);
 
-/* ---- Launches (gpu_launch.c, gpu_flight.c) ------------------------------------------------------- */
+/* ---- Launches (gpu_launch.c, gpu_outstanding.c) ------------------------------------------------------- */
 
 /* One that is recorded, from when it is made until its records are written. */
-typedef struct GpuFlight {
-    struct GpuFlight *next;
+typedef struct GpuOutstanding {
+    struct GpuOutstanding *next;
     GpuContext *context;
     GpuKernel *kernel;
-    GpuModule *module; /* that its twin was made of */
+    GpuModule *module; /* that its variant was made of */
     uint64_t key;      /* what tells the launch apart from others of the kernel (GpuSeen) */
     int slot;
     DevicePointer block, first, more; /* one behind the other; the block is where its piece begins */
@@ -289,7 +291,7 @@ typedef struct GpuFlight {
     HangLaunch watched; /* if there is a limit to its waits */
     uint64_t made_at;   /* nanoseconds of a clock of the host: the program asked for it */
     uint64_t things;    /* that had been put into streams then */
-} GpuFlight;
+} GpuOutstanding;
 
 /* Makes a launch, or a node of a graph, recorded or not; what the driver says of it. */
 Result gpu_launch(const SeenLaunch *launch);
@@ -319,23 +321,23 @@ bool checked_free(DevicePointer memory, Result *result);
 Result checked_launch(const SeenLaunch *launch, GpuKernel *kernel, Handle stream, const uint8_t *values, bool again,
                       const char **problem);
 
-/* A flight for a launch of that kernel; NULL: there is no room, and *why says so. Waits for others to end if it has to.
- * The mutex is held. */
-GpuFlight *flight_take(GpuContext *context, GpuKernel *kernel, GpuModule *module, uint64_t key,
-                       const SeenLaunch *launch, const char **why);
+/* An outstanding launch for a launch of that kernel; NULL: there is no room, and *why says so. Waits for others to end
+ * if it has to. The mutex is held. */
+GpuOutstanding *outstanding_take(GpuContext *context, GpuKernel *kernel, GpuModule *module, uint64_t key,
+                                 const SeenLaunch *launch, const char **why);
 /* Before it is handed to the driver; false: the driver does not let it. And after. */
-bool flight_begins(GpuFlight *flight, Handle stream);
-void flight_made(GpuFlight *flight, Handle stream);
+bool outstanding_begins(GpuOutstanding *outstanding, Handle stream);
+void outstanding_made(GpuOutstanding *outstanding, Handle stream);
 /* It was not made after all: nothing was written to its memory but the block. That is cleared when the stream comes to
  * it, so it has yet to land, as others do. */
-void flight_undo(GpuFlight *flight, Handle stream);
+void outstanding_undo(GpuOutstanding *outstanding, Handle stream);
 /* The event behind it, and how long the kernel took once that has come; and that behind what packs it. */
-Handle flight_ended(const GpuFlight *flight);
-Handle flight_packed(const GpuFlight *flight);
-uint64_t flight_nanoseconds(const GpuFlight *flight);
+Handle outstanding_ended(const GpuOutstanding *outstanding);
+Handle outstanding_packed(const GpuOutstanding *outstanding);
+uint64_t outstanding_nanoseconds(const GpuOutstanding *outstanding);
 /* Its memory, which is all zero again, and its slot are free. The mutex is held. */
-void flight_land(GpuFlight *flight);
-void flight_free(GpuFlight *flight);
+void outstanding_complete(GpuOutstanding *outstanding);
+void outstanding_free(GpuOutstanding *outstanding);
 
 /* ---- Taking records off the device (gpu_drain.c) ------------------------------------------------- */
 
@@ -343,14 +345,16 @@ void flight_free(GpuFlight *flight);
  * below. */
 void drain_soon(void);
 /* Before it is handed to the driver: its waits may have a limit. */
-void drain_watch(GpuFlight *flight);
+void drain_watch(GpuOutstanding *outstanding);
 /* From here on it is looked at until it has ended. */
-void drain_add(GpuFlight *flight);
+void drain_add(GpuOutstanding *outstanding);
 /* Something has changed that others may wait for. */
 void drain_changed(void);
-/* Waits until a flight of that context has landed; false if there is none. The mutex is let go meanwhile. */
+/* Waits until an outstanding launch of that context has landed; false if there is none. The mutex is let go meanwhile.
+ */
 bool drain_one(GpuContext *context);
-/* Waits until all flights of a context have ended and are written; or for so long, and whether they are. */
+/* Waits until all outstanding launches of a context have ended and are written; or for so long, and whether they are.
+ */
 void drain_all(GpuContext *context);
 bool drain_until(GpuContext *context, uint64_t nanoseconds);
 /* What is in the air is not waited for any more. */
@@ -367,25 +371,25 @@ bool drain_runs(uint64_t before, Handle context);
 typedef struct GpuChunks {
     uint8_t *first, *more;                   /* NULL: they are packed */
     uint64_t first_count, more_count, bytes; /* bytes: of all of them, before they were packed */
-    Str packed;                              /* in staging, until something else is packed, or the flight is over */
-    uint32_t near, far;                      /* as it was packed */
-    void *copied;                            /* for free() */
+    Str packed;         /* in staging, until something else is packed, or the outstanding launch is over */
+    uint32_t near, far; /* as it was packed */
+    void *copied;       /* for free() */
 } GpuChunks;
-/* Of a launch that has ended: its block, of which the flight gets to know, and its chunks. */
-bool gpu_copy(GpuFlight *flight, GpuChunks *chunks);
+/* Of a launch that has ended: its block, of which the outstanding launch gets to know, and its chunks. */
+bool gpu_copy(GpuOutstanding *outstanding, GpuChunks *chunks);
 /* What the launch wrote is all zero again. Chunks are lost by it if records are in memory of the host. */
-void gpu_clear(const GpuFlight *flight, const GpuChunks *chunks);
+void gpu_clear(const GpuOutstanding *outstanding, const GpuChunks *chunks);
 
 /* Before anything of the program runs in a context: the driver may wait for all that does, and lock out who watches for
  * hangs, where it loads a module. */
 void gpu_pack_prepare(GpuContext *context);
 /* Has the device pack its chunks, to memory of the host (gpu_pack.c): the block as it is then, and `packed`. False:
  * they have to be copied as they are. */
-bool gpu_pack(const GpuFlight *flight, RecordLaunch *after, GpuChunks *chunks);
+bool gpu_pack(const GpuOutstanding *outstanding, RecordLaunch *after, GpuChunks *chunks);
 /* Has it do so as soon as a launch that was just made has ended, without the host in between, if there is a place to
- * pack to; the mutex is held. And after that flight was written: the place is free. */
-void gpu_pack_behind(GpuFlight *flight);
-void gpu_packed(const GpuFlight *flight);
+ * pack to; the mutex is held. And after that outstanding launch was written: the place is free. */
+void gpu_pack_behind(GpuOutstanding *outstanding);
+void gpu_packed(const GpuOutstanding *outstanding);
 
 /* A recording as a file of the folder. `key`: that of recordings of equal launches is the same; 0: there are none.
  * False: the folder has no room for it, and the launch was not looked at. */
@@ -413,7 +417,7 @@ void disk_takes(uint64_t bytes);
 /* Why a launch was not looked at, if they are not. */
 extern const char disk_full[];
 
-/* ---- CTAs that run at the same time (gpu_room.c) -------------------------------------------------- */
+/* ---- CTAs that run at the same time (gpu_occupancy.c) -------------------------------------------------- */
 
 /* How many there can be of a launch of that function. */
 uint32_t gpu_resident(const SeenLaunch *launch, Handle function);
@@ -450,7 +454,7 @@ bool hold_is_lazy(void);
 const RecordShape *gpu_shapes(GpuModule *module);
 
 /* Right after it was made; `recording` is all that is known of it before it ends. */
-void gpu_watch(GpuFlight *flight, Recording recording);
+void gpu_watch(GpuOutstanding *outstanding, Recording recording);
 
 /* ---- Launches that fail (gpu_finish.c) ------------------------------------------------------------ */
 

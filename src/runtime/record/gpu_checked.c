@@ -109,7 +109,8 @@ static uint32_t take_maps(const GpuKernel *kernel, const uint8_t *values, Shadow
     pthread_mutex_lock(&hook_mutex);
     for (size_t i = 0; i < kernel->parameter_count && count < SHADOW_MAPS; i++) {
         const GpuParameter *parameter = &kernel->parameters[i];
-        const TensorMap *map = parameter->bytes == TENSOR_MAP_BYTES ? map_find(values + parameter->offset) : NULL;
+        const CaptureTensorMap *map =
+            parameter->bytes == TENSOR_MAP_BYTES ? map_find(values + parameter->offset) : NULL;
         if (!map || (size_t)map->type >= sizeof element_bytes / sizeof *element_bytes)
             continue;
         ShadowMap *to = &maps[count++];
@@ -152,7 +153,7 @@ static void write_result(const Shadowed *of, const GpuKernel *kernel, const Seen
         recording.launch.cluster[axis] = asked ? asked : compiled ? compiled : 1;
     }
     pthread_mutex_lock(&hook_mutex);
-    const Allocation *all = memory_all(&count);
+    const CaptureAllocation *all = memory_all(&count);
     RecordingMemory *memory = calloc(count + 1, sizeof *memory);
     for (size_t i = 0; memory && i < count; i++)
         memory[i] = (RecordingMemory){all[i].begin, all[i].bytes};
@@ -164,7 +165,7 @@ static void write_result(const Shadowed *of, const GpuKernel *kernel, const Seen
 }
 
 /* Whether something is to be said of a launch that is like others that nothing was to be said of. */
-static bool is_telling(const GpuShadowResult *result) {
+static bool is_reporting(const GpuShadowResult *result) {
     return result->count || result->state.trouble;
 }
 
@@ -197,7 +198,7 @@ static Result check(const SeenLaunch *launch, GpuKernel *kernel, Handle stream, 
     Result ended = gpu_shadow_collect(of->shadow, stream, &result);
     if (ended)
         gpu_unseen(kernel->name, "its launch failed with CUDA error %d, and what it found was lost", ended);
-    else if (!again || is_telling(&result))
+    else if (!again || is_reporting(&result))
         write_result(of, kernel, launch, values, &result);
     return 0;
 }

@@ -6,71 +6,71 @@
 #include <string.h>
 
 /* What the kernel says in its block. */
-static void note_block(GpuFlight *flight, const RecordLaunch *after) {
-    RecordingLaunch *launch = &flight->launch;
+static void note_block(GpuOutstanding *outstanding, const RecordLaunch *after) {
+    RecordingLaunch *launch = &outstanding->launch;
     launch->asked = after->next;
     launch->dropped = record_dropped(after);
     launch->shared_window = after->shared_window;
     launch->local_window = after->local_window;
     launch->param_window = after->param_window;
-    flight->places = after->places;
-    launch->nanoseconds = flight_nanoseconds(flight);
+    outstanding->places = after->places;
+    launch->nanoseconds = outstanding_nanoseconds(outstanding);
 }
 
 /* From memory of the device, as they are. */
-static bool take_block(GpuFlight *flight) {
+static bool take_block(GpuOutstanding *outstanding) {
     const GpuDriver *driver = gpu_driver(NULL);
-    GpuContext *context = flight->context;
-    RecordLaunch *after = &context->slots[flight->slot].after;
-    if (driver->copy_from(after, flight->block, sizeof *after, context->behind) != 0 ||
+    GpuContext *context = outstanding->context;
+    RecordLaunch *after = &context->slots[outstanding->slot].after;
+    if (driver->copy_from(after, outstanding->block, sizeof *after, context->behind) != 0 ||
         driver->stream_wait(context->behind) != 0)
         return false;
-    note_block(flight, after);
+    note_block(outstanding, after);
     return true;
 }
 
-static bool take_chunks(GpuFlight *flight, GpuChunks *chunks) {
+static bool take_chunks(GpuOutstanding *outstanding, GpuChunks *chunks) {
     const GpuDriver *driver = gpu_driver(NULL);
-    Handle stream = flight->context->behind;
+    Handle stream = outstanding->context->behind;
     chunks->first = chunks->copied = malloc(chunks->bytes);
-    return chunks->first && driver->copy_from(chunks->first, flight->first, chunks->bytes, stream) == 0 &&
+    return chunks->first && driver->copy_from(chunks->first, outstanding->first, chunks->bytes, stream) == 0 &&
            driver->stream_wait(stream) == 0;
 }
 
-bool gpu_copy(GpuFlight *flight, GpuChunks *chunks) {
-    RecordLaunch *after = &flight->context->slots[flight->slot].after;
-    bool on_host = flight->context->on_host;
+bool gpu_copy(GpuOutstanding *outstanding, GpuChunks *chunks) {
+    RecordLaunch *after = &outstanding->context->slots[outstanding->slot].after;
+    bool on_host = outstanding->context->on_host;
     *chunks = (GpuChunks){0};
-    bool packed = !on_host && gpu_pack(flight, after, chunks);
+    bool packed = !on_host && gpu_pack(outstanding, after, chunks);
     if (on_host)
-        memcpy(after, (const void *)(uintptr_t)flight->block, sizeof *after);
+        memcpy(after, (const void *)(uintptr_t)outstanding->block, sizeof *after);
     if (packed || on_host)
-        note_block(flight, after);
-    else if (!take_block(flight))
+        note_block(outstanding, after);
+    else if (!take_block(outstanding))
         return false;
-    uint64_t asked = flight->launch.asked, chunk = flight->launch.chunk;
-    chunks->first_count = flight->first_bytes / chunk;
-    chunks->more_count = asked < flight->more_count ? asked : flight->more_count;
-    chunks->bytes = flight->first_bytes + chunks->more_count * chunk;
+    uint64_t asked = outstanding->launch.asked, chunk = outstanding->launch.chunk;
+    chunks->first_count = outstanding->first_bytes / chunk;
+    chunks->more_count = asked < outstanding->more_count ? asked : outstanding->more_count;
+    chunks->bytes = outstanding->first_bytes + chunks->more_count * chunk;
     if (on_host)
-        chunks->first = (uint8_t *)(uintptr_t)flight->first;
-    else if (!packed && !take_chunks(flight, chunks))
+        chunks->first = (uint8_t *)(uintptr_t)outstanding->first;
+    else if (!packed && !take_chunks(outstanding, chunks))
         return false;
-    chunks->more = chunks->first ? chunks->first + flight->first_bytes : NULL;
+    chunks->more = chunks->first ? chunks->first + outstanding->first_bytes : NULL;
     return true;
 }
 
-void gpu_clear(const GpuFlight *flight, const GpuChunks *chunks) {
+void gpu_clear(const GpuOutstanding *outstanding, const GpuChunks *chunks) {
     const GpuDriver *driver = gpu_driver(NULL);
-    Handle stream = flight->context->behind;
-    uint64_t chunk = flight->launch.chunk, bytes = flight->first - flight->block + chunks->bytes;
-    DevicePointer last = flight->more + flight->more_count * chunk;
-    if (flight->context->on_host) {
-        memset((void *)(uintptr_t)flight->block, 0, bytes);
+    Handle stream = outstanding->context->behind;
+    uint64_t chunk = outstanding->launch.chunk, bytes = outstanding->first - outstanding->block + chunks->bytes;
+    DevicePointer last = outstanding->more + outstanding->more_count * chunk;
+    if (outstanding->context->on_host) {
+        memset((void *)(uintptr_t)outstanding->block, 0, bytes);
         memset((void *)(uintptr_t)last, 0, chunk);
         return;
     }
-    driver->set_bytes(flight->block, 0, bytes, stream);
+    driver->set_bytes(outstanding->block, 0, bytes, stream);
     driver->set_bytes(last, 0, chunk, stream);
     driver->stream_wait(stream);
 }

@@ -18,13 +18,13 @@ enum { NAME_MOST = 60, LONGEST_NAP = 1000000, NAP_SHARE = 16 };
  * launch, looks at what it left, and makes the next takes a millisecond or more. */
 enum { AWAKE = 200000, AWAKE_SLICE = 20000, AWAKE_FOR_NEXT = 5000000 };
 
-static GpuFlight *flights; /* that are in the air, the oldest first */
+static GpuOutstanding *outstanding_ops; /* that are in the air, the oldest first */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool runs;
-static unsigned in_air;      /* flights of that list, for who has not got the mutex; */
+static unsigned in_air;      /* outstanding launches of that list, for who has not got the mutex; */
 static unsigned unwritten;   /* ... and those whose recordings are not written yet */
 static uint64_t awake_until; /* a launch is about to be made, or others may follow one */
-static unsigned added;       /* flights so far */
+static unsigned added;       /* outstanding launches so far */
 /* Where the thread sleeps. Not with gpu_mutex, which the thread that wakes it keeps for a while: it would sleep once
  * more. */
 static pthread_mutex_t idle = PTHREAD_MUTEX_INITIALIZER;
@@ -80,31 +80,32 @@ bool drain_write(const Recording *recording, uint64_t key) {
     return true;
 }
 
-static Recording recording_of(const GpuFlight *flight) {
-    const GpuKernel *kernel = flight->kernel;
-    RecordingLaunch launch = flight->launch;
+static Recording recording_of(const GpuOutstanding *outstanding) {
+    const GpuKernel *kernel = outstanding->kernel;
+    RecordingLaunch launch = outstanding->launch;
     launch.flags |= RECORDING_AS_PASSED; /* the driver says where they are */
     return (Recording){.launch = launch,
                        .kernel = kernel->name,
-                       .device = flight->context->device,
-                       .ptx = {flight->module->ptx, flight->module->ptx_bytes},
-                       .parameters = flight->parameters,
-                       .parameter_bytes = flight->parameters ? kernel->parameter_bytes : 0,
-                       .memory = flight->memory,
-                       .memory_count = flight->memory_count,
-                       .places = &flight->places,
-                       .order = flight->order.there ? &flight->order.order : NULL,
-                       .known = flight->order.known};
+                       .device = outstanding->context->device,
+                       .ptx = {outstanding->module->ptx, outstanding->module->ptx_bytes},
+                       .parameters = outstanding->parameters,
+                       .parameter_bytes = outstanding->parameters ? kernel->parameter_bytes : 0,
+                       .memory = outstanding->memory,
+                       .memory_count = outstanding->memory_count,
+                       .places = &outstanding->places,
+                       .order = outstanding->order.there ? &outstanding->order.order : NULL,
+                       .known = outstanding->order.known};
 }
 
-static void note_time(const GpuFlight *flight, const GpuChunks *chunks, uint64_t ended, uint64_t copied) {
+static void note_time(const GpuOutstanding *outstanding, const GpuChunks *chunks, uint64_t ended, uint64_t copied) {
     if (getenv("WEIR_RECORD_TIMES"))
-        folder_log("time %s launch %llu kernel %llu ns, seen to have ended after %llu ns, on the host after %llu ns, "
-                   "written after %llu ns, %llu bytes of chunks, %llu packed",
-                   flight->kernel->name, (unsigned long long)flight->launch.number,
-                   (unsigned long long)flight->launch.nanoseconds, (unsigned long long)(ended - flight->made_at),
-                   (unsigned long long)(copied - flight->made_at), (unsigned long long)(gpu_now() - flight->made_at),
-                   (unsigned long long)chunks->bytes, (unsigned long long)chunks->packed.size);
+        folder_log(
+            "time %s launch %llu kernel %llu ns, seen to have ended after %llu ns, on the host after %llu ns, "
+            "written after %llu ns, %llu bytes of chunks, %llu packed",
+            outstanding->kernel->name, (unsigned long long)outstanding->launch.number,
+            (unsigned long long)outstanding->launch.nanoseconds, (unsigned long long)(ended - outstanding->made_at),
+            (unsigned long long)(copied - outstanding->made_at), (unsigned long long)(gpu_now() - outstanding->made_at),
+            (unsigned long long)chunks->bytes, (unsigned long long)chunks->packed.size);
 }
 
 static void stay_awake(void) {
@@ -113,16 +114,16 @@ static void stay_awake(void) {
 
 /* ---- One launch ---------------------------------------------------------------------------------- */
 
-static void land(GpuFlight *flight) {
+static void land(GpuOutstanding *outstanding) {
     pthread_mutex_lock(&gpu_mutex);
-    flight_land(flight);
+    outstanding_complete(outstanding);
     pthread_mutex_unlock(&gpu_mutex);
 }
 
 /* If its memory cannot be cleared, nothing can be done on the device any more. */
-static void give_back(GpuFlight *flight, const GpuChunks *chunks) {
-    gpu_clear(flight, chunks);
-    land(flight);
+static void give_back(GpuOutstanding *outstanding, const GpuChunks *chunks) {
+    gpu_clear(outstanding, chunks);
+    land(outstanding);
 }
 
 static const char no_order[] = "there are more streams than can be distinguished: whether it races with launches of "
@@ -132,7 +133,7 @@ static const char two_addresses[] = "some memory of the program has two addresse
                                     "were not held against those by the other";
 
 /* What the recording lacks, in sentences. */
-static Text sentences_of(const GpuFlight *flight, const Recording *recording, Result result) {
+static Text sentences_of(const GpuOutstanding *outstanding, const Recording *recording, Result result) {
     Text text = {0};
     if (result) {
         text_addf(&text, "its launch failed with CUDA error %d", result);
@@ -140,19 +141,19 @@ static Text sentences_of(const GpuFlight *flight, const Recording *recording, Re
     } else if (!recording->order) {
         text_str(&text, (Str){no_order, sizeof no_order});
     }
-    if (flight->twice)
+    if (outstanding->twice)
         text_str(&text, (Str){two_addresses, sizeof two_addresses});
     return text;
 }
 
 /* `result`: how the launch ended, as the driver says it; `written`: it is already, as a hang. */
-static bool take_records(GpuFlight *flight, Result result, bool written) {
+static bool take_records(GpuOutstanding *outstanding, Result result, bool written) {
     uint64_t ended = gpu_now();
     GpuChunks chunks;
-    bool on_host = flight->context->on_host, good = gpu_copy(flight, &chunks);
+    bool on_host = outstanding->context->on_host, good = gpu_copy(outstanding, &chunks);
     if (good) {
         uint64_t copied = gpu_now();
-        Recording recording = recording_of(flight);
+        Recording recording = recording_of(outstanding);
         recording.first = chunks.first;
         recording.first_count = chunks.first_count;
         recording.more = chunks.more;
@@ -160,18 +161,19 @@ static bool take_records(GpuFlight *flight, Result result, bool written) {
         recording.packed = chunks.packed;
         recording.near = chunks.near;
         recording.far = chunks.far;
-        Text sentences = sentences_of(flight, &recording, result);
+        Text sentences = sentences_of(outstanding, &recording, result);
         recording.unseen = (Str){sentences.data, sentences.size};
         if (!on_host) /* others can have its memory while it is written */
-            give_back(flight, &chunks);
+            give_back(outstanding, &chunks);
         /* One that failed, or of which there is something to be said, is like no other. */
-        uint64_t key =
-            result || sentences.size ? 0 : flight->key ^ (uint64_t)(uintptr_t)flight->kernel ^ (uint64_t)getpid() << 48;
+        uint64_t key = result || sentences.size
+                           ? 0
+                           : outstanding->key ^ (uint64_t)(uintptr_t)outstanding->kernel ^ (uint64_t)getpid() << 48;
         if (!written && !drain_write(&recording, key))
-            __atomic_sub_fetch(&flight->kernel->recorded, 1, __ATOMIC_RELAXED);
-        note_time(flight, &chunks, ended, copied);
+            __atomic_sub_fetch(&outstanding->kernel->recorded, 1, __ATOMIC_RELAXED);
+        note_time(outstanding, &chunks, ended, copied);
         if (on_host)
-            give_back(flight, &chunks);
+            give_back(outstanding, &chunks);
         text_free(&sentences);
     }
     free(chunks.copied);
@@ -179,35 +181,35 @@ static bool take_records(GpuFlight *flight, Result result, bool written) {
 }
 
 /* After a launch that failed memory of the device is gone. */
-static void end(GpuFlight *flight, Result result) {
-    bool written = flight->watched.found && hang_release(&flight->watched) != HANG_NOT;
-    bool lost = result && !flight->context->on_host;
+static void end(GpuOutstanding *outstanding, Result result) {
+    bool written = outstanding->watched.found && hang_release(&outstanding->watched) != HANG_NOT;
+    bool lost = result && !outstanding->context->on_host;
     if (written || (result && !lost))
         gpu_failed_kept();
     if (result)
-        flight->launch.flags |= RECORDING_CUT;
-    if (lost || !take_records(flight, result, written)) {
+        outstanding->launch.flags |= RECORDING_CUT;
+    if (lost || !take_records(outstanding, result, written)) {
         if (!written && lost)
-            gpu_failed(result, flight->kernel->name);
+            gpu_failed(result, outstanding->kernel->name);
         if (!written && lost)
-            gpu_unseen(flight->kernel->name,
+            gpu_unseen(outstanding->kernel->name,
                        "its launch failed with CUDA error %d, and its records were lost; --record-host keeps them",
                        result);
         else if (!written)
-            gpu_unseen(flight->kernel->name, "its records could not be copied");
-        land(flight);
+            gpu_unseen(outstanding->kernel->name, "its records could not be copied");
+        land(outstanding);
     }
 }
 
-static void drain(GpuFlight *flight, Result result) {
-    GpuContext *context = flight->context;
-    if (flight->undone)
-        land(flight);
+static void drain(GpuOutstanding *outstanding, Result result) {
+    GpuContext *context = outstanding->context;
+    if (outstanding->undone)
+        land(outstanding);
     else
-        end(flight, result);
+        end(outstanding, result);
     pthread_mutex_lock(&gpu_mutex);
-    gpu_packed(flight);
-    flight_free(flight);
+    gpu_packed(outstanding);
+    outstanding_free(outstanding);
     context->unwritten--;
     __atomic_sub_fetch(&unwritten, 1, __ATOMIC_RELEASE);
     gpu_busy(false);
@@ -224,33 +226,34 @@ static bool is_awake(void) {
 }
 
 /* One that has ended, taken off the list; NULL: all go on. */
-static GpuFlight *next_ended(Result *result) {
+static GpuOutstanding *next_ended(Result *result) {
     const GpuDriver *driver = gpu_driver(NULL);
     Handle current = NULL;
-    for (GpuFlight **at = &flights; *at; at = &(*at)->next) {
-        GpuFlight *flight = *at;
-        if (flight->context->context != current)
-            driver->context_set(current = flight->context->context);
-        *result = flight->failed ? flight->failed : driver->event_query(flight_ended(flight));
+    for (GpuOutstanding **at = &outstanding_ops; *at; at = &(*at)->next) {
+        GpuOutstanding *outstanding = *at;
+        if (outstanding->context->context != current)
+            driver->context_set(current = outstanding->context->context);
+        *result = outstanding->failed ? outstanding->failed : driver->event_query(outstanding_ended(outstanding));
         if (*result != NOT_READY) {
-            *at = flight->next;
+            *at = outstanding->next;
             __atomic_sub_fetch(&in_air, 1, __ATOMIC_RELAXED);
-            return flight;
+            return outstanding;
         }
     }
     return NULL;
 }
 
-/* Until it may have ended: the longer it takes, the longer between two looks. Nothing else takes flights off the list.
+/* Until it may have ended: the longer it takes, the longer between two looks. Nothing else takes outstanding launches
+ * off the list.
  */
-static void nap(const GpuFlight *flight) {
-    uint64_t now = gpu_now(), until = now + AWAKE_SLICE, share = (now - flight->made_at) / NAP_SHARE;
-    if (now - flight->made_at >= AWAKE) {
+static void nap(const GpuOutstanding *outstanding) {
+    uint64_t now = gpu_now(), until = now + AWAKE_SLICE, share = (now - outstanding->made_at) / NAP_SHARE;
+    if (now - outstanding->made_at >= AWAKE) {
         nanosleep(&(struct timespec){.tv_nsec = share < LONGEST_NAP ? (long)share : LONGEST_NAP}, NULL);
         return;
     }
-    gpu_driver(NULL)->context_set(flight->context->context);
-    while (gpu_driver(NULL)->event_query(flight_ended(flight)) == NOT_READY && gpu_now() < until)
+    gpu_driver(NULL)->context_set(outstanding->context->context);
+    while (gpu_driver(NULL)->event_query(outstanding_ended(outstanding)) == NOT_READY && gpu_now() < until)
         continue;
 }
 
@@ -279,15 +282,15 @@ static void *take_off(void *unused) {
     gpu_relax();
     pthread_mutex_lock(&gpu_mutex);
     for (;;) {
-        GpuFlight *flight = next_ended(&result);
-        if (!flight && !flights) {
+        GpuOutstanding *outstanding = next_ended(&result);
+        if (!outstanding && !outstanding_ops) {
             wait_for_next();
             continue;
         }
-        const GpuFlight *oldest = flights;
+        const GpuOutstanding *oldest = outstanding_ops;
         pthread_mutex_unlock(&gpu_mutex);
-        if (flight)
-            drain(flight, result);
+        if (outstanding)
+            drain(outstanding, result);
         else
             nap(oldest);
         pthread_mutex_lock(&gpu_mutex);
@@ -295,9 +298,9 @@ static void *take_off(void *unused) {
     return unused;
 }
 
-void drain_watch(GpuFlight *flight) {
-    if (flight->launch.hang_after)
-        gpu_watch(flight, recording_of(flight));
+void drain_watch(GpuOutstanding *outstanding) {
+    if (outstanding->launch.hang_after)
+        gpu_watch(outstanding, recording_of(outstanding));
 }
 
 /* A child has no launches, and no thread that would take them off the list; who has had the mutex is not there, either.
@@ -317,18 +320,18 @@ void drain_soon(void) {
     wake();
 }
 
-void drain_add(GpuFlight *flight) {
-    GpuFlight **at = &flights;
+void drain_add(GpuOutstanding *outstanding) {
+    GpuOutstanding **at = &outstanding_ops;
     while (*at)
         at = &(*at)->next;
-    *at = flight;
-    flight->things = hold_things();
+    *at = outstanding;
+    outstanding->things = hold_things();
     __atomic_add_fetch(&in_air, 1, __ATOMIC_RELAXED);
-    flight->context->unwritten++;
+    outstanding->context->unwritten++;
     __atomic_add_fetch(&unwritten, 1, __ATOMIC_RELEASE);
     gpu_busy(true);
-    if (flight->watched.found && !flight->failed)
-        hang_made(&flight->watched, flight_ended(flight));
+    if (outstanding->watched.found && !outstanding->failed)
+        hang_made(&outstanding->watched, outstanding_ended(outstanding));
     __atomic_add_fetch(&added, 1, __ATOMIC_RELEASE);
     wake();
 }
@@ -375,9 +378,9 @@ bool drain_flies(void) {
 bool drain_busy(Handle context) {
     bool found = false;
     pthread_mutex_lock(&gpu_mutex);
-    for (const GpuFlight *flight = flights; flight && !found; flight = flight->next)
-        found = !flight->failed && flight->context->context == context &&
-                gpu_driver(NULL)->event_query(flight_ended(flight)) == NOT_READY;
+    for (const GpuOutstanding *outstanding = outstanding_ops; outstanding && !found; outstanding = outstanding->next)
+        found = !outstanding->failed && outstanding->context->context == context &&
+                gpu_driver(NULL)->event_query(outstanding_ended(outstanding)) == NOT_READY;
     pthread_mutex_unlock(&gpu_mutex);
     return found;
 }
@@ -385,16 +388,16 @@ bool drain_busy(Handle context) {
 bool drain_runs(uint64_t before, Handle context) {
     bool found = false;
     pthread_mutex_lock(&gpu_mutex);
-    for (const GpuFlight *flight = flights; flight && !found; flight = flight->next)
-        found = flight->watched.found && !flight->failed && flight->things < before &&
-                (!context || flight->context->context == context) &&
-                gpu_driver(NULL)->event_query(flight_ended(flight)) == NOT_READY;
+    for (const GpuOutstanding *outstanding = outstanding_ops; outstanding && !found; outstanding = outstanding->next)
+        found = outstanding->watched.found && !outstanding->failed && outstanding->things < before &&
+                (!context || outstanding->context->context == context) &&
+                gpu_driver(NULL)->event_query(outstanding_ended(outstanding)) == NOT_READY;
     pthread_mutex_unlock(&gpu_mutex);
     return found;
 }
 
 void drain_lost(void) {
-    for (const GpuFlight *flight = flights; flight; flight = flight->next)
-        if (flight->watched.end == HANG_NOT) /* else the cause is reported */
-            gpu_unseen(flight->kernel->name, "it had not ended when the program did");
+    for (const GpuOutstanding *outstanding = outstanding_ops; outstanding; outstanding = outstanding->next)
+        if (outstanding->watched.end == HANG_NOT) /* else the cause is reported */
+            gpu_unseen(outstanding->kernel->name, "it had not ended when the program did");
 }

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 /* For launches that the program did not wait for itself. */
-static const uint64_t patience = UINT64_C(10) * 1000000000;
+static const uint64_t spin_timeout = UINT64_C(10) * 1000000000;
 
 static pid_t owner; /* a child that was forked has nothing to say */
 
@@ -85,7 +85,7 @@ static void finish(uint64_t nanoseconds) {
     if (owner != getpid())
         return;
     owner = 0;
-    gpu_twins_settle(nanoseconds);
+    gpu_variants_settle(nanoseconds);
     graph_count_all();
     pthread_mutex_lock(&gpu_mutex);
     if (!gpu_settle_all(nanoseconds))
@@ -96,7 +96,7 @@ static void finish(uint64_t nanoseconds) {
 }
 
 void gpu_finish(void) {
-    finish(patience + 2 * gpu_options()->hang_after);
+    finish(spin_timeout + 2 * gpu_options()->hang_after);
 }
 
 /* A thread that keeps the mutex for that long is locked out of the driver, and changes nothing. */

@@ -120,7 +120,7 @@ bool graph_prepare(GraphPlan *plan, GraphLanes *lanes, Handle stream, const char
 Result graph_issue(const GraphPlan *plan, const GraphLanes *lanes, OrderStream stream, bool again);
 void graph_lanes_free(GraphLanes *lanes);
 /* For gpu_order.c: a copy, a memset or a call of the host is made in that stream. */
-void graph_tell(const GraphStep *step, OrderStream stream);
+void graph_report(const GraphStep *step, OrderStream stream);
 /* In a stream of the program or of ours; gpu_order.c notes it as well. */
 Result graph_mark(Handle event, OrderStream stream);
 Result graph_wait(OrderStream stream, Handle event);
@@ -131,7 +131,7 @@ Result graph_wait(OrderStream stream, Handle event);
 void graph_instantiated(Handle exec, Handle graph, uint64_t flags);
 void graph_updated(Handle exec, Handle graph);
 /* The node that stands for one of the program's, in our clone, and is about to be changed; NULL: there is none. */
-Handle graph_twin(Handle exec, Handle node);
+Handle graph_variant(Handle exec, Handle node);
 /* It was changed in a way that is not followed: from here on it is launched as it is. */
 void graph_lost(Handle exec);
 void graph_destroyed(Handle exec);

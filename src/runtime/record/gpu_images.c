@@ -24,12 +24,12 @@ typedef struct GpuLinked {
 } GpuLinked;
 
 /* As INSTRUMENT_MARK has it. */
-typedef struct Mark {
+typedef struct GpuImageMark {
     uint32_t abi, chunk, spaces, options;
     uint64_t hash, fingerprint;
     GpuShadowMark shadow; /* of a module whose kernels check themselves, from another variable */
     bool checks;
-} Mark;
+} GpuImageMark;
 
 static GpuModule *modules;
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
@@ -91,16 +91,16 @@ static bool read_symbol(const char *file, size_t bytes, const char *name, void *
 }
 
 /* What kind of image it is; false: it was not instrumented, or not as this library has it. */
-static bool read_mark(const char *file, size_t bytes, Mark *mark) {
-    *mark = (Mark){0};
-    if (!read_symbol(file, bytes, INSTRUMENT_MARK, mark, offsetof(Mark, shadow)) || mark->abi != INSTRUMENT_ABI)
+static bool read_mark(const char *file, size_t bytes, GpuImageMark *mark) {
+    *mark = (GpuImageMark){0};
+    if (!read_symbol(file, bytes, INSTRUMENT_MARK, mark, offsetof(GpuImageMark, shadow)) || mark->abi != INSTRUMENT_ABI)
         return false;
     mark->checks = instrument_options_of(mark->spaces, mark->options).mode == INSTRUMENT_SHADOW;
     return mark->checks ? read_symbol(file, bytes, SHADOW_MARK, &mark->shadow, sizeof mark->shadow)
                         : mark->chunk && mark->chunk <= GPU_ALIGN;
 }
 
-static void take_mark(GpuModule *module, const Mark *mark) {
+static void take_mark(GpuModule *module, const GpuImageMark *mark) {
     module->chunk = mark->chunk;
     module->spaces = mark->spaces;
     module->options = mark->options;
@@ -140,13 +140,13 @@ static bool fits(Str target, unsigned capability) {
 
 /* Whether a text is to be taken rather than another: what ptxas has kept in a cubin comes last, then the highest target
  * counts, and of two for the same GPU the one that is for it alone. */
-typedef struct Candidate {
+typedef struct GpuImageCandidate {
     const Image *image;
     Source *text;
     Str target;
-} Candidate;
+} GpuImageCandidate;
 
-static int compare(const Candidate *a, const Candidate *b) {
+static int compare(const GpuImageCandidate *a, const GpuImageCandidate *b) {
     if (a->image->kept != b->image->kept)
         return a->image->kept ? -1 : 1;
     if (a->image->capability != b->image->capability)
@@ -156,11 +156,11 @@ static int compare(const Candidate *a, const Candidate *b) {
 
 /* The PTX that the driver would compile. NULL, with the reason. */
 static Source *best_text(GpuModule *module, const Source *file, const Images *images, unsigned capability) {
-    Candidate best = {0};
+    GpuImageCandidate best = {0};
     bool several = false;
     const char *problem = NULL;
     for (uint32_t i = 0; i < images->count; i++) {
-        Candidate other = {.image = &images->items[i]};
+        GpuImageCandidate other = {.image = &images->items[i]};
         if (other.image->kind != IMAGE_PTX || other.image->capability > capability ||
             !(other.text = image_text(file, other.image, &problem)))
             continue;
@@ -291,7 +291,7 @@ static GpuModule *freed(GpuModule *module) {
 
 static bool compile(GpuModule *module, const char *kernel, unsigned registers, GpuLinked *linked, const char **why) {
     Text text = {0};
-    Mark mark;
+    GpuImageMark mark;
     const char *problem = NULL;
     bool good = false;
     if (!is_instrumented(module)) {
@@ -435,7 +435,7 @@ static uint64_t key_of(const char *bytes, size_t count) {
 /* What the wrapper has left of an image that came through it; false: it did not. */
 static bool take_kept(GpuModule *module, const void *image, size_t bytes) {
     char path[4096];
-    Mark mark;
+    GpuImageMark mark;
     uint64_t hash = instrument_hash((Str){image, bytes});
     snprintf(path, sizeof path, "%s/%016llx.ptx", gpu_options()->texts, (unsigned long long)hash);
     module->ptx = module_read(path);

@@ -4,23 +4,23 @@
 #include <stdlib.h>
 
 /* Of a function that was asked for. */
-typedef struct Name {
-    struct Name *next;
+typedef struct GpuKernelName {
+    struct GpuKernelName *next;
     char text[];
-} Name;
+} GpuKernelName;
 
-typedef struct Known {
+typedef struct GpuKernelKnown {
     Handle handle; /* NULL: free */
     Handle owner;  /* what was loaded: they are unloaded together */
     GpuModule *module;
-    bool library;      /* what was loaded is one */
-    GpuKernel *kernel; /* of a function that was launched */
-    bool lazy;         /* its code is not loaded before it is used */
-    bool used;         /* ... and now it is */
-    Name *names;       /* of a module: functions of it that were asked for */
-} Known;
+    bool library;         /* what was loaded is one */
+    GpuKernel *kernel;    /* of a function that was launched */
+    bool lazy;            /* its code is not loaded before it is used */
+    bool used;            /* ... and now it is */
+    GpuKernelName *names; /* of a module: functions of it that were asked for */
+} GpuKernelKnown;
 
-static Known *table;
+static GpuKernelKnown *table;
 static size_t capacity, used; /* `used` counts those that were taken away, too */
 
 static char gone; /* stands where one was taken away */
@@ -31,14 +31,14 @@ static size_t place_of(Handle handle) {
     return (size_t)(((uintptr_t)handle * 0x9e3779b97f4a7c15u) >> 20) & (capacity - 1);
 }
 
-static Known *find(Handle handle) {
+static GpuKernelKnown *find(Handle handle) {
     for (size_t i = capacity ? place_of(handle) : 0; capacity && table[i].handle; i = (i + 1) & (capacity - 1))
         if (table[i].handle == handle)
             return &table[i];
     return NULL;
 }
 
-static void put(Known item) {
+static void put(GpuKernelKnown item) {
     size_t i = place_of(item.handle);
     while (table[i].handle)
         i = (i + 1) & (capacity - 1);
@@ -47,9 +47,9 @@ static void put(Known item) {
 }
 
 static bool grow(void) {
-    Known *before = table;
+    GpuKernelKnown *before = table;
     size_t count = capacity;
-    Known *more = calloc(capacity ? capacity * 2 : 256, sizeof *more);
+    GpuKernelKnown *more = calloc(capacity ? capacity * 2 : 256, sizeof *more);
     if (!more)
         return false;
     table = more;
@@ -62,32 +62,32 @@ static bool grow(void) {
     return true;
 }
 
-static void free_names(Known *known) {
+static void free_names(GpuKernelKnown *known) {
     while (known->names) {
-        Name *next = known->names->next;
+        GpuKernelName *next = known->names->next;
         free(known->names);
         known->names = next;
     }
 }
 
-static Known *remember(Handle handle, Handle owner, GpuModule *module, bool library) {
-    Known *known = find(handle);
+static GpuKernelKnown *remember(Handle handle, Handle owner, GpuModule *module, bool library) {
+    GpuKernelKnown *known = find(handle);
     if (known) { /* an old one, whose end was not seen; or a function that was asked for once more */
         bool same = known->module == module && known->owner == owner && handle != owner;
         if (!same)
             free_names(known);
-        *known = (Known){.handle = handle,
-                         .owner = owner,
-                         .module = module,
-                         .library = library,
-                         .kernel = known->module == module ? known->kernel : NULL,
-                         .used = same && known->used,
-                         .names = known->names};
+        *known = (GpuKernelKnown){.handle = handle,
+                                  .owner = owner,
+                                  .module = module,
+                                  .library = library,
+                                  .kernel = known->module == module ? known->kernel : NULL,
+                                  .used = same && known->used,
+                                  .names = known->names};
         return known;
     }
     if (2 * (used + 1) > capacity && !grow())
         return NULL;
-    put((Known){.handle = handle, .owner = owner, .module = module, .library = library});
+    put((GpuKernelKnown){.handle = handle, .owner = owner, .module = module, .library = library});
     return find(handle);
 }
 
@@ -99,19 +99,19 @@ void gpu_loaded(Handle handle, GpuModule *module, bool library) {
 }
 
 void gpu_unloaded(Handle handle) {
-    gpu_twins_end(handle, NULL, -1);
+    gpu_variants_end(handle, NULL, -1);
     pthread_mutex_lock(&gpu_mutex);
     for (size_t i = 0; i < capacity; i++)
         if (table[i].handle && table[i].owner == handle) {
             free_names(&table[i]);
-            table[i] = (Known){.handle = (Handle)&gone};
+            table[i] = (GpuKernelKnown){.handle = (Handle)&gone};
         }
     pthread_mutex_unlock(&gpu_mutex);
 }
 
 void gpu_same(Handle of, Handle from) {
     pthread_mutex_lock(&gpu_mutex);
-    const Known *known = find(from);
+    const GpuKernelKnown *known = find(from);
     if (known)
         remember(of, known->owner, known->module, known->library);
     pthread_mutex_unlock(&gpu_mutex);
@@ -119,7 +119,7 @@ void gpu_same(Handle of, Handle from) {
 
 void gpu_lazy(Handle handle) {
     pthread_mutex_lock(&gpu_mutex);
-    Known *known = find(handle);
+    GpuKernelKnown *known = find(handle);
     if (known)
         known->lazy = !known->used;
     pthread_mutex_unlock(&gpu_mutex);
@@ -127,7 +127,7 @@ void gpu_lazy(Handle handle) {
 
 bool gpu_loads(Handle handle) {
     pthread_mutex_lock(&gpu_mutex);
-    Known *known = find(handle);
+    GpuKernelKnown *known = find(handle);
     bool loads = known && known->lazy;
     if (loads) {
         known->lazy = false;
@@ -139,12 +139,12 @@ bool gpu_loads(Handle handle) {
 
 bool gpu_asks_first(Handle module, const char *name) {
     pthread_mutex_lock(&gpu_mutex);
-    Known *known = find(module);
-    const Name *there = known ? known->names : NULL;
+    GpuKernelKnown *known = find(module);
+    const GpuKernelName *there = known ? known->names : NULL;
     while (there && strcmp(there->text, name) != 0)
         there = there->next;
     size_t bytes = strlen(name) + 1;
-    Name *more = known && !there ? malloc(sizeof *more + bytes) : NULL;
+    GpuKernelName *more = known && !there ? malloc(sizeof *more + bytes) : NULL;
     if (more) {
         more->next = known->names;
         memcpy(more->text, name, bytes);
@@ -158,7 +158,7 @@ bool gpu_asks_first(Handle module, const char *name) {
 
 /* The kernel of a library that the function is of, in the current context: nodes of graphs have functions that the
  * program did not ask for. */
-static const Known *kernel_of(Handle function) {
+static const GpuKernelKnown *kernel_of(Handle function) {
     void *symbol = driver_symbol("cuKernelGetFunction");
     Result (*of_kernel)(Handle *, Handle) = *(Result(**)(Handle *, Handle)) & symbol;
     const char *name = function_name(function), *other;
@@ -174,13 +174,13 @@ static const Known *kernel_of(Handle function) {
 }
 
 /* What a function that was found in some other way is of. */
-static const Known *ask(Handle function) {
+static const GpuKernelKnown *ask(Handle function) {
     static const char *const questions[] = {"cuFuncGetModule", "cuKernelGetLibrary"};
     for (size_t i = 0; i < 2; i++) {
         void *symbol = driver_symbol(questions[i]);
         Result (*owner)(Handle *, Handle) = *(Result(**)(Handle *, Handle)) & symbol;
         Handle found = NULL;
-        const Known *known = owner && owner(&found, function) == 0 && found ? find(found) : NULL;
+        const GpuKernelKnown *known = owner && owner(&found, function) == 0 && found ? find(found) : NULL;
         if (known)
             return known;
     }
@@ -203,10 +203,10 @@ static GpuKernel *kernel_named(GpuModule *module, const char *name) {
 }
 
 GpuKernel *gpu_kernel(Handle function) {
-    Known *known = find(function);
+    GpuKernelKnown *known = find(function);
     if (known && known->kernel)
         return known->kernel;
-    const Known *from = known ? known : ask(function);
+    const GpuKernelKnown *from = known ? known : ask(function);
     const char *name = from ? function_name(function) : NULL;
     if (!name)
         return NULL;
@@ -216,7 +216,7 @@ GpuKernel *gpu_kernel(Handle function) {
 
 Handle gpu_owner(Handle function, bool *library) {
     pthread_mutex_lock(&gpu_mutex);
-    const Known *known = find(function);
+    const GpuKernelKnown *known = find(function);
     Handle owner = known ? known->owner : NULL;
     *library = known && known->library;
     pthread_mutex_unlock(&gpu_mutex);

@@ -1,5 +1,5 @@
-/* Launches: whether one is recorded, which is made of the twin of its kernel then (gpu_twins.c), and the parameter that
- * it gets for it. All others are made as the program has them. */
+/* Launches: whether one is recorded, which is made of the variant of its kernel then (gpu_variants.c), and the
+ * parameter that it gets for it. All others are made as the program has them. */
 #include "runtime/record/gpu.h"
 
 #include "base/hash.h"
@@ -12,7 +12,7 @@ enum { ALIGNED = 16, NEAR = 512, POOL = 2 << 20, POINTERS_MOST = 64 };
 enum { PARAMETER_BYTES = 1 << 15, OURS_MOST = 128, MOST_DIFFERENT = 1000, MOST_APART = 4, USUAL_LAUNCHES = 3 };
 
 pthread_mutex_t gpu_mutex = PTHREAD_MUTEX_INITIALIZER;
-static const char tells_nothing[] = "the driver tells nothing of its stream: a launch before it may have failed";
+static const char reports_nothing[] = "the driver tells nothing of its stream: a launch before it may have failed";
 static uint64_t launches;  /* numbers so far */
 static uint64_t of_graphs; /* ... of graphs, not of launches */
 
@@ -93,18 +93,18 @@ static Result go_plain(const SeenLaunch *launch) {
 /* ---- Which are recorded -------------------------------------------------------------------------- */
 
 /* The driver is asked only for what may be one: there are many other words in tensor maps. */
-static const Allocation *allocation_of(uint64_t word) {
+static const CaptureAllocation *allocation_of(uint64_t word) {
     return word >> 32 && !(word >> 48) ? memory_find(word) : NULL;
 }
 
 /* Of addresses: which are the same, how far those are apart that are near, and how they are aligned. Memory that is
  * somewhere else in each launch makes no other launch of it, but what overlaps in one of them alone does. */
-typedef struct Pointers {
+typedef struct GpuLaunchPointers {
     uint64_t seen[POINTERS_MOST];
     uint32_t count;
-} Pointers;
+} GpuLaunchPointers;
 
-static uint64_t add_pointer(uint64_t key, Pointers *pointers, const Allocation *in, uint64_t address) {
+static uint64_t add_pointer(uint64_t key, GpuLaunchPointers *pointers, const CaptureAllocation *in, uint64_t address) {
     uint64_t about[3] = {address % ALIGNED, POINTERS_MOST, 0};
     uint64_t near = in->bytes < POOL && in->bytes > NEAR ? in->bytes : NEAR;
     for (uint32_t i = 0; i < pointers->count && about[1] == POINTERS_MOST; i++) {
@@ -123,7 +123,7 @@ static uint64_t add_pointer(uint64_t key, Pointers *pointers, const Allocation *
  * streams it is: what is recorded of one alone cannot be held against the others. */
 static uint64_t launch_key(const GpuKernel *kernel, const SeenLaunch *launch, const uint8_t *values, uint32_t stream) {
     uint64_t key = hash_bytes(HASH_START, launch->grid, sizeof launch->grid), word;
-    Pointers pointers = {0};
+    GpuLaunchPointers pointers = {0};
     key = hash_bytes(key, launch->block, sizeof launch->block);
     key = hash_bytes(key, launch->cluster, sizeof launch->cluster);
     key = hash_bytes(key, &launch->shared, sizeof launch->shared);
@@ -135,7 +135,7 @@ static uint64_t launch_key(const GpuKernel *kernel, const SeenLaunch *launch, co
         for (size_t at = 0; at < parameter->bytes; at += 8) {
             size_t rest = parameter->bytes - at < 8 ? parameter->bytes - at : 8;
             memcpy(&word, values + parameter->offset + at, rest);
-            const Allocation *in = rest < 8 ? NULL : allocation_of(word);
+            const CaptureAllocation *in = rest < 8 ? NULL : allocation_of(word);
             if (!in)
                 key = hash_bytes(key, values + parameter->offset + at, rest);
             else
@@ -191,15 +191,15 @@ static void unsee(GpuKernel *kernel, uint64_t key) {
 }
 
 /* What distinguishes a launch from others, and its parameters. */
-typedef struct Choice {
+typedef struct GpuLaunchChoice {
     uint64_t key;
     OrderKernel looked_at;
     uint8_t values[PARAMETER_BYTES];
-} Choice;
+} GpuLaunchChoice;
 
 /* Whether it is to be recorded; if it is not, that is counted or said. */
 static bool is_chosen(GpuKernel *kernel, const SeenLaunch *launch, const GpuOrder *order, uint64_t number,
-                      Choice *choice) {
+                      GpuLaunchChoice *choice) {
     bool different = false;
     if (!take_values(kernel, launch, choice->values)) {
         gpu_unseen(kernel->name, "its parameters could not be read");
@@ -223,26 +223,27 @@ static bool is_chosen(GpuKernel *kernel, const SeenLaunch *launch, const GpuOrde
     return false;
 }
 
-/* A flight for a launch that is to be recorded; NULL: it cannot be, which is said. The mutex is held, and let go until
- * there is a twin. */
-static GpuFlight *take_flight(GpuContext *context, GpuKernel *kernel, const SeenLaunch *launch, const Choice *choice,
-                              Handle *twin) {
+/* An outstanding launch for a launch that is to be recorded; NULL: it cannot be, which is said. The mutex is held, and
+ * let go until there is a twin. */
+static GpuOutstanding *take_outstanding(GpuContext *context, GpuKernel *kernel, const SeenLaunch *launch,
+                                        const GpuLaunchChoice *choice, Handle *variant) {
     const char *why = disk_full;
     GpuModule *module = NULL;
-    *twin = NULL;
+    *variant = NULL;
     if (disk_has(kernel->packed + kernel->module->ptx_bytes)) {
         pthread_mutex_unlock(&gpu_mutex);
-        *twin = gpu_twin(kernel, launch, &module, &why);
+        *variant = gpu_variant(kernel, launch, &module, &why);
         pthread_mutex_lock(&gpu_mutex);
     }
-    GpuFlight *flight = *twin ? flight_take(context, kernel, module, choice->key, launch, &why) : NULL;
-    if (!flight) {
+    GpuOutstanding *outstanding =
+        *variant ? outstanding_take(context, kernel, module, choice->key, launch, &why) : NULL;
+    if (!outstanding) {
         gpu_unseen(kernel->name, "%s", why);
         unsee(kernel, choice->key);
-    } else if (kernel->parameter_bytes && (flight->parameters = malloc(kernel->parameter_bytes))) {
-        memcpy(flight->parameters, choice->values, kernel->parameter_bytes);
+    } else if (kernel->parameter_bytes && (outstanding->parameters = malloc(kernel->parameter_bytes))) {
+        memcpy(outstanding->parameters, choice->values, kernel->parameter_bytes);
     }
-    return flight;
+    return outstanding;
 }
 
 /* ---- Making one ---------------------------------------------------------------------------------- */
@@ -295,31 +296,32 @@ static Result make_after_all(const SeenLaunch *launch, GpuKernel *kernel, uint64
     return result;
 }
 
-static Result make_flight(const SeenLaunch *launch, Handle twin, GpuFlight *flight, Handle stream) {
+static Result make_outstanding(const SeenLaunch *launch, Handle variant, GpuOutstanding *outstanding, Handle stream) {
     SeenLaunch recorded = *launch;
-    bool begun = flight_begins(flight, stream);
+    bool begun = outstanding_begins(outstanding, stream);
     if (begun) {
         pthread_mutex_lock(&gpu_mutex);
-        drain_watch(flight);
+        drain_watch(outstanding);
         pthread_mutex_unlock(&gpu_mutex);
     }
-    recorded.function = twin;
-    Result result = begun ? launch_ours(&recorded, flight->kernel, &flight->block, sizeof flight->block) : 0;
+    recorded.function = variant;
+    Result result =
+        begun ? launch_ours(&recorded, outstanding->kernel, &outstanding->block, sizeof outstanding->block) : 0;
     bool made = begun && !result;
-    GpuKernel *kernel = flight->kernel;
-    uint64_t key = flight->key;
+    GpuKernel *kernel = outstanding->kernel;
+    uint64_t key = outstanding->key;
     if (made)
-        flight_made(flight, stream);
+        outstanding_made(outstanding, stream);
     else
-        flight_undo(flight, stream);
-    if (result && flight->watched.found)
-        hang_release(&flight->watched);
+        outstanding_undo(outstanding, stream);
+    if (result && outstanding->watched.found)
+        hang_release(&outstanding->watched);
     pthread_mutex_lock(&gpu_mutex);
     if (made) {
         kernel->recorded++;
-        gpu_pack_behind(flight);
+        gpu_pack_behind(outstanding);
     }
-    drain_add(flight);
+    drain_add(outstanding);
     pthread_mutex_unlock(&gpu_mutex);
     return made ? 0 : make_after_all(launch, kernel, key, result);
 }
@@ -331,7 +333,7 @@ static Result make_checked(const SeenLaunch *launch, GpuKernel *kernel, Handle s
     SeenLaunch checked = *launch;
     GpuModule *module;
     const char *problem = take_values(kernel, launch, values) ? NULL : "its parameters could not be read";
-    if (!problem && (checked.function = gpu_twin(kernel, launch, &module, &problem))) {
+    if (!problem && (checked.function = gpu_variant(kernel, launch, &module, &problem))) {
         pthread_mutex_lock(&hook_mutex);
         uint64_t key = launch_key(kernel, launch, values, 0);
         pthread_mutex_unlock(&hook_mutex);
@@ -365,7 +367,7 @@ static Handle stream_of(const SeenLaunch *launch) {
     return launch->stream || !launch->per_thread ? launch->stream : (Handle)(uintptr_t)STREAM_PER_THREAD;
 }
 
-/* Before the first launch of a kernel is placed among others: its twin may take long. */
+/* Before the first launch of a kernel is placed among others: its variant may take long. */
 static void prepare(GpuKernel *kernel, const SeenLaunch *launch) {
     const char *why;
     GpuModule *module;
@@ -374,7 +376,7 @@ static void prepare(GpuKernel *kernel, const SeenLaunch *launch) {
         return;
     pthread_mutex_unlock(&gpu_mutex);
     int mode = gpu_relax();
-    gpu_twin(kernel, launch, &module, &why);
+    gpu_variant(kernel, launch, &module, &why);
     gpu_relaxed(mode);
     pthread_mutex_lock(&gpu_mutex);
 }
@@ -389,30 +391,30 @@ static Result make_unknown(const SeenLaunch *launch) {
     launches++;
     GpuKernel *kernel = recordable(gpu_kernel(launch->function), launch->function, 1);
     if (kernel)
-        gpu_unseen(kernel->name, tells_nothing);
+        gpu_unseen(kernel->name, reports_nothing);
     pthread_mutex_unlock(&gpu_mutex);
     return 0;
 }
 
-/* A flight for a launch that was chosen, which has its place among others; NULL: it runs as it is. */
-static GpuFlight *ready(GpuContext *context, GpuKernel *kernel, const SeenLaunch *launch, Choice *choice,
-                        GpuOrder *order, Handle *twin) {
-    GpuFlight *flight = take_flight(context, kernel, launch, choice, twin);
-    if (flight) {
-        flight->launch.number = choice->looked_at.number;
-        flight->order = *order;
+/* An outstanding launch for a launch that was chosen, which has its place among others; NULL: it runs as it is. */
+static GpuOutstanding *ready(GpuContext *context, GpuKernel *kernel, const SeenLaunch *launch, GpuLaunchChoice *choice,
+                             GpuOrder *order, Handle *variant) {
+    GpuOutstanding *outstanding = take_outstanding(context, kernel, launch, choice, variant);
+    if (outstanding) {
+        outstanding->launch.number = choice->looked_at.number;
+        outstanding->order = *order;
         choice->looked_at.recorded = true;
         order_looked_at(order, &choice->looked_at);
         drain_soon();
     }
-    return flight;
+    return outstanding;
 }
 
 /* Of launches that are not recorded, the driver is asked for the context alone. */
 static Result make(const SeenLaunch *launch) {
-    Handle stream = stream_of(launch), twin = NULL;
+    Handle stream = stream_of(launch), variant = NULL;
     uint64_t now = gpu_now();
-    Choice choice;
+    GpuLaunchChoice choice;
     GpuCapture capture = launch->later ? CAPTURE_ACTIVE : capture_underway() ? gpu_capture(stream) : CAPTURE_NONE;
     if (capture == CAPTURE_ACTIVE) /* a node, which counts when its graph is launched */
         return go_plain(launch);
@@ -436,20 +438,20 @@ static Result make(const SeenLaunch *launch) {
     if (context && is_chosen(kernel, launch, &order, number, &choice)) {
         int mode = gpu_relax();
         bool unknown = gpu_capture(stream) == CAPTURE_UNKNOWN;
-        GpuFlight *flight = unknown ? NULL : ready(context, kernel, launch, &choice, &order, &twin);
-        if (flight)
-            flight->made_at = now;
+        GpuOutstanding *outstanding = unknown ? NULL : ready(context, kernel, launch, &choice, &order, &variant);
+        if (outstanding)
+            outstanding->made_at = now;
         else
             order_free(&order);
         if (unknown)
             unsee(kernel, choice.key);
         pthread_mutex_unlock(&gpu_mutex);
-        Result result = flight ? make_flight(launch, twin, flight, stream) : 0;
+        Result result = outstanding ? make_outstanding(launch, variant, outstanding, stream) : 0;
         gpu_relaxed(mode);
-        if (!flight)
+        if (!outstanding)
             result = go_plain(launch);
         if (unknown && !result)
-            gpu_unseen(kernel->name, tells_nothing);
+            gpu_unseen(kernel->name, reports_nothing);
         return result;
     }
     if (!kernel && gpu_is_library(gpu_kernel(launch->function)))

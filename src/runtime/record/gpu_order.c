@@ -13,11 +13,11 @@
 
 enum { LEGACY = 1, MOST_FREED = 1024, EVENT_BUCKETS = 1024, MOST_COPIES = 1 << 18 };
 
-typedef struct Clock {
+typedef struct GpuOrderClock {
     uint64_t over[ORDER_STREAMS];   /* of each stream: launches before that number */
     uint32_t copies[ORDER_STREAMS]; /* ... and copies */
     bool open;                      /* something may be over that it does not have */
-} Clock;
+} GpuOrderClock;
 
 typedef struct Stream {
     OrderStream name;
@@ -25,35 +25,35 @@ typedef struct Stream {
     bool legacy, blocking, destroyed;
     bool launched; /* the last that it did is a launch */
     int device;
-    uint64_t last;      /* the last launch, + 1; */
-    uint64_t library;   /* ... of a kernel that has no PTX; */
-    uint64_t looked_at; /* ... that was recorded, or is equal to others that were */
-    uint32_t last_copy; /* the last copy, + 1 */
-    Clock now;          /* what is over when what comes next begins */
-    Clock begun;        /* what was when the last launch began */
+    uint64_t last;       /* the last launch, + 1; */
+    uint64_t library;    /* ... of a kernel that has no PTX; */
+    uint64_t looked_at;  /* ... that was recorded, or is equal to others that were */
+    uint32_t last_copy;  /* the last copy, + 1 */
+    GpuOrderClock now;   /* what is over when what comes next begins */
+    GpuOrderClock begun; /* what was when the last launch began */
 } Stream;
 
-typedef struct Event {
-    struct Event *next;
+typedef struct GpuOrderEvent {
+    struct GpuOrderEvent *next;
     Handle handle;
-    Clock *clock; /* NULL: never recorded */
-} Event;
+    GpuOrderClock *clock; /* NULL: never recorded */
+} GpuOrderEvent;
 
 typedef struct Freed {
     DevicePointer memory;
     uint64_t bytes;
-    Clock *clock;
+    GpuOrderClock *clock;
 } Freed;
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static Stream *streams[ORDER_STREAMS];
 static uint32_t stream_count;
-static Event *events[EVENT_BUCKETS];
+static GpuOrderEvent *events[EVENT_BUCKETS];
 static Freed freed[MOST_FREED];
 static uint32_t freed_count;
-static Clock host, told, pool; /* pool: what freed has no room for */
-static bool elsewhere;         /* events may be recorded by others */
-static bool called;            /* the host was, from a stream */
+static GpuOrderClock host, reported, pool; /* pool: what freed has no room for */
+static bool elsewhere;                     /* events may be recorded by others */
+static bool called;                        /* the host was, from a stream */
 static uint64_t process, library_beside;
 static uint32_t copy_count;
 static uint64_t launched; /* the last launch, + 1 */
@@ -61,7 +61,7 @@ static FILE *copies;      /* NULL: none was made yet, or there is no file */
 
 /* ---- Clocks -------------------------------------------------------------------------------------- */
 
-static void join(Clock *clock, const Clock *other) {
+static void join(GpuOrderClock *clock, const GpuOrderClock *other) {
     for (uint32_t i = 0; i < stream_count; i++)
         clock->over[i] = other->over[i] > clock->over[i] ? other->over[i] : clock->over[i];
     for (uint32_t i = 0; i < stream_count; i++)
@@ -70,14 +70,14 @@ static void join(Clock *clock, const Clock *other) {
 }
 
 /* Of streams that there are not, all clocks have nothing. */
-static void set_clock(Clock *clock, const Clock *other) {
+static void set_clock(GpuOrderClock *clock, const GpuOrderClock *other) {
     memcpy(clock->over, other->over, stream_count * sizeof *clock->over);
     memcpy(clock->copies, other->copies, stream_count * sizeof *clock->copies);
     clock->open = other->open;
 }
 
-static Clock *copied(const Clock *clock) {
-    Clock *copy = malloc(sizeof *copy);
+static GpuOrderClock *copied(const GpuOrderClock *clock) {
+    GpuOrderClock *copy = malloc(sizeof *copy);
     if (copy)
         *copy = *clock;
     return copy;
@@ -174,22 +174,22 @@ static void issue(Stream *stream) {
 
 /* ---- Events -------------------------------------------------------------------------------------- */
 
-static Event **event_seat(Handle handle) {
-    Event **at = &events[(uintptr_t)handle / 16 % EVENT_BUCKETS];
+static GpuOrderEvent **event_seat(Handle handle) {
+    GpuOrderEvent **at = &events[(uintptr_t)handle / 16 % EVENT_BUCKETS];
     while (*at && (*at)->handle != handle)
         at = &(*at)->next;
     return at;
 }
 
-static Event *event_of(Handle handle) {
-    Event **seat = event_seat(handle);
+static GpuOrderEvent *event_of(Handle handle) {
+    GpuOrderEvent **seat = event_seat(handle);
     if (!*seat && (*seat = calloc(1, sizeof **seat)))
         (*seat)->handle = handle;
     return *seat;
 }
 
-static void set_event(Handle handle, const Clock *clock, bool open) {
-    Event *event = event_of(handle);
+static void set_event(Handle handle, const GpuOrderClock *clock, bool open) {
+    GpuOrderEvent *event = event_of(handle);
     if (!event)
         return;
     free(event->clock);
@@ -199,10 +199,10 @@ static void set_event(Handle handle, const Clock *clock, bool open) {
 }
 
 /* What is known where it has come; NULL: nothing, as it was never recorded. Where others may have: it is open. */
-static const Clock *event_clock(Handle handle) {
-    static const Clock nobody_knows = {.open = true};
-    const Event *event = *event_seat(handle);
-    return event ? event->clock : elsewhere ? &nobody_knows : NULL;
+static const GpuOrderClock *event_clock(Handle handle) {
+    static const GpuOrderClock order_not_known = {.open = true};
+    const GpuOrderEvent *event = *event_seat(handle);
+    return event ? event->clock : elsewhere ? &order_not_known : NULL;
 }
 
 bool order_on(void) {
@@ -253,7 +253,7 @@ void order_event_recorded(Handle event, OrderStream stream) {
 }
 
 static void forget(Handle handle) {
-    Event **seat = event_seat(handle), *event = *seat;
+    GpuOrderEvent **seat = event_seat(handle), *event = *seat;
     if (!event)
         return;
     *seat = event->next;
@@ -266,7 +266,7 @@ void order_event_destroyed(Handle event) {
 
 static void wait_for(OrderStream name, Handle handle) {
     Stream *stream = find(name);
-    const Clock *clock = event_clock(handle);
+    const GpuOrderClock *clock = event_clock(handle);
     if (!stream || !clock)
         return;
     issue(stream);
@@ -276,7 +276,7 @@ void order_stream_waits(OrderStream stream, Handle event) {
     LOCKED(wait_for(stream, event));
 }
 
-static void host_waits(const Clock *clock) {
+static void host_waits(const GpuOrderClock *clock) {
     if (clock)
         join(&host, clock);
 }
@@ -297,16 +297,16 @@ void order_host_context(Handle context) {
     LOCKED(wait_for_all(context));
 }
 
-static void tell_host(OrderStream name) {
+static void report_host(OrderStream name) {
     Stream *stream = find(name);
     if (!stream)
         return;
     issue(stream);
-    join(&told, &stream->now);
+    join(&reported, &stream->now);
     called = true;
 }
 void order_host_called(OrderStream stream) {
-    LOCKED(tell_host(stream));
+    LOCKED(report_host(stream));
 }
 
 static void open_stream(OrderStream name) {
@@ -380,15 +380,15 @@ static void begin_process(void) {
     process = process ? process : make_process();
 }
 
-static uint32_t flags_now(const Clock *clock) {
+static uint32_t flags_now(const GpuOrderClock *clock) {
     return (clock->open ? RECORDING_ORDER_OPEN : 0) | (called ? RECORDING_ORDER_CALLED : 0);
 }
 
 /* What is known of each stream; returns of how many. */
-static uint32_t put_known(const Stream *stream, const Clock *begun, RecordingKnown *known) {
+static uint32_t put_known(const Stream *stream, const GpuOrderClock *begun, RecordingKnown *known) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < stream_count; i++) {
-        uint64_t waited = stream->now.over[i], maybe = told.over[i] > waited ? told.over[i] : waited;
+        uint64_t waited = stream->now.over[i], maybe = reported.over[i] > waited ? reported.over[i] : waited;
         if (maybe || stream->now.copies[i])
             known[count++] = (RecordingKnown){.stream = i,
                                               .copies = stream->now.copies[i],
@@ -438,7 +438,7 @@ void order_copy(const OrderCopy *made) {
 
 /* ---- Launches ------------------------------------------------------------------------------------ */
 
-static void describe(const Stream *stream, const Clock *begun, GpuOrder *order) {
+static void describe(const Stream *stream, const GpuOrderClock *begun, GpuOrder *order) {
     order->known = calloc(stream_count, sizeof *order->known);
     if (!order->known)
         return;
@@ -456,17 +456,17 @@ static void launch(const OrderLaunch *made, GpuOrder *order) {
     if (!stream)
         return;
     /* What it would wait for if nothing stood between it and the launch before it. */
-    Clock before;
+    GpuOrderClock before;
     bool dependent = made->dependent && stream->launched;
     if (dependent) {
-        Clock until = stream->now;
+        GpuOrderClock until = stream->now;
         before = stream->begun;
         issue(stream);
         dependent = memcmp(&until, &stream->now, sizeof until) == 0; /* or it waits for others as well */
     } else {
         issue(stream);
     }
-    const Clock *begun = dependent ? &before : &stream->now;
+    const GpuOrderClock *begun = dependent ? &before : &stream->now;
     describe(stream, begun, order);
     for (unsigned i = 0; i < sizeof made->triggered / sizeof *made->triggered; i++)
         if (made->triggered[i])
@@ -531,8 +531,8 @@ void order_looked_at(const GpuOrder *order, const OrderKernel *kernel) {
         LOCKED(look_at(order, kernel));
 }
 
-void order_each_missed(void (*tell)(const char *kernel, const char *other, uint64_t launches)) {
-    LOCKED(pairs_each_missed(tell));
+void order_each_missed(void (*report)(const char *kernel, const char *other, uint64_t launches)) {
+    LOCKED(pairs_each_missed(report));
 }
 
 static void add_library(const GpuOrder *order, uint64_t number) {

@@ -53,8 +53,8 @@ typedef struct OrderKernel {
  * no two launches with the same arguments were recorded that could. */
 bool order_wants(const GpuOrder *order, uint64_t key);
 void order_looked_at(const GpuOrder *order, const OrderKernel *kernel);
-/* Calls `tell` with each two kernels of which launches could run at the same time, and were never recorded so. */
-void order_each_missed(void (*tell)(const char *kernel, const char *other, uint64_t launches));
+/* Calls `report` with each two kernels of which launches could run at the same time, and were never recorded so. */
+void order_each_missed(void (*report)(const char *kernel, const char *other, uint64_t launches));
 /* A launch of a kernel that has no PTX. */
 void order_library(const GpuOrder *order, uint64_t number);
 /* How often such a launch and one that was looked at could run at the same time. */

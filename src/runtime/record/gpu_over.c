@@ -4,15 +4,15 @@
 
 #include <stdlib.h>
 
-typedef struct Written {
-    struct Written *next;
+typedef struct GpuOverWritten {
+    struct GpuOverWritten *next;
     uint32_t stream;
     uint64_t number;
     bool over;
     char name[];
-} Written;
+} GpuOverWritten;
 
-static Written *first;
+static GpuOverWritten *first;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static int making;
 
@@ -22,10 +22,10 @@ void over_making(int count) {
 
 void over_written(const char *name, const Recording *recording) {
     const RecordingOrder *order = recording->order;
-    Written *written = order && order_on() ? malloc(sizeof *written + strlen(name) + 1) : NULL;
+    GpuOverWritten *written = order && order_on() ? malloc(sizeof *written + strlen(name) + 1) : NULL;
     if (!written)
         return;
-    *written = (Written){.stream = order->stream, .number = recording->launch.number};
+    *written = (GpuOverWritten){.stream = order->stream, .number = recording->launch.number};
     memcpy(written->name, name, strlen(name) + 1);
     pthread_mutex_lock(&mutex);
     written->next = first;
@@ -35,13 +35,13 @@ void over_written(const char *name, const Recording *recording) {
 
 /* The clock of the host is read before it is asked whether a launch is in between: one that is made after that has what
  * the clock has. */
-static void tell(void) {
-    for (Written *written = first; written; written = written->next)
+static void report(void) {
+    for (GpuOverWritten *written = first; written; written = written->next)
         written->over = order_is_over(written->stream, written->number);
     if (__atomic_load_n(&making, __ATOMIC_ACQUIRE) != 0 || !drain_is_done())
         return;
-    for (Written **at = &first; *at;) {
-        Written *written = *at;
+    for (GpuOverWritten **at = &first; *at;) {
+        GpuOverWritten *written = *at;
         if (!written->over) {
             at = &written->next;
             continue;
@@ -60,7 +60,7 @@ void over_look(void) {
     __atomic_store_n(&again, true, __ATOMIC_SEQ_CST);
     while (__atomic_load_n(&again, __ATOMIC_SEQ_CST) && pthread_mutex_trylock(&mutex) == 0) {
         __atomic_store_n(&again, false, __ATOMIC_SEQ_CST);
-        tell();
+        report();
         pthread_mutex_unlock(&mutex);
     }
 }

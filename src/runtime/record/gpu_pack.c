@@ -47,51 +47,52 @@ void gpu_pack_prepare(GpuContext *context) {
 }
 
 /* As many CTAs as there is work for at first sight; they go on to the next block for as long as there is one. */
-static unsigned grid_of(const GpuFlight *flight) {
+static unsigned grid_of(const GpuOutstanding *outstanding) {
     int processors = 0;
-    gpu_driver(NULL)->device_attribute(&processors, MULTIPROCESSORS, flight->context->device_number);
-    uint64_t bytes = flight->first_bytes + flight->kernel->further, most = (uint64_t)processors * PACKERS_A_SM;
+    gpu_driver(NULL)->device_attribute(&processors, MULTIPROCESSORS, outstanding->context->device_number);
+    uint64_t bytes = outstanding->first_bytes + outstanding->kernel->further,
+             most = (uint64_t)processors * PACKERS_A_SM;
     uint64_t wanted = bytes / RECORD_UNIT / UNITS_A_CTA + 1;
     return (unsigned)(wanted < most ? wanted : most ? most : 1);
 }
 
 /* Words are held against those of the previous warp, and of the previous CTA: so many units before. */
-static uint32_t near_of(const GpuFlight *flight) {
-    return flight->launch.chunk / RECORD_UNIT;
+static uint32_t near_of(const GpuOutstanding *outstanding) {
+    return outstanding->launch.chunk / RECORD_UNIT;
 }
 
-static uint32_t far_of(const GpuFlight *flight) {
-    return near_of(flight) * launch_warps(&flight->launch);
+static uint32_t far_of(const GpuOutstanding *outstanding) {
+    return near_of(outstanding) * launch_warps(&outstanding->launch);
 }
 
-static bool ask(const GpuFlight *flight, const GpuStaging *staging, Handle stream) {
-    DevicePointer units = flight->first, block = flight->block, to = (uintptr_t)staging->at;
-    uint64_t first = flight->first_bytes / RECORD_UNIT, room = staging->bytes;
-    uint32_t near = near_of(flight), far = far_of(flight);
+static bool ask(const GpuOutstanding *outstanding, const GpuStaging *staging, Handle stream) {
+    DevicePointer units = outstanding->first, block = outstanding->block, to = (uintptr_t)staging->at;
+    uint64_t first = outstanding->first_bytes / RECORD_UNIT, room = staging->bytes;
+    uint32_t near = near_of(outstanding), far = far_of(outstanding);
     void *parameters[] = {&units, &first, &near, &far, &block, &to, &room};
-    return gpu_driver(NULL)->launch(flight->context->packer, grid_of(flight), 1, 1, PACKER_THREADS, 1, 1, 0, stream,
-                                    parameters, NULL) == 0;
+    return gpu_driver(NULL)->launch(outstanding->context->packer, grid_of(outstanding), 1, 1, PACKER_THREADS, 1, 1, 0,
+                                    stream, parameters, NULL) == 0;
 }
 
 /* ---- Behind the launch ----------------------------------------------------------------------------- */
 
-void gpu_pack_behind(GpuFlight *flight) {
+void gpu_pack_behind(GpuOutstanding *outstanding) {
     const GpuDriver *driver = gpu_driver(NULL);
-    GpuContext *context = flight->context;
-    if (flight->failed || !context->packer || context->on_host || context->soon_taken ||
-        context->soon.bytes < flight->kernel->packed || !context->soon.at)
+    GpuContext *context = outstanding->context;
+    if (outstanding->failed || !context->packer || context->on_host || context->soon_taken ||
+        context->soon.bytes < outstanding->kernel->packed || !context->soon.at)
         return;
-    flight->packs = driver->stream_after(context->ahead, flight_ended(flight), 0) == 0 &&
-                    ask(flight, &context->soon, context->ahead);
-    if (flight->packs) {
+    outstanding->packs = driver->stream_after(context->ahead, outstanding_ended(outstanding), 0) == 0 &&
+                         ask(outstanding, &context->soon, context->ahead);
+    if (outstanding->packs) {
         context->soon_taken = true;
-        flight->failed = driver->event_record(flight_packed(flight), context->ahead);
+        outstanding->failed = driver->event_record(outstanding_packed(outstanding), context->ahead);
     }
 }
 
-void gpu_packed(const GpuFlight *flight) {
-    GpuContext *context = flight->context;
-    if (flight->packs)
+void gpu_packed(const GpuOutstanding *outstanding) {
+    GpuContext *context = outstanding->context;
+    if (outstanding->packs)
         context->soon_taken = false;
     if (!context->soon_taken && context->soon.bytes < context->later.bytes) { /* as much as was needed before */
         GpuStaging more = context->later;
@@ -101,44 +102,44 @@ void gpu_packed(const GpuFlight *flight) {
 }
 
 /* Being told that it is over takes longer than it lasts: that is looked at without a sleep, for a while. */
-static bool wait_for_packed(const GpuFlight *flight) {
+static bool wait_for_packed(const GpuOutstanding *outstanding) {
     const GpuDriver *driver = gpu_driver(NULL);
     uint64_t until = gpu_now() + AWAKE;
     Result result;
-    while ((result = driver->event_query(flight_packed(flight))) == NOT_READY && gpu_now() < until)
+    while ((result = driver->event_query(outstanding_packed(outstanding))) == NOT_READY && gpu_now() < until)
         continue;
-    return result == NOT_READY ? driver->stream_wait(flight->context->ahead) == 0 : result == 0;
+    return result == NOT_READY ? driver->stream_wait(outstanding->context->ahead) == 0 : result == 0;
 }
 
 /* ---- For who takes records off ---------------------------------------------------------------------- */
 
-static bool pack(const GpuFlight *flight, bool again) {
+static bool pack(const GpuOutstanding *outstanding, bool again) {
     const GpuDriver *driver = gpu_driver(NULL);
-    Handle stream = flight->context->behind;
-    DevicePointer counters = flight->block + offsetof(RecordLaunch, packed);
+    Handle stream = outstanding->context->behind;
+    DevicePointer counters = outstanding->block + offsetof(RecordLaunch, packed);
     return (!again || driver->set_bytes(counters, 0, 2 * sizeof(uint32_t), stream) == 0) &&
-           ask(flight, &flight->context->later, stream) && driver->stream_wait(stream) == 0;
+           ask(outstanding, &outstanding->context->later, stream) && driver->stream_wait(stream) == 0;
 }
 
-bool gpu_pack(const GpuFlight *flight, RecordLaunch *after, GpuChunks *chunks) {
-    GpuContext *context = flight->context;
-    bool packed = flight->packs;
+bool gpu_pack(const GpuOutstanding *outstanding, RecordLaunch *after, GpuChunks *chunks) {
+    GpuContext *context = outstanding->context;
+    bool packed = outstanding->packs;
     uint64_t needed = 0; /* not known before it was tried */
-    if (!context->packer || (packed && !wait_for_packed(flight)))
+    if (!context->packer || (packed && !wait_for_packed(outstanding)))
         return false;
     const GpuStaging *staging = packed ? &context->soon : &context->later;
-    chunks->near = near_of(flight);
-    chunks->far = far_of(flight);
+    chunks->near = near_of(outstanding);
+    chunks->far = far_of(outstanding);
     do {
         if (needed) /* not all of it had room: it is packed once more */
             staging = &context->later;
-        if ((needed || !packed) && (!has_room(&context->later, needed) || !pack(flight, needed)))
+        if ((needed || !packed) && (!has_room(&context->later, needed) || !pack(outstanding, needed)))
             return false;
         memcpy(after, staging->at, sizeof *after);
         needed = sizeof *after + (uint64_t)after->packed * RECORD_UNIT;
     } while (needed > staging->bytes);
-    if (flight->kernel->packed < needed)
-        flight->kernel->packed = needed;
+    if (outstanding->kernel->packed < needed)
+        outstanding->kernel->packed = needed;
     chunks->packed = (Str){(const char *)staging->at + sizeof *after, (size_t)(needed - sizeof *after)};
     return true;
 }

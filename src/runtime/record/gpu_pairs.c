@@ -8,34 +8,34 @@
 enum { MOST_KINDS = 256, MOST_PAIRS = 1 << 14, MOST_AGAIN = 8, MOST_EXTRA = 256 };
 
 /* Launches of a stream that have the same key. */
-typedef struct Kind {
+typedef struct GpuPairKind {
     uint64_t key;
     const char *name;
     uint64_t last, recorded; /* the last one, the last that was recorded: numbers + 1 */
     uint32_t again;          /* launches that were recorded for pairs */
     bool wanted;
-} Kind;
+} GpuPairKind;
 
 typedef struct Kinds {
-    Kind *items;
+    GpuPairKind *items;
     uint32_t count;
     uint64_t forgotten; /* the last launch, + 1, of those that there was no room for */
 } Kinds;
 
-typedef struct Pair {
+typedef struct RecordPair {
     uint64_t key; /* 0: there is none here */
     const char *one, *other;
     uint64_t missed;
     bool covered;
-} Pair;
+} RecordPair;
 
 static Kinds kinds[ORDER_STREAMS];
-static Pair *pairs; /* MOST_PAIRS of them; NULL: no two launches have met yet */
+static RecordPair *pairs; /* MOST_PAIRS of them; NULL: no two launches have met yet */
 static uint32_t pair_count, extra;
 static const char *untold_name; /* of a kernel whose pairs could not all be kept, */
 static uint64_t untold;         /* and of how many launches that is so */
 
-static Kind *find_kind(uint32_t stream, uint64_t key) {
+static GpuPairKind *find_kind(uint32_t stream, uint64_t key) {
     for (uint32_t i = 0; i < kinds[stream].count; i++)
         if (kinds[stream].items[i].key == key)
             return &kinds[stream].items[i];
@@ -43,7 +43,7 @@ static Kind *find_kind(uint32_t stream, uint64_t key) {
 }
 
 /* NULL: there is no room for it. */
-static Pair *find_pair(uint64_t one, uint64_t other) {
+static RecordPair *find_pair(uint64_t one, uint64_t other) {
     uint64_t both[2] = {one < other ? one : other, one < other ? other : one};
     uint64_t key = hash_bytes(HASH_START, both, sizeof both) | 1;
     if (!pairs)
@@ -61,16 +61,16 @@ static Pair *find_pair(uint64_t one, uint64_t other) {
     return NULL;
 }
 
-static bool may_record(const Kind *kind) {
+static bool may_record(const GpuPairKind *kind) {
     return extra < MOST_EXTRA && (!kind || kind->again < MOST_AGAIN);
 }
 
 bool pairs_wanted(uint32_t stream, uint64_t begun, uint32_t of, uint64_t key) {
-    const Kind *mine = find_kind(of, key);
+    const GpuPairKind *mine = find_kind(of, key);
     bool wanted = false;
     for (uint32_t i = 0; i < kinds[stream].count && may_record(mine); i++) {
-        Kind *kind = &kinds[stream].items[i];
-        const Pair *pair = kind->last > begun && may_record(kind) ? find_pair(kind->key, key) : NULL;
+        GpuPairKind *kind = &kinds[stream].items[i];
+        const RecordPair *pair = kind->last > begun && may_record(kind) ? find_pair(kind->key, key) : NULL;
         if (!pair || pair->covered)
             continue;
         wanted = true;
@@ -80,12 +80,12 @@ bool pairs_wanted(uint32_t stream, uint64_t begun, uint32_t of, uint64_t key) {
 }
 
 bool pairs_wanted_by_others(uint32_t stream, uint64_t key) {
-    const Kind *mine = find_kind(stream, key);
+    const GpuPairKind *mine = find_kind(stream, key);
     return mine && mine->wanted && may_record(mine);
 }
 
 void pairs_extra(uint32_t stream, uint64_t key) {
-    Kind *mine = find_kind(stream, key);
+    GpuPairKind *mine = find_kind(stream, key);
     extra++;
     if (!mine)
         return;
@@ -96,8 +96,8 @@ void pairs_extra(uint32_t stream, uint64_t key) {
 void pairs_meet(uint32_t stream, uint64_t begun, const OrderKernel *kernel) {
     bool lost = kinds[stream].forgotten > begun;
     for (uint32_t i = 0; i < kinds[stream].count; i++) {
-        const Kind *kind = &kinds[stream].items[i];
-        Pair *pair = kind->last > begun ? find_pair(kind->key, kernel->key) : NULL;
+        const GpuPairKind *kind = &kinds[stream].items[i];
+        RecordPair *pair = kind->last > begun ? find_pair(kind->key, kernel->key) : NULL;
         lost |= kind->last > begun && !pair;
         if (!pair)
             continue;
@@ -115,12 +115,12 @@ void pairs_meet(uint32_t stream, uint64_t begun, const OrderKernel *kernel) {
 }
 
 /* That of the oldest launch, which is most likely over. */
-static Kind *free_kind(Kinds *all) {
+static GpuPairKind *free_kind(Kinds *all) {
     if (!all->items && !(all->items = calloc(MOST_KINDS, sizeof *all->items)))
         return NULL;
     if (all->count < MOST_KINDS)
         return &all->items[all->count++];
-    Kind *oldest = all->items;
+    GpuPairKind *oldest = all->items;
     for (uint32_t i = 1; i < all->count; i++)
         if (all->items[i].last < oldest->last)
             oldest = &all->items[i];
@@ -129,24 +129,24 @@ static Kind *free_kind(Kinds *all) {
 }
 
 void pairs_add(uint32_t stream, const OrderKernel *kernel) {
-    Kind *kind = find_kind(stream, kernel->key);
+    GpuPairKind *kind = find_kind(stream, kernel->key);
     if (!kind) {
         kind = free_kind(&kinds[stream]);
         if (!kind) {
             kinds[stream].forgotten = kernel->number + 1;
             return;
         }
-        *kind = (Kind){.key = kernel->key, .name = kernel->name};
+        *kind = (GpuPairKind){.key = kernel->key, .name = kernel->name};
     }
     kind->last = kernel->number + 1;
     if (kernel->recorded)
         kind->recorded = kind->last;
 }
 
-void pairs_each_missed(void (*tell)(const char *kernel, const char *other, uint64_t launches)) {
+void pairs_each_missed(void (*report)(const char *kernel, const char *other, uint64_t launches)) {
     for (uint32_t i = 0; pairs && i < MOST_PAIRS; i++)
         if (pairs[i].key && pairs[i].missed && !pairs[i].covered)
-            tell(pairs[i].one, pairs[i].other, pairs[i].missed);
+            report(pairs[i].one, pairs[i].other, pairs[i].missed);
     if (untold)
-        tell(untold_name, "other kernels", untold);
+        report(untold_name, "other kernels", untold);
 }

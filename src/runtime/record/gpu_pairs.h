@@ -18,6 +18,6 @@ void pairs_meet(uint32_t stream, uint64_t begun, const OrderKernel *kernel);
 /* It is in that stream. */
 void pairs_add(uint32_t stream, const OrderKernel *kernel);
 /* Pairs that were never recorded together. */
-void pairs_each_missed(void (*tell)(const char *kernel, const char *other, uint64_t launches));
+void pairs_each_missed(void (*report)(const char *kernel, const char *other, uint64_t launches));
 
 #endif

@@ -145,10 +145,10 @@ static bool make_arena(GpuContext *context, const GpuDriver *driver) {
 }
 
 static bool make_slots(GpuContext *context, const GpuDriver *driver) {
-    if (driver->allocate_host((void **)&context->slots, GPU_FLIGHTS * sizeof(GpuSlot), HOST_PORTABLE | HOST_MAPPED) !=
-        0)
+    if (driver->allocate_host((void **)&context->slots, GPU_OUTSTANDING_LAUNCHES * sizeof(GpuSlot),
+                              HOST_PORTABLE | HOST_MAPPED) != 0)
         return false;
-    memset(context->slots, 0, GPU_FLIGHTS * sizeof(GpuSlot));
+    memset(context->slots, 0, GPU_OUTSTANDING_LAUNCHES * sizeof(GpuSlot));
     return true;
 }
 
@@ -372,7 +372,7 @@ uint64_t gpu_lent(void) {
 }
 
 int gpu_slot(GpuContext *context) {
-    for (int i = 1; i < GPU_FLIGHTS; i++) /* the first is that of launches that are not recorded */
+    for (int i = 1; i < GPU_OUTSTANDING_LAUNCHES; i++) /* the first is that of launches that are not recorded */
         if (!context->taken[i]) {
             context->taken[i] = true;
             return i;

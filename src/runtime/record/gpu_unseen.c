@@ -6,27 +6,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-typedef struct Unseen {
-    struct Unseen *next;
+typedef struct RecordUnseen {
+    struct RecordUnseen *next;
     char *kernel, *why;
     uint64_t launches;
     bool library, written; /* library: it has no PTX */
-} Unseen;
+} RecordUnseen;
 
-static Unseen *first;
+static RecordUnseen *first;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static void add(const char *kernel, uint64_t launches, const char *why, va_list arguments) {
     char *sentence = NULL;
     if (vasprintf(&sentence, why, arguments) < 0)
         return;
-    Unseen *unseen = first;
+    RecordUnseen *unseen = first;
     while (unseen && (strcmp(unseen->kernel, kernel) != 0 || strcmp(unseen->why, sentence) != 0))
         unseen = unseen->next;
     if (unseen) {
         free(sentence);
     } else if ((unseen = calloc(1, sizeof *unseen))) {
-        *unseen = (Unseen){
+        *unseen = (RecordUnseen){
             .next = first, .kernel = strdup(kernel), .why = sentence, .library = strcmp(sentence, NO_PTX) == 0};
         first = unseen;
     }
@@ -69,9 +69,9 @@ static void write_texts(const char *kernel, Text *sentences, Text *libraries) {
 }
 
 /* All that is said of one kernel. */
-static void write_kernel(const Unseen *of) {
+static void write_kernel(const RecordUnseen *of) {
     Text sentences = {0}, none = {0};
-    for (Unseen *unseen = first; unseen; unseen = unseen->next) {
+    for (RecordUnseen *unseen = first; unseen; unseen = unseen->next) {
         if (strcmp(unseen->kernel, of->kernel) != 0 || unseen->written)
             continue;
         text_addf(&sentences, "%s: %llu launch%s not looked at", unseen->why, (unsigned long long)unseen->launches,
@@ -87,7 +87,7 @@ static void write_kernel(const Unseen *of) {
 static uint64_t write_libraries(void) {
     uint64_t launches = 0, beside = order_on() ? order_library_beside() : 0;
     Text names = {0}, sentence = {0};
-    for (Unseen *unseen = first; unseen; unseen = unseen->next) {
+    for (RecordUnseen *unseen = first; unseen; unseen = unseen->next) {
         if (!unseen->library)
             continue;
         launches += unseen->launches;
@@ -112,7 +112,7 @@ uint64_t gpu_unseen_write(void) {
     pthread_mutex_lock(&mutex);
     order_each_missed(add_missed);
     uint64_t libraries = write_libraries();
-    for (Unseen *unseen = first; unseen; unseen = unseen->next)
+    for (RecordUnseen *unseen = first; unseen; unseen = unseen->next)
         if (!unseen->written)
             write_kernel(unseen);
     pthread_mutex_unlock(&mutex);

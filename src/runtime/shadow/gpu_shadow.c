@@ -4,21 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef int Result;
+typedef int ShadowGpuShadowResult;
 
 enum { NON_BLOCKING = 1 };
 
-#define DRIVER_CALLS(CALL)                                                       \
-    CALL(Result, cuMemAlloc_v2, (uint64_t *, size_t))                            \
-    CALL(Result, cuMemFree_v2, (uint64_t))                                       \
-    CALL(Result, cuMemsetD8Async, (uint64_t, unsigned char, size_t, void *))     \
-    CALL(Result, cuMemcpyHtoDAsync_v2, (uint64_t, const void *, size_t, void *)) \
-    CALL(Result, cuMemcpyDtoHAsync_v2, (void *, uint64_t, size_t, void *))       \
-    CALL(Result, cuStreamCreate, (void **, unsigned))                            \
-    CALL(Result, cuStreamDestroy_v2, (void *))                                   \
-    CALL(Result, cuStreamSynchronize, (void *))                                  \
-    CALL(Result, cuCtxSynchronize, (void))                                       \
-    CALL(Result, cuDeviceTotalMem_v2, (size_t *, int))
+#define DRIVER_CALLS(CALL)                                                                      \
+    CALL(ShadowGpuShadowResult, cuMemAlloc_v2, (uint64_t *, size_t))                            \
+    CALL(ShadowGpuShadowResult, cuMemFree_v2, (uint64_t))                                       \
+    CALL(ShadowGpuShadowResult, cuMemsetD8Async, (uint64_t, unsigned char, size_t, void *))     \
+    CALL(ShadowGpuShadowResult, cuMemcpyHtoDAsync_v2, (uint64_t, const void *, size_t, void *)) \
+    CALL(ShadowGpuShadowResult, cuMemcpyDtoHAsync_v2, (void *, uint64_t, size_t, void *))       \
+    CALL(ShadowGpuShadowResult, cuStreamCreate, (void **, unsigned))                            \
+    CALL(ShadowGpuShadowResult, cuStreamDestroy_v2, (void *))                                   \
+    CALL(ShadowGpuShadowResult, cuStreamSynchronize, (void *))                                  \
+    CALL(ShadowGpuShadowResult, cuCtxSynchronize, (void))                                       \
+    CALL(ShadowGpuShadowResult, cuDeviceTotalMem_v2, (size_t *, int))
 
 typedef struct Driver {
 #define CALL(result, name, parameters) result(*name) parameters;
@@ -27,16 +27,16 @@ typedef struct Driver {
 } Driver;
 
 /* A mapped part of the range, or a hole in it. */
-typedef struct Piece {
+typedef struct GpuShadowPiece {
     uint64_t address, bytes, asked; /* asked 0: a hole */
     unsigned long long handles[2];  /* of the memory, of its cells */
-    struct Piece *next;             /* by address */
-} Piece;
+    struct GpuShadowPiece *next;    /* by address */
+} GpuShadowPiece;
 
 /* Memory of the device that grows when a launch needs more. */
-typedef struct Store {
+typedef struct GpuShadowStore {
     uint64_t address, bytes;
-} Store;
+} GpuShadowStore;
 
 struct GpuShadow {
     Driver driver;
@@ -50,9 +50,9 @@ struct GpuShadow {
     uint64_t lines;                 /* compact: where the cells of lines begin, behind all others */
     unsigned long long *line_pages; /* their memory, page by page; 0: nothing needed it yet */
     uint64_t line_page_count;
-    Piece *pieces;
+    GpuShadowPiece *pieces;
     uint32_t tag;
-    Store state, actors, vectors, rows, flags, ctas, taken, reports, pairs, begun, clusters;
+    GpuShadowStore state, actors, vectors, rows, flags, ctas, taken, reports, pairs, begun, clusters;
     uint64_t used_rows; /* bytes of rows that launches may have written */
     ShadowState header;
 };
@@ -72,8 +72,8 @@ static const char *find_driver(Driver *driver, GpuResolve *resolve) {
     return NULL;
 }
 
-static Piece *new_piece(uint64_t address, uint64_t bytes, Piece *next) {
-    Piece *piece = calloc(1, sizeof *piece);
+static GpuShadowPiece *new_piece(uint64_t address, uint64_t bytes, GpuShadowPiece *next) {
+    GpuShadowPiece *piece = calloc(1, sizeof *piece);
     if (piece) {
         piece->address = address;
         piece->bytes = bytes;
@@ -135,14 +135,14 @@ static uint64_t cells_at(const GpuShadow *shadow, uint64_t address) {
 }
 
 /* A page of lines' cells is for many pages of memory: it stays once it is there. */
-static Result map_lines(GpuShadow *shadow, const Piece *piece) {
+static ShadowGpuShadowResult map_lines(GpuShadow *shadow, const GpuShadowPiece *piece) {
     uint64_t begin = (piece->address - shadow->real) / SHADOW_LINE * SHADOW_GRANULE / shadow->page;
     uint64_t end = ((piece->address + piece->bytes - 1 - shadow->real) / SHADOW_LINE + 1) * SHADOW_GRANULE;
     for (uint64_t i = begin; !shadow->seed && i * shadow->page < end; i++) {
         uint64_t at = shadow->lines + i * shadow->page;
         if (shadow->line_pages[i])
             continue;
-        Result result = mapping_add(&shadow->map, at, shadow->page, &shadow->line_pages[i]);
+        ShadowGpuShadowResult result = mapping_add(&shadow->map, at, shadow->page, &shadow->line_pages[i]);
         if (result) {
             shadow->line_pages[i] = 0;
             return result;
@@ -154,9 +154,9 @@ static Result map_lines(GpuShadow *shadow, const Piece *piece) {
     return 0;
 }
 
-static Result map_piece(GpuShadow *shadow, Piece *piece) {
+static ShadowGpuShadowResult map_piece(GpuShadow *shadow, GpuShadowPiece *piece) {
     uint64_t cells = cells_at(shadow, piece->address), cell_bytes = piece->bytes * shadow->cell_factor;
-    Result result = map_lines(shadow, piece);
+    ShadowGpuShadowResult result = map_lines(shadow, piece);
     if (!result)
         result = mapping_add(&shadow->map, piece->address, piece->bytes, &piece->handles[0]);
     if (result)
@@ -172,19 +172,19 @@ static Result map_piece(GpuShadow *shadow, Piece *piece) {
 
 int gpu_shadow_allocate(GpuShadow *shadow, uint64_t bytes, uint64_t *address) {
     uint64_t whole = (bytes + shadow->page - 1) / shadow->page * shadow->page;
-    Piece *piece = shadow->pieces;
+    GpuShadowPiece *piece = shadow->pieces;
     while (piece && (piece->asked || piece->bytes < whole))
         piece = piece->next;
     if (!bytes || !piece)
         return bytes ? NO_MEMORY : BAD_VALUE;
     if (piece->bytes > whole) {
-        Piece *rest = new_piece(piece->address + whole, piece->bytes - whole, piece->next);
+        GpuShadowPiece *rest = new_piece(piece->address + whole, piece->bytes - whole, piece->next);
         if (!rest)
             return NO_MEMORY;
         piece->next = rest;
         piece->bytes = whole;
     }
-    Result result = map_piece(shadow, piece);
+    ShadowGpuShadowResult result = map_piece(shadow, piece);
     if (!result) {
         piece->asked = bytes;
         *address = piece->address;
@@ -194,8 +194,8 @@ int gpu_shadow_allocate(GpuShadow *shadow, uint64_t bytes, uint64_t *address) {
 
 /* Holes beside each other become one. */
 static void close_holes(GpuShadow *shadow) {
-    for (Piece *piece = shadow->pieces; piece && piece->next;) {
-        Piece *next = piece->next;
+    for (GpuShadowPiece *piece = shadow->pieces; piece && piece->next;) {
+        GpuShadowPiece *next = piece->next;
         if (piece->asked || next->asked) {
             piece = next;
             continue;
@@ -207,12 +207,12 @@ static void close_holes(GpuShadow *shadow) {
 }
 
 int gpu_shadow_release(GpuShadow *shadow, uint64_t address) {
-    Piece *piece = shadow->pieces;
+    GpuShadowPiece *piece = shadow->pieces;
     while (piece && (!piece->asked || piece->address != address))
         piece = piece->next;
     if (!piece)
         return BAD_VALUE;
-    Result result = shadow->driver.cuCtxSynchronize();
+    ShadowGpuShadowResult result = shadow->driver.cuCtxSynchronize();
     mapping_remove(&shadow->map, piece->address, piece->bytes, piece->handles[0]);
     mapping_remove(&shadow->map, cells_at(shadow, piece->address), piece->bytes * shadow->cell_factor,
                    piece->handles[1]);
@@ -222,7 +222,7 @@ int gpu_shadow_release(GpuShadow *shadow, uint64_t address) {
 }
 
 bool gpu_shadow_holds(const GpuShadow *shadow, uint64_t address, uint64_t *base, uint64_t *bytes) {
-    for (const Piece *piece = shadow->pieces; piece; piece = piece->next)
+    for (const GpuShadowPiece *piece = shadow->pieces; piece; piece = piece->next)
         if (piece->asked && address - piece->address < piece->bytes) {
             *base = piece->address;
             *bytes = piece->asked;
@@ -234,7 +234,7 @@ bool gpu_shadow_holds(const GpuShadow *shadow, uint64_t address, uint64_t *base,
 void gpu_shadow_close(GpuShadow *shadow) {
     if (!shadow)
         return;
-    for (Piece *piece = shadow->pieces, *next; piece; piece = next) {
+    for (GpuShadowPiece *piece = shadow->pieces, *next; piece; piece = next) {
         next = piece->next;
         if (piece->asked) {
             mapping_remove(&shadow->map, piece->address, piece->bytes, piece->handles[0]);
@@ -243,9 +243,9 @@ void gpu_shadow_close(GpuShadow *shadow) {
         }
         free(piece);
     }
-    Store *stores[] = {&shadow->state, &shadow->actors, &shadow->vectors, &shadow->rows,
-                       &shadow->flags, &shadow->ctas,   &shadow->taken,   &shadow->reports,
-                       &shadow->pairs, &shadow->begun,  &shadow->clusters};
+    GpuShadowStore *stores[] = {&shadow->state, &shadow->actors, &shadow->vectors, &shadow->rows,
+                                &shadow->flags, &shadow->ctas,   &shadow->taken,   &shadow->reports,
+                                &shadow->pairs, &shadow->begun,  &shadow->clusters};
     for (size_t i = 0; i < sizeof stores / sizeof *stores; i++)
         if (stores[i]->address)
             shadow->driver.cuMemFree_v2(stores[i]->address);
@@ -261,24 +261,24 @@ void gpu_shadow_close(GpuShadow *shadow) {
 /* ---- Launches --------------------------------------------------------------------------------------------------- */
 
 /* At least so many bytes; what is new is zero. */
-static bool make_room(GpuShadow *shadow, Store *store, uint64_t bytes, void *stream) {
+static bool make_room(GpuShadow *shadow, GpuShadowStore *store, uint64_t bytes, void *stream) {
     if (store->bytes >= bytes)
         return true;
     if (store->address && shadow->driver.cuMemFree_v2(store->address)) /* nothing runs: a launch is waited for */
         return false;
-    *store = (Store){0};
+    *store = (GpuShadowStore){0};
     if (shadow->driver.cuMemAlloc_v2(&store->address, bytes))
         return false;
     store->bytes = bytes;
     return !shadow->driver.cuMemsetD8Async(store->address, 0, bytes, stream);
 }
 
-static bool clear(GpuShadow *shadow, const Store *store, uint64_t bytes, void *stream) {
+static bool clear(GpuShadow *shadow, const GpuShadowStore *store, uint64_t bytes, void *stream) {
     return !bytes || !shadow->driver.cuMemsetD8Async(store->address, 0, bytes, stream);
 }
 
 static bool clear_cells(GpuShadow *shadow, void *stream) {
-    for (const Piece *piece = shadow->pieces; piece; piece = piece->next)
+    for (const GpuShadowPiece *piece = shadow->pieces; piece; piece = piece->next)
         if (piece->asked && shadow->driver.cuMemsetD8Async(cells_at(shadow, piece->address), 0,
                                                            piece->bytes * shadow->cell_factor, stream))
             return false;
@@ -290,20 +290,20 @@ static bool clear_cells(GpuShadow *shadow, void *stream) {
 }
 
 /* How many CTAs (clusters) there are, and how many of them have slots. */
-typedef struct Plan {
+typedef struct GpuShadowPlan {
     uint32_t actors, slots, shift, rows, threads;
     uint64_t stride, row_bytes;
     bool own, clocked;
-} Plan;
+} GpuShadowPlan;
 
 static const char *plan_launch(const GpuShadow *shadow, const GpuShadowMark *mark, const GpuShadowShape *shape,
-                               Plan *plan) {
+                               GpuShadowPlan *plan) {
     uint64_t ctas = (uint64_t)shape->grid[0] * shape->grid[1] * shape->grid[2];
     uint32_t cluster = shape->cluster[0] * shape->cluster[1] * shape->cluster[2];
     cluster = cluster ? cluster : 1;
     if (!ctas || ctas > (1u << SHADOW_STAMP) - 2)
         return "the grid has more CTAs than a cell can tell apart";
-    *plan = (Plan){.actors = (uint32_t)(ctas / cluster), .clocked = shadow->seed || (mark->flags & 1)};
+    *plan = (GpuShadowPlan){.actors = (uint32_t)(ctas / cluster), .clocked = shadow->seed || (mark->flags & 1)};
     plan->threads = shape->block[0] * shape->block[1] * shape->block[2] * cluster;
     plan->shift = plan->clocked && !shadow->seed && (mark->flags & 2) ? 1 : 0;
     uint32_t resident = shape->resident / cluster;
@@ -323,7 +323,7 @@ static const char *plan_launch(const GpuShadow *shadow, const GpuShadowMark *mar
     return NULL;
 }
 
-static bool make_stores(GpuShadow *shadow, const Plan *plan, void *stream) {
+static bool make_stores(GpuShadow *shadow, const GpuShadowPlan *plan, void *stream) {
     uint64_t slots = plan->slots;
     if (!make_room(shadow, &shadow->state, sizeof(ShadowState), stream) ||
         !make_room(shadow, &shadow->reports, SHADOW_REPORTS * sizeof(ShadowReport), stream) ||
@@ -342,7 +342,7 @@ static bool make_stores(GpuShadow *shadow, const Plan *plan, void *stream) {
 }
 
 /* CTAs of one cluster are one actor, so each slot is a cluster of its own. */
-static bool number_slots(GpuShadow *shadow, const Plan *plan, void *stream) {
+static bool number_slots(GpuShadow *shadow, const GpuShadowPlan *plan, void *stream) {
     static uint64_t numbers[SHADOW_MOST_SLOTS];
     for (uint32_t i = 0; i < SHADOW_MOST_SLOTS; i++)
         numbers[i] = i;
@@ -364,7 +364,7 @@ static bool next_tag(GpuShadow *shadow, void *stream) {
     return true;
 }
 
-static bool clear_launch(GpuShadow *shadow, const Plan *plan, void *stream) {
+static bool clear_launch(GpuShadow *shadow, const GpuShadowPlan *plan, void *stream) {
     if (!clear(shadow, &shadow->pairs, SHADOW_PAIRS * 4, stream) ||
         !clear(shadow, &shadow->reports, SHADOW_REPORTS * sizeof(ShadowReport), stream))
         return false;
@@ -379,7 +379,7 @@ static bool clear_launch(GpuShadow *shadow, const Plan *plan, void *stream) {
                           clear(shadow, &shadow->taken, 4 * ((plan->slots + 31) / 32), stream)));
 }
 
-static void fill_header(GpuShadow *shadow, const Plan *plan, const GpuShadowShape *shape) {
+static void fill_header(GpuShadow *shadow, const GpuShadowPlan *plan, const GpuShadowShape *shape) {
     shadow->header = (ShadowState){.actors = shadow->actors.address,
                                    .vectors = shadow->vectors.address,
                                    .rows = shadow->rows.address,
@@ -409,7 +409,7 @@ static void fill_header(GpuShadow *shadow, const Plan *plan, const GpuShadowShap
 
 bool gpu_shadow_prepare(GpuShadow *shadow, const GpuShadowMark *mark, const GpuShadowShape *shape, ShadowLaunch *launch,
                         const char **problem) {
-    Plan plan;
+    GpuShadowPlan plan;
     *problem = mark->abi == SHADOW_ABI ? plan_launch(shadow, mark, shape, &plan)
                                        : "the kernel was instrumented by another version of Weir";
     if (*problem)
@@ -441,14 +441,14 @@ bool gpu_shadow_prepare(GpuShadow *shadow, const GpuShadowMark *mark, const GpuS
     return true;
 }
 
-static Result copy_back(const GpuShadow *shadow, void *to, uint64_t from, size_t bytes) {
-    Result result = shadow->driver.cuMemcpyDtoHAsync_v2(to, from, bytes, shadow->stream);
+static ShadowGpuShadowResult copy_back(const GpuShadow *shadow, void *to, uint64_t from, size_t bytes) {
+    ShadowGpuShadowResult result = shadow->driver.cuMemcpyDtoHAsync_v2(to, from, bytes, shadow->stream);
     return result ? result : shadow->driver.cuStreamSynchronize(shadow->stream);
 }
 
 int gpu_shadow_collect(GpuShadow *shadow, void *stream, GpuShadowResult *result) {
     const Driver *driver = &shadow->driver;
-    Result status = driver->cuStreamSynchronize(stream);
+    ShadowGpuShadowResult status = driver->cuStreamSynchronize(stream);
     if (!status)
         status = copy_back(shadow, &result->state, shadow->state.address, sizeof result->state);
     if (status)

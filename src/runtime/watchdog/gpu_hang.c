@@ -1,7 +1,7 @@
 /* The watching thread, and one that watches over it. */
 #include "runtime/record/gpu_hang.h"
 
-#include "trace/standing.h"
+#include "trace/thread_status.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -111,7 +111,7 @@ static bool has_ended(const HangLaunch *launch) {
     return launch->done && cuda.event_query(launch->done) == 0;
 }
 
-static void tell(HangLaunch *launch, const Drained *drained, HangEnd end) {
+static void report(HangLaunch *launch, const Drained *drained, HangEnd end) {
     launch->end = end;
     launch->found(launch, &drained->recording, end);
     launch->trapped = end == HANG_TRAPS ? clock_now() : 0;
@@ -153,16 +153,16 @@ static uint64_t hash_of_records(const HangLaunch *launch, const Drained *drained
 /* A wait gave up. If it cannot be read who stands where, a trap is what surely ends the launch. Where other processes
  * have the device most of the time, threads that wait come to notice it late: while some are elsewhere, it is looked at
  * again, until nothing more was recorded for as long as a wait may take. */
-static void look_at_told(HangLaunch *launch) {
-    RecordStanding standing;
+static void look_at_reported(HangLaunch *launch) {
+    RecordThreadStatus thread_status;
     Drained drained;
     uint64_t limit = launch->recording.launch.hang_after, begin = clock_now(), since = begin, hash = 0;
-    bool tells;
+    bool reports;
     for (;;) {
         wait_for_others(launch);
-        tells = drain(launch, &drained, true) &&
-                record_standing(&standing, &drained.recording, launch->shapes, launch->site_count);
-        if (!tells || !standing.elsewhere || has_ended(launch))
+        reports = drain(launch, &drained, true) &&
+                  record_thread_status(&thread_status, &drained.recording, launch->shapes, launch->site_count);
+        if (!reports || !thread_status.elsewhere || has_ended(launch))
             break;
         uint64_t now = clock_now(), before = hash;
         hash = hash_of_records(launch, &drained);
@@ -173,16 +173,16 @@ static void look_at_told(HangLaunch *launch) {
     }
     if (!drained.first || !drained.more)
         drained.recording.first_count = drained.recording.more_count = 0;
-    tell(launch, &drained, tells && !standing.held && !standing.elsewhere ? HANG_EXITS : HANG_TRAPS);
+    report(launch, &drained, reports && !thread_status.held && !thread_status.elsewhere ? HANG_EXITS : HANG_TRAPS);
     drained_free(&drained);
 }
 
 /* Nothing was recorded for as long as a wait may take: who stands where? */
 static void look_at_still(HangLaunch *launch, const Drained *drained) {
-    RecordStanding standing;
-    if (record_standing(&standing, &drained->recording, launch->shapes, launch->site_count) &&
-        standing_still(&standing) && !has_ended(launch))
-        tell(launch, drained, standing.gave_up ? HANG_TRAPS : HANG_STAYS);
+    RecordThreadStatus thread_status;
+    if (record_thread_status(&thread_status, &drained->recording, launch->shapes, launch->site_count) &&
+        thread_status_still(&thread_status) && !has_ended(launch))
+        report(launch, drained, thread_status.gave_up ? HANG_TRAPS : HANG_STAYS);
 }
 
 /* No thread reports anything, and it runs: what was recorded since the last look? Chunks are copied only when no
@@ -242,7 +242,7 @@ static void *watch(void *unused) {
         if (launch->trapped)
             launch->stays(launch);
         else if (launch->host->hang)
-            look_at_told(launch);
+            look_at_reported(launch);
         else
             look_at_silent(launch);
         pthread_mutex_lock(&lock);

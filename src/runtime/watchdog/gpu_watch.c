@@ -71,13 +71,13 @@ static void locked_out(HangLaunch *launch) {
     _exit(ENDED_FOR_HANG);
 }
 
-void gpu_watch(GpuFlight *flight, Recording recording) {
-    GpuContext *context = flight->context;
-    GpuModule *module = flight->module;
+void gpu_watch(GpuOutstanding *outstanding, Recording recording) {
+    GpuContext *context = outstanding->context;
+    GpuModule *module = outstanding->module;
     void *destroy = driver_symbol("cuStreamDestroy_v2");
     const GpuDriver *driver = gpu_driver(NULL);
     if (!gpu_shapes(module) || !destroy) {
-        gpu_unseen(flight->kernel->name, "its waits could not be watched");
+        gpu_unseen(outstanding->kernel->name, "its waits could not be watched");
         return;
     }
     HangDriver calls = {.relax = gpu_relax,
@@ -87,16 +87,16 @@ void gpu_watch(GpuFlight *flight, Recording recording) {
                         .stream_wait = driver->stream_wait,
                         .copy = driver->copy_from,
                         .event_query = driver->event_query};
-    flight->watched = (HangLaunch){.recording = recording,
-                                   .shapes = module->shapes,
-                                   .site_count = module->site_count,
-                                   .host = &context->slots[flight->slot].host,
-                                   .block = flight->block,
-                                   .given = context->slots[flight->slot].block,
-                                   .first_count = (uint32_t)(flight->first_bytes / flight->launch.chunk),
-                                   .context = context->context,
-                                   .found = found,
-                                   .stays = stays,
-                                   .locked_out = locked_out};
-    hang_watch(&flight->watched, &calls);
+    outstanding->watched = (HangLaunch){.recording = recording,
+                                        .shapes = module->shapes,
+                                        .site_count = module->site_count,
+                                        .host = &context->slots[outstanding->slot].host,
+                                        .block = outstanding->block,
+                                        .given = context->slots[outstanding->slot].block,
+                                        .first_count = (uint32_t)(outstanding->first_bytes / outstanding->launch.chunk),
+                                        .context = context->context,
+                                        .found = found,
+                                        .stays = stays,
+                                        .locked_out = locked_out};
+    hang_watch(&outstanding->watched, &calls);
 }

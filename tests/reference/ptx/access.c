@@ -17,11 +17,11 @@ static void run_load(Context *c) {
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t left = c->run; left; left &= left - 1) {
             unsigned lane = (unsigned)__builtin_ctz(left);
-            Spot spot = spot_of(c, lane, c->form->space, addresses[lane] + (uint64_t)bytes * i);
-            got[i][lane] = spot_read(c, &spot, bytes > 8 ? 8 : bytes);
+            Location location = location_of(c, lane, c->form->space, addresses[lane] + (uint64_t)bytes * i);
+            got[i][lane] = location_read(c, &location, bytes > 8 ? 8 : bytes);
             if (bytes == 16) {
-                spot = spot_of(c, lane, c->form->space, addresses[lane] + 16u * i + 8);
-                high[lane] = spot_read(c, &spot, 8);
+                location = location_of(c, lane, c->form->space, addresses[lane] + 16u * i + 8);
+                high[lane] = location_read(c, &location, 8);
             }
         }
     for (uint32_t i = 0; i < count; i++) {
@@ -43,11 +43,11 @@ static void run_store(Context *c) {
             fetch_high(c, from, high);
         for (uint32_t left = c->run; left; left &= left - 1) {
             unsigned lane = (unsigned)__builtin_ctz(left);
-            Spot spot = spot_of(c, lane, c->form->space, addresses[lane] + (uint64_t)bytes * i);
-            spot_write(c, &spot, bytes > 8 ? 8 : bytes, values[lane]);
+            Location location = location_of(c, lane, c->form->space, addresses[lane] + (uint64_t)bytes * i);
+            location_write(c, &location, bytes > 8 ? 8 : bytes, values[lane]);
             if (bytes == 16) {
-                spot = spot_of(c, lane, c->form->space, addresses[lane] + 16u * i + 8);
-                spot_write(c, &spot, 8, high[lane]);
+                location = location_of(c, lane, c->form->space, addresses[lane] + 16u * i + 8);
+                location_write(c, &location, 8, high[lane]);
             }
         }
     }
@@ -94,9 +94,9 @@ static void run_atom(Context *c) {
         fetch(c, destination(c, operand, i), b);
         for (uint32_t left = c->run; left; left &= left - 1) {
             unsigned lane = (unsigned)__builtin_ctz(left);
-            Spot spot = spot_of(c, lane, c->form->space, addresses[lane] + (uint64_t)bytes * i);
-            old[i][lane] = spot_read(c, &spot, bytes);
-            spot_write(c, &spot, bytes, updated(c->form, old[i][lane], b[lane], swap[lane]));
+            Location location = location_of(c, lane, c->form->space, addresses[lane] + (uint64_t)bytes * i);
+            old[i][lane] = location_read(c, &location, bytes);
+            location_write(c, &location, bytes, updated(c->form, old[i][lane], b[lane], swap[lane]));
         }
     }
     for (uint32_t i = 0; returns && i < count; i++)

@@ -14,7 +14,7 @@ typedef struct Look {
 } Look;
 
 /* One function, analyzed. */
-typedef struct Told {
+typedef struct Reported {
     bool ready, failed;
     PtxFlow flow;
     PtxValues values;
@@ -22,7 +22,7 @@ typedef struct Told {
     uint32_t *looks;        /* of each instruction: its first; the next one's first is where they end */
     Look *look;
     uint32_t look_count, look_capacity;
-} Told;
+} Reported;
 
 /* What a warp had: another one is to have the same. */
 typedef struct Had {
@@ -37,7 +37,7 @@ struct Claims {
     const char *file;
     PtxBlockShape given;
     Tally *tally;
-    Told *told;
+    Reported *reported;
     Had *had;
     uint32_t had_count, turn;
     uint32_t *wrapped; /* of each warp: the turn in which an assumption broke in it */
@@ -65,65 +65,65 @@ static void spoil(Look *look) {
         look->origin.space = PTX_SPACE_LOCAL;
 }
 
-static void add_look(Claims *claims, Told *told, uint32_t operand, uint32_t statement, uint32_t instruction) {
+static void add_look(Claims *claims, Reported *reported, uint32_t operand, uint32_t statement, uint32_t instruction) {
     const PtxOperand *o = &claims->module->operands[operand];
     Look look = {.operand = operand, .address = o->kind == PTX_ADDRESS};
     if (o->kind == PTX_REGISTER) {
-        uint32_t value = flow_value(&told->flow, operand);
+        uint32_t value = flow_value(&reported->flow, operand);
         if (value == PTX_NONE || o->part != PTX_WHOLE)
             return;
-        const FlowValue *v = &told->flow.values[value];
+        const FlowValue *v = &reported->flow.values[value];
         look.written = v->kind == VALUE_RESULT && v->operand == operand && v->instruction == instruction;
-        look.form = ptx_operand_form(&told->values, operand);
+        look.form = ptx_operand_form(&reported->values, operand);
         if (o->negated)
             return;
     } else if (o->kind == PTX_SPECIAL || o->kind == PTX_VARIABLE) {
-        look.form = ptx_operand_form(&told->values, operand);
+        look.form = ptx_operand_form(&reported->values, operand);
     } else if (o->kind == PTX_ADDRESS) {
-        look.form = ptx_address_form(&told->values, statement, operand, &look.origin);
+        look.form = ptx_address_form(&reported->values, statement, operand, &look.origin);
     } else {
         return;
     }
     if (claims->mislead)
         spoil(&look);
-    *ARENA_PUSH(&claims->arena, told->look, told->look_count, told->look_capacity) = look;
+    *ARENA_PUSH(&claims->arena, reported->look, reported->look_count, reported->look_capacity) = look;
 }
 
-static void look_over(Claims *claims, Told *told, const PtxFunction *function) {
-    const PtxFlow *flow = &told->flow;
-    told->instructions = ARENA_ARRAY(&claims->arena, uint32_t, function->end - function->begin);
-    told->looks = ARENA_ARRAY(&claims->arena, uint32_t, flow->instruction_count + 1);
+static void look_over(Claims *claims, Reported *reported, const PtxFunction *function) {
+    const PtxFlow *flow = &reported->flow;
+    reported->instructions = ARENA_ARRAY(&claims->arena, uint32_t, function->end - function->begin);
+    reported->looks = ARENA_ARRAY(&claims->arena, uint32_t, flow->instruction_count + 1);
     for (uint32_t i = 0; i < flow->instruction_count; i++) {
         const PtxStatement *s = &claims->module->statements[flow->instructions[i]];
-        told->instructions[flow->instructions[i] - function->begin] = i;
-        told->looks[i] = told->look_count;
+        reported->instructions[flow->instructions[i] - function->begin] = i;
+        reported->looks[i] = reported->look_count;
         Str form = claims->module->forms[s->what].text;
         bool call = str_is(form, "call") || str_is(form, "call.uni");
         for (uint32_t o = s->first; !call && o < s->first + s->count; o++)
-            add_look(claims, told, o, flow->instructions[i], i);
+            add_look(claims, reported, o, flow->instructions[i], i);
     }
-    told->looks[flow->instruction_count] = told->look_count;
+    reported->looks[flow->instruction_count] = reported->look_count;
 }
 
-static Told *told_of(Claims *claims, uint32_t function) {
-    Told *told = &claims->told[function];
+static Reported *reported_of(Claims *claims, uint32_t function) {
+    Reported *reported = &claims->reported[function];
     const char *problem;
-    if (told->ready)
-        return told->failed ? NULL : told;
-    told->ready = true;
-    told->failed = true;
-    if (!ptx_flow(&told->flow, claims->module, function, SIZE_MAX, &problem)) {
+    if (reported->ready)
+        return reported->failed ? NULL : reported;
+    reported->ready = true;
+    reported->failed = true;
+    if (!ptx_flow(&reported->flow, claims->module, function, SIZE_MAX, &problem)) {
         fprintf(stderr, "%s: %s\n", claims->file, problem);
         return NULL;
     }
-    if (!ptx_values(&told->values, &told->flow, claims->given.x ? &claims->given : NULL, SIZE_MAX, &problem)) {
+    if (!ptx_values(&reported->values, &reported->flow, claims->given.x ? &claims->given : NULL, SIZE_MAX, &problem)) {
         fprintf(stderr, "%s: %s\n", claims->file, problem);
-        ptx_flow_free(&told->flow);
+        ptx_flow_free(&reported->flow);
         return NULL;
     }
-    told->failed = false;
-    look_over(claims, told, &claims->module->functions[function]);
-    return told;
+    reported->failed = false;
+    look_over(claims, reported, &claims->module->functions[function]);
+    return reported;
 }
 
 Claims *claims_new(const PtxModule *module, const char *file, const PtxBlockShape *given, Tally *tally, unsigned show,
@@ -133,7 +133,7 @@ Claims *claims_new(const PtxModule *module, const char *file, const PtxBlockShap
     if (given)
         claims->given = *given;
     arena_init(&claims->arena, SIZE_MAX);
-    claims->told = calloc(module->functions_count + 1, sizeof *claims->told);
+    claims->reported = calloc(module->functions_count + 1, sizeof *claims->reported);
     claims->had = calloc(HAD, sizeof *claims->had);
     claims->wrapped = calloc(WARPS, sizeof *claims->wrapped);
     return claims;
@@ -141,11 +141,11 @@ Claims *claims_new(const PtxModule *module, const char *file, const PtxBlockShap
 
 void claims_free(Claims *claims) {
     for (uint32_t i = 0; i < claims->module->functions_count; i++)
-        if (claims->told[i].ready && !claims->told[i].failed) {
-            ptx_values_free(&claims->told[i].values);
-            ptx_flow_free(&claims->told[i].flow);
+        if (claims->reported[i].ready && !claims->reported[i].failed) {
+            ptx_values_free(&claims->reported[i].values);
+            ptx_flow_free(&claims->reported[i].flow);
         }
-    free(claims->told);
+    free(claims->reported);
     free(claims->had);
     free(claims->wrapped);
     arena_free(&claims->arena);
@@ -171,7 +171,7 @@ static bool first_time(Claims *claims, uint32_t operand) {
     return true;
 }
 
-static ClaimKind kind_of(const Told *told, const Form *form) {
+static ClaimKind kind_of(const Reported *reported, const Form *form) {
     uint64_t constant;
     switch ((FormKind)form->kind) {
     case FORM_AFFINE:
@@ -181,9 +181,9 @@ static ClaimKind kind_of(const Told *told, const Form *form) {
     case FORM_ANY:
         return CLAIM_SOME_BITS;
     default:
-        return form_constant(form, &constant)               ? CLAIM_CONSTANT
-               : form_is_uniform(told->values.tables, form) ? CLAIM_UNIFORM
-                                                            : CLAIM_TABLE;
+        return form_constant(form, &constant)                   ? CLAIM_CONSTANT
+               : form_is_uniform(reported->values.tables, form) ? CLAIM_UNIFORM
+                                                                : CLAIM_TABLE;
     }
 }
 
@@ -197,8 +197,8 @@ static bool excused(Claims *claims, const Step *step) {
 }
 
 /* A claim does not hold; `values` may be NULL. Behind an assumption that broke, that is no wonder. */
-static void complain(Claims *claims, Told *told, const Step *step, ClaimKind kind, uint32_t operand, const Form *form,
-                     const char *what, const uint64_t *values, uint32_t lanes) {
+static void complain(Claims *claims, Reported *reported, const Step *step, ClaimKind kind, uint32_t operand,
+                     const Form *form, const char *what, const uint64_t *values, uint32_t lanes) {
     if (excused(claims, step)) {
         claims->tally->behind++;
         return;
@@ -223,7 +223,7 @@ static void complain(Claims *claims, Told *told, const Step *step, ClaimKind kin
     }
     if (form) {
         text_addf(&text, "\n    claim: ");
-        form_print(told->values.tables, form, &text);
+        form_print(reported->values.tables, form, &text);
         text_addf(&text, " (kind %u span %u width %u assumes %u lanes %x zeros %" PRIx64 " ones %" PRIx64 ")",
                   form->kind, form->span, form->width, form->assumes, form->lanes, form->zeros, form->ones);
     }
@@ -249,11 +249,11 @@ static bool bits_hold(const Form *form, uint64_t value) {
 }
 
 /* v = base + offset, which the table has of each thread of the CTA, or of each lane: the base is what all have. */
-static const char *table_holds(const Told *told, const Step *step, const Form *form, const uint64_t v[LANES],
+static const char *table_holds(const Reported *reported, const Step *step, const Form *form, const uint64_t v[LANES],
                                uint32_t lanes, uint64_t *base) {
-    const uint64_t *offsets = form_offsets(told->values.tables, form->table);
+    const uint64_t *offsets = form_offsets(reported->values.tables, form->table);
     uint64_t mask = form_mask(form->width);
-    if (form_threads(told->values.tables) > LANES)
+    if (form_threads(reported->values.tables) > LANES)
         offsets += step->first;
     *base = (v[first_of(lanes)] - offsets[first_of(lanes)]) & mask;
     for (uint32_t left = lanes; left; left &= left - 1)
@@ -276,10 +276,10 @@ static const char *lanes_hold(const Form *form, const uint64_t v[LANES], uint32_
 
 /* The stride is told by two lanes beside each other; without such nothing is. */
 static const char *affine_holds(const Form *form, const uint64_t v[LANES], uint32_t lanes, uint64_t *base,
-                                uint64_t *stride, bool *told) {
+                                uint64_t *stride, bool *reported) {
     uint64_t mask = form_mask(form->width);
     uint32_t pairs = lanes & lanes >> 1;
-    *told = pairs != 0;
+    *reported = pairs != 0;
     if (!pairs)
         return NULL;
     uint32_t at = first_of(pairs);
@@ -354,7 +354,7 @@ static const char *span_holds(Claims *claims, const Step *step, unsigned span, u
 }
 
 /* Holds a claim against the lanes that run together. */
-static const char *form_holds(Claims *claims, Told *told, const Step *step, const Form *form, uint64_t what,
+static const char *form_holds(Claims *claims, Reported *reported, const Step *step, const Form *form, uint64_t what,
                               const uint64_t v[LANES], uint32_t lanes) {
     uint64_t base = 0, stride = 0;
     bool known = true;
@@ -363,7 +363,7 @@ static const char *form_holds(Claims *claims, Told *told, const Step *step, cons
     case FORM_NEVER:
         return "it is run";
     case FORM_TABLE:
-        wrong = table_holds(told, step, form, v, lanes, &base);
+        wrong = table_holds(reported, step, form, v, lanes, &base);
         break;
     case FORM_AFFINE:
         wrong = affine_holds(form, v, lanes, &base, &stride, &known);
@@ -442,7 +442,7 @@ static bool space_is(PtxSpace said, Region region) {
     }
 }
 
-static void check_space(Claims *claims, Told *told, const Step *step, const Look *look, const uint64_t v[LANES],
+static void check_space(Claims *claims, Reported *reported, const Step *step, const Look *look, const uint64_t v[LANES],
                         uint32_t lanes) {
     if (look->origin.space == PTX_SPACE_UNKNOWN || look->origin.space == PTX_SPACE_TENSOR)
         return;
@@ -453,13 +453,13 @@ static void check_space(Claims *claims, Told *told, const Step *step, const Look
                                                  "local", "const",  "param",  "tensor"};
             char what[80];
             snprintf(what, sizeof what, "the address is not in %s memory", spaces[look->origin.space]);
-            complain(claims, told, step, CLAIM_SPACE, look->operand, &look->form, what, v, lanes);
+            complain(claims, reported, step, CLAIM_SPACE, look->operand, &look->form, what, v, lanes);
             return;
         }
 }
 
-static void check(Claims *claims, Told *told, const Step *step, uint32_t operand, const Form *form, uint64_t what,
-                  const uint64_t v[LANES], uint32_t lanes, bool extends) {
+static void check(Claims *claims, Reported *reported, const Step *step, uint32_t operand, const Form *form,
+                  uint64_t what, const uint64_t v[LANES], uint32_t lanes, bool extends) {
     Tally *tally = claims->tally;
     if (!lanes) {
         tally->undefined++;
@@ -473,10 +473,10 @@ static void check(Claims *claims, Told *told, const Step *step, uint32_t operand
         tally->excused++;
         return;
     }
-    ClaimKind kind = kind_of(told, form);
+    ClaimKind kind = kind_of(reported, form);
     count_check(claims, kind);
     tally->lanes += (unsigned)__builtin_popcount(lanes);
-    const char *wrong = form_holds(claims, told, step, form, what, v, lanes);
+    const char *wrong = form_holds(claims, reported, step, form, what, v, lanes);
     if (!wrong)
         return;
     if (extends && form->assumes & FORM_NO_WRAP && index_wraps(claims, step, lanes)) {
@@ -484,90 +484,90 @@ static void check(Claims *claims, Told *told, const Step *step, uint32_t operand
         claims->wrapped[step->warp % WARPS] = claims->turn;
         return;
     }
-    complain(claims, told, step, kind, operand, form, wrong, v, lanes);
+    complain(claims, reported, step, kind, operand, form, wrong, v, lanes);
 }
 
-static void check_looks(Claims *claims, Told *told, const Step *step, uint32_t instruction, bool written) {
-    for (uint32_t i = told->looks[instruction]; i < told->looks[instruction + 1]; i++) {
-        const Look *look = &told->look[i];
+static void check_looks(Claims *claims, Reported *reported, const Step *step, uint32_t instruction, bool written) {
+    for (uint32_t i = reported->looks[instruction]; i < reported->looks[instruction + 1]; i++) {
+        const Look *look = &reported->look[i];
         uint64_t v[LANES];
         if (look->written != written)
             continue;
         uint32_t lanes = step_values(step, look->operand, v) & step->lanes;
-        check(claims, told, step, look->operand, &look->form, look->operand, v, lanes,
-              written && told->values.assumed[instruction]);
+        check(claims, reported, step, look->operand, &look->form, look->operand, v, lanes,
+              written && reported->values.assumed[instruction]);
         if (look->address && lanes)
-            check_space(claims, told, step, look, v, lanes);
+            check_space(claims, reported, step, look, v, lanes);
     }
 }
 
 /* At the beginning of a block: its phis, and who runs it. */
-static void check_block(Claims *claims, Told *told, const Step *step, uint32_t b) {
-    const FlowBlock *block = &told->flow.blocks[b];
+static void check_block(Claims *claims, Reported *reported, const Step *step, uint32_t b) {
+    const FlowBlock *block = &reported->flow.blocks[b];
     for (uint32_t i = 0; i < block->phi_count; i++) {
-        const FlowValue *value = &told->flow.values[block->phis + i];
+        const FlowValue *value = &reported->flow.values[block->phis + i];
         uint64_t v[LANES];
         uint32_t lanes = step_register(step, value->variable, value->index, v) & step->lanes;
-        check(claims, told, step, UINT32_MAX - 1 - block->phis - i, &told->values.forms[block->phis + i],
+        check(claims, reported, step, UINT32_MAX - 1 - block->phis - i, &reported->values.forms[block->phis + i],
               UINT64_C(1) << 33 | (block->phis + i), v, lanes, false);
     }
     count_check(claims, CLAIM_BLOCK);
-    if (!told->values.divergent[b] && step->lanes != step->entered && !step->apart)
-        complain(claims, told, step, CLAIM_BLOCK, PTX_NONE - 1 - b, NULL, "a block that all lanes run is run by some",
-                 NULL, 0);
+    if (!reported->values.divergent[b] && step->lanes != step->entered && !step->apart)
+        complain(claims, reported, step, CLAIM_BLOCK, PTX_NONE - 1 - b, NULL,
+                 "a block that all lanes run is run by some", NULL, 0);
 }
 
 /* At its end: whether all go the same way. A branch without a guard does not choose. */
-static void check_end(Claims *claims, Told *told, const Step *step, uint32_t b) {
-    const FlowBlock *block = &told->flow.blocks[b];
+static void check_end(Claims *claims, Reported *reported, const Step *step, uint32_t b) {
+    const FlowBlock *block = &reported->flow.blocks[b];
     uint64_t way = step->run != 0, v[LANES];
-    bool parted = step->run && step->run != step->lanes;
+    bool separated = step->run && step->run != step->lanes;
     if (block->ends == FLOW_TABLE) {
         const PtxStatement *s = &claims->module->statements[step->statement];
         uint32_t index = s->first + (s->flags & PTX_GUARDED ? 1 : 0);
         step_values(step, index, v);
         for (uint32_t left = step->run; left; left &= left - 1)
-            parted = parted || v[first_of(left)] != v[first_of(step->run)];
+            separated = separated || v[first_of(left)] != v[first_of(step->run)];
         way = step->run ? v[first_of(step->run)] + 1 : 0;
     }
     count_check(claims, CLAIM_BLOCK);
-    if (parted && !told->values.parts[b])
-        complain(claims, told, step, CLAIM_BLOCK, step->statement, NULL, "the end of a block parts lanes", NULL, 0);
-    else if (!parted && span_holds(claims, step, told->values.ends[b], UINT64_C(1) << 34 | b, way, 0))
-        complain(claims, told, step, CLAIM_BLOCK, step->statement, NULL,
+    if (separated && !reported->values.parts[b])
+        complain(claims, reported, step, CLAIM_BLOCK, step->statement, NULL, "the end of a block parts lanes", NULL, 0);
+    else if (!separated && span_holds(claims, step, reported->values.ends[b], UINT64_C(1) << 34 | b, way, 0))
+        complain(claims, reported, step, CLAIM_BLOCK, step->statement, NULL,
                  "the end of a block goes another way in another warp", NULL, 0);
 }
 
 static void before(void *to, const Step *step) {
     Claims *claims = to;
-    Told *told = told_of(claims, step->function);
-    if (!told)
+    Reported *reported = reported_of(claims, step->function);
+    if (!reported)
         return;
-    uint32_t i = told->instructions[step->statement - claims->module->functions[step->function].begin];
-    uint32_t b = told->flow.block_of[i];
-    const FlowBlock *block = &told->flow.blocks[b];
+    uint32_t i = reported->instructions[step->statement - claims->module->functions[step->function].begin];
+    uint32_t b = reported->flow.block_of[i];
+    const FlowBlock *block = &reported->flow.blocks[b];
     if (i == block->begin)
-        check_block(claims, told, step, b);
-    check_looks(claims, told, step, i, false);
+        check_block(claims, reported, step, b);
+    check_looks(claims, reported, step, i, false);
     if (i + 1 == block->end && (block->ends == FLOW_BRANCH || block->ends == FLOW_TABLE))
-        check_end(claims, told, step, b);
+        check_end(claims, reported, step, b);
 }
 
 static void after(void *to, const Step *step) {
     Claims *claims = to;
-    Told *told = told_of(claims, step->function);
+    Reported *reported = reported_of(claims, step->function);
     const uint32_t *written;
-    if (!told)
+    if (!reported)
         return;
-    uint32_t i = told->instructions[step->statement - claims->module->functions[step->function].begin];
-    check_looks(claims, told, step, i, true);
+    uint32_t i = reported->instructions[step->statement - claims->module->functions[step->function].begin];
+    check_looks(claims, reported, step, i, true);
     /* what was written has to be a result */
     for (uint32_t w = 0, count = step_written(step, &written); w < count; w++) {
-        uint32_t value = flow_value(&told->flow, written[w]);
-        const FlowValue *v = value == PTX_NONE ? NULL : &told->flow.values[value];
+        uint32_t value = flow_value(&reported->flow, written[w]);
+        const FlowValue *v = value == PTX_NONE ? NULL : &reported->flow.values[value];
         if (!v || v->kind != VALUE_RESULT || v->operand != written[w])
-            complain(claims, told, step, CLAIM_BLOCK, written[w], NULL, "a register is written, and is no result", NULL,
-                     0);
+            complain(claims, reported, step, CLAIM_BLOCK, written[w], NULL, "a register is written, and is no result",
+                     NULL, 0);
     }
 }
 

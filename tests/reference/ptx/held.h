@@ -13,7 +13,7 @@ typedef struct Held {
     uint32_t n, more;           /* parameters behind the pointer */
     uint8_t bytes[HELD_BYTES];  /* from HELD_OUT on; zeros at first */
     bool known[HELD_BYTES / 4]; /* of each word; the interpreter says that of all */
-    uint32_t guesses;           /* places where something that PTX does not say decided: then all may be otherwise */
+    uint32_t havocs;            /* places where something that PTX does not say decided: then all may be otherwise */
     char problem[200];          /* why it did not finish; empty: it did */
 } Held;
 

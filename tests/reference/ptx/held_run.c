@@ -16,7 +16,7 @@ static void run(const PtxProgram *program, uint64_t schedule, Held *held) {
                         .buffers = &buffer,
                         .buffer_count = 1};
     const char *problem = NULL;
-    PtxMachine *machine = ptx_machine(program, &launch, GEAR_DATA, &problem);
+    PtxMachine *machine = ptx_machine(program, &launch, COMPUTES_ALL, &problem);
     if (!machine) {
         snprintf(held->problem, sizeof held->problem, "%s", problem);
         return;
@@ -24,7 +24,7 @@ static void run(const PtxProgram *program, uint64_t schedule, Held *held) {
     machine->budget = 10000000;
     PtxSchedule how = {.kind = schedule ? SCHEDULE_RANDOM : SCHEDULE_EAGER, .seed = schedule};
     PtxEnd end = ptx_schedule_run(machine, &how);
-    held->guesses = machine->guess_count;
+    held->havocs = machine->havoc_count;
     const PtxCode *code = machine->unknown ? machine->unknown : machine->fault.code;
     const char *why = machine->unknown_why ? machine->unknown_why : machine->fault.what;
     if (end != PTX_END_COMPLETE)
@@ -34,7 +34,7 @@ static void run(const PtxProgram *program, uint64_t schedule, Held *held) {
         if (machine->blocks[i].base != HELD_OUT)
             continue;
         for (unsigned k = 0; k < HELD_BYTES; k += 4) {
-            uint32_t word = (uint32_t)ptx_load(machine, (PtxSpot){&machine->blocks[i], k}, 4, &held->known[k / 4]);
+            uint32_t word = (uint32_t)ptx_load(machine, (PtxLocation){&machine->blocks[i], k}, 4, &held->known[k / 4]);
             memcpy(held->bytes + k, &word, 4);
         }
     }

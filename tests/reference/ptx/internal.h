@@ -29,19 +29,20 @@ typedef struct Type {
     OP(sad)                                                                                                          \
     OP(div)                                                                                                          \
     OP(rem)                                                                                                          \
-    OP(abs) OP(neg) OP(min) OP(max) OP(popc) OP(clz) OP(bfind) OP(fns) OP(brev) OP(bfe) OP(bfi) OP(szext) OP(bmsk)   \
-        OP(dp4a) OP(dp2a) OP(and) OP(or) OP(xor) OP(not ) OP(cnot) OP(lop3) OP(shf) OP(shl) OP(shr) OP(prmt) OP(set) \
-            OP(setp) OP(selp) OP(slct) OP(cvt) OP(fma) OP(testp) OP(copysign) OP(rcp) OP(sqrt) OP(rsqrt) OP(sin)     \
-                OP(cos) OP(lg2) OP(ex2)
+    OP(abs)                                                                                                          \
+    OP(neg) OP(min) OP(max) OP(popc) OP(clz) OP(bfind) OP(fns) OP(brev) OP(bfe) OP(bfi) OP(szext) OP(bmsk) OP(dp4a)  \
+        OP(dp2a) OP(and) OP(or) OP(xor) OP(not ) OP(cnot) OP(lop3) OP(shf) OP(shl) OP(shr) OP(prmt) OP(set) OP(setp) \
+            OP(selp) OP(slct) OP(cvt) OP(fma) OP(testp) OP(copysign) OP(rcp) OP(sqrt) OP(rsqrt) OP(sin) OP(cos)      \
+                OP(lg2) OP(ex2)
 
 typedef enum Does {
 #define OP(name) DOES_##name,
     LANEWISE(OP)
 #undef OP
-        DOES_PURE, /* the first operand gets bits that are a function of the others */
-    DOES_MADE_UP,  /* the first operand, if it is no address, gets bits from nowhere */
-    DOES_WAIT,     /* of an mbarrier: it succeeds now and then */
-    DOES_NOTHING,  /* nothing that is seen here */
+        DOES_PURE,        /* the first operand gets bits that are a function of the others */
+    DOES_HAVOC_DEPENDENT, /* the first operand, if it is no address, gets bits from nowhere */
+    DOES_WAIT,            /* of an mbarrier: it succeeds now and then */
+    DOES_NOTHING,         /* nothing that is seen here */
     DOES_MOVE,
     DOES_CVTA,
     DOES_ISSPACEP,
@@ -71,23 +72,24 @@ typedef enum Does {
 } Does;
 
 /* Modifiers that are looked at. */
-#define WORDS(W)                                                                                                      \
-    W(wide)                                                                                                           \
-    W(hi)                                                                                                             \
-    W(lo)                                                                                                             \
-    W(cc)                                                                                                             \
-    W(sat)                                                                                                            \
-    W(ftz)                                                                                                            \
-    W(shiftamt)                                                                                                       \
-    W(clamp)                                                                                                          \
-    W(wrap)                                                                                                           \
-    W(l)                                                                                                              \
-    W(r)                                                                                                              \
-    W(relu)                                                                                                           \
-    W(to) W(all) W(any) W(uni) W(ballot) W(up) W(down) W(bfly) W(idx) W(add) W(min) W(max) W(and) W(or) W(xor) W(inc) \
-        W(dec) W(cas) W(exch) W(popc) W(rn) W(rz) W(rm) W(rp) W(rni) W(rzi) W(rmi) W(rpi) W(f4e) W(b4e) W(rc8) W(ecl) \
-            W(ecr) W(rc16) W(NaN) W(abs) W(xorsign) W(v2) W(v4) W(v8) W(finite) W(infinite) W(number) W(notanumber)   \
-                W(normal) W(subnormal) W(arrive)
+#define WORDS(W)                                                                                                       \
+    W(wide)                                                                                                            \
+    W(hi)                                                                                                              \
+    W(lo)                                                                                                              \
+    W(cc)                                                                                                              \
+    W(sat)                                                                                                             \
+    W(ftz)                                                                                                             \
+    W(shiftamt)                                                                                                        \
+    W(clamp)                                                                                                           \
+    W(wrap)                                                                                                            \
+    W(l)                                                                                                               \
+    W(r)                                                                                                               \
+    W(relu)                                                                                                            \
+    W(to)                                                                                                              \
+    W(all) W(any) W(uni) W(ballot) W(up) W(down) W(bfly) W(idx) W(add) W(min) W(max) W(and) W(or) W(xor) W(inc) W(dec) \
+        W(cas) W(exch) W(popc) W(rn) W(rz) W(rm) W(rp) W(rni) W(rzi) W(rmi) W(rpi) W(f4e) W(b4e) W(rc8) W(ecl) W(ecr)  \
+            W(rc16) W(NaN) W(abs) W(xorsign) W(v2) W(v4) W(v8) W(finite) W(infinite) W(number) W(notanumber) W(normal) \
+                W(subnormal) W(arrive)
 enum Word {
 #define W(word) W_##word,
     WORDS(W)
@@ -345,14 +347,14 @@ void memory_write(Memory *memory, uint64_t address, unsigned bytes, uint64_t val
 void memory_initialize(Machine *machine);
 
 /* Where an address leads: a key for memory_read, or a place in parameters. */
-typedef struct Spot {
+typedef struct Location {
     Region region;
     uint64_t key;
     uint8_t *bytes; /* REGION_PARAM: there they are */
-} Spot;
-Spot spot_of(Context *c, unsigned lane, Space space, uint64_t address);
-uint64_t spot_read(Context *c, const Spot *spot, unsigned bytes);
-void spot_write(Context *c, const Spot *spot, unsigned bytes, uint64_t value);
+} Location;
+Location location_of(Context *c, unsigned lane, Space space, uint64_t address);
+uint64_t location_read(Context *c, const Location *location, unsigned bytes);
+void location_write(Context *c, const Location *location, unsigned bytes, uint64_t value);
 uint64_t generic_address(const Machine *machine, Space space, uint64_t address);
 bool window_space(const Machine *machine, uint64_t address, Space *space);
 uint64_t variable_address(const Context *c, uint32_t variable);
@@ -374,7 +376,7 @@ static inline const Arg *members(const Context *c, const Arg *arg) {
 
 void run_lanewise(Context *c);
 void run_pure(Context *c);
-void run_made_up(Context *c);
+void run_havoc(Context *c);
 void run_move(Context *c);
 void run_addresses(Context *c);
 void run_allocate(Context *c);

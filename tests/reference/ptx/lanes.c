@@ -80,7 +80,7 @@ void run_pure(Context *c) {
 }
 
 /* Each lane something else, every time; a wait on a barrier succeeds seven times of eight, for each lane by itself. */
-void run_made_up(Context *c) {
+void run_havoc(Context *c) {
     uint64_t bits[LANES];
     if (!c->instruction->arg_count || c->args[0].kind == ARG_ADDRESS)
         return;
@@ -142,11 +142,11 @@ static uint64_t address_result(Context *c, unsigned lane, uint64_t a, uint64_t b
             return generic_address(m, space, a);
         return space == IN_GLOBAL ? a : (uint32_t)a;
     case DOES_ISSPACEP: {
-        Spot spot = spot_of(c, lane, GENERIC, a);
+        Location location = location_of(c, lane, GENERIC, a);
         if (space == IN_CLUSTER)
-            return spot.region == REGION_SHARED || spot.region == REGION_PEER;
+            return location.region == REGION_SHARED || location.region == REGION_PEER;
         if (space == IN_SHARED)
-            return spot.region == REGION_SHARED;
+            return location.region == REGION_SHARED;
         window_space(m, a, &own);
         return own == space;
     }

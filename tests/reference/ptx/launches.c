@@ -85,9 +85,10 @@ static void fill_parameter(const PtxVariable *v, uint32_t index, uint8_t *to, ui
 }
 
 bool make_up_launch(Machine *machine, const PtxModule *module, uint32_t function, bool shaped,
-                    const PtxBlockShape *given, uint64_t seed, MadeUp *made) {
+                    const PtxBlockShape *given, uint64_t seed, HavocDependent *made) {
     uint64_t state = seed;
-    *made = (MadeUp){.launch = {.function = function, .seed = next(&state), .contents = next(&state) % CONTENTS_COUNT}};
+    *made = (HavocDependent){
+        .launch = {.function = function, .seed = next(&state), .contents = next(&state) % CONTENTS_COUNT}};
     Launch *launch = &made->launch;
     uint32_t required[3];
     bool requires = directive(module, function, ".reqntid", required);

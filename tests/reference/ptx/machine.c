@@ -122,8 +122,8 @@ static void run_plain(Context *c) {
         run_lanewise(c);
     else if (does == DOES_PURE)
         run_pure(c);
-    else if (does == DOES_MADE_UP || does == DOES_WAIT)
-        run_made_up(c);
+    else if (does == DOES_HAVOC_DEPENDENT || does == DOES_WAIT)
+        run_havoc(c);
     else if (does == DOES_MOVE)
         run_move(c);
     else if (does >= DOES_CVTA && does <= DOES_RANK)
@@ -369,7 +369,7 @@ Region step_region(const Step *step, uint32_t operand, unsigned lane, uint64_t a
         space = c->form->second;
     else if (before >= 1)
         space = IN_CLUSTER;
-    return spot_of(c, lane, space, address).region;
+    return location_of(c, lane, space, address).region;
 }
 
 uint32_t step_written(const Step *step, const uint32_t **operands) {

@@ -108,62 +108,62 @@ bool window_space(const Machine *machine, uint64_t address, Space *space) {
     return false;
 }
 
-static Spot shared_spot(Context *c, uint32_t address, bool own_only) {
+static Location shared_location(Context *c, uint32_t address, bool own_only) {
     const Cta *own = c->warp->cta, *cta = own;
     uint32_t rank = own_only ? 0 : address >> 24;
     if (rank)
         cta = &c->machine->ctas[(rank - 1) % c->machine->cta_count];
-    return (Spot){cta == own ? REGION_SHARED : REGION_PEER,
-                  UINT64_C(1) << 60 | (uint64_t)cta->number << 28 | (address & 0xffffff), NULL};
+    return (Location){cta == own ? REGION_SHARED : REGION_PEER,
+                      UINT64_C(1) << 60 | (uint64_t)cta->number << 28 | (address & 0xffffff), NULL};
 }
 
-static Spot param_spot(Context *c, unsigned lane, uint32_t address) {
+static Location param_location(Context *c, unsigned lane, uint32_t address) {
     Frame *frame = c->top->frame;
     uint32_t own = address - 0x10000;
     if (address >= 0x10000 && own < frame->function->param_bytes - 0x10000) {
         size_t size = frame->function->param_bytes - 0x10000 + 16;
-        return (Spot){REGION_PARAM, 0, frame->params + lane * size + own};
+        return (Location){REGION_PARAM, 0, frame->params + lane * size + own};
     }
-    return (Spot){REGION_PARAM, UINT64_C(4) << 60 | address, NULL};
+    return (Location){REGION_PARAM, UINT64_C(4) << 60 | address, NULL};
 }
 
-Spot spot_of(Context *c, unsigned lane, Space space, uint64_t address) {
+Location location_of(Context *c, unsigned lane, Space space, uint64_t address) {
     bool generic = space == GENERIC;
     if (generic)
         window_space(c->machine, address, &space);
     switch (space) {
     case IN_SHARED:
     case IN_CLUSTER:
-        return shared_spot(c, (uint32_t)address, space == IN_SHARED && !generic);
+        return shared_location(c, (uint32_t)address, space == IN_SHARED && !generic);
     case IN_LOCAL:
-        return (Spot){REGION_LOCAL,
-                      UINT64_C(2) << 60 | (uint64_t)(c->warp->number * LANES + lane) << 28 | (address & 0xfffffff),
-                      NULL};
+        return (Location){REGION_LOCAL,
+                          UINT64_C(2) << 60 | (uint64_t)(c->warp->number * LANES + lane) << 28 | (address & 0xfffffff),
+                          NULL};
     case IN_CONST:
-        return (Spot){REGION_CONST, UINT64_C(3) << 60 | (uint32_t)address, NULL};
+        return (Location){REGION_CONST, UINT64_C(3) << 60 | (uint32_t)address, NULL};
     case IN_PARAM:
-        return param_spot(c, lane, (uint32_t)address);
+        return param_location(c, lane, (uint32_t)address);
     case IN_TENSOR:
-        return (Spot){REGION_OTHER, 0, NULL};
+        return (Location){REGION_OTHER, 0, NULL};
     default:
-        return (Spot){REGION_GLOBAL, address & ((UINT64_C(1) << 60) - 1), NULL};
+        return (Location){REGION_GLOBAL, address & ((UINT64_C(1) << 60) - 1), NULL};
     }
 }
 
 /* Of a place in parameters of a function, at most 16 bytes behind them are there. */
-uint64_t spot_read(Context *c, const Spot *spot, unsigned bytes) {
+uint64_t location_read(Context *c, const Location *location, unsigned bytes) {
     uint64_t value = 0;
-    if (!spot->bytes)
-        return memory_read(&c->machine->memory, spot->key, bytes);
-    memcpy(&value, spot->bytes, bytes);
+    if (!location->bytes)
+        return memory_read(&c->machine->memory, location->key, bytes);
+    memcpy(&value, location->bytes, bytes);
     return value;
 }
 
-void spot_write(Context *c, const Spot *spot, unsigned bytes, uint64_t value) {
-    if (spot->bytes)
-        memcpy(spot->bytes, &value, bytes);
+void location_write(Context *c, const Location *location, unsigned bytes, uint64_t value) {
+    if (location->bytes)
+        memcpy(location->bytes, &value, bytes);
     else
-        memory_write(&c->machine->memory, spot->key, bytes, value);
+        memory_write(&c->machine->memory, location->key, bytes, value);
 }
 
 uint64_t variable_address(const Context *c, uint32_t variable) {

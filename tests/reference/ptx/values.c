@@ -81,7 +81,7 @@ static uint64_t seed_of(const char *file, uint32_t kernel, unsigned launch) {
 /* Launches of one kernel, for one shape that the analysis is told or for none, until there were `wanted` checks. */
 static void run_shape(Machine *machine, PtxModule *module, uint32_t kernel, const char *file, bool shaped,
                       uint64_t wanted) {
-    MadeUp made;
+    HavocDependent made;
     enum { MOST_LAUNCHES = 24 };
     uint64_t until = tally.checks + wanted;
     if (!make_up_launch(machine, module, kernel, shaped, NULL, seed_of(file, kernel, shaped ? 1000 : 0), &made))

@@ -8,17 +8,17 @@
 
 /* ---- Launches ---- */
 
-typedef struct MadeUp {
+typedef struct HavocDependent {
     Launch launch;
     PtxBlockShape given; /* what the analysis is told of the shape; x is 0: nothing */
     uint8_t *parameters;
-} MadeUp;
+} HavocDependent;
 
 /* Launch number `index` of a kernel; with `shaped` the analysis is told the shape of the CTAs, which then may be one
  * whose rows are no multiples of 32 threads. False if the kernel says its shape itself, so that there is nothing to
  * tell, or one that no device takes. */
 bool make_up_launch(Machine *machine, const PtxModule *module, uint32_t function, bool shaped,
-                    const PtxBlockShape *given, uint64_t seed, MadeUp *made);
+                    const PtxBlockShape *given, uint64_t seed, HavocDependent *made);
 
 /* A random kernel, by generate.c: the same of the same seed. */
 void generate_kernel(uint64_t seed, Text *text);

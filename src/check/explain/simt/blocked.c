@@ -14,8 +14,8 @@ typedef struct Wait {
     uint64_t place;
     uint8_t status; /* PtxStatus */
     uint32_t *threads, count;
-    bool follows; /* it waits for threads that wait for something else */
-    Look look;    /* PTX_IS_SPINS: what it polls; code NULL: that is not known */
+    bool follows;  /* it waits for threads that wait for something else */
+    SimtLook look; /* PTX_IS_SPINS: what it polls; code NULL: that is not known */
 } Wait;
 
 typedef struct Stuck {
@@ -62,13 +62,13 @@ static uint32_t poll_of(const Stuck *stuck, uint32_t pc) {
 }
 
 /* What the CTA saw there: one thread may look for all. */
-static Look look_at(const Stuck *stuck, const PtxCta *cta, const PtxCode *code) {
+static SimtLook look_at(const Stuck *stuck, const PtxCta *cta, const PtxCode *code) {
     for (uint32_t i = 0; i < cta->warp_count; i++) {
-        Look look = history_look(stuck->check->history, &cta->warps[i]);
+        SimtLook look = history_look(stuck->check->history, &cta->warps[i]);
         if (look.code == code)
             return look;
     }
-    return (Look){0};
+    return (SimtLook){0};
 }
 
 /* ---- Who waits ----------------------------------------------------------------------------------- */
@@ -84,7 +84,7 @@ static Wait wait_of(const Stuck *stuck, const PtxGroup *group) {
         return wait;
     wait.pc = poll_of(stuck, group->pc);
     wait.look = look_at(stuck, wait.cta, &stuck->check->program->code[wait.pc]);
-    if (wait.look.code && !wait.look.spot.block) {
+    if (wait.look.code && !wait.look.location.block) {
         wait.status = PTX_IS_MBARRIER;
         wait.place = wait.look.place;
     }
@@ -220,8 +220,8 @@ static const char *mbarrier_words(const Stuck *stuck, uint64_t place) {
     const PtxCta *cta = place >> 32 < machine->cta_count ? machine->ctas[place >> 32] : NULL;
     if (place == PTX_NO_PLACE || !cta)
         return "mbarriers";
-    PtxSpot spot = {(PtxBlock *)&cta->shared, (uint32_t)place - cta->shared.base};
-    return verdict_text(stuck->check->verdict, "the mbarrier at %s", spot_words(stuck->check, spot, 8));
+    PtxLocation location = {(PtxBlock *)&cta->shared, (uint32_t)place - cta->shared.base};
+    return verdict_text(stuck->check->verdict, "the mbarrier at %s", location_words(stuck->check, location, 8));
 }
 
 static bool is_in(const PtxFlow *flow, uint32_t block, uint32_t loop) {
@@ -329,11 +329,11 @@ static bool is_grid_barrier(const Stuck *stuck, const Wait *wait) {
 static const char *where_ctas(const Stuck *stuck, const Wait *cause) {
     enum { MOST_ELSEWHERE = 2 };
     const PtxMachine *machine = stuck->check->machine;
-    const Look *look = &cause->look;
+    const SimtLook *look = &cause->look;
     uint32_t *ended = ARENA_ARRAY(&stuck->check->arena, uint32_t, machine->cta_count), count = 0, here = 0, others = 0;
     Text text = {0};
     if (cause->status != PTX_IS_SPINS || machine->cta_count < 2 ||
-        (look->code && look->spot.block && look->spot.block->space != PTX_SPACE_GLOBAL))
+        (look->code && look->location.block && look->location.block->space != PTX_SPACE_GLOBAL))
         return "";
     for (uint32_t i = 0; i < machine->cta_count; i++) {
         const Wait *wait = NULL;
@@ -399,7 +399,8 @@ static const char *waits_for(const Stuck *stuck, const Wait *wait) {
         if (is_empty_loop(stuck, wait))
             return "every iteration is like the one before";
         if (wait->look.code)
-            return verdict_text(verdict, "%s to change", spot_words(stuck->check, wait->look.spot, wait->look.bytes));
+            return verdict_text(verdict, "%s to change",
+                                location_words(stuck->check, wait->look.location, wait->look.bytes));
         return wait->count == 1 ? "memory that it polls to change" : "memory that they poll to change";
     }
 }
@@ -499,22 +500,22 @@ static RuleId rule_of_wait(const Stuck *stuck, const Wait *wait, const MbarrierH
 
 /* Where the threads are that are missing: "threads 32-63 wait at ...; threads 64-127 have exited". */
 static const char *where_missing(const Stuck *stuck, const Wait *wait) {
-    enum { MOST_TOLD = 3 };
+    enum { MOST_REPORTED = 3 };
     Text text = {0};
     const PtxCta *cta = wait->cta;
-    uint32_t *ended = ARENA_ARRAY(&stuck->check->arena, uint32_t, cta->threads + 1), count = 0, told = 0;
-    for (uint32_t i = 0; i < stuck->count && told < MOST_TOLD; i++) {
+    uint32_t *ended = ARENA_ARRAY(&stuck->check->arena, uint32_t, cta->threads + 1), count = 0, reported = 0;
+    for (uint32_t i = 0; i < stuck->count && reported < MOST_REPORTED; i++) {
         const Wait *other = &stuck->waits[i];
         if (!misses(stuck, wait, other))
             continue;
-        text_addf(&text, "%s%s wait%s at %s", told++ ? "; " : "", who(stuck, other), other->count == 1 ? "s" : "",
+        text_addf(&text, "%s%s wait%s at %s", reported++ ? "; " : "", who(stuck, other), other->count == 1 ? "s" : "",
                   code_words(stuck->check, code_of(stuck, other)));
     }
     for (uint32_t thread = 0; thread < cta->threads; thread++)
         if (cta->warps[thread / PTX_LANES].exited >> thread % PTX_LANES & 1)
             ended[count++] = thread;
     if (count && wait->status != PTX_IS_LANES_MEET)
-        text_addf(&text, "%s%s %s exited", told ? "; " : "", threads_words(stuck->check, cta->number, ended, count),
+        text_addf(&text, "%s%s %s exited", reported ? "; " : "", threads_words(stuck->check, cta->number, ended, count),
                   count == 1 ? "has" : "have");
     return text.size ? verdict_keep(stuck->check->verdict, &text) : "";
 }
@@ -654,7 +655,7 @@ static void add_places(const Stuck *stuck, Finding *finding, const Wait *cause, 
     }
 }
 
-static bool is_told(const ThreadsCheck *check, RuleId rule, uint32_t line) {
+static bool is_reported(const ThreadsCheck *check, RuleId rule, uint32_t line) {
     for (size_t i = 0; i < check->verdict->finding_count; i++)
         if (check->verdict->findings[i].rule == rule && check->verdict->findings[i].places[0].ir_line == line) {
             check->verdict->findings[i].times++;
@@ -663,7 +664,7 @@ static bool is_told(const ThreadsCheck *check, RuleId rule, uint32_t line) {
     return false;
 }
 
-Finding *threads_blocked(ThreadsCheck *check, const PtxSchedule *schedule, unsigned world) {
+Finding *threads_blocked(ThreadsCheck *check, const PtxSchedule *schedule, unsigned havoc_choice) {
     static const size_t budget = (size_t)1 << 28;
     Stuck stuck = {.check = check};
     Finding *finding = NULL;
@@ -675,7 +676,7 @@ Finding *threads_blocked(ThreadsCheck *check, const PtxSchedule *schedule, unsig
         const MbarrierHistory *history =
             cause->status == PTX_IS_MBARRIER ? history_of(check->history, cause->place) : NULL;
         RuleId rule = rule_of_wait(&stuck, cause, history);
-        if (!is_told(check, rule, code_line(check->program, code_of(&stuck, cause)))) {
+        if (!is_reported(check, rule, code_line(check->program, code_of(&stuck, cause)))) {
             finding = verdict_finding(check->verdict);
             finding->rule = rule;
             finding->space = "barrier";
@@ -687,7 +688,7 @@ Finding *threads_blocked(ThreadsCheck *check, const PtxSchedule *schedule, unsig
                                : fix_of(&stuck, cause, rule);
             finding->launch = check->launch->text;
             finding->schedule = schedule_words(check, schedule);
-            finding->witness = witness_of(check, schedule, world);
+            finding->witness = witness_of(check, schedule, havoc_choice);
             finding->times = 1;
             add_places(&stuck, finding, cause, history);
             threads_grade(check, finding);

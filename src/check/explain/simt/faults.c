@@ -10,20 +10,20 @@ static uint32_t first_thread(const PtxFault *fault) {
     return fault->warp ? fault->warp->index * PTX_LANES + lane : 0;
 }
 
-static bool is_out_of_bounds(RuleId rule) {
-    return rule == RULE_GLOBAL_OUT_OF_BOUNDS || rule == RULE_ACCESS_INVALID;
+static bool is_out_of_range(RuleId rule) {
+    return rule == RULE_GLOBAL_OUT_OF_RANGE || rule == RULE_ACCESS_INVALID;
 }
 
 /* At a launch that Weir chose it says nothing of the kernel: memory is not as large as numbers say, and what is
  * asserted is what callers have to see to. */
-static bool is_made_up(const ThreadsCheck *check, const PtxFault *fault) {
+static bool is_havoc_dependent(const ThreadsCheck *check, const PtxFault *fault) {
     if (fault->rule == RULE_KERNEL_TRAP)
         return check->launch->chosen;
-    if (fault->rule == RULE_SHARED_OUT_OF_BOUNDS) /* of more threads than there are elements, perhaps */
+    if (fault->rule == RULE_SHARED_OUT_OF_RANGE) /* of more threads than there are elements, perhaps */
         return check->launch->chosen_shared || (check->launch->chosen_block && !check->program->required[0]);
     bool misaligned = fault->rule == RULE_ACCESS_ALIGNMENT && /* by a stride, perhaps, that callers never give */
                       (!fault->block || fault->block->space == PTX_SPACE_GLOBAL);
-    if (!is_out_of_bounds(fault->rule) && !misaligned)
+    if (!is_out_of_range(fault->rule) && !misaligned)
         return false;
     bool chosen = check->launch->chosen;
     for (uint32_t i = 0; fault->block && i < check->launch->buffer_count; i++)
@@ -31,10 +31,10 @@ static bool is_made_up(const ThreadsCheck *check, const PtxFault *fault) {
     return chosen;
 }
 
-static void say_made_up(ThreadsCheck *check, const PtxFault *fault) {
+static void say_havoc_dependent(ThreadsCheck *check, const PtxFault *fault) {
     uint32_t line = code_line(check->program, fault->code);
     const char *what = fault->what ? fault->what : rule_of(fault->rule)->summary;
-    Doubt *doubt = &check->doubts[DOUBTED_FIT];
+    SimtDoubt *doubt = &check->doubts[DOUBTED_FIT];
     if (!check->launch->chosen) {
         verdict_incomplete(check->verdict, "", line,
                            "an access is out of range of memory that the launch does not give: %s", what);
@@ -54,12 +54,12 @@ static const char *fix_of(const PtxFault *fault) {
         return "Wait with the state that an arrive on the same mbarrier gave, in this phase or the one before; or wait "
                "by "
                "parity.";
-    case RULE_GLOBAL_OUT_OF_BOUNDS:
+    case RULE_GLOBAL_OUT_OF_RANGE:
         return "Check the index against the size before the access, or make the buffer in the launch as large as the "
                "real one.";
-    case RULE_SHARED_OUT_OF_BOUNDS:
+    case RULE_SHARED_OUT_OF_RANGE:
         return "Correct the index, or launch with more dynamic shared memory (\"shared\" in the launch file).";
-    case RULE_LOCAL_OUT_OF_BOUNDS:
+    case RULE_LOCAL_OUT_OF_RANGE:
         return "Correct the index, or make the array larger.";
     case RULE_ACCESS_INVALID:
         return "Give the pointer memory in the launch; convert addresses between spaces with cvta.";
@@ -90,7 +90,7 @@ static const char *fix_of(const PtxFault *fault) {
 static const char *space_of(const PtxFault *fault) {
     const char *family = rule_of(fault->rule)->id;
     bool shared = fault->block && (fault->block->space == PTX_SPACE_SHARED || fault->block->space == PTX_SPACE_CLUSTER);
-    if (fault->rule == RULE_SHARED_OUT_OF_BOUNDS || fault->rule == RULE_CLUSTER_EXIT || shared)
+    if (fault->rule == RULE_SHARED_OUT_OF_RANGE || fault->rule == RULE_CLUSTER_EXIT || shared)
         return "shared";
     return strncmp(family, "global", 6) == 0 || strncmp(family, "access", 6) == 0 || strncmp(family, "local", 5) == 0 ||
                    strncmp(family, "kernel", 6) == 0
@@ -121,7 +121,7 @@ static const char *why_of_fault(Verdict *verdict, const PtxFault *fault, unsigne
                "others wait for them, and what is read from their registers is undefined.";
     if (fault->rule == RULE_THREADS_MASK)
         return "What an instruction with .sync does is undefined for a lane that its mask does not have.";
-    if (!fault->block && !fault->address && !is_out_of_bounds(fault->rule))
+    if (!fault->block && !fault->address && !is_out_of_range(fault->rule))
         return lanes > 1 ? verdict_text(verdict, "So do %u other lanes of its warp.", lanes - 1) : "";
     if (lanes > 1)
         return verdict_text(verdict, "So do %u other lanes of its warp. The address of the first is 0x%" PRIx64 ".",
@@ -129,12 +129,12 @@ static const char *why_of_fault(Verdict *verdict, const PtxFault *fault, unsigne
     return verdict_text(verdict, "The address is 0x%" PRIx64 ".", fault->address);
 }
 
-Finding *threads_fault(ThreadsCheck *check, const PtxSchedule *schedule, unsigned world) {
+Finding *threads_fault(ThreadsCheck *check, const PtxSchedule *schedule, unsigned havoc_choice) {
     const PtxFault *fault = &check->machine->fault;
     Verdict *verdict = check->verdict;
     uint32_t line = code_line(check->program, fault->code);
-    if (is_made_up(check, fault)) {
-        say_made_up(check, fault);
+    if (is_havoc_dependent(check, fault)) {
+        say_havoc_dependent(check, fault);
         return NULL;
     }
     for (size_t i = 0; i < verdict->finding_count; i++)
@@ -151,7 +151,7 @@ Finding *threads_fault(ThreadsCheck *check, const PtxSchedule *schedule, unsigne
     finding->fix = fix_of(fault);
     finding->launch = check->launch->text;
     finding->schedule = schedule_words(check, schedule);
-    finding->witness = witness_of(check, schedule, world);
+    finding->witness = witness_of(check, schedule, havoc_choice);
     finding->times = 1;
     FindingPlace *place = code_places(check, finding, &fault->code, 1)[0];
     place->agent = thread_words(check, fault->warp ? fault->warp->cta->number : 0, first_thread(fault));
@@ -174,17 +174,17 @@ void threads_unmodeled(ThreadsCheck *check) {
 }
 
 /* A branch whose condition is not known was run in several ways; an access whose address is not known was not made. */
-void threads_guesses(ThreadsCheck *check) {
+void threads_havocs(ThreadsCheck *check) {
     const PtxMachine *machine = check->machine;
-    for (uint32_t i = 0; i < machine->guess_count; i++) {
-        const PtxGuess *guess = &machine->guesses[i];
-        uint32_t line = code_line(check->program, guess->code);
+    for (uint32_t i = 0; i < machine->havoc_count; i++) {
+        const PtxHavoc *havoc = &machine->havocs[i];
+        uint32_t line = code_line(check->program, havoc->code);
         const char *source =
-            guess->source ? verdict_text(check->verdict, " (from line %u)", code_line(check->program, guess->source))
+            havoc->source ? verdict_text(check->verdict, " (from line %u)", code_line(check->program, havoc->source))
                           : "";
-        if (guess->left_out && !guess->code->visible)
+        if (havoc->left_out && !havoc->code->visible)
             continue; /* of memory that nothing writes (ld.global.nc): what it gives is not known, and that is all */
-        if (guess->left_out)
+        if (havoc->left_out)
             verdict_incomplete(check->verdict, "", line,
                                "an address depends on data that is not known%s: give it as data of the launch", source);
         else

@@ -23,8 +23,8 @@ static const char *agent_of(const ThreadsCheck *check, const RaceSide *side) {
 }
 
 static bool is_shared(const PtxRace *race) {
-    return race->spot.block &&
-           (race->spot.block->space == PTX_SPACE_SHARED || race->spot.block->space == PTX_SPACE_CLUSTER);
+    return race->location.block &&
+           (race->location.block->space == PTX_SPACE_SHARED || race->location.block->space == PTX_SPACE_CLUSTER);
 }
 
 /* ---- Which rule ---------------------------------------------------------------------------------- */
@@ -157,7 +157,7 @@ static const char *fix_in_flight(const ThreadsCheck *check, const PtxRace *race)
     const RaceSide *side = race->first.asynchronous ? &race->first : &race->second;
     PtxEffect effect = {0};
     bool found = code_effect(check, side->code, (EffectVerb)side->access.kind, &effect);
-    bool tensor = race->spot.block && race->spot.block->space == PTX_SPACE_TENSOR;
+    bool tensor = race->location.block && race->location.block->space == PTX_SPACE_TENSOR;
     if (race->waited && race->reason == REASON_IN_FLIGHT)
         return tensor
                    ? tensor_fences
@@ -245,7 +245,7 @@ static const char *fix_of(const ThreadsCheck *check, const PtxRace *race) {
 /* At a launch that Weir chose, numbers may not fit each other: whether threads share what they access in global memory
  * depends on them. */
 static bool is_doubtful(const ThreadsCheck *check, const PtxRace *race) {
-    bool tensor = race->spot.block && race->spot.block->space == PTX_SPACE_TENSOR;
+    bool tensor = race->location.block && race->location.block->space == PTX_SPACE_TENSOR;
     return check->launch->chosen && !is_shared(race) && !tensor &&
            rule_of(threads_race_rule(check, race))->severity != SEVERITY_NOTE;
 }
@@ -357,7 +357,7 @@ static bool is_reported(const ThreadsCheck *check, const PtxRace *race, RuleId r
 
 static const char *message_of(const ThreadsCheck *check, const PtxRace *race, RuleId rule) {
     const char *first = agent_of(check, &race->first), *second = agent_of(check, &race->second);
-    const char *bytes = spot_words(check, race->spot, race->bytes);
+    const char *bytes = location_words(check, race->location, race->bytes);
     const char *end = rule == RULE_FENCE_COMPILER ? "and the compiler inserted no proxy fence in between"
                       : rule == RULE_FENCE_MISSING || rule == RULE_FENCE_GLOBAL || rule == RULE_FENCE_REUSE ||
                               rule == RULE_FENCE_TENSORMAP
@@ -374,7 +374,8 @@ static const char *message_of(const ThreadsCheck *check, const PtxRace *race, Ru
 
 /* ---- CTAs that need not have started ------------------------------------------------------------- */
 
-static Finding *unstarted(const ThreadsCheck *check, const PtxRace *race, const PtxSchedule *schedule, unsigned world) {
+static Finding *unstarted(const ThreadsCheck *check, const PtxRace *race, const PtxSchedule *schedule,
+                          unsigned havoc_choice) {
     Verdict *verdict = check->verdict;
     const RaceSide *side = race->first.access.kind == EFFECT_READ ? &race->first : &race->second;
     uint32_t line = code_line(check->program, side->code);
@@ -388,7 +389,7 @@ static Finding *unstarted(const ThreadsCheck *check, const PtxRace *race, const 
     finding->rule = RULE_CLUSTER_START;
     finding->space = "shared";
     finding->message = verdict_text(verdict, "%s reaches into CTA %u of its cluster, which need not have started",
-                                    agent_of(check, side), race->spot.block->cta);
+                                    agent_of(check, side), race->location.block->cta);
     finding->why = "Nothing that this thread has waited for comes from a thread of that CTA: no cluster barrier, no "
                    "arrival at an mbarrier, no flag. Until a CTA has started, its shared memory and its tensor memory "
                    "are not there.";
@@ -396,7 +397,7 @@ static Finding *unstarted(const ThreadsCheck *check, const PtxRace *race, const 
                    "this, before the first instruction that reaches into another CTA.";
     finding->launch = check->launch->text;
     finding->schedule = "in every schedule";
-    finding->witness = witness_of(check, schedule, world);
+    finding->witness = witness_of(check, schedule, havoc_choice);
     finding->times = race->times ? (size_t)race->times : 1;
     FindingPlace **places = code_places(check, finding, &side->code, 1);
     places[0]->agent = agent_of(check, side);
@@ -405,16 +406,16 @@ static Finding *unstarted(const ThreadsCheck *check, const PtxRace *race, const 
     return finding;
 }
 
-Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedule *schedule, unsigned world) {
+Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedule *schedule, unsigned havoc_choice) {
     RuleId rule = threads_race_rule(check, race);
     if (race->reason == REASON_START)
-        return unstarted(check, race, schedule, world);
+        return unstarted(check, race, schedule, havoc_choice);
     const PtxCode *over = history_overwrite(check->history).code; /* which is reported as that */
     if (race->first.code == over || race->second.code == over || is_reported(check, race, rule) ||
         is_one_more(check, race, rule))
         return NULL;
     if (is_doubtful(check, race)) {
-        Doubt *doubt = &check->doubts[DOUBTED_LAUNCH];
+        SimtDoubt *doubt = &check->doubts[DOUBTED_LAUNCH];
         if (!doubt->count++) {
             doubt->line = code_line(check->program, race->second.code);
             doubt->text =
@@ -432,7 +433,7 @@ Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedul
         return NULL;
     }
     if (threads_may_be_same(check, race)) {
-        Doubt *doubt = &check->doubts[DOUBTED_VALUES];
+        SimtDoubt *doubt = &check->doubts[DOUBTED_VALUES];
         if (!doubt->count++) {
             doubt->line = code_line(check->program, race->second.code);
             doubt->text = verdict_text(check->verdict,
@@ -473,13 +474,13 @@ Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedul
                             ? "in every schedule: nothing orders the two"
                             : verdict_text(check->verdict, "in some schedules, such as %s: nothing orders the two",
                                            schedule_words(check, schedule));
-    finding->witness = witness_of(check, schedule, world);
+    finding->witness = witness_of(check, schedule, havoc_choice);
     finding->times = race->times ? (size_t)race->times : 1;
     FindingPlace **places = code_places(check, finding, codes, 2);
     for (unsigned i = 0; i < 2; i++) {
         places[i]->agent = agent_of(check, sides[i]);
         places[i]->role = verb_of(sides[i]);
-        places[i]->note = spot_words(check, race->spot, race->bytes);
+        places[i]->note = location_words(check, race->location, race->bytes);
     }
     grade(check, race, finding);
     return finding;
@@ -492,11 +493,11 @@ static bool is_warp_synchronous(const PtxRace *race) {
     return race->reason == REASON_SAME_WARP && is_shared(race);
 }
 
-void threads_volatile(ThreadsCheck *check, const PtxWatch *watch, const PtxSchedule *schedule, unsigned world) {
+void threads_volatile(ThreadsCheck *check, const PtxWatch *watch, const PtxSchedule *schedule, unsigned havoc_choice) {
     uint32_t count = 0;
     uint64_t times = 0;
     const PtxRace *races = watch ? ptx_watch_loose(watch, &check->arena, &count) : NULL, *race = races;
-    if (!count || check->machine->guess_count > 1)
+    if (!count || check->machine->havoc_count > 1)
         return;
     for (uint32_t i = 0; i < count; i++) {
         bool better = is_warp_synchronous(&races[i]) && races[i].rule == RULE_RACE_RAW;
@@ -532,13 +533,13 @@ void threads_volatile(ThreadsCheck *check, const PtxWatch *watch, const PtxSched
                          "it with acquire (cuda::atomic_ref); --volatile-races reports all such pairs as races.";
     finding->launch = check->launch->text;
     finding->schedule = "in every schedule: nothing orders the two";
-    finding->witness = witness_of(&as_races, schedule, world);
+    finding->witness = witness_of(&as_races, schedule, havoc_choice);
     finding->times = (size_t)times;
     FindingPlace **places = code_places(check, finding, codes, 2);
     for (unsigned i = 0; i < 2; i++) {
         places[i]->agent = agent_of(check, sides[i]);
         places[i]->role = verb_of(sides[i]);
-        places[i]->note = spot_words(check, race->spot, race->bytes);
+        places[i]->note = location_words(check, race->location, race->bytes);
     }
     threads_grade(check, finding);
 }
@@ -582,7 +583,7 @@ static void add_places(const ThreadsCheck *check, const ThreadsCheck *other, con
         finding->place_count += code_place(checks[i], sides[i]->code, place, place + 1);
         place->agent = agent_in(checks[i], sides[i], called[i]);
         place->role = verb_of(sides[i]);
-        place->note = spot_words(check, race->spot, race->bytes);
+        place->note = location_words(check, race->location, race->bytes);
         place->ir_file = i && names->file ? verdict_text(check->verdict, "%s", names->file) : NULL;
     }
 }
@@ -596,7 +597,7 @@ Finding *threads_race_between(const ThreadsCheck *check, const ThreadsCheck *oth
     finding->rule = threads_race_rule(check, race);
     finding->space = "global";
     finding->message = verdict_text(verdict, "%s %s %s, which %s %s at %s, and nothing orders the two", second,
-                                    verb_of(&race->second), spot_words(check, race->spot, race->bytes), first,
+                                    verb_of(&race->second), location_words(check, race->location, race->bytes), first,
                                     verb_of(&race->first), code_words(other, race->first.code));
     finding->why =
         finding->rule == RULE_RACE_SAME_VALUE ? why_same_value(race) : why_between(check, race, first, second);
@@ -616,7 +617,7 @@ Finding *threads_race_between(const ThreadsCheck *check, const ThreadsCheck *oth
 
 Finding *threads_race_outside(const ThreadsCheck *check, const OutsideRace *race) {
     Verdict *verdict = check->verdict;
-    const char *agent = agent_of(check, &race->side), *bytes = spot_words(check, race->spot, race->bytes);
+    const char *agent = agent_of(check, &race->side), *bytes = location_words(check, race->location, race->bytes);
     bool reads = race->side.access.kind == EFFECT_READ;
     Finding *finding = verdict_finding(verdict);
     finding->rule = !reads && race->writes ? RULE_RACE_WAW

@@ -1,17 +1,17 @@
 /* One run to be looked at: step by step, as a trace over time, or what memory holds at its end. */
-#include "check/simt/runs.h"
+#include "check/simt/executions.h"
 
 #include "render/trace.h"
 
 #include <inttypes.h>
 
-typedef struct Show {
+typedef struct TrailShow {
     ThreadsCheck *check;
     const ThreadsShow *what;
     uint64_t step;
     TraceEvent *events;
     uint32_t event_count, event_capacity;
-} Show;
+} TrailShow;
 
 /* ---- Events in words ----------------------------------------------------------------------------- */
 
@@ -20,33 +20,33 @@ static const char *access_verb(const PtxEvent *event) {
 }
 
 /* "writes bytes 0-127 of tile": from the first byte to the last of all lanes. */
-static void add_access(const Show *show, const PtxEvent *event, Text *to) {
-    PtxSpot first = {0};
+static void add_access(const TrailShow *show, const PtxEvent *event, Text *to) {
+    PtxLocation first = {0};
     uint64_t least = UINT64_MAX, most = 0;
-    for (uint32_t i = 0; i < event->spot_count; i++) {
-        if (!event->spots[i].block || (!event->flight && !(event->lanes >> i & 1)))
+    for (uint32_t i = 0; i < event->location_count; i++) {
+        if (!event->locations[i].block || (!event->outstanding && !(event->lanes >> i & 1)))
             continue;
         if (!first.block)
-            first = event->spots[i];
-        uint64_t end = event->spots[i].offset + (event->sizes ? event->sizes[i] : event->access.bytes);
-        if (event->spots[i].block == first.block) {
-            least = event->spots[i].offset < least ? event->spots[i].offset : least;
+            first = event->locations[i];
+        uint64_t end = event->locations[i].offset + (event->sizes ? event->sizes[i] : event->access.bytes);
+        if (event->locations[i].block == first.block) {
+            least = event->locations[i].offset < least ? event->locations[i].offset : least;
             most = end > most ? end : most;
         }
     }
     first.offset = least;
     text_addf(to, "%s %s", access_verb(event),
-              first.block ? spot_words(show->check, first, (uint32_t)(most - least)) : "memory");
+              first.block ? location_words(show->check, first, (uint32_t)(most - least)) : "memory");
 }
 
-static const char *place_words(const Show *show, uint64_t place) {
+static const char *place_words(const TrailShow *show, uint64_t place) {
     const PtxMachine *machine = show->check->machine;
     const PtxCta *cta = place >> 32 < machine->cta_count ? machine->ctas[place >> 32] : NULL;
-    PtxSpot spot = {cta ? (PtxBlock *)&cta->shared : NULL, cta ? (uint32_t)place - cta->shared.base : 0};
-    return verdict_text(show->check->verdict, "the mbarrier at %s", spot_words(show->check, spot, 8));
+    PtxLocation location = {cta ? (PtxBlock *)&cta->shared : NULL, cta ? (uint32_t)place - cta->shared.base : 0};
+    return verdict_text(show->check->verdict, "the mbarrier at %s", location_words(show->check, location, 8));
 }
 
-static void add_event(const Show *show, const PtxEvent *event, Text *to) {
+static void add_event(const TrailShow *show, const PtxEvent *event, Text *to) {
     switch (event->kind) {
     case PTX_EVENT_ACCESS:
         add_access(show, event, to);
@@ -60,7 +60,7 @@ static void add_event(const Show *show, const PtxEvent *event, Text *to) {
     case PTX_EVENT_NAMED_ARRIVE:
         text_addf(to, "arrives at barrier %u (%" PRId64 " threads)", event->barrier, event->count);
         break;
-    case PTX_EVENT_NAMED_MEET:
+    case PTX_EVENT_NAMED_COMPLETE:
         text_addf(to, "all threads have arrived at barrier %u", event->barrier);
         break;
     case PTX_EVENT_NAMED_SYNC:
@@ -69,7 +69,7 @@ static void add_event(const Show *show, const PtxEvent *event, Text *to) {
     case PTX_EVENT_CLUSTER_ARRIVE:
         text_addf(to, "arrives at the cluster barrier");
         break;
-    case PTX_EVENT_CLUSTER_MEET:
+    case PTX_EVENT_CLUSTER_COMPLETE:
         text_addf(to, "all threads have arrived at the cluster barrier");
         break;
     case PTX_EVENT_CLUSTER_WAIT:
@@ -104,10 +104,10 @@ static void add_event(const Show *show, const PtxEvent *event, Text *to) {
             text_addf(to, "has waited for phase %u of %s", event->phase, place_words(show, event->place));
         break;
     case PTX_EVENT_ISSUE:
-        text_addf(to, "starts operation %u", event->flight ? event->flight->sequence : 0);
+        text_addf(to, "starts operation %u", event->outstanding ? event->outstanding->sequence : 0);
         break;
     case PTX_EVENT_LAND:
-        text_addf(to, "operation %u is complete", event->flight ? event->flight->sequence : 0);
+        text_addf(to, "operation %u is complete", event->outstanding ? event->outstanding->sequence : 0);
         break;
     case PTX_EVENT_COMMIT:
         text_addf(to, "commits a group");
@@ -139,7 +139,7 @@ static void add_event(const Show *show, const PtxEvent *event, Text *to) {
 
 /* ---- Steps --------------------------------------------------------------------------------------- */
 
-static const char *lanes_words(const Show *show, const PtxEvent *event) {
+static const char *lanes_words(const TrailShow *show, const PtxEvent *event) {
     uint32_t threads[PTX_LANES], count = 0;
     if (!event->warp)
         return "";
@@ -149,16 +149,16 @@ static const char *lanes_words(const Show *show, const PtxEvent *event) {
     return count ? threads_words(show->check, event->warp->cta->number, threads, count) : "";
 }
 
-static bool is_shown(const Show *show, const PtxEvent *event) {
+static bool is_shown(const TrailShow *show, const PtxEvent *event) {
     if (event->kind != PTX_EVENT_ACCESS || show->what->global)
         return true;
-    for (uint32_t i = 0; i < event->spot_count; i++)
-        if (event->spots[i].block)
-            return event->spots[i].block->space != PTX_SPACE_GLOBAL;
+    for (uint32_t i = 0; i < event->location_count; i++)
+        if (event->locations[i].block)
+            return event->locations[i].block->space != PTX_SPACE_GLOBAL;
     return true;
 }
 
-static void print_step(const Show *show, const PtxEvent *event) {
+static void print_step(const TrailShow *show, const PtxEvent *event) {
     Text *to = show->what->to;
     text_addf(to, "%6" PRIu64 "  %-24s  ", show->step, lanes_words(show, event));
     if (event->code) {
@@ -172,7 +172,7 @@ static void print_step(const Show *show, const PtxEvent *event) {
 /* ---- Trace --------------------------------------------------------------------------------------- */
 
 /* One slice for each event, on the track of its warp. */
-static void add_slice(Show *show, const PtxEvent *event) {
+static void add_slice(TrailShow *show, const PtxEvent *event) {
     ThreadsCheck *check = show->check;
     if (!event->warp || !event->code)
         return;
@@ -189,7 +189,7 @@ static void add_slice(Show *show, const PtxEvent *event) {
                           .ir_line = code_line(check->program, event->code)};
 }
 
-static void write_trace(Show *show) {
+static void write_trace(TrailShow *show) {
     ThreadsCheck *check = show->check;
     const PtxLaunch *launch = check->launch;
     uint32_t warps = (launch->block[0] * launch->block[1] * launch->block[2] + PTX_LANES - 1) / PTX_LANES;
@@ -212,7 +212,7 @@ static void write_trace(Show *show) {
 }
 
 static void see(void *observer, const PtxEvent *event) {
-    Show *show = observer;
+    TrailShow *show = observer;
     show->step++;
     history_see(show->check->history, event);
     if (show->what->steps && is_shown(show, event))
@@ -254,7 +254,7 @@ static bool is_named(const ThreadsCheck *check, const PtxBlock *block, const cha
     return block->name && strcmp(block->name, name) == 0;
 }
 
-static bool print_memory(const Show *show) {
+static bool print_memory(const TrailShow *show) {
     PtxMachine *machine = show->check->machine;
     for (uint32_t i = 0; i < machine->block_count; i++) {
         PtxBlock *block = &machine->blocks[i];
@@ -262,7 +262,7 @@ static bool print_memory(const Show *show) {
             continue;
         uint8_t *bytes = ARENA_ARRAY(&show->check->arena, uint8_t, block->size + 1);
         uint8_t *states = ARENA_ARRAY(&show->check->arena, uint8_t, block->size + 1);
-        ptx_load_bytes(machine, (PtxSpot){block, 0}, block->size, bytes, states);
+        ptx_load_bytes(machine, (PtxLocation){block, 0}, block->size, bytes, states);
         print_bytes(bytes, states, block->size, show->what->to);
         return true;
     }
@@ -279,7 +279,7 @@ bool runs_shown(ThreadsCheck *check, const Verdict *verdict, ThreadsTrail *trail
     for (size_t i = 0; i < verdict->finding_count; i++)
         if (threads_trail_read_text(&check->arena, verdict->findings[i].witness, trail))
             return true;
-    *trail = (ThreadsTrail){.gear = check->options->gear};
+    *trail = (ThreadsTrail){.computes = check->options->computes};
     if (check->options->launch) {
         trail->launch = *check->options->launch;
         return true;
@@ -299,7 +299,7 @@ static const char *end_words(PtxEnd end) {
     return words[end];
 }
 
-static bool show_run(Show *show, const Verdict *verdict, const char **problem) {
+static bool show_run(TrailShow *show, const Verdict *verdict, const char **problem) {
     ThreadsCheck *check = show->check;
     ThreadsTrail trail;
     PtxLaunch *launch = ARENA_NEW(&check->arena, PtxLaunch);
@@ -309,7 +309,7 @@ static bool show_run(Show *show, const Verdict *verdict, const char **problem) {
         !ptx_launch_bind(&check->arena, check->program, &trail.launch, launch, problem) || !runs_open(check, launch))
         return false;
     PtxMachine *machine = check->machine;
-    machine->world = trail.world;
+    machine->havoc_choice = trail.havoc_choice;
     machine->observe = see;
     machine->observer = show;
     machine->ran = NULL;
@@ -338,9 +338,9 @@ static bool show_run(Show *show, const Verdict *verdict, const char **problem) {
 
 bool threads_show(PtxModule *module, uint32_t entry, const ThreadsOptions *options, const Verdict *verdict,
                   const ThreadsShow *what, Arena *arena, const char **problem) {
-    Verdict nobody = {.arena = arena, .kernel = verdict->kernel};
-    ThreadsCheck check = {.module = module, .entry = entry, .options = options, .verdict = &nobody};
-    Show show = {.check = &check, .what = what};
+    Verdict ignored = {.arena = arena, .kernel = verdict->kernel};
+    ThreadsCheck check = {.module = module, .entry = entry, .options = options, .verdict = &ignored};
+    TrailShow show = {.check = &check, .what = what};
     jmp_buf here, *outer = arena->exhausted;
     volatile bool good = false;
     *problem = "there is not enough memory";

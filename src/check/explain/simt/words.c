@@ -73,7 +73,7 @@ const char *threads_words(const ThreadsCheck *check, uint32_t cta, const uint32_
 static uint32_t shared_at(const ThreadsCheck *check, uint64_t offset) {
     const PtxProgram *program = check->program;
     for (uint32_t i = 0; i < check->module->variables_count; i++) {
-        const PtxSeat *seat = &program->seats[i];
+        const PtxSymbolSlot *seat = &program->seats[i];
         if (seat->space == PTX_SPACE_SHARED && offset >= seat->at && offset - seat->at < seat->bytes)
             return i;
     }
@@ -140,20 +140,20 @@ static void add_tensor(uint64_t offset, uint32_t bytes, Text *to) {
     text_addf(to, " of lane %u of tensor memory", word / 512);
 }
 
-const char *spot_words(const ThreadsCheck *check, PtxSpot spot, uint32_t bytes) {
+const char *location_words(const ThreadsCheck *check, PtxLocation location, uint32_t bytes) {
     Text text = {0};
-    const PtxBlock *block = spot.block;
+    const PtxBlock *block = location.block;
     if (!block) {
         text_addf(&text, "memory");
     } else if (block->space == PTX_SPACE_SHARED || block->space == PTX_SPACE_CLUSTER) {
-        add_shared(check, block->base + spot.offset, bytes, &text);
+        add_shared(check, block->base + location.offset, bytes, &text);
     } else if (block->space == PTX_SPACE_TENSOR) {
-        add_tensor(spot.offset, bytes, &text);
+        add_tensor(location.offset, bytes, &text);
     } else {
         PtxBlock anchored;
-        uint64_t offset = spot.offset;
+        uint64_t offset = location.offset;
         if (check->recorded && block->space == PTX_SPACE_GLOBAL) {
-            ptx_anchored(check->machine, block->base + spot.offset, &anchored);
+            ptx_anchored(check->machine, block->base + location.offset, &anchored);
             offset += block->base - anchored.base;
             block = &anchored;
         }
@@ -238,14 +238,14 @@ const char *schedule_words(const ThreadsCheck *check, const PtxSchedule *schedul
              first = schedule->held % check->machine->threads_per_cta;
     if (check->recorded)
         return "that of the recording";
-    if (schedule->kind != SCHEDULE_HELD) {
+    if (schedule->kind != SCHEDULE_DELAYED) {
         ptx_schedule_describe(schedule, &text);
         return verdict_keep(check->verdict, &text);
     }
     text_addf(&text, "one where threads %u-%u", first, first + schedule->held_count - 1);
     if (check->machine->cta_count > 1)
         text_addf(&text, " of CTA %u", cta);
-    text_addf(&text, " are slow at line %u", code_line(check->program, &check->program->code[schedule->held_pc]));
+    text_addf(&text, " are slow at line %u", code_line(check->program, &check->program->code[schedule->delayed_pc]));
     return verdict_keep(check->verdict, &text);
 }
 
@@ -259,14 +259,14 @@ const char *witness_between(const ThreadsCheck *check, uint64_t launch) {
     return verdict_keep(check->verdict, &text);
 }
 
-const char *witness_of(const ThreadsCheck *check, const PtxSchedule *schedule, unsigned world) {
+const char *witness_of(const ThreadsCheck *check, const PtxSchedule *schedule, unsigned havoc_choice) {
     Text text = {0};
     ThreadsTrail trail = {.kernel = ptx_name(check->module, check->module->functions[check->entry].name),
                           .launch = check->recorded ? (Launch){.kernel = STR("")} : *check->launch->from,
                           .recorded = check->recorded,
                           .schedule = *schedule,
-                          .gear = check->options->gear,
-                          .world = world,
+                          .computes = check->options->computes,
+                          .havoc_choice = havoc_choice,
                           .volatile_races = check->options->volatile_races};
     trail.launch.kernel = trail.kernel;
     threads_trail_write(&trail, &text);

@@ -8,58 +8,59 @@ enum { COUNTERFACTUAL_BUDGET = 1 << 18 };
 
 /* ---- Texts ---------------------------------------------------------------------------------------- */
 
-const char *inquiry_agent(const Inquiry *inquiry, uint32_t agent, Helper helper) {
+const char *diagnosis_agent(const Diagnosis *diagnosis, uint32_t agent, Helper helper) {
     Text text = {0};
-    agent_name(inquiry->machine, agent, helper, &text);
-    return verdict_keep(inquiry->verdict, &text);
+    agent_name(diagnosis->machine, agent, helper, &text);
+    return verdict_keep(diagnosis->verdict, &text);
 }
 
-const char *inquiry_barrier(const Inquiry *inquiry, uint32_t barrier) {
+const char *diagnosis_barrier(const Diagnosis *diagnosis, uint32_t barrier) {
     Text text = {0};
-    barrier_name(inquiry->machine, barrier, &text);
-    return verdict_keep(inquiry->verdict, &text);
+    barrier_name(diagnosis->machine, barrier, &text);
+    return verdict_keep(diagnosis->verdict, &text);
 }
 
-Finding *inquiry_finding(const Inquiry *inquiry, RuleId rule, size_t most_places) {
-    Finding *finding = verdict_finding(inquiry->verdict);
+Finding *diagnosis_finding(const Diagnosis *diagnosis, RuleId rule, size_t most_places) {
+    Finding *finding = verdict_finding(diagnosis->verdict);
     finding->rule = rule;
     finding->space = "barrier";
-    finding_places(inquiry->verdict, finding, most_places);
+    finding_places(diagnosis->verdict, finding, most_places);
     finding->place_count = 0;
     return finding;
 }
 
-void inquiry_place(const Inquiry *inquiry, Finding *finding, const char *role, Deed deed, const char *note) {
+void diagnosis_place(const Diagnosis *diagnosis, Finding *finding, const char *role, BarrierAct barrier_act,
+                     const char *note) {
     FindingPlace *place = &finding->places[finding->place_count++];
-    place_set(inquiry->machine, place, role, inquiry_agent(inquiry, deed.agent, deed.helper), deed.pc,
-              inquiry->verdict);
+    place_set(diagnosis->machine, place, role, diagnosis_agent(diagnosis, barrier_act.agent, barrier_act.helper),
+              barrier_act.pc, diagnosis->verdict);
     place->note = note;
 }
 
-void inquiry_init_place(const Inquiry *inquiry, Finding *finding, const BarrierHistory *past, uint32_t count) {
-    inquiry_place(inquiry, finding, "initialized", (Deed){.agent = past->init_agent, .pc = past->init_pc},
-                  verdict_text(inquiry->verdict, "%u arrival%s a phase", count, plural(count)));
+void diagnosis_init_place(const Diagnosis *diagnosis, Finding *finding, const BarrierHistory *past, uint32_t count) {
+    diagnosis_place(diagnosis, finding, "initialized", (BarrierAct){.agent = past->init_agent, .pc = past->init_pc},
+                    verdict_text(diagnosis->verdict, "%u arrival%s a phase", count, plural(count)));
 }
 
-uint32_t inquiry_deeds(const Inquiry *inquiry, Finding *finding, const BarrierHistory *past) {
-    uint32_t count = past->phase_count < MOST_TOLD ? past->phase_count : MOST_TOLD;
+uint32_t diagnosis_barrier_acts(const Diagnosis *diagnosis, Finding *finding, const BarrierHistory *past) {
+    uint32_t count = past->phase_count < MOST_REPORTED ? past->phase_count : MOST_REPORTED;
     for (uint32_t i = 0; i < count; i++) {
-        const Deed *deed = &past->phase[i];
-        bool expects = deed->kind == DEED_EXPECT, delivers = deed->kind == DEED_DELIVER;
-        inquiry_place(inquiry, finding,
-                      expects    ? "expects"
-                      : delivers ? "delivers"
-                                 : "arrives",
-                      *deed,
-                      verdict_text(inquiry->verdict, expects || delivers ? "%lld bytes" : "%lld arrivals",
-                                   (long long)deed->amount));
+        const BarrierAct *barrier_act = &past->phase[i];
+        bool expects = barrier_act->kind == BARRIER_ACT_EXPECT, delivers = barrier_act->kind == BARRIER_ACT_DELIVER;
+        diagnosis_place(diagnosis, finding,
+                        expects    ? "expects"
+                        : delivers ? "delivers"
+                                   : "arrives",
+                        *barrier_act,
+                        verdict_text(diagnosis->verdict, expects || delivers ? "%lld bytes" : "%lld arrivals",
+                                     (long long)barrier_act->amount));
     }
     return count;
 }
 
 /* ---- What would have come -------------------------------------------------------------------------- */
 
-bool inquiry_contributed(const BarrierHistory *history, uint32_t agent, uint32_t pc) {
+bool diagnosis_contributed(const BarrierHistory *history, uint32_t agent, uint32_t pc) {
     uint32_t count = history->phase_count < MOST_REMEMBERED ? history->phase_count : MOST_REMEMBERED;
     for (uint32_t i = 0; i < count; i++)
         if (history->phase[i].agent == agent && history->phase[i].pc == pc)
@@ -69,13 +70,13 @@ bool inquiry_contributed(const BarrierHistory *history, uint32_t agent, uint32_t
 
 /* Watches the run in which everyone is let through: who would have arrived where first. */
 static void watch_release(void *observer, const Event *event) {
-    Inquiry *inquiry = observer;
-    inquiry->order++;
+    Diagnosis *diagnosis = observer;
+    diagnosis->order++;
     bool named = event->kind == EVENT_NAMED_ARRIVE, cluster = event->kind == EVENT_CLUSTER_ARRIVE;
     if (event->kind != EVENT_ARRIVE && event->kind != EVENT_EXPECT && event->kind != EVENT_SIGNAL && !named && !cluster)
         return;
-    for (uint32_t i = 0; i < inquiry->count; i++) {
-        Blocked *blocked = &inquiry->blocked[i];
+    for (uint32_t i = 0; i < diagnosis->count; i++) {
+        Blocked *blocked = &diagnosis->blocked[i];
         bool same = named     ? blocked->status == AGENT_NAMED && blocked->agent != event->agent
                     : cluster ? blocked->status == AGENT_CLUSTER && blocked->agent != event->agent
                               : blocked->status == AGENT_WAITS;
@@ -83,14 +84,15 @@ static void watch_release(void *observer, const Event *event) {
             continue;
         /* One that has come into this phase already does not make up for one that is missing. */
         if (blocked->status == AGENT_WAITS &&
-            inquiry_contributed(&inquiry->history->barriers[blocked->barrier], event->agent, event->pc))
+            diagnosis_contributed(&diagnosis->history->barriers[blocked->barrier], event->agent, event->pc))
             continue;
         blocked->released = true;
-        blocked->releaser_order = inquiry->order;
-        blocked->releaser = (Deed){.kind = event->kind == EVENT_EXPECT ? DEED_EXPECT : DEED_ARRIVE,
-                                   .agent = event->agent,
-                                   .pc = event->pc,
-                                   .helper = event->flight ? (Helper)event->flight->helper : HELPER_BASE};
+        blocked->releaser_order = diagnosis->order;
+        blocked->releaser =
+            (BarrierAct){.kind = event->kind == EVENT_EXPECT ? BARRIER_ACT_EXPECT : BARRIER_ACT_ARRIVE,
+                         .agent = event->agent,
+                         .pc = event->pc,
+                         .helper = event->outstanding ? (Helper)event->outstanding->helper : HELPER_BASE};
     }
 }
 
@@ -118,11 +120,11 @@ static void force_through(Machine *machine, uint32_t but) {
     machine->ran = ran;
 }
 
-static void let_through(Inquiry *inquiry) {
-    inquiry->machine->observe = watch_release;
-    inquiry->machine->observer = inquiry;
-    force_through(inquiry->machine, UINT32_MAX);
-    inquiry->machine->observe = NULL;
+static void let_through(Diagnosis *diagnosis) {
+    diagnosis->machine->observe = watch_release;
+    diagnosis->machine->observer = diagnosis;
+    force_through(diagnosis->machine, UINT32_MAX);
+    diagnosis->machine->observe = NULL;
 }
 
 /* The first phase of the barrier in which all arrivals are there: which bytes are not, with all others let through.
@@ -143,15 +145,15 @@ static void watch_bytes(void *observer, const Event *event) {
 
 /* An arrival may be missing on a barrier because an agent waits, in the end, for this very wait; if the bytes are wrong
  * all the same, then that is the cause, and not the circle. */
-static void find_bytes(Inquiry *inquiry) {
-    Machine *machine = inquiry->machine;
+static void find_bytes(Diagnosis *diagnosis) {
+    Machine *machine = diagnosis->machine;
     State *before = NULL;
-    for (uint32_t i = 0; i < inquiry->count; i++) {
-        Blocked *blocked = &inquiry->blocked[i];
+    for (uint32_t i = 0; i < diagnosis->count; i++) {
+        Blocked *blocked = &diagnosis->blocked[i];
         if (blocked->status != AGENT_WAITS || !blocked->state.pending || !blocked->state.bytes)
             continue;
         if (!before) {
-            before = state_new(machine, inquiry->verdict->arena);
+            before = state_new(machine, diagnosis->verdict->arena);
             state_save(machine, before);
         }
         ByteWatch watch = {.barrier = blocked->barrier, .generation = blocked->state.generation};
@@ -166,9 +168,9 @@ static void find_bytes(Inquiry *inquiry) {
 
 /* ---- Which rule ----------------------------------------------------------------------------------- */
 
-bool inquiry_ended(const Inquiry *inquiry, uint32_t agent) {
-    for (uint32_t i = 0; i < inquiry->count; i++)
-        if (inquiry->blocked[i].agent == agent && inquiry->blocked[i].status != AGENT_JOINS)
+bool diagnosis_ended(const Diagnosis *diagnosis, uint32_t agent) {
+    for (uint32_t i = 0; i < diagnosis->count; i++)
+        if (diagnosis->blocked[i].agent == agent && diagnosis->blocked[i].status != AGENT_JOINS)
             return false;
     return true;
 }
@@ -195,23 +197,23 @@ static bool arrives_in_loop(const Machine *machine, uint32_t strand, uint32_t ba
 }
 
 /* Another agent that arrives on barriers of this kind in a loop, and has run to its end. */
-static bool find_exited(const Inquiry *inquiry, Blocked *blocked) {
-    const Machine *machine = inquiry->machine;
+static bool find_exited(const Diagnosis *diagnosis, Blocked *blocked) {
+    const Machine *machine = diagnosis->machine;
     for (uint32_t i = 0; i < machine->agent_count; i++) {
         uint32_t pc;
-        if (i == blocked->agent || !inquiry->ran[i] || !inquiry_ended(inquiry, i) ||
-            !arrives_in_loop(machine, inquiry->strands[i], blocked->barrier, &pc))
+        if (i == blocked->agent || !diagnosis->ran[i] || !diagnosis_ended(diagnosis, i) ||
+            !arrives_in_loop(machine, diagnosis->strands[i], blocked->barrier, &pc))
             continue;
-        blocked->exited = (Deed){.kind = DEED_ARRIVE, .agent = i, .pc = pc};
+        blocked->exited = (BarrierAct){.kind = BARRIER_ACT_ARRIVE, .agent = i, .pc = pc};
         return true;
     }
     return false;
 }
 
 /* A wait of `agent` that passes again and again on the same phase: it holds nothing back. */
-static bool find_idle_wait(const Inquiry *inquiry, uint32_t agent, Blocked *blocked) {
-    for (uint32_t i = 0; i < inquiry->machine->slot_count; i++) {
-        const LastPass *pass = history_pass(inquiry->history, i, agent);
+static bool find_idle_wait(const Diagnosis *diagnosis, uint32_t agent, Blocked *blocked) {
+    for (uint32_t i = 0; i < diagnosis->machine->slot_count; i++) {
+        const LastPass *pass = history_pass(diagnosis->history, i, agent);
         if (!pass->any || !pass->again)
             continue;
         blocked->idle = pass;
@@ -224,11 +226,11 @@ static bool find_idle_wait(const Inquiry *inquiry, uint32_t agent, Blocked *bloc
 
 /* A wait of `agent`, for what the blocked agent is to tell it, that passed before anything was told: both began as if
  * the other one came first. */
-static bool find_vacuous_wait(const Inquiry *inquiry, uint32_t agent, Blocked *blocked) {
-    for (uint32_t i = 0; i < inquiry->machine->slot_count; i++) {
-        const LastPass *pass = history_pass(inquiry->history, i, agent);
-        if (!pass->any || !pass->parity || pass->generation != inquiry->machine->state->barriers[i].born ||
-            strand_arrives(inquiry->machine, inquiry->strands[blocked->agent], i, 0) == NO_PC)
+static bool find_vacuous_wait(const Diagnosis *diagnosis, uint32_t agent, Blocked *blocked) {
+    for (uint32_t i = 0; i < diagnosis->machine->slot_count; i++) {
+        const LastPass *pass = history_pass(diagnosis->history, i, agent);
+        if (!pass->any || !pass->parity || pass->generation != diagnosis->machine->state->barriers[i].born ||
+            strand_arrives(diagnosis->machine, diagnosis->strands[blocked->agent], i, 0) == NO_PC)
             continue;
         blocked->idle = pass;
         blocked->idle_barrier = i;
@@ -256,16 +258,16 @@ static bool waits_before(const Machine *machine, uint32_t strand, uint32_t pc, u
             if (effect->verb != EFFECT_WAIT || !is_in_way(program->ops[at], program->ops[pc]))
                 continue;
             BarrierRange range = effect_barriers(program, effect);
-            if (ranges_meet(&range, &channel))
+            if (ranges_overlap(&range, &channel))
                 return true;
         }
     return false;
 }
 
 /* Whether who laps the blocked agent should have waited for what that effect of another agent reports. */
-static bool is_missed_sign(const Inquiry *inquiry, const Blocked *blocked, const Deed *lapper, uint32_t agent,
+static bool is_missed_sign(const Diagnosis *diagnosis, const Blocked *blocked, const BarrierAct *lapper, uint32_t agent,
                            const Effect *effect, bool waited, uint32_t *sign) {
-    const Machine *machine = inquiry->machine;
+    const Machine *machine = diagnosis->machine;
     BarrierRange range = effect_barriers(machine->program, effect);
     if (!effect_signals(effect) || !range.any || range_has(machine, &range, blocked->barrier))
         return false;
@@ -275,10 +277,10 @@ static bool is_missed_sign(const Inquiry *inquiry, const Blocked *blocked, const
     if (!waited) {
         bool seen = false; /* by any agent but the one that arrives there itself */
         for (uint32_t i = 0; i < machine->program->strand_count && !seen; i++)
-            seen = i != inquiry->strands[agent] && strand_waits(machine, i, *sign) != NO_PC;
+            seen = i != diagnosis->strands[agent] && strand_waits(machine, i, *sign) != NO_PC;
         return !seen;
     }
-    uint32_t strand = inquiry->strands[lapper->agent];
+    uint32_t strand = diagnosis->strands[lapper->agent];
     return strand_waits(machine, strand, *sign) != NO_PC && !waits_before(machine, strand, lapper->pc, *sign);
 }
 
@@ -286,15 +288,16 @@ enum { MOST_SIGNALS = 256 /* that are looked at: each is held against the whole 
 
 /* What an agent arrives on, and nothing waits for, or (`waited`) the agent that laps the blocked one does only
  * elsewhere. */
-static bool find_sign_of(const Inquiry *inquiry, Blocked *blocked, const Deed *lapper, uint32_t agent, bool waited) {
-    const Program *program = inquiry->machine->program;
-    uint32_t strand = inquiry->strands[agent], looked_at = 0;
+static bool find_sign_of(const Diagnosis *diagnosis, Blocked *blocked, const BarrierAct *lapper, uint32_t agent,
+                         bool waited) {
+    const Program *program = diagnosis->machine->program;
+    uint32_t strand = diagnosis->strands[agent], looked_at = 0;
     for (uint32_t pc = program->strands[strand].entry, end = strand_end(program, strand); pc < end; pc++)
         for (uint32_t i = 0; program->code[pc].code == CODE_EFFECTS && i < program->code[pc].a; i++) {
             looked_at += effect_signals(&program->effects[program->code[pc].aux + i].effect);
             if (looked_at > MOST_SIGNALS)
                 return false;
-            if (is_missed_sign(inquiry, blocked, lapper, agent, &program->effects[program->code[pc].aux + i].effect,
+            if (is_missed_sign(diagnosis, blocked, lapper, agent, &program->effects[program->code[pc].aux + i].effect,
                                waited, &blocked->sign)) {
                 blocked->sign_pc = pc;
                 blocked->sign_agent = agent;
@@ -306,22 +309,22 @@ static bool find_sign_of(const Inquiry *inquiry, Blocked *blocked, const Deed *l
 }
 
 /* The sign that should hold back the agent that laps this one: its own, or one of an agent that comes after it. */
-static void find_sign(const Inquiry *inquiry, Blocked *blocked, const Deed *lapper) {
-    bool found = lapper->agent == blocked->agent || find_sign_of(inquiry, blocked, lapper, blocked->agent, false) ||
-                 find_sign_of(inquiry, blocked, lapper, blocked->agent, true);
-    for (uint32_t i = 0; i < inquiry->machine->agent_count && !found; i++)
-        found = inquiry->ran[i] && i != lapper->agent && find_sign_of(inquiry, blocked, lapper, i, false);
+static void find_sign(const Diagnosis *diagnosis, Blocked *blocked, const BarrierAct *lapper) {
+    bool found = lapper->agent == blocked->agent || find_sign_of(diagnosis, blocked, lapper, blocked->agent, false) ||
+                 find_sign_of(diagnosis, blocked, lapper, blocked->agent, true);
+    for (uint32_t i = 0; i < diagnosis->machine->agent_count && !found; i++)
+        found = diagnosis->ran[i] && i != lapper->agent && find_sign_of(diagnosis, blocked, lapper, i, false);
     if (!found || lapper->agent == blocked->agent)
         blocked->sign = NO_BARRIER;
 }
 
 /* Whether the agent waits for the first phases of other slots of the ring: then it does not mean the first wait for
  * this one to pass at once, but has left a phase out. */
-static bool takes_first_phases(const Inquiry *inquiry, const Blocked *blocked) {
-    const Machine *machine = inquiry->machine;
+static bool takes_first_phases(const Diagnosis *diagnosis, const Blocked *blocked) {
+    const Machine *machine = diagnosis->machine;
     BarrierPlace here = barrier_place(machine, blocked->barrier);
     for (uint32_t i = 0; i < machine->slot_count; i++) {
-        const LastPass *pass = history_pass(inquiry->history, i, blocked->agent);
+        const LastPass *pass = history_pass(diagnosis->history, i, blocked->agent);
         BarrierPlace there = barrier_place(machine, i);
         if (i != blocked->barrier && here.allocation && there.allocation == here.allocation &&
             there.side == here.side && pass->any && !pass->parity && pass->count == 1)
@@ -330,10 +333,10 @@ static bool takes_first_phases(const Inquiry *inquiry, const Blocked *blocked) {
     return false;
 }
 
-static void classify_mbarrier(const Inquiry *inquiry, Blocked *blocked) {
+static void classify_mbarrier(const Diagnosis *diagnosis, Blocked *blocked) {
     const Barrier *barrier = &blocked->state;
-    const BarrierHistory *past = &inquiry->history->barriers[blocked->barrier];
-    const LastPass *pass = history_pass(inquiry->history, blocked->barrier, blocked->agent);
+    const BarrierHistory *past = &diagnosis->history->barriers[blocked->barrier];
+    const LastPass *pass = history_pass(diagnosis->history, blocked->barrier, blocked->agent);
     uint32_t phases = barrier->generation - barrier->born;
     uint32_t passed = pass->any ? pass->generation - barrier->born : 0;
     blocked->rooted = true;
@@ -356,12 +359,12 @@ static void classify_mbarrier(const Inquiry *inquiry, Blocked *blocked) {
     lapped |= !blocked->released && pass->skipped; /* it went on, but has lost count */
     if (lapped) {
         blocked->rule = RULE_DEADLOCK_LAPPED;
-        bool skips = fresh && phases == 1 && takes_first_phases(inquiry, blocked);
-        if (skips || (past->last_count && (find_idle_wait(inquiry, past->last[0].agent, blocked) ||
-                                           (fresh && find_vacuous_wait(inquiry, past->last[0].agent, blocked)))))
+        bool skips = fresh && phases == 1 && takes_first_phases(diagnosis, blocked);
+        if (skips || (past->last_count && (find_idle_wait(diagnosis, past->last[0].agent, blocked) ||
+                                           (fresh && find_vacuous_wait(diagnosis, past->last[0].agent, blocked)))))
             blocked->rule = RULE_DEADLOCK_PARITY;
         else if (past->last_count)
-            find_sign(inquiry, blocked, &past->last[0]);
+            find_sign(diagnosis, blocked, &past->last[0]);
         return;
     }
     bool untouched = barrier->pending == barrier->count;
@@ -381,35 +384,35 @@ static void classify_mbarrier(const Inquiry *inquiry, Blocked *blocked) {
     }
     if (pass->any && past->last_count && past->last[0].agent == blocked->agent)
         blocked->rule = RULE_DEADLOCK_PARITY;
-    else if (untouched && find_exited(inquiry, blocked))
+    else if (untouched && find_exited(diagnosis, blocked))
         blocked->rule = RULE_DEADLOCK_EXITED;
     else
         blocked->rule = RULE_DEADLOCK_NO_PRODUCER;
 }
 
-static void classify(const Inquiry *inquiry, Blocked *blocked) {
+static void classify(const Diagnosis *diagnosis, Blocked *blocked) {
     if (blocked->status == AGENT_WAITS) {
-        classify_mbarrier(inquiry, blocked);
+        classify_mbarrier(diagnosis, blocked);
     } else if (blocked->status == AGENT_NAMED || blocked->status == AGENT_CLUSTER) {
         blocked->rooted = !blocked->released;
         blocked->rule = blocked->released ? RULE_DEADLOCK_CYCLE : RULE_DEADLOCK_NO_PRODUCER;
-        if (blocked->status == AGENT_NAMED && !blocked->released && inquiry->history->named_any[blocked->barrier] &&
-            inquiry->history->named[blocked->barrier].agent != blocked->agent &&
-            is_in_loop(inquiry->machine->program->ops[inquiry->history->named[blocked->barrier].pc]) &&
-            inquiry_ended(inquiry, inquiry->history->named[blocked->barrier].agent))
+        if (blocked->status == AGENT_NAMED && !blocked->released && diagnosis->history->named_any[blocked->barrier] &&
+            diagnosis->history->named[blocked->barrier].agent != blocked->agent &&
+            is_in_loop(diagnosis->machine->program->ops[diagnosis->history->named[blocked->barrier].pc]) &&
+            diagnosis_ended(diagnosis, diagnosis->history->named[blocked->barrier].agent))
             blocked->rule = RULE_DEADLOCK_EXITED;
     }
 }
 
-static void find_blocked(Inquiry *inquiry) {
-    const Machine *machine = inquiry->machine;
+static void find_blocked(Diagnosis *diagnosis) {
+    const Machine *machine = diagnosis->machine;
     for (uint32_t i = 0; i < machine->agent_count; i++) {
         const Agent *agent = &machine->state->agents[i];
-        inquiry->ran[i] = agent->status != AGENT_IDLE;
-        inquiry->strands[i] = agent->strand;
+        diagnosis->ran[i] = agent->status != AGENT_IDLE;
+        diagnosis->strands[i] = agent->strand;
         if (agent->status == AGENT_ENDED || agent->status == AGENT_IDLE || agent->status == AGENT_READY)
             continue;
-        Blocked *blocked = &inquiry->blocked[inquiry->count++];
+        Blocked *blocked = &diagnosis->blocked[diagnosis->count++];
         *blocked = (Blocked){.agent = i,
                              .pc = agent->pc,
                              .status = agent->status,
@@ -425,44 +428,44 @@ static void find_blocked(Inquiry *inquiry) {
     }
 }
 
-static void keep_barriers(Inquiry *inquiry) {
-    const Machine *machine = inquiry->machine;
-    Barrier *before = ARENA_ARRAY(inquiry->verdict->arena, Barrier, machine->slot_count + 1);
+static void keep_barriers(Diagnosis *diagnosis) {
+    const Machine *machine = diagnosis->machine;
+    Barrier *before = ARENA_ARRAY(diagnosis->verdict->arena, Barrier, machine->slot_count + 1);
     memcpy(before, machine->state->barriers, machine->slot_count * sizeof *before);
-    inquiry->before = before;
+    diagnosis->before = before;
 }
 
 /* Whether it would fill what another blocked agent waits for, and stands before that at a barrier of which no phase was
  * ever complete: it waits for room where nothing has taken any. */
-static bool waits_for_room(const Inquiry *inquiry, const Blocked *blocked) {
+static bool waits_for_room(const Diagnosis *diagnosis, const Blocked *blocked) {
     if (blocked->status != AGENT_WAITS || blocked->parity || blocked->state.generation != blocked->state.born)
         return false;
-    for (uint32_t i = 0; i < inquiry->count; i++) {
-        const Blocked *other = &inquiry->blocked[i];
-        if (other != blocked && other->released && other->releaser.kind == DEED_EXPECT &&
+    for (uint32_t i = 0; i < diagnosis->count; i++) {
+        const Blocked *other = &diagnosis->blocked[i];
+        if (other != blocked && other->released && other->releaser.kind == BARRIER_ACT_EXPECT &&
             other->releaser.agent == blocked->agent)
             return true;
     }
     return false;
 }
 
-static uint64_t waits_passed(const Inquiry *inquiry, uint32_t agent) {
+static uint64_t waits_passed(const Diagnosis *diagnosis, uint32_t agent) {
     uint64_t count = 0;
-    for (uint32_t i = 0; i < inquiry->machine->slot_count; i++)
-        count += history_pass(inquiry->history, i, agent)->count;
+    for (uint32_t i = 0; i < diagnosis->machine->slot_count; i++)
+        count += history_pass(diagnosis->history, i, agent)->count;
     return count;
 }
 
 /* Who stands in a circle, waits for the very first phase of a barrier, and has come less far than all others who do:
  * what should have let it start never came. */
-static bool find_unstarted(const Inquiry *inquiry, uint32_t *found) {
+static bool find_unstarted(const Diagnosis *diagnosis, uint32_t *found) {
     uint64_t least = UINT64_MAX;
     bool any = false, progress = false;
-    for (uint32_t i = 0; i < inquiry->count; i++) {
-        const Blocked *blocked = &inquiry->blocked[i];
-        if (blocked->status != AGENT_WAITS || !inquiry_in_circle(inquiry, blocked))
+    for (uint32_t i = 0; i < diagnosis->count; i++) {
+        const Blocked *blocked = &diagnosis->blocked[i];
+        if (blocked->status != AGENT_WAITS || !diagnosis_in_circle(diagnosis, blocked))
             continue;
-        uint64_t passed = waits_passed(inquiry, blocked->agent);
+        uint64_t passed = waits_passed(diagnosis, blocked->agent);
         bool first = !blocked->parity && blocked->state.generation == blocked->state.born;
         progress |= !first || (any && passed != least);
         if (first && passed < least) {
@@ -475,84 +478,85 @@ static bool find_unstarted(const Inquiry *inquiry, uint32_t *found) {
 }
 
 /* Of those in a circle, the wait that is wrong, if something says which; else SIZE_MAX. */
-static uint32_t pick_wrong(const Inquiry *inquiry) {
-    for (uint32_t i = 0; i < inquiry->count; i++)
-        if (inquiry->blocked[i].clash_pcs[1] != NO_PC)
+static uint32_t pick_wrong(const Diagnosis *diagnosis) {
+    for (uint32_t i = 0; i < diagnosis->count; i++)
+        if (diagnosis->blocked[i].clash_pcs[1] != NO_PC)
             return i;
-    for (uint32_t i = 0; i < inquiry->count; i++)
-        if (inquiry->blocked[i].repeats_more && inquiry_in_circle(inquiry, &inquiry->blocked[i]))
+    for (uint32_t i = 0; i < diagnosis->count; i++)
+        if (diagnosis->blocked[i].repeats_more && diagnosis_in_circle(diagnosis, &diagnosis->blocked[i]))
             return i;
-    for (uint32_t i = 0; i < inquiry->count; i++)
-        if (inquiry->blocked[i].taken != NO_BARRIER)
+    for (uint32_t i = 0; i < diagnosis->count; i++)
+        if (diagnosis->blocked[i].taken != NO_BARRIER)
             return i;
-    for (uint32_t i = 0; i < inquiry->count; i++)
-        if (inquiry->blocked[i].room != ROOM_NOT || waits_for_room(inquiry, &inquiry->blocked[i]))
+    for (uint32_t i = 0; i < diagnosis->count; i++)
+        if (diagnosis->blocked[i].room != ROOM_NOT || waits_for_room(diagnosis, &diagnosis->blocked[i]))
             return i;
     return UINT32_MAX;
 }
 
 /* The one that explains the others. */
-static uint32_t pick(const Inquiry *inquiry) {
+static uint32_t pick(const Diagnosis *diagnosis) {
     static const RuleId order[] = {RULE_DEADLOCK_BYTES, RULE_DEADLOCK_LAPPED, RULE_DEADLOCK_PARITY,
                                    RULE_DEADLOCK_NO_PRODUCER, RULE_DEADLOCK_EXITED};
     for (size_t k = 0; k < sizeof order / sizeof *order; k++)
-        for (uint32_t i = 0; i < inquiry->count; i++)
-            if (inquiry->blocked[i].rooted && inquiry->blocked[i].rule == order[k])
+        for (uint32_t i = 0; i < diagnosis->count; i++)
+            if (diagnosis->blocked[i].rooted && diagnosis->blocked[i].rule == order[k])
                 return i;
-    uint32_t found = pick_wrong(inquiry);
-    if (found != UINT32_MAX || find_unstarted(inquiry, &found))
+    uint32_t found = pick_wrong(diagnosis);
+    if (found != UINT32_MAX || find_unstarted(diagnosis, &found))
         return found;
     for (int circle = 1; circle >= 0; circle--)
-        for (uint32_t i = 0; i < inquiry->count; i++)
-            if (inquiry->blocked[i].status != AGENT_JOINS &&
-                (!circle || inquiry_in_circle(inquiry, &inquiry->blocked[i])))
+        for (uint32_t i = 0; i < diagnosis->count; i++)
+            if (diagnosis->blocked[i].status != AGENT_JOINS &&
+                (!circle || diagnosis_in_circle(diagnosis, &diagnosis->blocked[i])))
                 return i;
     return 0;
 }
 
-static void move_to(Inquiry *inquiry, uint32_t from, uint32_t to) {
-    Blocked moved = inquiry->blocked[from];
-    memmove(&inquiry->blocked[to + 1], &inquiry->blocked[to], (from - to) * sizeof moved);
-    inquiry->blocked[to] = moved;
+static void move_to(Diagnosis *diagnosis, uint32_t from, uint32_t to) {
+    Blocked moved = diagnosis->blocked[from];
+    memmove(&diagnosis->blocked[to + 1], &diagnosis->blocked[to], (from - to) * sizeof moved);
+    diagnosis->blocked[to] = moved;
 }
 
 /* Who waits for whom: the root first, then those who wait for it, then those who wait for them. */
-static void sort_by_cause(Inquiry *inquiry) {
+static void sort_by_cause(Diagnosis *diagnosis) {
     uint32_t sorted = 0;
-    move_to(inquiry, pick(inquiry), sorted++);
-    for (uint32_t cause = 0; cause < inquiry->count; cause++) {
+    move_to(diagnosis, pick(diagnosis), sorted++);
+    for (uint32_t cause = 0; cause < diagnosis->count; cause++) {
         if (cause == sorted)
             sorted++; /* who waits for none of these */
-        for (uint32_t i = sorted; i < inquiry->count; i++)
-            if (inquiry->blocked[i].released && inquiry->blocked[i].releaser.agent == inquiry->blocked[cause].agent)
-                move_to(inquiry, i, sorted++);
+        for (uint32_t i = sorted; i < diagnosis->count; i++)
+            if (diagnosis->blocked[i].released &&
+                diagnosis->blocked[i].releaser.agent == diagnosis->blocked[cause].agent)
+                move_to(diagnosis, i, sorted++);
     }
 }
 
 /* ---- The finding ---------------------------------------------------------------------------------- */
 
 Finding *blocked_explain(Machine *machine, const History *history, Verdict *verdict) {
-    Inquiry inquiry = {.machine = machine, .history = history, .verdict = verdict};
-    find_blocked(&inquiry);
-    keep_barriers(&inquiry);
-    find_bytes(&inquiry);
-    let_through(&inquiry);
+    Diagnosis diagnosis = {.machine = machine, .history = history, .verdict = verdict};
+    find_blocked(&diagnosis);
+    keep_barriers(&diagnosis);
+    find_bytes(&diagnosis);
+    let_through(&diagnosis);
     bool mbarrier = false, cluster = false;
-    for (uint32_t i = 0; i < inquiry.count; i++) {
-        classify(&inquiry, &inquiry.blocked[i]);
-        find_cadence(&inquiry, &inquiry.blocked[i]);
-        find_unreleased(&inquiry, &inquiry.blocked[i]);
-        find_clash(&inquiry, &inquiry.blocked[i]);
-        inquiry.blocked[i].room = find_room(&inquiry, &inquiry.blocked[i]);
-        mbarrier |= inquiry.blocked[i].status == AGENT_WAITS;
-        cluster |= inquiry.blocked[i].status == AGENT_CLUSTER;
+    for (uint32_t i = 0; i < diagnosis.count; i++) {
+        classify(&diagnosis, &diagnosis.blocked[i]);
+        find_cadence(&diagnosis, &diagnosis.blocked[i]);
+        find_unreleased(&diagnosis, &diagnosis.blocked[i]);
+        find_clash(&diagnosis, &diagnosis.blocked[i]);
+        diagnosis.blocked[i].room = find_room(&diagnosis, &diagnosis.blocked[i]);
+        mbarrier |= diagnosis.blocked[i].status == AGENT_WAITS;
+        cluster |= diagnosis.blocked[i].status == AGENT_CLUSTER;
     }
-    sort_by_cause(&inquiry);
-    const Blocked *root = &inquiry.blocked[0];
+    sort_by_cause(&diagnosis);
+    const Blocked *root = &diagnosis.blocked[0];
     bool mixed = mbarrier && cluster && root->rule == RULE_DEADLOCK_CYCLE;
     Finding *finding =
-        inquiry_finding(&inquiry, mixed ? RULE_DEADLOCK_MIXED : root->rule, inquiry.count + MOST_TOLD + 5);
-    blocked_tell(&inquiry, root, finding);
-    blocked_table(&inquiry, finding);
+        diagnosis_finding(&diagnosis, mixed ? RULE_DEADLOCK_MIXED : root->rule, diagnosis.count + MOST_REPORTED + 5);
+    blocked_report(&diagnosis, root, finding);
+    blocked_table(&diagnosis, finding);
     return finding;
 }

@@ -25,9 +25,9 @@ typedef struct Blocked {
     bool rooted;   /* what holds it is not another blocked agent */
     bool released; /* someone would have arrived */
     int64_t bytes; /* that are left, or too many, when all others are let through and all arrivals are there */
-    Deed releaser;
+    BarrierAct releaser;
     uint32_t releaser_order;
-    Deed exited;          /* RULE_DEADLOCK_EXITED: who ended, and where it would have arrived */
+    BarrierAct exited;    /* RULE_DEADLOCK_EXITED: who ended, and where it would have arrived */
     const LastPass *idle; /* a wait that does not hold back the agent that laps it; NULL if there is none */
     uint32_t idle_barrier, idle_agent;
     /* RULE_DEADLOCK_LAPPED: what the agent does after its wait, at `sign_pc`, and the agent that laps it does not wait
@@ -45,7 +45,7 @@ typedef struct Blocked {
     int64_t clash_threads[2];
 } Blocked;
 
-typedef struct Inquiry {
+typedef struct Diagnosis {
     Machine *machine;
     const History *history;
     Verdict *verdict;
@@ -55,49 +55,50 @@ typedef struct Inquiry {
     const Barrier *before;         /* all barriers as they were when it hung */
     bool ran[MOST_AGENTS];         /* agents that were running when the run ended */
     uint32_t strands[MOST_AGENTS]; /* what they ran */
-} Inquiry;
+} Diagnosis;
 
 /* ---- blocked.c ---- */
 /* A finding about a barrier, with room for that many places, none of which is there yet. */
-Finding *inquiry_finding(const Inquiry *inquiry, RuleId rule, size_t most_places);
+Finding *diagnosis_finding(const Diagnosis *diagnosis, RuleId rule, size_t most_places);
 /* One more place: who did it, and where. */
-void inquiry_place(const Inquiry *inquiry, Finding *finding, const char *role, Deed deed, const char *note);
+void diagnosis_place(const Diagnosis *diagnosis, Finding *finding, const char *role, BarrierAct barrier_act,
+                     const char *note);
 /* Where the barrier was initialized, for `count` arrivals. */
-void inquiry_init_place(const Inquiry *inquiry, Finding *finding, const BarrierHistory *past, uint32_t count);
-enum { MOST_TOLD = 8 };
-/* What was done in the current phase, the first MOST_TOLD; returns how much that is. */
-uint32_t inquiry_deeds(const Inquiry *inquiry, Finding *finding, const BarrierHistory *past);
+void diagnosis_init_place(const Diagnosis *diagnosis, Finding *finding, const BarrierHistory *past, uint32_t count);
+enum { MOST_REPORTED = 8 };
+/* What was done in the current phase, the first MOST_REPORTED; returns how much that is. */
+uint32_t diagnosis_barrier_acts(const Diagnosis *diagnosis, Finding *finding, const BarrierHistory *past);
 /* Whether that instruction of the agent has arrived in the current phase. */
-bool inquiry_contributed(const BarrierHistory *history, uint32_t agent, uint32_t pc);
+bool diagnosis_contributed(const BarrierHistory *history, uint32_t agent, uint32_t pc);
 /* What an agent waits for: "%full[1]", "named barrier 9", "the partitions". */
-const char *inquiry_awaited(const Inquiry *inquiry, const Blocked *blocked);
-const char *inquiry_agent(const Inquiry *inquiry, uint32_t agent, Helper helper);
-const char *inquiry_barrier(const Inquiry *inquiry, uint32_t barrier);
+const char *diagnosis_awaited(const Diagnosis *diagnosis, const Blocked *blocked);
+const char *diagnosis_agent(const Diagnosis *diagnosis, uint32_t agent, Helper helper);
+const char *diagnosis_barrier(const Diagnosis *diagnosis, uint32_t barrier);
 /* Whether the agent has ended, or never ran. */
-bool inquiry_ended(const Inquiry *inquiry, uint32_t agent);
+bool diagnosis_ended(const Diagnosis *diagnosis, uint32_t agent);
 
 /* ---- blocked_causes.c ---- */
 /* Who would release it and is blocked as well; NULL: there is none. And whether it waits, through others, for itself.
  */
-const Blocked *inquiry_releaser(const Inquiry *inquiry, const Blocked *blocked);
-bool inquiry_in_circle(const Inquiry *inquiry, const Blocked *blocked);
+const Blocked *diagnosis_releaser(const Diagnosis *diagnosis, const Blocked *blocked);
+bool diagnosis_in_circle(const Diagnosis *diagnosis, const Blocked *blocked);
 /* The innermost loop around an op; NULL if there is none. */
-const Op *inquiry_loop(const Op *op);
+const Op *diagnosis_loop(const Op *op);
 /* Fill in what the names say, of one that a circle may be about: repeats_more, taken, clash_pcs. */
-void find_cadence(const Inquiry *inquiry, Blocked *blocked);
-void find_unreleased(const Inquiry *inquiry, Blocked *blocked);
-void find_clash(const Inquiry *inquiry, Blocked *blocked);
-RoomKind find_room(const Inquiry *inquiry, const Blocked *blocked);
+void find_cadence(const Diagnosis *diagnosis, Blocked *blocked);
+void find_unreleased(const Diagnosis *diagnosis, Blocked *blocked);
+void find_clash(const Diagnosis *diagnosis, Blocked *blocked);
+RoomKind find_room(const Diagnosis *diagnosis, const Blocked *blocked);
 
-/* ---- blocked_tell.c ---- */
+/* ---- blocked_report.c ---- */
 /* What is told of it: message, why, what would fix it, and the places. `root` is the agent that explains the others. */
-void blocked_tell(const Inquiry *inquiry, const Blocked *root, Finding *finding);
+void blocked_report(const Diagnosis *diagnosis, const Blocked *root, Finding *finding);
 
 /* ---- blocked_table.c ---- */
 /* The first op that arrives on what is waited for, and why that does not complete it; false if there is none. `bytes`:
  * an op that only delivers bytes is one, too. */
-bool blocked_arriver(const Inquiry *inquiry, const Blocked *blocked, bool bytes, ReportPlace *place);
+bool blocked_arriver(const Diagnosis *diagnosis, const Blocked *blocked, bool bytes, ReportPlace *place);
 /* Gives the finding a row for each agent that waits. */
-void blocked_table(const Inquiry *inquiry, Finding *finding);
+void blocked_table(const Diagnosis *diagnosis, Finding *finding);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-static const char *deed_of(EffectVerb verb) {
+static const char *barrier_act_of(EffectVerb verb) {
     switch (verb) {
     case EFFECT_INIT:
         return "initializes";
@@ -24,21 +24,21 @@ static const char *deed_of(EffectVerb verb) {
 
 Finding *fault_explain(Machine *machine, const History *history, Verdict *verdict) {
     const Fault *fault = &machine->fault;
-    Inquiry inquiry = {.machine = machine, .history = history, .verdict = verdict};
+    Diagnosis diagnosis = {.machine = machine, .history = history, .verdict = verdict};
     const Barrier *barrier = &machine->state->barriers[fault->barrier];
     const BarrierHistory *past = &history->barriers[fault->barrier];
     const Effect *effect = &machine->program->effects[fault->effect].effect;
-    const char *what = inquiry_barrier(&inquiry, fault->barrier);
+    const char *what = diagnosis_barrier(&diagnosis, fault->barrier);
     bool request = fault->rule == RULE_CLC_ASKS_AGAIN;
-    const char *agent = inquiry_agent(&inquiry, fault->agent, fault->in_flight ? effect->helper : HELPER_BASE);
-    Finding *finding = inquiry_finding(&inquiry, fault->rule, 3);
-    inquiry_place(
-        &inquiry, finding, request ? "asks" : deed_of(effect->verb),
-        (Deed){.agent = fault->agent, .helper = fault->in_flight ? effect->helper : HELPER_BASE, .pc = fault->pc},
+    const char *agent = diagnosis_agent(&diagnosis, fault->agent, fault->in_flight ? effect->helper : HELPER_BASE);
+    Finding *finding = diagnosis_finding(&diagnosis, fault->rule, 3);
+    diagnosis_place(
+        &diagnosis, finding, request ? "asks" : barrier_act_of(effect->verb),
+        (BarrierAct){.agent = fault->agent, .helper = fault->in_flight ? effect->helper : HELPER_BASE, .pc = fault->pc},
         request ? "" : what);
     if (past->initialized && !request && fault->rule != RULE_BARRIER_UNINITIALIZED &&
         !(past->ended && fault->rule == RULE_BARRIER_INVALIDATED))
-        inquiry_init_place(&inquiry, finding, past, barrier->count);
+        diagnosis_init_place(&diagnosis, finding, past, barrier->count);
     switch (fault->rule) {
     case RULE_BARRIER_UNDERFLOW:
         finding->message = verdict_text(verdict, "%s makes %lld arrival%s on %s, where %u of %u %s pending", agent,
@@ -71,12 +71,13 @@ Finding *fault_explain(Machine *machine, const History *history, Verdict *verdic
         if (fault->amount) {
             uint32_t waiter = (uint32_t)fault->amount - 1;
             finding->message = verdict_text(verdict, "%s invalidates %s while %s waits for it", agent, what,
-                                            inquiry_agent(&inquiry, waiter, HELPER_BASE));
-            inquiry_place(&inquiry, finding, "waits", (Deed){.agent = waiter, .pc = machine->state->agents[waiter].pc},
-                          what);
+                                            diagnosis_agent(&diagnosis, waiter, HELPER_BASE));
+            diagnosis_place(&diagnosis, finding, "waits",
+                            (BarrierAct){.agent = waiter, .pc = machine->state->agents[waiter].pc}, what);
         } else {
             finding->message = verdict_text(verdict, "%s uses %s after it was invalidated", agent, what);
-            inquiry_place(&inquiry, finding, "invalidated", (Deed){.agent = past->end_agent, .pc = past->end_pc}, what);
+            diagnosis_place(&diagnosis, finding, "invalidated",
+                            (BarrierAct){.agent = past->end_agent, .pc = past->end_pc}, what);
         }
         finding->why =
             verdict_text(verdict,
@@ -88,8 +89,8 @@ Finding *fault_explain(Machine *machine, const History *history, Verdict *verdic
         break;
     case RULE_CLC_ASKS_AGAIN:
         finding->message = verdict_text(verdict, "%s asks for another cluster after it saw a request fail", agent);
-        inquiry_place(&inquiry, finding, "sees the failure",
-                      (Deed){.agent = fault->agent, .pc = (uint32_t)fault->amount - 1}, "");
+        diagnosis_place(&diagnosis, finding, "sees the failure",
+                        (BarrierAct){.agent = fault->agent, .pc = (uint32_t)fault->amount - 1}, "");
         finding->why = "A request fails when no cluster is left to take over; what another one does after that is not "
                        "defined.";
         finding->fix = "Leave the loop when clc_is_canceled is false.";
@@ -105,16 +106,16 @@ Finding *fault_explain(Machine *machine, const History *history, Verdict *verdic
 }
 
 Finding *overrun_explain(Machine *machine, const History *history, uint32_t barrier, Verdict *verdict) {
-    Inquiry inquiry = {.machine = machine, .history = history, .verdict = verdict};
+    Diagnosis diagnosis = {.machine = machine, .history = history, .verdict = verdict};
     const BarrierHistory *past = &history->barriers[barrier];
     if (!past->unobserved || !past->waits)
         return NULL;
-    Finding *finding = inquiry_finding(&inquiry, RULE_BARRIER_OVERRUN, 2);
-    const char *what = inquiry_barrier(&inquiry, barrier);
+    Finding *finding = diagnosis_finding(&diagnosis, RULE_BARRIER_OVERRUN, 2);
+    const char *what = diagnosis_barrier(&diagnosis, barrier);
     finding->message = verdict_text(verdict,
                                     "%s completes a phase of %s before any wait could see that the previous one was "
                                     "complete",
-                                    inquiry_agent(&inquiry, past->overrun.agent, past->overrun.helper), what);
+                                    diagnosis_agent(&diagnosis, past->overrun.agent, past->overrun.helper), what);
     finding->why = verdict_text(verdict,
                                 "At least one wait must succeed on each phase before the next phase is arrived on; "
                                 "here %llu phase%s passed unseen, and a parity wait cannot distinguish phases that "
@@ -122,33 +123,34 @@ Finding *overrun_explain(Machine *machine, const History *history, uint32_t barr
                                 (unsigned long long)past->unobserved, plural((int64_t)past->unobserved));
     finding->fix =
         "Wait for each phase before arriving on the next, or make the two arrivals one phase (a count of two).";
-    inquiry_place(&inquiry, finding, "completes", past->overrun, what);
-    inquiry_place(&inquiry, finding, "initialized", (Deed){.agent = past->init_agent, .pc = past->init_pc}, "");
+    diagnosis_place(&diagnosis, finding, "completes", past->overrun, what);
+    diagnosis_place(&diagnosis, finding, "initialized", (BarrierAct){.agent = past->init_agent, .pc = past->init_pc},
+                    "");
     return finding;
 }
 
 /* The work of a cluster that was canceled is done by no cluster. */
-static Finding *unread_explain(const Inquiry *inquiry) {
-    Finding *finding = inquiry_finding(inquiry, RULE_CLC_UNREAD, 1);
+static Finding *unread_explain(const Diagnosis *diagnosis) {
+    Finding *finding = diagnosis_finding(diagnosis, RULE_CLC_UNREAD, 1);
     finding->message = "a cluster is canceled, and the response that names it is never read: its work is not done";
     finding->why = "A request that is granted cancels a cluster that has not started. The answer, 16 bytes of shared "
                    "memory, is the only word of it, and the kernel ends without having read that.";
     finding->fix = "Wait for every request, read its answer, and do the work that it gives; or do not ask.";
-    inquiry_place(inquiry, finding, "asks", (Deed){.pc = inquiry->machine->state->unread_pc - 1}, "");
+    diagnosis_place(diagnosis, finding, "asks", (BarrierAct){.pc = diagnosis->machine->state->unread_pc - 1}, "");
     return finding;
 }
 
 Finding *leftover_explain(Machine *machine, const History *history, Verdict *verdict) {
-    Inquiry inquiry = {.machine = machine, .history = history, .verdict = verdict};
+    Diagnosis diagnosis = {.machine = machine, .history = history, .verdict = verdict};
     if (machine->state->unread)
-        return unread_explain(&inquiry);
+        return unread_explain(&diagnosis);
     for (uint32_t i = 0; i < machine->slot_count; i++) {
         const Barrier *barrier = &machine->state->barriers[i];
         const BarrierHistory *past = &history->barriers[i];
-        if (barrier->life == BARRIER_NEVER || !barrier->bytes || !past->deeds)
+        if (barrier->life == BARRIER_NEVER || !barrier->bytes || !past->barrier_acts)
             continue;
-        Finding *finding = inquiry_finding(&inquiry, RULE_BARRIER_BYTES, MOST_TOLD + 1);
-        const char *what = inquiry_barrier(&inquiry, i);
+        Finding *finding = diagnosis_finding(&diagnosis, RULE_BARRIER_BYTES, MOST_REPORTED + 1);
+        const char *what = diagnosis_barrier(&diagnosis, i);
         finding->message = verdict_text(verdict,
                                         barrier->bytes > 0 ? "%s ends with %lld expected bytes that never arrive"
                                                            : "%s ends with %lld more bytes than expected",
@@ -161,9 +163,9 @@ Finding *leftover_explain(Machine *machine, const History *history, Verdict *ver
                          barrier->generation - barrier->born, (long long)past->expected, (long long)past->delivered);
         finding->fix = "Make every `ttng.barrier_expect` the sum of the bytes of its copies, and give every copy its "
                        "expect.";
-        if (!inquiry_deeds(&inquiry, finding, past))
-            inquiry_place(&inquiry, finding, "initialized", (Deed){.agent = past->init_agent, .pc = past->init_pc},
-                          what);
+        if (!diagnosis_barrier_acts(&diagnosis, finding, past))
+            diagnosis_place(&diagnosis, finding, "initialized",
+                            (BarrierAct){.agent = past->init_agent, .pc = past->init_pc}, what);
         return finding;
     }
     return NULL;

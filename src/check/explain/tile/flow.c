@@ -21,9 +21,9 @@ static const char *const verbs[] = {
     [EVENT_AWAIT] = "waits for its groups",
     [EVENT_NAMED_ARRIVE] = "arrives at a named barrier",
     [EVENT_NAMED_SYNC] = "continues after a named barrier",
-    [EVENT_NAMED_MEET] = NULL,
+    [EVENT_NAMED_COMPLETE] = NULL,
     [EVENT_CLUSTER_ARRIVE] = "arrives at the cluster barrier",
-    [EVENT_CLUSTER_MEET] = NULL,
+    [EVENT_CLUSTER_COMPLETE] = NULL,
     [EVENT_CLUSTER_WAIT] = "continues after the cluster barrier",
     [EVENT_CTA_BARRIER] = "synchronizes its threads",
     [EVENT_FENCE] = "executes a fence",
@@ -38,7 +38,7 @@ static const char *const verbs[] = {
 };
 
 void flow_observe(void *observer, const Event *event) {
-    Flow *flow = observer;
+    TileFlow *flow = observer;
     if (verbs[event->kind])
         flow->last[flow->count++ % FLOW_MOST] = (FlowEvent){.kind = event->kind,
                                                             .agent = event->agent,
@@ -50,7 +50,7 @@ void flow_observe(void *observer, const Event *event) {
 }
 
 /* The last `most` of them. */
-static FlowPart last_of(const Flow *flow, uint32_t most, Arena *arena) {
+static FlowPart last_of(const TileFlow *flow, uint32_t most, Arena *arena) {
     uint64_t count = flow->count < FLOW_MOST ? flow->count : FLOW_MOST;
     count = count < most ? count : most;
     FlowEvent *events = ARENA_ARRAY(arena, FlowEvent, count);
@@ -72,7 +72,7 @@ static bool touches(const FlowEvent *event, Spans *spans, uint32_t span) {
     return false;
 }
 
-FlowPart flow_since(const Flow *flow, uint32_t agent, uint32_t pc, Spans *spans, uint32_t span, Arena *arena) {
+FlowPart flow_since(const TileFlow *flow, uint32_t agent, uint32_t pc, Spans *spans, uint32_t span, Arena *arena) {
     for (uint32_t back = 1; back < FLOW_MOST && back < flow->count; back++) {
         const FlowEvent *event = &flow->last[(flow->count - 1 - back) % FLOW_MOST];
         if (event->agent == agent && event->pc == pc && touches(event, spans, span))
@@ -110,7 +110,7 @@ static void add_object(const Machine *machine, const FlowEvent *event, Text *to)
     }
 }
 
-void flow_tell(const Machine *machine, FlowPart part, Verdict *verdict, Finding *finding) {
+void flow_report(const Machine *machine, FlowPart part, Verdict *verdict, Finding *finding) {
     finding->steps = ARENA_ARRAY(verdict->arena, FindingPlace, part.count + 1); /* and one for its end */
     finding->step_count = part.count;
     for (uint32_t i = 0; i < part.count; i++) {
@@ -124,8 +124,8 @@ void flow_tell(const Machine *machine, FlowPart part, Verdict *verdict, Finding 
     }
 }
 
-void flow_tell_end(const Machine *machine, const Flow *flow, Verdict *verdict, Finding *finding) {
-    flow_tell(machine, last_of(flow, FLOW_END, verdict->arena), verdict, finding);
+void flow_report_end(const Machine *machine, const TileFlow *flow, Verdict *verdict, Finding *finding) {
+    flow_report(machine, last_of(flow, FLOW_END, verdict->arena), verdict, finding);
     if (!finding->place_count)
         return;
     const FindingPlace *end = &finding->places[0];

@@ -18,10 +18,10 @@ typedef struct FlowEvent {
 } FlowEvent;
 
 /* The last events of a run. An observer. */
-typedef struct Flow {
+typedef struct TileFlow {
     FlowEvent last[FLOW_MOST];
     uint64_t count; /* of all so far */
-} Flow;
+} TileFlow;
 
 /* Some of them, the oldest first. */
 typedef struct FlowPart {
@@ -32,10 +32,10 @@ typedef struct FlowPart {
 void flow_observe(void *flow, const Event *event);
 /* From the last access of that agent at that instruction to that span (UINT32_MAX: to any) up to now; nothing if it is
  * not among those that are kept. */
-FlowPart flow_since(const Flow *flow, uint32_t agent, uint32_t pc, Spans *spans, uint32_t span, Arena *arena);
+FlowPart flow_since(const TileFlow *flow, uint32_t agent, uint32_t pc, Spans *spans, uint32_t span, Arena *arena);
 /* Makes them the finding's steps. */
-void flow_tell(const Machine *machine, FlowPart part, Verdict *verdict, Finding *finding);
+void flow_report(const Machine *machine, FlowPart part, Verdict *verdict, Finding *finding);
 /* The same of a run that ended badly: the last step is where the finding is reported, where it never went on, say. */
-void flow_tell_end(const Machine *machine, const Flow *flow, Verdict *verdict, Finding *finding);
+void flow_report_end(const Machine *machine, const TileFlow *flow, Verdict *verdict, Finding *finding);
 
 #endif

@@ -6,23 +6,23 @@
 
 enum { BUCKETS = 1 << 12 /* of each CTA */, MOST_RUNS = 1 << 16 };
 
-typedef struct Piece {
+typedef struct SpanPiece {
     int64_t begin, end;
     uint32_t span;
-} Piece;
+} SpanPiece;
 
 /* The memory of one storage in one CTA. */
-typedef struct Memory {
-    struct Memory *next;
+typedef struct SpanMemory {
+    struct SpanMemory *next;
     uint32_t storage, cta;
     Space space;
-    Piece *pieces; /* sorted, not overlapping */
+    SpanPiece *pieces; /* sorted, not overlapping */
     uint32_t count, capacity;
     SpanSet *sets;
-} Memory;
+} SpanMemory;
 
 typedef struct SpanInfo {
-    Memory *memory;
+    SpanMemory *memory;
     int64_t size;
 } SpanInfo;
 
@@ -32,7 +32,7 @@ struct Spans {
     Consan *engine;
     SpanSet **sets;         /* open addressing */
     uint32_t used, buckets; /* buckets: a power of two */
-    Memory *memories;
+    SpanMemory *memories;
     SpanInfo *infos;
     int64_t *covered; /* scratch, by span */
 };
@@ -56,23 +56,23 @@ void spans_reset(Spans *spans) {
     consan_reset(spans->engine);
 }
 
-static Memory *memory_of(Spans *spans, Word view, Space space) {
-    for (Memory *memory = spans->memories; memory; memory = memory->next)
+static SpanMemory *memory_of(Spans *spans, Word view, Space space) {
+    for (SpanMemory *memory = spans->memories; memory; memory = memory->next)
         if (memory->storage == view.meta && memory->cta == view.cta)
             return memory;
-    Memory *memory = ARENA_NEW(spans->arena, Memory);
-    *memory = (Memory){.next = spans->memories, .storage = view.meta, .cta = view.cta, .space = space};
+    SpanMemory *memory = ARENA_NEW(spans->arena, SpanMemory);
+    *memory = (SpanMemory){.next = spans->memories, .storage = view.meta, .cta = view.cta, .space = space};
     spans->memories = memory;
     return memory;
 }
 
-static void insert(Spans *spans, Memory *memory, uint32_t at, Piece piece) {
+static void insert(Spans *spans, SpanMemory *memory, uint32_t at, SpanPiece piece) {
     ARENA_PUSH(spans->arena, memory->pieces, memory->count, memory->capacity);
     memmove(&memory->pieces[at + 1], &memory->pieces[at], (memory->count - 1 - at) * sizeof piece);
     memory->pieces[at] = piece;
 }
 
-static uint32_t first_ending_after(const Memory *memory, int64_t byte) {
+static uint32_t first_ending_after(const SpanMemory *memory, int64_t byte) {
     uint32_t low = 0, high = memory->count;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
@@ -85,11 +85,11 @@ static uint32_t first_ending_after(const Memory *memory, int64_t byte) {
 }
 
 /* A piece that reaches across `byte` becomes two. */
-static void cut_at(Spans *spans, Memory *memory, int64_t byte) {
+static void cut_at(Spans *spans, SpanMemory *memory, int64_t byte) {
     uint32_t at = first_ending_after(memory, byte);
     if (at == memory->count || memory->pieces[at].begin >= byte)
         return;
-    Piece rest = memory->pieces[at];
+    SpanPiece rest = memory->pieces[at];
     rest.begin = byte;
     memory->pieces[at].end = byte;
     insert(spans, memory, at + 1, rest);
@@ -107,7 +107,7 @@ static bool contains(const SpanSet *set, uint32_t span) {
 }
 
 /* Gives the bytes of `set` that no span has a span of their own. */
-static bool cover_gaps(Spans *spans, Memory *memory, const Bytes *bytes) {
+static bool cover_gaps(Spans *spans, SpanMemory *memory, const Bytes *bytes) {
     uint32_t fresh = UINT32_MAX;
     for (uint32_t i = 0; i < bytes->count; i++) {
         int64_t at = bytes->runs[i].begin, end = bytes->runs[i].end;
@@ -126,7 +126,7 @@ static bool cover_gaps(Spans *spans, Memory *memory, const Bytes *bytes) {
                 spans->infos[fresh] = (SpanInfo){.memory = memory};
             }
             spans->infos[fresh].size += stop - at;
-            insert(spans, memory, k, (Piece){at, stop, fresh});
+            insert(spans, memory, k, (SpanPiece){at, stop, fresh});
             at = stop;
         }
     }
@@ -134,7 +134,7 @@ static bool cover_gaps(Spans *spans, Memory *memory, const Bytes *bytes) {
 }
 
 /* The part of a span that is inside the region becomes a span of its own. */
-static uint32_t split(Spans *spans, Memory *memory, uint32_t span, int64_t inside) {
+static uint32_t split(Spans *spans, SpanMemory *memory, uint32_t span, int64_t inside) {
     uint32_t fresh = consan_split(spans->engine, span);
     if (fresh == UINT32_MAX)
         return fresh;
@@ -146,7 +146,7 @@ static uint32_t split(Spans *spans, Memory *memory, uint32_t span, int64_t insid
     return fresh;
 }
 
-static bool make_set(Spans *spans, Memory *memory, const Bytes *bytes, SpanSet *set) {
+static bool make_set(Spans *spans, SpanMemory *memory, const Bytes *bytes, SpanSet *set) {
     for (uint32_t i = 0; i < bytes->count; i++) {
         cut_at(spans, memory, bytes->runs[i].begin);
         cut_at(spans, memory, bytes->runs[i].end);
@@ -159,7 +159,7 @@ static bool make_set(Spans *spans, Memory *memory, const Bytes *bytes, SpanSet *
     for (uint32_t i = 0; i < bytes->count; i++)
         for (uint32_t k = first_ending_after(memory, bytes->runs[i].begin);
              k < memory->count && memory->pieces[k].begin < bytes->runs[i].end; k++) {
-            const Piece *piece = &memory->pieces[k];
+            const SpanPiece *piece = &memory->pieces[k];
             if (!spans->covered[piece->span])
                 touched[count++] = piece->span;
             spans->covered[piece->span] += piece->end - piece->begin;
@@ -176,7 +176,7 @@ static bool make_set(Spans *spans, Memory *memory, const Bytes *bytes, SpanSet *
     for (uint32_t i = 0; good && i < bytes->count; i++)
         for (uint32_t k = first_ending_after(memory, bytes->runs[i].begin);
              k < memory->count && memory->pieces[k].begin < bytes->runs[i].end; k++) {
-            Piece *piece = &memory->pieces[k];
+            SpanPiece *piece = &memory->pieces[k];
             for (uint32_t t = 0; t < count; t++)
                 if (touched[t] == piece->span && becomes[t] != piece->span) {
                     piece->span = becomes[t];
@@ -213,7 +213,7 @@ const SpanSet *spans_of_part(Spans *spans, Word view, const Type *type, const Vi
         *problem = "where it lies in memory is not known (its encoding is not understood)";
         return NULL;
     }
-    Memory *memory = memory_of(spans, view, memdesc_space(type));
+    SpanMemory *memory = memory_of(spans, view, memdesc_space(type));
     SpanSet *set = ARENA_NEW(spans->arena, SpanSet);
     *set = (SpanSet){.type = type, .part = part, .view = view, .bytes = bytes};
     if (!make_set(spans, memory, &bytes, set)) {
@@ -228,12 +228,12 @@ const SpanSet *spans_of_part(Spans *spans, Word view, const Type *type, const Vi
 }
 
 uint32_t spans_next(const Spans *spans, uint32_t storage, uint32_t cta, uint32_t *at, Run *bytes) {
-    const Memory *memory = spans->memories;
+    const SpanMemory *memory = spans->memories;
     while (memory && (memory->storage != storage || memory->cta != cta))
         memory = memory->next;
     if (!memory || *at >= memory->count)
         return UINT32_MAX;
-    const Piece *piece = &memory->pieces[(*at)++];
+    const SpanPiece *piece = &memory->pieces[(*at)++];
     *bytes = (Run){piece->begin, piece->end};
     return piece->span;
 }

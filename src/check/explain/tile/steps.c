@@ -66,33 +66,33 @@ static void start_line(Steps *steps, uint64_t step, uint32_t agent, Helper helpe
 /* ---- Words ---------------------------------------------------------------------------------------- */
 
 /* ": 0 of 1 pending, 16384 bytes to come" */
-static void tell_state(Text *to, const Barrier *barrier) {
+static void report_state(Text *to, const Barrier *barrier) {
     text_addf(to, ": %u of %u pending", barrier->pending, barrier->count);
     if (barrier->bytes)
         text_addf(to, barrier->bytes > 0 ? ", %lld bytes outstanding" : ", %lld bytes too many",
                   (long long)llabs(barrier->bytes));
 }
 
-static void tell_issue(const Machine *machine, const Event *event, Text *to) {
-    const Flight *flight = event->flight;
-    switch ((FlightKind)flight->kind) {
-    case FLIGHT_BYTES:
-        text_addf(to, "issues a copy of %lld byte%s to ", (long long)flight->amount, plural(flight->amount));
-        barrier_name(machine, flight->barrier, to);
+static void report_issue(const Machine *machine, const Event *event, Text *to) {
+    const Outstanding *outstanding = event->outstanding;
+    switch ((OutstandingKind)outstanding->kind) {
+    case OUTSTANDING_BYTES:
+        text_addf(to, "issues a copy of %lld byte%s to ", (long long)outstanding->amount, plural(outstanding->amount));
+        barrier_name(machine, outstanding->barrier, to);
         break;
-    case FLIGHT_ARRIVAL:
-        text_addf(to, "issues %lld arrival%s on ", (long long)flight->amount, plural(flight->amount));
-        barrier_name(machine, flight->barrier, to);
+    case OUTSTANDING_ARRIVAL:
+        text_addf(to, "issues %lld arrival%s on ", (long long)outstanding->amount, plural(outstanding->amount));
+        barrier_name(machine, outstanding->barrier, to);
         text_addf(to, ", on completion of its work");
         break;
-    case FLIGHT_WORK:
+    case OUTSTANDING_WORK:
         text_addf(to, "issues work");
         break;
     }
-    text_addf(to, " (flight %u)", flight->sequence);
+    text_addf(to, " (flight %u)", outstanding->sequence);
 }
 
-static void tell_arrival(const Machine *machine, const Event *event, Text *to) {
+static void report_arrival(const Machine *machine, const Event *event, Text *to) {
     const Barrier *barrier = &event->state->barriers[event->barrier];
     if (event->kind == EVENT_DELIVER)
         text_addf(to, "delivers %lld byte%s to ", (long long)event->amount, plural(event->amount));
@@ -103,17 +103,17 @@ static void tell_arrival(const Machine *machine, const Event *event, Text *to) {
     barrier_name(machine, event->barrier, to);
     if (event->kind == EVENT_EXPECT)
         text_addf(to, ", expects %lld byte%s", (long long)event->amount, plural(event->amount));
-    tell_state(to, barrier);
+    report_state(to, barrier);
 }
 
-static void tell_wait(const Machine *machine, const Event *event, Text *to) {
+static void report_wait(const Machine *machine, const Event *event, Text *to) {
     text_addf(to, "waits for ");
     barrier_name(machine, event->barrier, to);
     text_addf(to, ", parity %u: %s", event->parity, event->kind == EVENT_BLOCK ? "blocked" : "goes on");
 }
 
 /* "%a + 0..127, 512..639", or why that is not known. */
-static void tell_global(const Machine *machine, const Event *event, Text *to) {
+static void report_global(const Machine *machine, const Event *event, Text *to) {
     jmp_buf exhausted;
     Arena *const arena = ARENA_NEW(machine->arena, Arena);
     arena_init(arena, access_budget);
@@ -133,16 +133,16 @@ static void tell_global(const Machine *machine, const Event *event, Text *to) {
     arena_free(arena);
 }
 
-static void tell_access(const Machine *machine, const Event *event, Text *to) {
+static void report_access(const Machine *machine, const Event *event, Text *to) {
     EffectVerb verb = event->effect->effect.verb;
     text_addf(to, verb == EFFECT_READ ? "reads " : verb == EFFECT_WRITE ? "writes " : "updates ");
     if (event->effect->effect.space == SPACE_GLOBAL)
-        tell_global(machine, event, to);
+        report_global(machine, event, to);
     else
         access_name(machine, event->effect, event->view, to);
 }
 
-static void tell_group(const Event *event, Text *to) {
+static void report_group(const Event *event, Text *to) {
     static const char *const groups[] = {"", "cp.async", "bulk", "wgmma", "TMA store", "AMD async", "AMD tensor"};
     const char *group = groups[event->effect->effect.group]; /* ORDER GroupKind */
     if (event->kind == EVENT_COMMIT)
@@ -155,7 +155,7 @@ static void tell_group(const Event *event, Text *to) {
 }
 
 /* What has come so far, this event included. */
-static void tell_named(const Machine *machine, const Event *event, Text *to) {
+static void report_named(const Machine *machine, const Event *event, Text *to) {
     const Agent *agent = &event->state->agents[event->agent];
     text_addf(to, "arrives at named barrier %u: %u more threads of %lld", event->barrier % NAMED_BARRIERS,
               machine->program->strands[agent->strand].warps * machine->program->warp_threads,
@@ -166,7 +166,7 @@ static void tell_named(const Machine *machine, const Event *event, Text *to) {
 static const char *const in_words[] = {
     [EVENT_FINISH] = "finishes work",
     [EVENT_CLUSTER_ARRIVE] = "arrives at the cluster barrier",
-    [EVENT_CLUSTER_MEET] = "the cluster barrier completes",
+    [EVENT_CLUSTER_COMPLETE] = "the cluster barrier completes",
     [EVENT_CLUSTER_WAIT] = "continues after the cluster barrier",
     [EVENT_CTA_BARRIER] = "its threads synchronize",
     [EVENT_UNFINISHED] = "uses the result of an MMA that was not waited for",
@@ -176,10 +176,10 @@ static const char *const in_words[] = {
     [EVENT_END] = "ends",
 };
 
-static void tell(const Machine *machine, const Event *event, Text *to) {
+static void report(const Machine *machine, const Event *event, Text *to) {
     switch (event->kind) {
     case EVENT_ACCESS:
-        tell_access(machine, event, to);
+        report_access(machine, event, to);
         break;
     case EVENT_INIT:
         text_addf(to, "initializes ");
@@ -194,10 +194,10 @@ static void tell(const Machine *machine, const Event *event, Text *to) {
     case EVENT_ARRIVE:
     case EVENT_DELIVER:
     case EVENT_SIGNAL:
-        tell_arrival(machine, event, to);
+        report_arrival(machine, event, to);
         break;
     case EVENT_ISSUE:
-        tell_issue(machine, event, to);
+        report_issue(machine, event, to);
         break;
     case EVENT_FLIP: {
         const Barrier *barrier = &event->state->barriers[event->barrier];
@@ -208,16 +208,16 @@ static void tell(const Machine *machine, const Event *event, Text *to) {
     }
     case EVENT_BLOCK:
     case EVENT_WAIT:
-        tell_wait(machine, event, to);
+        report_wait(machine, event, to);
         break;
     case EVENT_COMMIT:
     case EVENT_AWAIT:
-        tell_group(event, to);
+        report_group(event, to);
         break;
     case EVENT_NAMED_ARRIVE:
-        tell_named(machine, event, to);
+        report_named(machine, event, to);
         break;
-    case EVENT_NAMED_MEET:
+    case EVENT_NAMED_COMPLETE:
         text_addf(to, "named barrier %u completes", event->barrier % NAMED_BARRIERS);
         break;
     case EVENT_NAMED_SYNC:
@@ -243,7 +243,7 @@ void steps_observe(void *observer, const Event *event) {
         text_addf(steps->to, "%*s", 6 + 2 + steps->agent_width + 2 + steps->op_width + 2, "");
     else
         start_line(steps, steps->last, event->agent, event_helper(event), event->op);
-    tell(steps->machine, event, steps->to);
+    report(steps->machine, event, steps->to);
     text_char(steps->to, '\n');
 }
 

@@ -4,21 +4,21 @@
 #include <stdlib.h>
 
 /* An access whose address is known as a place. */
-typedef struct Touch {
+typedef struct AccessTouch {
     const Act *act;
     Point point;
     int64_t bytes;
-} Touch;
+} AccessTouch;
 
 typedef struct Touches {
-    Touch *items;
+    AccessTouch *items;
     uint32_t count, capacity;
 } Touches;
 
 enum { LEAST_BOX = 16, /* bytes that the copy of a box touches at least */ MAP_BYTES = 128 };
 
 static int by_point(const void *a, const void *b) {
-    const Touch *x = a, *y = b;
+    const AccessTouch *x = a, *y = b;
     if (x->point.kind != y->point.kind)
         return x->point.kind < y->point.kind ? -1 : 1;
     if (x->point.id != y->point.id)
@@ -27,7 +27,7 @@ static int by_point(const void *a, const void *b) {
 }
 
 /* All accesses that may matter, those of one place beside each other. */
-static Touches touches_of(const Lint *lint) {
+static Touches touches_of(const PtxLint *lint) {
     Touches touches = {0};
     for (uint32_t i = 0; i < lint->act_count; i++) {
         const Act *act = &lint->acts[i];
@@ -35,7 +35,7 @@ static Touches touches_of(const Lint *lint) {
         if (!effect_is_access(effect) || effect->on_descriptor || act->effect->matrix || act->on == PTX_NONE ||
             effect->space == SPACE_TENSOR)
             continue;
-        Touch touch = {act, point_of(lint, act->on), 0};
+        AccessTouch touch = {act, point_of(lint, act->on), 0};
         if (!bytes_of(lint, act, &touch.bytes))
             touch.bytes = effect->proxy == PROXY_TENSORMAP ? MAP_BYTES : effect->helper == HELPER_TMA ? LEAST_BOX : 0;
         if (touch.point.kind && touch.bytes)
@@ -46,23 +46,23 @@ static Touches touches_of(const Lint *lint) {
     return touches;
 }
 
-static bool writes(const Touch *touch) {
+static bool writes(const AccessTouch *touch) {
     return touch->act->effect->effect.verb != EFFECT_READ;
 }
 
 /* ---- Proxies -------------------------------------------------------------------------------------- */
 
-static bool is_async(const Touch *touch) {
+static bool is_async(const AccessTouch *touch) {
     const Effect *effect = &touch->act->effect->effect;
     return effect->proxy == PROXY_ASYNC && effect->space == SPACE_SHARED;
 }
 
-static bool is_fence(const Lint *lint, const Act *act, const void *nothing) {
+static bool is_fence(const PtxLint *lint, const Act *act, const void *nothing) {
     (void)lint, (void)nothing;
     return act->effect->effect.verb == EFFECT_FENCE_PROXY && act->effect->effect.proxy == PROXY_ASYNC;
 }
 
-static void look_at_proxies(Lint *lint, const Touch *generic, const Touch *async) {
+static void look_at_proxies(PtxLint *lint, const AccessTouch *generic, const AccessTouch *async) {
     if (!writes(generic) || is_async(generic) || generic->act->effect->effect.space != SPACE_SHARED ||
         generic->act->effect->effect.done != DONE_NOW || !is_async(async) ||
         !both_run(lint, generic->act, async->act) || lint->reach.calls || lint->reach.unknown != PTX_NONE ||
@@ -79,13 +79,13 @@ static void look_at_proxies(Lint *lint, const Touch *generic, const Touch *async
 
 /* ---- Tensor maps ---------------------------------------------------------------------------------- */
 
-static bool is_map_acquire(const Lint *lint, const Act *act, const void *nothing) {
+static bool is_map_acquire(const PtxLint *lint, const Act *act, const void *nothing) {
     (void)lint, (void)nothing;
     const Effect *effect = &act->effect->effect;
     return effect->verb == EFFECT_FENCE_PROXY && effect->proxy == PROXY_TENSORMAP && effect->order == ORDER_ACQUIRE;
 }
 
-static void look_at_maps(Lint *lint, const Touch *change, const Touch *copy) {
+static void look_at_maps(PtxLint *lint, const AccessTouch *change, const AccessTouch *copy) {
     if (!writes(change) || change->act->effect->effect.proxy != PROXY_GENERIC ||
         copy->act->effect->effect.proxy != PROXY_TENSORMAP || !both_run(lint, change->act, copy->act) ||
         lint->reach.calls || lint->reach.unknown != PTX_NONE ||
@@ -103,7 +103,7 @@ static void look_at_maps(Lint *lint, const Touch *change, const Touch *copy) {
 
 /* ---- Memory that is read only --------------------------------------------------------------------- */
 
-static void look_at_read_only(Lint *lint, const Touch *load, const Touch *store) {
+static void look_at_read_only(PtxLint *lint, const AccessTouch *load, const AccessTouch *store) {
     if (!load->act->effect->read_only || !writes(store) ||
         (!both_run(lint, load->act, store->act) && !both_run(lint, store->act, load->act)))
         return;
@@ -117,7 +117,7 @@ static void look_at_read_only(Lint *lint, const Touch *load, const Touch *store)
 /* ---- Sizes ---------------------------------------------------------------------------------------- */
 
 /* The bytes of an element of a strong access; 0: it is none. */
-static unsigned strong_bytes(const Lint *lint, const Touch *touch) {
+static unsigned strong_bytes(const PtxLint *lint, const AccessTouch *touch) {
     const PtxForm *form = ptx_form(lint, touch->act->statement);
     Str type = ptx_form_modifier(form->row, form->text, STR("t"));
     if (touch->act->effect->effect.order == ORDER_WEAK || touch->act->effect->effect.done != DONE_NOW)
@@ -125,7 +125,7 @@ static unsigned strong_bytes(const Lint *lint, const Touch *touch) {
     return digits_in(type) / 8 * (str_ends(type, STR("x2")) ? 2 : 1);
 }
 
-static void look_at_sizes(Lint *lint, const Touch *one, const Touch *other) {
+static void look_at_sizes(PtxLint *lint, const AccessTouch *one, const AccessTouch *other) {
     unsigned a = strong_bytes(lint, one), b = strong_bytes(lint, other);
     bool atomic = one->act->effect->effect.verb == EFFECT_UPDATE || other->act->effect->effect.verb == EFFECT_UPDATE;
     if (!a || !b || a == b || !atomic)
@@ -143,11 +143,11 @@ static void look_at_sizes(Lint *lint, const Touch *one, const Touch *other) {
 
 enum { MOST_OF_ONE = 512 }; /* accesses of one place that are compared with one */
 
-void ptx_accesses(Lint *lint) {
+void ptx_accesses(PtxLint *lint) {
     Touches touches = touches_of(lint);
     for (uint32_t i = 0; i < touches.count; i++)
         for (uint32_t k = i + 1; k < touches.count && k - i < MOST_OF_ONE; k++) {
-            const Touch *one = &touches.items[i], *other = &touches.items[k];
+            const AccessTouch *one = &touches.items[i], *other = &touches.items[k];
             if (!points_alike(one->point, other->point))
                 break;
             if (!points_overlap(one->point, one->bytes, other->point, other->bytes))

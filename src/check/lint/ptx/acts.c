@@ -75,7 +75,7 @@ uint32_t operand_named(const PtxModule *module, const PtxStatement *statement, S
 
 /* ---- Forms ---------------------------------------------------------------------------------------- */
 
-const FormActs *form_acts(Lint *lint, uint32_t index) {
+const FormActs *form_acts(PtxLint *lint, uint32_t index) {
     FormActs *acts = &lint->forms[index];
     const PtxForm *form = &lint->module->forms[index];
     if (acts->made)
@@ -99,7 +99,7 @@ const FormActs *form_acts(Lint *lint, uint32_t index) {
 
 /* ---- The acts of a function ----------------------------------------------------------------------- */
 
-static void add_acts(Lint *lint, uint32_t instruction) {
+static void add_acts(PtxLint *lint, uint32_t instruction) {
     uint32_t statement = lint->flow.instructions[instruction];
     const PtxStatement *at = &lint->module->statements[statement];
     const FormActs *form = form_acts(lint, at->what);
@@ -115,7 +115,7 @@ static void add_acts(Lint *lint, uint32_t instruction) {
     }
 }
 
-void gather_acts(Lint *lint) {
+void gather_acts(PtxLint *lint) {
     const PtxFlow *flow = &lint->flow;
     lint->first_acts = ARENA_ARRAY(lint->arena, uint32_t, flow->instruction_count + 1);
     for (uint32_t i = 0; i < flow->instruction_count; i++) {
@@ -134,15 +134,15 @@ static bool is_of_driver(Str name) {
     return word_place(name, "vprintf __assertfail malloc free") >= 0;
 }
 
-typedef struct Walk {
-    Lint *lint;
-    Reach reach;
+typedef struct ActWalk {
+    PtxLint *lint;
+    PtxReach reach;
     bool *seen;
     uint32_t *open; /* functions to be walked */
     uint32_t open_count;
-} Walk;
+} ActWalk;
 
-static void note_unknown(Walk *walk, uint32_t statement, const char *reason) {
+static void note_unknown(ActWalk *walk, uint32_t statement, const char *reason) {
     Str form = ptx_form(walk->lint, statement)->text;
     if (walk->reach.unknown == PTX_NONE)
         walk->reach.unknown = statement;
@@ -150,7 +150,7 @@ static void note_unknown(Walk *walk, uint32_t statement, const char *reason) {
                        ptx_line(walk->lint, statement), "%s", reason);
 }
 
-static void walk_function(Walk *walk, uint32_t function) {
+static void walk_function(ActWalk *walk, uint32_t function) {
     walk->reach.calls = true;
     if (walk->seen[function])
         return;
@@ -159,7 +159,7 @@ static void walk_function(Walk *walk, uint32_t function) {
 }
 
 /* Functions among operands, whose addresses are taken there; whether there is one. */
-static bool walk_addresses(Walk *walk, const PtxOperand *operands, uint32_t count) {
+static bool walk_addresses(ActWalk *walk, const PtxOperand *operands, uint32_t count) {
     bool any = false;
     for (uint32_t i = 0; i < count; i++) {
         if (operands[i].kind != PTX_CALLEE)
@@ -173,7 +173,7 @@ static bool walk_addresses(Walk *walk, const PtxOperand *operands, uint32_t coun
 }
 
 /* A call of an address: it is that of one of the functions whose addresses the module takes. False: it takes none. */
-static bool walk_indirect(Walk *walk) {
+static bool walk_indirect(ActWalk *walk) {
     const PtxModule *module = walk->lint->module;
     bool any = false;
     for (uint32_t i = 0; i < module->variables_count; i++)
@@ -190,7 +190,7 @@ static bool walk_indirect(Walk *walk) {
     return any;
 }
 
-static void walk_call(Walk *walk, uint32_t statement) {
+static void walk_call(ActWalk *walk, uint32_t statement) {
     const PtxModule *module = walk->lint->module;
     uint32_t count, callee = PTX_NONE;
     const PtxOperand *operands = ptx_operands(module, &module->statements[statement], &count);
@@ -213,7 +213,7 @@ static void walk_call(Walk *walk, uint32_t statement) {
         walk_function(walk, callee);
 }
 
-static void walk_effect(Reach *reach, const Effect *effect) {
+static void walk_effect(PtxReach *reach, const Effect *effect) {
     reach->verbs |= UINT64_C(1) << effect->verb;
     if (effect->verb == EFFECT_COMMIT)
         reach->commits |= 1u << effect->group;
@@ -225,7 +225,7 @@ static void walk_effect(Reach *reach, const Effect *effect) {
     reach->arrives_for_copies |= effect->verb == EFFECT_ARRIVE && effect->done == DONE_COPIES;
 }
 
-static void walk_instruction(Walk *walk, uint32_t statement) {
+static void walk_instruction(ActWalk *walk, uint32_t statement) {
     const PtxStatement *at = &walk->lint->module->statements[statement];
     if (walk->lint->module->forms[at->what].evaluator == PTX_EVALUATE_CALL) {
         walk_call(walk, statement);
@@ -238,9 +238,9 @@ static void walk_instruction(Walk *walk, uint32_t statement) {
         walk_effect(&walk->reach, &acts->effects[i].effect);
 }
 
-Reach reach_of(Lint *lint, uint32_t function) {
+PtxReach reach_of(PtxLint *lint, uint32_t function) {
     const PtxModule *module = lint->module;
-    Walk walk = {.lint = lint, .reach = {.unknown = PTX_NONE}};
+    ActWalk walk = {.lint = lint, .reach = {.unknown = PTX_NONE}};
     walk.seen = ARENA_ARRAY(lint->arena, bool, module->functions_count + 1);
     walk.open = ARENA_ARRAY(lint->arena, uint32_t, module->functions_count + 1);
     walk.seen[function] = true;

@@ -11,7 +11,7 @@ typedef struct Need {
     const char *why, *fix; /* NULL: those of the rule */
 } Need;
 
-static Need need_of(const Lint *lint, const Act *act) {
+static Need need_of(const PtxLint *lint, const Act *act) {
     const Effect *effect = &act->effect->effect;
     int64_t bytes;
     if (effect->space == SPACE_TENSOR || act->effect->matrix)
@@ -35,7 +35,7 @@ static Need need_of(const Lint *lint, const Act *act) {
 }
 
 /* A variable whose alignment does not promise what the access needs. */
-static void look_at_declared(Lint *lint, const Act *act, const Need *need) {
+static void look_at_declared(PtxLint *lint, const Act *act, const Need *need) {
     const PtxModule *module = lint->module;
     Point point = point_of(lint, act->on);
     if (point.kind != POINT_VARIABLE || need->rule != RULE_ACCESS_ALIGNMENT)
@@ -47,7 +47,7 @@ static void look_at_declared(Lint *lint, const Act *act, const Need *need) {
                  "the access is %u bytes wide, and %.*s is aligned to %u", need->step, STR_ARG(name), declared);
 }
 
-static void look_at(Lint *lint, const Act *act, uint32_t operand, const Need *need) {
+static void look_at(PtxLint *lint, const Act *act, uint32_t operand, const Need *need) {
     if (!need->step || operand == PTX_NONE || lint->module->operands[operand].kind != PTX_ADDRESS)
         return;
     if (known_off(lint->known, act->statement, operand, need->step)) {
@@ -69,7 +69,7 @@ static void look_at(Lint *lint, const Act *act, uint32_t operand, const Need *ne
 }
 
 /* A tensor map in a variable that does not hold all of it. */
-static void look_at_room(Lint *lint, const Act *act, const Need *need) {
+static void look_at_room(PtxLint *lint, const Act *act, const Need *need) {
     if (need->rule != RULE_TMA_MAP_MEMORY)
         return;
     Point point = point_of(lint, act->on);
@@ -81,7 +81,7 @@ static void look_at_room(Lint *lint, const Act *act, const Need *need) {
                 need->why, "Give it 128 bytes.");
 }
 
-void ptx_addresses(Lint *lint) {
+void ptx_addresses(PtxLint *lint) {
     static const Need barrier = {8, RULE_MBARRIER_ALIGNMENT, "the mbarrier", NULL, "Align it to 8 bytes."};
     for (uint32_t i = 0; i < lint->act_count; i++) {
         const Act *act = &lint->acts[i];

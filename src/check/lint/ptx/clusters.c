@@ -4,7 +4,7 @@
 /* ---- Memory of other CTAs ------------------------------------------------------------------------- */
 
 /* Whether an address is one that was mapped to a CTA of the cluster with a constant number: others may be the own. */
-static bool is_mapped(const Lint *lint, uint32_t operand) {
+static bool is_mapped(const PtxLint *lint, uint32_t operand) {
     Point point = point_of(lint, operand);
     uint32_t instruction = point.kind == POINT_VALUE ? value_instruction(lint, point.id) : PTX_NONE;
     int64_t rank;
@@ -15,7 +15,7 @@ static bool is_mapped(const Lint *lint, uint32_t operand) {
            number_of(lint, operand_at(lint->module, &lint->module->statements[statement], 2), &rank);
 }
 
-static const Act *first_remote(const Lint *lint, bool barrier) {
+static const Act *first_remote(const PtxLint *lint, bool barrier) {
     for (uint32_t i = 0; i < lint->act_count; i++) {
         const Effect *effect = &lint->acts[i].effect->effect;
         bool is_barrier = effect_is_barrier(effect) || effect->verb == EFFECT_EXPECT_BYTES;
@@ -27,7 +27,7 @@ static const Act *first_remote(const Lint *lint, bool barrier) {
     return NULL;
 }
 
-static void look_at_start(Lint *lint) {
+static void look_at_start(PtxLint *lint) {
     if (lint->header.ctas < 2 || !never_does(lint, EFFECT_CLUSTER_WAIT))
         return;
     const Act *remote = first_remote(lint, false);
@@ -37,7 +37,7 @@ static void look_at_start(Lint *lint) {
                 NULL, "Put `barrier.cluster.arrive` and `barrier.cluster.wait` before the first access to other CTAs.");
 }
 
-static void look_at_inits(Lint *lint) {
+static void look_at_inits(PtxLint *lint) {
     if (lint->header.ctas < 2 || lint->reach.unknown != PTX_NONE || lint->reach.releases_cluster ||
         never_does(lint, EFFECT_CLUSTER_WAIT) || never_does(lint, EFFECT_INIT))
         return;
@@ -56,13 +56,13 @@ static void look_at_inits(Lint *lint) {
 /* What a thread may have done last, on some path; none: no path was gone yet. */
 enum { MAY_WAIT = 1, MAY_ARRIVE = 2 }; /* its next step is to wait; to arrive */
 
-static unsigned after_act(const Lint *lint, const Act *act, unsigned state) {
+static unsigned after_act(const PtxLint *lint, const Act *act, unsigned state) {
     EffectVerb verb = act->effect->effect.verb;
     unsigned next = verb == EFFECT_CLUSTER_ARRIVE ? MAY_WAIT : verb == EFFECT_CLUSTER_WAIT ? MAY_ARRIVE : state;
     return is_guarded(lint, act->statement) ? state | next : next;
 }
 
-static void look_at_step(Lint *lint, const Act *act, unsigned state) {
+static void look_at_step(PtxLint *lint, const Act *act, unsigned state) {
     EffectVerb verb = act->effect->effect.verb;
     if (verb == EFFECT_CLUSTER_ARRIVE && state == MAY_WAIT)
         ptx_find(lint, RULE_CLUSTER_BARRIER_ORDER, act->statement,
@@ -72,16 +72,16 @@ static void look_at_step(Lint *lint, const Act *act, unsigned state) {
                  "waits at the cluster barrier, and has not arrived before");
 }
 
-static unsigned go_through(Lint *lint, const FlowBlock *block, unsigned state, bool tell) {
+static unsigned go_through(PtxLint *lint, const FlowBlock *block, unsigned state, bool report) {
     for (uint32_t i = lint->first_acts[block->begin]; i < lint->first_acts[block->end]; i++) {
-        if (tell)
+        if (report)
             look_at_step(lint, &lint->acts[i], state);
         state = after_act(lint, &lint->acts[i], state);
     }
     return state;
 }
 
-static void look_at_order(Lint *lint) {
+static void look_at_order(PtxLint *lint) {
     const PtxFlow *flow = &lint->flow;
     uint64_t both = lint->reach.verbs >> EFFECT_CLUSTER_ARRIVE | lint->reach.verbs >> EFFECT_CLUSTER_WAIT;
     if (lint->reach.unknown != PTX_NONE || lint->reach.calls || !(both & 1) || !flow->order_count)
@@ -104,7 +104,7 @@ static void look_at_order(Lint *lint) {
         go_through(lint, &flow->blocks[flow->order[n]], states[flow->order[n]], true);
 }
 
-void ptx_clusters(Lint *lint) {
+void ptx_clusters(PtxLint *lint) {
     look_at_start(lint);
     look_at_inits(lint);
     look_at_order(lint);

@@ -4,13 +4,13 @@
 #include <inttypes.h>
 
 /* What a kind of group is called, and whether its work has to be committed. */
-typedef struct Kind {
+typedef struct GroupsKind {
     GroupKind group;
     const char *what, *commit, *await;
     bool counted; /* waits for it leave some pending */
-} Kind;
+} GroupsKind;
 
-static const Kind kinds[] = {
+static const GroupsKind kinds[] = {
     {GROUP_CP_ASYNC, "the asynchronous copy", "`cp.async.commit_group`", "`cp.async.wait_group`", true},
     {GROUP_TMA_STORE, "the bulk copy", "`cp.async.bulk.commit_group`", "`cp.async.bulk.wait_group`", true},
     {GROUP_WGMMA, "the asynchronous MMA", "`wgmma.commit_group`", "`wgmma.wait_group`", false},
@@ -28,14 +28,14 @@ static bool awaits(const Act *act, GroupKind group) {
 
 /* ---- At all --------------------------------------------------------------------------------------- */
 
-static const Act *first_work(const Lint *lint, GroupKind group) {
+static const Act *first_work(const PtxLint *lint, GroupKind group) {
     for (uint32_t i = 0; i < lint->act_count; i++)
         if (works(&lint->acts[i], group))
             return &lint->acts[i];
     return NULL;
 }
 
-static bool look_at_commits(Lint *lint, const Kind *kind) {
+static bool look_at_commits(PtxLint *lint, const GroupsKind *kind) {
     const Act *work = first_work(lint, kind->group);
     if (!work || !kind->commit || lint->reach.commits >> kind->group & 1 || !(lint->reach.awaits >> kind->group & 1))
         return false;
@@ -47,7 +47,7 @@ static bool look_at_commits(Lint *lint, const Kind *kind) {
 }
 
 /* Of each block, whether from its begin a wait for the kind can be come to. */
-static bool *blocks_to_waits(const Lint *lint, GroupKind group) {
+static bool *blocks_to_waits(const PtxLint *lint, GroupKind group) {
     const PtxFlow *flow = &lint->flow;
     bool *leads = ARENA_ARRAY(lint->arena, bool, flow->block_count + 1);
     uint32_t *open = ARENA_ARRAY(lint->arena, uint32_t, flow->block_count + 1), count = 0;
@@ -71,7 +71,7 @@ static bool *blocks_to_waits(const Lint *lint, GroupKind group) {
     return leads;
 }
 
-static bool wait_follows(const Lint *lint, const Act *work, GroupKind group, const bool *leads) {
+static bool wait_follows(const PtxLint *lint, const Act *work, GroupKind group, const bool *leads) {
     const FlowBlock *block = &lint->flow.blocks[lint->flow.block_of[work->instruction]];
     for (uint32_t i = lint->first_acts[work->instruction]; i < lint->first_acts[block->end]; i++)
         if (awaits(&lint->acts[i], group))
@@ -82,7 +82,7 @@ static bool wait_follows(const Lint *lint, const Act *work, GroupKind group, con
     return false;
 }
 
-static void look_at_waits(Lint *lint, const Kind *kind) {
+static void look_at_waits(PtxLint *lint, const GroupsKind *kind) {
     if (kind->group == GROUP_CP_ASYNC && lint->reach.arrives_for_copies)
         return;
     const bool *leads = NULL;
@@ -106,7 +106,7 @@ static void look_at_waits(Lint *lint, const Kind *kind) {
 
 enum { MANY = 64 };
 
-static unsigned step(const Lint *lint, const Act *act, GroupKind group, unsigned pending) {
+static unsigned step(const PtxLint *lint, const Act *act, GroupKind group, unsigned pending) {
     const Effect *effect = &act->effect->effect;
     int64_t left;
     if (effect->verb == EFFECT_COMMIT && effect->group == group)
@@ -118,14 +118,14 @@ static unsigned step(const Lint *lint, const Act *act, GroupKind group, unsigned
     return number_of(lint, act->count, &left) && left >= 0 && left < pending ? (unsigned)left : pending;
 }
 
-static unsigned at_end(const Lint *lint, const FlowBlock *block, GroupKind group, unsigned pending) {
+static unsigned at_end(const PtxLint *lint, const FlowBlock *block, GroupKind group, unsigned pending) {
     for (uint32_t i = lint->first_acts[block->begin]; i < lint->first_acts[block->end]; i++)
         pending = step(lint, &lint->acts[i], group, pending);
     return pending;
 }
 
 /* The most groups that may be pending at the begin of each block. */
-static uint8_t *pending_groups(const Lint *lint, GroupKind group) {
+static uint8_t *pending_groups(const PtxLint *lint, GroupKind group) {
     const PtxFlow *flow = &lint->flow;
     uint8_t *pending = ARENA_ARRAY(lint->arena, uint8_t, flow->block_count + 1);
     for (bool changed = true; changed;) {
@@ -152,7 +152,7 @@ typedef struct Waits {
     bool busy;        /* one of them may wait: then the others are steps of a pipeline that is not full yet */
 } Waits;
 
-static void look_at_wait(const Lint *lint, const Act *act, unsigned most, Waits waits[MANY]) {
+static void look_at_wait(const PtxLint *lint, const Act *act, unsigned most, Waits waits[MANY]) {
     int64_t left;
     if (!number_of(lint, act->count, &left) || left < 0 || left >= MANY)
         return;
@@ -164,7 +164,7 @@ static void look_at_wait(const Lint *lint, const Act *act, unsigned most, Waits 
     }
 }
 
-static void look_at_counts(Lint *lint, const Kind *kind) {
+static void look_at_counts(PtxLint *lint, const GroupsKind *kind) {
     const PtxFlow *flow = &lint->flow;
     Waits waits[MANY] = {0};
     if (!kind->counted || !first_work(lint, kind->group) || !(lint->reach.awaits >> kind->group & 1))
@@ -189,7 +189,7 @@ static void look_at_counts(Lint *lint, const Kind *kind) {
                     "Make the number smaller: the groups that may still be in flight when the data is read.");
 }
 
-void ptx_groups(Lint *lint) {
+void ptx_groups(PtxLint *lint) {
     if (lint->reach.unknown != PTX_NONE || lint->reach.calls)
         return;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {

@@ -5,7 +5,7 @@
 #include "check/lint/ptx/internal.h"
 
 /* The effect of an MMA that gives its registers when a wait for its group says so. */
-static const Act *mma_at(const Lint *lint, uint32_t instruction) {
+static const Act *mma_at(const PtxLint *lint, uint32_t instruction) {
     for (uint32_t i = lint->first_acts[instruction]; i < lint->first_acts[instruction + 1]; i++) {
         const Effect *effect = &lint->acts[i].effect->effect;
         if (effect->verb == EFFECT_READ && effect->done == DONE_GROUP && effect->group == GROUP_WGMMA &&
@@ -18,20 +18,20 @@ static const Act *mma_at(const Lint *lint, uint32_t instruction) {
 /* ---- Results -------------------------------------------------------------------------------------- */
 
 /* By value: the instruction that still writes it, + 1, and the turn that it is of: each wait begins the next. */
-typedef struct Pending {
+typedef struct InFlightPending {
     uint32_t *writer, *turn;
     uint32_t turns;
-    bool *told; /* by instruction: the first use of what it writes was told */
-} Pending;
+    bool *reported; /* by instruction: the first use of what it writes was told */
+} InFlightPending;
 
-static const Act *pending_at(const Lint *lint, const Pending *pending, uint32_t value) {
+static const Act *pending_at(const PtxLint *lint, const InFlightPending *pending, uint32_t value) {
     if (value == PTX_NONE || !pending->writer[value] || pending->turn[value] != pending->turns)
         return NULL;
     return mma_at(lint, pending->writer[value] - 1);
 }
 
 /* The registers that an operand is made of: itself, or its members. */
-static void set_pending(const Lint *lint, Pending *pending, uint32_t operand, uint32_t writer) {
+static void set_pending(const PtxLint *lint, InFlightPending *pending, uint32_t operand, uint32_t writer) {
     uint32_t end = operand + ptx_extent(&lint->module->operands[operand]);
     for (uint32_t i = operand; i < end; i++) {
         uint32_t value = flow_value(&lint->flow, i);
@@ -42,7 +42,7 @@ static void set_pending(const Lint *lint, Pending *pending, uint32_t operand, ui
     }
 }
 
-static void tell_read(Lint *lint, uint32_t statement, const Act *mma) {
+static void report_read(PtxLint *lint, uint32_t statement, const Act *mma) {
     Finding *finding = ptx_find(lint, RULE_WGMMA_RESULT, statement,
                                 "a register that an asynchronous MMA still writes is used before a wait");
     ptx_say(
@@ -58,12 +58,12 @@ static void tell_read(Lint *lint, uint32_t statement, const Act *mma) {
     }
 }
 
-static bool moves(const Lint *lint, uint32_t statement) {
+static bool moves(const PtxLint *lint, uint32_t statement) {
     return ptx_form(lint, statement)->evaluator == PTX_EVALUATE_MOV;
 }
 
 /* What one instruction reads and writes, in a block of which all before it was gone through. */
-static void go_through(Lint *lint, Pending *pending, uint32_t instruction) {
+static void go_through(PtxLint *lint, InFlightPending *pending, uint32_t instruction) {
     const PtxModule *module = lint->module;
     uint32_t statement = lint->flow.instructions[instruction];
     const PtxStatement *at = &module->statements[statement];
@@ -77,9 +77,9 @@ static void go_through(Lint *lint, Pending *pending, uint32_t instruction) {
             continue;
         if (moves(lint, statement)) { /* a name more, no access: what uses that is one */
             set_pending(lint, pending, operand_at(module, at, 0), mma->instruction);
-        } else if (!own && !pending->told[mma->instruction]) {
-            pending->told[mma->instruction] = true;
-            tell_read(lint, statement, mma);
+        } else if (!own && !pending->reported[mma->instruction]) {
+            pending->reported[mma->instruction] = true;
+            report_read(lint, statement, mma);
         }
     }
     uint32_t given = own ? operand_named(module, at, own->effect->gives) : PTX_NONE;
@@ -89,12 +89,12 @@ static void go_through(Lint *lint, Pending *pending, uint32_t instruction) {
     pending->turns += await && await->effect->effect.group == GROUP_WGMMA; /* which are left pending is not told */
 }
 
-static void look_at_results(Lint *lint) {
+static void look_at_results(PtxLint *lint) {
     const PtxFlow *flow = &lint->flow;
-    Pending pending = {.turns = 1,
-                       .writer = ARENA_ARRAY(lint->arena, uint32_t, flow->value_count + 1),
-                       .turn = ARENA_ARRAY(lint->arena, uint32_t, flow->value_count + 1),
-                       .told = ARENA_ARRAY(lint->arena, bool, flow->instruction_count + 1)};
+    InFlightPending pending = {.turns = 1,
+                               .writer = ARENA_ARRAY(lint->arena, uint32_t, flow->value_count + 1),
+                               .turn = ARENA_ARRAY(lint->arena, uint32_t, flow->value_count + 1),
+                               .reported = ARENA_ARRAY(lint->arena, bool, flow->instruction_count + 1)};
     for (uint32_t n = 0; n < flow->order_count; n++) {
         const FlowBlock *block = &flow->blocks[flow->order[n]];
         for (uint32_t i = block->begin; i < block->end; i++)
@@ -105,13 +105,13 @@ static void look_at_results(Lint *lint) {
 
 /* ---- The fence ------------------------------------------------------------------------------------ */
 
-static bool is_fence(const Lint *lint, const Act *act, const void *nothing) {
+static bool is_fence(const PtxLint *lint, const Act *act, const void *nothing) {
     (void)lint, (void)nothing;
     return act->effect->effect.verb == EFFECT_FENCE_REGISTERS;
 }
 
 /* The first MMA without a fence on any path to it; of others what follows from that is not told again. */
-static void look_at_first(Lint *lint) {
+static void look_at_first(PtxLint *lint) {
     if (lint->reach.unknown != PTX_NONE || lint->reach.calls)
         return;
     for (uint32_t i = 0; i < lint->act_count; i++) {
@@ -126,7 +126,7 @@ static void look_at_first(Lint *lint) {
 
 /* Whether an instruction writes one of the registers of a vector. An accumulator is read and written as one operand,
  * of which SSA has what is written alone: registers are compared. */
-static bool writes_member(const Lint *lint, uint32_t instruction, uint32_t vector) {
+static bool writes_member(const PtxLint *lint, uint32_t instruction, uint32_t vector) {
     const PtxModule *module = lint->module;
     const PtxStatement *at = &module->statements[lint->flow.instructions[instruction]];
     for (uint32_t i = at->first; i < at->first + at->count; i++) {
@@ -142,7 +142,7 @@ static bool writes_member(const Lint *lint, uint32_t instruction, uint32_t vecto
 }
 
 /* The accumulator, and a first operand in registers: written by the threads themselves behind the fence? */
-static void look_at_registers(Lint *lint, uint32_t mma, uint32_t fence) {
+static void look_at_registers(PtxLint *lint, uint32_t mma, uint32_t fence) {
     const PtxModule *module = lint->module;
     uint32_t statement = lint->flow.instructions[mma];
     for (unsigned index = 0; index < 2; index++) {
@@ -161,7 +161,7 @@ static void look_at_registers(Lint *lint, uint32_t mma, uint32_t fence) {
     }
 }
 
-static void look_at_fences(Lint *lint) {
+static void look_at_fences(PtxLint *lint) {
     const PtxFlow *flow = &lint->flow;
     for (uint32_t n = 0; n < flow->order_count; n++) {
         const FlowBlock *block = &flow->blocks[flow->order[n]];
@@ -175,7 +175,7 @@ static void look_at_fences(Lint *lint) {
     }
 }
 
-void ptx_in_flight(Lint *lint) {
+void ptx_in_flight(PtxLint *lint) {
     bool any = false;
     for (uint32_t i = 0; i < lint->act_count && !any; i++)
         any = mma_at(lint, lint->acts[i].instruction) != NULL;

@@ -3,13 +3,13 @@
 
 #include <inttypes.h>
 
-static void look_at_threads(Lint *lint) {
+static void look_at_threads(PtxLint *lint) {
     if (lint->header.most_threads > 1024)
         ptx_find(lint, RULE_LIMIT_THREADS, lint->header.threads_at, "%u threads: a CTA has at most 1024",
                  lint->header.most_threads);
 }
 
-static void look_at_cluster(Lint *lint) {
+static void look_at_cluster(PtxLint *lint) {
     uint32_t ctas = lint->header.ctas, most = lint->target ? lint->target->most_ctas : 16;
     if (ctas > most)
         ptx_find(lint, RULE_LIMIT_CLUSTER, lint->header.ctas_at, "a cluster of %u CTAs; the target allows %u", ctas,
@@ -24,7 +24,7 @@ static bool is_shared(const PtxModule *module, const PtxVariable *variable) {
 }
 
 /* Variables of shared memory that the kernel itself names, each once. */
-static void look_at_shared(Lint *lint) {
+static void look_at_shared(PtxLint *lint) {
     const PtxModule *module = lint->module;
     const PtxFunction *function = &module->functions[lint->function];
     bool *seen = ARENA_ARRAY(lint->arena, bool, module->variables_count + 1);
@@ -52,7 +52,7 @@ static void look_at_shared(Lint *lint) {
                  bytes, most);
 }
 
-void ptx_limits(Lint *lint) {
+void ptx_limits(PtxLint *lint) {
     look_at_threads(lint);
     look_at_cluster(lint);
     look_at_shared(lint);

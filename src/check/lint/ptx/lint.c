@@ -10,12 +10,12 @@ static const size_t lint_budget = (size_t)2 << 30;
 
 /* ---- Saying it ------------------------------------------------------------------------------------ */
 
-uint32_t ptx_line(const Lint *lint, uint32_t statement) {
+uint32_t ptx_line(const PtxLint *lint, uint32_t statement) {
     return source_place(lint->module->source, lint->module->statements[statement].begin).line;
 }
 
 /* The innermost place of the user's source, and the text of PTX. Returns how many places there are in all. */
-static uint32_t set_place(Lint *lint, FindingPlace *place, uint32_t statement, PtxPlace *chain, uint32_t most) {
+static uint32_t set_place(PtxLint *lint, FindingPlace *place, uint32_t statement, PtxPlace *chain, uint32_t most) {
     const PtxModule *module = lint->module;
     const PtxStatement *at = &module->statements[statement];
     Place line = source_place(module->source, at->begin);
@@ -38,7 +38,7 @@ static uint32_t set_place(Lint *lint, FindingPlace *place, uint32_t statement, P
 enum { MOST_INLINED = 8 };
 
 /* The places that it was inlined at follow the place itself. */
-static void add_chain(Lint *lint, Finding *finding, const PtxPlace *chain, uint32_t count) {
+static void add_chain(PtxLint *lint, Finding *finding, const PtxPlace *chain, uint32_t count) {
     for (uint32_t i = 1; i < count; i++) {
         FindingPlace *place = &finding->places[finding->place_count++];
         place->role = "inlined here";
@@ -48,18 +48,19 @@ static void add_chain(Lint *lint, Finding *finding, const PtxPlace *chain, uint3
     }
 }
 
-static bool is_told(Lint *lint, RuleId rule, uint32_t statement) {
-    for (uint32_t i = 0; i < lint->told_count; i++)
-        if (lint->told[i].rule == rule && lint->told[i].statement == statement)
+static bool is_reported(PtxLint *lint, RuleId rule, uint32_t statement) {
+    for (uint32_t i = 0; i < lint->reported_count; i++)
+        if (lint->reported[i].rule == rule && lint->reported[i].statement == statement)
             return true;
-    *ARENA_PUSH(lint->arena, lint->told, lint->told_count, lint->told_capacity) = (ToldAt){statement, rule};
+    *ARENA_PUSH(lint->arena, lint->reported, lint->reported_count, lint->reported_capacity) =
+        (ReportedAt){statement, rule};
     return false;
 }
 
-Finding *ptx_find(Lint *lint, RuleId rule, uint32_t statement, const char *format, ...) {
+Finding *ptx_find(PtxLint *lint, RuleId rule, uint32_t statement, const char *format, ...) {
     Text text = {0};
     va_list arguments;
-    if (is_told(lint, rule, statement))
+    if (is_reported(lint, rule, statement))
         return NULL;
     va_start(arguments, format);
     text_vaddf(&text, format, arguments);
@@ -81,7 +82,7 @@ Finding *ptx_find(Lint *lint, RuleId rule, uint32_t statement, const char *forma
     return finding;
 }
 
-void ptx_other(Lint *lint, Finding *finding, const char *role, uint32_t statement) {
+void ptx_other(PtxLint *lint, Finding *finding, const char *role, uint32_t statement) {
     PtxPlace chain[1];
     if (!finding)
         return;
@@ -133,11 +134,11 @@ static Header header_of(const PtxModule *module, uint32_t function) {
 
 /* ---- All of it ------------------------------------------------------------------------------------ */
 
-typedef struct Work {
+typedef struct LintWork {
     uint32_t function;
     bool first;
-    Lint lint;
-} Work;
+    PtxLint lint;
+} LintWork;
 
 static const Target *target_of_module(const PtxModule *module) {
     Str name = ptx_name(module, module->target);
@@ -145,7 +146,7 @@ static const Target *target_of_module(const PtxModule *module) {
 }
 
 /* What does not fit into memory is said, and the rest is looked at all the same. */
-static bool prepare(Lint *lint) {
+static bool prepare(PtxLint *lint) {
     const char *problem = NULL;
     bool flows = ptx_flow(&lint->flow, lint->module, lint->function, lint_budget, &problem);
     lint->known = flows ? known_open(&lint->flow, lint_budget, &problem) : NULL;
@@ -158,7 +159,7 @@ static bool prepare(Lint *lint) {
     return false;
 }
 
-static void close_function(Lint *lint) {
+static void close_function(PtxLint *lint) {
     if (!lint->open)
         return;
     lint->open = false;
@@ -166,9 +167,9 @@ static void close_function(Lint *lint) {
     ptx_flow_free(&lint->flow);
 }
 
-static void run_passes(Lint *lint) {
-    static void (*const passes[])(Lint *) = {ptx_numbers, ptx_addresses, ptx_named,    ptx_threads, ptx_mbarriers,
-                                             ptx_groups,  ptx_in_flight, ptx_clusters, ptx_tensor,  ptx_accesses};
+static void run_passes(PtxLint *lint) {
+    static void (*const passes[])(PtxLint *) = {ptx_numbers, ptx_addresses, ptx_named,    ptx_threads, ptx_mbarriers,
+                                                ptx_groups,  ptx_in_flight, ptx_clusters, ptx_tensor,  ptx_accesses};
     if (!prepare(lint))
         return;
     lint->open = true;
@@ -182,7 +183,7 @@ static void run_passes(Lint *lint) {
 
 /* Functions that are no kernels have no header, and are not known to be called by one alone: what a kernel does
  * elsewhere does not count for them. */
-static void lint_others(Lint *lint, uint32_t kernel) {
+static void lint_others(PtxLint *lint, uint32_t kernel) {
     lint->header = (Header){0};
     for (uint32_t i = 0; i < lint->module->functions_count; i++) {
         const PtxFunction *function = &lint->module->functions[i];
@@ -194,8 +195,8 @@ static void lint_others(Lint *lint, uint32_t kernel) {
     }
 }
 
-static void lint_all(Work *work) {
-    Lint *lint = &work->lint;
+static void lint_all(LintWork *work) {
+    PtxLint *lint = &work->lint;
     PtxModule *module = lint->module;
     lint->forms = ARENA_ARRAY(lint->arena, FormActs, module->forms_count + 1);
     lint->header = header_of(module, work->function);
@@ -214,12 +215,12 @@ void ptx_lint(PtxModule *module, uint32_t function, bool first, const Target *ta
     jmp_buf exhausted;
     arena_init(&arena, lint_budget);
     arena.exhausted = &exhausted;
-    Work work = {.function = function, .first = first};
-    work.lint = (Lint){.module = module,
-                       .function = function,
-                       .target = target ? target : target_of_module(module),
-                       .verdict = verdict,
-                       .arena = &arena};
+    LintWork work = {.function = function, .first = first};
+    work.lint = (PtxLint){.module = module,
+                          .function = function,
+                          .target = target ? target : target_of_module(module),
+                          .verdict = verdict,
+                          .arena = &arena};
     if (!setjmp(exhausted))
         lint_all(&work);
     else

@@ -5,12 +5,12 @@
 
 enum { OBJECT = 8, MOST_INITS = 256 };
 
-static bool is_invalidation(const Lint *lint, const Act *act, const void *nothing) {
+static bool is_invalidation(const PtxLint *lint, const Act *act, const void *nothing) {
     (void)lint, (void)nothing;
     return act->effect->effect.verb == EFFECT_INVALIDATE;
 }
 
-static bool is_live(const Lint *lint, const Act *init, const Act *later) {
+static bool is_live(const PtxLint *lint, const Act *init, const Act *later) {
     return both_run(lint, init, later) &&
            !such_between(lint, init->instruction, later->instruction, is_invalidation, NULL);
 }
@@ -23,7 +23,7 @@ typedef struct Inits {
     unsigned count;
 } Inits;
 
-static void look_at_init(Lint *lint, const Inits *inits, const Act *act, Point point) {
+static void look_at_init(PtxLint *lint, const Inits *inits, const Act *act, Point point) {
     for (unsigned i = 0; i < inits->count; i++) {
         if (!points_overlap(inits->points[i], OBJECT, point, OBJECT) || !is_live(lint, inits->acts[i], act))
             continue;
@@ -36,7 +36,7 @@ static void look_at_init(Lint *lint, const Inits *inits, const Act *act, Point p
     }
 }
 
-static void look_at_write(Lint *lint, const Inits *inits, const Act *act) {
+static void look_at_write(PtxLint *lint, const Inits *inits, const Act *act) {
     int64_t bytes;
     if (!inits->count || act->effect->effect.on_descriptor || act->effect->effect.space != SPACE_SHARED ||
         !bytes_of(lint, act, &bytes))
@@ -56,7 +56,7 @@ static void look_at_write(Lint *lint, const Inits *inits, const Act *act) {
     }
 }
 
-static void look_at_life(Lint *lint) {
+static void look_at_life(PtxLint *lint) {
     Inits *inits = ARENA_NEW(lint->arena, Inits);
     for (uint32_t i = 0; i < lint->act_count; i++) {
         const Act *act = &lint->acts[i];
@@ -76,7 +76,7 @@ static void look_at_life(Lint *lint) {
 
 /* ---- Who waits, who expects ----------------------------------------------------------------------- */
 
-static void look_at_waits(Lint *lint) {
+static void look_at_waits(PtxLint *lint) {
     bool never = never_does(lint, EFFECT_WAIT);
     for (uint32_t i = 0; i < lint->act_count && never; i++) {
         const Act *act = &lint->acts[i];
@@ -94,7 +94,7 @@ static void look_at_waits(Lint *lint) {
     }
 }
 
-static void look_at_expects(Lint *lint) {
+static void look_at_expects(PtxLint *lint) {
     if (!never_does(lint, EFFECT_EXPECT) || !never_does(lint, EFFECT_EXPECT_BYTES))
         return;
     for (uint32_t i = 0; i < lint->act_count; i++) {
@@ -110,7 +110,7 @@ static void look_at_expects(Lint *lint) {
 /* ---- Waits whose result is not used ----------------------------------------------------------- */
 
 /* Values that are read: by an instruction, by a phi, or as what a register had before. */
-static bool *used_values(const Lint *lint) {
+static bool *used_values(const PtxLint *lint) {
     const PtxFlow *flow = &lint->flow;
     bool *used = ARENA_ARRAY(lint->arena, bool, flow->value_count + 1);
     for (uint32_t i = 0; i < flow->operand_count; i++) {
@@ -130,7 +130,7 @@ static bool *used_values(const Lint *lint) {
     return used;
 }
 
-static void look_at_results(Lint *lint) {
+static void look_at_results(PtxLint *lint) {
     const bool *used = NULL;
     for (uint32_t i = 0; i < lint->act_count; i++) {
         const Act *act = &lint->acts[i];
@@ -152,21 +152,21 @@ static void look_at_results(Lint *lint) {
 /* ---- Bytes ---------------------------------------------------------------------------------------- */
 
 /* All expects and completions of a function, if they are in one block and their numbers are known. */
-typedef struct Sum {
+typedef struct MbarrierSum {
     uint32_t expect; /* statement */
     int64_t offset, expected, delivered;
     unsigned expects;
-} Sum;
+} MbarrierSum;
 
 enum { MOST_SUMS = 64 };
 
-static Sum *sum_of(Sum *sums, unsigned *count, int64_t offset) {
+static MbarrierSum *sum_of(MbarrierSum *sums, unsigned *count, int64_t offset) {
     for (unsigned i = 0; i < *count; i++)
         if (sums[i].offset == offset)
             return &sums[i];
     if (*count == MOST_SUMS)
         return NULL;
-    sums[*count] = (Sum){.offset = offset};
+    sums[*count] = (MbarrierSum){.offset = offset};
     return &sums[(*count)++];
 }
 
@@ -176,7 +176,7 @@ static bool counts_bytes(const Act *act) {
 }
 
 /* False: something about it is not known. */
-static bool add_bytes(const Lint *lint, const Act *act, const Act *first, Sum *sums, unsigned *count) {
+static bool add_bytes(const PtxLint *lint, const Act *act, const Act *first, MbarrierSum *sums, unsigned *count) {
     int64_t bytes;
     Point point = point_of(lint, act->on), of_first = point_of(lint, first->on);
     bool together = lint->flow.block_of[act->instruction] == lint->flow.block_of[first->instruction] &&
@@ -184,7 +184,7 @@ static bool add_bytes(const Lint *lint, const Act *act, const Act *first, Sum *s
     if (!together || !points_alike(point, of_first) || act->effect->effect.multicast || act->effect->boxes.size ||
         !bytes_of(lint, act, &bytes))
         return false;
-    Sum *sum = sum_of(sums, count, point.offset);
+    MbarrierSum *sum = sum_of(sums, count, point.offset);
     if (!sum)
         return false;
     if (act->effect->effect.verb == EFFECT_COMPLETE) {
@@ -197,8 +197,8 @@ static bool add_bytes(const Lint *lint, const Act *act, const Act *first, Sum *s
     return true;
 }
 
-static void look_at_sums(Lint *lint) {
-    Sum sums[MOST_SUMS];
+static void look_at_sums(PtxLint *lint) {
+    MbarrierSum sums[MOST_SUMS];
     unsigned count = 0;
     const Act *first = NULL;
     if (lint->reach.unknown != PTX_NONE || lint->reach.calls)
@@ -217,7 +217,7 @@ static void look_at_sums(Lint *lint) {
                      sums[i].delivered);
 }
 
-void ptx_mbarriers(Lint *lint) {
+void ptx_mbarriers(PtxLint *lint) {
     look_at_life(lint);
     look_at_waits(lint);
     look_at_expects(lint);

@@ -6,27 +6,27 @@
 enum { IDS = 16, MOST_COUNTS = 8 };
 
 /* All that waits at one barrier. */
-typedef struct Named {
+typedef struct NamedBarrierUse {
     int64_t counts[MOST_COUNTS]; /* different ones */
     unsigned count;
     bool more;       /* there are others */
     bool plain;      /* one of them is no reduction */
     uint32_t waiter; /* the statement of one; PTX_NONE: nothing waits */
-} Named;
+} NamedBarrierUse;
 
 static bool is_named(const Act *act) {
     return effect_is_named(&act->effect->effect);
 }
 
 /* The barrier and the threads of an act; false: not known. */
-static bool read_named(const Lint *lint, const Act *act, int64_t *id, int64_t *threads) {
+static bool read_named(const PtxLint *lint, const Act *act, int64_t *id, int64_t *threads) {
     *threads = lint->header.threads;
     if (!number_of(lint, act->on, id) || *id < 0 || *id >= IDS)
         return false;
     return act->count == PTX_NONE ? *threads > 0 : number_of(lint, act->count, threads);
 }
 
-static void add_waiter(const Lint *lint, Named *named, const Act *act, int64_t threads) {
+static void add_waiter(const PtxLint *lint, NamedBarrierUse *named, const Act *act, int64_t threads) {
     const PtxForm *form = ptx_form(lint, act->statement);
     unsigned i = 0;
     while (i < named->count && named->counts[i] != threads)
@@ -40,9 +40,9 @@ static void add_waiter(const Lint *lint, Named *named, const Act *act, int64_t t
 }
 
 /* False: a number is not known, and it may be any of them. */
-static bool gather(const Lint *lint, Named named[IDS]) {
+static bool gather(const PtxLint *lint, NamedBarrierUse named[IDS]) {
     for (unsigned i = 0; i < IDS; i++)
-        named[i] = (Named){.waiter = PTX_NONE};
+        named[i] = (NamedBarrierUse){.waiter = PTX_NONE};
     for (uint32_t i = 0; i < lint->act_count; i++) {
         int64_t id, threads;
         if (!is_named(&lint->acts[i]))
@@ -55,15 +55,15 @@ static bool gather(const Lint *lint, Named named[IDS]) {
     return true;
 }
 
-static bool has_count(const Named *named, int64_t threads) {
+static bool has_count(const NamedBarrierUse *named, int64_t threads) {
     for (unsigned i = 0; i < named->count; i++)
         if (named->counts[i] == threads)
             return true;
     return named->more;
 }
 
-void ptx_named(Lint *lint) {
-    Named named[IDS];
+void ptx_named(PtxLint *lint) {
+    NamedBarrierUse named[IDS];
     if (lint->reach.unknown != PTX_NONE || lint->reach.calls || !gather(lint, named))
         return;
     for (uint32_t i = 0; i < lint->act_count; i++) {

@@ -7,7 +7,7 @@ static const int64_t most_pending = (1 << 20) - 1, most_bulk = (1 << 20) - 16;
 
 /* ---- Barriers ------------------------------------------------------------------------------------- */
 
-static void look_at_named(Lint *lint, const Act *act) {
+static void look_at_named(PtxLint *lint, const Act *act) {
     int64_t id, threads;
     if (number_of(lint, act->on, &id) && (id < 0 || id > 15))
         ptx_find(lint, RULE_NAMED_ID, act->statement, "barrier %" PRId64 " does not exist: a CTA has barriers 0 to 15",
@@ -23,7 +23,7 @@ static void look_at_named(Lint *lint, const Act *act) {
                  "the barrier is for %" PRId64 " threads, and the CTA has at most %" PRId64, threads, most);
 }
 
-static void look_at_pending(Lint *lint, const Act *act) {
+static void look_at_pending(PtxLint *lint, const Act *act) {
     int64_t count;
     if (act->effect->effect.done != DONE_NOW || !number_of(lint, act->count, &count))
         return;
@@ -32,7 +32,7 @@ static void look_at_pending(Lint *lint, const Act *act) {
                  count, most_pending);
 }
 
-static void look_at_bytes(Lint *lint, const Act *act) {
+static void look_at_bytes(PtxLint *lint, const Act *act) {
     int64_t bytes;
     if (number_of(lint, act->count, &bytes) && (bytes < 0 || bytes > most_pending))
         ptx_find(lint, RULE_MBARRIER_BYTES, act->statement,
@@ -42,7 +42,7 @@ static void look_at_bytes(Lint *lint, const Act *act) {
 
 /* ---- Copies --------------------------------------------------------------------------------------- */
 
-static void look_at_size(Lint *lint, const Act *act) {
+static void look_at_size(PtxLint *lint, const Act *act) {
     int64_t bytes;
     if (!number_of(lint, act->count, &bytes))
         return;
@@ -61,7 +61,7 @@ static void look_at_size(Lint *lint, const Act *act) {
 }
 
 /* The coordinates of a tile are a vector in the address of its map. */
-static void look_at_coordinates(Lint *lint, const Act *act) {
+static void look_at_coordinates(PtxLint *lint, const Act *act) {
     if (act->on == PTX_NONE || lint->module->operands[act->on].kind != PTX_ADDRESS)
         return;
     const PtxOperand *address = &lint->module->operands[act->on];
@@ -77,7 +77,7 @@ static void look_at_coordinates(Lint *lint, const Act *act) {
     }
 }
 
-static void look_at_mask(Lint *lint, const Act *act) {
+static void look_at_mask(PtxLint *lint, const Act *act) {
     const PtxStatement *statement = &lint->module->statements[act->statement];
     int64_t mask;
     if (!act->effect->effect.multicast ||
@@ -92,7 +92,7 @@ static void look_at_mask(Lint *lint, const Act *act) {
                  "the mask of the multicast, 0x%" PRIx64 ", names CTAs that a cluster of %u does not have", mask, ctas);
 }
 
-static void look_at_access(Lint *lint, const Act *act) {
+static void look_at_access(PtxLint *lint, const Act *act) {
     const PtxEffect *effect = act->effect;
     if (effect->effect.helper != HELPER_TMA)
         return;
@@ -114,7 +114,7 @@ typedef struct MapField {
     const char *what;
 } MapField;
 
-static void look_at_map(Lint *lint, const Act *act) {
+static void look_at_map(PtxLint *lint, const Act *act) {
     static const MapField fields[] = {
         {STR("rank"), 1, 0, 4, RULE_TMA_RANK, "the rank, less one,"},
         {STR("box_dim"), 2, 1, 256, RULE_TMA_BOX_SIZE, "the box dimension"},
@@ -138,7 +138,7 @@ static void look_at_map(Lint *lint, const Act *act) {
 
 /* ---- Columns of tensor memory ---------------------------------------------------------------------- */
 
-static void look_at_columns(Lint *lint, const Act *act) {
+static void look_at_columns(PtxLint *lint, const Act *act) {
     int64_t columns;
     if (act->effect->effect.space != SPACE_TENSOR || !number_of(lint, act->count, &columns))
         return;
@@ -147,8 +147,8 @@ static void look_at_columns(Lint *lint, const Act *act) {
                  columns);
 }
 
-void ptx_numbers(Lint *lint) {
-    static void (*const looks[EFFECT_VERBS])(Lint *, const Act *) = {
+void ptx_numbers(PtxLint *lint) {
+    static void (*const looks[EFFECT_VERBS])(PtxLint *, const Act *) = {
         [EFFECT_READ] = look_at_access,      [EFFECT_WRITE] = look_at_access,
         [EFFECT_NAMED_SYNC] = look_at_named, [EFFECT_NAMED_ARRIVE] = look_at_named,
         [EFFECT_INIT] = look_at_pending,     [EFFECT_ARRIVE] = look_at_pending,

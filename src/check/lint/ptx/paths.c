@@ -1,13 +1,13 @@
 /* What comes before what: dominance, and what lies on some path. */
 #include "check/lint/ptx/internal.h"
 
-bool comes_before(const Lint *lint, uint32_t earlier, uint32_t later) {
+bool comes_before(const PtxLint *lint, uint32_t earlier, uint32_t later) {
     const PtxFlow *flow = &lint->flow;
     uint32_t above = flow->block_of[earlier], below = flow->block_of[later];
     return above == below ? earlier < later : flow_dominates(flow, above, below);
 }
 
-bool same_guard(const Lint *lint, uint32_t one, uint32_t other) {
+bool same_guard(const PtxLint *lint, uint32_t one, uint32_t other) {
     const PtxStatement *a = &lint->module->statements[lint->flow.instructions[one]];
     const PtxStatement *b = &lint->module->statements[lint->flow.instructions[other]];
     if (!(a->flags & PTX_GUARDED) || !(b->flags & PTX_GUARDED))
@@ -17,13 +17,13 @@ bool same_guard(const Lint *lint, uint32_t one, uint32_t other) {
            value == flow_value(&lint->flow, b->first);
 }
 
-bool both_run(const Lint *lint, const Act *first, const Act *second) {
+bool both_run(const PtxLint *lint, const Act *first, const Act *second) {
     return comes_before(lint, first->instruction, second->instruction) &&
            (!is_guarded(lint, first->statement) || !is_guarded(lint, second->statement) ||
             same_guard(lint, first->instruction, second->instruction));
 }
 
-const Act *act_at(const Lint *lint, uint32_t instruction, EffectVerb verb) {
+const Act *act_at(const PtxLint *lint, uint32_t instruction, EffectVerb verb) {
     for (uint32_t i = lint->first_acts[instruction]; i < lint->first_acts[instruction + 1]; i++)
         if (lint->acts[i].effect->effect.verb == verb)
             return &lint->acts[i];
@@ -33,7 +33,7 @@ const Act *act_at(const Lint *lint, uint32_t instruction, EffectVerb verb) {
 /* ---- Paths ---------------------------------------------------------------------------------------- */
 
 /* Blocks whose begin can be come to from the end of a block; or, backward, whose end leads to the begin of it. */
-static bool *blocks_beyond(const Lint *lint, uint32_t block, bool backward) {
+static bool *blocks_beyond(const PtxLint *lint, uint32_t block, bool backward) {
     const PtxFlow *flow = &lint->flow;
     bool *seen = ARENA_ARRAY(lint->arena, bool, flow->block_count + 1);
     uint32_t *open = ARENA_ARRAY(lint->arena, uint32_t, flow->block_count + 1), count = 0;
@@ -53,7 +53,7 @@ static bool *blocks_beyond(const Lint *lint, uint32_t block, bool backward) {
     }
 }
 
-static const Act *such_on(const Lint *lint, uint32_t from, uint32_t to, IsSuch *is, const void *context) {
+static const Act *such_on(const PtxLint *lint, uint32_t from, uint32_t to, IsSuch *is, const void *context) {
     const PtxFlow *flow = &lint->flow;
     const bool *after = from == PTX_NONE ? NULL : blocks_beyond(lint, flow->block_of[from], false);
     const bool *before = to == PTX_NONE ? NULL : blocks_beyond(lint, flow->block_of[to], true);
@@ -69,7 +69,7 @@ static const Act *such_on(const Lint *lint, uint32_t from, uint32_t to, IsSuch *
     return NULL;
 }
 
-const Act *such_between(const Lint *lint, uint32_t from, uint32_t to, IsSuch *is, const void *context) {
+const Act *such_between(const PtxLint *lint, uint32_t from, uint32_t to, IsSuch *is, const void *context) {
     /* Of two in one block, in this order, only what lies between them: around a loop the first is run again. */
     if (lint->flow.block_of[from] == lint->flow.block_of[to] && from < to) {
         for (uint32_t i = lint->first_acts[from + 1]; i < lint->first_acts[to]; i++)
@@ -80,6 +80,6 @@ const Act *such_between(const Lint *lint, uint32_t from, uint32_t to, IsSuch *is
     return such_on(lint, from, to, is, context);
 }
 
-const Act *such_before(const Lint *lint, uint32_t to, IsSuch *is, const void *context) {
+const Act *such_before(const PtxLint *lint, uint32_t to, IsSuch *is, const void *context) {
     return such_on(lint, PTX_NONE, to, is, context);
 }

@@ -3,11 +3,11 @@
 
 /* ---- Numbers -------------------------------------------------------------------------------------- */
 
-bool number_of(const Lint *lint, uint32_t operand, int64_t *value) {
+bool number_of(const PtxLint *lint, uint32_t operand, int64_t *value) {
     return operand != PTX_NONE && known_number(lint->known, operand, value);
 }
 
-bool bytes_of(const Lint *lint, const Act *act, int64_t *bytes) {
+bool bytes_of(const PtxLint *lint, const Act *act, int64_t *bytes) {
     *bytes = act->effect->effect.count;
     if (act->effect->count.size)
         return number_of(lint, act->count, bytes) && *bytes >= 0;
@@ -32,7 +32,7 @@ static unsigned register_bits(const PtxModule *module, uint32_t variable) {
 
 /* The operand that an instruction gives on as it is; PTX_NONE: it makes something else of it. `offset`: what it adds.
  */
-static uint32_t passed_on(const Lint *lint, uint32_t instruction, int64_t *offset) {
+static uint32_t passed_on(const PtxLint *lint, uint32_t instruction, int64_t *offset) {
     const PtxModule *module = lint->module;
     uint32_t statement = lint->flow.instructions[instruction];
     const PtxStatement *at = &module->statements[statement];
@@ -69,7 +69,7 @@ enum { MOST_STEPS = 64 };
 
 /* ---- Points --------------------------------------------------------------------------------------- */
 
-Point point_of(const Lint *lint, uint32_t operand) {
+Point point_of(const PtxLint *lint, uint32_t operand) {
     Point point = {0};
     for (unsigned steps = 0; operand != PTX_NONE && steps < MOST_STEPS; steps++) {
         const PtxOperand *at = &lint->module->operands[operand];

@@ -1,21 +1,21 @@
 /* Tensor memory: allocations that are never freed or come too late, and CTA groups that do not go together. */
 #include "check/lint/ptx/internal.h"
 
-static const Act *first_act(const Lint *lint, EffectVerb verb) {
+static const Act *first_act(const PtxLint *lint, EffectVerb verb) {
     for (uint32_t i = 0; i < lint->act_count; i++)
         if (lint->acts[i].effect->effect.verb == verb && lint->acts[i].effect->effect.space == SPACE_TENSOR)
             return &lint->acts[i];
     return NULL;
 }
 
-static void look_at_life(Lint *lint) {
+static void look_at_life(PtxLint *lint) {
     const Act *allocation = first_act(lint, EFFECT_ALLOCATE);
     if (allocation && never_does(lint, EFFECT_FREE))
         ptx_find(lint, RULE_TMEM_NEVER_FREED, allocation->statement,
                  "tensor memory is allocated, and the kernel never frees any");
 }
 
-static void look_at_relinquish(Lint *lint) {
+static void look_at_relinquish(PtxLint *lint) {
     for (uint32_t i = 0; i < lint->act_count; i++) {
         const Act *act = &lint->acts[i];
         if (act->effect->effect.verb != EFFECT_RELINQUISH)
@@ -39,7 +39,7 @@ static bool has_group(const Act *act) {
            (effect_is_access(effect) && effect->helper == HELPER_TENSOR);
 }
 
-static void look_at_groups(Lint *lint) {
+static void look_at_groups(PtxLint *lint) {
     const Act *one = NULL, *two = NULL;
     for (uint32_t i = 0; i < lint->act_count; i++) {
         const Act *act = &lint->acts[i];
@@ -57,7 +57,7 @@ static void look_at_groups(Lint *lint) {
             "Use `.cta_group::1` or `.cta_group::2` throughout.");
 }
 
-void ptx_tensor(Lint *lint) {
+void ptx_tensor(PtxLint *lint) {
     look_at_life(lint);
     look_at_relinquish(lint);
     look_at_groups(lint);

@@ -2,20 +2,21 @@
 #include "check/lint/ptx/internal.h"
 
 /* Where a predicate is true in at most one lane of a warp. */
-typedef enum Lone {
-    LONE_NOT,
-    LONE_TRUE,      /* where it is true there is one lane at most */
-    LONE_FALSE,     /* where it is false */
-    LONE_TRUE_EACH, /* as LONE_TRUE, and every warp has such a lane: the others are never all */
-    LONE_FALSE_EACH,
-} Lone;
+typedef enum SingleLane {
+    SINGLE_LANE_NOT,
+    SINGLE_LANE_TRUE,      /* where it is true there is one lane at most */
+    SINGLE_LANE_FALSE,     /* where it is false */
+    SINGLE_LANE_TRUE_EACH, /* as SINGLE_LANE_TRUE, and every warp has such a lane: the others are never all */
+    SINGLE_LANE_FALSE_EACH,
+} SingleLane;
 
-static Lone turned(Lone lone) {
-    static const Lone turns[] = {LONE_NOT, LONE_FALSE, LONE_TRUE, LONE_FALSE_EACH, LONE_TRUE_EACH}; /* ORDER Lone */
-    return turns[lone];
+static SingleLane turned(SingleLane single_lane) {
+    static const SingleLane turns[] = {SINGLE_LANE_NOT, SINGLE_LANE_FALSE, SINGLE_LANE_TRUE, SINGLE_LANE_FALSE_EACH,
+                                       SINGLE_LANE_TRUE_EACH}; /* ORDER Lone */
+    return turns[single_lane];
 }
 
-static bool is_equal(const Lint *lint, uint32_t statement) {
+static bool is_equal(const PtxLint *lint, uint32_t statement) {
     const PtxForm *form = ptx_form(lint, statement);
     const PtxStatement *at = &lint->module->statements[statement];
     uint32_t a = operand_at(lint->module, at, 1), b = operand_at(lint->module, at, 2);
@@ -29,75 +30,76 @@ static bool is_equal(const Lint *lint, uint32_t statement) {
 }
 
 enum { MOST_DEEP = 16 };
-static Lone lone_value(const Lint *lint, uint32_t value, unsigned deep);
+static SingleLane single_lane_value(const PtxLint *lint, uint32_t value, unsigned deep);
 
-static Lone lone_operand(const Lint *lint, uint32_t operand, unsigned deep) {
+static SingleLane single_lane_operand(const PtxLint *lint, uint32_t operand, unsigned deep) {
     if (operand == PTX_NONE || deep == MOST_DEEP)
-        return LONE_NOT;
-    Lone lone = lone_value(lint, flow_value(&lint->flow, operand), deep + 1);
-    return lint->module->operands[operand].negated ? turned(lone) : lone;
+        return SINGLE_LANE_NOT;
+    SingleLane single_lane = single_lane_value(lint, flow_value(&lint->flow, operand), deep + 1);
+    return lint->module->operands[operand].negated ? turned(single_lane) : single_lane;
 }
 
 /* One that is alone makes their conjunction so; but then it need not be true anywhere. */
-static Lone lone_both(const Lint *lint, const PtxStatement *at, unsigned deep) {
+static SingleLane single_lane_both(const PtxLint *lint, const PtxStatement *at, unsigned deep) {
     for (unsigned i = 1; i <= 2; i++) {
-        Lone lone = lone_operand(lint, operand_at(lint->module, at, i), deep);
-        if (lone == LONE_TRUE || lone == LONE_TRUE_EACH)
-            return LONE_TRUE;
+        SingleLane single_lane = single_lane_operand(lint, operand_at(lint->module, at, i), deep);
+        if (single_lane == SINGLE_LANE_TRUE || single_lane == SINGLE_LANE_TRUE_EACH)
+            return SINGLE_LANE_TRUE;
     }
-    return LONE_NOT;
+    return SINGLE_LANE_NOT;
 }
 
-static Lone lone_value(const Lint *lint, uint32_t value, unsigned deep) {
+static SingleLane single_lane_value(const PtxLint *lint, uint32_t value, unsigned deep) {
     uint32_t instruction = value_instruction(lint, value);
     int64_t mask;
     if (instruction == PTX_NONE || lint->flow.values[value].before != PTX_NONE)
-        return LONE_NOT;
+        return SINGLE_LANE_NOT;
     uint32_t statement = lint->flow.instructions[instruction];
     const PtxStatement *at = &lint->module->statements[statement];
     switch (lint->module->forms[at->what].evaluator) {
     case PTX_EVALUATE_ELECT:
         return number_of(lint, operand_named(lint->module, at, STR("mask")), &mask) && (uint32_t)mask == UINT32_MAX
-                   ? LONE_TRUE_EACH
-                   : LONE_NOT;
+                   ? SINGLE_LANE_TRUE_EACH
+                   : SINGLE_LANE_NOT;
     case PTX_EVALUATE_SETP:
-        return is_equal(lint, statement) ? LONE_TRUE : LONE_NOT;
+        return is_equal(lint, statement) ? SINGLE_LANE_TRUE : SINGLE_LANE_NOT;
     case PTX_EVALUATE_AND:
-        return lone_both(lint, at, deep);
+        return single_lane_both(lint, at, deep);
     case PTX_EVALUATE_NOT:
-        return turned(lone_operand(lint, operand_at(lint->module, at, 1), deep));
+        return turned(single_lane_operand(lint, operand_at(lint->module, at, 1), deep));
     case PTX_EVALUATE_MOV:
-        return lone_operand(lint, operand_at(lint->module, at, 1), deep);
+        return single_lane_operand(lint, operand_at(lint->module, at, 1), deep);
     default:
-        return LONE_NOT;
+        return SINGLE_LANE_NOT;
     }
 }
 
 /* ---- Where it is run ------------------------------------------------------------------------------ */
 
 /* How many lanes the guard of a statement leaves: a part of the warp for certain. */
-static bool guard_parts(const Lint *lint, uint32_t statement, bool holds) {
+static bool guard_parts(const PtxLint *lint, uint32_t statement, bool holds) {
     const PtxStatement *at = &lint->module->statements[statement];
     if (!(at->flags & PTX_GUARDED))
         return false;
-    Lone lone = lone_operand(lint, at->first, 0);
+    SingleLane single_lane = single_lane_operand(lint, at->first, 0);
     if (((at->flags & PTX_NEGATED) != 0) == holds)
-        lone = turned(lone);
-    return lone == LONE_TRUE || lone == LONE_TRUE_EACH || lone == LONE_FALSE_EACH;
+        single_lane = turned(single_lane);
+    return single_lane == SINGLE_LANE_TRUE || single_lane == SINGLE_LANE_TRUE_EACH ||
+           single_lane == SINGLE_LANE_FALSE_EACH;
 }
 
 /* Of each block, the statement whose guard leaves a part of a warp for it and all it dominates; PTX_NONE. */
-static uint32_t *parted_blocks(const Lint *lint) {
+static uint32_t *separated_blocks(const PtxLint *lint) {
     const PtxFlow *flow = &lint->flow;
-    uint32_t *parted = ARENA_ARRAY(lint->arena, uint32_t, flow->block_count + 1);
+    uint32_t *separated = ARENA_ARRAY(lint->arena, uint32_t, flow->block_count + 1);
     for (uint32_t i = 0; i < flow->block_count; i++)
-        parted[i] = PTX_NONE;
+        separated[i] = PTX_NONE;
     for (uint32_t n = 0; n < flow->order_count; n++) {
         const FlowBlock *block = &flow->blocks[flow->order[n]];
         uint32_t above = block->dominator;
         if (above != PTX_NONE)
-            parted[flow->order[n]] = parted[above];
-        if (above == PTX_NONE || parted[above] != PTX_NONE || block->predecessor_count != 1)
+            separated[flow->order[n]] = separated[above];
+        if (above == PTX_NONE || separated[above] != PTX_NONE || block->predecessor_count != 1)
             continue;
         const FlowBlock *from = &flow->blocks[above];
         if (from->ends != FLOW_BRANCH || flow->edges[block->predecessors] != above || from->begin == from->end)
@@ -105,15 +107,15 @@ static uint32_t *parted_blocks(const Lint *lint) {
         uint32_t branch = flow->instructions[from->end - 1];
         bool taken = from->successor_count == 2 && flow->edges[from->successors] == flow->order[n];
         if (guard_parts(lint, branch, taken))
-            parted[flow->order[n]] = branch;
+            separated[flow->order[n]] = branch;
     }
-    return parted;
+    return separated;
 }
 
 /* ---- Telling -------------------------------------------------------------------------------------- */
 
-static void look_at(Lint *lint, const Act *act, const uint32_t *parted) {
-    uint32_t by = parted[lint->flow.block_of[act->instruction]];
+static void look_at(PtxLint *lint, const Act *act, const uint32_t *separated) {
+    uint32_t by = separated[lint->flow.block_of[act->instruction]];
     bool own = guard_parts(lint, act->statement, true);
     if (by == PTX_NONE && !own)
         return;
@@ -137,7 +139,7 @@ static void look_at(Lint *lint, const Act *act, const uint32_t *parted) {
 }
 
 /* A mask without lanes that run the instruction. */
-static void look_at_mask(Lint *lint, const Act *act) {
+static void look_at_mask(PtxLint *lint, const Act *act) {
     int64_t mask;
     uint32_t block = lint->flow.block_of[act->instruction], threads = lint->header.threads;
     if (!number_of(lint, act->on, &mask))
@@ -150,13 +152,13 @@ static void look_at_mask(Lint *lint, const Act *act) {
                  (unsigned)(uint32_t)mask);
 }
 
-void ptx_threads(Lint *lint) {
+void ptx_threads(PtxLint *lint) {
     bool alone = lint->header.most_threads == 1; /* which is all of its warp */
-    const uint32_t *parted = alone ? NULL : parted_blocks(lint);
+    const uint32_t *separated = alone ? NULL : separated_blocks(lint);
     for (uint32_t i = 0; i < lint->act_count; i++) {
         EffectVerb verb = lint->acts[i].effect->effect.verb;
-        if (verb == EFFECT_CONVERGED && parted)
-            look_at(lint, &lint->acts[i], parted);
+        if (verb == EFFECT_CONVERGED && separated)
+            look_at(lint, &lint->acts[i], separated);
         if (verb == EFFECT_WARP_SYNC)
             look_at_mask(lint, &lint->acts[i]);
     }

@@ -13,38 +13,38 @@ typedef struct Open {
     int least, most;
 } Open;
 
-typedef struct Pairs {
+typedef struct AmdBarrierPairs {
     Lint *lint;
     /* By how much the op changes what is open. */
-    int (*step)(struct Pairs *pairs, const Op *op);
+    int (*step)(struct AmdBarrierPairs *pairs, const Op *op);
     /* What to say of an op, given what is open before it. */
-    void (*tell)(struct Pairs *pairs, const Op *op, Open open);
+    void (*report)(struct AmdBarrierPairs *pairs, const Op *op, Open open);
     /* Conditional barriers: the comparison that all predicates are, or are the opposite of. */
     const Op *comparison;
     bool by_wave;
     /* Clusters: what is open where the body of each loop around begins, and the last arrival. */
-    struct Turn {
+    struct AmdBarrierTurn {
         const Block *body;
         Open open;
     } turns[DEEPEST];
     unsigned depth;
     const Op *arrival;
-} Pairs;
+} AmdBarrierPairs;
 
 static int within(int n) {
     return n > MOST_OPEN ? MOST_OPEN : n < -MOST_OPEN ? -MOST_OPEN : n;
 }
 
-static void pass(Paths *paths, const FlowOp *at, void *state) {
-    Pairs *pairs = paths->context;
+static void pass(TilePaths *paths, const FlowOp *at, void *state) {
+    AmdBarrierPairs *pairs = paths->context;
     Open *open = state;
-    if (paths->telling)
-        pairs->tell(pairs, at->op, *open);
+    if (paths->reporting)
+        pairs->report(pairs, at->op, *open);
     int step = pairs->step(pairs, at->op);
     *open = (Open){within(open->least + step), within(open->most + step)};
 }
 
-static bool join(Paths *paths, uint32_t piece, void *to, const void *from) {
+static bool join(TilePaths *paths, uint32_t piece, void *to, const void *from) {
     (void)paths, (void)piece;
     Open *all = to;
     const Open *more = from;
@@ -55,9 +55,9 @@ static bool join(Paths *paths, uint32_t piece, void *to, const void *from) {
     return true;
 }
 
-static void run_pairs(Pairs *pairs) {
+static void run_pairs(AmdBarrierPairs *pairs) {
     Flow flow = flow_of(pairs->lint->function, &pairs->lint->module->arena);
-    Paths paths = {
+    TilePaths paths = {
         .lint = pairs->lint, .flow = &flow, .context = pairs, .size = sizeof(Open), .pass = pass, .join = join};
     if (!paths_follow(&paths))
         verdict_incomplete(pairs->lint->verdict, "", 0, "its barriers are too many to be paired");
@@ -66,16 +66,16 @@ static void run_pairs(Pairs *pairs) {
 /* ---- Clusters ------------------------------------------------------------------------------------- */
 
 /* One that does both is closed in itself. */
-static int step_cluster(Pairs *pairs, const Op *op) {
+static int step_cluster(AmdBarrierPairs *pairs, const Op *op) {
     return (lint_effect(pairs->lint, op, EFFECT_CLUSTER_ARRIVE) != NULL) -
            (lint_effect(pairs->lint, op, EFFECT_CLUSTER_WAIT) != NULL);
 }
 
 /* Where a turn of a loop ends: with more arrivals open on every path than when it began, the next one arrives again. */
-static void tell_turn(Pairs *pairs, const Op *op, Open open) {
+static void report_turn(AmdBarrierPairs *pairs, const Op *op, Open open) {
     bool inside = op->block && op_parent(op) && op_is_loop(op_parent(op));
     if (inside && op == op->block->first && pairs->depth < DEEPEST)
-        pairs->turns[pairs->depth++] = (struct Turn){op->block, open};
+        pairs->turns[pairs->depth++] = (struct AmdBarrierTurn){op->block, open};
     if (!inside || op != op->block->last || !pairs->depth || pairs->turns[pairs->depth - 1].body != op->block)
         return;
     if (open.least > pairs->turns[--pairs->depth].open.least && pairs->arrival)
@@ -83,10 +83,10 @@ static void tell_turn(Pairs *pairs, const Op *op, Open open) {
                   "it arrives again in the next turn of the loop, before it has waited for this arrival");
 }
 
-static void tell_cluster(Pairs *pairs, const Op *op, Open open) {
+static void report_cluster(AmdBarrierPairs *pairs, const Op *op, Open open) {
     int step = step_cluster(pairs, op);
     pairs->arrival = step > 0 ? op : pairs->arrival;
-    tell_turn(pairs, op, open);
+    report_turn(pairs, op, open);
     if (step > 0 && open.least > 0)
         lint_find(pairs->lint, RULE_AMD_CLUSTER_BARRIER, op,
                   "it arrives again before it has waited for the last arrival");
@@ -139,12 +139,12 @@ static const Value *half_of(Lint *lint, const Op *op) {
     return barrier ? barrier->predicate : NULL;
 }
 
-static int step_halves(Pairs *pairs, const Op *op) {
+static int step_halves(AmdBarrierPairs *pairs, const Op *op) {
     const Value *half = half_of(pairs->lint, op);
     return half ? side_of(pairs->lint, pairs->comparison, half) : 0;
 }
 
-static void tell_halves(Pairs *pairs, const Op *op, Open open) {
+static void report_halves(AmdBarrierPairs *pairs, const Op *op, Open open) {
     if (!op_is_control(op, CONTROL_RETURN) || (open.least == 0 && open.most == 0))
         return;
     bool always = open.least > 0 || open.most < 0;
@@ -161,11 +161,11 @@ static void tell_halves(Pairs *pairs, const Op *op, Open open) {
 
 static void check_halves(Lint *lint, const Value *first) {
     int budget = 1000;
-    Pairs pairs = {.lint = lint,
-                   .step = step_halves,
-                   .tell = tell_halves,
-                   .by_wave = depends_on_wave(first, DEEPEST, &budget),
-                   .comparison = comparison_of(first)};
+    AmdBarrierPairs pairs = {.lint = lint,
+                             .step = step_halves,
+                             .report = report_halves,
+                             .by_wave = depends_on_wave(first, DEEPEST, &budget),
+                             .comparison = comparison_of(first)};
     for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function))
         if (half_of(lint, op) && !step_halves(&pairs, op)) {
             lint_find(lint, RULE_AMD_COND_BARRIER_UNKNOWN, op,
@@ -226,5 +226,5 @@ void lint_amd_barriers(Lint *lint) {
     if (half)
         check_halves(lint, half);
     if (clusters)
-        run_pairs(&(Pairs){.lint = lint, .step = step_cluster, .tell = tell_cluster});
+        run_pairs(&(AmdBarrierPairs){.lint = lint, .step = step_cluster, .report = report_cluster});
 }

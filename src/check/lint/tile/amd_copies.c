@@ -34,7 +34,7 @@ static bool is_final(const Lint *lint) {
     return lint_module_integer(lint, "ttg.shared", -1) >= 0;
 }
 
-static void tell_layout(Lint *lint, const Op *op, RuleId rule, const char *what) {
+static void report_layout(Lint *lint, const Op *op, RuleId rule, const char *what) {
     if (is_final(lint))
         lint_find(lint, rule, op, "%s", what);
     else
@@ -50,16 +50,16 @@ void lint_amd_copy(Lint *lint, const Op *op) {
     if (!width.known) {
         lint_find(lint, RULE_AMD_COPY_WIDTH_UNKNOWN, op, "review: the layouts of the copy are not understood");
     } else if (!width.most) {
-        tell_layout(lint, op, RULE_AMD_COPY_WIDTH,
-                    verdict_text(lint->verdict,
-                                 "each lane has %" PRId64 " neighboring element%s of %" PRId64
-                                 " byte%s, and %s has no copy of that width",
-                                 width.neighbors, width.neighbors == 1 ? "" : "s", width.element,
-                                 width.element == 1 ? "" : "s", lint->target->name));
+        report_layout(lint, op, RULE_AMD_COPY_WIDTH,
+                      verdict_text(lint->verdict,
+                                   "each lane has %" PRId64 " neighboring element%s of %" PRId64
+                                   " byte%s, and %s has no copy of that width",
+                                   width.neighbors, width.neighbors == 1 ? "" : "s", width.element,
+                                   width.element == 1 ? "" : "s", lint->target->name));
     } else if (width.scattered) {
-        tell_layout(lint, op, RULE_AMD_COPY_SCATTERED,
-                    verdict_text(lint->verdict, "the lanes of a wave do not write %" PRId64 " bytes each side by side",
-                                 width.most));
+        report_layout(lint, op, RULE_AMD_COPY_SCATTERED,
+                      verdict_text(lint->verdict,
+                                   "the lanes of a wave do not write %" PRId64 " bytes each side by side", width.most));
     } else if (width.least > width.element && !(op_integer(op, "contiguity", &hint) && hint > 1) &&
                !is_contiguous(lint, copy.global)) {
         lint_find(lint, RULE_AMD_COPY_WIDTH_UNKNOWN, op,

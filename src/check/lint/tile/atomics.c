@@ -38,7 +38,7 @@ static bool scopes_differ(const Atomic *a, const Atomic *b) {
     return a->scope != b->scope && (a->scope < SCOPE_GPU || b->scope < SCOPE_GPU);
 }
 
-static void tell(Lint *lint, const Atomic *now, const Atomic *before, bool surely) {
+static void report(Lint *lint, const Atomic *now, const Atomic *before, bool surely) {
     uint32_t line = op_line(lint->module, before->op);
     Finding *finding = NULL;
     if (!scopes_differ(now, before) && now->bits == before->bits)
@@ -69,7 +69,7 @@ static void enter(Atomics *atomics, Pointers *table, const Value *key, uint32_t 
     if (first == NO_NUMBER)
         pointers_set(table, key, number);
     else
-        tell(atomics->lint, &atomics->items[number], &atomics->items[first], surely);
+        report(atomics->lint, &atomics->items[number], &atomics->items[first], surely);
 }
 
 static void add(Atomics *atomics, const Op *op, const Effect *effect) {

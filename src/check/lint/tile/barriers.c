@@ -35,14 +35,14 @@ bool effect_is_remote(const Lint *lint, uint32_t ctas, const Effect *effect) {
     return place_of(lint->facts, effect->on).remote;
 }
 
-Answer is_aligned(const Lint *lint, const Value *memdesc, int64_t alignment) {
+Tribool is_aligned(const Lint *lint, const Value *memdesc, int64_t alignment) {
     KnownPlace place = place_of(lint->facts, memdesc);
     int64_t asked;
     if (!place.allocation)
-        return ANSWER_OPEN;
-    Answer answer = known_is_multiple(&place.byte, alignment);
+        return TRIBOOL_UNKNOWN;
+    Tribool tribool = known_is_multiple(&place.byte, alignment);
     bool asked_less = !place.placed && op_integer(place.allocation, "alignment", &asked) && asked % alignment != 0;
-    return asked_less && answer == ANSWER_YES ? ANSWER_OPEN : answer;
+    return asked_less && tribool == TRIBOOL_TRUE ? TRIBOOL_UNKNOWN : tribool;
 }
 
 /* ---- What a barrier is ---------------------------------------------------------------------------- */
@@ -61,15 +61,15 @@ static void check_object(Lint *lint, const Op *op, const Effect *effect, uint32_
 
 static void check_alignment(Lint *lint, const Op *op, const Effect *effect) {
     KnownPlace place = place_of(lint->facts, effect->on);
-    Answer aligned = place.allocation ? is_aligned(lint, effect->on, 8) : ANSWER_YES;
+    Tribool aligned = place.allocation ? is_aligned(lint, effect->on, 8) : TRIBOOL_TRUE;
     Finding *finding = NULL;
-    if (aligned == ANSWER_NO && place.byte.exact)
+    if (aligned == TRIBOOL_FALSE && place.byte.exact)
         finding = lint_find(lint, RULE_MBARRIER_ALIGNMENT, op, "the barrier starts at byte %lld of %s",
                             (long long)place.byte.least, place.placed ? "shared memory" : "its allocation");
-    else if (aligned == ANSWER_NO)
+    else if (aligned == TRIBOOL_FALSE)
         finding =
             lint_find(lint, RULE_MBARRIER_ALIGNMENT, op, "no slot of the barrier starts at a multiple of 8 bytes");
-    else if (aligned == ANSWER_OPEN)
+    else if (aligned == TRIBOOL_UNKNOWN)
         finding = lint_find(lint, RULE_MBARRIER_ALIGNMENT_OPEN, op,
                             "review: it is not known whether the barrier starts at a multiple of 8 bytes");
     if (place.allocation)

@@ -13,7 +13,7 @@
 enum { BATCH = 64 /* barriers that are followed at once: the bits of a mask */ };
 
 /* What may be true at some point: of each barrier of the batch, and of the CTA. */
-typedef struct Standing {
+typedef struct ClusterStanding {
     uint64_t fresh;    /* initialized, and no fence or cluster barrier since */
     uint64_t fenced;   /* and the fence, but no arrival at a cluster barrier */
     uint64_t leaving;  /* and the arrival, but no wait */
@@ -22,10 +22,10 @@ typedef struct Standing {
     bool alone;        /* no cluster barrier since the start */
     uint32_t touched;  /* the first op that reached into another CTA since the last cluster barrier; FLOW_NONE: none */
     uint32_t answered; /* the same of ops whose barrier is waited for */
-} Standing;
+} ClusterStanding;
 
 /* An op that matters here. */
-typedef struct Step {
+typedef struct ClusterStep {
     const Op *op;
     uint64_t inits;  /* barriers of the batch */
     uint64_t remote; /* barriers of the batch that it signals and that may be those of another CTA */
@@ -34,46 +34,46 @@ typedef struct Step {
     bool waited;     /* every such barrier is waited for in this kernel */
     bool fence, arrives, relaxed, waits;
     uint32_t touched, answered; /* in the partitions of the op */
-} Step;
+} ClusterStep;
 
 /* That an op initializes, or signals in another CTA, a barrier: its number among those that are followed. */
-typedef struct Touch {
+typedef struct ClusterTouch {
     uint32_t barrier, op;
     bool init;
-} Touch;
+} ClusterTouch;
 
-typedef struct Cluster {
+typedef struct TileCluster {
     Lint *lint;
     uint32_t ctas;
     Origins origins;
     Flow flow;
-    Step *steps;       /* by the flow's number */
-    bool *waited;      /* by origin */
-    uint32_t *tracked; /* by origin: its number among the barriers that others signal; FLOW_NONE: it is none */
+    ClusterStep *steps; /* by the flow's number */
+    bool *waited;       /* by origin */
+    uint32_t *tracked;  /* by origin: its number among the barriers that others signal; FLOW_NONE: it is none */
     uint32_t tracked_count;
-    Touch *touches; /* by barrier */
+    ClusterTouch *touches; /* by barrier */
     uint32_t touch_count, touch_capacity;
     uint32_t batch;
-} Cluster;
+} TileCluster;
 
 /* ---- What each op does ---------------------------------------------------------------------------- */
 
-static void note_touch(Cluster *cluster, const Value *barrier, uint32_t op, bool init) {
+static void note_touch(TileCluster *cluster, const Value *barrier, uint32_t op, bool init) {
     OriginSet set = origins_find(&cluster->origins, barrier);
     for (uint32_t i = 0; i < set.count; i++) {
         if (cluster->tracked[set.items[i]] == FLOW_NONE)
             continue;
         *ARENA_PUSH(&cluster->lint->module->arena, cluster->touches, cluster->touch_count, cluster->touch_capacity) =
-            (Touch){cluster->tracked[set.items[i]], op, init};
+            (ClusterTouch){cluster->tracked[set.items[i]], op, init};
     }
 }
 
 static int by_barrier(const void *a, const void *b) {
-    const Touch *x = a, *y = b;
+    const ClusterTouch *x = a, *y = b;
     return x->barrier < y->barrier ? -1 : x->barrier > y->barrier;
 }
 
-static bool all_waited(const Cluster *cluster, const Value *barrier) {
+static bool all_waited(const TileCluster *cluster, const Value *barrier) {
     OriginSet set = origins_find(&cluster->origins, barrier);
     bool waited = set.count && !set.anything;
     for (uint32_t i = 0; i < set.count; i++)
@@ -81,9 +81,9 @@ static bool all_waited(const Cluster *cluster, const Value *barrier) {
     return waited;
 }
 
-static Step step_of(Cluster *cluster, const Op *op, uint32_t number) {
+static ClusterStep step_of(TileCluster *cluster, const Op *op, uint32_t number) {
     Effects effects = lint_effects(cluster->lint, op);
-    Step step = {.op = op, .waited = true, .touched = FLOW_NONE, .answered = FLOW_NONE};
+    ClusterStep step = {.op = op, .waited = true, .touched = FLOW_NONE, .answered = FLOW_NONE};
     for (const Effect *effect = effects.items; effect < effects.end; effect++) {
         bool remote = effect_is_remote(cluster->lint, cluster->ctas, effect);
         bool signals = is_signal(cluster->lint->module, effect);
@@ -112,7 +112,7 @@ static const Op *specializes(const Op *op) {
     return NULL;
 }
 
-static void set_steps(Cluster *cluster) {
+static void set_steps(TileCluster *cluster) {
     Pointers numbers = {.arena = &cluster->lint->module->arena};
     const Flow *flow = &cluster->flow;
     for (uint32_t i = 0; i < flow->op_count; i++) {
@@ -120,7 +120,7 @@ static void set_steps(Cluster *cluster) {
         pointers_set(&numbers, flow->ops[i].op, flow->ops[i].number);
     }
     for (uint32_t n = 0; n < flow->op_count; n++) { /* nothing flows out of a partition: its op has done it all */
-        const Step *step = &cluster->steps[n];
+        const ClusterStep *step = &cluster->steps[n];
         const Op *around = step->reaches ? specializes(step->op) : NULL;
         uint32_t at = around ? pointers_get(&numbers, around) : NO_NUMBER;
         if (at == NO_NUMBER)
@@ -132,7 +132,7 @@ static void set_steps(Cluster *cluster) {
 
 /* ---- Findings ------------------------------------------------------------------------------------- */
 
-static void judge_step(Cluster *cluster, const Step *step, const Standing *state) {
+static void judge_step(TileCluster *cluster, const ClusterStep *step, const ClusterStanding *state) {
     Lint *lint = cluster->lint;
     if (step->remote & (state->fresh | state->fenced | state->leaving | state->meeting))
         lint_find(lint, RULE_MBARRIER_CLUSTER_INIT, step->op, "%s",
@@ -147,7 +147,7 @@ static void judge_step(Cluster *cluster, const Step *step, const Standing *state
                   "it accesses another CTA of the cluster, which may not have started");
 }
 
-static void judge_end(Cluster *cluster, const Standing *state, const Op *end) {
+static void judge_end(TileCluster *cluster, const ClusterStanding *state, const Op *end) {
     if (state->touched != FLOW_NONE)
         lint_other_place(cluster->lint,
                          lint_find(cluster->lint, RULE_CLUSTER_EXIT, cluster->steps[state->touched].op,
@@ -164,7 +164,7 @@ static void judge_end(Cluster *cluster, const Standing *state, const Op *end) {
 
 /* ---- Following the paths -------------------------------------------------------------------------- */
 
-static void meet(Standing *state, const Step *step) {
+static void meet(ClusterStanding *state, const ClusterStep *step) {
     if (step->arrives) {
         state->leaving |= state->fenced;
         state->fenced = 0;
@@ -185,11 +185,11 @@ static uint32_t earlier(uint32_t a, uint32_t b) {
     return a < b ? a : b;
 }
 
-static void pass(Paths *paths, const FlowOp *at, void *data) {
-    Cluster *cluster = paths->context;
-    const Step *step = &cluster->steps[at->number];
-    Standing *state = data;
-    if (paths->telling)
+static void pass(TilePaths *paths, const FlowOp *at, void *data) {
+    TileCluster *cluster = paths->context;
+    const ClusterStep *step = &cluster->steps[at->number];
+    ClusterStanding *state = data;
+    if (paths->reporting)
         judge_step(cluster, step, state);
     if (step->reaches && step->waited)
         state->answered = earlier(state->answered, at->number);
@@ -204,31 +204,31 @@ static void pass(Paths *paths, const FlowOp *at, void *data) {
         state->fresh = state->meeting = state->met = 0;
     }
     meet(state, step);
-    if (paths->telling && !cluster->batch && op_is_control(at->op, CONTROL_RETURN))
+    if (paths->reporting && !cluster->batch && op_is_control(at->op, CONTROL_RETURN))
         judge_end(cluster, state, at->op);
 }
 
-static bool join(Paths *paths, uint32_t piece, void *to, const void *from) {
+static bool join(TilePaths *paths, uint32_t piece, void *to, const void *from) {
     (void)paths, (void)piece;
-    Standing *all = to;
-    const Standing *more = from;
+    ClusterStanding *all = to;
+    const ClusterStanding *more = from;
     uint64_t gained = (more->fresh & ~all->fresh) | (more->fenced & ~all->fenced) | (more->leaving & ~all->leaving) |
                       (more->meeting & ~all->meeting) | (more->met & ~all->met);
     if (!gained && more->alone <= all->alone && more->touched >= all->touched && more->answered >= all->answered)
         return false;
-    *all = (Standing){.fresh = all->fresh | more->fresh,
-                      .fenced = all->fenced | more->fenced,
-                      .leaving = all->leaving | more->leaving,
-                      .meeting = all->meeting | more->meeting,
-                      .met = all->met | more->met,
-                      .alone = all->alone || more->alone,
-                      .touched = earlier(all->touched, more->touched),
-                      .answered = earlier(all->answered, more->answered)};
+    *all = (ClusterStanding){.fresh = all->fresh | more->fresh,
+                             .fenced = all->fenced | more->fenced,
+                             .leaving = all->leaving | more->leaving,
+                             .meeting = all->meeting | more->meeting,
+                             .met = all->met | more->met,
+                             .alone = all->alone || more->alone,
+                             .touched = earlier(all->touched, more->touched),
+                             .answered = earlier(all->answered, more->answered)};
     return true;
 }
 
 /* Barriers that an agent signals in another CTA, and those that an agent waits for. */
-static void find_barriers(Cluster *cluster) {
+static void find_barriers(TileCluster *cluster) {
     const Op *function = cluster->lint->function;
     for (uint32_t i = 0; i < cluster->origins.count; i++)
         cluster->tracked[i] = FLOW_NONE;
@@ -249,10 +249,10 @@ static void find_barriers(Cluster *cluster) {
 }
 
 /* Follows the barriers of one batch, whose touches begin at `touch`; returns where those of the next do. */
-static uint32_t follow_batch(Cluster *cluster, Paths *paths, uint32_t touch) {
+static uint32_t follow_batch(TileCluster *cluster, TilePaths *paths, uint32_t touch) {
     uint32_t first = touch;
     for (; touch < cluster->touch_count && cluster->touches[touch].barrier / BATCH == cluster->batch; touch++) {
-        Step *step = &cluster->steps[cluster->touches[touch].op];
+        ClusterStep *step = &cluster->steps[cluster->touches[touch].op];
         uint64_t bit = UINT64_C(1) << cluster->touches[touch].barrier % BATCH;
         *(cluster->touches[touch].init ? &step->inits : &step->remote) |= bit;
     }
@@ -260,7 +260,7 @@ static uint32_t follow_batch(Cluster *cluster, Paths *paths, uint32_t touch) {
         verdict_incomplete(cluster->lint->verdict, "", 0,
                            "the kernel is too large to track what its CTAs do to each other");
     for (uint32_t i = first; i < touch; i++) {
-        Step *step = &cluster->steps[cluster->touches[i].op];
+        ClusterStep *step = &cluster->steps[cluster->touches[i].op];
         step->inits = step->remote = 0;
     }
     return touch;
@@ -268,7 +268,7 @@ static uint32_t follow_batch(Cluster *cluster, Paths *paths, uint32_t touch) {
 
 void lint_cluster(Lint *lint) {
     Arena *arena = &lint->module->arena;
-    Cluster cluster = {.lint = lint, .ctas = lint_ctas(lint)};
+    TileCluster cluster = {.lint = lint, .ctas = lint_ctas(lint)};
     if (cluster.ctas < 2 || !memory_is_placed(lint->function))
         return;
     cluster.origins = origins_of(lint->module, lint->function, arena);
@@ -276,18 +276,18 @@ void lint_cluster(Lint *lint) {
     cluster.tracked = ARENA_ARRAY(arena, uint32_t, cluster.origins.count + 1);
     find_barriers(&cluster);
     cluster.flow = flow_of(lint->function, arena);
-    cluster.steps = ARENA_ARRAY(arena, Step, cluster.flow.op_count + 1);
+    cluster.steps = ARENA_ARRAY(arena, ClusterStep, cluster.flow.op_count + 1);
     set_steps(&cluster);
     if (cluster.touch_count)
         qsort(cluster.touches, cluster.touch_count, sizeof *cluster.touches, by_barrier);
-    Standing start = {.alone = true, .touched = FLOW_NONE, .answered = FLOW_NONE};
-    Paths paths = {.lint = lint,
-                   .flow = &cluster.flow,
-                   .context = &cluster,
-                   .size = sizeof start,
-                   .start = &start,
-                   .pass = pass,
-                   .join = join};
+    ClusterStanding start = {.alone = true, .touched = FLOW_NONE, .answered = FLOW_NONE};
+    TilePaths paths = {.lint = lint,
+                       .flow = &cluster.flow,
+                       .context = &cluster,
+                       .size = sizeof start,
+                       .start = &start,
+                       .pass = pass,
+                       .join = join};
     uint32_t touch = 0;
     for (; cluster.batch == 0 || cluster.batch * BATCH < cluster.tracked_count; cluster.batch++)
         touch = follow_batch(&cluster, &paths, touch);

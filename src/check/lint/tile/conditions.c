@@ -6,7 +6,7 @@
  * it an error. */
 #include "check/lint/tile/signals.h"
 
-#include "model/flow/handed.h"
+#include "model/flow/forwarded.h"
 #include "model/flow/partition.h"
 #include "model/number/evaluate.h"
 
@@ -33,11 +33,11 @@ typedef struct Conditions {
 } Conditions;
 
 /* Who computes it. */
-typedef struct Who {
+typedef struct ConditionWho {
     int64_t thread, rank;
     bool relative;  /* in a partition: threads of the CTA are counted otherwise */
     unsigned nodes; /* that may still be computed */
-} Who;
+} ConditionWho;
 
 /* ---- What depends on who computes it -------------------------------------------------------------- */
 
@@ -67,7 +67,7 @@ static void mark(Conditions *conditions, const Value *value, unsigned marks) {
     conditions->changed = true;
 }
 
-static void mark_handed(void *context, Handed how, const Value *from, const Value *to) {
+static void mark_forwarded(void *context, Forwarded how, const Value *from, const Value *to) {
     (void)how;
     mark(context, to, mark_of(context, from));
 }
@@ -78,7 +78,7 @@ static void mark_results(Conditions *conditions, const Op *op) {
         marks |= mark_of(conditions, op->operands[i]);
     for (uint32_t i = 0; marks && i < op->result_count; i++)
         mark(conditions, &op->results[i], marks);
-    op_hands_on(op, mark_handed, conditions);
+    op_hands_on(op, mark_forwarded, conditions);
 }
 
 static bool has_sources(const Op *function) {
@@ -100,9 +100,9 @@ static void mark_all(Conditions *conditions) {
 
 /* ---- Computing it for one of them ----------------------------------------------------------------- */
 
-static Word computed(Conditions *conditions, const Value *value, Who *who);
+static Word computed(Conditions *conditions, const Value *value, ConditionWho *who);
 
-static Word source_value(const Op *op, const Who *who) {
+static Word source_value(const Op *op, const ConditionWho *who) {
     bool in_x = !op_attr(op, "dimension") || str_is(op_attr(op, "dimension")->text, "x");
     switch (op_evaluator(op)) {
     case EVALUATE_LANE_ID:
@@ -116,7 +116,7 @@ static Word source_value(const Op *op, const Who *who) {
     }
 }
 
-static Word computed_op(Conditions *conditions, const Op *op, uint32_t result, Who *who) {
+static Word computed_op(Conditions *conditions, const Op *op, uint32_t result, ConditionWho *who) {
     Word operands[MOST_OPERANDS];
     Evaluation how = evaluation_of(conditions->lint->module, op, result);
     if (how.code == EVALUATE_NONE || how.tensor || op->operand_count > MOST_OPERANDS)
@@ -126,11 +126,11 @@ static Word computed_op(Conditions *conditions, const Op *op, uint32_t result, W
     return evaluate(&how, operands, op->operand_count, &conditions->lint->module->arena);
 }
 
-static Word computed(Conditions *conditions, const Value *value, Who *who) {
+static Word computed(Conditions *conditions, const Value *value, ConditionWho *who) {
     const Op *op = value_op(value);
     if (op && source_mark(op) & (BY_THREAD | BY_RANK))
         return source_value(op, who);
-    Known known = known_of(conditions->lint->facts, value);
+    IntDomain known = known_of(conditions->lint->facts, value);
     if (known.exact)
         return word_integer(known.least);
     if (!op || !who->nodes || conditions->computed == MOST_COMPUTED)
@@ -141,7 +141,7 @@ static Word computed(Conditions *conditions, const Value *value, Who *who) {
 }
 
 /* Whether all threads, or for `marks` with BY_RANK all CTAs, get the same. */
-static Answer is_uniform(Conditions *conditions, const Value *value, const Op *at, unsigned marks) {
+static Tribool is_uniform(Conditions *conditions, const Value *value, const Op *at, unsigned marks) {
     Partitions partition = partitions_of(at);
     bool relative = partition.form != PARTITION_NONE && partition.mask != 1;
     int64_t threads = marks & BY_THREAD ? 32 * (int64_t)partition_warps(at) : 1;
@@ -149,16 +149,16 @@ static Answer is_uniform(Conditions *conditions, const Value *value, const Op *a
     bool any = false;
     for (int64_t rank = 0; rank < ranks && rank < MOST_RANKS; rank++)
         for (int64_t thread = 0; thread < threads && thread < MOST_THREADS; thread++) {
-            Who who = {thread, rank, relative, MOST_NODES};
+            ConditionWho who = {thread, rank, relative, MOST_NODES};
             Word word = computed(conditions, value, &who);
             if (!word_is(word, WORD_INTEGER))
-                return ANSWER_OPEN;
+                return TRIBOOL_UNKNOWN;
             if (any && word.bits != first)
-                return ANSWER_NO;
+                return TRIBOOL_FALSE;
             first = word.bits;
             any = true;
         }
-    return ANSWER_YES;
+    return TRIBOOL_TRUE;
 }
 
 /* ---- Findings ------------------------------------------------------------------------------------- */
@@ -180,13 +180,13 @@ static unsigned conditions_of(const Op *op, const Value *values[MOST_CONDITIONS]
     return values[0] != NULL;
 }
 
-static void tell(Conditions *conditions, const Op *barrier, const Op *around, Answer answer, unsigned marks) {
+static void report(Conditions *conditions, const Op *barrier, const Op *around, Tribool tribool, unsigned marks) {
     const char *who = marks & BY_THREAD ? "thread" : "CTA of the cluster";
     Finding *finding = NULL;
-    if (answer == ANSWER_NO)
+    if (tribool == TRIBOOL_FALSE)
         finding = lint_find(conditions->lint, RULE_THREADS_DIVERGENT, barrier,
                             "the barrier is under a condition that is not the same in every %s", who);
-    else if (answer == ANSWER_OPEN)
+    else if (tribool == TRIBOOL_UNKNOWN)
         finding = lint_find(conditions->lint, RULE_THREADS_DIVERGENT_UNKNOWN, barrier,
                             "review: the barrier is under an unknown condition that depends on the %s", who);
     lint_other_place(conditions->lint, finding, "decides", around);
@@ -198,13 +198,13 @@ static void judge_barrier(Conditions *conditions, const Op *barrier, bool cluste
         unsigned count = conditions_of(op, values);
         for (unsigned i = 0; i < count; i++) {
             unsigned marks = mark_of(conditions, values[i]) & (cluster ? BY_THREAD | BY_RANK : BY_THREAD);
-            uint32_t answer = pointers_get(&conditions->answers[cluster], values[i]);
+            uint32_t tribool = pointers_get(&conditions->answers[cluster], values[i]);
             if (!marks)
                 continue;
-            if (answer == NO_NUMBER)
-                answer = (uint32_t)is_uniform(conditions, values[i], op, marks);
-            pointers_set(&conditions->answers[cluster], values[i], answer);
-            tell(conditions, barrier, op, (Answer)answer, marks);
+            if (tribool == NO_NUMBER)
+                tribool = (uint32_t)is_uniform(conditions, values[i], op, marks);
+            pointers_set(&conditions->answers[cluster], values[i], tribool);
+            report(conditions, barrier, op, (Tribool)tribool, marks);
         }
     }
 }

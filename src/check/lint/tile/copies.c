@@ -11,7 +11,7 @@ enum {
     MOST_VISITS = 64, /* of one piece whose number still grows: then it is taken to grow forever */
 };
 
-static void tell_wait(Lint *lint, const Op *op, int32_t groups, int64_t left) {
+static void report_wait(Lint *lint, const Op *op, int32_t groups, int64_t left) {
     if (groups == 0) {
         lint_explain(lint_find(lint, RULE_COPY_WAIT_NEEDLESS, op, "no group of copies can be pending here"), "shared",
                      "On every path to this wait, all groups were already waited for, or none was committed.",
@@ -26,7 +26,7 @@ static void tell_wait(Lint *lint, const Op *op, int32_t groups, int64_t left) {
                               groups > 1 ? " or less" : ""));
 }
 
-static void pass(Paths *paths, const FlowOp *at, void *state) {
+static void pass(TilePaths *paths, const FlowOp *at, void *state) {
     Effects effects = lint_effects(paths->lint, at->op);
     int32_t *groups = state;
     for (const Effect *effect = effects.items; effect < effects.end; effect++) {
@@ -38,15 +38,15 @@ static void pass(Paths *paths, const FlowOp *at, void *state) {
             continue;
         if (*groups > effect->count)
             *groups = (int32_t)effect->count;
-        else if (paths->telling)
-            tell_wait(paths->lint, at->op, *groups, effect->count);
+        else if (paths->reporting)
+            report_wait(paths->lint, at->op, *groups, effect->count);
     }
     if (op_is_control(at->op, CONTROL_CALL) || lint_effect(paths->lint, at->op, EFFECT_ANYTHING))
         *groups = MANY;
 }
 
 /* The most that may be pending on any path. */
-static bool join(Paths *paths, uint32_t piece, void *to, const void *from) {
+static bool join(TilePaths *paths, uint32_t piece, void *to, const void *from) {
     uint8_t *visits = paths->context;
     int32_t *groups = to;
     if (*(const int32_t *)from <= *groups)
@@ -59,13 +59,13 @@ static bool join(Paths *paths, uint32_t piece, void *to, const void *from) {
 
 static void check_waits(Lint *lint) {
     Flow flow = flow_of(lint->function, &lint->module->arena);
-    Paths paths = {.lint = lint,
-                   .flow = &flow,
-                   .context = ARENA_ARRAY(&lint->module->arena, uint8_t, flow.piece_count + 1),
-                   .size = sizeof(int32_t),
-                   .afresh = true,
-                   .pass = pass,
-                   .join = join};
+    TilePaths paths = {.lint = lint,
+                       .flow = &flow,
+                       .context = ARENA_ARRAY(&lint->module->arena, uint8_t, flow.piece_count + 1),
+                       .size = sizeof(int32_t),
+                       .afresh = true,
+                       .pass = pass,
+                       .join = join};
     if (!paths_follow(&paths))
         verdict_incomplete(lint->verdict, "", 0, "the kernel is too large to track its copy groups");
 }
@@ -103,7 +103,7 @@ static unsigned fastest_dim(Lint *lint, const Type *buffer) {
 
 /* How many elements beside each other the pointers, and the mask, are sure to allow. */
 static int64_t elements_sure(Contiguity *contiguity, const Op *copy, const Effect *read, unsigned dim, int64_t bytes) {
-    Runs pointers = runs_of(contiguity, read->on, dim);
+    ContiguityRuns pointers = runs_of(contiguity, read->on, dim);
     int64_t given, aligned = pointers.divisor / bytes;
     int64_t sure = pointers.contiguous < aligned ? pointers.contiguous : aligned;
     if (op_integer(copy, "contiguity", &given) && given > sure)

@@ -26,26 +26,27 @@ static bool touches_global(Lint *lint, const Op *op) {
     return false;
 }
 
-typedef struct Early {
+typedef struct GridEarly {
     const Op *op; /* the first in the text; NULL: none */
     uint32_t number;
-} Early;
+} GridEarly;
 
 /* The state says whether some path to the op has no wait. */
-static void pass(Paths *paths, const FlowOp *at, void *state) {
+static void pass(TilePaths *paths, const FlowOp *at, void *state) {
     bool *early = state;
-    Early *first = paths->context;
+    GridEarly *first = paths->context;
     *early &= !lint_effect(paths->lint, at->op, EFFECT_AWAIT_LAUNCHES);
-    if (paths->telling && *early && at->number < first->number && touches_global(paths->lint, at->op))
-        *first = (Early){at->op, at->number};
+    if (paths->reporting && *early && at->number < first->number && touches_global(paths->lint, at->op))
+        *first = (GridEarly){at->op, at->number};
 }
 
 /* The first op in the text that touches global memory on a path from the start without a wait. */
 static const Op *early_access(Lint *lint) {
     static const bool start = true;
     Flow flow = flow_of(lint->function, &lint->module->arena);
-    Early first = {.number = FLOW_NONE};
-    Paths paths = {.lint = lint, .flow = &flow, .context = &first, .size = sizeof start, .start = &start, .pass = pass};
+    GridEarly first = {.number = FLOW_NONE};
+    TilePaths paths = {
+        .lint = lint, .flow = &flow, .context = &first, .size = sizeof start, .start = &start, .pass = pass};
     if (!paths_follow(&paths))
         verdict_incomplete(lint->verdict, "", 0, "the kernel is too large to look for accesses before its wait");
     return first.op;
@@ -80,13 +81,13 @@ static bool is_request(Lint *lint, const Op *op) {
 static void check_response(Lint *lint, const Op *op, const Value *response) {
     int64_t bytes = response->type ? memdesc_bytes(lint->module, response->type) : -1;
     KnownPlace place = place_of(lint->facts, response);
-    Answer aligned = place.allocation ? is_aligned(lint, response, RESPONSE_BYTES) : ANSWER_YES;
+    Tribool aligned = place.allocation ? is_aligned(lint, response, RESPONSE_BYTES) : TRIBOOL_TRUE;
     if (bytes >= 0 && bytes < RESPONSE_BYTES)
         lint_find(lint, RULE_CLC_RESPONSE, op, "the response has %lld bytes", (long long)bytes);
-    else if (aligned == ANSWER_NO)
+    else if (aligned == TRIBOOL_FALSE)
         lint_find(lint, RULE_CLC_RESPONSE, op, "the response starts at byte %lld of %s", (long long)place.byte.least,
                   place.placed ? "shared memory" : "its allocation");
-    else if (aligned == ANSWER_OPEN)
+    else if (aligned == TRIBOOL_UNKNOWN)
         lint_find(lint, RULE_CLC_RESPONSE_UNKNOWN, op,
                   "review: it is not known whether the response starts at a multiple of 16 bytes");
 }

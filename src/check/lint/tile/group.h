@@ -6,7 +6,7 @@
 #include "model/flow/partition.h"
 
 void lint_copies(Lint *lint);
-void lint_products(Lint *lint);
+void lint_mmas(Lint *lint);
 void lint_tensor(Lint *lint);
 void lint_tensor_order(Lint *lint, const Flow *flow);
 void lint_atomics(Lint *lint);

@@ -39,7 +39,7 @@ const char *partition_name(Lint *lint, const Op *op) {
 void lint_groups(Lint *lint) {
     if (!lint_is_amd(lint))
         lint_copies(lint);
-    lint_products(lint);
+    lint_mmas(lint);
     lint_tensor(lint);
     lint_atomics(lint);
 }

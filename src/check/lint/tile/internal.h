@@ -9,10 +9,10 @@
 #include "model/effect/effect.h"
 
 /* A rule that was told at some op, and the one before it there. */
-typedef struct ToldRule {
+typedef struct ReportedRule {
     RuleId rule;
-    uint32_t before; /* in Lint.told_rules; NO_NUMBER: none */
-} ToldRule;
+    uint32_t before; /* in Lint.reported_rules; NO_NUMBER: none */
+} ReportedRule;
 
 /* What an op does, in the order in which it happens. */
 typedef struct Effects {
@@ -29,9 +29,9 @@ typedef struct Lint {
     ReleaseSet releases; /* of Triton that may lower it; never none */
     Facts *facts;
     Verdict *verdict;
-    Pointers told; /* by op: the last of its rules */
-    ToldRule *told_rules;
-    uint32_t told_rule_count, told_rule_capacity;
+    Pointers reported; /* by op: the last of its rules */
+    ReportedRule *reported_rules;
+    uint32_t reported_rule_count, reported_rule_capacity;
     Pointers looked_at; /* ops whose effects were asked for: their number in `effects` */
     Effects *effects;
     uint32_t effects_count, effects_capacity;
@@ -43,7 +43,7 @@ typedef struct Lint {
 Finding *lint_find(Lint *lint, RuleId rule, const Op *op, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 /* Whether the rule was told at the op. Of one op there are at most as many as there are rules. */
-bool lint_told(const Lint *lint, RuleId rule, const Op *op);
+bool lint_reported(const Lint *lint, RuleId rule, const Op *op);
 void lint_other_place(Lint *lint, Finding *finding, const char *role, const Op *other);
 
 /* The effects of an op, found once; of an op that is not known, EFFECT_ANYTHING alone. */
@@ -64,7 +64,7 @@ int64_t lint_module_integer(const Lint *lint, const char *name, int64_t otherwis
 /* The region of a partition that holds the op; NULL: none does, or the default one, whose threads are the kernel's. */
 const Region *partition_region(const Op *op);
 /* Whether the compiler has marked it as one of a kernel that it parts, or is to part, by itself. */
-bool op_is_parted(const Op *op);
+bool op_is_separated(const Op *op);
 
 /* The releases of Triton that the IR of the function may be from; never none. */
 ReleaseSet releases_of(Module *module, const Op *function);

@@ -9,25 +9,26 @@
 
 /* ---- Saying it ------------------------------------------------------------------------------------ */
 
-bool lint_told(const Lint *lint, RuleId rule, const Op *op) {
-    for (uint32_t i = pointers_get(&lint->told, op); i != NO_NUMBER; i = lint->told_rules[i].before)
-        if (lint->told_rules[i].rule == rule)
+bool lint_reported(const Lint *lint, RuleId rule, const Op *op) {
+    for (uint32_t i = pointers_get(&lint->reported, op); i != NO_NUMBER; i = lint->reported_rules[i].before)
+        if (lint->reported_rules[i].rule == rule)
             return true;
     return false;
 }
 
-static void keep_told(Lint *lint, RuleId rule, const Op *op) {
-    ToldRule told = {rule, pointers_get(&lint->told, op)};
-    pointers_set(&lint->told, op, lint->told_rule_count);
-    *ARENA_PUSH(&lint->module->arena, lint->told_rules, lint->told_rule_count, lint->told_rule_capacity) = told;
+static void keep_reported(Lint *lint, RuleId rule, const Op *op) {
+    ReportedRule reported = {rule, pointers_get(&lint->reported, op)};
+    pointers_set(&lint->reported, op, lint->reported_rule_count);
+    *ARENA_PUSH(&lint->module->arena, lint->reported_rules, lint->reported_rule_count, lint->reported_rule_capacity) =
+        reported;
 }
 
 Finding *lint_find(Lint *lint, RuleId rule, const Op *op, const char *format, ...) {
     Text text = {0};
     va_list arguments;
-    if (lint_told(lint, rule, op))
+    if (lint_reported(lint, rule, op))
         return NULL;
-    keep_told(lint, rule, op);
+    keep_reported(lint, rule, op);
     va_start(arguments, format);
     text_vaddf(&text, format, arguments);
     va_end(arguments);
@@ -87,7 +88,7 @@ const Region *partition_region(const Op *op) {
     return NULL;
 }
 
-bool op_is_parted(const Op *op) {
+bool op_is_separated(const Op *op) {
     return op_attr(op, "ttg.partition") || op_attr(op, "async_task_id") || op_attr(op, "tt.warp_specialize");
 }
 
@@ -110,15 +111,15 @@ static void set_limits_aside(Verdict *verdict, size_t first) {
 /* An op that is not known may break any rule, and keep any from being broken. That the verdict says so needs no more
  * than some of them. */
 static void note_unknown_ops(Lint *lint) {
-    enum { MOST_TOLD = 100 };
-    unsigned told = 0;
-    for (const Op *op = lint->function; op && told < MOST_TOLD; op = op_next_in_walk(op, lint->function)) {
+    enum { MOST_REPORTED = 100 };
+    unsigned reported = 0;
+    for (const Op *op = lint->function; op && reported < MOST_REPORTED; op = op_next_in_walk(op, lint->function)) {
         if (!lint_effect(lint, op, EFFECT_ANYTHING))
             continue;
         Text reason = {0};
         unknown_reason(lint->module, op, &reason);
         op_incomplete(lint->module, op, verdict_keep(lint->verdict, &reason), lint->verdict);
-        told++;
+        reported++;
     }
 }
 
@@ -181,7 +182,7 @@ void lint_check(Module *module, const Op *function, const LintOptions *options, 
                  .options = options,
                  .alone = options->alone,
                  .releases = options->releases ? options->releases : releases_of(module, function),
-                 .told = {.arena = &module->arena},
+                 .reported = {.arena = &module->arena},
                  .looked_at = {.arena = &module->arena},
                  .verdict = verdict};
     static void (*const passes[])(Lint *) = {lint_tma, lint_barriers, lint_groups, lint_limits, lint_proxies, lint_amd};

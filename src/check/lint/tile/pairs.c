@@ -10,13 +10,13 @@
 enum { DEEPEST_EXPRESSION = 8 };
 
 /* What is done with the barriers of one allocation. */
-typedef struct Use {
+typedef struct PairUse {
     const Op *arrival;    /* the first of its kind in the text; NULL: there is none */
     const Op *completion; /* of copies */
     const Op *commit;     /* of tensor cores, whose later commits complete earlier work too */
     bool waited;          /* by an agent, or it is not known */
     bool by_hand;         /* something signals it that does not say which memory it is about */
-} Use;
+} PairUse;
 
 /* An announcement of bytes and the copies after it on the same barrier in the same block. */
 typedef struct Expected {
@@ -34,7 +34,7 @@ typedef struct Pairs {
     Lint *lint;
     Arena *arena;
     Origins origins;
-    Use *uses;          /* by origin */
+    PairUse *uses;      /* by origin */
     bool all_waited;    /* some barrier that is waited for may be any */
     bool commit_waited; /* an agent waits for a commit of the tensor cores */
     Expected *expected;
@@ -61,7 +61,7 @@ static void note_use(Pairs *pairs, const Op *op, const Effect *effect) {
     bool waits = effect->verb == EFFECT_WAIT;
     pairs->all_waited |= waits && (set.anything || !set.count);
     for (uint32_t i = 0; i < set.count; i++) {
-        Use *use = &pairs->uses[set.items[i]];
+        PairUse *use = &pairs->uses[set.items[i]];
         use->waited |= waits;
         use->by_hand |= effect->verb == EFFECT_ARRIVE || set.anything;
         bool arrives = effect->verb == EFFECT_ARRIVE;
@@ -107,7 +107,7 @@ static void note_escape(Pairs *pairs, const Op *op) {
 
 /* A wait may be switched off for this launch only; it counts as one. */
 static bool never_runs(const Lint *lint, const Effect *effect) {
-    Known known = effect->predicate ? known_of(lint->facts, effect->predicate) : known_exact(1);
+    IntDomain known = effect->predicate ? known_of(lint->facts, effect->predicate) : known_exact(1);
     return known.exact && known.least == 0 && effect->verb != EFFECT_WAIT;
 }
 
@@ -131,8 +131,8 @@ static void collect(Pairs *pairs) {
 static bool same_value(const Lint *lint, const Value *a, const Value *b, int depth) {
     if (a == b)
         return true;
-    Known known_a = a ? known_of(lint->facts, a) : known_exact(1);
-    Known known_b = b ? known_of(lint->facts, b) : known_exact(1);
+    IntDomain known_a = a ? known_of(lint->facts, a) : known_exact(1);
+    IntDomain known_b = b ? known_of(lint->facts, b) : known_exact(1);
     if (known_a.exact && known_b.exact)
         return known_a.least == known_b.least;
     const Op *x = value_op(a), *y = value_op(b);
@@ -158,7 +158,7 @@ static void judge_expected(Pairs *pairs, const Expected *expected) {
     lint_other_place(lint, finding, "delivers", expected->copy);
 }
 
-static void judge_use(Pairs *pairs, const Origin *origin, const Use *use) {
+static void judge_use(Pairs *pairs, const Origin *origin, const PairUse *use) {
     Lint *lint = pairs->lint;
     Finding *finding = NULL;
     if (use->waited || pairs->all_waited || !origin->op)
@@ -220,7 +220,7 @@ void lint_pairs(Lint *lint) {
     Arena *arena = &lint->module->arena;
     Pairs pairs = {.lint = lint, .arena = arena, .last_expected = {.arena = arena}};
     pairs.origins = origins_of(lint->module, lint->function, arena);
-    pairs.uses = ARENA_ARRAY(arena, Use, pairs.origins.count + 1);
+    pairs.uses = ARENA_ARRAY(arena, PairUse, pairs.origins.count + 1);
     collect(&pairs);
     if (pairs.filled_count)
         qsort(pairs.filled, pairs.filled_count, sizeof *pairs.filled, by_barrier);

@@ -38,11 +38,11 @@ static int64_t most_partitions(const Lint *lint) {
 }
 
 /* A number of the text of assembly, or a value. */
-static Known number_known(Lint *lint, const Value *value, int64_t number) {
+static IntDomain number_known(Lint *lint, const Value *value, int64_t number) {
     return value ? known_of(lint->facts, value) : known_exact(number);
 }
 
-static void check_id(Lint *lint, const Op *op, Known known, int64_t partitions) {
+static void check_id(Lint *lint, const Op *op, IntDomain known, int64_t partitions) {
     if (known.least > NAMED_BARRIERS - 1 || known.most < 0)
         lint_find(lint, RULE_NAMED_ID, op, "the barrier id is %lld",
                   (long long)(known.most < 0 ? known.most : known.least));
@@ -54,7 +54,7 @@ static void check_id(Lint *lint, const Op *op, Known known, int64_t partitions) 
                   (long long)known.least, (long long)partitions, (long long)(RESERVED_BARRIERS + partitions - 1));
 }
 
-static void check_threads(Lint *lint, const Op *op, Known known) {
+static void check_threads(Lint *lint, const Op *op, IntDomain known) {
     int64_t there = WARP_THREADS * cta_warps(lint);
     bool counted = module_total_warps(lint->function, 0) > 0;
     if (known.exact && (known.least <= 0 || known.least > MOST_WARPS * WARP_THREADS))
@@ -64,7 +64,7 @@ static void check_threads(Lint *lint, const Op *op, Known known) {
                   "the barrier is for %lld threads, which is not a multiple of the "
                   "warp size",
                   (long long)known.least);
-    else if (known_is_multiple(&known, WARP_THREADS) == ANSWER_NO)
+    else if (known_is_multiple(&known, WARP_THREADS) == TRIBOOL_FALSE)
         lint_find(lint, RULE_NAMED_THREADS, op, "the barrier's thread count is never a multiple of the warp size");
     else if (known.exact && counted && known.least > there)
         lint_find(lint, RULE_NAMED_THREADS, op, "the barrier is for %lld threads, and the CTA has %lld",

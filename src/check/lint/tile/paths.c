@@ -6,21 +6,21 @@ bool flow_starts_threads(const Flow *flow, const FlowPiece *from, const FlowEdge
     return edge->all_meet || op_is_control(last, CONTROL_PARTITIONS);
 }
 
-static void enqueue(Paths *paths, uint32_t piece) {
+static void enqueue(TilePaths *paths, uint32_t piece) {
     if (paths->queued[piece])
         return;
     paths->queued[piece] = paths->reached[piece] = true;
     paths->queue[(paths->queue_first + paths->queue_count++) % paths->flow->piece_count] = piece;
 }
 
-static void set_start(const Paths *paths, uint8_t *state) {
+static void set_start(const TilePaths *paths, uint8_t *state) {
     if (paths->start)
         memcpy(state, paths->start, paths->size);
     else
         memset(state, 0, paths->size);
 }
 
-static bool join_bytes(const Paths *paths, uint8_t *all, const uint8_t *more) {
+static bool join_bytes(const TilePaths *paths, uint8_t *all, const uint8_t *more) {
     bool changed = false;
     for (size_t i = 0; i < paths->size; i++) {
         changed |= more[i] > all[i];
@@ -29,11 +29,11 @@ static bool join_bytes(const Paths *paths, uint8_t *all, const uint8_t *more) {
     return changed;
 }
 
-static bool join(Paths *paths, uint32_t piece, uint8_t *to, const uint8_t *from) {
+static bool join(TilePaths *paths, uint32_t piece, uint8_t *to, const uint8_t *from) {
     return paths->join ? paths->join(paths, piece, to, from) : join_bytes(paths, to, from);
 }
 
-static void reach(Paths *paths, const FlowPiece *from, const FlowEdge *edge) {
+static void reach(TilePaths *paths, const FlowPiece *from, const FlowEdge *edge) {
     uint8_t *to = paths->states + edge->to * paths->size;
     bool first = !paths->reached[edge->to], fresh = paths->afresh && flow_starts_threads(paths->flow, from, edge);
     if (first && fresh)
@@ -44,7 +44,7 @@ static void reach(Paths *paths, const FlowPiece *from, const FlowEdge *edge) {
         enqueue(paths, edge->to);
 }
 
-static void pass_piece(Paths *paths, uint32_t piece) {
+static void pass_piece(TilePaths *paths, uint32_t piece) {
     const FlowPiece *at = &paths->flow->pieces[piece];
     memcpy(paths->now, paths->states + piece * paths->size, paths->size);
     for (uint32_t i = 0; i < at->count; i++)
@@ -52,7 +52,7 @@ static void pass_piece(Paths *paths, uint32_t piece) {
 }
 
 /* Zero bytes of state are no state: the arena gives a pointer all the same. */
-static void start_again(Paths *paths) {
+static void start_again(TilePaths *paths) {
     Arena *arena = &paths->lint->module->arena;
     size_t pieces = paths->flow->piece_count;
     if (!paths->states) {
@@ -63,7 +63,7 @@ static void start_again(Paths *paths) {
         paths->queue = ARENA_ARRAY(arena, uint32_t, pieces + 1);
     }
     memset(paths->reached, 0, pieces);
-    paths->telling = false;
+    paths->reporting = false;
     for (uint32_t i = 0; i < pieces; i++)
         if (paths->flow->pieces[i].entry) {
             set_start(paths, paths->states + i * paths->size);
@@ -71,7 +71,7 @@ static void start_again(Paths *paths) {
         }
 }
 
-bool paths_follow(Paths *paths) {
+bool paths_follow(TilePaths *paths) {
     const Flow *flow = paths->flow;
     size_t join_steps = 1 + paths->size / 16; /* bytes are joined many at a time */
     uint64_t steps = 0;
@@ -89,7 +89,7 @@ bool paths_follow(Paths *paths) {
             reach(paths, at, &flow->edges[at->first_edge + e]);
         steps += at->count + at->edge_count * join_steps;
     }
-    paths->telling = true;
+    paths->reporting = true;
     for (uint32_t i = 0; steps <= LINT_STEPS && i < flow->piece_count; i++)
         if (paths->reached[i])
             pass_piece(paths, i);

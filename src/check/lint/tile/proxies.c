@@ -10,23 +10,23 @@
 #include "check/fences/insertion.h"
 
 /* What is known of the IR as a whole. */
-typedef struct Stage {
+typedef struct ProxyStage {
     bool inserted;    /* the compiler has put its fences in */
     bool partitioned; /* it has split the kernel, and not insert the fences of its products */
     bool tokens;      /* partitions are joined by tokens or arefs, which are barriers only later on */
     bool assembly;    /* some fence is in assembly that is not made out */
     bool fences;      /* there is one, at least */
     bool tl;          /* some op is one that Triton makes of plain `tl` code, and Gluon has no call for */
-} Stage;
+} ProxyStage;
 
 enum { MOST_FENCES = 256 }; /* that are looked at one by one */
 
-typedef struct Telling {
+typedef struct ProxyReporting {
     Lint *lint;
     const Machine *machine;
     const Proxies *proxies;
-    Stage stage;
-} Telling;
+    ProxyStage stage;
+} ProxyReporting;
 
 /* ---- The stage ------------------------------------------------------------------------------------ */
 
@@ -44,8 +44,8 @@ static bool is_made_of_tl(Lint *lint, const Op *op) {
     uint32_t deps = 0;
     (void)op_operands_named(op, "deps", &deps);
     for (const Effect *effect = effects.items; effect < effects.end; effect++) {
-        bool holds = effect->verb == EFFECT_COMMIT && effect->group == GROUP_CP_ASYNC && op->operand_count;
-        if (holds || (effect->verb == EFFECT_WAIT && deps))
+        bool delays = effect->verb == EFFECT_COMMIT && effect->group == GROUP_CP_ASYNC && op->operand_count;
+        if (delays || (effect->verb == EFFECT_WAIT && deps))
             return true;
         const Type *type = effect->verb == EFFECT_ALLOCATE && effect->space == SPACE_SHARED && op->operand_count
                                ? lint_type(lint, effect->on)
@@ -59,15 +59,15 @@ static bool is_made_of_tl(Lint *lint, const Op *op) {
     return false;
 }
 
-static Stage stage_of(Lint *lint) {
+static ProxyStage stage_of(Lint *lint) {
     const Op *root = proxies_scope(lint->function);
-    Stage stage = {0};
+    ProxyStage stage = {0};
     bool placed = lint_module_integer(lint, "ttg.shared", -1) >= 0;
     for (const Op *op = root; op; op = op_next_in_walk(op, root)) {
         Effects effects = lint_effects(lint, op);
         placed |= op_attr(op, "allocation.offset") != NULL;
         stage.assembly |= hides_fence(lint, op);
-        stage.partitioned |= op_is_parted(op);
+        stage.partitioned |= op_is_separated(op);
         stage.tl |= is_made_of_tl(lint, op);
         for (const Effect *effect = effects.items; effect < effects.end; effect++) {
             stage.fences |= effect->verb == EFFECT_FENCE_PROXY && effect->proxy == PROXY_ASYNC;
@@ -81,20 +81,20 @@ static Stage stage_of(Lint *lint) {
 
 /* ---- Words ---------------------------------------------------------------------------------------- */
 
-static const Op *op_at(const Telling *telling, uint32_t pc) {
-    return telling->machine->program->ops[pc];
+static const Op *op_at(const ProxyReporting *reporting, uint32_t pc) {
+    return reporting->machine->program->ops[pc];
 }
 
-static const char *agent_text(const Telling *telling, uint32_t agent) {
+static const char *agent_text(const ProxyReporting *reporting, uint32_t agent) {
     Text text = {0};
-    agent_name(telling->machine, agent, HELPER_BASE, &text);
-    return verdict_keep(telling->lint->verdict, &text);
+    agent_name(reporting->machine, agent, HELPER_BASE, &text);
+    return verdict_keep(reporting->lint->verdict, &text);
 }
 
-static const char *memory_text(const Telling *telling, uint32_t span) {
+static const char *memory_text(const ProxyReporting *reporting, uint32_t span) {
     Text text = {0};
-    proxies_describe(telling->proxies, span, &text);
-    return verdict_keep(telling->lint->verdict, &text);
+    proxies_describe(reporting->proxies, span, &text);
+    return verdict_keep(reporting->lint->verdict, &text);
 }
 
 static const char *fence_text(const Breach *breach) {
@@ -102,62 +102,63 @@ static const char *fence_text(const Breach *breach) {
 }
 
 /* On these a missing fence after reads was seen to corrupt data. */
-static bool is_blackwell(const Telling *telling) {
-    const Target *target = telling->lint->target;
+static bool is_blackwell(const ProxyReporting *reporting) {
+    const Target *target = reporting->lint->target;
     return target && target->vendor == VENDOR_NVIDIA && target->number >= 100;
 }
 
-static Severity severity_of(const Telling *telling, RuleId rule) {
-    return rule == RULE_FENCE_REUSE && is_blackwell(telling) ? SEVERITY_WARNING : rule_of(rule)->severity;
+static Severity severity_of(const ProxyReporting *reporting, RuleId rule) {
+    return rule == RULE_FENCE_REUSE && is_blackwell(reporting) ? SEVERITY_WARNING : rule_of(rule)->severity;
 }
 
-static const char *review_text(const Telling *telling, RuleId rule) {
-    return severity_of(telling, rule) == SEVERITY_NOTE ? "review: " : "";
+static const char *review_text(const ProxyReporting *reporting, RuleId rule) {
+    return severity_of(reporting, rule) == SEVERITY_NOTE ? "review: " : "";
 }
 
 /* Where the fence has to go. */
-static const char *place_text(const Telling *telling, const Breach *breach) {
-    uint32_t line = line_at(telling->machine, breach->other_pc);
+static const char *place_text(const ProxyReporting *reporting, const Breach *breach) {
+    uint32_t line = line_at(reporting->machine, breach->other_pc);
     const char *before = breach->own || breach->arrive_pc == NO_PC ? "the operation" : "the arrive";
     const char *after = breach->delayed ? "after the wait for the copies at" : "after";
     uint32_t until =
-        line_at(telling->machine, breach->own || breach->arrive_pc == NO_PC ? breach->pc : breach->arrive_pc);
-    return verdict_text(telling->lint->verdict, "`%s` in %s %s IR line %u, before %s at IR line %u", fence_text(breach),
-                        agent_text(telling, breach->other_agent), after, line, before, until);
+        line_at(reporting->machine, breach->own || breach->arrive_pc == NO_PC ? breach->pc : breach->arrive_pc);
+    return verdict_text(reporting->lint->verdict, "`%s` in %s %s IR line %u, before %s at IR line %u",
+                        fence_text(breach), agent_text(reporting, breach->other_agent), after, line, before, until);
 }
 
 /* ---- Shared memory -------------------------------------------------------------------------------- */
 
-static const char *why_missing(const Telling *telling, const Breach *breach) {
+static const char *why_missing(const ProxyReporting *reporting, const Breach *breach) {
     const char *rule =
         "The async proxy sees what threads wrote only after a proxy fence executed by those threads. Ordering the "
         "two in time is not enough.";
     if (breach->fence_pc == NO_PC)
         return rule;
-    uint32_t line = line_at(telling->machine, breach->fence_pc);
+    uint32_t line = line_at(reporting->machine, breach->fence_pc);
     if (breach->kind == BREACH_NARROW)
         return verdict_text(
-            telling->lint->verdict,
+            reporting->lint->verdict,
             "The fence at IR line %u covers only its own CTA (shared::cta), and this operation involves other CTAs.",
             line);
     if (breach->early)
         return verdict_text(
-            telling->lint->verdict,
+            reporting->lint->verdict,
             "%s The fence at IR line %u comes before the wait for the copies that write, so it does not cover them.",
             rule, line);
     if (breach->arrive_pc == NO_PC)
-        return verdict_text(telling->lint->verdict, "%s The fence at IR line %u is not in between.", rule, line);
+        return verdict_text(reporting->lint->verdict, "%s The fence at IR line %u is not in between.", rule, line);
     return verdict_text(
-        telling->lint->verdict,
+        reporting->lint->verdict,
         "%s The fence at IR line %u comes after the arrive at IR line %u, which lets the other side continue before "
         "the fence.",
-        rule, line, line_at(telling->machine, breach->arrive_pc));
+        rule, line, line_at(reporting->machine, breach->arrive_pc));
 }
 
 /* Whether it is too early to say where fences are. */
-static bool is_early(const Telling *telling, const Breach *breach) {
-    const Stage *stage = &telling->stage;
-    return stage->assembly || stage->tokens || (stage->partitioned && op_is(op_at(telling, breach->pc), CLASS_PRODUCT));
+static bool is_early(const ProxyReporting *reporting, const Breach *breach) {
+    const ProxyStage *stage = &reporting->stage;
+    return stage->assembly || stage->tokens ||
+           (stage->partitioned && op_is(op_at(reporting, breach->pc), CLASS_PRODUCT));
 }
 
 /* Fence insertion takes its fence out of a loop in which nothing writes the operands, which may be untrue later on. */
@@ -169,45 +170,45 @@ static bool is_fenced_in_front(const Op *product) {
 }
 
 /* Whether releases up to 3.7.0 themselves make such IR of `tl.dot`, and lower it so. */
-static bool is_of_the_compiler(const Telling *telling, const Breach *breach) {
-    const Op *product = op_at(telling, breach->pc), *write = op_at(telling, breach->other_pc);
-    if (!telling->stage.tl || !op_is(product, CLASS_PRODUCT))
+static bool is_of_the_compiler(const ProxyReporting *reporting, const Breach *breach) {
+    const Op *product = op_at(reporting, breach->pc), *write = op_at(reporting, breach->other_pc);
+    if (!reporting->stage.tl || !op_is(product, CLASS_PRODUCT))
         return false;
-    const Effect *effect = lint_effect(telling->lint, write, EFFECT_WRITE);
+    const Effect *effect = lint_effect(reporting->lint, write, EFFECT_WRITE);
     return (effect && effect->group == GROUP_CP_ASYNC) || (breach->own && is_fenced_in_front(product));
 }
 
 /* Whether the fences of this kernel are inserted already, so that one that is missing was forgotten: by its author, or
  * by the pass that makes a copy and its fence together. */
-static bool is_seen_to(const Telling *telling, const Breach *breach) {
-    return telling->stage.fences || (telling->stage.tl && !op_is(op_at(telling, breach->pc), CLASS_PRODUCT));
+static bool is_seen_to(const ProxyReporting *reporting, const Breach *breach) {
+    return reporting->stage.fences || (reporting->stage.tl && !op_is(op_at(reporting, breach->pc), CLASS_PRODUCT));
 }
 
 /* Threads have read what is overwritten. Whether that needs a fence is disputed: it is reported where no later
  * pass inserts one, and the author of the kernel can. */
-static bool is_reuse(const Telling *telling, const Breach *breach) {
-    return breach->kind == BREACH_MISSING && !telling->stage.tl && !is_early(telling, breach) &&
-           breach->missing == telling->lint->releases;
+static bool is_reuse(const ProxyReporting *reporting, const Breach *breach) {
+    return breach->kind == BREACH_MISSING && !reporting->stage.tl && !is_early(reporting, breach) &&
+           breach->missing == reporting->lint->releases;
 }
 
-static RuleId rule_for(const Telling *telling, const Breach *breach) {
+static RuleId rule_for(const ProxyReporting *reporting, const Breach *breach) {
     if (breach->kind == BREACH_LATE)
         return RULE_FENCE_LATE;
     if (breach->reads)
-        return is_reuse(telling, breach) ? RULE_FENCE_REUSE : RULE_COUNT;
-    if (is_early(telling, breach) || !breach->missing)
+        return is_reuse(reporting, breach) ? RULE_FENCE_REUSE : RULE_COUNT;
+    if (is_early(reporting, breach) || !breach->missing)
         return RULE_FENCE_PENDING;
-    if (is_of_the_compiler(telling, breach))
+    if (is_of_the_compiler(reporting, breach))
         return RULE_FENCE_COMPILER;
-    if (breach->missing == telling->lint->releases)
+    if (breach->missing == reporting->lint->releases)
         return breach->kind == BREACH_NARROW ? RULE_FENCE_NARROW : RULE_FENCE_MISSING;
-    return is_seen_to(telling, breach) ? RULE_FENCE_RELEASE : RULE_FENCE_PENDING;
+    return is_seen_to(reporting, breach) ? RULE_FENCE_RELEASE : RULE_FENCE_PENDING;
 }
 
-static const char *releases_text(const Telling *telling, ReleaseSet set) {
+static const char *releases_text(const ProxyReporting *reporting, ReleaseSet set) {
     Text text = {0};
     releases_describe(set, &text);
-    return verdict_keep(telling->lint->verdict, &text);
+    return verdict_keep(reporting->lint->verdict, &text);
 }
 
 static bool is_one(ReleaseSet set) {
@@ -215,59 +216,59 @@ static bool is_one(ReleaseSet set) {
 }
 
 /* "Triton 3.7.1 and later put this fence in, 3.5 to 3.7.0 do not" */
-static const char *who_puts_in(const Telling *telling, const Breach *breach) {
-    ReleaseSet missing = breach->missing, rest = telling->lint->releases & (ReleaseSet)~missing;
-    Verdict *verdict = telling->lint->verdict;
+static const char *who_inserts(const ProxyReporting *reporting, const Breach *breach) {
+    ReleaseSet missing = breach->missing, rest = reporting->lint->releases & (ReleaseSet)~missing;
+    Verdict *verdict = reporting->lint->verdict;
     const char *without =
-        verdict_text(verdict, "%s %s not", releases_text(telling, missing), is_one(missing) ? "does" : "do");
+        verdict_text(verdict, "%s %s not", releases_text(reporting, missing), is_one(missing) ? "does" : "do");
     if (!rest)
         return verdict_text(verdict, "Triton %s insert this fence", without);
-    return verdict_text(verdict, "Triton %s %s this fence when lowering the IR; %s", releases_text(telling, rest),
+    return verdict_text(verdict, "Triton %s %s this fence when lowering the IR; %s", releases_text(reporting, rest),
                         is_one(rest) ? "inserts" : "insert", without);
 }
 
-static const char *why_pending(const Telling *telling, const Breach *breach) {
-    const Stage *stage = &telling->stage;
+static const char *why_pending(const ProxyReporting *reporting, const Breach *breach) {
+    const ProxyStage *stage = &reporting->stage;
     if (stage->assembly)
         return "A proxy fence is in inline assembly that Weir does not follow.";
     if (stage->tokens)
         return "Tokens and arefs become barriers later, and their fences are inserted then.";
-    if (is_early(telling, breach))
+    if (is_early(reporting, breach))
         return "The compiler has partitioned this kernel, and has yet to insert the fences of its MMAs.";
     if (breach->missing)
-        return verdict_text(telling->lint->verdict, "%s; use `--triton` to name the release.",
-                            who_puts_in(telling, breach));
+        return verdict_text(reporting->lint->verdict, "%s; use `--triton` to name the release.",
+                            who_inserts(reporting, breach));
     return "Triton inserts this fence when it lowers the IR, after memory is allocated.";
 }
 
-static const char *why_of_the_compiler(const Telling *telling, const Breach *breach) {
-    return verdict_text(telling->lint->verdict,
+static const char *why_of_the_compiler(const ProxyReporting *reporting, const Breach *breach) {
+    return verdict_text(reporting->lint->verdict,
                         "%s: every `tl.dot` of this kind is compiled this way, and nothing in the kernel can fix it.",
-                        who_puts_in(telling, breach));
+                        who_inserts(reporting, breach));
 }
 
-static const char *why_shared(const Telling *telling, const Breach *breach, RuleId rule) {
+static const char *why_shared(const ProxyReporting *reporting, const Breach *breach, RuleId rule) {
     switch (rule) {
     case RULE_FENCE_LATE:
-        return verdict_text(telling->lint->verdict,
+        return verdict_text(reporting->lint->verdict,
                             "The fence at IR line %u is executed by other threads, after they were signaled; PTX "
                             "places it in the threads that %s.",
-                            line_at(telling->machine, breach->fence_pc), breach->reads ? "read" : "wrote");
+                            line_at(reporting->machine, breach->fence_pc), breach->reads ? "read" : "wrote");
     case RULE_FENCE_REUSE:
-        return is_blackwell(telling)
+        return is_blackwell(reporting)
                    ? "The memory model requires a proxy fence in this order, too, and the compiler inserts none here. "
                      "On sm_100 kernels without it were seen to read what the copy wrote."
                    : "The memory model also requires a proxy fence in this order; TMA rings are commonly built without "
                      "one, and on sm_90 none was seen to fail.";
     case RULE_FENCE_PENDING:
-        return why_pending(telling, breach);
+        return why_pending(reporting, breach);
     case RULE_FENCE_COMPILER:
-        return why_of_the_compiler(telling, breach);
+        return why_of_the_compiler(reporting, breach);
     case RULE_FENCE_RELEASE:
-        return verdict_text(telling->lint->verdict, "%s %s; use `--triton` to name the release.",
-                            why_missing(telling, breach), who_puts_in(telling, breach));
+        return verdict_text(reporting->lint->verdict, "%s %s; use `--triton` to name the release.",
+                            why_missing(reporting, breach), who_inserts(reporting, breach));
     default:
-        return why_missing(telling, breach);
+        return why_missing(reporting, breach);
     }
 }
 
@@ -282,54 +283,54 @@ static const char *what_is_wrong(const Breach *breach, RuleId rule) {
     return rule == RULE_FENCE_PENDING ? "no proxy fence is between them yet" : "no proxy fence is between them";
 }
 
-static const char *fix_shared(const Telling *telling, const Breach *breach, RuleId rule) {
+static const char *fix_shared(const ProxyReporting *reporting, const Breach *breach, RuleId rule) {
     if (rule == RULE_FENCE_COMPILER)
         return "Compile with Triton 3.7.1 or later.";
-    const char *where = place_text(telling, breach);
+    const char *where = place_text(reporting, breach);
     if (breach->kind == BREACH_NARROW)
-        return verdict_text(telling->lint->verdict, "Widen the fence to the cluster: %s.", where);
-    return verdict_text(telling->lint->verdict, breach->fence_pc == NO_PC ? "Insert %s." : "Move the fence: %s.",
+        return verdict_text(reporting->lint->verdict, "Widen the fence to the cluster: %s.", where);
+    return verdict_text(reporting->lint->verdict, breach->fence_pc == NO_PC ? "Insert %s." : "Move the fence: %s.",
                         where);
 }
 
 /* Of a kernel without any fence its author may count on the compiler, and nothing says whether that is right. */
-static void tell_undecided(const Telling *telling, const Breach *breach) {
-    Lint *lint = telling->lint;
-    const Op *op = op_at(telling, breach->pc);
+static void report_undecided(const ProxyReporting *reporting, const Breach *breach) {
+    Lint *lint = reporting->lint;
+    const Op *op = op_at(reporting, breach->pc);
     op_incomplete(
         lint->module, op,
         verdict_text(lint->verdict,
                      "no proxy fence is between it and the write at IR line %u; %s (use --triton to name the release)",
-                     line_at(telling->machine, breach->other_pc), who_puts_in(telling, breach)),
+                     line_at(reporting->machine, breach->other_pc), who_inserts(reporting, breach)),
         lint->verdict);
 }
 
-static void tell_shared(const Telling *telling, const Breach *breach) {
-    Lint *lint = telling->lint;
-    RuleId rule = rule_for(telling, breach);
+static void report_shared(const ProxyReporting *reporting, const Breach *breach) {
+    Lint *lint = reporting->lint;
+    RuleId rule = rule_for(reporting, breach);
     if (rule == RULE_COUNT)
         return;
-    if (rule == RULE_FENCE_PENDING && breach->missing && !is_early(telling, breach))
-        tell_undecided(telling, breach);
-    const char *who = agent_text(telling, breach->agent), *other = agent_text(telling, breach->other_agent);
-    const char *what = memory_text(telling, breach->span), *other_verb = breach->reads ? "reads" : "writes";
+    if (rule == RULE_FENCE_PENDING && breach->missing && !is_early(reporting, breach))
+        report_undecided(reporting, breach);
+    const char *who = agent_text(reporting, breach->agent), *other = agent_text(reporting, breach->other_agent);
+    const char *what = memory_text(reporting, breach->span), *other_verb = breach->reads ? "reads" : "writes";
     const char *verb = breach->writes ? "overwrites" : "reads";
-    Finding *finding = lint_find(lint, rule, op_at(telling, breach->pc),
+    Finding *finding = lint_find(lint, rule, op_at(reporting, breach->pc),
                                  "%s%s %s %s through the async proxy, which %s %s at IR line %u, and %s",
-                                 review_text(telling, rule), who, verb, what, other, other_verb,
-                                 line_at(telling->machine, breach->other_pc), what_is_wrong(breach, rule));
+                                 review_text(reporting, rule), who, verb, what, other, other_verb,
+                                 line_at(reporting->machine, breach->other_pc), what_is_wrong(breach, rule));
     if (!finding)
         return;
     finding->times = breach->times;
-    finding->grade = severity_of(telling, rule);
+    finding->grade = severity_of(reporting, rule);
     finding->graded = finding->grade != rule_of(rule)->severity;
-    lint_other_place(lint, finding, other_verb, op_at(telling, breach->other_pc));
+    lint_other_place(lint, finding, other_verb, op_at(reporting, breach->other_pc));
     finding->places[0].role = verb;
     finding->places[0].agent = who;
     finding->places[1].agent = other;
     finding->places[0].note = finding->places[1].note = what;
-    finding->why = why_shared(telling, breach, rule);
-    finding->fix = fix_shared(telling, breach, rule);
+    finding->why = why_shared(reporting, breach, rule);
+    finding->fix = fix_shared(reporting, breach, rule);
 }
 
 /* ---- Global memory and descriptors ---------------------------------------------------------------- */
@@ -383,26 +384,26 @@ static RuleId rule_of_paths(BreachKind kind) {
 }
 
 /* Whether a run of the whole grid has shown that the copy reads what has no fence. */
-static bool is_told_by_grid(const Telling *telling, const Breach *breach) {
-    const Verdict *verdict = telling->lint->verdict;
+static bool is_reported_by_grid(const ProxyReporting *reporting, const Breach *breach) {
+    const Verdict *verdict = reporting->lint->verdict;
     if (breach->kind != BREACH_GLOBAL && breach->kind != BREACH_ELSEWHERE)
         return false;
     for (size_t i = 0; i < verdict->finding_count; i++)
         if (verdict->findings[i].rule == RULE_FENCE_GLOBAL &&
-            verdict->findings[i].places[0].ir_line == line_at(telling->machine, breach->pc))
+            verdict->findings[i].places[0].ir_line == line_at(reporting->machine, breach->pc))
             return true;
     return false;
 }
 
-static void tell_global(const Telling *telling, const Breach *breach) {
-    if (is_told_by_grid(telling, breach) ||
-        lint_told(telling->lint, rule_of_paths(breach->kind), op_at(telling, breach->pc)))
+static void report_global(const ProxyReporting *reporting, const Breach *breach) {
+    if (is_reported_by_grid(reporting, breach) ||
+        lint_reported(reporting->lint, rule_of_paths(breach->kind), op_at(reporting, breach->pc)))
         return;
     const Wording *wording = &wordings[breach->kind];
-    const char *who = agent_text(telling, breach->agent);
-    Finding *finding = lint_find(telling->lint, wording->rule, op_at(telling, breach->pc), "%s%s %s IR line %u%s",
-                                 review_text(telling, wording->rule), who, wording->doing,
-                                 line_at(telling->machine, breach->other_pc), wording->rest);
+    const char *who = agent_text(reporting, breach->agent);
+    Finding *finding = lint_find(reporting->lint, wording->rule, op_at(reporting, breach->pc), "%s%s %s IR line %u%s",
+                                 review_text(reporting, wording->rule), who, wording->doing,
+                                 line_at(reporting->machine, breach->other_pc), wording->rest);
     if (!finding)
         return;
     finding->space = "global";
@@ -411,8 +412,8 @@ static void tell_global(const Telling *telling, const Breach *breach) {
     finding->fix = wording->fix;
     finding->places[0].role = wording->role;
     finding->places[0].agent = who;
-    lint_other_place(telling->lint, finding, wording->other_role, op_at(telling, breach->other_pc));
-    finding->places[1].agent = agent_text(telling, breach->other_agent);
+    lint_other_place(reporting->lint, finding, wording->other_role, op_at(reporting, breach->other_pc));
+    finding->places[1].agent = agent_text(reporting, breach->other_agent);
 }
 
 /* ---- Needless fences ------------------------------------------------------------------------------ */
@@ -426,13 +427,13 @@ typedef struct SeenFence {
 } SeenFence;
 
 /* An op may have several instructions, where a function is called more than once: one that is of use is enough. */
-static SeenFence seen_fence(const Telling *telling, const Op *op) {
-    const Program *program = telling->machine->program;
+static SeenFence seen_fence(const ProxyReporting *reporting, const Op *op) {
+    const Program *program = reporting->machine->program;
     SeenFence seen = {.op = op, .before = NO_PC};
     uint32_t count;
-    const Breach *found = proxies_found(telling->proxies, &count);
+    const Breach *found = proxies_found(reporting->proxies, &count);
     for (uint32_t i = 0; i < count; i++)
-        seen.blamed |= found[i].fence_pc != NO_PC && op_at(telling, found[i].fence_pc) == op && !found[i].reads;
+        seen.blamed |= found[i].fence_pc != NO_PC && op_at(reporting, found[i].fence_pc) == op && !found[i].reads;
     bool lacks = false; /* where one is missing, that nothing more is wrong without this one says nothing */
     for (uint32_t i = 0; i < count; i++)
         lacks |= found[i].kind <= BREACH_LATE && !found[i].reads;
@@ -440,7 +441,7 @@ static SeenFence seen_fence(const Telling *telling, const Op *op) {
         uint32_t last;
         if (program->ops[pc] != op)
             continue;
-        FenceUse here = proxies_fence_use(telling->proxies, pc, &last);
+        FenceUse here = proxies_fence_use(reporting->proxies, pc, &last);
         seen.use = here > seen.use ? here : seen.use;
         seen.before = last == NO_PC ? seen.before : last;
     }
@@ -448,10 +449,10 @@ static SeenFence seen_fence(const Telling *telling, const Op *op) {
     return seen;
 }
 
-static void tell_needless(const Telling *telling, const SeenFence *fence) {
+static void report_needless(const ProxyReporting *reporting, const SeenFence *fence) {
     if (fence->use == FENCE_NEVER || fence->blamed)
         return;
-    Finding *finding = lint_find(telling->lint, RULE_FENCE_NEEDLESS, fence->op, "this proxy fence orders nothing");
+    Finding *finding = lint_find(reporting->lint, RULE_FENCE_NEEDLESS, fence->op, "this proxy fence orders nothing");
     if (!finding)
         return;
     if (fence->use == FENCE_USED)
@@ -461,10 +462,10 @@ static void tell_needless(const Telling *telling, const SeenFence *fence) {
         finding->why =
             "No asynchronous operation touches what threads accessed before it, or an earlier fence already covers "
             "those that do.";
-    else if (fence->before != NO_PC && op_at(telling, fence->before) != fence->op)
-        finding->why = verdict_text(telling->lint->verdict,
+    else if (fence->before != NO_PC && op_at(reporting, fence->before) != fence->op)
+        finding->why = verdict_text(reporting->lint->verdict,
                                     "Threads have accessed no shared memory since the fence at IR line %u.",
-                                    line_at(telling->machine, fence->before));
+                                    line_at(reporting->machine, fence->before));
     else
         finding->why = "Threads have accessed no shared memory before it that is not fenced already; what copies and "
                        "MMAs wrote is visible to agents that waited for them.";
@@ -472,8 +473,8 @@ static void tell_needless(const Telling *telling, const SeenFence *fence) {
 }
 
 /* Has to come last: it runs the kernel again, without one fence and another. */
-static void find_needless(const Telling *telling, FenceRuns *runs, Proxies *proxies) {
-    Lint *lint = telling->lint;
+static void find_needless(const ProxyReporting *reporting, FenceRuns *runs, Proxies *proxies) {
+    Lint *lint = reporting->lint;
     size_t count = 0, made = 0, needless;
     for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function))
         count += op_is_fence(op);
@@ -482,43 +483,44 @@ static void find_needless(const Telling *telling, FenceRuns *runs, Proxies *prox
     SeenFence *fences = ARENA_ARRAY(&lint->module->arena, SeenFence, count + 1);
     for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function))
         if (op_is_fence(op))
-            fences[made++] = seen_fence(telling, op);
+            fences[made++] = seen_fence(reporting, op);
     const Op *const *ops = fences_needless(lint->module, lint->function, runs, proxies, &needless);
     for (size_t i = 0, k = 0; i < needless; i++, k++) { /* both are in the order of the text */
         while (fences[k].op != ops[i])
             k++;
-        tell_needless(telling, &fences[k]);
+        report_needless(reporting, &fences[k]);
     }
 }
 
 /* ---- All of it ------------------------------------------------------------------------------------ */
 
 /* One write without a fence is one finding, however many operations miss it. */
-static bool is_told(const Telling *telling, const Breach *found, uint32_t index) {
+static bool is_reported(const ProxyReporting *reporting, const Breach *found, uint32_t index) {
     const Breach *breach = &found[index];
     for (uint32_t i = 0; i < index; i++)
-        if (op_at(telling, found[i].other_pc) == op_at(telling, breach->other_pc) && found[i].reads == breach->reads &&
-            rule_for(telling, &found[i]) == rule_for(telling, breach))
+        if (op_at(reporting, found[i].other_pc) == op_at(reporting, breach->other_pc) &&
+            found[i].reads == breach->reads && rule_for(reporting, &found[i]) == rule_for(reporting, breach))
             return true;
     return false;
 }
 
 /* Whether the run that was just made still lacks the fence. A fence of the reader is not where it should be, but it
  * is there. */
-static bool is_still_missing(const Telling *telling, const Breach *breach) {
+static bool is_still_missing(const ProxyReporting *reporting, const Breach *breach) {
     uint32_t count;
-    const Breach *found = proxies_found(telling->proxies, &count);
+    const Breach *found = proxies_found(reporting->proxies, &count);
     for (uint32_t i = 0; i < count; i++)
         if (found[i].kind < BREACH_LATE && found[i].reads == breach->reads &&
-            op_at(telling, found[i].pc) == op_at(telling, breach->pc) &&
-            op_at(telling, found[i].other_pc) == op_at(telling, breach->other_pc))
+            op_at(reporting, found[i].pc) == op_at(reporting, breach->pc) &&
+            op_at(reporting, found[i].other_pc) == op_at(reporting, breach->other_pc))
             return true;
     return false;
 }
 
 /* Runs the kernel with what each release inserts. */
-static void find_missing(const Telling *telling, FenceRuns *runs, Proxies *proxies, Breach *found, uint32_t count) {
-    Lint *lint = telling->lint;
+static void find_missing(const ProxyReporting *reporting, FenceRuns *runs, Proxies *proxies, Breach *found,
+                         uint32_t count) {
+    Lint *lint = reporting->lint;
     for (InsertionKind kind = 0; kind < INSERTIONS; kind++) {
         ReleaseSet releases = insertion_releases(kind) & lint->releases;
         if (!releases)
@@ -529,7 +531,7 @@ static void find_missing(const Telling *telling, FenceRuns *runs, Proxies *proxi
             fence_runs_again(runs);
         }
         for (uint32_t i = 0; i < count; i++)
-            if (!insertion.count || is_still_missing(telling, &found[i]))
+            if (!insertion.count || is_still_missing(reporting, &found[i]))
                 found[i].missing |= releases;
         if (insertion.count) { /* as it is */
             proxies_edit(proxies, NULL, 0, NULL, 0);
@@ -539,31 +541,31 @@ static void find_missing(const Telling *telling, FenceRuns *runs, Proxies *proxi
 }
 
 /* What was found, and of each which releases leave it so. */
-static const Breach *found_of(const Telling *telling, FenceRuns *runs, Proxies *proxies, uint32_t *count) {
+static const Breach *found_of(const ProxyReporting *reporting, FenceRuns *runs, Proxies *proxies, uint32_t *count) {
     bool any = false;
     fence_runs_again(runs);
     const Breach *found = proxies_found(proxies, count);
-    Breach *kept = ARENA_ARRAY(&telling->lint->module->arena, Breach, *count + 1);
+    Breach *kept = ARENA_ARRAY(&reporting->lint->module->arena, Breach, *count + 1);
     memcpy(kept, found, *count * sizeof *kept);
     for (uint32_t i = 0; i < *count; i++) {
-        any |= kept[i].kind < BREACH_LATE && (!kept[i].reads || !telling->stage.tl);
-        kept[i].missing = telling->stage.inserted ? telling->lint->releases : 0;
+        any |= kept[i].kind < BREACH_LATE && (!kept[i].reads || !reporting->stage.tl);
+        kept[i].missing = reporting->stage.inserted ? reporting->lint->releases : 0;
     }
-    if (any && !telling->stage.inserted)
-        find_missing(telling, runs, proxies, kept, *count);
+    if (any && !reporting->stage.inserted)
+        find_missing(reporting, runs, proxies, kept, *count);
     return kept;
 }
 
 static void look(FenceRuns *runs, Proxies *proxies, void *context) {
     Lint *lint = context;
-    Telling telling = {lint, fence_runs_machine(runs), proxies, stage_of(lint)};
+    ProxyReporting reporting = {lint, fence_runs_machine(runs), proxies, stage_of(lint)};
     uint32_t count;
-    const Breach *found = found_of(&telling, runs, proxies, &count);
+    const Breach *found = found_of(&reporting, runs, proxies, &count);
     for (uint32_t i = 0; i < count; i++)
         if (found[i].kind > BREACH_LATE)
-            tell_global(&telling, &found[i]);
-        else if (!is_told(&telling, found, i))
-            tell_shared(&telling, &found[i]);
+            report_global(&reporting, &found[i]);
+        else if (!is_reported(&reporting, found, i))
+            report_shared(&reporting, &found[i]);
     const char *cut_short = fence_runs_cut_short(runs);
     if (cut_short && lint->alone)
         verdict_note(lint->verdict, "fences are looked at as far as runs go, and some runs did not finish: %s",
@@ -582,8 +584,8 @@ static void look(FenceRuns *runs, Proxies *proxies, void *context) {
                            "fences were not looked at in %llu of the clusters of a launch (%s): they behave in too "
                            "many ways (with a smaller --grid, all of them)",
                            (unsigned long long)left_out, launch_text(launch, lint->verdict->arena));
-    if (!telling.stage.assembly)
-        find_needless(&telling, runs, proxies);
+    if (!reporting.stage.assembly)
+        find_needless(&reporting, runs, proxies);
 }
 
 void lint_proxies(Lint *lint) {

@@ -11,7 +11,7 @@ bool is_signal(Module *module, const Effect *effect);
 bool effect_is_remote(const Lint *lint, uint32_t ctas, const Effect *effect);
 
 /* Whether a memory descriptor begins at a multiple of `alignment` bytes. */
-Answer is_aligned(const Lint *lint, const Value *memdesc, int64_t alignment);
+Tribool is_aligned(const Lint *lint, const Value *memdesc, int64_t alignment);
 
 /* ---- Parts of the passes, one a file ---- */
 

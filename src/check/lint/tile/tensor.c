@@ -43,16 +43,16 @@ static void check_sizes(Lint *lint) {
 /* ---- Buffers -------------------------------------------------------------------------------------- */
 
 /* A buffer of tensor memory: how much of it, where, and from when to when. */
-typedef struct Buffer {
+typedef struct TensorBuffer {
     const Allocation *allocation;
     Lifetime life;
     int64_t columns, halves; /* halves: of the 128 rows, 1 or 2 */
     bool placed;
     Bytes bytes; /* if it is placed */
-} Buffer;
+} TensorBuffer;
 
 typedef struct Buffers {
-    Buffer *items;
+    TensorBuffer *items;
     uint32_t count, capacity, placed;
 } Buffers;
 
@@ -72,11 +72,11 @@ static void add_buffer(Lint *lint, Buffers *buffers, const Allocation *allocatio
     const Layout *layout = type ? layout_of(lint->module, type) : NULL;
     if (!layout || !layout->known || allocation->size <= 0 || (!placed && is_counted(buffers, allocation)))
         return;
-    Buffer buffer = {.allocation = allocation,
-                     .life = lifetime_of(lifetimes, value),
-                     .columns = allocation->size,
-                     .halves = layout->rows > 64 ? 2 : 1,
-                     .placed = placed};
+    TensorBuffer buffer = {.allocation = allocation,
+                           .life = lifetime_of(lifetimes, value),
+                           .columns = allocation->size,
+                           .halves = layout->rows > 64 ? 2 : 1,
+                           .placed = placed};
     if (placed && !view_bytes(lint->module, type, allocation->offset, &lint->module->arena, &buffer.bytes))
         return;
     buffers->placed += placed;
@@ -97,7 +97,7 @@ static Buffers buffers_of(Lint *lint) {
     return (Buffers){0};
 }
 
-static bool lives_at(const Buffer *buffer, uint32_t time) {
+static bool lives_at(const TensorBuffer *buffer, uint32_t time) {
     return buffer->life.begin <= time && time < buffer->life.end;
 }
 
@@ -107,7 +107,7 @@ static bool is_to_be_planned(const Lint *lint) {
     for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function)) {
         if (op_is_control(op, CONTROL_FORK))
             return false;
-        marked |= op_is_parted(op);
+        marked |= op_is_separated(op);
     }
     return marked;
 }
@@ -137,7 +137,7 @@ static void check_columns(Lint *lint, const Buffers *buffers) {
     }
 }
 
-static void check_outside(Lint *lint, const Buffer *buffer) {
+static void check_outside(Lint *lint, const TensorBuffer *buffer) {
     int64_t allocated = lint_module_integer(lint, "ttg.tensor_memory_size", 0);
     int64_t limit = allocated > 0 && allocated < columns_of(lint) ? allocated : columns_of(lint);
     int64_t first = buffer->allocation->offset.base & UINT16_MAX, end = first + buffer->columns;
@@ -149,13 +149,13 @@ static void check_outside(Lint *lint, const Buffer *buffer) {
                      "Allocate more columns, or place the buffer lower.");
 }
 
-static void check_overlap(Lint *lint, const Buffer *a, const Buffer *b) {
+static void check_overlap(Lint *lint, const TensorBuffer *a, const TensorBuffer *b) {
     const Op *first = a->allocation->op, *second = b->allocation->op;
     Partitions in_first = partitions_of(first), in_second = partitions_of(second);
     bool partitions =
         in_first.form == PARTITION_REGIONS && in_first.mask && in_second.mask && in_first.mask != in_second.mask;
     bool together = a->life.begin < b->life.end && b->life.begin < a->life.end;
-    if ((!together && !partitions) || !bytes_meet(&a->bytes, &b->bytes))
+    if ((!together && !partitions) || !bytes_overlap(&a->bytes, &b->bytes))
         return;
     uint32_t line = op_line(lint->module, first);
     Finding *finding =

@@ -12,18 +12,18 @@ enum {
 };
 
 /* A view of tensor memory that was looked at. */
-typedef struct View {
+typedef struct TensorOrderView {
     KnownPlace place;
     bool exact; /* its words are known */
     Bytes words;
-} View;
+} TensorOrderView;
 
-typedef struct Walk {
+typedef struct TensorOrderWalk {
     Lint *lint;
     const Flow *flow;
     uint8_t *kinds; /* of the ops of `flow`, in its order */
     Pointers numbers;
-    View *views;
+    TensorOrderView *views;
     uint32_t view_count, view_capacity;
     /* of one walk */
     const Op *from;
@@ -33,11 +33,11 @@ typedef struct Walk {
     uint32_t *stack;
     uint64_t steps;
     bool returned; /* some way came to the end of the function */
-} Walk;
+} TensorOrderWalk;
 
-static void compare(Walk *walk, const Op *first, const Op *second);
+static void compare(TensorOrderWalk *walk, const Op *first, const Op *second);
 
-static void walk_piece(Walk *walk, uint32_t piece, uint32_t skip, uint32_t *depth) {
+static void walk_piece(TensorOrderWalk *walk, uint32_t piece, uint32_t skip, uint32_t *depth) {
     const Flow *flow = walk->flow;
     const FlowPiece *at = &flow->pieces[piece];
     for (uint32_t i = at->first + skip; i < at->first + at->count; i++, walk->steps++) {
@@ -57,7 +57,7 @@ static void walk_piece(Walk *walk, uint32_t piece, uint32_t skip, uint32_t *dept
 }
 
 /* From behind the op `index` of a piece. */
-static void walk_from(Walk *walk, uint32_t piece, uint32_t index) {
+static void walk_from(TensorOrderWalk *walk, uint32_t piece, uint32_t index) {
     uint32_t depth = 0;
     walk->from = walk->flow->ops[walk->flow->pieces[piece].first + index].op;
     walk->stamp++;
@@ -82,58 +82,58 @@ static uint8_t kind_of(Lint *lint, const Op *op) {
 
 typedef enum Meeting { APART, PERHAPS, SURELY } Meeting;
 
-static const View *view_of(Walk *walk, const Value *value) {
+static const TensorOrderView *view_of(TensorOrderWalk *walk, const Value *value) {
     Arena *arena = &walk->lint->module->arena;
     uint32_t number = pointers_get(&walk->numbers, value);
     if (number != NO_NUMBER)
         return &walk->views[number];
     const Type *type = lint_type(walk->lint, value);
-    View view = {.place = place_of(walk->lint->facts, value)};
+    TensorOrderView view = {.place = place_of(walk->lint->facts, value)};
     view.exact = type && view.place.allocation && view.place.byte.exact &&
                  view_bytes(walk->lint->module, type, (Offset){(int32_t)view.place.byte.least, 0}, arena, &view.words);
     pointers_set(&walk->numbers, value, walk->view_count);
-    View *kept = ARENA_PUSH(arena, walk->views, walk->view_count, walk->view_capacity);
+    TensorOrderView *kept = ARENA_PUSH(arena, walk->views, walk->view_count, walk->view_capacity);
     *kept = view;
     return kept;
 }
 
 /* Whether two views of tensor memory share words. */
-static Meeting views_meet(Walk *walk, const Value *a, const Value *b) {
+static Meeting views_overlap(TensorOrderWalk *walk, const Value *a, const Value *b) {
     enum { WORK = 64 /* steps that it is worth */ };
     if (a == b)
         return SURELY;
     walk->steps += WORK;
-    View first = *view_of(walk, a), second = *view_of(walk, b);
+    TensorOrderView first = *view_of(walk, a), second = *view_of(walk, b);
     if (!first.place.allocation || !second.place.allocation)
         return PERHAPS;
     if (first.place.allocation != second.place.allocation && !(first.place.placed && second.place.placed))
         return APART;
     if (!first.exact || !second.exact)
         return PERHAPS;
-    return bytes_meet(&first.words, &second.words) ? SURELY : APART;
+    return bytes_overlap(&first.words, &second.words) ? SURELY : APART;
 }
 
 /* What an operation writes in tensor memory. */
-static const Value *written(const Walk *walk, const Op *op) {
+static const Value *written(const TensorOrderWalk *walk, const Op *op) {
     const Effect *write = lint_effect(walk->lint, op, EFFECT_WRITE);
     write = write ? write : lint_effect(walk->lint, op, EFFECT_UPDATE);
     return write ? write->on : NULL;
 }
 
 /* Whether `op` reads a part of `view`, its accumulator aside. */
-static Meeting reads(Walk *walk, const Op *op, const Value *view) {
+static Meeting reads(TensorOrderWalk *walk, const Op *op, const Value *view) {
     Effects effects = lint_effects(walk->lint, op);
     Meeting most = APART;
     for (const Effect *effect = effects.items; effect < effects.end; effect++) {
         bool input = effect->verb == EFFECT_READ && effect->space == SPACE_TENSOR;
-        Meeting meeting = input ? views_meet(walk, effect->on, view) : APART;
+        Meeting meeting = input ? views_overlap(walk, effect->on, view) : APART;
         most = meeting > most ? meeting : most;
     }
     return most;
 }
 
 /* Of the same shape and kind: the same op on elements of the same types, of which the accumulator is one. */
-static bool are_alike(Lint *lint, const Op *first, const Op *second) {
+static bool are_symmetry(Lint *lint, const Op *first, const Op *second) {
     static const char *const operands[] = {"a", "b", "d"};
     if (first->row != second->row)
         return false;
@@ -151,17 +151,17 @@ static bool are_alike(Lint *lint, const Op *first, const Op *second) {
 }
 
 /* Two accumulators that share words without being the same: the second part of the first, or of another shape. */
-static Meeting sums_meet(Walk *walk, const Op *first, const Op *second) {
+static Meeting sums_overlap(TensorOrderWalk *walk, const Op *first, const Op *second) {
     const Value *a = written(walk, first), *b = written(walk, second);
     if (!a || !b)
         return APART;
-    Meeting meeting = views_meet(walk, a, b);
-    if (meeting != SURELY || !are_alike(walk->lint, first, second))
+    Meeting meeting = views_overlap(walk, a, b);
+    if (meeting != SURELY || !are_symmetry(walk->lint, first, second))
         return meeting;
     return a == b || view_of(walk, a)->place.byte.least == view_of(walk, b)->place.byte.least ? APART : SURELY;
 }
 
-static void tell_order(Lint *lint, RuleId rule, const Op *second, const Op *first, const char *what) {
+static void report_order(Lint *lint, RuleId rule, const Op *second, const Op *first, const char *what) {
     uint32_t line = op_line(lint->module, first);
     Finding *finding = lint_find(lint, rule, second, "%s%s at IR line %u, and nothing orders the two",
                                  rule == RULE_TMEM_ORDER ? "" : "review: ", what, line);
@@ -172,7 +172,7 @@ static void tell_order(Lint *lint, RuleId rule, const Op *second, const Op *firs
     lint_other_place(lint, finding, "comes first", first);
 }
 
-static void compare(Walk *walk, const Op *first, const Op *second) {
+static void compare(TensorOrderWalk *walk, const Op *first, const Op *second) {
     enum { WORK = 8 /* steps that it is worth */ };
     Lint *lint = walk->lint;
     walk->steps += WORK;
@@ -181,31 +181,31 @@ static void compare(Walk *walk, const Op *first, const Op *second) {
         return;
     bool copies = !op_is(second, CLASS_PRODUCT);
     if (copies && op_is(first, CLASS_PRODUCT)) {
-        if (reads(walk, first, is) == SURELY || views_meet(walk, was, is) == SURELY)
-            tell_order(lint, RULE_TMEM_OVERWRITES, second, first, "overwrites an operand of the MMA");
+        if (reads(walk, first, is) == SURELY || views_overlap(walk, was, is) == SURELY)
+            report_order(lint, RULE_TMEM_OVERWRITES, second, first, "overwrites an operand of the MMA");
         return;
     }
     if (copies) {
-        if (first != second && views_meet(walk, was, is) == SURELY)
-            tell_order(lint, RULE_TMEM_OVERWRITES, second, first, "overwrites the destination of the copy");
+        if (first != second && views_overlap(walk, was, is) == SURELY)
+            report_order(lint, RULE_TMEM_OVERWRITES, second, first, "overwrites the destination of the copy");
         return;
     }
     if (!op_is(first, CLASS_PRODUCT)) /* a product after a copy is in order */
         return;
     Meeting result = reads(walk, second, was);
     if (result == SURELY)
-        tell_order(lint, RULE_TMEM_ORDER, second, first, "reads the result of the MMA");
+        report_order(lint, RULE_TMEM_ORDER, second, first, "reads the result of the MMA");
     else if (result == PERHAPS)
-        tell_order(lint, RULE_TMEM_ORDER_UNKNOWN, second, first, "may read the result of the MMA");
+        report_order(lint, RULE_TMEM_ORDER_UNKNOWN, second, first, "may read the result of the MMA");
     else if (reads(walk, first, is) == SURELY)
-        tell_order(lint, RULE_TMEM_OVERWRITES, second, first, "overwrites what is read by the MMA");
-    else if (sums_meet(walk, first, second) == SURELY)
-        tell_order(lint, RULE_TMEM_ORDER, second, first, "writes a part of the accumulator of the MMA");
+        report_order(lint, RULE_TMEM_OVERWRITES, second, first, "overwrites what is read by the MMA");
+    else if (sums_overlap(walk, first, second) == SURELY)
+        report_order(lint, RULE_TMEM_ORDER, second, first, "writes a part of the accumulator of the MMA");
 }
 
 /* ---- Peers ---------------------------------------------------------------------------------------- */
 
-static void check_peer(Walk *walk, uint32_t piece, uint32_t index) {
+static void check_peer(TensorOrderWalk *walk, uint32_t piece, uint32_t index) {
     walk->ends = MAY_GATHER;
     walk->compares = false;
     walk_from(walk, piece, index);
@@ -220,12 +220,12 @@ static void check_peer(Walk *walk, uint32_t piece, uint32_t index) {
 
 void lint_tensor_order(Lint *lint, const Flow *flow) {
     Arena *arena = &lint->module->arena;
-    Walk walk = {.lint = lint,
-                 .flow = flow,
-                 .kinds = ARENA_ARRAY(arena, uint8_t, flow->op_count + 1),
-                 .numbers = {.arena = arena},
-                 .seen = ARENA_ARRAY(arena, uint32_t, flow->piece_count + 1),
-                 .stack = ARENA_ARRAY(arena, uint32_t, flow->piece_count + 1)};
+    TensorOrderWalk walk = {.lint = lint,
+                            .flow = flow,
+                            .kinds = ARENA_ARRAY(arena, uint8_t, flow->op_count + 1),
+                            .numbers = {.arena = arena},
+                            .seen = ARENA_ARRAY(arena, uint32_t, flow->piece_count + 1),
+                            .stack = ARENA_ARRAY(arena, uint32_t, flow->piece_count + 1)};
     bool pairs = false;
     for (uint32_t i = 0; i < flow->op_count; i++)
         walk.kinds[i] = kind_of(lint, flow->ops[i].op);

@@ -1,14 +1,14 @@
 /* Rules of lint_tma.def: what a tensor copy is, and what is allowed of the op itself. */
 #include "check/lint/tile/tma.h"
 
-#include "model/flow/handed.h"
+#include "model/flow/forwarded.h"
 
 #include <inttypes.h>
 
 /* ---- Blocks --------------------------------------------------------------------------------------- */
 
 /* Between how many CTAs the dimensions are cut, from the list of what each bit of a CTA's number moves. */
-static void read_ctas(const Encoding *encoding, Tile *tile) {
+static void read_ctas(const Encoding *encoding, TmaTile *tile) {
     Numbers numbers;
     for (unsigned d = 0; d < TILE_RANK; d++)
         tile->split[d] = 1;
@@ -28,7 +28,7 @@ static void read_ctas(const Encoding *encoding, Tile *tile) {
     }
 }
 
-static void read_layout(const Encoding *encoding, Tile *tile) {
+static void read_layout(const Encoding *encoding, TmaTile *tile) {
     Numbers order;
     tile->layout = TILE_ROWS;
     if (encoding_is(encoding, "nvmma_shared")) {
@@ -57,8 +57,8 @@ static Str layout_text(const Type *type, const Type *tensor) {
                                                                                            : (Str){"", 0};
 }
 
-Tile tma_tile(Module *module, const Type *type) {
-    Tile tile = {.split = {1, 1, 1, 1, 1, 1, 1, 1}};
+TmaTile tma_tile(Module *module, const Type *type) {
+    TmaTile tile = {.split = {1, 1, 1, 1, 1, 1, 1, 1}};
     type = type ? type_canonical(module, type) : NULL;
     bool descriptor = type && type_is(type, STR("tt.tensordesc"));
     tile.im2col = type && type_is(type, STR("ttng.tensordesc_im2col"));
@@ -86,7 +86,7 @@ Tile tma_tile(Module *module, const Type *type) {
     return tile;
 }
 
-bool tma_box(const Tile *tile, int64_t box[TILE_RANK]) {
+bool tma_box(const TmaTile *tile, int64_t box[TILE_RANK]) {
     enum { COLUMN_MOST = 1024 };
     if (!tile->known || tile->layout == TILE_OTHER)
         return false;
@@ -139,7 +139,7 @@ const Value *tma_source(const Value *value) {
     enum { MOST_STEPS = 256 };
     for (int step = 0; value && step < MOST_STEPS; step++) {
         Carried carried;
-        const Value *before = value_handed(value, HANDED_CAPTURE);
+        const Value *before = value_forwarded(value, FORWARDED_CAPTURE);
         if (carried_of(value, &carried) && carried.next == carried.argument)
             before = carried.first;
         if (!before)
@@ -159,7 +159,7 @@ MapMemory tma_map_memory(Lint *lint, const Value *pointer) {
     MapMemory memory = {.root = tma_source(pointer), .known = true};
     const Op *add;
     for (int i = 0; i < MOST_STEPS && (add = value_made(memory.root, EVALUATE_ADD_POINTER)); i++) {
-        Known moved = known_of(lint->facts, add->operands[1]);
+        IntDomain moved = known_of(lint->facts, add->operands[1]);
         memory.known = moved.exact && moved.least >= 0 && moved.least <= INT32_MAX;
         if (!memory.known)
             return memory;
@@ -176,7 +176,7 @@ const Effect *tma_map_fence(Lint *lint, const Op *op, Order order) {
     return fence && fence->on && fence->proxy == PROXY_TENSORMAP && fence->order == order ? fence : NULL;
 }
 
-const char *tma_words(Lint *lint, const Known *known) {
+const char *tma_words(Lint *lint, const IntDomain *known) {
     if (known->exact)
         return verdict_text(lint->verdict, "%" PRId64, known->least);
     if (known->divisor > 1 && known->divisor == known->modulus)
@@ -207,7 +207,7 @@ static void check_gather_target(Lint *lint, const Copy *copy) {
                   lint->target->name);
 }
 
-static void check_gather(Lint *lint, const Copy *copy, const Tile *block) {
+static void check_gather(Lint *lint, const Copy *copy, const TmaTile *block) {
     if (!copy->rows)
         return;
     check_gather_target(lint, copy);
@@ -223,7 +223,7 @@ static void check_gather(Lint *lint, const Copy *copy, const Tile *block) {
                   copy_words(copy), rows->dims[0]);
 }
 
-static void check_im2col(Lint *lint, const Copy *copy, const Tile *block) {
+static void check_im2col(Lint *lint, const Copy *copy, const TmaTile *block) {
     static const int64_t most[] = {65535, 255, 31};
     enum { COLUMN_MOST = 1024, FEWEST = 3 };
     if (copy->coordinates.count < FEWEST || copy->coordinates.count > MAP_RANK) {
@@ -239,7 +239,7 @@ static void check_im2col(Lint *lint, const Copy *copy, const Tile *block) {
                   "an im2col copy of a column of %" PRId64 " pixels, more than %d", block->dims[0] / block->split[0],
                   COLUMN_MOST);
     for (uint32_t i = 0; i < copy->offsets.count; i++) {
-        Known offset = known_of(lint->facts, copy->offsets.items[i]);
+        IntDomain offset = known_of(lint->facts, copy->offsets.items[i]);
         offset = known_unsigned(&offset, 16);
         int64_t limit = most[copy->coordinates.count - FEWEST];
         if (offset.least > limit)
@@ -249,7 +249,7 @@ static void check_im2col(Lint *lint, const Copy *copy, const Tile *block) {
     }
 }
 
-static void check_coordinates(Lint *lint, const Copy *copy, const Tile *block) {
+static void check_coordinates(Lint *lint, const Copy *copy, const TmaTile *block) {
     if (!block->known)
         return;
     if (block->rank > MAP_RANK)
@@ -269,7 +269,7 @@ static void check_coordinates(Lint *lint, const Copy *copy, const Tile *block) {
 
 static void check_negative(Lint *lint, const Copy *copy) {
     for (uint32_t i = 0; tma_stores(copy) && i < copy->coordinates.count; i++) {
-        Known at = known_of(lint->facts, copy->coordinates.items[i]);
+        IntDomain at = known_of(lint->facts, copy->coordinates.items[i]);
         if (at.most < 0)
             lint_find(lint, RULE_TMA_NEGATIVE_STORE, copy->op,
                       "a %s whose coordinate %u is %s%" PRId64 ": it starts before the tensor", copy_words(copy), i,
@@ -277,7 +277,7 @@ static void check_negative(Lint *lint, const Copy *copy) {
     }
 }
 
-static void check_fp4(Lint *lint, const Copy *copy, const Tile *block) {
+static void check_fp4(Lint *lint, const Copy *copy, const TmaTile *block) {
     enum { STEP = 128 };
     if (!block->fp4_padded)
         return;
@@ -291,13 +291,13 @@ static void check_fp4(Lint *lint, const Copy *copy, const Tile *block) {
         return;
     /* Until it is lowered, a coordinate counts bytes, of two elements each. */
     int64_t step = copy->lowered ? STEP : STEP / 2;
-    Known at = known_of(lint->facts, copy->coordinates.items[copy->coordinates.count - 1]);
-    Answer answer = known_is_multiple(&at, step);
-    if (answer == ANSWER_NO)
+    IntDomain at = known_of(lint->facts, copy->coordinates.items[copy->coordinates.count - 1]);
+    Tribool tribool = known_is_multiple(&at, step);
+    if (tribool == TRIBOOL_FALSE)
         lint_find(lint, RULE_TMA_PACKED_COORDINATE, copy->op,
                   "a load of padded 4-bit elements from coordinate %s, not a multiple of %" PRId64,
                   tma_words(lint, &at), step);
-    else if (answer == ANSWER_OPEN)
+    else if (tribool == TRIBOOL_UNKNOWN)
         lint_find(
             lint, RULE_TMA_PACKED_COORDINATE_UNKNOWN, copy->op,
             "review: a load of padded 4-bit elements from a coordinate that is not known to be a multiple of %" PRId64,
@@ -323,7 +323,7 @@ static bool reduces(Str kind, const Type *type) {
     return word; /* inc, dec */
 }
 
-static void check_reduction(Lint *lint, const Copy *copy, const Tile *block) {
+static void check_reduction(Lint *lint, const Copy *copy, const TmaTile *block) {
     static const char *const words[] = {"add", "min", "max", "inc", "dec", "and", "or", "xor"};
     const Attr *attr = op_attr(copy->op, "kind");
     attr = attr ? attr : op_attr(copy->op, "reduce_kind");
@@ -339,7 +339,7 @@ static void check_reduction(Lint *lint, const Copy *copy, const Tile *block) {
 
 /* ---- Clusters ------------------------------------------------------------------------------------- */
 
-static void check_multicast(Lint *lint, const Copy *copy, const Tile *memory) {
+static void check_multicast(Lint *lint, const Copy *copy, const TmaTile *memory) {
     bool by_layout = op_flag(copy->op, "multicast");
     const Value *mask = op_operand_named(copy->op, "multicastTargets");
     int64_t ctas = lint_ctas(lint);
@@ -352,7 +352,7 @@ static void check_multicast(Lint *lint, const Copy *copy, const Tile *memory) {
     if (!mask && copy->lowered && memory->known && memory->layout != TILE_NOT_SAID && !memory->broadcast_bits)
         lint_find(lint, RULE_TMA_MULTICAST, copy->op,
                   "a multicast copy to a buffer of which every CTA of the cluster holds a different part");
-    Known targets = mask ? known_of(lint->facts, mask) : known_exact(1);
+    IntDomain targets = mask ? known_of(lint->facts, mask) : known_exact(1);
     if (targets.exact && ctas > 0 && ctas < 63 && (targets.least == 0 || targets.least >> ctas))
         lint_find(lint, RULE_TMA_MULTICAST, copy->op,
                   "a multicast copy with mask 0x%" PRIx64 " in a cluster of %" PRId64 " CTAs", (uint64_t)targets.least,
@@ -401,7 +401,7 @@ static void check_barrier(Lint *lint, const Copy *copy) {
 /* ---- Descriptor and memory ------------------------------------------------------------------------ */
 
 /* Bytes that one instruction moves; -1 if that cannot be said. */
-static int64_t box_bytes(const Tile *tile) {
+static int64_t box_bytes(const TmaTile *tile) {
     int64_t box[TILE_RANK], bytes = tile->bits;
     if (!tma_box(tile, box))
         return -1;
@@ -412,10 +412,10 @@ static int64_t box_bytes(const Tile *tile) {
 }
 
 /* A block may be larger than the memory, and is then copied in parts; what one instruction copies must agree. */
-static void check_tile(Lint *lint, const Copy *copy, const Tile *described, const Tile *memory) {
+static void check_tile(Lint *lint, const Copy *copy, const TmaTile *described, const TmaTile *memory) {
     if (!described->known || !memory->known || memory->layout != TILE_ROWS)
         return;
-    Tile block = *described, held_tile = *memory;
+    TmaTile block = *described, held_tile = *memory;
     held_tile.im2col = block.im2col; /* whose columns may be longer than a box */
     if (copy->rows)                  /* each instruction copies single rows */
         block.dims[0] = held_tile.dims[0] = 1;
@@ -436,7 +436,7 @@ static void check_tile(Lint *lint, const Copy *copy, const Tile *described, cons
                   moved, held);
 }
 
-static void check_layout(Lint *lint, const Copy *copy, const Tile *memory) {
+static void check_layout(Lint *lint, const Copy *copy, const TmaTile *memory) {
     if (memory->known && memory->layout == TILE_OTHER)
         lint_find(lint, RULE_TMA_LAYOUT, copy->op, "a %s %s shared memory %s", copy_words(copy),
                   tma_stores(copy) ? "from" : "to",
@@ -445,8 +445,8 @@ static void check_layout(Lint *lint, const Copy *copy, const Tile *memory) {
 }
 
 void lint_tma_copy(Lint *lint, const Copy *copy) {
-    Tile block = tma_tile(lint->module, copy->descriptor->type);
-    Tile memory = tma_tile(lint->module, copy->memory && copy->lowered ? copy->memory->type : NULL);
+    TmaTile block = tma_tile(lint->module, copy->descriptor->type);
+    TmaTile memory = tma_tile(lint->module, copy->memory && copy->lowered ? copy->memory->type : NULL);
     check_coordinates(lint, copy, &block);
     check_gather(lint, copy, &block);
     check_negative(lint, copy);

@@ -15,7 +15,7 @@ typedef enum TileLayout {
 } TileLayout;
 
 /* A block of a tensor, from the type of a tensor descriptor or of the shared memory that it is copied to. */
-typedef struct Tile {
+typedef struct TmaTile {
     bool known;
     bool im2col;
     uint8_t rank;
@@ -28,11 +28,11 @@ typedef struct Tile {
     bool transposed, fp4_padded;
     unsigned cta_bits;       /* of the number of a CTA that the layout speaks of */
     unsigned broadcast_bits; /* those that change nothing: these CTAs have the same block */
-} Tile;
+} TmaTile;
 
-Tile tma_tile(Module *module, const Type *type);
+TmaTile tma_tile(Module *module, const Type *type);
 /* The box that one instruction copies; false if that cannot be said. */
-bool tma_box(const Tile *tile, int64_t box[TILE_RANK]);
+bool tma_box(const TmaTile *tile, int64_t box[TILE_RANK]);
 
 typedef enum CopyKind { COPY_LOAD, COPY_STORE, COPY_REDUCE, COPY_GATHER, COPY_SCATTER, COPY_PREFETCH } CopyKind;
 
@@ -72,7 +72,7 @@ MapMemory tma_map_memory(Lint *lint, const Value *pointer);
 const Effect *tma_map_fence(Lint *lint, const Op *op, Order order);
 
 /* A number in words: "48", "a multiple of 8", "any number". */
-const char *tma_words(Lint *lint, const Known *known);
+const char *tma_words(Lint *lint, const IntDomain *known);
 
 /* ---- The parts of the pass ---- */
 void lint_tma_copy(Lint *lint, const Copy *copy);

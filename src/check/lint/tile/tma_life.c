@@ -14,44 +14,45 @@ enum {
 };
 
 /* Memory that holds a map. */
-typedef struct Holder {
+typedef struct TmaLifeHolder {
     MapMemory memory;
     bool fixed; /* the same address whenever it is computed */
     bool acquired_in_partition;
     const Op *maker; /* the first that makes a map in it */
-} Holder;
+} TmaLifeHolder;
 
-typedef struct Moving {
+typedef struct TmaLifeMoving {
     const Op *op;
     uint32_t holder; /* of its map; NO_NUMBER: not made by the kernel */
     bool store;
     bool always;       /* it has no predicate, or one that holds */
     const Op *barrier; /* of a load: its allocation; NULL: not known */
-} Moving;
+} TmaLifeMoving;
 
-typedef struct Life {
+typedef struct TileLife {
     Lint *lint;
-    Paths paths;
-    Holder *holders;
+    TilePaths paths;
+    TmaLifeHolder *holders;
     uint32_t holder_count, holder_capacity;
-    Moving *flights;
-    uint32_t flight_count, flight_capacity;
-    Pointers flight_of; /* Op -> flight */
-    Pointers holder_of; /* an op that makes or acquires a map -> holder */
-} Life;
+    TmaLifeMoving *outstanding_ops;
+    uint32_t outstanding_count, outstanding_capacity;
+    Pointers outstanding_of; /* Op -> outstanding operation */
+    Pointers holder_of;      /* an op that makes or acquires a map -> holder */
+} TileLife;
 
-/* One byte each: a holder's map is made and not acquired; a flight may read its map; a flight may write its memory. */
-typedef struct Standing {
+/* One byte each: a holder's map is made and not acquired; an outstanding operation may read its map; an outstanding
+ * operation may write its memory. */
+typedef struct TmaLifeStanding {
     uint8_t *made, *reads, *writes;
-} Standing;
+} TmaLifeStanding;
 
-static Standing state_at(const Life *life, uint8_t *bytes) {
-    return (Standing){bytes, bytes + life->holder_count, bytes + life->holder_count + life->flight_count};
+static TmaLifeStanding state_at(const TileLife *life, uint8_t *bytes) {
+    return (TmaLifeStanding){bytes, bytes + life->holder_count, bytes + life->holder_count + life->outstanding_count};
 }
 
 /* ---- What there is -------------------------------------------------------------------------------- */
 
-static uint32_t find_holder(const Life *life, const Value *pointer) {
+static uint32_t find_holder(const TileLife *life, const Value *pointer) {
     if (!life->holder_count)
         return NO_NUMBER;
     MapMemory memory = tma_map_memory(life->lint, pointer);
@@ -67,7 +68,7 @@ static const Value *map_memory(const Copy *copy) {
     return taken ? taken->operands[0] : copy->descriptor;
 }
 
-static void add_maker(Life *life, const Op *op, const Value *pointer) {
+static void add_maker(TileLife *life, const Op *op, const Value *pointer) {
     enum { MOST_HOLDERS = 256 }; /* a kernel has a few */
     uint32_t number = find_holder(life, pointer);
     if (number == NO_NUMBER && life->holder_count == MOST_HOLDERS) {
@@ -80,24 +81,26 @@ static void add_maker(Life *life, const Op *op, const Value *pointer) {
         MapMemory memory = tma_map_memory(life->lint, pointer);
         bool fixed = memory.known && (memory.scratch || parameter_of(life->lint->facts, memory.root));
         *ARENA_PUSH(&life->lint->module->arena, life->holders, life->holder_count, life->holder_capacity) =
-            (Holder){.memory = memory, .fixed = fixed, .maker = op};
+            (TmaLifeHolder){.memory = memory, .fixed = fixed, .maker = op};
     }
     pointers_set(&life->holder_of, op, number);
 }
 
-static void add_flight(Life *life, const Copy *copy) {
+static void add_outstanding(TileLife *life, const Copy *copy) {
     Lint *lint = life->lint;
-    Moving flight = {.op = copy->op, .holder = find_holder(life, map_memory(copy)), .store = tma_stores(copy)};
-    if (flight.holder == NO_NUMBER && !flight.store)
+    TmaLifeMoving outstanding = {
+        .op = copy->op, .holder = find_holder(life, map_memory(copy)), .store = tma_stores(copy)};
+    if (outstanding.holder == NO_NUMBER && !outstanding.store)
         return;
-    int64_t holds = 1;
-    flight.always = !copy->predicate || (value_constant(copy->predicate, &holds) && holds);
-    flight.barrier = copy->barrier ? place_of(lint->facts, copy->barrier).allocation : NULL;
-    pointers_set(&life->flight_of, copy->op, life->flight_count);
-    *ARENA_PUSH(&lint->module->arena, life->flights, life->flight_count, life->flight_capacity) = flight;
+    int64_t delays = 1;
+    outstanding.always = !copy->predicate || (value_constant(copy->predicate, &delays) && delays);
+    outstanding.barrier = copy->barrier ? place_of(lint->facts, copy->barrier).allocation : NULL;
+    pointers_set(&life->outstanding_of, copy->op, life->outstanding_count);
+    *ARENA_PUSH(&lint->module->arena, life->outstanding_ops, life->outstanding_count, life->outstanding_capacity) =
+        outstanding;
 }
 
-static void collect(Life *life) {
+static void collect(TileLife *life) {
     Lint *lint = life->lint;
     Copy copy;
     for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function)) {
@@ -107,7 +110,7 @@ static void collect(Life *life) {
     }
     for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function)) {
         if (tma_copy(lint, op, &copy) && copy.lowered)
-            add_flight(life, &copy);
+            add_outstanding(life, &copy);
         const Effect *fence = tma_map_fence(lint, op, ORDER_ACQUIRE);
         uint32_t holder = fence ? find_holder(life, fence->on) : NO_NUMBER;
         if (holder == NO_NUMBER)
@@ -155,48 +158,48 @@ static void check_waits(Lint *lint) {
 
 /* ---- Along a path --------------------------------------------------------------------------------- */
 
-static void tell_not_acquired(const Life *life, const Moving *flight) {
-    const Holder *holder = &life->holders[flight->holder];
+static void report_not_acquired(const TileLife *life, const TmaLifeMoving *outstanding) {
+    const TmaLifeHolder *holder = &life->holders[outstanding->holder];
     Finding *finding = NULL;
     if (holder->acquired_in_partition)
         finding =
-            lint_find(life->lint, RULE_TMA_MAP_ACQUIRE_ELSEWHERE, flight->op,
+            lint_find(life->lint, RULE_TMA_MAP_ACQUIRE_ELSEWHERE, outstanding->op,
                       "review: the map of this copy is acquired in a partition, but not on every path to this copy");
     else
-        finding = lint_find(life->lint, RULE_TMA_MAP_ACQUIRE, flight->op,
+        finding = lint_find(life->lint, RULE_TMA_MAP_ACQUIRE, outstanding->op,
                             "a path leads from the creation of this copy's map to the copy without an acquire");
     lint_other_place(life->lint, finding, "makes the map", holder->maker);
 }
 
 /* A copy under a predicate is left to the run: the loads before a pipelined loop go out only if its turns wait for
  * them, which no path shows. */
-static void make_map(const Life *life, Standing state, const Op *op, uint32_t holder) {
-    for (uint32_t i = 0; life->paths.telling && life->holders[holder].fixed && i < life->flight_count; i++)
-        if (life->flights[i].holder == holder && life->flights[i].always && state.reads[i]) {
+static void make_map(const TileLife *life, TmaLifeStanding state, const Op *op, uint32_t holder) {
+    for (uint32_t i = 0; life->paths.reporting && life->holders[holder].fixed && i < life->outstanding_count; i++)
+        if (life->outstanding_ops[i].holder == holder && life->outstanding_ops[i].always && state.reads[i]) {
             Finding *finding = lint_find(life->lint, RULE_TMA_MAP_REWRITE, op,
                                          "this rewrites a map while a copy that reads it may not be complete");
-            lint_other_place(life->lint, finding, "reads the map", life->flights[i].op);
+            lint_other_place(life->lint, finding, "reads the map", life->outstanding_ops[i].op);
         }
     state.made[holder] = 1;
 }
 
-static void fly(const Life *life, Standing state, uint32_t number) {
-    const Moving *flight = &life->flights[number];
-    if (life->paths.telling && flight->holder != NO_NUMBER && state.made[flight->holder])
-        tell_not_acquired(life, flight);
-    for (uint32_t i = 0; flight->store && i < life->flight_count; i++) {
-        if (!life->flights[i].store)
+static void fly(const TileLife *life, TmaLifeStanding state, uint32_t number) {
+    const TmaLifeMoving *outstanding = &life->outstanding_ops[number];
+    if (life->paths.reporting && outstanding->holder != NO_NUMBER && state.made[outstanding->holder])
+        report_not_acquired(life, outstanding);
+    for (uint32_t i = 0; outstanding->store && i < life->outstanding_count; i++) {
+        if (!life->outstanding_ops[i].store)
             continue;
         state.reads[i] -= state.reads[i] > 1;
         state.writes[i] -= state.writes[i] > 1;
     }
     state.reads[number] = YOUNGEST;
-    state.writes[number] = flight->store ? YOUNGEST : 0;
+    state.writes[number] = outstanding->store ? YOUNGEST : 0;
 }
 
-static void wait_stores(const Life *life, Standing state, int64_t pending, bool sources_only) {
-    for (uint32_t i = 0; i < life->flight_count; i++) {
-        if (!life->flights[i].store)
+static void wait_stores(const TileLife *life, TmaLifeStanding state, int64_t pending, bool sources_only) {
+    for (uint32_t i = 0; i < life->outstanding_count; i++) {
+        if (!life->outstanding_ops[i].store)
             continue;
         if (YOUNGEST - state.reads[i] >= pending)
             state.reads[i] = 0;
@@ -205,16 +208,17 @@ static void wait_stores(const Life *life, Standing state, int64_t pending, bool 
     }
 }
 
-static void wait_barrier(const Life *life, Standing state, const Value *on) {
+static void wait_barrier(const TileLife *life, TmaLifeStanding state, const Value *on) {
     const Op *barrier = place_of(life->lint->facts, on).allocation;
-    for (uint32_t i = 0; i < life->flight_count; i++)
-        if (!life->flights[i].store && (!barrier || !life->flights[i].barrier || life->flights[i].barrier == barrier))
+    for (uint32_t i = 0; i < life->outstanding_count; i++)
+        if (!life->outstanding_ops[i].store &&
+            (!barrier || !life->outstanding_ops[i].barrier || life->outstanding_ops[i].barrier == barrier))
             state.reads[i] = 0;
 }
 
 /* An atomic that releases, after a store whose sources alone were waited for. */
-static void release(const Life *life, Standing state, const Op *op, Order order) {
-    for (uint32_t i = 0; life->paths.telling && order >= ORDER_RELEASE && i < life->flight_count; i++) {
+static void release(const TileLife *life, TmaLifeStanding state, const Op *op, Order order) {
+    for (uint32_t i = 0; life->paths.reporting && order >= ORDER_RELEASE && i < life->outstanding_count; i++) {
         if (!state.writes[i] || state.reads[i])
             continue;
         Finding *finding =
@@ -223,19 +227,19 @@ static void release(const Life *life, Standing state, const Op *op, Order order)
                             "this releases after a TMA store that was only waited for with .read")
                 : lint_find(life->lint, RULE_TMA_READ_ONLY_WAIT_OPEN, op,
                             "review: this orders memory after a TMA store that was only waited for with .read");
-        lint_other_place(life->lint, finding, "stores", life->flights[i].op);
+        lint_other_place(life->lint, finding, "stores", life->outstanding_ops[i].op);
     }
 }
 
 /* Of text that is not known, or of what it fences: it may be any wait, or an acquire. */
-static void pass_assembly(const Life *life, Standing state, const Effect *effect) {
+static void pass_assembly(const TileLife *life, TmaLifeStanding state, const Effect *effect) {
     if (effect->verb == EFFECT_ANYTHING)
         wait_stores(life, state, 0, false);
     if (effect->verb == EFFECT_ANYTHING || (effect->verb == EFFECT_FENCE_PROXY && effect->proxy == PROXY_TENSORMAP))
         memset(state.made, 0, life->holder_count);
 }
 
-static void pass_effect(const Life *life, Standing state, const Op *op, const Effect *effect) {
+static void pass_effect(const TileLife *life, TmaLifeStanding state, const Op *op, const Effect *effect) {
     uint32_t holder = effect->verb == EFFECT_FENCE_PROXY ? pointers_get(&life->holder_of, op) : NO_NUMBER;
     if (effect->verb == EFFECT_AWAIT && effect->group == GROUP_TMA_STORE)
         wait_stores(life, state, effect->count, effect->sources);
@@ -251,16 +255,16 @@ static void pass_effect(const Life *life, Standing state, const Op *op, const Ef
         release(life, state, op, effect->order);
 }
 
-static void pass(Paths *paths, const FlowOp *at, void *bytes) {
-    const Life *life = paths->context;
-    Standing state = state_at(life, bytes);
-    uint32_t flight = pointers_get(&life->flight_of, at->op);
+static void pass(TilePaths *paths, const FlowOp *at, void *bytes) {
+    const TileLife *life = paths->context;
+    TmaLifeStanding state = state_at(life, bytes);
+    uint32_t outstanding = pointers_get(&life->outstanding_of, at->op);
     Effects effects = lint_effects(life->lint, at->op);
-    if (flight != NO_NUMBER) {
-        fly(life, state, flight);
+    if (outstanding != NO_NUMBER) {
+        fly(life, state, outstanding);
     } else if (op_is_control(at->op, CONTROL_CALL)) { /* what the callee waits for is not looked at */
-        memset(state.reads, 0, life->flight_count);
-        memset(state.writes, 0, life->flight_count);
+        memset(state.reads, 0, life->outstanding_count);
+        memset(state.writes, 0, life->outstanding_count);
     } else {
         for (const Effect *effect = effects.items; effect < effects.end; effect++)
             pass_effect(life, state, at->op, effect);
@@ -269,17 +273,17 @@ static void pass(Paths *paths, const FlowOp *at, void *bytes) {
 
 void lint_tma_life(Lint *lint) {
     Arena *arena = &lint->module->arena;
-    Life life = {.lint = lint, .flight_of = {.arena = arena}, .holder_of = {.arena = arena}};
+    TileLife life = {.lint = lint, .outstanding_of = {.arena = arena}, .holder_of = {.arena = arena}};
     check_waits(lint);
     collect(&life);
-    if (!life.flight_count)
+    if (!life.outstanding_count)
         return;
     Flow flow = flow_of(lint->function, arena);
-    life.paths = (Paths){.lint = lint,
-                         .flow = &flow,
-                         .context = &life,
-                         .size = life.holder_count + 2 * (size_t)life.flight_count,
-                         .pass = pass};
-    if (life.flight_count > MOST_COPIES || !paths_follow(&life.paths))
+    life.paths = (TilePaths){.lint = lint,
+                             .flow = &flow,
+                             .context = &life,
+                             .size = life.holder_count + 2 * (size_t)life.outstanding_count,
+                             .pass = pass};
+    if (life.outstanding_count > MOST_COPIES || !paths_follow(&life.paths))
         verdict_incomplete(lint->verdict, "", 0, "the kernel is too large to track its tensor maps on every path");
 }

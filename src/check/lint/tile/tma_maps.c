@@ -8,23 +8,23 @@ enum { STRIDE_UNIT = 16, WIDE_STRIDE_UNIT = 32, SWIZZLED_BASE = 128, INNER_UNIT 
 /* ---- Rules that all kinds of maps share ----------------------------------------------------------- */
 
 static void check_base(Lint *lint, const Op *op, const Value *base, int64_t unit, bool swizzled) {
-    Known address = known_of(lint->facts, base);
-    Answer answer = known_is_multiple(&address, unit);
-    if (answer == ANSWER_NO)
+    IntDomain address = known_of(lint->facts, base);
+    Tribool tribool = known_is_multiple(&address, unit);
+    if (tribool == TRIBOOL_FALSE)
         lint_find(lint, RULE_TMA_BASE, op, "the tensor starts at an address that is %s, so not a multiple of %" PRId64,
                   tma_words(lint, &address), unit);
-    else if (answer == ANSWER_OPEN)
+    else if (tribool == TRIBOOL_UNKNOWN)
         lint_find(lint, RULE_TMA_BASE_UNKNOWN, op,
                   "review: whether the tensor starts at a multiple of %" PRId64 " bytes is not known", unit);
-    else if (swizzled && known_is_multiple(&address, SWIZZLED_BASE) == ANSWER_NO)
+    else if (swizzled && known_is_multiple(&address, SWIZZLED_BASE) == TRIBOOL_FALSE)
         lint_find(lint, RULE_TMA_BASE_BOUNDARY, op,
                   "the map is swizzled, and the tensor starts at an address that is %s, so not a multiple of %d",
                   tma_words(lint, &address), SWIZZLED_BASE);
 }
 
 /* A stride in bytes, of dimension `dim` in the order of the kernel. */
-static void check_stride(Lint *lint, const Op *op, Known bytes, unsigned dim, int64_t unit) {
-    Answer answer = known_is_multiple(&bytes, unit);
+static void check_stride(Lint *lint, const Op *op, IntDomain bytes, unsigned dim, int64_t unit) {
+    Tribool tribool = known_is_multiple(&bytes, unit);
     if (bytes.exact && bytes.least == 0)
         lint_find(lint, RULE_TMA_STRIDE_ZERO, op, "review: the stride of dimension %u is 0", dim);
     else if (bytes.most < 0 || bytes.least >> STRIDE_MOST_BITS > 0)
@@ -33,16 +33,16 @@ static void check_stride(Lint *lint, const Op *op, Known bytes, unsigned dim, in
                   : bytes.most < 0 ? "at most "
                                    : "at least ",
                   bytes.most < 0 ? bytes.most : bytes.least);
-    else if (answer == ANSWER_NO)
+    else if (tribool == TRIBOOL_FALSE)
         lint_find(lint, RULE_TMA_STRIDE, op, "the stride of dimension %u is %s bytes, not a multiple of %" PRId64, dim,
                   tma_words(lint, &bytes), unit);
-    else if (answer == ANSWER_OPEN)
+    else if (tribool == TRIBOOL_UNKNOWN)
         lint_find(lint, RULE_TMA_STRIDE_UNKNOWN, op,
                   "review: whether the stride of dimension %u is a multiple of %" PRId64 " bytes is not known", dim,
                   unit);
 }
 
-static void check_dimension(Lint *lint, const Op *op, const Known *size, unsigned dim) {
+static void check_dimension(Lint *lint, const Op *op, const IntDomain *size, unsigned dim) {
     if (size->exact && size->least == 0)
         lint_find(lint, RULE_TMA_DIMENSION, op, "dimension %u of the tensor is empty", dim);
 }
@@ -53,7 +53,7 @@ static void check_rank(Lint *lint, const Op *op, unsigned rank) {
 }
 
 /* The box that follows from the block and the layout of a descriptor's type. */
-static void check_block(Lint *lint, const Op *op, const Tile *block) {
+static void check_block(Lint *lint, const Op *op, const TmaTile *block) {
     if (!block->known || block->layout == TILE_OTHER)
         return;
     unsigned last = block->rank - 1u;
@@ -70,14 +70,14 @@ static void check_block(Lint *lint, const Op *op, const Tile *block) {
 
 /* ---- tt.make_tensor_descriptor -------------------------------------------------------------------- */
 
-static Known in_bytes(Known elements, uint32_t bits) {
-    Known size = known_exact(bits);
-    Known all = known_multiply(&elements, &size, 64);
-    Known byte = known_exact(8);
+static IntDomain in_bytes(IntDomain elements, uint32_t bits) {
+    IntDomain size = known_exact(bits);
+    IntDomain all = known_multiply(&elements, &size, 64);
+    IntDomain byte = known_exact(8);
     return known_divide(&all, &byte, 0, 64);
 }
 
-static void check_inner_stride(Lint *lint, const Op *op, const Known *stride) {
+static void check_inner_stride(Lint *lint, const Op *op, const IntDomain *stride) {
     if (stride->most < 1 || stride->least > 1)
         lint_find(lint, RULE_TMA_INNER_STRIDE, op, "the last stride is %s, not 1", tma_words(lint, stride));
     else if (!stride->exact)
@@ -85,7 +85,7 @@ static void check_inner_stride(Lint *lint, const Op *op, const Known *stride) {
 }
 
 static void check_made(Lint *lint, const Op *op) {
-    Tile block = tma_tile(lint->module, op->result_count ? op->results[0].type : NULL);
+    TmaTile block = tma_tile(lint->module, op->result_count ? op->results[0].type : NULL);
     uint32_t shape_count, stride_count;
     const DescribeColumn *made = &op->row->describes;
     Value **shape = op_operands_of(op, made->shape, &shape_count);
@@ -95,13 +95,13 @@ static void check_made(Lint *lint, const Op *op) {
     check_block(lint, op, &block);
     check_base(lint, op, op_operand_of(op, made->base), unit, block.swizzle != 0);
     for (uint32_t i = 0; i < shape_count; i++) {
-        Known size = known_of(lint->facts, shape[i]);
+        IntDomain size = known_of(lint->facts, shape[i]);
         check_dimension(lint, op, &size, i);
     }
     for (uint32_t i = 0; i + 1 < stride_count && block.known; i++)
         check_stride(lint, op, in_bytes(known_of(lint->facts, strides[i]), block.bits), i, unit);
     if (stride_count) {
-        Known stride = known_of(lint->facts, strides[stride_count - 1]);
+        IntDomain stride = known_of(lint->facts, strides[stride_count - 1]);
         check_inner_stride(lint, op, &stride);
     }
     const Attr *padding = op_attr(op, "padding");
@@ -126,19 +126,19 @@ static const struct {
 
 enum { ELEMENT_PACKED = 13, ELEMENT_PADDED = 14, ELEMENT_COUNT = sizeof elements / sizeof *elements };
 
-typedef struct TensorMap {
+typedef struct TmaMapTensorMap {
     const Op *op;
     const Value *memory; /* that it is made in */
     int64_t element, interleave, swizzle, fill;
     Value **box, **dims, **strides, **steps;
     uint32_t box_count, dim_count, stride_count, step_count;
-} TensorMap;
+} TmaMapTensorMap;
 
-static bool map_of(Lint *lint, const Op *op, TensorMap *map) {
+static bool map_of(Lint *lint, const Op *op, TmaMapTensorMap *map) {
     const Effect *fence = tma_map_fence(lint, op, ORDER_RELEASE);
     if (!fence)
         return false;
-    *map = (TensorMap){.op = op, .memory = fence->on, .element = -1, .swizzle = -1};
+    *map = (TmaMapTensorMap){.op = op, .memory = fence->on, .element = -1, .swizzle = -1};
     const DescribeColumn *made = &op->row->describes;
     op_integer(op, "elem_type", &map->element);
     op_integer(op, "interleave_layout", &map->interleave);
@@ -151,17 +151,17 @@ static bool map_of(Lint *lint, const Op *op, TensorMap *map) {
     return true;
 }
 
-static bool element_known(const TensorMap *map) {
+static bool element_known(const TmaMapTensorMap *map) {
     return map->element >= 0 && map->element < ELEMENT_COUNT;
 }
 
 /* Bytes; 0: none, -1: not known. */
-static int64_t swizzle_width(const TensorMap *map) {
+static int64_t swizzle_width(const TmaMapTensorMap *map) {
     static const int64_t widths[] = {0, 32, 64, 128, 96};
     return map->swizzle >= 0 && map->swizzle < 5 ? widths[map->swizzle] : -1;
 }
 
-static void check_inner_box(Lint *lint, const TensorMap *map, int64_t size) {
+static void check_inner_box(Lint *lint, const TmaMapTensorMap *map, int64_t size) {
     enum { PACKED_BOX = 128 };
     int64_t bits = size * elements[map->element].bits, width = swizzle_width(map);
     if (map->element >= ELEMENT_PADDED) {
@@ -180,9 +180,9 @@ static void check_inner_box(Lint *lint, const TensorMap *map, int64_t size) {
                   bits / 8, width);
 }
 
-static void check_box(Lint *lint, const TensorMap *map) {
+static void check_box(Lint *lint, const TmaMapTensorMap *map) {
     for (uint32_t i = 0; i < map->box_count; i++) {
-        Known size = known_of(lint->facts, map->box[i]);
+        IntDomain size = known_of(lint->facts, map->box[i]);
         if (size.most < 1 || size.least > BOX_MOST)
             lint_find(lint, RULE_TMA_BOX_SIZE, map->op, "dimension %u of the box has %s elements, not 1 to %d",
                       map->box_count - 1 - i, tma_words(lint, &size), BOX_MOST);
@@ -194,10 +194,10 @@ static void check_box(Lint *lint, const TensorMap *map) {
     }
 }
 
-static void check_steps(Lint *lint, const TensorMap *map) {
+static void check_steps(Lint *lint, const TmaMapTensorMap *map) {
     enum { STEP_MOST = 8 };
     for (uint32_t i = 0; i < map->step_count; i++) {
-        Known step = known_of(lint->facts, map->steps[i]);
+        IntDomain step = known_of(lint->facts, map->steps[i]);
         if (step.most < 1 || step.least > STEP_MOST)
             lint_find(lint, RULE_TMA_ELEMENT_STRIDE, map->op, "the element stride of dimension %u is %s, not 1 to %d",
                       map->step_count - 1 - i, tma_words(lint, &step), STEP_MOST);
@@ -208,7 +208,7 @@ static void check_steps(Lint *lint, const TensorMap *map) {
     }
 }
 
-static void check_map_modes(Lint *lint, const TensorMap *map) {
+static void check_map_modes(Lint *lint, const TmaMapTensorMap *map) {
     enum { INTERLEAVE_32 = 2, SWIZZLE_32 = 1, INTERLEAVED_RANK = 3 };
     if (map->interleave == INTERLEAVE_32 && map->swizzle != SWIZZLE_32)
         lint_find(lint, RULE_TMA_INTERLEAVE_SWIZZLE, map->op,
@@ -223,12 +223,12 @@ static void check_map_modes(Lint *lint, const TensorMap *map) {
 
 /* Where a map lies: an allocation of global memory, and how far from its start. */
 static void check_map_memory(Lint *lint, const Op *op, const Value *pointer) {
-    Known address = known_of(lint->facts, pointer);
-    Answer answer = known_is_multiple(&address, MAP_ALIGNMENT);
-    if (answer == ANSWER_NO)
+    IntDomain address = known_of(lint->facts, pointer);
+    Tribool tribool = known_is_multiple(&address, MAP_ALIGNMENT);
+    if (tribool == TRIBOOL_FALSE)
         lint_find(lint, RULE_TMA_MAP_MEMORY, op, "the map is at an address that is %s, so not a multiple of %d",
                   tma_words(lint, &address), MAP_ALIGNMENT);
-    else if (answer == ANSWER_OPEN)
+    else if (tribool == TRIBOOL_UNKNOWN)
         lint_find(lint, RULE_TMA_MAP_MEMORY_UNKNOWN, op,
                   "review: whether the map is at a multiple of %d bytes is not known", MAP_ALIGNMENT);
     MapMemory memory = tma_map_memory(lint, pointer);
@@ -241,7 +241,7 @@ static void check_map_memory(Lint *lint, const Op *op, const Value *pointer) {
     }
 }
 
-static void check_created(Lint *lint, const TensorMap *map) {
+static void check_created(Lint *lint, const TmaMapTensorMap *map) {
     bool wide = map->interleave == 2 || map->element >= ELEMENT_PADDED;
     int64_t unit = wide ? WIDE_STRIDE_UNIT : STRIDE_UNIT;
     check_rank(lint, map->op, map->dim_count);
@@ -250,7 +250,7 @@ static void check_created(Lint *lint, const TensorMap *map) {
     check_map_modes(lint, map);
     check_base(lint, map->op, op_operand_of(map->op, map->op->row->describes.base), unit, map->swizzle > 0);
     for (uint32_t i = 0; i < map->dim_count; i++) {
-        Known size = known_of(lint->facts, map->dims[i]);
+        IntDomain size = known_of(lint->facts, map->dims[i]);
         check_dimension(lint, map->op, &size, map->dim_count - 1 - i);
     }
     for (uint32_t i = 0; i < map->stride_count; i++)
@@ -261,8 +261,8 @@ static void check_created(Lint *lint, const TensorMap *map) {
 /* ---- A map and the descriptor that it is taken for ------------------------------------------------ */
 
 /* `map` is NULL if it is not known. */
-static void check_taken(Lint *lint, const Op *taken, const TensorMap *map) {
-    Tile block = tma_tile(lint->module, taken->result_count ? taken->results[0].type : NULL);
+static void check_taken(Lint *lint, const Op *taken, const TmaMapTensorMap *map) {
+    TmaTile block = tma_tile(lint->module, taken->result_count ? taken->results[0].type : NULL);
     int64_t box[TILE_RANK], width = map ? swizzle_width(map) : -1;
     Finding *finding = NULL;
     check_block(lint, taken, &block);
@@ -282,7 +282,7 @@ static void check_taken(Lint *lint, const Op *taken, const TensorMap *map) {
             lint_find(lint, RULE_TMA_TILE, taken,
                       "a map with a swizzle of %" PRId64 " bytes is used as one of %" PRId64, width, block.swizzle);
     for (uint32_t i = 0; !finding && i < map->box_count && map->box_count == block.rank; i++) {
-        Known size = known_of(lint->facts, map->box[i]);
+        IntDomain size = known_of(lint->facts, map->box[i]);
         int64_t meant = box[block.rank - 1u - i];
         if (size.most < meant || size.least > meant)
             finding =
@@ -295,7 +295,7 @@ static void check_taken(Lint *lint, const Op *taken, const TensorMap *map) {
 
 /* The maps that the kernel makes, by the memory that they are made in. */
 typedef struct Maps {
-    TensorMap *items;
+    TmaMapTensorMap *items;
     uint32_t count, capacity;
     Pointers by_memory; /* the pointer -> its map, or SEVERAL */
     Pointers latest;    /* the pointer -> the map that was made there last, on the second walk */
@@ -303,7 +303,7 @@ typedef struct Maps {
 
 enum { SEVERAL = NO_NUMBER - 1 };
 
-static void add_map(Lint *lint, Maps *maps, const TensorMap *map) {
+static void add_map(Lint *lint, Maps *maps, const TmaMapTensorMap *map) {
     const Value *memory = tma_source(map->memory);
     pointers_set(&maps->by_memory, memory, pointers_get(&maps->by_memory, memory) == NO_NUMBER ? maps->count : SEVERAL);
     *ARENA_PUSH(&lint->module->arena, maps->items, maps->count, maps->capacity) = *map;
@@ -311,19 +311,19 @@ static void add_map(Lint *lint, Maps *maps, const TensorMap *map) {
 
 /* The map that is in the memory that `taken` takes for a descriptor: the only one that is made there, or else the one
  * that was made last, if that was in the same block. NULL if it is neither. */
-static const TensorMap *map_taken(const Maps *maps, const Op *taken) {
+static const TmaMapTensorMap *map_taken(const Maps *maps, const Op *taken) {
     const Value *memory = taken ? tma_source(taken->operands[0]) : NULL;
     uint32_t number = memory ? pointers_get(&maps->by_memory, memory) : NO_NUMBER;
     if (number == SEVERAL)
         number = pointers_get(&maps->latest, memory);
-    const TensorMap *map = number < maps->count ? &maps->items[number] : NULL;
+    const TmaMapTensorMap *map = number < maps->count ? &maps->items[number] : NULL;
     bool alone = map && pointers_get(&maps->by_memory, memory) != SEVERAL;
     return map && (alone || map->op->block == taken->block) ? map : NULL;
 }
 
 /* Interleaved maps cannot be used for single rows. */
 static void check_gathered(Lint *lint, const Copy *copy, const Maps *maps) {
-    const TensorMap *map = map_taken(maps, tma_taken(copy->descriptor));
+    const TmaMapTensorMap *map = map_taken(maps, tma_taken(copy->descriptor));
     if (!copy->rows || !map || !map->interleave)
         return;
     Finding *finding = lint_find(lint, RULE_TMA_INTERLEAVE, copy->op, "rows are copied through an interleaved map");
@@ -332,8 +332,8 @@ static void check_gathered(Lint *lint, const Copy *copy, const Maps *maps) {
 
 /* ---- Maps that the launch hands in ---------------------------------------------------------------- */
 
-static void check_handed_in(Lint *lint, const Copy *copy, const Parameter *parameter) {
-    Tile block = tma_tile(lint->module, copy->descriptor->type);
+static void check_forwarded_in(Lint *lint, const Copy *copy, const Parameter *parameter) {
+    TmaTile block = tma_tile(lint->module, copy->descriptor->type);
     const Argument *argument = argument_of(lint->facts, parameter);
     check_block(lint, copy->op, &block);
     if (!argument || argument->kind != ARGUMENT_DESCRIPTOR || !block.known)
@@ -342,7 +342,7 @@ static void check_handed_in(Lint *lint, const Copy *copy, const Parameter *param
     uint32_t bits = argument->element_bits ? argument->element_bits : block.bits;
     check_rank(lint, copy->op, argument->rank);
     for (unsigned i = 0; i < argument->rank; i++) {
-        Known size = known_exact(argument->shape[i]), stride = known_exact(argument->strides[i]);
+        IntDomain size = known_exact(argument->shape[i]), stride = known_exact(argument->strides[i]);
         check_dimension(lint, copy->op, &size, i);
         if (i + 1 < argument->rank)
             check_stride(lint, copy->op, in_bytes(stride, bits), i, unit);
@@ -359,7 +359,7 @@ static void check_parameter(Lint *lint, const Copy *copy, Pointers *seen) {
     if (!parameter || pointers_get(seen, parameter) != NO_NUMBER)
         return;
     pointers_set(seen, parameter, 1);
-    check_handed_in(lint, copy, parameter);
+    check_forwarded_in(lint, copy, parameter);
 }
 
 void lint_tma_maps(Lint *lint) {
@@ -367,7 +367,7 @@ void lint_tma_maps(Lint *lint) {
     Maps maps = {.by_memory = {.arena = arena}, .latest = {.arena = arena}};
     Pointers seen = {.arena = arena};
     uint32_t passed = 0;
-    TensorMap map;
+    TmaMapTensorMap map;
     Copy copy;
     for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function)) {
         if (op_describes(op) == DESCRIBE_TENSOR && op->form != FORM_OPAQUE)

@@ -57,10 +57,10 @@ static const Op *uneven_stage(Lint *lint, const Value *memory, int64_t boundary,
     const Op *view = moving_stage(lint, memory, &step);
     if (!view)
         return NULL;
-    Known index = known_of(lint->facts, step.index), by = known_exact(step.stride);
-    Known moved = known_multiply(&index, &by, 64);
+    IntDomain index = known_of(lint->facts, step.index), by = known_exact(step.stride);
+    IntDomain moved = known_multiply(&index, &by, 64);
     *stride = step.stride;
-    return known_is_multiple(&moved, boundary) == ANSWER_YES ? NULL : view;
+    return known_is_multiple(&moved, boundary) == TRIBOOL_TRUE ? NULL : view;
 }
 
 /* Tells of a ring whose stages are too small; false if the ring is not what is wrong. */
@@ -82,17 +82,17 @@ static bool check_stages(Lint *lint, const Copy *copy) {
 
 /* The address, as far as it is known: of the shared memory if the allocation has a place, else from an address that is
  * a multiple of its alignment. */
-static Known address_of(const KnownPlace *place) {
-    Known base = known_multiple(place->alignment);
+static IntDomain address_of(const KnownPlace *place) {
+    IntDomain base = known_multiple(place->alignment);
     return place->placed ? place->byte : known_add(&base, &place->byte, 64);
 }
 
 /* What the address of the copy must be a multiple of: 128, and more if it is swizzled. */
-static int64_t boundary_of(const Tile *memory) {
+static int64_t boundary_of(const TmaTile *memory) {
     return memory->swizzle > SWIZZLED_UNIT ? BOX_ALIGNMENT * memory->swizzle / SWIZZLED_UNIT : BOX_ALIGNMENT;
 }
 
-static const char *place_words(Lint *lint, const KnownPlace *place, const Known *address) {
+static const char *place_words(Lint *lint, const KnownPlace *place, const IntDomain *address) {
     if (place->placed)
         return verdict_text(lint->verdict, "byte %s of shared memory", tma_words(lint, address));
     return verdict_text(lint->verdict, "byte %s of an allocation aligned to %" PRId64 " bytes",
@@ -101,7 +101,7 @@ static const char *place_words(Lint *lint, const KnownPlace *place, const Known 
 
 /* Something swizzled whose start is not, or not known to be, where the swizzle starts. Of a copy it does not matter
  * where nothing else uses the memory; `users` is NULL for the operand of a product. */
-static void check_swizzle(Lint *lint, const Op *op, const Value *memory, const KnownPlace *place, const Tile *tile,
+static void check_swizzle(Lint *lint, const Op *op, const Value *memory, const KnownPlace *place, const TmaTile *tile,
                           SharedUsers *users) {
     static const struct {
         const char *what, *ring;
@@ -109,12 +109,12 @@ static void check_swizzle(Lint *lint, const Op *op, const Value *memory, const K
     } kinds[] = {{"an operand", "an operand's ring", RULE_PRODUCT_SWIZZLE_BASE, RULE_PRODUCT_SWIZZLE_BASE_UNKNOWN},
                  {"the copy", "this ring", RULE_TMA_SWIZZLE_BASE, RULE_TMA_BOX_ADDRESS_UNKNOWN}};
     unsigned kind = users != NULL;
-    Known address = address_of(place);
+    IntDomain address = address_of(place);
     int64_t stride = 0, boundary = boundary_of(tile);
-    Answer answer = known_is_multiple(&address, boundary);
-    if (answer == ANSWER_YES)
+    Tribool tribool = known_is_multiple(&address, boundary);
+    if (tribool == TRIBOOL_TRUE)
         return;
-    bool never = answer == ANSWER_NO;
+    bool never = tribool == TRIBOOL_FALSE;
     const Op *stage = never ? NULL : uneven_stage(lint, memory, boundary, &stride);
     const char *where = place_words(lint, place, &address);
     Finding *finding = NULL;
@@ -140,23 +140,23 @@ void lint_tma_shared(Lint *lint, const Copy *copy, SharedUsers *users) {
     if (!copy->memory || (!tma_stores(copy) && !copy->barrier)) /* buffers of arefs have no place of their own yet */
         return;
     KnownPlace place = place_of(lint->facts, copy->memory);
-    Tile memory = tma_tile(lint->module, copy->memory->type);
-    Known address = address_of(&place);
+    TmaTile memory = tma_tile(lint->module, copy->memory->type);
+    IntDomain address = address_of(&place);
     if (!place.allocation) {
         lint_find(lint, RULE_TMA_BOX_ADDRESS_UNKNOWN, copy->op,
                   "review: which allocation this copy uses is not known, so neither is its alignment");
         return;
     }
     pointers_set(&users->copied, place.allocation, 1);
-    Answer box = known_is_multiple(&address, BOX_ALIGNMENT);
-    if (box == ANSWER_YES) {
+    Tribool box = known_is_multiple(&address, BOX_ALIGNMENT);
+    if (box == TRIBOOL_TRUE) {
         check_swizzle(lint, copy->op, copy->memory, &place, &memory, users);
         return;
     }
-    if (box == ANSWER_OPEN && check_stages(lint, copy))
+    if (box == TRIBOOL_UNKNOWN && check_stages(lint, copy))
         return;
     Finding *finding;
-    if (box == ANSWER_NO)
+    if (box == TRIBOOL_FALSE)
         finding = lint_find(lint, RULE_TMA_BOX_ADDRESS, copy->op,
                             "the copy starts at %s, which is not a multiple of "
                             "%d",
@@ -186,7 +186,7 @@ static const Value *pattern_of(const Value *view) {
 
 static void check_operand(Lint *lint, const Op *op, const Value *operand, const SharedUsers *users) {
     const Value *memory = pattern_of(operand);
-    Tile tile = tma_tile(lint->module, memory ? memory->type : NULL);
+    TmaTile tile = tma_tile(lint->module, memory ? memory->type : NULL);
     if (!tile.swizzle)
         return;
     KnownPlace place = place_of(lint->facts, memory);
@@ -207,13 +207,13 @@ void lint_tma_operands(Lint *lint, const Op *op, const SharedUsers *users) {
 
 static void check_bulk_size(Lint *lint, const Op *op, const Value *source, const Value *bytes) {
     enum { BULK_MOST = (1 << 20) - 16 };
-    Known size = known_of(lint->facts, bytes);
+    IntDomain size = known_of(lint->facts, bytes);
     int64_t held = memdesc_bytes(lint->module, source->type);
-    Answer even = known_is_multiple(&size, BULK_ALIGNMENT);
-    if (even == ANSWER_NO)
+    Tribool even = known_is_multiple(&size, BULK_ALIGNMENT);
+    if (even == TRIBOOL_FALSE)
         lint_find(lint, RULE_TMA_BULK_SIZE, op, "a bulk copy of %s bytes, which is not a multiple of 16",
                   tma_words(lint, &size));
-    else if (even == ANSWER_OPEN)
+    else if (even == TRIBOOL_UNKNOWN)
         lint_find(lint, RULE_TMA_BULK_UNKNOWN, op,
                   "review: whether the size of this copy is a multiple of 16 is not known");
     if (size.least > BULK_MOST || (held >= 0 && size.least > held))
@@ -227,17 +227,17 @@ void lint_tma_bulk(Lint *lint, const Op *op) {
         return;
     check_bulk_size(lint, op, read->on, write->amount);
     KnownPlace place = place_of(lint->facts, read->on);
-    Known from = address_of(&place), to = known_of(lint->facts, write->on);
-    Answer source_even = place.allocation ? known_is_multiple(&from, BULK_ALIGNMENT) : ANSWER_OPEN;
-    Answer target_even = known_is_multiple(&to, BULK_ALIGNMENT);
-    if (source_even == ANSWER_NO)
+    IntDomain from = address_of(&place), to = known_of(lint->facts, write->on);
+    Tribool source_even = place.allocation ? known_is_multiple(&from, BULK_ALIGNMENT) : TRIBOOL_UNKNOWN;
+    Tribool target_even = known_is_multiple(&to, BULK_ALIGNMENT);
+    if (source_even == TRIBOOL_FALSE)
         lint_find(lint, RULE_TMA_BULK_ADDRESS, op, "a bulk copy from %s, which is not a multiple of 16",
                   place_words(lint, &place, &from));
-    else if (target_even == ANSWER_NO)
+    else if (target_even == TRIBOOL_FALSE)
         lint_find(lint, RULE_TMA_BULK_ADDRESS, op, "a bulk copy to an address that is %s, so not a multiple of 16",
                   tma_words(lint, &to));
-    else if (source_even == ANSWER_OPEN || target_even == ANSWER_OPEN)
+    else if (source_even == TRIBOOL_UNKNOWN || target_even == TRIBOOL_UNKNOWN)
         lint_find(lint, RULE_TMA_BULK_UNKNOWN, op,
                   "review: whether the %s of this copy is at a multiple of 16 bytes is not known",
-                  source_even == ANSWER_OPEN ? "source" : "destination");
+                  source_even == TRIBOOL_UNKNOWN ? "source" : "destination");
 }

@@ -18,10 +18,10 @@ enum {
 };
 
 /* What is there. */
-typedef struct Held {
+typedef struct OrderHeld {
     bool known;
     uint64_t value;
-} Held;
+} OrderHeld;
 
 static int32_t later(const Strong *a, const Strong *b) {
     return (int32_t)(a->time - b->time);
@@ -98,7 +98,7 @@ static bool is_vague(const Strong *item, uint64_t value) {
            (none || (all && value & (item->bytes == 8 ? UINT64_C(0xFFFFFFFFFFFFF) : 0x7FFFFF)));
 }
 
-static bool fits(const Strong *item, Held held) {
+static bool fits(const Strong *item, OrderHeld held) {
     return !item->finds || !held.known || item->found == held.value ||
            (is_vague(item, item->found) && is_vague(item, held.value));
 }
@@ -136,33 +136,33 @@ static uint64_t computed(const Strong *item, uint64_t before) {
     }
 }
 
-static Held left_by(const Strong *item, Held held) {
-    Held before = item->finds ? (Held){true, item->found} : held;
+static OrderHeld left_by(const Strong *item, OrderHeld held) {
+    OrderHeld before = item->finds ? (OrderHeld){true, item->found} : held;
     uint64_t mask = item->bytes < 8 ? (UINT64_C(1) << 8 * item->bytes) - 1 : UINT64_MAX;
     switch ((StrongKind)item->kind) {
     case STRONG_READ:
         return before;
     case STRONG_WRITE:
-        return (Held){true, item->written};
+        return (OrderHeld){true, item->written};
     case STRONG_CAS:
         return before.known && before.value != item->compared ? before
-               : before.known                                 ? (Held){true, item->written}
-                                                              : (Held){0};
+               : before.known                                 ? (OrderHeld){true, item->written}
+                                                              : (OrderHeld){0};
     case STRONG_OTHER:
-        return (Held){0};
+        return (OrderHeld){0};
     default:
-        return (Held){before.known, computed(item, before.value) & mask};
+        return (OrderHeld){before.known, computed(item, before.value) & mask};
     }
 }
 
 bool strong_leaves(const Strong *item, uint64_t *value) {
-    Held after = left_by(item, (Held){0});
+    OrderHeld after = left_by(item, (OrderHeld){0});
     *value = after.value;
     return after.known;
 }
 
-static bool changes(const Strong *item, Held held) {
-    Held after = left_by(item, held);
+static bool changes(const Strong *item, OrderHeld held) {
+    OrderHeld after = left_by(item, held);
     return !after.known || after.value != held.value;
 }
 
@@ -175,14 +175,14 @@ static bool behind_own(const Strong *items, const bool *done, uint32_t first, ui
 }
 
 /* Whether what is there now may be there again, when it has been changed. */
-static bool comes_again(const Strong *items, const bool *done, uint32_t first, uint32_t end, Held held,
+static bool comes_again(const Strong *items, const bool *done, uint32_t first, uint32_t end, OrderHeld held,
                         int32_t window) {
     if (items[first].stores)
         return true;
     for (uint32_t i = first; i < end && i < first + MOST_LOOKED && later(&items[i], &items[first]) < window; i++) {
-        Held after = left_by(&items[i], (Held){0});
+        OrderHeld after = left_by(&items[i], (OrderHeld){0});
         bool reads =
-            items[i].kind == STRONG_READ || (items[i].finds && !changes(&items[i], (Held){true, items[i].found}));
+            items[i].kind == STRONG_READ || (items[i].finds && !changes(&items[i], (OrderHeld){true, items[i].found}));
         if (!done[i] && !reads && (!after.known || after.value == held.value))
             return true;
     }
@@ -192,7 +192,7 @@ static bool comes_again(const Strong *items, const bool *done, uint32_t first, u
 /* One that only reads what is there, where `at` would change it; or `at`. Who reads comes before it if it is near, or
  * else could not have read that at all. */
 static uint32_t reader_before(const Strong *items, const bool *done, uint32_t first, uint32_t at, uint32_t end,
-                              Held held, int32_t window) {
+                              OrderHeld held, int32_t window) {
     if (!held.known || !changes(&items[at], held))
         return at;
     for (uint32_t i = first; i < end && i < at + MOST_LOOKED && later(&items[i], &items[at]) < window; i++)
@@ -215,7 +215,8 @@ static uint32_t writer_before(const Strong *items, const bool *done, uint32_t fi
     return at;
 }
 
-static uint32_t pick(const Strong *items, const bool *done, uint32_t first, uint32_t end, Held held, int32_t window) {
+static uint32_t pick(const Strong *items, const bool *done, uint32_t first, uint32_t end, OrderHeld held,
+                     int32_t window) {
     if (items[first].foreign && items[first].stores &&
         !fits(&items[first], held)) /* a store has come between, and others come behind that */
         window = window == WINDOW ? NEAR : window / WIDER;
@@ -240,8 +241,8 @@ typedef struct Lefts {
 static void find_lefts(Lefts *lefts, const Strong *items, uint32_t end) {
     lefts->count = 0;
     for (uint32_t i = 0; i < end; i++) {
-        Held after = left_by(&items[i], (Held){0});
-        if (!after.known || !changes(&items[i], (Held){true, items[i].found}))
+        OrderHeld after = left_by(&items[i], (OrderHeld){0});
+        if (!after.known || !changes(&items[i], (OrderHeld){true, items[i].found}))
             continue;
         lefts->values[lefts->count] = after.value;
         lefts->items[lefts->count++] = i;
@@ -258,30 +259,30 @@ static bool found_left(const Lefts *lefts, const Strong *items, uint32_t at) {
 
 /* What was there before all of them: what one of them found, and none of them left; or none of those near to it did; or
  * else 0, if one of them found that. */
-static Held at_first(const Strong *items, uint32_t count, int32_t window) {
+static OrderHeld at_first(const Strong *items, uint32_t count, int32_t window) {
     uint32_t end = 0;
     bool zero = false;
     for (uint32_t i = 0; i < count && later(&items[i], &items[0]) < window; i++)
         if (items[i].foreign)
-            return (Held){true, items[i].found};
+            return (OrderHeld){true, items[i].found};
     while (end < count && end < MOST_FIRST && later(&items[end], &items[0]) < window)
         end++;
     Lefts lefts;
     find_lefts(&lefts, items, end);
     for (uint32_t i = 0; i < end; i++) {
         if (items[i].finds && !found_left(&lefts, items, i))
-            return (Held){true, items[i].found};
+            return (OrderHeld){true, items[i].found};
         zero |= items[i].finds && !items[i].found;
     }
-    return (Held){zero, 0};
+    return (OrderHeld){zero, 0};
 }
 
 /* Of one key, if times are wrong by no more than that; `fits_all`: it ends where something does not fit. */
-static StrongDoubts order_within(const Strong *items, uint32_t count, int32_t window, bool fits_all, bool *done,
-                                 uint32_t *numbers) {
-    StrongDoubts doubts = {0};
+static StrongUncertain order_within(const Strong *items, uint32_t count, int32_t window, bool fits_all, bool *done,
+                                    uint32_t *numbers) {
+    StrongUncertain doubts = {0};
     uint32_t stores = 0; /* that have come between */
-    Held held = at_first(items, count, window);
+    OrderHeld held = at_first(items, count, window);
     bool lost = false; /* an update has left a value that is not known */
     uint32_t first = 0;
     memset(done, 0, count * sizeof *done);
@@ -317,9 +318,9 @@ static void find_foreign(Strong *items, uint32_t count) {
     uint32_t left_count = 0;
     bool known = left != NULL;
     for (uint32_t i = 0; i < count && known; i++) {
-        Held after = left_by(&items[i], (Held){0});
+        OrderHeld after = left_by(&items[i], (OrderHeld){0});
         bool reads =
-            items[i].kind == STRONG_READ || (items[i].finds && !changes(&items[i], (Held){true, items[i].found}));
+            items[i].kind == STRONG_READ || (items[i].finds && !changes(&items[i], (OrderHeld){true, items[i].found}));
         if (!reads)
             left[left_count++] = after.value;
         known = reads || after.known;
@@ -332,20 +333,20 @@ static void find_foreign(Strong *items, uint32_t count) {
     free(left);
 }
 
-typedef struct Who {
+typedef struct OrderWho {
     uint32_t cta, thread;
-} Who;
+} OrderWho;
 
 static int by_cta(const void *a, const void *b) {
-    const Who *x = a, *y = b;
+    const OrderWho *x = a, *y = b;
     return (x->cta > y->cta) - (x->cta < y->cta);
 }
 
 bool strong_within(const Strong *items, uint32_t count) {
-    Who *all = calloc(count + 1, sizeof *all);
+    OrderWho *all = calloc(count + 1, sizeof *all);
     bool found = !all;
     for (uint32_t i = 0; i < count && all; i++)
-        all[i] = (Who){items[i].cta, items[i].thread};
+        all[i] = (OrderWho){items[i].cta, items[i].thread};
     if (all)
         qsort(all, count, sizeof *all, by_cta);
     for (uint32_t i = 1; i < count && !found; i++)
@@ -365,17 +366,17 @@ static bool order_reads(const Strong *items, uint32_t count, uint32_t *numbers) 
     return true;
 }
 
-static void order_key(Strong *items, uint32_t count, bool *done, uint32_t *numbers, StrongDoubts *doubts) {
+static void order_key(Strong *items, uint32_t count, bool *done, uint32_t *numbers, StrongUncertain *doubts) {
     int32_t best = WINDOW;
     if (order_reads(items, count, numbers) || strong_chain(items, count, numbers))
         return;
     find_foreign(items, count);
-    StrongDoubts least = order_within(items, count, best, true, done, numbers);
+    StrongUncertain least = order_within(items, count, best, true, done, numbers);
     if (least.unfit && strong_search(items, count, numbers))
         return;
     if (least.unfit)
         least = order_within(items, count, best, false, done, numbers);
-    StrongDoubts made = least;
+    StrongUncertain made = least;
     for (int32_t window = WINDOW * WIDER; least.unfit && count <= MOST_WIDER && window <= WIDEST; window *= WIDER) {
         made = order_within(items, count, window, false, done, numbers);
         best = made.unfit < least.unfit ? window : best;
@@ -390,8 +391,8 @@ static void order_key(Strong *items, uint32_t count, bool *done, uint32_t *numbe
         doubts->within |= strong_within(items, count);
 }
 
-StrongDoubts strong_order(Strong *items, uint32_t count, uint32_t *numbers) {
-    StrongDoubts doubts = {0};
+StrongUncertain strong_order(Strong *items, uint32_t count, uint32_t *numbers) {
+    StrongUncertain doubts = {0};
     bool *done = calloc(count + 1, sizeof *done);
     strong_sort(items, count);
     for (uint32_t i = 0, end; i < count && !doubts.late; i = end) {

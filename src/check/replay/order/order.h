@@ -52,13 +52,13 @@ typedef struct Strong {
  *
  * How many found something else than what was there by that order; and how many found something where it is not known
  * what was there, so that others may have come before them or behind. */
-typedef struct StrongDoubts {
+typedef struct StrongUncertain {
     uint32_t unfit, unsure;
     bool within; /* ... and threads of one CTA are among those at one of these places */
     bool late;   /* the time was up before the order was found */
-} StrongDoubts;
+} StrongUncertain;
 /* numbers[index] is the place of each in the order of its key. The items are sorted by key and time. */
-StrongDoubts strong_order(Strong *items, uint32_t count, uint32_t *numbers);
+StrongUncertain strong_order(Strong *items, uint32_t count, uint32_t *numbers);
 
 /* Whether two of them are of different threads of one CTA. */
 bool strong_within(const Strong *items, uint32_t count);

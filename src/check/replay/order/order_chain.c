@@ -5,27 +5,27 @@
 #include <stdlib.h>
 
 /* Who changes what is there. */
-typedef struct Link {
+typedef struct OrderChainLink {
     uint64_t found, left;
     uint32_t item, rank;
-} Link;
+} OrderChainLink;
 
-typedef struct Chain {
-    Link *links; /* by what they found */
+typedef struct OrderChain {
+    OrderChainLink *links; /* by what they found */
     uint32_t count;
     uint64_t last;   /* what is there at the end */
     uint32_t *ranks; /* of each item: how many changes came before it */
     uint32_t *next;  /* of each rank: the number of its next one */
-} Chain;
+} OrderChain;
 
 static int by_found(const void *a, const void *b) {
-    const Link *x = a, *y = b;
+    const OrderChainLink *x = a, *y = b;
     return (x->found > y->found) - (x->found < y->found);
 }
 
 /* A counter counts one by one, as a rule. */
-static Link *link_of(const Chain *chain, uint64_t found) {
-    Link key = {.found = found};
+static OrderChainLink *link_of(const OrderChain *chain, uint64_t found) {
+    OrderChainLink key = {.found = found};
     uint64_t at = found - chain->links[0].found;
     if (at < chain->count && chain->links[at].found == found)
         return &chain->links[at];
@@ -33,11 +33,11 @@ static Link *link_of(const Chain *chain, uint64_t found) {
 }
 
 /* By what they found, where no number is missing: each goes to its place. False: one was found by two. */
-static bool sort_dense(Chain *chain, uint64_t least) {
-    Link *links = chain->links;
+static bool sort_dense(OrderChain *chain, uint64_t least) {
+    OrderChainLink *links = chain->links;
     for (uint32_t i = 0; i < chain->count; i++)
         while (links[i].found - least != i) {
-            Link *to = &links[links[i].found - least], moved = *to;
+            OrderChainLink *to = &links[links[i].found - least], moved = *to;
             if (moved.found == links[i].found)
                 return false;
             *to = links[i];
@@ -47,7 +47,7 @@ static bool sort_dense(Chain *chain, uint64_t least) {
 }
 
 /* False: what one of them found or left is not known, or was found by two. */
-static bool find_links(Chain *chain, const Strong *items, uint32_t count) {
+static bool find_links(OrderChain *chain, const Strong *items, uint32_t count) {
     uint64_t least = UINT64_MAX, most = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t left, found = items[i].found;
@@ -55,7 +55,7 @@ static bool find_links(Chain *chain, const Strong *items, uint32_t count) {
             return false;
         if (left == found)
             continue;
-        chain->links[chain->count++] = (Link){found, left, i, 0};
+        chain->links[chain->count++] = (OrderChainLink){found, left, i, 0};
         least = found < least ? found : least;
         most = found > most ? found : most;
     }
@@ -69,10 +69,10 @@ static bool find_links(Chain *chain, const Strong *items, uint32_t count) {
 }
 
 /* The first is the one that found what none has left. NULL: there are several, or none. */
-static Link *find_first(const Chain *chain) {
-    Link *first = NULL;
+static OrderChainLink *find_first(const OrderChain *chain) {
+    OrderChainLink *first = NULL;
     for (uint32_t i = 0; i < chain->count; i++) {
-        Link *next = link_of(chain, chain->links[i].left);
+        OrderChainLink *next = link_of(chain, chain->links[i].left);
         if (next)
             next->rank = 1; /* it has one before it */
     }
@@ -87,7 +87,7 @@ static Link *find_first(const Chain *chain) {
 }
 
 /* False: not all are in one chain. */
-static bool walk(Chain *chain, Link *at) {
+static bool walk(OrderChain *chain, OrderChainLink *at) {
     for (uint32_t rank = 0; rank < chain->count; rank++) {
         at->rank = rank;
         chain->last = at->left;
@@ -99,9 +99,9 @@ static bool walk(Chain *chain, Link *at) {
 }
 
 /* False: one of them found what was never there. */
-static bool rank_items(Chain *chain, const Strong *items, uint32_t count) {
+static bool rank_items(OrderChain *chain, const Strong *items, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
-        const Link *link = link_of(chain, items[i].found);
+        const OrderChainLink *link = link_of(chain, items[i].found);
         if (!link && items[i].found != chain->last)
             return false;
         chain->ranks[i] = link ? link->rank : chain->count;
@@ -110,7 +110,7 @@ static bool rank_items(Chain *chain, const Strong *items, uint32_t count) {
 }
 
 /* Who only reads a value comes before the one that changes it; among themselves they are in the order of time. */
-static void number_items(const Chain *chain, const Strong *items, uint32_t count, uint32_t *numbers) {
+static void number_items(const OrderChain *chain, const Strong *items, uint32_t count, uint32_t *numbers) {
     uint32_t *next = chain->next;
     for (uint32_t i = 0; i < count; i++)
         next[chain->ranks[i] + 1]++;
@@ -119,21 +119,21 @@ static void number_items(const Chain *chain, const Strong *items, uint32_t count
     for (uint32_t i = 0; i < chain->count; i++)
         numbers[items[chain->links[i].item].index] = next[chain->links[i].rank + 1] - 1;
     for (uint32_t i = 0; i < count; i++) {
-        const Link *link = link_of(chain, items[i].found);
+        const OrderChainLink *link = link_of(chain, items[i].found);
         if (!link || link->item != i)
             numbers[items[i].index] = next[chain->ranks[i]]++;
     }
 }
 
 /* What a thread did last. */
-typedef struct Own {
+typedef struct OrderChainOwn {
     uint32_t thread;
     uint32_t index; /* + 1; 0: free */
-} Own;
+} OrderChainOwn;
 
 /* Whether each thread's own are in the order of its program. `own`: room for `capacity`, a power of two that is larger;
  * `order`: for their order. */
-static bool keeps_programs(Own *own, uint32_t capacity, uint32_t *order, const Strong *items, uint32_t count,
+static bool keeps_programs(OrderChainOwn *own, uint32_t capacity, uint32_t *order, const Strong *items, uint32_t count,
                            const uint32_t *numbers) {
     for (uint32_t i = 0; i < count; i++)
         order[numbers[items[i].index]] = i;
@@ -144,20 +144,20 @@ static bool keeps_programs(Own *own, uint32_t capacity, uint32_t *order, const S
             at = (at + 1) & (capacity - 1);
         if (own[at].index > item->index + 1)
             return false;
-        own[at] = (Own){item->thread, item->index + 1};
+        own[at] = (OrderChainOwn){item->thread, item->index + 1};
     }
     return true;
 }
 
 bool strong_chain(const Strong *items, uint32_t count, uint32_t *numbers) {
-    Chain chain = {.links = calloc(count, sizeof *chain.links),
-                   .ranks = calloc(count, sizeof *chain.ranks),
-                   .next = calloc((size_t)count + 2, sizeof *chain.next)};
+    OrderChain chain = {.links = calloc(count, sizeof *chain.links),
+                        .ranks = calloc(count, sizeof *chain.ranks),
+                        .next = calloc((size_t)count + 2, sizeof *chain.next)};
     uint32_t capacity = 4;
     while (capacity / 2 <= count && capacity <= UINT32_MAX / 2)
         capacity *= 2;
-    Own *own = calloc(capacity, sizeof *own);
-    Link *first = NULL;
+    OrderChainOwn *own = calloc(capacity, sizeof *own);
+    OrderChainLink *first = NULL;
     bool good = chain.links && chain.ranks && chain.next && own && find_links(&chain, items, count);
     good = good && (first = find_first(&chain)) && walk(&chain, first) && rank_items(&chain, items, count);
     if (good) {

@@ -21,65 +21,65 @@ enum {
 };
 
 /* An access. */
-typedef struct Move {
+typedef struct OrderSearchMove {
     uint32_t found, left;   /* values, by their numbers; found NONE: it is not known */
     uint32_t before, next;  /* of its thread; NONE */
     uint32_t later, sooner; /* others that could come now and have found the same; NONE */
     bool changes;
-} Move;
+} OrderSearchMove;
 
 /* A value. */
-typedef struct Value {
+typedef struct OrderSearchValue {
     uint64_t value;
     uint32_t can;    /* the first that could come now, and has found it; NONE */
     uint32_t coming; /* changes to it that have not come yet */
     uint32_t found;  /* changes of it */
     bool soon;       /* a thread leaves it by its first access */
     bool used;
-} Value;
+} OrderSearchValue;
 
 /* A place in the order where another one could come. */
-typedef struct Choice {
+typedef struct OrderSearchChoice {
     uint32_t placed, held, jumps, taken;
-} Choice;
+} OrderSearchChoice;
 
-typedef struct Search {
+typedef struct OrderSearch {
     const Strong *items; /* by time */
     uint32_t count;
-    Move *moves;
-    Value *values; /* hashed */
+    OrderSearchMove *moves;
+    OrderSearchValue *values; /* hashed */
     uint32_t mask;
     uint32_t blind, foreign; /* the first that could come now: which found nothing; which found what none leaves */
     uint32_t *order, placed;
-    Choice *choices;
+    OrderSearchChoice *choices;
     uint32_t choice_count;
     uint32_t held, jumps;
     uint64_t steps;
-} Search;
+} OrderSearch;
 
-static uint32_t value_of(Search *search, uint64_t value) {
+static uint32_t value_of(OrderSearch *search, uint64_t value) {
     uint32_t at = (uint32_t)((value * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & search->mask;
     while (search->values[at].used && search->values[at].value != value)
         at = (at + 1) & search->mask;
     if (!search->values[at].used)
-        search->values[at] = (Value){.value = value, .can = NONE, .used = true};
+        search->values[at] = (OrderSearchValue){.value = value, .can = NONE, .used = true};
     return at;
 }
 
-static int64_t after(const Search *search, uint32_t one, uint32_t other) {
+static int64_t after(const OrderSearch *search, uint32_t one, uint32_t other) {
     return (int32_t)(search->items[one].time - search->items[other].time);
 }
 
 /* ---- What can come -------------------------------------------------------------------------------- */
 
-static uint32_t *list_of(Search *search, uint32_t at) {
-    const Move *move = &search->moves[at];
+static uint32_t *list_of(OrderSearch *search, uint32_t at) {
+    const OrderSearchMove *move = &search->moves[at];
     if (move->found == NONE)
         return &search->blind;
     return search->items[at].foreign && move->changes ? &search->foreign : &search->values[move->found].can;
 }
 
-static void can_come(Search *search, uint32_t at) {
+static void can_come(OrderSearch *search, uint32_t at) {
     uint32_t *list = list_of(search, at);
     search->moves[at].later = *list;
     search->moves[at].sooner = NONE;
@@ -88,8 +88,8 @@ static void can_come(Search *search, uint32_t at) {
     *list = at;
 }
 
-static void cannot_come(Search *search, uint32_t at) {
-    const Move *move = &search->moves[at];
+static void cannot_come(OrderSearch *search, uint32_t at) {
+    const OrderSearchMove *move = &search->moves[at];
     if (move->sooner == NONE)
         *list_of(search, at) = move->later;
     else
@@ -98,8 +98,8 @@ static void cannot_come(Search *search, uint32_t at) {
         search->moves[move->later].sooner = move->sooner;
 }
 
-static void place(Search *search, uint32_t at) {
-    const Move *move = &search->moves[at];
+static void place(OrderSearch *search, uint32_t at) {
+    const OrderSearchMove *move = &search->moves[at];
     cannot_come(search, at);
     if (move->next != NONE)
         can_come(search, move->next);
@@ -111,9 +111,9 @@ static void place(Search *search, uint32_t at) {
     }
 }
 
-static void take_back(Search *search) {
+static void take_back(OrderSearch *search) {
     uint32_t at = search->order[--search->placed];
-    const Move *move = &search->moves[at];
+    const OrderSearchMove *move = &search->moves[at];
     if (move->next != NONE)
         cannot_come(search, move->next);
     can_come(search, at);
@@ -122,7 +122,7 @@ static void take_back(Search *search) {
 }
 
 /* The earliest behind `last` (NONE: of all) of a list; or `best`. */
-static uint32_t earliest(const Search *search, uint32_t list, uint32_t last, uint32_t held, uint32_t best) {
+static uint32_t earliest(const OrderSearch *search, uint32_t list, uint32_t last, uint32_t held, uint32_t best) {
     for (uint32_t at = list; at != NONE; at = search->moves[at].later)
         if (search->moves[at].changes && (last == NONE || at > last) && at < best &&
             (held == NONE || search->moves[at].found == held))
@@ -131,27 +131,27 @@ static uint32_t earliest(const Search *search, uint32_t list, uint32_t last, uin
 }
 
 /* The earliest change that can come, behind `last`; NONE. */
-static uint32_t next_change(const Search *search, uint32_t last) {
+static uint32_t next_change(const OrderSearch *search, uint32_t last) {
     uint32_t best = earliest(search, search->values[search->held].can, last, NONE, NONE);
     best = earliest(search, search->blind, last, NONE, best);
     return earliest(search, search->foreign, last, search->jumps < search->items[0].stores ? NONE : search->held, best);
 }
 
 /* When it is over: its thread has begun the next one. */
-static int64_t over_after(const Search *search, uint32_t at, uint32_t since) {
+static int64_t over_after(const OrderSearch *search, uint32_t at, uint32_t since) {
     uint32_t next = search->moves[at].next;
     return next == NONE ? after(search, at, since) + UNKNOWN : after(search, next, since) + SLACK;
 }
 
 /* Whether it reads what is there, and comes before the change that is next. */
-static bool reads_now(const Search *search, uint32_t at, uint32_t change) {
+static bool reads_now(const OrderSearch *search, uint32_t at, uint32_t change) {
     bool again = search->values[search->held].coming || search->items[0].stores;
     return !search->moves[at].changes && search->moves[at].found == search->held &&
            (!again || change == NONE || over_after(search, change, at) >= 0);
 }
 
 /* Those that do, and those of their threads behind them that do, too. Whether there were any. */
-static bool place_reads(Search *search, uint32_t change) {
+static bool place_reads(OrderSearch *search, uint32_t change) {
     bool any = false;
     for (uint32_t at = search->values[search->held].can, next; at != NONE; at = next) {
         next = search->moves[at].later;
@@ -166,9 +166,9 @@ static bool place_reads(Search *search, uint32_t change) {
 /* ---- The search ----------------------------------------------------------------------------------- */
 
 /* Back to the last place where another one can come, and it does. False: there is none. */
-static bool choose_again(Search *search) {
+static bool choose_again(OrderSearch *search) {
     while (search->choice_count) {
-        Choice *choice = &search->choices[search->choice_count - 1];
+        OrderSearchChoice *choice = &search->choices[search->choice_count - 1];
         while (search->placed > choice->placed) {
             take_back(search);
             search->steps++;
@@ -186,7 +186,7 @@ static bool choose_again(Search *search) {
     return false;
 }
 
-static bool search_from(Search *search, uint32_t held, uint64_t most) {
+static bool search_from(OrderSearch *search, uint32_t held, uint64_t most) {
     search->held = held;
     search->jumps = search->choice_count = 0;
     search->steps = 0;
@@ -202,14 +202,15 @@ static bool search_from(Search *search, uint32_t held, uint64_t most) {
             continue;
         }
         if (next_change(search, change) != NONE)
-            search->choices[search->choice_count++] = (Choice){search->placed, search->held, search->jumps, change};
+            search->choices[search->choice_count++] =
+                (OrderSearchChoice){search->placed, search->held, search->jumps, change};
         place(search, change);
     }
     return true;
 }
 
 /* Whether none comes behind one that began long after it was over. Reads between two changes have no order. */
-static bool is_possible(const Search *search) {
+static bool is_possible(const OrderSearch *search) {
     uint32_t latest = search->order[0], changed = NONE; /* that began last; up to the last change */
     for (uint32_t i = 0; i < search->count; i++) {
         uint32_t at = search->order[i];
@@ -225,21 +226,21 @@ static bool is_possible(const Search *search) {
 
 /* Whether what it found may have been there at first: it is found more often than left, or no thread leaves it by its
  * first access, or else it may be all the same. */
-static bool may_be_first(const Search *search, uint32_t at, unsigned how) {
-    const Move *move = &search->moves[at];
-    const Value *value = move->found == NONE ? NULL : &search->values[move->found];
+static bool may_be_first(const OrderSearch *search, uint32_t at, unsigned how) {
+    const OrderSearchMove *move = &search->moves[at];
+    const OrderSearchValue *value = move->found == NONE ? NULL : &search->values[move->found];
     if (!value || move->before != NONE)
         return false;
     return how == 0 ? value->found > value->coming : how == 1 ? !value->soon : true;
 }
 
-static bool try_all(Search *search) {
+static bool try_all(OrderSearch *search) {
     enum { HOWS = 3 };
     uint64_t most = (uint64_t)STEPS_EACH * search->count + STEPS_MORE;
     uint32_t tried[TRIES], count = 0;
     for (unsigned how = 0; how < HOWS; how++)
         for (uint32_t i = 0; i < search->count && count < TRIES; i++) {
-            const Move *move = &search->moves[i];
+            const OrderSearchMove *move = &search->moves[i];
             bool known = !may_be_first(search, i, how);
             for (uint32_t k = 0; k < count && !known; k++)
                 known = tried[k] == move->found;
@@ -256,20 +257,20 @@ static bool try_all(Search *search) {
 
 /* ---- What there is -------------------------------------------------------------------------------- */
 
-typedef struct Own {
+typedef struct OrderSearchOwn {
     uint32_t thread, index, at;
-} Own;
+} OrderSearchOwn;
 
 static int by_thread(const void *a, const void *b) {
-    const Own *x = a, *y = b;
+    const OrderSearchOwn *x = a, *y = b;
     if (x->thread != y->thread)
         return x->thread < y->thread ? -1 : 1;
     return (x->index > y->index) - (x->index < y->index);
 }
 
-static void find_programs(Search *search, Own *own) {
+static void find_programs(OrderSearch *search, OrderSearchOwn *own) {
     for (uint32_t i = 0; i < search->count; i++)
-        own[i] = (Own){search->items[i].thread, search->items[i].index, i};
+        own[i] = (OrderSearchOwn){search->items[i].thread, search->items[i].index, i};
     qsort(own, search->count, sizeof *own, by_thread);
     for (uint32_t i = 0; i < search->count; i++) {
         bool first = !i || own[i].thread != own[i - 1].thread;
@@ -280,10 +281,10 @@ static void find_programs(Search *search, Own *own) {
 }
 
 /* False: what one leaves is not known. */
-static bool find_moves(Search *search) {
+static bool find_moves(OrderSearch *search) {
     for (uint32_t i = 0; i < search->count; i++) {
         const Strong *item = &search->items[i];
-        Move *move = &search->moves[i];
+        OrderSearchMove *move = &search->moves[i];
         uint64_t left;
         if (!strong_leaves(item, &left))
             return false;
@@ -305,16 +306,16 @@ bool strong_search(const Strong *items, uint32_t count, uint32_t *numbers) {
     uint32_t capacity = 16;
     while (capacity / 4 <= count && capacity <= UINT32_MAX / 2)
         capacity *= 2;
-    Search search = {.items = items,
-                     .count = count,
-                     .moves = calloc(count, sizeof *search.moves),
-                     .values = calloc(capacity, sizeof *search.values),
-                     .mask = capacity - 1,
-                     .blind = NONE,
-                     .foreign = NONE,
-                     .order = calloc(count, sizeof *search.order),
-                     .choices = calloc(count, sizeof *search.choices)};
-    Own *own = calloc(count, sizeof *own);
+    OrderSearch search = {.items = items,
+                          .count = count,
+                          .moves = calloc(count, sizeof *search.moves),
+                          .values = calloc(capacity, sizeof *search.values),
+                          .mask = capacity - 1,
+                          .blind = NONE,
+                          .foreign = NONE,
+                          .order = calloc(count, sizeof *search.order),
+                          .choices = calloc(count, sizeof *search.choices)};
+    OrderSearchOwn *own = calloc(count, sizeof *own);
     bool good = search.moves && search.values && search.order && search.choices && own;
     if (good)
         find_programs(&search, own);

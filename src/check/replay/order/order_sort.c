@@ -13,11 +13,11 @@ enum {
     VALUES = 256,
 };
 
-typedef struct Entry {
+typedef struct OrderSortEntry {
     uint64_t key;
     uint32_t time; /* since the first one's, + FAR */
     uint32_t item;
-} Entry;
+} OrderSortEntry;
 
 static int by_time(const void *a, const void *b) {
     const Strong *x = a, *y = b;
@@ -29,12 +29,12 @@ static int by_time(const void *a, const void *b) {
     return (x->index > y->index) - (x->index < y->index);
 }
 
-static unsigned byte_of(const Entry *entry, unsigned column) {
+static unsigned byte_of(const OrderSortEntry *entry, unsigned column) {
     return column < TIME_BYTES ? entry->time >> 8 * column & 0xFF
                                : (unsigned)(entry->key >> 8 * (column - TIME_BYTES)) & 0xFF;
 }
 
-static void sort_column(Entry *to, const Entry *from, uint32_t count, unsigned column) {
+static void sort_column(OrderSortEntry *to, const OrderSortEntry *from, uint32_t count, unsigned column) {
     uint32_t next[VALUES + 1] = {0};
     for (uint32_t i = 0; i < count; i++)
         next[byte_of(&from[i], column) + 1]++;
@@ -46,10 +46,11 @@ static void sort_column(Entry *to, const Entry *from, uint32_t count, unsigned c
 
 /* Which of them comes where: the array of the two that says so. NULL: some times are too far from each other, or those
  * of one key and time are not in the order of their numbers. */
-static Entry *sort_entries(Entry *entries, Entry *other, const Strong *items, uint32_t count) {
-    Entry differs = {0};
+static OrderSortEntry *sort_entries(OrderSortEntry *entries, OrderSortEntry *other, const Strong *items,
+                                    uint32_t count) {
+    OrderSortEntry differs = {0};
     for (uint32_t i = 0; i < count; i++) {
-        entries[i] = (Entry){items[i].key, items[i].time - items[0].time + FAR, i};
+        entries[i] = (OrderSortEntry){items[i].key, items[i].time - items[0].time + FAR, i};
         differs.key |= entries[i].key ^ entries[0].key;
         differs.time |= entries[i].time ^ entries[0].time;
         if (entries[i].time >= 2U * FAR)
@@ -59,7 +60,7 @@ static Entry *sort_entries(Entry *entries, Entry *other, const Strong *items, ui
         if (!byte_of(&differs, column))
             continue;
         sort_column(other, entries, count, column);
-        Entry *sorted = other;
+        OrderSortEntry *sorted = other;
         other = entries;
         entries = sorted;
     }
@@ -71,7 +72,7 @@ static Entry *sort_entries(Entry *entries, Entry *other, const Strong *items, ui
 }
 
 /* Each goes where it belongs, and the one that was there next. */
-static void move(Strong *items, Entry *entries, uint32_t count) {
+static void move(Strong *items, OrderSortEntry *entries, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         if (entries[i].item == i)
             continue;
@@ -88,8 +89,8 @@ static void move(Strong *items, Entry *entries, uint32_t count) {
 }
 
 void strong_sort(Strong *items, uint32_t count) {
-    Entry *entries = count > FEW ? malloc(2 * (size_t)count * sizeof *entries) : NULL;
-    Entry *sorted = entries ? sort_entries(entries, entries + count, items, count) : NULL;
+    OrderSortEntry *entries = count > FEW ? malloc(2 * (size_t)count * sizeof *entries) : NULL;
+    OrderSortEntry *sorted = entries ? sort_entries(entries, entries + count, items, count) : NULL;
     if (sorted)
         move(items, sorted, count);
     else if (count)

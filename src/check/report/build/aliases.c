@@ -7,23 +7,23 @@
 #include "check/report/build/internal.h"
 
 #include "model/flow/flow.h"
-#include "model/flow/handed.h"
+#include "model/flow/forwarded.h"
 
 enum { MOST_ROOTS = 8 /* of one value */, NO_ROOT = UINT32_MAX };
 
 /* A value that could be another name for something. */
-typedef struct Node {
+typedef struct AliasNode {
     const Value *value;
     uint32_t first_step, step_count;
     uint32_t roots[MOST_ROOTS], levels[MOST_ROOTS];
     uint32_t root_count;
     uint32_t own; /* the root that it is the allocation of, plus 1 */
-} Node;
+} AliasNode;
 
-typedef struct Step {
+typedef struct AliasStep {
     uint32_t from, to;
     bool aref; /* only for the aref itself: its buffers have steps of their own */
-} Step;
+} AliasStep;
 
 /* An allocation that has aliases, or a named barrier. */
 typedef struct Root {
@@ -33,46 +33,47 @@ typedef struct Root {
     uint32_t alias_count, alias_capacity;
 } Root;
 
-typedef struct Search {
+typedef struct AliasSearch {
     Builder *builder;
-    Node *nodes;
+    AliasNode *nodes;
     uint32_t node_count, node_capacity;
     Pointers numbers; /* of values: among the nodes */
-    Step *steps;
+    AliasStep *steps;
     uint32_t step_count, step_capacity;
-    Step *ordered; /* those of one node beside each other */
+    AliasStep *ordered; /* those of one node beside each other */
     Root *roots;
     uint32_t root_count;
     uint32_t *barrier_roots, *buffer_roots; /* of each barrier and buffer; NO_ROOT: it has none */
-} Search;
+} AliasSearch;
 
 /* ---- The graph ------------------------------------------------------------------------------------------------- */
 
-static Node *find_node(const Search *search, const Value *value) {
+static AliasNode *find_node(const AliasSearch *search, const Value *value) {
     uint32_t index = value ? pointers_get(&search->numbers, value) : NO_NUMBER;
     return index == NO_NUMBER ? NULL : &search->nodes[index];
 }
 
-static uint32_t node_of(Search *search, const Value *value) {
+static uint32_t node_of(AliasSearch *search, const Value *value) {
     uint32_t index = pointers_get(&search->numbers, value);
     if (index != NO_NUMBER)
         return index;
     pointers_set(&search->numbers, value, search->node_count);
     *ARENA_PUSH(search->builder->arena, search->nodes, search->node_count, search->node_capacity) =
-        (Node){.value = value};
+        (AliasNode){.value = value};
     return search->node_count - 1;
 }
 
-static void add_step(Search *search, const Value *from, const Value *to, bool aref) {
+static void add_step(AliasSearch *search, const Value *from, const Value *to, bool aref) {
     if (!from || !to)
         return;
     uint32_t a = node_of(search, from), b = node_of(search, to);
-    *ARENA_PUSH(search->builder->arena, search->steps, search->step_count, search->step_capacity) = (Step){a, b, aref};
+    *ARENA_PUSH(search->builder->arena, search->steps, search->step_count, search->step_capacity) =
+        (AliasStep){a, b, aref};
     search->nodes[a].step_count++;
 }
 
 /* Result j is a slot of buffer j of the aref, and a name for the aref, too. */
-static void add_aref_view(Search *search, const Op *op) {
+static void add_aref_view(AliasSearch *search, const Op *op) {
     const Op *create = op->operand_count ? origin_of(search->builder->module, op->operands[0]) : NULL;
     for (uint32_t i = 0; i < op->result_count && op_is(create, CLASS_AREF); i++) {
         if (i >= create->operand_count)
@@ -82,7 +83,7 @@ static void add_aref_view(Search *search, const Op *op) {
     }
 }
 
-static void add_views(Search *search, const Op *op) {
+static void add_views(AliasSearch *search, const Op *op) {
     Effect effects[EFFECTS_MOST];
     unsigned count = op->result_count ? effects_of(search->builder->module, op, effects) : 0;
     for (unsigned i = 0; i < count; i++)
@@ -93,21 +94,21 @@ static void add_views(Search *search, const Op *op) {
             add_step(search, op->operands[i], &op->results[0], false);
 }
 
-static void add_handed(void *search, Handed how, const Value *from, const Value *to) {
+static void add_forwarded(void *search, Forwarded how, const Value *from, const Value *to) {
     (void)how;
     add_step(search, from, to, false);
 }
 
 /* The token of an op comes after those that it takes. */
-static void add_tokens(Search *search, const Op *op) {
+static void add_tokens(AliasSearch *search, const Op *op) {
     const Value *made = token_made(search->builder->module, op);
     for (uint32_t i = 0; made && i < op->operand_count; i++)
         if (value_is_token(search->builder->module, op->operands[i]))
             add_step(search, op->operands[i], made, false);
 }
 
-static void add_op(Search *search, const Op *op) {
-    if (op_hands_on(op, add_handed, search))
+static void add_op(AliasSearch *search, const Op *op) {
+    if (op_hands_on(op, add_forwarded, search))
         return;
     add_tokens(search, op);
     if (op_is(op, CLASS_AREF_ENTER))
@@ -117,16 +118,16 @@ static void add_op(Search *search, const Op *op) {
 }
 
 /* Puts the steps of each node beside each other. */
-static void order_steps(Search *search) {
+static void order_steps(AliasSearch *search) {
     uint32_t at = 0;
-    search->ordered = ARENA_ARRAY(search->builder->arena, Step, search->step_count + 1);
+    search->ordered = ARENA_ARRAY(search->builder->arena, AliasStep, search->step_count + 1);
     for (uint32_t i = 0; i < search->node_count; i++) {
         search->nodes[i].first_step = at;
         at += search->nodes[i].step_count;
         search->nodes[i].step_count = 0;
     }
     for (uint32_t i = 0; i < search->step_count; i++) {
-        Node *from = &search->nodes[search->steps[i].from];
+        AliasNode *from = &search->nodes[search->steps[i].from];
         search->ordered[from->first_step + from->step_count++] = search->steps[i];
     }
 }
@@ -134,7 +135,7 @@ static void order_steps(Search *search) {
 /* ---- The search ------------------------------------------------------------------------------------------------ */
 
 /* Whether the value was not reached from this root before, and has room. Roots come one after the other. */
-static bool reach(Node *node, uint32_t root, uint32_t level) {
+static bool reach(AliasNode *node, uint32_t root, uint32_t level) {
     if (node->root_count == MOST_ROOTS || (node->root_count && node->roots[node->root_count - 1] == root))
         return false;
     node->roots[node->root_count] = root;
@@ -142,7 +143,7 @@ static bool reach(Node *node, uint32_t root, uint32_t level) {
     return true;
 }
 
-static void search_from(Search *search, uint32_t root, uint32_t *queue) {
+static void search_from(AliasSearch *search, uint32_t root, uint32_t *queue) {
     const Op *op = search->roots[root].op;
     if (!op || !op->result_count)
         return;
@@ -154,10 +155,10 @@ static void search_from(Search *search, uint32_t root, uint32_t *queue) {
     if (token && reach(&search->nodes[node_of(search, token)], root, 1))
         queue[count++] = node_of(search, token);
     for (uint32_t i = 0; i < count; i++) {
-        const Node *node = &search->nodes[queue[i]];
+        const AliasNode *node = &search->nodes[queue[i]];
         uint32_t level = node->levels[node->root_count - 1] + 1;
         for (uint32_t s = 0; s < node->step_count; s++) {
-            const Step *step = &search->ordered[node->first_step + s];
+            const AliasStep *step = &search->ordered[node->first_step + s];
             if ((aref || !step->aref) && reach(&search->nodes[step->to], root, level))
                 queue[count++] = step->to;
         }
@@ -165,7 +166,7 @@ static void search_from(Search *search, uint32_t root, uint32_t *queue) {
 }
 
 /* The root of a thing: one for each allocation, and one for each named barrier. */
-static uint32_t root_at(Search *search, Thing thing) {
+static uint32_t root_at(AliasSearch *search, Thing thing) {
     const Value *value = thing.root && thing.root->result_count ? &thing.root->results[0] : NULL;
     uint32_t node = value ? node_of(search, value) : 0;
     if (value && search->nodes[node].own)
@@ -179,7 +180,7 @@ static uint32_t root_at(Search *search, Thing thing) {
     return search->root_count - 1;
 }
 
-static void collect_roots(Search *search) {
+static void collect_roots(AliasSearch *search) {
     Builder *builder = search->builder;
     search->roots = ARENA_ARRAY(builder->arena, Root, builder->barrier_count + builder->buffer_count + 1);
     search->barrier_roots = ARENA_ARRAY(builder->arena, uint32_t, builder->barrier_count + 1);
@@ -191,7 +192,7 @@ static void collect_roots(Search *search) {
 }
 
 /* That a constant holds the number of one of the named barriers. It is not followed: a number may be anything else. */
-static void reach_constant(Search *search, const uint32_t *named, uint32_t count, const Value *value) {
+static void reach_constant(AliasSearch *search, const uint32_t *named, uint32_t count, const Value *value) {
     int64_t number;
     bool known = value_constant(value, &number);
     for (uint32_t i = 0; known && i < count; i++)
@@ -201,7 +202,7 @@ static void reach_constant(Search *search, const uint32_t *named, uint32_t count
         }
 }
 
-static void reach_constants(Search *search) {
+static void reach_constants(AliasSearch *search) {
     enum { MOST_NAMED = 64 }; /* the hardware has 16 */
     Builder *builder = search->builder;
     uint32_t named[MOST_NAMED], count = 0;
@@ -220,7 +221,7 @@ static void reach_constants(Search *search) {
 /* ---- What they are called -------------------------------------------------------------------------------------- */
 
 /* "[1, %slot]": numbers of an attribute, or those that the op takes behind what it is a view of. */
-static void describe_place(Search *search, const Op *op, const Attr *offsets, Text *to) {
+static void describe_place(AliasSearch *search, const Op *op, const Attr *offsets, Text *to) {
     text_addf(to, "view");
     uint32_t count = offsets ? offsets->count : op->operand_count - 1;
     for (uint32_t i = 0; i < count; i++) {
@@ -233,7 +234,7 @@ static void describe_place(Search *search, const Op *op, const Attr *offsets, Te
     text_addf(to, count ? "]" : "");
 }
 
-static void describe_view(Search *search, const Op *op, Text *to) {
+static void describe_view(AliasSearch *search, const Op *op, Text *to) {
     const Attr *offsets = op_attr(op, "offsets");
     const Type *last = op->operand_count > 1 ? op->operands[op->operand_count - 1]->type : NULL;
     ViewStep step = view_step_of(search->builder->module, op);
@@ -264,7 +265,7 @@ static bool is_view(const Effect *effect) {
     return effect->verb == EFFECT_VIEW;
 }
 
-static void describe_result(Search *search, const Root *root, const Op *op, Text *to) {
+static void describe_result(AliasSearch *search, const Root *root, const Op *op, Text *to) {
     if (!root->op)
         text_addf(to, "constant %lld", (long long)root->id);
     else if (op == root->op && (allocation_find(&search->builder->allocations, op) ||
@@ -280,7 +281,7 @@ static void describe_result(Search *search, const Root *root, const Op *op, Text
         text_addf(to, "%.*s", STR_ARG(op->name));
 }
 
-static void describe_argument(Search *search, const Block *block, Text *to) {
+static void describe_argument(AliasSearch *search, const Block *block, Text *to) {
     const Op *op = block->region->op;
     Control control = op_control(op);
     uint32_t line = op ? op_line(search->builder->module, op) : 0;
@@ -301,7 +302,7 @@ static void describe_argument(Search *search, const Block *block, Text *to) {
     }
 }
 
-static ReportAlias alias_of(Search *search, const Node *node, uint32_t which) {
+static ReportAlias alias_of(AliasSearch *search, const AliasNode *node, uint32_t which) {
     Builder *builder = search->builder;
     const Value *value = node->value;
     const Block *block = value->is_result ? NULL : value->owner;
@@ -328,8 +329,8 @@ static ReportAlias alias_of(Search *search, const Node *node, uint32_t which) {
 /* ---- In the order of the text ---------------------------------------------------------------------------------- */
 
 /* Writes the aliases that a value is. */
-static void take_value(Search *search, const Value *value) {
-    const Node *node = find_node(search, value);
+static void take_value(AliasSearch *search, const Value *value) {
+    const AliasNode *node = find_node(search, value);
     for (uint32_t i = 0; node && i < node->root_count; i++) {
         Root *root = &search->roots[node->roots[i]];
         *ARENA_PUSH(search->builder->arena, root->aliases, root->alias_count, root->alias_capacity) =
@@ -337,7 +338,7 @@ static void take_value(Search *search, const Value *value) {
     }
 }
 
-static void take_all(Search *search) {
+static void take_all(AliasSearch *search) {
     const Op *function = search->builder->function;
     for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
         if (op->block && op == op->block->first && op != function)
@@ -348,7 +349,7 @@ static void take_all(Search *search) {
     }
 }
 
-static const Root *root_of_buffer(const Search *search, const char *name) {
+static const Root *root_of_buffer(const AliasSearch *search, const char *name) {
     for (size_t i = 0; i < search->builder->buffer_count; i++)
         if (search->buffer_roots[i] != NO_ROOT && strcmp(search->builder->buffers[i].name, name) == 0)
             return &search->roots[search->buffer_roots[i]];
@@ -356,7 +357,7 @@ static const Root *root_of_buffer(const Search *search, const char *name) {
 }
 
 /* A barrier that is only planned has the names of all buffers that are passed with it. */
-static void join_aliases(Search *search, ReportBarrier *barrier) {
+static void join_aliases(AliasSearch *search, ReportBarrier *barrier) {
     ReportAlias *joined = NULL;
     uint32_t count = 0, capacity = 0;
     for (size_t i = 0; i < barrier->protect_count; i++) {
@@ -368,7 +369,7 @@ static void join_aliases(Search *search, ReportBarrier *barrier) {
     barrier->alias_count = count;
 }
 
-static void write_aliases(Search *search) {
+static void write_aliases(AliasSearch *search) {
     Builder *builder = search->builder;
     take_all(search);
     for (size_t i = 0; i < builder->barrier_count; i++) {
@@ -392,7 +393,7 @@ typedef struct Barriers {
     size_t *first, *next;
 } Barriers;
 
-static Barriers barriers_by_root(const Search *search) {
+static Barriers barriers_by_root(const AliasSearch *search) {
     Builder *builder = search->builder;
     Barriers lists = {ARENA_ARRAY(builder->arena, size_t, search->root_count + 1),
                       ARENA_ARRAY(builder->arena, size_t, builder->barrier_count + 1)};
@@ -406,9 +407,9 @@ static Barriers barriers_by_root(const Search *search) {
 }
 
 /* An op that does something to a barrier; of a token or an aref, to one side of it or (SIDE_NONE) to both. */
-static void note_other(Search *search, const Barriers *lists, const Op *op, const Value *on, Side side,
+static void note_other(AliasSearch *search, const Barriers *lists, const Op *op, const Value *on, Side side,
                        const char *detail) {
-    const Node *node = find_node(search, on);
+    const AliasNode *node = find_node(search, on);
     ReportPlace place;
     bool placed = false;
     for (uint32_t r = 0; node && r < node->root_count; r++)
@@ -444,7 +445,7 @@ static void add_token(Tokens *tokens, const Value *value) {
         tokens->items[tokens->count++] = value;
 }
 
-static void hand_on(void *context, Handed how, const Value *from, const Value *to) {
+static void hand_on(void *context, Forwarded how, const Value *from, const Value *to) {
     (void)how;
     if (is_token(context, from))
         add_token(context, to);
@@ -461,12 +462,12 @@ static Side entered_side(Module *module, const Op *op) {
 }
 
 /* What an op enters, and the tokens by which its end is known. */
-typedef struct Entering {
+typedef struct AliasEntering {
     Module *module;
     const Value *aref;
     Side side;
     Tokens tokens;
-} Entering;
+} AliasEntering;
 
 static bool takes_token(const Tokens *tokens, const Op *op) {
     for (uint32_t i = 0; i < op->operand_count; i++)
@@ -476,7 +477,7 @@ static bool takes_token(const Tokens *tokens, const Op *op) {
 }
 
 /* Whether an op ends it: it arrives on the other side. */
-static bool ends(const Op *op, const Entering *entering) {
+static bool ends(const Op *op, const AliasEntering *entering) {
     Effect effects[EFFECTS_MOST];
     bool possible = op->operand_count && op->operands[0] == entering->aref &&
                     (!entering->tokens.count || takes_token(&entering->tokens, op));
@@ -490,7 +491,7 @@ static bool ends(const Op *op, const Entering *entering) {
 enum { MOST_OPS = 4096 };
 
 /* The first op from `from` on, within `within`, that takes the token; NULL if there is none. */
-static const Op *find_end(const Op *from, const Op *within, Entering *entering, bool around) {
+static const Op *find_end(const Op *from, const Op *within, AliasEntering *entering, bool around) {
     const Op *op = from;
     for (int step = 0; step < MOST_OPS && (op = op_next_in_walk(op, within)); step++) {
         if (ends(op, entering))
@@ -510,13 +511,13 @@ static const Op *find_end(const Op *from, const Op *within, Entering *entering, 
 
 /* The op that ends what `enter` begins: the one that takes its token, or without one the next of its kind. */
 static const Op *exit_of(Module *module, const Op *enter, Side side, const Op *function) {
-    Entering entering = {.module = module, .aref = enter->operands[0], .side = side};
+    AliasEntering entering = {.module = module, .aref = enter->operands[0], .side = side};
     if (enter->result_count)
         add_token(&entering.tokens, &enter->results[enter->result_count - 1]);
     return find_end(enter, function, &entering, true);
 }
 
-static void note_aref(Search *search, const Barriers *lists, const Op *op) {
+static void note_aref(AliasSearch *search, const Barriers *lists, const Op *op) {
     Module *module = search->builder->module;
     Verdict *verdict = search->builder->verdict;
     if (op_is(op, CLASS_AREF) && op->result_count)
@@ -532,7 +533,7 @@ static void note_aref(Search *search, const Barriers *lists, const Op *op) {
     note_other(search, lists, op, op->operands[0], SIDE_NONE, detail);
 }
 
-static void write_others(Search *search) {
+static void write_others(AliasSearch *search) {
     Builder *builder = search->builder;
     Barriers lists = barriers_by_root(search);
     Effect effects[EFFECTS_MOST];
@@ -553,7 +554,7 @@ static void write_others(Search *search) {
 }
 
 void report_aliases(Builder *builder) {
-    Search search = {.builder = builder, .numbers.arena = builder->arena};
+    AliasSearch search = {.builder = builder, .numbers.arena = builder->arena};
     collect_roots(&search);
     for (const Op *op = op_next_in_walk(builder->function, builder->function); op;
          op = op_next_in_walk(op, builder->function))

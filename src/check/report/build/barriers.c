@@ -266,26 +266,26 @@ static void describe(Builder *builder, const Seen *seen, ReportSite *site) {
 }
 
 /* A site, and which barrier it is of. */
-typedef struct Entry {
+typedef struct BarrierEntry {
     size_t barrier;
     bool waits;
     bool repeats; /* it is in a loop */
     ReportSite site;
     uint32_t order; /* by which those of one line are sorted */
-} Entry;
+} BarrierEntry;
 
-typedef struct Entries {
-    Entry *items;
+typedef struct BarrierEntries {
+    BarrierEntry *items;
     uint32_t count, capacity;
-} Entries;
+} BarrierEntries;
 
-static void add_entry(Builder *builder, Entries *entries, Entry entry) {
+static void add_entry(Builder *builder, BarrierEntries *entries, BarrierEntry entry) {
     entry.order = entries->count;
     *ARENA_PUSH(builder->arena, entries->items, entries->count, entries->capacity) = entry;
 }
 
 static int compare_entries(const void *left, const void *right) {
-    const Entry *a = left, *b = right;
+    const BarrierEntry *a = left, *b = right;
     COMPARE(a->site.place.ir_line, b->site.place.ir_line);
     return a->order < b->order ? -1 : a->order > b->order;
 }
@@ -308,29 +308,29 @@ static SeenOps seen_ops(Builder *builder, const Sights *sights) {
     return ops;
 }
 
-/* What an effect of an op did, by one agent or (ANYBODY) by any; NULL: nothing. */
-enum { ANYBODY = UINT32_MAX };
+/* What an effect of an op did, by one agent or (ANY_AGENT) by any; NULL: nothing. */
+enum { ANY_AGENT = UINT32_MAX };
 static const Seen *find_seen(const Sights *sights, const SeenOps *ops, const Op *op, const Effect *effect,
                              uint32_t agent) {
     uint32_t at = pointers_get(&ops->last, op);
     for (at = at == NO_NUMBER ? 0 : at; at; at = ops->next[at - 1]) {
         const Seen *seen = &sights->seen[at - 1];
         if (seen->effect->effect.verb == effect->verb && seen->effect->effect.on == effect->on &&
-            seen->effect->effect.side == effect->side && (agent == ANYBODY || agent == seen->agent))
+            seen->effect->effect.side == effect->side && (agent == ANY_AGENT || agent == seen->agent))
             return seen;
     }
     return NULL;
 }
 
-static void collect_seen(Builder *builder, Entries *entries) {
+static void collect_seen(Builder *builder, BarrierEntries *entries) {
     SeenOps before = seen_ops(builder, builder->hung);
     for (size_t i = 0; i < builder->sights->seen_count; i++) {
         const Seen *seen = &builder->sights->seen[i];
         if (agent_cta(builder->machine, seen->agent))
             continue; /* the other CTAs do the same */
-        Entry entry = {.barrier = builder->ring_barriers[seen->ring],
-                       .waits = seen->kind == SIGHT_WAIT,
-                       .site = builder_site(builder, seen->op, &seen->effect->effect)};
+        BarrierEntry entry = {.barrier = builder->ring_barriers[seen->ring],
+                              .waits = seen->kind == SIGHT_WAIT,
+                              .site = builder_site(builder, seen->op, &seen->effect->effect)};
         describe(builder, seen, &entry.site);
         if (builder->hung) {
             const Seen *hung = find_seen(builder->hung, &before, seen->op, &seen->effect->effect, seen->agent);
@@ -342,7 +342,7 @@ static void collect_seen(Builder *builder, Entries *entries) {
 }
 
 /* Ops that did nothing in the run, or that were not run at all. */
-static void collect_unseen(Builder *builder, Entries *entries) {
+static void collect_unseen(Builder *builder, BarrierEntries *entries) {
     Effect effects[EFFECTS_MOST];
     SeenOps ops = seen_ops(builder, builder->sights);
     for (const Op *op = builder->function; op; op = op_next_in_walk(op, builder->function)) {
@@ -351,12 +351,12 @@ static void collect_unseen(Builder *builder, Entries *entries) {
             Thing thing;
             EffectVerb verb = effects[i].verb;
             if (verb == EFFECT_INIT || verb == EFFECT_INVALIDATE || !thing_of(builder, &effects[i], &thing) ||
-                find_seen(builder->sights, &ops, op, &effects[i], ANYBODY))
+                find_seen(builder->sights, &ops, op, &effects[i], ANY_AGENT))
                 continue;
-            Entry entry = {.barrier = builder_find_barrier(builder, thing),
-                           .waits = verb == EFFECT_WAIT || verb == EFFECT_NAMED_SYNC,
-                           .repeats = enclosing_loop(op) != NULL,
-                           .site = builder_site(builder, op, &effects[i])};
+            BarrierEntry entry = {.barrier = builder_find_barrier(builder, thing),
+                                  .waits = verb == EFFECT_WAIT || verb == EFFECT_NAMED_SYNC,
+                                  .repeats = enclosing_loop(op) != NULL,
+                                  .site = builder_site(builder, op, &effects[i])};
             if (builder->sights)
                 entry.site.place.detail =
                     builder->hung ? "does nothing, not even past the waits that block" : "did nothing in this run";
@@ -372,7 +372,7 @@ static void join_text(Text *text, const char *word) {
     text_addf(text, "%s%s", have.size ? ", " : "", word);
 }
 
-static void distribute(Builder *builder, const Entries *entries) {
+static void distribute(Builder *builder, const BarrierEntries *entries) {
     uint32_t *first = ARENA_ARRAY(builder->arena, uint32_t, builder->barrier_count + 1);
     uint32_t *next = ARENA_ARRAY(builder->arena, uint32_t, entries->count + 1);
     for (size_t k = entries->count; k-- > 0;) {
@@ -381,11 +381,11 @@ static void distribute(Builder *builder, const Entries *entries) {
     }
     for (size_t i = 0; i < builder->barrier_count; i++) {
         ReportBarrier *barrier = &builder->barriers[i];
-        Sites arrives = {0}, waits = {0};
+        BuildSites arrives = {0}, waits = {0};
         Text mechanisms = {0};
         for (uint32_t k = first[i]; k; k = next[k - 1]) {
-            const Entry *entry = &entries->items[k - 1];
-            Sites *sites = entry->waits ? &waits : &arrives;
+            const BarrierEntry *entry = &entries->items[k - 1];
+            BuildSites *sites = entry->waits ? &waits : &arrives;
             *ARENA_PUSH(builder->arena, sites->items, sites->count, sites->capacity) = entry->site;
             if (!entry->waits)
                 join_text(&mechanisms, entry->site.mechanism);
@@ -398,7 +398,7 @@ static void distribute(Builder *builder, const Entries *entries) {
 }
 
 /* What can be said without a run. */
-static void find_written_issues(Builder *builder, const Entries *entries) {
+static void find_written_issues(Builder *builder, const BarrierEntries *entries) {
     bool *repeats = ARENA_ARRAY(builder->arena, bool, builder->barrier_count + 1);
     for (size_t i = 0; i < entries->count; i++)
         repeats[entries->items[i].barrier] |= entries->items[i].waits && entries->items[i].repeats;
@@ -415,7 +415,7 @@ static void find_written_issues(Builder *builder, const Entries *entries) {
 }
 
 void report_barriers(Builder *builder) {
-    Entries entries = {0};
+    BarrierEntries entries = {0};
     find_barriers(builder);
     if (builder->sights) {
         find_rings(builder);

@@ -61,12 +61,12 @@ static uint32_t pick(const Machine *machine, const Verdict *verdict) {
 }
 
 Beyond beyond_run(Module *module, const Op *function, const Sights *hung, const Verdict *verdict) {
-    Verdict nobody = {.arena = verdict->arena};
+    Verdict ignored = {.arena = verdict->arena};
     Rerun rerun = hung->rerun;
     Looker looker = {.arena = &module->arena, .rerun = &rerun};
     Machine *machine;
     rerun.launch = &hung->launch;
-    RunEnd end = check_rerun(module, function, &rerun, attach, &looker, &nobody, &machine);
+    RunEnd end = check_rerun(module, function, &rerun, attach, &looker, &ignored, &machine);
     if (!machine || end != RUN_STUCK)
         return (Beyond){0};
     machine->observe = observe;

@@ -24,13 +24,13 @@ static ReportPlace *add(Candidates *candidates, size_t barrier, const char *verd
 }
 
 /* What one agent does at a ring. */
-typedef struct Tally {
+typedef struct CandidateTally {
     uint64_t waits, at_once, again, own;
     uint64_t flips;        /* of the slots that it waits for */
     size_t ops;            /* that wait */
     const Seen *redundant; /* one that sees what was seen before */
     const Seen *other;     /* another op that waits */
-} Tally;
+} CandidateTally;
 
 /* Phases of the slots that an agent waits for. */
 static uint64_t flips_for(const Sights *sights, uint32_t index, uint32_t agent) {
@@ -50,8 +50,8 @@ static uint64_t flips_for(const Sights *sights, uint32_t index, uint32_t agent) 
     return flips;
 }
 
-static Tally tally(const Sights *sights, uint32_t ring, uint32_t agent) {
-    Tally tally = {.flips = flips_for(sights, ring, agent)};
+static CandidateTally tally(const Sights *sights, uint32_t ring, uint32_t agent) {
+    CandidateTally tally = {.flips = flips_for(sights, ring, agent)};
     for (const Seen *seen = seen_first(sights, ring); seen; seen = seen_next(sights, seen)) {
         if (seen->agent != agent || seen->kind != SIGHT_WAIT)
             continue;
@@ -78,7 +78,7 @@ static bool are_opposite(const Ring *ring, const Seen *one, const Seen *other) {
     return a.found && b.found && a.start == b.start && a.stride == b.stride && a.inverted != b.inverted;
 }
 
-static void explain_redundant(Candidates *candidates, const Ring *ring, uint32_t agent, const Tally *tally,
+static void explain_redundant(Candidates *candidates, const Ring *ring, uint32_t agent, const CandidateTally *tally,
                               size_t barrier) {
     Builder *builder = candidates->builder;
     Verdict *verdict = builder->verdict;
@@ -118,7 +118,7 @@ static const char *priming_text(Candidates *candidates, const Ring *ring) {
 }
 
 /* Waits and phases that differ in number, and nothing else. */
-static void explain_balance(Candidates *candidates, uint32_t ring, uint32_t agent, const Tally *tally) {
+static void explain_balance(Candidates *candidates, uint32_t ring, uint32_t agent, const CandidateTally *tally) {
     Builder *builder = candidates->builder;
     size_t barrier = builder->ring_barriers[ring];
     Verdict *verdict = builder->verdict;
@@ -183,7 +183,7 @@ static void look_at_agent(Candidates *candidates, uint32_t index, uint32_t agent
     Builder *builder = candidates->builder;
     const Ring *ring = &builder->sights->rings[index];
     size_t barrier = builder->ring_barriers[index];
-    Tally found = tally(builder->sights, index, agent);
+    CandidateTally found = tally(builder->sights, index, agent);
     if (!found.waits)
         return;
     if (found.again) {

@@ -4,7 +4,7 @@
  * iteration before, conditions, and what partitions capture. */
 #include "check/report/build/internal.h"
 
-#include "model/flow/handed.h"
+#include "model/flow/forwarded.h"
 
 #include <stdlib.h>
 
@@ -21,36 +21,36 @@ const Value *token_made(Module *module, const Op *op) {
 }
 
 /* What an op does to tensor memory: where, and how. */
-typedef struct Touch {
+typedef struct ChainTouch {
     const Op *root; /* that allocates it; NULL: nothing, or it cannot be seen */
     bool reads, writes;
     bool by_threads; /* no tensor core does it */
-} Touch;
+} ChainTouch;
 
-static Touch touch_of(Module *module, const Op *op) {
+static ChainTouch touch_of(Module *module, const Op *op) {
     Effect effects[EFFECTS_MOST];
     unsigned count = effects_of(module, op, effects);
-    Touch touch = {0};
+    ChainTouch touch = {0};
     for (unsigned i = 0; i < count; i++) {
         if (!effect_is_local(&effects[i]) || effects[i].space != SPACE_TENSOR)
             continue;
         bool writes = effects[i].verb != EFFECT_READ;
         if (touch.root && (touch.writes || !writes))
             continue; /* an MMA may read tensor memory besides; its token is that of the accumulator */
-        touch = (Touch){.root = origin_of(module, effects[i].on),
-                        .reads = effects[i].verb != EFFECT_WRITE,
-                        .writes = writes,
-                        .by_threads = effects[i].helper == HELPER_BASE};
+        touch = (ChainTouch){.root = origin_of(module, effects[i].on),
+                             .reads = effects[i].verb != EFFECT_WRITE,
+                             .writes = writes,
+                             .by_threads = effects[i].helper == HELPER_BASE};
     }
     return touch;
 }
 
-static bool is_load(const Touch *touch) {
+static bool is_load(const ChainTouch *touch) {
     return touch->reads && !touch->writes && touch->by_threads;
 }
 
 /* Whether a write may leave nothing of what was there: all but an MMA that always accumulates. */
-static bool may_overwrite(const Op *op, const Touch *touch) {
+static bool may_overwrite(const Op *op, const ChainTouch *touch) {
     int64_t accumulates;
     if (!op_is(op, CLASS_TCGEN05))
         return touch->writes && touch->by_threads;
@@ -87,10 +87,10 @@ typedef struct TokenStep {
     bool around;
 } TokenStep;
 
-static void step_back(void *context, Handed how, const Value *from, const Value *to) {
+static void step_back(void *context, Forwarded how, const Value *from, const Value *to) {
     (void)to;
     TokenStep *step = context;
-    look_at(step->trace, from, step->around || how == HANDED_ROUND);
+    look_at(step->trace, from, step->around || how == FORWARDED_ROUND);
 }
 
 /* Adds where a value that is only handed on comes from; false if its op makes it. */
@@ -123,7 +123,7 @@ static bool matters(Builder *builder, const Op *from, const Op *to, bool around)
         return false;
     if (!(made & taken))
         return true;
-    Touch before = touch_of(builder->module, from), after = touch_of(builder->module, to);
+    ChainTouch before = touch_of(builder->module, from), after = touch_of(builder->module, to);
     return made == taken && around && is_load(&before) && after.writes && may_overwrite(to, &after);
 }
 
@@ -138,7 +138,7 @@ static void follow(Builder *builder, const Op *op, const Value *token) {
         if (look_before(&trace, value, around))
             continue;
         const Op *from = value->owner;
-        Touch touch = touch_of(builder->module, from);
+        ChainTouch touch = touch_of(builder->module, from);
         bool known = !touch.root;
         for (size_t k = 0; k < made_count && !known; k++)
             known = made[k] == from;
@@ -152,25 +152,25 @@ static void follow(Builder *builder, const Op *op, const Value *token) {
 
 /* ---- Reads whose end is not signaled ---------------------------------------------------------- */
 
-typedef struct Load {
+typedef struct ChainLoad {
     const Op *op;
     bool used;
-} Load;
+} ChainLoad;
 
-typedef struct Overwrite {
+typedef struct ChainOverwrite {
     const Op *op, *root;
-} Overwrite;
+} ChainOverwrite;
 
 typedef struct Loads {
-    Load *items;
-    Overwrite *overwrites; /* by root, then in the order of the text */
+    ChainLoad *items;
+    ChainOverwrite *overwrites; /* by root, then in the order of the text */
     uint32_t count, capacity, overwrite_count, overwrite_capacity;
     Pointers tokens; /* of loads: among the items */
     Pointers roots;  /* where the overwrites of each begin */
 } Loads;
 
 static int by_root(const void *a, const void *b) {
-    const Overwrite *x = a, *y = b;
+    const ChainOverwrite *x = a, *y = b;
     COMPARE(x->root->offset, y->root->offset);
     return x->op->offset < y->op->offset ? -1 : x->op->offset > y->op->offset;
 }
@@ -187,15 +187,15 @@ static bool collect(Builder *builder, Loads *loads) {
     for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
         if (op_any_effect(builder->module, op, effect_is_barrier))
             return false;
-        Touch touch = touch_of(builder->module, op);
+        ChainTouch touch = touch_of(builder->module, op);
         const Value *token = is_load(&touch) && enclosing_loop(op) ? token_made(builder->module, op) : NULL;
         if (token) {
             pointers_set(&loads->tokens, token, loads->count);
-            *ARENA_PUSH(builder->arena, loads->items, loads->count, loads->capacity) = (Load){.op = op};
+            *ARENA_PUSH(builder->arena, loads->items, loads->count, loads->capacity) = (ChainLoad){.op = op};
         }
         if (touch.root && may_overwrite(op, &touch) && !op_is(op, CLASS_LOCAL_ALLOC))
             *ARENA_PUSH(builder->arena, loads->overwrites, loads->overwrite_count, loads->overwrite_capacity) =
-                (Overwrite){op, touch.root};
+                (ChainOverwrite){op, touch.root};
     }
     if (loads->overwrite_count)
         qsort(loads->overwrites, loads->overwrite_count, sizeof *loads->overwrites, by_root);
@@ -222,7 +222,7 @@ static const Op *next_overwrite(const Loads *loads, const Op *load, const Op *ro
     for (const Op *loop = enclosing_loop(load); loop && begin != NO_NUMBER; loop = enclosing_loop(loop)) {
         const Op *first = NULL;
         for (uint32_t i = begin; i < loads->overwrite_count && i < begin + MOST_LOOKED_AT; i++) {
-            const Overwrite *overwrite = &loads->overwrites[i];
+            const ChainOverwrite *overwrite = &loads->overwrites[i];
             if (overwrite->root != root)
                 break;
             if (!is_within(overwrite->op, loop))
@@ -264,7 +264,7 @@ void report_token_chains(Builder *builder) {
     if (builder->form == PARTITION_NONE)
         return;
     for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
-        Touch touch = touch_of(builder->module, op);
+        ChainTouch touch = touch_of(builder->module, op);
         for (uint32_t i = 0; i < op->operand_count && (touch.reads || touch.writes); i++)
             if (value_is_token(builder->module, op->operands[i]))
                 follow(builder, op, op->operands[i]);

@@ -16,7 +16,7 @@ static bool has_text(const char *const *list, size_t count, const char *text) {
 
 /* Whether the agent that made the earlier access said so itself. */
 static bool is_direct(const Sights *sights, const Protection *protection) {
-    return crew_has(sights, protection->crew, protection->from);
+    return cluster_threads_has(sights, protection->cluster_threads, protection->from);
 }
 
 /* ---- What barriers protect ------------------------------------------------------------------------ */
@@ -186,9 +186,9 @@ static const char *protected_text(Builder *builder, size_t barrier) {
 
 /* Whether an agent's arrivals are what a protection is owed to. */
 static bool is_owed_to(const Sights *sights, const Protection *protection, uint32_t agent) {
-    if (protection->crew == NO_CREW || is_direct(sights, protection))
+    if (protection->cluster_threads == NO_CLUSTER_THREADS || is_direct(sights, protection))
         return protection->from == agent;
-    return crew_has(sights, protection->crew, agent);
+    return cluster_threads_has(sights, protection->cluster_threads, agent);
 }
 
 /* The buffers that a ring hands over from one agent to another, in one direction. */

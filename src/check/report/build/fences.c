@@ -3,12 +3,12 @@
 #include "check/report/build/internal.h"
 
 /* Ordinary writes that no fence has come after yet. */
-typedef struct Pending {
+typedef struct FencePending {
     const Op **writes; /* by buffer; NULL: none */
     bool *async;       /* by buffer: asynchronous ops reach it */
     size_t *buffers;   /* those that have a write */
     size_t count;
-} Pending;
+} FencePending;
 
 static size_t buffer_of(Builder *builder, const Effect *effect) {
     const Op *root =
@@ -16,7 +16,7 @@ static size_t buffer_of(Builder *builder, const Effect *effect) {
     return root ? builder_find_buffer(builder, root) : SIZE_MAX;
 }
 
-static void find_async(Builder *builder, Pending *pending) {
+static void find_async(Builder *builder, FencePending *pending) {
     Effect effects[EFFECTS_MOST];
     for (const Op *op = builder->function; op; op = op_next_in_walk(op, builder->function)) {
         unsigned count = effects_of(builder->module, op, effects);
@@ -28,7 +28,7 @@ static void find_async(Builder *builder, Pending *pending) {
     }
 }
 
-static void note_write(Builder *builder, Pending *pending, const Op *op, const Effect *effect) {
+static void note_write(Builder *builder, FencePending *pending, const Op *op, const Effect *effect) {
     bool ordinary = effect->verb != EFFECT_READ && effect->proxy == PROXY_GENERIC;
     size_t index = ordinary ? buffer_of(builder, effect) : SIZE_MAX;
     if (index == SIZE_MAX || !pending->async[index])
@@ -39,7 +39,7 @@ static void note_write(Builder *builder, Pending *pending, const Op *op, const E
 }
 
 /* "proxy fence after the write at IR line 355: partition2, IR line 356 (softmax.py:164): ttng.fence_async_shared" */
-static void tell_fence(Builder *builder, ReportBuffer *buffer, const Op *fence, const Op *write) {
+static void report_fence(Builder *builder, ReportBuffer *buffer, const Op *fence, const Op *write) {
     ReportPlace at = builder_place(builder, fence), written = builder_place(builder, write);
     Text text = {0};
     text_addf(&text, "proxy fence after the write at IR line %u: %s, IR line %u", written.ir_line, at.partition,
@@ -52,7 +52,7 @@ static void tell_fence(Builder *builder, ReportBuffer *buffer, const Op *fence, 
     builder_note(builder, buffer, verdict_keep(builder->verdict, &text));
 }
 
-static void note_fence(Builder *builder, Pending *pending, const Op *fence) {
+static void note_fence(Builder *builder, FencePending *pending, const Op *fence) {
     size_t kept = 0;
     for (size_t i = 0; i < pending->count; i++) {
         size_t index = pending->buffers[i];
@@ -61,7 +61,7 @@ static void note_fence(Builder *builder, Pending *pending, const Op *fence) {
             pending->buffers[kept++] = index;
             continue;
         }
-        tell_fence(builder, &builder->buffers[index], fence, write);
+        report_fence(builder, &builder->buffers[index], fence, write);
         pending->writes[index] = NULL;
     }
     pending->count = kept;
@@ -69,9 +69,9 @@ static void note_fence(Builder *builder, Pending *pending, const Op *fence) {
 
 void report_fences(Builder *builder) {
     Arena *arena = builder->verdict->arena;
-    Pending pending = {.writes = ARENA_ARRAY(arena, const Op *, builder->buffer_count + 1),
-                       .async = ARENA_ARRAY(arena, bool, builder->buffer_count + 1),
-                       .buffers = ARENA_ARRAY(arena, size_t, builder->buffer_count + 1)};
+    FencePending pending = {.writes = ARENA_ARRAY(arena, const Op *, builder->buffer_count + 1),
+                            .async = ARENA_ARRAY(arena, bool, builder->buffer_count + 1),
+                            .buffers = ARENA_ARRAY(arena, size_t, builder->buffer_count + 1)};
     Effect effects[EFFECTS_MOST];
     find_async(builder, &pending);
     for (const Op *op = builder->function; op; op = op_next_in_walk(op, builder->function)) {

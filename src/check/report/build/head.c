@@ -8,10 +8,10 @@
 /* ---- Names ---------------------------------------------------------------------------------------- */
 
 /* What the report calls a value of the IR that a text has at `at`: its size there, and the name. */
-typedef struct Named {
+typedef struct HeadNamed {
     size_t size;
     Str name;
-} Named;
+} HeadNamed;
 
 static bool is_part_of_name(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
@@ -19,10 +19,10 @@ static bool is_part_of_name(char c) {
 }
 
 /* Takes the longest value that stands there. */
-static void take(Named *best, const char *at, const char *value, Str name) {
+static void take(HeadNamed *best, const char *at, const char *value, Str name) {
     size_t size = strlen(value);
     if (size > best->size && strncmp(at, value, size) == 0 && !is_part_of_name(at[size]))
-        *best = (Named){size, name};
+        *best = (HeadNamed){size, name};
 }
 
 /* The two sides of a token or an aref are barriers of one value, whose name the text goes on from. */
@@ -33,8 +33,8 @@ static Str name_of_value(const ReportBarrier *barrier) {
     return sided && dot ? str_between(barrier->name, dot) : name;
 }
 
-static Named named_at(const Report *report, const char *at) {
-    Named best = {0};
+static HeadNamed named_at(const Report *report, const char *at) {
+    HeadNamed best = {0};
     for (size_t i = 0; i < report->barrier_count; i++)
         take(&best, at, report->barriers[i].value, name_of_value(&report->barriers[i]));
     for (size_t i = 0; i < report->buffer_count; i++)
@@ -51,7 +51,7 @@ static const char *with_names(const void *context, Verdict *verdict, const char 
     for (const char *at = text; *at;) {
         const char *next = strchrnul(at, '%');
         text_str(&to, str_between(at, next));
-        Named named = *next ? named_at(report, next) : (Named){0};
+        HeadNamed named = *next ? named_at(report, next) : (HeadNamed){0};
         if (named.size)
             text_str(&to, named.name);
         else if (*next)
@@ -249,7 +249,7 @@ static ReportHead head_of_clean(const Report *report, Verdict *verdict) {
 /* ---- All of it ------------------------------------------------------------------------------------ */
 
 /* Deadlocks are findings, in the same order; their texts name the kernel's source by now. */
-static void tell_deadlocks(Report *report, Verdict *verdict) {
+static void report_deadlocks(Report *report, Verdict *verdict) {
     ReportDeadlock *deadlocks = ARENA_ARRAY(verdict->arena, ReportDeadlock, report->deadlock_count + 1);
     size_t count = 0;
     for (size_t i = 0; i < verdict->finding_count && count < report->deadlock_count; i++) {
@@ -270,7 +270,7 @@ static void tell_deadlocks(Report *report, Verdict *verdict) {
     report->deadlock_reason = deadlocks[0].message;
 }
 
-static void tell_findings(Report *report, Verdict *verdict) {
+static void report_findings(Report *report, Verdict *verdict) {
     const char **messages = ARENA_ARRAY(verdict->arena, const char *, verdict->finding_count + 1);
     for (size_t i = 0; i < verdict->finding_count; i++)
         messages[i] = with_names(report, verdict, verdict->findings[i].message);
@@ -279,7 +279,7 @@ static void tell_findings(Report *report, Verdict *verdict) {
 
 void report_lead(Report *report, Verdict *verdict) {
     const Finding *lead = lead_of(verdict);
-    tell_findings(report, verdict);
-    tell_deadlocks(report, verdict);
+    report_findings(report, verdict);
+    report_deadlocks(report, verdict);
     report->head = lead ? head_of_finding(report, verdict, lead) : head_of_clean(report, verdict);
 }

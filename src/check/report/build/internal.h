@@ -29,10 +29,10 @@ typedef struct Thing {
 } Thing;
 
 /* Ops at a barrier. */
-typedef struct Sites {
+typedef struct BuildSites {
     ReportSite *items;
     uint32_t count, capacity;
-} Sites;
+} BuildSites;
 
 /* Tables of barriers and edges have so many lists. */
 enum { CHAINS = 4096 };
@@ -99,7 +99,7 @@ int64_t builder_planned_slots(Builder *builder, const Op *op);
 /* The same of any set: "task 0, task 2". */
 const char *builder_partitions(Builder *builder, Partitions partitions);
 /* The ops that use a barrier. */
-static inline void builder_sites(ReportBarrier *barrier, const Sites *arrives, const Sites *waits) {
+static inline void builder_sites(ReportBarrier *barrier, const BuildSites *arrives, const BuildSites *waits) {
     barrier->arrives = arrives->items;
     barrier->arrive_count = arrives->count;
     barrier->waits = waits->items;

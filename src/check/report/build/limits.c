@@ -12,10 +12,10 @@ enum {
 };
 
 /* When a storage is in use, by offsets in the text, and how much of it. */
-typedef struct Lifetime {
+typedef struct LimitLifetime {
     uint32_t begin, end;
     int64_t size;
-} Lifetime;
+} LimitLifetime;
 
 /* Buffers of one storage that have a type in common: only those are laid over each other. One id for buffers of
  * different types is one barrier for them, and they live side by side. */
@@ -46,15 +46,15 @@ static int compare_offsets(const void *a, const void *b) {
 }
 
 static int compare_begins(const void *a, const void *b) {
-    return compare_offsets(&((const Lifetime *)a)->begin, &((const Lifetime *)b)->begin);
+    return compare_offsets(&((const LimitLifetime *)a)->begin, &((const LimitLifetime *)b)->begin);
 }
 
 static int compare_ends(const void *a, const void *b) {
-    return compare_offsets(&((const Lifetime *)a)->end, &((const Lifetime *)b)->end);
+    return compare_offsets(&((const LimitLifetime *)a)->end, &((const LimitLifetime *)b)->end);
 }
 
-static int64_t most_at_once(Arena *arena, Lifetime *lifetimes, uint32_t count) {
-    Lifetime *ending = ARENA_ARRAY(arena, Lifetime, count + 1);
+static int64_t most_at_once(Arena *arena, LimitLifetime *lifetimes, uint32_t count) {
+    LimitLifetime *ending = ARENA_ARRAY(arena, LimitLifetime, count + 1);
     int64_t now = 0, most = 0;
     memcpy(ending, lifetimes, count * sizeof *ending);
     qsort(lifetimes, count, sizeof *lifetimes, compare_begins);
@@ -68,7 +68,7 @@ static int64_t most_at_once(Arena *arena, Lifetime *lifetimes, uint32_t count) {
     return most;
 }
 
-static void extend_by_uses(Builder *builder, Space space, Lifetime *lifetimes) {
+static void extend_by_uses(Builder *builder, Space space, LimitLifetime *lifetimes) {
     for (const Op *op = builder->function; op; op = op_next_in_walk(op, builder->function))
         for (uint32_t i = 0; i < op->operand_count; i++) {
             const Value *value = memdesc_space(op->operands[i]->type) == space ? op->operands[i] : NULL;
@@ -87,7 +87,7 @@ static bool is_planned(const Builder *builder, const Allocation *item) {
 }
 
 /* What a storage takes with one more buffer in it. */
-static int64_t size_with(Builder *builder, const Lifetime *life, Kin **kin, const Allocation *item, int64_t size) {
+static int64_t size_with(Builder *builder, const LimitLifetime *life, Kin **kin, const Allocation *item, int64_t size) {
     if (!is_planned(builder, item))
         return life->size > size ? life->size : size;
     const Type *type = type_canonical(builder->module, item->op->results[0].type);
@@ -108,11 +108,11 @@ static int64_t size_with(Builder *builder, const Lifetime *life, Kin **kin, cons
 static int64_t allocated(Builder *builder, Space space) {
     const Allocations *allocations = &builder->allocations;
     uint32_t count = allocations->storage_count;
-    Lifetime *lifetimes = ARENA_ARRAY(builder->arena, Lifetime, count + 1);
+    LimitLifetime *lifetimes = ARENA_ARRAY(builder->arena, LimitLifetime, count + 1);
     Kin **kin = ARENA_ARRAY(builder->arena, Kin *, count + 1);
     for (uint32_t i = 0; i < allocations->count; i++) {
         const Allocation *item = &allocations->items[i];
-        Lifetime *life = &lifetimes[item->storage];
+        LimitLifetime *life = &lifetimes[item->storage];
         uint32_t begin = item->op->offset, end = use_end(item->op, item->op);
         if (item->space != space || item->size <= 0)
             continue;

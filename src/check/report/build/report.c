@@ -72,7 +72,7 @@ static void set_form(Report *report, const char *form, const char *text) {
 
 static void name_form(Builder *builder) {
     Report *report = builder->report;
-    bool parted = builder->form == PARTITION_REGIONS || builder->form == PARTITION_GROUPS;
+    bool separated = builder->form == PARTITION_REGIONS || builder->form == PARTITION_GROUPS;
     bool marked = builder->form == PARTITION_TASKS || builder->form == PARTITION_SCHEDULED;
     if (has_kind(builder, "aref"))
         set_form(report, "aref",
@@ -81,7 +81,7 @@ static void name_form(Builder *builder) {
     else if (has_kind(builder, "token"))
         set_form(report, "tokens",
                  "Partitions synchronize through tokens, each of which becomes two rings of barriers, full and empty.");
-    else if (parted)
+    else if (separated)
         set_form(report, "lowered", "Partitions are regions, ordered by hardware barriers.");
     else if (marked && builder->barrier_count)
         set_form(report, "lowered", "Barriers are in; the partition of an op is still an attribute.");
@@ -95,7 +95,7 @@ static void name_form(Builder *builder) {
                  "be needed.");
     else
         set_form(report, "plain", "The kernel is not split into partitions.");
-    if (!parted && !marked && !builder->barrier_count)
+    if (!separated && !marked && !builder->barrier_count)
         report->nothing = "The kernel has neither partitions nor barriers: there is nothing to report.";
 }
 
@@ -137,12 +137,12 @@ static void judge_deadlocks(Builder *builder, uint64_t runs) {
 /* ---- Coverage's witnesses ------------------------------------------------------------------------- */
 
 static void add_witness(Builder *builder, const MissingEdge *missing) {
-    Verdict nobody = {.arena = builder->verdict->arena};
+    Verdict ignored = {.arena = builder->verdict->arena};
     Trail trail = {.arena = &builder->module->arena};
     Rerun again = missing->rerun;
     Machine *machine;
     again.schedule.record = &trail;
-    (void)check_rerun(builder->module, builder->function, &again, NULL, NULL, &nobody, &machine);
+    (void)check_rerun(builder->module, builder->function, &again, NULL, NULL, &ignored, &machine);
     if (!machine)
         return;
     Text text = {0};
@@ -165,14 +165,14 @@ static void cover(Builder *builder, Coverage *coverage) {
 
 static const uint64_t picture_budget = 200 * 1000;
 
-typedef struct Picture {
+typedef struct ReportPicture {
     Arena *arena;
     const Verdict *verdict;
     Timeline *timeline;
-} Picture;
+} ReportPicture;
 
 /* The accesses that findings are about; what is wrong with a wait is drawn anyway. */
-static void mark(const Picture *picture) {
+static void mark(const ReportPicture *picture) {
     for (size_t i = 0; i < picture->verdict->finding_count; i++) {
         const Finding *finding = &picture->verdict->findings[i];
         for (size_t k = 0; k < finding->place_count && !is_deadlock(finding); k++)
@@ -181,7 +181,7 @@ static void mark(const Picture *picture) {
 }
 
 static void attach(void *context, Machine *machine) {
-    Picture *picture = context;
+    ReportPicture *picture = context;
     picture->timeline = timeline_create(picture->arena, machine);
     machine->observe = timeline_observe;
     machine->observer = picture->timeline;
@@ -190,8 +190,8 @@ static void attach(void *context, Machine *machine) {
 
 /* The run that shows the first finding; without one, the run that the report is about, all agents in turn. */
 static void draw(Builder *builder, Trace *trace) {
-    Verdict nobody = {.arena = builder->verdict->arena};
-    Picture picture = {.arena = &builder->module->arena, .verdict = builder->verdict};
+    Verdict ignored = {.arena = builder->verdict->arena};
+    ReportPicture picture = {.arena = &builder->module->arena, .verdict = builder->verdict};
     Rerun rerun = builder->sights->rerun;
     TrailFile witness;
     Machine *machine;
@@ -203,7 +203,7 @@ static void draw(Builder *builder, Trace *trace) {
             rerun = witness.rerun;
             break;
         }
-    RunEnd end = check_rerun(builder->module, builder->function, &rerun, attach, &picture, &nobody, &machine);
+    RunEnd end = check_rerun(builder->module, builder->function, &rerun, attach, &picture, &ignored, &machine);
     if (!machine)
         return;
     *trace = (Trace){.file = builder->report->file,

@@ -9,7 +9,7 @@
 enum { MOST_KEY_OPS = 64 /* different ones */, MOST_NAMES = 8, MOST_SEARCH = 256 };
 
 /* What a key op is work of. */
-typedef enum Work {
+typedef enum RoleWork {
     WORK_NONE,
     WORK_MMA,
     WORK_TMA_LOAD,
@@ -30,7 +30,7 @@ typedef enum Work {
     WORK_LOCAL_LOAD,
     WORK_LOCAL_STORE,
     WORK_COUNT
-} Work;
+} RoleWork;
 
 /* A few names, each once, in the order in which they came. */
 typedef struct NameList {
@@ -41,7 +41,7 @@ typedef struct NameList {
 } NameList;
 
 /* What one partition does. */
-typedef struct Part {
+typedef struct RolePart {
     bool exists, synchronizes, computes, rescales;
     bool calculates;     /* new elements of tensors, from others: more than it moves and converts */
     bool stores_results; /* to tensor memory, something that is no constant */
@@ -51,13 +51,13 @@ typedef struct Part {
     const OpRow *key_rows[MOST_KEY_OPS];
     bool key_major[MOST_KEY_OPS]; /* it is no key op only for want of others */
     uint32_t key_count;
-    NameList loads, stores, reduces, products, touched;
+    NameList loads, stores, reduces, mmas, touched;
     uint32_t ir_line;
-} Part;
+} RolePart;
 
 typedef struct Roles {
     Builder *builder;
-    Part *parts[MOST_PARTITIONS];
+    RolePart *parts[MOST_PARTITIONS];
 } Roles;
 
 /* ---- What an op is work of ------------------------------------------------------------------------------------- */
@@ -69,13 +69,13 @@ static bool is_tensor(const Op *op) {
     return type && type->kind == TYPE_TENSOR;
 }
 
-static Work work_on_descriptor(const Effect *effect) {
+static RoleWork work_on_descriptor(const Effect *effect) {
     return effect->verb == EFFECT_READ    ? WORK_TMA_LOAD
            : effect->verb == EFFECT_WRITE ? WORK_TMA_STORE
                                           : WORK_TMA_REDUCE;
 }
 
-static Work work_on_global(const Op *op, const Effect *effect) {
+static RoleWork work_on_global(const Op *op, const Effect *effect) {
     if (effect->proxy == PROXY_TENSORMAP)
         return WORK_NONE;
     if (effect->verb == EFFECT_READ && effect->done != DONE_NOW)
@@ -88,7 +88,7 @@ static Work work_on_global(const Op *op, const Effect *effect) {
 }
 
 /* Work of the threads themselves on memory of their CTA; to fill what one allocates, or to read a number, is none. */
-static Work work_on_local(const Op *op, const Effect *effect) {
+static RoleWork work_on_local(const Op *op, const Effect *effect) {
     bool tensor = effect->space == SPACE_TENSOR;
     if (effect->helper != HELPER_BASE || effect->done != DONE_NOW || effect->rank || op_is(op, CLASS_LOCAL_ALLOC))
         return WORK_NONE;
@@ -97,7 +97,7 @@ static Work work_on_local(const Op *op, const Effect *effect) {
     return effect->verb != EFFECT_WRITE ? WORK_NONE : tensor ? WORK_TMEM_STORE : WORK_LOCAL_STORE;
 }
 
-static Work work_of(const Op *op, const Effect *effects, unsigned count) {
+static RoleWork work_of(const Op *op, const Effect *effects, unsigned count) {
     if (op_is(op, CLASS_PRODUCT))
         return WORK_MMA;
     if (op_is(op, CLASS_CANCEL))
@@ -108,7 +108,7 @@ static Work work_of(const Op *op, const Effect *effects, unsigned count) {
         return is_tensor(op) ? WORK_CONVERT : WORK_NONE;
     if (op_evaluator(op) == EVALUATE_REDUCE)
         return WORK_REDUCE;
-    Work work = WORK_NONE;
+    RoleWork work = WORK_NONE;
     bool looked_at = !op_is(op, CLASS_INLINE_PTX) && !op_describes(op);
     for (unsigned i = 0; i < count && looked_at && work == WORK_NONE; i++) {
         const Effect *effect = &effects[i];
@@ -172,7 +172,8 @@ static const char *written_name(Roles *roles, const Effect *effects, unsigned co
     return "";
 }
 
-static void note_names(Roles *roles, Part *part, const Op *op, Work work, const Effect *effects, unsigned count) {
+static void note_names(Roles *roles, RolePart *part, const Op *op, RoleWork work, const Effect *effects,
+                       unsigned count) {
     const char *name = descriptor_name(roles, effects, count);
     if (work == WORK_TMA_LOAD) {
         list_add(&part->loads, *name ? name : written_name(roles, effects, count));
@@ -184,7 +185,7 @@ static void note_names(Roles *roles, Part *part, const Op *op, Work work, const 
         name = written_name(roles, effects, count);
         if (!*name && op->result_count)
             name = operand_name(roles->builder->names, &op->results[0]);
-        list_add(&part->products, name);
+        list_add(&part->mmas, name);
     }
     for (unsigned i = 0; i < count; i++)
         if (effect_is_local(&effects[i]))
@@ -220,13 +221,13 @@ static bool rescales(Module *module, const Value *accumulator, const Value *stor
     return multiplied && loaded;
 }
 
-static void note_tensor_store(Roles *roles, Part *part, const Effect *store) {
+static void note_tensor_store(Roles *roles, RolePart *part, const Effect *store) {
     part->stores_results |= store->value && !value_made(store->value, EVALUATE_CONSTANT);
     if (!part->rescales && store->value)
         part->rescales = rescales(roles->builder->module, store->on, store->value);
 }
 
-static void count_key_op(Roles *roles, Part *part, const Op *op, Work work) {
+static void count_key_op(Roles *roles, RolePart *part, const Op *op, RoleWork work) {
     for (uint32_t i = 0; i < part->key_count; i++)
         if (part->key_rows[i] == op->row) {
             part->key_ops[i].count++;
@@ -242,7 +243,7 @@ static void count_key_op(Roles *roles, Part *part, const Op *op, Work work) {
 }
 
 /* Whether an op makes elements of floating point that were not there before. */
-static bool calculates(Module *module, const Op *op, Work work, unsigned effects) {
+static bool calculates(Module *module, const Op *op, RoleWork work, unsigned effects) {
     bool multiplied = false;
     if (work != WORK_NONE || effects || !is_tensor(op) || !op->operand_count)
         return false;
@@ -253,10 +254,10 @@ static bool calculates(Module *module, const Op *op, Work work, unsigned effects
            how != EVALUATE_BROADCAST && how != EVALUATE_EXPAND;
 }
 
-static void add_op(Roles *roles, Part *part, const Op *op) {
+static void add_op(Roles *roles, RolePart *part, const Op *op) {
     Effect effects[EFFECTS_MOST];
     unsigned count = effects_of(roles->builder->module, op, effects);
-    Work work = work_of(op, effects, count);
+    RoleWork work = work_of(op, effects, count);
     for (unsigned i = 0; i < count; i++)
         part->synchronizes |= effects[i].verb >= EFFECT_EXPECT && effects[i].verb <= EFFECT_FENCE_ORDER;
     part->computes |= is_tensor(op) && op_evaluator(op) != EVALUATE_CONSTANT;
@@ -274,14 +275,14 @@ static void add_op(Roles *roles, Part *part, const Op *op) {
 
 /* ---- Which partitions there are -------------------------------------------------------------------------------- */
 
-static Part *part_at(Roles *roles, unsigned k) {
+static RolePart *part_at(Roles *roles, unsigned k) {
     if (!roles->parts[k])
-        roles->parts[k] = ARENA_NEW(roles->builder->arena, Part);
+        roles->parts[k] = ARENA_NEW(roles->builder->arena, RolePart);
     return roles->parts[k];
 }
 
 static void add_part(Roles *roles, unsigned k, const Op *op, uint32_t offset) {
-    Part *part = k < MOST_PARTITIONS ? part_at(roles, k) : NULL;
+    RolePart *part = k < MOST_PARTITIONS ? part_at(roles, k) : NULL;
     if (!part || part->exists)
         return;
     part->exists = true;
@@ -350,12 +351,12 @@ static void add_role(Text *to, const char *role, const NameList *names) {
 }
 
 /* Names only where they tell several products apart. */
-static const NameList *products_of(const Part *part) {
-    return part->products.count > 1 && !part->products.unknown ? &part->products : NULL;
+static const NameList *mmas_of(const RolePart *part) {
+    return part->mmas.count > 1 && !part->mmas.unknown ? &part->mmas : NULL;
 }
 
 /* Whether it calculates with what it reads from memory, and stores that: to store is the least of it. */
-static bool is_elementwise(const Part *part) {
+static bool is_elementwise(const RolePart *part) {
     const uint64_t *counts = part->counts;
     bool stores = counts[WORK_TMA_STORE] || counts[WORK_TMA_REDUCE] || counts[WORK_STORE] || counts[WORK_LOCAL_STORE];
     bool reads = counts[WORK_LOCAL_LOAD] || counts[WORK_LOAD];
@@ -363,10 +364,10 @@ static bool is_elementwise(const Part *part) {
            !counts[WORK_TMEM_LOAD];
 }
 
-static void add_main_roles(const Part *part, Text *to) {
+static void add_main_roles(const RolePart *part, Text *to) {
     const uint64_t *counts = part->counts;
     if (counts[WORK_MMA])
-        add_role(to, "MMA", products_of(part));
+        add_role(to, "MMA", mmas_of(part));
     if (counts[WORK_EXP] && counts[WORK_REDUCE])
         add_role(to, "softmax", NULL);
     else if (counts[WORK_REDUCE])
@@ -393,7 +394,7 @@ static void add_main_roles(const Part *part, Text *to) {
         add_role(to, "tile scheduler (CLC)", NULL);
 }
 
-static const char *role_of(Builder *builder, const Part *part) {
+static const char *role_of(Builder *builder, const RolePart *part) {
     Text text = {0};
     const uint64_t *counts = part->counts;
     bool specialized = builder->form != PARTITION_NONE;
@@ -418,7 +419,7 @@ static const char *role_of(Builder *builder, const Part *part) {
 }
 
 /* The buffers that this partition touches, and not every one of those with the same role. */
-static NameList own_buffers(const Part *part, const Part *const *same, size_t count) {
+static NameList own_buffers(const RolePart *part, const RolePart *const *same, size_t count) {
     NameList own = {0};
     for (uint32_t i = 0; i < part->touched.count && own.count < 3; i++) {
         bool everywhere = true;
@@ -431,7 +432,7 @@ static NameList own_buffers(const Part *part, const Part *const *same, size_t co
 }
 
 /* Tells partitions of one role apart: by what they touch, else by number. */
-static void tell_apart(Builder *builder, const Part *const *same, ReportPartition *const *rows, size_t count) {
+static void distinguish(Builder *builder, const RolePart *const *same, ReportPartition *const *rows, size_t count) {
     bool by_buffers = rows[0]->role[strlen(rows[0]->role) - 1] != ')';
     NameList own[MOST_PARTITIONS];
     for (size_t i = 0; i < count; i++) {
@@ -451,22 +452,22 @@ static void tell_apart(Builder *builder, const Part *const *same, ReportPartitio
     }
 }
 
-static void qualify(Builder *builder, const Part *const *parts, ReportPartition *rows, size_t count) {
-    bool told[MOST_PARTITIONS] = {false};
+static void qualify(Builder *builder, const RolePart *const *parts, ReportPartition *rows, size_t count) {
+    bool reported[MOST_PARTITIONS] = {false};
     for (size_t i = 0; i < count; i++) {
-        const Part *same[MOST_PARTITIONS];
+        const RolePart *same[MOST_PARTITIONS];
         ReportPartition *same_rows[MOST_PARTITIONS];
         size_t found = 0;
-        for (size_t k = i; k < count && !told[i]; k++)
-            if (!told[k] && strcmp(rows[k].role, rows[i].role) == 0) {
+        for (size_t k = i; k < count && !reported[i]; k++)
+            if (!reported[k] && strcmp(rows[k].role, rows[i].role) == 0) {
                 same[found] = parts[k];
                 same_rows[found++] = &rows[k];
             }
-        bool alike = found > 1 && strcmp(rows[i].role, "idle") != 0;
-        for (size_t k = i; k < count && alike; k++)
-            told[k] = told[k] || strcmp(rows[k].role, rows[i].role) == 0;
-        if (alike)
-            tell_apart(builder, same, same_rows, found);
+        bool symmetry = found > 1 && strcmp(rows[i].role, "idle") != 0;
+        for (size_t k = i; k < count && symmetry; k++)
+            reported[k] = reported[k] || strcmp(rows[k].role, rows[i].role) == 0;
+        if (symmetry)
+            distinguish(builder, same, same_rows, found);
     }
 }
 
@@ -539,7 +540,7 @@ static void read_attributes(Builder *builder) {
 
 /* ---- All of it ------------------------------------------------------------------------------------------------- */
 
-static void keep_key_ops(Builder *builder, const Part *part, ReportPartition *row) {
+static void keep_key_ops(Builder *builder, const RolePart *part, ReportPartition *row) {
     ReportCount *kept = ARENA_ARRAY(builder->arena, ReportCount, part->key_count + 1);
     bool major = false;
     for (uint32_t i = 0; i < part->key_count; i++)
@@ -550,7 +551,7 @@ static void keep_key_ops(Builder *builder, const Part *part, ReportPartition *ro
     row->key_ops = kept;
 }
 
-static ReportPartition row_of(Builder *builder, unsigned k, const Part *part) {
+static ReportPartition row_of(Builder *builder, unsigned k, const RolePart *part) {
     ReportPartition row = {.name = "kernel", .type = "", .registers = -1, .stage = -1, .ir_line = part->ir_line};
     if (builder->form != PARTITION_NONE)
         row.name = builder_partitions(builder, (Partitions){builder->form, UINT64_C(1) << k});
@@ -565,11 +566,11 @@ void report_partitions(Builder *builder) {
     if (builder->form == PARTITION_NONE)
         builder->form = report_form(builder->function);
     collect(&roles);
-    const Part *parts[MOST_PARTITIONS];
+    const RolePart *parts[MOST_PARTITIONS];
     builder->partitions = ARENA_ARRAY(builder->arena, ReportPartition, MOST_PARTITIONS);
     size_t count = 0;
     for (unsigned k = 0; k < MOST_PARTITIONS; k++) {
-        const Part *part = roles.parts[k];
+        const RolePart *part = roles.parts[k];
         builder->partition_index[k] = part && part->exists ? count : SIZE_MAX;
         if (!part || !part->exists)
             continue;

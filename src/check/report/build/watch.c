@@ -1,36 +1,36 @@
 /* Collects what happens to barriers in a run. */
 #include "check/report/build/watch.h"
 
-enum { NOBODY = UINT32_MAX, LIKELY = 1024 };
+enum { NO_AGENT = UINT32_MAX, LIKELY = 1024 };
 
 /* Of one mbarrier or named barrier, while it runs. */
-typedef struct Spot {
-    uint32_t ring;                                            /* NOBODY: not met yet */
+typedef struct WatchLocation {
+    uint32_t ring;                                            /* NO_AGENT: not met yet */
     uint32_t index;                                           /* in its ring */
     uint32_t now[MOST_TOGETHER], before[MOST_TOGETHER];       /* who came into this phase and into the last: Seen */
     uint64_t now_at[MOST_TOGETHER], before_at[MOST_TOGETHER]; /* and when */
     uint32_t now_count, before_count;
-    uint32_t crew; /* of the last phase */
-    bool observed; /* someone has passed since the last phase completed */
-    bool fresh;    /* no phase is complete since it was made, by `maker`, who had done `work` by then */
+    uint32_t cluster_threads; /* of the last phase */
+    bool observed;            /* someone has passed since the last phase completed */
+    bool fresh;               /* no phase is complete since it was made, by `maker`, who had done `work` by then */
     uint32_t maker;
     uint64_t work;
     uint64_t flips; /* in all its lives */
-    bool told;      /* what came in the phase began with an expect */
+    bool reported;  /* what came in the phase began with an expect */
     bool sample;    /* the last phase is the one that its ring keeps the bytes of, and was told so */
     int64_t expected, delivered;
     Delivery deliveries[MOST_DELIVERIES];
     uint32_t delivery_count;
-} Spot;
+} WatchLocation;
 
-enum { MOST_TOLD = 256 }; /* agents, of which it is known who told whom */
+enum { MOST_REPORTED = 256 }; /* agents, of which it is known who told whom */
 
 /* The last time that one agent's arrival let another go on. */
-typedef struct Told {
+typedef struct WatchReported {
     uint64_t arrived;
-    uint32_t ring, crew;
+    uint32_t ring, cluster_threads;
     const Op *wait; /* NULL: never */
-} Told;
+} WatchReported;
 
 struct Watch {
     Arena *arena;
@@ -39,12 +39,12 @@ struct Watch {
     unsigned current;
     bool kept;
     uint64_t runs;
-    Spot *spots; /* of mbarriers, then of named barriers */
-    uint32_t spot_count;
+    WatchLocation *locations; /* of mbarriers, then of named barriers */
+    uint32_t location_count;
     uint32_t *passed;        /* [slot][agent]: 1 + phases complete when it last passed; 0: never */
-    uint32_t *let_go;        /* [slot][agent]: the crew of the phase on which it last passed */
+    uint32_t *let_go;        /* [slot][agent]: the set of the cluster's threads of the phase on which it last passed */
     uint64_t *work;          /* of each agent: accesses to memory, and waits */
-    Told *told;              /* [agent that waits][agent that arrives][when its asynchronous work is done]; or NULL */
+    WatchReported *reported; /* [agent that waits][agent that arrives][when its asynchronous work is done]; or NULL */
     uint32_t *indices;       /* [effect][agent]: 1 + index of Seen */
     uint32_t likely[LIKELY]; /* where a handing was found the last time, by a hash of it */
 };
@@ -53,13 +53,13 @@ Watch *watch_create(Arena *arena, Machine *machine) {
     Watch *watch = ARENA_NEW(arena, Watch);
     watch->arena = arena;
     watch->machine = machine;
-    watch->spot_count = machine->slot_count + machine->program->ctas * NAMED_BARRIERS;
-    watch->spots = ARENA_ARRAY(arena, Spot, watch->spot_count);
-    watch->passed = ARENA_ARRAY(arena, uint32_t, (size_t)watch->spot_count * machine->agent_count);
-    watch->let_go = ARENA_ARRAY(arena, uint32_t, (size_t)watch->spot_count * machine->agent_count);
+    watch->location_count = machine->slot_count + machine->program->ctas * NAMED_BARRIERS;
+    watch->locations = ARENA_ARRAY(arena, WatchLocation, watch->location_count);
+    watch->passed = ARENA_ARRAY(arena, uint32_t, (size_t)watch->location_count * machine->agent_count);
+    watch->let_go = ARENA_ARRAY(arena, uint32_t, (size_t)watch->location_count * machine->agent_count);
     watch->work = ARENA_ARRAY(arena, uint64_t, machine->agent_count);
-    if (machine->agent_count <= MOST_TOLD)
-        watch->told = ARENA_ARRAY(arena, Told, (size_t)machine->agent_count * machine->agent_count * 2);
+    if (machine->agent_count <= MOST_REPORTED)
+        watch->reported = ARENA_ARRAY(arena, WatchReported, (size_t)machine->agent_count * machine->agent_count * 2);
     watch->indices = ARENA_ARRAY(arena, uint32_t, (size_t)machine->program->effect_count * machine->agent_count);
     return watch;
 }
@@ -74,15 +74,16 @@ void watch_start(Watch *watch, const Rerun *rerun) {
     sights->launch = *rerun->launch;
     sights->events = 0;
     sights->seen_count = sights->ring_count = sights->handing_count = sights->protection_count = 0;
-    sights->crew_count = 0;
-    for (uint32_t i = 0; i < watch->spot_count; i++)
-        watch->spots[i] = (Spot){.ring = NOBODY, .observed = true, .crew = NO_CREW};
-    memset(watch->passed, 0, (size_t)watch->spot_count * watch->machine->agent_count * sizeof *watch->passed);
-    memset(watch->let_go, 0xff, (size_t)watch->spot_count * watch->machine->agent_count * sizeof *watch->let_go);
+    sights->cluster_threads_count = 0;
+    for (uint32_t i = 0; i < watch->location_count; i++)
+        watch->locations[i] =
+            (WatchLocation){.ring = NO_AGENT, .observed = true, .cluster_threads = NO_CLUSTER_THREADS};
+    memset(watch->passed, 0, (size_t)watch->location_count * watch->machine->agent_count * sizeof *watch->passed);
+    memset(watch->let_go, 0xff, (size_t)watch->location_count * watch->machine->agent_count * sizeof *watch->let_go);
     memset(watch->work, 0, watch->machine->agent_count * sizeof *watch->work);
-    if (watch->told)
-        memset(watch->told, 0,
-               (size_t)watch->machine->agent_count * watch->machine->agent_count * 2 * sizeof *watch->told);
+    if (watch->reported)
+        memset(watch->reported, 0,
+               (size_t)watch->machine->agent_count * watch->machine->agent_count * 2 * sizeof *watch->reported);
     memset(watch->indices, 0,
            (size_t)watch->machine->program->effect_count * watch->machine->agent_count * sizeof *watch->indices);
 }
@@ -102,27 +103,28 @@ static uint32_t find_ring(Watch *watch, const Op *root, Side side, int64_t id, i
 }
 
 static bool is_named(const Event *event) {
-    return event->kind == EVENT_NAMED_ARRIVE || event->kind == EVENT_NAMED_SYNC || event->kind == EVENT_NAMED_MEET;
+    return event->kind == EVENT_NAMED_ARRIVE || event->kind == EVENT_NAMED_SYNC || event->kind == EVENT_NAMED_COMPLETE;
 }
 
-static Spot *spot_of(Watch *watch, const Event *event) {
+static WatchLocation *location_of(Watch *watch, const Event *event) {
     const Machine *machine = watch->machine;
-    Spot *spot = &watch->spots[is_named(event) ? machine->slot_count + event->barrier : event->barrier];
-    if (spot->ring != NOBODY)
-        return spot;
+    WatchLocation *location =
+        &watch->locations[is_named(event) ? machine->slot_count + event->barrier : event->barrier];
+    if (location->ring != NO_AGENT)
+        return location;
     if (is_named(event)) {
-        spot->ring = find_ring(watch, NULL, SIDE_NONE, event->barrier % NAMED_BARRIERS, 1);
-        return spot;
+        location->ring = find_ring(watch, NULL, SIDE_NONE, event->barrier % NAMED_BARRIERS, 1);
+        return location;
     }
     BarrierPlace place = barrier_place(machine, event->barrier);
     const Op *root = place.allocation ? place.allocation->op : NULL;
-    spot->ring = find_ring(watch, root, place.side, root ? 0 : -1 - place.slot, root ? place.depth : 1);
-    spot->index = root ? (uint32_t)place.slot : 0;
-    return spot;
+    location->ring = find_ring(watch, root, place.side, root ? 0 : -1 - place.slot, root ? place.depth : 1);
+    location->index = root ? (uint32_t)place.slot : 0;
+    return location;
 }
 
-static Ring *ring_of(Watch *watch, const Spot *spot) {
-    return &running(watch)->rings[spot->ring];
+static Ring *ring_of(Watch *watch, const WatchLocation *location) {
+    return &running(watch)->rings[location->ring];
 }
 
 /* ---- Ops ------------------------------------------------------------------------------------------ */
@@ -133,7 +135,7 @@ static void make_room(Arena *arena, Seen *seen) {
     seen->moments = arena_grown(arena, seen->moments, seen->count, &moments, sizeof *seen->moments);
 }
 
-static uint32_t see(Watch *watch, const Event *event, SightKind kind, const Spot *spot) {
+static uint32_t see(Watch *watch, const Event *event, SightKind kind, const WatchLocation *location) {
     Sights *sights = running(watch);
     const Program *program = watch->machine->program;
     size_t effect = (size_t)(event->effect - program->effects);
@@ -146,52 +148,52 @@ static uint32_t see(Watch *watch, const Event *event, SightKind kind, const Spot
                         .effect = event->effect,
                         .agent = event->agent,
                         .pc = event->pc,
-                        .ring = spot->ring,
-                        .helper = event->flight ? (Helper)event->flight->helper : HELPER_BASE,
+                        .ring = location->ring,
+                        .helper = event->outstanding ? (Helper)event->outstanding->helper : HELPER_BASE,
                         .amount = event->amount,
                         .sightings = fresh->sightings, /* of an earlier run */
                         .moments = fresh->moments,
                         .room = fresh->room};
     }
     Seen *seen = &sights->seen[*index - 1];
-    if (event->flight && event->flight->member)
+    if (event->outstanding && event->outstanding->member)
         return *index - 1; /* it comes to several CTAs, and was counted with the first */
     seen->times++;
-    seen->strays |= seen->ring != spot->ring;
+    seen->strays |= seen->ring != location->ring;
     seen->varies |= seen->amount != event->amount;
-    if (seen->count < MOST_SIGHTINGS && seen->ring == spot->ring) {
+    if (seen->count < MOST_SIGHTINGS && seen->ring == location->ring) {
         if (seen->count == seen->room)
             make_room(watch->arena, seen);
-        seen->sightings[seen->count] = (Sighting){spot->index, event->parity};
+        seen->sightings[seen->count] = (Sighting){location->index, event->parity};
         seen->moments[seen->count++] = (uint32_t)sights->events;
     }
     return *index - 1;
 }
 
-static void come(Spot *spot, uint32_t who, uint64_t moment) {
+static void come(WatchLocation *location, uint32_t who, uint64_t moment) {
     uint32_t i = 0;
-    while (i < spot->now_count && spot->now[i] != who)
+    while (i < location->now_count && location->now[i] != who)
         i++;
     if (i == MOST_TOGETHER)
         return;
-    spot->now[i] = who;
-    spot->now_at[i] = moment;
-    spot->now_count += i == spot->now_count;
+    location->now[i] = who;
+    location->now_at[i] = moment;
+    location->now_count += i == location->now_count;
 }
 
-static Told *told(const Watch *watch, uint32_t to, uint32_t from, bool asynchronous) {
+static WatchReported *reported(const Watch *watch, uint32_t to, uint32_t from, bool asynchronous) {
     size_t agents = watch->machine->agent_count;
-    return watch->told ? &watch->told[(to * agents + from) * 2 + asynchronous] : NULL;
+    return watch->reported ? &watch->reported[(to * agents + from) * 2 + asynchronous] : NULL;
 }
 
 /* The agent that completed the phase has told the agent what it did before. */
-static void hear(Watch *watch, const Spot *spot, uint32_t agent, const Op *wait) {
-    for (uint32_t i = 0; i < spot->before_count; i++) {
-        const Seen *from = &running(watch)->seen[spot->before[i]];
+static void hear(Watch *watch, const WatchLocation *location, uint32_t agent, const Op *wait) {
+    for (uint32_t i = 0; i < location->before_count; i++) {
+        const Seen *from = &running(watch)->seen[location->before[i]];
         bool asynchronous = from->kind == SIGHT_DELIVER || from->effect->effect.done != DONE_NOW;
-        Told *last = told(watch, agent, from->agent, asynchronous);
+        WatchReported *last = reported(watch, agent, from->agent, asynchronous);
         if (last)
-            *last = (Told){spot->before_at[i], spot->ring, spot->crew, wait};
+            *last = (WatchReported){location->before_at[i], location->ring, location->cluster_threads, wait};
     }
 }
 
@@ -226,21 +228,21 @@ static void add_delivery(Delivery *deliveries, uint32_t *count, const Watch *wat
 }
 
 /* Bytes that come after a phase was complete and before the next expect are more than that phase had expected. */
-static void deliver(Watch *watch, Spot *spot, const Event *event) {
-    Ring *ring = ring_of(watch, spot);
-    spot->delivered += event->amount;
-    add_delivery(spot->deliveries, &spot->delivery_count, watch, event);
-    if (spot->sample)
+static void deliver(Watch *watch, WatchLocation *location, const Event *event) {
+    Ring *ring = ring_of(watch, location);
+    location->delivered += event->amount;
+    add_delivery(location->deliveries, &location->delivery_count, watch, event);
+    if (location->sample)
         add_delivery(ring->deliveries, &ring->delivery_count, watch, event);
 }
 
-static bool is_crew(const Crew *crew, const Spot *spot) {
-    if (crew->ring != spot->ring || crew->count != spot->now_count)
+static bool is_cluster_threads(const ClusterThreads *cluster_threads, const WatchLocation *location) {
+    if (cluster_threads->ring != location->ring || cluster_threads->count != location->now_count)
         return false;
-    for (uint32_t i = 0; i < crew->count; i++) {
+    for (uint32_t i = 0; i < cluster_threads->count; i++) {
         bool here = false;
-        for (uint32_t k = 0; k < spot->now_count && !here; k++)
-            here = crew->members[i] == spot->now[k];
+        for (uint32_t k = 0; k < location->now_count && !here; k++)
+            here = cluster_threads->members[i] == location->now[k];
         if (!here)
             return false;
     }
@@ -248,134 +250,137 @@ static bool is_crew(const Crew *crew, const Spot *spot) {
 }
 
 /* Who completes the phase; it is mostly those who completed the last one, or one not long ago. */
-static uint32_t crew_of(Watch *watch, const Spot *spot) {
+static uint32_t cluster_threads_of(Watch *watch, const WatchLocation *location) {
     Sights *sights = running(watch);
-    if (spot->crew != NO_CREW && is_crew(&sights->crews[spot->crew], spot))
-        return spot->crew;
-    for (size_t i = sights->crew_count; i-- > 0;)
-        if (is_crew(&sights->crews[i], spot))
+    if (location->cluster_threads != NO_CLUSTER_THREADS &&
+        is_cluster_threads(&sights->cluster_thread_sets[location->cluster_threads], location))
+        return location->cluster_threads;
+    for (size_t i = sights->cluster_threads_count; i-- > 0;)
+        if (is_cluster_threads(&sights->cluster_thread_sets[i], location))
             return (uint32_t)i;
-    if (sights->crew_count == MOST_CREWS)
-        return NO_CREW;
-    Crew *crew = ARENA_PUSH(watch->arena, sights->crews, sights->crew_count, sights->crew_capacity);
-    *crew = (Crew){.ring = spot->ring, .count = spot->now_count};
-    memcpy(crew->members, spot->now, spot->now_count * sizeof *spot->now);
-    return sights->crew_count - 1;
+    if (sights->cluster_threads_count == MOST_CLUSTER_THREAD_SETS)
+        return NO_CLUSTER_THREADS;
+    ClusterThreads *cluster_threads = ARENA_PUSH(watch->arena, sights->cluster_thread_sets,
+                                                 sights->cluster_threads_count, sights->cluster_threads_capacity);
+    *cluster_threads = (ClusterThreads){.ring = location->ring, .count = location->now_count};
+    memcpy(cluster_threads->members, location->now, location->now_count * sizeof *location->now);
+    return sights->cluster_threads_count - 1;
 }
 
-static void flip(Watch *watch, Spot *spot) {
-    Ring *ring = ring_of(watch, spot);
-    spot->crew = crew_of(watch, spot);
-    spot->fresh = false;
+static void flip(Watch *watch, WatchLocation *location) {
+    Ring *ring = ring_of(watch, location);
+    location->cluster_threads = cluster_threads_of(watch, location);
+    location->fresh = false;
     ring->flips++;
-    spot->flips++;
-    ring->unseen += !spot->observed;
-    spot->observed = false;
-    memcpy(spot->before, spot->now, spot->now_count * sizeof *spot->now);
-    memcpy(spot->before_at, spot->now_at, spot->now_count * sizeof *spot->now_at);
-    spot->before_count = spot->now_count;
-    spot->now_count = 0;
-    spot->sample = false;
-    if (spot->expected || spot->delivered) {
+    location->flips++;
+    ring->unseen += !location->observed;
+    location->observed = false;
+    memcpy(location->before, location->now, location->now_count * sizeof *location->now);
+    memcpy(location->before_at, location->now_at, location->now_count * sizeof *location->now_at);
+    location->before_count = location->now_count;
+    location->now_count = 0;
+    location->sample = false;
+    if (location->expected || location->delivered) {
         if (ring->expected < 0) {
-            spot->sample = spot->told;
-            ring->expected = spot->expected;
-            memcpy(ring->deliveries, spot->deliveries, spot->delivery_count * sizeof *spot->deliveries);
-            ring->delivery_count = spot->delivery_count;
+            location->sample = location->reported;
+            ring->expected = location->expected;
+            memcpy(ring->deliveries, location->deliveries, location->delivery_count * sizeof *location->deliveries);
+            ring->delivery_count = location->delivery_count;
         }
-        ring->bytes_vary |= ring->expected != spot->expected;
+        ring->bytes_vary |= ring->expected != location->expected;
     }
-    spot->expected = spot->delivered = 0;
-    spot->delivery_count = 0;
-    spot->told = false;
+    location->expected = location->delivered = 0;
+    location->delivery_count = 0;
+    location->reported = false;
 }
 
-static void pass(Watch *watch, Spot *spot, const Event *event) {
+static void pass(Watch *watch, WatchLocation *location, const Event *event) {
     const Barrier *barrier = &event->state->barriers[event->barrier];
-    uint32_t who = see(watch, event, SIGHT_WAIT, spot);
+    uint32_t who = see(watch, event, SIGHT_WAIT, location);
     Seen *seen = &running(watch)->seen[who];
-    size_t place = (size_t)(spot - watch->spots) * watch->machine->agent_count + event->agent;
+    size_t place = (size_t)(location - watch->locations) * watch->machine->agent_count + event->agent;
     uint32_t *passed = &watch->passed[place];
-    watch->let_go[place] = barrier->generation == barrier->born ? NO_CREW : spot->crew;
+    watch->let_go[place] = barrier->generation == barrier->born ? NO_CLUSTER_THREADS : location->cluster_threads;
     watch->work[event->agent]++;
-    ring_of(watch, spot)->waits++;
-    spot->observed = true;
+    ring_of(watch, location)->waits++;
+    location->observed = true;
     if (barrier->generation == barrier->born) {
         seen->at_once++;
     } else {
         seen->again += *passed == barrier->generation + 1;
-        bool own = spot->before_count > 0;
-        for (uint32_t i = 0; i < spot->before_count; i++) {
-            own &= running(watch)->seen[spot->before[i]].agent == event->agent;
-            hand_over(watch, spot->before[i], who);
+        bool own = location->before_count > 0;
+        for (uint32_t i = 0; i < location->before_count; i++) {
+            own &= running(watch)->seen[location->before[i]].agent == event->agent;
+            hand_over(watch, location->before[i], who);
         }
         running(watch)->seen[who].own += own;
-        hear(watch, spot, event->agent, running(watch)->seen[who].op);
+        hear(watch, location, event->agent, running(watch)->seen[who].op);
     }
     *passed = barrier->generation + 1;
 }
 
 /* Whether an arrival says no more than that there is nothing to wait for yet: the agent that made the barrier arrives,
  * and has neither touched memory nor waited in between. Tokens and arefs start with their empty side free. */
-static bool is_priming(Watch *watch, const Spot *spot, const Event *event) {
-    return spot->fresh && ring_of(watch, spot)->side == SIDE_NONE && spot->maker == event->agent &&
-           watch->work[event->agent] == spot->work && event->effect->effect.done == DONE_NOW;
+static bool is_priming(Watch *watch, const WatchLocation *location, const Event *event) {
+    return location->fresh && ring_of(watch, location)->side == SIDE_NONE && location->maker == event->agent &&
+           watch->work[event->agent] == location->work && event->effect->effect.done == DONE_NOW;
 }
 
-static void see_init(Watch *watch, Spot *spot, const Event *event) {
-    Ring *ring = ring_of(watch, spot);
+static void see_init(Watch *watch, WatchLocation *location, const Event *event) {
+    Ring *ring = ring_of(watch, location);
     ring->counts_vary |= ring->count >= 0 && ring->count != event->amount;
     ring->count = ring->count < 0 ? event->amount : ring->count;
     ring->inits++;
-    *spot = (Spot){.ring = spot->ring,
-                   .index = spot->index,
-                   .crew = NO_CREW,
-                   .observed = true,
-                   .fresh = true,
-                   .maker = event->agent,
-                   .work = watch->work[event->agent],
-                   .flips = spot->flips};
-    memset(&watch->passed[(size_t)(spot - watch->spots) * watch->machine->agent_count], 0,
+    *location = (WatchLocation){.ring = location->ring,
+                                .index = location->index,
+                                .cluster_threads = NO_CLUSTER_THREADS,
+                                .observed = true,
+                                .fresh = true,
+                                .maker = event->agent,
+                                .work = watch->work[event->agent],
+                                .flips = location->flips};
+    memset(&watch->passed[(size_t)(location - watch->locations) * watch->machine->agent_count], 0,
            watch->machine->agent_count * sizeof *watch->passed);
 }
 
-static void see_arrival(Watch *watch, Spot *spot, const Event *event) {
+static void see_arrival(Watch *watch, WatchLocation *location, const Event *event) {
     Sights *sights = running(watch);
     bool expects = event->kind == EVENT_EXPECT;
-    uint32_t who = see(watch, event, expects ? SIGHT_EXPECT : SIGHT_ARRIVE, spot);
-    come(spot, who, sights->events);
-    ring_of(watch, spot)->arrivals++;
-    if (event->kind == EVENT_ARRIVE && is_priming(watch, spot, event)) {
+    uint32_t who = see(watch, event, expects ? SIGHT_EXPECT : SIGHT_ARRIVE, location);
+    come(location, who, sights->events);
+    ring_of(watch, location)->arrivals++;
+    if (event->kind == EVENT_ARRIVE && is_priming(watch, location, event)) {
         sights->seen[who].primes++;
-        ring_of(watch, spot)->primed = true;
+        ring_of(watch, location)->primed = true;
     }
     if (expects) {
-        spot->sample = false;
-        spot->told |= !spot->delivered;
-        spot->expected += event->amount;
+        location->sample = false;
+        location->reported |= !location->delivered;
+        location->expected += event->amount;
     }
 }
 
-static void see_named(Watch *watch, Spot *spot, const Event *event) {
+static void see_named(Watch *watch, WatchLocation *location, const Event *event) {
     bool waits = event->effect->effect.verb == EFFECT_NAMED_SYNC;
-    Ring *ring = ring_of(watch, spot);
+    Ring *ring = ring_of(watch, location);
     ring->count = event->amount;
     ring->arrivals++;
-    come(spot, see(watch, event, waits ? SIGHT_WAIT : SIGHT_ARRIVE, spot), running(watch)->events);
+    come(location, see(watch, event, waits ? SIGHT_WAIT : SIGHT_ARRIVE, location), running(watch)->events);
 }
 
 /* An agent that goes on after a named barrier. */
-static void see_sync(Watch *watch, Spot *spot, const Event *event) {
+static void see_sync(Watch *watch, WatchLocation *location, const Event *event) {
     size_t effect = (size_t)(event->effect - watch->machine->program->effects);
     uint32_t who = watch->indices[effect * watch->machine->agent_count + event->agent];
-    ring_of(watch, spot)->waits++;
-    spot->observed = true;
-    watch->let_go[(size_t)(spot - watch->spots) * watch->machine->agent_count + event->agent] = spot->crew;
+    ring_of(watch, location)->waits++;
+    location->observed = true;
+    watch->let_go[(size_t)(location - watch->locations) * watch->machine->agent_count + event->agent] =
+        location->cluster_threads;
     watch->work[event->agent]++;
-    hear(watch, spot, event->agent, watch->machine->program->ops[event->pc]);
-    for (uint32_t i = 0; who && i < spot->before_count; i++)
-        if (running(watch)->seen[spot->before[i]].agent != event->agent)
-            hand_over(watch, spot->before[i], who - 1);
+    hear(watch, location, event->agent, watch->machine->program->ops[event->pc]);
+    for (uint32_t i = 0; who && i < location->before_count; i++)
+        if (running(watch)->seen[location->before[i]].agent != event->agent)
+            hand_over(watch, location->before[i], who - 1);
 }
 
 void watch_observe(Watch *watch, const Event *event) {
@@ -383,31 +388,31 @@ void watch_observe(Watch *watch, const Event *event) {
     sights->events++;
     switch (event->kind) {
     case EVENT_INIT:
-        see_init(watch, spot_of(watch, event), event);
+        see_init(watch, location_of(watch, event), event);
         break;
     case EVENT_ARRIVE:
     case EVENT_SIGNAL:
     case EVENT_EXPECT:
-        see_arrival(watch, spot_of(watch, event), event);
+        see_arrival(watch, location_of(watch, event), event);
         break;
     case EVENT_DELIVER: {
-        Spot *spot = spot_of(watch, event);
-        come(spot, see(watch, event, SIGHT_DELIVER, spot), sights->events);
-        deliver(watch, spot, event);
+        WatchLocation *location = location_of(watch, event);
+        come(location, see(watch, event, SIGHT_DELIVER, location), sights->events);
+        deliver(watch, location, event);
         break;
     }
     case EVENT_FLIP:
-    case EVENT_NAMED_MEET:
-        flip(watch, spot_of(watch, event));
+    case EVENT_NAMED_COMPLETE:
+        flip(watch, location_of(watch, event));
         break;
     case EVENT_WAIT:
-        pass(watch, spot_of(watch, event), event);
+        pass(watch, location_of(watch, event), event);
         break;
     case EVENT_NAMED_ARRIVE:
-        see_named(watch, spot_of(watch, event), event);
+        see_named(watch, location_of(watch, event), event);
         break;
     case EVENT_NAMED_SYNC:
-        see_sync(watch, spot_of(watch, event), event);
+        see_sync(watch, location_of(watch, event), event);
         break;
     case EVENT_ACCESS:
         watch->work[event->agent]++;
@@ -421,9 +426,10 @@ uint64_t watch_moment(const Watch *watch) {
     return watch->sights[watch->current].events;
 }
 
-bool crew_has(const Sights *sights, uint32_t crew, uint32_t agent) {
-    for (uint32_t i = 0; crew != NO_CREW && i < sights->crews[crew].count; i++)
-        if (sights->seen[sights->crews[crew].members[i]].agent == agent)
+bool cluster_threads_has(const Sights *sights, uint32_t cluster_threads, uint32_t agent) {
+    for (uint32_t i = 0;
+         cluster_threads != NO_CLUSTER_THREADS && i < sights->cluster_thread_sets[cluster_threads].count; i++)
+        if (sights->seen[sights->cluster_thread_sets[cluster_threads].members[i]].agent == agent)
             return true;
     return false;
 }
@@ -431,30 +437,31 @@ bool crew_has(const Sights *sights, uint32_t crew, uint32_t agent) {
 /* Who was told by others looks for what he was told by the agent itself. */
 static void prefer_direct(const Watch *watch, Protection *protection, uint64_t since, bool by_helper) {
     const Sights *sights = &watch->sights[watch->current];
-    for (int asynchronous = by_helper; asynchronous < 2 && !crew_has(sights, protection->crew, protection->from);
+    for (int asynchronous = by_helper;
+         asynchronous < 2 && !cluster_threads_has(sights, protection->cluster_threads, protection->from);
          asynchronous++) {
-        const Told *last = told(watch, protection->to, protection->from, asynchronous);
+        const WatchReported *last = reported(watch, protection->to, protection->from, asynchronous);
         if (!last || !last->wait || last->arrived <= since)
             continue;
         protection->ring = last->ring;
-        protection->crew = last->crew;
+        protection->cluster_threads = last->cluster_threads;
         protection->wait = last->wait;
     }
 }
 
 void watch_protects(Watch *watch, uint32_t barrier, bool named, Protection protection, uint64_t since, bool by_helper) {
     Sights *sights = running(watch);
-    uint32_t spot = named ? watch->machine->slot_count + barrier : barrier;
-    protection.ring = watch->spots[spot].ring;
-    if (protection.ring == NOBODY)
+    uint32_t location = named ? watch->machine->slot_count + barrier : barrier;
+    protection.ring = watch->locations[location].ring;
+    if (protection.ring == NO_AGENT)
         return;
-    protection.crew = watch->let_go[(size_t)spot * watch->machine->agent_count + protection.to];
+    protection.cluster_threads = watch->let_go[(size_t)location * watch->machine->agent_count + protection.to];
     prefer_direct(watch, &protection, since, by_helper);
     for (size_t i = 0; i < sights->protection_count; i++) {
         Protection *known = &sights->protections[i];
         if (known->ring == protection.ring && known->buffer == protection.buffer && known->from == protection.from &&
             known->to == protection.to && known->wait == protection.wait && known->backward == protection.backward &&
-            known->crew == protection.crew) {
+            known->cluster_threads == protection.cluster_threads) {
             known->times++;
             return;
         }
@@ -482,7 +489,7 @@ static void see_blocked(Watch *watch) {
                        .effect = effect,
                        .barrier = agent->barrier,
                        .parity = agent->parity};
-        uint32_t who = see(watch, &event, SIGHT_WAIT, spot_of(watch, &event));
+        uint32_t who = see(watch, &event, SIGHT_WAIT, location_of(watch, &event));
         running(watch)->seen[who].times--; /* it did not pass */
     }
 }
@@ -497,10 +504,10 @@ static void count_slots(Watch *watch) {
             ring->slot_flips = ARENA_ARRAY(watch->arena, uint64_t, (size_t)ring->depth);
     }
     for (uint32_t i = 0; i < watch->machine->slot_count && !barrier_cta(watch->machine, i); i++) {
-        const Spot *spot = &watch->spots[i];
-        Ring *ring = spot->ring == NOBODY ? NULL : &sights->rings[spot->ring];
-        if (ring && ring->slot_flips && spot->index < ring->depth)
-            ring->slot_flips[spot->index] += spot->flips;
+        const WatchLocation *location = &watch->locations[i];
+        Ring *ring = location->ring == NO_AGENT ? NULL : &sights->rings[location->ring];
+        if (ring && ring->slot_flips && location->index < ring->depth)
+            ring->slot_flips[location->index] += location->flips;
     }
 }
 

@@ -70,14 +70,14 @@ typedef struct Ring {
     uint32_t first;  /* of what was seen on it, in the order in which it came: its index + 1; 0: nothing was */
 } Ring;
 
-enum { MOST_TOGETHER = 24, MOST_CREWS = 1024, NO_CREW = UINT32_MAX };
+enum { MOST_TOGETHER = 24, MOST_CLUSTER_THREAD_SETS = 1024, NO_CLUSTER_THREADS = UINT32_MAX };
 
 /* Those who together completed a phase of a ring. */
-typedef struct Crew {
+typedef struct ClusterThreads {
     uint32_t ring;
     uint32_t members[MOST_TOGETHER]; /* indices of Seen */
     uint32_t count;
-} Crew;
+} ClusterThreads;
 
 /* One op's arrival let another's wait go on. */
 typedef struct Handing {
@@ -88,10 +88,10 @@ typedef struct Handing {
 /* An access came after an earlier one to the same memory because of a wait: that ring protects the buffer. */
 typedef struct Protection {
     uint32_t ring;
-    const Op *buffer;  /* the op that allocates it */
-    uint32_t from, to; /* agents: of the earlier access, and of the later one, which waited */
-    uint32_t crew;     /* who let it go on; NO_CREW: not known */
-    const Op *wait;    /* the op that waited */
+    const Op *buffer;         /* the op that allocates it */
+    uint32_t from, to;        /* agents: of the earlier access, and of the later one, which waited */
+    uint32_t cluster_threads; /* who let it go on; NO_CLUSTER_THREADS: not known */
+    const Op *wait;           /* the op that waited */
     bool backward; /* the earlier one read what the later one overwrites; else the later one uses what was written */
     uint64_t times;
 } Protection;
@@ -108,8 +108,8 @@ typedef struct Sights {
     uint32_t ring_count, ring_capacity;
     Handing *handings;
     uint32_t handing_count, handing_capacity;
-    Crew *crews;
-    uint32_t crew_count, crew_capacity;
+    ClusterThreads *cluster_thread_sets;
+    uint32_t cluster_threads_count, cluster_threads_capacity;
     Protection *protections;
     uint32_t protection_count, protection_capacity;
 } Sights;
@@ -140,8 +140,8 @@ void watch_protects(Watch *watch, uint32_t barrier, bool named, Protection prote
 void watch_end(Watch *watch, RunEnd end);
 /* The run that was kept; NULL if there was none. */
 const Sights *watch_kept(const Watch *watch);
-/* Whether the agent is one of a crew; nothing is of NO_CREW. */
-bool crew_has(const Sights *sights, uint32_t crew, uint32_t agent);
+/* Whether the agent is one of a set of the cluster's threads; nothing is of NO_CLUSTER_THREADS. */
+bool cluster_threads_has(const Sights *sights, uint32_t cluster_threads, uint32_t agent);
 /* How many runs there were. */
 uint64_t watch_runs(const Watch *watch);
 

@@ -30,15 +30,16 @@ Coverage *coverage_create(Arena *arena, Machine *machine, Watch *watch) {
     coverage->clocks = program->planned ? NULL : clocks_create(arena, machine, &coverage->stopped);
     coverage->origins = ARENA_ARRAY(arena, Provenance, program->effect_count + 1);
     coverage->barriers = ARENA_ARRAY(arena, bool, program->allocations.count + 1);
-    coverage->memories = ARENA_ARRAY(arena, Area *, (size_t)program->ctas * program->allocations.storage_count + 1);
-    coverage->rows = ARENA_ARRAY(arena, Row *, MOST_ROWS);
+    coverage->memories =
+        ARENA_ARRAY(arena, CoverageArea *, (size_t)program->ctas * program->allocations.storage_count + 1);
+    coverage->rows = ARENA_ARRAY(arena, CoverageRow *, MOST_ROWS);
     find_barriers(coverage);
     return coverage;
 }
 
-static void forget_reads(Coverage *coverage, Read **reads) {
+static void forget_reads(Coverage *coverage, CoverageRead **reads) {
     while (*reads) {
-        Read *read = *reads;
+        CoverageRead *read = *reads;
         *reads = read->next;
         read->next = coverage->free_reads;
         coverage->free_reads = read;
@@ -55,7 +56,7 @@ void coverage_start(Coverage *coverage, const Rerun *rerun) {
     coverage->rerun = *rerun;
     clocks_start(coverage->clocks);
     for (size_t i = 0; i < (size_t)program->ctas * program->allocations.storage_count; i++)
-        for (Area *area = coverage->memories[i]; area; area = area->next) {
+        for (CoverageArea *area = coverage->memories[i]; area; area = area->next) {
             forget_reads(coverage, &area->reads);
             forget_reads(coverage, &area->overwritten);
             area->last.touch = area->before.touch = area->over.touch = NULL;
@@ -65,20 +66,20 @@ void coverage_start(Coverage *coverage, const Rerun *rerun) {
 /* ---- Rows ----------------------------------------------------------------------------------------- */
 
 /* The same two ops on the same two buffers, in any slot and any CTA. */
-static bool is_row_of(const Row *row, const Row *other) {
+static bool is_row_of(const CoverageRow *row, const CoverageRow *other) {
     return row->write_op == other->write_op && row->read_op == other->read_op && row->writer == other->writer &&
            row->reader == other->reader && row->write->area->buffer == other->write->area->buffer &&
            row->read->area->buffer == other->read->area->buffer;
 }
 
-static Row *make_row(Coverage *coverage, const Touch *write, const Touch *read) {
+static CoverageRow *make_row(Coverage *coverage, const CoverageTouch *write, const CoverageTouch *read) {
     const Program *program = coverage->machine->program;
-    Row new = {.write = write,
-               .read = read,
-               .write_op = program->ops[write->pc],
-               .read_op = program->ops[read->pc],
-               .writer = write->agent % program->agents_per_cta,
-               .reader = read->agent % program->agents_per_cta};
+    CoverageRow new = {.write = write,
+                       .read = read,
+                       .write_op = program->ops[write->pc],
+                       .read_op = program->ops[read->pc],
+                       .writer = write->agent % program->agents_per_cta,
+                       .reader = read->agent % program->agents_per_cta};
     for (uint32_t i = 0; i < coverage->row_count; i++)
         if (is_row_of(coverage->rows[i], &new))
             return coverage->rows[i];
@@ -86,17 +87,17 @@ static Row *make_row(Coverage *coverage, const Touch *write, const Touch *read) 
         coverage->stopped = "there are more pairs of a read and an overwrite than are kept";
         return NULL;
     }
-    new.box = box_meet(write->area, read->area, coverage->arena);
+    new.box = box_overlap(write->area, read->area, coverage->arena);
     new.box.begin -= write->area->slot;
     new.box.end -= write->area->slot;
-    Row *row = ARENA_NEW(coverage->arena, Row);
+    CoverageRow *row = ARENA_NEW(coverage->arena, CoverageRow);
     *row = new;
     coverage->rows[coverage->row_count++] = row;
     return row;
 }
 
 /* The pair, or the free place where it would go. */
-static Pair *pair_place(const Coverage *coverage, const Touch *write, const Touch *read) {
+static CoveragePair *pair_place(const Coverage *coverage, const CoverageTouch *write, const CoverageTouch *read) {
     uint64_t key = (uint64_t)write->index << 32 | read->index;
     uint32_t mask = coverage->pair_capacity - 1, at = (uint32_t)(key * 0x9e3779b97f4a7c15u >> 40) & mask;
     while (coverage->pairs[at].write && (coverage->pairs[at].write != write || coverage->pairs[at].read != read))
@@ -104,25 +105,25 @@ static Pair *pair_place(const Coverage *coverage, const Touch *write, const Touc
     return &coverage->pairs[at];
 }
 
-static Pair *pair_of(Coverage *coverage, const Touch *write, const Touch *read) {
+static CoveragePair *pair_of(Coverage *coverage, const CoverageTouch *write, const CoverageTouch *read) {
     if (2 * coverage->pair_count >= coverage->pair_capacity) {
         uint32_t capacity = coverage->pair_capacity;
-        const Pair *pairs = coverage->pairs;
+        const CoveragePair *pairs = coverage->pairs;
         coverage->pair_capacity = capacity ? 2 * capacity : FIRST_PAIRS;
-        coverage->pairs = ARENA_ARRAY(coverage->arena, Pair, coverage->pair_capacity);
+        coverage->pairs = ARENA_ARRAY(coverage->arena, CoveragePair, coverage->pair_capacity);
         for (uint32_t i = 0; i < capacity; i++)
             if (pairs[i].write)
                 *pair_place(coverage, pairs[i].write, pairs[i].read) = pairs[i];
     }
-    Pair *pair = pair_place(coverage, write, read);
+    CoveragePair *pair = pair_place(coverage, write, read);
     coverage->pair_count += !pair->write;
     pair->write = write;
     pair->read = read;
     return pair;
 }
 
-Row *coverage_row(Coverage *coverage, const Touch *write, const Touch *read) {
-    Pair *pair = pair_of(coverage, write, read);
+CoverageRow *coverage_row(Coverage *coverage, const CoverageTouch *write, const CoverageTouch *read) {
+    CoveragePair *pair = pair_of(coverage, write, read);
     if (pair->row)
         return pair->row;
     if (coverage->row_pair_count == MOST_PAIRS) {
@@ -135,7 +136,7 @@ Row *coverage_row(Coverage *coverage, const Touch *write, const Touch *read) {
 }
 
 /* A time that nothing ordered the two; no row (NULL): there are too many. */
-static void add_missing(const Coverage *coverage, Row *row) {
+static void add_missing(const Coverage *coverage, CoverageRow *row) {
     if (!row)
         return;
     row->times++;
@@ -146,7 +147,7 @@ static void add_missing(const Coverage *coverage, Row *row) {
 /* ---- Ways ----------------------------------------------------------------------------------------- */
 
 /* By whom the news came to the writer: agents that are neither the reader nor the writer, the nearest first. */
-static void find_through(const Coverage *coverage, Way *way, uint32_t writer, uint32_t reader, Stamp stamp) {
+static void find_through(const Coverage *coverage, Way *way, uint32_t writer, uint32_t reader, Epoch stamp) {
     uint32_t at = way->raise.via;
     while (at != reader && at != writer && at < coverage->machine->agent_count && way->through_count < MOST_THROUGH) {
         for (uint32_t i = 0; i < way->through_count; i++)
@@ -160,7 +161,8 @@ static void find_through(const Coverage *coverage, Way *way, uint32_t writer, ui
     }
 }
 
-static void add_way(const Coverage *coverage, Row *row, const Event *event, const Touch *reader, Stamp stamp) {
+static void add_way(const Coverage *coverage, CoverageRow *row, const Event *event, const CoverageTouch *reader,
+                    Epoch stamp) {
     const Raise *raise = clocks_raise(coverage->clocks, event->agent, stamp);
     bool known = clocks_know(coverage->clocks, event->agent, stamp);
     Way way = {.kind = !known ? WAY_TENSOR : raise ? WAY_RAISE : WAY_PROGRAM};
@@ -185,19 +187,19 @@ static uint64_t moment_of(const Coverage *coverage) {
 }
 
 /* Of a part, the view that makes it one; else what is allocated. */
-static const Op *buffer_op(const Buffer *buffer) {
-    return buffer_is_part(buffer) ? buffer->views[0] : buffer->carrier->allocation->op;
+static const Op *buffer_op(const CoverageBuffer *buffer) {
+    return buffer_is_part(buffer) ? buffer->views[0] : buffer->backing->allocation->op;
 }
 
 /* Whether two accesses are in order as they were issued, whatever was waited for: both by the agent's tensor core. */
-static bool is_issue_order(const Event *event, const Touch *earlier) {
+static bool is_issue_order(const Event *event, const CoverageTouch *earlier) {
     return earlier->agent == event->agent && earlier->effect->effect.helper == HELPER_TENSOR &&
            event->effect->effect.helper == HELPER_TENSOR;
 }
 
 /* The wait by which the access comes after an earlier one protects the buffer. */
-static void tell_protected(Coverage *coverage, const Event *event, const Touch *earlier, Stamp stamp, uint64_t since,
-                           bool backward) {
+static void report_protected(Coverage *coverage, const Event *event, const CoverageTouch *earlier, Epoch stamp,
+                             uint64_t since, bool backward) {
     const Raise *raise = coverage->watch ? clocks_raise(coverage->clocks, event->agent, stamp) : NULL;
     if (!raise || (raise->kind != RAISE_WAIT && raise->kind != RAISE_NAMED) || is_issue_order(event, earlier))
         return;
@@ -211,25 +213,25 @@ static void tell_protected(Coverage *coverage, const Event *event, const Touch *
 }
 
 /* Notes what is used under another name than it was written under. */
-static void note_flow(Coverage *coverage, const Touch *write, const Touch *read) {
+static void note_flow(Coverage *coverage, const CoverageTouch *write, const CoverageTouch *read) {
     if (write->area->buffer == read->area->buffer || coverage->flow_count == MOST_FLOWS)
         return;
-    Pair *pair = pair_of(coverage, write, read);
+    CoveragePair *pair = pair_of(coverage, write, read);
     coverage->flow_count += !pair->flows;
     pair->flows = true;
 }
 
 /* What is used here was written before: by whom, and what says that it is there? */
-static void tell_used(Coverage *coverage, const Event *event, const Touch *touch) {
+static void report_used(Coverage *coverage, const Event *event, const CoverageTouch *touch) {
     const Write *latest = &touch->area->last; /* of all of it: nothing is left of what was written before */
-    for (uint32_t i = 0; i < touch->area->meet_count; i++) {
-        const Write *write = &touch->area->meets[i].area->last;
+    for (uint32_t i = 0; i < touch->area->overlap_count; i++) {
+        const Write *write = &touch->area->overlaps[i].area->last;
         bool hidden = latest->touch && write->time < latest->time;
         if (!write->touch || hidden)
             continue;
         note_flow(coverage, write->touch, touch);
         if (clocks_follow(coverage->clocks, event, write->stamp))
-            tell_protected(coverage, event, write->touch, write->stamp, write->moment, false);
+            report_protected(coverage, event, write->touch, write->stamp, write->moment, false);
     }
 }
 
@@ -237,38 +239,38 @@ static void tell_used(Coverage *coverage, const Event *event, const Touch *touch
 
 /* Reads that another write has overwritten before are over for an agent that comes after that write; for others they
  * are not. */
-static void check_overwritten(Coverage *coverage, const Event *event, Touch *touch, Area *area) {
+static void check_overwritten(Coverage *coverage, const Event *event, CoverageTouch *touch, CoverageArea *area) {
     if (!area->over.touch || clocks_follow(coverage->clocks, event, area->over.stamp)) {
         forget_reads(coverage, &area->overwritten);
         return;
     }
-    for (const Read *read = area->overwritten; read; read = read->next)
+    for (const CoverageRead *read = area->overwritten; read; read = read->next)
         if (!clocks_follow(coverage->clocks, event, read->stamp))
             add_missing(coverage, coverage_row(coverage, touch, read->touch));
 }
 
 /* What is overwritten here must have been read. */
-static void check_write(Coverage *coverage, const Event *event, Touch *touch) {
+static void check_write(Coverage *coverage, const Event *event, CoverageTouch *touch) {
     Write now = {.touch = touch,
-                 .stamp = clocks_stamp(coverage->clocks, event),
+                 .stamp = clocks_epoch(coverage->clocks, event),
                  .moment = moment_of(coverage),
                  .time = coverage->time};
-    for (uint32_t i = 0; i < touch->area->meet_count; i++) {
-        Area *area = touch->area->meets[i].area;
+    for (uint32_t i = 0; i < touch->area->overlap_count; i++) {
+        CoverageArea *area = touch->area->overlaps[i].area;
         check_overwritten(coverage, event, touch, area);
-        for (const Read *read = area->reads; read; read = read->next) {
-            Row *row = coverage_row(coverage, touch, read->touch);
+        for (const CoverageRead *read = area->reads; read; read = read->next) {
+            CoverageRow *row = coverage_row(coverage, touch, read->touch);
             if (!row)
                 return;
             if (clocks_follow(coverage->clocks, event, read->stamp)) {
                 row->times++;
                 add_way(coverage, row, event, read->touch, read->stamp);
-                tell_protected(coverage, event, read->touch, read->stamp, read->moment, true);
+                report_protected(coverage, event, read->touch, read->stamp, read->moment, true);
             } else {
                 add_missing(coverage, row);
             }
         }
-        if (!touch->area->meets[i].covered)
+        if (!touch->area->overlaps[i].covered)
             continue;
         if (area->reads) {
             forget_reads(coverage, &area->overwritten);
@@ -279,7 +281,7 @@ static void check_write(Coverage *coverage, const Event *event, Touch *touch) {
         if (area != touch->area)
             area->last.touch = area->before.touch = NULL;
     }
-    Area *area = touch->area;
+    CoverageArea *area = touch->area;
     if (!area->before.touch || area->last.read)
         area->before = area->last;
     area->last = now;
@@ -287,10 +289,10 @@ static void check_write(Coverage *coverage, const Event *event, Touch *touch) {
 
 /* The agent that overwrites may have been faster than the reader: then what is read is ordered after what was there
  * before, which this agent has not read yet, but not after what is there now. */
-static void check_late(Coverage *coverage, const Event *event, Touch *touch) {
-    Area *latest = NULL;
-    for (uint32_t i = 0; i < touch->area->meet_count; i++) {
-        Area *area = touch->area->meets[i].area;
+static void check_late(Coverage *coverage, const Event *event, CoverageTouch *touch) {
+    CoverageArea *latest = NULL;
+    for (uint32_t i = 0; i < touch->area->overlap_count; i++) {
+        CoverageArea *area = touch->area->overlaps[i].area;
         if (area->last.touch && (!latest || area->last.time > latest->last.time))
             latest = area;
         area->last.read = true;
@@ -304,8 +306,8 @@ static void check_late(Coverage *coverage, const Event *event, Touch *touch) {
     add_missing(coverage, coverage_row(coverage, latest->last.touch, touch));
 }
 
-static Read *new_read(Coverage *coverage) {
-    Read *read = coverage->free_reads;
+static CoverageRead *new_read(Coverage *coverage) {
+    CoverageRead *read = coverage->free_reads;
     if (read) {
         coverage->free_reads = read->next;
         return read;
@@ -315,23 +317,23 @@ static Read *new_read(Coverage *coverage) {
         return NULL;
     }
     coverage->read_count++;
-    return ARENA_NEW(coverage->arena, Read);
+    return ARENA_NEW(coverage->arena, CoverageRead);
 }
 
 /* Of an op's reads the latest is enough: once it is over, so are those before. */
-static void keep_read(Coverage *coverage, const Event *event, Touch *touch) {
-    Stamp stamp = clocks_stamp(coverage->clocks, event);
-    Area *area = touch->area;
-    for (Read *read = area->reads; read; read = read->next)
+static void keep_read(Coverage *coverage, const Event *event, CoverageTouch *touch) {
+    Epoch stamp = clocks_epoch(coverage->clocks, event);
+    CoverageArea *area = touch->area;
+    for (CoverageRead *read = area->reads; read; read = read->next)
         if (read->touch == touch && read->stamp.component == stamp.component) {
             read->stamp = stamp;
             read->moment = moment_of(coverage);
             return;
         }
-    Read *read = new_read(coverage);
+    CoverageRead *read = new_read(coverage);
     if (!read)
         return;
-    *read = (Read){area->reads, touch, stamp, moment_of(coverage)};
+    *read = (CoverageRead){area->reads, touch, stamp, moment_of(coverage)};
     area->reads = read;
 }
 
@@ -347,13 +349,13 @@ void coverage_observe(void *observer, const Event *event) {
     if (event->kind != EVENT_ACCESS ||
         (event->effect->effect.space != SPACE_SHARED && event->effect->effect.space != SPACE_TENSOR))
         return;
-    Touch *touch = coverage_touch(coverage, event);
+    CoverageTouch *touch = coverage_touch(coverage, event);
     if (!touch)
         return;
     coverage->time++;
     touch->times++;
     if (event->effect->effect.verb != EFFECT_WRITE)
-        tell_used(coverage, event, touch);
+        report_used(coverage, event, touch);
     if (event->effect->effect.verb != EFFECT_READ) {
         check_write(coverage, event, touch);
         return;

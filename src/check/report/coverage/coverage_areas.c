@@ -2,7 +2,7 @@
 #include "check/report/coverage/coverage_internal.h"
 
 #include "check/explain/place.h"
-#include "model/flow/handed.h"
+#include "model/flow/forwarded.h"
 #include "model/layout/layout.h"
 #include "model/names/names.h"
 
@@ -11,8 +11,8 @@ static const uint64_t most_compared = UINT64_C(1) << 27;
 
 /* ---- Boxes ---------------------------------------------------------------------------------------- */
 
-static Box box_of(const Bytes *bytes, bool tensor) {
-    Box box = {INT64_MAX, 0, INT64_MAX, 0};
+static CoverageBox box_of(const Bytes *bytes, bool tensor) {
+    CoverageBox box = {INT64_MAX, 0, INT64_MAX, 0};
     for (uint32_t i = 0; i < bytes->count; i++) {
         Run run = bytes->runs[i];
         int64_t row = tensor ? run.begin >> 16 : 0;
@@ -26,11 +26,11 @@ static Box box_of(const Bytes *bytes, bool tensor) {
     return box;
 }
 
-static bool boxes_meet(const Box *a, const Box *b) {
+static bool boxes_overlap(const CoverageBox *a, const CoverageBox *b) {
     return a->begin < b->end && b->begin < a->end && a->first_row < b->end_row && b->first_row < a->end_row;
 }
 
-Box box_meet(const Area *a, const Area *b, Arena *arena) {
+CoverageBox box_overlap(const CoverageArea *a, const CoverageArea *b, Arena *arena) {
     Bytes both = {ARENA_ARRAY(arena, Run, a->bytes.count + b->bytes.count), 0};
     for (uint32_t i = 0, k = 0; i < a->bytes.count && k < b->bytes.count;) {
         Run x = a->bytes.runs[i], y = b->bytes.runs[k];
@@ -42,10 +42,10 @@ Box box_meet(const Area *a, const Area *b, Arena *arena) {
         else
             k++;
     }
-    return box_of(&both, a->buffer->carrier->allocation->space == SPACE_TENSOR);
+    return box_of(&both, a->buffer->backing->allocation->space == SPACE_TENSOR);
 }
 
-static Box box_moved(Box box, int64_t by) {
+static CoverageBox box_moved(CoverageBox box, int64_t by) {
     box.begin += by;
     box.end += by;
     return box;
@@ -53,43 +53,43 @@ static Box box_moved(Box box, int64_t by) {
 
 /* ---- Carriers ------------------------------------------------------------------------------------- */
 
-static const Carrier *new_carrier(Coverage *coverage, const Op *op, const Allocation *allocation, int32_t offset) {
-    for (const Carrier *known = coverage->carriers; known; known = known->next)
+static const Backing *new_backing(Coverage *coverage, const Op *op, const Allocation *allocation, int32_t offset) {
+    for (const Backing *known = coverage->backings; known; known = known->next)
         if (known->op == op)
             return known;
-    Carrier *carrier = ARENA_NEW(coverage->arena, Carrier);
-    *carrier = (Carrier){.next = coverage->carriers, .op = op, .allocation = allocation, .size = -1};
-    carrier->offset = (Offset){allocation->offset.base + offset, allocation->offset.affine};
+    Backing *backing = ARENA_NEW(coverage->arena, Backing);
+    *backing = (Backing){.next = coverage->backings, .op = op, .allocation = allocation, .size = -1};
+    backing->offset = (Offset){allocation->offset.base + offset, allocation->offset.affine};
     Bytes bytes;
     if (op->result_count &&
-        view_bytes(coverage->module, op->results[0].type, carrier->offset, coverage->arena, &bytes)) {
-        carrier->box = box_of(&bytes, allocation->space == SPACE_TENSOR);
-        carrier->size = bytes_size(&bytes);
+        view_bytes(coverage->module, op->results[0].type, backing->offset, coverage->arena, &bytes)) {
+        backing->box = box_of(&bytes, allocation->space == SPACE_TENSOR);
+        backing->size = bytes_size(&bytes);
     }
-    coverage->carriers = carrier;
-    return carrier;
+    coverage->backings = backing;
+    return backing;
 }
 
 /* What the op carries: an allocation, or a part of one in its own name. */
-static const Carrier *carrier_at(Coverage *coverage, const Op *op) {
+static const Backing *backing_at(Coverage *coverage, const Op *op) {
     const Allocations *allocations = &coverage->machine->program->allocations;
     const Allocation *allocation = allocation_find(allocations, op);
     if (allocation)
-        return new_carrier(coverage, op, allocation, 0);
+        return new_backing(coverage, op, allocation, 0);
     allocation = op->operand_count ? allocation_find(allocations, value_op(op->operands[0])) : NULL;
-    return allocation ? new_carrier(coverage, op, allocation, (int32_t)view_step_of(coverage->module, op).add) : NULL;
+    return allocation ? new_backing(coverage, op, allocation, (int32_t)view_step_of(coverage->module, op).add) : NULL;
 }
 
-/* The carrier that the IR names, if the access went there; else what lies there. NULL: it is no data. */
-static const Carrier *carrier_of(Coverage *coverage, const Provenance *origin, Word view) {
+/* The backing allocation that the IR names, if the access went there; else what lies there. NULL: it is no data. */
+static const Backing *backing_of(Coverage *coverage, const Provenance *origin, Word view) {
     const Allocations *allocations = &coverage->machine->program->allocations;
-    const Carrier *carrier = origin->carrier;
-    if (!carrier || carrier->allocation->storage != view.meta) {
+    const Backing *backing = origin->backing;
+    if (!backing || backing->allocation->storage != view.meta) {
         coverage->compared += allocations->count;
         const Allocation *there = allocation_at(allocations, view.meta, (int32_t)(view.bits & UINT32_MAX));
-        carrier = there ? new_carrier(coverage, there->op, there, 0) : NULL;
+        backing = there ? new_backing(coverage, there->op, there, 0) : NULL;
     }
-    return carrier && !coverage->barriers[carrier->allocation - allocations->items] ? carrier : NULL;
+    return backing && !coverage->barriers[backing->allocation - allocations->items] ? backing : NULL;
 }
 
 /* ---- Origins -------------------------------------------------------------------------------------- */
@@ -100,17 +100,17 @@ static bool is_part(const Op *op, const ViewStep *step) {
 }
 
 /* What a value is another name for. What branches hand over is left open: the run says which of them it was. */
-static const Value *handed_from(const Value *value) {
-    static const Handed ways[] = {HANDED_IN, HANDED_CAPTURE, HANDED_OUT, HANDED_CHOICE};
+static const Value *forwarded_from(const Value *value) {
+    static const Forwarded ways[] = {FORWARDED_IN, FORWARDED_CAPTURE, FORWARDED_OUT, FORWARDED_CHOICE};
     const Value *found = NULL;
     for (size_t i = 0; i < sizeof ways / sizeof *ways && !found; i++)
-        found = value_handed(value, ways[i]);
+        found = value_forwarded(value, ways[i]);
     return found;
 }
 
 /* What a value is another name for, or a view of; NULL if it is none. Notes slots and names on the way. */
 static const Value *viewed(Coverage *coverage, const Value *value, Provenance *origin) {
-    const Value *before = handed_from(value);
+    const Value *before = forwarded_from(value);
     const Op *op = value_op(value);
     Effect effects[EFFECTS_MOST];
     unsigned count = op && !before ? effects_of(coverage->module, op, effects) : 0;
@@ -152,9 +152,9 @@ static const Provenance *provenance_of(Coverage *coverage, const CompiledEffect 
     for (int step = 0; value && step < MOST_STEPS; step++) {
         const Op *op = value_op(value);
         if (op && (makes_own(coverage->module, op) || allocation_find(&program->allocations, op))) {
-            origin->carrier = carrier_at(coverage, op);
+            origin->backing = backing_at(coverage, op);
             origin->renamed =
-                origin->view && origin->carrier && is_renamed(coverage->module, origin->carrier->op, origin->view);
+                origin->view && origin->backing && is_renamed(coverage->module, origin->backing->op, origin->view);
             return origin;
         }
         value = viewed(coverage, value, origin);
@@ -164,7 +164,7 @@ static const Provenance *provenance_of(Coverage *coverage, const CompiledEffect 
 
 /* ---- Buffers -------------------------------------------------------------------------------------- */
 
-static void add_view(Buffer *buffer, const Op *view) {
+static void add_view(CoverageBuffer *buffer, const Op *view) {
     for (uint32_t i = 0; i < buffer->view_count; i++)
         if (buffer->views[i] == view)
             return;
@@ -172,46 +172,48 @@ static void add_view(Buffer *buffer, const Op *view) {
         buffer->views[buffer->view_count++] = view;
 }
 
-static bool boxes_equal(const Box *a, const Box *b) {
+static bool boxes_equal(const CoverageBox *a, const CoverageBox *b) {
     return a->begin == b->begin && a->end == b->end && a->first_row == b->first_row && a->end_row == b->end_row;
 }
 
-static Buffer *buffer_of(Coverage *coverage, const Carrier *carrier, const Provenance *origin, Box box, int64_t size) {
-    int64_t length = carrier->box.end - carrier->box.begin, slots = origin->slots;
-    if (origin->stride && !slots) /* an aref's: all of the carrier */
+static CoverageBuffer *buffer_of(Coverage *coverage, const Backing *backing, const Provenance *origin, CoverageBox box,
+                                 int64_t size) {
+    int64_t length = backing->box.end - backing->box.begin, slots = origin->slots;
+    if (origin->stride && !slots) /* an aref's: all of the backing allocation */
         slots = (length + origin->stride - 1) / origin->stride;
-    bool whole = carrier->size >= 0 && size >= carrier->size / (slots > 0 ? slots : 1);
+    bool whole = backing->size >= 0 && size >= backing->size / (slots > 0 ? slots : 1);
     bool alias = whole && origin->renamed;
-    for (Buffer *known = coverage->buffers; known; known = known->next)
-        if (known->carrier == carrier && known->size == size && known->alias == alias && boxes_equal(&known->box, &box))
+    for (CoverageBuffer *known = coverage->buffers; known; known = known->next)
+        if (known->backing == backing && known->size == size && known->alias == alias && boxes_equal(&known->box, &box))
             return known;
-    Buffer *buffer = ARENA_NEW(coverage->arena, Buffer);
-    *buffer = (Buffer){.next = coverage->buffers,
-                       .carrier = carrier,
-                       .box = box,
-                       .size = size,
-                       .whole = whole,
-                       .alias = alias,
-                       .reuse = origin->reuse};
+    CoverageBuffer *buffer = ARENA_NEW(coverage->arena, CoverageBuffer);
+    *buffer = (CoverageBuffer){.next = coverage->buffers,
+                               .backing = backing,
+                               .box = box,
+                               .size = size,
+                               .whole = whole,
+                               .alias = alias,
+                               .reuse = origin->reuse};
     coverage->buffers = buffer;
     return buffer;
 }
 
 /* ---- Areas ---------------------------------------------------------------------------------------- */
 
-static void add_meet(Coverage *coverage, Area *area, Area *other, bool covered) {
-    *ARENA_PUSH(coverage->arena, area->meets, area->meet_count, area->meet_capacity) = (Meet){other, covered};
+static void add_meet(Coverage *coverage, CoverageArea *area, CoverageArea *other, bool covered) {
+    *ARENA_PUSH(coverage->arena, area->overlaps, area->overlap_count, area->overlap_capacity) =
+        (CoverageOverlap){other, covered};
 }
 
 /* Finds out which areas of the same memory have bytes in common with a new one. */
-static bool add_area(Coverage *coverage, Area **memory, Area *area) {
-    for (Area *other = *memory; other; other = other->next) {
-        if (!boxes_meet(&area->box, &other->box))
+static bool add_area(Coverage *coverage, CoverageArea **memory, CoverageArea *area) {
+    for (CoverageArea *other = *memory; other; other = other->next) {
+        if (!boxes_overlap(&area->box, &other->box))
             continue;
         coverage->compared += area->bytes.count + other->bytes.count;
         if (coverage->compared > most_compared)
             return false;
-        if (!bytes_meet(&area->bytes, &other->bytes))
+        if (!bytes_overlap(&area->bytes, &other->bytes))
             continue;
         add_meet(coverage, area, other, bytes_contain(&area->bytes, &other->bytes));
         add_meet(coverage, other, area, bytes_contain(&other->bytes, &area->bytes));
@@ -229,23 +231,23 @@ static void give_up(Coverage *coverage, const Op *op, const char *why) {
     coverage->unknown_op = op;
 }
 
-static Area *new_area(Coverage *coverage, const Event *access, const Provenance *origin, const Carrier *carrier,
-                      Area **memory) {
+static CoverageArea *new_area(Coverage *coverage, const Event *access, const Provenance *origin, const Backing *backing,
+                              CoverageArea **memory) {
     Word view = access->view;
-    bool tensor = carrier->allocation->space == SPACE_TENSOR;
+    bool tensor = backing->allocation->space == SPACE_TENSOR;
     Offset offset = {(int32_t)(view.bits & UINT32_MAX), (int32_t)(view.bits >> 32)};
-    Area *area = ARENA_NEW(coverage->arena, Area);
-    *area = (Area){.type = access->effect->type, .view = view, .renamed = origin->renamed};
+    CoverageArea *area = ARENA_NEW(coverage->arena, CoverageArea);
+    *area = (CoverageArea){.type = access->effect->type, .view = view, .renamed = origin->renamed};
     if (!view_bytes(coverage->module, area->type, offset, coverage->arena, &area->bytes) || !area->bytes.count) {
         give_up(coverage, access->op, "where it lies in memory is not known");
         return NULL;
     }
     area->box = box_of(&area->bytes, tensor);
     int64_t from =
-        tensor ? (offset.base & 0xffff) - (carrier->offset.base & 0xffff) : offset.base - carrier->offset.base;
+        tensor ? (offset.base & 0xffff) - (backing->offset.base & 0xffff) : offset.base - backing->offset.base;
     from -= tensor ? origin->base & 0xffff : origin->base;
     area->slot = origin->stride && from > 0 ? from / origin->stride * origin->stride : 0;
-    area->buffer = buffer_of(coverage, carrier, origin, box_moved(area->box, -area->slot), bytes_size(&area->bytes));
+    area->buffer = buffer_of(coverage, backing, origin, box_moved(area->box, -area->slot), bytes_size(&area->bytes));
     if (++coverage->area_count > MOST_AREAS || !add_area(coverage, memory, area)) {
         coverage->stopped = "memory is accessed in more pieces than are kept";
         return NULL;
@@ -253,7 +255,7 @@ static Area *new_area(Coverage *coverage, const Event *access, const Provenance 
     return area;
 }
 
-static Area *area_of(Coverage *coverage, const Event *access) {
+static CoverageArea *area_of(Coverage *coverage, const Event *access) {
     const Program *program = coverage->machine->program;
     Word view = access->view;
     if (!word_is(view, WORD_VIEW) || !access->effect->type || view.meta >= program->allocations.storage_count ||
@@ -262,15 +264,15 @@ static Area *area_of(Coverage *coverage, const Event *access) {
         return NULL;
     }
     const Provenance *origin = provenance_of(coverage, access->effect);
-    const Carrier *carrier = carrier_of(coverage, origin, view);
-    if (!carrier)
+    const Backing *backing = backing_of(coverage, origin, view);
+    if (!backing)
         return NULL;
-    Area **memory = &coverage->memories[(size_t)view.cta * program->allocations.storage_count + view.meta];
-    Area *area = *memory;
+    CoverageArea **memory = &coverage->memories[(size_t)view.cta * program->allocations.storage_count + view.meta];
+    CoverageArea *area = *memory;
     while (area && (area->type != access->effect->type || area->view.bits != view.bits ||
-                    area->buffer->carrier != carrier || area->renamed != origin->renamed))
+                    area->buffer->backing != backing || area->renamed != origin->renamed))
         area = area->next;
-    area = area ? area : new_area(coverage, access, origin, carrier, memory);
+    area = area ? area : new_area(coverage, access, origin, backing, memory);
     if (area && (!area->buffer->whole || area->buffer->alias)) {
         add_view(area->buffer, origin->view);
         area->buffer->label = area->buffer->label ? area->buffer->label : origin->label;
@@ -289,9 +291,9 @@ static uint32_t place_of(const CompiledEffect *effect, uint32_t agent, Word view
 
 static void grow(Coverage *coverage) {
     uint32_t capacity = coverage->touch_capacity ? coverage->touch_capacity * 2 : FIRST_TOUCHES;
-    Touch **touches = ARENA_ARRAY(coverage->arena, Touch *, capacity);
+    CoverageTouch **touches = ARENA_ARRAY(coverage->arena, CoverageTouch *, capacity);
     for (uint32_t i = 0; i < coverage->touch_capacity; i++) {
-        Touch *touch = coverage->touches[i];
+        CoverageTouch *touch = coverage->touches[i];
         if (!touch)
             continue;
         uint32_t at = place_of(touch->effect, touch->agent, touch->view, capacity);
@@ -303,31 +305,31 @@ static void grow(Coverage *coverage) {
     coverage->touch_capacity = capacity;
 }
 
-Touch *coverage_touch(Coverage *coverage, const Event *access) {
+CoverageTouch *coverage_touch(Coverage *coverage, const Event *access) {
     if (coverage->touch_count * 2 >= coverage->touch_capacity)
         grow(coverage);
     uint32_t mask = coverage->touch_capacity - 1;
     uint32_t at = place_of(access->effect, access->agent, access->view, coverage->touch_capacity);
-    for (Touch *touch; (touch = coverage->touches[at]); at = (at + 1) & mask)
+    for (CoverageTouch *touch; (touch = coverage->touches[at]); at = (at + 1) & mask)
         if (touch->effect == access->effect && touch->agent == access->agent && touch->view.bits == access->view.bits &&
             touch->view.meta == access->view.meta && touch->view.cta == access->view.cta)
             return touch;
-    Area *area = area_of(coverage, access);
+    CoverageArea *area = area_of(coverage, access);
     if (!area)
         return NULL;
     if (coverage->touch_count == MOST_TOUCHES) {
         coverage->stopped = "there are more accesses than are kept";
         return NULL;
     }
-    Touch *touch = ARENA_NEW(coverage->arena, Touch);
-    *touch = (Touch){.index = coverage->touch_count++,
-                     .effect = access->effect,
-                     .agent = access->agent,
-                     .pc = access->pc,
-                     .view = access->view,
-                     .area = area,
-                     .next = coverage->listed,
-                     .next_of_area = area->touches};
+    CoverageTouch *touch = ARENA_NEW(coverage->arena, CoverageTouch);
+    *touch = (CoverageTouch){.index = coverage->touch_count++,
+                             .effect = access->effect,
+                             .agent = access->agent,
+                             .pc = access->pc,
+                             .view = access->view,
+                             .area = area,
+                             .next = coverage->listed,
+                             .next_of_area = area->touches};
     coverage->listed = area->touches = touch;
     coverage->touches[at] = touch;
     return touch;

@@ -20,62 +20,62 @@ enum {
 };
 
 /* Bytes [begin, end) of shared memory, or columns and rows of tensor memory: the least that has all of an area. */
-typedef struct Box {
+typedef struct CoverageBox {
     int64_t begin, end, first_row, end_row;
-} Box;
+} CoverageBox;
 
 /* What allocates memory, or gives a part of an allocation a life of its own, and where it lies. */
-typedef struct Carrier {
-    struct Carrier *next;
+typedef struct Backing {
+    struct Backing *next;
     const Op *op;
     const Allocation *allocation;
     Offset offset; /* in the storage */
-    Box box;
+    CoverageBox box;
     int64_t size; /* bytes, or cells of tensor memory; -1: not known */
-} Carrier;
+} Backing;
 
 /* Where the memory of an access comes from, by the IR alone. */
 typedef struct Provenance {
     bool known;
-    const Carrier *carrier; /* NULL: cannot be seen */
+    const Backing *backing; /* NULL: cannot be seen */
     const Op *view;         /* the last that makes a part of it, under another name; NULL: none */
-    bool renamed;           /* the text gives that view a name that is not the carrier's */
+    bool renamed;           /* the text gives that view a name that is not the backing allocation's */
     const Op *reuse;        /* the first view that makes something else of the memory; NULL: none */
     const Op *label;        /* the view next to the access that has a name; NULL: none */
     int64_t stride;         /* from slot to slot; 0: it has no slots */
     int64_t slots;          /* how many there are; 0: not said */
-    int64_t base;           /* where the first of them is in the carrier */
+    int64_t base;           /* where the first of them is in the backing allocation */
 } Provenance;
 
-/* Memory under one name: a carrier, or a part of it; of rings the slot, whichever. */
-typedef struct Buffer {
-    struct Buffer *next;
-    const Carrier *carrier;
-    Box box; /* in the storage, of slot 0 */
+/* Memory under one name: a backing allocation, or a part of it; of rings the slot, whichever. */
+typedef struct CoverageBuffer {
+    struct CoverageBuffer *next;
+    const Backing *backing;
+    CoverageBox box; /* in the storage, of slot 0 */
     int64_t size;
-    bool whole;                         /* all of the carrier, or of a slot */
-    bool alias;                         /* all of the carrier, under a name of its own */
-    const Op *reuse;                    /* that makes something else of the carrier's memory; NULL: none */
+    bool whole;                         /* all of the backing allocation, or of a slot */
+    bool alias;                         /* all of the backing allocation, under a name of its own */
+    const Op *reuse;                    /* that makes something else of the backing allocation's memory; NULL: none */
     const Op *views[MOST_BUFFER_VIEWS]; /* that it was seen through */
     uint32_t view_count;
     const Op *label;         /* of an access, see Provenance */
     const char *base, *name; /* what the text calls it, and that made unique; NULL: not known yet */
-} Buffer;
+} CoverageBuffer;
 
-typedef struct Touch Touch;
-typedef struct Area Area;
+typedef struct CoverageTouch CoverageTouch;
+typedef struct CoverageArea CoverageArea;
 
 /* A read since the last overwrite. */
-typedef struct Read {
-    struct Read *next;
-    Touch *touch;
-    Stamp stamp;
+typedef struct CoverageRead {
+    struct CoverageRead *next;
+    CoverageTouch *touch;
+    Epoch stamp;
     uint64_t moment; /* of the watch */
-} Read;
+} CoverageRead;
 
 typedef struct Write {
-    Touch *touch; /* NULL: none */
-    Stamp stamp;
+    CoverageTouch *touch; /* NULL: none */
+    Epoch stamp;
     uint64_t moment; /* of the watch */
     uint64_t time;
     bool read;        /* some of it, since */
@@ -83,39 +83,39 @@ typedef struct Write {
 } Write;
 
 /* Another area that has bytes in common. */
-typedef struct Meet {
-    Area *area;
+typedef struct CoverageOverlap {
+    CoverageArea *area;
     bool covered; /* all of them */
-} Meet;
+} CoverageOverlap;
 
 /* The exact memory of an access. */
-struct Area {
-    Area *next; /* of the same storage and CTA */
+struct CoverageArea {
+    CoverageArea *next; /* of the same storage and CTA */
     const Type *type;
     Word view;
-    bool renamed; /* reached under another name than the carrier's */
-    Buffer *buffer;
-    int64_t slot; /* where its slot begins, from the start of the carrier */
+    bool renamed; /* reached under another name than the backing allocation's */
+    CoverageBuffer *buffer;
+    int64_t slot; /* where its slot begins, from the start of the backing allocation */
     Bytes bytes;
-    Box box;
-    Meet *meets;
-    uint32_t meet_count, meet_capacity;
-    Touch *touches;
-    Read *reads;
-    Read *overwritten; /* what was read before `over`, and all of it overwritten by that */
+    CoverageBox box;
+    CoverageOverlap *overlaps;
+    uint32_t overlap_count, overlap_capacity;
+    CoverageTouch *touches;
+    CoverageRead *reads;
+    CoverageRead *overwritten; /* what was read before `over`, and all of it overwritten by that */
     Write over;
     Write last, before; /* the latest write through this very area; before it, the first that nothing has read since */
 };
 
 /* An op of an agent on an area. */
-struct Touch {
+struct CoverageTouch {
     uint32_t index;
     const CompiledEffect *effect;
     uint32_t agent, pc;
     Word view;
-    Area *area;
+    CoverageArea *area;
     uint64_t times;
-    Touch *next, *next_of_area; /* the one before it */
+    CoverageTouch *next, *next_of_area; /* the one before it */
 };
 
 /* How a write came to be ordered after a read. */
@@ -129,22 +129,22 @@ typedef struct Way {
 } Way;
 
 /* A buffer that an op overwrites after another has read it. */
-typedef struct Row {
+typedef struct CoverageRow {
     const Op *write_op, *read_op;
-    uint32_t writer, reader;   /* agents of a CTA */
-    const Touch *write, *read; /* of the first time */
-    Box box;                   /* in slot 0 of the writer's ring */
+    uint32_t writer, reader;           /* agents of a CTA */
+    const CoverageTouch *write, *read; /* of the first time */
+    CoverageBox box;                   /* in slot 0 of the writer's ring */
     uint64_t times, missing;
     Way ways[MOST_WAYS];
     uint32_t way_count;
     Rerun rerun; /* of the first time that it was missing */
-} Row;
+} CoverageRow;
 
-typedef struct Pair {
-    const Touch *write, *read; /* NULL: it is free */
-    Row *row;                  /* what is overwritten had been read; NULL: not seen */
-    bool flows;                /* what is read was written, under another name */
-} Pair;
+typedef struct CoveragePair {
+    const CoverageTouch *write, *read; /* NULL: it is free */
+    CoverageRow *row;                  /* what is overwritten had been read; NULL: not seen */
+    bool flows;                        /* what is read was written, under another name */
+} CoveragePair;
 
 struct Coverage {
     Watch *watch; /* who is told which waits accesses depend on; NULL: none */
@@ -162,41 +162,41 @@ struct Coverage {
     Rerun rerun;
     Provenance *origins; /* of each effect */
     bool *barriers;      /* of each allocation: it is of barriers */
-    Carrier *carriers;
-    Buffer *buffers;
-    Area **memories; /* [cta][storage]: its areas */
+    Backing *backings;
+    CoverageBuffer *buffers;
+    CoverageArea **memories; /* [cta][storage]: its areas */
     uint32_t area_count;
     uint64_t compared;
-    Touch **touches; /* open addressing */
+    CoverageTouch **touches; /* open addressing */
     uint32_t touch_count, touch_capacity;
-    Touch *listed; /* all of them, the newest first */
-    Read *free_reads;
+    CoverageTouch *listed; /* all of them, the newest first */
+    CoverageRead *free_reads;
     uint32_t read_count;
-    Pair *pairs; /* open addressing */
+    CoveragePair *pairs; /* open addressing */
     uint32_t pair_count, pair_capacity, row_pair_count, flow_count;
-    Row **rows;
+    CoverageRow **rows;
     uint32_t row_count;
 };
 
 /* Whether it is known by a name of its own: a part of an allocation, or all of it for another purpose. */
-static inline bool buffer_is_part(const Buffer *buffer) {
+static inline bool buffer_is_part(const CoverageBuffer *buffer) {
     return (!buffer->whole || buffer->alias) && buffer->view_count;
 }
 
 /* ---- coverage_areas.c: where accesses are ---- */
 /* The touch of an access; NULL if its memory is no data, or not known. */
-Touch *coverage_touch(Coverage *coverage, const Event *access);
+CoverageTouch *coverage_touch(Coverage *coverage, const Event *access);
 /* What two areas of one memory have in common. */
-Box box_meet(const Area *a, const Area *b, Arena *arena);
+CoverageBox box_overlap(const CoverageArea *a, const CoverageArea *b, Arena *arena);
 
 /* ---- coverage_parts.c ---- */
 /* What people call it: by the view that makes it a part, else by what carries it. */
-const char *coverage_buffer_name(Coverage *coverage, Builder *builder, Buffer *buffer);
+const char *coverage_buffer_name(Coverage *coverage, Builder *builder, CoverageBuffer *buffer);
 
 /* ---- coverage.c ---- */
 /* The row of two touches, made if it is not there; NULL if there are too many. */
-Row *coverage_row(Coverage *coverage, const Touch *write, const Touch *read);
-static inline bool touch_writes(const Touch *touch) {
+CoverageRow *coverage_row(Coverage *coverage, const CoverageTouch *write, const CoverageTouch *read);
+static inline bool touch_writes(const CoverageTouch *touch) {
     return touch->effect->effect.verb != EFFECT_READ;
 }
 

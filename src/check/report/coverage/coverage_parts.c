@@ -7,38 +7,38 @@
 enum { MOST_PARTS = 128 };
 
 /* What the text calls a part: by the view next to an access that has a name, or the first of its views that has one. */
-static const char *base_of(Builder *builder, Buffer *part) {
+static const char *base_of(Builder *builder, CoverageBuffer *part) {
     if (part->base)
         return part->base;
     part->base = part->label ? given_name_of(builder->names, part->label) : "";
-    bool carriers = strcmp(part->base, given_name_of(builder->names, part->carrier->op)) == 0;
-    for (uint32_t i = 0; i < part->view_count && (carriers || !*part->base); i++) {
+    bool backings = strcmp(part->base, given_name_of(builder->names, part->backing->op)) == 0;
+    for (uint32_t i = 0; i < part->view_count && (backings || !*part->base); i++) {
         part->base = given_name_of(builder->names, part->views[i]);
-        carriers = false;
+        backings = false;
     }
     return part->base;
 }
 
-static const char *extent_of(Builder *builder, const Buffer *part) {
-    int64_t from = part->carrier->box.begin;
-    return builder_extent(builder, part->carrier->allocation->space, part->box.begin - from, part->box.end - from);
+static const char *extent_of(Builder *builder, const CoverageBuffer *part) {
+    int64_t from = part->backing->box.begin;
+    return builder_extent(builder, part->backing->allocation->space, part->box.begin - from, part->box.end - from);
 }
 
 /* Whether something else of the report has the name, or could have: other parts of that name come later. */
-static bool is_shared_name(const Coverage *coverage, Builder *builder, Buffer *part, const char *name) {
+static bool is_shared_name(const Coverage *coverage, Builder *builder, CoverageBuffer *part, const char *name) {
     for (size_t i = 0; i < builder->buffer_count; i++)
         if (strcmp(builder->buffers[i].name, name) == 0)
             return true;
-    for (Buffer *other = coverage->buffers; other; other = other->next)
+    for (CoverageBuffer *other = coverage->buffers; other; other = other->next)
         if (other != part && buffer_is_part(other) && strcmp(base_of(builder, other), name) == 0)
             return true;
     return false;
 }
 
 /* What all that is stored there is called; "" if it has no name, or several. */
-static const char *name_from_stores(const Coverage *coverage, Builder *builder, const Buffer *part) {
+static const char *name_from_stores(const Coverage *coverage, Builder *builder, const CoverageBuffer *part) {
     const char *found = "";
-    for (const Touch *touch = coverage->listed; touch; touch = touch->next) {
+    for (const CoverageTouch *touch = coverage->listed; touch; touch = touch->next) {
         const Effect *effect = &touch->effect->effect;
         if (touch->area->buffer != part || effect->verb != EFFECT_WRITE || !effect->value)
             continue;
@@ -51,14 +51,14 @@ static const char *name_from_stores(const Coverage *coverage, Builder *builder, 
 }
 
 static bool is_taken(const Coverage *coverage, const char *name) {
-    for (const Buffer *other = coverage->buffers; other; other = other->next)
+    for (const CoverageBuffer *other = coverage->buffers; other; other = other->next)
         if (other->name && strcmp(other->name, name) == 0)
             return true;
     return false;
 }
 
-static const char *name_part(const Coverage *coverage, Builder *builder, Buffer *part) {
-    const char *owner = name_of(builder->names, part->carrier->allocation->op);
+static const char *name_part(const Coverage *coverage, Builder *builder, CoverageBuffer *part) {
+    const char *owner = name_of(builder->names, part->backing->allocation->op);
     const char *name = base_of(builder, part), *extent = extent_of(builder, part);
     bool shared = *name && is_shared_name(coverage, builder, part, name);
     if (!*name || strcmp(name, owner) == 0 || shared) {
@@ -73,15 +73,15 @@ static const char *name_part(const Coverage *coverage, Builder *builder, Buffer 
                : name;
 }
 
-const char *coverage_buffer_name(Coverage *coverage, Builder *builder, Buffer *buffer) {
+const char *coverage_buffer_name(Coverage *coverage, Builder *builder, CoverageBuffer *buffer) {
     if (!buffer_is_part(buffer))
-        return name_of(builder->names, buffer->carrier->op);
+        return name_of(builder->names, buffer->backing->op);
     if (!buffer->name)
         buffer->name = name_part(coverage, builder, buffer);
     return buffer->name;
 }
 
-static void add_user(const Coverage *coverage, Builder *builder, const Touch *touch, bool writes,
+static void add_user(const Coverage *coverage, Builder *builder, const CoverageTouch *touch, bool writes,
                      ReportBuffer *buffer) {
     if (agent_cta(coverage->machine, touch->agent))
         return;
@@ -106,8 +106,8 @@ static void sort_places(Builder *builder, const ReportPlace **places, size_t cou
 }
 
 /* Who writes and reads the part; and who writes, or reads, under another name what is read, or written, under this. */
-static void add_users(const Coverage *coverage, Builder *builder, const Buffer *part, ReportBuffer *buffer) {
-    for (const Touch *touch = coverage->listed; touch; touch = touch->next) {
+static void add_users(const Coverage *coverage, Builder *builder, const CoverageBuffer *part, ReportBuffer *buffer) {
+    for (const CoverageTouch *touch = coverage->listed; touch; touch = touch->next) {
         if (touch->area->buffer != part)
             continue;
         if (touch->effect->effect.verb != EFFECT_READ)
@@ -116,7 +116,7 @@ static void add_users(const Coverage *coverage, Builder *builder, const Buffer *
             add_user(coverage, builder, touch, false, buffer);
     }
     for (uint32_t i = 0; i < coverage->pair_capacity; i++) {
-        const Pair *pair = &coverage->pairs[i];
+        const CoveragePair *pair = &coverage->pairs[i];
         if (pair->flows && pair->read->area->buffer == part)
             add_user(coverage, builder, pair->write, true, buffer);
         if (pair->flows && pair->write->area->buffer == part)
@@ -126,7 +126,7 @@ static void add_users(const Coverage *coverage, Builder *builder, const Buffer *
     sort_places(builder, &buffer->readers, buffer->reader_count);
 }
 
-static void note_other_names(Builder *builder, Buffer *part, ReportBuffer *buffer) {
+static void note_other_names(Builder *builder, CoverageBuffer *part, ReportBuffer *buffer) {
     const char *base = base_of(builder, part);
     for (uint32_t i = 0; i < part->view_count; i++) {
         const char *other = given_name_of(builder->names, part->views[i]);
@@ -138,11 +138,11 @@ static void note_other_names(Builder *builder, Buffer *part, ReportBuffer *buffe
     }
 }
 
-static void add_part(Coverage *coverage, Builder *builder, Buffer *part) {
+static void add_part(Coverage *coverage, Builder *builder, CoverageBuffer *part) {
     const Op *view = part->views[0];
-    const Carrier *carrier = part->carrier;
-    Space space = carrier->allocation->space;
-    size_t whole = builder_find_buffer(builder, carrier->allocation->op);
+    const Backing *backing = part->backing;
+    Space space = backing->allocation->space;
+    size_t whole = builder_find_buffer(builder, backing->allocation->op);
     ReportBuffer *buffer = builder_buffer(builder, view, view->result_count ? &view->results[0] : NULL,
                                           coverage_buffer_name(coverage, builder, part), space);
     buffer->size = space == SPACE_TENSOR ? part->box.end - part->box.begin : part->size;
@@ -150,15 +150,16 @@ static void add_part(Coverage *coverage, Builder *builder, Buffer *part) {
     buffer->depth = whole == SIZE_MAX ? 1 : builder->buffers[whole].depth;
     builder_note(builder, buffer,
                  verdict_text(builder->verdict, "is %s of %s: the same memory under another name",
-                              extent_of(builder, part), name_of(builder->names, carrier->allocation->op)));
+                              extent_of(builder, part), name_of(builder->names, backing->allocation->op)));
     note_other_names(builder, part, buffer);
     add_users(coverage, builder, part, buffer);
 }
 
 void coverage_parts(Coverage *coverage, Builder *builder) {
-    Buffer *parts[MOST_PARTS];
+    CoverageBuffer *parts[MOST_PARTS];
     size_t count = 0;
-    for (Buffer *buffer = coverage ? coverage->buffers : NULL; buffer && count < MOST_PARTS; buffer = buffer->next)
+    for (CoverageBuffer *buffer = coverage ? coverage->buffers : NULL; buffer && count < MOST_PARTS;
+         buffer = buffer->next)
         if (buffer_is_part(buffer))
             parts[count++] = buffer;
     for (size_t i = count; i-- > 0;) /* before any of them is in the report: it is asked for those names too */

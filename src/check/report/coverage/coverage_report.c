@@ -7,21 +7,21 @@
 #include <stdlib.h>
 
 /* Allocations whose memory overlaps, by whatever chain. */
-typedef struct Share {
+typedef struct CoverageReportShare {
     uint32_t storage;
     int64_t begin, end;
     const Allocation *owner; /* the largest */
     uint32_t count;
-} Share;
+} CoverageReportShare;
 
-typedef struct Tables {
+typedef struct CoverageReportTables {
     Coverage *coverage;
     Builder *builder;
     Verdict *verdict;
-    const Share **shares; /* of each allocation */
+    const CoverageReportShare **shares; /* of each allocation */
     MissingEdge *missing;
     size_t missing_count;
-} Tables;
+} CoverageReportTables;
 
 enum { MOST_EDGES = 64, MOST_MORE_READS = 4 };
 
@@ -34,21 +34,22 @@ static int compare_allocations(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-static void find_shares(Tables *tables) {
+static void find_shares(CoverageReportTables *tables) {
     const Allocations *allocations = &tables->coverage->machine->program->allocations;
     Arena *arena = tables->coverage->arena;
     const Allocation **sorted = ARENA_ARRAY(arena, const Allocation *, allocations->count + 1);
-    tables->shares = ARENA_ARRAY(arena, const Share *, allocations->count + 1);
+    tables->shares = ARENA_ARRAY(arena, const CoverageReportShare *, allocations->count + 1);
     for (uint32_t i = 0; i < allocations->count; i++)
         sorted[i] = &allocations->items[i];
     qsort(sorted, allocations->count, sizeof *sorted, compare_allocations);
-    Share *share = NULL;
+    CoverageReportShare *share = NULL;
     for (uint32_t i = 0; i < allocations->count; i++) {
         const Allocation *allocation = sorted[i];
         int64_t begin = allocation_begin(allocation), end = begin + (allocation->size > 0 ? allocation->size : 0);
         if (!share || share->storage != allocation->storage || begin >= share->end) {
-            share = ARENA_NEW(arena, Share);
-            *share = (Share){.storage = allocation->storage, .begin = begin, .end = end, .owner = allocation};
+            share = ARENA_NEW(arena, CoverageReportShare);
+            *share =
+                (CoverageReportShare){.storage = allocation->storage, .begin = begin, .end = end, .owner = allocation};
         }
         share->count++;
         share->end = end > share->end ? end : share->end;
@@ -59,33 +60,33 @@ static void find_shares(Tables *tables) {
     }
 }
 
-static const Share *share_of(const Tables *tables, const Buffer *buffer) {
-    return tables->shares[buffer->carrier->allocation - tables->coverage->machine->program->allocations.items];
+static const CoverageReportShare *share_of(const CoverageReportTables *tables, const CoverageBuffer *buffer) {
+    return tables->shares[buffer->backing->allocation - tables->coverage->machine->program->allocations.items];
 }
 
 /* ---- Names ---------------------------------------------------------------------------------------- */
 
-static const char *partition_name(const Tables *tables, uint32_t agent) {
+static const char *partition_name(const CoverageReportTables *tables, uint32_t agent) {
     return builder_agent(tables->builder, agent % tables->coverage->machine->program->agents_per_cta);
 }
 
 /* Who does it: the agent, or one of its helpers. */
-static Helper helper_of(const Tables *tables, const Touch *touch) {
+static Helper helper_of(const CoverageReportTables *tables, const CoverageTouch *touch) {
     return clocks_immediate(tables->coverage->clocks, touch->effect) ? HELPER_BASE : touch->effect->effect.helper;
 }
 
-static const char *actor_name(const Tables *tables, const Touch *touch) {
+static const char *actor_name(const CoverageReportTables *tables, const CoverageTouch *touch) {
     Text text = {0};
     agent_name(tables->coverage->machine, touch->agent, helper_of(tables, touch), &text);
     return verdict_keep(tables->verdict, &text);
 }
 
-static const char *buffer_name(const Tables *tables, Buffer *buffer) {
+static const char *buffer_name(const CoverageReportTables *tables, CoverageBuffer *buffer) {
     return coverage_buffer_name(tables->coverage, tables->builder, buffer);
 }
 
 /* "acc_empty[0]"; without the slot if there were several. */
-static const char *barrier_label(const Tables *tables, uint32_t barrier, bool any_slot) {
+static const char *barrier_label(const CoverageReportTables *tables, uint32_t barrier, bool any_slot) {
     BarrierPlace place = barrier_place(tables->coverage->machine, barrier);
     if (!place.allocation)
         return verdict_text(tables->verdict, "the barrier at byte %lld", (long long)place.slot);
@@ -102,10 +103,11 @@ static const char *group_name(GroupKind kind) {
 }
 
 /* "column 64", "bytes 0-16383, rows 0-63"; rows only where they are not all that the other has. */
-static const char *extent_text(const Tables *tables, const Buffer *of, Box box, const Box *all) {
+static const char *extent_text(const CoverageReportTables *tables, const CoverageBuffer *of, CoverageBox box,
+                               const CoverageBox *all) {
     int64_t from = share_of(tables, of)->begin;
     const char *extent =
-        builder_extent(tables->builder, of->carrier->allocation->space, box.begin - from, box.end - from);
+        builder_extent(tables->builder, of->backing->allocation->space, box.begin - from, box.end - from);
     if (box.first_row == all->first_row && box.end_row == all->end_row)
         return extent;
     Text text = {0};
@@ -115,8 +117,8 @@ static const char *extent_text(const Tables *tables, const Buffer *of, Box box, 
 }
 
 /* "buffer.id 8", "%ring" */
-static const char *storage_name(const Tables *tables, const Buffer *buffer) {
-    const Share *share = share_of(tables, buffer);
+static const char *storage_name(const CoverageReportTables *tables, const CoverageBuffer *buffer) {
+    const CoverageReportShare *share = share_of(tables, buffer);
     int64_t id;
     return op_integer(share->owner->op, "buffer.id", &id)
                ? verdict_text(tables->verdict, "buffer.id %lld", (long long)id)
@@ -124,8 +126,8 @@ static const char *storage_name(const Tables *tables, const Buffer *buffer) {
 }
 
 /* "buffer.id 8 (tensor, 128 columns)", "%ring (shared, 3 slots of 16384 bytes)" */
-static const char *storage_text(const Tables *tables, const Buffer *buffer) {
-    const Share *share = share_of(tables, buffer);
+static const char *storage_text(const CoverageReportTables *tables, const CoverageBuffer *buffer) {
+    const CoverageReportShare *share = share_of(tables, buffer);
     const Allocation *owner = share->owner;
     const Layout *layout = layout_of(tables->builder->module, owner->op->results[0].type);
     int64_t slots = layout && owner->size > 0 ? layout->stages : 1;
@@ -133,7 +135,7 @@ static const char *storage_text(const Tables *tables, const Buffer *buffer) {
                            slots > 1 ? owner->size / slots : share->end - share->begin);
 }
 
-static ReportPlace place_of(const Tables *tables, const Touch *touch, uint64_t times) {
+static ReportPlace place_of(const CoverageReportTables *tables, const CoverageTouch *touch, uint64_t times) {
     ReportPlace place = builder_place(tables->builder, tables->coverage->machine->program->ops[touch->pc]);
     static const char *const helpers[] = {"", ".tma", ".tensor", ".clc"}; /* ORDER Helper */
     place.partition =
@@ -145,7 +147,7 @@ static ReportPlace place_of(const Tables *tables, const Touch *touch, uint64_t t
 /* ---- What orders a row ---------------------------------------------------------------------------- */
 
 /* The kind of groups that an instruction waits for. */
-static GroupKind awaited_group(const Tables *tables, uint32_t pc) {
+static GroupKind awaited_group(const CoverageReportTables *tables, uint32_t pc) {
     const Program *program = tables->coverage->machine->program;
     const Instruction *instruction = &program->code[pc];
     for (uint32_t i = 0; instruction->code == CODE_EFFECTS && i < instruction->a; i++)
@@ -154,7 +156,7 @@ static GroupKind awaited_group(const Tables *tables, uint32_t pc) {
     return GROUP_NONE;
 }
 
-static void add_raise(const Tables *tables, const Row *row, const Way *way, Text *to) {
+static void add_raise(const CoverageReportTables *tables, const CoverageRow *row, const Way *way, Text *to) {
     const Raise *raise = &way->raise;
     uint32_t line = op_line(tables->builder->module, tables->coverage->machine->program->ops[raise->pc]);
     const char *writer = partition_name(tables, row->write->agent);
@@ -183,7 +185,7 @@ static void add_raise(const Tables *tables, const Row *row, const Way *way, Text
         text_addf(to, "%s%s", i ? " and " : ", through ", partition_name(tables, way->through[i]));
 }
 
-static const char *ways_text(const Tables *tables, const Row *row) {
+static const char *ways_text(const CoverageReportTables *tables, const CoverageRow *row) {
     Text text = {0};
     for (uint32_t i = 0; i < row->way_count; i++) {
         text_addf(&text, "%s", i ? "; " : "");
@@ -195,17 +197,17 @@ static const char *ways_text(const Tables *tables, const Row *row) {
     return verdict_keep(tables->verdict, &text);
 }
 
-static const char *wanting_text(const Tables *tables, const Row *row) {
+static const char *wanting_text(const CoverageReportTables *tables, const CoverageRow *row) {
     return verdict_text(tables->verdict, "no wait of %s before IR line %u follows %s's read at IR line %u",
                         partition_name(tables, row->write->agent), op_line(tables->builder->module, row->write_op),
                         partition_name(tables, row->read->agent), op_line(tables->builder->module, row->read_op));
 }
 
 /* Why a write that covers a buffer never came after a read of it: another agent's did. */
-static const char *unseen_text(const Tables *tables, const Row *row) {
+static const char *unseen_text(const CoverageReportTables *tables, const CoverageRow *row) {
     const Coverage *coverage = tables->coverage;
     for (uint32_t i = 0; i < coverage->row_count; i++) {
-        const Row *other = coverage->rows[i];
+        const CoverageRow *other = coverage->rows[i];
         if (other->times && other->read_op == row->read_op && other->reader == row->reader &&
             other->read->area->buffer == row->read->area->buffer)
             return verdict_text(tables->verdict, "whenever it was read, IR line %u overwrote it first",
@@ -216,10 +218,10 @@ static const char *unseen_text(const Tables *tables, const Row *row) {
 
 /* ---- Order of the text ---------------------------------------------------------------------------- */
 
-static int compare_buffers(const Buffer *a, const Buffer *b) {
+static int compare_buffers(const CoverageBuffer *a, const CoverageBuffer *b) {
     COMPARE(a->box.begin, b->box.begin);
     COMPARE(a->box.end, b->box.end);
-    COMPARE(a->carrier->op->offset, b->carrier->op->offset);
+    COMPARE(a->backing->op->offset, b->backing->op->offset);
     COMPARE(a->box.first_row, b->box.first_row);
     COMPARE(a->box.end_row, b->box.end_row);
     COMPARE(a->size, b->size);
@@ -228,7 +230,7 @@ static int compare_buffers(const Buffer *a, const Buffer *b) {
 }
 
 /* Rows of one line of a table are equal in all but what reads, and how it went. */
-static int compare_lines(const Row *a, const Row *b) {
+static int compare_lines(const CoverageRow *a, const CoverageRow *b) {
     COMPARE(a->write_op->offset, b->write_op->offset);
     int order = compare_buffers(a->write->area->buffer, b->write->area->buffer);
     if (order)
@@ -241,12 +243,12 @@ static int compare_lines(const Row *a, const Row *b) {
     return 0;
 }
 
-static bool same_table(const Row *a, const Row *b) {
+static bool same_table(const CoverageRow *a, const CoverageRow *b) {
     return a->write_op == b->write_op && a->write->area->buffer == b->write->area->buffer && a->writer == b->writer;
 }
 
 static int compare_rows(const void *a, const void *b) {
-    const Row *x = *(const Row *const *)a, *y = *(const Row *const *)b;
+    const CoverageRow *x = *(const CoverageRow *const *)a, *y = *(const CoverageRow *const *)b;
     int order = compare_lines(x, y);
     if (order)
         return order;
@@ -261,11 +263,12 @@ static int compare_rows(const void *a, const void *b) {
 static void add_unseen(Coverage *coverage) {
     const char *stopped = coverage->stopped;
     bool room = true;
-    for (const Touch *write = coverage->listed; write && room; write = write->next)
-        for (uint32_t i = 0; touch_writes(write) && i < write->area->meet_count && room; i++) {
-            const Meet *meet = &write->area->meets[i];
-            bool sibling = meet->covered && meet->area->buffer != write->area->buffer;
-            for (const Touch *read = sibling ? meet->area->touches : NULL; read && room; read = read->next_of_area)
+    for (const CoverageTouch *write = coverage->listed; write && room; write = write->next)
+        for (uint32_t i = 0; touch_writes(write) && i < write->area->overlap_count && room; i++) {
+            const CoverageOverlap *overlap = &write->area->overlaps[i];
+            bool sibling = overlap->covered && overlap->area->buffer != write->area->buffer;
+            for (const CoverageTouch *read = sibling ? overlap->area->touches : NULL; read && room;
+                 read = read->next_of_area)
                 room = touch_writes(read) || coverage_row(coverage, write, read);
         }
     coverage->stopped = stopped;
@@ -274,19 +277,19 @@ static void add_unseen(Coverage *coverage) {
 /* ---- Tables --------------------------------------------------------------------------------------- */
 
 /* How often an op touched a buffer, in all slots and runs. */
-static uint64_t times_of(const Tables *tables, const Touch *like) {
+static uint64_t times_of(const CoverageReportTables *tables, const CoverageTouch *like) {
     uint64_t times = 0;
-    for (const Touch *touch = tables->coverage->listed; touch; touch = touch->next)
+    for (const CoverageTouch *touch = tables->coverage->listed; touch; touch = touch->next)
         if (touch->area->buffer == like->area->buffer && touch->pc == like->pc)
             times += touch->times;
     return times;
 }
 
 /* One line, of the rows [0, count) that differ in what reads. */
-static ReportRow make_line(const Tables *tables, Row *const *rows, uint32_t count) {
-    const Row *row = rows[0];
-    const Buffer *written = row->write->area->buffer;
-    Box box = row->box;
+static ReportRow make_line(const CoverageReportTables *tables, CoverageRow *const *rows, uint32_t count) {
+    const CoverageRow *row = rows[0];
+    const CoverageBuffer *written = row->write->area->buffer;
+    CoverageBox box = row->box;
     uint64_t times = 0;
     Text more = {0};
     for (uint32_t i = 0; i < count; i++) {
@@ -317,10 +320,10 @@ static ReportRow make_line(const Tables *tables, Row *const *rows, uint32_t coun
     return line;
 }
 
-static ReportCoverage make_table(const Tables *tables, Row *const *rows, uint32_t count) {
-    const Row *row = rows[0];
-    const Buffer *written = row->write->area->buffer;
-    const Share *share = share_of(tables, written);
+static ReportCoverage make_table(const CoverageReportTables *tables, CoverageRow *const *rows, uint32_t count) {
+    const CoverageRow *row = rows[0];
+    const CoverageBuffer *written = row->write->area->buffer;
+    const CoverageReportShare *share = share_of(tables, written);
     ReportRow *lines = ARENA_ARRAY(tables->builder->arena, ReportRow, count);
     size_t line_count = 0;
     for (uint32_t i = 0, next; i < count; i = next) {
@@ -335,15 +338,15 @@ static ReportCoverage make_table(const Tables *tables, Row *const *rows, uint32_
         .storage = storage_text(tables, written),
         .owner = name_of(tables->builder->names, share->owner->op),
         .writer = writer,
-        .extent = extent_text(tables, written, written->box, &written->carrier->box),
+        .extent = extent_text(tables, written, written->box, &written->backing->box),
         .whole =
-            written->whole && written->carrier->box.begin <= share->begin && written->carrier->box.end >= share->end,
+            written->whole && written->backing->box.begin <= share->begin && written->backing->box.end >= share->end,
         .rows = lines,
         .row_count = line_count,
     };
 }
 
-static void make_tables(const Tables *tables) {
+static void make_tables(const CoverageReportTables *tables) {
     const Coverage *coverage = tables->coverage;
     ReportCoverage *made = ARENA_ARRAY(tables->builder->arena, ReportCoverage, coverage->row_count + 1);
     size_t count = 0;
@@ -367,7 +370,7 @@ static bool has_line(const Finding *finding, uint32_t line) {
 
 /* The race that was found between the write and, unless it is 0, an op of the line; it may be a missing back edge by
  * now. NULL if none was. */
-static Finding *race_of(const Tables *tables, const Row *row, uint32_t line) {
+static Finding *race_of(const CoverageReportTables *tables, const CoverageRow *row, uint32_t line) {
     uint32_t write = op_line(tables->builder->module, row->write_op);
     for (size_t i = 0; i < tables->verdict->finding_count; i++) {
         Finding *finding = &tables->verdict->findings[i];
@@ -381,12 +384,12 @@ static Finding *race_of(const Tables *tables, const Row *row, uint32_t line) {
 
 /* Whether what is read is packed into what is overwritten, and a thing of its own: others store into that part, and who
  * overwrites it all does not go on from what is there, as an accumulator does that is scaled in parts. */
-static bool is_packed(const Tables *tables, const Row *row) {
-    const Buffer *written = row->write->area->buffer, *read = row->read->area->buffer;
+static bool is_packed(const CoverageReportTables *tables, const CoverageRow *row) {
+    const CoverageBuffer *written = row->write->area->buffer, *read = row->read->area->buffer;
     bool stored = false;
     if (written == read || !buffer_is_part(read))
         return false;
-    for (const Touch *touch = tables->coverage->listed; touch; touch = touch->next) {
+    for (const CoverageTouch *touch = tables->coverage->listed; touch; touch = touch->next) {
         bool writes = touch->effect->effect.verb == EFFECT_WRITE, same = touch->pc == row->write->pc;
         if (same && !writes && touch->area->buffer == written)
             return false;
@@ -396,9 +399,9 @@ static bool is_packed(const Tables *tables, const Row *row) {
 }
 
 /* Whether the two are different things that one memory is used for. */
-static bool is_aliased(const Tables *tables, const Row *row) {
-    const Buffer *written = row->write->area->buffer, *read = row->read->area->buffer;
-    return written->carrier->op != read->carrier->op || written->reuse != read->reuse || is_packed(tables, row);
+static bool is_aliased(const CoverageReportTables *tables, const CoverageRow *row) {
+    const CoverageBuffer *written = row->write->area->buffer, *read = row->read->area->buffer;
+    return written->backing->op != read->backing->op || written->reuse != read->reuse || is_packed(tables, row);
 }
 
 static unsigned loop_depth(const Op *op) {
@@ -409,7 +412,7 @@ static unsigned loop_depth(const Op *op) {
 }
 
 /* Before what the writer has to wait: where the reader comes round less often, before the writer's inner loop. */
-static const char *before_text(const Tables *tables, const Row *row) {
+static const char *before_text(const CoverageReportTables *tables, const CoverageRow *row) {
     const Op *write = row->write_op, *loop = enclosing_loop(write);
     if (loop && loop_depth(row->read_op) < loop_depth(write))
         return verdict_text(tables->verdict, "before the loop at IR line %u, with the phase of the enclosing loop,",
@@ -417,14 +420,14 @@ static const char *before_text(const Tables *tables, const Row *row) {
     return verdict_text(tables->verdict, "before IR line %u,", op_line(tables->builder->module, write));
 }
 
-static void explain(const Tables *tables, const Row *row, Finding *finding) {
+static void explain(const CoverageReportTables *tables, const CoverageRow *row, Finding *finding) {
     Verdict *verdict = tables->verdict;
     const Effect *read = &row->read->effect->effect;
     bool tensor = helper_of(tables, row->read) == HELPER_TENSOR, group = read->done == DONE_GROUP;
     bool own = row->read->agent == row->write->agent;
     const char *writer = partition_name(tables, row->write->agent), *reader = partition_name(tables, row->read->agent);
-    const Buffer *written = row->write->area->buffer;
-    Buffer *buffer = row->read->area->buffer;
+    const CoverageBuffer *written = row->write->area->buffer;
+    CoverageBuffer *buffer = row->read->area->buffer;
     uint32_t read_line = op_line(tables->builder->module, row->read_op);
     finding->message = verdict_text(verdict, "%s overwrites %s (%s of %s) while %s may still read it, at IR line %u",
                                     actor_name(tables, row->write), buffer_name(tables, buffer),
@@ -450,12 +453,12 @@ static void explain(const Tables *tables, const Row *row, Finding *finding) {
 }
 
 /* Of one write and one reader; further reads become further places. */
-static void add_finding(Tables *tables, Row *const *rows, uint32_t count) {
-    const Row *row = rows[0];
+static void add_finding(CoverageReportTables *tables, CoverageRow *const *rows, uint32_t count) {
+    const CoverageRow *row = rows[0];
     Verdict *verdict = tables->verdict;
     Finding *finding = verdict_finding(verdict);
     finding->rule = RULE_COVERAGE_MISSING_BACK_EDGE;
-    finding->space = row->write->area->buffer->carrier->allocation->space == SPACE_TENSOR ? "tensor" : "shared";
+    finding->space = row->write->area->buffer->backing->allocation->space == SPACE_TENSOR ? "tensor" : "shared";
     explain(tables, row, finding);
     finding->launch = launch_text(row->rerun.launch, verdict->arena);
     finding->schedule = "in every schedule: nothing orders the two";
@@ -463,7 +466,7 @@ static void add_finding(Tables *tables, Row *const *rows, uint32_t count) {
     FindingPlace *places = finding_places(verdict, finding, 1 + count);
     place_set(tables->coverage->machine, &places[0], "writes", actor_name(tables, row->write), row->write->pc, verdict);
     for (uint32_t i = 0; i < count; i++) {
-        const Touch *read = rows[i]->read;
+        const CoverageTouch *read = rows[i]->read;
         place_set(tables->coverage->machine, &places[1 + i], "reads", actor_name(tables, read), read->pc, verdict);
         places[1 + i].note = buffer_name(tables, read->area->buffer);
         finding->times += rows[i]->missing;
@@ -474,9 +477,9 @@ static void add_finding(Tables *tables, Row *const *rows, uint32_t count) {
 /* Whether a race says what is missing in a line: one between the write and any read of it, since what orders that
  * orders all. Where the two are different names of one memory, no barrier of either could have told: then that race is
  * the missing back edge. Under one name, any race of the write says enough. */
-static bool is_said(Tables *tables, Row *const *rows, uint32_t count) {
+static bool is_said(CoverageReportTables *tables, CoverageRow *const *rows, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
-        const Row *row = rows[i];
+        const CoverageRow *row = rows[i];
         bool aliased = is_aliased(tables, row);
         Finding *race =
             row->missing ? race_of(tables, row, aliased ? op_line(tables->builder->module, row->read_op) : 0) : NULL;
@@ -491,10 +494,10 @@ static bool is_said(Tables *tables, Row *const *rows, uint32_t count) {
     return false;
 }
 
-static void add_findings(Tables *tables) {
+static void add_findings(CoverageReportTables *tables) {
     const Coverage *coverage = tables->coverage;
     tables->missing = ARENA_ARRAY(tables->builder->arena, MissingEdge, MOST_EDGES);
-    Row **open = ARENA_ARRAY(coverage->arena, Row *, coverage->row_count + 1);
+    CoverageRow **open = ARENA_ARRAY(coverage->arena, CoverageRow *, coverage->row_count + 1);
     uint32_t count = 0;
     for (uint32_t i = 0, next; i < coverage->row_count; i = next) {
         for (next = i; next < coverage->row_count && !compare_lines(coverage->rows[i], coverage->rows[next]);)
@@ -508,7 +511,7 @@ static void add_findings(Tables *tables) {
         return;
     for (uint32_t i = 0, kept; i < count && tables->missing_count < MOST_EDGES; i++) {
         /* The same write and the same reader lack one edge. */
-        Row *together[1 + MOST_MORE_READS] = {open[i]};
+        CoverageRow *together[1 + MOST_MORE_READS] = {open[i]};
         if (!open[i])
             continue;
         kept = 1;
@@ -524,7 +527,7 @@ static void add_findings(Tables *tables) {
 
 /* ---- All of it ------------------------------------------------------------------------------------ */
 
-static const char *note_text(const Tables *tables) {
+static const char *note_text(const CoverageReportTables *tables) {
     const Coverage *coverage = tables->coverage;
     Text text = {0};
     text_addf(&text, "Decided by happens-before over %llu run%s of %llu launch%s.", (unsigned long long)coverage->runs,
@@ -543,7 +546,7 @@ static const char *note_text(const Tables *tables) {
 }
 
 const MissingEdge *coverage_report(Coverage *coverage, Builder *builder, size_t *missing) {
-    Tables tables = {.coverage = coverage, .builder = builder, .verdict = builder->verdict};
+    CoverageReportTables tables = {.coverage = coverage, .builder = builder, .verdict = builder->verdict};
     Report *report = builder->report;
     *missing = 0;
     if (coverage && coverage->machine->program->planned) {

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-static const size_t nobody = SIZE_MAX;
+static const size_t unmatched = SIZE_MAX;
 
 /* ---- Texts ----------------------------------------------------------------------------------- */
 
@@ -156,13 +156,13 @@ static unsigned similarity(const ReportPartition *a, const ReportPartition *b) {
     return all ? (unsigned)(2000 * common / all) : 0;
 }
 
-typedef struct Candidate {
+typedef struct MatchCandidate {
     size_t old, new;
     unsigned score;
-} Candidate;
+} MatchCandidate;
 
 static int by_score(const void *a, const void *b) {
-    const Candidate *x = a, *y = b;
+    const MatchCandidate *x = a, *y = b;
     if (x->score != y->score)
         return x->score < y->score ? 1 : -1;
     if (x->old != y->old)
@@ -173,18 +173,18 @@ static int by_score(const void *a, const void *b) {
 enum { MOST_CANDIDATES = 64 * 64, LEAST_SIMILAR = 500 };
 
 static void pair_by_ops(Arena *arena, const Report *old, const Report *new, size_t *pairs, bool *taken) {
-    Candidate *candidates = ARENA_ARRAY(arena, Candidate, MOST_CANDIDATES);
+    MatchCandidate *candidates = ARENA_ARRAY(arena, MatchCandidate, MOST_CANDIDATES);
     size_t count = 0;
     for (size_t i = 0; i < old->partition_count; i++)
-        for (size_t k = 0; k < new->partition_count &&pairs[i] == nobody &&count < MOST_CANDIDATES; k++) {
+        for (size_t k = 0; k < new->partition_count &&pairs[i] == unmatched &&count < MOST_CANDIDATES; k++) {
             unsigned score = taken[k] ? 0 : similarity(&old->partitions[i], &new->partitions[k]);
             if (score >= LEAST_SIMILAR)
-                candidates[count++] = (Candidate){i, k, score};
+                candidates[count++] = (MatchCandidate){i, k, score};
         }
     qsort(candidates, count, sizeof *candidates, by_score);
     for (size_t i = 0; i < count; i++) {
-        Candidate *candidate = &candidates[i];
-        if (pairs[candidate->old] != nobody || taken[candidate->new])
+        MatchCandidate *candidate = &candidates[i];
+        if (pairs[candidate->old] != unmatched || taken[candidate->new])
             continue;
         pairs[candidate->old] = candidate->new;
         taken[candidate->new] = true;
@@ -196,7 +196,7 @@ static size_t first_free(const Report *new, const bool *taken, const char *role)
     for (size_t k = 0; k < new->partition_count; k++)
         if (!taken[k] && (!role || strcmp(new->partitions[k].role, role) == 0))
             return k;
-    return nobody;
+    return unmatched;
 }
 
 static void pair_partitions(Match *match) {
@@ -206,15 +206,15 @@ static void pair_partitions(Match *match) {
     bool *taken = match->new.partitions.both;
     for (size_t i = 0; i < old->partition_count; i++) {
         const char *role = old->partitions[i].role;
-        pairs[i] = *role ? first_free(new, taken, role) : nobody;
-        if (pairs[i] != nobody)
+        pairs[i] = *role ? first_free(new, taken, role) : unmatched;
+        if (pairs[i] != unmatched)
             taken[pairs[i]] = true;
     }
     pair_by_ops(arena, old, new, pairs, taken);
     for (size_t i = 0; i < old->partition_count; i++) {
-        if (pairs[i] == nobody)
+        if (pairs[i] == unmatched)
             pairs[i] = first_free(new, taken, NULL);
-        if (pairs[i] != nobody)
+        if (pairs[i] != unmatched)
             taken[pairs[i]] = true;
     }
     match->partition_pairs = pairs;
@@ -238,8 +238,8 @@ static void label_partitions(Match *match) {
     for (size_t i = 0; i < old->report->partition_count; i++) {
         size_t pair = match->partition_pairs[i];
         old->partitions.texts[i] = partition_label(match, old->report, i);
-        old->partitions.both[i] = pair != nobody;
-        if (pair != nobody)
+        old->partitions.both[i] = pair != unmatched;
+        if (pair != unmatched)
             new->partitions.texts[pair] = old->partitions.texts[i];
     }
 }
@@ -253,10 +253,10 @@ static int by_name(const void *a, const void *b) {
 }
 
 /* By which a thing is known; NULL: it is not known by this. */
-typedef const char *Key(Match *match, const MatchSide *side, size_t index);
+typedef const char *MatchKey(Match *match, const MatchSide *side, size_t index);
 
 /* Of those that have no counterpart yet. */
-static NameIndex *sorted_keys(Match *match, const MatchSide *side, const Labels *labels, Key *key, size_t *found) {
+static NameIndex *sorted_keys(Match *match, const MatchSide *side, const Labels *labels, MatchKey *key, size_t *found) {
     NameIndex *keys = ARENA_ARRAY(match->texts.arena, NameIndex, labels->count + 1);
     *found = 0;
     for (size_t i = 0; i < labels->count; i++) {
@@ -277,7 +277,7 @@ static void pair_labels(Match *match, Labels *old, size_t index, Labels *new, si
 }
 
 /* Pairs those that have the same key and no counterpart yet, in their order. */
-static void pair_by_key(Match *match, Labels *old, Labels *new, Key *key) {
+static void pair_by_key(Match *match, Labels *old, Labels *new, MatchKey *key) {
     size_t old_count, new_count, i = 0, k = 0;
     NameIndex *old_keys = sorted_keys(match, &match->old, old, key, &old_count);
     NameIndex *new_keys = sorted_keys(match, &match->new, new, key, &new_count);
@@ -370,7 +370,7 @@ static const char *buffer_id_and_ends(Match *match, const MatchSide *side, size_
 }
 
 static void match_all_buffers(Match *match) {
-    static Key *const keys[] = {buffer_real_name, buffer_id_and_ends, buffer_ends, buffer_name};
+    static MatchKey *const keys[] = {buffer_real_name, buffer_id_and_ends, buffer_ends, buffer_name};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         pair_by_key(match, &match->old.buffers, &match->new.buffers, keys[i]);
 }
@@ -405,7 +405,7 @@ static const char *barrier_ends_and_data(Match *match, const MatchSide *side, si
 }
 
 static void match_all_barriers(Match *match) {
-    static Key *const keys[] = {barrier_real_name, barrier_ends_and_data, barrier_ends, barrier_name};
+    static MatchKey *const keys[] = {barrier_real_name, barrier_ends_and_data, barrier_ends, barrier_name};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         pair_by_key(match, &match->old.barriers, &match->new.barriers, keys[i]);
 }

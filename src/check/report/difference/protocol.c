@@ -6,18 +6,18 @@
 enum { MOST_NAMES = 4, MOST_CHANGED = 64 /* things whose aspects are gathered; others are counted */ };
 
 /* Names, of which a few are told. */
-typedef struct Names {
+typedef struct ProtocolNames {
     Text text;
     size_t count;
-} Names;
+} ProtocolNames;
 
-static void add_name(Names *names, const char *name) {
+static void add_name(ProtocolNames *names, const char *name) {
     if (names->count++ < MOST_NAMES)
         text_addf(&names->text, "%s%s", names->count > 1 ? ", " : "", name);
 }
 
 /* "; barrier spare, tail and 3 more added" */
-static void tell_names(Text *to, const char *before, Names *names, const char *after) {
+static void report_names(Text *to, const char *before, ProtocolNames *names, const char *after) {
     if (names->count) {
         text_addf(to, "%s%s%.*s", to->size ? "; " : "", before, (int)names->text.size, names->text.data);
         if (names->count > MOST_NAMES)
@@ -26,7 +26,7 @@ static void tell_names(Text *to, const char *before, Names *names, const char *a
     }
     to->failed |= names->text.failed;
     text_free(&names->text);
-    *names = (Names){0};
+    *names = (ProtocolNames){0};
 }
 
 static bool is_whole(const DifferenceRow *row, DifferenceLevel level) {
@@ -34,15 +34,15 @@ static bool is_whole(const DifferenceRow *row, DifferenceLevel level) {
 }
 
 /* Things of a level that came or went. */
-static void tell_whole(const Difference *difference, DifferenceLevel level, const char *kind, Text *to) {
+static void report_whole(const Difference *difference, DifferenceLevel level, const char *kind, Text *to) {
     for (unsigned added = 0; added < 2; added++) {
-        Names names = {0};
+        ProtocolNames names = {0};
         for (size_t i = 0; i < difference->row_count; i++) {
             const DifferenceRow *row = &difference->rows[i];
             if (is_whole(row, level) && !*(added ? row->old : row->new))
                 add_name(&names, row->thing);
         }
-        tell_names(to, kind, &names, added ? " added" : " removed");
+        report_names(to, kind, &names, added ? " added" : " removed");
     }
 }
 
@@ -54,7 +54,7 @@ typedef struct Changed {
 } Changed;
 
 /* What another aspect stands for, too. */
-static const char *aspect_told(const char *aspect) {
+static const char *aspect_reported(const char *aspect) {
     static const char *const same[] = {"slot index", "phase", "first waits pass at once"};
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
         if (strcmp(aspect, same[i]) == 0)
@@ -64,7 +64,7 @@ static const char *aspect_told(const char *aspect) {
 
 static void add_aspect(Changed *changed, const char *aspect) {
     Str said = {changed->aspects.size ? changed->aspects.data : "", changed->aspects.size};
-    aspect = aspect_told(aspect);
+    aspect = aspect_reported(aspect);
     if (!memmem(said.data, said.size, aspect, strlen(aspect)))
         text_addf(&changed->aspects, "%s%s", said.size ? ", " : "", aspect);
 }
@@ -100,12 +100,12 @@ static bool same_aspects(const Changed *a, const Changed *b) {
 }
 
 /* "full, empty: slots and phases" */
-static void tell_changed(const Difference *difference, Text *to) {
+static void report_changed(const Difference *difference, Text *to) {
     Changed *changed = calloc(MOST_CHANGED, sizeof *changed);
     size_t count = changed ? gather(difference, changed) : 0;
     to->failed |= !changed;
     for (size_t i = 0; i < count; i++) {
-        Names names = {0};
+        ProtocolNames names = {0};
         if (!changed[i].thing)
             continue;
         for (size_t k = i; k < count; k++)
@@ -114,7 +114,7 @@ static void tell_changed(const Difference *difference, Text *to) {
                 changed[k].thing = NULL;
             }
         bool named = names.text.size;
-        tell_names(to, "", &names, named ? ": " : "");
+        report_names(to, "", &names, named ? ": " : "");
         text_addf(to, "%.*s", (int)changed[i].aspects.size, changed[i].aspects.data);
     }
     for (size_t i = 0; i < count; i++)
@@ -128,8 +128,8 @@ static bool is_missing(const char *order) {
     return strncmp(order, "MISSING", strlen("MISSING")) == 0;
 }
 
-static void tell_orders(const Difference *difference, Text *to) {
-    Names lost = {0}, won = {0};
+static void report_orders(const Difference *difference, Text *to) {
+    ProtocolNames lost = {0}, won = {0};
     for (size_t i = 0; i < difference->row_count; i++) {
         const DifferenceRow *row = &difference->rows[i];
         if (row->level != LEVEL_COVERAGE)
@@ -139,12 +139,12 @@ static void tell_orders(const Difference *difference, Text *to) {
         if (is_missing(row->old) && !is_missing(row->new))
             add_name(&won, row->thing);
     }
-    tell_names(to, "order lost: ", &lost, "");
-    tell_names(to, "order won: ", &won, "");
+    report_names(to, "order lost: ", &lost, "");
+    report_names(to, "order won: ", &won, "");
 }
 
-static void tell_verdict(const Difference *difference, Text *to) {
-    Names gone = {0}, new = {0};
+static void report_verdict(const Difference *difference, Text *to) {
+    ProtocolNames gone = {0}, new = {0};
     for (size_t i = 0; i < difference->row_count; i++) {
         const DifferenceRow *row = &difference->rows[i];
         if (row->level != LEVEL_VERDICT)
@@ -156,12 +156,12 @@ static void tell_verdict(const Difference *difference, Text *to) {
         else if (*row->thing && !*row->new)
             add_name(&gone, row->thing);
     }
-    tell_names(to, "new: ", &new, "");
-    tell_names(to, "gone: ", &gone, "");
+    report_names(to, "new: ", &new, "");
+    report_names(to, "gone: ", &gone, "");
 }
 
 /* Levels that differ, where none of them is about how partitions synchronize. */
-static void tell_unchanged(const Difference *difference, Text *to) {
+static void report_unchanged(const Difference *difference, Text *to) {
     text_addf(to, "unchanged; ");
     for (size_t i = 0; i < difference->row_count; i++)
         if (!i || difference->rows[i].level != difference->rows[i - 1].level)
@@ -173,14 +173,14 @@ const char *protocol_line(Verdict *texts, const Difference *difference) {
     Text line = {0}, all = {0};
     if (!difference->row_count)
         return "";
-    tell_whole(difference, LEVEL_PARTITIONS, "partition ", &line);
-    tell_whole(difference, LEVEL_CHANNELS, "barrier ", &line);
-    tell_changed(difference, &line);
-    tell_whole(difference, LEVEL_BUFFERS, "buffer ", &line);
-    tell_orders(difference, &line);
-    tell_verdict(difference, &line);
+    report_whole(difference, LEVEL_PARTITIONS, "partition ", &line);
+    report_whole(difference, LEVEL_CHANNELS, "barrier ", &line);
+    report_changed(difference, &line);
+    report_whole(difference, LEVEL_BUFFERS, "buffer ", &line);
+    report_orders(difference, &line);
+    report_verdict(difference, &line);
     if (!line.size)
-        tell_unchanged(difference, &line);
+        report_unchanged(difference, &line);
     text_addf(&all, "protocol: %.*s", (int)line.size, line.size ? line.data : "");
     all.failed |= line.failed;
     text_free(&line);

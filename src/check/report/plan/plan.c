@@ -170,7 +170,7 @@ static const char *arrive_words(ReportMechanism mechanism, Side side) {
 }
 
 /* An op that takes several buffers that are passed together arrives, or waits, once. */
-static bool is_there(const Sites *sites, const ReportSite *site) {
+static bool is_there(const BuildSites *sites, const ReportSite *site) {
     enum { LOOK_BACK = 8 };
     for (uint32_t i = sites->count; i > 0 && i + LOOK_BACK > sites->count; i--) {
         const ReportSite *known = &sites->items[i - 1];
@@ -187,8 +187,8 @@ static bool starts_free(const PlanChannel *channel, Side side) {
     return (side == SIDE_EMPTY) != channel->around;
 }
 
-static void add_site(Plan *plan, Sites *sites, const PlanBarrier *barrier, const PlanChannel *channel, uint32_t index,
-                     bool arrives) {
+static void add_site(Plan *plan, BuildSites *sites, const PlanBarrier *barrier, const PlanChannel *channel,
+                     uint32_t index, bool arrives) {
     const PlanAccess *access = &plan->accesses[index];
     const PlanBuffer *buffer = &plan->buffers[channel->buffer];
     Verdict *verdict = plan->builder->verdict;
@@ -235,7 +235,7 @@ static void add_site(Plan *plan, Sites *sites, const PlanBarrier *barrier, const
  * arrives after the last write. */
 static void add_sites(Plan *plan, PlanBarrier *barrier) {
     ReportBarrier *report = &plan->builder->barriers[barrier->report];
-    Sites arrives = {0}, waits = {0};
+    BuildSites arrives = {0}, waits = {0};
     for (uint32_t i = 0; i < barrier->channels.count; i++) {
         const PlanChannel *channel = &plan->channels[barrier->channels.items[i]];
         bool full = barrier->side == SIDE_FULL;

@@ -105,7 +105,7 @@ void list_add(Arena *arena, List *list, uint32_t item);
 /* ---- plan_accesses.c ---- */
 /* Loops, buffers and accesses. */
 void plan_collect(Plan *plan);
-static inline bool loop_holds(const Plan *plan, uint32_t loop, uint32_t order) {
+static inline bool loop_delays(const Plan *plan, uint32_t loop, uint32_t order) {
     return loop == NO_INDEX || (plan->loops[loop].begin < order && order <= plan->loops[loop].end);
 }
 /* The innermost loop around both; NO_INDEX if there is none. */

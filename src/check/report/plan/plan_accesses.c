@@ -2,7 +2,7 @@
 #include "check/report/plan/plan.h"
 
 #include "model/effect/unknown.h"
-#include "model/flow/handed.h"
+#include "model/flow/forwarded.h"
 #include "model/layout/layout.h"
 
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static void collect_loops(Plan *plan) {
 }
 
 uint32_t plan_common_loop(const Plan *plan, uint32_t a, uint32_t b) {
-    while (a != NO_INDEX && b != a && !(b != NO_INDEX && loop_holds(plan, a, plan->loops[b].begin)))
+    while (a != NO_INDEX && b != a && !(b != NO_INDEX && loop_delays(plan, a, plan->loops[b].begin)))
         a = plan->loops[a].parent;
     return b == NO_INDEX ? NO_INDEX : a;
 }
@@ -112,19 +112,19 @@ static const Value *aref_operand(Plan *plan, const Op *create, const Value *valu
 }
 
 /* Where the plan keeps the buffers of each allocation. */
-typedef struct Collector {
+typedef struct PlanAccessCollector {
     Plan *plan;
     const Allocations *allocations;
     uint32_t *buffer_of; /* of each allocation; NO_INDEX: it holds no data */
     uint32_t of_op;      /* the first access of the op that is looked at */
-} Collector;
+} PlanAccessCollector;
 
-static uint32_t buffer_of_root(const Collector *c, const Op *root) {
+static uint32_t buffer_of_root(const PlanAccessCollector *c, const Op *root) {
     const Allocation *allocation = allocation_find(c->allocations, root);
     return allocation ? c->buffer_of[allocation - c->allocations->items] : NO_INDEX;
 }
 
-static uint32_t buffer_of_value(const Collector *c, const Value *value) {
+static uint32_t buffer_of_value(const PlanAccessCollector *c, const Value *value) {
     const Op *root = origin_of(c->plan->module, value);
     uint32_t buffer = buffer_of_root(c, root);
     if (!op_is(root, CLASS_AREF) || buffer != NO_INDEX)
@@ -134,7 +134,7 @@ static uint32_t buffer_of_value(const Collector *c, const Value *value) {
 }
 
 /* An aref makes its buffers one ring; one whose memory cannot be seen stands for it. */
-static void add_aref(Collector *c, uint32_t allocation) {
+static void add_aref(PlanAccessCollector *c, uint32_t allocation) {
     Plan *plan = c->plan;
     const Op *create = c->allocations->items[allocation].op;
     uint32_t first = NO_INDEX;
@@ -159,7 +159,7 @@ static void add_aref(Collector *c, uint32_t allocation) {
     c->buffer_of[allocation] = plan->buffer_count - 1;
 }
 
-static void collect_buffers(Collector *c) {
+static void collect_buffers(PlanAccessCollector *c) {
     Plan *plan = c->plan;
     const Op *function = plan->builder->function;
     uint32_t count = c->allocations->count;
@@ -227,7 +227,7 @@ static const Op *first_use(Plan *plan, const Op *op, const Value *value, const O
     return NULL;
 }
 
-static PlanAccess *add_access(Collector *c, const Op *op, uint32_t buffer) {
+static PlanAccess *add_access(PlanAccessCollector *c, const Op *op, uint32_t buffer) {
     Plan *plan = c->plan;
     for (size_t i = c->of_op; i < plan->access_count; i++)
         if (plan->accesses[i].buffer == buffer)
@@ -240,7 +240,7 @@ static PlanAccess *add_access(Collector *c, const Op *op, uint32_t buffer) {
     return access;
 }
 
-static void add_effect(Collector *c, const Op *op, const Effect *effect) {
+static void add_effect(PlanAccessCollector *c, const Op *op, const Effect *effect) {
     Plan *plan = c->plan;
     uint32_t index = buffer_of_value(c, effect->on);
     if (index == NO_INDEX)
@@ -268,7 +268,7 @@ static void add_effect(Collector *c, const Op *op, const Effect *effect) {
 }
 
 /* To enter an aref is to write, or to read, all its buffers. */
-static void add_enter(Collector *c, const Op *op, bool puts) {
+static void add_enter(PlanAccessCollector *c, const Op *op, bool puts) {
     const Op *create = op->operand_count ? origin_of(c->plan->module, op->operands[0]) : NULL;
     if (!op_is(create, CLASS_AREF))
         return;
@@ -286,7 +286,7 @@ static void add_enter(Collector *c, const Op *op, bool puts) {
     }
 }
 
-static void collect_accesses(Collector *c) {
+static void collect_accesses(PlanAccessCollector *c) {
     const Op *function = c->plan->builder->function;
     for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
         c->of_op = c->plan->access_count;
@@ -309,7 +309,7 @@ static const Op *maker_of(const Value *value) {
         const Op *op = value_op(value);
         if (op && !op_is_loop(op) && !op_is_control(op, CONTROL_BRANCH))
             return op;
-        value = op ? handed_over(op, 0, value->index) : value_handed(value, HANDED_ROUND);
+        value = op ? forwarded_over(op, 0, value->index) : value_forwarded(value, FORWARDED_ROUND);
     }
     return NULL;
 }
@@ -377,7 +377,7 @@ static bool crosses(const Plan *plan, const Op *user, uint64_t mask, const Value
 }
 
 /* A value that only fills an allocation will be handed over in that memory: it is read until the last use of it. */
-static void add_uses(Collector *c, const Op *allocation, uint32_t buffer) {
+static void add_uses(PlanAccessCollector *c, const Op *allocation, uint32_t buffer) {
     Plan *plan = c->plan;
     uint32_t filled = op_is(allocation, CLASS_LOCAL_ALLOC) ? buffer_of_root(c, allocation) : NO_INDEX;
     uint32_t count = plan->access_count, loop = find_loop(plan, enclosing_loop(allocation));
@@ -390,7 +390,7 @@ static void add_uses(Collector *c, const Op *allocation, uint32_t buffer) {
     }
 }
 
-static void add_crossing(Collector *c, const Crossing *crossing, bool first) {
+static void add_crossing(PlanAccessCollector *c, const Crossing *crossing, bool first) {
     Plan *plan = c->plan;
     if (first) {
         PlanBuffer *buffer = add_buffer(plan, crossing->maker, crossing->value->type);
@@ -409,7 +409,7 @@ static void add_crossing(Collector *c, const Crossing *crossing, bool first) {
     add_uses(c, crossing->user, plan->buffer_count - 1);
 }
 
-static void collect_crossings(Collector *c) {
+static void collect_crossings(PlanAccessCollector *c) {
     Plan *plan = c->plan;
     const Op *function = plan->builder->function;
     Crossing *items = NULL;
@@ -455,7 +455,7 @@ static void sort_accesses(Plan *plan) {
 
 void plan_collect(Plan *plan) {
     collect_loops(plan);
-    Collector c = {.plan = plan, .allocations = &plan->builder->allocations};
+    PlanAccessCollector c = {.plan = plan, .allocations = &plan->builder->allocations};
     collect_buffers(&c);
     collect_accesses(&c);
     collect_crossings(&c);

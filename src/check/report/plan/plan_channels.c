@@ -62,7 +62,7 @@ static uint32_t next_write(const Writes *writes, const PlanAccess *read) {
         return (uint32_t)(read - plan->accesses);
     uint32_t next = writes_before(writes, read->order + 1);
     for (uint32_t loop = read->loop; loop != NO_INDEX; loop = plan->loops[loop].parent) {
-        if (next < writes->count && loop_holds(plan, loop, write_at(writes, next)->order))
+        if (next < writes->count && loop_delays(plan, loop, write_at(writes, next)->order))
             return writes->items[next];
         uint32_t first = writes_before(writes, plan->loops[loop].begin + 1);
         if (first < next)
@@ -109,7 +109,7 @@ static void add_read(const Writes *writes, uint32_t read) {
     if (before)
         add_pairs_back(writes, before - 1, 0, read, false);
     for (uint32_t loop = r->loop; loop != NO_INDEX; loop = plan->loops[loop].parent) {
-        if (before && loop_holds(plan, loop, write_at(writes, before - 1)->order))
+        if (before && loop_delays(plan, loop, write_at(writes, before - 1)->order))
             return;
         uint32_t end = writes_before(writes, plan->loops[loop].end + 1);
         if (end > before) {
@@ -202,12 +202,12 @@ static void merge(Plan *plan) {
     }
 }
 
-typedef struct Turn {
+typedef struct PlanChannelTurn {
     uint32_t ring, first_use, buffer;
-} Turn;
+} PlanChannelTurn;
 
 static int by_turn(const void *a, const void *b) {
-    const Turn *x = a, *y = b;
+    const PlanChannelTurn *x = a, *y = b;
     COMPARE(x->ring, y->ring);
     COMPARE(x->first_use, y->first_use);
     return x->buffer < y->buffer ? -1 : x->buffer > y->buffer;
@@ -215,11 +215,11 @@ static int by_turn(const void *a, const void *b) {
 
 /* The buffers of a ring take its slots in the order in which they are used. */
 static void take_turns(Plan *plan) {
-    Turn *turns = ARENA_ARRAY(plan->arena, Turn, plan->buffer_count + 1);
+    PlanChannelTurn *turns = ARENA_ARRAY(plan->arena, PlanChannelTurn, plan->buffer_count + 1);
     size_t count = 0;
     for (uint32_t i = 0; i < plan->buffer_count; i++)
         if (can_share(plan, &plan->buffers[i]) && plan->buffers[i].merged == i && plan->buffers[i].channels)
-            turns[count++] = (Turn){plan->buffers[i].ring, plan->buffers[i].first_use, i};
+            turns[count++] = (PlanChannelTurn){plan->buffers[i].ring, plan->buffers[i].first_use, i};
     qsort(turns, count, sizeof *turns, by_turn);
     uint32_t position = 0;
     for (size_t i = 0; i < count; i++) {

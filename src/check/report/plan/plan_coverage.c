@@ -6,11 +6,11 @@
 /* What is looked at: buffers of one storage, writes and reads of one buffer, its rows in a table, tables. */
 enum { MOST_MEMBERS = 64, MOST_WRITES = 64, MOST_READS = 1024, MOST_ROWS = 32, MOST_TABLES = 1024 };
 
-typedef struct Tables {
+typedef struct PlanCoverageTables {
     ReportCoverage *items;
     uint32_t count, capacity;
     bool cut; /* some were left out */
-} Tables;
+} PlanCoverageTables;
 
 bool plan_overlap(const Plan *plan, uint32_t a, uint32_t b) {
     const PlanBuffer *x = &plan->buffers[a], *y = &plan->buffers[b];
@@ -186,15 +186,15 @@ static void set_order(Plan *plan, ReportRow *row, const PlanBuffer *buffer, cons
 /* ---- Findings ----------------------------------------------------------------------------------- */
 
 /* What one write lacks from one reader. */
-typedef struct Lack {
+typedef struct PlanCoverageLack {
     const PlanBuffer *written, *first;
     const PlanAccess *write, *read; /* the first read */
     Text names, fixes;
     uint32_t lines[8], line_count;
     int64_t begin, end;
-} Lack;
+} PlanCoverageLack;
 
-static void add_lack(Plan *plan, Lack *lack, const PlanBuffer *buffer, const PlanAccess *read) {
+static void add_lack(Plan *plan, PlanCoverageLack *lack, const PlanBuffer *buffer, const PlanAccess *read) {
     bool first = !lack->first;
     lack->begin = first || buffer->begin < lack->begin ? buffer->begin : lack->begin;
     lack->end = first || buffer->end > lack->end ? buffer->end : lack->end;
@@ -213,7 +213,7 @@ static void set_place(Plan *plan, FindingPlace *place, const char *role, const P
     place->note = plan->buffers[access->buffer].name;
 }
 
-static void tell_lack(Plan *plan, Lack *lack) {
+static void report_lack(Plan *plan, PlanCoverageLack *lack) {
     Verdict *verdict = plan->builder->verdict;
     const PlanBuffer *written = lack->written;
     const char *writer = plan_partitions(plan, lack->write->mask), *reader = plan_partitions(plan, lack->read->mask);
@@ -243,15 +243,15 @@ static void tell_lack(Plan *plan, Lack *lack) {
 
 enum { MOST_LACKS = 16 };
 
-typedef struct Rows {
+typedef struct PlanCoverageRows {
     ReportRow *items;
     uint32_t count, capacity;
-    Lack lacks[MOST_LACKS]; /* by reader */
+    PlanCoverageLack lacks[MOST_LACKS]; /* by reader */
     uint32_t lack_count;
-} Rows;
+} PlanCoverageRows;
 
 /* One reader is one back edge, or several that stand together. */
-static void note_lack(Plan *plan, Rows *rows, const PlanBuffer *written, const PlanBuffer *buffer,
+static void note_lack(Plan *plan, PlanCoverageRows *rows, const PlanBuffer *written, const PlanBuffer *buffer,
                       const PlanAccess *write, const PlanAccess *read) {
     uint32_t i = 0;
     while (i < rows->lack_count && rows->lacks[i].read->mask != read->mask)
@@ -259,11 +259,11 @@ static void note_lack(Plan *plan, Rows *rows, const PlanBuffer *written, const P
     if (i == MOST_LACKS)
         return;
     if (i == rows->lack_count)
-        rows->lacks[rows->lack_count++] = (Lack){.written = written, .write = write};
+        rows->lacks[rows->lack_count++] = (PlanCoverageLack){.written = written, .write = write};
     add_lack(plan, &rows->lacks[i], buffer, read);
 }
 
-static void add_row(Plan *plan, Rows *rows, const PlanBuffer *written, const PlanBuffer *buffer,
+static void add_row(Plan *plan, PlanCoverageRows *rows, const PlanBuffer *written, const PlanBuffer *buffer,
                     const PlanAccess *write, const PlanAccess *read) {
     ReportRow *row = ARENA_PUSH(plan->arena, rows->items, rows->count, rows->capacity);
     *row = (ReportRow){.extent = extent_text(plan, written, buffer),
@@ -278,7 +278,7 @@ static void add_row(Plan *plan, Rows *rows, const PlanBuffer *written, const Pla
 }
 
 /* One row for each consumer at each cadence, of its last read. */
-static void add_rows(Plan *plan, Rows *rows, uint32_t written, uint32_t sibling, const PlanAccess *write) {
+static void add_rows(Plan *plan, PlanCoverageRows *rows, uint32_t written, uint32_t sibling, const PlanAccess *write) {
     const PlanBuffer *buffer = &plan->buffers[sibling];
     const PlanAccess *last[MOST_ROWS];
     size_t count = 0;
@@ -319,13 +319,14 @@ static const PlanBuffer *owner_of(const Plan *plan, const List *members) {
     return owner;
 }
 
-static void add_table(Plan *plan, Tables *tables, const List *members, uint32_t written, const PlanAccess *write) {
+static void add_table(Plan *plan, PlanCoverageTables *tables, const List *members, uint32_t written,
+                      const PlanAccess *write) {
     const PlanBuffer *owner = owner_of(plan, members), *buffer = &plan->buffers[written];
     if (tables->count == MOST_TABLES) {
         tables->cut = true;
         return;
     }
-    Rows rows = {0};
+    PlanCoverageRows rows = {0};
     int64_t begin = INT64_MAX, end = 0;
     for (uint32_t i = 0; i < members->count; i++) {
         const PlanBuffer *member = &plan->buffers[members->items[i]];
@@ -338,7 +339,7 @@ static void add_table(Plan *plan, Tables *tables, const List *members, uint32_t 
     for (size_t i = 0; i < rows.count && !needed; i++)
         needed = rows.items[i].name != buffer->name && rows.items[i].by != program_order;
     for (uint32_t i = 0; i < rows.lack_count; i++)
-        tell_lack(plan, &rows.lacks[i]);
+        report_lack(plan, &rows.lacks[i]);
     if (!needed)
         return; /* its own barriers and the order of its partition do */
     ReportCoverage *table = ARENA_PUSH(plan->arena, tables->items, tables->count, tables->capacity);
@@ -355,7 +356,7 @@ static void add_table(Plan *plan, Tables *tables, const List *members, uint32_t 
                                                      : "");
 }
 
-static void add_writes(Plan *plan, Tables *tables, const List *members, uint32_t index) {
+static void add_writes(Plan *plan, PlanCoverageTables *tables, const List *members, uint32_t index) {
     const PlanBuffer *buffer = &plan->buffers[index];
     unsigned writes = 0;
     for (uint32_t k = buffer->first; k < buffer->first + buffer->count && writes < MOST_WRITES; k++) {
@@ -368,7 +369,7 @@ static void add_writes(Plan *plan, Tables *tables, const List *members, uint32_t
 }
 
 /* The owner's first: they overwrite all of it. */
-static void add_tables(Plan *plan, Tables *tables, const List *members) {
+static void add_tables(Plan *plan, PlanCoverageTables *tables, const List *members) {
     uint32_t owner = members->count ? (uint32_t)(owner_of(plan, members) - plan->buffers) : NO_INDEX;
     if (owner != NO_INDEX)
         add_writes(plan, tables, members, owner);
@@ -385,7 +386,7 @@ static bool shares_memory(const Plan *plan, const List *members, uint32_t buffer
 }
 
 /* Buffers that are, in part, the same memory have tables together; each of the others has its own. */
-static void cover_storage(Plan *plan, Tables *tables, const List *members) {
+static void cover_storage(Plan *plan, PlanCoverageTables *tables, const List *members) {
     List shared = {0};
     for (uint32_t i = 0; i < members->count; i++)
         if (shares_memory(plan, members, members->items[i]))
@@ -405,7 +406,7 @@ static void cover_storage(Plan *plan, Tables *tables, const List *members) {
 void plan_coverage(Plan *plan) {
     uint32_t storages = plan->builder->allocations.storage_count;
     List *members = ARENA_ARRAY(plan->arena, List, storages + 1);
-    Tables tables = {0};
+    PlanCoverageTables tables = {0};
     for (uint32_t i = 0; i < plan->buffer_count; i++) {
         uint32_t storage = plan->buffers[i].storage;
         if (storage < storages && members[storage].count == MOST_MEMBERS)

@@ -4,14 +4,14 @@
 
 #include "check/report/plan/plan_order.h"
 
-typedef enum StepKind {
+typedef enum PlanStepKind {
     STEP_WAIT,   /* for a barrier of a channel */
     STEP_TURN,   /* for a read of a buffer that has the same place */
     STEP_ACCESS, /* of a buffer */
     STEP_LOOP,
     STEP_AWAIT, /* until copies of the partition are done */
     STEP_ARRIVE /* on a barrier of a channel */
-} StepKind;
+} PlanStepKind;
 
 /* One time that a step comes, in the order of the text. */
 typedef struct Time {
@@ -21,8 +21,8 @@ typedef struct Time {
 } Time;
 
 /* Something that is done in each iteration of a loop. Those at one place are in the order of their kinds. */
-typedef struct Step {
-    StepKind kind;
+typedef struct PlanStep {
+    PlanStepKind kind;
     uint32_t loop;    /* that it stands in; NO_INDEX: none */
     uint32_t order;   /* in the text */
     uint32_t index;   /* the access, the loop, or the channel; NO_INDEX: all copies */
@@ -36,10 +36,10 @@ typedef struct Step {
     Time *times;
     uint32_t time_count, time_capacity;
     uint32_t queued; /* how often, as the pipelines go */
-} Step;
+} PlanStep;
 
-typedef struct Steps {
-    Step *items; /* by loop: what stands in none first */
+typedef struct PlanSteps {
+    PlanStep *items; /* by loop: what stands in none first */
     uint32_t count, capacity;
     uint32_t *first;      /* of each loop + 1, its steps; [0]: what stands in none */
     uint32_t turns;       /* of each loop */
@@ -48,19 +48,19 @@ typedef struct Steps {
     uint32_t *reads;      /* of each access the same */
     uint32_t when;
     bool too_many;
-} Steps;
+} PlanSteps;
 
 /* What a partition does next. */
-typedef struct Task {
+typedef struct PlanTask {
     uint32_t step, time;
-} Task;
+} PlanTask;
 typedef struct Queue {
-    Task *items;
+    PlanTask *items;
     uint32_t count, capacity, done;
 } Queue;
 
 /* Lists all steps, when each of them comes in the text, and what each partition (bit of a mask) does one after the
  * other; `queues` has MOST_PARTITIONS. */
-Steps *plan_steps(Plan *plan, Queue *queues);
+PlanSteps *plan_steps(Plan *plan, Queue *queues);
 
 #endif

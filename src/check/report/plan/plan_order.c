@@ -3,13 +3,13 @@
 
 enum { MOST_CLOCK_CELLS = 1 << 22 }; /* of all clocks together */
 
-typedef uint32_t *Clock; /* by chain, how much of it is known */
+typedef uint32_t *PlanOrderClock; /* by chain, how much of it is known */
 
 /* One time that an access happened. */
 typedef struct Instance {
     uint32_t when, chain, stamp;
     uint64_t slot;
-    Clock clock;
+    PlanOrderClock clock;
     unsigned partition;
 } Instance;
 
@@ -22,54 +22,54 @@ typedef struct Instances {
 typedef struct Raised {
     uint32_t stamp, step;
 } Raised;
-typedef struct Raises {
+typedef struct PlanOrderRaises {
     Raised *items;
     uint32_t count, capacity;
-} Raises;
+} PlanOrderRaises;
 
-typedef struct Arrived {
-    Clock *items;
+typedef struct PlanOrderArrived {
+    PlanOrderClock *items;
     uint32_t count, capacity;
-} Arrived;
+} PlanOrderArrived;
 
 struct PlanOrder {
     Plan *plan;
     Arena *arena;
-    Steps *steps;
+    PlanSteps *steps;
     Queue queues[MOST_PARTITIONS];
     bool open; /* too large, or it hangs */
     /* A chain is what is done one after the other: by a partition's threads, by its tensor core, by the copies of one
      * op. */
     uint32_t chains, partitions;
-    unsigned number[MOST_PARTITIONS]; /* of those that do something */
-    uint32_t *own;                    /* of each access that is done by a TMA unit: its chain; else NO_INDEX */
-    Clock *threads, *tensors;         /* of each partition */
-    Raises *raises;                   /* of each partition and chain */
-    Instances *done;                  /* of each access */
-    Arrived *arrived[2];              /* of each channel, [full, empty]: by round */
+    unsigned number[MOST_PARTITIONS];  /* of those that do something */
+    uint32_t *own;                     /* of each access that is done by a TMA unit: its chain; else NO_INDEX */
+    PlanOrderClock *threads, *tensors; /* of each partition */
+    PlanOrderRaises *raises;           /* of each partition and chain */
+    Instances *done;                   /* of each access */
+    PlanOrderArrived *arrived[2];      /* of each channel, [full, empty]: by round */
     uint64_t cells;
 };
 
 /* ---- Clocks --------------------------------------------------------------------------------------- */
 
-static Clock copy_clock(PlanOrder *o, Clock clock) {
-    Clock copy = ARENA_ARRAY(o->arena, uint32_t, o->chains + 1);
+static PlanOrderClock copy_clock(PlanOrder *o, PlanOrderClock clock) {
+    PlanOrderClock copy = ARENA_ARRAY(o->arena, uint32_t, o->chains + 1);
     memcpy(copy, clock, o->chains * sizeof *copy);
     o->cells += o->chains;
     return copy;
 }
 
-static void join(PlanOrder *o, Clock to, Clock from) {
+static void join(PlanOrder *o, PlanOrderClock to, PlanOrderClock from) {
     for (uint32_t i = 0; i < o->chains; i++)
         to[i] = from[i] > to[i] ? from[i] : to[i];
 }
 
 /* A partition takes over what another partition knows. */
-static void learn(PlanOrder *o, unsigned partition, Clock from, uint32_t step) {
+static void learn(PlanOrder *o, unsigned partition, PlanOrderClock from, uint32_t step) {
     for (uint32_t i = 0; i < o->chains; i++) {
         if (from[i] <= o->threads[partition][i])
             continue;
-        Raises *raises = &o->raises[(size_t)partition * o->chains + i];
+        PlanOrderRaises *raises = &o->raises[(size_t)partition * o->chains + i];
         *ARENA_PUSH(o->arena, raises->items, raises->count, raises->capacity) = (Raised){from[i], step};
         o->threads[partition][i] = from[i];
     }
@@ -87,7 +87,7 @@ static uint64_t slot_of(const PlanOrder *o, const PlanAccess *access, uint32_t r
 static void do_access(PlanOrder *o, unsigned partition, uint32_t index, const Time *time) {
     const PlanAccess *access = &o->plan->accesses[index];
     Instances *done = &o->done[index];
-    Clock thread = o->threads[partition], clock = thread;
+    PlanOrderClock thread = o->threads[partition], clock = thread;
     uint32_t chain = partition;
     if (access->mma) {
         chain = o->partitions + partition;
@@ -120,7 +120,7 @@ static bool arrives_by_itself(const PlanOrder *o, const PlanChannel *channel, Si
 }
 
 /* What is known once the last that a partition did of an access is done. */
-static void join_last(PlanOrder *o, uint32_t access, unsigned partition, Clock to) {
+static void join_last(PlanOrder *o, uint32_t access, unsigned partition, PlanOrderClock to) {
     const Instances *done = &o->done[access];
     for (uint32_t i = done->count; i-- > 0;)
         if (done->items[i].partition == partition) {
@@ -129,23 +129,23 @@ static void join_last(PlanOrder *o, uint32_t access, unsigned partition, Clock t
         }
 }
 
-static void do_arrive(PlanOrder *o, unsigned partition, const Step *step) {
+static void do_arrive(PlanOrder *o, unsigned partition, const PlanStep *step) {
     const PlanChannel *channel = &o->plan->channels[step->index];
     bool full = step->side == SIDE_FULL, itself = arrives_by_itself(o, channel, step->side);
     const List *out = full ? &channel->writes : &channel->reads;
-    Clock clock = ARENA_ARRAY(o->arena, uint32_t, o->chains + 1);
+    PlanOrderClock clock = ARENA_ARRAY(o->arena, uint32_t, o->chains + 1);
     for (uint32_t i = 0; i < out->count; i++)
         join_last(o, out->items[i], partition, clock);
     if (!itself) { /* a thread arrives, once it has seen its copies out */
         learn(o, partition, clock, NO_INDEX);
         join(o, clock, o->threads[partition]);
     }
-    Arrived *arrived = &o->arrived[!full][step->index];
+    PlanOrderArrived *arrived = &o->arrived[!full][step->index];
     *ARENA_PUSH(o->arena, arrived->items, arrived->count, arrived->capacity) = clock;
     o->cells += o->chains;
 }
 
-static void do_await(PlanOrder *o, unsigned partition, const Step *step) {
+static void do_await(PlanOrder *o, unsigned partition, const PlanStep *step) {
     for (uint32_t i = 0; i < o->plan->access_count; i++) {
         const Instances *done = &o->done[i];
         bool awaited = o->own[i] != NO_INDEX && (step->index == NO_INDEX || step->index == i);
@@ -155,16 +155,16 @@ static void do_await(PlanOrder *o, unsigned partition, const Step *step) {
 }
 
 /* The arrive of a channel, by its number, that a wait is for; false: it passes at once. */
-typedef struct Wanted {
+typedef struct PlanOrderWanted {
     uint64_t ring; /* turns: the one that has this count of the ring; else UINT64_MAX */
     uint64_t arrive;
-} Wanted;
+} PlanOrderWanted;
 
-static bool wanted_by(const PlanOrder *o, const Step *step, const Time *time, Wanted *wanted) {
+static bool wanted_by(const PlanOrder *o, const PlanStep *step, const Time *time, PlanOrderWanted *wanted) {
     const PlanChannel *channel = &o->plan->channels[step->index];
     const PlanBuffer *buffer = &o->plan->buffers[channel->buffer];
     uint64_t turns = o->plan->buffers[buffer->ring].turns, round = time->round, depth = (uint64_t)buffer->depth;
-    *wanted = (Wanted){.ring = UINT64_MAX};
+    *wanted = (PlanOrderWanted){.ring = UINT64_MAX};
     if (!step->every_round) {
         wanted->arrive = time->before - UINT64_C(1);
         return time->before;
@@ -182,17 +182,17 @@ static bool wanted_by(const PlanOrder *o, const Step *step, const Time *time, Wa
 }
 
 /* Whether the arrive has come; it is then taken over. */
-static bool take_arrive(PlanOrder *o, unsigned partition, const Step *step, uint32_t channel, uint64_t arrive) {
-    const Arrived *arrived = &o->arrived[step->side != SIDE_FULL][channel];
+static bool take_arrive(PlanOrder *o, unsigned partition, const PlanStep *step, uint32_t channel, uint64_t arrive) {
+    const PlanOrderArrived *arrived = &o->arrived[step->side != SIDE_FULL][channel];
     if (arrive >= arrived->count)
         return false;
     learn(o, partition, arrived->items[arrive], (uint32_t)(step - o->steps->items));
     return true;
 }
 
-static bool do_wait(PlanOrder *o, unsigned partition, const Step *step, const Time *time) {
+static bool do_wait(PlanOrder *o, unsigned partition, const PlanStep *step, const Time *time) {
     const Plan *plan = o->plan;
-    Wanted wanted;
+    PlanOrderWanted wanted;
     if (!wanted_by(o, step, time, &wanted))
         return true;
     if (wanted.ring == UINT64_MAX)
@@ -207,7 +207,7 @@ static bool do_wait(PlanOrder *o, unsigned partition, const Step *step, const Ti
     return all;
 }
 
-static bool do_turn(PlanOrder *o, unsigned partition, const Step *step, const Time *time) {
+static bool do_turn(PlanOrder *o, unsigned partition, const PlanStep *step, const Time *time) {
     const Instances *done = &o->done[step->index];
     if (done->count < time->before)
         return false;
@@ -217,8 +217,8 @@ static bool do_turn(PlanOrder *o, unsigned partition, const Step *step, const Ti
 }
 
 /* Whether it could be done; if not, its partition waits. */
-static bool do_task(PlanOrder *o, unsigned partition, const Task *task) {
-    const Step *step = &o->steps->items[task->step];
+static bool do_task(PlanOrder *o, unsigned partition, const PlanTask *task) {
+    const PlanStep *step = &o->steps->items[task->step];
     const Time *time = &step->times[task->time];
     switch (step->kind) {
     case STEP_WAIT:
@@ -274,16 +274,16 @@ static void make_chains(PlanOrder *o) {
     o->own = ARENA_ARRAY(o->arena, uint32_t, plan->access_count + 1);
     for (uint32_t i = 0; i < plan->access_count; i++)
         o->own[i] = is_copied(&plan->accesses[i]) ? o->chains++ : NO_INDEX;
-    o->threads = ARENA_ARRAY(o->arena, Clock, o->partitions + 1);
-    o->tensors = ARENA_ARRAY(o->arena, Clock, o->partitions + 1);
+    o->threads = ARENA_ARRAY(o->arena, PlanOrderClock, o->partitions + 1);
+    o->tensors = ARENA_ARRAY(o->arena, PlanOrderClock, o->partitions + 1);
     for (uint32_t i = 0; i < o->partitions; i++) {
         o->threads[i] = ARENA_ARRAY(o->arena, uint32_t, o->chains + 1);
         o->tensors[i] = ARENA_ARRAY(o->arena, uint32_t, o->chains + 1);
     }
-    o->raises = ARENA_ARRAY(o->arena, Raises, (size_t)o->partitions * o->chains + 1);
+    o->raises = ARENA_ARRAY(o->arena, PlanOrderRaises, (size_t)o->partitions * o->chains + 1);
     o->done = ARENA_ARRAY(o->arena, Instances, plan->access_count + 1);
     for (int side = 0; side < 2; side++)
-        o->arrived[side] = ARENA_ARRAY(o->arena, Arrived, plan->channel_count + 1);
+        o->arrived[side] = ARENA_ARRAY(o->arena, PlanOrderArrived, plan->channel_count + 1);
 }
 
 PlanOrder *plan_order_create(Plan *plan) {
@@ -300,7 +300,7 @@ PlanOrder *plan_order_create(Plan *plan) {
 /* ---- Questions ------------------------------------------------------------------------------------ */
 
 /* The barrier by which the end of a read is told; NO_INDEX if the plan has none. */
-static uint32_t told_by(const Plan *plan, uint32_t read) {
+static uint32_t reported_by(const Plan *plan, uint32_t read) {
     for (uint32_t i = 0; i < plan->channel_count; i++) {
         const List *reads = &plan->channels[i].reads;
         for (uint32_t k = 0; k < reads->count; k++)
@@ -310,10 +310,10 @@ static uint32_t told_by(const Plan *plan, uint32_t read) {
     return NO_INDEX;
 }
 
-static void note_wait(const PlanOrder *o, PlanDecision *decision, const Step *step) {
+static void note_wait(const PlanOrder *o, PlanDecision *decision, const PlanStep *step) {
     PlanWait wait = {.mask = step->mask, .order = step->order};
     if (step->kind == STEP_TURN) {
-        wait.barrier = told_by(o->plan, step->index);
+        wait.barrier = reported_by(o->plan, step->index);
         wait.from = o->plan->accesses[step->index].mask;
     } else {
         const PlanChannel *channel = &o->plan->channels[step->index];
@@ -334,7 +334,7 @@ static PlanWay way_of(const PlanOrder *o, const Instance *write, const Instance 
         return PLAN_PROGRAM;
     if (read->chain == write->chain)
         return PLAN_ISSUE;
-    const Raises *raises = &o->raises[(size_t)write->partition * o->chains + read->chain];
+    const PlanOrderRaises *raises = &o->raises[(size_t)write->partition * o->chains + read->chain];
     uint32_t i = 0;
     while (i < raises->count && raises->items[i].stamp < read->stamp)
         i++;

@@ -11,14 +11,14 @@ enum {
 
 /* ---- What is done where --------------------------------------------------------------------------- */
 
-static Step *add_step(Plan *plan, Steps *steps, Step step) {
-    Step *added = ARENA_PUSH(plan->arena, steps->items, steps->count, steps->capacity);
+static PlanStep *add_step(Plan *plan, PlanSteps *steps, PlanStep step) {
+    PlanStep *added = ARENA_PUSH(plan->arena, steps->items, steps->count, steps->capacity);
     *added = step;
     return added;
 }
 
 /* What the schedule of its loop says of an op. */
-static void schedule(Step *step, const Op *op) {
+static void schedule(PlanStep *step, const Op *op) {
     int64_t stage, cluster;
     step->scheduled = op_integer(op, "loop.stage", &stage) && op_integer(op, "loop.cluster", &cluster) && stage >= 0 &&
                       stage < MOST_TURNS && cluster >= 0 && cluster < UINT16_MAX;
@@ -27,33 +27,33 @@ static void schedule(Step *step, const Op *op) {
 }
 
 bool plan_is_scheduled(const Op *op) {
-    Step step = {0};
+    PlanStep step = {0};
     schedule(&step, op);
     return step.scheduled;
 }
 
 /* At an access, or, where it stands in a loop within the other one, at that loop. */
-static Step *add_step_at(Plan *plan, Steps *steps, StepKind kind, uint32_t access, uint32_t loop) {
+static PlanStep *add_step_at(Plan *plan, PlanSteps *steps, PlanStepKind kind, uint32_t access, uint32_t loop) {
     const PlanAccess *at = &plan->accesses[access];
     uint32_t both = plan_common_loop(plan, at->loop, loop), inner = plan_loop_below(plan, at->loop, both);
-    Step *step = add_step(plan, steps,
-                          (Step){.kind = kind,
-                                 .loop = both,
-                                 .order = inner == NO_INDEX ? at->order : plan->loops[inner].begin,
-                                 .at = access,
-                                 .mask = at->mask,
-                                 .every_round = both == loop});
+    PlanStep *step = add_step(plan, steps,
+                              (PlanStep){.kind = kind,
+                                         .loop = both,
+                                         .order = inner == NO_INDEX ? at->order : plan->loops[inner].begin,
+                                         .at = access,
+                                         .mask = at->mask,
+                                         .every_round = both == loop});
     if (inner == NO_INDEX)
         schedule(step, at->op);
     return step;
 }
 
-static void add_barrier(Plan *plan, Steps *steps, StepKind kind, uint32_t channel, Side side, uint32_t access) {
+static void add_barrier(Plan *plan, PlanSteps *steps, PlanStepKind kind, uint32_t channel, Side side, uint32_t access) {
     const PlanChannel *its = &plan->channels[channel];
     bool consumer = (kind == STEP_WAIT) == (side == SIDE_FULL);
     /* In a loop that is pipelined, a writer acquires where it stands in the schedule, not before the loop. */
     bool late = kind == STEP_WAIT && side == SIDE_EMPTY && plan_is_scheduled(plan->accesses[access].op);
-    Step *step = add_step_at(plan, steps, kind, access, late ? plan->accesses[access].loop : its->loop);
+    PlanStep *step = add_step_at(plan, steps, kind, access, late ? plan->accesses[access].loop : its->loop);
     step->every_round &= step->loop == its->loop;
     step->index = channel;
     step->side = side;
@@ -63,7 +63,7 @@ static void add_barrier(Plan *plan, Steps *steps, StepKind kind, uint32_t channe
         step->mask = its->from & -its->from; /* of those that do the same one arrives */
 }
 
-static void add_channel(Plan *plan, Steps *steps, uint32_t index) {
+static void add_channel(Plan *plan, PlanSteps *steps, uint32_t index) {
     const PlanChannel *channel = &plan->channels[index];
     add_barrier(plan, steps, STEP_ARRIVE, index, SIDE_FULL, channel->writes.items[channel->writes.count - 1]);
     add_barrier(plan, steps, STEP_WAIT, index, SIDE_FULL, channel->reads.items[0]);
@@ -74,7 +74,7 @@ static void add_channel(Plan *plan, Steps *steps, uint32_t index) {
 
 /* Buffers in one place take turns: the writer of the one waits for the readers of the other. Columns that are packed
  * beside each other do not. */
-static void add_turns(Plan *plan, Steps *steps, uint32_t access) {
+static void add_turns(Plan *plan, PlanSteps *steps, uint32_t access) {
     const PlanAccess *write = &plan->accesses[access];
     const PlanBuffer *written = &plan->buffers[write->buffer];
     if (!write->writes || !write->whole || write->accumulates || write->listed_only)
@@ -103,7 +103,7 @@ static uint32_t awaited_access(const Plan *plan, const Op *op) {
     return NO_INDEX;
 }
 
-static void add_awaits(Plan *plan, Steps *steps) {
+static void add_awaits(Plan *plan, PlanSteps *steps) {
     const Op *function = plan->builder->function;
     for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
         Effect effects[EFFECTS_MOST];
@@ -113,13 +113,13 @@ static void add_awaits(Plan *plan, Steps *steps) {
                 continue;
             const Op *loop = enclosing_loop(op);
             uint32_t access = awaited_access(plan, op);
-            Step *step = add_step(plan, steps,
-                                  (Step){.kind = STEP_AWAIT,
-                                         .loop = loop ? pointers_get(&plan->loop_numbers, loop) : NO_INDEX,
-                                         .order = op->offset,
-                                         .index = access,
-                                         .mask = builder_runners(plan->builder, op),
-                                         .left = effects[i].count > 0 ? effects[i].count : 0});
+            PlanStep *step = add_step(plan, steps,
+                                      (PlanStep){.kind = STEP_AWAIT,
+                                                 .loop = loop ? pointers_get(&plan->loop_numbers, loop) : NO_INDEX,
+                                                 .order = op->offset,
+                                                 .index = access,
+                                                 .mask = builder_runners(plan->builder, op),
+                                                 .left = effects[i].count > 0 ? effects[i].count : 0});
             schedule(step, op);
             break;
         }
@@ -130,19 +130,20 @@ static void add_awaits(Plan *plan, Steps *steps) {
 
 /* In the order of the text. */
 static int by_place(const void *a, const void *b) {
-    const Step *x = a, *y = b;
+    const PlanStep *x = a, *y = b;
     COMPARE(x->loop + 1, y->loop + 1);
     COMPARE(x->order, y->order);
-    StepKind kind = x->kind == STEP_LOOP ? STEP_ACCESS : x->kind, other = y->kind == STEP_LOOP ? STEP_ACCESS : y->kind;
+    PlanStepKind kind = x->kind == STEP_LOOP ? STEP_ACCESS : x->kind,
+                 other = y->kind == STEP_LOOP ? STEP_ACCESS : y->kind;
     COMPARE(kind, other);
     COMPARE(x->index, y->index);
     return x->side < y->side ? -1 : x->side > y->side;
 }
 
 /* What the schedule leaves open goes with what stands before it. */
-static void inherit_schedule(Steps *steps) {
+static void inherit_schedule(PlanSteps *steps) {
     for (uint32_t i = 1; i < steps->count; i++) {
-        Step *step = &steps->items[i];
+        PlanStep *step = &steps->items[i];
         if (!step->scheduled && step[-1].loop == step->loop) {
             step->stage = step[-1].stage;
             step->cluster = step[-1].cluster;
@@ -151,28 +152,29 @@ static void inherit_schedule(Steps *steps) {
 }
 
 /* How a pipeline goes through a loop: by cluster, and else in the order of the text. */
-typedef struct Turn {
+typedef struct PlanStepTurn {
     uint32_t cluster, step;
-} Turn;
+} PlanStepTurn;
 
 static int by_cluster(const void *a, const void *b) {
-    const Turn *x = a, *y = b;
+    const PlanStepTurn *x = a, *y = b;
     COMPARE(x->cluster, y->cluster);
     return x->step < y->step ? -1 : x->step > y->step;
 }
 
-static void collect_steps(Plan *plan, Steps *steps) {
+static void collect_steps(Plan *plan, PlanSteps *steps) {
     for (uint32_t i = 0; i < plan->loop_count; i++)
-        add_step(plan, steps,
-                 (Step){.kind = STEP_LOOP, .loop = plan->loops[i].parent, .order = plan->loops[i].begin, .index = i});
+        add_step(
+            plan, steps,
+            (PlanStep){.kind = STEP_LOOP, .loop = plan->loops[i].parent, .order = plan->loops[i].begin, .index = i});
     for (uint32_t i = 0; i < plan->access_count; i++) {
         const PlanAccess *access = &plan->accesses[i];
         schedule(add_step(plan, steps,
-                          (Step){.kind = STEP_ACCESS,
-                                 .loop = access->loop,
-                                 .order = access->order,
-                                 .index = i,
-                                 .mask = access->mask}),
+                          (PlanStep){.kind = STEP_ACCESS,
+                                     .loop = access->loop,
+                                     .order = access->order,
+                                     .index = i,
+                                     .mask = access->mask}),
                  access->op);
         add_turns(plan, steps, i);
     }
@@ -191,12 +193,12 @@ static void collect_steps(Plan *plan, Steps *steps) {
 
 /* ---- Times ---------------------------------------------------------------------------------------- */
 
-static uint32_t round_of(const Steps *steps, uint32_t loop) {
+static uint32_t round_of(const PlanSteps *steps, uint32_t loop) {
     return loop == NO_INDEX ? 0 : steps->rounds[loop] - 1;
 }
 
 /* The loop by whose iterations a step's barrier, or its buffer, is counted. */
-static uint32_t counted_by(const Plan *plan, const Step *step) {
+static uint32_t counted_by(const Plan *plan, const PlanStep *step) {
     if (step->kind == STEP_WAIT || step->kind == STEP_ARRIVE)
         return plan->channels[step->index].loop;
     if (step->kind != STEP_ACCESS)
@@ -206,7 +208,7 @@ static uint32_t counted_by(const Plan *plan, const Step *step) {
     return buffer->channels ? plan->channels[buffer->channel].loop : access->loop;
 }
 
-static void add_time(Plan *plan, Steps *steps, Step *step) {
+static void add_time(Plan *plan, PlanSteps *steps, PlanStep *step) {
     uint32_t loop = counted_by(plan, step);
     Time time = {.when = steps->when++, .round = loop == NO_INDEX || steps->rounds[loop] ? round_of(steps, loop) : 0};
     bool empty = step->side != SIDE_FULL;
@@ -222,9 +224,9 @@ static void add_time(Plan *plan, Steps *steps, Step *step) {
     steps->too_many |= steps->when > MOST_TIMES;
 }
 
-static void time_steps(Plan *plan, Steps *steps, uint32_t loop) {
+static void time_steps(Plan *plan, PlanSteps *steps, uint32_t loop) {
     for (uint32_t i = steps->first[loop + 1]; i < steps->count && steps->items[i].loop == loop; i++) {
-        Step *step = &steps->items[i];
+        PlanStep *step = &steps->items[i];
         if (step->kind != STEP_LOOP) {
             add_time(plan, steps, step);
             continue;
@@ -238,30 +240,30 @@ static void time_steps(Plan *plan, Steps *steps, uint32_t loop) {
 
 /* ---- Queues --------------------------------------------------------------------------------------- */
 
-static void queue_loop(Plan *plan, Steps *steps, Queue *queues, uint32_t loop);
+static void queue_loop(Plan *plan, PlanSteps *steps, Queue *queues, uint32_t loop);
 
-static void queue_step(Plan *plan, Steps *steps, Queue *queues, uint32_t index) {
-    Step *step = &steps->items[index];
+static void queue_step(Plan *plan, PlanSteps *steps, Queue *queues, uint32_t index) {
+    PlanStep *step = &steps->items[index];
     if (step->kind == STEP_LOOP) {
         queue_loop(plan, steps, queues, step->index);
         return;
     }
-    Task task = {index, step->queued++};
+    PlanTask task = {index, step->queued++};
     for (unsigned bit = 0; bit < MOST_PARTITIONS; bit++)
         if (step->mask >> bit & 1 && task.time < step->time_count)
             *ARENA_PUSH(plan->arena, queues[bit].items, queues[bit].count, queues[bit].capacity) = task;
 }
 
 /* What is in stage S of a pipeline is S iterations behind. */
-static void queue_loop(Plan *plan, Steps *steps, Queue *queues, uint32_t loop) {
+static void queue_loop(Plan *plan, PlanSteps *steps, Queue *queues, uint32_t loop) {
     uint32_t first = steps->first[loop + 1], count = 0, stages = 0;
     while (first + count < steps->count && steps->items[first + count].loop == loop) {
         uint32_t stage = steps->items[first + count++].stage;
         stages = stage > stages ? stage : stages;
     }
-    Turn *turns = ARENA_ARRAY(plan->arena, Turn, count + 1);
+    PlanStepTurn *turns = ARENA_ARRAY(plan->arena, PlanStepTurn, count + 1);
     for (uint32_t i = 0; i < count; i++)
-        turns[i] = (Turn){steps->items[first + i].cluster, first + i};
+        turns[i] = (PlanStepTurn){steps->items[first + i].cluster, first + i};
     qsort(turns, count, sizeof *turns, by_cluster);
     for (uint32_t turn = 0; turn < steps->turns + stages; turn++)
         for (uint32_t i = 0; i < count; i++) {
@@ -286,8 +288,8 @@ static uint32_t turns_of(const Plan *plan) {
     return deepest + 2 > MOST_TURNS ? MOST_TURNS : (uint32_t)deepest + 2;
 }
 
-Steps *plan_steps(Plan *plan, Queue *queues) {
-    Steps *steps = ARENA_NEW(plan->arena, Steps);
+PlanSteps *plan_steps(Plan *plan, Queue *queues) {
+    PlanSteps *steps = ARENA_NEW(plan->arena, PlanSteps);
     steps->turns = turns_of(plan);
     steps->rounds = ARENA_ARRAY(plan->arena, uint32_t, plan->loop_count + 1);
     steps->reads = ARENA_ARRAY(plan->arena, uint32_t, plan->access_count + 1);

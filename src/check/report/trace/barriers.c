@@ -3,16 +3,16 @@
 
 #include <inttypes.h>
 
-void portrait_add_site(const Portrait *portrait, const Use *use, ReportSite *sites, size_t *count) {
-    const char *role = portrait->roles[portrait->actors[use->actor].role].name;
-    uint32_t line = code_line(portrait->check->program, use->code);
+void trace_report_add_site(const TraceReport *trace_report, const TraceUse *use, ReportSite *sites, size_t *count) {
+    const char *role = trace_report->roles[trace_report->actors[use->actor].role].name;
+    uint32_t line = code_line(trace_report->check->program, use->code);
     for (size_t i = 0; i < *count; i++)
         if (sites[i].place.ir_line == line && strcmp(sites[i].place.partition, role) == 0) {
             sites[i].place.times += use->times;
             return;
         }
     bool bytes = use->mechanism == MECHANISM_TMA;
-    sites[*count] = (ReportSite){.place = portrait_place(portrait, role, use->code, use->times),
+    sites[*count] = (ReportSite){.place = trace_report_place(trace_report, role, use->code, use->times),
                                  .mechanism = use->waits ? "" : report_mechanism((ReportMechanism)use->mechanism),
                                  .index = "",
                                  .phase = "",
@@ -27,19 +27,19 @@ void portrait_add_site(const Portrait *portrait, const Use *use, ReportSite *sit
     ++*count;
 }
 
-static const ReportSite *sites_of(const Portrait *portrait, uint32_t ring, bool waits, size_t *count) {
+static const ReportSite *sites_of(const TraceReport *trace_report, uint32_t ring, bool waits, size_t *count) {
     size_t most = 1;
-    for (uint32_t i = 0; i < portrait->meeting_count; i++)
-        most += portrait->meetings[i].ring == ring ? portrait->meetings[i].use_count : 0;
-    ReportSite *sites = ARENA_ARRAY(portrait->check->verdict->arena, ReportSite, most);
+    for (uint32_t i = 0; i < trace_report->barrier_instance_count; i++)
+        most += trace_report->barrier_instances[i].ring == ring ? trace_report->barrier_instances[i].use_count : 0;
+    ReportSite *sites = ARENA_ARRAY(trace_report->check->verdict->arena, ReportSite, most);
     *count = 0;
-    for (uint32_t i = 0; i < portrait->meeting_count; i++) {
-        const Meeting *meeting = &portrait->meetings[i];
-        for (uint32_t k = 0; meeting->ring == ring && k < meeting->use_count; k++)
-            if (meeting->uses[k].waits == waits)
-                portrait_add_site(portrait, &meeting->uses[k], sites, count);
+    for (uint32_t i = 0; i < trace_report->barrier_instance_count; i++) {
+        const BarrierInstance *barrier_instance = &trace_report->barrier_instances[i];
+        for (uint32_t k = 0; barrier_instance->ring == ring && k < barrier_instance->use_count; k++)
+            if (barrier_instance->uses[k].waits == waits)
+                trace_report_add_site(trace_report, &barrier_instance->uses[k], sites, count);
     }
-    bool named = portrait->rings[ring].kind != MEET_MBARRIER;
+    bool named = trace_report->rings[ring].kind != INSTANCE_MBARRIER;
     for (size_t i = 0; i < *count; i++) /* a barrier of threads has no parity */
         if (named) {
             sites[i].first_parity = -1;
@@ -48,7 +48,7 @@ static const ReportSite *sites_of(const Portrait *portrait, uint32_t ring, bool 
     return sites;
 }
 
-static const char *mechanisms_of(const Portrait *portrait, const ReportSite *sites, size_t count) {
+static const char *mechanisms_of(const TraceReport *trace_report, const ReportSite *sites, size_t count) {
     Text text = {0};
     for (ReportMechanism mechanism = 0; mechanism < MECHANISM_COUNT; mechanism++)
         for (size_t i = 0; i < count; i++)
@@ -56,74 +56,75 @@ static const char *mechanisms_of(const Portrait *portrait, const ReportSite *sit
                 text_addf(&text, "%s%s", text.size ? ", " : "", report_mechanism(mechanism));
                 break;
             }
-    return verdict_keep(portrait->check->verdict, &text);
+    return verdict_keep(trace_report->check->verdict, &text);
 }
 
 /* What the links of the ring carry: data that is ready, memory that may be used again. */
-static void find_carried(const Portrait *portrait, uint32_t ring, ReportBarrier *barrier) {
-    const char **names = ARENA_ARRAY(portrait->check->verdict->arena, const char *, portrait->piece_count + 1);
+static void find_carried(const TraceReport *trace_report, uint32_t ring, ReportBarrier *barrier) {
+    const char **names = ARENA_ARRAY(trace_report->check->verdict->arena, const char *, trace_report->piece_count + 1);
     bool ready = false, again = false;
-    for (uint32_t i = 0; i < portrait->piece_count; i++) {
+    for (uint32_t i = 0; i < trace_report->piece_count; i++) {
         bool carried = false;
-        for (uint32_t k = 0; k < portrait->link_count; k++) {
-            const Link *link = &portrait->links[k];
-            if (portrait->meetings[link->meeting].ring != ring)
+        for (uint32_t k = 0; k < trace_report->link_count; k++) {
+            const Link *link = &trace_report->links[k];
+            if (trace_report->barrier_instances[link->barrier_instance].ring != ring)
                 continue;
             ready |= link->carries[0] != NULL;
             again |= link->carries[1] != NULL;
-            carried |= portrait_carries(link->carries[0], &portrait->pieces[i]) ||
-                       portrait_carries(link->carries[1], &portrait->pieces[i]);
+            carried |= trace_report_carries(link->carries[0], &trace_report->pieces[i]) ||
+                       trace_report_carries(link->carries[1], &trace_report->pieces[i]);
         }
         if (carried)
-            names[barrier->protect_count++] = portrait->pieces[i].name;
+            names[barrier->protect_count++] = trace_report->pieces[i].name;
     }
     barrier->protects = names;
     barrier->direction = ready && again ? "both" : ready ? "forward" : again ? "backward" : "";
 }
 
 /* Phases, and what a phase takes, of all slots and CTAs together. */
-static void add_phases(const Portrait *portrait, uint32_t ring, ReportBarrier *barrier) {
+static void add_phases(const TraceReport *trace_report, uint32_t ring, ReportBarrier *barrier) {
     const PtxCode *init = NULL;
-    for (uint32_t i = 0; i < portrait->meeting_count; i++) {
-        const Meeting *meeting = &portrait->meetings[i];
-        if (meeting->ring != ring)
+    for (uint32_t i = 0; i < trace_report->barrier_instance_count; i++) {
+        const BarrierInstance *barrier_instance = &trace_report->barrier_instances[i];
+        if (barrier_instance->ring != ring)
             continue;
-        barrier->flips += meeting->flips;
-        barrier->count = meeting->count;
-        init = meeting->init ? meeting->init : init;
-        if (meeting->bytes >= 0)
-            barrier->expect_bytes = barrier->data_bytes = meeting->bytes;
+        barrier->flips += barrier_instance->flips;
+        barrier->count = barrier_instance->count;
+        init = barrier_instance->init ? barrier_instance->init : init;
+        if (barrier_instance->bytes >= 0)
+            barrier->expect_bytes = barrier->data_bytes = barrier_instance->bytes;
     }
     for (size_t i = 0; i < barrier->wait_count; i++) {
         const ReportSite *site = &barrier->waits[i];
         barrier->iterations = site->place.times > barrier->iterations ? site->place.times : barrier->iterations;
         barrier->inverted |= site->passes_at_once;
     }
-    ReportPlace *others = ARENA_ARRAY(portrait->check->verdict->arena, ReportPlace, 1);
+    ReportPlace *others = ARENA_ARRAY(trace_report->check->verdict->arena, ReportPlace, 1);
     if (init) {
-        others[barrier->other_count++] = portrait_place(portrait, "", init, 0);
+        others[barrier->other_count++] = trace_report_place(trace_report, "", init, 0);
         barrier->others = others;
     }
 }
 
-void portrait_tell_barriers(Portrait *portrait, Report *report) {
+void trace_report_add_barriers(TraceReport *trace_report, Report *report) {
     static const char *const kinds[] = {
-        [MEET_MBARRIER] = "mbarrier", [MEET_NAMED] = "named", [MEET_CLUSTER] = "cluster"};
-    ReportBarrier *barriers = ARENA_ARRAY(portrait->check->verdict->arena, ReportBarrier, portrait->ring_count + 1);
-    for (uint32_t i = 0; i < portrait->ring_count; i++) {
-        const Ring *ring = &portrait->rings[i];
+        [INSTANCE_MBARRIER] = "mbarrier", [INSTANCE_NAMED] = "named", [INSTANCE_CLUSTER] = "cluster"};
+    ReportBarrier *barriers =
+        ARENA_ARRAY(trace_report->check->verdict->arena, ReportBarrier, trace_report->ring_count + 1);
+    for (uint32_t i = 0; i < trace_report->ring_count; i++) {
+        const TraceRing *ring = &trace_report->rings[i];
         ReportBarrier *barrier = &barriers[i];
         *barrier = report_barrier_blank();
         barrier->name = ring->name;
         barrier->value = ring->value;
         barrier->kind = kinds[ring->kind];
-        barrier->depth = ring->kind == MEET_MBARRIER ? (int64_t)ring->depth : -1;
-        barrier->arrives = sites_of(portrait, i, false, &barrier->arrive_count);
-        barrier->waits = sites_of(portrait, i, true, &barrier->wait_count);
-        barrier->mechanism = mechanisms_of(portrait, barrier->arrives, barrier->arrive_count);
-        find_carried(portrait, i, barrier);
-        add_phases(portrait, i, barrier);
+        barrier->depth = ring->kind == INSTANCE_MBARRIER ? (int64_t)ring->depth : -1;
+        barrier->arrives = sites_of(trace_report, i, false, &barrier->arrive_count);
+        barrier->waits = sites_of(trace_report, i, true, &barrier->wait_count);
+        barrier->mechanism = mechanisms_of(trace_report, barrier->arrives, barrier->arrive_count);
+        find_carried(trace_report, i, barrier);
+        add_phases(trace_report, i, barrier);
     }
     report->barriers = barriers;
-    report->barrier_count = portrait->ring_count;
+    report->barrier_count = trace_report->ring_count;
 }

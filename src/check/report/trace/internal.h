@@ -2,7 +2,7 @@
 #ifndef CHECK_REPORT_TRACE_INTERNAL_H
 #define CHECK_REPORT_TRACE_INTERNAL_H
 
-#include "check/report/trace/portrait.h"
+#include "check/report/trace/trace_report.h"
 
 enum {
     GRANULE = 16,      /* bytes of shared memory that are looked at together */
@@ -41,7 +41,7 @@ typedef struct Role {
 
 /* ---- Barriers ---- */
 
-typedef enum MeetKind { MEET_MBARRIER, MEET_NAMED, MEET_CLUSTER } MeetKind;
+typedef enum InstanceKind { INSTANCE_MBARRIER, INSTANCE_NAMED, INSTANCE_CLUSTER } InstanceKind;
 
 typedef struct Arrival {
     uint32_t actor, order; /* among all events */
@@ -58,7 +58,7 @@ typedef struct Phase {
 } Phase;
 
 /* Someone who arrives or waits. */
-typedef struct Use {
+typedef struct TraceUse {
     const PtxCode *code;
     uint32_t actor;
     bool waits, passes; /* passes: the first one was over at once */
@@ -66,11 +66,11 @@ typedef struct Use {
     uint32_t first;     /* the phase of the first one */
     int64_t amount;     /* arrivals, or bytes */
     uint64_t times;
-} Use;
+} TraceUse;
 
 /* A barrier of one CTA, or of the cluster. */
-typedef struct Meeting {
-    MeetKind kind;
+typedef struct BarrierInstance {
+    InstanceKind kind;
     uint32_t rank, at; /* of the CTA; address in shared memory, or number */
     int64_t count;     /* of arrivals, or of threads; -1: not known */
     const PtxCode *init;
@@ -78,17 +78,17 @@ typedef struct Meeting {
     Phase phases[PHASES];
     uint64_t flips;
     int64_t bytes; /* of the last phase that had some; -1: none had */
-    Use *uses;
+    TraceUse *uses;
     uint32_t use_count, use_capacity;
     uint32_t ring, slot;
-} Meeting;
+} BarrierInstance;
 
-typedef struct Ring {
+typedef struct TraceRing {
     const char *name, *value;
-    MeetKind kind;
+    InstanceKind kind;
     uint32_t first, last; /* addresses of its slots; or number */
     uint32_t depth;
-} Ring;
+} TraceRing;
 
 /* ---- Memory ---- */
 
@@ -114,28 +114,28 @@ typedef struct User {
 } User;
 
 /* Memory that is accessed alike: a variable in shared memory or a part of it, what an argument points to. */
-typedef struct Piece {
+typedef struct TracePiece {
     const char *name, *value, *space; /* as of ReportBuffer */
     uint32_t first, last;             /* granules, if it is in shared memory */
     bool shared;
     uint64_t size; /* 0: not known */
     User *users;
     uint32_t user_count, user_capacity;
-} Piece;
+} TracePiece;
 
 /* What R learned of A's doings: everything before `order`, by that barrier. */
-typedef struct Learned {
-    uint32_t order, meeting;
-} Learned;
+typedef struct TraceLearned {
+    uint32_t order, barrier_instance;
+} TraceLearned;
 typedef struct Knows {
-    Learned *items;
+    TraceLearned *items;
     uint32_t count, capacity;
     uint32_t link; /* the newest of theirs, + 1 */
 } Knows;
 
 /* A barrier that one actor has waited for and another has arrived at. */
 typedef struct Link {
-    uint32_t from, to, meeting;
+    uint32_t from, to, barrier_instance;
     uint32_t next; /* of the same two, + 1 */
     const PtxCode *out, *in;
     bool flies;           /* out does */
@@ -145,10 +145,10 @@ typedef struct Link {
 /* ---- The picture ---- */
 
 typedef struct Drawn {
-    uint8_t kind;                         /* TraceKind */
-    uint8_t what;                         /* PtxEventKind */
-    bool flies;                           /* in the lane of what is asynchronous */
-    uint32_t actor, meeting, phase, from; /* meeting: + 1; from: of the arrival that it waited for, + 1 */
+    uint8_t kind;                                  /* TraceKind */
+    uint8_t what;                                  /* PtxEventKind */
+    bool flies;                                    /* in the lane of what is asynchronous */
+    uint32_t actor, barrier_instance, phase, from; /* meeting: + 1; from: of the arrival that it waited for, + 1 */
     const PtxCode *code;
     uint64_t time, duration;
     int64_t amount;
@@ -156,9 +156,9 @@ typedef struct Drawn {
 
 /* ---- All of it ---- */
 
-struct Portrait {
+struct TraceReport {
     ThreadsCheck *check;
-    const Verdict *told;
+    const Verdict *reported;
     Arena *arena;
     uint32_t cluster, warps; /* of each CTA */
     uint32_t order;          /* events so far */
@@ -169,14 +169,14 @@ struct Portrait {
     uint8_t *does;      /* of each code: DOES_... */
     uint8_t *mechanism; /* of each code that arrives for something else: ReportMechanism */
     bool *found;        /* of each code: a finding is about it */
-    Meeting *meetings;
-    uint32_t meeting_count, meeting_capacity;
-    Ring *rings;
+    BarrierInstance *barrier_instances;
+    uint32_t barrier_instance_count, barrier_instance_capacity;
+    TraceRing *rings;
     uint32_t ring_count;
     uint32_t granule_count;
     Granule **granules; /* of each CTA */
     Touched *touched;
-    Piece *pieces;
+    TracePiece *pieces;
     uint32_t piece_count, piece_capacity;
     Knows *knows; /* actor * actors + of whom */
     Link *links;
@@ -185,65 +185,67 @@ struct Portrait {
     uint32_t drawn_count, drawn_capacity;
 };
 
-static inline uint32_t code_number(const Portrait *portrait, const PtxCode *code) {
-    return (uint32_t)(code - portrait->check->program->code);
+static inline uint32_t code_number(const TraceReport *trace_report, const PtxCode *code) {
+    return (uint32_t)(code - trace_report->check->program->code);
 }
-static inline uint32_t portrait_actor(const Portrait *portrait, const PtxWarp *warp) {
-    return warp->cta->rank * portrait->warps + warp->index;
+static inline uint32_t trace_report_actor(const TraceReport *trace_report, const PtxWarp *warp) {
+    return warp->cta->rank * trace_report->warps + warp->index;
 }
 /* Where a role runs that code, so many times. */
-ReportPlace portrait_place(const Portrait *portrait, const char *role, const PtxCode *code, uint64_t times);
+ReportPlace trace_report_place(const TraceReport *trace_report, const char *role, const PtxCode *code, uint64_t times);
 /* How often all warps of a role ran it. */
-uint64_t portrait_times(const Portrait *portrait, uint32_t role, const PtxCode *code);
+uint64_t trace_report_times(const TraceReport *trace_report, uint32_t role, const PtxCode *code);
 
 /* ---- roles.c ---- */
-void portrait_find_roles(Portrait *portrait);
-void portrait_tell_roles(Portrait *portrait, Report *report);
+void trace_report_find_roles(TraceReport *trace_report);
+void trace_report_add_roles(TraceReport *trace_report, Report *report);
 
-/* ---- meetings.c ---- */
+/* ---- barrier_instances.c ---- */
 /* Arrivals and waits, as they come; the meeting's number. */
-void portrait_meet(Portrait *portrait, const PtxEvent *event);
-void portrait_find_rings(Portrait *portrait);
+void trace_report_sync(TraceReport *trace_report, const PtxEvent *event);
+void trace_report_find_rings(TraceReport *trace_report);
 /* A warp that stands at one at the end waits there, too. */
-void portrait_meet_blocked(Portrait *portrait);
+void trace_report_sync_blocked(TraceReport *trace_report);
 /* "full[1]"; "barrier 0" */
-const char *portrait_slot(const Portrait *portrait, uint32_t meeting);
+const char *trace_report_slot(const TraceReport *trace_report, uint32_t barrier_instance);
 
 /* ---- barriers.c ---- */
-void portrait_tell_barriers(Portrait *portrait, Report *report);
+void trace_report_add_barriers(TraceReport *trace_report, Report *report);
 /* The uses of all slots by one role at one instruction are one site. */
-void portrait_add_site(const Portrait *portrait, const Use *use, ReportSite *sites, size_t *count);
+void trace_report_add_site(const TraceReport *trace_report, const TraceUse *use, ReportSite *sites, size_t *count);
 
 /* ---- blocked.c ---- */
 /* Where the actor stands at the end; NULL: it has ended. */
-const PtxGroup *portrait_stands(const Portrait *portrait, uint32_t actor);
+const PtxGroup *trace_report_stands(const TraceReport *trace_report, uint32_t actor);
 /* The meeting that it waits at, + 1; 0: it waits for something else. */
-uint32_t portrait_stands_at(const Portrait *portrait, const PtxGroup *group);
+uint32_t trace_report_stands_at(const TraceReport *trace_report, const PtxGroup *group);
 
 /* ---- memory.c ---- */
-void portrait_access(Portrait *portrait, const PtxEvent *event);
+void trace_report_access(TraceReport *trace_report, const PtxEvent *event);
 /* `to` has waited for what `arrival` was an arrival of. */
-void portrait_learn(Portrait *portrait, const Arrival *arrival, uint32_t to, uint32_t meeting, const PtxCode *in);
+void trace_report_learn(TraceReport *trace_report, const Arrival *arrival, uint32_t to, uint32_t barrier_instance,
+                        const PtxCode *in);
 
 /* ---- pieces.c ---- */
 /* Memory that is not shared, as it is accessed. */
-void portrait_reach(Portrait *portrait, const PtxEvent *event, const PtxSpot *spot, uint64_t bytes);
+void trace_report_reach(TraceReport *trace_report, const PtxEvent *event, const PtxLocation *location, uint64_t bytes);
 /* What was accessed of shared memory, in pieces. */
-void portrait_find_pieces(Portrait *portrait);
+void trace_report_find_pieces(TraceReport *trace_report);
 /* Names of rings and pieces, when all of them are known. */
-void portrait_name_all(Portrait *portrait);
+void trace_report_name_all(TraceReport *trace_report);
 /* Whether some of the granules are the piece's. */
-bool portrait_carries(const uint64_t *granules, const Piece *piece);
-void portrait_tell_buffers(Portrait *portrait, Report *report);
+bool trace_report_carries(const uint64_t *granules, const TracePiece *piece);
+void trace_report_add_buffers(TraceReport *trace_report, Report *report);
 
 /* ---- edges.c ---- */
-void portrait_tell_edges(Portrait *portrait, Report *report);
+void trace_report_add_edges(TraceReport *trace_report, Report *report);
 
 /* ---- lanes.c ---- */
 /* A step of the actor in the picture; 1 + its number, 0: there is no room for it. */
-uint32_t portrait_draw(Portrait *portrait, const PtxEvent *event, uint32_t meeting);
+uint32_t trace_report_draw(TraceReport *trace_report, const PtxEvent *event, uint32_t barrier_instance);
 /* One that waited for the arrivals of that phase. */
-void portrait_draw_wait(Portrait *portrait, const PtxEvent *event, uint32_t meeting, const Phase *phase);
-void portrait_tell_lanes(Portrait *portrait, Trace *trace);
+void trace_report_draw_wait(TraceReport *trace_report, const PtxEvent *event, uint32_t barrier_instance,
+                            const Phase *phase);
+void trace_report_add_lanes(TraceReport *trace_report, Trace *trace);
 
 #endif

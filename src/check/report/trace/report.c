@@ -2,21 +2,21 @@
  * cluster that something is wrong in, and once to draw it. */
 #include "check/report/trace/report.h"
 
-#include "check/report/trace/portrait.h"
-#include "check/simt/runs.h"
+#include "check/report/trace/trace_report.h"
+#include "check/simt/executions.h"
 #include "check/simt/trail.h"
 
-typedef struct Drawing {
+typedef struct TraceReportDrawing {
     ThreadsCheck check; /* first, so that it can be taken for its drawing */
-    Verdict *told;
+    Verdict *reported;
     Report *report;
     Trace *trace;
     const ReportBlocked *blocked;
     size_t blocked_count;
-} Drawing;
+} TraceReportDrawing;
 
-void portrait_tell_deadlocks(Report *report, Verdict *verdict, const ReportBlocked *blocked, size_t count,
-                             const char *over, const char *open) {
+void trace_report_add_deadlocks(Report *report, Verdict *verdict, const ReportBlocked *blocked, size_t count,
+                                const char *over, const char *open) {
     bool ended = !verdict->incomplete_count;
     for (size_t i = 0; i < verdict->finding_count; i++) {
         Finding *finding = &verdict->findings[i];
@@ -52,48 +52,48 @@ static uint32_t find_cluster(ThreadsCheck *check, ThreadsRun *run) {
     return watch ? runs_found_in(check, watch, end) : 0;
 }
 
-static void draw_run(Drawing *drawing, ThreadsRun *run) {
+static void draw_run(TraceReportDrawing *drawing, ThreadsRun *run) {
     ThreadsCheck *check = &drawing->check;
     PtxMachine *machine = check->machine;
     PtxSchedule whole = run->schedule;
     uint32_t cluster = find_cluster(check, run);
-    Portrait *portrait = portrait_begin(check, cluster, drawing->told);
+    TraceReport *trace_report = trace_report_begin(check, cluster, drawing->reported);
     Text printed = {0};
-    machine->observe = portrait_see;
-    machine->observer = portrait;
+    machine->observe = trace_report_see;
+    machine->observer = trace_report;
     machine->printed = &printed;
     ptx_schedule_run(machine, &whole);
     text_free(&printed);
     drawing->report->launch = drawing->trace->launch = check->launch->text;
-    portrait_finish(portrait, drawing->report, drawing->trace);
+    trace_report_finish(trace_report, drawing->report, drawing->trace);
     drawing->report->form_text = form_text(check, &whole, cluster);
-    drawing->blocked = portrait_blocked(portrait, &drawing->blocked_count);
+    drawing->blocked = trace_report_blocked(trace_report, &drawing->blocked_count);
 }
 
 static void draw(ThreadsCheck *check) {
-    Drawing *drawing = (Drawing *)check;
+    TraceReportDrawing *drawing = (TraceReportDrawing *)check;
     ThreadsTrail trail;
     PtxLaunch *launch = ARENA_NEW(&check->arena, PtxLaunch);
     const char *problem = "its launch cannot be run";
-    if (!runs_prepare(check, &problem) || !runs_shown(check, drawing->told, &trail, &problem) ||
+    if (!runs_prepare(check, &problem) || !runs_shown(check, drawing->reported, &trail, &problem) ||
         !ptx_launch_bind(&check->arena, check->program, &trail.launch, launch, &problem)) {
-        drawing->report->nothing = verdict_text(drawing->told, "There is no run to draw: %s.", problem);
+        drawing->report->nothing = verdict_text(drawing->reported, "There is no run to draw: %s.", problem);
         return;
     }
     if (runs_open(check, launch))
-        draw_run(drawing, &(ThreadsRun){trail.schedule, trail.world});
+        draw_run(drawing, &(ThreadsRun){trail.schedule, trail.havoc_choice});
     else
         drawing->report->nothing = "There is no run to draw.";
     runs_close(check);
 }
 
-void portrait_report(PtxModule *module, uint32_t entry, const ThreadsOptions *options, Verdict *verdict, Report *report,
-                     Trace *trace) {
-    Verdict nobody = {.arena = verdict->arena, .kernel = verdict->kernel};
-    Drawing drawing = {.check = {.module = module, .entry = entry, .options = options, .verdict = &nobody},
-                       .told = verdict,
-                       .report = report,
-                       .trace = trace};
+void trace_report_report(PtxModule *module, uint32_t entry, const ThreadsOptions *options, Verdict *verdict,
+                         Report *report, Trace *trace) {
+    Verdict ignored = {.arena = verdict->arena, .kernel = verdict->kernel};
+    TraceReportDrawing drawing = {.check = {.module = module, .entry = entry, .options = options, .verdict = &ignored},
+                                  .reported = verdict,
+                                  .report = report,
+                                  .trace = trace};
     *report = report_blank(module->source->name, verdict);
     *trace = (Trace){.file = module->source->name, .kernel = verdict->kernel, .launch = ""};
     report->form = "run";
@@ -101,6 +101,6 @@ void portrait_report(PtxModule *module, uint32_t entry, const ThreadsOptions *op
     report->coverage_note = "not listed of PTX; what is not ordered is a race, and among the findings";
     threads_check(module, entry, options, verdict);
     runs_with_arena(&drawing.check, draw);
-    portrait_tell_deadlocks(report, verdict, drawing.blocked, drawing.blocked_count,
-                            "every wait of the runs was over, and every thread ended", "not all of it was run");
+    trace_report_add_deadlocks(report, verdict, drawing.blocked, drawing.blocked_count,
+                               "every wait of the runs was over, and every thread ended", "not all of it was run");
 }

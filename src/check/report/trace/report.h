@@ -7,7 +7,7 @@
 #include "render/trace.h"
 
 /* threads_check, and a report: of the run that threads_show would show. */
-void portrait_report(PtxModule *module, uint32_t entry, const ThreadsOptions *options, Verdict *verdict, Report *report,
-                     Trace *trace);
+void trace_report_report(PtxModule *module, uint32_t entry, const ThreadsOptions *options, Verdict *verdict,
+                         Report *report, Trace *trace);
 
 #endif

@@ -20,18 +20,18 @@ static void say_not_looked_at(const GlobalCheck *run, const char *why) {
 /* A grid of billions is not run as a whole. Of a launch that others wait for, a part says nothing. */
 static bool limit_clusters(GlobalCheck *run, const char **problem) {
     uint64_t all = 0;
-    for (uint32_t i = 0; i < run->scene.count; i++) {
-        const int64_t *grid = run->scene.launches[i].launch->grid;
+    for (uint32_t i = 0; i < run->launch_sequence.count; i++) {
+        const int64_t *grid = run->launch_sequence.launches[i].launch->grid;
         all += (uint64_t)grid[0] * (uint64_t)grid[1] * (uint64_t)grid[2];
     }
     run->partly = all > MOST_CLUSTERS;
     if (run->partly)
-        run->scene.launches[0].most = PART_OF_CLUSTERS;
+        run->launch_sequence.launches[0].most = PART_OF_CLUSTERS;
     *problem = "its launches have too many CTAs (use a smaller --grid)";
-    return !run->partly || run->scene.count == 1;
+    return !run->partly || run->launch_sequence.count == 1;
 }
 
-static void tell_part(const GlobalCheck *run) {
+static void report_part(const GlobalCheck *run) {
     const int64_t *grid = run->kernels[0].launch->grid;
     if (run->partly)
         verdict_incomplete(run->kernels[0].verdict, "", 0,
@@ -44,7 +44,7 @@ static void tell_part(const GlobalCheck *run) {
 static bool set_up(GlobalCheck *run) {
     const char *problem = NULL;
     uint32_t sites = 0;
-    SceneInput *inputs = ARENA_ARRAY(run->arena, SceneInput, run->count);
+    LaunchSequenceInput *inputs = ARENA_ARRAY(run->arena, LaunchSequenceInput, run->count);
     run->programs = ARENA_ARRAY(run->arena, const Program *, run->count);
     run->first_site = ARENA_ARRAY(run->arena, uint32_t, run->count);
     run->launch_texts = ARENA_ARRAY(run->arena, const char *, run->count);
@@ -57,22 +57,23 @@ static bool set_up(GlobalCheck *run) {
         run->first_site[i] = sites;
         sites += run->programs[i]->code_count;
         run->launch_texts[i] = launch_text(kernel->launch, kernel->verdict->arena);
-        inputs[i] = (SceneInput){.program = run->programs[i], .launch = kernel->launch};
+        inputs[i] = (LaunchSequenceInput){.program = run->programs[i], .launch = kernel->launch};
     }
     run->site_count = sites;
-    grid_doubts_set_up(run);
+    grid_may_order_set_up(run);
     uint32_t devices = run->options->devices ? run->options->devices : 1;
-    if (!scene_build(run->arena, inputs, run->count, devices, &run->scene, &problem) ||
+    if (!launch_sequence_build(run->arena, inputs, run->count, devices, &run->launch_sequence, &problem) ||
         !limit_clusters(run, &problem) ||
-        !(run->grid = grid_create(run->arena, run->scene.memory, run->scene.launches, run->scene.count, &problem))) {
+        !(run->grid = grid_create(run->arena, run->launch_sequence.memory, run->launch_sequence.launches,
+                                  run->launch_sequence.count, &problem))) {
         say_not_looked_at(run, problem);
         return false;
     }
-    run->launches = ARENA_ARRAY(run->arena, LaunchState, run->scene.count);
-    run->loud = ARENA_ARRAY(run->arena, Run, (size_t)sites * run->scene.count + 1);
+    run->launches = ARENA_ARRAY(run->arena, LaunchState, run->launch_sequence.count);
+    run->loud = ARENA_ARRAY(run->arena, Run, (size_t)sites * run->launch_sequence.count + 1);
     run->reached = ARENA_ARRAY(run->arena, bool, sites + 1);
-    run->touched = ARENA_ARRAY(run->arena, uint8_t, global_area_count(run->scene.memory) + 1);
-    run->written = ARENA_ARRAY(run->arena, bool, global_area_count(run->scene.memory) + 1);
+    run->touched = ARENA_ARRAY(run->arena, uint8_t, global_area_count(run->launch_sequence.memory) + 1);
+    run->written = ARENA_ARRAY(run->arena, bool, global_area_count(run->launch_sequence.memory) + 1);
     proxies_set_up(run);
     unknown_start(run);
     inside_set_up(run);
@@ -83,7 +84,8 @@ static bool set_up(GlobalCheck *run) {
 
 static void progress(void *context, uint32_t launch, uint64_t ended, uint64_t clusters) {
     const GlobalCheck *run = context;
-    run->options->progress(run->options->context, run->launch_texts[run->scene.inputs[launch]], ended, clusters);
+    run->options->progress(run->options->context, run->launch_texts[run->launch_sequence.inputs[launch]], ended,
+                           clusters);
 }
 
 static const char *write_witness(const GlobalCheck *run, const Turns *turns, bool cancels) {
@@ -108,11 +110,11 @@ static const char *write_witness(const GlobalCheck *run, const Turns *turns, boo
 }
 
 /* A run that stopped half-way has not looked at everything. */
-static void tell_end(const GlobalCheck *run, RunEnd end) {
+static void report_end(const GlobalCheck *run, RunEnd end) {
     uint32_t launch = 0;
     uint64_t cluster = 0;
     const Machine *machine = grid_ended_by(run->grid, &launch, &cluster);
-    Verdict *verdict = run->kernels[run->scene.inputs[launch]].verdict;
+    Verdict *verdict = run->kernels[run->launch_sequence.inputs[launch]].verdict;
     if (deadline_look()) {
         return; /* the code that set it says so */
     } else if (end == RUN_BUDGET) {
@@ -127,7 +129,7 @@ static void tell_end(const GlobalCheck *run, RunEnd end) {
     /* A fault of a barrier is told when the cluster is run by itself; of a trail that does not fit, the caller. */
 }
 
-static void tell_trouble(const GlobalCheck *run) {
+static void report_trouble(const GlobalCheck *run) {
     uint32_t thread, site;
     GsanTrouble trouble = gsan_trouble(run->gsan, &thread, &site);
     if (trouble == GSAN_FINE || deadline_look())
@@ -145,7 +147,7 @@ static void tell_trouble(const GlobalCheck *run) {
  * on. */
 static bool left_out_reads(GlobalCheck *run) {
     bool any = false;
-    for (uint32_t i = 0; i < global_area_count(run->scene.memory); i++) {
+    for (uint32_t i = 0; i < global_area_count(run->launch_sequence.memory); i++) {
         any |= run->touched[i] == (AREA_READ | AREA_WRITTEN) && !run->written[i];
         run->written[i] |= run->touched[i] & AREA_WRITTEN;
         run->touched[i] = 0;
@@ -161,7 +163,7 @@ bool global_run_watched(GlobalCheck *run, const GridOptions *options) {
     }
     options->record->count = 0;
     run->end = grid_run(run->grid, options);
-    tell_trouble(run);
+    report_trouble(run);
     global_watch_end(run);
     return true;
 }
@@ -205,36 +207,36 @@ bool global_run_so(GlobalCheck *run, GridOptions options) {
         return false;
     RunEnd end = run->end;
     GridStats stats = grid_stats(run->grid);
-    Telling telling = {.kind = options.kind,
-                       .cancels = options.cancels,
-                       .seed = options.seed,
-                       .communicates = stats.communicates,
-                       .made_up = stats.chosen,
-                       .witness = "",
-                       .witnesses = ARENA_ARRAY(run->arena, const char *, run->count)};
+    Reporting reporting = {.kind = options.kind,
+                           .cancels = options.cancels,
+                           .seed = options.seed,
+                           .communicates = stats.communicates,
+                           .havoc_dependent = stats.chosen,
+                           .witness = "",
+                           .witnesses = ARENA_ARRAY(run->arena, const char *, run->count)};
     bool found = run->found.race_count > races || run->found.access_count > accesses || end == RUN_STUCK;
     if (found || run->found.unfenced_count > unfenced)
         deadline_grant();
     if (found || run->found.unfenced_count > unfenced)
-        telling.witness = write_witness(run, &turns, options.cancels);
-    run->guessed |= stats.chosen != NULL;
+        reporting.witness = write_witness(run, &turns, options.cancels);
+    run->havocked |= stats.chosen != NULL;
     if (found && stats.chosen && options.kind != GRID_REPLAY)
-        telling.hang_made_up = made_up_settle(run, options);
-    tell_races(run, &telling);
-    tell_accesses(run, &telling);
-    tell_unfenced(run, &telling);
+        reporting.hang_havoc_dependent = havoc_dependent_settle(run, options);
+    report_races(run, &reporting);
+    report_accesses(run, &reporting);
+    report_unfenced(run, &reporting);
     if (end == RUN_STUCK && run->partly)
         return false; /* it may wait for those that were left out */
     if (end == RUN_STUCK)
-        run->hangs = tell_hang(run, &telling);
+        run->hangs = report_hang(run, &reporting);
     else if (end == RUN_COMPLETE)
-        tell_forgotten_waits(run, &telling);
+        report_forgotten_waits(run, &reporting);
     else
-        tell_end(run, end);
+        report_end(run, end);
     return end == RUN_COMPLETE;
 }
 
-static void tell_chosen(const GlobalCheck *run, const Op *op) {
+static void report_chosen(const GlobalCheck *run, const Op *op) {
     for (size_t i = 0; i < run->count; i++) {
         const Program *program = run->programs[i];
         bool here = false;
@@ -253,8 +255,8 @@ static void tell_chosen(const GlobalCheck *run, const Op *op) {
 /* What the first cluster of each launch found in a run in which it went as far as it could: where clusters share out
  * work, as much as one can get. */
 static void keep_first_loads(GlobalCheck *run) {
-    run->first_loads = ARENA_ARRAY(run->arena, const LoadLog *, run->scene.count);
-    for (uint32_t i = 0; i < run->scene.count; i++) {
+    run->first_loads = ARENA_ARRAY(run->arena, const LoadLog *, run->launch_sequence.count);
+    for (uint32_t i = 0; i < run->launch_sequence.count; i++) {
         const LoadLog *loads = grid_loads(run->grid, i, 0);
         run->first_loads[i] = loads ? loads_copy(run->arena, loads) : NULL;
     }
@@ -262,12 +264,12 @@ static void keep_first_loads(GlobalCheck *run) {
 
 /* Orders of atomics: see tickets.c. False: some run did not finish. */
 static bool run_orders(GlobalCheck *run) {
-    const GridLaunch *launch = &run->scene.launches[0];
+    const GridLaunch *launch = &run->launch_sequence.launches[0];
     uint64_t clusters = program_clusters(launch->program, launch->launch->grid), spent = 0, number = 0;
-    if (run->scene.count != 1 || run->only || run->partly || clusters < 2)
+    if (run->launch_sequence.count != 1 || run->only || run->partly || clusters < 2)
         return true;
     Tickets tickets = tickets_of(launch->program);
-    if (tickets == TICKETS_ALIKE)
+    if (tickets == TICKETS_SYMMETRY)
         return true;
     uint64_t *order = ARENA_ARRAY(run->arena, uint64_t, clusters);
     bool all = clusters <= TICKETS_MOST && tickets != TICKETS_ENDLESS;
@@ -287,7 +289,7 @@ static bool run_orders(GlobalCheck *run) {
 static void run_schedules(GlobalCheck *run) {
     const GlobalOptions *options = run->options;
     if (options->replay) {
-        classed_replay(run);
+        representatives_replay(run);
         run->partly &= !run->only || run->only_count >= PART_OF_CLUSTERS; /* else it is a run of those that matter */
         global_run_so(
             run,
@@ -299,7 +301,7 @@ static void run_schedules(GlobalCheck *run) {
     /* What is not known, and was chosen, is chosen in other ways when clusters run by themselves. */
     run->has_loads = !stats.chosen || stats.strong;
     if (stats.chosen && stats.strong)
-        tell_chosen(run, stats.chosen);
+        report_chosen(run, stats.chosen);
     if (!completed || options->steps || (!stats.communicates && !stats.asks))
         return;
     keep_first_loads(run);
@@ -331,20 +333,20 @@ static void run_schedules(GlobalCheck *run) {
 
 /* Whether the whole run is that of one partition of one CTA, which has no other to race with. */
 static bool is_alone(const GlobalCheck *run) {
-    const GridLaunch *first = &run->scene.launches[0];
+    const GridLaunch *first = &run->launch_sequence.launches[0];
     const int64_t *grid = first->launch->grid;
-    return run->scene.count == 1 && grid[0] == 1 && grid[1] == 1 && grid[2] == 1 && first->program->ctas == 1 &&
-           first->program->agents_per_cta == 1;
+    return run->launch_sequence.count == 1 && grid[0] == 1 && grid[1] == 1 && grid[2] == 1 &&
+           first->program->ctas == 1 && first->program->agents_per_cta == 1;
 }
 
 /* Where data that is not known was chosen, it was chosen in one way for all CTAs. Of a launch that Weir chose, others
  * may come to what this one leaves out. */
-static void tell_unreached(const GlobalCheck *run) {
-    for (size_t i = 0; i < run->count && run->guessed && !run->options->replay; i++)
+static void report_unreached(const GlobalCheck *run) {
+    for (size_t i = 0; i < run->count && run->havocked && !run->options->replay; i++)
         if (!run->kernels[i].launch->chosen)
-            unreached_tell(run->programs[i], run->reached + run->first_site[i],
-                           is_alone(run) ? MEETS_OTHERS : MEETS_ANY, run->decided ? NULL : run->kernels[i].launch,
-                           run->kernels[i].verdict);
+            unreached_report(run->programs[i], run->reached + run->first_site[i],
+                             is_alone(run) ? MEETS_OTHERS : MEETS_ANY, run->decided ? NULL : run->kernels[i].launch,
+                             run->kernels[i].verdict);
 }
 
 GlobalCheck *global_check_new(Arena *arena) {
@@ -360,23 +362,23 @@ void global_check_run(GlobalCheck *run, const GlobalKernel *kernels, size_t coun
     run->options = options;
     if (!count || !set_up(run))
         return;
-    bool partly = run->partly, decided = classed_decide(run);
+    bool partly = run->partly, decided = representatives_decide(run);
     run->partly &= !decided;
     run_schedules(run);
-    if (decided && !classed_confirmed(run)) { /* the whole grid shall tell */
+    if (decided && !representatives_confirmed(run)) { /* the whole grid shall tell */
         run->only = NULL;
-        run->launches[0].crews = NULL;
+        run->launches[0].cluster_thread_sets = NULL;
         run->partly = partly;
         run_schedules(run);
     } else if (decided) {
-        classed_tell(run);
+        representatives_report(run);
     }
     flags_run(run);
-    unknown_tell(run);
-    inside_tell(run);
-    tell_early(run);
-    tell_unreached(run);
-    tell_part(run);
+    unknown_report(run);
+    inside_report(run);
+    report_early(run);
+    report_unreached(run);
+    report_part(run);
     if (options->steps)
         global_steps_write(run, run->end);
 }
@@ -403,8 +405,8 @@ bool global_check_diverged(const GlobalCheck *run) {
 }
 
 const LoadLog *global_check_loads(const GlobalCheck *run, size_t kernel, uint64_t cluster) {
-    for (uint32_t i = 0; run && run->has_loads && i < run->scene.count; i++)
-        if (run->scene.inputs[i] == kernel)
+    for (uint32_t i = 0; run && run->has_loads && i < run->launch_sequence.count; i++)
+        if (run->launch_sequence.inputs[i] == kernel)
             return cluster == 0 && run->first_loads ? run->first_loads[i] : grid_loads(run->grid, i, cluster);
     return NULL;
 }

@@ -8,7 +8,7 @@
 
 #include "check/tile/run/trail.h"
 #include "engine/hb/gsan.h"
-#include "machine/tile/grid/scene.h"
+#include "machine/tile/grid/launch_sequence.h"
 
 /* One kernel, launched once on every device (or on the one that its launch says). */
 typedef struct GlobalKernel {

@@ -31,7 +31,7 @@ typedef struct Chosen {
     bool reported;              /* that something is open */
     bool stuck;                 /* some run did not finish, which is told as such */
     bool otherwise;             /* the launch was solved for what others do not show: callers may not make it */
-    bool guessed;               /* some run has chosen data that control depends on */
+    bool havocked;              /* some run has chosen data that control depends on */
     bool undecided;             /* ... and that may matter to the place of an access */
     const Launch *launch;       /* one that was looked at; NULL: none was */
     RunEnd end;                 /* of the last run */
@@ -132,17 +132,17 @@ static void run_others(Chosen *chosen, bool *run) {
     static const Room rooms[2] = {ROOM_OTHER, ROOM_LEAST};
     for (unsigned i = 0; i < 2 && !*run; i++) {
         Launch *launch = ARENA_NEW(chosen->arena, Launch);
-        Verdict *nobody = ARENA_NEW(chosen->arena, Verdict);
-        nobody->arena = chosen->arena;
+        Verdict *ignored = ARENA_NEW(chosen->arena, Verdict);
+        ignored->arena = chosen->arena;
         if (find_launch(chosen, rooms[i], launch))
-            run_launch(chosen, OTHERS + i, launch, nobody);
+            run_launch(chosen, OTHERS + i, launch, ignored);
     }
     *run = true;
 }
 
 /* Axes along which the programs of the two differ, a bit each. */
 static unsigned axes_apart(const GlobalCheck *check, const GsanRace *race) {
-    const GridLaunch *launch = &check->scene.launches[race->later.launch];
+    const GridLaunch *launch = &check->launch_sequence.launches[race->later.launch];
     uint32_t split = launch->program->ranks_are_programs ? 1 : launch->program->ctas;
     uint64_t a = race->earlier.cta / split, b = race->later.cta / split;
     unsigned apart = 0;
@@ -183,8 +183,8 @@ static bool hangs_on_grid(const Chosen *chosen, const GlobalCheck *check, const 
 static bool is_certain(Chosen *chosen, const GlobalCheck *check, const FoundRace *found, bool *run) {
     const GsanRace *race = &found->race;
     bool apart = !found->earlier; /* of two CTAs, which may be others in another grid, or one */
-    if (chosen->otherwise || check->guessed ||
-        (apart && (hangs_on_grid(chosen, check, race) || programs_are_alike(&chosen->request))) ||
+    if (chosen->otherwise || check->havocked ||
+        (apart && (hangs_on_grid(chosen, check, race) || programs_are_symmetry(&chosen->request))) ||
         hangs_on_numbers(chosen, race->later.site) || hangs_on_numbers(chosen, race->earlier.site))
         return false;
     run_others(chosen, run);
@@ -214,7 +214,7 @@ static bool line_was_looked_at(const Chosen *chosen, uint32_t line) {
     return chosen->before && !any;
 }
 
-static void tell_open(Chosen *chosen, const Finding *finding) {
+static void report_open(Chosen *chosen, const Finding *finding) {
     if (chosen->reported)
         return;
     chosen->reported = true;
@@ -229,7 +229,7 @@ static void tell_open(Chosen *chosen, const Finding *finding) {
 
 /* Programs that do not know which of them they are write the same values to a place, in the same order: the last value
  * is the same, whichever program writes it. */
-static bool write_alike(const Chosen *chosen, const FoundRace *found) {
+static bool write_symmetry(const Chosen *chosen, const FoundRace *found) {
     const GsanRace *race = &found->race;
     return !found->earlier && chosen->options.uniform && race->earlier.kind == GSAN_WRITE &&
            race->later.kind == GSAN_WRITE;
@@ -252,22 +252,23 @@ static bool is_of_nothing(const GlobalCheck *check) {
     return check->kernels[0].launch->doubt == DOUBT_EMPTY;
 }
 
-static void tell_found(Chosen *chosen, const GlobalCheck *check, const Verdict *found) {
+static void report_found(Chosen *chosen, const GlobalCheck *check, const Verdict *found) {
     bool run = false;
     for (uint32_t i = 0; i < check->found.race_count && !is_of_nothing(check); i++) {
         const FoundRace *race = &check->found.races[i];
         const Finding *finding = &found->findings[race->finding];
-        if (race->doubted || !is_new(chosen, race) || write_alike(chosen, race) || was_looked_at(chosen, &race->race))
+        if (race->doubted || !is_new(chosen, race) || write_symmetry(chosen, race) ||
+            was_looked_at(chosen, &race->race))
             continue;
         if (race->harmless || is_certain(chosen, check, race, &run))
             keep(chosen, finding);
         else
-            tell_open(chosen, finding);
+            report_open(chosen, finding);
     }
     for (size_t i = 0; i < found->finding_count; i++)
         /* Programs may come in pairs: that an odd number of them hangs says nothing. */
         if (found->findings[i].rule == RULE_DEADLOCK_GRID && chosen->request.room != ROOM_UNEVEN && !chosen->before)
-            tell_open(chosen, &found->findings[i]);
+            report_open(chosen, &found->findings[i]);
     for (size_t i = 0; i < found->incomplete_count; i++)
         if (!line_was_looked_at(chosen, found->incomplete[i].ir_line))
             verdict_incomplete(chosen->kernel->verdict, found->incomplete[i].op, found->incomplete[i].ir_line, "%s",
@@ -293,14 +294,14 @@ static bool look_at(Chosen *chosen, const Launch *launch) {
     GlobalCheck *check = run_launch(chosen, 0, launch, &found);
     bool good = has_run(check->end);
     chosen->end = check->end;
-    chosen->guessed |= check->guessed;
-    chosen->undecided |= check->guessed && !check->decided;
+    chosen->havocked |= check->havocked;
+    chosen->undecided |= check->havocked && !check->decided;
     chosen->stuck |= check->end == RUN_STUCK;
     forget_passed_over(check);
     for (uint32_t i = 0; good && i < chosen->program->code_count; i++)
         chosen->reached[i] |= check->reached[i];
     if (good)
-        tell_found(chosen, check, &found);
+        report_found(chosen, check, &found);
     end_check(chosen, 0);
     return good;
 }
@@ -438,16 +439,16 @@ static void look_beside(Chosen *chosen, const Launch *bases, size_t count, const
         chosen->request.base = &bases[i];
         look_at(chosen, launch);
     }
-    if (!chosen->reported && !programs_are_alike(&chosen->request) && !deadline_look())
-        unreached_tell(chosen->program, chosen->reached, meets(chosen), NULL, chosen->kernel->verdict);
+    if (!chosen->reported && !programs_are_symmetry(&chosen->request) && !deadline_look())
+        unreached_report(chosen->program, chosen->reached, meets(chosen), NULL, chosen->kernel->verdict);
 }
 
 void global_check_chosen(Arena *arena, const GlobalKernel *kernel, const Launch *bases, size_t count,
                          const Launch *given, const GlobalOptions *options, const GlobalCheck *beside,
                          GlobalCheck *checks[CHOSEN_CHECKS]) {
-    Verdict nobody = {.arena = arena};
+    Verdict ignored = {.arena = arena};
     Chosen chosen = {.arena = arena, .kernel = kernel, .options = *options, .checks = checks};
-    chosen.program = program_compile(kernel->module, kernel->function, COMPILE_GLOBAL | COMPILE_DATA, &nobody);
+    chosen.program = program_compile(kernel->module, kernel->function, COMPILE_GLOBAL | COMPILE_DATA, &ignored);
     if (!chosen.program || !program_writes_global(chosen.program)) /* what is only read cannot race */
         return;
     uint64_t budget = options->budget && options->budget < RUN_BUDGET_CHOSEN ? options->budget : RUN_BUDGET_CHOSEN;
@@ -474,10 +475,10 @@ void global_check_chosen(Arena *arena, const GlobalKernel *kernel, const Launch 
         return;
     }
     look_at_all(&chosen, bases, count, usual_launches(bases, count));
-    bool open = chosen.guessed || !(given->count || given->grid[0]); /* not for what was given to be otherwise */
+    bool open = chosen.havocked || !(given->count || given->grid[0]); /* not for what was given to be otherwise */
     if (chosen.launch && open && !chosen.reported && !chosen.stuck)
-        unreached_tell(chosen.program, chosen.reached, meets(&chosen), chosen.undecided ? chosen.launch : NULL,
-                       kernel->verdict);
+        unreached_report(chosen.program, chosen.reached, meets(&chosen), chosen.undecided ? chosen.launch : NULL,
+                         kernel->verdict);
     if (chosen.launch)
         verdict_note(kernel->verdict,
                      "global memory: Weir chose the grid (%lldx%lldx%lld), and assumed that pointers do not alias "

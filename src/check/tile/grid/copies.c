@@ -8,33 +8,33 @@
 #include "ir/op.h"
 #include "ir/optable.h"
 #include "machine/tile/compile/slice.h"
-#include "model/flow/handed.h"
+#include "model/flow/forwarded.h"
 #include "model/memory/scratch.h"
 
 /* From a tensor that is stored back to what its elements are made of, thread by thread. */
-typedef struct Walk {
+typedef struct CopyWalk {
     Slice *slice;
     const Type *like; /* of the tensor */
     Pointers seen;
     const Value **work;
     uint32_t count, capacity;
-} Walk;
+} CopyWalk;
 
-static void walk_to(Walk *walk, const Value *value) {
+static void walk_to(CopyWalk *walk, const Value *value) {
     if (pointers_get(&walk->seen, value) != NO_NUMBER)
         return;
     pointers_set(&walk->seen, value, 0);
     *ARENA_PUSH(walk->seen.arena, walk->work, walk->count, walk->capacity) = value;
 }
 
-static void walk_source(void *walk, Handed how, const Value *from, const Value *to) {
+static void walk_source(void *walk, Forwarded how, const Value *from, const Value *to) {
     (void)how;
     (void)to;
     walk_to(walk, from);
 }
 
 /* Whether threads hold its elements as they hold those of the tensor. */
-static bool is_like(const Walk *walk, const Value *value) {
+static bool is_like(const CopyWalk *walk, const Value *value) {
     const Type *type = type_resolve(walk->slice->module, value->type), *like = walk->like;
     return type && type->kind == TYPE_TENSOR && type->dim_count == like->dim_count &&
            memcmp(type->dims, like->dims, like->dim_count * sizeof *like->dims) == 0 && type->encoding &&
@@ -42,7 +42,7 @@ static bool is_like(const Walk *walk, const Value *value) {
 }
 
 /* Whether each thread makes its elements of the result of its own elements of the operands. */
-static bool is_elementwise(const Walk *walk, const Op *op) {
+static bool is_elementwise(const CopyWalk *walk, const Op *op) {
     Evaluator how = op_evaluator(op);
     if (!op->row || *op->row->effects || op->region_count || !op->operand_count || op_is_control(op, CONTROL_CALL) ||
         (how != EVALUATE_NONE && evaluators[how].kind == SHAPES) || scratch_of(walk->slice->module, op).bytes)
@@ -56,7 +56,7 @@ static bool is_elementwise(const Walk *walk, const Op *op) {
 }
 
 /* Whether the value is loaded from global memory; then what it is where the mask is false is gone on with. */
-static bool is_loaded(Walk *walk, const Op *op, const Value *value) {
+static bool is_loaded(CopyWalk *walk, const Op *op, const Value *value) {
     Effect effects[EFFECTS_MOST];
     for (unsigned i = 0, count = effects_of(walk->slice->module, op, effects); i < count; i++)
         if (effects[i].verb == EFFECT_READ && effects[i].space == SPACE_GLOBAL && effects[i].gives == value) {
@@ -67,7 +67,7 @@ static bool is_loaded(Walk *walk, const Op *op, const Value *value) {
     return false;
 }
 
-static bool walk_on(Walk *walk, const Value *value) {
+static bool walk_on(CopyWalk *walk, const Value *value) {
     const Op *op = value_op(value);
     if (!is_like(walk, value))
         return false;
@@ -80,7 +80,7 @@ static bool walk_on(Walk *walk, const Value *value) {
 }
 
 static void add_stored(Slice *slice, const Value *stored, const Type *type) {
-    Walk walk = {.slice = slice, .like = type, .seen.arena = &slice->module->arena};
+    CopyWalk walk = {.slice = slice, .like = type, .seen.arena = &slice->module->arena};
     walk_to(&walk, stored);
     while (walk.count) {
         const Value *value = walk.work[--walk.count];

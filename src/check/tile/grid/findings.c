@@ -3,12 +3,12 @@
 
 #include "check/explain/place.h"
 
-enum { MOST_SLEEPERS = 64, MOST_TOLD_SLEEPERS = 4 };
+enum { MOST_SLEEPERS = 64, MOST_REPORTED_SLEEPERS = 4 };
 
 /* ---- Names ---------------------------------------------------------------------------------------- */
 
 void cta_name(const GlobalCheck *run, uint32_t launch, uint32_t cta, Text *to) {
-    const GridLaunch *which = &run->scene.launches[launch];
+    const GridLaunch *which = &run->launch_sequence.launches[launch];
     const Program *program = which->program;
     bool split = program->ctas > 1 && !program->ranks_are_programs;
     uint32_t index = split ? cta / program->ctas : cta;
@@ -69,7 +69,7 @@ static const char *line_text(const GlobalCheck *run, uint32_t site, size_t from,
 
 static const char *address_text(const GlobalCheck *run, uint64_t address, Verdict *verdict) {
     Text text = {0};
-    global_name(run->scene.memory, (int64_t)address, &text);
+    global_name(run->launch_sequence.memory, (int64_t)address, &text);
     return verdict_keep(verdict, &text);
 }
 
@@ -93,37 +93,37 @@ static void set_place(const GlobalCheck *run, FindingPlace *place, const char *r
         place->ir_file = verdict_text(verdict, "%s", kernel->module->source->name);
 }
 
-static const char *schedule_text(const Telling *telling, bool race, Verdict *verdict) {
+static const char *schedule_text(const Reporting *reporting, bool race, Verdict *verdict) {
     static const char *const texts[] = {[GRID_FORWARD] = "when CTAs run one after another, each until it blocks",
                                         [GRID_BACKWARD] = "when the last CTAs run first",
                                         [GRID_ROUND_ROBIN] = "when all CTAs run side by side",
                                         [GRID_REPLAY] = "the schedule of the trail"};
-    if (telling->cancels)
+    if (reporting->cancels)
         return race ? "when a CTA takes over the work of clusters that have not started: nothing orders the two"
                     : "when a CTA takes over the work of clusters that have not started";
-    if (!telling->communicates)
+    if (!reporting->communicates)
         return race ? "in every schedule: nothing orders the two" : "in every schedule";
-    if (telling->kind == GRID_RANDOM)
-        return verdict_text(verdict, "in the random schedule with seed %llu", (unsigned long long)telling->seed);
-    return texts[telling->kind];
+    if (reporting->kind == GRID_RANDOM)
+        return verdict_text(verdict, "in the random schedule with seed %llu", (unsigned long long)reporting->seed);
+    return texts[reporting->kind];
 }
 
 /* Findings of one verdict that have a witness in common have the same text. */
-static const char *witness_of(const GlobalCheck *run, size_t kernel, const Telling *telling) {
-    const char **kept = &telling->witnesses[kernel];
+static const char *witness_of(const GlobalCheck *run, size_t kernel, const Reporting *reporting) {
+    const char **kept = &reporting->witnesses[kernel];
     if (!*kept)
-        *kept = arena_copy(run->kernels[kernel].verdict->arena, telling->witness, strlen(telling->witness));
+        *kept = arena_copy(run->kernels[kernel].verdict->arena, reporting->witness, strlen(reporting->witness));
     return *kept;
 }
 
-static Finding *finding_in(const GlobalCheck *run, size_t kernel, RuleId rule, const Telling *telling, bool race) {
+static Finding *finding_in(const GlobalCheck *run, size_t kernel, RuleId rule, const Reporting *reporting, bool race) {
     Finding *finding = verdict_finding(run->kernels[kernel].verdict);
     finding->rule = rule;
     finding->times = 1;
     finding->space = "global";
     finding->launch = run->launch_texts[kernel];
-    finding->schedule = schedule_text(telling, race, run->kernels[kernel].verdict);
-    finding->witness = witness_of(run, kernel, telling);
+    finding->schedule = schedule_text(reporting, race, run->kernels[kernel].verdict);
+    finding->witness = witness_of(run, kernel, reporting);
     return finding;
 }
 
@@ -302,7 +302,7 @@ static void explain(const GlobalCheck *run, const GsanRace *race, size_t kernel,
  * write before it, which is not ordered with the read either. */
 static bool leaves_alone(const GlobalCheck *run, const GsanRace *race, uint32_t site) {
     const Run *of_launch = &run->loud[(size_t)race->later.launch * run->site_count];
-    for (uint32_t i = 0; i < run->scene.count; i++) {
+    for (uint32_t i = 0; i < run->launch_sequence.count; i++) {
         const Run *changed = &run->loud[(size_t)i * run->site_count + site];
         if (changed->begin < changed->end)
             return false;
@@ -315,9 +315,9 @@ static bool leaves_alone(const GlobalCheck *run, const GsanRace *race, uint32_t 
 
 /* Whether no order of the two changes what any agent finds, in a launch whose CTAs do not talk to each other: the write
  * never changes anything, or all write the same. */
-static bool is_harmless(const GlobalCheck *run, const FoundRace *found, const Telling *telling) {
+static bool is_harmless(const GlobalCheck *run, const FoundRace *found, const Reporting *reporting) {
     const GsanActor *earlier = &found->race.earlier, *later = &found->race.later;
-    if (telling->communicates || earlier->launch != later->launch)
+    if (reporting->communicates || earlier->launch != later->launch)
         return false;
     if (earlier->kind == GSAN_READ || later->kind == GSAN_READ)
         return leaves_alone(run, &found->race, earlier->kind == GSAN_READ ? later->site : earlier->site);
@@ -336,7 +336,7 @@ static void take_back_unsure(const GlobalCheck *run, size_t kernel, const FoundR
                                      finding->message));
 }
 
-void tell_races(GlobalCheck *run, const Telling *telling) {
+void report_races(GlobalCheck *run, const Reporting *reporting) {
     for (uint32_t i = 0; i < run->found.race_count; i++) {
         FoundRace *found = &run->found.races[i];
         const GsanRace *race = &found->race;
@@ -345,9 +345,9 @@ void tell_races(GlobalCheck *run, const Telling *telling) {
         found->reported = true;
         size_t kernel = site_kernel(run, race->later.site);
         Verdict *verdict = run->kernels[kernel].verdict;
-        bool harmless = found->harmless = is_harmless(run, found, telling);
+        bool harmless = found->harmless = is_harmless(run, found, reporting);
         found->finding = verdict->finding_count;
-        Finding *finding = finding_in(run, kernel, harmless ? RULE_RACE_SAME_VALUE : race_rule(race), telling, true);
+        Finding *finding = finding_in(run, kernel, harmless ? RULE_RACE_SAME_VALUE : race_rule(race), reporting, true);
         if (found->earlier)
             explain_inside(run, found, kernel, finding, verdict);
         else
@@ -366,13 +366,13 @@ void tell_races(GlobalCheck *run, const Telling *telling) {
             places[1].agent = verdict_text(verdict, "%s of %s", found->earlier, places[1].agent);
         }
         places[0].note = places[1].note = address_text(run, race->begin, verdict);
-        found->doubted = found->made_up || (found->earlier ? found->unsure : grid_doubts_race(run, race));
-        if (found->made_up)
-            made_up_take_back(run, kernel, telling->made_up);
+        found->doubted = found->havoc_dependent || (found->earlier ? found->unsure : grid_may_order_race(run, race));
+        if (found->havoc_dependent)
+            havoc_dependent_take_back(run, kernel, reporting->havoc_dependent);
         else if (found->doubted && found->earlier)
             take_back_unsure(run, kernel, found);
         else if (found->doubted)
-            grid_doubts_take_back(run, kernel);
+            grid_may_order_take_back(run, kernel);
     }
 }
 
@@ -390,7 +390,7 @@ static void describe_area(const Area *area, Text *to) {
         text_addf(to, ", %lld bytes", (long long)area->bytes);
 }
 
-void tell_accesses(GlobalCheck *run, const Telling *telling) {
+void report_accesses(GlobalCheck *run, const Reporting *reporting) {
     for (uint32_t i = 0; i < run->found.access_count; i++) {
         FoundAccess *found = &run->found.accesses[i];
         if (found->reported)
@@ -398,12 +398,12 @@ void tell_accesses(GlobalCheck *run, const Telling *telling) {
         found->reported = true;
         size_t kernel = site_kernel(run, found->site);
         Verdict *verdict = run->kernels[kernel].verdict;
-        Finding *finding = finding_in(run, kernel, found->rule, telling, false);
-        bool outside = found->rule == RULE_GLOBAL_OUT_OF_BOUNDS;
+        Finding *finding = finding_in(run, kernel, found->rule, reporting, false);
+        bool outside = found->rule == RULE_GLOBAL_OUT_OF_RANGE;
         const char *address = address_text(run, (uint64_t)found->from, verdict);
         int64_t offset = 0, begin = 0;
-        const Area *area = global_area(run->scene.memory, found->from, &offset);
-        (void)global_area(run->scene.memory, found->begin, &begin);
+        const Area *area = global_area(run->launch_sequence.memory, found->from, &offset);
+        (void)global_area(run->launch_sequence.memory, found->begin, &begin);
         Text text = {0};
         if (area)
             describe_area(area, &text);
@@ -422,14 +422,14 @@ void tell_accesses(GlobalCheck *run, const Telling *telling) {
         FindingPlace *places = finding_places(verdict, finding, 1);
         set_place(run, &places[0], verbs[found->kind], found->launch, found->cta, found->site, verdict);
         places[0].note = address;
-        if (found->made_up)
-            made_up_take_back(run, kernel, telling->made_up);
+        if (found->havoc_dependent)
+            havoc_dependent_take_back(run, kernel, reporting->havoc_dependent);
         else if (!outside && run->unknown_ran != UINT32_MAX)
-            grid_doubts_take_back(run, kernel);
+            grid_may_order_take_back(run, kernel);
     }
 }
 
-void tell_unfenced(GlobalCheck *run, const Telling *telling) {
+void report_unfenced(GlobalCheck *run, const Reporting *reporting) {
     if (run->writes_left_out)
         verdict_incomplete(run->kernels[0].verdict, "", 0,
                            "fences for global memory were looked at only in part: there are more stores to memory "
@@ -441,7 +441,7 @@ void tell_unfenced(GlobalCheck *run, const Telling *telling) {
         found->reported = true;
         size_t kernel = site_kernel(run, found->site);
         Verdict *verdict = run->kernels[kernel].verdict;
-        Finding *finding = finding_in(run, kernel, RULE_FENCE_GLOBAL, telling, false);
+        Finding *finding = finding_in(run, kernel, RULE_FENCE_GLOBAL, reporting, false);
         const char *who = cta_text(run, found->launch, found->cta, verdict),
                    *other = cta_text(run, found->launch, found->write_cta, verdict),
                    *line = line_text(run, found->write_site, kernel, verdict);
@@ -469,7 +469,7 @@ void tell_unfenced(GlobalCheck *run, const Telling *telling) {
 /* The agents that wait for memory; of each place the first one. Returns how many. */
 static size_t pick_sleepers(const GlobalCheck *run, const Sleeper *all, size_t count, const Sleeper **picked) {
     size_t kept = 0;
-    for (size_t i = 0; i < count && kept < MOST_TOLD_SLEEPERS; i++) {
+    for (size_t i = 0; i < count && kept < MOST_REPORTED_SLEEPERS; i++) {
         bool again = !all[i].address;
         for (size_t k = 0; k < kept; k++)
             again |= sleeper_site(run, picked[k]) == sleeper_site(run, &all[i]);
@@ -493,7 +493,7 @@ static bool changes_nothing(const Program *program, const CompiledEffect *effect
 
 /* Whether some op of the launch may write to that area of memory, but for those that wait there. */
 static bool may_write(const GlobalCheck *run, uint32_t launch, uint32_t area, const Sleeper *all, size_t total) {
-    const GridLaunch *which = &run->scene.launches[launch];
+    const GridLaunch *which = &run->launch_sequence.launches[launch];
     const Program *program = which->program;
     for (uint32_t pc = 0; pc < program->code_count; pc++) {
         bool waits = false;
@@ -520,7 +520,7 @@ static bool may_write(const GlobalCheck *run, uint32_t launch, uint32_t area, co
 /* What is waited for is written by no launch here, and a launch that is not here may: its memory has a name by which
  * launches share it, or it is not said what it holds. */
 static bool waits_for_others(const GlobalCheck *run, const Sleeper *all, size_t total, const Sleeper *sleeper) {
-    const GridLaunch *which = &run->scene.launches[sleeper->launch];
+    const GridLaunch *which = &run->launch_sequence.launches[sleeper->launch];
     uint32_t area = global_area_number(sleeper->address);
     bool shared = false;
     if (!sleeper->address)
@@ -531,13 +531,13 @@ static bool waits_for_others(const GlobalCheck *run, const Sleeper *all, size_t 
             argument->kind != ARGUMENT_INTEGER && argument->address && global_area_number(argument->address) == area;
         shared |= here && (argument->buffer.size || !(argument->data || argument->zero));
     }
-    for (uint32_t i = 0; i < run->scene.count && shared; i++)
+    for (uint32_t i = 0; i < run->launch_sequence.count && shared; i++)
         shared = !may_write(run, i, area, all, total);
     return shared;
 }
 
-static void tell_others_missing(const GlobalCheck *run, const Sleeper *sleeper, const Op *op) {
-    size_t kernel = run->scene.inputs[sleeper->launch];
+static void report_others_missing(const GlobalCheck *run, const Sleeper *sleeper, const Op *op) {
+    size_t kernel = run->launch_sequence.inputs[sleeper->launch];
     Verdict *verdict = run->kernels[kernel].verdict;
     verdict_incomplete(
         verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)), op_line(run->programs[kernel]->module, op),
@@ -546,23 +546,23 @@ static void tell_others_missing(const GlobalCheck *run, const Sleeper *sleeper, 
         address_text(run, (uint64_t)sleeper->address, verdict));
 }
 
-bool tell_hang(GlobalCheck *run, const Telling *telling) {
+bool report_hang(GlobalCheck *run, const Reporting *reporting) {
     Sleeper *all = ARENA_ARRAY(run->arena, Sleeper, MOST_SLEEPERS);
-    const Sleeper *picked[MOST_TOLD_SLEEPERS];
+    const Sleeper *picked[MOST_REPORTED_SLEEPERS];
     size_t total = grid_sleepers(run->grid, all, MOST_SLEEPERS);
     size_t seen = total < MOST_SLEEPERS ? total : MOST_SLEEPERS, count = pick_sleepers(run, all, seen, picked);
     if (!count)
         return false;
     if (waits_for_others(run, all, seen, picked[0])) {
-        tell_others_missing(run, picked[0], picked[0]->op);
+        report_others_missing(run, picked[0], picked[0]->op);
         return true;
     }
-    size_t kernel = run->scene.inputs[picked[0]->launch];
+    size_t kernel = run->launch_sequence.inputs[picked[0]->launch];
     Verdict *verdict = run->kernels[kernel].verdict;
     const char *address = address_text(run, (uint64_t)picked[0]->address, verdict),
                *value = word_text(picked[0]->value, verdict);
     uint64_t left = grid_never_begun(run->grid);
-    Finding *finding = finding_in(run, kernel, RULE_DEADLOCK_GRID, telling, false);
+    Finding *finding = finding_in(run, kernel, RULE_DEADLOCK_GRID, reporting, false);
     finding->message = verdict_text(verdict, "%s waits forever for %s, which holds %s",
                                     cta_text(run, picked[0]->launch, picked[0]->cta, verdict), address, value);
     finding->why =
@@ -580,27 +580,27 @@ bool tell_hang(GlobalCheck *run, const Telling *telling) {
         places[i].note = verdict_text(verdict, "%s holds %s", address_text(run, (uint64_t)picked[i]->address, verdict),
                                       word_text(picked[i]->value, verdict));
     }
-    if (telling->hang_made_up)
-        made_up_take_back(run, kernel, telling->made_up);
+    if (reporting->hang_havoc_dependent)
+        havoc_dependent_take_back(run, kernel, reporting->havoc_dependent);
     else if (run->unknown_ran != UINT32_MAX)
-        grid_doubts_take_back(run, kernel);
+        grid_may_order_take_back(run, kernel);
     return true;
 }
 
 /* ---- Dependent launches --------------------------------------------------------------------------- */
 
-void tell_forgotten_waits(GlobalCheck *run, const Telling *telling) {
-    for (uint32_t i = 0; i < run->scene.count; i++) {
+void report_forgotten_waits(GlobalCheck *run, const Reporting *reporting) {
+    for (uint32_t i = 0; i < run->launch_sequence.count; i++) {
         if (!run->launches[i].forgot_wait)
             continue;
-        size_t kernel = run->scene.inputs[i];
+        size_t kernel = run->launch_sequence.inputs[i];
         Verdict *verdict = run->kernels[kernel].verdict;
         bool reported = false;
         for (size_t k = 0; k < verdict->finding_count; k++)
             reported |= verdict->findings[k].rule == RULE_GLOBAL_DEPENDENCY_WAIT;
         if (reported)
             continue;
-        Finding *finding = finding_in(run, kernel, RULE_GLOBAL_DEPENDENCY_WAIT, telling, false);
+        Finding *finding = finding_in(run, kernel, RULE_GLOBAL_DEPENDENCY_WAIT, reporting, false);
         finding->message = verdict_text(verdict,
                                         "%s is a dependent launch and finishes without having waited for the "
                                         "preceding launch",
@@ -614,12 +614,12 @@ void tell_forgotten_waits(GlobalCheck *run, const Telling *telling) {
         place_set(&machine, &places[0], "ends", run->programs[kernel]->name, run->programs[kernel]->code_count - 1,
                   verdict);
         if (run->unknown_ran != UINT32_MAX)
-            grid_doubts_take_back(run, kernel);
+            grid_may_order_take_back(run, kernel);
     }
 }
 
-void tell_early(const GlobalCheck *run) {
-    for (uint32_t i = 0; i < run->scene.count; i++)
+void report_early(const GlobalCheck *run) {
+    for (uint32_t i = 0; i < run->launch_sequence.count; i++)
         if (run->launches[i].early && !run->launches[i].forgot_wait)
             site_incomplete(run, run->launches[i].early - 1,
                             "the launch is dependent, and this access comes before the wait for the preceding launch, "

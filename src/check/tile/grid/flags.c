@@ -1,7 +1,7 @@
 /* Accesses whose place hangs on a condition that is not known, of data or of floating-point numbers: most often one
  * that decides how far a loop counts; and those behind a condition that the first choice does not come to. The grid is
  * run with the other choices, too; what goes wrong in one of them alone
- * is made up (made_up.c).
+ * is made up (havocked.c).
  *
  * A load that decides nothing but by which of two numbers loops end is no open question then. Both are the same for
  * all CTAs, so one of the runs makes all accesses that a CTA can make, however each of them goes. Where nothing but
@@ -11,10 +11,10 @@
 
 #include "base/deadline.h"
 #include "machine/tile/compile/slice.h"
-#include "machine/tile/launch/guessed.h"
+#include "machine/tile/launch/havocked.h"
 #include "machine/tile/launch/solve.h"
 #include "machine/tile/launch/steering.h"
-#include "model/flow/handed.h"
+#include "model/flow/forwarded.h"
 
 static const uint64_t most_again = 1 << 22; /* instructions of a grid that is run again to come to all accesses */
 
@@ -24,7 +24,7 @@ static bool has_flag(const Program *program, const Launch *launch) {
     for (uint32_t i = 0; i < program->effect_count; i++) {
         const Effect *effect = &program->effects[i].effect;
         if (effect->space == SPACE_GLOBAL && effect_is_access(effect) &&
-            (guessed_flag(program, effect) || guessed_load(program, launch, effect, true)))
+            (havocked_flag(program, effect) || havocked_load(program, launch, effect, true)))
             return true;
     }
     return false;
@@ -41,14 +41,14 @@ static bool decides_more(const Program *program, const Launch *launch) {
     for (uint32_t i = 0; i < program->effect_count; i++) {
         const Effect *effect = &program->effects[i].effect;
         if (effect->space == SPACE_GLOBAL && effect_is_access(effect) &&
-            (guessed_load(program, launch, effect, false) || guessed_value(program, launch, effect->mask, false) ||
-             guessed_value(program, launch, effect->predicate, false) ||
-             guessed_value(program, launch, effect->second_predicate, false)))
+            (havocked_load(program, launch, effect, false) || havocked_value(program, launch, effect->mask, false) ||
+             havocked_value(program, launch, effect->predicate, false) ||
+             havocked_value(program, launch, effect->second_predicate, false)))
             return true;
     }
     for (uint32_t pc = 0; pc < program->code_count; pc++) {
         const Op *op = program->ops[pc];
-        if (op && (op_is_control(op, CONTROL_SWITCH) || guessed_value(program, launch, condition_of(op), true)))
+        if (op && (op_is_control(op, CONTROL_SWITCH) || havocked_value(program, launch, condition_of(op), true)))
             return true;
     }
     return false;
@@ -72,10 +72,10 @@ static const Value *deciding(Arena *arena, const Program *program, const Launch 
         Choice choice;
         if (loop->closed)
             continue;
-        if (loop->head || !loop_bounds(loop->op, &bounds) || guessed_value(program, launch, bounds.from, true) ||
-            guessed_value(program, launch, bounds.step, true))
+        if (loop->head || !loop_bounds(loop->op, &bounds) || havocked_value(program, launch, bounds.from, true) ||
+            havocked_value(program, launch, bounds.step, true))
             return NULL;
-        if (!guessed_value(program, launch, bounds.to, true))
+        if (!havocked_value(program, launch, bounds.to, true))
             continue;
         for (uint32_t k = 0; k < loop->op->result_count; k++) /* which say how far it went */
             if (slice_has(&places, &loop->op->results[k]))
@@ -103,7 +103,7 @@ static unsigned ways_of(const Program *program, const uint8_t *ran, const Value 
 
 void flags_run(GlobalCheck *run) {
     GridStats stats = grid_stats(run->grid);
-    bool one = run->count == 1 && run->scene.count == 1;
+    bool one = run->count == 1 && run->launch_sequence.count == 1;
     const Program *program = run->programs[0];
     if (!one || run->partly || run->end != RUN_COMPLETE || !stats.chosen || stats.strong || run->options->steps ||
         run->options->replay ||
@@ -115,10 +115,10 @@ void flags_run(GlobalCheck *run) {
     uint32_t found = run->found.race_count + run->found.access_count;
     uint8_t *ran = ARENA_ARRAY(run->arena, uint8_t, program->code_count + 1);
     run->only = NULL; /* they speak for the others with the first choice only */
-    run->launches[0].crews = NULL;
-    for (unsigned world = 0; world < MACHINE_WORLDS && complete; world++) {
+    run->launches[0].cluster_thread_sets = NULL;
+    for (unsigned havoc_choice = 0; havoc_choice < MACHINE_HAVOC_CHOICES && complete; havoc_choice++) {
         memset(ran, 0, program->code_count);
-        complete = global_run_so(run, (GridOptions){.kind = GRID_FORWARD, .world = world, .ran = ran});
+        complete = global_run_so(run, (GridOptions){.kind = GRID_FORWARD, .havoc_choice = havoc_choice, .ran = ran});
         stats = grid_stats(run->grid);
         apart &= !stats.strong && !stats.asks;
         unsigned ways = condition ? ways_of(program, ran, condition) : 0;

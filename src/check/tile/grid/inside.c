@@ -17,26 +17,26 @@
 #include "ir/op.h"
 #include "machine/tile/compile/slice.h"
 #include "model/effect/inline_ptx.h"
-#include "model/memory/meeting.h"
+#include "model/memory/thread_barriers.h"
 #include "model/target/target.h"
 
 enum {
-    MOST_TOUCHES = 64,    /* of one epoch; if there are more, threads are followed */
-    MOST_STRETCHES = 512, /* of one CTA; if there are more, partitions meet in areas */
+    MOST_TOUCHES = 64,   /* of one epoch; if there are more, threads are followed */
+    MOST_SEGMENTS = 512, /* of one CTA; if there are more, partitions meet in areas */
     LARGEST_GRANULE = 1 << 12,
     NEEDED_BEFORE = 8, /* beside STAGE_*: inserted later, */
     NEEDED_AFTER = 16,
-    MAY_MEET = 32, /* or there, or not */
+    MAY_OVERLAP = 32, /* or there, or not */
 };
 static const uint64_t most_work = (uint64_t)1 << 28; /* pieces that threads touch, in all runs */
 
 /* One access, of the epoch that is. */
-typedef struct Touch {
+typedef struct InsideTouch {
     Bytes bytes;
     uint64_t mapping; /* access_mapping */
     bool writes, atomic;
     UnknownAccess *masked; /* its mask is not known; NULL: it is */
-} Touch;
+} InsideTouch;
 
 /* What one thread, and what several, do to an area in an epoch: by accesses that are known, and by others. */
 typedef struct ThreadUses {
@@ -49,7 +49,7 @@ typedef struct ThreadUses {
 typedef struct InsideAgent {
     uint32_t epoch, maybe; /* barriers that are certainly there, and all that may be */
     uint32_t released, acquired;
-    Touch *touches;
+    InsideTouch *touches;
     uint32_t count, capacity;
     Run *runs; /* of the touches */
     uint32_t run_count, run_capacity;
@@ -62,45 +62,45 @@ typedef struct AreaAgents {
 } AreaAgents;
 
 /* From the first byte to the last that an access of a partition touches. */
-typedef struct Stretch {
+typedef struct InsideSegment {
     Run run;
     uint32_t agent;
     bool writes, atomic;
-} Stretch;
+} InsideSegment;
 
 /* An access by threads that are followed. */
-typedef struct Made {
+typedef struct InsideMade {
     uint32_t agent, site, epoch, maybe, released;
     GsanKind kind;
     GsanOrder order;
     bool copies; /* several threads read it */
     bool silent;
-    Stamp stamp; /* when it is over, for other partitions */
-} Made;
+    Epoch stamp; /* when it is over, for other partitions */
+} InsideMade;
 
 /* Of a granule: the accesses since its last write, and that write. 0: none; else the number of the access, from 1 on.
  */
-typedef struct Visit {
+typedef struct InsideVisit {
     uint32_t made, thread, next;
-} Visit;
-typedef struct Spot {
+} InsideVisit;
+typedef struct InsideLocation {
     int64_t address;
     uint32_t round;
     uint32_t reads; /* of `visits` */
-    Visit write;
-} Spot;
+    InsideVisit write;
+} InsideLocation;
 
 typedef struct Inside {
     InsideAgent *agents;
     AreaAgents *areas;
-    Stretch *stretches; /* the first MOST_STRETCHES */
-    uint32_t stretch_count, stretch_capacity;
-    Made *made;
+    InsideSegment *segments; /* the first MOST_SEGMENTS */
+    uint32_t segment_count, segment_capacity;
+    InsideMade *made;
     uint32_t made_count, made_capacity;
-    Visit *visits;
+    InsideVisit *visits;
     uint32_t visit_count, visit_capacity;
-    Spot *spots;
-    uint32_t spot_count, spot_capacity; /* a power of two */
+    InsideLocation *locations;
+    uint32_t location_count, location_capacity; /* a power of two */
     uint32_t round;
 } Inside;
 
@@ -124,9 +124,9 @@ static uint8_t stages_at(const Program *program, uint32_t pc) {
 }
 
 void inside_set_up(GlobalCheck *run) {
-    uint32_t areas = global_area_count(run->scene.memory);
+    uint32_t areas = global_area_count(run->launch_sequence.memory);
     for (size_t i = 0; i < run->count; i++)
-        run->inside_matters |= accesses_may_meet(run->programs[i]);
+        run->inside_matters |= accesses_may_overlap(run->programs[i]);
     run->stages = ARENA_ARRAY(run->arena, uint8_t, run->site_count + 1);
     run->inside_areas = ARENA_ARRAY(run->arena, bool, areas + 1);
     run->inside_wanted = ARENA_ARRAY(run->arena, bool, areas + 1);
@@ -148,11 +148,11 @@ static void add_needs(GlobalCheck *run, size_t kernel, const MembarResult *resul
         if (program->code[pc].code != CODE_EFFECTS)
             continue;
         if (result->problem)
-            stages[pc] |= MAY_MEET;
+            stages[pc] |= MAY_OVERLAP;
         for (size_t i = 0; i < result->need_count && result->inserted != PAST_YES; i++)
             if (result->needs[i].op == program->ops[pc])
                 stages[pc] |= (result->needs[i].after ? NEEDED_AFTER : NEEDED_BEFORE) |
-                              (result->inserted == PAST_UNKNOWN ? MAY_MEET : 0);
+                              (result->inserted == PAST_UNKNOWN ? MAY_OVERLAP : 0);
     }
 }
 
@@ -169,7 +169,7 @@ static void find_needs(GlobalCheck *run) {
 
 bool inside_left_out(GlobalCheck *run) {
     bool any = run->needs_wanted && !run->needs_found;
-    for (uint32_t i = 0; i < global_area_count(run->scene.memory); i++) {
+    for (uint32_t i = 0; i < global_area_count(run->launch_sequence.memory); i++) {
         any |= run->inside_wanted[i];
         run->inside_areas[i] |= run->inside_wanted[i];
         run->inside_wanted[i] = false;
@@ -192,7 +192,7 @@ static void meet(InsideAgent *agent, bool certain) {
 /* ---- CTAs ----------------------------------------------------------------------------------------- */
 
 static const Program *program_of(const GlobalCheck *run, const GridEvent *event) {
-    return run->programs[run->scene.inputs[event->launch]];
+    return run->programs[run->launch_sequence.inputs[event->launch]];
 }
 
 static uint32_t most_agents(const GlobalCheck *run) {
@@ -203,31 +203,32 @@ static uint32_t most_agents(const GlobalCheck *run) {
 }
 
 static bool is_followed(const GlobalCheck *run) {
-    for (uint32_t i = 0; i < global_area_count(run->scene.memory); i++)
+    for (uint32_t i = 0; i < global_area_count(run->launch_sequence.memory); i++)
         if (run->inside_areas[i])
             return true;
     return false;
 }
 
-/* Clocks are of one machine, and a crew may get another one. */
-static void begin_clocks(GlobalCheck *run, const GridEvent *event, Crew *crew) {
+/* Clocks are of one machine, and a set of the cluster's threads may get another one. */
+static void begin_clocks(GlobalCheck *run, const GridEvent *event, GridClusterThreads *cluster_threads) {
     const char *problem;
     if (program_of(run, event)->agents_per_cta < 2 || !is_followed(run)) {
-        crew->clocks = NULL;
+        cluster_threads->clocks = NULL;
         return;
     }
-    if (!crew->clocks || crew->machine != event->machine)
-        crew->clocks = clocks_create(run->arena, (Machine *)event->machine, &problem);
-    crew->machine = event->machine;
-    if (crew->clocks)
-        clocks_start(crew->clocks);
+    if (!cluster_threads->clocks || cluster_threads->machine != event->machine)
+        cluster_threads->clocks = clocks_create(run->arena, (Machine *)event->machine, &problem);
+    cluster_threads->machine = event->machine;
+    if (cluster_threads->clocks)
+        clocks_start(cluster_threads->clocks);
 }
 
-void inside_begin(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t rank, uint32_t most) {
-    uint32_t agents = most_agents(run), areas = global_area_count(run->scene.memory);
-    if (!crew->inside)
-        crew->inside = ARENA_ARRAY(run->arena, Inside, most);
-    Inside *inside = &crew->inside[rank];
+void inside_begin(GlobalCheck *run, const GridEvent *event, GridClusterThreads *cluster_threads, uint32_t rank,
+                  uint32_t most) {
+    uint32_t agents = most_agents(run), areas = global_area_count(run->launch_sequence.memory);
+    if (!cluster_threads->inside)
+        cluster_threads->inside = ARENA_ARRAY(run->arena, Inside, most);
+    Inside *inside = &cluster_threads->inside[rank];
     if (!inside->agents) {
         inside->agents = ARENA_ARRAY(run->arena, InsideAgent, agents);
         inside->areas = ARENA_ARRAY(run->arena, AreaAgents, areas + 1);
@@ -239,17 +240,17 @@ void inside_begin(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t
         agent->epoch = agent->maybe = agent->released = agent->acquired = agent->count = agent->run_count = 0;
     }
     memset(inside->areas, 0, (areas + 1) * sizeof *inside->areas);
-    inside->made_count = inside->visit_count = inside->spot_count = inside->stretch_count = 0;
+    inside->made_count = inside->visit_count = inside->location_count = inside->segment_count = 0;
     inside->round++;
     bool first = true;
-    for (uint32_t i = 0; i < run->launches[event->launch].ctas && crew->threads; i++)
-        first &= i == rank || crew->threads[i] == GSAN_NO_THREAD;
+    for (uint32_t i = 0; i < run->launches[event->launch].ctas && cluster_threads->threads; i++)
+        first &= i == rank || cluster_threads->threads[i] == GSAN_NO_THREAD;
     if (first)
-        begin_clocks(run, event, crew);
+        begin_clocks(run, event, cluster_threads);
 }
 
-static InsideAgent *agent_of(const GridEvent *event, const Crew *crew, uint32_t rank) {
-    return &crew->inside[rank].agents[event->event->agent % event->machine->program->agents_per_cta];
+static InsideAgent *agent_of(const GridEvent *event, const GridClusterThreads *cluster_threads, uint32_t rank) {
+    return &cluster_threads->inside[rank].agents[event->event->agent % event->machine->program->agents_per_cta];
 }
 
 /* ---- What orders ---------------------------------------------------------------------------------- */
@@ -263,8 +264,8 @@ static bool is_own_step(const Event *event) {
     case EVENT_FLIP:
     case EVENT_BLOCK:
     case EVENT_ISSUE:
-    case EVENT_NAMED_MEET:
-    case EVENT_CLUSTER_MEET:
+    case EVENT_NAMED_COMPLETE:
+    case EVENT_CLUSTER_COMPLETE:
         return false;
     default:
         return true;
@@ -289,31 +290,31 @@ static bool may_order(const Event *event) {
     return kinds >> event->kind & 1;
 }
 
-void inside_before(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t rank) {
+void inside_before(GlobalCheck *run, const GridEvent *event, GridClusterThreads *cluster_threads, uint32_t rank) {
     const Event *what = event->event;
     uint8_t stages = run->stages[site_of(run, event)];
-    if (crew->clocks)
-        clocks_observe(crew->clocks, what);
+    if (cluster_threads->clocks)
+        clocks_observe(cluster_threads->clocks, what);
     if (!stages && !may_order(what))
         return;
-    InsideAgent *agent = agent_of(event, crew, rank);
+    InsideAgent *agent = agent_of(event, cluster_threads, rank);
     note_order(agent, what);
     if (!is_own_step(what))
         return;
     if (stages & (STAGE_BEFORE | NEEDED_BEFORE))
-        meet(agent, stages & STAGE_BEFORE || !(stages & MAY_MEET));
-    else if (stages & MAY_MEET)
+        meet(agent, stages & STAGE_BEFORE || !(stages & MAY_OVERLAP));
+    else if (stages & MAY_OVERLAP)
         meet(agent, false);
 }
 
-void inside_after(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t rank) {
+void inside_after(GlobalCheck *run, const GridEvent *event, GridClusterThreads *cluster_threads, uint32_t rank) {
     const Event *what = event->event;
     uint8_t stages = run->stages[site_of(run, event)];
     if ((!stages && !may_order(what)) || !is_own_step(what))
         return;
-    InsideAgent *agent = agent_of(event, crew, rank);
+    InsideAgent *agent = agent_of(event, cluster_threads, rank);
     if (stages & (STAGE_BETWEEN | STAGE_AFTER | NEEDED_AFTER))
-        meet(agent, stages & (STAGE_BETWEEN | STAGE_AFTER) || !(stages & MAY_MEET));
+        meet(agent, stages & (STAGE_BETWEEN | STAGE_AFTER) || !(stages & MAY_OVERLAP));
     switch (what->kind) {
     case EVENT_CTA_BARRIER: {
         const Effect *barrier = &what->effect->effect;
@@ -343,8 +344,8 @@ static void leave_open(GlobalCheck *run, UnknownAccess *unknown) {
 }
 
 /* Whether an access that was not kept, for lack of room, may meet it: not a read where nothing known writes. */
-static bool may_meet_more(const GlobalCheck *run, const InsideAgent *agent, const Touch *now) {
-    uint32_t areas = global_area_count(run->scene.memory);
+static bool may_overlap_more(const GlobalCheck *run, const InsideAgent *agent, const InsideTouch *now) {
+    uint32_t areas = global_area_count(run->launch_sequence.memory);
     bool any = now->writes;
     for (uint32_t i = 0; i < now->bytes.count && !any; i++) {
         uint32_t area = global_area_number(now->bytes.runs[i].begin);
@@ -353,13 +354,13 @@ static bool may_meet_more(const GlobalCheck *run, const InsideAgent *agent, cons
     return any && agent->count == MOST_TOUCHES;
 }
 
-static bool may_meet(GlobalCheck *run, const InsideAgent *agent, const Touch *now) {
-    bool met = may_meet_more(run, agent, now);
+static bool may_overlap(GlobalCheck *run, const InsideAgent *agent, const InsideTouch *now) {
+    bool met = may_overlap_more(run, agent, now);
     for (uint32_t i = 0; i < agent->count; i++) {
-        const Touch *old = &agent->touches[i];
+        const InsideTouch *old = &agent->touches[i];
         bool same = old->mapping && old->mapping == now->mapping;
         if (!(old->writes || now->writes) || (old->atomic && now->atomic) || same ||
-            !bytes_meet(&old->bytes, &now->bytes))
+            !bytes_overlap(&old->bytes, &now->bytes))
             continue;
         if (old->masked)
             leave_open(run, old->masked);
@@ -368,7 +369,7 @@ static bool may_meet(GlobalCheck *run, const InsideAgent *agent, const Touch *no
     return met;
 }
 
-static void keep_touch(GlobalCheck *run, InsideAgent *agent, Touch now) {
+static void keep_touch(GlobalCheck *run, InsideAgent *agent, InsideTouch now) {
     uint32_t first = agent->run_count;
     if (!now.bytes.count)
         return;
@@ -391,15 +392,15 @@ static bool partitions_meet(AreaAgents *area, uint32_t agent, bool writes, bool 
 }
 
 /* The same of the bytes between the first and the last that it touches there. */
-static bool stretches_meet(GlobalCheck *run, Inside *inside, Stretch now) {
-    bool meet = inside->stretch_count == MOST_STRETCHES;
-    for (uint32_t i = 0; i < inside->stretch_count && !meet; i++) {
-        const Stretch *old = &inside->stretches[i];
+static bool segments_overlap(GlobalCheck *run, Inside *inside, InsideSegment now) {
+    bool meet = inside->segment_count == MOST_SEGMENTS;
+    for (uint32_t i = 0; i < inside->segment_count && !meet; i++) {
+        const InsideSegment *old = &inside->segments[i];
         meet = old->agent != now.agent && (old->writes || now.writes) && !(old->atomic && now.atomic) &&
                old->run.begin < now.run.end && now.run.begin < old->run.end;
     }
-    if (inside->stretch_count < MOST_STRETCHES)
-        *ARENA_PUSH(run->arena, inside->stretches, inside->stretch_count, inside->stretch_capacity) = now;
+    if (inside->segment_count < MOST_SEGMENTS)
+        *ARENA_PUSH(run->arena, inside->segments, inside->segment_count, inside->segment_capacity) = now;
     return meet;
 }
 
@@ -450,71 +451,74 @@ static void touch_area(GlobalCheck *run, uint32_t area, void *context) {
     (touch->unknown ? uses->loose : uses->known)[touch->several] |= how;
 }
 
-void inside_read(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t rank, uint32_t area) {
-    AreaTouch touch = {event, agent_of(event, crew, rank), NULL, !is_by_one_thread(run, event)};
+void inside_read(GlobalCheck *run, const GridEvent *event, GridClusterThreads *cluster_threads, uint32_t rank,
+                 uint32_t area) {
+    AreaTouch touch = {event, agent_of(event, cluster_threads, rank), NULL, !is_by_one_thread(run, event)};
     touch_area(run, area, &touch);
 }
 
-void inside_loose(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t rank, UnknownAccess *unknown) {
-    AreaTouch touch = {event, agent_of(event, crew, rank), unknown, !is_by_one_thread(run, event)};
+void inside_loose(GlobalCheck *run, const GridEvent *event, GridClusterThreads *cluster_threads, uint32_t rank,
+                  UnknownAccess *unknown) {
+    AreaTouch touch = {event, agent_of(event, cluster_threads, rank), unknown, !is_by_one_thread(run, event)};
     visit_areas(run, unknown, touch_area, &touch);
-    for (uint32_t area = 0; unknown->roots.elsewhere && area < global_area_count(run->scene.memory); area++)
+    for (uint32_t area = 0; unknown->roots.elsewhere && area < global_area_count(run->launch_sequence.memory); area++)
         touch_area(run, area, &touch);
 }
 
 /* ---- Threads -------------------------------------------------------------------------------------- */
 
-static Spot *find_spot(const Inside *inside, int64_t address) {
-    uint32_t at = (uint32_t)(identity_mix(0, (uint64_t)address) >> 32) & (inside->spot_capacity - 1);
-    while (inside->spots[at].round == inside->round && inside->spots[at].address != address)
-        at = (at + 1) & (inside->spot_capacity - 1);
-    return &inside->spots[at];
+static InsideLocation *find_location(const Inside *inside, int64_t address) {
+    uint32_t at = (uint32_t)(identity_mix(0, (uint64_t)address) >> 32) & (inside->location_capacity - 1);
+    while (inside->locations[at].round == inside->round && inside->locations[at].address != address)
+        at = (at + 1) & (inside->location_capacity - 1);
+    return &inside->locations[at];
 }
 
-static void grow_spots(GlobalCheck *run, Inside *inside) {
-    uint32_t old_capacity = inside->spot_capacity;
-    const Spot *old = inside->spots;
-    inside->spot_capacity = old_capacity ? 2 * old_capacity : 1024;
-    inside->spots = ARENA_ARRAY(run->arena, Spot, inside->spot_capacity);
+static void grow_locations(GlobalCheck *run, Inside *inside) {
+    uint32_t old_capacity = inside->location_capacity;
+    const InsideLocation *old = inside->locations;
+    inside->location_capacity = old_capacity ? 2 * old_capacity : 1024;
+    inside->locations = ARENA_ARRAY(run->arena, InsideLocation, inside->location_capacity);
     for (uint32_t i = 0; i < old_capacity; i++)
         if (old[i].round == inside->round)
-            *find_spot(inside, old[i].address) = old[i];
+            *find_location(inside, old[i].address) = old[i];
 }
 
-static Spot *spot_at(GlobalCheck *run, Inside *inside, int64_t address) {
-    if (2 * inside->spot_count >= inside->spot_capacity)
-        grow_spots(run, inside);
-    Spot *spot = find_spot(inside, address);
-    if (spot->round != inside->round) {
-        *spot = (Spot){.address = address, .round = inside->round};
-        inside->spot_count++;
+static InsideLocation *location_at(GlobalCheck *run, Inside *inside, int64_t address) {
+    if (2 * inside->location_count >= inside->location_capacity)
+        grow_locations(run, inside);
+    InsideLocation *location = find_location(inside, address);
+    if (location->round != inside->round) {
+        *location = (InsideLocation){.address = address, .round = inside->round};
+        inside->location_count++;
     }
-    return spot;
+    return location;
 }
 
 /* What is being judged. */
-typedef struct Attempt {
+typedef struct InsideAttempt {
     GlobalCheck *run;
     const GridEvent *event;
-    const Crew *crew;
+    const GridClusterThreads *cluster_threads;
     Inside *inside;
     uint32_t made; /* its number */
-} Attempt;
+} InsideAttempt;
 
-static const Made *made_of(const Attempt *attempt, uint32_t number) {
+static const InsideMade *made_of(const InsideAttempt *attempt, uint32_t number) {
     return &attempt->inside->made[number - 1];
 }
 
 /* Whether nothing orders the two; *sure: nor does anything that is not known. */
-static bool is_unordered(const Attempt *attempt, const Visit *visit, uint32_t thread, bool *sure) {
-    const Made *old = made_of(attempt, visit->made), *now = made_of(attempt, attempt->made);
+static bool is_unordered(const InsideAttempt *attempt, const InsideVisit *visit, uint32_t thread, bool *sure) {
+    const InsideMade *old = made_of(attempt, visit->made), *now = made_of(attempt, attempt->made);
     const InsideAgent *agents = attempt->inside->agents;
     *sure = true;
     if (old->order != GSAN_WEAK && now->order != GSAN_WEAK)
         return false;
     if (old->agent != now->agent) {
-        *sure = attempt->crew->clocks && agents[old->agent].released == old->released;
-        return !attempt->crew->clocks || !clocks_follow(attempt->crew->clocks, attempt->event->event, old->stamp);
+        *sure = attempt->cluster_threads->clocks && agents[old->agent].released == old->released;
+        return !attempt->cluster_threads->clocks ||
+               !clocks_follow(attempt->cluster_threads->clocks, attempt->event->event, old->stamp);
     }
     if (old->epoch != now->epoch || visit->thread == THREAD_ENGINE)
         return false;
@@ -522,11 +526,11 @@ static bool is_unordered(const Attempt *attempt, const Visit *visit, uint32_t th
     if (visit->thread != thread || thread == THREAD_UNKNOWN)
         return true;
     /* The thread itself, but others that have a copy read it, too. */
-    const Made *read = old->copies ? old : now->copies ? now : NULL;
+    const InsideMade *read = old->copies ? old : now->copies ? now : NULL;
     return read && copies_matter(attempt->run, read->site);
 }
 
-static const char *thread_name(const Attempt *attempt, uint32_t agent, uint32_t thread, bool partitions) {
+static const char *thread_name(const InsideAttempt *attempt, uint32_t agent, uint32_t thread, bool partitions) {
     const Machine *machine = attempt->event->machine;
     Text text = {0};
     if (!partitions && thread == THREAD_ENGINE)
@@ -546,8 +550,8 @@ static const char *thread_name(const Attempt *attempt, uint32_t agent, uint32_t 
     return text_keep(&text, attempt->run->arena);
 }
 
-static GsanActor actor_of(const Attempt *attempt, const Made *made) {
-    return (GsanActor){.thread = attempt->crew->threads[0],
+static GsanActor actor_of(const InsideAttempt *attempt, const InsideMade *made) {
+    return (GsanActor){.thread = attempt->cluster_threads->threads[0],
                        .launch = attempt->event->launch,
                        .cta = attempt->event->cta,
                        .site = made->site,
@@ -555,9 +559,10 @@ static GsanActor actor_of(const Attempt *attempt, const Made *made) {
                        .order = made->order};
 }
 
-static void tell_race(const Attempt *attempt, const Visit *visit, uint32_t thread, int64_t address, bool sure) {
+static void report_race(const InsideAttempt *attempt, const InsideVisit *visit, uint32_t thread, int64_t address,
+                        bool sure) {
     GlobalCheck *run = attempt->run;
-    const Made *old = made_of(attempt, visit->made), *now = made_of(attempt, attempt->made);
+    const InsideMade *old = made_of(attempt, visit->made), *now = made_of(attempt, attempt->made);
     bool partitions = old->agent != now->agent;
     uint32_t other = visit->thread;
     if (!partitions && other == thread && thread != THREAD_UNKNOWN) /* its copies */
@@ -576,20 +581,20 @@ static void tell_race(const Attempt *attempt, const Visit *visit, uint32_t threa
                                        .unsure = !sure});
 }
 
-static void judge(const Attempt *attempt, const Visit *visit, uint32_t thread, int64_t address) {
+static void judge(const InsideAttempt *attempt, const InsideVisit *visit, uint32_t thread, int64_t address) {
     bool sure;
     if (visit->made && visit->made != attempt->made && is_unordered(attempt, visit, thread, &sure))
-        tell_race(attempt, visit, thread, address, sure);
+        report_race(attempt, visit, thread, address, sure);
 }
 
 /* Of each partition the reads of its last epoch, by two threads: any other thread that writes meets one of them. */
-static void keep_read(const Attempt *attempt, Spot *spot, uint32_t thread) {
+static void keep_read(const InsideAttempt *attempt, InsideLocation *location, uint32_t thread) {
     Inside *inside = attempt->inside;
-    const Made *now = made_of(attempt, attempt->made);
+    const InsideMade *now = made_of(attempt, attempt->made);
     unsigned same = 0;
-    for (uint32_t *at = &spot->reads; *at;) {
-        Visit *visit = &inside->visits[*at - 1];
-        const Made *old = made_of(attempt, visit->made);
+    for (uint32_t *at = &location->reads; *at;) {
+        InsideVisit *visit = &inside->visits[*at - 1];
+        const InsideMade *old = made_of(attempt, visit->made);
         if (old->agent == now->agent && (old->epoch != now->epoch || (visit->thread == thread && !old->copies))) {
             *at = visit->next;
             continue;
@@ -600,54 +605,56 @@ static void keep_read(const Attempt *attempt, Spot *spot, uint32_t thread) {
     if (same >= 2)
         return;
     *ARENA_PUSH(attempt->run->arena, inside->visits, inside->visit_count, inside->visit_capacity) =
-        (Visit){.made = attempt->made, .thread = thread, .next = spot->reads};
-    spot->reads = inside->visit_count;
+        (InsideVisit){.made = attempt->made, .thread = thread, .next = location->reads};
+    location->reads = inside->visit_count;
 }
 
-static void touch_spot(const Attempt *attempt, int64_t address, uint32_t thread) {
-    Spot *spot = spot_at(attempt->run, attempt->inside, address);
-    const Made *now = made_of(attempt, attempt->made);
-    judge(attempt, &spot->write, thread, address);
+static void touch_location(const InsideAttempt *attempt, int64_t address, uint32_t thread) {
+    InsideLocation *location = location_at(attempt->run, attempt->inside, address);
+    const InsideMade *now = made_of(attempt, attempt->made);
+    judge(attempt, &location->write, thread, address);
     if (now->kind == GSAN_READ) {
-        keep_read(attempt, spot, thread);
+        keep_read(attempt, location, thread);
         return;
     }
-    for (uint32_t at = spot->reads; at; at = attempt->inside->visits[at - 1].next)
+    for (uint32_t at = location->reads; at; at = attempt->inside->visits[at - 1].next)
         judge(attempt, &attempt->inside->visits[at - 1], thread, address);
-    spot->reads = 0;
-    spot->write = (Visit){.made = attempt->made, .thread = thread};
+    location->reads = 0;
+    location->write = (InsideVisit){.made = attempt->made, .thread = thread};
 }
 
-static void follow(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t rank, GsanKind kind) {
-    Inside *inside = &crew->inside[rank];
+static void follow(GlobalCheck *run, const GridEvent *event, GridClusterThreads *cluster_threads, uint32_t rank,
+                   GsanKind kind) {
+    Inside *inside = &cluster_threads->inside[rank];
     const Event *what = event->event;
     const Effect *effect = &what->effect->effect;
-    const InsideAgent *agent = agent_of(event, crew, rank);
+    const InsideAgent *agent = agent_of(event, cluster_threads, rank);
     ThreadPieces pieces;
     if (run->inside_cut || !access_threads(event->machine, what, &run->scratch, &pieces))
         return;
-    *ARENA_PUSH(run->arena, inside->made, inside->made_count, inside->made_capacity) =
-        (Made){.agent = (uint32_t)(agent - inside->agents),
-               .site = site_of(run, event),
-               .epoch = agent->epoch,
-               .maybe = agent->maybe,
-               .released = agent->released,
-               .kind = kind,
-               .order = (GsanOrder)effect->order,
-               .copies = pieces.copies && kind == GSAN_READ,
-               .silent = what->silent && kind != GSAN_READ,
-               .stamp = crew->clocks ? clocks_stamp(crew->clocks, what) : (Stamp){NO_COMPONENT, 0}};
-    Attempt attempt = {.run = run, .event = event, .crew = crew, .inside = inside, .made = inside->made_count};
+    *ARENA_PUSH(run->arena, inside->made, inside->made_count, inside->made_capacity) = (InsideMade){
+        .agent = (uint32_t)(agent - inside->agents),
+        .site = site_of(run, event),
+        .epoch = agent->epoch,
+        .maybe = agent->maybe,
+        .released = agent->released,
+        .kind = kind,
+        .order = (GsanOrder)effect->order,
+        .copies = pieces.copies && kind == GSAN_READ,
+        .silent = what->silent && kind != GSAN_READ,
+        .stamp = cluster_threads->clocks ? clocks_epoch(cluster_threads->clocks, what) : (Epoch){NO_COMPONENT, 0}};
+    InsideAttempt attempt = {
+        .run = run, .event = event, .cluster_threads = cluster_threads, .inside = inside, .made = inside->made_count};
     int64_t offset;
     for (uint32_t i = 0; i < pieces.count; i++) {
         const ThreadPiece *piece = &pieces.items[i];
-        if (!global_area(run->scene.memory, piece->begin, &offset) ||
+        if (!global_area(run->launch_sequence.memory, piece->begin, &offset) ||
             !run->inside_areas[global_area_number(piece->begin)])
             continue;
         int64_t granule = run->granules[global_area_number(piece->begin)];
         run->inside_work += (piece->bytes + (uint64_t)granule - 1) / (uint64_t)granule;
         for (int64_t at = piece->begin / granule * granule; at < piece->begin + piece->bytes; at += granule)
-            touch_spot(&attempt, at, piece->thread);
+            touch_location(&attempt, at, piece->thread);
     }
     run->inside_cut |= run->inside_work > most_work;
 }
@@ -666,13 +673,13 @@ static void fit_granule(GlobalCheck *run, const GridEvent *event, uint32_t area,
     }
 }
 
-void inside_access(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t rank, const Bytes *bytes,
-                   GsanKind kind) {
-    InsideAgent *agent = agent_of(event, crew, rank);
+void inside_access(GlobalCheck *run, const GridEvent *event, GridClusterThreads *cluster_threads, uint32_t rank,
+                   const Bytes *bytes, GsanKind kind) {
+    InsideAgent *agent = agent_of(event, cluster_threads, rank);
     const Effect *effect = &event->event->effect->effect;
-    uint32_t agents = event->machine->program->agents_per_cta, areas = global_area_count(run->scene.memory);
+    uint32_t agents = event->machine->program->agents_per_cta, areas = global_area_count(run->launch_sequence.memory);
     bool followed = false, outside = false, meet = false, atomic = effect->order != ORDER_WEAK;
-    Touch now = {.bytes = *bytes, .writes = kind != GSAN_READ, .atomic = atomic};
+    InsideTouch now = {.bytes = *bytes, .writes = kind != GSAN_READ, .atomic = atomic};
     AreaTouch touch = {event, agent, NULL, !is_by_one_thread(run, event)};
     for (uint32_t i = 0, last = UINT32_MAX; i < bytes->count; i++) {
         uint32_t area = global_area_number(bytes->runs[i].begin);
@@ -684,17 +691,18 @@ void inside_access(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_
         if (area != last)
             touch_area(run, area, &touch);
         if (area != last && agents > 1)
-            meet |= partitions_meet(&crew->inside[rank].areas[area], event->event->agent % agents, now.writes, atomic);
+            meet |= partitions_meet(&cluster_threads->inside[rank].areas[area], event->event->agent % agents,
+                                    now.writes, atomic);
         last = area;
     }
     if (agents > 1 && bytes->count)
-        meet &= stretches_meet(run, &crew->inside[rank],
-                               (Stretch){{bytes->runs[0].begin, bytes->runs[bytes->count - 1].end},
-                                         event->event->agent % agents,
-                                         now.writes,
-                                         atomic});
+        meet &= segments_overlap(run, &cluster_threads->inside[rank],
+                                 (InsideSegment){{bytes->runs[0].begin, bytes->runs[bytes->count - 1].end},
+                                                 event->event->agent % agents,
+                                                 now.writes,
+                                                 atomic});
     now.mapping = access_mapping(event->machine, event->event);
-    bool wanted = (may_meet(run, agent, &now) || meet) && outside;
+    bool wanted = (may_overlap(run, agent, &now) || meet) && outside;
     for (uint32_t i = 0; i < bytes->count && wanted; i++) {
         uint32_t area = global_area_number(bytes->runs[i].begin);
         if (area < areas)
@@ -703,23 +711,23 @@ void inside_access(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_
     if (agent->count < MOST_TOUCHES && effect->proxy != PROXY_ASYNC)
         keep_touch(run, agent, now);
     if (followed)
-        follow(run, event, crew, rank, kind);
+        follow(run, event, cluster_threads, rank, kind);
 }
 
-void inside_masked(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t rank, UnknownAccess *unknown,
-                   const Bytes *bytes) {
-    InsideAgent *agent = agent_of(event, crew, rank);
-    Touch now = {.bytes = *bytes,
-                 .mapping = access_mapping(event->machine, event->event),
-                 .writes = event->event->effect->effect.verb != EFFECT_READ,
-                 .masked = unknown};
-    if (may_meet(run, agent, &now))
+void inside_masked(GlobalCheck *run, const GridEvent *event, GridClusterThreads *cluster_threads, uint32_t rank,
+                   UnknownAccess *unknown, const Bytes *bytes) {
+    InsideAgent *agent = agent_of(event, cluster_threads, rank);
+    InsideTouch now = {.bytes = *bytes,
+                       .mapping = access_mapping(event->machine, event->event),
+                       .writes = event->event->effect->effect.verb != EFFECT_READ,
+                       .masked = unknown};
+    if (may_overlap(run, agent, &now))
         leave_open(run, unknown);
     if (agent->count < MOST_TOUCHES)
         keep_touch(run, agent, now);
 }
 
-void inside_tell(const GlobalCheck *run) {
+void inside_report(const GlobalCheck *run) {
     for (size_t i = 0; i < run->count && run->inside_cut; i++)
         verdict_incomplete(run->kernels[i].verdict, "", 0,
                            "races between the threads of a CTA in global memory were looked at only in part: they "

@@ -9,21 +9,21 @@
 #include "machine/tile/schedule/clocks.h"
 
 /* An asynchronous access that nothing has waited for. */
-typedef struct Pending {
+typedef struct GridPending {
     uint64_t access;                 /* its number in the run */
     uint32_t ticket, agent, pc, age; /* age: groups committed since, its own included; 0: not committed */
     uint32_t barrier;                /* on which it reports; UINT32_MAX: on none yet */
-    uint32_t flight, phase;          /* by which it does so, and in which phase of the barrier that came */
+    uint32_t outstanding, phase;     /* by which it does so, and in which phase of the barrier that came */
     uint16_t cta;                    /* of the cluster */
     uint8_t group;                   /* GroupKind; GROUP_NONE: it reports on a barrier */
     bool delivered, writes;
-} Pending;
+} GridPending;
 
 /* A cluster that has begun. */
-typedef struct Crew {
+typedef struct GridClusterThreads {
     uint32_t *threads; /* one a CTA */
     bool *waited;      /* for the launches before, one a CTA */
-    Pending *pending;
+    GridPending *pending;
     uint32_t count, capacity;
     /* Where something in the kernels is not known: the sites that a CTA has come by, and whether it has met others. */
     uint64_t *visited;
@@ -31,11 +31,11 @@ typedef struct Crew {
     struct Inside *inside; /* one a CTA (inside.c) */
     Clocks *clocks;        /* of its machine, where partitions are distinguished; NULL: they are not */
     const Machine *machine;
-    struct Crew *next; /* unused ones */
-} Crew;
+    struct GridClusterThreads *next; /* unused ones */
+} GridClusterThreads;
 
 typedef struct LaunchState {
-    Crew **crews; /* by cluster; NULL: not there */
+    GridClusterThreads **cluster_thread_sets; /* by cluster; NULL: not there */
     uint32_t ctas;
     bool dependent;   /* it must wait for others by itself */
     bool alone;       /* and these are not here */
@@ -50,9 +50,9 @@ typedef struct FoundRace {
     bool silent;   /* the later one is a write that leaves memory as it was */
     bool reported; /* as a finding: */
     bool harmless;
-    bool doubted;   /* which was taken back: an op that is not known may order the two, or data was made up */
-    bool made_up;   /* with other data that is not known it does not race */
-    size_t finding; /* its number in the verdict */
+    bool doubted;         /* which was taken back: an op that is not known may order the two, or data was made up */
+    bool havoc_dependent; /* with other data that is not known it does not race */
+    size_t finding;       /* its number in the verdict */
     /* Of two accesses of one CTA: who made them, "thread 3" or "partition0"; else NULL. */
     const char *earlier, *later;
     bool partitions; /* they are of two partitions, not of two threads of one */
@@ -96,7 +96,7 @@ typedef struct FoundAccess {
     int64_t from, to;   /* of these, what is wrong */
     GsanKind kind;
     bool reported;
-    bool made_up; /* with other data that is not known it is not so */
+    bool havoc_dependent; /* with other data that is not known it is not so */
 } FoundAccess;
 
 /* A copy that reads what threads wrote, without a proxy fence in between. */
@@ -149,15 +149,15 @@ struct GlobalCheck {
     uint32_t *first_site; /* of each kernel; a site is that and the instruction */
     uint32_t site_count;
     const char **launch_texts;
-    Scene scene;
+    LaunchSequence launch_sequence;
     Grid *grid;
     bool has_loads, hangs;
     const LoadLog *
         *first_loads; /* of each launch: what its first cluster found when it went on alone; NULL: as others */
-    bool guessed;     /* some run has chosen data that control depends on */
+    bool havocked;    /* some run has chosen data that control depends on */
     bool decided;     /* ... and that matters to no place of an access (flags.c) */
     bool partly;      /* the grid is too large, and only its first clusters are run */
-    /* Clusters that speak for all of the launch (classed.c), in order; NULL: all are run. */
+    /* Clusters that speak for all of the launch (representatives.c), in order; NULL: all are run. */
     const uint64_t *only;
     uint64_t only_count;
     uint32_t class_count;
@@ -165,7 +165,7 @@ struct GlobalCheck {
     /* one run */
     Gsan *gsan;
     LaunchState *launches;
-    Crew *unused;
+    GridClusterThreads *unused;
     Arena scratch;     /* the runs of one access */
     uint64_t moments;  /* accesses, and what orders them */
     uint64_t access;   /* the number of the one that the engine judges */
@@ -190,11 +190,11 @@ struct GlobalCheck {
      * other areas cannot race, and the engine need not see them. */
     uint8_t *touched;
     bool *written;
-    Run *loud;            /* by launch and site: between which bytes writes there have changed memory */
-    bool *reached;        /* by site: some access was made there */
-    bool has_unknowns;    /* ops that are not known (doubts.c): */
-    uint32_t unknown_ran; /* the site of one that was run; UINT32_MAX: none was */
-    uint8_t *meetings;    /* by site: whether some CTA has met others before it, and after it */
+    Run *loud;                  /* by launch and site: between which bytes writes there have changed memory */
+    bool *reached;              /* by site: some access was made there */
+    bool has_unknowns;          /* ops that are not known (may_order.c): */
+    uint32_t unknown_ran;       /* the site of one that was run; UINT32_MAX: none was */
+    uint8_t *barrier_instances; /* by site: whether some CTA has met others before it, and after it */
     /* By launch, and in it by area; behind the last area, what lies in none. */
     AreaUse *uses;
     UnknownAccess unknown[MOST_FOUND];
@@ -215,29 +215,29 @@ struct GlobalCheck {
 /* Whether it matters what each thread finds that holds a copy of what the access loads. */
 bool copies_matter(GlobalCheck *run, uint32_t site);
 
-/* ---- classed.c ---- */
+/* ---- representatives.c ---- */
 /* Whether the launch is so large that not all of its CTAs are run if that can be helped. */
-bool classed_is_large(const GlobalCheck *run);
+bool representatives_is_large(const GlobalCheck *run);
 /* Finds CTAs that speak for all of a large launch: they are run from then on, and no others. False: there are none. */
-bool classed_decide(GlobalCheck *run);
+bool representatives_decide(GlobalCheck *run);
 /* Whether the run has shown what was to be expected of it. */
-bool classed_confirmed(const GlobalCheck *run);
+bool representatives_confirmed(const GlobalCheck *run);
 /* A run of such a launch that is repeated has the CTAs that it had. */
-void classed_replay(GlobalCheck *run);
+void representatives_replay(GlobalCheck *run);
 /* Says so. */
-void classed_tell(const GlobalCheck *run);
+void representatives_report(const GlobalCheck *run);
 /* ---- check.c ---- */
 /* A run, watched by an engine of its own; false: there is none, and it is said why. How it ended is in run->end. */
 bool global_run_watched(GlobalCheck *run, const GridOptions *options);
 /* One run with one schedule; reports its findings. False if the run did not finish. */
 bool global_run_so(GlobalCheck *run, GridOptions options);
 
-/* ---- made_up.c ---- */
+/* ---- havocked.c ---- */
 /* Runs the grid again with other data for what is not known, and marks findings that are not reported yet, and that
  * this run does not have. Whether the run hangs, and does not with other data. */
-bool made_up_settle(GlobalCheck *run, GridOptions options);
+bool havoc_dependent_settle(GlobalCheck *run, GridOptions options);
 /* The kernel's last finding is none: the verdict is incomplete for it, and names what `op` has loaded. */
-void made_up_take_back(const GlobalCheck *run, size_t kernel, const Op *op);
+void havoc_dependent_take_back(const GlobalCheck *run, size_t kernel, const Op *op);
 
 /* ---- watch.c ---- */
 /* Before a run: a new engine with all launches; false: *problem says why. */
@@ -264,30 +264,33 @@ bool proxies_raced(const GlobalCheck *run, const FoundUnfenced *found);
 void inside_set_up(GlobalCheck *run);
 /* After a run: whether threads may meet in areas where they were not followed; they are from now on. */
 bool inside_left_out(GlobalCheck *run);
-void inside_begin(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t rank, uint32_t most);
+void inside_begin(GlobalCheck *run, const GridEvent *event, GridClusterThreads *cluster_threads, uint32_t rank,
+                  uint32_t most);
 /* Before and after what else is made of an event. */
-void inside_before(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t rank);
-void inside_after(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t rank);
+void inside_before(GlobalCheck *run, const GridEvent *event, GridClusterThreads *cluster_threads, uint32_t rank);
+void inside_after(GlobalCheck *run, const GridEvent *event, GridClusterThreads *cluster_threads, uint32_t rank);
 /* An access to known bytes of an area. */
-void inside_access(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t rank, const Bytes *bytes,
-                   GsanKind kind);
+void inside_access(GlobalCheck *run, const GridEvent *event, GridClusterThreads *cluster_threads, uint32_t rank,
+                   const Bytes *bytes, GsanKind kind);
 /* After the last run. */
 /* A read of an area that no known access writes. */
-void inside_read(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t rank, uint32_t area);
+void inside_read(GlobalCheck *run, const GridEvent *event, GridClusterThreads *cluster_threads, uint32_t rank,
+                 uint32_t area);
 /* The same of an access of which more than its mask is not known, or nothing but its mask: then `bytes` are all that it
  * can touch. */
-void inside_loose(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t rank, UnknownAccess *unknown);
-void inside_masked(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t rank, UnknownAccess *unknown,
-                   const Bytes *bytes);
-void inside_tell(const GlobalCheck *run);
+void inside_loose(GlobalCheck *run, const GridEvent *event, GridClusterThreads *cluster_threads, uint32_t rank,
+                  UnknownAccess *unknown);
+void inside_masked(GlobalCheck *run, const GridEvent *event, GridClusterThreads *cluster_threads, uint32_t rank,
+                   UnknownAccess *unknown, const Bytes *bytes);
+void inside_report(const GlobalCheck *run);
 
 /* ---- tickets.c ---- */
 /* How accesses depend on which CTA an atomic gave which number. */
 typedef enum Tickets {
-    TICKETS_ALIKE,   /* not, or nothing else distinguishes CTAs */
-    TICKETS_GUARDED, /* whether an access is made depends on the number, and where on the program id */
-    TICKETS_MIXED,   /* one value depends on both */
-    TICKETS_ENDLESS, /* the same, and a CTA gets several numbers */
+    TICKETS_SYMMETRY, /* not, or nothing else distinguishes CTAs */
+    TICKETS_GUARDED,  /* whether an access is made depends on the number, and where on the program id */
+    TICKETS_MIXED,    /* one value depends on both */
+    TICKETS_ENDLESS,  /* the same, and a CTA gets several numbers */
 } Tickets;
 Tickets tickets_of(const Program *program);
 enum { TICKETS_PAIRS = 16, TICKETS_MOST = 64 /* clusters of which any two, or each, get any number */ };
@@ -307,15 +310,15 @@ bool sampled_confirms(GlobalCheck *run, const GsanRace *race);
 /* After the exact run: what it has not shown is told as something that was not followed. */
 void sampled_settle(GlobalCheck *run);
 
-/* ---- doubts.c ---- */
-void grid_doubts_set_up(GlobalCheck *run);
-/* A CTA begins; `most`: CTAs that a crew may have. */
-void grid_doubts_begin(GlobalCheck *run, Crew *crew, uint32_t rank, uint32_t most);
-void grid_doubts_note(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t rank);
+/* ---- may_order.c ---- */
+void grid_may_order_set_up(GlobalCheck *run);
+/* A CTA begins; `most`: CTAs that a set of the cluster's threads may have. */
+void grid_may_order_begin(GlobalCheck *run, GridClusterThreads *cluster_threads, uint32_t rank, uint32_t most);
+void grid_may_order_note(GlobalCheck *run, const GridEvent *event, GridClusterThreads *cluster_threads, uint32_t rank);
 /* Whether an op that is not known may have ordered the two. */
-bool grid_doubts_race(const GlobalCheck *run, const GsanRace *race);
+bool grid_may_order_race(const GlobalCheck *run, const GsanRace *race);
 /* The kernel's last finding is none, since such an op was run: the verdict is incomplete for it. */
-void grid_doubts_take_back(const GlobalCheck *run, size_t kernel);
+void grid_may_order_take_back(const GlobalCheck *run, size_t kernel);
 
 /* ---- unknown.c ---- */
 /* Before the first run. */
@@ -335,7 +338,7 @@ UnknownAccess *unknown_keep(GlobalCheck *run, const GridEvent *event, const char
 UnknownAccess *unknown_keep_mask(GlobalCheck *run, const GridEvent *event);
 bool unknown_meets(GlobalCheck *run, const GsanRace *race);
 /* After the last run: what could matter makes the verdicts incomplete. */
-void unknown_tell(GlobalCheck *run);
+void unknown_report(GlobalCheck *run);
 /* Whether accesses of these kinds (USE_*), by several CTAs or asynchronous, can race. */
 bool uses_can_race(uint8_t how);
 
@@ -369,12 +372,13 @@ const Op *unreached_access(const Program *program, const bool *reached, Meets me
  */
 bool op_may_repeat(const Program *program, const Op *op);
 /* Whether two accesses of one CTA could race at all. */
-bool accesses_may_meet(const Program *program);
+bool accesses_may_overlap(const Program *program);
 /* Whether the place of an access of that instruction is made of data that the launch does not give. */
-bool access_is_guessed(const Program *program, const Launch *launch, uint32_t pc);
-/* Says so; and of accesses that were made, whether their place comes from data that is not known. `guessed`: the launch
- * of a run for which such data was chosen; NULL: there is none. */
-void unreached_tell(const Program *program, const bool *reached, Meets meets, const Launch *guessed, Verdict *verdict);
+bool access_is_havocked(const Program *program, const Launch *launch, uint32_t pc);
+/* Says so; and of accesses that were made, whether their place comes from data that is not known. `havocked`: the
+ * launch of a run for which such data was chosen; NULL: there is none. */
+void unreached_report(const Program *program, const bool *reached, Meets meets, const Launch *havocked,
+                      Verdict *verdict);
 
 /* ---- steps.c ---- */
 /* The next moment of the run, which is kept as a step if steps are wanted. */
@@ -387,27 +391,27 @@ void step_is_wrong(GlobalCheck *run, RuleId rule);
 void global_steps_write(const GlobalCheck *run, RunEnd end);
 
 /* ---- findings.c ---- */
-typedef struct Telling {
+typedef struct Reporting {
     GridScheduleKind kind;
     uint64_t seed;
     bool communicates;
-    bool hang_made_up; /* it does not hang with other data that is not known */
-    const Op *made_up; /* the first op of the run whose value was made up */
-    bool cancels;      /* clusters did the work of others that had not begun */
+    bool hang_havoc_dependent; /* it does not hang with other data that is not known */
+    const Op *havoc_dependent; /* the first op of the run whose value was made up */
+    bool cancels;              /* clusters did the work of others that had not begun */
     const char *witness;
     const char **witnesses; /* one a kernel: the same, in the memory of its verdict; NULL: not computed */
-} Telling;
+} Reporting;
 /* Says that something at a site could not be followed. */
 void site_incomplete(const GlobalCheck *run, uint32_t site, const char *reason);
 /* Adds findings for all that was found and not reported yet. */
-void tell_races(GlobalCheck *run, const Telling *telling);
-void tell_accesses(GlobalCheck *run, const Telling *telling);
-void tell_unfenced(GlobalCheck *run, const Telling *telling);
+void report_races(GlobalCheck *run, const Reporting *reporting);
+void report_accesses(GlobalCheck *run, const Reporting *reporting);
+void report_unfenced(GlobalCheck *run, const Reporting *reporting);
 /* False: the grid hangs, but not because of what is in global memory. */
-bool tell_hang(GlobalCheck *run, const Telling *telling);
-void tell_forgotten_waits(GlobalCheck *run, const Telling *telling);
+bool report_hang(GlobalCheck *run, const Reporting *reporting);
+void report_forgotten_waits(GlobalCheck *run, const Reporting *reporting);
 /* After the last run: of dependent launches, accesses before the wait. */
-void tell_early(const GlobalCheck *run);
+void report_early(const GlobalCheck *run);
 
 /* To the engine a write that leaves memory as it was has a site of its own, so that it stands for no other. */
 static inline uint32_t engine_site(uint32_t site, bool silent) {
@@ -423,10 +427,10 @@ static inline uint32_t site_pc(const GlobalCheck *run, uint32_t site) {
     return site - run->first_site[site_kernel(run, site)];
 }
 static inline uint32_t site_of(const GlobalCheck *run, const GridEvent *event) {
-    return run->first_site[run->scene.inputs[event->launch]] + event->event->pc;
+    return run->first_site[run->launch_sequence.inputs[event->launch]] + event->event->pc;
 }
 static inline uint32_t sleeper_site(const GlobalCheck *run, const Sleeper *sleeper) {
-    return run->first_site[run->scene.inputs[sleeper->launch]] + sleeper->pc;
+    return run->first_site[run->launch_sequence.inputs[sleeper->launch]] + sleeper->pc;
 }
 /* "CTA 3", "CTA 3 of consumer on device 1": as much as tells it apart. */
 void cta_name(const GlobalCheck *run, uint32_t launch, uint32_t cta, Text *to);

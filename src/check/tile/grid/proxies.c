@@ -31,13 +31,13 @@ void proxies_set_up(GlobalCheck *run) {
             run->copies_in |= effect_is_access(effect) && effect->space == SPACE_GLOBAL &&
                               effect->proxy == PROXY_ASYNC && effect->verb != EFFECT_WRITE;
         }
-    run->proxied = ARENA_ARRAY(run->arena, uint8_t, global_area_count(run->scene.memory) + 1);
-    run->mixed = ARENA_ARRAY(run->arena, bool, global_area_count(run->scene.memory) + 1);
+    run->proxied = ARENA_ARRAY(run->arena, uint8_t, global_area_count(run->launch_sequence.memory) + 1);
+    run->mixed = ARENA_ARRAY(run->arena, bool, global_area_count(run->launch_sequence.memory) + 1);
 }
 
 bool proxies_left_out(GlobalCheck *run) {
     bool any = false;
-    for (uint32_t i = 0; i < global_area_count(run->scene.memory); i++) {
+    for (uint32_t i = 0; i < global_area_count(run->launch_sequence.memory); i++) {
         bool mixed = run->proxied[i] == (AREA_COPIED | AREA_STORED);
         any |= mixed && !run->mixed[i];
         run->mixed[i] |= mixed;
@@ -50,7 +50,7 @@ bool proxies_left_out(GlobalCheck *run) {
 static bool is_kept(GlobalCheck *run, const Effect *effect, const Bytes *bytes) {
     int64_t offset;
     if (!run->copies_in || effect->proxy == PROXY_TENSORMAP || !bytes->count ||
-        !global_area(run->scene.memory, bytes->runs[0].begin, &offset))
+        !global_area(run->launch_sequence.memory, bytes->runs[0].begin, &offset))
         return false;
     uint32_t area = global_area_number(bytes->runs[0].begin);
     if (effect->proxy == PROXY_ASYNC)
@@ -137,7 +137,7 @@ void proxies_access(GlobalCheck *run, const GridEvent *event, uint32_t thread, c
         return;
     for (uint32_t i = 0; async && effect->verb != EFFECT_WRITE && i < run->write_count; i++) {
         const GlobalWrite *write = &run->writes[i];
-        if (write->live && write->launch == event->launch && bytes_meet(&write->bytes, bytes) &&
+        if (write->live && write->launch == event->launch && bytes_overlap(&write->bytes, bytes) &&
             !is_fenced(run, event, write, thread))
             find(run, event, write, bytes);
     }

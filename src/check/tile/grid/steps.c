@@ -67,17 +67,17 @@ void step_races(GlobalCheck *run, const GsanRace *race) {
 void step_is_wrong(GlobalCheck *run, RuleId rule) {
     GlobalStep *step = step_at(run, run->access);
     if (step)
-        step->wrong = rule == RULE_GLOBAL_OUT_OF_BOUNDS ? "out of range of the tensor" : "nothing has written it";
+        step->wrong = rule == RULE_GLOBAL_OUT_OF_RANGE ? "out of range of the tensor" : "nothing has written it";
 }
 
 /* ---- Telling -------------------------------------------------------------------------------------- */
 
-static void tell_order(const Effect *effect, Text *to) {
+static void report_order(const Effect *effect, Text *to) {
     if (effect->order != ORDER_WEAK)
         text_addf(to, " (%s, %s)", effect_order_name(effect->order), effect_scope_name(effect->scope));
 }
 
-static void tell_access(const GlobalCheck *run, const GlobalStep *step, Text *to) {
+static void report_access(const GlobalCheck *run, const GlobalStep *step, Text *to) {
     static const char *const verbs[] = {"reads ", "writes ", "updates "};
     const Effect *effect = step->effect;
     text_addf(to, "%s", verbs[effect->verb - EFFECT_READ]);
@@ -85,11 +85,11 @@ static void tell_access(const GlobalCheck *run, const GlobalStep *step, Text *to
         text_addf(to, "nothing");
         return;
     }
-    global_name(run->scene.memory, step->begin, to);
+    global_name(run->launch_sequence.memory, step->begin, to);
     if (step->pieces > 1)
         text_addf(to, " and %u more piece%s", step->pieces - 1, step->pieces > 2 ? "s" : "");
     text_addf(to, ", %llu byte%s", (unsigned long long)step->bytes, plural((int64_t)step->bytes));
-    tell_order(effect, to);
+    report_order(effect, to);
     if (effect->verb == EFFECT_UPDATE && !step->stored)
         text_addf(to, ", without storing");
     if (effect->done != DONE_NOW)
@@ -100,14 +100,14 @@ static void tell_access(const GlobalCheck *run, const GlobalStep *step, Text *to
         text_addf(to, ": %s", step->wrong);
 }
 
-static void tell_step(const GlobalCheck *run, const GlobalStep *step, Text *to) {
+static void report_step(const GlobalCheck *run, const GlobalStep *step, Text *to) {
     switch (step->kind) {
     case STEP_ACCESS:
-        tell_access(run, step, to);
+        report_access(run, step, to);
         break;
     case STEP_FENCE:
         text_addf(to, "a fence");
-        tell_order(step->effect, to);
+        report_order(step->effect, to);
         break;
     case STEP_COMPLETES:
         text_addf(to, "continues: step %llu is complete", (unsigned long long)step->of);
@@ -119,9 +119,9 @@ static void tell_step(const GlobalCheck *run, const GlobalStep *step, Text *to) 
 }
 
 /* The widths of the columns of CTAs and ops. */
-typedef struct Widths {
+typedef struct StepWidths {
     int cta, op;
-} Widths;
+} StepWidths;
 
 static int width_of(Text *text, int least, int most) {
     int size = text->size > (size_t)most ? most : (int)text->size;
@@ -129,8 +129,8 @@ static int width_of(Text *text, int least, int most) {
     return size > least ? size : least;
 }
 
-static Widths measure(const GlobalCheck *run) {
-    Widths widths = {.cta = (int)strlen("CTA"), .op = (int)strlen("op")};
+static StepWidths measure(const GlobalCheck *run) {
+    StepWidths widths = {.cta = (int)strlen("CTA"), .op = (int)strlen("op")};
     Text text = {0};
     for (uint32_t i = 0; i < run->step_count; i++) {
         const GlobalStep *step = &run->steps[i];
@@ -150,7 +150,7 @@ static void pad(Text *text, size_t start, int width) {
 }
 
 /* The columns before what it does; `number` 0: it is no step. */
-static void start_line(const GlobalCheck *run, Widths widths, uint64_t number, const GlobalStep *step, Text *to) {
+static void start_line(const GlobalCheck *run, StepWidths widths, uint64_t number, const GlobalStep *step, Text *to) {
     Text line = {0};
     text_addf(&line, number ? "%6llu  " : "%6.0llu  ", (unsigned long long)number);
     size_t start = line.size;
@@ -163,7 +163,7 @@ static void start_line(const GlobalCheck *run, Widths widths, uint64_t number, c
     text_free(&line);
 }
 
-static void tell_head(const GlobalCheck *run, Text *to) {
+static void report_head(const GlobalCheck *run, Text *to) {
     const GlobalOptions *options = run->options;
     for (size_t i = 0; i < run->count; i++) {
         text_char(to, '@');
@@ -176,7 +176,7 @@ static void tell_head(const GlobalCheck *run, Text *to) {
     text_addf(to, ", schedule: %s\n", options->schedule ? options->schedule : "the first one");
 }
 
-static void tell_sleepers(const GlobalCheck *run, Widths widths, Text *to) {
+static void report_sleepers(const GlobalCheck *run, StepWidths widths, Text *to) {
     enum { MOST = 64 };
     Sleeper *sleepers = ARENA_ARRAY(run->arena, Sleeper, MOST);
     size_t count = grid_sleepers(run->grid, sleepers, MOST);
@@ -187,7 +187,7 @@ static void tell_sleepers(const GlobalCheck *run, Widths widths, Text *to) {
         text_addf(to, "waits forever");
         if (sleeper->address) {
             text_addf(to, " for ");
-            global_name(run->scene.memory, sleeper->address, to);
+            global_name(run->launch_sequence.memory, sleeper->address, to);
             if (word_is(sleeper->value, WORD_INTEGER))
                 text_addf(to, ", which holds %lld", (long long)sleeper->value.bits);
         }
@@ -206,16 +206,16 @@ void global_steps_write(const GlobalCheck *run, RunEnd end) {
         "the next step of the trail is not possible",
     }; /* ORDER RunEnd */
     Text *to = run->options->steps;
-    Widths widths = measure(run);
-    tell_head(run, to);
+    StepWidths widths = measure(run);
+    report_head(run, to);
     text_addf(to, "%6s  %-*s  %-*s  %s\n", "step", widths.cta, "CTA", widths.op, "op", "what it does");
     for (uint32_t i = 0; i < run->step_count; i++) {
         start_line(run, widths, i + 1, &run->steps[i], to);
-        tell_step(run, &run->steps[i], to);
+        report_step(run, &run->steps[i], to);
         text_char(to, '\n');
     }
     if (end == RUN_STUCK)
-        tell_sleepers(run, widths, to);
+        report_sleepers(run, widths, to);
     if (run->moments > run->step_count)
         text_addf(to, "only the first %u are shown\n", run->step_count);
     text_addf(to, "%llu step%s; %s\n", (unsigned long long)run->moments, plural((int64_t)run->moments), ends[end]);

@@ -72,7 +72,7 @@ static void add_conditions(Slice *slice, const Op *op, const Op *function) {
 }
 
 Tickets tickets_of(const Program *program) {
-    Tickets found = TICKETS_ALIKE;
+    Tickets found = TICKETS_SYMMETRY;
     for (uint32_t pc = 0; pc < program->code_count; pc++) {
         const Instruction *instruction = &program->code[pc];
         for (uint32_t i = 0; instruction->code == CODE_EFFECTS && i < instruction->a; i++) {

@@ -10,7 +10,7 @@
 /* Behind the areas: what lies in none; and the memory of each parameter that the launch does not describe, which is
  * taken to be its own. */
 static uint32_t slot_elsewhere(const GlobalCheck *run) {
-    return global_area_count(run->scene.memory);
+    return global_area_count(run->launch_sequence.memory);
 }
 
 uint32_t area_slots(const GlobalCheck *run) {
@@ -22,7 +22,7 @@ static AreaUse *use_of(const GlobalCheck *run, uint32_t launch, uint32_t area) {
 }
 
 void unknown_start(GlobalCheck *run) {
-    run->uses = ARENA_ARRAY(run->arena, AreaUse, (size_t)run->scene.count * area_slots(run) + 1);
+    run->uses = ARENA_ARRAY(run->arena, AreaUse, (size_t)run->launch_sequence.count * area_slots(run) + 1);
 }
 
 /* ---- Uses ----------------------------------------------------------------------------------------- */
@@ -52,7 +52,7 @@ void unknown_use(GlobalCheck *run, const GridEvent *event, uint32_t area) {
 
 /* Those of the launch's own arguments. */
 void visit_areas(GlobalCheck *run, const UnknownAccess *unknown, VisitArea *visit, void *context) {
-    const GridLaunch *launch = &run->scene.launches[unknown->launch];
+    const GridLaunch *launch = &run->launch_sequence.launches[unknown->launch];
     if (unknown->roots.elsewhere)
         visit(run, slot_elsewhere(run), context);
     for (uint32_t i = 0; i < launch->program->parameter_count && i < MOST_ROOTS; i++) {
@@ -64,19 +64,19 @@ void visit_areas(GlobalCheck *run, const UnknownAccess *unknown, VisitArea *visi
     }
 }
 
-typedef struct Use {
+typedef struct UnknownUse {
     uint32_t launch;
     uint64_t actor;
     uint8_t how;
-} Use;
+} UnknownUse;
 
 static void use_area(GlobalCheck *run, uint32_t area, void *context) {
-    const Use *use = context;
+    const UnknownUse *use = context;
     add_use(use_of(run, use->launch, area), use->how, use->actor);
 }
 
 static Roots roots_of(const GlobalCheck *run, const GridEvent *event) {
-    const Program *program = run->programs[run->scene.inputs[event->launch]];
+    const Program *program = run->programs[run->launch_sequence.inputs[event->launch]];
     return address_roots(program, event->event->effect->effect.on);
 }
 
@@ -97,7 +97,7 @@ static UnknownAccess *unknown_at(GlobalCheck *run, const GridEvent *event, const
 }
 
 UnknownAccess *unknown_keep(GlobalCheck *run, const GridEvent *event, const char *reason) {
-    Use use = {event->launch, actor_of(event), use_kind(event->event)};
+    UnknownUse use = {event->launch, actor_of(event), use_kind(event->event)};
     UnknownAccess *unknown = unknown_at(run, event, reason);
     if (unknown) {
         unknown->loose = true;
@@ -141,41 +141,43 @@ bool uses_can_race(uint8_t how) {
     return how & USE_WRITE || (how & USE_ATOMIC && how & USE_READ);
 }
 
-typedef struct Meeting {
+typedef struct UnknownBarrierInstance {
     const UnknownAccess *unknown;
     AreaUse all; /* that can meet it */
-} Meeting;
+} UnknownBarrierInstance;
 
-static void meet_area(GlobalCheck *run, uint32_t area, void *context) {
-    Meeting *meeting = context;
-    uint32_t own = meeting->unknown->launch;
-    for (uint32_t i = 0; i < run->scene.count; i++) {
+static void overlap_area(GlobalCheck *run, uint32_t area, void *context) {
+    UnknownBarrierInstance *barrier_instance = context;
+    uint32_t own = barrier_instance->unknown->launch;
+    for (uint32_t i = 0; i < run->launch_sequence.count; i++) {
         const AreaUse *use = use_of(run, i, area);
-        bool apart = i != own &&
-                     (has_ended_before(&run->scene.launches[own], i) || has_ended_before(&run->scene.launches[i], own));
+        bool apart = i != own && (has_ended_before(&run->launch_sequence.launches[own], i) ||
+                                  has_ended_before(&run->launch_sequence.launches[i], own));
         if (!use->how || apart)
             continue;
-        meeting->all.by_several |=
-            use->by_several || (meeting->all.how && (i != own || meeting->all.actor != use->actor));
+        barrier_instance->all.by_several |=
+            use->by_several || (barrier_instance->all.how && (i != own || barrier_instance->all.actor != use->actor));
         /* One CTA's copies through a descriptor are taken to go to different places. */
-        meeting->all.how |= area > slot_elsewhere(run) ? use->how & ~USE_ASYNC : use->how;
-        meeting->all.actor = use->actor;
+        barrier_instance->all.how |= area > slot_elsewhere(run) ? use->how & ~USE_ASYNC : use->how;
+        barrier_instance->all.actor = use->actor;
     }
 }
 
 static bool unknown_matters(GlobalCheck *run, const UnknownAccess *unknown) {
-    Meeting meeting = {.unknown = unknown};
+    UnknownBarrierInstance barrier_instance = {.unknown = unknown};
     if (!unknown->loose || unknown->met || unknown->threads)
         return unknown->met || unknown->threads;
     if (unknown->roots.elsewhere)
         for (uint32_t area = 0; area < area_slots(run); area++)
-            meet_area(run, area, &meeting);
+            overlap_area(run, area, &barrier_instance);
     else
-        visit_areas(run, unknown, meet_area, &meeting);
-    const Program *program = run->scene.launches[unknown->launch].program;
-    if (run->options->uniform && meeting.all.how == USE_WRITE && program->ctas == 1 && program->agents_per_cta == 1)
+        visit_areas(run, unknown, overlap_area, &barrier_instance);
+    const Program *program = run->launch_sequence.launches[unknown->launch].program;
+    if (run->options->uniform && barrier_instance.all.how == USE_WRITE && program->ctas == 1 &&
+        program->agents_per_cta == 1)
         return false;
-    return (meeting.all.by_several || meeting.all.how & USE_ASYNC) && uses_can_race(meeting.all.how);
+    return (barrier_instance.all.by_several || barrier_instance.all.how & USE_ASYNC) &&
+           uses_can_race(barrier_instance.all.how);
 }
 
 static const char *unknown_text(const GlobalCheck *run, const UnknownAccess *unknown, bool more) {
@@ -186,7 +188,7 @@ static const char *unknown_text(const GlobalCheck *run, const UnknownAccess *unk
                         more ? " and the like" : "", unknown->reason);
 }
 
-static bool tell_one(GlobalCheck *run, size_t kernel, bool writes, bool matters) {
+static bool report_one(GlobalCheck *run, size_t kernel, bool writes, bool matters) {
     const UnknownAccess *first = NULL;
     uint64_t times = 0;
     for (uint32_t i = 0; i < run->unknown_count; i++) {
@@ -209,9 +211,9 @@ static bool tell_one(GlobalCheck *run, size_t kernel, bool writes, bool matters)
     return true;
 }
 
-void unknown_tell(GlobalCheck *run) {
+void unknown_report(GlobalCheck *run) {
     for (size_t kernel = 0; kernel < run->count; kernel++)
-        if (!tell_one(run, kernel, true, true) && !tell_one(run, kernel, false, true) &&
-            !tell_one(run, kernel, false, false))
-            tell_one(run, kernel, true, false);
+        if (!report_one(run, kernel, true, true) && !report_one(run, kernel, false, true) &&
+            !report_one(run, kernel, false, false))
+            report_one(run, kernel, true, false);
 }

@@ -7,7 +7,7 @@
 #include "check/tile/grid/internal.h"
 
 #include "ir/op.h"
-#include "machine/tile/launch/guessed.h"
+#include "machine/tile/launch/havocked.h"
 
 static uint8_t effect_use(const Effect *effect) {
     if (effect->order != ORDER_WEAK && effect->scope >= SCOPE_GPU)
@@ -61,7 +61,7 @@ const Op *unreached_access(const Program *program, const bool *reached, Meets me
     return NULL;
 }
 
-bool accesses_may_meet(const Program *program) {
+bool accesses_may_overlap(const Program *program) {
     for (uint32_t pc = 0; pc < program->code_count; pc++) {
         const Instruction *instruction = &program->code[pc];
         for (uint32_t i = 0; instruction->code == CODE_EFFECTS && i < instruction->a; i++) {
@@ -75,45 +75,46 @@ bool accesses_may_meet(const Program *program) {
 
 /* Numbers that are not known make the bytes of an access unknown (unknown.c); one that control depends on, too, was
  * chosen, and looks like any other. */
-static bool is_guessed(const Program *program, const Launch *launch, const Effect *effect) {
-    return guessed_load(program, launch, effect, true) != NULL;
+static bool is_havocked(const Program *program, const Launch *launch, const Effect *effect) {
+    return havocked_load(program, launch, effect, true) != NULL;
 }
 
-bool access_is_guessed(const Program *program, const Launch *launch, uint32_t pc) {
+bool access_is_havocked(const Program *program, const Launch *launch, uint32_t pc) {
     const Instruction *instruction = &program->code[pc];
     for (uint32_t i = 0; instruction->code == CODE_EFFECTS && i < instruction->a; i++) {
         const Effect *effect = &program->effects[instruction->aux + i].effect;
-        if (is_global(effect) && is_guessed(program, launch, effect))
+        if (is_global(effect) && is_havocked(program, launch, effect))
             return true;
     }
     return false;
 }
 
-static const Op *guessed_access(const Program *program, const Launch *launch, Meets meets) {
+static const Op *havocked_access(const Program *program, const Launch *launch, Meets meets) {
     for (uint32_t pc = 0; pc < program->code_count; pc++) {
         const Instruction *instruction = &program->code[pc];
         for (uint32_t i = 0; instruction->code == CODE_EFFECTS && i < instruction->a; i++) {
             const Effect *effect = &program->effects[instruction->aux + i].effect;
-            if (is_global(effect) && may_race(program, pc, effect, meets) && is_guessed(program, launch, effect))
+            if (is_global(effect) && may_race(program, pc, effect, meets) && is_havocked(program, launch, effect))
                 return program->ops[pc];
         }
     }
     return NULL;
 }
 
-static void tell(const Program *program, const Op *op, const char *why, Verdict *verdict) {
+static void report(const Program *program, const Op *op, const char *why, Verdict *verdict) {
     verdict_unreached(verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)), op_line(program->module, op),
                       "races in global memory were not checked: %s", why);
 }
 
-void unreached_tell(const Program *program, const bool *reached, Meets meets, const Launch *guessed, Verdict *verdict) {
+void unreached_report(const Program *program, const bool *reached, Meets meets, const Launch *havocked,
+                      Verdict *verdict) {
     const Op *op = unreached_access(program, reached, meets);
     if (op) {
-        tell(program, op,
-             "no run of a whole grid reached this op; a launch file can give the data, the arguments and the grid "
-             "that lead here",
-             verdict);
-    } else if (guessed && (op = guessed_access(program, guessed, meets))) {
-        tell(program, op, "its addresses depend on unknown data; a launch file can give it", verdict);
+        report(program, op,
+               "no run of a whole grid reached this op; a launch file can give the data, the arguments and the grid "
+               "that lead here",
+               verdict);
+    } else if (havocked && (op = havocked_access(program, havocked, meets))) {
+        report(program, op, "its addresses depend on unknown data; a launch file can give it", verdict);
     }
 }

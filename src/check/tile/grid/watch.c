@@ -11,55 +11,55 @@ _Static_assert((int)SCOPE_SYS == (int)GSAN_SYS && (int)SCOPE_NONE == (int)GSAN_N
 
 /* ---- Clusters ------------------------------------------------------------------------------------- */
 
-static inline Crew **crew_slot(const GlobalCheck *run, const GridEvent *event) {
+static inline GridClusterThreads **cluster_threads_slot(const GlobalCheck *run, const GridEvent *event) {
     if (!run->only)
-        return &run->launches[event->launch].crews[event->cluster];
+        return &run->launches[event->launch].cluster_thread_sets[event->cluster];
     uint64_t low;
     BISECT(low, 0, run->only_count, run->only[low] < event->cluster);
-    return &run->launches[event->launch].crews[low];
+    return &run->launches[event->launch].cluster_thread_sets[low];
 }
 
-static Crew *crew_of(const GlobalCheck *run, const GridEvent *event) {
-    return *crew_slot(run, event);
+static GridClusterThreads *cluster_threads_of(const GlobalCheck *run, const GridEvent *event) {
+    return *cluster_threads_slot(run, event);
 }
 
 static uint32_t most_ctas(const GlobalCheck *run) {
     uint32_t most = 1;
-    for (uint32_t i = 0; i < run->scene.count; i++)
+    for (uint32_t i = 0; i < run->launch_sequence.count; i++)
         most = run->launches[i].ctas > most ? run->launches[i].ctas : most;
     return most;
 }
 
-static Crew *crew_begin(GlobalCheck *run, const GridEvent *event) {
+static GridClusterThreads *cluster_threads_begin(GlobalCheck *run, const GridEvent *event) {
     LaunchState *launch = &run->launches[event->launch];
-    Crew *crew = run->unused;
-    if (crew) {
-        run->unused = crew->next;
+    GridClusterThreads *cluster_threads = run->unused;
+    if (cluster_threads) {
+        run->unused = cluster_threads->next;
     } else {
         uint32_t most = most_ctas(run);
-        crew = ARENA_NEW(run->arena, Crew);
-        crew->threads = ARENA_ARRAY(run->arena, uint32_t, most);
-        crew->waited = ARENA_ARRAY(run->arena, bool, most);
+        cluster_threads = ARENA_NEW(run->arena, GridClusterThreads);
+        cluster_threads->threads = ARENA_ARRAY(run->arena, uint32_t, most);
+        cluster_threads->waited = ARENA_ARRAY(run->arena, bool, most);
     }
-    crew->count = 0;
+    cluster_threads->count = 0;
     for (uint32_t i = 0; i < launch->ctas; i++)
-        crew->threads[i] = GSAN_NO_THREAD;
-    return *crew_slot(run, event) = crew;
+        cluster_threads->threads[i] = GSAN_NO_THREAD;
+    return *cluster_threads_slot(run, event) = cluster_threads;
 }
 
 static void begin(GlobalCheck *run, const GridEvent *event) {
-    Crew *crew = crew_of(run, event);
-    if (!crew)
-        crew = crew_begin(run, event);
+    GridClusterThreads *cluster_threads = cluster_threads_of(run, event);
+    if (!cluster_threads)
+        cluster_threads = cluster_threads_begin(run, event);
     uint32_t rank = event->cta % run->launches[event->launch].ctas;
-    crew->threads[rank] = gsan_begin(run->gsan, event->launch, event->cta);
-    crew->waited[rank] = !run->launches[event->launch].dependent;
-    grid_doubts_begin(run, crew, rank, most_ctas(run));
-    inside_begin(run, event, crew, rank, most_ctas(run));
+    cluster_threads->threads[rank] = gsan_begin(run->gsan, event->launch, event->cta);
+    cluster_threads->waited[rank] = !run->launches[event->launch].dependent;
+    grid_may_order_begin(run, cluster_threads, rank, most_ctas(run));
+    inside_begin(run, event, cluster_threads, rank, most_ctas(run));
 }
 
 /* One asynchronous access is over for a thread. */
-static void complete_one(GlobalCheck *run, const Pending *pending, uint32_t thread) {
+static void complete_one(GlobalCheck *run, const GridPending *pending, uint32_t thread) {
     run->access = pending->access;
     run->completing = true;
     gsan_complete(run->gsan, pending->ticket, thread);
@@ -68,22 +68,23 @@ static void complete_one(GlobalCheck *run, const Pending *pending, uint32_t thre
 
 static void end(GlobalCheck *run, const GridEvent *event) {
     LaunchState *launch = &run->launches[event->launch];
-    Crew *crew = crew_of(run, event);
+    GridClusterThreads *cluster_threads = cluster_threads_of(run, event);
     uint32_t rank = event->cta % launch->ctas;
-    if (!crew || crew->threads[rank] == GSAN_NO_THREAD) /* it never began: the grid ends within the cluster */
+    if (!cluster_threads ||
+        cluster_threads->threads[rank] == GSAN_NO_THREAD) /* it never began: the grid ends within the cluster */
         return;
-    launch->forgot_wait |= !crew->waited[rank];
-    for (uint32_t i = 0; i < crew->count; i++)
-        if (crew->pending[i].cta == rank)
-            complete_one(run, &crew->pending[i], crew->threads[rank]);
-    gsan_end(run->gsan, crew->threads[rank]);
-    crew->threads[rank] = GSAN_NO_THREAD;
+    launch->forgot_wait |= !cluster_threads->waited[rank];
+    for (uint32_t i = 0; i < cluster_threads->count; i++)
+        if (cluster_threads->pending[i].cta == rank)
+            complete_one(run, &cluster_threads->pending[i], cluster_threads->threads[rank]);
+    gsan_end(run->gsan, cluster_threads->threads[rank]);
+    cluster_threads->threads[rank] = GSAN_NO_THREAD;
     for (uint32_t i = 0; i < launch->ctas; i++)
-        if (crew->threads[i] != GSAN_NO_THREAD)
+        if (cluster_threads->threads[i] != GSAN_NO_THREAD)
             return;
-    *crew_slot(run, event) = NULL;
-    crew->next = run->unused;
-    run->unused = crew;
+    *cluster_threads_slot(run, event) = NULL;
+    cluster_threads->next = run->unused;
+    run->unused = cluster_threads;
 }
 
 /* ---- Accesses ------------------------------------------------------------------------------------- */
@@ -102,10 +103,10 @@ static void find_access(GlobalCheck *run, const GridEvent *event, FoundAccess fo
 
 /* Whether the bytes are inside of their tensor and something has written them. */
 static void check_bytes(GlobalCheck *run, const GridEvent *event, GsanKind kind, int64_t begin, int64_t end) {
-    const GlobalMemory *memory = run->scene.memory;
+    const GlobalMemory *memory = run->launch_sequence.memory;
     FoundAccess found = {.begin = begin, .end = end, .kind = kind};
     if (global_outside(memory, begin, end, &found.from)) {
-        found.rule = RULE_GLOBAL_OUT_OF_BOUNDS;
+        found.rule = RULE_GLOBAL_OUT_OF_RANGE;
         found.to = end;
         find_access(run, event, found);
     } else if (kind != GSAN_WRITE && global_unwritten(memory, begin, end, &found.from, &found.to)) {
@@ -119,18 +120,19 @@ static uint8_t group_kind(GroupKind kind) {
     return (uint8_t)(kind == GROUP_BULK ? GROUP_TMA_STORE : kind);
 }
 
-static void fly(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t ticket) {
+static void fly(GlobalCheck *run, const GridEvent *event, GridClusterThreads *cluster_threads, uint32_t ticket) {
     const Effect *effect = &event->event->effect->effect;
-    *ARENA_PUSH(run->arena, crew->pending, crew->count, crew->capacity) = (Pending){
-        .access = run->access,
-        .ticket = ticket,
-        .agent = event->event->agent,
-        .pc = event->event->pc,
-        .barrier = UINT32_MAX,
-        .cta = (uint16_t)agent_cta(event->machine, event->event->agent),
-        .group = effect->done == DONE_GROUP ? group_kind(effect->group) : (uint8_t)GROUP_NONE,
-        .writes = effect->verb != EFFECT_READ,
-    };
+    *ARENA_PUSH(run->arena, cluster_threads->pending, cluster_threads->count, cluster_threads->capacity) =
+        (GridPending){
+            .access = run->access,
+            .ticket = ticket,
+            .agent = event->event->agent,
+            .pc = event->event->pc,
+            .barrier = UINT32_MAX,
+            .cta = (uint16_t)agent_cta(event->machine, event->event->agent),
+            .group = effect->done == DONE_GROUP ? group_kind(effect->group) : (uint8_t)GROUP_NONE,
+            .writes = effect->verb != EFFECT_READ,
+        };
 }
 
 /* Notes what is done to the area, and says whether the engine must see it. */
@@ -142,9 +144,9 @@ static bool matters(GlobalCheck *run, const Effect *effect, GsanKind kind, int64
 
 /* A plain read inside of a tensor that was there before the run, and that nothing writes, needs no engine: most of a
  * MMA is such reads. */
-static bool is_harmless(GlobalCheck *run, const GridEvent *event, Crew *crew) {
+static bool is_harmless(GlobalCheck *run, const GridEvent *event, GridClusterThreads *cluster_threads) {
     const Effect *effect = &event->event->effect->effect;
-    const GlobalMemory *memory = run->scene.memory;
+    const GlobalMemory *memory = run->launch_sequence.memory;
     Run hull;
     int64_t from;
     if (run->options->steps || effect->verb != EFFECT_READ || effect->order != ORDER_WEAK ||
@@ -158,7 +160,7 @@ static bool is_harmless(GlobalCheck *run, const GridEvent *event, Crew *crew) {
     run->touched[number] |= AREA_READ;
     unknown_use(run, event, number); /* a write whose bytes are not known may be there */
     if (run->inside_matters)
-        inside_read(run, event, crew, event->cta % run->launches[event->launch].ctas, number);
+        inside_read(run, event, cluster_threads, event->cta % run->launches[event->launch].ctas, number);
     proxies_read(run, effect, number);
     return true;
 }
@@ -174,7 +176,8 @@ static void note_changed(Run *changed, const Bytes *bytes) {
 
 /* An access of threads of which only the mask is not known: the engine is shown all that it can touch. What orders
  * others must be certain, so that this is for plain accesses alone. */
-static bool masked_access(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t thread) {
+static bool masked_access(GlobalCheck *run, const GridEvent *event, GridClusterThreads *cluster_threads,
+                          uint32_t thread) {
     const Effect *effect = &event->event->effect->effect;
     Bytes bytes;
     int64_t offset;
@@ -182,13 +185,13 @@ static bool masked_access(GlobalCheck *run, const GridEvent *event, Crew *crew, 
         !access_most(event->machine, event->event, &run->scratch, &bytes))
         return false;
     for (uint32_t i = 0; i < bytes.count; i++)
-        if (!global_area(run->scene.memory, bytes.runs[i].begin, &offset))
+        if (!global_area(run->launch_sequence.memory, bytes.runs[i].begin, &offset))
             return false;
     GsanKind kind = effect->verb == EFFECT_READ ? GSAN_READ : GSAN_WRITE;
     uint32_t site = site_of(run, event);
     UnknownAccess *unknown = unknown_keep_mask(run, event);
     if (unknown && run->inside_matters)
-        inside_masked(run, event, crew, event->cta % run->launches[event->launch].ctas, unknown, &bytes);
+        inside_masked(run, event, cluster_threads, event->cta % run->launches[event->launch].ctas, unknown, &bytes);
     if (kind != GSAN_READ)
         note_changed(&run->loud[(size_t)event->launch * run->site_count + site], &bytes);
     for (uint32_t i = 0; i < bytes.count; i++) {
@@ -202,13 +205,15 @@ static bool masked_access(GlobalCheck *run, const GridEvent *event, Crew *crew, 
     return true;
 }
 
-static void keep_loose(GlobalCheck *run, const GridEvent *event, Crew *crew, const char *reason) {
+static void keep_loose(GlobalCheck *run, const GridEvent *event, GridClusterThreads *cluster_threads,
+                       const char *reason) {
     UnknownAccess *unknown = unknown_keep(run, event, reason);
     if (unknown && run->inside_matters)
-        inside_loose(run, event, crew, event->cta % run->launches[event->launch].ctas, unknown);
+        inside_loose(run, event, cluster_threads, event->cta % run->launches[event->launch].ctas, unknown);
 }
 
-static void access_event(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t thread) {
+static void access_event(GlobalCheck *run, const GridEvent *event, GridClusterThreads *cluster_threads,
+                         uint32_t thread) {
     const Event *what = event->event;
     const Effect *effect = &what->effect->effect;
     if (effect->space != SPACE_GLOBAL || (effect->proxy == PROXY_TENSORMAP && !effect->on_descriptor))
@@ -219,16 +224,16 @@ static void access_event(GlobalCheck *run, const GridEvent *event, Crew *crew, u
     run->scratch.exhausted = run->arena->exhausted;
     run->reached[site] = true;
     LaunchState *launch = &run->launches[event->launch];
-    if (launch->alone && !launch->early && !crew->waited[event->cta % launch->ctas])
+    if (launch->alone && !launch->early && !cluster_threads->waited[event->cta % launch->ctas])
         launch->early = site + 1;
-    if (is_harmless(run, event, crew)) {
+    if (is_harmless(run, event, cluster_threads)) {
         step_access(run, event, &(Bytes){0});
         arena_reset(&run->scratch);
         return;
     }
     if (!access_ranges(event->machine, what, &run->scratch, &bytes, &reason)) {
-        if (!masked_access(run, event, crew, thread))
-            keep_loose(run, event, crew, reason);
+        if (!masked_access(run, event, cluster_threads, thread))
+            keep_loose(run, event, cluster_threads, reason);
         return;
     }
     GsanKind kind = effect->verb == EFFECT_READ || (effect->verb == EFFECT_UPDATE && !what->stored) ? GSAN_READ
@@ -243,9 +248,9 @@ static void access_event(GlobalCheck *run, const GridEvent *event, Crew *crew, u
     step_access(run, event, &bytes);
     for (uint32_t i = 0; i < bytes.count; i++) {
         int64_t offset;
-        if (!global_area(run->scene.memory, bytes.runs[i].begin, &offset)) {
+        if (!global_area(run->launch_sequence.memory, bytes.runs[i].begin, &offset)) {
             if (!address_is_scratch(bytes.runs[i].begin)) /* which is that of one CTA */
-                keep_loose(run, event, crew, "its address is an integer, not that of an argument");
+                keep_loose(run, event, cluster_threads, "its address is an integer, not that of an argument");
             continue;
         }
         unknown_use(run, event, global_area_number(bytes.runs[i].begin));
@@ -257,75 +262,77 @@ static void access_event(GlobalCheck *run, const GridEvent *event, Crew *crew, u
     }
     proxies_access(run, event, thread, &bytes);
     if (run->inside_matters)
-        inside_access(run, event, crew, event->cta % run->launches[event->launch].ctas, &bytes, kind);
+        inside_access(run, event, cluster_threads, event->cta % run->launches[event->launch].ctas, &bytes, kind);
     if (asynchronous)
-        fly(run, event, crew, ticket);
+        fly(run, event, cluster_threads, ticket);
     arena_reset(&run->scratch);
 }
 
 /* ---- Completion ----------------------------------------------------------------------------------- */
 
-typedef bool Covers(const Pending *pending, const GridEvent *event);
+typedef bool Covers(const GridPending *pending, const GridEvent *event);
 
 /* What the event completes, for the thread that waited. */
-static void complete(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t thread, Covers *covers) {
+static void complete(GlobalCheck *run, const GridEvent *event, GridClusterThreads *cluster_threads, uint32_t thread,
+                     Covers *covers) {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < crew->count; i++) {
-        Pending pending = crew->pending[i];
+    for (uint32_t i = 0; i < cluster_threads->count; i++) {
+        GridPending pending = cluster_threads->pending[i];
         if (!covers(&pending, event)) {
-            crew->pending[kept++] = pending;
+            cluster_threads->pending[kept++] = pending;
             continue;
         }
         step_order(run, event, STEP_COMPLETES, pending.access);
         complete_one(run, &pending, thread);
     }
-    crew->count = kept;
+    cluster_threads->count = kept;
 }
 
 /* The wait has seen the phase end to which the copy's bytes, or its arrival, belong: that of another phase, which was
  * over before, says nothing of it. */
-static bool by_barrier(const Pending *pending, const GridEvent *event) {
+static bool by_barrier(const GridPending *pending, const GridEvent *event) {
     const Event *what = event->event;
     return pending->delivered && pending->barrier == what->barrier &&
            pending->phase < what->state->barriers[what->barrier].generation;
 }
 
 /* All but the youngest groups; a wait for the sources alone says nothing of what is written. */
-static bool by_group(const Pending *pending, const GridEvent *event) {
+static bool by_group(const GridPending *pending, const GridEvent *event) {
     const Effect *effect = &event->event->effect->effect;
     return pending->group == group_kind(effect->group) && pending->agent == event->event->agent &&
            pending->age > (uint64_t)event->event->amount && !(effect->sources && pending->writes);
 }
 
-static void commit(const GridEvent *event, Crew *crew) {
-    for (uint32_t i = 0; i < crew->count; i++) {
-        Pending *pending = &crew->pending[i];
+static void commit(const GridEvent *event, GridClusterThreads *cluster_threads) {
+    for (uint32_t i = 0; i < cluster_threads->count; i++) {
+        GridPending *pending = &cluster_threads->pending[i];
         if (pending->agent == event->event->agent && pending->group == group_kind(event->event->effect->effect.group))
             pending->age++;
     }
 }
 
 /* A copy that reports on a barrier says on which when its bytes, or its arrival, are on their way. */
-static void issue(const GridEvent *event, Crew *crew) {
+static void issue(const GridEvent *event, GridClusterThreads *cluster_threads) {
     const Event *what = event->event;
     bool copies = what->effect->effect.done == DONE_COPIES;
-    for (uint32_t i = 0; i < crew->count; i++) {
-        Pending *pending = &crew->pending[i];
+    for (uint32_t i = 0; i < cluster_threads->count; i++) {
+        GridPending *pending = &cluster_threads->pending[i];
         if (pending->agent != what->agent || pending->barrier != UINT32_MAX)
             continue;
         if (copies ? pending->group == GROUP_CP_ASYNC
-                   : pending->group == GROUP_NONE && pending->pc == what->pc && what->flight->kind == FLIGHT_BYTES) {
+                   : pending->group == GROUP_NONE && pending->pc == what->pc &&
+                         what->outstanding->kind == OUTSTANDING_BYTES) {
             pending->barrier = what->barrier;
-            pending->flight = what->flight->sequence;
+            pending->outstanding = what->outstanding->sequence;
         }
     }
 }
 
-static void deliver(const GridEvent *event, Crew *crew) {
-    for (uint32_t i = 0; i < crew->count; i++) {
-        Pending *pending = &crew->pending[i];
+static void deliver(const GridEvent *event, GridClusterThreads *cluster_threads) {
+    for (uint32_t i = 0; i < cluster_threads->count; i++) {
+        GridPending *pending = &cluster_threads->pending[i];
         if (pending->barrier != event->event->barrier || pending->agent != event->event->agent || pending->delivered ||
-            !event->event->flight || pending->flight != event->event->flight->sequence)
+            !event->event->outstanding || pending->outstanding != event->event->outstanding->sequence)
             continue;
         pending->delivered = true;
         pending->phase = event->event->state->barriers[pending->barrier].generation;
@@ -342,9 +349,9 @@ static uint64_t object_of(const GridEvent *event, unsigned kind, uint32_t barrie
     return identity_mix(identity_mix(name, (uint64_t)barrier << 1 | kind), phase);
 }
 
-static void wait_event(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t thread) {
+static void wait_event(GlobalCheck *run, const GridEvent *event, GridClusterThreads *cluster_threads, uint32_t thread) {
     uint32_t barrier = event->event->barrier, generation = event->event->state->barriers[barrier].generation;
-    complete(run, event, crew, thread, by_barrier);
+    complete(run, event, cluster_threads, thread, by_barrier);
     if (event->machine->program->ctas > 1 && generation)
         gsan_acquire(run->gsan, thread, object_of(event, OBJECT_MBARRIER, barrier, generation - 1));
 }
@@ -382,27 +389,27 @@ void global_watch_observe(void *observer, const GridEvent *event) {
         return;
     }
     const Event *what = event->event;
-    Crew *crew = crew_of(run, event);
+    GridClusterThreads *cluster_threads = cluster_threads_of(run, event);
     uint32_t rank = event->cta % run->launches[event->launch].ctas;
-    uint32_t thread = crew ? crew->threads[rank] : GSAN_NO_THREAD;
+    uint32_t thread = cluster_threads ? cluster_threads->threads[rank] : GSAN_NO_THREAD;
     if (thread == GSAN_NO_THREAD)
         return; /* it has ended */
-    grid_doubts_note(run, event, crew, rank);
+    grid_may_order_note(run, event, cluster_threads, rank);
     if (run->inside_matters)
-        inside_before(run, event, crew, rank);
+        inside_before(run, event, cluster_threads, rank);
     switch (what->kind) {
     case EVENT_ACCESS:
-        access_event(run, event, crew, thread);
+        access_event(run, event, cluster_threads, thread);
         break;
     case EVENT_ISSUE:
-        issue(event, crew);
+        issue(event, cluster_threads);
         break;
     case EVENT_DELIVER:
     case EVENT_SIGNAL:
-        deliver(event, crew);
+        deliver(event, cluster_threads);
         break;
     case EVENT_WAIT:
-        wait_event(run, event, crew, thread);
+        wait_event(run, event, cluster_threads, thread);
         break;
     case EVENT_EXPECT:
     case EVENT_ARRIVE:
@@ -412,10 +419,10 @@ void global_watch_observe(void *observer, const GridEvent *event) {
         flip_event(run, event);
         break;
     case EVENT_COMMIT:
-        commit(event, crew);
+        commit(event, cluster_threads);
         break;
     case EVENT_AWAIT:
-        complete(run, event, crew, thread, by_group);
+        complete(run, event, cluster_threads, thread, by_group);
         break;
     case EVENT_CLUSTER_ARRIVE:
     case EVENT_CLUSTER_WAIT:
@@ -431,7 +438,7 @@ void global_watch_observe(void *observer, const GridEvent *event) {
                    (GsanScope)what->effect->effect.scope);
         break;
     case EVENT_AWAIT_LAUNCHES:
-        crew->waited[rank] = true;
+        cluster_threads->waited[rank] = true;
         step_order(run, event, STEP_LAUNCHES, 0);
         gsan_await_launches(run->gsan, thread);
         break;
@@ -439,7 +446,7 @@ void global_watch_observe(void *observer, const GridEvent *event) {
         break;
     }
     if (run->inside_matters)
-        inside_after(run, event, crew, rank);
+        inside_after(run, event, cluster_threads, rank);
 }
 
 /* ---- A run ---------------------------------------------------------------------------------------- */
@@ -484,7 +491,8 @@ static void found_race(void *context, const GsanRace *race) {
 
 bool global_watch_start(GlobalCheck *run, const char **problem) {
     GsanOptions options = run->confirming ? gsan_exact(&run->options->engine) : run->options->engine;
-    const Target *target = run->scene.count ? target_of(run->scene.launches[0].program->function) : NULL;
+    const Target *target =
+        run->launch_sequence.count ? target_of(run->launch_sequence.launches[0].program->function) : NULL;
     options.devices = run->options->devices;
     if (target && !options.threads_per_device)
         options.threads_per_device = target->processors;
@@ -493,13 +501,13 @@ bool global_watch_start(GlobalCheck *run, const char **problem) {
     if (!run->gsan)
         return false;
     run->unused = NULL;
-    for (uint32_t i = 0; i < run->scene.count; i++) {
-        const GridLaunch *launch = &run->scene.launches[i];
+    for (uint32_t i = 0; i < run->launch_sequence.count; i++) {
+        const GridLaunch *launch = &run->launch_sequence.launches[i];
         const Program *program = launch->program;
         uint64_t clusters = program_clusters(program, launch->launch->grid);
-        uint64_t crews = run->only                                 ? run->only_count
-                         : launch->most && launch->most < clusters ? launch->most
-                                                                   : clusters;
+        uint64_t cluster_thread_sets = run->only                                 ? run->only_count
+                                       : launch->most && launch->most < clusters ? launch->most
+                                                                                 : clusters;
         gsan_launch(run->gsan, &(GsanLaunch){.device = launch->device,
                                              .ctas = (uint32_t)(clusters * program->ctas),
                                              .cluster = program->ctas,
@@ -510,13 +518,16 @@ bool global_watch_start(GlobalCheck *run, const char **problem) {
         LaunchState *state = &run->launches[i];
         bool forgot = state->forgot_wait, alone = launch->launch->dependent && !launch->awaited_count;
         uint32_t early = state->early;
-        *state = (LaunchState){.crews = state->crews ? state->crews : ARENA_ARRAY(run->arena, Crew *, crews + 1),
+        *state = (LaunchState){.cluster_thread_sets =
+                                   state->cluster_thread_sets
+                                       ? state->cluster_thread_sets
+                                       : ARENA_ARRAY(run->arena, GridClusterThreads *, cluster_thread_sets + 1),
                                .ctas = program->ctas,
                                .dependent = launch->awaited_count > 0 || alone,
                                .alone = alone,
                                .forgot_wait = forgot,
                                .early = early};
-        memset(state->crews, 0, crews * sizeof *state->crews);
+        memset(state->cluster_thread_sets, 0, cluster_thread_sets * sizeof *state->cluster_thread_sets);
     }
     return true;
 }

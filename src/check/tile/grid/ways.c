@@ -6,7 +6,7 @@
 #include "machine/tile/compile/slice.h"
 #include "machine/tile/launch/solve.h"
 #include "machine/tile/launch/steering.h"
-#include "model/flow/handed.h"
+#include "model/flow/forwarded.h"
 
 enum { MOST_PROGRAMS = 64, LARGEST_GRID = 1 << 11 };
 

@@ -1,11 +1,11 @@
-/* Launches, clusters, worlds and schedules: which runs are made, and what is made of how they end. */
+/* Launches, clusters, havoc choices and schedules: which runs are made, and what is made of how they end. */
 #include "check/tile/run/check.h"
 
 #include "base/deadline.h"
 #include "check/explain/place.h"
 #include "check/explain/tile/blocked.h"
-#include "check/tile/run/made_up.h"
-#include "check/tile/run/others.h"
+#include "check/tile/run/alternatives.h"
+#include "check/tile/run/havocked.h"
 #include "check/tile/run/races.h"
 #include "check/tile/run/trail.h"
 #include "machine/tile/launch/choose.h"
@@ -13,18 +13,18 @@
 #include "machine/tile/schedule/classes.h"
 #include "machine/tile/schedule/coverage.h"
 
-enum { MOST_WORLD_CLUSTERS = 4, RANDOM_BY_DEFAULT = 8 };
+enum { MOST_HAVOC_CHOICE_CLUSTERS = 4, RANDOM_BY_DEFAULT = 8 };
 static const uint64_t usual_states = 200 * 1000, states_by_default = 20 * 1000;
 static const size_t scratch_budget = (size_t)1 << 30, search_budget = (size_t)1 << 28;
 
-typedef struct Check {
+typedef struct RunCheck {
     Module *module;
     const CheckOptions *options;
     Verdict *verdict;
     const Program *program;
     Machine *machine;
-    Causes *causes;
-    Others *others;
+    HappensBefore *happens_before;
+    Alternatives *alternatives;
     Races *races; /* NULL: not looked for */
     OtherData other_data;
     Covered *covered;
@@ -34,16 +34,16 @@ typedef struct Check {
     const Launch *given; /* NULL: none was */
     const Launch *launch;
     const char *launch_text;
-    bool alike;      /* every cluster does the same */
+    bool symmetry;   /* every cluster does the same */
     bool noted_data; /* that control depends on data was said */
-    bool noted_made_up;
+    bool noted_havoc_dependent;
     bool noted_budget;
     bool doubted[DOUBT_KINDS]; /* that something goes wrong only at such launches was said */
-} Check;
+} RunCheck;
 
 /* ---- One run -------------------------------------------------------------------------------------- */
 
-static void empty_scratch(Check *check) {
+static void empty_scratch(RunCheck *check) {
     jmp_buf *exhausted = check->scratch.exhausted;
     if (check->scratch.held) {
         arena_free(&check->scratch);
@@ -54,9 +54,9 @@ static void empty_scratch(Check *check) {
 }
 
 /* `loads`: what they give; NULL: what is in memory. */
-static RunEnd run_with(Check *check, const Rerun *rerun, const LoadLog *loads) {
+static RunEnd run_with(RunCheck *check, const Rerun *rerun, const LoadLog *loads) {
     empty_scratch(check);
-    check->machine->world = rerun->world;
+    check->machine->havoc_choice = rerun->havoc_choice;
     machine_give_loads(check->machine, loads);
     return schedule_run(check->machine, rerun->cluster, &rerun->schedule);
 }
@@ -65,7 +65,7 @@ static RunEnd run_with_other_data(void *check, const Rerun *rerun) {
     return run_with(check, rerun, NULL);
 }
 
-static RunEnd run(Check *check, const Rerun *rerun) {
+static RunEnd run(RunCheck *check, const Rerun *rerun) {
     const CheckOptions *options = check->options;
     RunEnd end = run_with(check, rerun, options->loads ? options->loads(options->loads_context, rerun->cluster) : NULL);
     covered_add_run(check->covered);
@@ -73,18 +73,18 @@ static RunEnd run(Check *check, const Rerun *rerun) {
 }
 
 /* How the schedule came about, in words. */
-static const char *schedule_text(Check *check, const Rerun *rerun) {
+static const char *schedule_text(RunCheck *check, const Rerun *rerun) {
     Text text = {0};
     const Schedule *schedule = &rerun->schedule;
-    if (schedule->kind == SCHEDULE_HELD) {
+    if (schedule->kind == SCHEDULE_DELAYED) {
         text_addf(&text, "if ");
-        schedule_describe_holds(check->machine, schedule, &text);
+        schedule_describe_delays(check->machine, schedule, &text);
         text_addf(&text, " there");
     } else if (schedule->kind == SCHEDULE_EAGER && check->options->choice == SCHEDULES_DIRECTED) {
-        uint32_t risks;
-        (void)causes_risks(check->causes, &risks);
-        text_addf(&text, risks ? "even in the simplest schedule, where copies and MMAs complete at once"
-                               : "in every schedule");
+        uint32_t sensitive_points;
+        (void)happens_before_sensitive(check->happens_before, &sensitive_points);
+        text_addf(&text, sensitive_points ? "even in the simplest schedule, where copies and MMAs complete at once"
+                                          : "in every schedule");
     } else if (schedule->kind == SCHEDULE_LAZY) {
         text_addf(&text, "if copies and MMAs complete late");
     } else {
@@ -106,7 +106,7 @@ static bool is_legality(const Finding *finding) {
 
 /* The same place again is the same fault, and is counted, not listed; so are bytes left over where something hangs for
  * them. */
-static void settle_finding(Check *check, Finding *finding) {
+static void settle_finding(RunCheck *check, Finding *finding) {
     Verdict *verdict = check->verdict;
     bool minor = finding->rule == RULE_BARRIER_BYTES || finding->rule == RULE_BARRIER_OVERRUN;
     for (size_t i = 0; i + 1 < verdict->finding_count; i++) {
@@ -140,19 +140,20 @@ static bool has_leftover(const Machine *machine) {
 
 /* Whether it goes right if what is not known is chosen in another way. That it does where data is 0 says nothing: there
  * is nothing to do then. */
-static bool goes_right_otherwise(Check *check, const Rerun *rerun) {
+static bool goes_right_otherwise(RunCheck *check, const Rerun *rerun) {
     Rerun other = *rerun;
     bool data = check->machine->loads_chosen != 0;
-    for (other.world = 0; other.world < MACHINE_WORLDS; other.world++)
-        if (other.world != rerun->world && !(data && machine_world_has_zeros(other.world)) &&
-            run(check, &other) == RUN_COMPLETE && !has_leftover(check->machine))
+    for (other.havoc_choice = 0; other.havoc_choice < MACHINE_HAVOC_CHOICES; other.havoc_choice++)
+        if (other.havoc_choice != rerun->havoc_choice &&
+            !(data && machine_havoc_choice_has_zeros(other.havoc_choice)) && run(check, &other) == RUN_COMPLETE &&
+            !has_leftover(check->machine))
             return true;
     return deadline_look(); /* it is not known */
 }
 
 /* What goes wrong may come of choices that cannot be so: of data that Weir made up, or of two conditions that are not
  * known and that hang together. Then it is no finding, and what to give is said. One condition alone can be either. */
-static bool take_back_made_up(Check *check, const Rerun *rerun, const Op *first, const Finding *finding) {
+static bool take_back_havoc_dependent(RunCheck *check, const Rerun *rerun, const Op *first, const Finding *finding) {
     Verdict *verdict = check->verdict;
     if (!goes_right_otherwise(check, rerun))
         return false;
@@ -162,14 +163,14 @@ static bool take_back_made_up(Check *check, const Rerun *rerun, const Op *first,
     for (unsigned i = 0; i < count; i++)
         memory |= effects[i].space == SPACE_GLOBAL;
     const char *op = verdict_text(verdict, "%.*s", STR_ARG(first->name));
-    if (!check->noted_made_up && memory)
-        op_made_up(check->program, first, finding, verdict);
-    else if (!check->noted_made_up)
+    if (!check->noted_havoc_dependent && memory)
+        op_havoc_dependent(check->program, first, finding, verdict);
+    else if (!check->noted_havoc_dependent)
         verdict_incomplete(verdict, op, op_line(check->module, first),
                            "it fails for one choice of this and other unknown conditions: %s; whether that "
                            "combination is possible is not known",
                            finding->message);
-    check->noted_made_up = true;
+    check->noted_havoc_dependent = true;
     verdict->finding_count--; /* which it is the last of */
     return true;
 }
@@ -177,7 +178,7 @@ static bool take_back_made_up(Check *check, const Rerun *rerun, const Op *first,
 /* What is kept of a run that went wrong. */
 typedef struct Watched {
     History *history;
-    Flow flow;
+    TileFlow flow;
 } Watched;
 
 static void watch(void *observer, const Event *event) {
@@ -187,7 +188,7 @@ static void watch(void *observer, const Event *event) {
 }
 
 /* Repeats a run that went wrong, watching it, and explains how it ended. */
-static bool report(Check *check, const Rerun *rerun, RunEnd end) {
+static bool report(RunCheck *check, const Rerun *rerun, RunEnd end) {
     Machine *machine = check->machine;
     History *history = history_create(&check->module->arena, machine);
     Watched watched = {.history = history};
@@ -208,7 +209,7 @@ static bool report(Check *check, const Rerun *rerun, RunEnd end) {
     const Op *first = machine->loads_chosen || machine->root_count > 1 ? machine->first_choice : NULL;
     uint32_t overrun = 0;
     Finding *finding = end_explain(machine, history, end, check->verdict);
-    if (!finding && !history->unknown && causes_overrun(check->causes, &overrun))
+    if (!finding && !history->unknown && happens_before_overrun(check->happens_before, &overrun))
         finding = overrun_explain(machine, history, overrun, check->verdict);
     if (!finding)
         return false;
@@ -217,23 +218,24 @@ static bool report(Check *check, const Rerun *rerun, RunEnd end) {
     finding->times = 1;
     Text witness = {0};
     trail_write(machine, rerun, &trail, &witness);
-    flow_tell_end(machine, &watched.flow, check->verdict, finding);
+    flow_report_end(machine, &watched.flow, check->verdict, finding);
     finding->witness = verdict_keep(check->verdict, &witness);
-    if (!first || !take_back_made_up(check, rerun, first, finding))
+    if (!first || !take_back_havoc_dependent(check, rerun, first, finding))
         settle_finding(check, finding);
     return true;
 }
 
 /* What to make of how a run ended. False: this launch needs no other run. */
-static bool judge(Check *check, const Rerun *rerun, RunEnd end) {
+static bool judge(RunCheck *check, const Rerun *rerun, RunEnd end) {
     Machine *machine = check->machine;
     switch (end) {
     case RUN_COMPLETE: {
         uint32_t barrier;
         bool leftover = has_leftover(machine);
-        bool overrun = rerun->schedule.kind == SCHEDULE_EAGER && causes_overrun(check->causes, &barrier);
-        bool told = (leftover || overrun) && report(check, rerun, end);
-        return !leftover || !told; /* after a mere overrun other schedules may show something graver */
+        bool overrun =
+            rerun->schedule.kind == SCHEDULE_EAGER && happens_before_overrun(check->happens_before, &barrier);
+        bool reported = (leftover || overrun) && report(check, rerun, end);
+        return !leftover || !reported; /* after a mere overrun other schedules may show something graver */
     }
     case RUN_STUCK:
     case RUN_FAULT:
@@ -243,7 +245,7 @@ static bool judge(Check *check, const Rerun *rerun, RunEnd end) {
         unknown_explain(machine, check->verdict);
         return false;
     case RUN_BUDGET:
-        if (rerun->world) /* loops on made-up data need not end */
+        if (rerun->havoc_choice) /* loops on made-up data need not end */
             return true;
         if (!check->noted_budget && !deadline_look())
             verdict_incomplete(check->verdict, "", 0, "a run was stopped after %llu steps (raise --budget)",
@@ -265,30 +267,30 @@ static bool judge(Check *check, const Rerun *rerun, RunEnd end) {
 
 /* Several observers of one run. */
 enum { MOST_OBSERVERS = 3 };
-typedef struct Audience {
+typedef struct RunCheckAudience {
     struct {
         Observe *observe; /* NULL: none */
         void *observer;
     } seats[MOST_OBSERVERS];
-} Audience;
+} RunCheckAudience;
 
 static void observe_all(void *observer, const Event *event) {
-    const Audience *audience = observer;
+    const RunCheckAudience *audience = observer;
     for (int i = 0; i < MOST_OBSERVERS; i++)
         if (audience->seats[i].observe)
             audience->seats[i].observe(audience->seats[i].observer, event);
 }
 
 /* A run that the race engine watches, and someone else. */
-static RunEnd run_for_races(Check *check, const Rerun *rerun, Observe *observe, void *observer) {
+static RunEnd run_for_races(RunCheck *check, const Rerun *rerun, Observe *observe, void *observer) {
     bool given = !check->given || check->launch == check->given;
-    bool plain = schedule_is_immediate(&rerun->schedule) && rerun->schedule.kind != SCHEDULE_HELD;
+    bool plain = schedule_is_immediate(&rerun->schedule) && rerun->schedule.kind != SCHEDULE_DELAYED;
     const Spectator *spectator = given && plain ? check->options->spectator : NULL;
-    Audience audience = {{{observe, observer},
-                          {check->races ? races_observe : NULL, check->races},
-                          {spectator ? spectator->observe : NULL, spectator ? spectator->context : NULL}}};
+    RunCheckAudience audience = {{{observe, observer},
+                                  {check->races ? races_observe : NULL, check->races},
+                                  {spectator ? spectator->observe : NULL, spectator ? spectator->context : NULL}}};
     if (check->races)
-        races_start(check->races, rerun->cluster, rerun->world, rerun->schedule.kind == SCHEDULE_HELD);
+        races_start(check->races, rerun->cluster, rerun->havoc_choice, rerun->schedule.kind == SCHEDULE_DELAYED);
     if (spectator)
         spectator->start(spectator->context, check->machine, rerun);
     check->machine->observe = observe_all;
@@ -302,10 +304,10 @@ static RunEnd run_for_races(Check *check, const Rerun *rerun, Observe *observe, 
 }
 
 /* In which schedules the race shows, in words. */
-static const char *race_schedule(Check *check, const Rerun *rerun, const Race *race) {
+static const char *race_schedule(RunCheck *check, const Rerun *rerun, const Race *race) {
     if (race->by_order)
         return "where tensor-core work is ordered by waits alone";
-    if (rerun->schedule.kind == SCHEDULE_HELD)
+    if (rerun->schedule.kind == SCHEDULE_DELAYED)
         return schedule_text(check, rerun);
     if (rerun->schedule.kind != SCHEDULE_EAGER)
         return "in some schedules: nothing orders the two";
@@ -314,23 +316,23 @@ static const char *race_schedule(Check *check, const Rerun *rerun, const Race *r
 
 /* Adds a finding for the race of that number. Where it comes of data that Weir made up it is none, and what to give is
  * said. */
-static void report_race(Check *check, const Rerun *rerun, uint32_t index) {
+static void report_race(RunCheck *check, const Rerun *rerun, uint32_t index) {
     Verdict *verdict = check->verdict;
     uint32_t count;
     Race race = races_found(check->races, &count)[index];
     const Finding *finding = races_report(check->races, check->machine, index, verdict);
-    const Op *load = finding ? race_made_up(&check->other_data, rerun, &race) : NULL;
+    const Op *load = finding ? race_havoc_dependent(&check->other_data, rerun, &race) : NULL;
     if (!load)
         return;
-    if (!check->noted_made_up)
-        op_made_up(check->program, load, finding, verdict);
-    check->noted_made_up = true;
+    if (!check->noted_havoc_dependent)
+        op_havoc_dependent(check->program, load, finding, verdict);
+    check->noted_havoc_dependent = true;
     verdict->finding_count--;
     races_take_back(check->races, index);
 }
 
 /* Findings for the races that the run just made has shown; all share its trail. */
-static void report_races(Check *check, const Rerun *rerun) {
+static void report_races(RunCheck *check, const Rerun *rerun) {
     Verdict *verdict = check->verdict;
     uint32_t count, before = check->races_reported;
     const Race *races = check->races ? races_found(check->races, &count) : NULL;
@@ -340,7 +342,7 @@ static void report_races(Check *check, const Rerun *rerun) {
     deadline_grant();
     for (uint32_t i = before; i < count; i++)
         report_race(check, rerun, i);
-    count = check->races_reported = races_forget_doubts(check->races);
+    count = check->races_reported = races_forget_may_order(check->races);
     if (verdict->finding_count == found)
         return;
     Trail trail = {.arena = &check->module->arena};
@@ -351,7 +353,7 @@ static void report_races(Check *check, const Rerun *rerun) {
     trail_write(check->machine, rerun, &trail, &text);
     const char *witness = verdict_keep(verdict, &text);
     for (uint32_t i = before; i < count; i++) {
-        if (races[i].made_up)
+        if (races[i].havoc_dependent)
             continue;
         Finding *finding = &verdict->findings[found++];
         finding->witness = witness;
@@ -363,20 +365,20 @@ static void report_races(Check *check, const Rerun *rerun) {
 
 /* ---- One cluster ---------------------------------------------------------------------------------- */
 
-/* Runs in which others come first, as far as the risks of the plain run and of these themselves ask for them. `told`:
- * what went wrong was said already, and only races are looked for. Returns how many runs were made; *good: whether none
- * went wrong. */
-static uint32_t try_others(Check *check, const Rerun *rerun, bool told, bool *good) {
+/* Runs in which others come first, as far as the risks of the plain run and of these themselves ask for them.
+ * `reported`: what went wrong was said already, and only races are looked for. Returns how many runs were made; *good:
+ * whether none went wrong. */
+static uint32_t try_alternatives(RunCheck *check, const Rerun *rerun, bool reported, bool *good) {
     uint32_t made = 0;
     Rerun other = *rerun;
     *good = true;
-    others_add(check->others, check->causes, &rerun->schedule);
-    for (; others_next(check->others, &other.schedule); made++) {
-        causes_start(check->causes);
-        RunEnd end = run_for_races(check, &other, causes_observe, check->causes);
-        others_add(check->others, check->causes, &other.schedule);
+    alternatives_add(check->alternatives, check->happens_before, &rerun->schedule);
+    for (; alternatives_next(check->alternatives, &other.schedule); made++) {
+        happens_before_start(check->happens_before);
+        RunEnd end = run_for_races(check, &other, happens_before_observe, check->happens_before);
+        alternatives_add(check->alternatives, check->happens_before, &other.schedule);
         if (end == RUN_STUCK || end == RUN_FAULT || (end == RUN_COMPLETE && has_leftover(check->machine))) {
-            if (*good && !told)
+            if (*good && !reported)
                 report(check, &other, end);
             *good = false;
         }
@@ -385,7 +387,7 @@ static uint32_t try_others(Check *check, const Rerun *rerun, bool told, bool *go
     return made;
 }
 
-static bool try_schedule(Check *check, const Rerun *rerun, Schedule schedule) {
+static bool try_schedule(RunCheck *check, const Rerun *rerun, Schedule schedule) {
     Rerun other = *rerun;
     other.schedule = schedule;
     other.schedule.mirrored = rerun->schedule.mirrored;
@@ -393,7 +395,7 @@ static bool try_schedule(Check *check, const Rerun *rerun, Schedule schedule) {
 }
 
 /* The same, watched for races. */
-static bool watch_schedule(Check *check, const Rerun *rerun, Schedule schedule) {
+static bool watch_schedule(RunCheck *check, const Rerun *rerun, Schedule schedule) {
     Rerun other = *rerun;
     other.schedule = schedule;
     other.schedule.mirrored = rerun->schedule.mirrored;
@@ -402,23 +404,23 @@ static bool watch_schedule(Check *check, const Rerun *rerun, Schedule schedule) 
     return good;
 }
 
-static bool try_random(Check *check, const Rerun *rerun, unsigned count) {
+static bool try_random(RunCheck *check, const Rerun *rerun, unsigned count) {
     for (unsigned i = 0; i < count; i++)
         if (!try_schedule(check, rerun, (Schedule){.kind = SCHEDULE_RANDOM, .seed = check->options->seed + i}))
             return false;
     return true;
 }
 
-typedef struct Found {
-    Check *check;
+typedef struct CheckFound {
+    RunCheck *check;
     const Rerun *rerun;
     Trail trail;
     RunEnd end;
     bool any;
-} Found;
+} CheckFound;
 
 static bool found_end(void *context, RunEnd end, const Trail *trail) {
-    Found *found = context;
+    CheckFound *found = context;
     if (end == RUN_COMPLETE && !has_leftover(found->check->machine))
         return false;
     found->any = true;
@@ -431,11 +433,11 @@ static bool found_end(void *context, RunEnd end, const Trail *trail) {
 }
 
 /* Every schedule, within the budget. */
-static bool try_all(Check *check, const Rerun *rerun, uint64_t states) {
-    Found found = {.check = check, .rerun = rerun};
+static bool try_all(RunCheck *check, const Rerun *rerun, uint64_t states) {
+    CheckFound found = {.check = check, .rerun = rerun};
     (void)run(check, rerun); /* the search goes back and forth: one plain run counts turns */
     empty_scratch(check);
-    check->machine->world = rerun->world;
+    check->machine->havoc_choice = rerun->havoc_choice;
     Exploration result = explore(check->machine, rerun->cluster, states, search_budget, found_end, &found);
     if (found.any) {
         Rerun wrong = *rerun;
@@ -453,7 +455,7 @@ static bool try_all(Check *check, const Rerun *rerun, uint64_t states) {
 
 /* What arrives first is not settled by barriers alone, and the runs that were made for that went well: plainer ones,
  * and as many as there can be. */
-static bool try_loosely(Check *check, const Rerun *rerun) {
+static bool try_loosely(RunCheck *check, const Rerun *rerun) {
     if (!watch_schedule(check, rerun, (Schedule){.kind = SCHEDULE_LAZY}) ||
         !watch_schedule(check, rerun, (Schedule){.kind = SCHEDULE_ROUND_ROBIN}))
         return false;
@@ -463,10 +465,10 @@ static bool try_loosely(Check *check, const Rerun *rerun) {
     return try_all(check, rerun, states_by_default);
 }
 
-static bool directed(Check *check, const Rerun *rerun) {
+static bool directed(RunCheck *check, const Rerun *rerun) {
     Machine *machine = check->machine;
-    causes_start(check->causes);
-    RunEnd end = run_for_races(check, rerun, causes_observe, check->causes);
+    happens_before_start(check->happens_before);
+    RunEnd end = run_for_races(check, rerun, happens_before_observe, check->happens_before);
     bool chosen = machine->choices || machine->loads_chosen || machine->counted;
     const Op *first = machine->first_choice;
     bool goes_on = judge(check, rerun, end);
@@ -481,32 +483,33 @@ static bool directed(Check *check, const Rerun *rerun) {
     /* After a run that went wrong others are made only to see whether there are races at all. */
     bool good = true, ends = end == RUN_COMPLETE || end == RUN_STUCK || end == RUN_FAULT;
     bool wanted = ends && (goes_on || !check->races_wrong);
-    uint32_t others = wanted ? try_others(check, rerun, !goes_on, &good) : 0;
+    uint32_t alternatives = wanted ? try_alternatives(check, rerun, !goes_on, &good) : 0;
     if (!goes_on || !good)
         return false;
-    if (rerun->cluster == 0 && rerun->world == 0 && !try_schedule(check, rerun, (Schedule){.kind = SCHEDULE_LAZY}))
+    if (rerun->cluster == 0 && rerun->havoc_choice == 0 &&
+        !try_schedule(check, rerun, (Schedule){.kind = SCHEDULE_LAZY}))
         return false;
     size_t incomplete = check->verdict->incomplete_count;
-    if (others && !try_loosely(check, rerun))
+    if (alternatives && !try_loosely(check, rerun))
         return false;
-    if (others_left(check->others) && check->verdict->incomplete_count == incomplete && !check->races_wrong)
+    if (alternatives_left(check->alternatives) && check->verdict->incomplete_count == incomplete && !check->races_wrong)
         verdict_incomplete(check->verdict, "", 0,
                            "barriers alone do not decide the order of arrivals, and %u orders were checked for "
                            "races, not all",
-                           others);
+                           alternatives);
     if (!chosen)
         return true;
     if (!check->noted_data && first)
         verdict_note(check->verdict,
                      "control flow depends on unknown data (%.*s at line %u); %d choices were tried; a launch file "
                      "can give the data",
-                     STR_ARG(first->name), op_line(check->module, first), MACHINE_WORLDS);
+                     STR_ARG(first->name), op_line(check->module, first), MACHINE_HAVOC_CHOICES);
     check->noted_data = true;
-    if (rerun->world || rerun->cluster >= MOST_WORLD_CLUSTERS)
+    if (rerun->havoc_choice || rerun->cluster >= MOST_HAVOC_CHOICE_CLUSTERS)
         return true;
-    for (unsigned world = 1; world < MACHINE_WORLDS; world++) {
+    for (unsigned havoc_choice = 1; havoc_choice < MACHINE_HAVOC_CHOICES; havoc_choice++) {
         Rerun other = *rerun;
-        other.world = world;
+        other.havoc_choice = havoc_choice;
         if (!directed(check, &other))
             return false;
     }
@@ -520,7 +523,7 @@ ScheduleKind schedule_chosen(ScheduleChoice choice) {
 }
 
 /* False: this launch needs no other run. */
-static bool run_cluster(Check *check, uint64_t cluster) {
+static bool run_cluster(RunCheck *check, uint64_t cluster) {
     Rerun rerun = {.launch = check->launch,
                    .cluster = cluster,
                    .out_of_order = check->options->out_of_order,
@@ -540,15 +543,15 @@ static bool run_cluster(Check *check, uint64_t cluster) {
 
 /* ---- Launches ------------------------------------------------------------------------------------- */
 
-static void run_launch(Check *check, const Launch *launch) {
+static void run_launch(RunCheck *check, const Launch *launch) {
     Machine *machine = check->machine;
     check->launch = launch;
     check->launch_text = launch_text(launch, check->verdict->arena);
-    others_start(check->others);
+    alternatives_start(check->alternatives);
     machine_launch(machine, launch);
     covered_launch(check->covered, launch);
     uint64_t clusters = machine_clusters(machine), events = machine->events, cluster;
-    Classes *classes = classes_create(&check->module->arena, machine, check->options->loads != NULL);
+    ScheduleClasses *classes = classes_create(&check->module->arena, machine, check->options->loads != NULL);
     size_t findings = check->verdict->finding_count, incomplete = check->verdict->incomplete_count;
     bool goes_on = true;
     while (goes_on && classes_next(classes, &cluster)) {
@@ -589,7 +592,7 @@ static const Finding *first_wrong(const Verdict *verdict, size_t from) {
 
 /* What goes wrong only at a launch that callers may never make is no finding. No caller launches a size of 0; whether
  * sizes are multiples of the tile a launch that was given tells, and without one it is not known. */
-static void settle_doubts(Check *check, const Launch *launch, size_t first) {
+static void settle_may_order(RunCheck *check, const Launch *launch, size_t first) {
     static const char *const when[] = {"", "with a size of 0", "with a size that is not a multiple of the tile",
                                        "if two loops, whose bounds come from different arguments or are computed "
                                        "differently, make different numbers of trips"};
@@ -610,21 +613,21 @@ static void settle_doubts(Check *check, const Launch *launch, size_t first) {
 }
 
 /* A launch that was not given. What is found at one beside a given one says so. */
-static void run_chosen_launch(Check *check, const Launch *launch) {
+static void run_chosen_launch(RunCheck *check, const Launch *launch) {
     Verdict *verdict = check->verdict;
     size_t found = verdict->finding_count, incomplete = verdict->incomplete_count;
     run_launch(check, launch);
     if (launch->doubt == DOUBT_EMPTY) /* what no caller launches need not be looked at whole */
         verdict->incomplete_count = incomplete;
     if (launch->doubt)
-        settle_doubts(check, launch, found);
+        settle_may_order(check, launch, found);
     for (size_t i = found; i < verdict->finding_count; i++)
         verdict->findings[i].elsewhere = check->given != NULL;
 }
 
 /* Launches that were not given; `fixed`: what they must have. Those that callers may never make come last: a race is
  * reported once, and as a finding where it is one. */
-static void run_chosen(Check *check, const Launch *fixed) {
+static void run_chosen(RunCheck *check, const Launch *fixed) {
     Launch *launches = ARENA_ARRAY(&check->module->arena, Launch, MOST_CHOSEN);
     size_t count =
         choose_launches(check->program, &check->module->arena, check->given, fixed, check->options->chosen, launches);
@@ -635,7 +638,7 @@ static void run_chosen(Check *check, const Launch *fixed) {
 }
 
 /* The launch of the file; or the one that is left if the command line says it all. NULL: some is for us to choose. */
-static const Launch *given_launch(const Check *check) {
+static const Launch *given_launch(const RunCheck *check) {
     const CheckOptions *options = check->options;
     if (options->launch || !options->fixed)
         return options->launch;
@@ -646,7 +649,7 @@ static const Launch *given_launch(const Check *check) {
 }
 
 /* Which of what was found counts. */
-static void settle(const Check *check) {
+static void settle(const RunCheck *check) {
     if (check->options->settle)
         check->options->settle(check->options->settle_context, check->verdict);
 }
@@ -661,12 +664,12 @@ static bool is_one_cluster(const Program *program, const Launch *said) {
 
 /* What is left open that a launch gives; NULL: nothing is. Writes of CTAs that do the same meet in global memory, which
  * two CTAs show as well as more: a launch that has but one does not. */
-static const char *left_open(const Check *check) {
+static const char *left_open(const RunCheck *check) {
     const Launch *said = check->given ? check->given : check->options->fixed;
     const char *open = program_open(check->program);
-    Verdict nobody = {.arena = check->verdict->arena};
+    Verdict ignored = {.arena = check->verdict->arena};
     const Program *whole =
-        open ? NULL : program_compile(check->module, check->program->function, COMPILE_GLOBAL, &nobody);
+        open ? NULL : program_compile(check->module, check->program->function, COMPILE_GLOBAL, &ignored);
     if (open || !whole)
         return open ? open : "global memory";
     open = program_open(whole);
@@ -675,7 +678,7 @@ static const char *left_open(const Check *check) {
     return open ? open : is_one_cluster(whole, said) && program_writes_global(whole) ? "the grid" : NULL;
 }
 
-static void find_scope(const Check *check) {
+static void find_scope(const RunCheck *check) {
     Verdict *verdict = check->verdict;
     if (verdict->only_launch || verdict->incomplete_count || first_wrong(verdict, 0))
         return;
@@ -683,7 +686,7 @@ static void find_scope(const Check *check) {
     verdict->closed = !verdict->open;
 }
 
-static void run_all(Check *check) {
+static void run_all(RunCheck *check) {
     const CheckOptions *options = check->options;
     Verdict *verdict = check->verdict;
     check->given = given_launch(check);
@@ -698,7 +701,7 @@ static void run_all(Check *check) {
     find_scope(check);
 }
 
-static void run_launches(Check *check) {
+static void run_launches(RunCheck *check) {
     const char *problem = NULL;
     const Op *function = check->program ? check->program->function : NULL;
     check->machine = function ? machine_create(&check->module->arena, check->program, &problem) : NULL;
@@ -712,8 +715,8 @@ static void run_launches(Check *check) {
     check->machine->out_of_order = check->options->out_of_order;
     check->other_data = (OtherData){.machine = check->machine, .run = run_with_other_data, .context = check};
     check->covered = covered_create(&check->module->arena, check->machine);
-    check->causes = causes_create(&check->module->arena, check->machine);
-    check->others = others_create(&check->module->arena);
+    check->happens_before = happens_before_create(&check->module->arena, check->machine);
+    check->alternatives = alternatives_create(&check->module->arena);
     if (check->program->planned)
         verdict_incomplete(check->verdict, "", 0,
                            "its tasks are planned and not split into partitions yet: races are checked only after "
@@ -731,7 +734,7 @@ static void run_launches(Check *check) {
 
 void check_runs(Module *module, const Op *function, const CheckOptions *options, Verdict *verdict) {
     jmp_buf out_of_memory, *outer = module->arena.exhausted;
-    Check *const check = ARENA_NEW(&module->arena, Check);
+    RunCheck *const check = ARENA_NEW(&module->arena, RunCheck);
     check->module = module;
     check->options = options;
     check->verdict = verdict;

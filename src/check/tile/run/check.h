@@ -2,9 +2,9 @@
  * accesses to memory are ordered (races.h): the engine of `weir run` and `weir check`.
  *
  * By default one eager run of each cluster decides for all schedules, by the order of causes
- * (machine/tile/schedule/causes.h); where something could come otherwise, directed schedules try it, and only what goes
- * wrong in one of them is a finding. Other schedules can be asked for by name, and for small kernels all of them
- * (machine/tile/schedule/explore.h). */
+ * (machine/tile/schedule/happens_before.h); where something could come otherwise, directed schedules try it, and only
+ * what goes wrong in one of them is a finding. Other schedules can be asked for by name, and for small kernels all of
+ * them (machine/tile/schedule/explore.h). */
 #ifndef CHECK_TILE_RUN_CHECK_H
 #define CHECK_TILE_RUN_CHECK_H
 

@@ -21,7 +21,7 @@ Races *races_create(Arena *arena, Machine *machine, bool by_waits, const char **
     races->cluster_first = races->named + machine->program->ctas * NAMED_BARRIERS;
     races->fenced_first = races->cluster_first + machine->cluster_barriers;
     races->late_first = races->fenced_first + (machine->program->ctas > 1 ? machine->agent_count : 0);
-    races->late_count = machine->flight_capacity ? MOST_LATE * machine->program->ctas : 0;
+    races->late_count = machine->outstanding_capacity ? MOST_LATE * machine->program->ctas : 0;
     ConsanSize size = {.agents = machine->agent_count,
                        .homes = machine->program->ctas,
                        .spans = SPANS,
@@ -34,12 +34,12 @@ Races *races_create(Arena *arena, Machine *machine, bool by_waits, const char **
     races->guards = arena_zalloc(arena, machine->agent_count * sizeof *races->guards);
     races->pasts = ARENA_ARRAY(arena, BarrierPast, machine->slot_count);
     races->spans = spans_create(arena, machine->program->module, &races->engine);
-    races->doubts = doubts_create(arena, machine);
+    races->may_order = may_order_create(arena, machine);
     races_prepare_over(races);
     return races;
 }
 
-void races_start(Races *races, uint64_t cluster, unsigned world, bool again) {
+void races_start(Races *races, uint64_t cluster, unsigned havoc_choice, bool again) {
     spans_reset(races->spans);
     memset(races->guards, 0, races->machine->agent_count * sizeof *races->guards);
     memset(races->late, 0, races->late_count * sizeof *races->late);
@@ -47,10 +47,10 @@ void races_start(Races *races, uint64_t cluster, unsigned world, bool again) {
     races->late_arrivals = false;
     races->flow.count = 0;
     races->cluster = cluster;
-    races->world = world;
+    races->havoc_choice = havoc_choice;
     races->again = again;
-    if (races->doubts)
-        doubts_start(races->doubts);
+    if (races->may_order)
+        may_order_start(races->may_order);
     for (uint32_t i = 0; i < races->count; i++) /* what the runs before have shown is settled */
         races->found[i].doubt.open = (AgentSet){0};
 }
@@ -59,7 +59,7 @@ void races_start(Races *races, uint64_t cluster, unsigned world, bool again) {
 static bool is_implied(const Races *races, const Race *race) {
     for (uint32_t i = 0; race->over && i < races->count; i++) {
         const Race *other = &races->found[i];
-        if (!other->over && !race_is_exit(other) && !other->made_up && !other->doubt.op &&
+        if (!other->over && !race_is_exit(other) && !other->havoc_dependent && !other->doubt.op &&
             (other->other_pc == race->other_pc || other->pc == race->other_pc))
             return true;
     }
@@ -70,7 +70,7 @@ bool race_is_open(const Races *races, const Race *race) {
     return race->doubt.op || race->may_lie || is_implied(races, race);
 }
 
-uint32_t races_forget_doubts(Races *races) {
+uint32_t races_forget_may_order(Races *races) {
     uint32_t kept = 0;
     bool open[MOST_RACES];
     for (uint32_t i = 0; i < races->count; i++)
@@ -82,7 +82,7 @@ uint32_t races_forget_doubts(Races *races) {
 }
 
 void races_take_back(Races *races, uint32_t index) {
-    races->found[index].made_up = true;
+    races->found[index].havoc_dependent = true;
 }
 
 void races_clear(Races *races) {
@@ -117,13 +117,13 @@ const char *races_problem(const Races *races, const Op **op) {
 
 /* By what the engine names an access: where something is not known, by a note of it. */
 static uint32_t place_of(Races *races, const Event *event) {
-    return races->doubts ? doubts_note(races->doubts, event) : event->pc;
+    return races->may_order ? may_order_note(races->may_order, event) : event->pc;
 }
 
 /* The instruction of the earlier access. One that is not in memory has no note. */
 static uint32_t place_pc(const Races *races, const ConsanConflict *conflict) {
-    bool noted = races->doubts && conflict->span != UINT32_MAX;
-    return noted ? doubts_pc(races->doubts, conflict->place) : conflict->place;
+    bool noted = races->may_order && conflict->span != UINT32_MAX;
+    return noted ? may_order_pc(races->may_order, conflict->place) : conflict->place;
 }
 
 /* An arrival that its agent does not make itself, and that comes when earlier work is done. */
@@ -159,7 +159,7 @@ static bool lacks(const Races *races, const Race *known, const Race *race) {
 
 /* Whether what goes on at the end lacks a wait that is told of already: it was in flight when it was needed, or what
  * the arrival reports is told of. */
-static bool is_told(const Races *races, const Race *known, const Race *race, bool with_edge) {
+static bool is_reported(const Races *races, const Race *known, const Race *race, bool with_edge) {
     bool earlier = known->kind != RACE_EXIT;
     if (race->kind != RACE_EXIT || known->kind == RACE_APART || (!earlier && known->arrives == race->arrives))
         return false;
@@ -196,9 +196,9 @@ static bool joins(const Races *races, Race *known, const Race *race, bool with_e
                   known->kind != RACE_INFLIGHT && race->kind != RACE_INFLIGHT;
     bool implied =
         known->pc == race->pc && known->thread == race->thread && known->kind == RACE_WAR && race->kind == RACE_WAW;
-    if (!known->made_up && is_told(races, known, race, with_edge))
+    if (!known->havoc_dependent && is_reported(races, known, race, with_edge))
         return true;
-    if (!same_ops && !turned && (known->made_up || (!same_edge && !implied)))
+    if (!same_ops && !turned && (known->havoc_dependent || (!same_edge && !implied)))
         return false;
     if ((known->doubt.op && !race->doubt.op) || (known->may_lie && !race->may_lie)) { /* a surer one takes its place */
         uint64_t times = known->times;
@@ -238,10 +238,11 @@ void race_object(Races *races, const Event *event, uint32_t thread, bool writes,
                  .writes = writes,
                  .times = 1,
                  .cluster = races->cluster,
-                 .world = races->world,
+                 .havoc_choice = races->havoc_choice,
                  .barrier = UINT32_MAX};
-    if (races->doubts)
-        race.doubt = doubts_about(races->doubts, conflict->span != UINT32_MAX ? conflict->place : UINT32_MAX, event);
+    if (races->may_order)
+        race.doubt =
+            may_order_about(races->may_order, conflict->span != UINT32_MAX ? conflict->place : UINT32_MAX, event);
     if (conflict->kind == CONSAN_PENDING_GROUP) {
         race.kind = RACE_INFLIGHT;
         race.group = groups[conflict->group];
@@ -315,7 +316,7 @@ static void check_barriers(Races *races, const Event *event, uint32_t thread, co
         int64_t byte = (int32_t)(uint32_t)machine->slot_places[k];
         Run own = {byte, byte + 8};
         if (machine->slot_places[k] >> 32 != set->view.meta || event->state->barriers[slot].life != BARRIER_LIVE ||
-            !bytes_meet(&set->bytes, &(Bytes){&own, 1}))
+            !bytes_overlap(&set->bytes, &(Bytes){&own, 1}))
             continue;
         for (uint32_t i = 0; i < races->count; i++)
             if (races->found[i].kind == RACE_OVERWRITTEN && races->found[i].pc == event->pc) {
@@ -332,10 +333,10 @@ static void check_barriers(Races *races, const Event *event, uint32_t thread, co
                        .span = set->spans[0],
                        .barrier = slot,
                        .writes = true,
-                       .doubt = races->doubts ? doubts_about(races->doubts, UINT32_MAX, event) : (Doubt){0},
+                       .doubt = races->may_order ? may_order_about(races->may_order, UINT32_MAX, event) : (Doubt){0},
                        .times = 1,
                        .cluster = races->cluster,
-                       .world = races->world};
+                       .havoc_choice = races->havoc_choice};
         return;
     }
 }
@@ -405,18 +406,18 @@ static void access_event(Races *races, const Event *event) {
 
 /* An arrival that is not made by the agent itself reports what was done when it was issued, and itself. */
 static void track_arrival(Races *races, const Event *event, uint32_t barrier, uint32_t parity) {
-    const Flight *flight = event->flight;
-    const SpanSet *own = races->flights[flight->sequence % WINDOW];
+    const Outstanding *outstanding = event->outstanding;
+    const SpanSet *own = races->outstanding_ops[outstanding->sequence % WINDOW];
     if (event->effect->effect.done == DONE_COPIES) {
-        consan_track_copies(&races->engine, consan_base(flight->agent), barrier, parity);
+        consan_track_copies(&races->engine, consan_base(outstanding->agent), barrier, parity);
         if (own)
             consan_track_writes(&races->engine, own->spans, own->count, barrier, parity);
         return;
     }
-    consan_track_frontier(&races->engine, race_actor(flight->agent, (Helper)flight->helper), barrier, parity);
+    consan_track_frontier(&races->engine, race_actor(outstanding->agent, (Helper)outstanding->helper), barrier, parity);
 }
 
-/* Where what a flight will publish is kept, or, for 0, a free place; late_count: nowhere. */
+/* Where what an outstanding operation will publish is kept, or, for 0, a free place; late_count: nowhere. */
 static uint32_t late_place(const Races *races, uint32_t sequence) {
     uint32_t place = 0;
     while (place < races->late_count && races->late[place] != sequence)
@@ -425,19 +426,19 @@ static uint32_t late_place(const Races *races, uint32_t sequence) {
 }
 
 static void signal_event(Races *races, const Event *event) {
-    const Flight *flight = event->flight;
+    const Outstanding *outstanding = event->outstanding;
     uint32_t parity = event->state->barriers[event->barrier].phase;
     if (event->kind == EVENT_DELIVER) {
-        const SpanSet *set = races->flights[flight->sequence % WINDOW];
-        const SpanSet *source = races->sources[flight->sequence % WINDOW];
+        const SpanSet *set = races->outstanding_ops[outstanding->sequence % WINDOW];
+        const SpanSet *source = races->sources[outstanding->sequence % WINDOW];
         if (set)
             consan_track_writes(&races->engine, set->spans, set->count, event->barrier, parity);
         if (source)
-            consan_track_reads(&races->engine, race_actor(flight->agent, (Helper)flight->helper), source->spans,
-                               source->count, event->barrier, parity);
+            consan_track_reads(&races->engine, race_actor(outstanding->agent, (Helper)outstanding->helper),
+                               source->spans, source->count, event->barrier, parity);
         return;
     }
-    uint32_t place = races->machine->immediate ? races->late_count : late_place(races, flight->sequence);
+    uint32_t place = races->machine->immediate ? races->late_count : late_place(races, outstanding->sequence);
     if (place == races->late_count) {
         track_arrival(races, event, event->barrier, parity);
         return;
@@ -515,23 +516,23 @@ static const SpanSet *source_of(Races *races, const Event *event, const Word *wo
 static void issue_event(Races *races, const Event *event) {
     const CompiledEffect *effect = event->effect;
     const Word *words = &event->state->words[(size_t)event->agent * races->machine->program->most_registers];
-    uint32_t toward = event->flight->toward;
-    const SpanSet **place = &races->flights[event->flight->sequence % WINDOW];
+    uint32_t toward = event->outstanding->toward;
+    const SpanSet **place = &races->outstanding_ops[event->outstanding->sequence % WINDOW];
     *place = NULL;
-    races->sources[event->flight->sequence % WINDOW] = NULL;
-    if (event->flight->kind == FLIGHT_ARRIVAL && is_late(&effect->effect) && effect->on != NO_REGISTER)
+    races->sources[event->outstanding->sequence % WINDOW] = NULL;
+    if (event->outstanding->kind == OUTSTANDING_ARRIVAL && is_late(&effect->effect) && effect->on != NO_REGISTER)
         *place = late_event(races, event, moved_to(words[effect->on], toward, effect->shared_bits));
-    if (event->flight->kind == FLIGHT_ARRIVAL && !races->machine->immediate) {
+    if (event->outstanding->kind == OUTSTANDING_ARRIVAL && !races->machine->immediate) {
         uint32_t late = late_place(races, 0);
         if (late ==
             races->late_count) /* what it reports is settled when it comes, then: too much rather than too little */
             return;
-        races->late[late] = event->flight->sequence;
+        races->late[late] = event->outstanding->sequence;
         track_arrival(races, event, races->late_first + late / CONSAN_PHASES, late % CONSAN_PHASES);
     }
-    if (event->flight->kind != FLIGHT_BYTES)
+    if (event->outstanding->kind != OUTSTANDING_BYTES)
         return;
-    races->sources[event->flight->sequence % WINDOW] = source_of(races, event, words);
+    races->sources[event->outstanding->sequence % WINDOW] = source_of(races, event, words);
     Word view = effect->lands != NO_REGISTER ? words[effect->lands] : word_unknown(0);
     const Landing *landing = effect_landing(races->machine, event->agent, effect);
     if (word_is(view, WORD_VIEW))
@@ -566,16 +567,17 @@ static void free_event(Races *races, const Event *event) {
 }
 
 /* At a named barrier, or that of the cluster. */
-static void meeting_event(Races *races, const Event *event, uint32_t barrier, const Rendezvous *meeting) {
+static void barrier_instance_event(Races *races, const Event *event, uint32_t barrier,
+                                   const Rendezvous *barrier_instance) {
     Consan *engine = &races->engine;
-    if (event->kind == EVENT_NAMED_MEET || event->kind == EVENT_CLUSTER_MEET)
-        consan_begin_phase(engine, barrier, meeting->generation & 1);
+    if (event->kind == EVENT_NAMED_COMPLETE || event->kind == EVENT_CLUSTER_COMPLETE)
+        consan_begin_phase(engine, barrier, barrier_instance->generation & 1);
     else if (event->kind == EVENT_NAMED_SYNC || event->kind == EVENT_CLUSTER_WAIT)
         consan_transfer(engine, consan_base(event->agent), barrier, event->state->agents[event->agent].generation & 1);
     else if (!event->effect->effect.relaxed)
-        consan_track_frontier(engine, consan_base(event->agent), barrier, meeting->generation & 1);
+        consan_track_frontier(engine, consan_base(event->agent), barrier, barrier_instance->generation & 1);
     else if (races->machine->program->ctas > 1) /* what a fence before it has released */
-        consan_hand_on(engine, races->fenced_first + event->agent, 0, barrier, meeting->generation & 1);
+        consan_hand_on(engine, races->fenced_first + event->agent, 0, barrier, barrier_instance->generation & 1);
 }
 
 static void fence_event(Races *races, const Event *event) {
@@ -593,8 +595,8 @@ static void init_event(Races *races, const Event *event) {
 }
 
 static void unknown_event(Races *races, const Event *event) {
-    for (uint32_t i = 0; races->doubts && i < races->count; i++)
-        doubts_settle(races->doubts, event, &races->found[i].doubt);
+    for (uint32_t i = 0; races->may_order && i < races->count; i++)
+        may_order_settle(races->may_order, event, &races->found[i].doubt);
 }
 
 /* The result of a product is used, and the product may not be done. */
@@ -625,8 +627,8 @@ void races_observe(void *observer, const Event *event) {
     const Program *program = races->machine->program;
     uint32_t agent = event->agent, actor = consan_base(agent), first = agent - agent % program->agents_per_cta + 1;
     flow_observe(&races->flow, event);
-    if (races->doubts)
-        doubts_observe(races->doubts, event);
+    if (races->may_order)
+        may_order_observe(races->may_order, event);
     switch (event->kind) {
     case EVENT_UNKNOWN:
         unknown_event(races, event);
@@ -643,7 +645,7 @@ void races_observe(void *observer, const Event *event) {
     case EVENT_DELIVER:
     case EVENT_SIGNAL:
         remember_arrival(races, event);
-        if (event->flight)
+        if (event->outstanding)
             signal_event(races, event);
         else
             consan_track_frontier(engine, actor, event->barrier, event->state->barriers[event->barrier].phase);
@@ -683,14 +685,15 @@ void races_observe(void *observer, const Event *event) {
         await_event(races, event);
         break;
     case EVENT_NAMED_ARRIVE:
-    case EVENT_NAMED_MEET:
+    case EVENT_NAMED_COMPLETE:
     case EVENT_NAMED_SYNC:
-        meeting_event(races, event, races->named + event->barrier, &event->state->named[event->barrier]);
+        barrier_instance_event(races, event, races->named + event->barrier, &event->state->named[event->barrier]);
         break;
     case EVENT_CLUSTER_ARRIVE:
-    case EVENT_CLUSTER_MEET:
+    case EVENT_CLUSTER_COMPLETE:
     case EVENT_CLUSTER_WAIT:
-        meeting_event(races, event, races->cluster_first + event->barrier, &event->state->cluster[event->barrier]);
+        barrier_instance_event(races, event, races->cluster_first + event->barrier,
+                               &event->state->cluster[event->barrier]);
         break;
     case EVENT_FENCE:
         fence_event(races, event);

@@ -7,7 +7,7 @@
 
 #include "check/explain/tile/flow.h"
 #include "check/explain/tile/spans.h"
-#include "check/tile/run/doubts.h"
+#include "check/tile/run/may_order.h"
 #include "machine/tile/step/machine.h"
 
 typedef enum RaceKind {
@@ -56,15 +56,15 @@ typedef struct Race {
     bool frees;          /* it is that the memory is given back */
     /* The later one is to memory of this op, which lies over what the earlier one works in; NULL: it is to the same. */
     const Op *over;
-    bool may_lie;  /* it may lie there; where the compiler puts it is not known */
-    bool writes;   /* the later one does */
-    bool by_order; /* only where tensor-core work is ordered by waits alone */
-    bool made_up;  /* it was taken back: it comes of data that was not given */
-    FlowPart way;  /* from the earlier one to the later; nothing if they are far apart */
-    Doubt doubt;   /* whether an op that is not known may order them */
+    bool may_lie;         /* it may lie there; where the compiler puts it is not known */
+    bool writes;          /* the later one does */
+    bool by_order;        /* only where tensor-core work is ordered by waits alone */
+    bool havoc_dependent; /* it was taken back: it comes of data that was not given */
+    FlowPart way;         /* from the earlier one to the later; nothing if they are far apart */
+    Doubt doubt;          /* whether an op that is not known may order them */
     uint64_t times;
     uint64_t cluster;
-    unsigned world;
+    unsigned havoc_choice;
 } Race;
 
 /* Whether it is with work that goes on by itself. */
@@ -84,7 +84,7 @@ typedef struct Races Races;
 /* NULL, with a reason, if the kernel has more agents or barriers than the engine can have. */
 Races *races_create(Arena *arena, Machine *machine, bool by_waits, const char **problem);
 /* `again`: a run like one before but for who comes first: what it shows of known races is not told twice. */
-void races_start(Races *races, uint64_t cluster, unsigned world, bool again);
+void races_start(Races *races, uint64_t cluster, unsigned havoc_choice, bool again);
 void races_observe(void *races, const Event *event);
 const Race *races_found(const Races *races, uint32_t *count);
 /* The first access whose memory was not known; NULL if there was none. */
@@ -100,7 +100,7 @@ bool races_show(const Races *races, const Race *race);
 /* What the runs before have shown is forgotten. */
 void races_clear(Races *races);
 /* Those in doubt, which have been reported, are looked for again from now on. Returns how many races are left. */
-uint32_t races_forget_doubts(Races *races);
+uint32_t races_forget_may_order(Races *races);
 /* The engine's tables, for people. */
 void races_print(const Races *races, const Machine *machine, Text *to);
 

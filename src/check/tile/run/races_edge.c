@@ -15,7 +15,7 @@ static bool hands_out(const Races *races, uint32_t barrier, uint32_t span) {
     uint32_t cta = spans_cta(races->spans, span);
     for (uint32_t other = consan_next_span(engine, cta, 0); other != UINT32_MAX;
          other = consan_next_span(engine, cta, other + 1))
-        if (consan_handed(engine, barrier, other) && spans_together(races->spans, other, span))
+        if (consan_forwarded(engine, barrier, other) && spans_together(races->spans, other, span))
             return true;
     return false;
 }
@@ -125,9 +125,9 @@ static const Guard *guard_on(const Races *races, uint32_t agent, uint32_t barrie
 
 /* Who is asked whether it waits for the barriers on which an access is reported. */
 typedef enum Watcher {
-    NOBODY_WAITS, /* no strand waits for it at all */
-    OTHER_NEVER,  /* the other strand never does; what the op itself does not report is not reported */
-    OTHER_WAITS,  /* the other strand does, somewhere, but has not here */
+    NONE_WAITS,  /* no strand waits for it at all */
+    OTHER_NEVER, /* the other strand never does; what the op itself does not report is not reported */
+    OTHER_WAITS, /* the other strand does, somewhere, but has not here */
 } Watcher;
 
 /* Names the channel, by one of its slots, on which something is reported at `pc`, if it is such a one. */
@@ -159,7 +159,7 @@ static bool find_unseen_from(const Races *races, Race *race, uint32_t strand, ui
             const Effect *effect = &program->effects[program->code[at].aux + i].effect;
             bool reports = effect->verb == EFFECT_ARRIVE || effect->verb == EFFECT_EXPECT ||
                            (effect->verb == EFFECT_COMPLETE && at == pc);
-            Watcher asked = watcher == OTHER_NEVER && at != pc ? NOBODY_WAITS : watcher;
+            Watcher asked = watcher == OTHER_NEVER && at != pc ? NONE_WAITS : watcher;
             if (reports && set_unseen(races, race, effect, at, asked, other))
                 return true;
         }
@@ -168,9 +168,9 @@ static bool find_unseen_from(const Races *races, Race *race, uint32_t strand, ui
 
 /* A barrier that is arrived on, and for which nothing waits, in either direction. */
 static bool find_unseen(const Races *races, Race *race, uint32_t later, uint32_t earlier) {
-    if (find_unseen_from(races, race, earlier, race->other_pc, NOBODY_WAITS, later))
+    if (find_unseen_from(races, race, earlier, race->other_pc, NONE_WAITS, later))
         return true;
-    race->unseen_later = find_unseen_from(races, race, later, race->pc, NOBODY_WAITS, earlier);
+    race->unseen_later = find_unseen_from(races, race, later, race->pc, NONE_WAITS, earlier);
     return race->unseen_later;
 }
 
@@ -194,8 +194,7 @@ static bool find_unwritten(const Races *races, Race *race, uint32_t later, uint3
     bool found = find_unseen_from(races, &tried, later, race->pc, OTHER_NEVER, earlier);
     /* It may be meant to read before this write: it says when it has, and nothing waits for that; or it came as it
      * should. */
-    if (!found && later != earlier &&
-        !find_unseen_from(races, &released, earlier, race->other_pc, NOBODY_WAITS, later) &&
+    if (!found && later != earlier && !find_unseen_from(races, &released, earlier, race->other_pc, NONE_WAITS, later) &&
         find_late_wait(races, &tried, later, race->pc, agent, earlier)) {
         const Guard *guard = guard_on(races, agent, tried.guard);
         found = !guard || !guard->arrivals.count;

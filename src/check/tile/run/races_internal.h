@@ -7,7 +7,7 @@
 #include "model/memory/overlay.h"
 
 /* Spans and late arrivals: of each CTA. */
-enum { SPANS = 1024, WINDOW = 2 * MOST_FLIGHTS, MOST_LATE = 16, MOST_GUARDS = 4 };
+enum { SPANS = 1024, WINDOW = 2 * MOST_OUTSTANDING_OPS, MOST_LATE = 16, MOST_GUARDS = 4 };
 
 /* A phase: who has arrived in it, the first ones. */
 typedef struct PhaseArrivals {
@@ -32,14 +32,14 @@ struct Races {
     Arena *arena;
     Consan engine;
     Spans *spans;
-    Doubts *doubts; /* NULL: everything is known */
+    MayOrder *may_order; /* NULL: everything is known */
     bool by_waits;
-    bool commits;                   /* the kernel commits its products itself */
-    bool late_arrivals;             /* in this run, of commits or copies */
-    uint32_t named, cluster_first;  /* where the barriers of the engine begin that stand for those */
-    uint32_t fenced_first;          /* the same, of each agent of a cluster: what its last fence has released */
-    const SpanSet *flights[WINDOW]; /* what copies and arrivals in flight write, by sequence number */
-    const SpanSet *sources[WINDOW]; /* what such copies read, of shared memory */
+    bool commits;                           /* the kernel commits its products itself */
+    bool late_arrivals;                     /* in this run, of commits or copies */
+    uint32_t named, cluster_first;          /* where the barriers of the engine begin that stand for those */
+    uint32_t fenced_first;                  /* the same, of each agent of a cluster: what its last fence has released */
+    const SpanSet *outstanding_ops[WINDOW]; /* what copies and arrivals in flight write, by sequence number */
+    const SpanSet *sources[WINDOW];         /* what such copies read, of shared memory */
     /* Arrivals in flight: what they will publish is settled when they are issued, and kept in phases of barriers that
      * stand for nothing else, from `late_first` on. Sequence numbers; 0: free. */
     uint32_t late_first, *late, late_count;
@@ -51,11 +51,11 @@ struct Races {
     uint32_t pair_count, pair_capacity;
     const Op *over; /* the same as Race.over, while such an access is looked at, and how it lies there */
     Over how;
-    Flow flow;
+    TileFlow flow;
     Race found[MOST_RACES];
     uint32_t count;
     uint64_t cluster;
-    unsigned world;
+    unsigned havoc_choice;
     bool again;
     const char *problem;
     const Op *problem_op;

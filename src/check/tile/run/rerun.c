@@ -74,7 +74,7 @@ RunEnd check_rerun(Module *module, const Op *function, const Rerun *rerun,
         give_loads(machine, &module->arena, rerun);
     if (attach)
         attach(context, machine);
-    machine->world = rerun->world;
+    machine->havoc_choice = rerun->havoc_choice;
     StateWatch watch = {.observe = machine->observe,
                         .observer = machine->observer,
                         .machine = machine,
@@ -82,7 +82,7 @@ RunEnd check_rerun(Module *module, const Op *function, const Rerun *rerun,
                         .wanted = rerun->state_step};
     watch.races = races_create(&module->arena, machine, rerun->out_of_order, &problem);
     if (watch.races)
-        races_start(watch.races, rerun->cluster, rerun->world, false);
+        races_start(watch.races, rerun->cluster, rerun->havoc_choice, false);
     machine->observe = watch_state;
     machine->observer = &watch;
     RunEnd end = schedule_run(machine, rerun->cluster, &rerun->schedule);
@@ -121,13 +121,13 @@ void unknown_explain(const Machine *machine, Verdict *verdict) {
 
 /* ---- A trail -------------------------------------------------------------------------------------- */
 
-typedef struct Watch {
+typedef struct RerunWatch {
     Arena *arena;
     History *history;
-} Watch;
+} RerunWatch;
 
 static void attach_history(void *context, Machine *machine) {
-    Watch *watch = context;
+    RerunWatch *watch = context;
     watch->history = history_create(watch->arena, machine);
     machine->observe = history_observe;
     machine->observer = watch->history;
@@ -135,7 +135,7 @@ static void attach_history(void *context, Machine *machine) {
 
 const char *check_replay(Module *module, const Op *function, const Rerun *rerun, const char *name, Verdict *verdict) {
     Trail made = {.arena = verdict->arena};
-    Watch watch = {.arena = verdict->arena};
+    RerunWatch watch = {.arena = verdict->arena};
     Rerun recorded = *rerun;
     Machine *machine;
     recorded.schedule.record = &made;

@@ -18,7 +18,7 @@ typedef struct GivenLoad {
 typedef struct Rerun {
     const Launch *launch;
     uint64_t cluster;
-    unsigned world; /* how unknown values were chosen */
+    unsigned havoc_choice; /* how unknown values were chosen */
     bool out_of_order;
     bool global; /* accesses to global memory are told, too */
     Schedule schedule;

@@ -63,11 +63,11 @@ void timeline_mark(Timeline *timeline, uint32_t ir_line) {
 static uint32_t barrier_of(const Timeline *timeline, const Event *event) {
     switch (event->kind) {
     case EVENT_NAMED_ARRIVE:
-    case EVENT_NAMED_MEET:
+    case EVENT_NAMED_COMPLETE:
     case EVENT_NAMED_SYNC:
         return first_named(timeline->machine) + event->barrier;
     case EVENT_CLUSTER_ARRIVE:
-    case EVENT_CLUSTER_MEET:
+    case EVENT_CLUSTER_COMPLETE:
     case EVENT_CLUSTER_WAIT:
         return first_cluster(timeline->machine) + event->barrier;
     default:
@@ -130,7 +130,7 @@ static void name_op(Timeline *timeline, TraceEvent *event, const Op *op) {
     event->ir_line = op_line(timeline->machine->program->module, op);
 }
 
-static void tell(Timeline *timeline, const Event *event, Text *to) {
+static void report(Timeline *timeline, const Event *event, Text *to) {
     switch (event->kind) {
     case EVENT_JOIN:
         text_addf(to, "the partitions");
@@ -185,7 +185,7 @@ static void draw_step(Timeline *timeline, const Event *event, uint32_t track) {
     if (at->parts > MOST_PARTS)
         text_addf(&detail, "and more");
     else
-        tell(timeline, event, &detail);
+        report(timeline, event, &detail);
     slice->detail = text_keep(&detail, timeline->arena);
     add_barrier(timeline, slice, barrier_of(timeline, event));
 }
@@ -202,7 +202,7 @@ static void draw_wait(Timeline *timeline, const Event *event, uint32_t track) {
         return;
     name_op(timeline, slice, event->op);
     Text detail = {0};
-    tell(timeline, event, &detail);
+    report(timeline, event, &detail);
     slice->detail = text_keep(&detail, timeline->arena);
     if (event->kind == EVENT_JOIN)
         return;
@@ -265,7 +265,8 @@ static void draw_access(Timeline *timeline, const Event *event) {
 void timeline_observe(void *observer, const Event *event) {
     Timeline *timeline = observer;
     timeline->now = step_of(&timeline->count, timeline->machine, event);
-    uint32_t track = event->agent * HELPER_KINDS + (event->flight ? event->flight->helper : (uint32_t)HELPER_BASE);
+    uint32_t track =
+        event->agent * HELPER_KINDS + (event->outstanding ? event->outstanding->helper : (uint32_t)HELPER_BASE);
     switch (event->kind) {
     case EVENT_ACCESS:
         draw_access(timeline, event);
@@ -292,8 +293,8 @@ void timeline_observe(void *observer, const Event *event) {
         draw_wait(timeline, event, track);
         break;
     case EVENT_FLIP:
-    case EVENT_NAMED_MEET:
-    case EVENT_CLUSTER_MEET:
+    case EVENT_NAMED_COMPLETE:
+    case EVENT_CLUSTER_COMPLETE:
         draw_flip(timeline, event, track);
         break;
     default:

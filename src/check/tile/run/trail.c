@@ -23,13 +23,13 @@ static void write_step(const Machine *machine, const char *kind, uint32_t number
     text_addf(to, " @%u\n", op_line(program->module, op));
 }
 
-static StepResult write_flight(Machine *machine, uint32_t sequence, Text *to) {
+static StepResult write_outstanding(Machine *machine, uint32_t sequence, Text *to) {
     const State *state = machine->state;
-    for (uint32_t i = 0; i < state->flight_count; i++) {
-        const Flight *flight = &state->flights[i];
-        if (flight->sequence != sequence)
+    for (uint32_t i = 0; i < state->outstanding_count; i++) {
+        const Outstanding *outstanding = &state->outstanding_ops[i];
+        if (outstanding->sequence != sequence)
             continue;
-        write_step(machine, "flight", sequence, flight->agent, (Helper)flight->helper, flight->pc, to);
+        write_step(machine, "flight", sequence, outstanding->agent, (Helper)outstanding->helper, outstanding->pc, to);
         return machine_complete(machine, i);
     }
     return STEP_FAULT;
@@ -39,8 +39,8 @@ static void write_steps(Machine *machine, uint64_t cluster, const Trail *trail, 
     StepResult result = machine_start(machine, cluster);
     for (size_t i = 0; i < trail->count && result == STEP_DONE; i++) {
         uint32_t step = trail->steps[i];
-        if (step & TRAIL_FLIGHT) {
-            result = write_flight(machine, step & ~TRAIL_FLIGHT, to);
+        if (step & TRAIL_OUTSTANDING) {
+            result = write_outstanding(machine, step & ~TRAIL_OUTSTANDING, to);
             continue;
         }
         write_step(machine, "agent", step, step, HELPER_BASE, machine->state->agents[step].pc, to);
@@ -73,7 +73,7 @@ void trail_write(Machine *machine, const Rerun *rerun, const Trail *trail, Text 
     text_add_plain(to, str_of(machine->program->name));
     text_addf(to, "\nlaunch ");
     launch_write(rerun->launch, to);
-    text_addf(to, "\ncluster %" PRIu64 "\nworld %u\norder %s\ncompletion %s\n", rerun->cluster, rerun->world,
+    text_addf(to, "\ncluster %" PRIu64 "\nworld %u\norder %s\ncompletion %s\n", rerun->cluster, rerun->havoc_choice,
               rerun->out_of_order ? "waits" : "issue",
               schedule_is_immediate(&rerun->schedule) ? "immediate" : "scheduled");
     write_loads(machine, to);
@@ -81,7 +81,7 @@ void trail_write(Machine *machine, const Rerun *rerun, const Trail *trail, Text 
     uint64_t budget = machine->budget;
     machine->observe = NULL;
     machine->budget = rerun->budget ? rerun->budget : usual_budget;
-    machine->world = rerun->world;
+    machine->havoc_choice = rerun->havoc_choice;
     machine->out_of_order = rerun->out_of_order;
     machine->immediate = schedule_is_immediate(&rerun->schedule);
     machine_launch(machine, rerun->launch);
@@ -111,10 +111,18 @@ void grid_trail_write(const GridTrail *trail, Text *to) {
 
 /* ---- In ----------------------------------------------------------------------------------------- */
 
-typedef enum Key { KEY_KERNEL, KEY_LAUNCH, KEY_CLUSTER, KEY_WORLD, KEY_ORDER, KEY_COMPLETION, KEY_COUNT } Key;
+typedef enum TrailKey {
+    KEY_KERNEL,
+    KEY_LAUNCH,
+    KEY_CLUSTER,
+    KEY_HAVOC_CHOICE,
+    KEY_ORDER,
+    KEY_COMPLETION,
+    KEY_COUNT
+} TrailKey;
 static const char *const keys[KEY_COUNT] = {"kernel", "launch", "cluster", "world", "order", "completion"};
 
-typedef struct Reading {
+typedef struct RunTrailReading {
     Arena *arena;
     Source *source;
     TrailFile *file;
@@ -123,9 +131,10 @@ typedef struct Reading {
     const char *cluster; /* where it stands */
     bool seen[KEY_COUNT];
     bool named; /* of a grid: a kernel whose launch is to come */
-} Reading;
+} RunTrailReading;
 
-__attribute__((format(printf, 3, 4))) static bool fail(Reading *reading, const char *at, const char *format, ...) {
+__attribute__((format(printf, 3, 4))) static bool fail(RunTrailReading *reading, const char *at, const char *format,
+                                                       ...) {
     va_list arguments;
     va_start(arguments, format);
     diagnostics_vadd(reading->diagnostics, SEVERITY_ERROR, reading->source, (size_t)(at - reading->source->data),
@@ -146,7 +155,7 @@ static Str take_word(Str *rest) {
     return word;
 }
 
-static bool read_number(Reading *reading, Str word, uint64_t least, uint64_t most, uint64_t *number) {
+static bool read_number(RunTrailReading *reading, Str word, uint64_t least, uint64_t most, uint64_t *number) {
     *number = 0;
     bool good = word.size > 0 && word.size <= 19;
     for (size_t i = 0; good && i < word.size; i++) {
@@ -158,7 +167,7 @@ static bool read_number(Reading *reading, Str word, uint64_t least, uint64_t mos
 }
 
 /* A launch is read as if it were a file of its own; what is wrong with it is said at its place in this one. */
-static bool read_launch(Reading *reading, Str text, Launch *launch) {
+static bool read_launch(RunTrailReading *reading, Str text, Launch *launch) {
     enum { PADDING = 16 };
     Source line = {.name = reading->source->name, .size = text.size};
     line.data = memcpy(arena_zalloc(reading->arena, text.size + PADDING), text.data, text.size);
@@ -172,7 +181,7 @@ static bool read_launch(Reading *reading, Str text, Launch *launch) {
     return good;
 }
 
-static bool read_header(Reading *reading, Key key, Str rest) {
+static bool read_header(RunTrailReading *reading, TrailKey key, Str rest) {
     TrailFile *file = reading->file;
     uint64_t number;
     if (reading->seen[key])
@@ -187,10 +196,10 @@ static bool read_header(Reading *reading, Key key, Str rest) {
     case KEY_CLUSTER:
         reading->cluster = rest.data;
         return read_number(reading, rest, 0, INT64_MAX, &file->rerun.cluster);
-    case KEY_WORLD:
+    case KEY_HAVOC_CHOICE:
         if (!read_number(reading, rest, 0, UINT16_MAX, &number))
             return false;
-        file->rerun.world = (unsigned)number;
+        file->rerun.havoc_choice = (unsigned)number;
         return true;
     case KEY_COMPLETION:
         file->rerun.schedule.immediate = str_is(rest, "immediate");
@@ -203,22 +212,22 @@ static bool read_header(Reading *reading, Key key, Str rest) {
     }
 }
 
-static bool read_step(Reading *reading, Str rest, bool flight) {
+static bool read_step(RunTrailReading *reading, Str rest, bool outstanding) {
     Trail *trail = &reading->file->trail;
     uint64_t number;
     if (!reading->seen[KEY_KERNEL] || !reading->seen[KEY_LAUNCH])
         return fail(reading, reading->line.data, "before the first step a trail needs a line '%s'",
                     keys[reading->seen[KEY_KERNEL] ? KEY_LAUNCH : KEY_KERNEL]);
-    if (!read_number(reading, take_word(&rest), flight, TRAIL_FLIGHT - 1, &number))
+    if (!read_number(reading, take_word(&rest), outstanding, TRAIL_OUTSTANDING - 1, &number))
         return false;
     if (trail->count == trail->capacity)
         return fail(reading, reading->line.data, "a trail has at most %d steps", TRAIL_MOST_STEPS);
-    trail->steps[trail->count++] = (uint32_t)number | (flight ? TRAIL_FLIGHT : 0);
+    trail->steps[trail->count++] = (uint32_t)number | (outstanding ? TRAIL_OUTSTANDING : 0);
     return true;
 }
 
 /* An integer, which may be negative. */
-static bool read_integer(Reading *reading, Str word, int64_t *number) {
+static bool read_integer(RunTrailReading *reading, Str word, int64_t *number) {
     uint64_t size;
     bool negative = word.size && word.data[0] == '-';
     Str digits = negative ? (Str){word.data + 1, word.size - 1} : word;
@@ -228,7 +237,7 @@ static bool read_integer(Reading *reading, Str word, int64_t *number) {
     return true;
 }
 
-static bool read_load(Reading *reading, Str rest) {
+static bool read_load(RunTrailReading *reading, Str rest) {
     Rerun *rerun = &reading->file->rerun;
     uint64_t agent, line;
     int64_t value;
@@ -242,7 +251,7 @@ static bool read_load(Reading *reading, Str rest) {
     return true;
 }
 
-static bool read_line(Reading *reading) {
+static bool read_line(RunTrailReading *reading) {
     Str rest = reading->line, word = take_word(&rest);
     if (!reading->line.size)
         return true;
@@ -254,7 +263,7 @@ static bool read_line(Reading *reading) {
         if (str_is(word, keys[key])) {
             if (reading->file->trail.count)
                 return fail(reading, word.data, "'%s' must come before the first step", keys[key]);
-            return read_header(reading, (Key)key, rest);
+            return read_header(reading, (TrailKey)key, rest);
         }
     return fail(reading, word.data,
                 "a line of a trail starts with agent, flight, load, kernel, launch, cluster, "
@@ -262,7 +271,7 @@ static bool read_line(Reading *reading) {
 }
 
 /* A kernel, or the launch of the kernel before. */
-static bool read_grid_kernel(Reading *reading, Str rest, bool launch) {
+static bool read_grid_kernel(RunTrailReading *reading, Str rest, bool launch) {
     GridTrail *grid = &reading->file->grid;
     if (launch != reading->named)
         return fail(reading, reading->line.data, "a kernel must be followed by its launch");
@@ -277,7 +286,7 @@ static bool read_grid_kernel(Reading *reading, Str rest, bool launch) {
     return true;
 }
 
-static bool read_turns(Reading *reading, Str rest) {
+static bool read_turns(RunTrailReading *reading, Str rest) {
     Turns *turns = &reading->file->grid.turns;
     uint64_t launch, cluster, count;
     if (!read_number(reading, take_word(&rest), 0, UINT32_MAX - 1, &launch) ||
@@ -290,7 +299,7 @@ static bool read_turns(Reading *reading, Str rest) {
     return true;
 }
 
-static bool read_grid_line(Reading *reading) {
+static bool read_grid_line(RunTrailReading *reading) {
     Str rest = reading->line, word = take_word(&rest);
     GridTrail *grid = &reading->file->grid;
     uint64_t number;
@@ -317,7 +326,7 @@ static bool read_grid_line(Reading *reading) {
     return true;
 }
 
-static bool read_first_line(Reading *reading) {
+static bool read_first_line(RunTrailReading *reading) {
     Str rest = reading->line;
     if (!str_is(take_word(&rest), "weir") || !str_is(take_word(&rest), "trail"))
         return fail(reading, reading->line.data, "this is not a trail: the first line must be 'weir trail 1'");
@@ -336,7 +345,7 @@ static size_t count_lines(const Source *source) {
 }
 
 bool trail_read(Arena *arena, Source *source, TrailFile *file, Diagnostics *diagnostics) {
-    Reading reading = {.arena = arena, .source = source, .file = file, .diagnostics = diagnostics};
+    RunTrailReading reading = {.arena = arena, .source = source, .file = file, .diagnostics = diagnostics};
     size_t most = count_lines(source);
     *file = (TrailFile){.kernel = STR(""), .launch = {.kernel = STR(""), .grid = {1, 1, 1}}};
     file->trail = (Trail){.steps = ARENA_ARRAY(arena, uint32_t, most), .capacity = most, .arena = arena};
@@ -364,7 +373,7 @@ bool trail_read(Arena *arena, Source *source, TrailFile *file, Diagnostics *diag
     }
     if (file->whole)
         return (file->grid.count && !reading.named) || fail(&reading, end, "a trail needs a kernel and its launch");
-    for (Key key = KEY_KERNEL; key <= KEY_LAUNCH; key++)
+    for (TrailKey key = KEY_KERNEL; key <= KEY_LAUNCH; key++)
         if (!reading.seen[key])
             return fail(&reading, end, "a trail needs a line '%s'", keys[key]);
     const int64_t *grid = file->launch.grid;

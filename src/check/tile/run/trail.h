@@ -9,11 +9,11 @@
  *     completion immediate
  *     load 0 21 1
  *     agent 0 default ttng.init_barrier @24
- *     flight 1 partition0.tma ttng.async_tma_copy_global_to_local @41
+ *     outstanding operation 1 partition0.tma ttng.async_tma_copy_global_to_local @41
  *
  * `load A L V`: the next load of agent A at line L of the IR finds V (what other CTAs have written when the whole grid
- * ran). A step is `agent N` or `flight N`; what follows on its line is for people and is not read. The lines before the
- * first step may stand in any order; `kernel` and `launch` must be there. Empty lines mean nothing.
+ * ran). A step is `agent N` or `outstanding N`; what follows on its line is for people and is not read. The lines
+ * before the first step may stand in any order; `kernel` and `launch` must be there. Empty lines mean nothing.
  *
  * A trail of a whole grid, of one or several launches, is of version 2:
  *

@@ -28,7 +28,7 @@ typedef struct PtxType {
 
 /* Outcomes of a comparison; one that holds for several is a sum. */
 enum { IS_LESS = 1, IS_EQUAL = 2, IS_GREATER = 4, IS_UNORDERED = 8 };
-typedef enum Combine { COMBINE_NONE, COMBINE_AND, COMBINE_OR, COMBINE_XOR } Combine;
+typedef enum ComputeCombine { COMBINE_NONE, COMBINE_AND, COMBINE_OR, COMBINE_XOR } ComputeCombine;
 
 typedef struct Compute Compute;
 /* `out` may be one of the operands. */

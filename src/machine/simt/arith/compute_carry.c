@@ -1,9 +1,9 @@
 /* Carry chains: add.cc, addc, sub.cc, subc, mad.cc, madc. The carry of each lane is the frame's. */
 #include "machine/simt/arith/compute.h"
 
-typedef unsigned __int128 Bits128;
+typedef unsigned __int128 ComputeCarryBits128;
 
-typedef enum Chain { CHAIN_ADD, CHAIN_SUB, CHAIN_MAD } Chain;
+typedef enum ComputeCarryChain { CHAIN_ADD, CHAIN_SUB, CHAIN_MAD } ComputeCarryChain;
 
 /* One half of a * b. */
 static uint64_t half_product(const Compute *how, uint64_t a, uint64_t b) {
@@ -11,21 +11,21 @@ static uint64_t half_product(const Compute *how, uint64_t a, uint64_t b) {
     if (!how->high)
         return width == 32 ? (uint32_t)(a * b) : a * b;
     if (how->type.class != CLASS_SIGNED)
-        return width == 32 ? a * b >> 32 : (uint64_t)((Bits128)a * b >> 64);
+        return width == 32 ? a * b >> 32 : (uint64_t)((ComputeCarryBits128)a * b >> 64);
     if (width == 32)
         return (uint32_t)((uint64_t)((int64_t)(int32_t)a * (int32_t)b) >> 32);
-    return (uint64_t)((Bits128)((__int128)(int64_t)a * (int64_t)b) >> 64);
+    return (uint64_t)((ComputeCarryBits128)((__int128)(int64_t)a * (int64_t)b) >> 64);
 }
 
 /* The result, and a bit above it: the carry. Of a difference, which is a sum with ~b, it is 0 where something is
  * borrowed: programs have addc behind subc.cc, and go by that. */
-static Bits128 chained(const Compute *how, const Lanes *const in[], unsigned lane, unsigned carry) {
+static ComputeCarryBits128 chained(const Compute *how, const Lanes *const in[], unsigned lane, unsigned carry) {
     uint64_t a = in[0]->at[lane], b = in[1]->at[lane];
     if (how->mode == CHAIN_SUB)
-        return (Bits128)a + (~b & (how->type.bits == 32 ? UINT32_MAX : UINT64_MAX)) + carry;
+        return (ComputeCarryBits128)a + (~b & (how->type.bits == 32 ? UINT32_MAX : UINT64_MAX)) + carry;
     if (how->mode == CHAIN_MAD)
-        return (Bits128)half_product(how, a, b) + in[2]->at[lane] + carry;
-    return (Bits128)a + b + carry;
+        return (ComputeCarryBits128)half_product(how, a, b) + in[2]->at[lane] + carry;
+    return (ComputeCarryBits128)a + b + carry;
 }
 
 static PtxStep run_carry(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
@@ -42,7 +42,7 @@ static PtxStep run_carry(PtxMachine *machine, PtxGroup *group, const PtxCode *co
         unknown |= each;
     }
     for (unsigned i = 0; i < PTX_LANES; i++) {
-        Bits128 value = chained(how, in, i, carry >> i & 1);
+        ComputeCarryBits128 value = chained(how, in, i, carry >> i & 1);
         result.at[i] = width == 32 ? (uint32_t)value : (uint64_t)value;
         out |= (uint32_t)(value >> width & 1) << i;
     }

@@ -7,7 +7,7 @@ typedef struct Mask {
     uint32_t lanes, unknown;
 } Mask;
 
-static Mask combined(Combine combine, Mask a, Mask b) {
+static Mask combined(ComputeCombine combine, Mask a, Mask b) {
     uint32_t unknown = a.unknown | b.unknown;
     switch (combine) {
     case COMBINE_NONE:
@@ -58,7 +58,7 @@ static Mask compared(PtxMachine *machine, PtxGroup *group, const Compute *how, u
 }
 
 static Mask with_chooser(PtxMachine *machine, PtxGroup *group, const Compute *how, Mask mask) {
-    return how->combine ? combined((Combine)how->combine, mask, fetched(machine, group, &how->chooser)) : mask;
+    return how->combine ? combined((ComputeCombine)how->combine, mask, fetched(machine, group, &how->chooser)) : mask;
 }
 
 /* Of packed operands the second predicate is that of the upper half, of others what the comparison is not. */
@@ -150,7 +150,7 @@ static PtxStep run_logic(PtxMachine *machine, PtxGroup *group, const PtxCode *co
     if (how->evaluator == PTX_EVALUATE_NOT)
         mask = negated(mask);
     else
-        mask = combined((Combine)how->combine, mask, fetched(machine, group, &how->from[1]));
+        mask = combined((ComputeCombine)how->combine, mask, fetched(machine, group, &how->from[1]));
     put(machine, group, &how->to, mask, lanes);
     return PTX_STEP_NEXT;
 }
@@ -178,7 +178,7 @@ static PtxStep run_lop3(PtxMachine *machine, PtxGroup *group, const PtxCode *cod
     how->row(&result, in, how);
     for (unsigned i = 0; i < PTX_LANES; i++)
         mask.lanes |= (uint32_t)(result.at[i] != 0) << i;
-    Mask second = combined((Combine)how->combine, mask, fetched(machine, group, &how->chooser));
+    Mask second = combined((ComputeCombine)how->combine, mask, fetched(machine, group, &how->chooser));
     ptx_put(machine, group, &how->to, 0, &result, lanes, mask.unknown);
     put(machine, group, &how->second, second, lanes);
     return PTX_STEP_NEXT;

@@ -5,18 +5,18 @@
 enum { MOVE_MEMBERS = 8 };
 
 /* Both sides as lists of members, each of so many bits. */
-typedef struct Move {
+typedef struct ArithMove {
     PtxArgument to[MOVE_MEMBERS], from[MOVE_MEMBERS];
     uint8_t to_count, from_count;
     uint8_t to_bits, from_bits; /* of one member */
-} Move;
+} ArithMove;
 
 static uint64_t ones(unsigned bits) {
     return bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
 }
 
 static PtxStep run_one(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
-    const Move *move = code->detail;
+    const ArithMove *move = code->detail;
     Lanes scratch;
     uint32_t unknown = 0;
     const Lanes *values = ptx_fetch(machine, group, &move->from[0], 0, &scratch, &unknown);
@@ -30,7 +30,7 @@ static PtxStep run_one(PtxMachine *machine, PtxGroup *group, const PtxCode *code
 }
 
 static PtxStep run_predicate(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
-    const Move *move = code->detail;
+    const ArithMove *move = code->detail;
     uint32_t unknown = 0, mask = ptx_fetch_mask(machine, group, &move->from[0], &unknown);
     ptx_put_mask(machine, group, &move->to[0], mask, lanes, unknown);
     return PTX_STEP_NEXT;
@@ -38,7 +38,7 @@ static PtxStep run_predicate(PtxMachine *machine, PtxGroup *group, const PtxCode
 
 /* The members of a vector, one by one; all are read before one is written. */
 static PtxStep run_each(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
-    const Move *move = code->detail;
+    const ArithMove *move = code->detail;
     Lanes scratch, values[MOVE_MEMBERS];
     uint32_t unknown[MOVE_MEMBERS] = {0};
     for (unsigned k = 0; k < move->from_count; k++)
@@ -50,7 +50,7 @@ static PtxStep run_each(PtxMachine *machine, PtxGroup *group, const PtxCode *cod
 
 /* Bits are gathered in two rows, of which 64 bits need only one, and handed out again. */
 static PtxStep run_bits(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
-    const Move *move = code->detail;
+    const ArithMove *move = code->detail;
     Lanes whole[2] = {{{0}}, {{0}}}, scratch, part;
     uint32_t unknown[2] = {0, 0};
     for (unsigned k = 0, at = 0; k < move->from_count; k++)
@@ -86,7 +86,7 @@ static bool read_side(const PtxProgram *program, const PtxArgument *argument, Pt
     return true;
 }
 
-static PtxRun *pick(Move *move, PtxType type, bool vector) {
+static PtxRun *pick(ArithMove *move, PtxType type, bool vector) {
     if (type.class == CLASS_PREDICATE)
         return move->to_count == 1 && move->from_count == 1 ? run_predicate : NULL;
     if (vector)
@@ -101,7 +101,7 @@ static PtxRun *pick(Move *move, PtxType type, bool vector) {
 }
 
 bool move_prepare(const PtxPrepare *about, PtxCode *code) {
-    Move made = {0};
+    ArithMove made = {0};
     PtxType types[COMPUTE_TYPES];
     compute_types(code->form->text, types);
     if (code->count != 2 || !types[0].class ||
@@ -112,7 +112,7 @@ bool move_prepare(const PtxPrepare *about, PtxCode *code) {
     PtxRun *run = pick(&made, types[0], vector);
     if (!run)
         return false;
-    Move *move = ARENA_NEW(about->program->arena, Move);
+    ArithMove *move = ARENA_NEW(about->program->arena, ArithMove);
     *move = made;
     code->detail = move;
     code->run = run;

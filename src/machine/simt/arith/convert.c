@@ -17,16 +17,16 @@ static uint64_t stored(const Compute *how, uint64_t bits) {
 
 /* ---- Whole numbers ------------------------------------------------------------------------------------------- */
 
-typedef __int128 Wide;
+typedef __int128 ConvertWide;
 
-static Wide number(PtxType type, uint64_t bits) {
+static ConvertWide number(PtxType type, uint64_t bits) {
     uint64_t value = extended(type, bits);
-    return type.class == CLASS_SIGNED ? (Wide)(int64_t)value : (Wide)value;
+    return type.class == CLASS_SIGNED ? (ConvertWide)(int64_t)value : (ConvertWide)value;
 }
 
-static uint64_t clamped(PtxType type, Wide value) {
-    Wide most = (Wide)(ones(type.bits) >> (type.class == CLASS_SIGNED)),
-         least = type.class == CLASS_SIGNED ? -most - 1 : 0;
+static uint64_t clamped(PtxType type, ConvertWide value) {
+    ConvertWide most = (ConvertWide)(ones(type.bits) >> (type.class == CLASS_SIGNED)),
+                least = type.class == CLASS_SIGNED ? -most - 1 : 0;
     return (uint64_t)(value < least ? least : value > most ? most : value);
 }
 

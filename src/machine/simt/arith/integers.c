@@ -1,7 +1,7 @@
 /* Arithmetic of whole numbers. */
 #include "machine/simt/arith/compute.h"
 
-typedef unsigned __int128 Bits128;
+typedef unsigned __int128 IntegerBits128;
 typedef __int128 Wide128;
 
 static uint64_t magnitude(int64_t value) {
@@ -54,7 +54,7 @@ static int64_t clamped(int64_t value, int64_t least, int64_t most) {
     ROW1(neg_##n, u, w, u, 0 - a)
 WIDTH_ROWS(16, uint16_t, int16_t, uint32_t, uint32_t, int32_t)
 WIDTH_ROWS(32, uint32_t, int32_t, uint32_t, uint64_t, int64_t)
-WIDTH_ROWS(64, uint64_t, int64_t, uint64_t, Bits128, Wide128)
+WIDTH_ROWS(64, uint64_t, int64_t, uint64_t, IntegerBits128, Wide128)
 
 ROW2(mul_wide_u16, uint16_t, uint32_t, uint32_t, a *b)
 ROW2(mul_wide_s16, int16_t, int32_t, uint32_t, a *b)
@@ -112,7 +112,7 @@ static uint32_t unknown_difference(const Lanes *const in[], const uint32_t unkno
 
 /* ---- Picking -------------------------------------------------------------------------------------------------- */
 
-typedef enum Part { PART_ANY, PART_LOW, PART_HIGH, PART_WIDE, PART_SATURATED, PART_RELU } Part;
+typedef enum IntegerPart { PART_ANY, PART_LOW, PART_HIGH, PART_WIDE, PART_SATURATED, PART_RELU } IntegerPart;
 
 #define ROWS(name) \
     { name##_16, name##_32, name##_64 }

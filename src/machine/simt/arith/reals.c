@@ -81,11 +81,11 @@ static void general(Lanes *out, const Lanes *const in[], const Compute *how) {
 /* .oob: a factor that is the NaN of what lies out of range, of either sign, makes the result 0. Which one that is, an
  * H200 says. */
 static void bounded_fma(Lanes *out, const Lanes *const in[], const Compute *how) {
-    enum { OUT_OF_BOUNDS = 0x7ff7 };
+    enum { OUT_OF_RANGE = 0x7ff7 };
     Lanes result;
     general(&result, in, how);
     EACH_LANE {
-        bool outside = (in[0]->at[i] & 0x7fff) == OUT_OF_BOUNDS || (in[1]->at[i] & 0x7fff) == OUT_OF_BOUNDS;
+        bool outside = (in[0]->at[i] & 0x7fff) == OUT_OF_RANGE || (in[1]->at[i] & 0x7fff) == OUT_OF_RANGE;
         out->at[i] = outside ? 0 : result.at[i];
     }
 }

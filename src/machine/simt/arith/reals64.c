@@ -2,7 +2,7 @@
  * rounded once. */
 #include "machine/simt/arith/formats.h"
 
-typedef unsigned __int128 Bits128;
+typedef unsigned __int128 Reals64Bits128;
 
 /* A number that is not 0, or any of the others. */
 typedef struct Unpacked {
@@ -41,7 +41,7 @@ static uint64_t nan_of(uint64_t a, uint64_t b, uint64_t c) {
     return chosen | UINT64_C(1) << 51;
 }
 
-static int width_of(Bits128 value) {
+static int width_of(Reals64Bits128 value) {
     uint64_t high = (uint64_t)(value >> 64), low = (uint64_t)value;
     return high ? 128 - __builtin_clzll(high) : low ? 64 - __builtin_clzll(low) : 0;
 }
@@ -62,7 +62,7 @@ static bool rounded_up(bool negative, bool odd, bool half, bool rest, Round roun
     return false;
 }
 
-uint64_t double_rounded(bool negative, Bits128 significand, int exponent, bool more, Round round) {
+uint64_t double_rounded(bool negative, Reals64Bits128 significand, int exponent, bool more, Round round) {
     int drop = width_of(significand) - 53;
     if (!significand)
         return signed_bits(negative, 0);
@@ -74,7 +74,7 @@ uint64_t double_rounded(bool negative, Bits128 significand, int exponent, bool m
         more = rounded_up(negative, kept & 1, false, more, round);
     } else {
         bool half = drop <= 128 && significand >> (drop - 1) & 1;
-        bool rest = more || (drop > 128 ? true : (significand & (((Bits128)1 << (drop - 1)) - 1)) != 0);
+        bool rest = more || (drop > 128 ? true : (significand & (((Reals64Bits128)1 << (drop - 1)) - 1)) != 0);
         kept = drop >= 128 ? 0 : (uint64_t)(significand >> drop);
         more = rounded_up(negative, kept & 1, half, rest, round);
     }
@@ -93,11 +93,11 @@ uint64_t double_rounded(bool negative, Bits128 significand, int exponent, bool m
 /* A number with its highest bit at 125. */
 typedef struct Aligned {
     bool negative;
-    Bits128 significand;
+    Reals64Bits128 significand;
     int exponent;
 } Aligned;
 
-static Aligned aligned(bool negative, Bits128 significand, int exponent) {
+static Aligned aligned(bool negative, Reals64Bits128 significand, int exponent) {
     int shift = 126 - width_of(significand);
     return (Aligned){negative, significand << shift, exponent - shift};
 }
@@ -108,11 +108,11 @@ static uint64_t sum_of(Aligned a, Aligned b, Round round) {
         a = b, b = other;
     }
     int apart = a.exponent - b.exponent;
-    bool more = apart > 127 || (b.significand & (((Bits128)1 << apart) - 1)) != 0;
-    Bits128 other = apart > 127 ? 0 : b.significand >> apart;
+    bool more = apart > 127 || (b.significand & (((Reals64Bits128)1 << apart) - 1)) != 0;
+    Reals64Bits128 other = apart > 127 ? 0 : b.significand >> apart;
     if (a.negative == b.negative)
         return double_rounded(a.negative, a.significand + other, a.exponent, more, round);
-    Bits128 rest = a.significand - other - more;
+    Reals64Bits128 rest = a.significand - other - more;
     if (!rest && !more)
         return signed_bits(round == ROUND_DOWN, 0);
     return double_rounded(a.negative, rest, a.exponent, more, round);
@@ -148,7 +148,8 @@ uint64_t double_multiply(uint64_t a, uint64_t b, Round round) {
         return signed_bits(negative, infinity);
     if (x.zero || y.zero)
         return signed_bits(negative, 0);
-    return double_rounded(negative, (Bits128)x.significand * y.significand, x.exponent + y.exponent, false, round);
+    return double_rounded(negative, (Reals64Bits128)x.significand * y.significand, x.exponent + y.exponent, false,
+                          round);
 }
 
 uint64_t double_fma(uint64_t a, uint64_t b, uint64_t c, Round round) {
@@ -164,7 +165,7 @@ uint64_t double_fma(uint64_t a, uint64_t b, uint64_t c, Round round) {
         return c;
     if (x.zero || y.zero)
         return z.zero ? zeros_added(negative, z.negative, round) : c;
-    Bits128 both = (Bits128)x.significand * y.significand;
+    Reals64Bits128 both = (Reals64Bits128)x.significand * y.significand;
     if (z.zero)
         return double_rounded(negative, both, x.exponent + y.exponent, false, round);
     return sum_of(aligned(negative, both, x.exponent + y.exponent), aligned(z.negative, z.significand, z.exponent),
@@ -184,18 +185,18 @@ uint64_t double_divide(uint64_t a, uint64_t b, Round round) {
         return signed_bits(negative, infinity);
     if (x.zero || y.infinite)
         return signed_bits(negative, 0);
-    Bits128 dividend = (Bits128)x.significand << 64, quotient = dividend / y.significand;
+    Reals64Bits128 dividend = (Reals64Bits128)x.significand << 64, quotient = dividend / y.significand;
     return double_rounded(negative, quotient, x.exponent - y.exponent - 64, dividend % y.significand != 0, round);
 }
 
 /* The root of a number from 2^124 on, of which some 50 bits are known, cut to a whole number. */
-static uint64_t whole_root(Bits128 value) {
+static uint64_t whole_root(Reals64Bits128 value) {
     uint64_t root = (uint64_t)(near_root((double)(uint64_t)(value >> 64)) * 0x1p32);
-    __int128 error = (__int128)(value - (Bits128)root * root);
+    __int128 error = (__int128)(value - (Reals64Bits128)root * root);
     root += (uint64_t)(int64_t)(error / (__int128)root / 2);
-    while ((Bits128)root * root > value)
+    while ((Reals64Bits128)root * root > value)
         root--;
-    while (value - (Bits128)root * root > (Bits128)root * 2)
+    while (value - (Reals64Bits128)root * root > (Reals64Bits128)root * 2)
         root++;
     return root;
 }
@@ -209,9 +210,9 @@ uint64_t double_root(uint64_t a, Round round) {
     if (x.negative)
         return invalid;
     int shift = 72 + (x.exponent & 1);
-    Bits128 value = (Bits128)x.significand << shift;
+    Reals64Bits128 value = (Reals64Bits128)x.significand << shift;
     uint64_t root = whole_root(value);
-    return double_rounded(false, root, (x.exponent - shift) / 2, (Bits128)root * root != value, round);
+    return double_rounded(false, root, (x.exponent - shift) / 2, (Reals64Bits128)root * root != value, round);
 }
 
 double double_whole(double value, Round round) {

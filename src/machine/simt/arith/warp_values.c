@@ -23,14 +23,14 @@ typedef enum Mode {
     REDUCE_XOR,
 } Mode;
 
-typedef struct Together {
+typedef struct WarpValueTogether {
     Mode mode;
     bool masked;            /* .sync: its last operand is the mask */
     bool absolute, nan;     /* of f32 */
     PtxType type;           /* of what is reduced or matched */
     PtxArgument to, second; /* second: of a pair */
     PtxArgument a, b, c, mask;
-} Together;
+} WarpValueTogether;
 
 /* The lanes that have a mask, and those of it that are here. */
 typedef struct Party {
@@ -38,7 +38,7 @@ typedef struct Party {
 } Party;
 
 typedef struct Lookup {
-    const Together *how;
+    const WarpValueTogether *how;
     uint32_t lanes;     /* that run it */
     const Lanes *masks; /* of each lane */
 } Lookup;
@@ -95,7 +95,7 @@ static unsigned source_lane(Mode mode, unsigned lane, uint32_t b, uint32_t c, bo
 }
 
 static PtxStep run_shuffle(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
-    const Together *how = code->detail;
+    const WarpValueTogether *how = code->detail;
     Lanes scratch[4], result = {{0}};
     Lookup lookup = {.how = how, .lanes = lanes};
     PtxStep step;
@@ -145,7 +145,7 @@ static uint32_t voted(Mode mode, uint32_t yes, uint32_t not_known, uint32_t sour
 }
 
 static PtxStep run_vote(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
-    const Together *how = code->detail;
+    const WarpValueTogether *how = code->detail;
     Lanes scratch, result = {{0}};
     Lookup lookup = {.how = how, .lanes = lanes};
     PtxStep step;
@@ -178,13 +178,13 @@ static uint32_t same_as(const Lanes *values, unsigned lane, uint32_t sources) {
 }
 
 static PtxStep run_match(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
-    const Together *how = code->detail;
+    const WarpValueTogether *how = code->detail;
     Lanes scratch[2], result = {{0}};
     Lookup lookup = {.how = how, .lanes = lanes};
     PtxStep step;
     if (!gathered(machine, group, code, &lookup, &scratch[1], &step))
         return step;
-    uint32_t of_a = 0, left = lanes, unknown = 0, alike = 0;
+    uint32_t of_a = 0, left = lanes, unknown = 0, symmetry = 0;
     const Lanes *a = ptx_fetch(machine, group, &how->a, 0, &scratch[0], &of_a);
     while (left) {
         Party party = next_party(&lookup, &left);
@@ -192,20 +192,20 @@ static PtxStep run_match(PtxMachine *machine, PtxGroup *group, const PtxCode *co
         for (uint32_t rest = party.own; rest; rest &= rest - 1) {
             unsigned lane = (unsigned)__builtin_ctz(rest);
             uint32_t same = same_as(a, lane, party.sources);
-            alike |= (uint32_t)(same == party.sources) << lane;
+            symmetry |= (uint32_t)(same == party.sources) << lane;
             result.at[lane] = how->mode == MATCH_ALL && same != party.sources ? 0 : same;
         }
     }
     ptx_put(machine, group, &how->to, 0, &result, lanes, unknown);
     if (how->second.kind != ARGUMENT_SINK)
-        ptx_put_mask(machine, group, &how->second, alike, lanes, unknown);
+        ptx_put_mask(machine, group, &how->second, symmetry, lanes, unknown);
     return PTX_STEP_NEXT;
 }
 
 /* ---- Reductions ---------------------------------------------------------------------------------------------- */
 
 /* The smaller or greater of two f32; what is no number loses, or with .NaN wins. */
-static uint32_t extreme_real(const Together *how, uint32_t a, uint32_t b) {
+static uint32_t extreme_real(const WarpValueTogether *how, uint32_t a, uint32_t b) {
     uint32_t sign = UINT32_C(1) << 31;
     if (how->absolute)
         a &= ~sign, b &= ~sign;
@@ -219,7 +219,7 @@ static uint32_t extreme_real(const Together *how, uint32_t a, uint32_t b) {
     return (x < y) == (how->mode == REDUCE_MIN) ? a : b;
 }
 
-static uint32_t reduced(const Together *how, uint32_t a, uint32_t b) {
+static uint32_t reduced(const WarpValueTogether *how, uint32_t a, uint32_t b) {
     bool is_signed = how->type.class == CLASS_SIGNED, less = is_signed ? (int32_t)a < (int32_t)b : a < b;
     if (how->type.class == CLASS_REAL)
         return extreme_real(how, a, b);
@@ -239,7 +239,7 @@ static uint32_t reduced(const Together *how, uint32_t a, uint32_t b) {
     }
 }
 
-static uint32_t reduced_party(const Together *how, const Lanes *values, uint32_t sources) {
+static uint32_t reduced_party(const WarpValueTogether *how, const Lanes *values, uint32_t sources) {
     uint32_t rest = sources, value = 0;
     if (!rest)
         return 0;
@@ -252,7 +252,7 @@ static uint32_t reduced_party(const Together *how, const Lanes *values, uint32_t
 }
 
 static PtxStep run_reduce(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
-    const Together *how = code->detail;
+    const WarpValueTogether *how = code->detail;
     Lanes scratch[2], result = {{0}};
     Lookup lookup = {.how = how, .lanes = lanes};
     PtxStep step;
@@ -288,7 +288,7 @@ static const struct {
     {PTX_EVALUATE_REDUCE, "or", REDUCE_OR},         {PTX_EVALUATE_REDUCE, "xor", REDUCE_XOR},
 };
 
-static bool read_mode(Together *how, PtxEvaluator evaluator, Str form) {
+static bool read_mode(WarpValueTogether *how, PtxEvaluator evaluator, Str form) {
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
         if (modes[i].evaluator == evaluator && ptx_form_has(form, str_of(modes[i].word))) {
             how->mode = modes[i].mode;
@@ -298,7 +298,7 @@ static bool read_mode(Together *how, PtxEvaluator evaluator, Str form) {
 }
 
 /* d[|p], a, of shuffles b and c, and the mask. */
-static bool read_operands(Together *how, const PtxProgram *program, const PtxCode *code, bool shuffle) {
+static bool read_operands(WarpValueTogether *how, const PtxProgram *program, const PtxCode *code, bool shuffle) {
     uint32_t others = shuffle ? 4 : 2;
     how->masked = ptx_form_has(code->form->text, STR("sync"));
     if (code->count != others + how->masked)
@@ -322,7 +322,7 @@ static bool read_operands(Together *how, const PtxProgram *program, const PtxCod
 }
 
 bool warp_prepare(const PtxPrepare *about, PtxCode *code) {
-    Together how = {0};
+    WarpValueTogether how = {0};
     PtxType types[COMPUTE_TYPES];
     bool shuffle = about->evaluator == PTX_EVALUATE_SHUFFLE;
     if (!code->form->row || !read_mode(&how, about->evaluator, code->form->text) ||
@@ -332,7 +332,7 @@ bool warp_prepare(const PtxPrepare *about, PtxCode *code) {
     how.type = types[0];
     how.absolute = ptx_form_has(code->form->text, STR("abs"));
     how.nan = ptx_form_has(code->form->text, STR("NaN"));
-    Together *kept = ARENA_NEW(about->program->arena, Together);
+    WarpValueTogether *kept = ARENA_NEW(about->program->arena, WarpValueTogether);
     *kept = how;
     code->detail = kept;
     code->run = shuffle                                  ? run_shuffle

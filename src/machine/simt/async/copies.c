@@ -50,8 +50,9 @@ bool lane_value(PtxMachine *machine, PtxGroup *group, const PtxCode *code, const
     return false;
 }
 
-bool find_spot(PtxMachine *machine, PtxGroup *group, const PtxCode *code, const PtxArgument *argument, PtxSpace space,
-               uint32_t lane, uint64_t bytes, uint32_t align, RuleId misaligned, PtxSpot *spot) {
+bool find_location(PtxMachine *machine, PtxGroup *group, const PtxCode *code, const PtxArgument *argument,
+                   PtxSpace space, uint32_t lane, uint64_t bytes, uint32_t align, RuleId misaligned,
+                   PtxLocation *location) {
     Lanes scratch;
     uint32_t unknown = 0;
     const Lanes *addresses = ptx_fetch_address(machine, group, argument, &scratch, &unknown);
@@ -67,54 +68,56 @@ bool find_spot(PtxMachine *machine, PtxGroup *group, const PtxCode *code, const 
         machine->fault.address = address;
         return false;
     }
-    return ptx_resolve_one(machine, code, group->warp, lane, space, address, bytes, 1, spot);
+    return ptx_resolve_one(machine, code, group->warp, lane, space, address, bytes, 1, location);
 }
 
-bool spot_in_cta(PtxMachine *machine, const PtxCode *code, const PtxWarp *warp, uint32_t lane, PtxSpot spot,
-                 uint32_t rank, PtxSpot *there) {
+bool location_in_cta(PtxMachine *machine, const PtxCode *code, const PtxWarp *warp, uint32_t lane, PtxLocation location,
+                     uint32_t rank, PtxLocation *there) {
     PtxCta *cta =
         rank < machine->cluster_size ? machine->ctas[warp->cta->cluster * machine->cluster_size + rank] : NULL;
     if (!cta || !cta->live) {
         fault_with(machine, rank < machine->cluster_size ? RULE_CLUSTER_EXIT : RULE_TMA_MULTICAST, code, warp,
-                   1u << lane, spot.offset, rank,
+                   1u << lane, location.offset, rank,
                    machine_sentence(machine,
                                     rank < machine->cluster_size ? "CTA %u of the cluster has ended"
                                                                  : "the cluster has no CTA %u",
                                     rank));
         return false;
     }
-    *there = (PtxSpot){&cta->shared, spot.offset};
+    *there = (PtxLocation){&cta->shared, location.offset};
     return true;
 }
 
-bool spot_is_there(PtxMachine *machine, const PtxFlight *flight, PtxSpot spot) {
-    if (spot.block->space != PTX_SPACE_SHARED && spot.block->space != PTX_SPACE_CLUSTER)
+bool location_is_there(PtxMachine *machine, const PtxOutstanding *outstanding, PtxLocation location) {
+    if (location.block->space != PTX_SPACE_SHARED && location.block->space != PTX_SPACE_CLUSTER)
         return true;
-    uint32_t number = spot.block->cta;
+    uint32_t number = location.block->cta;
     const PtxCta *cta = number == PTX_NONE ? NULL : machine->ctas[number];
-    if (number == PTX_NONE || cta == flight->warp->cta || (cta && cta->live))
+    if (number == PTX_NONE || cta == outstanding->warp->cta || (cta && cta->live))
         return true;
-    fault_with(machine, RULE_CLUSTER_EXIT, flight->code, flight->warp, flight->lanes, spot.offset, number,
-               "the CTA whose shared memory it is has ended before the copy is over");
+    fault_with(machine, RULE_CLUSTER_EXIT, outstanding->code, outstanding->warp, outstanding->lanes, location.offset,
+               number, "the CTA whose shared memory it is has ended before the copy is over");
     return false;
 }
 
-void copy_load(PtxMachine *machine, const PtxCode *code, PtxSpot spot, size_t count, uint8_t *bytes, uint8_t *states) {
-    if (machine->gear == GEAR_SLICE && code->data) {
+void copy_load(PtxMachine *machine, const PtxCode *code, PtxLocation location, size_t count, uint8_t *bytes,
+               uint8_t *states) {
+    if (machine->computes == COMPUTES_NEEDED && code->data) {
         memset(bytes, 0, count);
         memset(states, BYTE_UNKNOWN, count);
         return;
     }
-    ptx_load_bytes(machine, spot, count, bytes, states);
+    ptx_load_bytes(machine, location, count, bytes, states);
 }
 
-void copy_note_unset(PtxMachine *machine, const PtxFlight *flight, uint32_t lane, PtxSpot spot, size_t count,
-                     uint8_t *states) {
+void copy_note_unset(PtxMachine *machine, const PtxOutstanding *outstanding, uint32_t lane, PtxLocation location,
+                     size_t count, uint8_t *states) {
     const uint8_t *first = memchr(states, BYTE_NEVER, count);
     if (!first)
         return;
     size_t at = (size_t)(first - states);
-    ptx_note_unset(machine, flight->code, flight->warp, lane, (PtxSpot){spot.block, spot.offset + at});
+    ptx_note_unset(machine, outstanding->code, outstanding->warp, lane,
+                   (PtxLocation){location.block, location.offset + at});
     for (; at < count; at++)
         states[at] = states[at] == BYTE_NEVER ? BYTE_UNKNOWN : states[at];
 }
@@ -138,38 +141,39 @@ CopyScratch *copy_scratch(PtxMachine *machine, size_t bytes) {
     return scratch;
 }
 
-void pieces_add(PtxMachine *machine, Pieces *pieces, PtxSpot spot, uint32_t bytes) {
-    PtxSpot *last = pieces->count ? &pieces->spots[pieces->count - 1] : NULL;
-    if (last && last->block == spot.block && last->offset + pieces->sizes[pieces->count - 1] == spot.offset) {
+void pieces_add(PtxMachine *machine, Pieces *pieces, PtxLocation location, uint32_t bytes) {
+    PtxLocation *last = pieces->count ? &pieces->locations[pieces->count - 1] : NULL;
+    if (last && last->block == location.block && last->offset + pieces->sizes[pieces->count - 1] == location.offset) {
         pieces->sizes[pieces->count - 1] += bytes;
         return;
     }
     uint32_t at = pieces->count;
     *ARENA_PUSH(&machine->arena, pieces->sizes, at, pieces->size_capacity) = bytes;
-    *ARENA_PUSH(&machine->arena, pieces->spots, pieces->count, pieces->capacity) = spot;
+    *ARENA_PUSH(&machine->arena, pieces->locations, pieces->count, pieces->capacity) = location;
 }
 
-void tell_pieces(PtxMachine *machine, const PtxFlight *flight, const PtxAccess *access, const Pieces *pieces) {
+void report_pieces(PtxMachine *machine, const PtxOutstanding *outstanding, const PtxAccess *access,
+                   const Pieces *pieces) {
     if (!pieces->count)
         return;
-    ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_ACCESS,
-                                  .code = flight->code,
-                                  .warp = flight->warp,
-                                  .lanes = flight->lanes,
-                                  .flight = flight,
+    ptx_emit(machine, &(PtxEvent){.kind = PTX_EVENT_ACCESS,
+                                  .code = outstanding->code,
+                                  .warp = outstanding->warp,
+                                  .lanes = outstanding->lanes,
+                                  .outstanding = outstanding,
                                   .access = *access,
-                                  .spots = pieces->spots,
-                                  .spot_count = pieces->count,
+                                  .locations = pieces->locations,
+                                  .location_count = pieces->count,
                                   .sizes = pieces->sizes,
-                                  .changes = access->kind == EFFECT_READ ? 0 : flight->lanes});
+                                  .changes = access->kind == EFFECT_READ ? 0 : outstanding->lanes});
 }
 
-void copy_completes(PtxMachine *machine, const PtxFlight *flight, uint64_t place, int64_t bytes) {
+void copy_completes(PtxMachine *machine, const PtxOutstanding *outstanding, uint64_t place, int64_t bytes) {
     ptx_mbarrier_bring(machine, &(PtxEvent){.kind = PTX_EVENT_COMPLETE,
-                                            .code = flight->code,
-                                            .warp = flight->warp,
-                                            .lanes = 1u << flight->lane,
-                                            .flight = flight,
+                                            .code = outstanding->code,
+                                            .warp = outstanding->warp,
+                                            .lanes = 1u << outstanding->lane,
+                                            .outstanding = outstanding,
                                             .place = place,
                                             .count = bytes,
                                             .order = ORDER_RELEASE,

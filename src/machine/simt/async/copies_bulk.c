@@ -16,7 +16,7 @@ typedef struct BulkDetail {
 } BulkDetail;
 
 typedef struct BulkCopy {
-    PtxSpot from, to;
+    PtxLocation from, to;
     uint32_t bytes, left, right;
     uint32_t mask; /* of each 16 bytes */
 } BulkCopy;
@@ -30,42 +30,42 @@ static void add_written(PtxMachine *machine, Pieces *pieces, const BulkCopy *cop
     }
     for (uint32_t i = 0; i < copy->bytes; i++)
         if (copy->mask >> i % BULK_STEP & 1)
-            pieces_add(machine, pieces, (PtxSpot){copy->to.block, copy->to.offset + i}, 1);
+            pieces_add(machine, pieces, (PtxLocation){copy->to.block, copy->to.offset + i}, 1);
 }
 
 static void store_written(PtxMachine *machine, const BulkCopy *copy, const CopyScratch *scratch) {
     for (uint32_t i = 0, at = 0; i < scratch->writes.count; i++) {
-        at = (uint32_t)(scratch->writes.spots[i].offset - copy->to.offset);
-        ptx_store_bytes(machine, scratch->writes.spots[i], scratch->writes.sizes[i], scratch->bytes + at,
+        at = (uint32_t)(scratch->writes.locations[i].offset - copy->to.offset);
+        ptx_store_bytes(machine, scratch->writes.locations[i], scratch->writes.sizes[i], scratch->bytes + at,
                         scratch->states + at);
     }
 }
 
-static void move(PtxMachine *machine, PtxFlight *flight, const BulkCopy *copy) {
-    const BulkDetail *detail = flight->code->detail;
+static void move(PtxMachine *machine, PtxOutstanding *outstanding, const BulkCopy *copy) {
+    const BulkDetail *detail = outstanding->code->detail;
     CopyScratch *scratch = copy_scratch(machine, copy->bytes);
     uint32_t read = copy->bytes - copy->left - copy->right;
-    PtxSpot from = {copy->from.block, copy->from.offset + copy->left};
+    PtxLocation from = {copy->from.block, copy->from.offset + copy->left};
     memset(scratch->states, BYTE_UNKNOWN, copy->bytes);
     memset(scratch->bytes, 0, copy->bytes);
-    copy_load(machine, flight->code, from, read, scratch->bytes + copy->left, scratch->states + copy->left);
-    copy_note_unset(machine, flight, flight->lane, from, read, scratch->states + copy->left);
+    copy_load(machine, outstanding->code, from, read, scratch->bytes + copy->left, scratch->states + copy->left);
+    copy_note_unset(machine, outstanding, outstanding->lane, from, read, scratch->states + copy->left);
     pieces_add(machine, &scratch->reads, from, read);
     add_written(machine, &scratch->writes, copy);
-    tell_pieces(machine, flight, &detail->read, &scratch->reads);
-    tell_pieces(machine, flight, &detail->write, &scratch->writes);
+    report_pieces(machine, outstanding, &detail->read, &scratch->reads);
+    report_pieces(machine, outstanding, &detail->write, &scratch->writes);
     if (detail->action)
         reduce_memory(machine, detail->action, detail->type, copy->to, copy->bytes, scratch->bytes, scratch->states);
     store_written(machine, copy, scratch);
 }
 
-static void land_bulk(PtxMachine *machine, PtxFlight *flight) {
-    BulkCopy *copy = flight->detail;
-    if (spot_is_there(machine, flight, copy->to) && spot_is_there(machine, flight, copy->from)) {
+static void land_bulk(PtxMachine *machine, PtxOutstanding *outstanding) {
+    BulkCopy *copy = outstanding->detail;
+    if (location_is_there(machine, outstanding, copy->to) && location_is_there(machine, outstanding, copy->from)) {
         if (copy->bytes)
-            move(machine, flight, copy);
-        if (flight->place != PTX_NO_PLACE)
-            copy_completes(machine, flight, flight->place, copy->bytes);
+            move(machine, outstanding, copy);
+        if (outstanding->place != PTX_NO_PLACE)
+            copy_completes(machine, outstanding, outstanding->place, copy->bytes);
     }
     pool_give(machine, copy, sizeof *copy);
 }
@@ -101,12 +101,12 @@ static bool find_size(PtxMachine *machine, PtxGroup *group, const PtxCode *code,
 static bool find_source(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lane, BulkCopy *copy) {
     const BulkDetail *detail = code->detail;
     if (!copy->left && !copy->right)
-        return find_spot(machine, group, code, detail->from, detail->from_space, lane, copy->bytes, BULK_STEP,
-                         RULE_TMA_BULK_ADDRESS, &copy->from);
+        return find_location(machine, group, code, detail->from, detail->from_space, lane, copy->bytes, BULK_STEP,
+                             RULE_TMA_BULK_ADDRESS, &copy->from);
     Lanes scratch;
     uint32_t unknown = 0;
     const Lanes *addresses = ptx_fetch_address(machine, group, detail->from, &scratch, &unknown);
-    PtxSpot inner;
+    PtxLocation inner;
     if (unknown >> lane & 1) {
         ptx_stop(machine, code, "an address of its copy is not known");
         return false;
@@ -114,7 +114,7 @@ static bool find_source(PtxMachine *machine, PtxGroup *group, const PtxCode *cod
     if (!ptx_resolve_one(machine, code, group->warp, lane, detail->from_space, addresses->at[lane] + copy->left,
                          copy->bytes - copy->left - copy->right, 1, &inner))
         return false;
-    copy->from = (PtxSpot){inner.block, inner.offset - copy->left};
+    copy->from = (PtxLocation){inner.block, inner.offset - copy->left};
     return true;
 }
 
@@ -123,28 +123,28 @@ static bool issue(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uin
     const BulkDetail *detail = code->detail;
     BulkCopy *kept = pool_take(machine, sizeof *kept);
     *kept = *copy;
-    return ptx_fly(machine, &(PtxFlight){.code = code,
-                                         .warp = group->warp,
-                                         .lane = lane,
-                                         .group = detail->group,
-                                         .place = place,
-                                         .land = land_bulk,
-                                         .detail = kept});
+    return ptx_fly(machine, &(PtxOutstanding){.code = code,
+                                              .warp = group->warp,
+                                              .lane = lane,
+                                              .group = detail->group,
+                                              .place = place,
+                                              .land = land_bulk,
+                                              .detail = kept});
 }
 
 /* The same place in each CTA of the mask. */
 static PtxStep multicast(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lane, BulkCopy *copy,
-                         PtxSpot bar) {
+                         PtxLocation bar) {
     const BulkDetail *detail = code->detail;
     PtxStep step = PTX_STEP_NEXT;
-    PtxSpot to = copy->to, there;
+    PtxLocation to = copy->to, there;
     uint64_t ctas;
     if (!lane_value(machine, group, code, detail->ctas, lane, &ctas, &step))
         return step;
     for (uint32_t left = (uint32_t)ctas & 0xffff; left; left &= left - 1) {
         uint32_t rank = (uint32_t)__builtin_ctz(left);
-        if (!spot_in_cta(machine, code, group->warp, lane, to, rank, &copy->to) ||
-            !spot_in_cta(machine, code, group->warp, lane, bar, rank, &there) ||
+        if (!location_in_cta(machine, code, group->warp, lane, to, rank, &copy->to) ||
+            !location_in_cta(machine, code, group->warp, lane, bar, rank, &there) ||
             !issue(machine, group, code, lane, copy, ptx_place(there)))
             return PTX_STEP_FAULT;
     }
@@ -154,15 +154,15 @@ static PtxStep multicast(PtxMachine *machine, PtxGroup *group, const PtxCode *co
 static PtxStep bulk_lane(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lane) {
     const BulkDetail *detail = code->detail;
     BulkCopy copy;
-    PtxSpot bar = {0};
+    PtxLocation bar = {0};
     PtxStep step = PTX_STEP_NEXT;
     if (!find_size(machine, group, code, lane, &copy, &step))
         return step;
     if (!find_source(machine, group, code, lane, &copy) ||
-        !find_spot(machine, group, code, detail->to, detail->to_space, lane, copy.bytes, BULK_STEP,
-                   RULE_TMA_BULK_ADDRESS, &copy.to) ||
-        (detail->bar &&
-         !find_spot(machine, group, code, detail->bar, detail->bar_space, lane, 8, 8, RULE_MBARRIER_ALIGNMENT, &bar)))
+        !find_location(machine, group, code, detail->to, detail->to_space, lane, copy.bytes, BULK_STEP,
+                       RULE_TMA_BULK_ADDRESS, &copy.to) ||
+        (detail->bar && !find_location(machine, group, code, detail->bar, detail->bar_space, lane, 8, 8,
+                                       RULE_MBARRIER_ALIGNMENT, &bar)))
         return failed(machine);
     if (detail->ctas)
         return multicast(machine, group, code, lane, &copy, bar);

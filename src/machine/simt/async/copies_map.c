@@ -13,29 +13,29 @@ typedef struct ReplaceDetail {
 static PtxStep replace_lane(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lane) {
     const ReplaceDetail *detail = code->detail;
     uint8_t bytes[TENSORMAP_BYTES], states[TENSORMAP_BYTES];
-    PtxSpot spots[PTX_LANES] = {0};
+    PtxLocation locations[PTX_LANES] = {0};
     PtxStep step = PTX_STEP_NEXT;
     uint64_t ordinal = 0, value = 0;
     bool keeps = !machine->plays;
     if ((keeps && detail->ordinal && !lane_value(machine, group, code, detail->ordinal, lane, &ordinal, &step)) ||
         (keeps && !lane_value(machine, group, code, detail->value, lane, &value, &step)))
         return step;
-    if (!find_spot(machine, group, code, detail->map, detail->space, lane, TENSORMAP_BYTES, MAP_ALIGN,
-                   RULE_TMA_MAP_MEMORY, &spots[lane]))
+    if (!find_location(machine, group, code, detail->map, detail->space, lane, TENSORMAP_BYTES, MAP_ALIGN,
+                       RULE_TMA_MAP_MEMORY, &locations[lane]))
         return failed(machine);
-    ptx_tell(
+    ptx_emit(
         machine,
         &(PtxEvent){.kind = PTX_EVENT_ACCESS,
                     .code = code,
                     .warp = group->warp,
                     .lanes = 1u << lane,
                     .access = {.kind = EFFECT_WRITE, .element = TENSORMAP_BYTES, .bytes = TENSORMAP_BYTES, .used = ~0u},
-                    .spots = spots,
-                    .spot_count = PTX_LANES,
+                    .locations = locations,
+                    .location_count = PTX_LANES,
                     .changes = 1u << lane});
     if (!keeps)
         return step;
-    ptx_load_bytes(machine, spots[lane], TENSORMAP_BYTES, bytes, states);
+    ptx_load_bytes(machine, locations[lane], TENSORMAP_BYTES, bytes, states);
     for (unsigned i = 0; i < TENSORMAP_BYTES; i++)
         if (states[i] != BYTE_KNOWN)
             return ptx_stop(machine, code, "the tensor map that it changes is not known");
@@ -43,7 +43,7 @@ static PtxStep replace_lane(PtxMachine *machine, PtxGroup *group, const PtxCode 
         return ptx_fault(machine, group, RULE_TMA_MAP_MEMORY, code, 1u << lane,
                          machine_sentence(machine, "what it changes is no tensor map, or its field cannot be %llu",
                                           (unsigned long long)value));
-    ptx_store_bytes(machine, spots[lane], TENSORMAP_BYTES, bytes, states);
+    ptx_store_bytes(machine, locations[lane], TENSORMAP_BYTES, bytes, states);
     return step;
 }
 
@@ -93,32 +93,32 @@ static PtxStep publish_run(PtxMachine *machine, PtxGroup *group, const PtxCode *
     const PublishDetail *detail = code->detail;
     uint8_t bytes[TENSORMAP_BYTES], states[TENSORMAP_BYTES];
     uint32_t lane = (uint32_t)__builtin_ctz(lanes);
-    PtxSpot from[PTX_LANES] = {0}, to[PTX_LANES] = {0};
+    PtxLocation from[PTX_LANES] = {0}, to[PTX_LANES] = {0};
     PtxStep step = PTX_STEP_NEXT;
     if (!runs_together(machine, group, code, lanes, &step))
         return step;
-    if (!find_spot(machine, group, code, detail->from, detail->from_space, lane, TENSORMAP_BYTES, 128,
-                   RULE_TMA_MAP_MEMORY, &from[lane]) ||
-        !find_spot(machine, group, code, detail->to, PTX_SPACE_GLOBAL, lane, TENSORMAP_BYTES, 128, RULE_TMA_MAP_MEMORY,
-                   &to[lane]))
+    if (!find_location(machine, group, code, detail->from, detail->from_space, lane, TENSORMAP_BYTES, 128,
+                       RULE_TMA_MAP_MEMORY, &from[lane]) ||
+        !find_location(machine, group, code, detail->to, PTX_SPACE_GLOBAL, lane, TENSORMAP_BYTES, 128,
+                       RULE_TMA_MAP_MEMORY, &to[lane]))
         return failed(machine);
     PtxEvent event = {.kind = PTX_EVENT_ACCESS,
                       .code = code,
                       .warp = group->warp,
                       .lanes = 1u << lane,
                       .access = {.kind = EFFECT_READ, .element = 16, .bytes = TENSORMAP_BYTES, .used = ~0u},
-                      .spots = from,
-                      .spot_count = PTX_LANES,
+                      .locations = from,
+                      .location_count = PTX_LANES,
                       .changes = 1u << lane};
-    ptx_tell(machine, &event);
+    ptx_emit(machine, &event);
     event.access.kind = EFFECT_WRITE;
-    event.spots = to;
-    ptx_tell(machine, &event);
+    event.locations = to;
+    ptx_emit(machine, &event);
     copy_load(machine, code, from[lane], TENSORMAP_BYTES, bytes, states);
     for (unsigned i = 0; i < TENSORMAP_BYTES; i++)
         states[i] = states[i] == BYTE_NEVER ? BYTE_UNKNOWN : states[i];
     ptx_store_bytes(machine, to[lane], TENSORMAP_BYTES, bytes, states);
-    ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_FENCE,
+    ptx_emit(machine, &(PtxEvent){.kind = PTX_EVENT_FENCE,
                                   .code = code,
                                   .warp = group->warp,
                                   .lanes = lanes,

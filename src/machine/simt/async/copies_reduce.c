@@ -154,12 +154,12 @@ uint64_t reduce_element(ReduceAction action, ReduceType type, uint64_t old, uint
     return narrow ? (uint32_t)result : result;
 }
 
-void reduce_memory(PtxMachine *machine, ReduceAction action, ReduceType type, PtxSpot spot, size_t count,
+void reduce_memory(PtxMachine *machine, ReduceAction action, ReduceType type, PtxLocation location, size_t count,
                    uint8_t *bytes, uint8_t *states) {
     unsigned size = sizes[type];
     for (size_t at = 0; at + size <= count; at += size) {
         bool known;
-        uint64_t value = 0, old = ptx_load(machine, (PtxSpot){spot.block, spot.offset + at}, size, &known);
+        uint64_t value = 0, old = ptx_load(machine, (PtxLocation){location.block, location.offset + at}, size, &known);
         memcpy(&value, bytes + at, size);
         for (unsigned i = 0; i < size; i++)
             known &= states[at + i] == BYTE_KNOWN;

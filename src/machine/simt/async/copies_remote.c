@@ -14,22 +14,22 @@ typedef struct RemoteDetail {
 } RemoteDetail;
 
 typedef struct RemoteStore {
-    PtxSpot to;
+    PtxLocation to;
     uint8_t bytes[MOST_MEMBERS * 8], states[MOST_MEMBERS * 8];
 } RemoteStore;
 
-static void land_remote(PtxMachine *machine, PtxFlight *flight) {
-    const RemoteDetail *detail = flight->code->detail;
-    RemoteStore *store = flight->detail;
-    if (spot_is_there(machine, flight, store->to)) {
+static void land_remote(PtxMachine *machine, PtxOutstanding *outstanding) {
+    const RemoteDetail *detail = outstanding->code->detail;
+    RemoteStore *store = outstanding->detail;
+    if (location_is_there(machine, outstanding, store->to)) {
         CopyScratch *scratch = copy_scratch(machine, 1);
         pieces_add(machine, &scratch->writes, store->to, detail->bytes);
-        tell_pieces(machine, flight, &detail->write, &scratch->writes);
+        report_pieces(machine, outstanding, &detail->write, &scratch->writes);
         if (detail->action)
             reduce_memory(machine, detail->action, detail->type, store->to, detail->bytes, store->bytes, store->states);
         ptx_store_bytes(machine, store->to, detail->bytes, store->bytes, store->states);
-        if (flight->place != PTX_NO_PLACE)
-            copy_completes(machine, flight, flight->place, detail->bytes);
+        if (outstanding->place != PTX_NO_PLACE)
+            copy_completes(machine, outstanding, outstanding->place, detail->bytes);
     }
     pool_give(machine, store, sizeof *store);
 }
@@ -38,7 +38,7 @@ static void take_values(PtxMachine *machine, PtxGroup *group, const PtxCode *cod
     const RemoteDetail *detail = code->detail;
     memset(store->bytes, 0, sizeof store->bytes);
     memset(store->states, BYTE_UNKNOWN, sizeof store->states);
-    if (machine->gear == GEAR_SLICE && code->data)
+    if (machine->computes == COMPUTES_NEEDED && code->data)
         return;
     for (uint32_t i = 0; i < detail->members; i++) {
         const PtxArgument *member = detail->value->kind == ARGUMENT_MEMBERS
@@ -56,11 +56,11 @@ static PtxStep remote_run(PtxMachine *machine, PtxGroup *group, const PtxCode *c
     const RemoteDetail *detail = code->detail;
     for (; lanes; lanes &= lanes - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(lanes);
-        PtxSpot to, bar = {0};
-        if (!find_spot(machine, group, code, detail->to, detail->space, lane, detail->bytes, detail->bytes,
-                       RULE_ACCESS_ALIGNMENT, &to) ||
-            (detail->bar &&
-             !find_spot(machine, group, code, detail->bar, detail->space, lane, 8, 8, RULE_MBARRIER_ALIGNMENT, &bar)))
+        PtxLocation to, bar = {0};
+        if (!find_location(machine, group, code, detail->to, detail->space, lane, detail->bytes, detail->bytes,
+                           RULE_ACCESS_ALIGNMENT, &to) ||
+            (detail->bar && !find_location(machine, group, code, detail->bar, detail->space, lane, 8, 8,
+                                           RULE_MBARRIER_ALIGNMENT, &bar)))
             return failed(machine);
         if (detail->bar && bar.block != to.block)
             return ptx_fault(machine, group, RULE_CLUSTER_STORE_BARRIER, code, 1u << lane,
@@ -68,12 +68,12 @@ static PtxStep remote_run(PtxMachine *machine, PtxGroup *group, const PtxCode *c
         RemoteStore *store = pool_take(machine, sizeof *store);
         store->to = to;
         take_values(machine, group, code, lane, store);
-        if (!ptx_fly(machine, &(PtxFlight){.code = code,
-                                           .warp = group->warp,
-                                           .lane = lane,
-                                           .place = detail->bar ? ptx_place(bar) : PTX_NO_PLACE,
-                                           .land = land_remote,
-                                           .detail = store}))
+        if (!ptx_fly(machine, &(PtxOutstanding){.code = code,
+                                                .warp = group->warp,
+                                                .lane = lane,
+                                                .place = detail->bar ? ptx_place(bar) : PTX_NO_PLACE,
+                                                .land = land_remote,
+                                                .detail = store}))
             return PTX_STEP_FAULT;
     }
     return PTX_STEP_NEXT;
@@ -89,7 +89,7 @@ typedef struct FillDetail {
 static PtxStep fill_lane(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lane) {
     const FillDetail *detail = code->detail;
     PtxStep step = PTX_STEP_NEXT;
-    PtxSpot to;
+    PtxLocation to;
     uint64_t size;
     if (!lane_value(machine, group, code, detail->size, lane, &size, &step))
         return step;
@@ -99,18 +99,18 @@ static PtxStep fill_lane(PtxMachine *machine, PtxGroup *group, const PtxCode *co
                                           (unsigned long long)size));
     if (!size)
         return step;
-    if (!find_spot(machine, group, code, detail->to, detail->space, lane, size, 8, RULE_ACCESS_ALIGNMENT, &to))
+    if (!find_location(machine, group, code, detail->to, detail->space, lane, size, 8, RULE_ACCESS_ALIGNMENT, &to))
         return failed(machine);
     CopyScratch *scratch = copy_scratch(machine, size);
-    PtxSpot spots[PTX_LANES] = {0};
-    spots[lane] = to;
-    ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_ACCESS,
+    PtxLocation locations[PTX_LANES] = {0};
+    locations[lane] = to;
+    ptx_emit(machine, &(PtxEvent){.kind = PTX_EVENT_ACCESS,
                                   .code = code,
                                   .warp = group->warp,
                                   .lanes = 1u << lane,
                                   .access = {.kind = EFFECT_WRITE, .element = 8, .bytes = (uint32_t)size, .used = ~0u},
-                                  .spots = spots,
-                                  .spot_count = PTX_LANES,
+                                  .locations = locations,
+                                  .location_count = PTX_LANES,
                                   .changes = 1u << lane});
     memset(scratch->bytes, 0, size);
     memset(scratch->states, BYTE_KNOWN, size);

@@ -11,23 +11,23 @@ typedef struct RequestDetail {
     bool multicast;
 } RequestDetail;
 
-typedef struct Request {
-    PtxSpot to;
+typedef struct AsyncRequest {
+    PtxLocation to;
     uint32_t answer[ANSWER_WORDS];
-} Request;
+} AsyncRequest;
 
-static void land_request(PtxMachine *machine, PtxFlight *flight) {
+static void land_request(PtxMachine *machine, PtxOutstanding *outstanding) {
     static const PtxAccess write = {
         .kind = EFFECT_WRITE, .proxy = PROXY_ASYNC, .element = ANSWER_BYTES, .bytes = ANSWER_BYTES, .used = ~0u};
-    Request *request = flight->detail;
+    AsyncRequest *request = outstanding->detail;
     uint8_t states[ANSWER_BYTES];
     memset(states, BYTE_KNOWN, sizeof states);
-    if (spot_is_there(machine, flight, request->to)) {
+    if (location_is_there(machine, outstanding, request->to)) {
         CopyScratch *scratch = copy_scratch(machine, 1);
         pieces_add(machine, &scratch->writes, request->to, ANSWER_BYTES);
-        tell_pieces(machine, flight, &write, &scratch->writes);
+        report_pieces(machine, outstanding, &write, &scratch->writes);
         ptx_store_bytes(machine, request->to, ANSWER_BYTES, (const uint8_t *)request->answer, states);
-        copy_completes(machine, flight, flight->place, ANSWER_BYTES);
+        copy_completes(machine, outstanding, outstanding->place, ANSWER_BYTES);
     }
     pool_give(machine, request, sizeof *request);
 }
@@ -51,26 +51,26 @@ static void take_cluster(PtxMachine *machine, uint32_t answer[ANSWER_WORDS]) {
         }
 }
 
-static bool issue_to(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lane, PtxSpot to, PtxSpot bar,
-                     const uint32_t answer[ANSWER_WORDS]) {
-    Request *request = pool_take(machine, sizeof *request);
+static bool issue_to(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lane, PtxLocation to,
+                     PtxLocation bar, const uint32_t answer[ANSWER_WORDS]) {
+    AsyncRequest *request = pool_take(machine, sizeof *request);
     request->to = to;
     memcpy(request->answer, answer, ANSWER_BYTES);
-    return ptx_fly(machine, &(PtxFlight){.code = code,
-                                         .warp = group->warp,
-                                         .lane = lane,
-                                         .place = ptx_place(bar),
-                                         .land = land_request,
-                                         .detail = request});
+    return ptx_fly(machine, &(PtxOutstanding){.code = code,
+                                              .warp = group->warp,
+                                              .lane = lane,
+                                              .place = ptx_place(bar),
+                                              .land = land_request,
+                                              .detail = request});
 }
 
 static PtxStep request_lane(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lane) {
     const RequestDetail *detail = code->detail;
-    PtxSpot to, bar, to_there, bar_there;
+    PtxLocation to, bar, to_there, bar_there;
     uint32_t answer[ANSWER_WORDS];
-    if (!find_spot(machine, group, code, detail->to, detail->space, lane, ANSWER_BYTES, ANSWER_BYTES, RULE_CLC_RESPONSE,
-                   &to) ||
-        !find_spot(machine, group, code, detail->bar, detail->space, lane, 8, 8, RULE_MBARRIER_ALIGNMENT, &bar))
+    if (!find_location(machine, group, code, detail->to, detail->space, lane, ANSWER_BYTES, ANSWER_BYTES,
+                       RULE_CLC_RESPONSE, &to) ||
+        !find_location(machine, group, code, detail->bar, detail->space, lane, 8, 8, RULE_MBARRIER_ALIGNMENT, &bar))
         return failed(machine);
     if (cta_sync(group->warp->cta)->refused)
         return ptx_fault(machine, group, RULE_CLC_ASKS_AGAIN, code, 1u << lane,
@@ -79,8 +79,8 @@ static PtxStep request_lane(PtxMachine *machine, PtxGroup *group, const PtxCode 
     if (!detail->multicast)
         return issue_to(machine, group, code, lane, to, bar, answer) ? PTX_STEP_NEXT : PTX_STEP_FAULT;
     for (uint32_t rank = 0; rank < machine->cluster_size; rank++)
-        if (!spot_in_cta(machine, code, group->warp, lane, to, rank, &to_there) ||
-            !spot_in_cta(machine, code, group->warp, lane, bar, rank, &bar_there) ||
+        if (!location_in_cta(machine, code, group->warp, lane, to, rank, &to_there) ||
+            !location_in_cta(machine, code, group->warp, lane, bar, rank, &bar_there) ||
             !issue_to(machine, group, code, lane, to_there, bar_there, answer))
             return PTX_STEP_FAULT;
     return PTX_STEP_NEXT;

@@ -1,5 +1,5 @@
 /* cp.async: each thread copies 4, 8 or 16 bytes from global to shared memory, fewer of them where it says so, the rest
- * zeros. The copies of a warp's instruction are one flight; those of a warp land one after the other. */
+ * zeros. The copies of a warp's instruction are one outstanding operation; those of a warp land one after the other. */
 #include "machine/simt/async/copies.h"
 #include "machine/simt/core/play.h"
 
@@ -14,50 +14,50 @@ typedef struct ThreadCopyDetail {
 } ThreadCopyDetail;
 
 typedef struct ThreadCopy {
-    PtxSpot to[PTX_LANES], from[PTX_LANES];
+    PtxLocation to[PTX_LANES], from[PTX_LANES];
     uint32_t sizes[PTX_LANES]; /* bytes that are read */
     uint32_t reads;            /* lanes that read any */
 } ThreadCopy;
 
-static void tell_lanes(PtxMachine *machine, const PtxFlight *flight, const PtxAccess *access, uint32_t lanes,
-                       const PtxSpot spots[PTX_LANES]) {
-    ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_ACCESS,
-                                  .code = flight->code,
-                                  .warp = flight->warp,
+static void report_lanes(PtxMachine *machine, const PtxOutstanding *outstanding, const PtxAccess *access,
+                         uint32_t lanes, const PtxLocation locations[PTX_LANES]) {
+    ptx_emit(machine, &(PtxEvent){.kind = PTX_EVENT_ACCESS,
+                                  .code = outstanding->code,
+                                  .warp = outstanding->warp,
                                   .lanes = lanes,
-                                  .flight = flight,
+                                  .outstanding = outstanding,
                                   .access = *access,
-                                  .spots = spots,
-                                  .spot_count = PTX_LANES,
+                                  .locations = locations,
+                                  .location_count = PTX_LANES,
                                   .changes = lanes});
 }
 
 /* Those that read as many bytes at once. */
-static void tell_reads(PtxMachine *machine, const PtxFlight *flight, const ThreadCopy *copy) {
-    PtxAccess access = ((const ThreadCopyDetail *)flight->code->detail)->read;
+static void report_reads(PtxMachine *machine, const PtxOutstanding *outstanding, const ThreadCopy *copy) {
+    PtxAccess access = ((const ThreadCopyDetail *)outstanding->code->detail)->read;
     for (uint32_t left = copy->reads; left;) {
         uint32_t same = 0;
         access.bytes = copy->sizes[__builtin_ctz(left)];
         access.element = access.bytes & (access.bytes - 1) ? 1 : access.bytes;
         for (uint32_t rest = left; rest; rest &= rest - 1)
             same |= copy->sizes[__builtin_ctz(rest)] == access.bytes ? rest & -rest : 0;
-        tell_lanes(machine, flight, &access, same, copy->from);
+        report_lanes(machine, outstanding, &access, same, copy->from);
         left &= ~same;
     }
 }
 
-static void land_thread_copy(PtxMachine *machine, PtxFlight *flight) {
-    const ThreadCopyDetail *detail = flight->code->detail;
-    ThreadCopy *copy = flight->detail;
-    tell_reads(machine, flight, copy);
-    tell_lanes(machine, flight, &detail->write, flight->lanes, copy->to);
-    for (uint32_t left = machine->plays ? 0 : flight->lanes; left; left &= left - 1) {
+static void land_thread_copy(PtxMachine *machine, PtxOutstanding *outstanding) {
+    const ThreadCopyDetail *detail = outstanding->code->detail;
+    ThreadCopy *copy = outstanding->detail;
+    report_reads(machine, outstanding, copy);
+    report_lanes(machine, outstanding, &detail->write, outstanding->lanes, copy->to);
+    for (uint32_t left = machine->plays ? 0 : outstanding->lanes; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left);
         uint8_t bytes[MOST_THREAD_BYTES] = {0}, states[MOST_THREAD_BYTES];
         memset(states, BYTE_KNOWN, sizeof states);
         if (copy->reads >> lane & 1)
-            copy_load(machine, flight->code, copy->from[lane], copy->sizes[lane], bytes, states);
-        copy_note_unset(machine, flight, lane, copy->from[lane], detail->bytes, states);
+            copy_load(machine, outstanding->code, copy->from[lane], copy->sizes[lane], bytes, states);
+        copy_note_unset(machine, outstanding, lane, copy->from[lane], detail->bytes, states);
         ptx_store_bytes(machine, copy->to[lane], detail->bytes, bytes, states);
     }
     pool_give(machine, copy, sizeof *copy);
@@ -144,16 +144,16 @@ static PtxStep thread_copy_run(PtxMachine *machine, PtxGroup *group, const PtxCo
         ThreadCopy *copy = pool_take(machine, sizeof *copy);
         *copy = found;
         copy->reads &= same;
-        PtxFlight flight = {.code = code,
-                            .warp = group->warp,
-                            .lane = (uint32_t)__builtin_ctz(same),
-                            .lanes = same,
-                            .group = GROUP_CP_ASYNC,
-                            .land = land_thread_copy,
-                            .detail = copy,
-                            .behind = sync->last_copy};
+        PtxOutstanding outstanding = {.code = code,
+                                      .warp = group->warp,
+                                      .lane = (uint32_t)__builtin_ctz(same),
+                                      .lanes = same,
+                                      .group = GROUP_CP_ASYNC,
+                                      .land = land_thread_copy,
+                                      .detail = copy,
+                                      .behind = sync->last_copy};
         sync->last_copy = machine->next_sequence + 1;
-        if (!ptx_fly(machine, &flight))
+        if (!ptx_fly(machine, &outstanding))
             return PTX_STEP_FAULT;
         lanes &= ~same;
     }

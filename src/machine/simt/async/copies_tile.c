@@ -18,16 +18,16 @@ typedef struct TileDetail {
 
 typedef struct TileCopy {
     Tile tile;
-    PtxSpot map, shared;
+    PtxLocation map, shared;
 } TileCopy;
 
 /* ---- Landing ------------------------------------------------------------------------------------ */
 
 /* A piece of a row in shared memory that stays together: from which byte of the row on; where it is. */
-static PtxSpot piece_of(const TileCopy *copy, uint32_t row, uint32_t at) {
+static PtxLocation piece_of(const TileCopy *copy, uint32_t row, uint32_t at) {
     const PtxBlock *block = copy->shared.block;
     uint64_t address = block->base + copy->shared.offset + (uint64_t)row * tile_pitch(&copy->tile) + at;
-    return (PtxSpot){copy->shared.block, tile_swizzled(&copy->tile, address) - block->base};
+    return (PtxLocation){copy->shared.block, tile_swizzled(&copy->tile, address) - block->base};
 }
 
 /* The bytes in shared memory that it touches: swizzled, those of whole lines of 128 bytes are the same as without. */
@@ -44,54 +44,56 @@ static void add_shared(PtxMachine *machine, Pieces *pieces, const TileCopy *copy
 }
 
 /* Between shared memory and bytes in the order of the box. */
-static void move_shared(PtxMachine *machine, const PtxFlight *flight, const TileCopy *copy, CopyScratch *scratch,
-                        bool loads) {
+static void move_shared(PtxMachine *machine, const PtxOutstanding *outstanding, const TileCopy *copy,
+                        CopyScratch *scratch, bool loads) {
     uint32_t rows = tile_rows(&copy->tile), width = (uint32_t)(tile_bytes(&copy->tile) / rows);
     uint32_t atom = tile_atom(&copy->tile), step = atom ? atom : width;
     for (uint32_t row = 0; row < rows && !machine->plays; row++)
         for (uint32_t at = 0; at < width; at += step) {
             size_t place = (size_t)row * width + at, count = width - at < step ? width - at : step;
-            PtxSpot spot = piece_of(copy, row, at);
+            PtxLocation location = piece_of(copy, row, at);
             if (loads)
-                copy_load(machine, flight->code, spot, count, scratch->bytes + place, scratch->states + place);
+                copy_load(machine, outstanding->code, location, count, scratch->bytes + place, scratch->states + place);
             else
-                ptx_store_bytes(machine, spot, count, scratch->bytes + place, scratch->states + place);
+                ptx_store_bytes(machine, location, count, scratch->bytes + place, scratch->states + place);
         }
 }
 
 /* Where a row is in global memory; false: a fault, or nothing of it is in the tensor. */
-static bool find_row(PtxMachine *machine, const PtxFlight *flight, const Tile *tile, uint32_t row, PtxSpot *spot,
-                     TileRow *found) {
+static bool find_row(PtxMachine *machine, const PtxOutstanding *outstanding, const Tile *tile, uint32_t row,
+                     PtxLocation *location, TileRow *found) {
     *found = tile_row(tile, row);
-    return found->count && ptx_resolve_one(machine, flight->code, flight->warp, flight->lane, PTX_SPACE_GLOBAL,
-                                           found->address, (uint64_t)found->count * tile_element_bytes(tile), 1, spot);
+    return found->count &&
+           ptx_resolve_one(machine, outstanding->code, outstanding->warp, outstanding->lane, PTX_SPACE_GLOBAL,
+                           found->address, (uint64_t)found->count * tile_element_bytes(tile), 1, location);
 }
 
-static void tell_map(PtxMachine *machine, const PtxFlight *flight, const TileCopy *copy) {
-    const TileDetail *detail = flight->code->detail;
+static void report_map(PtxMachine *machine, const PtxOutstanding *outstanding, const TileCopy *copy) {
+    const TileDetail *detail = outstanding->code->detail;
     uint32_t size = TENSORMAP_BYTES;
-    PtxSpot spot = copy->map;
-    Pieces pieces = {.spots = &spot, .sizes = &size, .count = 1};
-    tell_pieces(machine, flight, &detail->map_read, &pieces);
+    PtxLocation location = copy->map;
+    Pieces pieces = {.locations = &location, .sizes = &size, .count = 1};
+    report_pieces(machine, outstanding, &detail->map_read, &pieces);
 }
 
-static void tell_sides(PtxMachine *machine, const PtxFlight *flight, const TileCopy *copy, const CopyScratch *scratch) {
-    const TileDetail *detail = flight->code->detail;
+static void report_sides(PtxMachine *machine, const PtxOutstanding *outstanding, const TileCopy *copy,
+                         const CopyScratch *scratch) {
+    const TileDetail *detail = outstanding->code->detail;
     PtxAccess read = detail->read, write = detail->write;
     read.element = write.element = tile_element_bytes(&copy->tile);
-    tell_pieces(machine, flight, &read, &scratch->reads);
-    tell_pieces(machine, flight, &write, &scratch->writes);
+    report_pieces(machine, outstanding, &read, &scratch->reads);
+    report_pieces(machine, outstanding, &write, &scratch->writes);
 }
 
 /* What a row brings. */
-static void load_row(PtxMachine *machine, const PtxFlight *flight, const Tile *tile, PtxSpot spot, size_t count,
-                     uint8_t *bytes, uint8_t *states) {
-    copy_load(machine, flight->code, spot, count, bytes, states);
-    copy_note_unset(machine, flight, flight->lane, spot, count, states);
+static void load_row(PtxMachine *machine, const PtxOutstanding *outstanding, const Tile *tile, PtxLocation location,
+                     size_t count, uint8_t *bytes, uint8_t *states) {
+    copy_load(machine, outstanding->code, location, count, bytes, states);
+    copy_note_unset(machine, outstanding, outstanding->lane, location, count, states);
     tile_convert(tile, bytes, count);
 }
 
-static void load_tile(PtxMachine *machine, const PtxFlight *flight, const TileCopy *copy) {
+static void load_tile(PtxMachine *machine, const PtxOutstanding *outstanding, const TileCopy *copy) {
     const Tile *tile = &copy->tile;
     CopyScratch *scratch = copy_scratch(machine, tile_bytes(tile));
     uint32_t rows = tile_rows(tile), element = tile_element_bytes(tile), width = tile_row_elements(tile) * element;
@@ -100,22 +102,22 @@ static void load_tile(PtxMachine *machine, const PtxFlight *flight, const TileCo
         memset(scratch->states, BYTE_KNOWN, tile_bytes(tile));
     }
     for (uint32_t row = 0; row < rows; row++) {
-        PtxSpot spot;
+        PtxLocation location;
         TileRow found;
-        if (find_row(machine, flight, tile, row, &spot, &found)) {
+        if (find_row(machine, outstanding, tile, row, &location, &found)) {
             size_t at = (size_t)row * width + (size_t)found.first * element, count = (size_t)found.count * element;
-            pieces_add(machine, &scratch->reads, spot, found.count * element);
+            pieces_add(machine, &scratch->reads, location, found.count * element);
             if (!machine->plays)
-                load_row(machine, flight, tile, spot, count, scratch->bytes + at, scratch->states + at);
+                load_row(machine, outstanding, tile, location, count, scratch->bytes + at, scratch->states + at);
         }
         if (machine->fault.code)
             return;
     }
     add_shared(machine, &scratch->writes, copy);
-    tell_map(machine, flight, copy);
-    tell_sides(machine, flight, copy, scratch);
-    move_shared(machine, flight, copy, scratch, false);
-    copy_completes(machine, flight, flight->place, (int64_t)tile_bytes(tile));
+    report_map(machine, outstanding, copy);
+    report_sides(machine, outstanding, copy, scratch);
+    move_shared(machine, outstanding, copy, scratch, false);
+    copy_completes(machine, outstanding, outstanding->place, (int64_t)tile_bytes(tile));
 }
 
 /* CUtensorMapDataType. */
@@ -125,41 +127,42 @@ static ReduceType map_reduce_type(const TensorMap *map) {
     return map->type < sizeof types ? (ReduceType)types[map->type] : REDUCE_TYPES;
 }
 
-static void store_tile(PtxMachine *machine, const PtxFlight *flight, const TileCopy *copy) {
-    const TileDetail *detail = flight->code->detail;
+static void store_tile(PtxMachine *machine, const PtxOutstanding *outstanding, const TileCopy *copy) {
+    const TileDetail *detail = outstanding->code->detail;
     const Tile *tile = &copy->tile;
     CopyScratch *scratch = copy_scratch(machine, tile_bytes(tile));
     uint32_t rows = tile_rows(tile), element = tile_element_bytes(tile), width = tile_row_elements(tile) * element;
-    PtxSpot spot;
+    PtxLocation location;
     TileRow found;
-    move_shared(machine, flight, copy, scratch, true);
+    move_shared(machine, outstanding, copy, scratch, true);
     add_shared(machine, &scratch->reads, copy);
     for (uint32_t row = 0; row < rows && !machine->fault.code; row++)
-        if (find_row(machine, flight, tile, row, &spot, &found))
-            pieces_add(machine, &scratch->writes, spot, found.count * element);
+        if (find_row(machine, outstanding, tile, row, &location, &found))
+            pieces_add(machine, &scratch->writes, location, found.count * element);
     if (machine->fault.code)
         return;
-    tell_map(machine, flight, copy);
-    tell_sides(machine, flight, copy, scratch);
+    report_map(machine, outstanding, copy);
+    report_sides(machine, outstanding, copy, scratch);
     for (uint32_t row = 0; row < rows && !machine->plays; row++)
-        if (find_row(machine, flight, tile, row, &spot, &found)) {
+        if (find_row(machine, outstanding, tile, row, &location, &found)) {
             size_t at = (size_t)row * width + (size_t)found.first * element, count = (size_t)found.count * element;
-            copy_note_unset(machine, flight, flight->lane, piece_of(copy, row, 0), count, scratch->states + at);
+            copy_note_unset(machine, outstanding, outstanding->lane, piece_of(copy, row, 0), count,
+                            scratch->states + at);
             if (detail->action)
-                reduce_memory(machine, detail->action, map_reduce_type(&tile->map), spot, count, scratch->bytes + at,
-                              scratch->states + at);
-            ptx_store_bytes(machine, spot, count, scratch->bytes + at, scratch->states + at);
+                reduce_memory(machine, detail->action, map_reduce_type(&tile->map), location, count,
+                              scratch->bytes + at, scratch->states + at);
+            ptx_store_bytes(machine, location, count, scratch->bytes + at, scratch->states + at);
         }
 }
 
-static void land_tile(PtxMachine *machine, PtxFlight *flight) {
-    const TileDetail *detail = flight->code->detail;
-    TileCopy *copy = flight->detail;
-    if (spot_is_there(machine, flight, copy->shared)) {
+static void land_tile(PtxMachine *machine, PtxOutstanding *outstanding) {
+    const TileDetail *detail = outstanding->code->detail;
+    TileCopy *copy = outstanding->detail;
+    if (location_is_there(machine, outstanding, copy->shared)) {
         if (detail->loads)
-            load_tile(machine, flight, copy);
+            load_tile(machine, outstanding, copy);
         else
-            store_tile(machine, flight, copy);
+            store_tile(machine, outstanding, copy);
     }
     pool_give(machine, copy, sizeof *copy);
 }
@@ -169,8 +172,8 @@ static void land_tile(PtxMachine *machine, PtxFlight *flight) {
 static bool find_map(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lane, TileCopy *copy) {
     const TileDetail *detail = code->detail;
     uint8_t bytes[TENSORMAP_BYTES], states[TENSORMAP_BYTES];
-    if (!find_spot(machine, group, code, detail->map, PTX_SPACE_UNKNOWN, lane, TENSORMAP_BYTES, MAP_ALIGN,
-                   RULE_TMA_MAP_MEMORY, &copy->map))
+    if (!find_location(machine, group, code, detail->map, PTX_SPACE_UNKNOWN, lane, TENSORMAP_BYTES, MAP_ALIGN,
+                       RULE_TMA_MAP_MEMORY, &copy->map))
         return false;
     if (machine->map)
         memcpy(bytes, machine->map, TENSORMAP_BYTES);
@@ -263,35 +266,36 @@ static bool issue(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uin
     const TileDetail *detail = code->detail;
     TileCopy *kept = pool_take(machine, sizeof *kept);
     *kept = *copy;
-    return ptx_fly(machine, &(PtxFlight){.code = code,
-                                         .warp = group->warp,
-                                         .lane = lane,
-                                         .group = detail->group,
-                                         .place = place,
-                                         .land = land_tile,
-                                         .detail = kept});
+    return ptx_fly(machine, &(PtxOutstanding){.code = code,
+                                              .warp = group->warp,
+                                              .lane = lane,
+                                              .group = detail->group,
+                                              .place = place,
+                                              .land = land_tile,
+                                              .detail = kept});
 }
 
 /* The mbarrier of a CTA that gets the tile: at the same place there; of a pair, in the one of the two that has the
  * parity of the CTA that is named. */
-static bool find_barrier(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lane, PtxSpot bar,
-                         uint32_t rank, PtxSpot *there) {
+static bool find_barrier(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lane, PtxLocation bar,
+                         uint32_t rank, PtxLocation *there) {
     const TileDetail *detail = code->detail;
     uint32_t named = bar.block->cta % machine->cluster_size;
-    return spot_in_cta(machine, code, group->warp, lane, bar, detail->pair ? (rank & ~1u) | (named & 1) : rank, there);
+    return location_in_cta(machine, code, group->warp, lane, bar, detail->pair ? (rank & ~1u) | (named & 1) : rank,
+                           there);
 }
 
 static PtxStep multicast(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lane, TileCopy *copy,
-                         PtxSpot bar) {
+                         PtxLocation bar) {
     const TileDetail *detail = code->detail;
     PtxStep step = PTX_STEP_NEXT;
-    PtxSpot to = copy->shared, there;
+    PtxLocation to = copy->shared, there;
     uint64_t ctas;
     if (!lane_value(machine, group, code, detail->ctas, lane, &ctas, &step))
         return step;
     for (uint32_t left = (uint32_t)ctas & 0xffff; left; left &= left - 1) {
         uint32_t rank = (uint32_t)__builtin_ctz(left);
-        if (!spot_in_cta(machine, code, group->warp, lane, to, rank, &copy->shared) ||
+        if (!location_in_cta(machine, code, group->warp, lane, to, rank, &copy->shared) ||
             !find_barrier(machine, group, code, lane, bar, rank, &there) ||
             !issue(machine, group, code, lane, copy, ptx_place(there)))
             return PTX_STEP_FAULT;
@@ -302,15 +306,15 @@ static PtxStep multicast(PtxMachine *machine, PtxGroup *group, const PtxCode *co
 static PtxStep tile_lane(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lane) {
     const TileDetail *detail = code->detail;
     TileCopy copy;
-    PtxSpot bar = {0};
+    PtxLocation bar = {0};
     PtxStep step = find_tile(machine, group, code, lane, &copy);
     if (step != PTX_STEP_NEXT)
         return step;
-    if (!find_spot(machine, group, code, detail->shared, detail->shared_space, lane,
-                   (uint64_t)tile_rows(&copy.tile) * tile_pitch(&copy.tile), BOX_ALIGN, RULE_TMA_BOX_ADDRESS,
-                   &copy.shared) ||
-        (detail->bar &&
-         !find_spot(machine, group, code, detail->bar, detail->bar_space, lane, 8, 8, RULE_MBARRIER_ALIGNMENT, &bar)))
+    if (!find_location(machine, group, code, detail->shared, detail->shared_space, lane,
+                       (uint64_t)tile_rows(&copy.tile) * tile_pitch(&copy.tile), BOX_ALIGN, RULE_TMA_BOX_ADDRESS,
+                       &copy.shared) ||
+        (detail->bar && !find_location(machine, group, code, detail->bar, detail->bar_space, lane, 8, 8,
+                                       RULE_MBARRIER_ALIGNMENT, &bar)))
         return failed(machine);
     if (detail->ctas)
         return multicast(machine, group, code, lane, &copy, bar);

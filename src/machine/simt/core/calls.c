@@ -4,12 +4,12 @@
 /* FRAME_BYTES: of the stack, for each call, beside its variables; what a thread can have at most. */
 enum { MOST_DRIVER_ARGUMENTS = 8, FRAME_BYTES = 16, MOST_STACK = 512 << 10 };
 
-typedef struct Call {
+typedef struct CoreCall {
     const PtxArgument *callee;
     const PtxArgument *results, *arguments; /* lists; NULL: none */
     const PtxFunction *prototype;           /* of what is called: the function's own, or that of an indirect call */
     DriverCall *driver;                     /* it comes with the driver */
-} Call;
+} CoreCall;
 
 uint32_t frame_top(const PtxFrame *frame) {
     uint32_t top = frame->local_at + frame->routine->local_bytes;
@@ -64,7 +64,7 @@ static void argument_write(PtxMachine *machine, PtxGroup *group, const PtxArgume
 
 /* A formal parameter or result as an argument of its function's frames. */
 static PtxArgument formal_argument(const PtxProgram *program, uint32_t variable) {
-    const PtxSeat *seat = &program->seats[variable];
+    const PtxSymbolSlot *seat = &program->seats[variable];
     PtxArgument formal = {.kind = ARGUMENT_SYMBOL, .slot = variable, .bits = seat->bits};
     if (seat->space == PTX_SPACE_UNKNOWN) {
         formal.kind = seat->bits == 1 ? ARGUMENT_PREDICATE : ARGUMENT_ROW;
@@ -74,7 +74,7 @@ static PtxArgument formal_argument(const PtxProgram *program, uint32_t variable)
 }
 
 static uint32_t formal_bytes(const PtxProgram *program, uint32_t variable) {
-    const PtxSeat *seat = &program->seats[variable];
+    const PtxSymbolSlot *seat = &program->seats[variable];
     return seat->bits == 1 ? 1 : (uint32_t)seat->bytes;
 }
 
@@ -113,13 +113,13 @@ static void hand_over(PtxMachine *machine, PtxGroup *group, PtxFrame *from, cons
 
 /* The lanes are all of the group. */
 static PtxStep enter(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t function) {
-    const Call *call = code->detail;
+    const CoreCall *call = code->detail;
     const PtxProgram *program = machine->program;
     const PtxFunction *callee = &program->module->functions[function];
     const PtxRoutine *routine = &program->routines[function];
     PtxFrame *caller = group->frame;
     if (frame_top(caller) + routine->local_bytes > MOST_STACK)
-        return ptx_fault(machine, group, RULE_LOCAL_OUT_OF_BOUNDS, code, group->lanes,
+        return ptx_fault(machine, group, RULE_LOCAL_OUT_OF_RANGE, code, group->lanes,
                          "calls are nested so deeply that the stack is full");
     control_open(machine, group, group->pc + 1);
     PtxFrame *frame =
@@ -149,11 +149,11 @@ static PtxGroup *callers(PtxMachine *machine, PtxGroup *group, uint32_t lanes) {
 }
 
 static PtxStep run_call(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
-    const Call *call = code->detail;
+    const CoreCall *call = code->detail;
     return enter(machine, callers(machine, group, lanes), code, call->callee->slot);
 }
 
-static PtxStep call_driver(PtxMachine *machine, PtxGroup *group, const PtxCode *code, const Call *call,
+static PtxStep call_driver(PtxMachine *machine, PtxGroup *group, const PtxCode *code, const CoreCall *call,
                            DriverCall *driver, uint32_t lanes) {
     const PtxProgram *program = machine->program;
     uint64_t values[MOST_DRIVER_ARGUMENTS][PTX_LANES] = {{0}}, results[PTX_LANES] = {0};
@@ -186,14 +186,14 @@ static PtxStep call_driver(PtxMachine *machine, PtxGroup *group, const PtxCode *
 }
 
 static PtxStep run_driver(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
-    const Call *call = code->detail;
+    const CoreCall *call = code->detail;
     return call_driver(machine, group, code, call, call->driver, lanes);
 }
 
 /* Each function that some lane calls, one after the other. */
 static PtxStep run_indirect(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
     const PtxModule *module = machine->program->module;
-    const Call *call = code->detail;
+    const CoreCall *call = code->detail;
     Lanes scratch;
     uint32_t unknown = 0, same = 0;
     const Lanes *addresses = ptx_fetch(machine, group, call->callee, 0, &scratch, &unknown);
@@ -224,7 +224,7 @@ static void give_results(PtxMachine *machine, PtxGroup *group) {
     const PtxProgram *program = machine->program;
     PtxFrame *frame = group->frame;
     const PtxFunction *function = &program->module->functions[frame->routine->function];
-    const Call *call = program->code[frame->back - 1].detail;
+    const CoreCall *call = program->code[frame->back - 1].detail;
     uint32_t wanted = call->results ? call->results->count : 0;
     for (uint32_t i = 0; i < wanted && i < function->return_count; i++) {
         PtxArgument formal = formal_argument(program, function->returns + i);
@@ -258,7 +258,7 @@ PtxStep calls_return(PtxMachine *machine, PtxGroup *group, const PtxCode *code, 
 
 /* ---- Which there are ---- */
 
-static void find_operands(const PtxProgram *program, const PtxCode *code, Call *call) {
+static void find_operands(const PtxProgram *program, const PtxCode *code, CoreCall *call) {
     for (uint32_t i = 0; i < code->count; i++) {
         const PtxArgument *argument = code_argument(program, code, i);
         if (argument->kind == ARGUMENT_MEMBERS)
@@ -270,7 +270,7 @@ static void find_operands(const PtxProgram *program, const PtxCode *code, Call *
 
 bool calls_prepare(const PtxPrepare *about, PtxCode *code) {
     const PtxProgram *program = about->program;
-    Call *call = ARENA_NEW(about->program->arena, Call);
+    CoreCall *call = ARENA_NEW(about->program->arena, CoreCall);
     find_operands(program, code, call);
     code->detail = call;
     code->visible = false;

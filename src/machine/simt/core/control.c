@@ -1,7 +1,7 @@
 /* Where threads go on: branches, at which lanes of a warp part and meet again, calls, returns, ends; and instructions
  * for which lanes have to come together.
  *
- * When a branch parts a group, a PtxParting is noted: the place where the lanes meet again, and which ones. A group
+ * When a branch parts a group, a PtxStackEntry is noted: the place where the lanes meet again, and which ones. A group
  * that comes to the place of its innermost part waits there until all lanes of it have come, and they go on as one
  * group, whose innermost part is then the next one. That is for speed and for what activemask gives, and no promise:
  * where nothing else of the warp can move, what waits there goes on alone (ptx_warp_release). */
@@ -9,23 +9,24 @@
 
 /* ---- Parts ---- */
 
-static PtxParting *new_part(PtxMachine *machine, PtxParting *parent, PtxFrame *frame, uint32_t pc, uint32_t lanes) {
+static PtxStackEntry *new_part(PtxMachine *machine, PtxStackEntry *parent, PtxFrame *frame, uint32_t pc,
+                               uint32_t lanes) {
     Pools *pools = pools_of(machine);
-    PtxParting *part = pools->parts;
+    PtxStackEntry *part = pools->parts;
     if (part)
         pools->parts = part->parent;
     else
-        part = ARENA_NEW(&machine->arena, PtxParting);
-    *part = (PtxParting){.parent = parent, .frame = frame, .pc = pc, .lanes = lanes};
+        part = ARENA_NEW(&machine->arena, PtxStackEntry);
+    *part = (PtxStackEntry){.parent = parent, .frame = frame, .pc = pc, .lanes = lanes};
     frame->users++;
     if (parent)
         parent->users++;
     return part;
 }
 
-void part_release(PtxMachine *machine, PtxParting *part) {
+void part_release(PtxMachine *machine, PtxStackEntry *part) {
     while (part && !--part->users) {
-        PtxParting *parent = part->parent;
+        PtxStackEntry *parent = part->parent;
         release_frame(machine, part->frame);
         part->parent = pools_of(machine)->parts;
         pools_of(machine)->parts = part;
@@ -33,7 +34,7 @@ void part_release(PtxMachine *machine, PtxParting *part) {
     }
 }
 
-static void set_parts(PtxMachine *machine, PtxGroup *group, PtxParting *part) {
+static void set_parts(PtxMachine *machine, PtxGroup *group, PtxStackEntry *part) {
     if (part)
         part->users++;
     if (group->parts)
@@ -43,18 +44,18 @@ static void set_parts(PtxMachine *machine, PtxGroup *group, PtxParting *part) {
 }
 
 void control_set_meet(PtxGroup *group) {
-    const PtxParting *part = group->parts;
+    const PtxStackEntry *part = group->parts;
     group->meet = part && part->frame == group->frame ? part->pc : PTX_NONE;
 }
 
 /* ---- Meeting ---- */
 
 /* Lanes of a group that stand at the place of their innermost part. */
-static bool stands_at(const PtxGroup *group, const PtxParting *part) {
+static bool stands_at(const PtxGroup *group, const PtxStackEntry *part) {
     return group->status == PTX_IS_MEETS && group->parts == part;
 }
 
-static uint32_t lanes_at(const PtxWarp *warp, const PtxParting *part) {
+static uint32_t lanes_at(const PtxWarp *warp, const PtxStackEntry *part) {
     uint32_t lanes = 0;
     for (const PtxGroup *group = warp->groups; group; group = group->next)
         lanes |= stands_at(group, part) ? group->lanes : 0;
@@ -62,7 +63,7 @@ static uint32_t lanes_at(const PtxWarp *warp, const PtxParting *part) {
 }
 
 /* One group of all that stand at a part. */
-static void merge_at(PtxMachine *machine, PtxGroup *into, PtxParting *part) {
+static void merge_at(PtxMachine *machine, PtxGroup *into, PtxStackEntry *part) {
     for (PtxGroup *other = into->warp->groups, *next; other; other = next) {
         next = other->next;
         if (other == into || !stands_at(other, part))
@@ -74,7 +75,7 @@ static void merge_at(PtxMachine *machine, PtxGroup *into, PtxParting *part) {
 
 bool control_arrive(PtxMachine *machine, PtxGroup *group) {
     while (group->parts && group->pc == group->meet) {
-        PtxParting *part = group->parts;
+        PtxStackEntry *part = group->parts;
         uint32_t wanted = part->lanes & ~group->warp->exited;
         group->status = PTX_IS_MEETS;
         if (lanes_at(group->warp, part) != wanted)
@@ -98,7 +99,7 @@ void control_exited(PtxMachine *machine, PtxWarp *warp) {
 
 /* The lanes do not come to the part any more: others do not wait for them. */
 static void leave_part(PtxMachine *machine, PtxGroup *group) {
-    PtxParting *part = group->parts;
+    PtxStackEntry *part = group->parts;
     part->lanes &= ~group->lanes;
     group->status = PTX_IS_READY;
     set_parts(machine, group, part->parent);
@@ -165,7 +166,7 @@ bool ptx_warp_release(PtxMachine *machine, PtxWarp *warp) {
 }
 
 void control_return(PtxMachine *machine, PtxGroup *group, const PtxFrame *frame) {
-    while (group->parts && ((PtxParting *)group->parts)->frame == frame)
+    while (group->parts && ((PtxStackEntry *)group->parts)->frame == frame)
         leave_part(machine, group);
     control_set_meet(group);
     control_arrive(machine, group);
@@ -181,14 +182,14 @@ PtxGroup *control_split(PtxMachine *machine, PtxGroup *group, uint32_t lanes) {
     other->pc = group->pc;
     other->parts = group->parts;
     if (group->parts)
-        ((PtxParting *)group->parts)->users++;
+        ((PtxStackEntry *)group->parts)->users++;
     other->meet = group->meet;
     group->lanes &= ~lanes;
     return other;
 }
 
 void control_open(PtxMachine *machine, PtxGroup *group, uint32_t pc) {
-    PtxParting *part = group->parts;
+    PtxStackEntry *part = group->parts;
     if (pc == PTX_NONE || (part && part->frame == group->frame && part->pc == pc))
         return;
     set_parts(machine, group, new_part(machine, part, group->frame, pc, group->lanes));
@@ -227,20 +228,20 @@ static PtxStep run_jump(PtxMachine *machine, PtxGroup *group, const PtxCode *cod
 
 /* ---- Tables ---- */
 
-typedef struct Table {
+typedef struct ControlTable {
     const PtxArgument *index;
     uint32_t count;
     uint32_t targets[];
-} Table;
+} ControlTable;
 
 static PtxStep run_table(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
-    const Table *table = code->detail;
+    const ControlTable *table = code->detail;
     Lanes scratch;
     uint32_t unknown = 0, rest = lanes;
     const Lanes *values = ptx_fetch(machine, group, table->index, 0, &scratch, &unknown);
     Lanes chosen = *values;
     if (unknown & lanes) {
-        uint32_t yes = ptx_guess(machine, group, code, unknown & lanes);
+        uint32_t yes = ptx_havoc(machine, group, code, unknown & lanes);
         for (unsigned i = 0; i < PTX_LANES; i++)
             if (unknown >> i & 1)
                 chosen.at[i] = yes >> i & 1 ? table->count - 1 : 0;
@@ -284,7 +285,7 @@ static bool prepare_table(const PtxPrepare *about, PtxCode *code) {
     if (label->kind != PTX_TARGET || label->a + 1 >= module->statements_count)
         return false;
     const PtxStatement *list = &module->statements[label->a + 1];
-    Table *table = arena_zalloc(about->program->arena, sizeof *table + sizeof(uint32_t) * list->count);
+    ControlTable *table = arena_zalloc(about->program->arena, sizeof *table + sizeof(uint32_t) * list->count);
     table->index = code_argument(program, code, 0);
     for (uint32_t i = 0; i < list->count; i++) {
         const PtxOperand *target = &module->operands[list->first + i];
@@ -332,17 +333,17 @@ static bool alongside(const PtxGroup *group, const PtxGroup *other) {
            other->status == PTX_IS_LANES_MEET;
 }
 
-static bool has_part(const PtxGroup *group, const PtxParting *part) {
-    for (const PtxParting *at = group->parts; at; at = at->parent)
+static bool has_part(const PtxGroup *group, const PtxStackEntry *part) {
+    for (const PtxStackEntry *at = group->parts; at; at = at->parent)
         if (at == part)
             return true;
     return !part;
 }
 
 /* Lanes leave the parts that are not those of all lanes that come together. */
-static void leave_parts(PtxMachine *machine, PtxGroup *group, PtxParting *common) {
+static void leave_parts(PtxMachine *machine, PtxGroup *group, PtxStackEntry *common) {
     while (group->parts && group->parts != common) {
-        PtxParting *part = group->parts;
+        PtxStackEntry *part = group->parts;
         part->lanes &= ~group->lanes;
         set_parts(machine, group, part->parent);
     }
@@ -350,7 +351,7 @@ static void leave_parts(PtxMachine *machine, PtxGroup *group, PtxParting *common
 
 static void join_groups(PtxMachine *machine, PtxGroup *group) {
     PtxWarp *warp = group->warp;
-    PtxParting *common = group->parts;
+    PtxStackEntry *common = group->parts;
     for (PtxGroup *other = warp->groups; other; other = other->next)
         while (alongside(group, other) && !has_part(other, common))
             common = common->parent;
@@ -426,7 +427,7 @@ bool ptx_gather(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint3
     if (!(wanted & ~own)) {
         warp->passed &= ~own;
         if (machine->lanes_meet)
-            ptx_tell(machine,
+            ptx_emit(machine,
                      &(PtxEvent){.kind = PTX_EVENT_WARP_SYNC, .code = code, .warp = warp, .lanes = mask & own});
         return !misses(machine, group, mask);
     }
@@ -450,7 +451,7 @@ static bool sync_elsewhere(PtxMachine *machine, PtxGroup *group, const PtxCode *
     uint32_t there = running(group, code) | lanes_elsewhere(machine, group, code, mask);
     if (wanted & ~there)
         return false;
-    ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_WARP_SYNC, .code = code, .warp = warp, .lanes = wanted});
+    ptx_emit(machine, &(PtxEvent){.kind = PTX_EVENT_WARP_SYNC, .code = code, .warp = warp, .lanes = wanted});
     for (PtxGroup *other = warp->groups, *next; other; other = next) {
         next = other->next;
         if (other == group || other->status != PTX_IS_LANES_MEET || other->waits_for != mask ||
@@ -489,7 +490,7 @@ static PtxStep run_warp_sync(PtxMachine *machine, PtxGroup *group, const PtxCode
         group->waits_for = mask;
         return PTX_STEP_WAITS;
     }
-    ptx_tell(machine,
+    ptx_emit(machine,
              &(PtxEvent){
                  .kind = PTX_EVENT_WARP_SYNC, .code = code, .warp = group->warp, .lanes = mask & running(group, code)});
     return PTX_STEP_NEXT;

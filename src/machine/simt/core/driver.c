@@ -10,11 +10,11 @@ enum { MOST_TEXT = 4096 };
 /* A byte at a generic address; false: there is none that is known. */
 static bool byte_at(PtxMachine *machine, const PtxCode *code, PtxWarp *warp, uint32_t lane, uint64_t address,
                     unsigned bytes, uint64_t *value) {
-    PtxSpot spot;
+    PtxLocation location;
     bool known;
-    if (!ptx_resolve_one(machine, code, warp, lane, PTX_SPACE_UNKNOWN, address, bytes, 1, &spot))
+    if (!ptx_resolve_one(machine, code, warp, lane, PTX_SPACE_UNKNOWN, address, bytes, 1, &location))
         return false;
-    *value = ptx_load(machine, spot, bytes, &known);
+    *value = ptx_load(machine, location, bytes, &known);
     return known;
 }
 

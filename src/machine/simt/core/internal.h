@@ -25,7 +25,7 @@ enum { POOL_FOUND = 8 };
 typedef struct Pools {
     PtxGroup *groups;
     PtxFrame **frames; /* of each function: a list by `caller` */
-    struct PtxParting *parts;
+    struct PtxStackEntry *parts;
     PtxCta **ctas;
     uint32_t cta_count, cta_capacity;
     uint64_t heap_next; /* address of the next malloc */
@@ -56,15 +56,15 @@ uint64_t memory_unset(const PtxMachine *machine, uint32_t thread);
 /* ---- control.c ---- */
 
 /* Lanes of a group diverged; they meet at `pc` of `frame`. */
-typedef struct PtxParting {
-    struct PtxParting *parent;
+typedef struct PtxStackEntry {
+    struct PtxStackEntry *parent;
     PtxFrame *frame;
     uint32_t pc;
     uint32_t lanes; /* that will come */
     uint32_t users;
-} PtxParting;
+} PtxStackEntry;
 
-void part_release(PtxMachine *machine, PtxParting *part);
+void part_release(PtxMachine *machine, PtxStackEntry *part);
 /* The group stands at a new place: meets others there, or waits for them. True if it goes on. */
 bool control_arrive(PtxMachine *machine, PtxGroup *group);
 /* Some of those who wait at a meeting place go on without the others. False: nothing waits there. */
@@ -122,7 +122,7 @@ DriverCall *driver_call(Str name);
 /* Where what is not known came from, of each guess of the run: the load or the clock, if one is found. */
 void sources_find(PtxMachine *machine);
 
-/* ---- spins.c ---- */
+/* ---- livelock.c ---- */
 
 /* The group jumps back to its pc; true: it comes to the same state again as long as nothing changes. */
 bool spin_jump(PtxMachine *machine, PtxGroup *group);
@@ -139,7 +139,7 @@ bool waits_give_up(PtxMachine *machine);
 void memory_start(PtxMachine *machine);
 PtxBlock *memory_find(PtxMachine *machine, uint64_t address);
 /* Where so many bytes of global memory are; false: not all of them are there. */
-bool memory_global(PtxMachine *machine, uint64_t address, uint64_t bytes, PtxSpot *spot);
+bool memory_global(PtxMachine *machine, uint64_t address, uint64_t bytes, PtxLocation *location);
 PtxBlock *local_block(PtxMachine *machine, PtxCta *cta, uint32_t thread);
 /* At least so many bytes of a thread's local memory. */
 void local_grow(PtxMachine *machine, PtxBlock *block, uint64_t bytes);
@@ -150,18 +150,20 @@ typedef struct Span {
 } Span;
 /* ptx_resolve, and that. */
 bool memory_resolve(PtxMachine *machine, PtxGroup *group, const PtxCode *code, PtxSpace space, const Lanes *addresses,
-                    uint32_t unknown, uint32_t bytes, uint32_t align, uint32_t *lanes, PtxSpot spots[PTX_LANES],
+                    uint32_t unknown, uint32_t bytes, uint32_t align, uint32_t *lanes, PtxLocation locations[PTX_LANES],
                     Span *span);
 /* Whether there is one block, and all of its bytes there are known. Then words of its lanes are loaded and stored, 1 to
  * 8 bytes each. Storing says whether something changed. */
 bool span_known(const Span *span);
-void span_load(const Span *span, uint32_t lanes, const PtxSpot *spots, unsigned offset, unsigned bytes, Lanes *values);
-bool span_store(const Span *span, uint32_t lanes, const PtxSpot *spots, unsigned offset, unsigned bytes,
+void span_load(const Span *span, uint32_t lanes, const PtxLocation *locations, unsigned offset, unsigned bytes,
+               Lanes *values);
+bool span_store(const Span *span, uint32_t lanes, const PtxLocation *locations, unsigned offset, unsigned bytes,
                 const Lanes *values);
 /* Something in it was changed. */
 void memory_changed(PtxMachine *machine, const PtxBlock *block);
 /* False, with a fault: some lane would write what must not be written. */
-bool memory_writable(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes, const PtxSpot *spots);
+bool memory_writable(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes,
+                     const PtxLocation *locations);
 /* Bytes and states are there to be written. */
 void block_make(PtxMachine *machine, PtxBlock *block);
 void block_make_states(PtxMachine *machine, PtxBlock *block);
@@ -170,7 +172,7 @@ PtxBlock *memory_add(PtxMachine *machine, PtxBlock block);
 /* ---- access.c ---- */
 
 /* How an instruction accesses memory. */
-typedef struct Access {
+typedef struct CoreAccess {
     PtxAccess access;
     PtxSpace space;
     uint8_t members; /* elements of a vector */
@@ -179,20 +181,20 @@ typedef struct Access {
     bool own;        /* to the thread's own memory, or what nothing writes: not told */
     const PtxArgument *address, *data, *compare, *gives;
     uint32_t align;
-} Access;
+} CoreAccess;
 
 /* That of a load or store of memory; NULL: it is none. */
-const Access *access_plain(const PtxCode *code);
+const CoreAccess *access_plain(const PtxCode *code);
 /* The same of an atomic. */
-const Access *access_update(const PtxCode *code);
+const CoreAccess *access_update(const PtxCode *code);
 /* From the form and the effects; false: it is no single access. */
-bool access_describe(const PtxPrepare *about, const PtxCode *code, Access *access);
+bool access_describe(const PtxPrepare *about, const PtxCode *code, CoreAccess *access);
 /* The i-th element of the data: a member of a vector, or the whole. */
 static inline const PtxArgument *access_member(const PtxProgram *program, const PtxArgument *data, unsigned index) {
     return data->kind == ARGUMENT_MEMBERS ? argument_member(program, data, index) : data;
 }
-void access_tell(PtxMachine *machine, PtxGroup *group, const PtxCode *code, const Access *access, uint32_t lanes,
-                 const PtxSpot *spots, uint32_t changes);
+void access_emit(PtxMachine *machine, PtxGroup *group, const PtxCode *code, const CoreAccess *access, uint32_t lanes,
+                 const PtxLocation *locations, uint32_t changes);
 
 /* ---- updates.c, addresses.c ---- */
 

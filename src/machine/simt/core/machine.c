@@ -1,7 +1,7 @@
 /* The machine: what it holds, CTAs that begin and end, and a group's turn. */
-#include "machine/simt/core/alike.h"
 #include "machine/simt/core/internal.h"
 #include "machine/simt/core/scout.h"
+#include "machine/simt/core/symmetry.h"
 
 #include <stdlib.h>
 
@@ -36,7 +36,8 @@ static const char *shape_problem(const PtxProgram *program, const PtxLaunch *lau
     return NULL;
 }
 
-PtxMachine *ptx_machine(const PtxProgram *program, const PtxLaunch *launch, PtxGear gear, const char **problem) {
+PtxMachine *ptx_machine(const PtxProgram *program, const PtxLaunch *launch, PtxComputes computes,
+                        const char **problem) {
     *problem = shape_problem(program, launch);
     if (!*problem && program->parameter_bytes && !launch->parameters)
         *problem = "the launch gives no parameters";
@@ -47,7 +48,7 @@ PtxMachine *ptx_machine(const PtxProgram *program, const PtxLaunch *launch, PtxG
     }
     PtxMachine *machine = &core->machine;
     *machine = (PtxMachine){
-        .program = program, .launch = launch, .gear = gear, .budget = UINT64_MAX, .windows = PTX_WINDOW_SHARED};
+        .program = program, .launch = launch, .computes = computes, .budget = UINT64_MAX, .windows = PTX_WINDOW_SHARED};
     arena_init(&machine->arena, MACHINE_BUDGET);
     machine->cluster_size = (uint32_t)volume(launch->cluster);
     machine->threads_per_cta = (uint32_t)volume(launch->block);
@@ -60,13 +61,13 @@ void ptx_machine_start(PtxMachine *machine) {
     arena_reset(&machine->arena);
     *pools = (Pools){.frames = ARENA_ARRAY(&machine->arena, PtxFrame *, machine->program->module->functions_count)};
     machine->ctas = ARENA_ARRAY(&machine->arena, PtxCta *, machine->cta_count);
-    machine->flights = NULL;
-    machine->flight_count = machine->flight_capacity = 0;
+    machine->outstanding_ops = NULL;
+    machine->outstanding_count = machine->outstanding_capacity = 0;
     machine->next_sequence = 1;
     machine->used = machine->thread_instructions = machine->changes = machine->meetings = 0;
     machine->clock = machine->clock_begin;
-    machine->guesses = NULL;
-    machine->guess_count = machine->guess_capacity = 0;
+    machine->havocs = NULL;
+    machine->havoc_count = machine->havoc_capacity = 0;
     machine->unset = NULL;
     machine->unset_count = machine->unset_capacity = 0;
     machine->fault = (PtxFault){0};
@@ -276,10 +277,10 @@ void ptx_machine_begin(PtxMachine *machine, uint32_t cluster) {
 }
 
 void cta_end(PtxMachine *machine, PtxCta *cta) {
-    if (cta->live || flights_of_cta(machine, cta))
+    if (cta->live || outstanding_ops_of_cta(machine, cta))
         return;
     if (!cta->over)
-        ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_CTA_OVER, .warp = &cta->warps[0]});
+        ptx_emit(machine, &(PtxEvent){.kind = PTX_EVENT_CTA_OVER, .warp = &cta->warps[0]});
     cta->over = true;
     for (uint32_t i = 0; i < machine->cluster_size; i++) {
         const PtxCta *other = machine->ctas[cta->cluster * machine->cluster_size + i];
@@ -301,7 +302,7 @@ uint32_t ptx_thread_number(const PtxMachine *machine, const PtxWarp *warp, uint3
 
 void ptx_exit(PtxMachine *machine, PtxGroup *group, uint32_t lanes) {
     PtxWarp *warp = group->warp;
-    ptx_tell(
+    ptx_emit(
         machine,
         &(PtxEvent){.kind = PTX_EVENT_EXIT, .code = &machine->program->code[group->pc], .warp = warp, .lanes = lanes});
     group->lanes &= ~lanes;
@@ -316,9 +317,9 @@ void ptx_exit(PtxMachine *machine, PtxGroup *group, uint32_t lanes) {
 
 /* ---- What is told ---- */
 
-void ptx_tell(PtxMachine *machine, const PtxEvent *event) {
-    if (machine->alike)
-        ptx_alike_access(machine->alike, event);
+void ptx_emit(PtxMachine *machine, const PtxEvent *event) {
+    if (machine->symmetry)
+        ptx_symmetry_access(machine->symmetry, event);
     if (machine->observe)
         machine->observe(machine->observer, event);
 }
@@ -340,7 +341,8 @@ PtxStep ptx_run_unknown(PtxMachine *machine, PtxGroup *group, const PtxCode *cod
     return ptx_stop(machine, code, code->detail);
 }
 
-void ptx_note_unset(PtxMachine *machine, const PtxCode *code, const PtxWarp *warp, uint32_t lane, PtxSpot spot) {
+void ptx_note_unset(PtxMachine *machine, const PtxCode *code, const PtxWarp *warp, uint32_t lane,
+                    PtxLocation location) {
     for (uint32_t i = 0; i < machine->unset_count; i++)
         if (machine->unset[i].code == code) {
             machine->unset[i].times++;
@@ -350,9 +352,9 @@ void ptx_note_unset(PtxMachine *machine, const PtxCode *code, const PtxWarp *war
     *unset = (PtxUnset){.code = code,
                         .cta = warp->cta->number,
                         .thread = warp->index * PTX_LANES + lane,
-                        .space = spot.block->space,
-                        .name = spot.block->name,
-                        .offset = spot.offset,
+                        .space = location.block->space,
+                        .name = location.block->name,
+                        .offset = location.offset,
                         .times = 1};
 }
 
@@ -381,7 +383,7 @@ static uint32_t guarded_lanes(PtxMachine *machine, PtxGroup *group, const PtxCod
     uint32_t mask = frame->masks[code->guard] ^ negated;
     uint32_t unknown = frame->mask_unknown[code->guard] & group->lanes;
     if (unknown) {
-        mask = (mask & ~unknown) | ptx_guess(machine, group, code, unknown);
+        mask = (mask & ~unknown) | ptx_havoc(machine, group, code, unknown);
         frame->masks[code->guard] = (frame->masks[code->guard] & ~unknown) | ((mask ^ negated) & unknown);
         frame->mask_unknown[code->guard] &= ~unknown;
     }
@@ -443,8 +445,8 @@ PtxTurn ptx_group_turn(PtxMachine *machine, PtxGroup *group) {
             lanes = guarded_lanes(machine, group, code);
         if (code->blocks && lanes && lanes != group->lanes)
             control_leave(machine, group, lanes);
-        if (machine->alike && !code->skipped)
-            ptx_alike_step(machine->alike, machine, group, code, lanes);
+        if (machine->symmetry && !code->skipped)
+            ptx_symmetry_step(machine->symmetry, machine, group, code, lanes);
         PtxStep step = run_code(machine, group, code, lanes);
         if (step == PTX_STEP_NEXT) {
             if (++group->pc == group->meet && !control_arrive(machine, group))

@@ -7,7 +7,7 @@
  *
  * A group runs until it ends, waits, or has to let others go on (machine_turn). Who has the next turn is the schedule's
  * business (schedule.h). A value that is not known (data that no launch gives, a clock, what an instruction that is not
- * modeled writes) is marked, lane by lane; where control or an address depends on one, that is noted (PtxGuess), and a
+ * modeled writes) is marked, lane by lane; where control or an address depends on one, that is noted (PtxHavoc), and a
  * verdict is not better than it.
  *
  * Everything that others may notice is told to the observer as an event, before it is done: memory and barriers are
@@ -42,10 +42,10 @@ typedef struct PtxBlock {
 } PtxBlock;
 
 /* An address of a thread, resolved. */
-typedef struct PtxSpot {
+typedef struct PtxLocation {
     PtxBlock *block;
     uint64_t offset; /* in it */
-} PtxSpot;
+} PtxLocation;
 
 /* ---- Warps ---- */
 
@@ -96,10 +96,10 @@ typedef struct PtxGroup {
     uint64_t since;     /* machine->changes when it began to spin */
     uint64_t gave_up; /* machine->changes + 1 when a wait that is made once gave up last, with no thread to wait for */
     uint32_t gave_up_pc;
-    uint64_t fingerprint; /* of its state when it last jumped back; see spins.c */
+    uint64_t fingerprint; /* of its state when it last jumped back; see livelock.c */
     uint32_t fingerprint_pc;
     void *parts; /* control.c: where its lanes diverged from others */
-    void *spin;  /* spins.c: its state when it jumped back */
+    void *spin;  /* livelock.c: its state when it jumped back */
 } PtxGroup;
 
 typedef struct PtxWarp {
@@ -110,7 +110,7 @@ typedef struct PtxWarp {
     uint32_t passed;   /* lanes that went on behind where others wait for them, at an instruction whose mask has them */
     PtxGroup *groups;
     void *sync; /* barriers.c: groups of copies and MMAs, lane by lane, phases of the cluster barrier */
-    uint8_t (*visits)[PTX_LANES]; /* guesses.c: of each condition that is not known, how often lanes came to it */
+    uint8_t (*visits)[PTX_LANES]; /* havocs.c: of each condition that is not known, how often lanes came to it */
     uint32_t visit_capacity;
 } PtxWarp;
 
@@ -131,9 +131,10 @@ typedef struct PtxCta {
 
 /* An asynchronous operation. It reads and writes memory when it lands; what it does is up to the family that made it.
  *
- * Of cp.async, one flight is those of all lanes of an instruction, each with a copy of its own: its events have these
- * lanes, and spots are by lane, 32 of them, as those of threads' own accesses. All others are one operation. */
-typedef struct PtxFlight {
+ * Of cp.async, one outstanding operation is those of all lanes of an instruction, each with a copy of its own: its
+ * events have these lanes, and locations are by lane, 32 of them, as those of threads' own accesses. All others are one
+ * operation. */
+typedef struct PtxOutstanding {
     uint32_t sequence; /* of issue, from 1 */
     const PtxCode *code;
     PtxWarp *warp;
@@ -142,40 +143,41 @@ typedef struct PtxFlight {
     uint8_t group;   /* GroupKind in which it is waited for; GROUP_NONE: an mbarrier says when it is over, or nothing */
     uint32_t groups; /* groups of that kind that its lanes had committed before; set by ptx_fly */
     uint64_t place;  /* of the mbarrier that is told; PTX_NO_PLACE: none */
-    void (*land)(struct PtxMachine *machine, struct PtxFlight *flight); /* does it, and tells the events */
+    void (*land)(struct PtxMachine *machine, struct PtxOutstanding *outstanding); /* does it, and tells the events */
     void *detail;
-    uint32_t after;  /* sequence of another flight that has to land first, and is ordered before it; 0: none */
+    uint32_t
+        after; /* sequence of another outstanding operation that has to land first, and is ordered before it; 0: none */
     uint32_t behind; /* one that lands first in this machine, which orders nothing; 0: none */
     bool landed;
-} PtxFlight;
+} PtxOutstanding;
 #define PTX_NO_PLACE UINT64_MAX
 
 /* ---- Events ---- */
 
 typedef enum PtxEventKind {
-    PTX_EVENT_ACCESS,         /* reads, writes, updates: of threads, or of an asynchronous operation (flight) */
-    PTX_EVENT_FENCE,          /* order, scope; or proxy */
+    PTX_EVENT_ACCESS, /* reads, writes, updates: of threads, or of an asynchronous operation (outstanding operation) */
+    PTX_EVENT_FENCE,  /* order, scope; or proxy */
     PTX_EVENT_WARP_SYNC,      /* bar.warp.sync: all of `lanes` have come */
     PTX_EVENT_NAMED_ARRIVE,   /* barrier: id; lanes; count: threads that take part */
-    PTX_EVENT_NAMED_MEET,     /* all have come: everyone who arrived is ordered before everyone who syncs */
+    PTX_EVENT_NAMED_COMPLETE, /* all have come: everyone who arrived is ordered before everyone who syncs */
     PTX_EVENT_NAMED_SYNC,     /* lanes go on */
     PTX_EVENT_CLUSTER_ARRIVE, /* order: release, or relaxed */
-    PTX_EVENT_CLUSTER_MEET,
+    PTX_EVENT_CLUSTER_COMPLETE,
     PTX_EVENT_CLUSTER_WAIT, /* lanes go on; order: acquire, or relaxed */
     PTX_EVENT_INIT,         /* mbarrier at `place`: count */
     PTX_EVENT_INVALIDATE,
     PTX_EVENT_EXPECT,   /* count: bytes of each lane; with `arrives` an arrival of each, too: order, scope */
     PTX_EVENT_ARRIVE,   /* count: arrivals of each lane; order, scope */
-    PTX_EVENT_COMPLETE, /* bytes have come: of a flight, or of a thread that says so (each lane) */
+    PTX_EVENT_COMPLETE, /* bytes have come: of an outstanding operation, or of a thread that says so (each lane) */
     PTX_EVENT_FLIP,     /* a phase completed, by the event before; phase: which, from 0 */
     PTX_EVENT_TEST,     /* a wait that failed: it orders nothing */
     PTX_EVENT_WAIT,     /* a wait that succeeded; phase: which it waited for; order, scope */
-    PTX_EVENT_ISSUE,    /* flight begins, after what its thread did before (of wgmma: not so) */
-    PTX_EVENT_LAND,     /* flight is over; what it read and wrote was told between */
+    PTX_EVENT_ISSUE,    /* outstanding operation begins, after what its thread did before (of wgmma: not so) */
+    PTX_EVENT_LAND,     /* outstanding operation is over; what it read and wrote was told between */
     PTX_EVENT_COMMIT,   /* lanes close a group of `group` */
     PTX_EVENT_AWAIT,    /* lanes know that all but the last `count` groups are over; read_only: as far as they read */
     PTX_EVENT_TRACK,    /* cp.async.mbarrier.arrive: an arrival when the copies so far are over; that comes as ARRIVE of
-                           the flight that this begins, which has these lanes */
+                           the outstanding operation that this begins, which has these lanes */
     PTX_EVENT_COMMIT_TO, /* tcgen05.commit: an arrival when the MMAs so far are over */
     PTX_EVENT_PEER,      /* lanes do what the other CTA of a pair takes part in: place: that CTA << 32 */
     PTX_EVENT_AWAIT_LAUNCHES,
@@ -202,14 +204,14 @@ typedef struct PtxEvent {
     const PtxCode *code;
     PtxWarp *warp;
     uint32_t lanes;
-    const PtxFlight *flight; /* NULL: it is the threads' own */
-    /* accesses: block and offset for each lane; of flights `spot_count` pieces of `access.bytes` bytes, or more than
-     * that if `sizes` is there */
+    const PtxOutstanding *outstanding; /* NULL: it is the threads' own */
+    /* accesses: block and offset for each lane; of outstanding operations `location_count` pieces of `access.bytes`
+     * bytes, or more than that if `sizes` is there */
     PtxAccess access;
-    const PtxSpot *spots;
-    uint32_t spot_count;   /* threads: 32 */
-    const uint32_t *sizes; /* flights: bytes of each piece; NULL: access.bytes each */
-    uint32_t changes;      /* writes: lanes whose write changes memory; updates: lanes that store */
+    const PtxLocation *locations;
+    uint32_t location_count; /* threads: 32 */
+    const uint32_t *sizes;   /* outstanding operations: bytes of each piece; NULL: access.bytes each */
+    uint32_t changes;        /* writes: lanes whose write changes memory; updates: lanes that store */
     /* barriers */
     uint64_t place;   /* mbarrier: CTA << 32 | its address in shared memory of that */
     uint32_t barrier; /* named: id */
@@ -230,7 +232,7 @@ typedef void PtxObserve(void *observer, const PtxEvent *event);
 
 /* ---- The machine ---- */
 
-/* Why it cannot go on: the program did what it must not do. A flight that lands may do so, too. */
+/* Why it cannot go on: the program did what it must not do. An outstanding operation that lands may do so, too. */
 typedef struct PtxFault {
     RuleId rule;
     const PtxCode *code; /* NULL: there is none */
@@ -239,33 +241,41 @@ typedef struct PtxFault {
     uint64_t address;      /* as the program has it; or place of an mbarrier */
     const PtxBlock *block; /* NULL: none is there */
     int64_t amount, other;
-    const PtxSeat *within; /* shared memory: the variable that the address is of, and beyond or before which it leads */
-    const char *what;      /* one clause, for people: "16 bytes behind the end of %out" */
+    const PtxSymbolSlot
+        *within;      /* shared memory: the variable that the address is of, and beyond or before which it leads */
+    const char *what; /* one clause, for people: "16 bytes behind the end of %out" */
 } PtxFault;
 
 /* Something that is not known decided what was run: a condition, which went some way; or an address, and then the
  * access of those lanes was left out. */
-typedef struct PtxGuess {
+typedef struct PtxHavoc {
     const PtxCode *code;   /* a branch, something that is guarded, an access */
     const PtxCode *source; /* where it came from, if that is known: a load, a clock; NULL */
     uint64_t times;
     bool left_out; /* it is no condition */
     bool first;    /* which way it went first */
     uint8_t went;  /* all ways: PTX_RAN_YES, PTX_RAN_NO */
-} PtxGuess;
+} PtxHavoc;
 
 /* How conditions that are not known go, in a run: PtxMachine.world. A thread goes that way the first times that it
  * comes to one; later now one way and now the other, so that no loop goes on forever by it. Conditions are numbered as
  * the run comes to them.
  *
- * Plain worlds: 0 and 1 say no and yes to all, 2 and 3 to every other one; 4 to 7 go by their number's second bit, too,
- * so that any three of the first four conditions go through every combination. WORLD_CHOSEN: bit i is the way of
- * condition i, all others say no. WORLD_MIXED: threads, warps or CTAs for which it may differ (machine->spans) go by a
- * bit of their number, 2 * bit + 1: the other way round; of any two, there is a world in which they part. What is the
- * same for all goes by turns. With WORLD_RANDOM as the bit, everyone goes at random from time to time. */
-enum { WORLD_PLAIN = 8, WORLD_CHOICES = 24, WORLD_WARP_BIT = 5, WORLD_CTA_BIT = 10, WORLD_RANDOM = 31 };
-#define WORLD_CHOSEN (1u << 31)
-#define WORLD_MIXED  (1u << 30)
+ * Plain havoc choices: 0 and 1 say no and yes to all, 2 and 3 to every other one; 4 to 7 go by their number's second
+ * bit, too, so that any three of the first four conditions go through every combination. HAVOC_CHOICE_CHOSEN: bit i is
+ * the way of condition i, all others say no. HAVOC_CHOICE_MIXED: threads, warps or CTAs for which it may differ
+ * (machine->spans) go by a bit of their number, 2 * bit + 1: the other way round; of any two, there is a havoc choice
+ * in which they part. What is the same for all goes by turns. With HAVOC_CHOICE_RANDOM as the bit, everyone goes at
+ * random from time to time. */
+enum {
+    HAVOC_CHOICE_PLAIN = 8,
+    HAVOC_CHOICE_CHOICES = 24,
+    HAVOC_CHOICE_WARP_BIT = 5,
+    HAVOC_CHOICE_CTA_BIT = 10,
+    HAVOC_CHOICE_RANDOM = 31
+};
+#define HAVOC_CHOICE_CHOSEN (1u << 31)
+#define HAVOC_CHOICE_MIXED  (1u << 30)
 
 /* The first read of bytes that nothing has written, in shared or local memory, or in a buffer that is written only; one
  * for each instruction. */
@@ -278,32 +288,32 @@ typedef struct PtxUnset {
     uint64_t times;
 } PtxUnset;
 
-typedef enum PtxGear { GEAR_DATA, GEAR_SLICE } PtxGear;
+typedef enum PtxComputes { COMPUTES_ALL, COMPUTES_NEEDED } PtxComputes;
 
 typedef struct PtxMachine {
     const PtxProgram *program;
     const PtxLaunch *launch;
     Arena arena; /* of the run */
-    PtxGear gear;
+    PtxComputes computes;
     PtxBlock *blocks; /* global and const memory, sorted by base */
     uint32_t block_count, block_capacity;
     PtxBlock parameters;
     PtxCta **ctas; /* of the grid, by number; NULL: not begun, or over */
     uint32_t cta_count, cluster_size, threads_per_cta;
-    PtxFlight **flights; /* not landed, the oldest first */
-    uint32_t flight_count, flight_capacity, next_sequence;
+    PtxOutstanding **outstanding_ops; /* not landed, the oldest first */
+    uint32_t outstanding_count, outstanding_capacity, next_sequence;
     uint64_t budget, used; /* instructions of groups */
     uint64_t thread_instructions;
-    uint64_t changes;     /* of memory and mbarriers: what others may notice */
-    uint64_t meetings;    /* at barriers of threads, which are afterwards as they were before */
-    uint64_t clock;       /* instructions so far: what %clock gives, marked as not known */
-    uint64_t clock_begin; /* ... and with what it begins: where launches are run one after the other */
-    unsigned world;       /* what is not known is chosen; worlds differ in how: WORLD_... */
-    const uint8_t *spans; /* of each code, FormSpan: over which threads its condition is the same; NULL: the grid */
-    bool immediate;       /* what is asynchronous lands when it is issued */
+    uint64_t changes;      /* of memory and mbarriers: what others may notice */
+    uint64_t meetings;     /* at barriers of threads, which are afterwards as they were before */
+    uint64_t clock;        /* instructions so far: what %clock gives, marked as not known */
+    uint64_t clock_begin;  /* ... and with what it begins: where launches are run one after the other */
+    unsigned havoc_choice; /* what is not known is chosen; havoc choices differ in how: WORLD_... */
+    const uint8_t *spans;  /* of each code, FormSpan: over which threads its condition is the same; NULL: the grid */
+    bool immediate;        /* what is asynchronous lands when it is issued */
     bool timed; /* %globaltimer is known, a microsecond for each instruction; and waits fail where they would sleep */
     bool lanes_meet;   /* lanes that come together at a shuffle, vote, ... are reported to have met (WARP_SYNC) */
-    bool gives_up;     /* a wait that is made once (PtxCode.once) has no patience: it fails if the phase is not over */
+    bool gives_up;     /* a wait that is made once (PtxCode.once) has no timeout: it fails if the phase is not over */
     bool step_visible; /* a turn ends before each visible instruction but the first */
     /* A recording is played (play.h): memory is not kept, what is loaded is not known, and every wait blocks. */
     bool plays;
@@ -313,8 +323,8 @@ typedef struct PtxMachine {
     uint32_t stores;    /* plays: lanes of an atomic that store */
     const uint8_t *map; /* plays: the tensor map of the instruction that is run; NULL: it is in memory */
     uint64_t windows;   /* generic addresses: where that of shared memory begins, and the others behind it */
-    PtxGuess *guesses;
-    uint32_t guess_count, guess_capacity;
+    PtxHavoc *havocs;
+    uint32_t havoc_count, havoc_capacity;
     PtxUnset *unset;
     uint32_t unset_count, unset_capacity;
     PtxFault fault;
@@ -325,9 +335,9 @@ typedef struct PtxMachine {
     void *observer;
     const struct PtxOther *other; /* data is not that of the launch (other.h); NULL: it is */
     uint8_t *ran;                 /* of each code: PTX_RAN_... of all runs so far; NULL: not wanted */
-    struct PtxAlike *alike;       /* the CTAs for which the run speaks (alike.h); NULL: not wanted */
+    struct PtxSymmetry *symmetry; /* the CTAs for which the run speaks (symmetry.h); NULL: not wanted */
     struct PtxScout *scout;       /* lanes are threads of different launches (scout.h); NULL: they are not */
-    void *grid;                   /* barriers.c: clusters, flights that can be used again; NULL when a run starts */
+    void *grid;  /* barriers.c: clusters, outstanding operations that can be used again; NULL when a run starts */
     void *tiles; /* matrix_descriptor.c: where tiles are that were looked for; NULL when a run starts */
 } PtxMachine;
 
@@ -340,7 +350,7 @@ static inline void ptx_note_unknown(const PtxMachine *machine, const PtxCode *co
 }
 
 /* All memory of a machine is its arena. NULL, with a sentence, if the launch does not fit the kernel. */
-PtxMachine *ptx_machine(const PtxProgram *program, const PtxLaunch *launch, PtxGear gear, const char **problem);
+PtxMachine *ptx_machine(const PtxProgram *program, const PtxLaunch *launch, PtxComputes computes, const char **problem);
 /* Memory and everything else as the launch says; what was run is forgotten, but for `ran`. */
 void ptx_machine_start(PtxMachine *machine);
 void ptx_machine_free(PtxMachine *machine);
@@ -363,8 +373,8 @@ PtxTurn ptx_group_turn(PtxMachine *machine, PtxGroup *group);
  * fault if lanes that they leave behind wait for them at an instruction that is for the warp together, and none of the
  * warp waits for anything else. */
 bool ptx_warp_release(PtxMachine *machine, PtxWarp *warp);
-bool ptx_flight_can_land(const PtxMachine *machine, const PtxFlight *flight);
-void ptx_flight_land(PtxMachine *machine, uint32_t index);
+bool ptx_outstanding_can_complete(const PtxMachine *machine, const PtxOutstanding *outstanding);
+void ptx_outstanding_complete(PtxMachine *machine, uint32_t index);
 /* The number of a thread in a trail: CTA number * threads of a CTA, + the thread's own. */
 uint32_t ptx_thread_number(const PtxMachine *machine, const PtxWarp *warp, uint32_t lane);
 
@@ -388,18 +398,19 @@ const Lanes *ptx_fetch_address(PtxMachine *machine, PtxGroup *group, const PtxAr
 /* Resolves them: false, with a fault, where one is out of range, misaligned, in no memory, or in a CTA that has ended.
  * `space`: PTX_SPACE_UNKNOWN of generic ones. Lanes whose address is not known are taken out of *lanes, and noted. */
 bool ptx_resolve(PtxMachine *machine, PtxGroup *group, const PtxCode *code, PtxSpace space, const Lanes *addresses,
-                 uint32_t unknown, uint32_t bytes, uint32_t align, uint32_t *lanes, PtxSpot spots[PTX_LANES]);
+                 uint32_t unknown, uint32_t bytes, uint32_t align, uint32_t *lanes, PtxLocation locations[PTX_LANES]);
 /* One of them, for callers that have an address of its own (a copy's source). */
 bool ptx_resolve_one(PtxMachine *machine, const PtxCode *code, PtxWarp *warp, uint32_t lane, PtxSpace space,
-                     uint64_t address, uint64_t bytes, uint32_t align, PtxSpot *spot);
+                     uint64_t address, uint64_t bytes, uint32_t align, PtxLocation *location);
 /* Memory, at most 8 bytes; *known: false if some byte is not. ptx_write counts a change. */
-uint64_t ptx_load(PtxMachine *machine, PtxSpot spot, unsigned bytes, bool *known);
-void ptx_store(PtxMachine *machine, PtxSpot spot, unsigned bytes, uint64_t value, bool known);
+uint64_t ptx_load(PtxMachine *machine, PtxLocation location, unsigned bytes, bool *known);
+void ptx_store(PtxMachine *machine, PtxLocation location, unsigned bytes, uint64_t value, bool known);
 /* Pieces of any size; states may be NULL (all known, or not asked). */
-void ptx_load_bytes(PtxMachine *machine, PtxSpot spot, size_t count, uint8_t *bytes, uint8_t *states);
-void ptx_store_bytes(PtxMachine *machine, PtxSpot spot, size_t count, const uint8_t *bytes, const uint8_t *states);
+void ptx_load_bytes(PtxMachine *machine, PtxLocation location, size_t count, uint8_t *bytes, uint8_t *states);
+void ptx_store_bytes(PtxMachine *machine, PtxLocation location, size_t count, const uint8_t *bytes,
+                     const uint8_t *states);
 
-void ptx_tell(PtxMachine *machine, const PtxEvent *event);
+void ptx_emit(PtxMachine *machine, const PtxEvent *event);
 PtxStep ptx_fault(PtxMachine *machine, PtxGroup *group, RuleId rule, const PtxCode *code, uint32_t lanes,
                   const char *what);
 PtxStep ptx_stop(PtxMachine *machine, const PtxCode *code, const char *why);
@@ -407,18 +418,19 @@ PtxStep ptx_stop(PtxMachine *machine, const PtxCode *code, const char *why);
  * what is not known, and so something else, unless the run is one with other data. `pitch`: from the bytes of a lane to
  * those of the next. */
 uint32_t memory_changes(const PtxMachine *machine, const PtxCode *code, uint32_t lanes, uint32_t unknown,
-                        const PtxSpot *spots, size_t count, const uint8_t *bytes, size_t pitch);
+                        const PtxLocation *locations, size_t count, const uint8_t *bytes, size_t pitch);
 /* A lane reads bytes that nothing has written. */
-void ptx_note_unset(PtxMachine *machine, const PtxCode *code, const PtxWarp *warp, uint32_t lane, PtxSpot spot);
-/* A condition that is not known: it is noted, and the world says which way. The lanes of `unknown` that go "yes". */
-uint32_t ptx_guess(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t unknown);
+void ptx_note_unset(PtxMachine *machine, const PtxCode *code, const PtxWarp *warp, uint32_t lane, PtxLocation location);
+/* A condition that is not known: it is noted, and the havoc choice says which way. The lanes of `unknown` that go
+ * "yes". */
+uint32_t ptx_havoc(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t unknown);
 /* Something of an access is not known, and it is not made, or not as it would be: that is noted. */
 void ptx_leave_out(PtxMachine *machine, PtxGroup *group, const PtxCode *code);
 /* Puts an operation in flight, and tells that; it lands at once if everything does. False: machine->fault. */
-bool ptx_fly(PtxMachine *machine, const PtxFlight *flight);
+bool ptx_fly(PtxMachine *machine, const PtxOutstanding *outstanding);
 /* The place of an mbarrier at an address that was resolved. */
-static inline uint64_t ptx_place(PtxSpot spot) {
-    return (uint64_t)spot.block->cta << 32 | (uint32_t)(spot.block->base + spot.offset);
+static inline uint64_t ptx_place(PtxLocation location) {
+    return (uint64_t)location.block->cta << 32 | (uint32_t)(location.block->base + location.offset);
 }
 /* Arrivals, bytes to come or that have come at the mbarrier event->place: what an event of kind ARRIVE, EXPECT or
  * COMPLETE says. Told, done, and phases that are complete with it told. False: machine->fault. */
@@ -467,6 +479,6 @@ PtxStep barriers_divergent(PtxMachine *machine, const PtxGroup *group, const Ptx
 /* Whether a request of another cluster took this one: it never begins. */
 bool barriers_canceled(const PtxMachine *machine, uint32_t cluster);
 /* Whether something of the CTA is in flight; it is over when that has landed. */
-bool flights_of_cta(const PtxMachine *machine, const PtxCta *cta);
+bool outstanding_ops_of_cta(const PtxMachine *machine, const PtxCta *cta);
 
 #endif

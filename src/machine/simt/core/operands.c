@@ -8,7 +8,7 @@ static const Lanes *same(Lanes *scratch, uint64_t value) {
 }
 
 static uint64_t symbol_address(const PtxMachine *machine, const PtxGroup *group, const PtxArgument *argument) {
-    const PtxSeat *seat = &machine->program->seats[argument->slot];
+    const PtxSymbolSlot *seat = &machine->program->seats[argument->slot];
     uint64_t at = seat->at + (uint64_t)argument->offset;
     if (seat->space == PTX_SPACE_LOCAL)
         return at + group->frame->local_at;

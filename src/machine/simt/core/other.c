@@ -1,16 +1,16 @@
 /* Which words of a launch decide something: those that loads read whose results do. */
 #include "machine/simt/core/other.h"
 
-static void keep(const PtxDeciding *to, PtxSpot spot, uint64_t bytes) {
+static void keep(const PtxDeciding *to, PtxLocation location, uint64_t bytes) {
     const PtxLaunch *launch = to->machine->launch;
     for (uint32_t i = 0; bytes && i < launch->buffer_count; i++) {
         const PtxBuffer *buffer = &launch->buffers[i];
-        if (spot.block->space != PTX_SPACE_GLOBAL || spot.block->base != buffer->address)
+        if (location.block->space != PTX_SPACE_GLOBAL || location.block->base != buffer->address)
             continue;
         if (!to->kept[i])
             to->kept[i] = ARENA_ARRAY(to->arena, uint8_t, buffer->bytes / OTHER_WORD + 1);
-        memset(to->kept[i] + spot.offset / OTHER_WORD, 1,
-               (spot.offset + bytes - 1) / OTHER_WORD - spot.offset / OTHER_WORD + 1);
+        memset(to->kept[i] + location.offset / OTHER_WORD, 1,
+               (location.offset + bytes - 1) / OTHER_WORD - location.offset / OTHER_WORD + 1);
     }
 }
 
@@ -19,7 +19,7 @@ void ptx_deciding_observe(void *deciding, const PtxEvent *event) {
     if (event->kind != PTX_EVENT_ACCESS || event->access.kind == EFFECT_WRITE ||
         !(to->decides[event->code - to->machine->program->code] || event->access.proxy == PROXY_TENSORMAP))
         return;
-    for (uint32_t i = 0; i < event->spot_count; i++)
-        if (event->spots[i].block && (event->flight || event->lanes >> i & 1))
-            keep(to, event->spots[i], event->sizes ? event->sizes[i] : event->access.bytes);
+    for (uint32_t i = 0; i < event->location_count; i++)
+        if (event->locations[i].block && (event->outstanding || event->lanes >> i & 1))
+            keep(to, event->locations[i], event->sizes ? event->sizes[i] : event->access.bytes);
 }

@@ -5,7 +5,7 @@
 
 void play_prepare(PtxMachine *machine, PtxProgram *program) {
     machine->plays = machine->immediate = true;
-    machine->gear = GEAR_SLICE;
+    machine->computes = COMPUTES_NEEDED;
     machine->windows = PLAY_WINDOWS;
     for (uint32_t i = 0; i < program->code_count; i++)
         program->code[i].data = true;
@@ -75,7 +75,7 @@ void play_exit(PtxMachine *machine, PtxWarp *warp, uint32_t lanes) {
     lanes &= warp->launched & ~warp->exited;
     if (!lanes)
         return;
-    ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_EXIT, .warp = warp, .lanes = lanes});
+    ptx_emit(machine, &(PtxEvent){.kind = PTX_EVENT_EXIT, .warp = warp, .lanes = lanes});
     warp->exited |= lanes;
     warp->cta->live -= (uint32_t)__builtin_popcount(lanes);
     machine->changes++;
@@ -101,7 +101,7 @@ bool play_address(const PtxProgram *program, const PtxArgument *address, PlayAcc
 }
 
 bool play_access(const PtxProgram *program, const PtxCode *code, PlayAccess *access) {
-    const Access *detail = access_plain(code);
+    const CoreAccess *detail = access_plain(code);
     if (!detail || detail->own)
         return false;
     *access = (PlayAccess){.access = detail->access, .space = detail->space, .align = detail->align};
@@ -115,31 +115,31 @@ bool play_has(PtxMachine *machine, uint64_t begin, uint64_t end) {
 }
 
 bool play_lane(PtxMachine *machine, PtxWarp *warp, const PtxCode *code, uint32_t lane, uint64_t address, bool stores) {
-    const Access *access = access_plain(code), *update = access ? NULL : access_update(code);
-    PtxSpot spots[PTX_LANES];
+    const CoreAccess *access = access_plain(code), *update = access ? NULL : access_update(code);
+    PtxLocation locations[PTX_LANES];
     access = access ? access : update;
     if (!access || (!update && access->access.kind != EFFECT_READ) || access->own || access->members > 1 ||
         access->space != PTX_SPACE_GLOBAL || address % access->align ||
-        !memory_global(machine, address, access->access.bytes, &spots[lane]))
+        !memory_global(machine, address, access->access.bytes, &locations[lane]))
         return false;
     play_ran(machine, code, UINT32_C(1) << lane);
-    ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_ACCESS,
+    ptx_emit(machine, &(PtxEvent){.kind = PTX_EVENT_ACCESS,
                                   .code = code,
                                   .warp = warp,
                                   .lanes = UINT32_C(1) << lane,
                                   .access = access->access,
-                                  .spots = spots,
-                                  .spot_count = PTX_LANES,
+                                  .locations = locations,
+                                  .location_count = PTX_LANES,
                                   .changes = (uint32_t)(update && stores) << lane});
     return true;
 }
 
-bool play_spot(PtxMachine *machine, PtxGroup *group, const PtxCode *code, const PtxArgument *argument, uint32_t lane,
-               PtxSpot *spot) {
+bool play_location(PtxMachine *machine, PtxGroup *group, const PtxCode *code, const PtxArgument *argument,
+                   uint32_t lane, PtxLocation *location) {
     Lanes scratch;
     uint32_t unknown = 0;
     const Lanes *addresses = ptx_fetch_address(machine, group, argument, &scratch, &unknown);
     return !(unknown >> lane & 1) &&
            ptx_resolve_one(machine, code, group->warp, lane, ptx_space_of_form(code->form->text, 0),
-                           addresses->at[lane], 8, 8, spot);
+                           addresses->at[lane], 8, 8, location);
 }

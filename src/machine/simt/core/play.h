@@ -47,8 +47,8 @@ bool play_has(PtxMachine *machine, uint64_t begin, uint64_t end);
  * `stores`: the atomic does. False: that is not all that it does. */
 bool play_lane(PtxMachine *machine, PtxWarp *warp, const PtxCode *code, uint32_t lane, uint64_t address, bool stores);
 /* Where [a] of a lane is, of an mbarrier; false: nowhere. */
-bool play_spot(PtxMachine *machine, PtxGroup *group, const PtxCode *code, const PtxArgument *argument, uint32_t lane,
-               PtxSpot *spot);
+bool play_location(PtxMachine *machine, PtxGroup *group, const PtxCode *code, const PtxArgument *argument,
+                   uint32_t lane, PtxLocation *location);
 /* False: it is none; or its address is no register, and *access is filled in all the same. */
 bool play_access(const PtxProgram *program, const PtxCode *code, PlayAccess *access);
 /* Its base and offset; false: the base is no register. */

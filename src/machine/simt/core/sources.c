@@ -5,7 +5,7 @@
  * clock or the like, then any load. */
 #include "machine/simt/core/internal.h"
 
-typedef struct Search {
+typedef struct SourceSearch {
     const PtxMachine *machine;
     const PtxProgram *program;
     const PtxRoutine *routine;
@@ -13,9 +13,9 @@ typedef struct Search {
     bool *seen;         /* code of the routine */
     bool more;
     const PtxCode *unset, *clock, *load;
-} Search;
+} SourceSearch;
 
-static void want(Search *s, const PtxArgument *argument) {
+static void want(SourceSearch *s, const PtxArgument *argument) {
     if (argument->kind == ARGUMENT_ROW)
         for (unsigned i = 0; i < (argument->bits > 64 ? 2u : 1u); i++)
             s->rows[argument->slot + i] = true;
@@ -25,7 +25,7 @@ static void want(Search *s, const PtxArgument *argument) {
         want(s, argument_member(s->program, argument, i));
 }
 
-static bool is_wanted(const Search *s, const PtxArgument *argument) {
+static bool is_wanted(const SourceSearch *s, const PtxArgument *argument) {
     if (argument->kind == ARGUMENT_ROW)
         return s->rows[argument->slot] || (argument->bits > 64 && s->rows[argument->slot + 1]);
     if (argument->kind == ARGUMENT_PREDICATE)
@@ -36,7 +36,7 @@ static bool is_wanted(const Search *s, const PtxArgument *argument) {
     return false;
 }
 
-static bool is_changing(const Search *s, const PtxArgument *argument) {
+static bool is_changing(const SourceSearch *s, const PtxArgument *argument) {
     if (argument->kind == ARGUMENT_READ_ONLY)
         return !ptx_special_at(argument->slot)->varies[0];
     for (uint32_t i = 0; i < argument->count; i++)
@@ -53,7 +53,7 @@ static bool read_unset(const PtxMachine *machine, const PtxCode *code) {
 }
 
 /* What the instruction reads is wanted, too; unless it reads memory. */
-static void look_behind(Search *s, const PtxCode *code) {
+static void look_behind(SourceSearch *s, const PtxCode *code) {
     if (read_unset(s->machine, code)) {
         s->unset = s->unset ? s->unset : code;
         return;
@@ -74,7 +74,7 @@ static void look_behind(Search *s, const PtxCode *code) {
     s->more = true;
 }
 
-static bool writes_wanted(const Search *s, const PtxCode *code) {
+static bool writes_wanted(const SourceSearch *s, const PtxCode *code) {
     for (uint32_t i = 0; i < code->count; i++)
         if (code->form->writes >> i & 1 && is_wanted(s, code_argument(s->program, code, i)))
             return true;
@@ -90,7 +90,7 @@ static const PtxRoutine *routine_of(const PtxProgram *program, uint32_t at) {
 
 static const PtxCode *source_of(PtxMachine *machine, const PtxCode *code) {
     const PtxProgram *program = machine->program;
-    Search s = {.machine = machine, .program = program};
+    SourceSearch s = {.machine = machine, .program = program};
     s.routine = routine_of(program, (uint32_t)(code - program->code));
     if (!s.routine)
         return NULL;
@@ -118,7 +118,7 @@ static const PtxCode *source_of(PtxMachine *machine, const PtxCode *code) {
 }
 
 void sources_find(PtxMachine *machine) {
-    for (uint32_t i = 0; i < machine->guess_count; i++)
-        if (!machine->guesses[i].source)
-            machine->guesses[i].source = source_of(machine, machine->guesses[i].code);
+    for (uint32_t i = 0; i < machine->havoc_count; i++)
+        if (!machine->havocs[i].source)
+            machine->havocs[i].source = source_of(machine, machine->havocs[i].code);
 }

@@ -2,16 +2,16 @@
 #include "machine/simt/decode/internal.h"
 
 /* What the row says of a constant that stands there. */
-typedef struct Wanted {
+typedef struct DecodeWanted {
     unsigned bits; /* 0: nothing */
     char letter;
-} Wanted;
+} DecodeWanted;
 
 /* Those of the first operands of a form. */
 enum { WANTED_KEPT = 6 };
 struct WantedTypes {
     bool known[WANTED_KEPT];
-    Wanted at[WANTED_KEPT];
+    DecodeWanted at[WANTED_KEPT];
 };
 
 typedef struct Decoding {
@@ -24,21 +24,21 @@ typedef struct Decoding {
 
 /* ---- Types of constants ---- */
 
-static Wanted wanted_type(const PtxForm *form, Str type) {
+static DecodeWanted wanted_type(const PtxForm *form, Str type) {
     Str word = ptx_form_modifier(form->row, form->text, type);
     bool wide = str_is(type, "wide");
     if (wide)
         word = ptx_form_modifier(form->row, form->text, STR("t"));
     if (!word.size)
         word = type;
-    Wanted wanted = {.bits = ptx_bits_of_type(word) * (wide ? 2 : 1), .letter = word.size ? word.data[0] : 0};
+    DecodeWanted wanted = {.bits = ptx_bits_of_type(word) * (wide ? 2 : 1), .letter = word.size ? word.data[0] : 0};
     if (wanted.bits > 64)
         wanted.bits = 64;
     return wanted;
 }
 
 /* Of the operand at that place. A vector's type is that of its members; of pairs ("d|p") only registers are read. */
-static Wanted wanted_at(const Decoding *d, unsigned place) {
+static DecodeWanted wanted_at(const Decoding *d, unsigned place) {
     const PtxRow *row = d->form->row;
     PtxOperandRow operand;
     const char *at = row ? row->operands : "";
@@ -49,12 +49,12 @@ static Wanted wanted_at(const Decoding *d, unsigned place) {
             continue;
         }
         if (i == place)
-            return operand.type.size ? wanted_type(d->form, operand.type) : (Wanted){0};
+            return operand.type.size ? wanted_type(d->form, operand.type) : (DecodeWanted){0};
     }
-    return (Wanted){0};
+    return (DecodeWanted){0};
 }
 
-static Wanted wanted_of(const Decoding *d, unsigned place) {
+static DecodeWanted wanted_of(const Decoding *d, unsigned place) {
     if (place >= WANTED_KEPT)
         return wanted_at(d, place);
     if (!d->types->known[place]) {
@@ -98,7 +98,7 @@ static uint64_t double_of(uint64_t bits) {
     return bits;
 }
 
-static void decode_constant(Decoding *d, const PtxOperand *operand, Wanted wanted, PtxArgument *to) {
+static void decode_constant(Decoding *d, const PtxOperand *operand, DecodeWanted wanted, PtxArgument *to) {
     uint64_t value = operand->bits;
     unsigned bits = wanted.bits;
     if (operand->kind == PTX_DOUBLE && wanted.letter == 'f' && bits == 32)
@@ -126,11 +126,11 @@ static uint32_t new_arguments(PtxProgram *program, uint32_t count) {
 }
 
 /* Rows of one element, and of one register. */
-static uint32_t element_rows(const PtxSeat *seat) {
+static uint32_t element_rows(const PtxSymbolSlot *seat) {
     return seat->bits > 64 ? 2 : 1;
 }
 
-static PtxArgument register_argument(const PtxSeat *seat, const PtxOperand *operand, unsigned member) {
+static PtxArgument register_argument(const PtxSymbolSlot *seat, const PtxOperand *operand, unsigned member) {
     uint32_t index = (uint32_t)operand->value, each = element_rows(seat);
     PtxArgument made = {
         .kind = seat->bits == 1 ? ARGUMENT_PREDICATE : ARGUMENT_ROW, .bits = seat->bits, .negated = operand->negated};
@@ -140,7 +140,7 @@ static PtxArgument register_argument(const PtxSeat *seat, const PtxOperand *oper
 
 static void decode_register(Decoding *d, const PtxOperand *operand, PtxArgument *to) {
     PtxProgram *program = d->program;
-    const PtxSeat *seat = &program->seats[operand->a];
+    const PtxSymbolSlot *seat = &program->seats[operand->a];
     uint32_t at = (uint32_t)(operand - program->module->operands);
     bool member = operand->part >= PTX_X && operand->part <= PTX_W;
     if (!seat->bits) {
@@ -164,9 +164,9 @@ static void decode_register(Decoding *d, const PtxOperand *operand, PtxArgument 
 
 /* ---- Trees ---- */
 
-static PtxArgument decode_operand(Decoding *d, const PtxOperand *operand, Wanted wanted);
+static PtxArgument decode_operand(Decoding *d, const PtxOperand *operand, DecodeWanted wanted);
 
-static void decode_members(Decoding *d, const PtxOperand *operand, Wanted wanted, PtxArgument *to) {
+static void decode_members(Decoding *d, const PtxOperand *operand, DecodeWanted wanted, PtxArgument *to) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < operand->a; i += ptx_extent(&operand[1 + i]))
         count++;
@@ -191,7 +191,7 @@ static void decode_target(const Decoding *d, const PtxOperand *operand, PtxArgum
     to->slot = d->places[operand->a - d->first_statement];
 }
 
-static PtxArgument decode_operand(Decoding *d, const PtxOperand *operand, Wanted wanted) {
+static PtxArgument decode_operand(Decoding *d, const PtxOperand *operand, DecodeWanted wanted) {
     PtxArgument made = {.kind = ARGUMENT_WORD, .operand = (uint32_t)(operand - d->program->module->operands)};
     switch ((PtxOperandKind)operand->kind) {
     case PTX_REGISTER:
@@ -229,7 +229,7 @@ static PtxArgument decode_operand(Decoding *d, const PtxOperand *operand, Wanted
     case PTX_ADDRESS:
         made.kind = ARGUMENT_ADDRESS;
         made.offset = operand->value;
-        decode_members(d, operand, (Wanted){0}, &made);
+        decode_members(d, operand, (DecodeWanted){0}, &made);
         break;
     case PTX_VECTOR:
     case PTX_PAIR:
@@ -265,7 +265,7 @@ void decode_arguments(PtxProgram *program, PtxCode *code, const uint32_t *places
     code->count = count;
     code->guard = PTX_NONE;
     if (statement->flags & PTX_GUARDED) {
-        PtxArgument guard = decode_operand(&d, &module->operands[statement->first], (Wanted){.bits = 1});
+        PtxArgument guard = decode_operand(&d, &module->operands[statement->first], (DecodeWanted){.bits = 1});
         code->guard = guard.kind == ARGUMENT_PREDICATE ? guard.slot : PTX_NONE;
         code->guard_negated = (statement->flags & PTX_NEGATED) != 0;
     }

@@ -129,12 +129,12 @@ static uint64_t given_elements(const PtxModule *module, const PtxVariable *varia
     return count;
 }
 
-static PtxSeat seat_of(const PtxProgram *program, uint32_t index) {
+static PtxSymbolSlot seat_of(const PtxProgram *program, uint32_t index) {
     const PtxModule *module = program->module;
     const PtxVariable *variable = &module->variables[index];
-    PtxSeat seat = {.space = ptx_space_named(ptx_name(module, variable->space)),
-                    .bits = (uint8_t)ptx_bits_of_type(ptx_name(module, variable->type)),
-                    .members = (uint8_t)vector_members(module, variable)};
+    PtxSymbolSlot seat = {.space = ptx_space_named(ptx_name(module, variable->space)),
+                          .bits = (uint8_t)ptx_bits_of_type(ptx_name(module, variable->type)),
+                          .members = (uint8_t)vector_members(module, variable)};
     uint64_t each = (uint64_t)(seat.bits < 8 ? 8 : seat.bits) / 8 * seat.members, count = elements(module, variable);
     if (!count && variable->initial_count)
         count = given_elements(module, variable) / seat.members;
@@ -142,7 +142,7 @@ static PtxSeat seat_of(const PtxProgram *program, uint32_t index) {
     return seat;
 }
 
-static uint64_t align_of(const PtxModule *module, uint32_t index, const PtxSeat *seat) {
+static uint64_t align_of(const PtxModule *module, uint32_t index, const PtxSymbolSlot *seat) {
     uint32_t said = module->variables[index].align;
     uint64_t natural = (uint64_t)(seat->bits < 8 ? 8 : seat->bits) / 8 * seat->members;
     return said > natural ? said : natural ? natural : 1;
@@ -150,7 +150,7 @@ static uint64_t align_of(const PtxModule *module, uint32_t index, const PtxSeat 
 
 static void seat_register(PtxProgram *program, PtxRoutine *routine, uint32_t index) {
     const PtxVariable *variable = &program->module->variables[index];
-    PtxSeat *seat = &program->seats[index];
+    PtxSymbolSlot *seat = &program->seats[index];
     uint32_t count = variable->ranged ? variable->range : 1;
     *seat = seat_of(program, index);
     if (seat->bits == 1) {
@@ -163,7 +163,7 @@ static void seat_register(PtxProgram *program, PtxRoutine *routine, uint32_t ind
 }
 
 static void take_place(PtxProgram *program, uint32_t index, uint64_t *end) {
-    PtxSeat *seat = &program->seats[index];
+    PtxSymbolSlot *seat = &program->seats[index];
     *seat = seat_of(program, index);
     seat->at = up(*end, align_of(program->module, index, seat));
     *end = seat->at + seat->bytes;
@@ -171,7 +171,7 @@ static void take_place(PtxProgram *program, uint32_t index, uint64_t *end) {
 
 /* Variables of static shared memory, one after the other; those without a size are dynamic. */
 static void seat_shared(PtxProgram *program, uint32_t index) {
-    PtxSeat seat = seat_of(program, index);
+    PtxSymbolSlot seat = seat_of(program, index);
     if (seat.bytes)
         take_place(program, index, &program->shared_bytes);
     else
@@ -224,7 +224,7 @@ static void seat_dynamic(PtxProgram *program) {
     const PtxModule *module = program->module;
     uint64_t align = 16;
     for (uint32_t i = 0; i < module->variables_count; i++) {
-        PtxSeat *seat = &program->seats[i];
+        PtxSymbolSlot *seat = &program->seats[i];
         if (program->used[i] && seat->space == PTX_SPACE_SHARED && !seat->bytes && align_of(module, i, seat) > align)
             align = align_of(module, i, seat);
     }
@@ -279,7 +279,7 @@ static uint64_t generic_base(PtxSpace space) {
 }
 
 static uint64_t initial_value(const PtxProgram *program, const PtxOperand *operand, unsigned bits) {
-    const PtxSeat *seat = operand->kind == PTX_VARIABLE ? &program->seats[operand->a] : NULL;
+    const PtxSymbolSlot *seat = operand->kind == PTX_VARIABLE ? &program->seats[operand->a] : NULL;
     double wide;
     float narrow;
     uint32_t low;
@@ -321,7 +321,7 @@ static uint64_t level_elements(const PtxModule *module, const PtxVariable *varia
 typedef struct Filling {
     PtxProgram *program;
     const PtxVariable *variable;
-    const PtxSeat *seat;
+    const PtxSymbolSlot *seat;
     uint8_t *image;
 } Filling;
 

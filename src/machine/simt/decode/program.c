@@ -45,7 +45,7 @@ static const char *names_nothing(PtxProgram *program, const PtxCode *code) {
     for (uint32_t i = 0; i < statement->count; i++) {
         const PtxOperand *operand = &module->operands[statement->first + i];
         bool variable = operand->kind == PTX_VARIABLE || operand->kind == PTX_REGISTER;
-        const PtxSeat *seat = variable ? &program->seats[operand->a] : NULL;
+        const PtxSymbolSlot *seat = variable ? &program->seats[operand->a] : NULL;
         if (operand->kind == PTX_REGISTER && !seat->bits)
             return "it uses a register that is declared outside of all functions";
         if (operand->kind == PTX_VARIABLE && !seat->bytes && seat->space != PTX_SPACE_SHARED &&
@@ -333,7 +333,7 @@ PtxProgram *ptx_program(Arena *arena, const PtxModule *module, uint32_t entry, s
         program->routines = ARENA_ARRAY(arena, PtxRoutine, module->functions_count);
         for (uint32_t i = 0; i < module->functions_count; i++)
             program->routines[i].function = i;
-        program->seats = ARENA_ARRAY(arena, PtxSeat, module->variables_count);
+        program->seats = ARENA_ARRAY(arena, PtxSymbolSlot, module->variables_count);
         program->images = ARENA_ARRAY(arena, uint8_t *, module->variables_count);
         program->used = ARENA_ARRAY(arena, uint8_t, module->variables_count);
         program->specials = special_kinds(arena);

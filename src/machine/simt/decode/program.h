@@ -79,7 +79,8 @@ typedef struct PtxCode {
     uint32_t first, count; /* arguments, those on top, the guard not counted */
     uint32_t meets;        /* control: code where threads that part here meet again; PTX_NONE */
     const PtxForm *form;
-    const struct PtxSeat *within; /* the variable of shared memory that its one address there is of (within.h); NULL */
+    const struct PtxSymbolSlot
+        *within;            /* the variable of shared memory that its one address there is of (within.h); NULL */
     const uint32_t *unused; /* of a load: lanes of each warp that do not use what it gives (unused.h); NULL: all may */
 } PtxCode;
 
@@ -94,13 +95,13 @@ typedef struct PtxRoutine {
 } PtxRoutine;
 
 /* Where a variable lies: rows for registers, an offset in its memory for others. */
-typedef struct PtxSeat {
+typedef struct PtxSymbolSlot {
     PtxSpace space; /* PTX_SPACE_UNKNOWN: it is a register */
     uint64_t at;
     uint64_t bytes;
     uint8_t bits;    /* of an element */
     uint8_t members; /* of a vector; 1 */
-} PtxSeat;
+} PtxSymbolSlot;
 
 /* The base of shared memory is 0: an offset in its block is the address, without the CTA's rank. What lies before
  * PTX_SHARED_FIRST on sm_90 is not the program's. Local memory and parameters begin at 0, too.
@@ -131,7 +132,7 @@ typedef struct PtxProgram {
     Lanes *constants;
     uint32_t constant_count, constant_capacity;
     PtxRoutine *routines; /* one for each function of the module; those that the kernel cannot come to are not ready */
-    PtxSeat *seats;       /* one for each variable of the module */
+    PtxSymbolSlot *seats; /* one for each variable of the module */
     uint8_t **images;     /* initial values of variables in global and const memory; NULL: zeros, or none */
     uint8_t *used;        /* of each variable of the module: PTX_USED..., by the kernel or what it may call */
     uint8_t *specials;    /* of each special register of the table: which it is (special.c) */

@@ -94,7 +94,7 @@ static void print_code(const PtxProgram *program, uint32_t index, Text *to) {
 
 static void print_variables(const PtxProgram *program, Text *to) {
     for (uint32_t i = 0; i < program->module->variables_count; i++) {
-        const PtxSeat *seat = &program->seats[i];
+        const PtxSymbolSlot *seat = &program->seats[i];
         if (!program->used[i] || seat->space == PTX_SPACE_UNKNOWN)
             continue;
         text_addf(to, "  %s 0x%llx: ", ptx_space_name(seat->space), (unsigned long long)seat->at);

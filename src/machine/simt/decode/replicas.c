@@ -30,19 +30,19 @@ void ptx_replicas_close(PtxReplicas *replicas) {
     *replicas = (PtxReplicas){0};
 }
 
-typedef struct Pair {
+typedef struct ReplicaPair {
     PtxReplicas *replicas;
     uint32_t one, other; /* threads */
     bool apart;          /* of different CTAs */
     uint32_t count;      /* values that are to be looked at: replicas->work */
     bool differ;         /* something is not the same */
-    bool handed;         /* something comes from other lanes: two that add what they have to it may come to the same */
-} Pair;
+    bool forwarded;      /* something comes from other lanes: two that add what they have to it may come to the same */
+} ReplicaPair;
 
 /* What a form says of the two. */
-typedef enum Alike { NOT_KNOWN, SAME, DIFFERENT } Alike;
+typedef enum ReplicaSymmetry { NOT_KNOWN, SAME, DIFFERENT } ReplicaSymmetry;
 
-static Alike compare(const Pair *pair, const Form *form) {
+static ReplicaSymmetry compare(const ReplicaPair *pair, const Form *form) {
     bool in_warp = !pair->apart && pair->one / FORM_LANES == pair->other / FORM_LANES;
     const PtxValues *values = &pair->replicas->values;
     if (form->kind == FORM_TABLE && (form->span <= (pair->apart ? SPAN_GRID : SPAN_CTA) || in_warp))
@@ -55,7 +55,7 @@ static Alike compare(const Pair *pair, const Form *form) {
 }
 
 /* Once each: whether it differs is found when its turn comes. */
-static void look_at(Pair *pair, uint32_t value) {
+static void look_at(ReplicaPair *pair, uint32_t value) {
     pair->differ |= value == PTX_NONE;
     if (value == PTX_NONE || pair->replicas->seen[value])
         return;
@@ -63,7 +63,7 @@ static void look_at(Pair *pair, uint32_t value) {
     pair->replicas->work[pair->count++] = value;
 }
 
-static void look_at_operand(Pair *pair, const PtxOperand *operand) {
+static void look_at_operand(ReplicaPair *pair, const PtxOperand *operand) {
     const PtxFlow *flow = &pair->replicas->flow;
     for (uint32_t i = 0, count = ptx_extent(operand); i < count; i++) {
         uint32_t index = (uint32_t)(operand + i - flow->module->operands);
@@ -71,14 +71,14 @@ static void look_at_operand(Pair *pair, const PtxOperand *operand) {
             look_at(pair, flow_value(flow, index));
         } else if (operand[i].kind != PTX_VECTOR && operand[i].kind != PTX_ADDRESS) {
             Form form = ptx_operand_form(&pair->replicas->values, index);
-            Alike alike = compare(pair, &form);
-            pair->differ |= alike == DIFFERENT || (alike == NOT_KNOWN && pair->apart);
+            ReplicaSymmetry symmetry = compare(pair, &form);
+            pair->differ |= symmetry == DIFFERENT || (symmetry == NOT_KNOWN && pair->apart);
         }
     }
 }
 
 /* What an instruction reads; of a load, from where. */
-static void look_at_operands(Pair *pair, const PtxStatement *statement) {
+static void look_at_operands(ReplicaPair *pair, const PtxStatement *statement) {
     const PtxModule *module = pair->replicas->flow.module;
     const PtxForm *form = &module->forms[statement->what];
     uint32_t count, place = 0;
@@ -92,7 +92,7 @@ static void look_at_operands(Pair *pair, const PtxStatement *statement) {
     }
 }
 
-static void look_behind_result(Pair *pair, const FlowValue *value) {
+static void look_behind_result(ReplicaPair *pair, const FlowValue *value) {
     const PtxFlow *flow = &pair->replicas->flow;
     const PtxStatement *statement = &flow->module->statements[flow->instructions[value->instruction]];
     const PtxForm *form = &flow->module->forms[statement->what];
@@ -100,7 +100,7 @@ static void look_behind_result(Pair *pair, const FlowValue *value) {
     if (value->before != PTX_NONE)
         look_at(pair, value->before);
     if (matrix || ptx_giver(form) == GIVEN_BY_WARP)
-        pair->handed = true;
+        pair->forwarded = true;
     else if (ptx_giver(form) == GIVEN_BY_ITSELF || form->evaluator == PTX_EVALUATE_LOAD)
         look_at_operands(pair, statement);
     else
@@ -108,7 +108,7 @@ static void look_behind_result(Pair *pair, const FlowValue *value) {
 }
 
 /* What decides which way a block is left. */
-static void look_at_end(Pair *pair, uint32_t block) {
+static void look_at_end(ReplicaPair *pair, uint32_t block) {
     const PtxFlow *flow = &pair->replicas->flow;
     const FlowBlock *of = block == PTX_NONE ? NULL : &flow->blocks[block];
     if (!of || of->begin == of->end || of->successor_count < 2)
@@ -119,7 +119,7 @@ static void look_at_end(Pair *pair, uint32_t block) {
 }
 
 /* What comes together in a phi, and what decides which of it that is. */
-static void look_behind_phi(Pair *pair, const FlowValue *phi) {
+static void look_behind_phi(ReplicaPair *pair, const FlowValue *phi) {
     const PtxFlow *flow = &pair->replicas->flow;
     const FlowBlock *block = &flow->blocks[phi->block];
     look_at_end(pair, block->dominator);
@@ -129,12 +129,12 @@ static void look_behind_phi(Pair *pair, const FlowValue *phi) {
     }
 }
 
-static void look_behind(Pair *pair, uint32_t value) {
+static void look_behind(ReplicaPair *pair, uint32_t value) {
     const PtxFlow *flow = &pair->replicas->flow;
     const FlowValue *v = &flow->values[value];
-    Alike alike = compare(pair, &pair->replicas->values.forms[value]);
-    pair->differ |= alike == DIFFERENT;
-    if (alike != NOT_KNOWN)
+    ReplicaSymmetry symmetry = compare(pair, &pair->replicas->values.forms[value]);
+    pair->differ |= symmetry == DIFFERENT;
+    if (symmetry != NOT_KNOWN)
         return;
     if (v->kind == VALUE_RESULT)
         look_behind_result(pair, v);
@@ -160,7 +160,7 @@ static bool is_in_entry(const PtxReplicas *replicas, const PtxCode *code) {
 }
 
 bool ptx_may_store_same(PtxReplicas *replicas, const PtxCode *code, uint32_t one, uint32_t other, bool apart) {
-    Pair pair = {.replicas = replicas, .one = one, .other = other, .apart = apart};
+    ReplicaPair pair = {.replicas = replicas, .one = one, .other = other, .apart = apart};
     if (!is_in_entry(replicas, code))
         return false;
     if (code->together) /* rows of a matrix, which lie in registers of others */
@@ -170,9 +170,9 @@ bool ptx_may_store_same(PtxReplicas *replicas, const PtxCode *code, uint32_t one
         return false;
     memset(replicas->seen, 0, replicas->flow.value_count);
     look_at_operand(&pair, stored);
-    while (pair.count && !pair.handed)
+    while (pair.count && !pair.forwarded)
         look_behind(&pair, replicas->work[--pair.count]);
-    return pair.handed || !pair.differ;
+    return pair.forwarded || !pair.differ;
 }
 
 /* ---- Data ---- */
@@ -192,7 +192,7 @@ static bool is_data(const PtxFlow *flow, const FlowValue *value) {
 bool ptx_stores_data(PtxReplicas *replicas, const PtxCode *code) {
     const PtxFlow *flow = &replicas->flow;
     const PtxOperand *stored = is_in_entry(replicas, code) ? stored_by(replicas, code) : NULL;
-    Pair pair = {.replicas = replicas};
+    ReplicaPair pair = {.replicas = replicas};
     if (!stored)
         return true;
     memset(replicas->seen, 0, flow->value_count);

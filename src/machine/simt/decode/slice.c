@@ -238,38 +238,38 @@ static void slice(PtxProgram *program, const PtxFlow *flow, const PtxValues *val
 /* ---- What a launch leaves open ------------------------------------------------------------------- */
 
 /* What is known of a value at every launch, from much to little. */
-typedef enum Known {
+typedef enum SliceKnown {
     KNOWN_NOT_YET,
     KNOWN_CLOSED, /* it is the same */
     KNOWN_BASE,   /* where a parameter points, and so many bytes more, the same at every launch */
     KNOWN_OPEN,
-} Known;
+} SliceKnown;
 
 typedef struct Opener {
     Slicer slicer;
-    Known *known; /* of each value */
+    SliceKnown *known; /* of each value */
     bool changed;
     bool several; /* launches of several CTAs were looked at, and showed how what these write meets */
 } Opener;
 
-static Known known_of_special(const PtxOperand *operand) {
+static SliceKnown known_of_special(const PtxOperand *operand) {
     Str varies = str_of(ptx_special_at(operand->a)->varies);
     bool thread = str_is(varies, "thread") || str_is(varies, "shape"); /* which .reqntid says */
     return thread || str_starts(varies, STR("lane")) ? KNOWN_CLOSED : KNOWN_OPEN;
 }
 
 /* Of an operand, with its members, that is read. */
-static Known known_of_operand(const Opener *o, const PtxOperand *operand) {
+static SliceKnown known_of_operand(const Opener *o, const PtxOperand *operand) {
     const PtxFlow *flow = o->slicer.flow;
-    Known known = KNOWN_CLOSED;
+    SliceKnown known = KNOWN_CLOSED;
     bool soon = false;
     for (uint32_t i = 0, count = ptx_extent(operand); i < count; i++) {
         uint32_t value = operand[i].kind == PTX_REGISTER
                              ? flow_value(flow, (uint32_t)(operand + i - flow->module->operands))
                              : PTX_NONE;
-        Known one = operand[i].kind == PTX_SPECIAL ? known_of_special(&operand[i])
-                    : value == PTX_NONE            ? operand[i].kind == PTX_REGISTER ? KNOWN_OPEN : KNOWN_CLOSED
-                                                   : o->known[value];
+        SliceKnown one = operand[i].kind == PTX_SPECIAL ? known_of_special(&operand[i])
+                         : value == PTX_NONE            ? operand[i].kind == PTX_REGISTER ? KNOWN_OPEN : KNOWN_CLOSED
+                                                        : o->known[value];
         known = one > known ? one : known;
         soon |= one == KNOWN_NOT_YET;
     }
@@ -306,9 +306,10 @@ static bool only_synchronizes(const PtxModule *module, const PtxStatement *state
 }
 
 /* What comes of operands of which one may be a base, by what is computed. */
-static Known known_of_result(const Opener *o, const PtxStatement *statement, const Known *read, unsigned count) {
+static SliceKnown known_of_result(const Opener *o, const PtxStatement *statement, const SliceKnown *read,
+                                  unsigned count) {
     const PtxForm *form = form_of(&o->slicer, statement);
-    Known most = KNOWN_CLOSED;
+    SliceKnown most = KNOWN_CLOSED;
     unsigned bases = 0;
     for (unsigned i = 0; i < count; i++) {
         most = read[i] > most ? read[i] : most;
@@ -340,13 +341,13 @@ static Known known_of_result(const Opener *o, const PtxStatement *statement, con
     }
 }
 
-static Known known_of_instruction(const Opener *o, uint32_t instruction) {
+static SliceKnown known_of_instruction(const Opener *o, uint32_t instruction) {
     enum { MOST_READ = 32 };
     const PtxStatement *statement = statement_of(&o->slicer, instruction);
     const PtxForm *form = form_of(&o->slicer, statement);
     uint32_t count, place = 0;
     unsigned reads = 0;
-    Known read[MOST_READ];
+    SliceKnown read[MOST_READ];
     const PtxOperand *operands = ptx_operands(o->slicer.flow->module, statement, &count);
     if (!form->row)
         return KNOWN_OPEN;
@@ -357,7 +358,7 @@ static Known known_of_instruction(const Opener *o, uint32_t instruction) {
         if (!written && (read[reads++] = known_of_operand(o, &operands[i])) == KNOWN_NOT_YET)
             return KNOWN_NOT_YET;
     }
-    Known known = known_of_result(o, statement, read, reads);
+    SliceKnown known = known_of_result(o, statement, read, reads);
     bool guarded = statement->flags & PTX_GUARDED;
     return guarded && known_of_operand(o, &o->slicer.flow->module->operands[statement->first]) > KNOWN_CLOSED
                ? KNOWN_OPEN
@@ -369,16 +370,16 @@ static bool is_undefined(const Opener *o, uint32_t value) {
 }
 
 /* Of two ways: a base is none beside a number. */
-static Known known_either(Known a, Known b) {
+static SliceKnown known_either(SliceKnown a, SliceKnown b) {
     if (!a || !b)
         return a ? a : b;
     return a == b ? a : KNOWN_OPEN;
 }
 
-static Known known_of_value(const Opener *o, uint32_t number) {
+static SliceKnown known_of_value(const Opener *o, uint32_t number) {
     const PtxFlow *flow = o->slicer.flow;
     const FlowValue *value = &flow->values[number];
-    Known known = KNOWN_NOT_YET;
+    SliceKnown known = KNOWN_NOT_YET;
     if (value->kind == VALUE_RESULT) {
         known = known_of_instruction(o, value->instruction);
         return is_undefined(o, value->before) ? known : known_either(known, o->known[value->before]);
@@ -431,7 +432,7 @@ static bool acts_openly(const Opener *o, uint32_t instruction) {
         bool written = is_written(form, place) && operands[i].kind != PTX_ADDRESS;
         bool matters =
             form->row->control || decides(&o->slicer, statement, &operands[i], written, effects, effect_count);
-        Known known = matters ? known_of_operand(o, &operands[i]) : KNOWN_CLOSED;
+        SliceKnown known = matters ? known_of_operand(o, &operands[i]) : KNOWN_CLOSED;
         if (known == KNOWN_OPEN ||
             (known == KNOWN_BASE && !takes_base(o, statement, &operands[i], effects, effect_count)))
             return true;
@@ -445,7 +446,7 @@ static uint32_t find_open(Opener *o) {
     do {
         o->changed = false;
         for (uint32_t i = 0; i < flow->value_count; i++) {
-            Known known = known_of_value(o, i);
+            SliceKnown known = known_of_value(o, i);
             if (known > o->known[i]) {
                 o->known[i] = known;
                 o->changed = true;
@@ -475,7 +476,7 @@ static bool look_for_open(const PtxFlow *flow, const PtxValues *values, size_t b
     bool enough = !setjmp(exhausted);
     if (enough) {
         Opener opener = {.slicer = {.flow = flow, .values = values, .arena = &arena}, .several = several};
-        opener.known = ARENA_ARRAY(&arena, Known, flow->value_count + 1);
+        opener.known = ARENA_ARRAY(&arena, SliceKnown, flow->value_count + 1);
         *line = find_open(&opener);
     }
     arena_free(&arena);

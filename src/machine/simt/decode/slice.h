@@ -1,4 +1,5 @@
-/* Gear `slice`: which instructions of a kernel need not be run, since nothing that decides anything depends on them.
+/* `--values needed`: which instructions of a kernel need not be run, since nothing that decides anything depends on
+ * them.
  *
  * What decides: guards, branches, addresses, what barriers, copies and groups are told (counts, phases, coordinates),
  * and the masks of lanes. All else is data. What is loaded is needed if something that decides is computed from it;

@@ -4,7 +4,7 @@
 #include "machine/simt/decode/guards.h"
 #include "ptx/effects.h"
 
-typedef struct Uses {
+typedef struct UnusedUses {
     const PtxFlow *flow;
     const PtxValues *values;
     Arena *arena;
@@ -14,21 +14,21 @@ typedef struct Uses {
     bool *open;     /* of each value: what it comes from is to be looked at */
     uint32_t *work;
     uint32_t work_count, work_capacity;
-} Uses;
+} UnusedUses;
 
-static const PtxStatement *statement_of(const Uses *u, uint32_t instruction) {
+static const PtxStatement *statement_of(const UnusedUses *u, uint32_t instruction) {
     return &u->flow->module->statements[u->flow->instructions[instruction]];
 }
 
-static const PtxForm *form_of(const Uses *u, uint32_t instruction) {
+static const PtxForm *form_of(const UnusedUses *u, uint32_t instruction) {
     return &u->flow->module->forms[statement_of(u, instruction)->what];
 }
 
-static uint32_t *used_by(const Uses *u, uint32_t value) {
+static uint32_t *used_by(const UnusedUses *u, uint32_t value) {
     return &u->used[(size_t)value * u->warps];
 }
 
-static void use(Uses *u, uint32_t value, const uint32_t *threads) {
+static void use(UnusedUses *u, uint32_t value, const uint32_t *threads) {
     bool more = false;
     if (value == PTX_NONE)
         return;
@@ -44,7 +44,7 @@ static void use(Uses *u, uint32_t value, const uint32_t *threads) {
 }
 
 /* Every register of an operand and of its members. */
-static void use_operand(Uses *u, const PtxOperand *operand, const uint32_t *threads) {
+static void use_operand(UnusedUses *u, const PtxOperand *operand, const uint32_t *threads) {
     for (uint32_t i = 0, count = ptx_extent(operand); i < count; i++)
         if (operand[i].kind == PTX_REGISTER)
             use(u, flow_value(u->flow, (uint32_t)(operand + i - u->flow->module->operands)), threads);
@@ -75,8 +75,8 @@ PtxGiver ptx_giver(const PtxForm *form) {
 }
 
 /* Whether it says which lanes wait for each other. */
-static bool is_mask(const Uses *u, const PtxStatement *statement, const PtxOperand *operand, const PtxEffect *effects,
-                    unsigned count) {
+static bool is_mask(const UnusedUses *u, const PtxStatement *statement, const PtxOperand *operand,
+                    const PtxEffect *effects, unsigned count) {
     for (unsigned i = 0; i < count; i++)
         if (effects[i].on.size && ptx_effect_operand(u->flow->module, statement, effects[i].on) == operand)
             return true;
@@ -84,7 +84,7 @@ static bool is_mask(const Uses *u, const PtxStatement *statement, const PtxOpera
 }
 
 /* For which threads the guard may hold: it is known of some that it does not, by their number alone. */
-static const uint32_t *guarded(const Uses *u, const PtxStatement *statement, uint32_t *room) {
+static const uint32_t *guarded(const UnusedUses *u, const PtxStatement *statement, uint32_t *room) {
     if (!(statement->flags & PTX_GUARDED))
         return u->all;
     ptx_guard_may(&(PtxGuards){u->flow, u->values, u->warps}, &u->flow->module->operands[statement->first],
@@ -94,7 +94,7 @@ static const uint32_t *guarded(const Uses *u, const PtxStatement *statement, uin
 
 /* What an instruction reads: its operands but for those that are written; of one that acts, by those that may run it.
  * The guard decides what is done, unless that is to compute. */
-static void use_operands(Uses *u, uint32_t instruction, const uint32_t *threads) {
+static void use_operands(UnusedUses *u, uint32_t instruction, const uint32_t *threads) {
     const PtxStatement *statement = statement_of(u, instruction);
     const PtxForm *form = form_of(u, instruction);
     uint32_t count, place = 0, room[FORM_MOST_THREADS / PTX_LANES];
@@ -113,7 +113,7 @@ static void use_operands(Uses *u, uint32_t instruction, const uint32_t *threads)
 }
 
 /* Who meets whom is decided by all. */
-static void use_mask(Uses *u, uint32_t instruction) {
+static void use_mask(UnusedUses *u, uint32_t instruction) {
     PtxEffect effects[PTX_EFFECTS_MOST];
     const PtxStatement *statement = statement_of(u, instruction);
     unsigned effect_count = ptx_effects_of(u->flow->module, statement, effects);
@@ -127,7 +127,7 @@ static void use_mask(Uses *u, uint32_t instruction) {
 }
 
 /* A value is used by more threads: so is what it comes from. */
-static void follow(Uses *u, uint32_t value) {
+static void follow(UnusedUses *u, uint32_t value) {
     const FlowValue *v = &u->flow->values[value];
     const uint32_t *used = used_by(u, value);
     if (v->kind == VALUE_PHI) {
@@ -144,7 +144,7 @@ static void follow(Uses *u, uint32_t value) {
     }
 }
 
-static void find_uses(Uses *u) {
+static void find_uses(UnusedUses *u) {
     for (uint32_t i = 0; i < u->flow->instruction_count; i++) {
         PtxGiver giver = ptx_giver(form_of(u, i));
         if (giver == GIVEN_ELSEWHERE)
@@ -162,7 +162,7 @@ static void find_uses(Uses *u) {
 /* ---- Loads ---- */
 
 /* By which threads what a load gives is used: none, some or all of them. */
-static bool gives_some(const Uses *u, uint32_t instruction, uint32_t *unused) {
+static bool gives_some(const UnusedUses *u, uint32_t instruction, uint32_t *unused) {
     uint32_t count, some = 0, none = 0;
     const PtxForm *form = form_of(u, instruction);
     const PtxOperand *to = ptx_operands(u->flow->module, statement_of(u, instruction), &count);
@@ -182,7 +182,7 @@ static bool gives_some(const Uses *u, uint32_t instruction, uint32_t *unused) {
     return some && none;
 }
 
-static void mark(const Uses *u, PtxProgram *program) {
+static void mark(const UnusedUses *u, PtxProgram *program) {
     PtxCode *code = &program->code[program->routines[u->flow->function].begin];
     uint32_t *unused = NULL;
     for (uint32_t i = 0; i < u->flow->instruction_count; i++) {
@@ -195,7 +195,7 @@ static void mark(const Uses *u, PtxProgram *program) {
     }
 }
 
-static void find(Uses *u, PtxProgram *program) {
+static void find(UnusedUses *u, PtxProgram *program) {
     const PtxBlockShape *shape = &u->values->shape;
     uint64_t threads = (uint64_t)shape->x * shape->y * shape->z;
     if (!threads || threads > FORM_MOST_THREADS || threads % PTX_LANES)
@@ -231,7 +231,7 @@ void ptx_unused(PtxProgram *program, size_t budget) {
     arena_init(&arena, budget);
     arena.exhausted = &exhausted;
     if (!setjmp(exhausted))
-        find(&(Uses){.flow = &flow, .values = &values, .arena = &arena}, program);
+        find(&(UnusedUses){.flow = &flow, .values = &values, .arena = &arena}, program);
     arena_free(&arena);
     ptx_flow_values_free(&flow, &values);
 }

@@ -59,7 +59,7 @@ bool ptx_has_dynamic(const PtxModule *module) {
 /* ---- Binding ------------------------------------------------------------------------------------- */
 
 /* Memory that arguments name. */
-typedef struct Memory {
+typedef struct LaunchMemory {
     Str name; /* of the buffer; "": of one argument alone */
     const Argument *first;
     uint32_t parameter; /* that points to it; PTX_NONE: it is a part of other bytes, or is named by several */
@@ -67,12 +67,12 @@ typedef struct Memory {
     uint8_t *data;
     uint64_t data_bytes;
     bool zero, output, chosen;
-} Memory;
+} LaunchMemory;
 
 typedef struct Binding {
     Arena *arena;
     const PtxProgram *program;
-    Memory *memories;
+    LaunchMemory *memories;
     uint32_t count, capacity;
     uint32_t *seen, seen_count, seen_capacity; /* memories, in the order in which arguments are walked */
     uint32_t next;                             /* of these, while values are placed */
@@ -115,16 +115,16 @@ static int64_t elements_from(const Argument *argument) {
 
 /* ---- What memory there is ---- */
 
-static Memory *memory_named(Binding *binding, const Argument *argument) {
+static LaunchMemory *memory_named(Binding *binding, const Argument *argument) {
     for (uint32_t i = 0; argument->buffer.size && i < binding->count; i++)
         if (str_equal(binding->memories[i].name, argument->buffer))
             return &binding->memories[i];
-    Memory *memory = ARENA_PUSH(binding->arena, binding->memories, binding->count, binding->capacity);
-    *memory = (Memory){.name = argument->buffer, .first = argument, .parameter = binding->parameter};
+    LaunchMemory *memory = ARENA_PUSH(binding->arena, binding->memories, binding->count, binding->capacity);
+    *memory = (LaunchMemory){.name = argument->buffer, .first = argument, .parameter = binding->parameter};
     return memory;
 }
 
-static bool put_data(Binding *binding, const Argument *argument, Memory *memory) {
+static bool put_data(Binding *binding, const Argument *argument, LaunchMemory *memory) {
     unsigned bits = argument->element_bits;
     if (bits > 64 || (bits % 8 && bits != 4))
         return fail(binding, "'%.*s': elements of %u bits take no 'data'", STR_ARG(argument->name), bits);
@@ -149,7 +149,7 @@ static bool put_data(Binding *binding, const Argument *argument, Memory *memory)
 
 static bool find_memory(Binding *binding, const Argument *argument, bool chosen) {
     if (argument->kind == ARGUMENT_POINTERS) {
-        Memory *memory = memory_named(binding, &(Argument){.name = argument->name});
+        LaunchMemory *memory = memory_named(binding, &(Argument){.name = argument->name});
         memory->first = argument;
         memory->bytes = 8;
         *ARENA_PUSH(binding->arena, binding->seen, binding->seen_count, binding->seen_capacity) = binding->count - 1;
@@ -158,7 +158,7 @@ static bool find_memory(Binding *binding, const Argument *argument, bool chosen)
     if (!argument->element_bits)
         return fail(binding, "'%.*s' needs a 'dtype': PTX does not say what pointers point to",
                     STR_ARG(argument->name));
-    Memory *memory = memory_named(binding, argument);
+    LaunchMemory *memory = memory_named(binding, argument);
     uint64_t bytes = bytes_of(argument, elements_before(argument) + elements_from(argument));
     memory->bytes = bytes > memory->bytes ? bytes : memory->bytes;
     memory->zero |= argument->zero;
@@ -184,7 +184,7 @@ static bool find_memories(Binding *binding, const Argument *argument, bool chose
 static bool place_memories(Binding *binding) {
     uint64_t at = PTX_BUFFERS_FIRST;
     for (uint32_t i = 0; i < binding->count; i++) {
-        Memory *memory = &binding->memories[i];
+        LaunchMemory *memory = &binding->memories[i];
         if (memory->output && (memory->zero || memory->data))
             return fail(binding, "buffer '%.*s' is an output, and another argument gives what it holds",
                         STR_ARG(memory->name));
@@ -260,12 +260,13 @@ static bool make_map(Binding *binding, const Argument *argument, uint64_t addres
 }
 
 /* Where bytes are put, and which of them are known. */
-typedef struct Room {
+typedef struct LaunchRoom {
     uint8_t *bytes, *known;
     uint64_t size;
-} Room;
+} LaunchRoom;
 
-static bool put(Binding *binding, Room *room, const Argument *argument, uint64_t at, const void *bytes, size_t size) {
+static bool put(Binding *binding, LaunchRoom *room, const Argument *argument, uint64_t at, const void *bytes,
+                size_t size) {
     if (at > room->size || size > room->size - at)
         return fail(binding, "'%.*s': byte %" PRIu64 " is behind its end", STR_ARG(argument->name), at + size - 1);
     memcpy(room->bytes + at, bytes, size);
@@ -273,9 +274,9 @@ static bool put(Binding *binding, Room *room, const Argument *argument, uint64_t
     return true;
 }
 
-static bool put_value(Binding *binding, Room *room, const Argument *argument, uint64_t at);
+static bool put_value(Binding *binding, LaunchRoom *room, const Argument *argument, uint64_t at);
 
-static bool put_parts(Binding *binding, Room *room, const Argument *argument) {
+static bool put_parts(Binding *binding, LaunchRoom *room, const Argument *argument) {
     for (uint32_t i = 0; i < argument->part_count; i++)
         if (!put_value(binding, room, argument->parts[i].value, (uint64_t)argument->parts[i].at))
             return false;
@@ -283,8 +284,8 @@ static bool put_parts(Binding *binding, Room *room, const Argument *argument) {
 }
 
 /* Pointers that lie in memory: what is before them has to be known, too. */
-static bool put_pointers(Binding *binding, Memory *memory, const Argument *argument) {
-    Room room = {.size = memory->data_bytes};
+static bool put_pointers(Binding *binding, LaunchMemory *memory, const Argument *argument) {
+    LaunchRoom room = {.size = memory->data_bytes};
     uint64_t begin = bytes_of(argument, argument->offset);
     for (uint32_t i = 0; i < argument->part_count; i++) {
         bool map = argument->parts[i].value->kind == ARGUMENT_DESCRIPTOR;
@@ -301,7 +302,7 @@ static bool put_pointers(Binding *binding, Memory *memory, const Argument *argum
         memcpy(room.bytes, memory->data, memory->data_bytes);
         memset(room.known, BYTE_KNOWN, memory->data_bytes);
     }
-    Room behind = {room.bytes + begin, room.known + begin, room.size - begin};
+    LaunchRoom behind = {room.bytes + begin, room.known + begin, room.size - begin};
     if (!put_parts(binding, &behind, argument))
         return false;
     if (memchr(room.known, 0, room.size))
@@ -314,7 +315,7 @@ static bool put_pointers(Binding *binding, Memory *memory, const Argument *argum
 
 /* The address of an argument's memory, which is given what it holds. */
 static bool address_of(Binding *binding, const Argument *argument, uint64_t *address) {
-    Memory *memory = &binding->memories[binding->seen[binding->next++]];
+    LaunchMemory *memory = &binding->memories[binding->seen[binding->next++]];
     *address = memory->address;
     if (argument->kind == ARGUMENT_POINTERS) {
         for (uint32_t i = 0; i < binding->count; i++)
@@ -330,7 +331,8 @@ static bool address_of(Binding *binding, const Argument *argument, uint64_t *add
     return !argument->part_count || put_pointers(binding, memory, argument);
 }
 
-static bool put_number(Binding *binding, Room *room, const Argument *argument, uint64_t at, const PtxParameter *of) {
+static bool put_number(Binding *binding, LaunchRoom *room, const Argument *argument, uint64_t at,
+                       const PtxParameter *of) {
     bool real = argument->kind == ARGUMENT_FLOAT, float_type = of->letter == 'f';
     uint64_t size = room->size < 8 ? room->size : 8;
     int64_t bits = argument->integer;
@@ -353,14 +355,14 @@ static bool put_number(Binding *binding, Room *room, const Argument *argument, u
     return put(binding, room, argument, at, &bits, size);
 }
 
-static bool put_value(Binding *binding, Room *room, const Argument *argument, uint64_t at) {
+static bool put_value(Binding *binding, LaunchRoom *room, const Argument *argument, uint64_t at) {
     static const PtxParameter inner = {.letter = 'b', .bits = 64, .bytes = 8, .scalar = true};
     uint64_t address;
     uint8_t map[TENSORMAP_BYTES];
     switch (argument->kind) {
     case ARGUMENT_INTEGER:
     case ARGUMENT_FLOAT: {
-        Room eight = {room->bytes + at, room->known + at, 8};
+        LaunchRoom eight = {room->bytes + at, room->known + at, 8};
         if (at + 8 > room->size)
             return fail(binding, "'%.*s': byte %" PRIu64 " is behind its end", STR_ARG(argument->name), at + 7);
         return put_number(binding, &eight, argument, 0, &inner);
@@ -451,8 +453,8 @@ static bool fits(Binding *binding, const Given *given) {
 }
 
 static bool put_parameter(Binding *binding, PtxLaunch *to, const Given *given) {
-    const PtxSeat *seat = &binding->program->seats[given->parameter.variable];
-    Room room = {to->parameters + seat->at, to->known + seat->at, given->parameter.bytes};
+    const PtxSymbolSlot *seat = &binding->program->seats[given->parameter.variable];
+    LaunchRoom room = {to->parameters + seat->at, to->known + seat->at, given->parameter.bytes};
     const Argument *argument = given->argument;
     if (argument->kind == ARGUMENT_INTEGER || argument->kind == ARGUMENT_FLOAT)
         return put_number(binding, &room, argument, 0, &given->parameter);
@@ -460,7 +462,7 @@ static bool put_parameter(Binding *binding, PtxLaunch *to, const Given *given) {
 }
 
 /* "argument 2", the name of the buffer, or that of the argument whose bytes point to it. */
-static const char *memory_name(const Binding *binding, const Memory *memory) {
+static const char *memory_name(const Binding *binding, const LaunchMemory *memory) {
     Text text = {0};
     if (memory->name.size)
         text_add_plain(&text, memory->name);
@@ -476,7 +478,7 @@ static void keep_memories(const Binding *binding, PtxLaunch *to) {
     to->buffers = ARENA_ARRAY(binding->arena, PtxBuffer, binding->count + 1);
     to->buffer_count = binding->count;
     for (uint32_t i = 0; i < binding->count; i++) {
-        const Memory *memory = &binding->memories[i];
+        const LaunchMemory *memory = &binding->memories[i];
         to->buffers[i] = (PtxBuffer){.name = memory_name(binding, memory),
                                      .parameter = memory->parameter,
                                      .address = memory->address,

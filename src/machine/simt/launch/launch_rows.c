@@ -8,12 +8,12 @@
 
 enum { NOTHING, WIDTH, HEIGHT, AREA, ROW, LAYER }; /* %ntid.x, %ntid.y, their product, %tid.y and the like, %tid.z */
 
-typedef struct Rows {
+typedef struct LaunchRowRows {
     const PtxFlow *flow;
     uint8_t *kinds; /* of each value */
-} Rows;
+} LaunchRowRows;
 
-static unsigned kind_of(const Rows *rows, const PtxOperand *operand) {
+static unsigned kind_of(const LaunchRowRows *rows, const PtxOperand *operand) {
     uint32_t value = flow_value(rows->flow, (uint32_t)(operand - rows->flow->module->operands));
     return operand->kind == PTX_REGISTER && value != PTX_NONE ? rows->kinds[value] : NOTHING;
 }
@@ -39,7 +39,7 @@ static unsigned product(unsigned a, unsigned b, bool *whole) {
 }
 
 /* What the result of an instruction is; false: it does something else with a row's number. */
-static bool result_kind(const Rows *rows, const PtxForm *form, const PtxOperand *operands, uint32_t count,
+static bool result_kind(const LaunchRowRows *rows, const PtxForm *form, const PtxOperand *operands, uint32_t count,
                         unsigned *kind) {
     unsigned kinds[4] = {NOTHING};
     bool uses = false, whole = false;
@@ -66,7 +66,7 @@ static bool result_kind(const Rows *rows, const PtxForm *form, const PtxOperand 
     return !uses || whole || *kind == ROW;
 }
 
-static bool phis_are_other(const Rows *rows) {
+static bool phis_are_other(const LaunchRowRows *rows) {
     const PtxFlow *flow = rows->flow;
     for (uint32_t i = 0; i < flow->value_count; i++) {
         const FlowValue *value = &flow->values[i];
@@ -80,7 +80,7 @@ static bool phis_are_other(const Rows *rows) {
 
 bool ptx_launch_one_row(Arena *arena, const PtxFlow *flow) {
     const PtxModule *module = flow->module;
-    Rows rows = {flow, ARENA_ARRAY(arena, uint8_t, flow->value_count + 1)};
+    LaunchRowRows rows = {flow, ARENA_ARRAY(arena, uint8_t, flow->value_count + 1)};
     for (uint32_t i = 0; i < flow->instruction_count; i++) {
         const PtxStatement *statement = &module->statements[flow->instructions[i]];
         uint32_t count;

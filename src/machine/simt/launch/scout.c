@@ -38,7 +38,7 @@ static uint64_t magnitude(int64_t number) {
 static void note_distance(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
     PtxScout *scout = machine->scout;
     const Compute *how = code->detail;
-    Comparison *comparison = scout->comparisons[code - scout->program->code];
+    ScoutComparison *comparison = scout->comparisons[code - scout->program->code];
     Lanes scratch[2];
     uint32_t unknown[2];
     const Lanes *a = compute_fetch(machine, group, &how->from[0], &scratch[0], &unknown[0]);
@@ -127,7 +127,7 @@ static void keep(PtxScout *scout) {
     }
 }
 
-void scout_run(PtxScout *scout, unsigned world) {
+void scout_run(PtxScout *scout, unsigned havoc_choice) {
     PtxMachine *machine = scout->machine;
     uint32_t codes = scout->program->code_count;
     memset(scout->went, 0, 2 * codes * sizeof *scout->went);
@@ -136,7 +136,7 @@ void scout_run(PtxScout *scout, unsigned world) {
         if (scout->comparisons[i])
             scout->comparisons[i]->seen = 0;
     machine->budget = run_instructions < scout->left ? run_instructions : scout->left;
-    machine->world = world;
+    machine->havoc_choice = havoc_choice;
     ptx_machine_start(machine);
     ptx_machine_begin(machine, 0);
     PtxWarp *warp = &machine->ctas[0]->warps[0];
@@ -250,7 +250,7 @@ PtxScout *ptx_scout(Arena *arena, const PtxProgram *program, const PtxLaunch *li
     scout->most = ARENA_ARRAY(arena, int64_t, scout->count);
     scout->loads = ARENA_ARRAY(arena, uint32_t, codes + 1);
     scout->runs = ARENA_ARRAY(arena, bool, codes + 1);
-    scout->comparisons = ARENA_ARRAY(arena, Comparison *, codes + 1);
+    scout->comparisons = ARENA_ARRAY(arena, ScoutComparison *, codes + 1);
     scout->places = ARENA_ARRAY(arena, Lanes *, codes + 1);
     scout->placed = ARENA_ARRAY(arena, uint32_t, codes + 1);
     scout->went = ARENA_ARRAY(arena, uint32_t, 2 * (size_t)codes + 1);
@@ -265,11 +265,11 @@ PtxScout *ptx_scout(Arena *arena, const PtxProgram *program, const PtxLaunch *li
         if (is_shared_store(program, &program->code[i]))
             scout->places[i] = ARENA_NEW(arena, Lanes);
         if (is_comparison(&program->code[i]))
-            scout->comparisons[i] = ARENA_NEW(arena, Comparison);
+            scout->comparisons[i] = ARENA_NEW(arena, ScoutComparison);
     }
     if (!ptx_flow(&scout->flow, program->module, program->entry, ptx_flow_budget(program->module), &problem))
         return NULL;
-    scout->machine = ptx_machine(program, like, GEAR_DATA, &problem);
+    scout->machine = ptx_machine(program, like, COMPUTES_ALL, &problem);
     if (!scout->machine) {
         ptx_flow_free(&scout->flow);
         return NULL;

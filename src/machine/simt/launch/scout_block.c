@@ -14,7 +14,7 @@ static uint32_t power_below(uint64_t number) {
 /* How many bytes of its array are behind an address in shared memory; 0: it is in none of a known size. */
 static uint64_t bytes_behind(const PtxProgram *program, uint64_t address) {
     for (uint32_t i = 0; i < program->module->variables_count; i++) {
-        const PtxSeat *seat = &program->seats[i];
+        const PtxSymbolSlot *seat = &program->seats[i];
         if (program->used[i] && seat->space == PTX_SPACE_SHARED && address >= seat->at &&
             address < seat->at + seat->bytes)
             return seat->at + seat->bytes - address;

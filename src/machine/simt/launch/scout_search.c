@@ -75,13 +75,13 @@ void ptx_scout_send(PtxScout *scout, const PtxLaunch *launch) {
     }
     for (uint32_t i = SCOUT_NUMBERS; i < scout->count; i++)
         (void)ptx_launch_number(scout->program, launch, i - SCOUT_NUMBERS, &at[i]);
-    for (unsigned world = 0; world < 4 && scout->left; world++) {
+    for (unsigned havoc_choice = 0; havoc_choice < 4 && scout->left; havoc_choice++) {
         scout->sent = 0;
         for (uint32_t i = 0; i < scout->lanes; i++) { /* the first two and the last of each, and some between */
             uint32_t thread = i < 2 ? i : i == 2 ? threads - 1 : i * 37 % threads;
             for (unsigned k = 0; k < 3; k++) {
                 uint32_t last = launch->grid[k] - 1;
-                at[SCOUT_CTA + k] = i & (1u << k) ? last : world & 1 ? last / 2 : 0;
+                at[SCOUT_CTA + k] = i & (1u << k) ? last : havoc_choice & 1 ? last / 2 : 0;
             }
             at[SCOUT_THREAD] = thread % launch->block[0];
             at[SCOUT_THREAD + 1] = thread / launch->block[0] % launch->block[1];
@@ -89,18 +89,18 @@ void ptx_scout_send(PtxScout *scout, const PtxLaunch *launch) {
             (void)add(scout, at, SCOUT_GRID, at[SCOUT_GRID]);
         }
         if (scout->sent)
-            scout_run(scout, world);
+            scout_run(scout, havoc_choice);
     }
 }
 
 /* ---- What a condition is made of ------------------------------------------------------------------ */
 
-typedef struct Made {
+typedef struct ScoutSearchMade {
     uint32_t comparisons[MOST_COMPARISONS];
     uint32_t count;
-} Made;
+} ScoutSearchMade;
 
-static void find_made(const PtxScout *scout, uint32_t value, unsigned depth, Made *made) {
+static void find_made(const PtxScout *scout, uint32_t value, unsigned depth, ScoutSearchMade *made) {
     enum { DEEPEST = 12 };
     const PtxFlow *flow = &scout->flow;
     const PtxModule *module = flow->module;
@@ -130,8 +130,8 @@ static void find_made(const PtxScout *scout, uint32_t value, unsigned depth, Mad
 }
 
 /* Of a guard, of the predicate of a choice, or of a comparison itself. */
-static Made made_of(const PtxScout *scout, uint32_t code) {
-    Made made = {.count = 0};
+static ScoutSearchMade made_of(const PtxScout *scout, uint32_t code) {
+    ScoutSearchMade made = {.count = 0};
     const PtxRoutine *routine = &scout->program->routines[scout->program->entry];
     if (code < routine->begin || code - routine->begin >= scout->flow.instruction_count)
         return made;
@@ -147,7 +147,7 @@ static Made made_of(const PtxScout *scout, uint32_t code) {
 }
 
 bool ptx_scout_empty(const PtxScout *scout, uint32_t code, const int64_t *candidate) {
-    Made made = made_of(scout, code);
+    ScoutSearchMade made = made_of(scout, code);
     bool empty = false, orders = made.count > 0;
     for (uint32_t i = SCOUT_NUMBERS; i < scout->count; i++)
         empty |= scout->open[i] && candidate[i] <= 0;
@@ -171,9 +171,9 @@ static const int64_t *step_nearer(PtxScout *scout, uint32_t wanted, uint32_t com
     static const int64_t steps[] = {1, 16, 1000};
     enum { STEPS = sizeof steps / sizeof *steps };
     uint32_t numbers[PTX_LANES + 1];
-    int64_t values[PTX_LANES + 1], guesses[3 * PTX_LANES];
-    uint32_t about[3 * PTX_LANES], guess_count = 0;
-    const Comparison *at = scout->comparisons[comparison];
+    int64_t values[PTX_LANES + 1], havocs[3 * PTX_LANES];
+    uint32_t about[3 * PTX_LANES], havoc_count = 0;
+    const ScoutComparison *at = scout->comparisons[comparison];
     scout->sent = 0;
     if (!add(scout, from, first, from[first]))
         return NULL;
@@ -197,17 +197,17 @@ static const int64_t *step_nearer(PtxScout *scout, uint32_t wanted, uint32_t com
         __int128 target = from[numbers[i]] - (__int128)here * values[i] / change;
         if (target < INT64_MIN / 2 || target > INT64_MAX / 2)
             continue;
-        for (int k = -1; k <= 1 && guess_count < 3 * PTX_LANES; k++) {
-            about[guess_count] = numbers[i];
-            guesses[guess_count++] = (int64_t)target + k;
+        for (int k = -1; k <= 1 && havoc_count < 3 * PTX_LANES; k++) {
+            about[havoc_count] = numbers[i];
+            havocs[havoc_count++] = (int64_t)target + k;
         }
     }
     const int64_t *nearest = NULL;
     uint64_t best = here < 0 ? 0 - (uint64_t)here : (uint64_t)here;
-    for (uint32_t i = 0; i < guess_count && scout->left;) {
+    for (uint32_t i = 0; i < havoc_count && scout->left;) {
         scout->sent = 0;
-        for (; i < guess_count && scout->sent < scout->lanes; i++)
-            (void)add(scout, from, about[i], guesses[i]);
+        for (; i < havoc_count && scout->sent < scout->lanes; i++)
+            (void)add(scout, from, about[i], havocs[i]);
         if (!scout->sent)
             break;
         scout_run(scout, 0);
@@ -280,7 +280,7 @@ static void try_random(PtxScout *scout, uint32_t wanted, const int64_t *from) {
     }
 }
 
-static void look_for(PtxScout *scout, uint32_t wanted, const int64_t *from, const Made *made) {
+static void look_for(PtxScout *scout, uint32_t wanted, const int64_t *from, const ScoutSearchMade *made) {
     for (uint32_t i = 0; i < made->count; i++)
         climb(scout, wanted, made->comparisons[i], from);
 }
@@ -315,7 +315,7 @@ const int64_t *ptx_scout_find(PtxScout *scout, uint32_t code, bool way) {
     if (scout->known[wanted] || scout->tried[wanted] || !scout->known[other])
         return scout->known[wanted];
     scout->tried[wanted] = true;
-    Made made = made_of(scout, code);
+    ScoutSearchMade made = made_of(scout, code);
     look_for(scout, wanted, scout->known[other], &made);
     /* of several conditions together, each by itself first, and then the others from there */
     for (uint32_t i = 0; made.count > 1 && i < made.count && !is_found(scout, wanted); i++)

@@ -51,7 +51,7 @@ static void describe_order(const PtxCode *code, const PtxEffect *effect, PtxAcce
 }
 
 /* Where [name + 4] is about a variable of .param, or one on the stack in its place. */
-static const PtxArgument *named_param(const PtxProgram *program, const Access *access) {
+static const PtxArgument *named_param(const PtxProgram *program, const CoreAccess *access) {
     const PtxArgument *address = access->address;
     if (access->space != PTX_SPACE_PARAM || address->kind != ARGUMENT_ADDRESS || !address->count)
         return NULL;
@@ -65,11 +65,11 @@ static bool is_in_kernel(const PtxProgram *program, const PtxCode *code) {
     return at >= routine->begin && at < routine->end;
 }
 
-bool access_describe(const PtxPrepare *about, const PtxCode *code, Access *access) {
+bool access_describe(const PtxPrepare *about, const PtxCode *code, CoreAccess *access) {
     const PtxProgram *program = about->program;
     const PtxEffect *effect = access_effect(about);
     Str type = code_modifier(code, STR("t")), vector = code_modifier(code, STR("vec"));
-    *access = (Access){.space = ptx_space_of_form(code->form->text, 0)};
+    *access = (CoreAccess){.space = ptx_space_of_form(code->form->text, 0)};
     access->address = code_named(program, code, STR("a"));
     access->element = (uint8_t)(ptx_bits_of_type(type) / 8);
     access->members = vector.size ? (uint8_t)(vector.data[1] - '0') : 1;
@@ -87,30 +87,30 @@ bool access_describe(const PtxPrepare *about, const PtxCode *code, Access *acces
     return true;
 }
 
-void access_tell(PtxMachine *machine, PtxGroup *group, const PtxCode *code, const Access *access, uint32_t lanes,
-                 const PtxSpot *spots, uint32_t changes) {
-    uint32_t told = 0;
-    if ((!machine->observe && !machine->alike) || access->own)
+void access_emit(PtxMachine *machine, PtxGroup *group, const PtxCode *code, const CoreAccess *access, uint32_t lanes,
+                 const PtxLocation *locations, uint32_t changes) {
+    uint32_t reported = 0;
+    if ((!machine->observe && !machine->symmetry) || access->own)
         return;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-        PtxSpace space = spots[__builtin_ctz(rest)].block->space;
-        told |= space == PTX_SPACE_GLOBAL || space == PTX_SPACE_SHARED ? rest & -rest : 0;
+        PtxSpace space = locations[__builtin_ctz(rest)].block->space;
+        reported |= space == PTX_SPACE_GLOBAL || space == PTX_SPACE_SHARED ? rest & -rest : 0;
     }
-    if (!told)
+    if (!reported)
         return;
-    ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_ACCESS,
+    ptx_emit(machine, &(PtxEvent){.kind = PTX_EVENT_ACCESS,
                                   .code = code,
                                   .warp = group->warp,
-                                  .lanes = told,
+                                  .lanes = reported,
                                   .access = access->access,
-                                  .spots = spots,
-                                  .spot_count = PTX_LANES,
-                                  .changes = changes & told});
+                                  .locations = locations,
+                                  .location_count = PTX_LANES,
+                                  .changes = changes & reported});
 }
 
 /* ---- Loads ---- */
 
-static uint64_t extended(const Access *access, uint64_t value, unsigned to_bits) {
+static uint64_t extended(const CoreAccess *access, uint64_t value, unsigned to_bits) {
     unsigned bits = access->element * 8u;
     if (!access->is_signed || bits >= to_bits || bits >= 64)
         return value;
@@ -119,25 +119,26 @@ static uint64_t extended(const Access *access, uint64_t value, unsigned to_bits)
 }
 
 /* Bytes of a word that nothing has written, in a run with other data. */
-static void read_unset(const PtxMachine *machine, const PtxWarp *warp, unsigned lane, PtxSpot spot, unsigned bytes,
-                       uint64_t *value) {
+static void read_unset(const PtxMachine *machine, const PtxWarp *warp, unsigned lane, PtxLocation location,
+                       unsigned bytes, uint64_t *value) {
     uint64_t unset = memory_unset(machine, ptx_thread_number(machine, warp, lane));
-    for (unsigned i = 0; i < bytes && spot.block->space != PTX_SPACE_GLOBAL; i++)
-        if ((spot.block->states ? spot.block->states[spot.offset + i] : spot.block->fill) == BYTE_NEVER)
+    for (unsigned i = 0; i < bytes && location.block->space != PTX_SPACE_GLOBAL; i++)
+        if ((location.block->states ? location.block->states[location.offset + i] : location.block->fill) == BYTE_NEVER)
             ((uint8_t *)value)[i] = ((const uint8_t *)&unset)[i];
 }
 
-/* A word of each lane at its spot, at some distance. Lanes that are not known. */
+/* A word of each lane at its location, at some distance. Lanes that are not known. */
 static inline __attribute__((always_inline)) uint32_t read_words(PtxMachine *machine, const PtxCode *code,
-                                                                 PtxGroup *group, uint32_t lanes, const PtxSpot *spots,
-                                                                 unsigned offset, const unsigned bytes, Lanes *values) {
+                                                                 PtxGroup *group, uint32_t lanes,
+                                                                 const PtxLocation *locations, unsigned offset,
+                                                                 const unsigned bytes, Lanes *values) {
     uint32_t unknown = 0, never = 0;
     uint64_t all = 0;
     memset(&all, BYTE_KNOWN, bytes);
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
-        const PtxBlock *block = spots[lane].block;
-        uint64_t at = spots[lane].offset + offset, value = 0, states = 0;
+        const PtxBlock *block = locations[lane].block;
+        uint64_t at = locations[lane].offset + offset, value = 0, states = 0;
         if (block->bytes)
             memcpy(&value, block->bytes + at, bytes);
         else
@@ -154,30 +155,30 @@ static inline __attribute__((always_inline)) uint32_t read_words(PtxMachine *mac
     }
     for (; never; never &= never - 1) {
         unsigned lane = (unsigned)__builtin_ctz(never);
-        PtxSpot spot = {spots[lane].block, spots[lane].offset + offset};
-        ptx_note_unset(machine, code, group->warp, lane, spot);
+        PtxLocation location = {locations[lane].block, locations[lane].offset + offset};
+        ptx_note_unset(machine, code, group->warp, lane, location);
         if (machine->other)
-            read_unset(machine, group->warp, lane, spot, bytes, &values->at[lane]);
+            read_unset(machine, group->warp, lane, location, bytes, &values->at[lane]);
     }
     return unknown;
 }
 
 static uint32_t read_row(PtxMachine *machine, const PtxCode *code, PtxGroup *group, uint32_t lanes,
-                         const PtxSpot *spots, unsigned offset, unsigned bytes, Lanes *values) {
+                         const PtxLocation *locations, unsigned offset, unsigned bytes, Lanes *values) {
     switch (bytes) {
     case 1:
-        return read_words(machine, code, group, lanes, spots, offset, 1, values);
+        return read_words(machine, code, group, lanes, locations, offset, 1, values);
     case 2:
-        return read_words(machine, code, group, lanes, spots, offset, 2, values);
+        return read_words(machine, code, group, lanes, locations, offset, 2, values);
     case 4:
-        return read_words(machine, code, group, lanes, spots, offset, 4, values);
+        return read_words(machine, code, group, lanes, locations, offset, 4, values);
     default:
-        return read_words(machine, code, group, lanes, spots, offset, 8, values);
+        return read_words(machine, code, group, lanes, locations, offset, 8, values);
     }
 }
 
-static void load_element(PtxMachine *machine, PtxGroup *group, const PtxCode *code, const Access *access,
-                         const PtxArgument *to, uint32_t lanes, const PtxSpot *spots, unsigned offset,
+static void load_element(PtxMachine *machine, PtxGroup *group, const PtxCode *code, const CoreAccess *access,
+                         const PtxArgument *to, uint32_t lanes, const PtxLocation *locations, unsigned offset,
                          const Span *known) {
     unsigned bytes = access->element < 8 ? access->element : 8;
     for (unsigned half = 0; half * 8 < access->element; half++) {
@@ -186,9 +187,9 @@ static void load_element(PtxMachine *machine, PtxGroup *group, const PtxCode *co
         if (code->data)
             unknown = lanes;
         else if (known)
-            span_load(known, lanes, spots, offset + half * 8, bytes, &values);
+            span_load(known, lanes, locations, offset + half * 8, bytes, &values);
         else
-            unknown = read_row(machine, code, group, lanes, spots, offset + half * 8, bytes, &values);
+            unknown = read_row(machine, code, group, lanes, locations, offset + half * 8, bytes, &values);
         if (access->is_signed && to->bits > access->element * 8u)
             for (uint32_t rest = lanes; rest; rest &= rest - 1) {
                 unsigned lane = (unsigned)__builtin_ctz(rest);
@@ -199,7 +200,7 @@ static void load_element(PtxMachine *machine, PtxGroup *group, const PtxCode *co
 }
 
 /* What lanes load whose address is not known. */
-static void load_unknown(PtxMachine *machine, PtxGroup *group, const Access *access, uint32_t lanes) {
+static void load_unknown(PtxMachine *machine, PtxGroup *group, const CoreAccess *access, uint32_t lanes) {
     static const Lanes zeros;
     for (unsigned i = 0; lanes && i < access->members; i++) {
         const PtxArgument *to = access_member(machine->program, access->data, i);
@@ -209,22 +210,22 @@ static void load_unknown(PtxMachine *machine, PtxGroup *group, const Access *acc
 }
 
 static PtxStep run_load(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
-    const Access *access = code->detail;
+    const CoreAccess *access = code->detail;
     Lanes scratch;
-    PtxSpot spots[PTX_LANES];
+    PtxLocation locations[PTX_LANES];
     Span span;
     uint32_t unknown = 0, there = lanes;
     const Lanes *addresses = ptx_fetch_address(machine, group, access->address, &scratch, &unknown);
     if (!memory_resolve(machine, group, code, access->space, addresses, unknown, access->access.bytes, access->align,
-                        &there, spots, &span))
+                        &there, locations, &span))
         return PTX_STEP_FAULT;
     load_unknown(machine, group, access, lanes & ~there);
     if (!there)
         return PTX_STEP_NEXT;
-    access_tell(machine, group, code, access, there, spots, 0);
+    access_emit(machine, group, code, access, there, locations, 0);
     const Span *known = span_known(&span) ? &span : NULL;
     for (unsigned i = 0; i < access->members; i++)
-        load_element(machine, group, code, access, access_member(machine->program, access->data, i), there, spots,
+        load_element(machine, group, code, access, access_member(machine->program, access->data, i), there, locations,
                      i * access->element, known);
     return PTX_STEP_NEXT;
 }
@@ -232,7 +233,7 @@ static PtxStep run_load(PtxMachine *machine, PtxGroup *group, const PtxCode *cod
 /* ---- Parameters ---- */
 
 static PtxStep run_load_param(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
-    const Access *access = code->detail;
+    const CoreAccess *access = code->detail;
     const PtxArgument *base = named_param(machine->program, access);
     uint64_t offset = (uint64_t)(base->offset + access->address->offset);
     for (unsigned i = 0; i < access->members; i++)
@@ -253,17 +254,17 @@ static PtxStep run_load_param(PtxMachine *machine, PtxGroup *group, const PtxCod
 
 /* Of the kernel's own: the same for all lanes. */
 static PtxStep run_load_kernel_param(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
-    const Access *access = code->detail;
+    const CoreAccess *access = code->detail;
     const PtxArgument *base = named_param(machine->program, access);
     uint64_t offset = machine->program->seats[base->slot].at + (uint64_t)(base->offset + access->address->offset);
     for (unsigned i = 0; i < access->members; i++)
         for (unsigned half = 0; half * 8 < access->element; half++) {
             unsigned bytes = access->element < 8 ? access->element : 8;
             const PtxArgument *to = access_member(machine->program, access->data, i);
-            PtxSpot spot = {&machine->parameters, offset + i * access->element + half * 8};
+            PtxLocation location = {&machine->parameters, offset + i * access->element + half * 8};
             Lanes values;
             bool known;
-            uint64_t value = extended(access, ptx_load(machine, spot, bytes, &known), to->bits);
+            uint64_t value = extended(access, ptx_load(machine, location, bytes, &known), to->bits);
             for (unsigned k = 0; k < PTX_LANES; k++)
                 values.at[k] = value;
             ptx_put(machine, group, to, half, &values, lanes, known ? 0 : lanes);
@@ -272,7 +273,7 @@ static PtxStep run_load_kernel_param(PtxMachine *machine, PtxGroup *group, const
 }
 
 static PtxStep run_store_param(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
-    const Access *access = code->detail;
+    const CoreAccess *access = code->detail;
     const PtxArgument *base = named_param(machine->program, access);
     uint64_t offset = (uint64_t)(base->offset + access->address->offset);
     for (unsigned i = 0; i < access->members; i++)
@@ -291,12 +292,13 @@ static PtxStep run_store_param(PtxMachine *machine, PtxGroup *group, const PtxCo
 /* ---- Stores ---- */
 
 /* What all lanes store, as bytes. */
-typedef struct Stored {
+typedef struct AccessStored {
     uint8_t bytes[PTX_LANES][32];
     uint32_t unknown[16]; /* of each element, or half of one */
-} Stored;
+} AccessStored;
 
-static void gather_stored(PtxMachine *machine, PtxGroup *group, const Access *access, uint32_t lanes, Stored *stored) {
+static void gather_stored(PtxMachine *machine, PtxGroup *group, const CoreAccess *access, uint32_t lanes,
+                          AccessStored *stored) {
     unsigned each = access->element < 8 ? access->element : 8, halves = access->element > 8 ? 2 : 1;
     for (unsigned i = 0; i < access->members * halves; i++) {
         Lanes scratch;
@@ -310,7 +312,8 @@ static void gather_stored(PtxMachine *machine, PtxGroup *group, const Access *ac
     }
 }
 
-static void store_lane(PtxMachine *machine, const Access *access, unsigned lane, PtxSpot spot, const Stored *stored) {
+static void store_lane(PtxMachine *machine, const CoreAccess *access, unsigned lane, PtxLocation location,
+                       const AccessStored *stored) {
     unsigned each = access->element < 8 ? access->element : 8, count = access->align / each;
     uint8_t states[32];
     bool known = true;
@@ -319,18 +322,18 @@ static void store_lane(PtxMachine *machine, const Access *access, unsigned lane,
         memset(states + i * each, element ? BYTE_KNOWN : BYTE_UNKNOWN, each);
         known &= element;
     }
-    ptx_store_bytes(machine, spot, access->align, stored->bytes[lane], known ? NULL : states);
+    ptx_store_bytes(machine, location, access->align, stored->bytes[lane], known ? NULL : states);
 }
 
 /* What all lanes store, as rows: where all bytes are known before and behind it. */
-typedef struct Rows {
+typedef struct AccessRows {
     Lanes scratch[8];
     const Lanes *values[8];
     unsigned count, each; /* bytes of one */
-} Rows;
+} AccessRows;
 
-static bool gather_rows(PtxMachine *machine, PtxGroup *group, const Access *access, uint32_t lanes, const Span *span,
-                        Rows *rows) {
+static bool gather_rows(PtxMachine *machine, PtxGroup *group, const CoreAccess *access, uint32_t lanes,
+                        const Span *span, AccessRows *rows) {
     unsigned halves = access->element > 8 ? 2 : 1;
     uint32_t unknown = 0;
     rows->each = access->element < 8 ? access->element : 8;
@@ -343,26 +346,27 @@ static bool gather_rows(PtxMachine *machine, PtxGroup *group, const Access *acce
     return !(unknown & lanes);
 }
 
-static void store_rows(PtxMachine *machine, uint32_t lanes, const PtxSpot *spots, const Span *span, const Rows *rows) {
+static void store_rows(PtxMachine *machine, uint32_t lanes, const PtxLocation *locations, const Span *span,
+                       const AccessRows *rows) {
     bool changed = false;
     for (unsigned i = 0; i < rows->count; i++)
-        changed |= span_store(span, lanes, spots, i * rows->each, rows->each, rows->values[i]);
+        changed |= span_store(span, lanes, locations, i * rows->each, rows->each, rows->values[i]);
     if (changed)
         memory_changed(machine, span->block);
 }
 
-static uint32_t changed_rows(const PtxMachine *machine, const PtxCode *code, uint32_t lanes, const PtxSpot *spots,
-                             const Rows *rows) {
+static uint32_t changed_rows(const PtxMachine *machine, const PtxCode *code, uint32_t lanes,
+                             const PtxLocation *locations, const AccessRows *rows) {
     uint8_t bytes[PTX_LANES][64];
     for (unsigned i = 0; i < rows->count; i++)
         for (uint32_t rest = lanes; rest; rest &= rest - 1) {
             unsigned lane = (unsigned)__builtin_ctz(rest);
             memcpy(&bytes[lane][i * rows->each], &rows->values[i]->at[lane], rows->each);
         }
-    return memory_changes(machine, code, lanes, 0, spots, rows->count * rows->each, bytes[0], sizeof bytes[0]);
+    return memory_changes(machine, code, lanes, 0, locations, rows->count * rows->each, bytes[0], sizeof bytes[0]);
 }
 
-static uint32_t unknown_lanes(const Access *access, const Stored *stored) {
+static uint32_t unknown_lanes(const CoreAccess *access, const AccessStored *stored) {
     unsigned each = access->element < 8 ? access->element : 8;
     uint32_t unknown = 0;
     for (unsigned i = 0; i < access->align / each; i++)
@@ -381,66 +385,67 @@ static void forget_local(PtxMachine *machine, const PtxWarp *warp, uint32_t lane
 }
 
 static PtxStep run_store(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
-    const Access *access = code->detail;
+    const CoreAccess *access = code->detail;
     Lanes scratch;
-    PtxSpot spots[PTX_LANES];
-    Stored stored;
+    PtxLocation locations[PTX_LANES];
+    AccessStored stored;
     Span span;
     uint32_t unknown = 0;
     const Lanes *addresses = ptx_fetch_address(machine, group, access->address, &scratch, &unknown);
     if (access->space == PTX_SPACE_LOCAL)
         forget_local(machine, group->warp, unknown & lanes);
     if (!memory_resolve(machine, group, code, access->space, addresses, unknown, access->access.bytes, access->align,
-                        &lanes, spots, &span))
+                        &lanes, locations, &span))
         return PTX_STEP_FAULT;
     if (!lanes)
         return PTX_STEP_NEXT;
-    if (access->space == PTX_SPACE_UNKNOWN && !memory_writable(machine, group, code, lanes, spots))
+    if (access->space == PTX_SPACE_UNKNOWN && !memory_writable(machine, group, code, lanes, locations))
         return PTX_STEP_FAULT;
     if (code->data) {
         ptx_note_unknown(machine, code);
-        access_tell(machine, group, code, access, lanes, spots, lanes);
+        access_emit(machine, group, code, access, lanes, locations, lanes);
         return PTX_STEP_NEXT;
     }
-    bool told = (machine->observe || machine->alike) && !access->own;
-    Rows rows;
+    bool reported = (machine->observe || machine->symmetry) && !access->own;
+    AccessRows rows;
     if (gather_rows(machine, group, access, lanes, &span, &rows)) {
-        if (told)
-            access_tell(machine, group, code, access, lanes, spots, changed_rows(machine, code, lanes, spots, &rows));
-        store_rows(machine, lanes, spots, &span, &rows);
+        if (reported)
+            access_emit(machine, group, code, access, lanes, locations,
+                        changed_rows(machine, code, lanes, locations, &rows));
+        store_rows(machine, lanes, locations, &span, &rows);
         return PTX_STEP_NEXT;
     }
     gather_stored(machine, group, access, lanes, &stored);
     unknown = unknown_lanes(access, &stored) & lanes;
     if (unknown)
         ptx_note_unknown(machine, code);
-    if (told)
-        access_tell(machine, group, code, access, lanes, spots,
-                    memory_changes(machine, code, lanes, unknown, spots, access->align, stored.bytes[0],
+    if (reported)
+        access_emit(machine, group, code, access, lanes, locations,
+                    memory_changes(machine, code, lanes, unknown, locations, access->align, stored.bytes[0],
                                    sizeof stored.bytes[0]));
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
-        store_lane(machine, access, lane, spots[lane], &stored);
+        store_lane(machine, access, lane, locations[lane], &stored);
     }
     return PTX_STEP_NEXT;
 }
 
 /* ---- Which are accesses ---- */
 
-const Access *access_plain(const PtxCode *code) {
+const CoreAccess *access_plain(const PtxCode *code) {
     return code->run == run_load || code->run == run_store ? code->detail : NULL;
 }
 
 /* A parameter of the kernel, and bytes that it has. */
-static bool is_kernel_param(const PtxProgram *program, const Access *access, const PtxArgument *base) {
+static bool is_kernel_param(const PtxProgram *program, const CoreAccess *access, const PtxArgument *base) {
     const PtxFunction *kernel = &program->module->functions[program->entry];
-    const PtxSeat *seat = &program->seats[base->slot];
+    const PtxSymbolSlot *seat = &program->seats[base->slot];
     int64_t begin = (int64_t)seat->at + base->offset + access->address->offset;
     return base->slot - kernel->parameters < kernel->parameter_count && seat->space == PTX_SPACE_PARAM && begin >= 0 &&
            begin + access->align <= program->parameter_bytes;
 }
 
-static bool prepare_load(const PtxPrepare *about, PtxCode *code, Access *access) {
+static bool prepare_load(const PtxPrepare *about, PtxCode *code, CoreAccess *access) {
     const PtxProgram *program = about->program;
     access->data = access->gives = code_named(program, code, STR("d"));
     if (!access->data)
@@ -459,7 +464,7 @@ static bool prepare_load(const PtxPrepare *about, PtxCode *code, Access *access)
     return true;
 }
 
-static bool prepare_store(const PtxPrepare *about, PtxCode *code, Access *access) {
+static bool prepare_store(const PtxPrepare *about, PtxCode *code, CoreAccess *access) {
     access->data = code_named(about->program, code, STR("b"));
     if (!access->data)
         return false;
@@ -482,7 +487,7 @@ bool access_prepare(const PtxPrepare *about, PtxCode *code) {
     bool load = about->evaluator == PTX_EVALUATE_LOAD;
     if (!load && !is_store(about, code))
         return updates_prepare(about, code) || pieces_prepare(about, code) || addresses_prepare(about, code);
-    Access *access = ARENA_NEW(about->program->arena, Access);
+    CoreAccess *access = ARENA_NEW(about->program->arena, CoreAccess);
     code->detail = access;
     if (!access_describe(about, code, access))
         return false;

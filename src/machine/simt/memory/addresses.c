@@ -129,7 +129,7 @@ static PtxStep run_alloca(PtxMachine *machine, PtxGroup *group, const PtxCode *c
         uint64_t at = ((uint64_t)stack[lane] + convert->align - 1) / convert->align * convert->align;
         uint64_t end = at + sizes->at[lane];
         if (sizes->at[lane] > most || end > most)
-            return ptx_fault(machine, group, RULE_LOCAL_OUT_OF_BOUNDS, code, rest & -rest, "the stack is full");
+            return ptx_fault(machine, group, RULE_LOCAL_OUT_OF_RANGE, code, rest & -rest, "the stack is full");
         PtxBlock *block = local_block(machine, group->warp->cta, group->warp->index * PTX_LANES + lane);
         local_grow(machine, block, end);
         memset(block->states + at, BYTE_NEVER, sizes->at[lane]);

@@ -81,7 +81,7 @@ static void add_variables(PtxMachine *machine) {
     const PtxProgram *program = machine->program;
     const PtxModule *module = program->module;
     for (uint32_t i = 0; i < module->variables_count; i++) {
-        const PtxSeat *seat = &program->seats[i];
+        const PtxSymbolSlot *seat = &program->seats[i];
         if (!program->used[i] || !seat->bytes || ptx_variable_behind(module, i) != i ||
             (seat->space != PTX_SPACE_GLOBAL && seat->space != PTX_SPACE_CONST))
             continue;
@@ -223,13 +223,13 @@ PtxBlock *memory_find(PtxMachine *machine, uint64_t address) {
 
 typedef enum Where { WHERE_THERE, WHERE_BEYOND, WHERE_NOWHERE, WHERE_ENDED, WHERE_OTHER_CTA, WHERE_RESERVED } Where;
 
-static Where within(PtxBlock *block, uint64_t offset, uint64_t bytes, PtxSpot *spot) {
-    *spot = (PtxSpot){.block = block, .offset = offset};
+static Where within(PtxBlock *block, uint64_t offset, uint64_t bytes, PtxLocation *location) {
+    *location = (PtxLocation){.block = block, .offset = offset};
     return offset < block->size && bytes <= block->size - offset ? WHERE_THERE : WHERE_BEYOND;
 }
 
 static Where in_shared(PtxMachine *machine, PtxCta *cta, bool cluster, uint64_t address, uint64_t bytes,
-                       PtxSpot *spot) {
+                       PtxLocation *location) {
     bool ranked = machine->program->module->capability >= 90;
     uint32_t rank = ranked ? (uint32_t)(address >> PTX_RANK_SHIFT) : cta->rank;
     uint64_t offset = ranked ? address & ((1u << PTX_RANK_SHIFT) - 1) : address;
@@ -244,26 +244,27 @@ static Where in_shared(PtxMachine *machine, PtxCta *cta, bool cluster, uint64_t 
         if (!cta || cta->over || !cta->live)
             return WHERE_ENDED;
     }
-    Where where = within(&cta->shared, offset, bytes, spot);
+    Where where = within(&cta->shared, offset, bytes, location);
     return where == WHERE_THERE && ranked && offset < PTX_SHARED_FIRST ? WHERE_RESERVED : where;
 }
 
-static Where in_global(PtxMachine *machine, PtxSpace space, uint64_t address, uint64_t bytes, PtxSpot *spot) {
+static Where in_global(PtxMachine *machine, PtxSpace space, uint64_t address, uint64_t bytes, PtxLocation *location) {
     PtxBlock *block = memory_find(machine, address);
-    Where where = !block || block->space != space ? WHERE_NOWHERE : within(block, address - block->base, bytes, spot);
+    Where where =
+        !block || block->space != space ? WHERE_NOWHERE : within(block, address - block->base, bytes, location);
     if (where != WHERE_THERE && machine->anywhere && address < PTX_GLOBAL_END && bytes < PTX_GLOBAL_END - address) {
-        *spot = (PtxSpot){.block = machine->anywhere, .offset = address};
+        *location = (PtxLocation){.block = machine->anywhere, .offset = address};
         return WHERE_THERE;
     }
     return where;
 }
 
-bool memory_global(PtxMachine *machine, uint64_t address, uint64_t bytes, PtxSpot *spot) {
-    return in_global(machine, PTX_SPACE_GLOBAL, address, bytes, spot) == WHERE_THERE;
+bool memory_global(PtxMachine *machine, uint64_t address, uint64_t bytes, PtxLocation *location) {
+    return in_global(machine, PTX_SPACE_GLOBAL, address, bytes, location) == WHERE_THERE;
 }
 
 static Where locate(PtxMachine *machine, PtxCta *cta, uint32_t thread, PtxSpace space, uint64_t address, uint64_t bytes,
-                    PtxSpot *spot) {
+                    PtxLocation *location) {
     bool generic = space == PTX_SPACE_UNKNOWN;
     if (generic) {
         static const PtxSpace windows[] = {PTX_SPACE_CLUSTER, PTX_SPACE_LOCAL, PTX_SPACE_CONST, PTX_SPACE_PARAM};
@@ -273,23 +274,23 @@ static Where locate(PtxMachine *machine, PtxCta *cta, uint32_t thread, PtxSpace 
         if (inside)
             address = (uint32_t)address;
     }
-    *spot = (PtxSpot){0};
+    *location = (PtxLocation){0};
     switch (space) {
     case PTX_SPACE_SHARED:
     case PTX_SPACE_CLUSTER:
-        return in_shared(machine, cta, space == PTX_SPACE_CLUSTER, address, bytes, spot);
+        return in_shared(machine, cta, space == PTX_SPACE_CLUSTER, address, bytes, location);
     case PTX_SPACE_LOCAL:
         if (machine->plays) { /* where frames are in it, and how large it is, only the GPU knows */
-            *spot = (PtxSpot){.block = local_block(machine, cta, thread), .offset = address};
+            *location = (PtxLocation){.block = local_block(machine, cta, thread), .offset = address};
             return WHERE_THERE;
         }
-        return within(local_block(machine, cta, thread), address, bytes, spot);
+        return within(local_block(machine, cta, thread), address, bytes, location);
     case PTX_SPACE_PARAM:
-        return within(&machine->parameters, address, bytes, spot);
+        return within(&machine->parameters, address, bytes, location);
     case PTX_SPACE_CONST:
-        return in_global(machine, PTX_SPACE_CONST, address, bytes, spot);
+        return in_global(machine, PTX_SPACE_CONST, address, bytes, location);
     default:
-        return in_global(machine, PTX_SPACE_GLOBAL, address, bytes, spot);
+        return in_global(machine, PTX_SPACE_GLOBAL, address, bytes, location);
     }
 }
 
@@ -319,12 +320,12 @@ static RuleId rule_of_fault(Where where, PtxSpace space, const PtxBlock *block) 
     if (where == WHERE_ENDED)
         return RULE_CLUSTER_EXIT;
     if (where == WHERE_OTHER_CTA || where == WHERE_RESERVED)
-        return RULE_SHARED_OUT_OF_BOUNDS;
+        return RULE_SHARED_OUT_OF_RANGE;
     if (!block)
         return RULE_ACCESS_INVALID;
-    return space == PTX_SPACE_SHARED  ? RULE_SHARED_OUT_OF_BOUNDS
-           : space == PTX_SPACE_LOCAL ? RULE_LOCAL_OUT_OF_BOUNDS
-                                      : RULE_GLOBAL_OUT_OF_BOUNDS;
+    return space == PTX_SPACE_SHARED  ? RULE_SHARED_OUT_OF_RANGE
+           : space == PTX_SPACE_LOCAL ? RULE_LOCAL_OUT_OF_RANGE
+                                      : RULE_GLOBAL_OUT_OF_RANGE;
 }
 
 static const char *what_is_wrong(PtxMachine *machine, Where where, uint64_t address, uint32_t align, int64_t beyond,
@@ -351,8 +352,8 @@ static const char *what_is_wrong(PtxMachine *machine, Where where, uint64_t addr
 }
 
 static bool address_fault(PtxMachine *machine, const PtxCode *code, const PtxWarp *warp, uint32_t lane, Where where,
-                          uint64_t address, uint64_t bytes, uint32_t align, const PtxSpot *spot) {
-    const PtxBlock *block = spot->block;
+                          uint64_t address, uint64_t bytes, uint32_t align, const PtxLocation *location) {
+    const PtxBlock *block = location->block;
     int64_t beyond = 0;
     if (!block && where == WHERE_NOWHERE)
         block = nearest_block(machine, address);
@@ -360,7 +361,7 @@ static bool address_fault(PtxMachine *machine, const PtxCode *code, const PtxWar
         block = nearest_block(machine, address);
     if (block && where != WHERE_THERE) {
         uint64_t base = block->space == PTX_SPACE_GLOBAL ? block->base : 0;
-        uint64_t at = block->space == PTX_SPACE_GLOBAL ? address : spot->offset;
+        uint64_t at = block->space == PTX_SPACE_GLOBAL ? address : location->offset;
         beyond = at < base ? -(int64_t)(base - at) : (int64_t)(at + bytes - base - block->size);
     }
     machine->fault = (PtxFault){.rule = rule_of_fault(where, block ? block->space : PTX_SPACE_UNKNOWN, block),
@@ -375,9 +376,10 @@ static bool address_fault(PtxMachine *machine, const PtxCode *code, const PtxWar
     return false;
 }
 
-bool memory_writable(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes, const PtxSpot *spots) {
+bool memory_writable(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes,
+                     const PtxLocation *locations) {
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-        PtxBlock *block = spots[__builtin_ctz(rest)].block;
+        PtxBlock *block = locations[__builtin_ctz(rest)].block;
         if (block->space != PTX_SPACE_CONST && block->space != PTX_SPACE_PARAM)
             continue;
         ptx_fault(machine, group, RULE_ACCESS_INVALID, code, rest & -rest,
@@ -392,45 +394,45 @@ bool memory_writable(PtxMachine *machine, PtxGroup *group, const PtxCode *code, 
  * recording is not known. */
 static bool stays_within(const PtxMachine *machine, const PtxCode *code, const PtxBlock *block, uint64_t begin,
                          uint64_t end) {
-    const PtxSeat *seat = code->within;
+    const PtxSymbolSlot *seat = code->within;
     if (!seat || block->space != PTX_SPACE_SHARED || machine->plays)
         return true;
     return begin >= seat->at && end <= (seat->bytes ? seat->at + seat->bytes : block->size);
 }
 
 static bool within_fault(PtxMachine *machine, const PtxCode *code, const PtxWarp *warp, uint32_t lane, uint64_t address,
-                         uint64_t bytes, const PtxSpot *spot) {
-    const PtxSeat *seat = code->within;
-    bool before = spot->offset < seat->at;
+                         uint64_t bytes, const PtxLocation *location) {
+    const PtxSymbolSlot *seat = code->within;
+    bool before = location->offset < seat->at;
     machine->fault = (PtxFault){
-        .rule = RULE_SHARED_OUT_OF_BOUNDS,
+        .rule = RULE_SHARED_OUT_OF_RANGE,
         .code = code,
         .warp = warp,
         .lanes = UINT32_C(1) << lane,
         .address = address,
-        .block = spot->block,
-        .amount = (int64_t)(before ? spot->offset - seat->at : spot->offset + bytes - seat->at - seat->bytes),
+        .block = location->block,
+        .amount = (int64_t)(before ? location->offset - seat->at : location->offset + bytes - seat->at - seat->bytes),
         .other = (int64_t)bytes,
         .within = seat};
     return false;
 }
 
 bool ptx_resolve_one(PtxMachine *machine, const PtxCode *code, PtxWarp *warp, uint32_t lane, PtxSpace space,
-                     uint64_t address, uint64_t bytes, uint32_t align, PtxSpot *spot) {
+                     uint64_t address, uint64_t bytes, uint32_t align, PtxLocation *location) {
     uint32_t thread = warp->index * PTX_LANES + lane;
-    Where where = locate(machine, warp->cta, thread, space, address, bytes, spot);
+    Where where = locate(machine, warp->cta, thread, space, address, bytes, location);
     bool aligned = align <= 1 || address % align == 0;
     if (where != WHERE_THERE || !aligned)
-        return address_fault(machine, code, warp, lane, where, address, bytes, align, spot);
-    return stays_within(machine, code, spot->block, spot->offset, spot->offset + bytes) ||
-           within_fault(machine, code, warp, lane, address, bytes, spot);
+        return address_fault(machine, code, warp, lane, where, address, bytes, align, location);
+    return stays_within(machine, code, location->block, location->offset, location->offset + bytes) ||
+           within_fault(machine, code, warp, lane, address, bytes, location);
 }
 
 /* ---- Whole rows ---- */
 
 /* All lanes lead into one block: its bounds are looked at once. */
 static bool resolve_together(PtxMachine *machine, PtxCta *cta, PtxSpace space, const Lanes *addresses, uint32_t lanes,
-                             uint32_t bytes, uint32_t align, PtxSpot spots[PTX_LANES], Span *span) {
+                             uint32_t bytes, uint32_t align, PtxLocation locations[PTX_LANES], Span *span) {
     uint64_t least = UINT64_MAX, most = 0, bits = 0;
     unsigned from = 0, to = PTX_LANES;
     if (lanes && !(lanes & (lanes - 1))) { /* atomics have one, as a rule */
@@ -444,7 +446,7 @@ static bool resolve_together(PtxMachine *machine, PtxCta *cta, PtxSpace space, c
         most = high > most ? high : most;
         bits |= high;
     }
-    PtxSpot first;
+    PtxLocation first;
     if ((align > 1 && bits & (align - 1)) || most - least > UINT32_MAX ||
         locate(machine, cta, 0, space, least, 1, &first) != WHERE_THERE || first.block->space == PTX_SPACE_LOCAL)
         return false;
@@ -453,27 +455,27 @@ static bool resolve_together(PtxMachine *machine, PtxCta *cta, PtxSpace space, c
         return false;
     uint64_t shift = first.offset - least;
     for (unsigned i = from; i < to; i++)
-        spots[i] = (PtxSpot){.block = first.block, .offset = addresses->at[i] + shift};
+        locations[i] = (PtxLocation){.block = first.block, .offset = addresses->at[i] + shift};
     *span = (Span){.block = first.block, .begin = first.offset, .end = end};
     return true;
 }
 
 /* Each lane in its own local memory. */
 static bool resolve_local(PtxMachine *machine, PtxWarp *warp, const Lanes *addresses, uint32_t lanes, uint32_t bytes,
-                          uint32_t align, PtxSpot spots[PTX_LANES]) {
+                          uint32_t align, PtxLocation locations[PTX_LANES]) {
     PtxBlock *blocks = local_block(machine, warp->cta, warp->index * PTX_LANES);
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
         uint64_t at = addresses->at[lane];
         if (at >= blocks[lane].size || bytes > blocks[lane].size - at || (align > 1 && at & (align - 1)))
             return false;
-        spots[lane] = (PtxSpot){.block = &blocks[lane], .offset = at};
+        locations[lane] = (PtxLocation){.block = &blocks[lane], .offset = at};
     }
     return true;
 }
 
 bool memory_resolve(PtxMachine *machine, PtxGroup *group, const PtxCode *code, PtxSpace space, const Lanes *addresses,
-                    uint32_t unknown, uint32_t bytes, uint32_t align, uint32_t *lanes, PtxSpot spots[PTX_LANES],
+                    uint32_t unknown, uint32_t bytes, uint32_t align, uint32_t *lanes, PtxLocation locations[PTX_LANES],
                     Span *span) {
     span->block = NULL;
     if (unknown & *lanes) {
@@ -484,23 +486,24 @@ bool memory_resolve(PtxMachine *machine, PtxGroup *group, const PtxCode *code, P
     if (!*lanes)
         return true;
     if (space == PTX_SPACE_LOCAL
-            ? resolve_local(machine, group->warp, addresses, *lanes, bytes, align, spots)
-            : resolve_together(machine, group->warp->cta, space, addresses, *lanes, bytes, align, spots, span) &&
+            ? resolve_local(machine, group->warp, addresses, *lanes, bytes, align, locations)
+            : resolve_together(machine, group->warp->cta, space, addresses, *lanes, bytes, align, locations, span) &&
                   stays_within(machine, code, span->block, span->begin, span->end))
         return true;
     span->block = NULL;
     for (uint32_t rest = *lanes; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
-        if (!ptx_resolve_one(machine, code, group->warp, lane, space, addresses->at[lane], bytes, align, &spots[lane]))
+        if (!ptx_resolve_one(machine, code, group->warp, lane, space, addresses->at[lane], bytes, align,
+                             &locations[lane]))
             return false;
     }
     return true;
 }
 
 bool ptx_resolve(PtxMachine *machine, PtxGroup *group, const PtxCode *code, PtxSpace space, const Lanes *addresses,
-                 uint32_t unknown, uint32_t bytes, uint32_t align, uint32_t *lanes, PtxSpot spots[PTX_LANES]) {
+                 uint32_t unknown, uint32_t bytes, uint32_t align, uint32_t *lanes, PtxLocation locations[PTX_LANES]) {
     Span span;
-    return memory_resolve(machine, group, code, space, addresses, unknown, bytes, align, lanes, spots, &span);
+    return memory_resolve(machine, group, code, space, addresses, unknown, bytes, align, lanes, locations, &span);
 }
 
 /* ---- Whole rows of bytes that are known ---- */
@@ -535,15 +538,16 @@ bool span_known(const Span *span) {
             __VA_ARGS__                                         \
         }                                                       \
     }
-#define LOAD_ROW(T)                                              \
-    EACH_LANE(lanes, {                                           \
-        T value;                                                 \
-        memcpy(&value, from + spots[lane].offset, sizeof value); \
-        values->at[lane] = value;                                \
-    })                                                           \
+#define LOAD_ROW(T)                                                  \
+    EACH_LANE(lanes, {                                               \
+        T value;                                                     \
+        memcpy(&value, from + locations[lane].offset, sizeof value); \
+        values->at[lane] = value;                                    \
+    })                                                               \
     break
 
-void span_load(const Span *span, uint32_t lanes, const PtxSpot *spots, unsigned offset, unsigned bytes, Lanes *values) {
+void span_load(const Span *span, uint32_t lanes, const PtxLocation *locations, unsigned offset, unsigned bytes,
+               Lanes *values) {
     const uint8_t *from = span->block->bytes + offset;
     switch (bytes) {
     case 1:
@@ -557,16 +561,16 @@ void span_load(const Span *span, uint32_t lanes, const PtxSpot *spots, unsigned 
     }
 }
 
-#define STORE_ROW(T)                                           \
-    EACH_LANE(lanes, {                                         \
-        T value = (T)values->at[lane], old;                    \
-        memcpy(&old, to + spots[lane].offset, sizeof old);     \
-        changed |= old ^ value;                                \
-        memcpy(to + spots[lane].offset, &value, sizeof value); \
-    })                                                         \
+#define STORE_ROW(T)                                               \
+    EACH_LANE(lanes, {                                             \
+        T value = (T)values->at[lane], old;                        \
+        memcpy(&old, to + locations[lane].offset, sizeof old);     \
+        changed |= old ^ value;                                    \
+        memcpy(to + locations[lane].offset, &value, sizeof value); \
+    })                                                             \
     break
 
-bool span_store(const Span *span, uint32_t lanes, const PtxSpot *spots, unsigned offset, unsigned bytes,
+bool span_store(const Span *span, uint32_t lanes, const PtxLocation *locations, unsigned offset, unsigned bytes,
                 const Lanes *values) {
     uint8_t *to = span->block->bytes + offset;
     uint64_t changed = 0;
@@ -585,17 +589,17 @@ bool span_store(const Span *span, uint32_t lanes, const PtxSpot *spots, unsigned
 
 /* ---- Bytes ---- */
 
-uint64_t ptx_load(PtxMachine *machine, PtxSpot spot, unsigned bytes, bool *known) {
+uint64_t ptx_load(PtxMachine *machine, PtxLocation location, unsigned bytes, bool *known) {
     (void)machine;
-    const PtxBlock *block = spot.block;
+    const PtxBlock *block = location.block;
     uint64_t value = 0;
-    block_peek(block, spot.offset, bytes, (uint8_t *)&value);
+    block_peek(block, location.offset, bytes, (uint8_t *)&value);
     *known = true;
     if (!block->states)
         *known = block->fill == BYTE_KNOWN;
     else
         for (unsigned i = 0; i < bytes; i++)
-            *known &= block->states[spot.offset + i] == BYTE_KNOWN;
+            *known &= block->states[location.offset + i] == BYTE_KNOWN;
     return value;
 }
 
@@ -606,21 +610,21 @@ void memory_changed(PtxMachine *machine, const PtxBlock *block) {
         machine->changes++;
 }
 
-void ptx_store(PtxMachine *machine, PtxSpot spot, unsigned bytes, uint64_t value, bool known) {
+void ptx_store(PtxMachine *machine, PtxLocation location, unsigned bytes, uint64_t value, bool known) {
     uint8_t data[8], states[8];
     memcpy(data, &value, sizeof data);
     memset(states, known ? BYTE_KNOWN : BYTE_UNKNOWN, sizeof states);
-    ptx_store_bytes(machine, spot, bytes, data, known ? NULL : states);
+    ptx_store_bytes(machine, location, bytes, data, known ? NULL : states);
 }
 
-void ptx_load_bytes(PtxMachine *machine, PtxSpot spot, size_t count, uint8_t *bytes, uint8_t *states) {
+void ptx_load_bytes(PtxMachine *machine, PtxLocation location, size_t count, uint8_t *bytes, uint8_t *states) {
     (void)machine;
-    const PtxBlock *block = spot.block;
-    block_peek(block, spot.offset, count, bytes);
+    const PtxBlock *block = location.block;
+    block_peek(block, location.offset, count, bytes);
     if (!states)
         return;
     if (block->states)
-        memcpy(states, block->states + spot.offset, count);
+        memcpy(states, block->states + location.offset, count);
     else
         memset(states, block->fill, count);
 }
@@ -642,23 +646,23 @@ static bool holds(const PtxBlock *block, uint64_t offset, size_t count, const ui
 }
 
 uint32_t memory_changes(const PtxMachine *machine, const PtxCode *code, uint32_t lanes, uint32_t unknown,
-                        const PtxSpot *spots, size_t count, const uint8_t *bytes, size_t pitch) {
+                        const PtxLocation *locations, size_t count, const uint8_t *bytes, size_t pitch) {
     const PtxOther *other = machine->other;
     uint32_t changes = 0;
     bool rises = true;
-    const PtxSpot *last = NULL;
+    const PtxLocation *last = NULL;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
-        const PtxSpot *spot = &spots[lane];
-        changes |= (uint32_t)!holds(spot->block, spot->offset, count, bytes + lane * pitch, other) << lane;
-        rises &= !last || (last->block == spot->block && last->offset < spot->offset);
-        last = spot;
+        const PtxLocation *location = &locations[lane];
+        changes |= (uint32_t)!holds(location->block, location->offset, count, bytes + lane * pitch, other) << lane;
+        rises &= !last || (last->block == location->block && last->offset < location->offset);
+        last = location;
     }
     for (uint32_t rest = rises ? 0 : changes; rest; rest &= rest - 1) { /* lanes before it may have stored the same */
         unsigned lane = (unsigned)__builtin_ctz(rest);
         for (unsigned before = lane; before-- > 0;) {
-            if (!(lanes >> before & 1) || spots[before].block != spots[lane].block ||
-                spots[before].offset != spots[lane].offset)
+            if (!(lanes >> before & 1) || locations[before].block != locations[lane].block ||
+                locations[before].offset != locations[lane].offset)
                 continue;
             if (memcmp(bytes + before * pitch, bytes + lane * pitch, count) == 0)
                 changes &= ~(UINT32_C(1) << lane);
@@ -671,42 +675,44 @@ uint32_t memory_changes(const PtxMachine *machine, const PtxCode *code, uint32_t
 }
 
 /* A known word where a known one was. False: it is not so. */
-static inline __attribute__((always_inline)) bool store_word(PtxMachine *machine, PtxSpot spot, const unsigned bytes,
-                                                             const uint8_t *from) {
-    PtxBlock *block = spot.block;
+static inline __attribute__((always_inline)) bool store_word(PtxMachine *machine, PtxLocation location,
+                                                             const unsigned bytes, const uint8_t *from) {
+    PtxBlock *block = location.block;
     uint64_t value = 0, old = 0, states = 0, all = 0;
     memset(&all, BYTE_KNOWN, bytes);
-    memcpy(&states, block->states + spot.offset, bytes);
+    memcpy(&states, block->states + location.offset, bytes);
     if (states != all)
         return false;
     memcpy(&value, from, bytes);
-    memcpy(&old, block->bytes + spot.offset, bytes);
-    memcpy(block->bytes + spot.offset, &value, bytes);
+    memcpy(&old, block->bytes + location.offset, bytes);
+    memcpy(block->bytes + location.offset, &value, bytes);
     if (old != value)
         memory_changed(machine, block);
     return true;
 }
 
-void ptx_store_bytes(PtxMachine *machine, PtxSpot spot, size_t count, const uint8_t *bytes, const uint8_t *states) {
-    PtxBlock *block = spot.block;
+void ptx_store_bytes(PtxMachine *machine, PtxLocation location, size_t count, const uint8_t *bytes,
+                     const uint8_t *states) {
+    PtxBlock *block = location.block;
     if (machine->plays)
         return;
     if (!states && block->states &&
-        ((count == 4 && store_word(machine, spot, 4, bytes)) || (count == 8 && store_word(machine, spot, 8, bytes))))
+        ((count == 4 && store_word(machine, location, 4, bytes)) ||
+         (count == 8 && store_word(machine, location, 8, bytes))))
         return;
     block_make(machine, block);
     bool known = !states || all_known(states, count);
-    bool differs = memcmp(block->bytes + spot.offset, bytes, count) != 0;
+    bool differs = memcmp(block->bytes + location.offset, bytes, count) != 0;
     if (differs)
-        memcpy(block->bytes + spot.offset, bytes, count);
+        memcpy(block->bytes + location.offset, bytes, count);
     if (!block->states && !(known && block->fill == BYTE_KNOWN))
         block_make_states(machine, block);
     if (block->states && known) {
-        differs |= !all_known(block->states + spot.offset, count);
-        memset(block->states + spot.offset, BYTE_KNOWN, count);
+        differs |= !all_known(block->states + location.offset, count);
+        memset(block->states + location.offset, BYTE_KNOWN, count);
     } else if (block->states) {
-        differs |= memcmp(block->states + spot.offset, states, count) != 0;
-        memcpy(block->states + spot.offset, states, count);
+        differs |= memcmp(block->states + location.offset, states, count) != 0;
+        memcpy(block->states + location.offset, states, count);
     }
     if (differs)
         memory_changed(machine, block);

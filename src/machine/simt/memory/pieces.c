@@ -2,14 +2,14 @@
  * address, of which the machine has one: what they would reduce to is not known. */
 #include "machine/simt/core/internal.h"
 
-typedef struct Piece {
-    Access access;
+typedef struct MemoryPiece {
+    CoreAccess access;
     const PtxArgument *size;
     bool zeros; /* else nothing is known of the bytes any more */
-} Piece;
+} MemoryPiece;
 
 static PtxStep run_piece(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
-    const Piece *piece = code->detail;
+    const MemoryPiece *piece = code->detail;
     Lanes scratch, size_scratch;
     uint32_t unknown = 0;
     const Lanes *addresses = ptx_fetch_address(machine, group, piece->access.address, &scratch, &unknown);
@@ -18,22 +18,22 @@ static PtxStep run_piece(PtxMachine *machine, PtxGroup *group, const PtxCode *co
         ptx_leave_out(machine, group, code);
     for (uint32_t rest = lanes & ~unknown; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
-        PtxSpot spots[PTX_LANES];
+        PtxLocation locations[PTX_LANES];
         uint64_t bytes = sizes->at[lane];
-        Access access = piece->access;
+        CoreAccess access = piece->access;
         if (!bytes)
             continue;
         if (!ptx_resolve_one(machine, code, group->warp, lane, access.space, addresses->at[lane], bytes, access.align,
-                             &spots[lane]))
+                             &locations[lane]))
             return PTX_STEP_FAULT;
         access.access.bytes = (uint32_t)bytes;
-        access_tell(machine, group, code, &access, UINT32_C(1) << lane, spots, UINT32_C(1) << lane);
+        access_emit(machine, group, code, &access, UINT32_C(1) << lane, locations, UINT32_C(1) << lane);
         machine->changes++;
         if (machine->plays)
             continue;
-        block_make_states(machine, spots[lane].block);
-        memset(spots[lane].block->bytes + spots[lane].offset, 0, bytes);
-        memset(spots[lane].block->states + spots[lane].offset, piece->zeros ? BYTE_KNOWN : BYTE_NEVER, bytes);
+        block_make_states(machine, locations[lane].block);
+        memset(locations[lane].block->bytes + locations[lane].offset, 0, bytes);
+        memset(locations[lane].block->states + locations[lane].offset, piece->zeros ? BYTE_KNOWN : BYTE_NEVER, bytes);
     }
     return PTX_STEP_NEXT;
 }
@@ -41,13 +41,13 @@ static PtxStep run_piece(PtxMachine *machine, PtxGroup *group, const PtxCode *co
 static bool prepare_piece(const PtxPrepare *about, PtxCode *code) {
     enum { DISCARD_ALIGN = 128, BULK_ALIGN = 8 };
     const PtxProgram *program = about->program;
-    Piece *piece = ARENA_NEW(about->program->arena, Piece);
+    MemoryPiece *piece = ARENA_NEW(about->program->arena, MemoryPiece);
     piece->size = code_named(program, code, about->effects[0].limit.size ? about->effects[0].limit : STR("size"));
     piece->zeros = ptx_row_names(code->form->row, STR("zero"));
-    piece->access = (Access){.space = ptx_space_of_form(code->form->text, 0),
-                             .address = code_named(program, code, STR("a")),
-                             .align = piece->zeros ? BULK_ALIGN : DISCARD_ALIGN,
-                             .members = 1};
+    piece->access = (CoreAccess){.space = ptx_space_of_form(code->form->text, 0),
+                                 .address = code_named(program, code, STR("a")),
+                                 .align = piece->zeros ? BULK_ALIGN : DISCARD_ALIGN,
+                                 .members = 1};
     piece->access.access = (PtxAccess){.kind = EFFECT_WRITE, .proxy = PROXY_GENERIC, .element = 1, .used = UINT32_MAX};
     code->run = run_piece;
     code->detail = piece;
@@ -59,23 +59,23 @@ static bool prepare_piece(const PtxPrepare *about, PtxCode *code) {
 
 static PtxStep run_reduce(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
     static const Lanes zeros;
-    const Access *access = code->detail;
+    const CoreAccess *access = code->detail;
     Lanes scratch;
-    PtxSpot spots[PTX_LANES];
+    PtxLocation locations[PTX_LANES];
     uint32_t unknown = 0, there = lanes;
     const Lanes *addresses = ptx_fetch_address(machine, group, access->address, &scratch, &unknown);
     if (!ptx_resolve(machine, group, code, PTX_SPACE_UNKNOWN, addresses, unknown, access->align, access->align, &there,
-                     spots))
+                     locations))
         return PTX_STEP_FAULT;
     if (there)
-        access_tell(machine, group, code, access, there, spots, 0);
+        access_emit(machine, group, code, access, there, locations, 0);
     for (unsigned i = 0; i < access->members; i++)
         ptx_put(machine, group, access_member(machine->program, access->gives, i), 0, &zeros, lanes, lanes);
     return PTX_STEP_NEXT;
 }
 
 static bool prepare_reduce(const PtxPrepare *about, PtxCode *code) {
-    Access *access = ARENA_NEW(about->program->arena, Access);
+    CoreAccess *access = ARENA_NEW(about->program->arena, CoreAccess);
     if (!access_describe(about, code, access))
         return false;
     access->gives = code_named(about->program, code, STR("d"));

@@ -18,19 +18,19 @@ typedef enum Action {
     ACTION_CAS,
 } Action;
 
-typedef enum Kind { KIND_UNSIGNED, KIND_SIGNED, KIND_F16, KIND_BF16, KIND_F32, KIND_F64 } Kind;
+typedef enum UpdateKind { KIND_UNSIGNED, KIND_SIGNED, KIND_F16, KIND_BF16, KIND_F32, KIND_F64 } UpdateKind;
 
 /* Of a type's name: what its numbers are, and the bytes of one (f16x2: 2). */
-typedef struct Numbers {
-    Kind kind;
+typedef struct UpdateNumbers {
+    UpdateKind kind;
     unsigned bytes;
     bool flushes; /* subnormal numbers are zeros */
-} Numbers;
+} UpdateNumbers;
 
 typedef struct Update {
-    Access access;
+    CoreAccess access;
     Action action;
-    Numbers numbers;
+    UpdateNumbers numbers;
 } Update;
 
 /* ---- Reals ---- */
@@ -81,7 +81,7 @@ static uint32_t float_bits(float value) {
     return isnan(value) ? 0x7fffffff : bits;
 }
 
-static double real_of(Numbers numbers, uint64_t bits) {
+static double real_of(UpdateNumbers numbers, uint64_t bits) {
     double value;
     switch (numbers.kind) {
     case KIND_F16:
@@ -98,7 +98,7 @@ static double real_of(Numbers numbers, uint64_t bits) {
     }
 }
 
-static uint64_t bits_of_real(Numbers numbers, double value) {
+static uint64_t bits_of_real(UpdateNumbers numbers, double value) {
     uint64_t bits;
     switch (numbers.kind) {
     case KIND_F16:
@@ -115,7 +115,7 @@ static uint64_t bits_of_real(Numbers numbers, double value) {
 }
 
 /* A sum of two numbers of 11 or 24 bits is exact in a double, or so nearly that it rounds as the sum itself does. */
-static uint64_t act_on_reals(Action action, Numbers numbers, uint64_t old, uint64_t operand) {
+static uint64_t act_on_reals(Action action, UpdateNumbers numbers, uint64_t old, uint64_t operand) {
     double a = real_of(numbers, old), b = real_of(numbers, operand), result;
     if (action == ACTION_ADD)
         result = numbers.kind == KIND_F32 ? (double)((float)a + (float)b) : a + b;
@@ -130,18 +130,18 @@ static uint64_t act_on_reals(Action action, Numbers numbers, uint64_t old, uint6
 
 /* ---- Whole numbers ---- */
 
-static uint64_t widened(Numbers numbers, uint64_t value) {
+static uint64_t widened(UpdateNumbers numbers, uint64_t value) {
     unsigned bits = numbers.bytes * 8;
     if (numbers.kind != KIND_SIGNED || bits >= 64)
         return value;
     return (uint64_t)((int64_t)(value << (64 - bits)) >> (64 - bits));
 }
 
-static bool is_less(Numbers numbers, uint64_t a, uint64_t b) {
+static bool is_less(UpdateNumbers numbers, uint64_t a, uint64_t b) {
     return numbers.kind == KIND_SIGNED ? (int64_t)widened(numbers, a) < (int64_t)widened(numbers, b) : a < b;
 }
 
-static uint64_t act(Action action, Numbers numbers, uint64_t old, uint64_t operand) {
+static uint64_t act(Action action, UpdateNumbers numbers, uint64_t old, uint64_t operand) {
     if (numbers.kind >= KIND_F16 && action <= ACTION_MAX)
         return act_on_reals(action, numbers, old, operand);
     switch (action) {
@@ -170,9 +170,9 @@ static uint64_t act(Action action, Numbers numbers, uint64_t old, uint64_t opera
 
 enum { MOST_BYTES = 32 };
 
-typedef struct Bytes {
+typedef struct UpdateBytes {
     uint8_t data[MOST_BYTES], states[MOST_BYTES];
-} Bytes;
+} UpdateBytes;
 
 static bool are_known(const uint8_t *states, unsigned count) {
     for (unsigned i = 0; i < count; i++)
@@ -182,7 +182,8 @@ static bool are_known(const uint8_t *states, unsigned count) {
 }
 
 /* One number after the other; a number whose operands are not known is not. */
-static void change_numbers(const Update *update, const Bytes *old, const Bytes *operand, Bytes *made) {
+static void change_numbers(const Update *update, const UpdateBytes *old, const UpdateBytes *operand,
+                           UpdateBytes *made) {
     unsigned each = update->numbers.bytes;
     for (unsigned at = 0; at < update->access.align; at += each) {
         uint64_t a = 0, b = 0;
@@ -197,7 +198,8 @@ static void change_numbers(const Update *update, const Bytes *old, const Bytes *
 }
 
 /* Whether the lane stores: all but a comparison that fails do. */
-static bool change(const Update *update, const Bytes *old, const Bytes *operand, const Bytes *compare, Bytes *made) {
+static bool change(const Update *update, const UpdateBytes *old, const UpdateBytes *operand, const UpdateBytes *compare,
+                   UpdateBytes *made) {
     unsigned bytes = update->access.align;
     if (update->action != ACTION_CAS && update->numbers.bytes <= 8) {
         change_numbers(update, old, operand, made);
@@ -218,12 +220,12 @@ static bool change(const Update *update, const Bytes *old, const Bytes *operand,
 
 /* ---- A row of lanes ---- */
 
-typedef struct Row {
-    Bytes operand[PTX_LANES], compare[PTX_LANES], old[PTX_LANES], made[PTX_LANES];
-} Row;
+typedef struct UpdateRow {
+    UpdateBytes operand[PTX_LANES], compare[PTX_LANES], old[PTX_LANES], made[PTX_LANES];
+} UpdateRow;
 
-static void fetch_bytes(PtxMachine *machine, PtxGroup *group, const Access *access, const PtxArgument *data,
-                        uint32_t lanes, Bytes to[PTX_LANES]) {
+static void fetch_bytes(PtxMachine *machine, PtxGroup *group, const CoreAccess *access, const PtxArgument *data,
+                        uint32_t lanes, UpdateBytes to[PTX_LANES]) {
     unsigned halves = access->element > 8 ? 2 : 1, each = access->element > 8 ? 8 : access->element;
     for (unsigned i = 0; i < access->members * halves; i++) {
         Lanes scratch;
@@ -239,41 +241,42 @@ static void fetch_bytes(PtxMachine *machine, PtxGroup *group, const Access *acce
 }
 
 /* What memory has for a lane, or what a lower one with the same address made of it. */
-static void find_old(PtxMachine *machine, const PtxCode *code, const PtxGroup *group, const Access *access,
-                     uint32_t lanes, const PtxSpot *spots, unsigned lane, Row *row) {
+static void find_old(PtxMachine *machine, const PtxCode *code, const PtxGroup *group, const CoreAccess *access,
+                     uint32_t lanes, const PtxLocation *locations, unsigned lane, UpdateRow *row) {
     for (uint32_t before = lanes & ((UINT32_C(1) << lane) - 1); before;) {
         unsigned other = 31 - (unsigned)__builtin_clz(before);
-        if (spots[other].block == spots[lane].block && spots[other].offset == spots[lane].offset) {
+        if (locations[other].block == locations[lane].block && locations[other].offset == locations[lane].offset) {
             row->old[lane] = row->made[other];
             return;
         }
         before &= ~(UINT32_C(1) << other);
     }
-    ptx_load_bytes(machine, spots[lane], access->align, row->old[lane].data, row->old[lane].states);
+    ptx_load_bytes(machine, locations[lane], access->align, row->old[lane].data, row->old[lane].states);
     const Update *update = code->detail; /* atomicExch() is how memory is initialized, too */
     if (update->action != ACTION_EXCHANGE && memchr(row->old[lane].states, BYTE_NEVER, access->align))
-        ptx_note_unset(machine, code, group->warp, lane, spots[lane]);
+        ptx_note_unset(machine, code, group->warp, lane, locations[lane]);
 }
 
 /* Lanes that store. */
 static uint32_t change_row(PtxMachine *machine, const PtxCode *code, PtxGroup *group, uint32_t lanes,
-                           const PtxSpot *spots, Row *row) {
+                           const PtxLocation *locations, UpdateRow *row) {
     const Update *update = code->detail;
-    const Access *access = &update->access;
+    const CoreAccess *access = &update->access;
     uint32_t stores = 0;
     fetch_bytes(machine, group, access, access->data, lanes, row->operand);
     if (update->action == ACTION_CAS)
         fetch_bytes(machine, group, access, access->compare, lanes, row->compare);
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
-        find_old(machine, code, group, access, lanes, spots, lane, row);
+        find_old(machine, code, group, access, lanes, locations, lane, row);
         bool stored = change(update, &row->old[lane], &row->operand[lane], &row->compare[lane], &row->made[lane]);
         stores |= (uint32_t)stored << lane;
     }
     return stores;
 }
 
-static void give_old(PtxMachine *machine, PtxGroup *group, const Access *access, uint32_t lanes, const Row *row) {
+static void give_old(PtxMachine *machine, PtxGroup *group, const CoreAccess *access, uint32_t lanes,
+                     const UpdateRow *row) {
     unsigned halves = access->element > 8 ? 2 : 1, each = access->element > 8 ? 8 : access->element;
     for (unsigned i = 0; access->gives && i < access->members * halves; i++) {
         Lanes values;
@@ -290,7 +293,7 @@ static void give_old(PtxMachine *machine, PtxGroup *group, const Access *access,
 }
 
 /* Lanes whose address is not known, and all of them where values do not matter. */
-static void give_nothing(PtxMachine *machine, PtxGroup *group, const Access *access, uint32_t lanes) {
+static void give_nothing(PtxMachine *machine, PtxGroup *group, const CoreAccess *access, uint32_t lanes) {
     static const Lanes zeros;
     for (unsigned i = 0; access->gives && lanes && i < access->members; i++) {
         const PtxArgument *to = access_member(machine->program, access->gives, i);
@@ -302,26 +305,26 @@ static void give_nothing(PtxMachine *machine, PtxGroup *group, const Access *acc
 /* Known words in one block: without copies. False: it is not so. Which lanes of a comparison store is known only when
  * it is made; so not where something is to be reported before. */
 static bool update_words(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes,
-                         const PtxSpot *spots, const Span *span) {
+                         const PtxLocation *locations, const Span *span) {
     const Update *update = code->detail;
-    const Access *access = &update->access;
-    bool compares = update->action == ACTION_CAS, told = machine->observe || machine->alike, changed = false;
+    const CoreAccess *access = &update->access;
+    bool compares = update->action == ACTION_CAS, reported = machine->observe || machine->symmetry, changed = false;
     Lanes scratch, compare_scratch, old = {{0}};
     uint32_t unknown = 0;
     unsigned bytes = update->numbers.bytes;
-    if (access->members > 1 || bytes != access->align || bytes > 8 || (compares && told) || !span_known(span))
+    if (access->members > 1 || bytes != access->align || bytes > 8 || (compares && reported) || !span_known(span))
         return false;
     const Lanes *values = ptx_fetch(machine, group, access->data, 0, &scratch, &unknown), *wanted = NULL;
     if (compares)
         wanted = ptx_fetch(machine, group, access->compare, 0, &compare_scratch, &unknown);
     if (unknown & lanes)
         return false;
-    if (told)
-        access_tell(machine, group, code, access, lanes, spots, lanes);
+    if (reported)
+        access_emit(machine, group, code, access, lanes, locations, lanes);
     uint64_t mask = bytes < 8 ? (UINT64_C(1) << bytes * 8) - 1 : UINT64_MAX;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
-        uint8_t *at = span->block->bytes + spots[lane].offset;
+        uint8_t *at = span->block->bytes + locations[lane].offset;
         uint64_t was = 0, value = values->at[lane] & mask;
         memcpy(&was, at, bytes);
         old.at[lane] = was;
@@ -340,38 +343,38 @@ static bool update_words(PtxMachine *machine, PtxGroup *group, const PtxCode *co
 
 static PtxStep run_update(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
     const Update *update = code->detail;
-    const Access *access = &update->access;
+    const CoreAccess *access = &update->access;
     Lanes scratch;
-    PtxSpot spots[PTX_LANES];
+    PtxLocation locations[PTX_LANES];
     Span span;
-    Row row;
+    UpdateRow row;
     uint32_t unknown = 0, there = lanes;
     const Lanes *addresses = ptx_fetch_address(machine, group, access->address, &scratch, &unknown);
     if (!memory_resolve(machine, group, code, access->space, addresses, unknown, access->align, access->align, &there,
-                        spots, &span))
+                        locations, &span))
         return PTX_STEP_FAULT;
     give_nothing(machine, group, access, code->data ? lanes : lanes & ~there);
     if (!there)
         return PTX_STEP_NEXT;
-    if (access->space == PTX_SPACE_UNKNOWN && !memory_writable(machine, group, code, there, spots))
+    if (access->space == PTX_SPACE_UNKNOWN && !memory_writable(machine, group, code, there, locations))
         return PTX_STEP_FAULT;
     if (code->data) {
-        access_tell(machine, group, code, access, there, spots, machine->plays ? there & machine->stores : there);
+        access_emit(machine, group, code, access, there, locations, machine->plays ? there & machine->stores : there);
         return PTX_STEP_NEXT;
     }
-    if (update_words(machine, group, code, there, spots, &span))
+    if (update_words(machine, group, code, there, locations, &span))
         return PTX_STEP_NEXT;
-    uint32_t stores = change_row(machine, code, group, there, spots, &row);
-    access_tell(machine, group, code, access, there, spots, stores);
+    uint32_t stores = change_row(machine, code, group, there, locations, &row);
+    access_emit(machine, group, code, access, there, locations, stores);
     for (uint32_t rest = stores; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
-        ptx_store_bytes(machine, spots[lane], access->align, row.made[lane].data, row.made[lane].states);
+        ptx_store_bytes(machine, locations[lane], access->align, row.made[lane].data, row.made[lane].states);
     }
     give_old(machine, group, access, there, &row);
     return PTX_STEP_NEXT;
 }
 
-const Access *access_update(const PtxCode *code) {
+const CoreAccess *access_update(const PtxCode *code) {
     return code->run == run_update ? &((const Update *)code->detail)->access : NULL;
 }
 
@@ -390,8 +393,8 @@ static Action action_of(const PtxCode *code) {
     return ACTION_NONE;
 }
 
-static Numbers numbers_of(Str type, PtxSpace space) {
-    Numbers numbers = {.bytes = ptx_bits_of_type(type) / 8, .kind = KIND_UNSIGNED};
+static UpdateNumbers numbers_of(Str type, PtxSpace space) {
+    UpdateNumbers numbers = {.bytes = ptx_bits_of_type(type) / 8, .kind = KIND_UNSIGNED};
     if (str_ends(type, STR("x2")))
         numbers.bytes /= 2;
     if (type.size && type.data[0] == 's')
@@ -413,7 +416,7 @@ bool updates_prepare(const PtxPrepare *about, PtxCode *code) {
         about->effects[0].effect.done != DONE_NOW)
         return false;
     Update *update = ARENA_NEW(about->program->arena, Update);
-    Access *access = &update->access;
+    CoreAccess *access = &update->access;
     if (!access_describe(about, code, access))
         return false;
     update->action = action_of(code);

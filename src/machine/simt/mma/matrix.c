@@ -17,14 +17,14 @@ typedef struct Mma {
 } Mma;
 
 /* A, B and C of a warp as numbers. */
-typedef struct Numbers {
+typedef struct MatrixNumbers {
     float a[MATRIX_ROWS * MMA_DEPTH], b[MMA_DEPTH * MMA_COLUMNS];
     double c[MATRIX_ROWS * MMA_COLUMNS];
     bool a_unknown[MATRIX_ROWS], b_unknown[MMA_COLUMNS], c_unknown[MATRIX_ROWS * MMA_COLUMNS];
-} Numbers;
+} MatrixNumbers;
 
 /* Nothing of A and B is not known so far; numbers that are read were set before. */
-static void forget_all(Numbers *numbers) {
+static void forget_all(MatrixNumbers *numbers) {
     memset(numbers->a_unknown, 0, sizeof numbers->a_unknown);
     memset(numbers->b_unknown, 0, sizeof numbers->b_unknown);
 }
@@ -69,7 +69,8 @@ static uint32_t quarter_lanes(unsigned quarter) {
     return UINT32_C(0x000f000f) << 4 * quarter;
 }
 
-static void take_c(const Registers *from, MatrixType type, const Places places, uint32_t lanes, Numbers *numbers) {
+static void take_c(const Registers *from, MatrixType type, const Places places, uint32_t lanes,
+                   MatrixNumbers *numbers) {
     unsigned per = type == MATRIX_F16 ? 2 : 1;
     for (uint32_t r = 0; r < from->count; ++r)
         for (unsigned lane = 0; lane < PTX_LANES; ++lane) {
@@ -85,7 +86,7 @@ static void take_c(const Registers *from, MatrixType type, const Places places, 
 
 /* `lanes`: that there are; `part`: whose results these are. */
 static void give_d(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes, uint32_t part,
-                   const Numbers *numbers) {
+                   const MatrixNumbers *numbers) {
     const Mma *mma = code->detail;
     const PtxArgument *d = code_argument(machine->program, code, MMA_D);
     unsigned per = mma->d == MATRIX_F16 ? 2 : 1;
@@ -110,7 +111,7 @@ static void give_d(PtxMachine *machine, PtxGroup *group, const PtxCode *code, ui
 /* ---- Kinds ---- */
 
 /* a ^ b over bits: as numbers 1 and -1 their product is -1 where the bits differ. */
-static void count_differences(const MatrixShape *shape, Numbers *numbers) {
+static void count_differences(const MatrixShape *shape, MatrixNumbers *numbers) {
     double sums[MATRIX_ROWS * MMA_COLUMNS] = {0};
     for (unsigned i = 0; i < (unsigned)shape->m * shape->k; ++i)
         numbers->a[i] = 1 - 2 * numbers->a[i];
@@ -123,7 +124,7 @@ static void count_differences(const MatrixShape *shape, Numbers *numbers) {
 
 /* The stored half of A put where the metadata says. */
 static void spread(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes, const Registers *stored,
-                   Numbers *numbers) {
+                   MatrixNumbers *numbers) {
     const Mma *mma = code->detail;
     unsigned k = mma->form.shape.k, bits = matrix_type_bits(mma->a), per = 32 / bits;
     const PtxProgram *program = machine->program;
@@ -152,7 +153,7 @@ static void multiply(PtxMachine *machine, PtxGroup *group, const PtxCode *code, 
     const Mma *mma = code->detail;
     const MatrixShape *shape = &mma->form.shape;
     Registers a, b, c;
-    Numbers numbers;
+    MatrixNumbers numbers;
     forget_all(&numbers);
     fetch(machine, group, code, MMA_A, lanes, &a);
     fetch(machine, group, code, MMA_B, lanes, &b);
@@ -175,7 +176,7 @@ static void multiply_f64(PtxMachine *machine, PtxGroup *group, const PtxCode *co
     const MatrixShape *shape = &mma->form.shape;
     double a[MATRIX_ROWS * MMA_DEPTH_F64], b[MMA_DEPTH_F64 * MMA_COLUMNS];
     Registers from_a, from_b, from_c;
-    Numbers numbers;
+    MatrixNumbers numbers;
     forget_all(&numbers);
     fetch(machine, group, code, MMA_A, lanes, &from_a);
     fetch(machine, group, code, MMA_B, lanes, &from_b);
@@ -198,7 +199,7 @@ static void multiply_f64(PtxMachine *machine, PtxGroup *group, const PtxCode *co
 }
 
 /* Of A: rows, of B: columns; that lane `lane`'s i-th element is in, and its k. With `across` a lane has one k. */
-static void quarter_operand(const Registers *from, unsigned quarter, bool across, bool is_a, Numbers *numbers) {
+static void quarter_operand(const Registers *from, unsigned quarter, bool across, bool is_a, MatrixNumbers *numbers) {
     for (unsigned lane = 0; lane < PTX_LANES; ++lane) {
         if ((lane >> 2 & 3) != quarter)
             continue;
@@ -223,7 +224,7 @@ static void multiply_quarters(PtxMachine *machine, PtxGroup *group, const PtxCod
     fetch(machine, group, code, MMA_B, lanes, &b);
     fetch(machine, group, code, MMA_C, lanes, &c);
     for (unsigned quarter = 0; quarter < 4; ++quarter) {
-        Numbers numbers;
+        MatrixNumbers numbers;
         forget_all(&numbers);
         quarter_operand(&a, quarter, mma->form.column[0], true, &numbers);
         quarter_operand(&b, quarter, !mma->form.column[1], false, &numbers);

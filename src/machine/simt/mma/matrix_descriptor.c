@@ -65,14 +65,14 @@ static void extent(const MatrixTile *tile, unsigned *first, unsigned *end, unsig
 
 static bool add_piece(PtxMachine *machine, const PtxCode *code, PtxWarp *warp, PtxBlock *block, uint32_t from,
                       uint32_t bytes, MatrixPieces *pieces) {
-    PtxSpot spot = {block, from - block->base};
-    if (from < block->base || spot.offset + bytes > block->size) {
+    PtxLocation location = {block, from - block->base};
+    if (from < block->base || location.offset + bytes > block->size) {
         /* The check of out-of-range accesses says it in its own words. */
-        return ptx_resolve_one(machine, code, warp, 0, PTX_SPACE_SHARED, from, bytes, DESCRIPTOR_CHUNK, &spot);
+        return ptx_resolve_one(machine, code, warp, 0, PTX_SPACE_SHARED, from, bytes, DESCRIPTOR_CHUNK, &location);
     }
     if (pieces->count == pieces->capacity)
         return true;
-    pieces->spots[pieces->count] = spot;
+    pieces->locations[pieces->count] = location;
     pieces->sizes[pieces->count++] = bytes;
     return true;
 }
@@ -139,40 +139,40 @@ static void keep_tile(PtxMachine *machine, KnownTile *known, const PtxBlock *blo
     known->count = pieces->count;
     for (uint32_t i = 0; i < pieces->count; i++) {
         known->sizes[i] = pieces->sizes[i];
-        known->offsets[i] = pieces->spots[i].offset;
+        known->offsets[i] = pieces->locations[i].offset;
     }
 }
 
-static bool find_pieces(PtxMachine *machine, const PtxFlight *flight, PtxBlock *block, const MatrixTile *tile,
+static bool find_pieces(PtxMachine *machine, const PtxOutstanding *outstanding, PtxBlock *block, const MatrixTile *tile,
                         MatrixPieces *pieces) {
     KnownTile *known = tile_seat(machine, tile);
     if (!known->count || known->base != block->base || known->size != block->size || !same_tile(&known->tile, tile)) {
-        if (!matrix_pieces(machine, flight->code, flight->warp, block, tile, pieces))
+        if (!matrix_pieces(machine, outstanding->code, outstanding->warp, block, tile, pieces))
             return false;
         keep_tile(machine, known, block, tile, pieces);
         return true;
     }
     pieces->count = known->count;
     for (uint32_t i = 0; i < known->count; i++) {
-        pieces->spots[i] = (PtxSpot){block, known->offsets[i]};
+        pieces->locations[i] = (PtxLocation){block, known->offsets[i]};
         pieces->sizes[i] = known->sizes[i];
     }
     return true;
 }
 
-bool matrix_tell(PtxMachine *machine, const PtxFlight *flight, PtxBlock *block, const MatrixTile *tile) {
-    PtxSpot spots[MOST_PIECES];
+bool matrix_emit(PtxMachine *machine, const PtxOutstanding *outstanding, PtxBlock *block, const MatrixTile *tile) {
+    PtxLocation locations[MOST_PIECES];
     uint32_t sizes[MOST_PIECES];
-    MatrixPieces pieces = {.spots = spots, .sizes = sizes, .capacity = MOST_PIECES};
-    if (!find_pieces(machine, flight, block, tile, &pieces))
+    MatrixPieces pieces = {.locations = locations, .sizes = sizes, .capacity = MOST_PIECES};
+    if (!find_pieces(machine, outstanding, block, tile, &pieces))
         return false;
-    ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_ACCESS,
-                                  .code = flight->code,
-                                  .warp = flight->warp,
-                                  .lanes = UINT32_C(1) << flight->lane,
-                                  .flight = flight,
-                                  .spots = spots,
-                                  .spot_count = pieces.count,
+    ptx_emit(machine, &(PtxEvent){.kind = PTX_EVENT_ACCESS,
+                                  .code = outstanding->code,
+                                  .warp = outstanding->warp,
+                                  .lanes = UINT32_C(1) << outstanding->lane,
+                                  .outstanding = outstanding,
+                                  .locations = locations,
+                                  .location_count = pieces.count,
                                   .sizes = sizes,
                                   .access = {.kind = EFFECT_READ,
                                              .proxy = PROXY_ASYNC,
@@ -215,7 +215,7 @@ void matrix_take(PtxMachine *machine, PtxBlock *block, const MatrixTile *tile, c
         for (unsigned j = j_first; j < j_end && j < depth; ++j) {
             uint8_t bytes[DESCRIPTOR_CHUNK], states[DESCRIPTOR_CHUNK];
             uint32_t address = matrix_chunk(tile, i, j);
-            ptx_load_bytes(machine, (PtxSpot){block, address - block->base}, DESCRIPTOR_CHUNK, bytes, states);
+            ptx_load_bytes(machine, (PtxLocation){block, address - block->base}, DESCRIPTOR_CHUNK, bytes, states);
             take_chunk(tile, take, i, j, bytes);
             bool known = true;
             for (unsigned byte = 0; byte < used; ++byte)

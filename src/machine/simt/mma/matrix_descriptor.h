@@ -42,7 +42,7 @@ uint32_t matrix_chunk(const MatrixTile *tile, unsigned i, unsigned j);
 
 /* The bytes of a tile in pieces that are as long as can be, in order. */
 typedef struct MatrixPieces {
-    PtxSpot *spots;
+    PtxLocation *locations;
     uint32_t *sizes;
     uint32_t count, capacity;
 } MatrixPieces;
@@ -51,7 +51,7 @@ bool matrix_pieces(PtxMachine *machine, const PtxCode *code, PtxWarp *warp, PtxB
                    MatrixPieces *pieces);
 
 /* Tells that an operation in flight reads a tile of that shared memory, through the async proxy. False as above. */
-bool matrix_tell(PtxMachine *machine, const PtxFlight *flight, PtxBlock *block, const MatrixTile *tile);
+bool matrix_emit(PtxMachine *machine, const PtxOutstanding *outstanding, PtxBlock *block, const MatrixTile *tile);
 
 /* Elements k_first to k_first + k_count of each line as numbers: to[line * line_stride + k * k_stride], from the tile's
  * first line and k_first on. unknown[line] is set where a byte is not known. */

@@ -33,7 +33,7 @@ uint32_t matrix_fetch(PtxMachine *machine, PtxGroup *group, const PtxArgument *a
 
 /* Whether the values that an instruction moves or makes are computed. */
 static inline bool matrix_computes(const PtxMachine *machine, const PtxCode *code) {
-    return machine->gear == GEAR_DATA || !code->data;
+    return machine->computes == COMPUTES_ALL || !code->data;
 }
 /* It is not known what the registers of an operand are. */
 void matrix_forget(PtxMachine *machine, PtxGroup *group, const PtxArgument *argument, uint32_t lanes);

@@ -7,15 +7,15 @@
 /* What the greatest exponent stands for. */
 typedef enum Specials { SPECIAL_IEEE, SPECIAL_NAN_ONLY, SPECIAL_NONE } Specials;
 
-typedef struct Format {
+typedef struct MatrixNumberFormat {
     const char *name;
     uint8_t bits;
     bool integer, is_signed;
     uint8_t exponent, mantissa, bias;
     Specials specials;
-} Format;
+} MatrixNumberFormat;
 
-static const Format formats[MATRIX_TYPES] = {
+static const MatrixNumberFormat formats[MATRIX_TYPES] = {
     [MATRIX_F16] = {"f16", 16, .exponent = 5, .mantissa = 10, .bias = 15},
     [MATRIX_BF16] = {"bf16", 16, .exponent = 8, .mantissa = 7, .bias = 127},
     [MATRIX_TF32] = {"tf32", 32, .exponent = 8, .mantissa = 23, .bias = 127},
@@ -61,14 +61,14 @@ static uint32_t bits_of(float value) {
     return bits;
 }
 
-static float integer_of(const Format *format, uint32_t bits) {
+static float integer_of(const MatrixNumberFormat *format, uint32_t bits) {
     uint32_t mask = (UINT32_C(1) << format->bits) - 1, sign = UINT32_C(1) << (format->bits - 1);
     int32_t value = (int32_t)(bits & mask);
     return (float)(format->is_signed && (bits & sign) ? value - (int32_t)mask - 1 : value);
 }
 
 float matrix_float(MatrixType type, uint32_t bits) {
-    const Format *format = &formats[type];
+    const MatrixNumberFormat *format = &formats[type];
     if (format->integer)
         return integer_of(format, bits);
     if (type == MATRIX_TF32)

@@ -5,7 +5,7 @@
 
 enum { ROW_BYTES = 16, MOST_REGISTERS = 4 };
 
-typedef struct Rows {
+typedef struct MatrixRowRows {
     PtxSpace space;
     uint32_t from;     /* lanes that give an address */
     uint8_t registers; /* of each lane */
@@ -16,10 +16,10 @@ typedef struct Rows {
      * what is loaded is not known. */
     bool packed;
     uint8_t address, data; /* operands */
-} Rows;
+} MatrixRowRows;
 
 /* Which byte of which lane's row is byte `byte` of register r of a lane. */
-static void place_of(const Rows *rows, unsigned lane, unsigned r, unsigned byte, unsigned *row, unsigned *at) {
+static void place_of(const MatrixRowRows *rows, unsigned lane, unsigned r, unsigned byte, unsigned *row, unsigned *at) {
     if (rows->element == 2) {
         unsigned element = (lane & 3) * 2 + byte / 2, line = lane >> 2;
         *row = 8 * r + (rows->trans ? element : line);
@@ -39,15 +39,15 @@ static void place_of(const Rows *rows, unsigned lane, unsigned r, unsigned byte,
     }
 }
 
-static void tell(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes, const PtxSpot *spots,
-                 uint32_t changes) {
-    const Rows *rows = code->detail;
+static void report(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes,
+                   const PtxLocation *locations, uint32_t changes) {
+    const MatrixRowRows *rows = code->detail;
     PtxEvent event = {.kind = PTX_EVENT_ACCESS,
                       .code = code,
                       .warp = group->warp,
                       .lanes = lanes,
-                      .spots = spots,
-                      .spot_count = PTX_LANES,
+                      .locations = locations,
+                      .location_count = PTX_LANES,
                       .changes = changes,
                       .access = {.kind = rows->stores ? EFFECT_WRITE : EFFECT_READ,
                                  .proxy = PROXY_GENERIC,
@@ -55,17 +55,17 @@ static void tell(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint
                                  .element = rows->element,
                                  .bytes = ROW_BYTES,
                                  .used = UINT32_MAX}};
-    ptx_tell(machine, &event);
+    ptx_emit(machine, &event);
 }
 
 static void load_rows(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t given, uint32_t lanes,
-                      const PtxSpot *spots) {
-    const Rows *rows = code->detail;
+                      const PtxLocation *locations) {
+    const MatrixRowRows *rows = code->detail;
     uint8_t bytes[PTX_LANES][ROW_BYTES] = {{0}}, states[PTX_LANES][ROW_BYTES];
     memset(states, BYTE_UNKNOWN, sizeof states);
     for (uint32_t left = given; left; left &= left - 1) {
         unsigned lane = (unsigned)__builtin_ctz(left);
-        ptx_load_bytes(machine, spots[lane], ROW_BYTES, bytes[lane], states[lane]);
+        ptx_load_bytes(machine, locations[lane], ROW_BYTES, bytes[lane], states[lane]);
         if (rows->packed)
             memset(states[lane], BYTE_UNKNOWN, ROW_BYTES);
     }
@@ -85,8 +85,8 @@ static void load_rows(PtxMachine *machine, PtxGroup *group, const PtxCode *code,
 }
 
 static void store_rows(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t given, uint32_t lanes,
-                       const PtxSpot *spots) {
-    const Rows *rows = code->detail;
+                       const PtxLocation *locations) {
+    const MatrixRowRows *rows = code->detail;
     uint8_t bytes[PTX_LANES][ROW_BYTES] = {{0}}, states[PTX_LANES][ROW_BYTES];
     Lanes scratch[MOST_REGISTERS];
     const Lanes *registers[MOST_REGISTERS];
@@ -108,16 +108,16 @@ static void store_rows(PtxMachine *machine, PtxGroup *group, const PtxCode *code
         open |= (uint32_t)(memchr(states[lane], BYTE_UNKNOWN, ROW_BYTES) != NULL) << lane;
     if (open & given)
         ptx_note_unknown(machine, code);
-    tell(machine, group, code, given, spots,
-         memory_changes(machine, code, given, open, spots, ROW_BYTES, bytes[0], sizeof bytes[0]));
+    report(machine, group, code, given, locations,
+           memory_changes(machine, code, given, open, locations, ROW_BYTES, bytes[0], sizeof bytes[0]));
     for (uint32_t left = given; left; left &= left - 1) {
         unsigned lane = (unsigned)__builtin_ctz(left);
-        ptx_store_bytes(machine, spots[lane], ROW_BYTES, bytes[lane], states[lane]);
+        ptx_store_bytes(machine, locations[lane], ROW_BYTES, bytes[lane], states[lane]);
     }
 }
 
 static PtxStep run_rows(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
-    const Rows *rows = code->detail;
+    const MatrixRowRows *rows = code->detail;
     PtxStep step;
     if (!runs_together(machine, group, code, lanes, &step))
         return step;
@@ -125,15 +125,15 @@ static PtxStep run_rows(PtxMachine *machine, PtxGroup *group, const PtxCode *cod
     uint32_t unknown = 0, given = rows->from & lanes;
     const PtxArgument *address = code_argument(machine->program, code, rows->address);
     const Lanes *addresses = ptx_fetch_address(machine, group, address, &scratch, &unknown);
-    PtxSpot spots[PTX_LANES] = {{0}};
-    if (!ptx_resolve(machine, group, code, rows->space, addresses, unknown, ROW_BYTES, ROW_BYTES, &given, spots))
+    PtxLocation locations[PTX_LANES] = {{0}};
+    if (!ptx_resolve(machine, group, code, rows->space, addresses, unknown, ROW_BYTES, ROW_BYTES, &given, locations))
         return PTX_STEP_FAULT;
     if (!rows->stores)
-        tell(machine, group, code, given, spots, 0);
+        report(machine, group, code, given, locations, 0);
     if (rows->stores)
-        store_rows(machine, group, code, given, lanes, spots);
+        store_rows(machine, group, code, given, lanes, locations);
     else if (matrix_computes(machine, code))
-        load_rows(machine, group, code, given, lanes, spots);
+        load_rows(machine, group, code, given, lanes, locations);
     else
         matrix_forget(machine, group, code_argument(machine->program, code, rows->data), lanes);
     return PTX_STEP_NEXT;
@@ -144,14 +144,14 @@ bool rows_prepare(const PtxPrepare *about, PtxCode *code) {
         return false;
     const PtxEffect *store = effect_with(about, EFFECT_WRITE);
     unsigned times = code_has(code, STR("x4")) ? 4 : code_has(code, STR("x2")) ? 2 : 1;
-    Rows rows = {.space = space_of(code),
-                 .stores = store != NULL,
-                 .trans = code_has(code, STR("trans")),
-                 .element = code_has(code, STR("b16")) ? 2 : 1,
-                 .matrix = code_has(code, STR("m16n16")) ? 16 : 8,
-                 .packed = code_has(code, STR("b8x16")),
-                 .address = store ? 0 : 1,
-                 .data = store ? 1 : 0};
+    MatrixRowRows rows = {.space = space_of(code),
+                          .stores = store != NULL,
+                          .trans = code_has(code, STR("trans")),
+                          .element = code_has(code, STR("b16")) ? 2 : 1,
+                          .matrix = code_has(code, STR("m16n16")) ? 16 : 8,
+                          .packed = code_has(code, STR("b8x16")),
+                          .address = store ? 0 : 1,
+                          .data = store ? 1 : 0};
     unsigned lines = times * rows.matrix;
     rows.registers = (uint8_t)(times * (rows.matrix == 16 ? 2 : 1));
     rows.from = lines >= PTX_LANES ? UINT32_MAX : (UINT32_C(1) << lines) - 1;

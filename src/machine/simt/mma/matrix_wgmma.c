@@ -46,19 +46,19 @@ typedef struct WarpMma {
 
 /* ---- Landing ---- */
 
-typedef struct Work {
+typedef struct MatrixWgmmaWork {
     float a[MATRIX_ROWS * WGMMA_BLOCK], b[WGMMA_BLOCK * MATRIX_COLUMNS];
     double c[MATRIX_ROWS * MATRIX_COLUMNS];
     bool a_unknown[MATRIX_ROWS], b_unknown[MATRIX_COLUMNS];
-} Work;
+} MatrixWgmmaWork;
 
 /* The stored A of the warp: [16][stored], and where it has to go. */
-static void take_stored(PtxMachine *machine, const PtxFlight *flight, float *to, bool *unknown) {
-    const WarpMma *part = flight->detail;
-    const Wgmma *wgmma = flight->code->detail;
+static void take_stored(PtxMachine *machine, const PtxOutstanding *outstanding, float *to, bool *unknown) {
+    const WarpMma *part = outstanding->detail;
+    const Wgmma *wgmma = outstanding->code->detail;
     if (!wgmma->from_registers) {
         MatrixTake take = {to, wgmma->stored, 1, 0, wgmma->stored, unknown};
-        matrix_take(machine, &flight->warp->cta->shared, &part->a_tile, &take);
+        matrix_take(machine, &outstanding->warp->cta->shared, &part->a_tile, &take);
         return;
     }
     const Lanes *registers[WGMMA_A_REGISTERS];
@@ -68,9 +68,10 @@ static void take_stored(PtxMachine *machine, const PtxFlight *flight, float *to,
 }
 
 /* k from `first` on, `count` of them, of A. */
-static void take_block(const PtxFlight *flight, const float *stored, unsigned first, unsigned count, Work *work) {
-    const WarpMma *part = flight->detail;
-    const Wgmma *wgmma = flight->code->detail;
+static void take_block(const PtxOutstanding *outstanding, const float *stored, unsigned first, unsigned count,
+                       MatrixWgmmaWork *work) {
+    const WarpMma *part = outstanding->detail;
+    const Wgmma *wgmma = outstanding->code->detail;
     memset(work->a, 0, MATRIX_ROWS * count * sizeof *work->a);
     for (unsigned row = 0; row < MATRIX_ROWS; ++row)
         for (unsigned column = 0; column < wgmma->stored; ++column) {
@@ -86,26 +87,26 @@ static void take_block(const PtxFlight *flight, const float *stored, unsigned fi
         }
 }
 
-static void multiply(PtxMachine *machine, const PtxFlight *flight, Work *work) {
-    const WarpMma *part = flight->detail;
-    const Wgmma *wgmma = flight->code->detail;
+static void multiply(PtxMachine *machine, const PtxOutstanding *outstanding, MatrixWgmmaWork *work) {
+    const WarpMma *part = outstanding->detail;
+    const Wgmma *wgmma = outstanding->code->detail;
     float stored[MATRIX_ROWS * MATRIX_DEPTH];
     unsigned n = wgmma->shape.n;
-    take_stored(machine, flight, stored, work->a_unknown);
+    take_stored(machine, outstanding, stored, work->a_unknown);
     for (unsigned first = 0; first < wgmma->shape.k; first += WGMMA_BLOCK) {
         unsigned count = wgmma->shape.k - first < WGMMA_BLOCK ? wgmma->shape.k - first : WGMMA_BLOCK;
-        take_block(flight, stored, first, count, work);
+        take_block(outstanding, stored, first, count, work);
         MatrixTake take = {work->b, 1, n, first, count, work->b_unknown};
-        matrix_take(machine, &flight->warp->cta->shared, &part->b_tile, &take);
+        matrix_take(machine, &outstanding->warp->cta->shared, &part->b_tile, &take);
         matrix_multiply(MATRIX_ROWS, n, count, work->a, work->b, work->c);
     }
 }
 
 /* Registers of D: element i of a lane. */
-static void read_d(PtxMachine *machine, const PtxFlight *flight, Work *work) {
-    const WarpMma *part = flight->detail;
-    const Wgmma *wgmma = flight->code->detail;
-    const PtxArgument *d = code_argument(machine->program, flight->code, WGMMA_D);
+static void read_d(PtxMachine *machine, const PtxOutstanding *outstanding, MatrixWgmmaWork *work) {
+    const WarpMma *part = outstanding->detail;
+    const Wgmma *wgmma = outstanding->code->detail;
+    const PtxArgument *d = code_argument(machine->program, outstanding->code, WGMMA_D);
     unsigned per = wgmma->d == MATRIX_F16 ? 2 : 1;
     for (unsigned r = 0; r < wgmma->d_count; ++r) {
         const Lanes *row = &part->frame->rows[matrix_register(machine->program, d, r)->slot];
@@ -118,10 +119,10 @@ static void read_d(PtxMachine *machine, const PtxFlight *flight, Work *work) {
 }
 
 /* What is not known of it is the next part's to know, if there is one: then the registers are still in flight. */
-static void write_d(PtxMachine *machine, const PtxFlight *flight, const Work *work) {
-    WarpMma *part = flight->detail;
-    const Wgmma *wgmma = flight->code->detail;
-    const PtxArgument *d = code_argument(machine->program, flight->code, WGMMA_D);
+static void write_d(PtxMachine *machine, const PtxOutstanding *outstanding, const MatrixWgmmaWork *work) {
+    WarpMma *part = outstanding->detail;
+    const Wgmma *wgmma = outstanding->code->detail;
+    const PtxArgument *d = code_argument(machine->program, outstanding->code, WGMMA_D);
     unsigned per = wgmma->d == MATRIX_F16 ? 2 : 1;
     for (unsigned r = 0; r < wgmma->d_count; ++r) {
         uint32_t slot = matrix_register(machine->program, d, r)->slot;
@@ -145,25 +146,26 @@ static void write_d(PtxMachine *machine, const PtxFlight *flight, const Work *wo
     }
 }
 
-static void land(PtxMachine *machine, PtxFlight *flight) {
-    WarpMma *part = flight->detail;
-    const Wgmma *wgmma = flight->code->detail;
-    bool there = wgmma->from_registers || matrix_tell(machine, flight, &flight->warp->cta->shared, &part->a_tile);
-    if (there && matrix_tell(machine, flight, &flight->warp->cta->shared, &part->b_tile)) {
-        Work work;
-        bool computes = matrix_computes(machine, flight->code);
+static void land(PtxMachine *machine, PtxOutstanding *outstanding) {
+    WarpMma *part = outstanding->detail;
+    const Wgmma *wgmma = outstanding->code->detail;
+    bool there =
+        wgmma->from_registers || matrix_emit(machine, outstanding, &outstanding->warp->cta->shared, &part->a_tile);
+    if (there && matrix_emit(machine, outstanding, &outstanding->warp->cta->shared, &part->b_tile)) {
+        MatrixWgmmaWork work;
+        bool computes = matrix_computes(machine, outstanding->code);
         memset(work.a_unknown, 0, sizeof work.a_unknown);
         memset(work.b_unknown, 0, sizeof work.b_unknown);
         if (computes && part->accumulates)
-            read_d(machine, flight, &work);
+            read_d(machine, outstanding, &work);
         else if (computes)
             memset(work.c, 0, MATRIX_ROWS * wgmma->shape.n * sizeof *work.c);
         if (computes)
-            multiply(machine, flight, &work);
+            multiply(machine, outstanding, &work);
         if (!machine->plays)
-            write_d(machine, flight, computes ? &work : NULL);
+            write_d(machine, outstanding, computes ? &work : NULL);
     }
-    WarpMatrix *warp = &cta_matrix(machine, flight->warp->cta)->warps[flight->warp->index];
+    WarpMatrix *warp = &cta_matrix(machine, outstanding->warp->cta)->warps[outstanding->warp->index];
     for (WarpMma **at = &warp->newest; *at; at = &(*at)->older)
         if (*at == part) {
             *at = part->older;
@@ -289,16 +291,16 @@ static PtxStep run_wgmma(PtxMachine *machine, PtxGroup *group, const PtxCode *co
     claim_d(machine, mine, part);
     part->frame->users++;
     part->sequence = machine->next_sequence + 1;
-    PtxFlight flight = {.code = code,
-                        .warp = warp,
-                        .lane = (uint32_t)__builtin_ctz(lanes),
-                        .group = GROUP_WGMMA,
-                        .land = land,
-                        .detail = part,
-                        .after = mine->newest ? mine->newest->sequence : 0};
+    PtxOutstanding outstanding = {.code = code,
+                                  .warp = warp,
+                                  .lane = (uint32_t)__builtin_ctz(lanes),
+                                  .group = GROUP_WGMMA,
+                                  .land = land,
+                                  .detail = part,
+                                  .after = mine->newest ? mine->newest->sequence : 0};
     part->older = mine->newest;
     mine->newest = part;
-    return ptx_fly(machine, &flight) ? PTX_STEP_NEXT : PTX_STEP_FAULT;
+    return ptx_fly(machine, &outstanding) ? PTX_STEP_NEXT : PTX_STEP_FAULT;
 }
 
 /* The number that an operand is; 0: it is none. */

@@ -8,15 +8,15 @@
 
 enum { WMMA_REGISTERS = 8, WMMA_ELEMENTS = 512, WMMA_LINES = 32 };
 
-typedef enum Part { PART_A, PART_B, PART_C } Part;
+typedef enum MatrixWmmaPart { PART_A, PART_B, PART_C } MatrixWmmaPart;
 
 typedef struct Fragment {
-    Part part;
+    MatrixWmmaPart part;
     MatrixType type;
     uint16_t lines, depth; /* A: rows, k; B: columns, k; C: rows, columns */
 } Fragment;
 
-static Fragment fragment_of(const MatrixShape *shape, Part part, MatrixType type) {
+static Fragment fragment_of(const MatrixShape *shape, MatrixWmmaPart part, MatrixType type) {
     return (Fragment){.part = part,
                       .type = type,
                       .lines = part == PART_B ? shape->n : shape->m,
@@ -42,7 +42,7 @@ static unsigned element_of(const Fragment *fragment, unsigned lane, unsigned i) 
 
 /* ---- Memory ---- */
 
-typedef struct Tile {
+typedef struct MatrixWmmaTile {
     Fragment fragment;
     PtxSpace space;
     bool stores;
@@ -50,12 +50,12 @@ typedef struct Tile {
     uint8_t address, data, stride; /* operands; stride 0: there is none */
     uint8_t chunk;                 /* bytes of each lane */
     uint16_t lines, line_bytes;    /* as memory has them */
-} Tile;
+} MatrixWmmaTile;
 
 /* The tile in pieces of the same size, one for each lane. */
 static bool pieces(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes, uint64_t base,
-                   int64_t stride, PtxSpot spots[PTX_LANES], uint32_t *there) {
-    const Tile *tile = code->detail;
+                   int64_t stride, PtxLocation locations[PTX_LANES], uint32_t *there) {
+    const MatrixWmmaTile *tile = code->detail;
     unsigned per_line = tile->line_bytes / tile->chunk, bits = matrix_type_bits(tile->fragment.type);
     Lanes addresses;
     for (unsigned lane = 0; lane < PTX_LANES; ++lane)
@@ -63,18 +63,19 @@ static bool pieces(PtxMachine *machine, PtxGroup *group, const PtxCode *code, ui
                              (uint64_t)(lane % per_line) * tile->chunk;
     uint32_t align = bits < 32 ? 4 : bits / 8;
     *there = lanes;
-    return ptx_resolve(machine, group, code, tile->space, &addresses, 0, tile->chunk, align, there, spots);
+    return ptx_resolve(machine, group, code, tile->space, &addresses, 0, tile->chunk, align, there, locations);
 }
 
-static void tell(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes, const PtxSpot *spots) {
-    const Tile *tile = code->detail;
+static void report(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes,
+                   const PtxLocation *locations) {
+    const MatrixWmmaTile *tile = code->detail;
     unsigned bits = matrix_type_bits(tile->fragment.type);
     PtxEvent event = {.kind = PTX_EVENT_ACCESS,
                       .code = code,
                       .warp = group->warp,
                       .lanes = lanes,
-                      .spots = spots,
-                      .spot_count = PTX_LANES,
+                      .locations = locations,
+                      .location_count = PTX_LANES,
                       .changes = lanes,
                       .access = {.kind = tile->stores ? EFFECT_WRITE : EFFECT_READ,
                                  .proxy = PROXY_GENERIC,
@@ -82,23 +83,24 @@ static void tell(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint
                                  .element = bits < 8 ? 1 : bits / 8,
                                  .bytes = tile->chunk,
                                  .used = UINT32_MAX}};
-    ptx_tell(machine, &event);
+    ptx_emit(machine, &event);
 }
 
 /* Where an element is in memory's lines: in bits. */
-static unsigned bit_of(const Tile *tile, unsigned element) {
+static unsigned bit_of(const MatrixWmmaTile *tile, unsigned element) {
     const Fragment *fragment = &tile->fragment;
     unsigned line = element / fragment->depth, k = element % fragment->depth;
     unsigned at = tile->across ? k * fragment->lines + line : line * fragment->depth + k;
     return at * matrix_type_bits(fragment->type);
 }
 
-typedef struct Image {
+typedef struct MatrixWmmaImage {
     uint8_t bytes[PTX_LANES * 64], states[PTX_LANES * 64];
-} Image;
+} MatrixWmmaImage;
 
-static void load_tile(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes, const Image *image) {
-    const Tile *tile = code->detail;
+static void load_tile(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes,
+                      const MatrixWmmaImage *image) {
+    const MatrixWmmaTile *tile = code->detail;
     const PtxArgument *d = code_argument(machine->program, code, tile->data);
     unsigned bits = matrix_type_bits(tile->fragment.type), word = bits == 64 ? 64 : 32, per = word / bits;
     for (uint32_t r = 0; r < matrix_register_count(d); ++r) {
@@ -119,8 +121,9 @@ static void load_tile(PtxMachine *machine, PtxGroup *group, const PtxCode *code,
     }
 }
 
-static void gather_tile(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes, Image *image) {
-    const Tile *tile = code->detail;
+static void gather_tile(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes,
+                        MatrixWmmaImage *image) {
+    const MatrixWmmaTile *tile = code->detail;
     const PtxArgument *data = code_argument(machine->program, code, tile->data);
     Lanes scratch[WMMA_REGISTERS];
     const Lanes *registers[WMMA_REGISTERS];
@@ -139,7 +142,7 @@ static void gather_tile(PtxMachine *machine, PtxGroup *group, const PtxCode *cod
 }
 
 static PtxStep run_tile(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
-    const Tile *tile = code->detail;
+    const MatrixWmmaTile *tile = code->detail;
     const PtxProgram *program = machine->program;
     PtxStep step;
     if (!runs_together(machine, group, code, lanes, &step))
@@ -155,11 +158,11 @@ static PtxStep run_tile(PtxMachine *machine, PtxGroup *group, const PtxCode *cod
     if (tile->stride &&
         !fetch_uniform(machine, group, code, code_argument(program, code, tile->stride), lanes, &stride, &step))
         return step;
-    PtxSpot spots[PTX_LANES];
-    if (!pieces(machine, group, code, lanes, base, (int32_t)stride, spots, &there))
+    PtxLocation locations[PTX_LANES];
+    if (!pieces(machine, group, code, lanes, base, (int32_t)stride, locations, &there))
         return PTX_STEP_FAULT;
-    tell(machine, group, code, there, spots);
-    Image image;
+    report(machine, group, code, there, locations);
+    MatrixWmmaImage image;
     memset(image.states, BYTE_UNKNOWN, sizeof image.states);
     if (tile->stores)
         gather_tile(machine, group, code, lanes, &image);
@@ -170,9 +173,9 @@ static PtxStep run_tile(PtxMachine *machine, PtxGroup *group, const PtxCode *cod
     for (uint32_t left = there; left; left &= left - 1) {
         unsigned lane = (unsigned)__builtin_ctz(left), at = lane * tile->chunk;
         if (tile->stores)
-            ptx_store_bytes(machine, spots[lane], tile->chunk, image.bytes + at, image.states + at);
+            ptx_store_bytes(machine, locations[lane], tile->chunk, image.bytes + at, image.states + at);
         else
-            ptx_load_bytes(machine, spots[lane], tile->chunk, image.bytes + at, image.states + at);
+            ptx_load_bytes(machine, locations[lane], tile->chunk, image.bytes + at, image.states + at);
     }
     if (!tile->stores)
         load_tile(machine, group, code, lanes, &image);
@@ -186,13 +189,13 @@ typedef struct Wmma {
     bool saturate, exclusive;
 } Wmma;
 
-typedef struct Values {
+typedef struct MatrixWmmaValues {
     double *numbers; /* [line][k] */
     bool *unknown;
-} Values;
+} MatrixWmmaValues;
 
 static void take(PtxMachine *machine, PtxGroup *group, const PtxArgument *from, const Fragment *fragment,
-                 uint32_t lanes, Values to) {
+                 uint32_t lanes, MatrixWmmaValues to) {
     Lanes scratch[WMMA_REGISTERS];
     const Lanes *registers[WMMA_REGISTERS];
     uint32_t unknown[WMMA_REGISTERS];
@@ -211,7 +214,7 @@ static void take(PtxMachine *machine, PtxGroup *group, const PtxArgument *from, 
 }
 
 static void give(PtxMachine *machine, PtxGroup *group, const PtxArgument *to, const Fragment *fragment, uint32_t lanes,
-                 Values from, bool saturate) {
+                 MatrixWmmaValues from, bool saturate) {
     unsigned bits = matrix_type_bits(fragment->type), word = bits == 64 ? 64 : 32, per = word / bits;
     for (uint32_t r = 0; r < matrix_register_count(to); ++r) {
         Lanes values = {0};
@@ -227,7 +230,8 @@ static void give(PtxMachine *machine, PtxGroup *group, const PtxArgument *to, co
 }
 
 /* One element of D, and whether it is known. */
-static void dot(const Wmma *wmma, Values a, Values b, unsigned row, unsigned column, double *sum, bool *unknown) {
+static void dot(const Wmma *wmma, MatrixWmmaValues a, MatrixWmmaValues b, unsigned row, unsigned column, double *sum,
+                bool *unknown) {
     unsigned k = wmma->a.depth;
     for (unsigned i = 0; i < k; ++i) {
         double left = a.numbers[row * k + i], right = b.numbers[column * k + i];
@@ -253,7 +257,7 @@ static PtxStep run_wmma(PtxMachine *machine, PtxGroup *group, const PtxCode *cod
     }
     double a[8 * 128], b[8 * 128], c[WMMA_ELEMENTS]; /* b1 has the most: 8 x 128 */
     bool a_unknown[8 * 128], b_unknown[8 * 128], c_unknown[WMMA_ELEMENTS];
-    Values in_a = {a, a_unknown}, in_b = {b, b_unknown}, in_c = {c, c_unknown};
+    MatrixWmmaValues in_a = {a, a_unknown}, in_b = {b, b_unknown}, in_c = {c, c_unknown};
     take(machine, group, code_argument(program, code, 1), &wmma->a, lanes, in_a);
     take(machine, group, code_argument(program, code, 2), &wmma->b, lanes, in_b);
     take(machine, group, code_argument(program, code, 3), &wmma->c, lanes, in_c);
@@ -287,8 +291,8 @@ static bool prepare_mma(const PtxPrepare *about, PtxCode *code, const MatrixForm
 }
 
 static bool prepare_tile(const PtxPrepare *about, PtxCode *code, const MatrixForm *form) {
-    Tile tile = {.stores = effect_with(about, EFFECT_WRITE) != NULL, .space = space_of(code)};
-    Part part = code_has(code, STR("a")) ? PART_A : code_has(code, STR("b")) ? PART_B : PART_C;
+    MatrixWmmaTile tile = {.stores = effect_with(about, EFFECT_WRITE) != NULL, .space = space_of(code)};
+    MatrixWmmaPart part = code_has(code, STR("a")) ? PART_A : code_has(code, STR("b")) ? PART_B : PART_C;
     tile.address = tile.stores ? 0 : 1;
     tile.data = tile.stores ? 1 : 0;
     tile.stride = code->count > 2 ? 2 : 0;

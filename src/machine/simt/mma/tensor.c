@@ -72,19 +72,19 @@ bool tensor_check(PtxMachine *machine, const PtxCode *code, const PtxWarp *warp,
     return true;
 }
 
-void tensor_tell(PtxMachine *machine, const PtxFlight *flight, EffectVerb kind, TensorMemory *memory,
+void tensor_emit(PtxMachine *machine, const PtxOutstanding *outstanding, EffectVerb kind, TensorMemory *memory,
                  const TensorArea *area) {
-    PtxSpot spots[TENSOR_LANES];
+    PtxLocation locations[TENSOR_LANES];
     for (uint32_t i = 0; i < area->lane_count; ++i)
-        spots[i] = (PtxSpot){&memory->block, tensor_offset(area->lanes[i], area->column)};
-    ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_ACCESS,
-                                  .code = flight->code,
-                                  .warp = flight->warp,
-                                  .lanes = UINT32_C(1) << flight->lane,
-                                  .flight = flight,
-                                  .spots = spots,
-                                  .spot_count = area->lane_count,
-                                  .changes = UINT32_C(1) << flight->lane,
+        locations[i] = (PtxLocation){&memory->block, tensor_offset(area->lanes[i], area->column)};
+    ptx_emit(machine, &(PtxEvent){.kind = PTX_EVENT_ACCESS,
+                                  .code = outstanding->code,
+                                  .warp = outstanding->warp,
+                                  .lanes = UINT32_C(1) << outstanding->lane,
+                                  .outstanding = outstanding,
+                                  .locations = locations,
+                                  .location_count = area->lane_count,
+                                  .changes = UINT32_C(1) << outstanding->lane,
                                   .access = {.kind = (uint8_t)kind,
                                              .proxy = PROXY_GENERIC,
                                              .order = ORDER_WEAK,
@@ -105,19 +105,19 @@ bool tensor_address(PtxMachine *machine, PtxGroup *group, const PtxCode *code, u
     return !(unknown >> lane & 1);
 }
 
-bool tensor_fly(PtxMachine *machine, PtxFlight *flight) {
-    WarpMatrix *warp = &cta_matrix(machine, flight->warp->cta)->warps[flight->warp->index];
-    flight->after = warp->issued[flight->lane];
-    warp->issued[flight->lane] = machine->next_sequence + 1;
-    return ptx_fly(machine, flight);
+bool tensor_fly(PtxMachine *machine, PtxOutstanding *outstanding) {
+    WarpMatrix *warp = &cta_matrix(machine, outstanding->warp->cta)->warps[outstanding->warp->index];
+    outstanding->after = warp->issued[outstanding->lane];
+    warp->issued[outstanding->lane] = machine->next_sequence + 1;
+    return ptx_fly(machine, outstanding);
 }
 
 /* ---- Allocation ---- */
 
-typedef enum Life { LIFE_ALLOCATE, LIFE_FREE, LIFE_RELINQUISH } Life;
+typedef enum TensorLife { LIFE_ALLOCATE, LIFE_FREE, LIFE_RELINQUISH } TensorLife;
 
 typedef struct LifeDetail {
-    Life what;
+    TensorLife what;
     PtxSpace space;
     bool pair; /* by two CTAs together */
 } LifeDetail;
@@ -164,17 +164,17 @@ static PtxStep write_address(PtxMachine *machine, PtxGroup *group, const PtxCode
     uint32_t unknown = 0, one = lanes & -lanes;
     const PtxArgument *argument = code_argument(machine->program, code, 0);
     const Lanes *addresses = ptx_fetch_address(machine, group, argument, &scratch, &unknown);
-    PtxSpot spots[PTX_LANES] = {{0}};
-    if (!ptx_resolve(machine, group, code, detail->space, addresses, unknown, 4, 4, &one, spots))
+    PtxLocation locations[PTX_LANES] = {{0}};
+    if (!ptx_resolve(machine, group, code, detail->space, addresses, unknown, 4, 4, &one, locations))
         return PTX_STEP_FAULT;
     if (!one)
         return ptx_stop(machine, code, "the address that it writes to is not known");
-    ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_ACCESS,
+    ptx_emit(machine, &(PtxEvent){.kind = PTX_EVENT_ACCESS,
                                   .code = code,
                                   .warp = group->warp,
                                   .lanes = one,
-                                  .spots = spots,
-                                  .spot_count = PTX_LANES,
+                                  .locations = locations,
+                                  .location_count = PTX_LANES,
                                   .changes = one,
                                   .access = {.kind = EFFECT_WRITE,
                                              .proxy = PROXY_GENERIC,
@@ -182,7 +182,7 @@ static PtxStep write_address(PtxMachine *machine, PtxGroup *group, const PtxCode
                                              .element = 4,
                                              .bytes = 4,
                                              .used = UINT32_MAX}});
-    ptx_store(machine, spots[__builtin_ctz(one)], 4, value, true);
+    ptx_store(machine, locations[__builtin_ctz(one)], 4, value, true);
     return PTX_STEP_NEXT;
 }
 
@@ -202,7 +202,7 @@ static PtxStep allocate(PtxMachine *machine, PtxGroup *group, const PtxCode *cod
         return step;
     const LifeDetail *detail = code->detail;
     if (detail->pair && machine->cluster_size % 2 == 0)
-        ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_PEER,
+        ptx_emit(machine, &(PtxEvent){.kind = PTX_EVENT_PEER,
                                       .code = code,
                                       .warp = group->warp,
                                       .lanes = lanes,
@@ -290,15 +290,15 @@ typedef struct Commit {
     uint64_t places[32];
 } Commit;
 
-static void land_commit(PtxMachine *machine, PtxFlight *flight) {
-    const CommitDetail *detail = flight->code->detail;
-    Commit *commit = flight->detail;
+static void land_commit(PtxMachine *machine, PtxOutstanding *outstanding) {
+    const CommitDetail *detail = outstanding->code->detail;
+    Commit *commit = outstanding->detail;
     for (uint32_t i = 0; i < commit->count; ++i)
         if (!ptx_mbarrier_bring(machine, &(PtxEvent){.kind = PTX_EVENT_ARRIVE,
-                                                     .code = flight->code,
-                                                     .warp = flight->warp,
-                                                     .lanes = UINT32_C(1) << flight->lane,
-                                                     .flight = flight,
+                                                     .code = outstanding->code,
+                                                     .warp = outstanding->warp,
+                                                     .lanes = UINT32_C(1) << outstanding->lane,
+                                                     .outstanding = outstanding,
                                                      .place = commit->places[i],
                                                      .count = 1,
                                                      .order = detail->order,
@@ -315,18 +315,18 @@ static void multicast(PtxMachine *machine, const PtxCta *cta, uint32_t address, 
             commit->places[commit->count++] = (uint64_t)(first + rank) << 32 | address;
 }
 
-static PtxStep commit_lane(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lane, PtxSpot spot,
-                           uint64_t mask) {
+static PtxStep commit_lane(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lane,
+                           PtxLocation location, uint64_t mask) {
     const CommitDetail *detail = code->detail;
     Commit *commit = pool_take(machine, sizeof *commit);
-    uint64_t place = ptx_place(spot);
+    uint64_t place = ptx_place(location);
     commit->count = 0;
     if (detail->multicast)
         multicast(machine, group->warp->cta, (uint32_t)place, mask, commit);
     else
         commit->places[commit->count++] = place;
     for (uint32_t i = 0; i < commit->count; ++i)
-        ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_COMMIT_TO,
+        ptx_emit(machine, &(PtxEvent){.kind = PTX_EVENT_COMMIT_TO,
                                       .code = code,
                                       .warp = group->warp,
                                       .lanes = UINT32_C(1) << lane,
@@ -334,13 +334,13 @@ static PtxStep commit_lane(PtxMachine *machine, PtxGroup *group, const PtxCode *
                                       .count = 1,
                                       .order = detail->order,
                                       .scope = detail->scope});
-    PtxFlight flight = {.code = code,
-                        .warp = group->warp,
-                        .lane = lane,
-                        .place = commit->count ? commit->places[0] : PTX_NO_PLACE,
-                        .land = land_commit,
-                        .detail = commit};
-    return tensor_fly(machine, &flight) ? PTX_STEP_NEXT : PTX_STEP_FAULT;
+    PtxOutstanding outstanding = {.code = code,
+                                  .warp = group->warp,
+                                  .lane = lane,
+                                  .place = commit->count ? commit->places[0] : PTX_NO_PLACE,
+                                  .land = land_commit,
+                                  .detail = commit};
+    return tensor_fly(machine, &outstanding) ? PTX_STEP_NEXT : PTX_STEP_FAULT;
 }
 
 /* Without a state space the address is generic, says the PTX ISA. The hardware takes the lower 32 bits of it, which are
@@ -357,10 +357,10 @@ static PtxStep run_commit(PtxMachine *machine, PtxGroup *group, const PtxCode *c
     const PtxProgram *program = machine->program;
     Lanes scratch, other;
     uint32_t unknown = 0, there = lanes, mask_unknown = 0;
-    PtxSpot spots[PTX_LANES];
+    PtxLocation locations[PTX_LANES];
     const Lanes *addresses = ptx_fetch_address(machine, group, code_argument(program, code, 0), &scratch, &unknown);
     PtxSpace space = commit_space(detail, addresses, lanes & ~unknown);
-    if (!ptx_resolve(machine, group, code, space, addresses, unknown, 8, 8, &there, spots))
+    if (!ptx_resolve(machine, group, code, space, addresses, unknown, 8, 8, &there, locations))
         return PTX_STEP_FAULT;
     const Lanes *masks = NULL;
     if (detail->multicast)
@@ -369,7 +369,7 @@ static PtxStep run_commit(PtxMachine *machine, PtxGroup *group, const PtxCode *c
         return ptx_stop(machine, code, "which mbarriers it commits to is not known");
     for (uint32_t left = lanes; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left);
-        PtxStep step = commit_lane(machine, group, code, lane, spots[lane], masks ? masks->at[lane] : 0);
+        PtxStep step = commit_lane(machine, group, code, lane, locations[lane], masks ? masks->at[lane] : 0);
         if (step != PTX_STEP_NEXT)
             return step;
     }
@@ -391,7 +391,7 @@ static bool commit_prepare(const PtxPrepare *about, PtxCode *code) {
 
 static PtxStep run_fence(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
     const Order *order = code->detail;
-    ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_FENCE,
+    ptx_emit(machine, &(PtxEvent){.kind = PTX_EVENT_FENCE,
                                   .code = code,
                                   .warp = group->warp,
                                   .lanes = lanes,

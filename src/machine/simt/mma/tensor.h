@@ -2,7 +2,7 @@
  *
  * It is a block of memory like others, lane by lane: the word at lane l and column c is at ((l * 512) + c) * 4. An
  * address of the program has the lane in its upper and the column in its lower half. What is read and written is told
- * with spots in that block.
+ * with locations in that block.
  *
  * MMAs, copies and shifts of one thread land in the order in which they were issued; loads and stores do not wait for
  * them, nor for each other. */
@@ -54,11 +54,11 @@ typedef struct TensorArea {
 /* Whether all of it is allocated; false: machine->fault. */
 bool tensor_check(PtxMachine *machine, const PtxCode *code, const PtxWarp *warp, uint32_t lanes,
                   const TensorMemory *memory, const TensorArea *area);
-/* Tells that a flight reads, writes or updates it. */
-void tensor_tell(PtxMachine *machine, const PtxFlight *flight, EffectVerb kind, TensorMemory *memory,
+/* Tells that an outstanding operation reads, writes or updates it. */
+void tensor_emit(PtxMachine *machine, const PtxOutstanding *outstanding, EffectVerb kind, TensorMemory *memory,
                  const TensorArea *area);
 /* Puts an MMA, a copy or a shift of a lane in flight, behind those before it. */
-bool tensor_fly(PtxMachine *machine, PtxFlight *flight);
+bool tensor_fly(PtxMachine *machine, PtxOutstanding *outstanding);
 
 /* The address that an operand in brackets has in a lane; false: it is not known, and *step says so. */
 bool tensor_address(PtxMachine *machine, PtxGroup *group, const PtxCode *code, unsigned operand, uint32_t lane,

@@ -17,10 +17,10 @@ typedef struct TensorCopy {
     bool widens; /* 4 or 6 bits to 8: which bits of a byte they get the PTX ISA only draws */
 } TensorCopy;
 
-typedef struct CopyFlight {
+typedef struct OutstandingCopy {
     TensorPlace place;
     MatrixDescriptor descriptor;
-} CopyFlight;
+} OutstandingCopy;
 
 /* The row that a lane of tensor memory gets. */
 static unsigned row_of(const TensorCopy *copy, unsigned lane) {
@@ -37,16 +37,16 @@ static unsigned row_of(const TensorCopy *copy, unsigned lane) {
     }
 }
 
-static void copy_rows(PtxMachine *machine, const PtxFlight *flight, PtxCta *cta, const MatrixTile *tile) {
-    const TensorCopy *copy = flight->code->detail;
-    const CopyFlight *moved = flight->detail;
+static void copy_rows(PtxMachine *machine, const PtxOutstanding *outstanding, PtxCta *cta, const MatrixTile *tile) {
+    const TensorCopy *copy = outstanding->code->detail;
+    const OutstandingCopy *moved = outstanding->detail;
     TensorMemory *memory = tensor_memory(machine, cta);
-    bool computes = matrix_computes(machine, flight->code) && !copy->widens;
+    bool computes = matrix_computes(machine, outstanding->code) && !copy->widens;
     for (unsigned lane = 0; lane < TENSOR_LANES; ++lane)
         for (unsigned word = 0; word < copy->words; word += 4) {
             uint8_t bytes[DESCRIPTOR_CHUNK], states[DESCRIPTOR_CHUNK];
             uint32_t address = matrix_chunk(tile, row_of(copy, lane), word / 4);
-            PtxSpot from = {&cta->shared, address - cta->shared.base};
+            PtxLocation from = {&cta->shared, address - cta->shared.base};
             ptx_load_bytes(machine, from, DESCRIPTOR_CHUNK, bytes, states);
             for (unsigned i = 0; i < 4; ++i) {
                 uint32_t value;
@@ -59,54 +59,55 @@ static void copy_rows(PtxMachine *machine, const PtxFlight *flight, PtxCta *cta,
         }
 }
 
-static bool copy_in(PtxMachine *machine, const PtxFlight *flight, PtxCta *cta) {
-    const TensorCopy *copy = flight->code->detail;
-    const CopyFlight *moved = flight->detail;
+static bool copy_in(PtxMachine *machine, const PtxOutstanding *outstanding, PtxCta *cta) {
+    const TensorCopy *copy = outstanding->code->detail;
+    const OutstandingCopy *moved = outstanding->detail;
     TensorMemory *memory = tensor_memory(machine, cta);
     MatrixTile tile = {
         .descriptor = moved->descriptor, .type = MATRIX_U8, .lines = copy->rows, .k = (uint16_t)(copy->words * 4)};
     TensorArea area = {.lane_count = TENSOR_LANES, .column = moved->place.column, .columns = copy->words};
     for (uint32_t i = 0; i < TENSOR_LANES; ++i)
         area.lanes[i] = i;
-    if (!matrix_tell(machine, flight, &cta->shared, &tile) ||
-        !tensor_check(machine, flight->code, flight->warp, UINT32_C(1) << flight->lane, memory, &area))
+    if (!matrix_emit(machine, outstanding, &cta->shared, &tile) ||
+        !tensor_check(machine, outstanding->code, outstanding->warp, UINT32_C(1) << outstanding->lane, memory, &area))
         return false;
-    tensor_tell(machine, flight, EFFECT_WRITE, memory, &area);
-    copy_rows(machine, flight, cta, &tile);
+    tensor_emit(machine, outstanding, EFFECT_WRITE, memory, &area);
+    copy_rows(machine, outstanding, cta, &tile);
     return true;
 }
 
 /* Where its rows end the PTX ISA does not say: what is there is not known then. */
-static bool shift_in(PtxMachine *machine, const PtxFlight *flight, PtxCta *cta) {
-    const CopyFlight *moved = flight->detail;
+static bool shift_in(PtxMachine *machine, const PtxOutstanding *outstanding, PtxCta *cta) {
+    const OutstandingCopy *moved = outstanding->detail;
     TensorMemory *memory = tensor_memory(machine, cta);
     TensorArea area = {.lane_count = 32, .column = moved->place.column, .columns = SHIFT_COLUMNS};
     for (uint32_t i = 0; i < area.lane_count; ++i)
         area.lanes[i] = moved->place.lane + i;
-    if (!tensor_check(machine, flight->code, flight->warp, UINT32_C(1) << flight->lane, memory, &area))
+    if (!tensor_check(machine, outstanding->code, outstanding->warp, UINT32_C(1) << outstanding->lane, memory, &area))
         return false;
-    tensor_tell(machine, flight, EFFECT_UPDATE, memory, &area);
+    tensor_emit(machine, outstanding, EFFECT_UPDATE, memory, &area);
     for (uint32_t i = 0; i < area.lane_count; ++i)
         for (uint32_t column = 0; column < area.columns; ++column)
             tensor_set(memory, area.lanes[i], area.column + column, 0, false);
     return true;
 }
 
-static void land(PtxMachine *machine, PtxFlight *flight) {
-    const TensorCopy *copy = flight->code->detail;
-    PtxCta *ctas[COPY_CTAS] = {flight->warp->cta, copy->pair ? tensor_peer(machine, flight->warp->cta) : NULL};
+static void land(PtxMachine *machine, PtxOutstanding *outstanding) {
+    const TensorCopy *copy = outstanding->code->detail;
+    PtxCta *ctas[COPY_CTAS] = {outstanding->warp->cta,
+                               copy->pair ? tensor_peer(machine, outstanding->warp->cta) : NULL};
     bool goes_on = true;
     for (unsigned i = 0; i < COPY_CTAS && goes_on; ++i)
         if (ctas[i])
-            goes_on = copy->shifts ? shift_in(machine, flight, ctas[i]) : copy_in(machine, flight, ctas[i]);
-    pool_give(machine, flight->detail, sizeof(CopyFlight));
+            goes_on = copy->shifts ? shift_in(machine, outstanding, ctas[i]) : copy_in(machine, outstanding, ctas[i]);
+    pool_give(machine, outstanding->detail, sizeof(OutstandingCopy));
 }
 
 static PtxStep issue(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lane) {
     const TensorCopy *copy = code->detail;
     PtxStep step = PTX_STEP_NEXT;
     uint64_t address, bits = 0;
-    CopyFlight made = {.place = {0}};
+    OutstandingCopy made = {.place = {0}};
     if (!tensor_address(machine, group, code, 0, lane, &address, &step))
         return step;
     made.place = tensor_place(address);
@@ -119,10 +120,10 @@ static PtxStep issue(PtxMachine *machine, PtxGroup *group, const PtxCode *code, 
     }
     if (copy->pair && !tensor_peer(machine, group->warp->cta))
         return ptx_stop(machine, code, "the other CTA of the pair is not there");
-    CopyFlight *moved = pool_take(machine, sizeof *moved);
+    OutstandingCopy *moved = pool_take(machine, sizeof *moved);
     *moved = made;
-    PtxFlight flight = {.code = code, .warp = group->warp, .lane = lane, .land = land, .detail = moved};
-    return tensor_fly(machine, &flight) ? PTX_STEP_NEXT : PTX_STEP_FAULT;
+    PtxOutstanding outstanding = {.code = code, .warp = group->warp, .lane = lane, .land = land, .detail = moved};
+    return tensor_fly(machine, &outstanding) ? PTX_STEP_NEXT : PTX_STEP_FAULT;
 }
 
 static PtxStep run_copy(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {

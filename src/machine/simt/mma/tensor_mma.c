@@ -37,7 +37,7 @@ typedef struct TensorMma {
 } TensorMma;
 
 /* One that is in flight. */
-typedef struct MmaFlight {
+typedef struct OutstandingMma {
     uint16_t m, n, k; /* m: rows of one CTA */
     MatrixType a, b, d;
     bool negative, saturate, across_a, across_b;
@@ -48,36 +48,36 @@ typedef struct MmaFlight {
     MatrixDescriptor a_descriptor, b_descriptor;
     double factor;                   /* of D */
     uint32_t disabled[MMA_CTAS * 4]; /* lanes */
-} MmaFlight;
+} OutstandingMma;
 
 /* ---- Where D is ---- */
 
-typedef enum Layout { LAYOUT_ROWS, LAYOUT_HALF, LAYOUT_TWO, LAYOUT_FOUR } Layout;
+typedef enum TensorMmaLayout { LAYOUT_ROWS, LAYOUT_HALF, LAYOUT_TWO, LAYOUT_FOUR } TensorMmaLayout;
 
 /* A lane for each row; 16 of each 32 lanes; two halves of the columns beside each other; four quarters. */
-static Layout layout_of(const TensorMma *mma, const MmaFlight *flight) {
-    if (flight->m == 128)
+static TensorMmaLayout layout_of(const TensorMma *mma, const OutstandingMma *outstanding) {
+    if (outstanding->m == 128)
         return LAYOUT_ROWS;
-    if (flight->m == 32)
+    if (outstanding->m == 32)
         return LAYOUT_FOUR;
     return mma->pair || mma->stationary ? LAYOUT_TWO : LAYOUT_HALF;
 }
 
-static TensorPlace d_place(const TensorMma *mma, const MmaFlight *flight, unsigned row, unsigned column) {
-    TensorPlace at = flight->d_place;
+static TensorPlace d_place(const TensorMma *mma, const OutstandingMma *outstanding, unsigned row, unsigned column) {
+    TensorPlace at = outstanding->d_place;
     unsigned part;
-    switch (layout_of(mma, flight)) {
+    switch (layout_of(mma, outstanding)) {
     case LAYOUT_HALF:
         at.lane += row % 16 + 32 * (row / 16);
         at.column += column;
         break;
     case LAYOUT_TWO:
-        part = flight->n / 2;
+        part = outstanding->n / 2;
         at.lane += row + 64 * (column / part);
         at.column += column % part;
         break;
     case LAYOUT_FOUR:
-        part = flight->n / 4;
+        part = outstanding->n / 4;
         at.lane += row + 32 * (column / part);
         at.column += column % part;
         break;
@@ -88,15 +88,15 @@ static TensorPlace d_place(const TensorMma *mma, const MmaFlight *flight, unsign
     return at;
 }
 
-static TensorArea d_area(const TensorMma *mma, const MmaFlight *flight, unsigned cta) {
-    Layout layout = layout_of(mma, flight);
-    TensorArea area = {.column = flight->d_place.column,
-                       .columns = layout == LAYOUT_FOUR  ? flight->n / 4u
-                                  : layout == LAYOUT_TWO ? flight->n / 2u
-                                                         : flight->n};
+static TensorArea d_area(const TensorMma *mma, const OutstandingMma *outstanding, unsigned cta) {
+    TensorMmaLayout layout = layout_of(mma, outstanding);
+    TensorArea area = {.column = outstanding->d_place.column,
+                       .columns = layout == LAYOUT_FOUR  ? outstanding->n / 4u
+                                  : layout == LAYOUT_TWO ? outstanding->n / 2u
+                                                         : outstanding->n};
     for (uint32_t lane = 0; lane < TENSOR_LANES; ++lane) {
-        bool used = layout != LAYOUT_HALF || (lane & 16) == (flight->d_place.lane & 16);
-        if (used && !(flight->disabled[4 * cta + lane / 32] >> lane % 32 & 1))
+        bool used = layout != LAYOUT_HALF || (lane & 16) == (outstanding->d_place.lane & 16);
+        if (used && !(outstanding->disabled[4 * cta + lane / 32] >> lane % 32 & 1))
             area.lanes[area.lane_count++] = lane;
     }
     return area;
@@ -104,79 +104,81 @@ static TensorArea d_area(const TensorMma *mma, const MmaFlight *flight, unsigned
 
 /* ---- What it reads ---- */
 
-typedef struct Work {
+typedef struct TensorMmaWork {
     float a[MMA_ROWS * MMA_DEPTH], b[MMA_DEPTH * MMA_COLUMNS];
     double c[MMA_ROWS * MMA_COLUMNS];
     bool a_unknown[MMA_ROWS], b_unknown[MMA_COLUMNS], c_unknown[MMA_ROWS * MMA_COLUMNS]; /* the last ones */
-} Work;
+} TensorMmaWork;
 
-static MatrixTile a_tile(const TensorMma *mma, const MmaFlight *flight) {
-    return (MatrixTile){.descriptor = flight->a_descriptor,
-                        .across = flight->across_a,
-                        .type = flight->a,
+static MatrixTile a_tile(const TensorMma *mma, const OutstandingMma *outstanding) {
+    return (MatrixTile){.descriptor = outstanding->a_descriptor,
+                        .across = outstanding->across_a,
+                        .type = outstanding->a,
                         .tight = mma->kind == KIND_MXF4,
-                        .lines = flight->m,
-                        .k = flight->k};
+                        .lines = outstanding->m,
+                        .k = outstanding->k};
 }
 
-static MatrixTile b_tile(const TensorMma *mma, const MmaFlight *flight) {
-    return (MatrixTile){.descriptor = flight->b_descriptor,
-                        .across = flight->across_b,
-                        .type = flight->b,
+static MatrixTile b_tile(const TensorMma *mma, const OutstandingMma *outstanding) {
+    return (MatrixTile){.descriptor = outstanding->b_descriptor,
+                        .across = outstanding->across_b,
+                        .type = outstanding->b,
                         .tight = mma->kind == KIND_MXF4,
-                        .lines = (uint16_t)(flight->n / (mma->pair ? 2 : 1)),
-                        .k = flight->k};
+                        .lines = (uint16_t)(outstanding->n / (mma->pair ? 2 : 1)),
+                        .k = outstanding->k};
 }
 
 /* Columns of A in tensor memory: 32 bits of k each. */
-static uint32_t a_columns(const TensorMma *mma, const MmaFlight *flight) {
-    unsigned bits = matrix_type_bits(flight->a);
-    return flight->k * (bits < 8 && mma->kind != KIND_MXF4 ? 8u : bits) / 32u;
+static uint32_t a_columns(const TensorMma *mma, const OutstandingMma *outstanding) {
+    unsigned bits = matrix_type_bits(outstanding->a);
+    return outstanding->k * (bits < 8 && mma->kind != KIND_MXF4 ? 8u : bits) / 32u;
 }
 
-static bool tell_area(PtxMachine *machine, const PtxFlight *flight, PtxCta *cta, EffectVerb kind,
-                      const TensorArea *area) {
+static bool report_area(PtxMachine *machine, const PtxOutstanding *outstanding, PtxCta *cta, EffectVerb kind,
+                        const TensorArea *area) {
     TensorMemory *memory = tensor_memory(machine, cta);
-    if (!tensor_check(machine, flight->code, flight->warp, UINT32_C(1) << flight->lane, memory, area))
+    if (!tensor_check(machine, outstanding->code, outstanding->warp, UINT32_C(1) << outstanding->lane, memory, area))
         return false;
-    tensor_tell(machine, flight, kind, memory, area);
+    tensor_emit(machine, outstanding, kind, memory, area);
     return true;
 }
 
 /* Scale factors: of row (or column) i, lane i % 32 of each quarter, column i / 32. */
-static bool tell_scales(PtxMachine *machine, const PtxFlight *flight, PtxCta *cta, TensorPlace place, unsigned lines) {
+static bool report_scales(PtxMachine *machine, const PtxOutstanding *outstanding, PtxCta *cta, TensorPlace place,
+                          unsigned lines) {
     TensorArea area = {.lane_count = TENSOR_LANES, .column = place.column, .columns = (lines + 31) / 32};
     for (uint32_t i = 0; i < TENSOR_LANES; ++i)
         area.lanes[i] = i;
-    return tell_area(machine, flight, cta, EFFECT_READ, &area);
+    return report_area(machine, outstanding, cta, EFFECT_READ, &area);
 }
 
-static bool tell_all(PtxMachine *machine, const PtxFlight *flight, PtxCta *cta, unsigned rank) {
-    const TensorMma *mma = flight->code->detail;
-    const MmaFlight *made = flight->detail;
+static bool report_all(PtxMachine *machine, const PtxOutstanding *outstanding, PtxCta *cta, unsigned rank) {
+    const TensorMma *mma = outstanding->code->detail;
+    const OutstandingMma *made = outstanding->detail;
     MatrixTile a = a_tile(mma, made), b = b_tile(mma, made);
     if (mma->from_tensor) {
         TensorArea area = {.column = made->a_place.column, .columns = a_columns(mma, made)};
         for (uint32_t lane = 0; lane < TENSOR_LANES; ++lane)
             if (layout_of(mma, made) != LAYOUT_HALF || (lane & 16) == (made->a_place.lane & 16))
                 area.lanes[area.lane_count++] = lane;
-        if (!tell_area(machine, flight, cta, EFFECT_READ, &area))
+        if (!report_area(machine, outstanding, cta, EFFECT_READ, &area))
             return false;
-    } else if (!matrix_tell(machine, flight, &cta->shared, &a))
+    } else if (!matrix_emit(machine, outstanding, &cta->shared, &a))
         return false;
-    if (mma->scaled && (!tell_scales(machine, flight, cta, made->scale_a_place, made->m) ||
-                        !tell_scales(machine, flight, cta, made->scale_b_place, made->n)))
+    if (mma->scaled && (!report_scales(machine, outstanding, cta, made->scale_a_place, made->m) ||
+                        !report_scales(machine, outstanding, cta, made->scale_b_place, made->n)))
         return false;
     TensorArea d = d_area(mma, made, rank);
-    return matrix_tell(machine, flight, &cta->shared, &b) &&
-           tell_area(machine, flight, cta, made->accumulates || made->unknown ? EFFECT_UPDATE : EFFECT_WRITE, &d);
+    return matrix_emit(machine, outstanding, &cta->shared, &b) &&
+           report_area(machine, outstanding, cta, made->accumulates || made->unknown ? EFFECT_UPDATE : EFFECT_WRITE,
+                       &d);
 }
 
 /* ---- What comes out ---- */
 
-static void take_a(PtxMachine *machine, const PtxFlight *flight, PtxCta *cta, Work *work) {
-    const TensorMma *mma = flight->code->detail;
-    const MmaFlight *made = flight->detail;
+static void take_a(PtxMachine *machine, const PtxOutstanding *outstanding, PtxCta *cta, TensorMmaWork *work) {
+    const TensorMma *mma = outstanding->code->detail;
+    const OutstandingMma *made = outstanding->detail;
     if (!mma->from_tensor) {
         MatrixTile tile = a_tile(mma, made);
         matrix_take(machine, &cta->shared, &tile, &(MatrixTake){work->a, made->k, 1, 0, made->k, work->a_unknown});
@@ -195,18 +197,19 @@ static void take_a(PtxMachine *machine, const PtxFlight *flight, PtxCta *cta, Wo
         }
 }
 
-static void take_b(PtxMachine *machine, const PtxFlight *flight, PtxCta *const ctas[MMA_CTAS], Work *work) {
-    const TensorMma *mma = flight->code->detail;
-    const MmaFlight *made = flight->detail;
+static void take_b(PtxMachine *machine, const PtxOutstanding *outstanding, PtxCta *const ctas[MMA_CTAS],
+                   TensorMmaWork *work) {
+    const TensorMma *mma = outstanding->code->detail;
+    const OutstandingMma *made = outstanding->detail;
     MatrixTile tile = b_tile(mma, made);
     for (unsigned i = 0; i < (mma->pair ? MMA_CTAS : 1u); ++i)
         matrix_take(machine, &ctas[i]->shared, &tile,
                     &(MatrixTake){work->b + i * tile.lines, 1, made->n, 0, made->k, work->b_unknown + i * tile.lines});
 }
 
-static void apply_scales(PtxMachine *machine, const PtxFlight *flight, PtxCta *cta, Work *work) {
-    const TensorMma *mma = flight->code->detail;
-    const MmaFlight *made = flight->detail;
+static void apply_scales(PtxMachine *machine, const PtxOutstanding *outstanding, PtxCta *cta, TensorMmaWork *work) {
+    const TensorMma *mma = outstanding->code->detail;
+    const OutstandingMma *made = outstanding->detail;
     const TensorMemory *memory = tensor_memory(machine, cta);
     unsigned block = made->k / mma->scales;
     for (unsigned side = 0; side < 2; ++side) {
@@ -227,9 +230,9 @@ static void apply_scales(PtxMachine *machine, const PtxFlight *flight, PtxCta *c
     }
 }
 
-static void take_d(PtxMachine *machine, const PtxFlight *flight, PtxCta *cta, Work *work) {
-    const TensorMma *mma = flight->code->detail;
-    const MmaFlight *made = flight->detail;
+static void take_d(PtxMachine *machine, const PtxOutstanding *outstanding, PtxCta *cta, TensorMmaWork *work) {
+    const TensorMma *mma = outstanding->code->detail;
+    const OutstandingMma *made = outstanding->detail;
     const TensorMemory *memory = tensor_memory(machine, cta);
     for (unsigned row = 0; row < made->m; ++row)
         for (unsigned column = 0; column < made->n; ++column) {
@@ -241,9 +244,10 @@ static void take_d(PtxMachine *machine, const PtxFlight *flight, PtxCta *cta, Wo
         }
 }
 
-static void give_d(PtxMachine *machine, const PtxFlight *flight, PtxCta *cta, unsigned rank, const Work *work) {
-    const TensorMma *mma = flight->code->detail;
-    const MmaFlight *made = flight->detail;
+static void give_d(PtxMachine *machine, const PtxOutstanding *outstanding, PtxCta *cta, unsigned rank,
+                   const TensorMmaWork *work) {
+    const TensorMma *mma = outstanding->code->detail;
+    const OutstandingMma *made = outstanding->detail;
     TensorMemory *memory = tensor_memory(machine, cta);
     for (unsigned row = 0; row < made->m; ++row)
         for (unsigned column = 0; column < made->n; ++column) {
@@ -258,57 +262,57 @@ static void give_d(PtxMachine *machine, const PtxFlight *flight, PtxCta *cta, un
 }
 
 /* Whether what comes out is documented in words. */
-static bool is_documented(const TensorMma *mma, const MmaFlight *made) {
+static bool is_documented(const TensorMma *mma, const OutstandingMma *made) {
     bool narrow = matrix_type_bits(made->a) < 8;
     if (made->unknown || mma->shifts || (mma->pair && (mma->scaled || (mma->from_tensor && made->m != 128))))
         return false;
     return !(mma->from_tensor && narrow && mma->kind != KIND_MXF4);
 }
 
-static void compute(PtxMachine *machine, const PtxFlight *flight, PtxCta *const ctas[MMA_CTAS]) {
-    const TensorMma *mma = flight->code->detail;
-    const MmaFlight *made = flight->detail;
-    bool computes = matrix_computes(machine, flight->code) && is_documented(mma, made);
-    Work *work = computes ? pool_take(machine, sizeof *work) : NULL;
+static void compute(PtxMachine *machine, const PtxOutstanding *outstanding, PtxCta *const ctas[MMA_CTAS]) {
+    const TensorMma *mma = outstanding->code->detail;
+    const OutstandingMma *made = outstanding->detail;
+    bool computes = matrix_computes(machine, outstanding->code) && is_documented(mma, made);
+    TensorMmaWork *work = computes ? pool_take(machine, sizeof *work) : NULL;
     for (unsigned i = 0; i < (mma->pair ? MMA_CTAS : 1u); ++i) {
         if (computes) {
             memset(work->c, 0, (size_t)made->m * made->n * sizeof *work->c);
-            memset(work->a_unknown, 0, sizeof *work - offsetof(Work, a_unknown));
-            take_a(machine, flight, ctas[i], work);
-            take_b(machine, flight, ctas, work);
+            memset(work->a_unknown, 0, sizeof *work - offsetof(TensorMmaWork, a_unknown));
+            take_a(machine, outstanding, ctas[i], work);
+            take_b(machine, outstanding, ctas, work);
             if (mma->scaled)
-                apply_scales(machine, flight, ctas[i], work);
+                apply_scales(machine, outstanding, ctas[i], work);
             for (unsigned at = 0; made->negative && at < (unsigned)made->m * made->k; ++at)
                 work->a[at] = -work->a[at];
             if (made->accumulates)
-                take_d(machine, flight, ctas[i], work);
+                take_d(machine, outstanding, ctas[i], work);
             matrix_multiply(made->m, made->n, made->k, work->a, work->b, work->c);
         }
-        give_d(machine, flight, ctas[i], i, work);
+        give_d(machine, outstanding, ctas[i], i, work);
     }
     if (work)
         pool_give(machine, work, sizeof *work);
 }
 
-static void land(PtxMachine *machine, PtxFlight *flight) {
-    const TensorMma *mma = flight->code->detail;
-    PtxCta *ctas[MMA_CTAS] = {flight->warp->cta, NULL};
+static void land(PtxMachine *machine, PtxOutstanding *outstanding) {
+    const TensorMma *mma = outstanding->code->detail;
+    PtxCta *ctas[MMA_CTAS] = {outstanding->warp->cta, NULL};
     if (mma->pair) {
-        PtxCta *peer = tensor_peer(machine, flight->warp->cta);
-        bool even = flight->warp->cta->rank % 2 == 0;
-        ctas[0] = even ? flight->warp->cta : peer;
-        ctas[1] = even ? peer : flight->warp->cta;
+        PtxCta *peer = tensor_peer(machine, outstanding->warp->cta);
+        bool even = outstanding->warp->cta->rank % 2 == 0;
+        ctas[0] = even ? outstanding->warp->cta : peer;
+        ctas[1] = even ? peer : outstanding->warp->cta;
     }
     bool goes_on = true;
     if (mma->pair && (!ctas[0] || !ctas[1])) {
-        ptx_stop(machine, flight->code, "the other CTA of the pair is not there");
+        ptx_stop(machine, outstanding->code, "the other CTA of the pair is not there");
         goes_on = false;
     }
     for (unsigned i = 0; i < (mma->pair ? MMA_CTAS : 1u) && goes_on; ++i)
-        goes_on = tell_all(machine, flight, ctas[i], i);
+        goes_on = report_all(machine, outstanding, ctas[i], i);
     if (goes_on)
-        compute(machine, flight, ctas);
-    pool_give(machine, flight->detail, sizeof(MmaFlight));
+        compute(machine, outstanding, ctas);
+    pool_give(machine, outstanding->detail, sizeof(OutstandingMma));
 }
 
 /* ---- Issuing ---- */
@@ -330,7 +334,7 @@ static MatrixType element_type(MmaKind kind, unsigned code) {
 }
 
 /* The instruction descriptor. False: it says something that there is not. */
-static bool read_descriptor(const TensorMma *mma, uint32_t bits, MmaFlight *made) {
+static bool read_descriptor(const TensorMma *mma, uint32_t bits, OutstandingMma *made) {
     static const uint8_t depths[MMA_KINDS] = {16, 8, 32, 32, 32, 64};
     static const MatrixType results[4] = {MATRIX_F16, MATRIX_F32, MATRIX_S32, MATRIX_NONE};
     unsigned b_bits = mma->kind == KIND_MXF4 ? 3 : 7;
@@ -363,7 +367,7 @@ static bool fetch_number(PtxMachine *machine, PtxGroup *group, const PtxCode *co
 }
 
 /* Tensor memory that it reads, and lanes that it leaves alone. */
-static bool fetch_places(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lane, MmaFlight *made,
+static bool fetch_places(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lane, OutstandingMma *made,
                          PtxStep *step) {
     const TensorMma *mma = code->detail;
     const unsigned operands[] = {MMA_D, mma->from_tensor ? MMA_A : MMA_D, mma->scale_a, mma->scale_b};
@@ -387,8 +391,8 @@ static bool fetch_places(PtxMachine *machine, PtxGroup *group, const PtxCode *co
     return true;
 }
 
-static bool fetch_operands(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lane, MmaFlight *made,
-                           PtxStep *step) {
+static bool fetch_operands(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lane,
+                           OutstandingMma *made, PtxStep *step) {
     const TensorMma *mma = code->detail;
     uint64_t a = 0, b, bits, shrinks = 0;
     if ((!mma->from_tensor && !fetch_number(machine, group, code, MMA_A, lane, &a, step)) ||
@@ -420,14 +424,14 @@ static PtxStep run_mma(PtxMachine *machine, PtxGroup *group, const PtxCode *code
     PtxStep step = PTX_STEP_NEXT;
     for (; lanes; lanes &= lanes - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(lanes);
-        MmaFlight *made = pool_take(machine, sizeof *made);
+        OutstandingMma *made = pool_take(machine, sizeof *made);
         memset(made, 0, sizeof *made);
         if (!fetch_operands(machine, group, code, lane, made, &step)) {
             pool_give(machine, made, sizeof *made);
             return step;
         }
-        PtxFlight flight = {.code = code, .warp = group->warp, .lane = lane, .land = land, .detail = made};
-        if (!tensor_fly(machine, &flight))
+        PtxOutstanding outstanding = {.code = code, .warp = group->warp, .lane = lane, .land = land, .detail = made};
+        if (!tensor_fly(machine, &outstanding))
             return PTX_STEP_FAULT;
     }
     return step;

@@ -11,7 +11,7 @@ enum { MOVE_REGISTERS = 128 };
 /* Which lane and column a register of a thread is, of x1; more of them are further columns. */
 typedef enum MoveShape { MOVE_32X32, MOVE_16X64, MOVE_16X128, MOVE_16X256, MOVE_16X32X2 } MoveShape;
 
-typedef struct Move {
+typedef struct MmaMove {
     MoveShape shape;
     bool stores, halves; /* halves: two columns of 16 bits are one register */
     uint8_t address, data;
@@ -20,20 +20,20 @@ typedef struct Move {
     bool maximum, absolute, keeps_nan;
     char reduces; /* 'u', 's', 'f' */
     uint16_t count;
-} Move;
+} MmaMove;
 
 /* What is in flight. */
-typedef struct MoveFlight {
+typedef struct OutstandingMove {
     TensorPlace place;
     int32_t split;
     uint32_t lanes;
     uint32_t unknown[MOVE_REGISTERS];
     uint32_t values[MOVE_REGISTERS][PTX_LANES];
-} MoveFlight;
+} OutstandingMove;
 
 /* ---- Places ---- */
 
-static TensorPlace place_of(const Move *move, const MoveFlight *flight, unsigned lane, unsigned r) {
+static TensorPlace place_of(const MmaMove *move, const OutstandingMove *outstanding, unsigned lane, unsigned r) {
     unsigned row = lane, column = r;
     switch (move->shape) {
     case MOVE_32X32:
@@ -54,12 +54,13 @@ static TensorPlace place_of(const Move *move, const MoveFlight *flight, unsigned
         row = lane & 15;
         break;
     }
-    uint32_t far = move->shape == MOVE_16X32X2 && lane >= 16 ? (uint32_t)flight->split : 0;
-    return (TensorPlace){flight->place.lane + row, flight->place.column + far + column * (move->halves ? 2 : 1)};
+    uint32_t far = move->shape == MOVE_16X32X2 && lane >= 16 ? (uint32_t)outstanding->split : 0;
+    return (TensorPlace){outstanding->place.lane + row,
+                         outstanding->place.column + far + column * (move->halves ? 2 : 1)};
 }
 
 /* Columns of each lane from the address on, of one half. */
-static unsigned columns_of(const Move *move) {
+static unsigned columns_of(const MmaMove *move) {
     static const uint8_t columns[] = {
         [MOVE_32X32] = 1, [MOVE_16X64] = 2, [MOVE_16X128] = 4, [MOVE_16X256] = 8, [MOVE_16X32X2] = 1};
     static const uint8_t registers[] = {
@@ -67,12 +68,12 @@ static unsigned columns_of(const Move *move) {
     return move->count / registers[move->shape] * columns[move->shape] * (move->halves ? 2u : 1u);
 }
 
-static TensorArea area_of(const Move *move, const MoveFlight *flight, bool second) {
+static TensorArea area_of(const MmaMove *move, const OutstandingMove *outstanding, bool second) {
     TensorArea area = {.lane_count = move->shape == MOVE_32X32 ? 32 : 16,
-                       .column = flight->place.column + (second ? (uint32_t)flight->split : 0),
+                       .column = outstanding->place.column + (second ? (uint32_t)outstanding->split : 0),
                        .columns = columns_of(move)};
     for (uint32_t i = 0; i < area.lane_count; ++i)
-        area.lanes[i] = flight->place.lane + i;
+        area.lanes[i] = outstanding->place.lane + i;
     return area;
 }
 
@@ -84,7 +85,7 @@ static float as_float(uint32_t bits) {
     return value;
 }
 
-static uint32_t reduce(const Move *move, uint32_t a, uint32_t b) {
+static uint32_t reduce(const MmaMove *move, uint32_t a, uint32_t b) {
     bool second;
     if (move->reduces == 'f') {
         float x = as_float(a), y = as_float(b);
@@ -106,9 +107,9 @@ static void put_register(PtxMachine *machine, PtxGroup *group, const PtxArgument
     ptx_put(machine, group, argument, 0, &row, lanes, unknown & lanes);
 }
 
-static void load(PtxMachine *machine, PtxGroup *group, const PtxCode *code, MoveFlight *moved,
+static void load(PtxMachine *machine, PtxGroup *group, const PtxCode *code, OutstandingMove *moved,
                  const TensorMemory *memory) {
-    const Move *move = code->detail;
+    const MmaMove *move = code->detail;
     const PtxProgram *program = machine->program;
     const PtxArgument *d = code_argument(program, code, move->data);
     uint32_t reduced[PTX_LANES] = {0}, reduced_unknown = 0;
@@ -135,10 +136,10 @@ static void load(PtxMachine *machine, PtxGroup *group, const PtxCode *code, Move
                      reduced_unknown);
 }
 
-static void store(PtxMachine *machine, PtxFlight *flight, TensorMemory *memory) {
-    const Move *move = flight->code->detail;
-    const MoveFlight *moved = flight->detail;
-    bool computes = matrix_computes(machine, flight->code);
+static void store(PtxMachine *machine, PtxOutstanding *outstanding, TensorMemory *memory) {
+    const MmaMove *move = outstanding->code->detail;
+    const OutstandingMove *moved = outstanding->detail;
+    bool computes = matrix_computes(machine, outstanding->code);
     for (unsigned r = 0; r < move->count; ++r)
         for (unsigned lane = 0; lane < PTX_LANES; ++lane) {
             TensorPlace place = place_of(move, moved, lane, r);
@@ -150,26 +151,26 @@ static void store(PtxMachine *machine, PtxFlight *flight, TensorMemory *memory) 
         }
 }
 
-static bool check(PtxMachine *machine, const PtxCode *code, const PtxWarp *warp, const MoveFlight *moved,
+static bool check(PtxMachine *machine, const PtxCode *code, const PtxWarp *warp, const OutstandingMove *moved,
                   const TensorMemory *memory) {
-    const Move *move = code->detail;
+    const MmaMove *move = code->detail;
     TensorArea first = area_of(move, moved, false), second = area_of(move, moved, true);
     return tensor_check(machine, code, warp, moved->lanes, memory, &first) &&
            (move->shape != MOVE_16X32X2 || tensor_check(machine, code, warp, moved->lanes, memory, &second));
 }
 
-static void land(PtxMachine *machine, PtxFlight *flight) {
-    const Move *move = flight->code->detail;
-    MoveFlight *moved = flight->detail;
-    TensorMemory *memory = tensor_memory(machine, flight->warp->cta);
-    if (check(machine, flight->code, flight->warp, moved, memory)) {
+static void land(PtxMachine *machine, PtxOutstanding *outstanding) {
+    const MmaMove *move = outstanding->code->detail;
+    OutstandingMove *moved = outstanding->detail;
+    TensorMemory *memory = tensor_memory(machine, outstanding->warp->cta);
+    if (check(machine, outstanding->code, outstanding->warp, moved, memory)) {
         TensorArea first = area_of(move, moved, false), second = area_of(move, moved, true);
         EffectVerb kind = move->stores ? EFFECT_WRITE : EFFECT_READ;
-        tensor_tell(machine, flight, kind, memory, &first);
+        tensor_emit(machine, outstanding, kind, memory, &first);
         if (move->shape == MOVE_16X32X2)
-            tensor_tell(machine, flight, kind, memory, &second);
+            tensor_emit(machine, outstanding, kind, memory, &second);
         if (move->stores)
-            store(machine, flight, memory);
+            store(machine, outstanding, memory);
     }
     pool_give(machine, moved, sizeof *moved);
 }
@@ -178,8 +179,8 @@ static void land(PtxMachine *machine, PtxFlight *flight) {
 
 /* A warp reaches a quarter of the lanes. */
 static PtxStep check_lanes(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes,
-                           const MoveFlight *moved) {
-    const Move *move = code->detail;
+                           const OutstandingMove *moved) {
+    const MmaMove *move = code->detail;
     uint32_t first = group->warp->index % 4 * 32, high = move->shape == MOVE_32X32 ? 32 : 16;
     if (moved->place.lane >= first && moved->place.lane + high <= first + 32)
         return PTX_STEP_NEXT;
@@ -190,8 +191,8 @@ static PtxStep check_lanes(PtxMachine *machine, PtxGroup *group, const PtxCode *
 }
 
 static void take_registers(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes,
-                           MoveFlight *moved) {
-    const Move *move = code->detail;
+                           OutstandingMove *moved) {
+    const MmaMove *move = code->detail;
     const PtxArgument *data = code_argument(machine->program, code, move->data);
     for (unsigned r = 0; r < move->count; ++r) {
         Lanes scratch;
@@ -205,8 +206,8 @@ static void take_registers(PtxMachine *machine, PtxGroup *group, const PtxCode *
 
 static PtxStep issue(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes, uint64_t address,
                      int32_t split) {
-    const Move *move = code->detail;
-    MoveFlight *moved = pool_take(machine, sizeof *moved);
+    const MmaMove *move = code->detail;
+    OutstandingMove *moved = pool_take(machine, sizeof *moved);
     moved->place = tensor_place(address);
     moved->split = split;
     moved->lanes = lanes;
@@ -222,17 +223,17 @@ static PtxStep issue(PtxMachine *machine, PtxGroup *group, const PtxCode *code, 
         take_registers(machine, group, code, lanes, moved);
     else
         load(machine, group, code, moved, memory);
-    PtxFlight flight = {.code = code,
-                        .warp = group->warp,
-                        .lane = (uint32_t)__builtin_ctz(lanes),
-                        .group = move->stores ? GROUP_TENSOR_STORE : GROUP_TENSOR_LOAD,
-                        .land = land,
-                        .detail = moved};
-    return ptx_fly(machine, &flight) ? PTX_STEP_NEXT : PTX_STEP_FAULT;
+    PtxOutstanding outstanding = {.code = code,
+                                  .warp = group->warp,
+                                  .lane = (uint32_t)__builtin_ctz(lanes),
+                                  .group = move->stores ? GROUP_TENSOR_STORE : GROUP_TENSOR_LOAD,
+                                  .land = land,
+                                  .detail = moved};
+    return ptx_fly(machine, &outstanding) ? PTX_STEP_NEXT : PTX_STEP_FAULT;
 }
 
 static PtxStep run_move(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
-    const Move *move = code->detail;
+    const MmaMove *move = code->detail;
     PtxStep step;
     uint64_t address, split = 0;
     if (!runs_together(machine, group, code, lanes, &step) ||
@@ -262,7 +263,7 @@ static bool shape_of(const PtxCode *code, MoveShape *shape) {
 }
 
 bool tensor_move_prepare(const PtxPrepare *about, PtxCode *code) {
-    Move move = {.stores = effect_with(about, EFFECT_WRITE) != NULL};
+    MmaMove move = {.stores = effect_with(about, EFFECT_WRITE) != NULL};
     if (about->evaluator != PTX_EVALUATE_TENSOR_MOVE || !shape_of(code, &move.shape))
         return false;
     bool reduces = code_has(code, STR("red")), split = move.shape == MOVE_16X32X2;

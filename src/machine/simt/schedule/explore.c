@@ -12,61 +12,61 @@ enum { OPTIONS_MOST = 64, POINTS_MOST = 1 << 14, THREADS_MOST = 4096, STEPS_MOST
 #define EXPLORE_BUDGET ((size_t)1 << 30)
 
 /* A step that need not be made again as long as nothing that it touches is. */
-typedef struct Sleeper {
+typedef struct ExploreSleeper {
     uint32_t step;
-    Touch touch;
-} Sleeper;
+    ExploreTouch touch;
+} ExploreSleeper;
 
 /* A choice: of a step, or of a write. */
-typedef struct Point {
+typedef struct ExplorePoint {
     bool is_read;
     uint32_t at, count;
     uint32_t options[OPTIONS_MOST];
     uint64_t wanted, done; /* of steps: options that have to be tried, that have been */
-    Touch *touches;        /* of those that were made */
-    Sleeper *asleep;
+    ExploreTouch *touches; /* of those that were made */
+    ExploreSleeper *asleep;
     uint32_t asleep_count, touches_room, asleep_room;
-} Point;
+} ExplorePoint;
 
-typedef enum Ending { ENDING_NONE, ENDING_PRUNED, ENDING_DONE } Ending;
+typedef enum ExploreEnding { ENDING_NONE, ENDING_PRUNED, ENDING_DONE } ExploreEnding;
 
-typedef struct Search {
+typedef struct ExploreSearch {
     PtxMachine *machine;
     const PtxExplorer *explorer;
     PtxExplored *explored;
     Arena arena; /* points */
-    Point *points;
+    ExplorePoint *points;
     uint32_t point_count, point_capacity;
     Arena run_arena; /* of a run */
-    Sleeper *asleep;
+    ExploreSleeper *asleep;
     uint32_t asleep_count;
     Values values;
-    Steps steps;
-    Touch touch; /* of the step that is made */
+    ExploreSteps steps;
+    ExploreTouch touch; /* of the step that is made */
     uint32_t depth;
     Trail trail;
     const Trail *replay;
     uint32_t replayed;
     uint8_t *stale; /* of each thread: what it read last was not the newest */
     PtxEnd end;
-} Search;
+} ExploreSearch;
 
 /* ---- Choices ------------------------------------------------------------------------------------------------------
  */
 
-static Point *point_new(Search *search) {
+static ExplorePoint *point_new(ExploreSearch *search) {
     if (search->point_count == POINTS_MOST)
         return NULL;
-    Point *point = ARENA_PUSH(&search->arena, search->points, search->point_count, search->point_capacity);
-    *point = (Point){.touches = point->touches, /* room of one that was here before */
-                     .asleep = point->asleep,
-                     .touches_room = point->touches_room,
-                     .asleep_room = point->asleep_room};
+    ExplorePoint *point = ARENA_PUSH(&search->arena, search->points, search->point_count, search->point_capacity);
+    *point = (ExplorePoint){.touches = point->touches, /* room of one that was here before */
+                            .asleep = point->asleep,
+                            .touches_room = point->touches_room,
+                            .asleep_room = point->asleep_room};
     return point;
 }
 
 /* What a trail says comes next, if it is one of the options; else the first. */
-static uint32_t replay_choice(Search *search, const uint32_t *options, uint32_t count, uint32_t mark) {
+static uint32_t replay_choice(ExploreSearch *search, const uint32_t *options, uint32_t count, uint32_t mark) {
     if (!search->replay || search->replayed == search->replay->count)
         return 0;
     uint32_t wanted = search->replay->steps[search->replayed];
@@ -94,11 +94,11 @@ static uint32_t newer(const LastRead *last, uint32_t *writes, uint32_t count) {
     return kept ? kept : 1;
 }
 
-static uint32_t choose_write(Search *search, const uint32_t *writes, uint32_t count) {
+static uint32_t choose_write(ExploreSearch *search, const uint32_t *writes, uint32_t count) {
     if (count == 1)
         return 0;
     if (search->depth == search->point_count) {
-        Point *point = point_new(search);
+        ExplorePoint *point = point_new(search);
         if (!point) {
             search->explored->left = "a run was too long";
             return 0;
@@ -114,44 +114,44 @@ static uint32_t choose_write(Search *search, const uint32_t *writes, uint32_t co
 }
 
 static bool is_one_element(const PtxEvent *event) {
-    return !event->flight && event->access.kind == EFFECT_READ && event->access.bytes == event->access.element &&
+    return !event->outstanding && event->access.kind == EFFECT_READ && event->access.bytes == event->access.element &&
            !(event->lanes & (event->lanes - 1)) && event->access.bytes <= 8;
 }
 
 /* Which write the read of this event gives. False: that is not known. */
-static bool choose_read(Search *search, const PtxEvent *event, uint32_t *chosen) {
+static bool choose_read(ExploreSearch *search, const PtxEvent *event, uint32_t *chosen) {
     const PtxReads *reads = &search->explorer->reads;
     uint32_t writes[OPTIONS_MOST], lane = (uint32_t)__builtin_ctz(event->lanes);
     uint32_t thread = ptx_thread_number(search->machine, event->warp, lane);
     uint32_t count = reads->sources(reads->context, event, lane, writes, OPTIONS_MOST);
     if (!count)
         return false;
-    PtxSpot spot = event->spots[lane];
-    LastRead *last = values_last_read(&search->values, thread, event->code, spot);
+    PtxLocation location = event->locations[lane];
+    LastRead *last = values_last_read(&search->values, thread, event->code, location);
     uint32_t newest = writes[0], left = newer(last, writes, count);
     uint32_t write = writes[choose_write(search, writes, left)];
     if (!last)
         last = ARENA_PUSH(&search->values.arena, search->values.reads, search->values.read_count,
                           search->values.read_capacity);
-    *last = (LastRead){thread, write, event->code, spot.block, spot.offset};
+    *last = (LastRead){thread, write, event->code, location.block, location.offset};
     search->stale[thread] = write != newest;
     reads->choose(reads->context, write);
-    if (write != newest && !values_give(&search->values, spot, event->access.bytes, write))
+    if (write != newest && !values_give(&search->values, location, event->access.bytes, write))
         search->explored->left = "what an earlier write left is not known";
     *chosen = write;
     return true;
 }
 
 static void observe(void *observer, const PtxEvent *event) {
-    Search *search = observer;
+    ExploreSearch *search = observer;
     const PtxExplorer *explorer = search->explorer;
     const PtxReads *reads = &explorer->reads;
     bool writes = event->kind == PTX_EVENT_ACCESS && event->access.kind != EFFECT_READ;
     uint32_t chosen = 0;
     bool is_chosen = event->kind == PTX_EVENT_ACCESS && reads->sources && is_one_element(event) &&
                      choose_read(search, event, &chosen);
-    if (event->kind == PTX_EVENT_ISSUE && event->flight)
-        steps_issue(&search->steps, event->flight->sequence);
+    if (event->kind == PTX_EVENT_ISSUE && event->outstanding)
+        steps_issue(&search->steps, event->outstanding->sequence);
     uint32_t first = reads->writes ? reads->writes(reads->context) : 0;
     explorer->observe(explorer->context, event);
     uint32_t last = reads->writes ? reads->writes(reads->context) : 0;
@@ -170,12 +170,12 @@ static void end_ctas(PtxMachine *machine) {
 }
 
 /* A thread that spins has yet to see a write that is there. */
-static bool can_go(const Search *search, const PtxGroup *group) {
+static bool can_go(const ExploreSearch *search, const PtxGroup *group) {
     uint32_t thread = ptx_thread_number(search->machine, group->warp, (uint32_t)__builtin_ctz(group->lanes));
     return ptx_group_can_go(search->machine, group) || (group->status == PTX_IS_SPINS && search->stale[thread]);
 }
 
-static uint32_t enabled(Search *search, uint32_t *steps) {
+static uint32_t enabled(ExploreSearch *search, uint32_t *steps) {
     PtxMachine *machine = search->machine;
     uint32_t count = 0;
     for (uint32_t i = 0; i < machine->cta_count; i++) {
@@ -185,9 +185,9 @@ static uint32_t enabled(Search *search, uint32_t *steps) {
                 if (can_go(search, group))
                     steps[count++] = ptx_thread_number(machine, group->warp, (uint32_t)__builtin_ctz(group->lanes));
     }
-    for (uint32_t i = 0; i < machine->flight_count && count < OPTIONS_MOST; i++)
-        if (ptx_flight_can_land(machine, machine->flights[i]))
-            steps[count++] = TRAIL_FLIGHT | machine->flights[i]->sequence;
+    for (uint32_t i = 0; i < machine->outstanding_count && count < OPTIONS_MOST; i++)
+        if (ptx_outstanding_can_complete(machine, machine->outstanding_ops[i]))
+            steps[count++] = TRAIL_OUTSTANDING | machine->outstanding_ops[i]->sequence;
     return count;
 }
 
@@ -213,7 +213,7 @@ static PtxEnd end_of(PtxTurn turn) {
     }
 }
 
-static bool sleeps(const Sleeper *asleep, uint32_t count, uint32_t step) {
+static bool sleeps(const ExploreSleeper *asleep, uint32_t count, uint32_t step) {
     for (uint32_t i = 0; i < count; i++)
         if (asleep[i].step == step)
             return true;
@@ -222,7 +222,7 @@ static bool sleeps(const Sleeper *asleep, uint32_t count, uint32_t step) {
 
 /* Whether the option's next step, of those behind `first` that do not need it and up to `second`, has none of these
  * before it: then they could all be made before `first`, and it could begin. */
-static bool could_begin(const Steps *steps, uint32_t first, uint32_t second, uint32_t option) {
+static bool could_begin(const ExploreSteps *steps, uint32_t first, uint32_t second, uint32_t option) {
     uint32_t next = first + 1;
     while (next <= second && steps->all[next].who != option)
         next++;
@@ -236,12 +236,12 @@ static bool could_begin(const Steps *steps, uint32_t first, uint32_t second, uin
 
 /* Two steps could come the other way round: at the choice that the first was, one is tried that can begin with what
  * leads to the second. If such a one sleeps, or is to be tried anyway, that is covered; all are tried if none is. */
-static void want_exchange(void *context, const Steps *steps, uint32_t first, uint32_t second) {
-    Search *search = context;
+static void want_exchange(void *context, const ExploreSteps *steps, uint32_t first, uint32_t second) {
+    ExploreSearch *search = context;
     uint32_t number = steps->all[first].point, found = OPTIONS_MOST;
     if (number == PTX_NONE)
         return;
-    Point *point = &search->points[number];
+    ExplorePoint *point = &search->points[number];
     for (uint32_t i = 0; i < point->count && !steps->wide; i++) {
         if (!could_begin(steps, first, second, point->options[i]))
             continue;
@@ -256,16 +256,16 @@ static void want_exchange(void *context, const Steps *steps, uint32_t first, uin
 }
 
 /* Makes a step; false: the run is over, and search->end says why. */
-static bool make_step(Search *search, uint32_t step, uint32_t point) {
+static bool make_step(ExploreSearch *search, uint32_t step, uint32_t point) {
     PtxMachine *machine = search->machine;
     uint32_t first_thread = 0, lanes = 0;
-    search->touch = (Touch){.count = 0};
+    search->touch = (ExploreTouch){.count = 0};
     trail_push(&search->trail, step);
-    if (step & TRAIL_FLIGHT) {
+    if (step & TRAIL_OUTSTANDING) {
         uint32_t i = 0;
-        while (machine->flights[i]->sequence != (step & ~TRAIL_FLIGHT))
+        while (machine->outstanding_ops[i]->sequence != (step & ~TRAIL_OUTSTANDING))
             i++;
-        ptx_flight_land(machine, i);
+        ptx_outstanding_complete(machine, i);
         if (machine->fault.code || machine->unknown)
             search->end = machine->fault.code ? PTX_END_FAULT : PTX_END_UNKNOWN;
     } else {
@@ -284,8 +284,9 @@ static bool make_step(Search *search, uint32_t step, uint32_t point) {
  */
 
 /* Behind a step: who slept before it, and those that were tried in its place, unless it touches what they do. */
-static void sleep_on(Search *search, const Point *point) {
-    Sleeper *kept = ARENA_ARRAY(&search->run_arena, Sleeper, search->asleep_count + (point ? point->count : 0) + 1);
+static void sleep_on(ExploreSearch *search, const ExplorePoint *point) {
+    ExploreSleeper *kept =
+        ARENA_ARRAY(&search->run_arena, ExploreSleeper, search->asleep_count + (point ? point->count : 0) + 1);
     uint32_t count = 0;
     if (search->explorer->every)
         return;
@@ -295,13 +296,13 @@ static void sleep_on(Search *search, const Point *point) {
     for (uint32_t i = 0; point && i < point->count; i++)
         if (point->done >> i & 1 && !sleeps(search->asleep, search->asleep_count, point->options[i]) &&
             touch_order(&point->touches[i], &search->touch) == TOUCH_APART)
-            kept[count++] = (Sleeper){point->options[i], point->touches[i]};
+            kept[count++] = (ExploreSleeper){point->options[i], point->touches[i]};
     search->asleep = kept;
     search->asleep_count = count;
 }
 
 /* The next option to be tried that does not sleep; the count: there is none. */
-static uint32_t first_awake(const Point *point) {
+static uint32_t first_awake(const ExplorePoint *point) {
     uint32_t i = 0;
     while (i < point->count && (point->done >> i & 1 || !(point->wanted >> i & 1) ||
                                 sleeps(point->asleep, point->asleep_count, point->options[i])))
@@ -309,20 +310,20 @@ static uint32_t first_awake(const Point *point) {
     return i;
 }
 
-static Point *point_of_steps(Search *search, const uint32_t *steps, uint32_t count) {
-    Point *point = point_new(search);
+static ExplorePoint *point_of_steps(ExploreSearch *search, const uint32_t *steps, uint32_t count) {
+    ExplorePoint *point = point_new(search);
     if (!point)
         return NULL;
     point->count = count;
     memcpy(point->options, steps, count * sizeof *steps);
     while (point->touches_room < count)
-        point->touches =
-            arena_grown(&search->arena, point->touches, point->touches_room, &point->touches_room, sizeof(Touch));
+        point->touches = arena_grown(&search->arena, point->touches, point->touches_room, &point->touches_room,
+                                     sizeof(ExploreTouch));
     while (point->asleep_room < search->asleep_count + 1)
         point->asleep =
-            arena_grown(&search->arena, point->asleep, point->asleep_room, &point->asleep_room, sizeof(Sleeper));
+            arena_grown(&search->arena, point->asleep, point->asleep_room, &point->asleep_room, sizeof(ExploreSleeper));
     if (search->asleep_count)
-        memcpy(point->asleep, search->asleep, search->asleep_count * sizeof(Sleeper));
+        memcpy(point->asleep, search->asleep, search->asleep_count * sizeof(ExploreSleeper));
     point->asleep_count = search->asleep_count;
     point->wanted = UINT64_MAX;
     point->at = search->replay ? replay_choice(search, steps, count, 0) : first_awake(point);
@@ -350,7 +351,7 @@ static bool some_live(const PtxMachine *machine) {
 }
 
 /* Who makes the next step of `count` that could: which of them. The count: all have been tried elsewhere. */
-static uint32_t choose_step(Search *search, const uint32_t *steps, uint32_t count, uint32_t *point) {
+static uint32_t choose_step(ExploreSearch *search, const uint32_t *steps, uint32_t count, uint32_t *point) {
     *point = PTX_NONE;
     if (count == 1) {
         if (search->replay)
@@ -365,7 +366,7 @@ static uint32_t choose_step(Search *search, const uint32_t *steps, uint32_t coun
     return search->points[*point].at;
 }
 
-static Ending advance(Search *search) {
+static ExploreEnding advance(ExploreSearch *search) {
     uint32_t steps[OPTIONS_MOST], count = enabled(search, steps), number;
     if (!count) {
         if (release_warps(search->machine) || spins_stir(search->machine) || waits_give_up(search->machine))
@@ -377,14 +378,14 @@ static Ending advance(Search *search) {
     if (index == count)
         return search->end == PTX_END_BUDGET ? ENDING_DONE : ENDING_PRUNED;
     bool over = !make_step(search, steps[index], number);
-    Point *point = number == PTX_NONE ? NULL : &search->points[number];
+    ExplorePoint *point = number == PTX_NONE ? NULL : &search->points[number];
     if (point)
         point->touches[index] = search->touch;
     sleep_on(search, point);
     return over ? ENDING_DONE : ENDING_NONE;
 }
 
-static Ending run(Search *search) {
+static ExploreEnding run(ExploreSearch *search) {
     PtxMachine *machine = search->machine;
     arena_reset(&search->run_arena);
     search->asleep = NULL;
@@ -394,14 +395,15 @@ static Ending run(Search *search) {
     search->trail.count = 0;
     uint32_t threads = machine->cta_count * machine->threads_per_cta;
     memset(search->stale, 0, threads);
-    search->steps = (Steps){.arena = &search->run_arena, .last = ARENA_ARRAY(&search->run_arena, uint32_t, threads)};
+    search->steps =
+        (ExploreSteps){.arena = &search->run_arena, .last = ARENA_ARRAY(&search->run_arena, uint32_t, threads)};
     ptx_machine_start(machine);
     values_start(&search->values, machine);
     search->explorer->start(search->explorer->context);
     for (uint32_t i = 0; i < machine->cta_count / machine->cluster_size; i++)
         ptx_machine_begin(machine, i);
     for (uint32_t steps = 0; steps < STEPS_MOST; steps++) {
-        Ending ending = advance(search);
+        ExploreEnding ending = advance(search);
         if (ending != ENDING_NONE)
             return ending;
         if (search->end == PTX_END_DIVERGED)
@@ -416,9 +418,9 @@ static Ending run(Search *search) {
 }
 
 /* The next run: the last choice that has an option left. False: there is none. */
-static bool next_run(Search *search) {
+static bool next_run(ExploreSearch *search) {
     while (search->point_count) {
-        Point *point = &search->points[search->point_count - 1];
+        ExplorePoint *point = &search->points[search->point_count - 1];
         point->done |= UINT64_C(1) << (point->at % OPTIONS_MOST);
         point->at = point->is_read ? point->at + 1 : first_awake(point);
         if (point->at < point->count)
@@ -437,14 +439,14 @@ static const char *why_not(const PtxMachine *machine) {
     return NULL;
 }
 
-static void explore_all(Search *search, uint64_t most) {
+static void explore_all(ExploreSearch *search, uint64_t most) {
     PtxExplored *explored = search->explored;
     for (bool more = true; more; more = next_run(search)) {
         if (explored->runs + explored->pruned == most) {
             explored->left = "there are more orders than are run";
             return;
         }
-        Ending ending = run(search);
+        ExploreEnding ending = run(search);
         *(ending == ENDING_PRUNED ? &explored->pruned : &explored->runs) += 1;
         if (ending == ENDING_DONE && search->explorer->end(search->explorer->context, search->end, &search->trail)) {
             explored->left = "it was enough";
@@ -459,7 +461,7 @@ static void explore_all(Search *search, uint64_t most) {
 }
 
 /* The machine is observed by the search meanwhile. */
-static void with_search(Search *search, uint64_t most) {
+static void with_search(ExploreSearch *search, uint64_t most) {
     PtxMachine *machine = search->machine;
     PtxMachine before = *machine;
     jmp_buf here;
@@ -497,7 +499,7 @@ void ptx_explore(PtxMachine *machine, const PtxExplorer *explorer, uint64_t most
     *explored = (PtxExplored){.left = why_not(machine)};
     if (explored->left)
         return;
-    Search search = {.machine = machine, .explorer = explorer, .explored = explored};
+    ExploreSearch search = {.machine = machine, .explorer = explorer, .explored = explored};
     with_search(&search, most);
 }
 
@@ -505,7 +507,7 @@ PtxEnd ptx_explore_replay(PtxMachine *machine, const PtxExplorer *explorer, cons
     PtxExplored explored = {.left = why_not(machine)};
     if (explored.left)
         return PTX_END_DIVERGED;
-    Search search = {.machine = machine, .explorer = explorer, .explored = &explored, .replay = trail};
+    ExploreSearch search = {.machine = machine, .explorer = explorer, .explored = &explored, .replay = trail};
     with_search(&search, 1);
     return search.end;
 }

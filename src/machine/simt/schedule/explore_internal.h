@@ -20,51 +20,51 @@ typedef enum TouchKind {
 } TouchKind;
 
 /* Bytes of memory, or something else that threads share. The same in every run, so nothing here points into one. */
-typedef struct Touched {
+typedef struct ExploreTouched {
     uint64_t memory; /* its space and CTA; 0: it is none */
     uint64_t at, bytes;
     TouchKind kind;
     uint32_t first,
         last; /* writes: their numbers are behind `first`, up to `last`; TOUCH_CHOSEN: `last` is the write's */
-} Touched;
+} ExploreTouched;
 
-typedef struct Touch {
-    Touched pieces[TOUCHED_MOST];
+typedef struct ExploreTouch {
+    ExploreTouched pieces[TOUCHED_MOST];
     uint32_t count;
     bool all; /* more than that */
-} Touch;
+} ExploreTouch;
 
 /* `chosen`: a read whose write was chosen, number `last`; of writes, their numbers. */
-void touch_event(Touch *touch, const PtxEvent *event, bool chosen, uint32_t first, uint32_t last);
+void touch_event(ExploreTouch *touch, const PtxEvent *event, bool chosen, uint32_t first, uint32_t last);
 
 typedef enum TouchOrder {
     TOUCH_APART,   /* they could come in either order, and nothing would notice */
     TOUCH_BEHIND,  /* the second is behind the first, and cannot come before it, or need not */
     TOUCH_EXCHANGE /* the other way round it could come to something else */
 } TouchOrder;
-TouchOrder touch_order(const Touch *first, const Touch *second);
+TouchOrder touch_order(const ExploreTouch *first, const ExploreTouch *second);
 
 /* ---- The steps of a run (explore_steps.c) ---- */
 
 enum { CHAINS_MOST = 64 };
 
 /* A step that was made: who made it, what it touched, and which steps are before it whatever the order is. */
-typedef struct Step {
+typedef struct ExploreStep {
     uint32_t who;           /* as in a trail */
     uint32_t point;         /* of the choice that it was; PTX_NONE: it was none */
-    uint32_t chain, number; /* steps of one thread or flight; this one's number in it, from 1 on */
-    Touch touch;
+    uint32_t chain, number; /* steps of one thread or outstanding operation; this one's number in it, from 1 on */
+    ExploreTouch touch;
     uint16_t known[CHAINS_MOST]; /* of each chain: so many of its steps are before it, or it */
-} Step;
+} ExploreStep;
 
-/* The step that put a flight in flight. */
+/* The step that put an outstanding operation in flight. */
 typedef struct Issued {
     uint32_t sequence, step;
 } Issued;
 
-typedef struct Steps {
+typedef struct ExploreSteps {
     Arena *arena; /* of the run */
-    Step *all;
+    ExploreStep *all;
     uint32_t count, capacity;
     uint32_t *last; /* of each thread: its last step + 1; 0: none */
     uint32_t chains[CHAINS_MOST], lengths[CHAINS_MOST];
@@ -72,17 +72,17 @@ typedef struct Steps {
     bool wide; /* more chains than are told apart */
     Issued *issued;
     uint32_t issued_count, issued_capacity;
-} Steps;
+} ExploreSteps;
 
 /* A pair of steps that could come the other way round: the second before the first, which was a choice. */
-typedef void StepsExchange(void *context, const Steps *steps, uint32_t first, uint32_t second);
+typedef void StepsExchange(void *context, const ExploreSteps *steps, uint32_t first, uint32_t second);
 /* A step is over: threads [thread of the lanes] made it, or a flight. Calls `exchange` for what could be otherwise. */
-void steps_add(Steps *steps, uint32_t who, uint32_t first_thread, uint32_t lanes, uint32_t point, const Touch *touch,
-               StepsExchange *exchange, void *context);
-/* A flight was issued by the step that is made. */
-void steps_issue(Steps *steps, uint32_t sequence);
+void steps_add(ExploreSteps *steps, uint32_t who, uint32_t first_thread, uint32_t lanes, uint32_t point,
+               const ExploreTouch *touch, StepsExchange *exchange, void *context);
+/* An outstanding operation was issued by the step that is made. */
+void steps_issue(ExploreSteps *steps, uint32_t sequence);
 /* Whether a step is before another one whatever the order is. */
-bool steps_before(const Steps *steps, uint32_t first, uint32_t second);
+bool steps_before(const ExploreSteps *steps, uint32_t first, uint32_t second);
 
 /* ---- What was written ---- */
 
@@ -120,9 +120,9 @@ void values_start(Values *values, PtxMachine *machine);
 /* A write is about to be done: what it writes is read off when the step is over. */
 void values_write(Values *values, const PtxEvent *event, uint32_t first, uint32_t last);
 /* Memory gives what write number `write` left, until the step is over. False: it is not known. */
-bool values_give(Values *values, PtxSpot spot, uint32_t size, uint32_t write);
+bool values_give(Values *values, PtxLocation location, uint32_t size, uint32_t write);
 void values_step_over(Values *values);
 /* What the thread read there last; NULL: nothing yet. */
-LastRead *values_last_read(Values *values, uint32_t thread, const PtxCode *code, PtxSpot spot);
+LastRead *values_last_read(Values *values, uint32_t thread, const PtxCode *code, PtxLocation location);
 
 #endif

@@ -2,10 +2,10 @@
 #include "machine/simt/schedule/explore_internal.h"
 
 /* Things that are shared and are no memory. */
-typedef enum Thing { THING_SC, THING_NAMED, THING_CLUSTER, THING_WARP, THING_MBARRIER } Thing;
+typedef enum ExploreTouchThing { THING_SC, THING_NAMED, THING_CLUSTER, THING_WARP, THING_MBARRIER } ExploreTouchThing;
 
 /* Makes a piece as long as both. */
-static void widen(Touched *piece, Touched other) {
+static void widen(ExploreTouched *piece, ExploreTouched other) {
     uint64_t end = piece->at + piece->bytes, other_end = other.at + other.bytes;
     piece->at = other.at < piece->at ? other.at : piece->at;
     piece->bytes = (other_end > end ? other_end : end) - piece->at;
@@ -14,10 +14,10 @@ static void widen(Touched *piece, Touched other) {
 }
 
 /* Neighbors are one piece; where there are too many, those of one memory are, with what is between them. */
-static void add(Touch *touch, Touched piece) {
+static void add(ExploreTouch *touch, ExploreTouched piece) {
     bool full = touch->count == TOUCHED_MOST;
     for (uint32_t i = 0; i < touch->count; i++) {
-        Touched *at = &touch->pieces[i];
+        ExploreTouched *at = &touch->pieces[i];
         bool near = piece.at <= at->at + at->bytes && at->at <= piece.at + piece.bytes;
         if (at->memory == piece.memory && at->kind == piece.kind && piece.memory && (full || near)) {
             widen(at, piece);
@@ -30,23 +30,24 @@ static void add(Touch *touch, Touched piece) {
         touch->pieces[touch->count++] = piece;
 }
 
-static void add_thing(Touch *touch, Thing thing, uint64_t number, TouchKind kind) {
-    add(touch, (Touched){.at = (uint64_t)thing << 60 | (number & ((UINT64_C(1) << 60) - 1)), .bytes = 1, .kind = kind});
+static void add_thing(ExploreTouch *touch, ExploreTouchThing thing, uint64_t number, TouchKind kind) {
+    add(touch,
+        (ExploreTouched){.at = (uint64_t)thing << 60 | (number & ((UINT64_C(1) << 60) - 1)), .bytes = 1, .kind = kind});
 }
 
-static Touched piece_of(const PtxBlock *block, uint64_t offset, uint64_t bytes, TouchKind kind) {
+static ExploreTouched piece_of(const PtxBlock *block, uint64_t offset, uint64_t bytes, TouchKind kind) {
     uint64_t memory = (uint64_t)block->cta << 8 | (uint64_t)block->space | (UINT64_C(1) << 63);
-    return (Touched){.memory = memory, .at = block->base + offset, .bytes = bytes, .kind = kind};
+    return (ExploreTouched){.memory = memory, .at = block->base + offset, .bytes = bytes, .kind = kind};
 }
 
-static void add_access(Touch *touch, const PtxEvent *event, bool chosen, uint32_t first, uint32_t last) {
+static void add_access(ExploreTouch *touch, const PtxEvent *event, bool chosen, uint32_t first, uint32_t last) {
     TouchKind kind = event->access.kind != EFFECT_READ ? TOUCH_WRITE : chosen ? TOUCH_CHOSEN : TOUCH_READ;
-    for (uint32_t i = 0; i < event->spot_count; i++) {
-        bool here = event->spot_count > PTX_LANES || event->sizes || !event->lanes || event->lanes >> i & 1;
-        if (!here || !event->spots[i].block)
+    for (uint32_t i = 0; i < event->location_count; i++) {
+        bool here = event->location_count > PTX_LANES || event->sizes || !event->lanes || event->lanes >> i & 1;
+        if (!here || !event->locations[i].block)
             continue;
-        Touched piece = piece_of(event->spots[i].block, event->spots[i].offset,
-                                 event->sizes ? event->sizes[i] : event->access.bytes, kind);
+        ExploreTouched piece = piece_of(event->locations[i].block, event->locations[i].offset,
+                                        event->sizes ? event->sizes[i] : event->access.bytes, kind);
         piece.first = first;
         piece.last = last;
         add(touch, piece);
@@ -54,14 +55,14 @@ static void add_access(Touch *touch, const PtxEvent *event, bool chosen, uint32_
 }
 
 /* Arrivals come in any order to the same, and so do ends of threads: only that a barrier is complete is noticed. */
-static void add_barrier(Touch *touch, const PtxEvent *event) {
+static void add_barrier(ExploreTouch *touch, const PtxEvent *event) {
     const PtxCta *cta = event->warp ? event->warp->cta : NULL;
     uint64_t named = cta ? (uint64_t)cta->number << 8 | event->barrier : 0;
     switch (event->kind) {
     case PTX_EVENT_NAMED_ARRIVE:
         add_thing(touch, THING_NAMED, named, TOUCH_ARRIVE);
         break;
-    case PTX_EVENT_NAMED_MEET:
+    case PTX_EVENT_NAMED_COMPLETE:
         add_thing(touch, THING_NAMED, named, TOUCH_WRITE);
         break;
     case PTX_EVENT_NAMED_SYNC:
@@ -70,7 +71,7 @@ static void add_barrier(Touch *touch, const PtxEvent *event) {
     case PTX_EVENT_CLUSTER_ARRIVE:
         add_thing(touch, THING_CLUSTER, cta->cluster, TOUCH_ARRIVE);
         break;
-    case PTX_EVENT_CLUSTER_MEET:
+    case PTX_EVENT_CLUSTER_COMPLETE:
         add_thing(touch, THING_CLUSTER, cta->cluster, TOUCH_WRITE);
         break;
     case PTX_EVENT_CLUSTER_WAIT:
@@ -81,7 +82,7 @@ static void add_barrier(Touch *touch, const PtxEvent *event) {
     }
 }
 
-static void add_mbarrier(Touch *touch, const PtxEvent *event) {
+static void add_mbarrier(ExploreTouch *touch, const PtxEvent *event) {
     switch (event->kind) {
     case PTX_EVENT_TEST:
         add_thing(touch, THING_MBARRIER, event->place, TOUCH_READ);
@@ -113,7 +114,7 @@ static void add_mbarrier(Touch *touch, const PtxEvent *event) {
     }
 }
 
-void touch_event(Touch *touch, const PtxEvent *event, bool chosen, uint32_t first, uint32_t last) {
+void touch_event(ExploreTouch *touch, const PtxEvent *event, bool chosen, uint32_t first, uint32_t last) {
     const PtxCta *cta = event->warp ? event->warp->cta : NULL;
     switch (event->kind) {
     case PTX_EVENT_ACCESS:
@@ -146,19 +147,19 @@ static TouchOrder order_of(TouchKind first, TouchKind second) {
     return first == TOUCH_ARRIVE || first == TOUCH_PASS || second == TOUCH_PASS ? TOUCH_BEHIND : TOUCH_EXCHANGE;
 }
 
-static TouchOrder pieces_order(const Touched *first, const Touched *second) {
+static TouchOrder pieces_order(const ExploreTouched *first, const ExploreTouched *second) {
     if (first->kind == TOUCH_WRITE && second->kind == TOUCH_CHOSEN)
         return first->first < second->last && second->last <= first->last ? TOUCH_BEHIND : TOUCH_APART;
     return order_of(first->kind, second->kind);
 }
 
-TouchOrder touch_order(const Touch *first, const Touch *second) {
+TouchOrder touch_order(const ExploreTouch *first, const ExploreTouch *second) {
     if (first->all || second->all)
         return TOUCH_EXCHANGE;
     TouchOrder most = TOUCH_APART;
     for (uint32_t i = 0; i < first->count; i++)
         for (uint32_t k = 0; k < second->count; k++) {
-            const Touched *a = &first->pieces[i], *b = &second->pieces[k];
+            const ExploreTouched *a = &first->pieces[i], *b = &second->pieces[k];
             if (a->memory != b->memory || a->at >= b->at + b->bytes || b->at >= a->at + a->bytes)
                 continue;
             TouchOrder order = pieces_order(a, b);

@@ -14,60 +14,60 @@ void values_start(Values *values, PtxMachine *machine) {
 static void look(Values *values, Written *written) {
     written->bytes = arena_alloc(&values->arena, written->size);
     written->states = arena_alloc(&values->arena, written->size);
-    ptx_load_bytes(values->machine, (PtxSpot){written->block, written->at}, written->size, written->bytes,
+    ptx_load_bytes(values->machine, (PtxLocation){written->block, written->at}, written->size, written->bytes,
                    written->states);
 }
 
-static void put(Values *values, PtxSpot spot, uint32_t size, const uint8_t *bytes, const uint8_t *states) {
+static void put(Values *values, PtxLocation location, uint32_t size, const uint8_t *bytes, const uint8_t *states) {
     uint64_t changes = values->machine->changes;
-    ptx_store_bytes(values->machine, spot, size, bytes, states);
+    ptx_store_bytes(values->machine, location, size, bytes, states);
     values->machine->changes = changes;
 }
 
-static const Written *find(const Values *values, PtxSpot spot, uint32_t size, uint32_t write) {
+static const Written *find(const Values *values, PtxLocation location, uint32_t size, uint32_t write) {
     for (uint32_t i = 0; i < values->count; i++) {
         const Written *at = &values->written[i];
         bool is_it = write ? at->first < write && write <= at->last : !at->last;
-        if (is_it && at->bytes && at->block == spot.block && at->at <= spot.offset &&
-            spot.offset + size <= at->at + at->size)
+        if (is_it && at->bytes && at->block == location.block && at->at <= location.offset &&
+            location.offset + size <= at->at + at->size)
             return at;
     }
     return NULL;
 }
 
-static void note(Values *values, PtxSpot spot, uint32_t size, uint32_t first, uint32_t last) {
-    if (!find(values, spot, size, 0)) {
+static void note(Values *values, PtxLocation location, uint32_t size, uint32_t first, uint32_t last) {
+    if (!find(values, location, size, 0)) {
         Written *before = ARENA_PUSH(&values->arena, values->written, values->count, values->capacity);
-        *before = (Written){.block = spot.block, .at = spot.offset, .size = size};
+        *before = (Written){.block = location.block, .at = location.offset, .size = size};
         look(values, before);
     }
     Written *made = ARENA_PUSH(&values->arena, values->written, values->count, values->capacity);
-    *made = (Written){.first = first, .last = last, .block = spot.block, .at = spot.offset, .size = size};
+    *made = (Written){.first = first, .last = last, .block = location.block, .at = location.offset, .size = size};
 }
 
 void values_write(Values *values, const PtxEvent *event, uint32_t first, uint32_t last) {
-    for (uint32_t i = 0; i < event->spot_count; i++) {
-        bool here = event->spot_count > PTX_LANES || event->sizes || !event->lanes || event->lanes >> i & 1;
-        if (here && event->spots[i].block)
-            note(values, event->spots[i], event->sizes ? event->sizes[i] : event->access.bytes, first, last);
+    for (uint32_t i = 0; i < event->location_count; i++) {
+        bool here = event->location_count > PTX_LANES || event->sizes || !event->lanes || event->lanes >> i & 1;
+        if (here && event->locations[i].block)
+            note(values, event->locations[i], event->sizes ? event->sizes[i] : event->access.bytes, first, last);
     }
 }
 
-bool values_give(Values *values, PtxSpot spot, uint32_t size, uint32_t write) {
-    const Written *from = find(values, spot, size, write);
+bool values_give(Values *values, PtxLocation location, uint32_t size, uint32_t write) {
+    const Written *from = find(values, location, size, write);
     if (!from)
         return false;
-    uint64_t shift = spot.offset - from->at;
-    values->held = (Written){.block = spot.block, .at = spot.offset, .size = size};
+    uint64_t shift = location.offset - from->at;
+    values->held = (Written){.block = location.block, .at = location.offset, .size = size};
     look(values, &values->held);
     values->patched = true;
-    put(values, spot, size, from->bytes + shift, from->states + shift);
+    put(values, location, size, from->bytes + shift, from->states + shift);
     return true;
 }
 
 void values_step_over(Values *values) {
     if (values->patched)
-        put(values, (PtxSpot){values->held.block, values->held.at}, values->held.size, values->held.bytes,
+        put(values, (PtxLocation){values->held.block, values->held.at}, values->held.size, values->held.bytes,
             values->held.states);
     values->patched = false;
     for (; values->kept < values->count; values->kept++)
@@ -75,10 +75,10 @@ void values_step_over(Values *values) {
             look(values, &values->written[values->kept]);
 }
 
-LastRead *values_last_read(Values *values, uint32_t thread, const PtxCode *code, PtxSpot spot) {
+LastRead *values_last_read(Values *values, uint32_t thread, const PtxCode *code, PtxLocation location) {
     for (uint32_t i = 0; i < values->read_count; i++) {
         LastRead *at = &values->reads[i];
-        if (at->thread == thread && at->code == code && at->block == spot.block && at->at == spot.offset)
+        if (at->thread == thread && at->code == code && at->block == location.block && at->at == location.offset)
             return at;
     }
     return NULL;

@@ -6,7 +6,7 @@
 
 /* Clusters that are there at the same time, where several can move: at least one, and no more than makes so many
  * threads. */
-enum { THREADS_AT_ONCE = 4096, PATIENCE = 64, JUMPS_OF_PATIENCE = 1021 };
+enum { THREADS_AT_ONCE = 4096, SPIN_TIMEOUT = 64, JUMPS_UNTIL_SPIN_TIMEOUT = 1021 };
 
 typedef struct Runner {
     PtxMachine *machine;
@@ -66,10 +66,10 @@ static bool turn(Runner *r, PtxGroup *group) {
 
 static bool land(Runner *r, uint32_t index) {
     PtxMachine *machine = r->machine;
-    const PtxFlight *flight = machine->flights[index];
-    uint32_t cluster = flight->warp->cta->cluster;
-    note_step(r, TRAIL_FLIGHT | flight->sequence);
-    ptx_flight_land(machine, index);
+    const PtxOutstanding *outstanding = machine->outstanding_ops[index];
+    uint32_t cluster = outstanding->warp->cta->cluster;
+    note_step(r, TRAIL_OUTSTANDING | outstanding->sequence);
+    ptx_outstanding_complete(machine, index);
     if (machine->fault.code)
         return finish(r, PTX_END_FAULT);
     if (machine->unknown)
@@ -136,7 +136,7 @@ static bool each_warp(Runner *r, AtWarp *at_warp, bool *any) {
 static bool is_held(const Runner *r, const PtxGroup *group) {
     const PtxSchedule *schedule = r->schedule;
     uint32_t first = ptx_thread_number(r->machine, group->warp, (uint32_t)__builtin_ctz(group->lanes));
-    return schedule->kind == SCHEDULE_HELD && group->pc == schedule->held_pc && first >= schedule->held &&
+    return schedule->kind == SCHEDULE_DELAYED && group->pc == schedule->delayed_pc && first >= schedule->held &&
            first < schedule->held + schedule->held_count;
 }
 
@@ -167,12 +167,12 @@ static bool run_warp(Runner *r, PtxWarp *warp) {
     const PtxCta *cta = warp->cta;
     uint32_t number = cta->number;
     bool any = false;
-    for (unsigned turns = 0; turns < PATIENCE && (group = first_ready(r, warp, false)); turns++) {
+    for (unsigned turns = 0; turns < SPIN_TIMEOUT && (group = first_ready(r, warp, false)); turns++) {
         any = true;
         if (!turn(r, group) || r->machine->ctas[number] != cta)
             return true;
         rotate(warp, group);
-        if (turns + 1 == PATIENCE)
+        if (turns + 1 == SPIN_TIMEOUT)
             control_release(r->machine, warp);
     }
     return any;
@@ -197,8 +197,8 @@ static bool run_held(Runner *r, PtxWarp *warp) {
  * ----------------------------------------------------------------------------------------------- */
 
 static bool land_oldest(Runner *r) {
-    for (uint32_t i = 0; i < r->machine->flight_count; i++)
-        if (ptx_flight_can_land(r->machine, r->machine->flights[i])) {
+    for (uint32_t i = 0; i < r->machine->outstanding_count; i++)
+        if (ptx_outstanding_can_complete(r->machine, r->machine->outstanding_ops[i])) {
             land(r, i);
             return true;
         }
@@ -211,7 +211,7 @@ static bool stir(Runner *r) {
     bool any = false;
     if (land_oldest(r))
         return true;
-    if (r->schedule->kind == SCHEDULE_HELD) {
+    if (r->schedule->kind == SCHEDULE_DELAYED) {
         each_warp(r, run_held, &any);
         if (any)
             return true;
@@ -220,7 +220,7 @@ static bool stir(Runner *r) {
     return any || spins_stir(r->machine) || begin_one(r) || waits_give_up(r->machine);
 }
 
-static PtxEnd nobody_moves(const Runner *r) {
+static PtxEnd none_moves(const Runner *r) {
     return r->live_count ? PTX_END_STUCK : PTX_END_COMPLETE;
 }
 
@@ -235,7 +235,7 @@ static void run_eagerly(Runner *r) {
             return;
         drop_over(r);
         if (!any && !stir(r) && !r->over)
-            finish(r, nobody_moves(r));
+            finish(r, none_moves(r));
     }
 }
 
@@ -248,7 +248,7 @@ static bool step_warp(Runner *r, PtxWarp *warp) {
         return false;
     if (turn(r, group) && r->machine->ctas[number] == cta)
         rotate(warp, group);
-    if (++r->steps % (PATIENCE * JUMPS_OF_PATIENCE) == 0)
+    if (++r->steps % (SPIN_TIMEOUT * JUMPS_UNTIL_SPIN_TIMEOUT) == 0)
         control_release(r->machine, warp);
     return true;
 }
@@ -262,7 +262,7 @@ static void run_round_robin(Runner *r) {
         any |= !r->over && land_oldest(r);
         drop_over(r);
         if (!r->over && !any && !stir(r) && !r->over)
-            finish(r, nobody_moves(r));
+            finish(r, none_moves(r));
     }
 }
 
@@ -273,13 +273,13 @@ static uint64_t next_random(Runner *r) {
     return r->random;
 }
 
-typedef struct Choice {
+typedef struct ScheduleScheduleChoice {
     PtxGroup *group;
     uint64_t seen;
-} Choice;
+} ScheduleScheduleChoice;
 
 /* Each of those who can go with the same chance. */
-static void choose(Runner *r, Choice *choice) {
+static void choose(Runner *r, ScheduleScheduleChoice *choice) {
     PtxMachine *machine = r->machine;
     for (uint32_t i = 0; i < r->live_count; i++)
         for (uint32_t rank = 0; rank < machine->cluster_size; rank++) {
@@ -296,26 +296,26 @@ static void random_turn(Runner *r, PtxGroup *group) {
     PtxWarp *warp = group->warp;
     const PtxCta *cta = warp->cta;
     uint32_t number = cta->number;
-    if (turn(r, group) && r->machine->ctas[number] == cta && next_random(r) % JUMPS_OF_PATIENCE == 0)
+    if (turn(r, group) && r->machine->ctas[number] == cta && next_random(r) % JUMPS_UNTIL_SPIN_TIMEOUT == 0)
         control_release(r->machine, warp);
 }
 
 static void run_randomly(Runner *r) {
     PtxMachine *machine = r->machine;
     while (!r->over) {
-        Choice choice = {0};
+        ScheduleScheduleChoice choice = {0};
         drop_over(r);
         choose(r, &choice);
-        uint32_t flights = machine->flight_count;
-        uint32_t flight = flights ? (uint32_t)(next_random(r) % flights) : 0;
-        bool lands = flights && next_random(r) % (choice.seen + 1) == 0 &&
-                     ptx_flight_can_land(machine, machine->flights[flight]);
+        uint32_t outstanding_ops = machine->outstanding_count;
+        uint32_t outstanding = outstanding_ops ? (uint32_t)(next_random(r) % outstanding_ops) : 0;
+        bool lands = outstanding_ops && next_random(r) % (choice.seen + 1) == 0 &&
+                     ptx_outstanding_can_complete(machine, machine->outstanding_ops[outstanding]);
         if (lands)
-            land(r, flight);
+            land(r, outstanding);
         else if (choice.group)
             random_turn(r, choice.group);
         else if (!stir(r) && !r->over)
-            finish(r, nobody_moves(r));
+            finish(r, none_moves(r));
     }
 }
 
@@ -336,9 +336,9 @@ static PtxGroup *group_of(Runner *r, uint32_t thread) {
 
 static bool replay_step(Runner *r, uint32_t step) {
     PtxMachine *machine = r->machine;
-    if (step & TRAIL_FLIGHT) {
-        for (uint32_t i = 0; i < machine->flight_count; i++)
-            if (machine->flights[i]->sequence == (step & ~TRAIL_FLIGHT))
+    if (step & TRAIL_OUTSTANDING) {
+        for (uint32_t i = 0; i < machine->outstanding_count; i++)
+            if (machine->outstanding_ops[i]->sequence == (step & ~TRAIL_OUTSTANDING))
                 return land(r, i);
         return finish(r, PTX_END_DIVERGED);
     }
@@ -385,8 +385,8 @@ static void run_kind(Runner *r) {
 static void start(Runner *r) {
     PtxMachine *machine = r->machine;
     ScheduleKind kind = r->schedule->kind == SCHEDULE_REPLAY ? r->schedule->as : r->schedule->kind;
-    bool steps = kind == SCHEDULE_ROUND_ROBIN || kind == SCHEDULE_RANDOM || kind == SCHEDULE_HELD;
-    machine->immediate = kind == SCHEDULE_EAGER || kind == SCHEDULE_HELD;
+    bool steps = kind == SCHEDULE_ROUND_ROBIN || kind == SCHEDULE_RANDOM || kind == SCHEDULE_DELAYED;
+    machine->immediate = kind == SCHEDULE_EAGER || kind == SCHEDULE_DELAYED;
     machine->step_visible = steps;
     ptx_machine_start(machine);
     uint32_t threads = machine->threads_per_cta * machine->cluster_size, most = THREADS_AT_ONCE / threads;

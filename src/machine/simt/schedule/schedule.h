@@ -1,5 +1,6 @@
 /* Who has the next turn in the machine of PTX. Kinds and trails are those of both machines (explore/trail.h): a
- * step of a trail is the number of a thread, the lowest of its group, or TRAIL_FLIGHT and the number of an operation.
+ * step of a trail is the number of a thread, the lowest of its group, or TRAIL_OUTSTANDING and the number of an
+ * operation.
  */
 #ifndef MACHINE_SIMT_SCHEDULE_SCHEDULE_H
 #define MACHINE_SIMT_SCHEDULE_SCHEDULE_H
@@ -8,12 +9,12 @@
 #include "machine/simt/core/machine.h"
 
 typedef struct PtxSchedule {
-    ScheduleKind kind; /* SCHEDULE_HELD: threads [held, held + held_count) stand still before code `held_pc` while
+    ScheduleKind kind; /* SCHEDULE_DELAYED: threads [held, held + held_count) stand still before code `delayed_pc` while
                           others can move */
     uint64_t seed;
     bool mirrored; /* from the last CTA and warp to the first */
-    bool gives_up; /* waits that are made once have no patience (PtxMachine.gives_up) */
-    uint32_t held, held_count, held_pc;
+    bool gives_up; /* waits that are made once have no timeout (PtxMachine.gives_up) */
+    uint32_t held, held_count, delayed_pc;
     const uint32_t *only; /* clusters that are run, and no others, in this order; NULL: all */
     uint32_t only_count;
     Trail *record; /* NULL: the steps are not kept */

@@ -105,7 +105,7 @@ bool fetch_uniform(PtxMachine *machine, PtxGroup *group, const PtxCode *code, co
     return true;
 }
 
-/* ---- Memory of flights -------------------------------------------------------------------------- */
+/* ---- Memory of outstanding operations -------------------------------------------------------------------------- */
 
 GridSync *grid_sync(PtxMachine *machine) {
     if (!machine->grid) {
@@ -154,22 +154,22 @@ typedef struct FenceDetail {
 static PtxStep fence_run(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
     const FenceDetail *detail = code->detail;
     PtxEvent event = detail->event;
-    PtxSpot spots[PTX_LANES] = {0};
+    PtxLocation locations[PTX_LANES] = {0};
     event.code = code;
     event.warp = group->warp;
     if (detail->address) {
         Lanes scratch;
         uint32_t unknown = 0;
         const Lanes *addresses = ptx_fetch_address(machine, group, detail->address, &scratch, &unknown);
-        if (!ptx_resolve(machine, group, code, PTX_SPACE_UNKNOWN, addresses, unknown, 128, 128, &lanes, spots))
+        if (!ptx_resolve(machine, group, code, PTX_SPACE_UNKNOWN, addresses, unknown, 128, 128, &lanes, locations))
             return PTX_STEP_FAULT;
-        event.spots = spots;
-        event.spot_count = PTX_LANES;
+        event.locations = locations;
+        event.location_count = PTX_LANES;
         event.access.bytes = 128;
     }
     event.lanes = lanes;
     if (lanes)
-        ptx_tell(machine, &event);
+        ptx_emit(machine, &event);
     return PTX_STEP_NEXT;
 }
 

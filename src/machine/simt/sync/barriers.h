@@ -1,5 +1,5 @@
-/* What the machine keeps of barriers, groups and flights, for those who run their instructions: barriers*.c, flights.c
- * and copies*.c. */
+/* What the machine keeps of barriers, groups and outstanding operations, for those who run their instructions:
+ * barriers*.c, outstanding.c and copies*.c. */
 #ifndef MACHINE_SIMT_SYNC_BARRIERS_H
 #define MACHINE_SIMT_SYNC_BARRIERS_H
 
@@ -45,12 +45,12 @@ typedef struct WarpSync {
     uint32_t arrived;   /* lanes that arrived at the cluster barrier in the phase that is open */
     uint32_t completed; /* ... in one that is complete, and have not waited for it */
     uint32_t committed[GROUP_SLOTS][PTX_LANES]; /* groups; of wgmma those of the warp */
-    uint32_t flying[GROUP_KINDS];               /* flights of that kind of group that have not landed */
+    uint32_t flying[GROUP_KINDS];               /* outstanding operations of that kind of group that have not landed */
     uint32_t last_copy;                         /* sequence of its last cp.async; they land one after the other */
     uint32_t registers;                         /* of each thread */
 } WarpSync;
 
-/* Memory of flights that landed, and of CTAs that are over, is used again. */
+/* Memory of outstanding operations that landed, and of CTAs that are over, is used again. */
 enum { POOL_CLASSES = 16 };
 typedef struct GridSync {
     ClusterBarrier *latest; /* that began */
@@ -91,13 +91,13 @@ bool runs_together(PtxMachine *machine, PtxGroup *group, const PtxCode *code, ui
 /* The value of an argument that has to be the same in all lanes; false, with *step, if it is not, or not known. */
 bool fetch_uniform(PtxMachine *machine, PtxGroup *group, const PtxCode *code, const PtxArgument *argument,
                    uint32_t lanes, uint64_t *value, PtxStep *step);
-/* A fault of a group or a flight; `place` and `amount` as in PtxFault. */
+/* A fault of a group or an outstanding operation; `place` and `amount` as in PtxFault. */
 PtxStep fault_with(PtxMachine *machine, RuleId rule, const PtxCode *code, const PtxWarp *warp, uint32_t lanes,
                    uint64_t place, int64_t amount, const char *what);
 /* A sentence in the machine's arena. */
 const char *machine_sentence(PtxMachine *machine, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Memory of flights and CTAs: at least `size` bytes, not set; to be given back with the same size. */
+/* Memory of outstanding operations and CTAs: at least `size` bytes, not set; to be given back with the same size. */
 void *pool_take(PtxMachine *machine, size_t size);
 void pool_give(PtxMachine *machine, void *memory, size_t size);
 
@@ -113,7 +113,7 @@ void cluster_end(PtxMachine *machine, PtxCta *cta);
 void mbarriers_end(PtxMachine *machine, PtxCta *cta);
 /* barriers_groups.c */
 bool group_wait_is_over(const PtxMachine *machine, const PtxGroup *group);
-/* Which groups its flights are of; -1: of none that is committed. */
+/* Which groups its outstanding operations are of; -1: of none that is committed. */
 int group_slot(GroupKind group);
 void registers_begin(PtxMachine *machine, PtxCta *cta);
 

@@ -45,8 +45,8 @@ static void settle(PtxMachine *machine, ClusterBarrier *barrier, const PtxEvent 
     uint32_t rank = 0;
     if (barrier->missing)
         return;
-    event.kind = PTX_EVENT_CLUSTER_MEET;
-    ptx_tell(machine, &event);
+    event.kind = PTX_EVENT_CLUSTER_COMPLETE;
+    ptx_emit(machine, &event);
     for (PtxCta *cta; (cta = next_cta(machine, barrier->cluster, &rank));)
         for (uint32_t i = 0; i < cta->warp_count; i++) {
             WarpSync *sync = warp_sync(&cta->warps[i]);
@@ -84,7 +84,7 @@ static PtxStep cluster_arrive(PtxMachine *machine, PtxGroup *group, const PtxCod
     if (again)
         return out_of_order(machine, group, code, again,
                             "it arrives at the cluster barrier a second time without a wait in between");
-    ptx_tell(machine, &event);
+    ptx_emit(machine, &event);
     sync->arrived |= lanes;
     barrier->missing -= (uint32_t)__builtin_popcount(lanes);
     machine->meetings++;
@@ -109,7 +109,7 @@ static PtxStep cluster_run(PtxMachine *machine, PtxGroup *group, const PtxCode *
         return PTX_STEP_WAITS;
     }
     sync->completed &= ~lanes;
-    ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_CLUSTER_WAIT,
+    ptx_emit(machine, &(PtxEvent){.kind = PTX_EVENT_CLUSTER_WAIT,
                                   .code = code,
                                   .warp = group->warp,
                                   .lanes = lanes,

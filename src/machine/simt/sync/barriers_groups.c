@@ -23,25 +23,25 @@ typedef struct GroupDetail {
     const PtxArgument *pending; /* groups that may be left; NULL: none */
 } GroupDetail;
 
-/* Whether a flight is of a group that the lanes wait for, if the last `pending` ones may be left. */
-static bool is_waited_for(const PtxFlight *flight, const PtxGroup *group, uint8_t kind, uint32_t pending) {
+/* Whether an outstanding operation is of a group that the lanes wait for, if the last `pending` ones may be left. */
+static bool is_waited_for(const PtxOutstanding *outstanding, const PtxGroup *group, uint8_t kind, uint32_t pending) {
     const WarpSync *sync = warp_sync(group->warp);
     int slot = group_slot((GroupKind)kind);
-    if (flight->warp != group->warp || flight->group != kind)
+    if (outstanding->warp != group->warp || outstanding->group != kind)
         return false;
     if (kind == GROUP_WGMMA)
-        return flight->groups + pending < sync->committed[slot][0];
-    uint32_t lanes = flight->lanes & group->lanes;
+        return outstanding->groups + pending < sync->committed[slot][0];
+    uint32_t lanes = outstanding->lanes & group->lanes;
     if (slot < 0)
         return lanes != 0;
-    return lanes && flight->groups + pending < sync->committed[slot][__builtin_ctz(lanes)];
+    return lanes && outstanding->groups + pending < sync->committed[slot][__builtin_ctz(lanes)];
 }
 
 static bool all_landed(const PtxMachine *machine, const PtxGroup *group, uint8_t kind, uint32_t pending) {
     if (!warp_sync(group->warp)->flying[kind])
         return true;
-    for (uint32_t i = 0; i < machine->flight_count; i++)
-        if (is_waited_for(machine->flights[i], group, kind, pending))
+    for (uint32_t i = 0; i < machine->outstanding_count; i++)
+        if (is_waited_for(machine->outstanding_ops[i], group, kind, pending))
             return false;
     return true;
 }
@@ -53,7 +53,7 @@ bool group_wait_is_over(const PtxMachine *machine, const PtxGroup *group) {
 static void commit(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
     const GroupDetail *detail = code->detail;
     WarpSync *sync = warp_sync(group->warp);
-    ptx_tell(machine,
+    ptx_emit(machine,
              &(PtxEvent){
                  .kind = PTX_EVENT_COMMIT, .code = code, .warp = group->warp, .lanes = lanes, .group = detail->group});
     uint32_t *committed = sync->committed[detail->slot];
@@ -80,7 +80,7 @@ static PtxStep group_run(PtxMachine *machine, PtxGroup *group, const PtxCode *co
         group->place = (uint64_t)detail->group << 32 | (uint32_t)pending;
         return PTX_STEP_WAITS;
     }
-    ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_AWAIT,
+    ptx_emit(machine, &(PtxEvent){.kind = PTX_EVENT_AWAIT,
                                   .code = code,
                                   .warp = group->warp,
                                   .lanes = lanes,

@@ -141,10 +141,10 @@ static bool bring(PtxMachine *machine, const PtxEvent *event, bool no_complete, 
         if (no_complete && !tally.pending && !tally.bytes)
             return fails(machine, event, lanes, RULE_BARRIER_UNDERFLOW, all.arrivals,
                          "it completes the phase, which .noComplete must not");
-        PtxEvent told = *event;
-        told.lanes = lanes;
-        told.phase = mbarrier->phase;
-        ptx_tell(machine, &told);
+        PtxEvent reported = *event;
+        reported.lanes = lanes;
+        reported.phase = mbarrier->phase;
+        ptx_emit(machine, &reported);
         int64_t pending = mbarrier->pending;
         for (uint32_t rest = tokens ? lanes : 0; rest; rest &= rest - 1, pending -= one.arrivals)
             tokens->at[__builtin_ctz(rest)] = (uint64_t)mbarrier->phase << TOKEN_PHASE |
@@ -155,8 +155,8 @@ static bool bring(PtxMachine *machine, const PtxEvent *event, bool no_complete, 
         mbarrier->bytes = tally.bytes;
         machine->changes++;
         if (completes) {
-            told.kind = PTX_EVENT_FLIP;
-            ptx_tell(machine, &told);
+            reported.kind = PTX_EVENT_FLIP;
+            ptx_emit(machine, &reported);
             mbarrier->phase++;
         }
         left &= ~lanes;
@@ -171,7 +171,7 @@ bool ptx_mbarrier_bring(PtxMachine *machine, const PtxEvent *event) {
 /* ---- Operands ----------------------------------------------------------------------------------- */
 
 static bool find_places(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t *lanes,
-                        PtxSpot spots[PTX_LANES]) {
+                        PtxLocation locations[PTX_LANES]) {
     const MbarrierDetail *detail = code->detail;
     Lanes scratch;
     uint32_t unknown = 0;
@@ -188,27 +188,27 @@ static bool find_places(PtxMachine *machine, PtxGroup *group, const PtxCode *cod
     }
     if (differs || unknown & *lanes)
         return ptx_resolve(machine, group, code, detail->space, addresses, unknown, MBARRIER_BYTES, MBARRIER_BYTES,
-                           lanes, spots);
-    PtxSpot spot;
+                           lanes, locations);
+    PtxLocation location;
     if (!ptx_resolve_one(machine, code, group->warp, (uint32_t)__builtin_ctz(*lanes), detail->space, first,
-                         MBARRIER_BYTES, 1, &spot))
+                         MBARRIER_BYTES, 1, &location))
         return false;
     for (unsigned i = 0; i < PTX_LANES; i++)
-        spots[i] = spot;
+        locations[i] = location;
     return true;
 }
 
-static bool is_shared(const PtxSpot *spot) {
-    return spot->block->space == PTX_SPACE_SHARED || spot->block->space == PTX_SPACE_CLUSTER;
+static bool is_shared(const PtxLocation *location) {
+    return location->block->space == PTX_SPACE_SHARED || location->block->space == PTX_SPACE_CLUSTER;
 }
 
 /* Lanes of `left` that have the same mbarrier as the first of them. */
-static uint32_t same_place(uint32_t left, const PtxSpot spots[PTX_LANES]) {
-    const PtxSpot *first = &spots[__builtin_ctz(left)];
+static uint32_t same_place(uint32_t left, const PtxLocation locations[PTX_LANES]) {
+    const PtxLocation *first = &locations[__builtin_ctz(left)];
     uint32_t same = 0;
     for (; left; left &= left - 1) {
-        const PtxSpot *spot = &spots[__builtin_ctz(left)];
-        if (spot->block == first->block && spot->offset == first->offset)
+        const PtxLocation *location = &locations[__builtin_ctz(left)];
+        if (location->block == first->block && location->offset == first->offset)
             same |= left & -left;
     }
     return same;
@@ -247,27 +247,27 @@ static PtxStep not_shared(PtxMachine *machine, PtxGroup *group, const PtxCode *c
 
 /* ---- Life --------------------------------------------------------------------------------------- */
 
-static PtxStep begin_life(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lane, PtxSpot spot,
-                          uint32_t count) {
+static PtxStep begin_life(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lane,
+                          PtxLocation location, uint32_t count) {
     static const uint8_t states[MBARRIER_BYTES] = {BYTE_UNKNOWN, BYTE_UNKNOWN, BYTE_UNKNOWN, BYTE_UNKNOWN,
                                                    BYTE_UNKNOWN, BYTE_UNKNOWN, BYTE_UNKNOWN, BYTE_UNKNOWN};
     static const uint8_t bytes[MBARRIER_BYTES];
-    uint64_t place = ptx_place(spot);
-    PtxMbarrier *mbarrier = make_mbarrier(machine, cta_sync(machine->ctas[spot.block->cta]), (uint32_t)place);
+    uint64_t place = ptx_place(location);
+    PtxMbarrier *mbarrier = make_mbarrier(machine, cta_sync(machine->ctas[location.block->cta]), (uint32_t)place);
     if (mbarrier->live)
         return fault_with(machine, RULE_BARRIER_REINITIALIZED, code, group->warp, 1u << lane, place, count,
                           "the mbarrier there is live: it has to be invalidated first");
     if (!count || !mbarrier_counts(count))
         return fault_with(machine, RULE_MBARRIER_COUNT, code, group->warp, 1u << lane, place, count,
                           machine_sentence(machine, "its count is %u", count));
-    ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_INIT,
+    ptx_emit(machine, &(PtxEvent){.kind = PTX_EVENT_INIT,
                                   .code = code,
                                   .warp = group->warp,
                                   .lanes = 1u << lane,
                                   .place = place,
                                   .count = count});
     *mbarrier = (PtxMbarrier){.offset = (uint32_t)place, .count = count, .pending = count, .live = true};
-    ptx_store_bytes(machine, spot, MBARRIER_BYTES, bytes, states);
+    ptx_store_bytes(machine, location, MBARRIER_BYTES, bytes, states);
     return PTX_STEP_NEXT;
 }
 
@@ -280,18 +280,22 @@ static bool is_waited_for(const PtxCta *cta, uint64_t place) {
     return false;
 }
 
-static PtxStep end_life(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lane, PtxSpot spot) {
-    PtxEvent event = {
-        .kind = PTX_EVENT_INVALIDATE, .code = code, .warp = group->warp, .lanes = 1u << lane, .place = ptx_place(spot)};
+static PtxStep end_life(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lane,
+                        PtxLocation location) {
+    PtxEvent event = {.kind = PTX_EVENT_INVALIDATE,
+                      .code = code,
+                      .warp = group->warp,
+                      .lanes = 1u << lane,
+                      .place = ptx_place(location)};
     PtxMbarrier *mbarrier = mbarrier_at(machine, event.place);
     if (!mbarrier || !mbarrier->live) {
         fails_gone(machine, &event, mbarrier);
         return PTX_STEP_FAULT;
     }
-    if (is_waited_for(machine->ctas[spot.block->cta], event.place))
+    if (is_waited_for(machine->ctas[location.block->cta], event.place))
         return fault_with(machine, RULE_BARRIER_INVALIDATED, code, group->warp, event.lanes, event.place, 1,
                           "other threads wait for it");
-    ptx_tell(machine, &event);
+    ptx_emit(machine, &event);
     mbarrier->live = false;
     machine->changes++;
     return PTX_STEP_NEXT;
@@ -299,21 +303,21 @@ static PtxStep end_life(PtxMachine *machine, PtxGroup *group, const PtxCode *cod
 
 static PtxStep life_run(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
     const MbarrierDetail *detail = code->detail;
-    PtxSpot spots[PTX_LANES];
+    PtxLocation locations[PTX_LANES];
     Lanes scratch;
     PtxStep step = PTX_STEP_NEXT;
     const Lanes *counts = find_counts(machine, group, code, lanes, &scratch, &step);
     if (!counts)
         return step;
-    if (!find_places(machine, group, code, &lanes, spots))
+    if (!find_places(machine, group, code, &lanes, locations))
         return PTX_STEP_FAULT;
     for (; lanes && step == PTX_STEP_NEXT; lanes &= lanes - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(lanes);
-        if (!is_shared(&spots[lane]))
+        if (!is_shared(&locations[lane]))
             return not_shared(machine, group, code, lane);
         step = detail->verb == EFFECT_INIT
-                   ? begin_life(machine, group, code, lane, spots[lane], (uint32_t)counts->at[lane])
-                   : end_life(machine, group, code, lane, spots[lane]);
+                   ? begin_life(machine, group, code, lane, locations[lane], (uint32_t)counts->at[lane])
+                   : end_life(machine, group, code, lane, locations[lane]);
     }
     return step;
 }
@@ -326,14 +330,14 @@ static PtxEventKind signal_kind(EffectVerb verb) {
 
 static PtxStep signal_run(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
     const MbarrierDetail *detail = code->detail;
-    PtxSpot spots[PTX_LANES];
+    PtxLocation locations[PTX_LANES];
     Lanes scratch, tokens;
     PtxStep step = PTX_STEP_NEXT;
     uint32_t asked = lanes;
     const Lanes *counts = find_counts(machine, group, code, lanes, &scratch, &step);
     if (!counts)
         return step;
-    if (!find_places(machine, group, code, &lanes, spots))
+    if (!find_places(machine, group, code, &lanes, locations))
         return PTX_STEP_FAULT;
     memset(&tokens, 0, sizeof tokens);
     PtxEvent event = {.kind = signal_kind((EffectVerb)detail->verb),
@@ -345,10 +349,10 @@ static PtxStep signal_run(PtxMachine *machine, PtxGroup *group, const PtxCode *c
                       .drops = detail->drops};
     for (uint32_t left = lanes; left;) {
         uint32_t first = (uint32_t)__builtin_ctz(left);
-        if (!is_shared(&spots[first]))
+        if (!is_shared(&locations[first]))
             return not_shared(machine, group, code, first);
-        event.lanes = same_count(same_place(left, spots), counts);
-        event.place = ptx_place(spots[first]);
+        event.lanes = same_count(same_place(left, locations), counts);
+        event.place = ptx_place(locations[first]);
         event.count = (uint32_t)counts->at[first];
         if (event.kind == PTX_EVENT_ARRIVE && !mbarrier_counts(event.count))
             return fault_with(machine, RULE_MBARRIER_COUNT, code, group->warp, event.lanes, event.place, event.count,
@@ -368,10 +372,10 @@ typedef struct TrackedArrival {
     PtxEvent event;
 } TrackedArrival;
 
-static void land_arrival(PtxMachine *machine, PtxFlight *flight) {
-    TrackedArrival *tracked = flight->detail;
+static void land_arrival(PtxMachine *machine, PtxOutstanding *outstanding) {
+    TrackedArrival *tracked = outstanding->detail;
     const PtxMbarrier *mbarrier = mbarrier_at(machine, tracked->event.place);
-    tracked->event.flight = flight;
+    tracked->event.outstanding = outstanding;
     /* One that comes late to an mbarrier that is no more does no harm. */
     if (mbarrier && mbarrier->live)
         ptx_mbarrier_bring(machine, &tracked->event);
@@ -380,16 +384,16 @@ static void land_arrival(PtxMachine *machine, PtxFlight *flight) {
 
 static PtxStep track_run(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
     const MbarrierDetail *detail = code->detail;
-    PtxSpot spots[PTX_LANES];
-    if (!find_places(machine, group, code, &lanes, spots))
+    PtxLocation locations[PTX_LANES];
+    if (!find_places(machine, group, code, &lanes, locations))
         return PTX_STEP_FAULT;
     for (uint32_t left = lanes; left;) {
-        uint32_t same = same_place(left, spots), first = (uint32_t)__builtin_ctz(left);
+        uint32_t same = same_place(left, locations), first = (uint32_t)__builtin_ctz(left);
         PtxEvent event = {.kind = PTX_EVENT_TRACK,
                           .code = code,
                           .warp = group->warp,
                           .lanes = same,
-                          .place = ptx_place(spots[first]),
+                          .place = ptx_place(locations[first]),
                           .group = GROUP_CP_ASYNC,
                           .count = 1,
                           .order = ORDER_RELEASE,
@@ -403,21 +407,21 @@ static PtxStep track_run(PtxMachine *machine, PtxGroup *group, const PtxCode *co
         if (mbarrier->pending + more > MBARRIER_MOST_ARRIVALS)
             return fault_with(machine, RULE_MBARRIER_COUNT, code, group->warp, same, event.place, mbarrier->pending,
                               "more arrivals would be pending than it counts");
-        ptx_tell(machine, &event);
+        ptx_emit(machine, &event);
         mbarrier->pending += more;
         machine->changes++;
         TrackedArrival *tracked = pool_take(machine, sizeof *tracked);
         tracked->event = event;
         tracked->event.kind = PTX_EVENT_ARRIVE;
-        PtxFlight flight = {.code = code,
-                            .warp = group->warp,
-                            .lane = first,
-                            .lanes = same,
-                            .place = event.place,
-                            .land = land_arrival,
-                            .detail = tracked,
-                            .behind = warp_sync(group->warp)->last_copy};
-        if (!ptx_fly(machine, &flight))
+        PtxOutstanding outstanding = {.code = code,
+                                      .warp = group->warp,
+                                      .lane = first,
+                                      .lanes = same,
+                                      .place = event.place,
+                                      .land = land_arrival,
+                                      .detail = tracked,
+                                      .behind = warp_sync(group->warp)->last_copy};
+        if (!ptx_fly(machine, &outstanding))
             return PTX_STEP_FAULT;
         left &= ~same;
     }
@@ -445,52 +449,52 @@ bool mbarrier_wait_is_over(const PtxMachine *machine, const PtxGroup *group) {
 
 /* The group sleeps until one of its lanes can go on. */
 static PtxStep sleep_on(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes,
-                        const PtxSpot spots[PTX_LANES], const Lanes *phases) {
+                        const PtxLocation locations[PTX_LANES], const Lanes *phases) {
     const MbarrierDetail *detail = code->detail;
     uint32_t first = (uint32_t)__builtin_ctz(lanes);
     uint64_t wanted = detail->by_state ? phases->at[first] >> TOKEN_PHASE : phases->at[first] & 1;
-    bool alike = same_place(lanes, spots) == lanes;
+    bool symmetry = same_place(lanes, locations) == lanes;
     for (uint32_t left = lanes; left; left &= left - 1) {
         uint64_t phase = phases->at[__builtin_ctz(left)];
-        alike &= (detail->by_state ? phase >> TOKEN_PHASE : phase & 1) == wanted;
+        symmetry &= (detail->by_state ? phase >> TOKEN_PHASE : phase & 1) == wanted;
     }
     group->status = PTX_IS_MBARRIER;
-    group->place = alike ? ptx_place(spots[first]) : PTX_NO_PLACE;
+    group->place = symmetry ? ptx_place(locations[first]) : PTX_NO_PLACE;
     group->waits_for = (uint32_t)wanted | (detail->by_state ? WAITS_BY_STATE : 0);
     group->since = machine->changes;
     return PTX_STEP_WAITS;
 }
 
 /* Lanes that wait for the same mbarrier and phase, that is over or not. */
-static void tell_wait(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes, bool over,
-                      const PtxSpot *spot, const Lanes *phases) {
+static void report_wait(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes, bool over,
+                        const PtxLocation *location, const Lanes *phases) {
     const MbarrierDetail *detail = code->detail;
-    const PtxMbarrier *mbarrier = mbarrier_at(machine, ptx_place(*spot));
+    const PtxMbarrier *mbarrier = mbarrier_at(machine, ptx_place(*location));
     uint32_t first = (uint32_t)__builtin_ctz(lanes);
     PtxEvent event = {.kind = over ? PTX_EVENT_WAIT : PTX_EVENT_TEST,
                       .code = code,
                       .warp = group->warp,
                       .lanes = lanes,
-                      .place = ptx_place(*spot),
+                      .place = ptx_place(*location),
                       .order = detail->order,
                       .scope = detail->scope};
     /* by parity: the phase before this one, if there was one; else nothing is waited for */
     event.phase = detail->by_state ? (uint32_t)(phases->at[first] >> TOKEN_PHASE) : mbarrier->phase - over;
-    ptx_tell(machine, &event);
+    ptx_emit(machine, &event);
 }
 
 /* Which of the lanes find their phase over; false: a fault. */
 static bool find_over(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes,
-                      const PtxSpot spots[PTX_LANES], const Lanes *phases, uint32_t *over) {
+                      const PtxLocation locations[PTX_LANES], const Lanes *phases, uint32_t *over) {
     const MbarrierDetail *detail = code->detail;
     const PtxMbarrier *mbarrier = NULL;
     PtxEvent event = {.code = code, .warp = group->warp, .place = PTX_NO_PLACE};
     for (*over = 0; lanes; lanes &= lanes - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(lanes);
-        uint64_t place = ptx_place(spots[lane]), phase = phases->at[lane];
+        uint64_t place = ptx_place(locations[lane]), phase = phases->at[lane];
         event.lanes = 1u << lane;
         if (event.place != place) {
-            if (!is_shared(&spots[lane]))
+            if (!is_shared(&locations[lane]))
                 return not_shared(machine, group, code, lane), false;
             event.place = place;
             mbarrier = mbarrier_at(machine, place);
@@ -545,25 +549,25 @@ bool waits_give_up(PtxMachine *machine) {
 
 static PtxStep wait_run(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
     const MbarrierDetail *detail = code->detail;
-    PtxSpot spots[PTX_LANES];
+    PtxLocation locations[PTX_LANES];
     Lanes scratch;
     uint32_t unknown = 0, asked = lanes, over;
     const Lanes *phases = ptx_fetch(machine, group, detail->phase, 0, &scratch, &unknown);
     if (unknown & lanes)
         return ptx_stop(machine, code, "the phase that it waits for is not known");
-    if (!find_places(machine, group, code, &lanes, spots) ||
-        !find_over(machine, group, code, lanes, spots, phases, &over))
+    if (!find_places(machine, group, code, &lanes, locations) ||
+        !find_over(machine, group, code, lanes, locations, phases, &over))
         return PTX_STEP_FAULT;
     if (machine->passes)
         over = lanes;
     if (lanes && (machine->plays ? over != lanes : !over && detail->blocks && is_patient(machine, group, code)))
-        return sleep_on(machine, group, code, lanes, spots, phases);
+        return sleep_on(machine, group, code, lanes, locations, phases);
     for (uint32_t left = lanes; left;) {
         bool passed = over >> __builtin_ctz(left) & 1;
-        uint32_t same = same_place(left, spots) & (passed ? over : ~over);
+        uint32_t same = same_place(left, locations) & (passed ? over : ~over);
         if (detail->by_state)
             same = same_phase(same, phases);
-        tell_wait(machine, group, code, same, passed, &spots[__builtin_ctz(left)], phases);
+        report_wait(machine, group, code, same, passed, &locations[__builtin_ctz(left)], phases);
         left &= ~same;
     }
     if (detail->gives)

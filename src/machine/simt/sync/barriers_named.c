@@ -24,13 +24,13 @@ static uint32_t reduced(const NamedBarrier *named, unsigned reduction) {
 
 static void meet(PtxMachine *machine, PtxCta *cta, uint32_t id, const PtxEvent *by) {
     NamedBarrier *named = &cta_sync(cta)->named[id];
-    PtxEvent event = {.kind = PTX_EVENT_NAMED_MEET,
+    PtxEvent event = {.kind = PTX_EVENT_NAMED_COMPLETE,
                       .code = by->code ? by->code : named->first,
                       .warp = by->warp,
                       .lanes = by->lanes,
                       .barrier = id,
                       .count = named->shown.expected};
-    ptx_tell(machine, &event);
+    ptx_emit(machine, &event);
     for (uint32_t i = 0; i < cta->warp_count; i++) {
         WarpSync *sync = warp_sync(&cta->warps[i]);
         if (!(named->shown.warps >> i & 1))
@@ -151,7 +151,7 @@ static void arrive(PtxMachine *machine, PtxGroup *group, const PtxCode *code, ui
                       .lanes = lanes,
                       .barrier = id,
                       .count = (int64_t)threads};
-    ptx_tell(machine, &event);
+    ptx_emit(machine, &event);
     if (!named->shown.expected) {
         named->first = code;
         named->reduces = detail->reduces;
@@ -176,7 +176,7 @@ static void go_on(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uin
     const NamedDetail *detail = code->detail;
     WarpSync *sync = warp_sync(group->warp);
     sync->released[id] &= ~lanes;
-    ptx_tell(
+    ptx_emit(
         machine,
         &(PtxEvent){.kind = PTX_EVENT_NAMED_SYNC, .code = code, .warp = group->warp, .lanes = lanes, .barrier = id});
     if (!detail->gives)

@@ -50,14 +50,14 @@ const Block *block_loop_around(const Op *op) {
     return found;
 }
 
-typedef struct Search {
+typedef struct BlockLoopSearch {
     Carried *carried;
     bool back, several;
-} Search;
+} BlockLoopSearch;
 
-static void find_way(void *context, Handed how, const Value *from, const Value *to) {
-    Search *search = context;
-    if (how != HANDED_BRANCH || to != search->carried->argument)
+static void find_way(void *context, Forwarded how, const Value *from, const Value *to) {
+    BlockLoopSearch *search = context;
+    if (how != FORWARDED_BRANCH || to != search->carried->argument)
         return;
     const Value **place = search->back ? &search->carried->next : &search->carried->first;
     search->several |= *place && *place != from;
@@ -69,7 +69,7 @@ bool block_carried(const Value *value, Carried *carried) {
         return false;
     const Block *head = value->owner;
     *carried = (Carried){.loop = head->first, .index = value->index, .argument = value};
-    Search search = {.carried = carried};
+    BlockLoopSearch search = {.carried = carried};
     for (const Block *from = head->region->first; from; from = from->next) {
         search.back = from->order >= head->order;
         if (op_is_control(from->last, CONTROL_JUMP))

@@ -3,7 +3,7 @@
 #ifndef MACHINE_TILE_COMPILE_BLOCK_LOOPS_H
 #define MACHINE_TILE_COMPILE_BLOCK_LOOPS_H
 
-#include "model/flow/handed.h"
+#include "model/flow/forwarded.h"
 
 /* Whether a branch goes back to it. */
 bool block_is_head(const Block *block);

@@ -2,7 +2,7 @@
 #include "machine/tile/compile/block_loops.h"
 #include "machine/tile/compile/program_internal.h"
 
-#include "model/flow/handed.h"
+#include "model/flow/forwarded.h"
 #include "model/flow/symbol.h"
 
 /* ---- Structure ------------------------------------------------------------------------------------ */

@@ -47,9 +47,9 @@ static bool reach_by_layout(Compiler *compiler, const Effect *effect, bool pair,
 
 /* ---- Registers ------------------------------------------------------------------------------------ */
 
-typedef struct Box {
+typedef struct CompileCtaBox {
     int64_t begin[CTAS_RANK], end[CTAS_RANK];
-} Box;
+} CompileCtaBox;
 
 /* An access of threads: how the CTAs share out the tensor in registers, and the allocation that the view is of. */
 typedef struct Exchange {
@@ -59,13 +59,13 @@ typedef struct Exchange {
     uint32_t ctas;
 } Exchange;
 
-static Box box_of(const Share *share, uint32_t cta) {
-    Box box;
+static CompileCtaBox box_of(const Share *share, uint32_t cta) {
+    CompileCtaBox box;
     share_box(share, cta, box.begin, box.end);
     return box;
 }
 
-static bool narrow(Box *box, const Box *by, unsigned rank) {
+static bool narrow(CompileCtaBox *box, const CompileCtaBox *by, unsigned rank) {
     for (unsigned d = 0; d < rank; d++) {
         box->begin[d] = by->begin[d] > box->begin[d] ? by->begin[d] : box->begin[d];
         box->end[d] = by->end[d] < box->end[d] ? by->end[d] : box->end[d];
@@ -77,9 +77,9 @@ static bool narrow(Box *box, const Box *by, unsigned rank) {
 
 /* What a CTA touches in the memory of another, in coordinates of the view; of memory that several have it is the
  * nearest. False: nothing. *whole: all of the view that lies there. */
-static bool find_touched(const Exchange *exchange, uint32_t cta, uint32_t other, Box *box, bool *whole) {
+static bool find_touched(const Exchange *exchange, uint32_t cta, uint32_t other, CompileCtaBox *box, bool *whole) {
     unsigned rank = exchange->tensor->rank;
-    Box own = box_of(exchange->tensor, cta), view = {.begin = {0}};
+    CompileCtaBox own = box_of(exchange->tensor, cta), view = {.begin = {0}};
     memcpy(view.end, exchange->view, rank * sizeof *view.end);
     if (exchange->axis >= 0) {
         own.begin[exchange->axis] = 0;
@@ -88,7 +88,7 @@ static bool find_touched(const Exchange *exchange, uint32_t cta, uint32_t other,
     *box = box_of(exchange->memory, other);
     if ((other ^ cta) & exchange->memory->copies || !narrow(box, &view, rank))
         return false;
-    Box theirs = *box;
+    CompileCtaBox theirs = *box;
     if (!narrow(box, &own, rank))
         return false;
     *whole = memcmp(theirs.begin, box->begin, rank * sizeof *box->begin) == 0 &&
@@ -101,7 +101,7 @@ static bool find_even_reach(const Exchange *exchange, uint32_t *reach) {
     for (uint32_t cta = 0; cta < exchange->ctas; cta++) {
         uint32_t found = 0;
         for (uint32_t other = 0; other < exchange->ctas; other++) {
-            Box box;
+            CompileCtaBox box;
             bool whole;
             if (!find_touched(exchange, cta, other, &box, &whole))
                 continue;
@@ -116,7 +116,7 @@ static bool find_even_reach(const Exchange *exchange, uint32_t *reach) {
     return *reach != 0;
 }
 
-static const ViewPart *keep_box(Compiler *compiler, const Box *box, unsigned rank) {
+static const ViewPart *keep_box(Compiler *compiler, const CompileCtaBox *box, unsigned rank) {
     ViewPart *part = ARENA_NEW(&compiler->module->arena, ViewPart);
     int64_t *begin = ARENA_ARRAY(&compiler->module->arena, int64_t, rank),
             *end = ARENA_ARRAY(&compiler->module->arena, int64_t, rank);
@@ -135,7 +135,7 @@ static void find_parts(Compiler *compiler, const Exchange *exchange, CompiledEff
         ARENA_ARRAY(&compiler->module->arena, const ViewPart *, (size_t)exchange->ctas * exchange->ctas);
     for (uint32_t cta = 0; cta < exchange->ctas; cta++)
         for (uint32_t other = 0; other < exchange->ctas; other++) {
-            Box box;
+            CompileCtaBox box;
             bool whole;
             if (find_touched(exchange, cta, other, &box, &whole))
                 parts[cta * exchange->ctas + other] = keep_box(compiler, &box, exchange->tensor->rank);
@@ -247,7 +247,7 @@ bool find_landings(Compiler *compiler, const Value *view, const Landing **landin
     Landing *found = ARENA_ARRAY(&compiler->module->arena, Landing, ctas);
     for (uint32_t cta = 0; cta < ctas; cta++)
         for (uint32_t other = 0; other < ctas; other++) {
-            Box box;
+            CompileCtaBox box;
             bool whole;
             if (!find_touched(&exchange, cta, other, &box, &whole))
                 continue;

@@ -349,7 +349,7 @@ void compile_op(Compiler *compiler, const Op *op) {
         compile_unknown(compiler, op, "its regions are malformed");
         return;
     }
-    products_check(compiler, op);
+    mmas_check(compiler, op);
     if (is_mine(compiler, op))
         compile_scratch(compiler, op);
     if (compile_control(compiler, op))

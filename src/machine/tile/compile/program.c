@@ -170,7 +170,7 @@ static void make_slice(Compiler *compiler) {
         if (pass == 1)
             program->steering = slice_kept(compiler);
     }
-    products_find(compiler);
+    mmas_find(compiler);
     slice_close(&compiler->slice);
     if (compiler->slice.reads_cells) {
         add_cells(compiler);
@@ -422,7 +422,7 @@ Program *program_compile(Module *module, const Op *function, unsigned flags, Ver
     make_slice(&compiler);
     measure_rings(&compiler);
     compiler.unassigned = arefs_are_unassigned(module, function);
-    compiler.waiting = stage_products(module, function) == PAST_NOT;
+    compiler.waiting = stage_mmas(module, function) == PAST_NOT;
     compiler.tasks = tasks_of(&compiler);
     program->planned = !compiler.tasks && is_planned(function);
     if (compiler.tasks && compiler.unassigned) {

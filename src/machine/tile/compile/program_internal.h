@@ -20,7 +20,7 @@ typedef struct Compiler {
     Verdict *verdict;
     unsigned flags;
     Slice slice;
-    Slice products;  /* values that may be the result of an asynchronous product that is not waited for */
+    Slice mmas;      /* values that may be the result of an asynchronous product that is not waited for */
     Pointers *frame; /* the registers of a function's body, put into place at one call, or of a partition's */
     uint32_t next_register, loop_depth, call_depth, call_count, strand;
     uint32_t *constants; /* of the strand: pairs */
@@ -85,12 +85,12 @@ void compile_region(Compiler *compiler, const Region *region);
 /* False if the op does nothing to the flow of control, or only at the end of its block. */
 bool compile_control(Compiler *compiler, const Op *op);
 
-/* ---- products.c ---- */
+/* ---- mmas.c ---- */
 /* Finds the values that asynchronous products may still be working on, and adds those that something else uses to the
  * slice. */
-void products_find(Compiler *compiler);
+void mmas_find(Compiler *compiler);
 /* Emits a check for each operand that such a product may be working on. */
-void products_check(Compiler *compiler, const Op *op);
+void mmas_check(Compiler *compiler, const Op *op);
 
 /* ---- compile_effects.c ---- */
 /* Whether the emulator does anything about it. */

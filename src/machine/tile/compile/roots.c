@@ -2,32 +2,32 @@
 #include "machine/tile/compile/roots.h"
 
 #include "base/pointers.h"
-#include "model/flow/handed.h"
+#include "model/flow/forwarded.h"
 #include "model/flow/symbol.h"
 
-typedef struct Search {
+typedef struct RootSearch {
     const Program *program;
     Pointers seen;
     const Value **work;
     uint32_t count, capacity;
     Roots roots;
-} Search;
+} RootSearch;
 
-static void add(Search *search, const Value *value) {
+static void add(RootSearch *search, const Value *value) {
     if (pointers_get(&search->seen, value) != NO_NUMBER)
         return;
     pointers_set(&search->seen, value, 0);
     *ARENA_PUSH(search->seen.arena, search->work, search->count, search->capacity) = value;
 }
 
-static void add_source(void *search, Handed how, const Value *from, const Value *to) {
+static void add_source(void *search, Forwarded how, const Value *from, const Value *to) {
     (void)how;
     (void)to;
     add(search, from);
 }
 
 /* Whether it points to memory, or each of its elements does. */
-static bool points(const Search *search, const Value *value) {
+static bool points(const RootSearch *search, const Value *value) {
     Module *module = search->program->module;
     const Type *type = type_resolve(module, value->type);
     if (type && type->kind == TYPE_TENSOR && type->element)
@@ -35,7 +35,7 @@ static bool points(const Search *search, const Value *value) {
     return type && (type_is(type, STR("tt.ptr")) || type_is_descriptor(type));
 }
 
-static bool is_loaded(const Search *search, const Op *op) {
+static bool is_loaded(const RootSearch *search, const Op *op) {
     Effect effects[EFFECTS_MOST];
     unsigned count = op->row && *op->row->effects ? effects_of(search->program->module, op, effects) : 0;
     for (unsigned i = 0; i < count; i++)
@@ -44,7 +44,7 @@ static bool is_loaded(const Search *search, const Op *op) {
     return false;
 }
 
-static bool from_call(Search *search, const Op *call, uint32_t index) {
+static bool from_call(RootSearch *search, const Op *call, uint32_t index) {
     const Op *function = call_target(search->program->module, call);
     for (const Op *op = function; op; op = op_next_in_walk(op, function))
         if (op_is_control(op, CONTROL_RETURN) && index < op->operand_count)
@@ -52,7 +52,7 @@ static bool from_call(Search *search, const Op *call, uint32_t index) {
     return function != NULL;
 }
 
-static bool from_result(Search *search, const Op *op, uint32_t index) {
+static bool from_result(RootSearch *search, const Op *op, uint32_t index) {
     bool found = false;
     if (op_is_control(op, CONTROL_CALL))
         return from_call(search, op, index);
@@ -66,7 +66,7 @@ static bool from_result(Search *search, const Op *op, uint32_t index) {
     return found;
 }
 
-static bool from_argument(Search *search, const Value *value) {
+static bool from_argument(RootSearch *search, const Value *value) {
     const Program *program = search->program;
     const Op *function = value_holder(value);
     if (function == program->function) {
@@ -85,7 +85,7 @@ static bool from_argument(Search *search, const Value *value) {
 }
 
 Roots address_roots(const Program *program, const Value *address) {
-    Search search = {.program = program, .seen.arena = &program->module->arena};
+    RootSearch search = {.program = program, .seen.arena = &program->module->arena};
     if (!address)
         return (Roots){.elsewhere = true};
     add(&search, address);

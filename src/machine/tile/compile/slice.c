@@ -4,7 +4,7 @@
 
 #include "machine/tile/compile/block_loops.h"
 #include "model/effect/effect.h"
-#include "model/flow/handed.h"
+#include "model/flow/forwarded.h"
 #include "model/flow/symbol.h"
 
 void slice_init(Slice *slice, Module *module) {
@@ -36,7 +36,7 @@ static void add_operand(Slice *slice, const Op *op, uint32_t index) {
         slice_add(slice, op->operands[index]);
 }
 
-static void add_source(void *slice, Handed how, const Value *from, const Value *to) {
+static void add_source(void *slice, Forwarded how, const Value *from, const Value *to) {
     (void)how;
     (void)to;
     slice_add(slice, from);

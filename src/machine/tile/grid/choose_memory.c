@@ -19,11 +19,11 @@ typedef struct Stride {
     uint32_t group;   /* those of one group affect different memory */
 } Stride;
 
-typedef struct Reach {
+typedef struct ChooseMemoryReach {
     int64_t low, high; /* bytes */
-} Reach;
+} ChooseMemoryReach;
 
-typedef struct Chooser {
+typedef struct ChooseMemoryChooser {
     Arena *arena;
     const MemoryRequest *request;
     const Program *program;
@@ -32,8 +32,8 @@ typedef struct Chooser {
     bool *zeros;     /* by parameter: memory that holds zeros */
     Stride *strides;
     uint32_t stride_count, group_count;
-    Reach *before, *with; /* by parameter: without strides; with those of one group */
-} Chooser;
+    ChooseMemoryReach *before, *with; /* by parameter: without strides; with those of one group */
+} ChooseMemoryChooser;
 
 /* ---- Parameters --------------------------------------------------------------------------------------- */
 
@@ -41,12 +41,12 @@ static bool is_number(const Parameter *parameter) {
     return parameter->type && (parameter->type->kind == TYPE_INTEGER || parameter->type->kind == TYPE_INDEX);
 }
 
-static bool is_flag(const Chooser *chooser, uint32_t parameter) {
+static bool is_flag(const ChooseMemoryChooser *chooser, uint32_t parameter) {
     const Type *type = chooser->program->parameters[parameter].type;
     return chooser->numbers.uses[parameter] & USED_AS_CASE || (type->kind == TYPE_INTEGER && type->width == 1);
 }
 
-static bool is_stride(const Chooser *chooser, uint32_t parameter) {
+static bool is_stride(const ChooseMemoryChooser *chooser, uint32_t parameter) {
     return chooser->numbers.uses[parameter] == USED_AS_STRIDE && chooser->numbers.affects[parameter];
 }
 
@@ -66,13 +66,13 @@ static int64_t fit(const Parameter *parameter, int64_t value) {
     return value < most ? value : most / parameter->divisibility * parameter->divisibility;
 }
 
-static int64_t tiles_for(const Chooser *chooser) {
+static int64_t tiles_for(const ChooseMemoryChooser *chooser) {
     static const int64_t tiles[] = {
         [ROOM_PLENTY] = 8, [ROOM_MODEST] = 2, [ROOM_AS_IS] = 8, [ROOM_OTHER] = 4, [ROOM_LEAST] = 1, [ROOM_UNEVEN] = 3};
     return tiles[chooser->request->room];
 }
 
-static int64_t size_for(const Chooser *chooser) {
+static int64_t size_for(const ChooseMemoryChooser *chooser) {
     int64_t whole = tiles_for(chooser) * chooser->numbers.unit;
     return chooser->request->room == ROOM_LEAST    ? 1
            : chooser->request->room == ROOM_UNEVEN ? whole - chooser->numbers.unit * 3 / 8
@@ -80,7 +80,7 @@ static int64_t size_for(const Chooser *chooser) {
 }
 
 /* The second smallest number above 0 that loops go by in launches that were chosen for them. */
-static int64_t inner_for(const Chooser *chooser, const Parameter *parameter) {
+static int64_t inner_for(const ChooseMemoryChooser *chooser, const Parameter *parameter) {
     int64_t first = INT64_MAX, second = INT64_MAX;
     for (size_t i = 0; i < chooser->request->base_count; i++) {
         const Argument *argument = find(&chooser->request->bases[i], parameter);
@@ -97,7 +97,7 @@ static int64_t inner_for(const Chooser *chooser, const Parameter *parameter) {
     return second < INT64_MAX ? second : first < INT64_MAX ? first : fit(parameter, 2 * chooser->numbers.unit);
 }
 
-static int64_t number_for(const Chooser *chooser, uint32_t parameter) {
+static int64_t number_for(const ChooseMemoryChooser *chooser, uint32_t parameter) {
     const Parameter *which = &chooser->program->parameters[parameter];
     if (chooser->numbers.inner[parameter] && chooser->request->room != ROOM_LEAST)
         return inner_for(chooser, which);
@@ -108,7 +108,7 @@ static int64_t number_for(const Chooser *chooser, uint32_t parameter) {
     return fit(which, chooser->numbers.uses[parameter] & USED_AS_SIZE ? size_for(chooser) : tiles_for(chooser));
 }
 
-static void choose_numbers(Chooser *chooser) {
+static void choose_numbers(ChooseMemoryChooser *chooser) {
     const MemoryRequest *request = chooser->request;
     for (uint32_t i = 0; i < chooser->program->parameter_count; i++) {
         const Parameter *parameter = &chooser->program->parameters[i];
@@ -122,7 +122,7 @@ static void choose_numbers(Chooser *chooser) {
 
 /* ---- The grid ------------------------------------------------------------------------------------- */
 
-static void choose_grid(const Chooser *chooser, int64_t *grid) {
+static void choose_grid(const ChooseMemoryChooser *chooser, int64_t *grid) {
     enum { USUAL, OTHER, LEAST, UNEVEN };
     static const int64_t sizes[4][4][3] = {[USUAL] = {{2, 1, 1}, {8, 1, 1}, {4, 2, 1}, {2, 2, 2}},
                                            [OTHER] = {{3, 1, 1}, {6, 1, 1}, {2, 4, 1}, {3, 2, 2}},
@@ -151,7 +151,7 @@ static void choose_grid(const Chooser *chooser, int64_t *grid) {
 /* ---- Memory --------------------------------------------------------------------------------------- */
 
 /* Memory that CTAs talk to each other through: no caller launches such a kernel on anything but zeros. */
-static void find_zeros(Chooser *chooser) {
+static void find_zeros(ChooseMemoryChooser *chooser) {
     const Program *program = chooser->program;
     for (uint32_t i = 0; i < program->effect_count; i++) {
         const CompiledEffect *compiled = &program->effects[i];
@@ -163,13 +163,13 @@ static void find_zeros(Chooser *chooser) {
     }
 }
 
-static bool holds_integers(const Chooser *chooser, const Parameter *parameter) {
+static bool delays_integers(const ChooseMemoryChooser *chooser, const Parameter *parameter) {
     const Type *type =
         parameter->type->element ? type_resolve(chooser->program->module, parameter->type->element) : NULL;
     return type && type->kind == TYPE_INTEGER;
 }
 
-static Argument describe(const Chooser *chooser, uint32_t index) {
+static Argument describe(const ChooseMemoryChooser *chooser, uint32_t index) {
     const Parameter *parameter = &chooser->program->parameters[index];
     const Type *block = parameter_block(chooser->program->module, parameter);
     Argument argument = {.name = str_of(parameter->name), .kind = ARGUMENT_DESCRIPTOR};
@@ -186,7 +186,7 @@ static Argument describe(const Chooser *chooser, uint32_t index) {
 }
 
 /* The argument of a parameter; false: it needs none. */
-static bool make_argument(const Chooser *chooser, uint32_t index, Argument *argument) {
+static bool make_argument(const ChooseMemoryChooser *chooser, uint32_t index, Argument *argument) {
     const Parameter *parameter = &chooser->program->parameters[index];
     const Argument *given = find(chooser->request->given, parameter);
     if (parameter->descriptor >= 0 || !parameter->type)
@@ -203,14 +203,14 @@ static bool make_argument(const Chooser *chooser, uint32_t index, Argument *argu
         (Argument){.name = str_of(parameter->name), .kind = ARGUMENT_INTEGER, .integer = chooser->values[index]};
     if (is_number(parameter))
         return true;
-    if (!type_is(parameter->type, STR("tt.ptr")) || !chooser->zeros[index] || !holds_integers(chooser, parameter))
+    if (!type_is(parameter->type, STR("tt.ptr")) || !chooser->zeros[index] || !delays_integers(chooser, parameter))
         return false; /* a pointer that is not described has memory of its own */
     *argument = (Argument){.name = argument->name, .kind = ARGUMENT_TENSOR, .rank = 1, .shape = {ZEROS}, .zero = true};
     argument_make_dense(argument);
     return true;
 }
 
-static Launch make_launch(const Chooser *chooser) {
+static Launch make_launch(const ChooseMemoryChooser *chooser) {
     const Program *program = chooser->program;
     Launch launch = {.chosen = true, .kernel = str_of(program->name), .capacity = program->parameter_count};
     choose_grid(chooser, launch.grid);
@@ -224,8 +224,8 @@ static Launch make_launch(const Chooser *chooser) {
 
 typedef struct Measuring {
     const Machine *machine;
-    Arena scratch; /* the bytes of one access */
-    Reach *reach;  /* by parameter */
+    Arena scratch;            /* the bytes of one access */
+    ChooseMemoryReach *reach; /* by parameter */
 } Measuring;
 
 static void observe(void *observer, const Event *event) {
@@ -240,7 +240,7 @@ static void observe(void *observer, const Event *event) {
     for (uint32_t i = 0; i < bytes.count; i++) {
         if (!address_argument(measuring->machine, bytes.runs[i].begin, &argument, &begin))
             continue;
-        Reach *reach = &measuring->reach[argument];
+        ChooseMemoryReach *reach = &measuring->reach[argument];
         int64_t end = begin + (bytes.runs[i].end - bytes.runs[i].begin);
         reach->low = begin < reach->low ? begin : reach->low;
         reach->high = end > reach->high ? end : reach->high;
@@ -265,7 +265,7 @@ static RunEnd run_clusters(Machine *machine, const Launch *launch) {
 
 /* Runs the clusters one by one with the numbers as they are, and sets the reach of the memory of each parameter. What
  * a cluster waits for may be written by something else: then it is looked at as far as it comes. */
-static RunEnd measure(const Chooser *chooser, Reach *reaches) {
+static RunEnd measure(const ChooseMemoryChooser *chooser, ChooseMemoryReach *reaches) {
     enum { MOST_BYTES = 1 << 28, TENSOR_LIMIT = 1 << 20 };
     const char *problem;
     jmp_buf out_of_memory;
@@ -297,7 +297,7 @@ static RunEnd measure(const Chooser *chooser, Reach *reaches) {
 /* ---- Strides -------------------------------------------------------------------------------------- */
 
 /* Strides of different memory are told apart by one run. The innermost ones come first: callers name them last. */
-static void find_strides(Chooser *chooser) {
+static void find_strides(ChooseMemoryChooser *chooser) {
     const Program *program = chooser->program;
     chooser->strides = ARENA_ARRAY(chooser->arena, Stride, program->parameter_count + 1);
     for (uint32_t i = program->parameter_count; i-- > 0;)
@@ -314,7 +314,7 @@ static void find_strides(Chooser *chooser) {
     }
 }
 
-static int64_t element_bytes(const Chooser *chooser, uint32_t parameter) {
+static int64_t element_bytes(const ChooseMemoryChooser *chooser, uint32_t parameter) {
     const Type *type = chooser->program->parameters[parameter].type;
     while (type && type->element)
         type = type_resolve(chooser->program->module, type->element);
@@ -323,7 +323,7 @@ static int64_t element_bytes(const Chooser *chooser, uint32_t parameter) {
 
 /* The smallest stride behind which nothing that it steps over is met again, given how far that reaches; and how far
  * memory then reaches. */
-static void choose_stride(Chooser *chooser, const Stride *stride) {
+static void choose_stride(ChooseMemoryChooser *chooser, const Stride *stride) {
     const Program *program = chooser->program;
     int64_t value = 1;
     for (uint32_t i = 0; i < program->parameter_count && i < MOST_ROOTS; i++) {
@@ -334,8 +334,8 @@ static void choose_stride(Chooser *chooser, const Stride *stride) {
     value = fit(&program->parameters[stride->parameter], chooser->request->room == ROOM_OTHER ? 2 * value : value);
     chooser->values[stride->parameter] = value < MOST_REACH ? value : MOST_REACH;
     for (uint32_t i = 0; i < program->parameter_count && i < MOST_ROOTS; i++) {
-        Reach *before = &chooser->before[i];
-        const Reach *with = &chooser->with[(size_t)stride->group * program->parameter_count + i];
+        ChooseMemoryReach *before = &chooser->before[i];
+        const ChooseMemoryReach *with = &chooser->with[(size_t)stride->group * program->parameter_count + i];
         int64_t steps = (with->high - with->low), more;
         if (!(stride->affects >> i & 1) || __builtin_mul_overflow(steps, chooser->values[stride->parameter], &more))
             continue;
@@ -344,25 +344,25 @@ static void choose_stride(Chooser *chooser, const Stride *stride) {
 }
 
 /* By how much further memory reaches with each stride of a group being 1. */
-static RunEnd measure_group(Chooser *chooser, uint32_t group) {
+static RunEnd measure_group(ChooseMemoryChooser *chooser, uint32_t group) {
     uint32_t count = chooser->program->parameter_count;
-    Reach *with = &chooser->with[(size_t)group * count];
+    ChooseMemoryReach *with = &chooser->with[(size_t)group * count];
     for (uint32_t i = 0; i < chooser->stride_count; i++)
         chooser->values[chooser->strides[i].parameter] = chooser->strides[i].group == group;
     RunEnd end = measure(chooser, with);
     for (uint32_t i = 0; i < count; i++) {
         int64_t more = with[i].high - with[i].low - (chooser->before[i].high - chooser->before[i].low);
-        with[i] = (Reach){0, more > 0 ? more : 0};
+        with[i] = (ChooseMemoryReach){0, more > 0 ? more : 0};
     }
     return end;
 }
 
-static RunEnd choose_strides(Chooser *chooser) {
+static RunEnd choose_strides(ChooseMemoryChooser *chooser) {
     uint32_t count = chooser->program->parameter_count;
     if (!chooser->stride_count)
         return RUN_COMPLETE;
-    chooser->before = ARENA_ARRAY(chooser->arena, Reach, count + 1);
-    chooser->with = ARENA_ARRAY(chooser->arena, Reach, (size_t)count * chooser->group_count + 1);
+    chooser->before = ARENA_ARRAY(chooser->arena, ChooseMemoryReach, count + 1);
+    chooser->with = ARENA_ARRAY(chooser->arena, ChooseMemoryReach, (size_t)count * chooser->group_count + 1);
     RunEnd end = measure(chooser, chooser->before);
     for (uint32_t group = 0; group < chooser->group_count && end == RUN_COMPLETE; group++)
         end = measure_group(chooser, group);
@@ -373,19 +373,19 @@ static RunEnd choose_strides(Chooser *chooser) {
 
 /* ---- All of it ------------------------------------------------------------------------------------ */
 
-static Chooser start(Arena *arena, const MemoryRequest *request) {
+static ChooseMemoryChooser start(Arena *arena, const MemoryRequest *request) {
     uint32_t count = request->program->parameter_count;
-    Chooser chooser = {.arena = arena,
-                       .request = request,
-                       .program = request->program,
-                       .numbers = number_uses(request->program, arena),
-                       .values = ARENA_ARRAY(arena, int64_t, count + 1),
-                       .zeros = ARENA_ARRAY(arena, bool, count + 1)};
+    ChooseMemoryChooser chooser = {.arena = arena,
+                                   .request = request,
+                                   .program = request->program,
+                                   .numbers = number_uses(request->program, arena),
+                                   .values = ARENA_ARRAY(arena, int64_t, count + 1),
+                                   .zeros = ARENA_ARRAY(arena, bool, count + 1)};
     return chooser;
 }
 
 RunEnd choose_memory(Arena *arena, const MemoryRequest *request, Launch *launch) {
-    Chooser chooser = start(arena, request);
+    ChooseMemoryChooser chooser = start(arena, request);
     find_zeros(&chooser);
     choose_numbers(&chooser);
     find_strides(&chooser);
@@ -400,10 +400,10 @@ bool number_is_chosen(const MemoryRequest *request, uint32_t parameter) {
 }
 
 bool number_varies(const MemoryRequest *request, uint32_t parameter) {
-    Chooser chooser = start(&request->program->module->arena, request);
+    ChooseMemoryChooser chooser = start(&request->program->module->arena, request);
     return !is_flag(&chooser, parameter);
 }
 
-bool programs_are_alike(const MemoryRequest *request) {
+bool programs_are_symmetry(const MemoryRequest *request) {
     return !(request->given && request->given->grid[0]) && !program_axes(request->program->module, false);
 }

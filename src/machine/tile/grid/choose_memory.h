@@ -36,6 +36,6 @@ RunEnd choose_memory(Arena *arena, const MemoryRequest *request, Launch *launch)
 bool number_is_chosen(const MemoryRequest *request, uint32_t parameter);
 bool number_varies(const MemoryRequest *request, uint32_t parameter);
 /* Whether the grid was chosen for a kernel that does not look at its program id. */
-bool programs_are_alike(const MemoryRequest *request);
+bool programs_are_symmetry(const MemoryRequest *request);
 
 #endif

@@ -3,9 +3,9 @@
 #include "machine/tile/grid/grid_internal.h"
 
 enum {
-    WINDOW = 256,    /* round-robin schedules begin no more clusters while so many can go on */
-    PATIENCE = 4096, /* turns in a row that a cluster has while others wait */
-    REPORTED = 256,  /* progress is told after so many clusters */
+    WINDOW = 256,        /* round-robin schedules begin no more clusters while so many can go on */
+    SPIN_TIMEOUT = 4096, /* turns in a row that a cluster has while others wait */
+    REPORTED = 256,      /* progress is told after so many clusters */
     MOST_DEVICES_OF_GRID = 1 << 16,
 };
 static const uint64_t most_loads = (uint64_t)1 << 21;
@@ -65,16 +65,16 @@ Grid *grid_create(Arena *arena, GlobalMemory *memory, const GridLaunch *launches
 /* ---- Clusters ------------------------------------------------------------------------------------- */
 
 /* Room is made when a cluster begins: clusters that move from list to list need none, and cannot get lost. */
-static void list_reserve(Grid *grid, List *list, uint64_t count) {
+static void list_reserve(Grid *grid, GridList *list, uint64_t count) {
     while (list->capacity < count)
         list->items = arena_grown(&grid->pool, list->items, list->capacity, &list->capacity, sizeof *list->items);
 }
 
-void list_push(List *list, Cluster *cluster) {
+void list_push(GridList *list, Cluster *cluster) {
     list->items[list->count++] = cluster;
 }
 
-static Cluster *list_remove(List *list, uint32_t at) {
+static Cluster *list_remove(GridList *list, uint32_t at) {
     Cluster *cluster = list->items[at];
     memmove(list->items + at, list->items + at + 1, (--list->count - at) * sizeof *list->items);
     return cluster;
@@ -82,7 +82,7 @@ static Cluster *list_remove(List *list, uint32_t at) {
 
 static void forget_run(Grid *grid) {
     for (unsigned i = 0; i < 2; i++) {
-        List *list = i ? &grid->asleep : &grid->ready;
+        GridList *list = i ? &grid->asleep : &grid->ready;
         while (list->count)
             turn_release(grid, list->items[--list->count]);
     }
@@ -97,7 +97,7 @@ void grid_free(Grid *grid) {
     arena_free(&grid->pool);
 }
 
-static Record *find_record(const Grid *grid, uint32_t launch, uint64_t index) {
+static GridRecord *find_record(const Grid *grid, uint32_t launch, uint64_t index) {
     uint32_t at = (uint32_t)(identity_mix(launch, index) >> 32) & (grid->record_capacity - 1);
     while (grid->records[at].launch && (grid->records[at].launch != launch + 1 || grid->records[at].index != index))
         at = (at + 1) & (grid->record_capacity - 1);
@@ -106,26 +106,26 @@ static Record *find_record(const Grid *grid, uint32_t launch, uint64_t index) {
 
 static void grow_records(Grid *grid) {
     uint32_t old_capacity = grid->record_capacity;
-    const Record *old = grid->records;
+    const GridRecord *old = grid->records;
     grid->record_capacity = old_capacity ? 2 * old_capacity : 256;
-    grid->records = ARENA_ARRAY(&grid->kept, Record, grid->record_capacity);
+    grid->records = ARENA_ARRAY(&grid->kept, GridRecord, grid->record_capacity);
     for (uint32_t i = 0; i < old_capacity; i++)
         if (old[i].launch)
             *find_record(grid, old[i].launch - 1, old[i].index) = old[i];
 }
 
-Record *grid_record(Grid *grid, uint32_t launch, uint64_t index, bool make) {
+GridRecord *grid_record(Grid *grid, uint32_t launch, uint64_t index, bool make) {
     if (grid->options.kind != GRID_REPLAY && !grid->options.keep_loads)
         return NULL;
     if (make && 2 * grid->record_count >= grid->record_capacity)
         grow_records(grid);
-    Record *record = grid->record_capacity ? find_record(grid, launch, index) : NULL;
+    GridRecord *record = grid->record_capacity ? find_record(grid, launch, index) : NULL;
     if (!record || record->launch)
         return record;
     if (!make)
         return NULL;
     grid->record_count++;
-    *record = (Record){.launch = launch + 1, .index = index};
+    *record = (GridRecord){.launch = launch + 1, .index = index};
     return record;
 }
 
@@ -219,7 +219,7 @@ static uint64_t next_cluster(const Grid *grid, uint32_t launch) {
 /* Some launch has ended: those who waited for it may go on. */
 static void end_launch(Grid *grid) {
     for (unsigned k = 0; k < 2; k++) {
-        List *list = k ? &grid->asleep : &grid->ready;
+        GridList *list = k ? &grid->asleep : &grid->ready;
         for (uint32_t i = 0; i < list->count; i++)
             if (list->items[i]->machine->awaits_launches)
                 list->items[i]->machine->awaits_launches = turn_awaits(grid, list->items[i]->launch);
@@ -244,10 +244,10 @@ int64_t grid_cancel(Grid *grid, Cluster *cluster) {
 static void end_cluster(Grid *grid, Cluster *cluster) {
     uint32_t launch = cluster->launch;
     Course *course = &grid->courses[launch];
-    Record *record = grid_record(grid, launch, cluster->index, false);
+    GridRecord *record = grid_record(grid, launch, cluster->index, false);
     if (record)
         record->cluster = NULL;
-    turn_tell_end(cluster);
+    turn_report_end(cluster);
     turn_release(grid, cluster);
     grid->live[course->launch->device]--;
     bool all = ++course->ended == course->clusters;
@@ -261,11 +261,11 @@ static void end_cluster(Grid *grid, Cluster *cluster) {
 
 /* What comes next: a turn of number `at` of those that are ready, or the begin of a cluster. */
 typedef enum ChoiceKind { CHOICE_NONE, CHOICE_TURN, CHOICE_BEGIN } ChoiceKind;
-typedef struct Choice {
+typedef struct GridChoice {
     ChoiceKind kind;
     uint32_t at, launch;
     uint64_t index;
-} Choice;
+} GridChoice;
 
 /* Those who sleep and can go on become ready. */
 static bool wake(Grid *grid) {
@@ -282,18 +282,18 @@ static bool wake(Grid *grid) {
     return left < count;
 }
 
-static bool choose_begin(Grid *grid, Choice *choice) {
+static bool choose_begin(Grid *grid, GridChoice *choice) {
     uint32_t launch = next_launch(grid);
     if (launch == grid->count)
         return false;
-    *choice = (Choice){.kind = CHOICE_BEGIN, .launch = launch, .index = next_cluster(grid, launch)};
+    *choice = (GridChoice){.kind = CHOICE_BEGIN, .launch = launch, .index = next_cluster(grid, launch)};
     return true;
 }
 
 /* One after the other: a new one begins when none that has begun can go on, so that few are there at once. */
-static Choice choose_in_order(Grid *grid) {
-    Choice choice = {.kind = CHOICE_TURN};
-    if (grid->ready.count && grid->ready.items[0]->row >= PATIENCE) {
+static GridChoice choose_in_order(Grid *grid) {
+    GridChoice choice = {.kind = CHOICE_TURN};
+    if (grid->ready.count && grid->ready.items[0]->row >= SPIN_TIMEOUT) {
         Cluster *tired = list_remove(&grid->ready, 0);
         tired->row = 0;
         wake(grid);
@@ -303,11 +303,11 @@ static Choice choose_in_order(Grid *grid) {
     }
     if (grid->ready.count || choose_begin(grid, &choice) || wake(grid))
         return choice;
-    return (Choice){.kind = CHOICE_NONE};
+    return (GridChoice){.kind = CHOICE_NONE};
 }
 
-static Choice choose_in_turn(Grid *grid) {
-    Choice choice = {.kind = CHOICE_TURN};
+static GridChoice choose_in_turn(Grid *grid) {
+    GridChoice choice = {.kind = CHOICE_TURN};
     if (grid->at >= grid->ready.count) {
         if (grid->ready.count < WINDOW && choose_begin(grid, &choice))
             return choice;
@@ -315,12 +315,12 @@ static Choice choose_in_turn(Grid *grid) {
         grid->at = 0;
     }
     choice.at = grid->at;
-    return grid->at < grid->ready.count ? choice : (Choice){.kind = CHOICE_NONE};
+    return grid->at < grid->ready.count ? choice : (GridChoice){.kind = CHOICE_NONE};
 }
 
 /* Sleepers are looked at the less often the more there are. */
-static Choice choose_randomly(Grid *grid) {
-    Choice choice = {.kind = CHOICE_TURN};
+static GridChoice choose_randomly(Grid *grid) {
+    GridChoice choice = {.kind = CHOICE_TURN};
     if (grid->asleep.count && grid->woken != global_version(grid->memory) &&
         next_random(grid) % (8 + grid->asleep.count) == 0)
         wake(grid);
@@ -328,12 +328,12 @@ static Choice choose_randomly(Grid *grid) {
     if (begins && choose_begin(grid, &choice))
         return choice;
     if (!grid->ready.count && !wake(grid))
-        return (Choice){.kind = CHOICE_NONE};
+        return (GridChoice){.kind = CHOICE_NONE};
     choice.at = (uint32_t)(next_random(grid) % grid->ready.count);
     return choice;
 }
 
-static Choice choose(Grid *grid) {
+static GridChoice choose(Grid *grid) {
     switch (grid->options.kind) {
     case GRID_ROUND_ROBIN:
         return choose_in_turn(grid);
@@ -404,7 +404,7 @@ static RunEnd run_schedule(Grid *grid) {
     RunEnd end;
     StepResult result;
     for (;;) {
-        Choice choice = choose(grid);
+        GridChoice choice = choose(grid);
         if (is_spent(grid))
             return RUN_BUDGET;
         if (choice.kind == CHOICE_NONE) {
@@ -434,7 +434,7 @@ static bool repeat_turn(Grid *grid, const Turn *turn, bool *over, RunEnd *end) {
     StepResult result;
     if (turn->launch >= grid->count || turn->cluster >= grid->courses[turn->launch].all)
         return false;
-    const Record *record = grid_record(grid, turn->launch, turn->cluster, false);
+    const GridRecord *record = grid_record(grid, turn->launch, turn->cluster, false);
     if (!record) {
         if (!may_begin(grid, turn->launch) || !has_room(grid, turn->launch))
             return false;

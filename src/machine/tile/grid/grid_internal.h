@@ -42,18 +42,18 @@ typedef struct Course {
     Cluster *idle;
 } Course;
 
-typedef struct List {
+typedef struct GridList {
     Cluster **items;
     uint32_t count, capacity;
-} List;
+} GridList;
 
 /* What is kept of a cluster beyond its end, if a run is repeated or its loads are kept. */
-typedef struct Record {
+typedef struct GridRecord {
     uint32_t launch; /* + 1; 0: free */
     uint64_t index;
     Cluster *cluster; /* NULL: it has ended */
     LoadLog *loads;
-} Record;
+} GridRecord;
 
 struct Grid {
     GlobalMemory *memory;
@@ -65,12 +65,12 @@ struct Grid {
     Arena pool; /* machines, and what else is used again by the next run */
     Arena kept; /* of this run */
     jmp_buf *exhausted;
-    List ready, asleep;     /* asleep: nothing in it can go on, or could when it was last looked at */
+    GridList ready, asleep; /* asleep: nothing in it can go on, or could when it was last looked at */
     uint32_t at;            /* GRID_ROUND_ROBIN */
     uint64_t random, woken; /* woken: memory's version when the sleepers were last looked at */
     size_t held;            /* by tensors */
     uint64_t loads_left;
-    Record *records;
+    GridRecord *records;
     uint32_t record_count, record_capacity;
     const Cluster *ended_by;
     GridStats stats;
@@ -85,8 +85,8 @@ typedef enum TurnEnd {
 
 /* ---- grid.c ---- */
 /* The record of a cluster; made if `make`. NULL if there is none, or none are kept. */
-Record *grid_record(Grid *grid, uint32_t launch, uint64_t index, bool make);
-void list_push(List *list, Cluster *cluster);
+GridRecord *grid_record(Grid *grid, uint32_t launch, uint64_t index, bool make);
+void list_push(GridList *list, Cluster *cluster);
 /* The next cluster of the launch does not begin, as another does its work: its index; -1: there is none for it. */
 int64_t grid_cancel(Grid *grid, Cluster *cluster);
 
@@ -103,7 +103,7 @@ bool turn_give_up(Cluster *cluster);
 /* It has ended, or is stopped: its machine can be used again. */
 void turn_release(Grid *grid, Cluster *cluster);
 /* Tells that it has ended. */
-void turn_tell_end(const Cluster *cluster);
+void turn_report_end(const Cluster *cluster);
 /* Whether some launch that this one awaits is still running. */
 bool turn_awaits(const Grid *grid, uint32_t launch);
 

@@ -10,7 +10,7 @@ static const size_t least_budget = (size_t)1 << 16;
 
 /* ---- Events --------------------------------------------------------------------------------------- */
 
-static void tell(const Cluster *cluster, GridEventKind kind, uint32_t rank, const Event *event) {
+static void report(const Cluster *cluster, GridEventKind kind, uint32_t rank, const Event *event) {
     const GridOptions *options = &cluster->grid->options;
     if (options->observe)
         options->observe(options->observer,
@@ -29,12 +29,12 @@ static void hear(void *observer, const Event *event) {
         stats->strong += event->effect->strong;
         stats->communicates = true;
     }
-    tell(cluster, GRID_EVENT, agent_cta(cluster->machine, event->agent), event);
+    report(cluster, GRID_EVENT, agent_cta(cluster->machine, event->agent), event);
 }
 
-void turn_tell_end(const Cluster *cluster) {
+void turn_report_end(const Cluster *cluster) {
     for (uint32_t rank = 0; rank < cluster->machine->program->ctas; rank++)
-        tell(cluster, GRID_END, rank, NULL);
+        report(cluster, GRID_END, rank, NULL);
 }
 
 /* ---- Sleep ---------------------------------------------------------------------------------------- */
@@ -237,12 +237,12 @@ TurnEnd turn_begin(Grid *grid, uint32_t launch, uint64_t index, StepResult *resu
     memset(cluster->spins, 0, machine->agent_count * sizeof *cluster->spins);
     cluster->tensors.exhausted = grid->exhausted;
     machine->tensor_limit = tensor_limit;
-    machine->alike = grid->options.alike;
-    machine->world = grid->options.world;
+    machine->symmetry = grid->options.symmetry;
+    machine->havoc_choice = grid->options.havoc_choice;
     machine->ran = grid->options.ran;
     machine->serial = identity_mix(launch + 1, index + 1) | 1;
     machine->awaits_launches = turn_awaits(grid, launch);
-    Record *record = grid_record(grid, launch, index, true);
+    GridRecord *record = grid_record(grid, launch, index, true);
     if (record) {
         record->cluster = cluster;
         record->loads =
@@ -250,7 +250,7 @@ TurnEnd turn_begin(Grid *grid, uint32_t launch, uint64_t index, StepResult *resu
     }
     machine->kept = record ? record->loads : NULL;
     for (uint32_t rank = 0; rank < machine->program->ctas; rank++)
-        tell(cluster, GRID_BEGIN, rank, NULL);
+        report(cluster, GRID_BEGIN, rank, NULL);
     machine->used = 0;
     give_budget(grid, cluster);
     *result = machine_start(machine, index);
@@ -276,7 +276,7 @@ TurnEnd turn_take(Grid *grid, Cluster *cluster, StepResult *result) {
             continue;
         cluster->next = agent;
         *result = machine_step(machine, agent);
-        if (*result == STEP_DONE && machine->state->flight_count)
+        if (*result == STEP_DONE && machine->state->outstanding_count)
             *result = schedule_land(machine);
         if (*result != STEP_DONE) {
             count_turn(grid, cluster);

@@ -3,7 +3,7 @@
 #include "machine/tile/launch/choose_internal.h"
 
 #include "machine/tile/launch/rings.h"
-#include "model/flow/handed.h"
+#include "model/flow/forwarded.h"
 
 enum {
     SMALLEST_UNIT = 16,

@@ -5,7 +5,7 @@
 #include "machine/tile/launch/pairs.h"
 #include "machine/tile/launch/rings.h"
 #include "machine/tile/launch/shifts.h"
-#include "model/flow/handed.h"
+#include "model/flow/forwarded.h"
 #include "model/memory/views.h"
 
 enum {
@@ -16,16 +16,16 @@ enum {
 
 /* That an op is come to, and does what it is there for; with a value, that this is in a range there, or less than
  * another by more than `least`; or that two conditions come out so. */
-typedef struct Wish {
+typedef struct ChooseWayWish {
     const Op *op;
     const Value *value;
     int64_t least, most;
     const Value *less_than;
     int64_t most_turns; /* 0: MOST_TURNS */
     const Pair *pair;
-} Wish;
+} ChooseWayWish;
 
-static bool solve_wish(Solver *solver, const Wish *wish) {
+static bool solve_wish(Solver *solver, const ChooseWayWish *wish) {
     if (wish->pair)
         return solve_both(solver, wish->pair->ops, wish->pair->values,
                           (const int64_t[]){wish->pair->outcomes[0], wish->pair->outcomes[1]});
@@ -36,7 +36,7 @@ static bool solve_wish(Solver *solver, const Wish *wish) {
 }
 
 /* Whether it is so under the solver's setting, in whichever turn. */
-static bool comes_true(Solver *solver, const Wish *wish) {
+static bool comes_true(Solver *solver, const ChooseWayWish *wish) {
     Setting before = *solver_setting(solver);
     bool same = solve_wish(solver, wish) && memcmp(&before, solver_setting(solver), offsetof(Setting, turns)) == 0;
     *solver_setting(solver) = before;
@@ -52,7 +52,7 @@ static int64_t enough_trips(const Chooser *chooser, const Loop *loop, int64_t tu
 }
 
 /* Of each open loop: how often it runs, as far as that matters. */
-static void count_trips(Chooser *chooser, const Wish *wish, int64_t *trips) {
+static void count_trips(Chooser *chooser, const ChooseWayWish *wish, int64_t *trips) {
     const Program *program = chooser->program;
     for (uint32_t i = 0; i < program->loop_count && i < MOST_LOOPS; i++) {
         const Loop *loop = &program->loops[i];
@@ -65,7 +65,7 @@ static void count_trips(Chooser *chooser, const Wish *wish, int64_t *trips) {
 }
 
 /* Makes loops run on behind what is wanted, as long as that stays so: an arrival too few is missed turns later. */
-static void lengthen(Chooser *chooser, const Wish *wish) {
+static void lengthen(Chooser *chooser, const ChooseWayWish *wish) {
     const Program *program = chooser->program;
     Solver *solver = chooser->solver;
     for (uint32_t i = 0; i < program->loop_count && i < MOST_LOOPS; i++) {
@@ -86,7 +86,7 @@ static void lengthen(Chooser *chooser, const Wish *wish) {
 }
 
 /* Whether it is so for the program that is meant, and loops run on as long. */
-static bool is_met_here(Chooser *chooser, const Wish *wish, const int64_t *trips) {
+static bool is_met_here(Chooser *chooser, const ChooseWayWish *wish, const int64_t *trips) {
     int64_t now[MOST_LOOPS];
     if (!comes_true(chooser->solver, wish))
         return false;
@@ -98,7 +98,7 @@ static bool is_met_here(Chooser *chooser, const Wish *wish, const int64_t *trips
 }
 
 /* Whether it is for some program of a launch. */
-static bool is_met(Chooser *chooser, const Wish *wish, const int64_t *trips) {
+static bool is_met(Chooser *chooser, const ChooseWayWish *wish, const int64_t *trips) {
     Setting *setting = solver_setting(chooser->solver);
     for (size_t i = 0; i < chooser->count; i++) {
         int64_t programs = 0;
@@ -117,7 +117,7 @@ static bool is_met(Chooser *chooser, const Wish *wish, const int64_t *trips) {
 }
 
 /* With round numbers, or, where none of them will do, with what is no multiple of a tile. */
-static bool solve_anyhow(Chooser *chooser, const Wish *wish) {
+static bool solve_anyhow(Chooser *chooser, const ChooseWayWish *wish) {
     start_over(chooser);
     if (solve_wish(chooser->solver, wish))
         return true;
@@ -128,7 +128,7 @@ static bool solve_anyhow(Chooser *chooser, const Wish *wish) {
     return solved;
 }
 
-static bool want_by_call(Chooser *chooser, Wish wish) {
+static bool want_by_call(Chooser *chooser, ChooseWayWish wish) {
     int64_t trips[MOST_LOOPS];
     if (!solve_anyhow(chooser, &wish))
         return false;
@@ -146,7 +146,7 @@ static bool want_by_call(Chooser *chooser, Wish wish) {
 }
 
 /* In a function that is called from several places: for each of them. */
-static bool want(Chooser *chooser, Wish wish) {
+static bool want(Chooser *chooser, ChooseWayWish wish) {
     const Op *function = wish.op;
     while (function && !op_is_control(function, CONTROL_FUNCTION))
         function = op_parent(function);
@@ -160,8 +160,8 @@ static bool want(Chooser *chooser, Wish wish) {
 static void want_either(Chooser *chooser, const Op *op, const Value *condition) {
     if (!condition)
         return;
-    want(chooser, (Wish){.op = op, .value = condition, .least = 1, .most = 1});
-    want(chooser, (Wish){.op = op, .value = condition});
+    want(chooser, (ChooseWayWish){.op = op, .value = condition, .least = 1, .most = 1});
+    want(chooser, (ChooseWayWish){.op = op, .value = condition});
 }
 
 /* ---- What goes on for a while ------------------------------------------------------------------------ */
@@ -289,11 +289,11 @@ void want_ways(Chooser *chooser) {
             want_either(chooser, op, op_operand_of(op, op->row->control.condition));
             want_throughout(chooser, op, op_operand_of(op, op->row->control.condition));
         } else if (op->row && *op->row->effects && has_predicate(effects, effects_of(module, op, effects))) {
-            want(chooser, (Wish){.op = op});
+            want(chooser, (ChooseWayWish){.op = op});
         } else if (op_is_control(op, CONTROL_WHILE) || op_is_control(op, CONTROL_SWITCH)) {
             for (uint32_t i = 0; i < op->region_count; i++)
                 if (op->regions[i].first && op->regions[i].first->first)
-                    want(chooser, (Wish){.op = op->regions[i].first->first});
+                    want(chooser, (ChooseWayWish){.op = op->regions[i].first->first});
         }
     }
 }
@@ -303,12 +303,12 @@ static void want_numbers(Chooser *chooser, const Op *op, const Value *value, int
     if (!value || solver_counted(chooser->solver, value))
         return;
     for (int64_t i = 0; i < count; i++)
-        want(chooser, (Wish){.op = op, .value = value, .least = i, .most = i});
+        want(chooser, (ChooseWayWish){.op = op, .value = value, .least = i, .most = i});
 }
 
 static void want_left_out(Chooser *chooser, const Op *op, const Value *predicate) {
     if (predicate)
-        want(chooser, (Wish){.op = op, .value = predicate});
+        want(chooser, (ChooseWayWish){.op = op, .value = predicate});
     want_throughout(chooser, op, predicate);
 }
 
@@ -353,18 +353,18 @@ static void want_bends(Chooser *chooser, const Op *op) {
     int64_t from = wraps_from(chooser->program->module, op);
     int64_t far = 2 * chooser->depth;                         /* more than once round, and not to where it began */
     if (from > 2 * chooser->depth && from <= 1 << MOST_WIDTH) /* else going round the ring has it */
-        want(chooser, (Wish){.op = op,
-                             .value = op->operands[0],
-                             .least = from + far,
-                             .most = INT64_MAX,
-                             .most_turns = op_evaluator(op) == EVALUATE_WRAP ? MOST_TURNS : SOME_TURNS});
+        want(chooser, (ChooseWayWish){.op = op,
+                                      .value = op->operands[0],
+                                      .least = from + far,
+                                      .most = INT64_MAX,
+                                      .most_turns = op_evaluator(op) == EVALUATE_WRAP ? MOST_TURNS : SOME_TURNS});
     switch (op_evaluator(op)) {
     case EVALUATE_MINIMUM_SIGNED:
     case EVALUATE_MINIMUM_UNSIGNED:
     case EVALUATE_MAXIMUM_SIGNED:
     case EVALUATE_MAXIMUM_UNSIGNED:
         for (int i = 0; i < 2; i++) {
-            Wish wish = {op, op->operands[i], far, 0, op->operands[1 - i], SOME_TURNS, NULL};
+            ChooseWayWish wish = {op, op->operands[i], far, 0, op->operands[1 - i], SOME_TURNS, NULL};
             if (!want(chooser, wish)) {
                 wish.least = 0;
                 want(chooser, wish);
@@ -428,6 +428,6 @@ void want_pairs(Chooser *chooser) {
         }
         more = chooser->count < MOST_CHOSEN && pairs_next(pairs, &at, &pair);
         if (more)
-            want(chooser, (Wish){.op = pair.ops[0], .pair = &pair, .most_turns = SOME_TURNS});
+            want(chooser, (ChooseWayWish){.op = pair.ops[0], .pair = &pair, .most_turns = SOME_TURNS});
     }
 }

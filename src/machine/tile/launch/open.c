@@ -4,7 +4,7 @@
 #include "machine/tile/compile/slice.h"
 #include "machine/tile/launch/solve.h"
 #include "model/effect/inline_ptx.h"
-#include "model/flow/handed.h"
+#include "model/flow/forwarded.h"
 #include "model/flow/symbol.h"
 
 /* An address: a pointer, or a tensor of them. */
@@ -21,7 +21,7 @@ static bool is_handle(Module *module, const Value *value) {
     return type && type->kind == TYPE_DIALECT && !type_is(type, STR("tt.ptr")) && !type_is_descriptor(type);
 }
 
-static void hear(void *context, Handed how, const Value *from, const Value *to) {
+static void hear(void *context, Forwarded how, const Value *from, const Value *to) {
     (void)context, (void)how, (void)from, (void)to;
 }
 

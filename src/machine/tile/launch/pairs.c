@@ -2,7 +2,7 @@
 #include "machine/tile/launch/pairs.h"
 
 #include "machine/tile/launch/steering.h"
-#include "model/flow/handed.h"
+#include "model/flow/forwarded.h"
 
 enum { MOST_ASSUMED = 16, MOST_PAIRED = 32, MOST_PROGRAMS = 64 };
 

@@ -2,20 +2,20 @@
 #include "machine/tile/launch/shifts.h"
 
 #include "machine/tile/launch/rings.h"
-#include "model/flow/handed.h"
+#include "model/flow/forwarded.h"
 #include "model/memory/views.h"
 
 enum { MOST_SHIFTS = 64, MOST_PROGRAMS = 16, TURNS = 2 };
 
-typedef struct Seen {
+typedef struct ShiftSeen {
     int64_t first[TURNS];
     bool any, differs;
     bool varies; /* with some other numbers it is another, as far as they were tried */
-} Seen;
+} ShiftSeen;
 
 struct Shifts {
     Shift items[MOST_SHIFTS];
-    Seen seen[MOST_SHIFTS];
+    ShiftSeen seen[MOST_SHIFTS];
     uint32_t count;
 };
 
@@ -101,7 +101,7 @@ Shifts *shifts_create(Arena *arena, Solver *solver, const Program *program) {
 
 static void see_program(Shifts *shifts, Solver *solver) {
     for (uint32_t i = 0; i < shifts->count; i++) {
-        Seen *seen = &shifts->seen[i];
+        ShiftSeen *seen = &shifts->seen[i];
         int64_t numbers[TURNS], trips;
         const Op *loop = shifts->items[i].loop;
         bool ends = loop && solver_trips(solver, loop, &trips) && trips < TURNS;

@@ -188,13 +188,13 @@ static bool counter_value(Solver *solver, const Op *loop, int64_t *number) {
 bool solver_counts(Solver *solver, const Carried *carried, int64_t *by) {
     const Op *add = value_made(carried->next, EVALUATE_ADD), *less = value_made(carried->next, EVALUATE_SUBTRACT);
     if (less && (less->operands[0] == carried->argument ||
-                 value_handed(less->operands[0], HANDED_ACROSS) == carried->argument)) {
+                 value_forwarded(less->operands[0], FORWARDED_ACROSS) == carried->argument)) {
         bool known = solver_value(solver, less->operands[1], by);
         *by = known && *by != INT64_MIN ? -*by : 0;
         return known;
     }
     for (int i = 0; add && i < 2; i++) {
-        const Value *across = value_handed(add->operands[i], HANDED_ACROSS);
+        const Value *across = value_forwarded(add->operands[i], FORWARDED_ACROSS);
         if (add->operands[i] == carried->argument || across == carried->argument)
             return solver_value(solver, add->operands[1 - i], by);
     }
@@ -265,7 +265,7 @@ static bool argument_value(Solver *solver, const Value *value, int64_t *number) 
     if (!other)
         other = value_always(value);
     if (!other)
-        other = value_handed(value, HANDED_ACROSS);
+        other = value_forwarded(value, FORWARDED_ACROSS);
     return other && other != value && solver_value(solver, other, number);
 }
 
@@ -368,17 +368,17 @@ bool solver_trips(Solver *solver, const Op *loop, int64_t *trips) {
 enum { MOST_WANTED = 64, MOST_ROUNDS = 6 };
 
 /* A value in a range, or less than another by more than `least`, or, with a loop, how often that runs. */
-typedef struct Wanted {
+typedef struct SolveWanted {
     const Value *value, *less_than;
     const Op *loop;
     int64_t least, most;
-} Wanted;
+} SolveWanted;
 typedef struct WantedList {
-    Wanted items[MOST_WANTED];
+    SolveWanted items[MOST_WANTED];
     uint32_t count;
 } WantedList;
 
-static bool want(WantedList *list, Wanted wanted) {
+static bool want(WantedList *list, SolveWanted wanted) {
     if (list->count == MOST_WANTED)
         return false;
     list->items[list->count++] = wanted;
@@ -386,7 +386,7 @@ static bool want(WantedList *list, Wanted wanted) {
 }
 
 static bool want_value(WantedList *list, const Value *value, int64_t number) {
-    return value && want(list, (Wanted){.value = value, .least = number, .most = number});
+    return value && want(list, (SolveWanted){.value = value, .least = number, .most = number});
 }
 
 /* The case of a switch that runs its region `region`; the first is for numbers that no case has. */
@@ -400,13 +400,13 @@ static bool want_case(WantedList *list, const Op *op, uint32_t region) {
     int64_t most = 0;
     for (uint32_t i = 0; i < cases->count; i++)
         most = cases->ints[i] > most ? cases->ints[i] : most;
-    return want(list, (Wanted){.value = number, .least = most < INT64_MAX ? most + 1 : most, .most = INT64_MAX});
+    return want(list, (SolveWanted){.value = number, .least = most < INT64_MAX ? most + 1 : most, .most = INT64_MAX});
 }
 
 static bool want_region(WantedList *list, const Op *op, uint32_t region) {
     switch (op_control(op)) {
     case CONTROL_LOOP:
-        return want(list, (Wanted){.loop = op, .least = 1, .most = INT64_MAX});
+        return want(list, (SolveWanted){.loop = op, .least = 1, .most = INT64_MAX});
     case CONTROL_BRANCH:
     case CONTROL_GUARD:
         return want_value(list, op_operand_of(op, op->row->control.condition), region == 0);
@@ -439,7 +439,7 @@ static bool want_assumptions(const Solver *solver, WantedList *list) {
     return true;
 }
 
-static bool holds(Solver *solver, const Wanted *wanted) {
+static bool holds(Solver *solver, const SolveWanted *wanted) {
     int64_t number, other;
     if (wanted->less_than)
         return solver_value(solver, wanted->value, &number) && solver_value(solver, wanted->less_than, &other) &&
@@ -449,12 +449,12 @@ static bool holds(Solver *solver, const Wanted *wanted) {
     return known && number >= wanted->least && number <= wanted->most;
 }
 
-static bool is_open(Solver *solver, const Wanted *wanted) {
+static bool is_open(Solver *solver, const SolveWanted *wanted) {
     int64_t number;
     return wanted->loop ? !solver_trips(solver, wanted->loop, &number) : !solver_value(solver, wanted->value, &number);
 }
 
-static bool reach_wanted(Solver *solver, const Wanted *wanted) {
+static bool reach_wanted(Solver *solver, const SolveWanted *wanted) {
     int64_t number, other;
     if (wanted->loop)
         return reach_trips(solver, wanted->loop, wanted->least, wanted->most);
@@ -480,7 +480,7 @@ static bool solve_so(Solver *solver, const WantedList *list) {
     for (int round = 0; round < MOST_ROUNDS; round++) {
         bool all = true;
         for (uint32_t i = 0; i < list->count; i++) {
-            const Wanted *wanted = &list->items[i];
+            const SolveWanted *wanted = &list->items[i];
             solver->steps = MOST_STEPS;
             all &= holds(solver, wanted) || reach_wanted(solver, wanted);
         }
@@ -535,14 +535,14 @@ bool solve_trips(Solver *solver, const Op *loop, int64_t least, int64_t most) {
     if (op_is_control(loop, CONTROL_WHILE))
         return least > 0 && solve_turn(solver, loop, least - 1);
     return solver_trips(solver, loop, &trips) && want_assumptions(solver, &list) && want_way_to(solver, &list, loop) &&
-           want(&list, (Wanted){.loop = loop, .least = least, .most = most}) && solve(solver, &list);
+           want(&list, (SolveWanted){.loop = loop, .least = least, .most = most}) && solve(solver, &list);
 }
 
 bool solve_value(Solver *solver, const Op *at, const Value *value, int64_t least, int64_t most) {
     WantedList list = {.count = 0};
     int64_t now;
     return solver_value(solver, value, &now) && want_assumptions(solver, &list) && want_way_to(solver, &list, at) &&
-           want(&list, (Wanted){.value = value, .least = least, .most = most}) && solve(solver, &list);
+           want(&list, (SolveWanted){.value = value, .least = least, .most = most}) && solve(solver, &list);
 }
 
 bool solve_both(Solver *solver, const Op *const at[2], const Value *const values[2], const int64_t numbers[2]) {
@@ -562,8 +562,8 @@ bool solve_less(Solver *solver, const Op *at, const Value *value, const Value *t
     WantedList list = {.count = 0};
     int64_t now;
     return solver_value(solver, value, &now) && solver_value(solver, than, &now) && want_assumptions(solver, &list) &&
-           want_way_to(solver, &list, at) && want(&list, (Wanted){.value = value, .less_than = than, .least = by}) &&
-           solve(solver, &list);
+           want_way_to(solver, &list, at) &&
+           want(&list, (SolveWanted){.value = value, .less_than = than, .least = by}) && solve(solver, &list);
 }
 
 /* The first of its turns in which the value is another; `turns`: there is none. */

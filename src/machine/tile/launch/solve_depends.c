@@ -27,11 +27,11 @@ const Value *value_behind(const Value *value) {
 
 static void follow(Following *following, const Value *value);
 
-static void follow_source(void *context, Handed how, const Value *from, const Value *to) {
+static void follow_source(void *context, Forwarded how, const Value *from, const Value *to) {
     Following *following = context;
     Carried carried;
     /* By which branch, is followed where blocks make a loop, and not elsewhere. */
-    following->open |= how == HANDED_BRANCH && !value_always(to) && !block_carried(to, &carried);
+    following->open |= how == FORWARDED_BRANCH && !value_always(to) && !block_carried(to, &carried);
     follow(following, from);
 }
 
@@ -220,7 +220,7 @@ static Following followed_plainly(Solver *solver, const Value *value) {
 enum { MOST_TERMS = 24, USUAL_WIDTH = 32 };
 
 /* A sum of values, each so many times; what is the same at every launch is left out. */
-typedef struct Sum {
+typedef struct SolveDependSum {
     struct {
         const Value *value;
         int64_t times;
@@ -229,9 +229,9 @@ typedef struct Sum {
     bool full;
     bool turns; /* what the turns of a loop add is left out, too */
     unsigned left;
-} Sum;
+} SolveDependSum;
 
-static void add_term(Sum *sum, const Value *value, int64_t times) {
+static void add_term(SolveDependSum *sum, const Value *value, int64_t times) {
     uint32_t i = 0;
     while (i < sum->count && sum->terms[i].value != value)
         i++;
@@ -247,7 +247,7 @@ static void add_term(Sum *sum, const Value *value, int64_t times) {
     sum->full |= __builtin_add_overflow(sum->terms[i].times, times, &sum->terms[i].times);
 }
 
-static void add_value(Solver *solver, Sum *sum, const Value *value, int64_t times);
+static void add_value(Solver *solver, SolveDependSum *sum, const Value *value, int64_t times);
 
 /* What a loop carries, if each turn adds the same to it, at every launch: what it starts from; else NULL. */
 static const Value *counted_from(Solver *solver, const Value *value) {
@@ -257,8 +257,8 @@ static const Value *counted_from(Solver *solver, const Value *value) {
     const Op *add = value_made(carried.next, EVALUATE_ADD), *less = value_made(carried.next, EVALUATE_SUBTRACT);
     for (int i = 0; i < 2 && (add || (less && !i)); i++) {
         const Op *op = add ? add : less;
-        bool goes_on =
-            op->operands[i] == carried.argument || value_handed(op->operands[i], HANDED_ACROSS) == carried.argument;
+        bool goes_on = op->operands[i] == carried.argument ||
+                       value_forwarded(op->operands[i], FORWARDED_ACROSS) == carried.argument;
         if (goes_on && !is_open_value(solver, op->operands[1 - i]))
             return carried.first;
     }
@@ -266,12 +266,12 @@ static const Value *counted_from(Solver *solver, const Value *value) {
 }
 
 /* In a loop that runs as often at every launch, its counter is where it starts, and something that is the same. */
-static void add_argument(Solver *solver, Sum *sum, const Value *value, int64_t times) {
+static void add_argument(Solver *solver, SolveDependSum *sum, const Value *value, int64_t times) {
     const Op *loop = counted_by(value);
     Bounds bounds;
     const Value *other = value_always(value), *from = sum->turns ? counted_from(solver, value) : NULL;
     if (!other && sum->turns)
-        other = value_handed(value, HANDED_ACROSS);
+        other = value_forwarded(value, FORWARDED_ACROSS);
     if (loop && loop_bounds(loop, &bounds) && (sum->turns || solver_same_trips(solver, loop)))
         add_value(solver, sum, bounds.from, times);
     else if (from)
@@ -282,7 +282,7 @@ static void add_argument(Solver *solver, Sum *sum, const Value *value, int64_t t
         add_term(sum, value, times);
 }
 
-static void add_op(Solver *solver, Sum *sum, const Op *op, const Value *value, int64_t times) {
+static void add_op(Solver *solver, SolveDependSum *sum, const Op *op, const Value *value, int64_t times) {
     int64_t factor;
     switch (op_evaluator(op)) {
     case EVALUATE_ADD:
@@ -312,7 +312,7 @@ static void add_op(Solver *solver, Sum *sum, const Op *op, const Value *value, i
     add_term(sum, value, times);
 }
 
-static void add_value(Solver *solver, Sum *sum, const Value *value, int64_t times) {
+static void add_value(Solver *solver, SolveDependSum *sum, const Value *value, int64_t times) {
     const Op *op = value_op(value);
     if (!sum->left) {
         sum->full = true;
@@ -327,7 +327,7 @@ static void add_value(Solver *solver, Sum *sum, const Value *value, int64_t time
 
 /* Whether the difference of the two is the same at every launch. */
 static bool same_difference(Solver *solver, const Value *a, const Value *b) {
-    Sum sum = {.left = MOST_STEPS};
+    SolveDependSum sum = {.left = MOST_STEPS};
     add_value(solver, &sum, a, 1);
     add_value(solver, &sum, b, -1);
     for (uint32_t i = 0; i < sum.count; i++)
@@ -367,7 +367,7 @@ static bool term_varies(Solver *solver, const Value *value, unsigned depth) {
 
 /* The same of a number, multiples of `by` aside, if that is not 0. */
 static bool varies(Solver *solver, const Value *value, int64_t by, unsigned depth) {
-    Sum sum = {.left = MOST_STEPS, .turns = true};
+    SolveDependSum sum = {.left = MOST_STEPS, .turns = true};
     add_value(solver, &sum, value, 1);
     for (uint32_t i = 0; i < sum.count; i++)
         if ((by ? sum.terms[i].times % by : sum.terms[i].times) && term_varies(solver, sum.terms[i].value, depth))
@@ -385,7 +385,7 @@ static bool is_plain(Solver *solver, const Value *value, unsigned depth);
 /* Whether each term is what a loop carries or gives, or one of two numbers by a condition that is plain itself: where a
  * ring has started over, or not. */
 static bool counts_plainly(Solver *solver, const Op *compare, unsigned depth) {
-    Sum sum = {.left = MOST_STEPS};
+    SolveDependSum sum = {.left = MOST_STEPS};
     if (number_width(solver->module, type_resolve(solver->module, compare->operands[0]->type)) < USUAL_WIDTH)
         return false;
     add_value(solver, &sum, compare->operands[0], 1);

@@ -6,7 +6,7 @@
 #include "base/pointers.h"
 #include "machine/tile/compile/block_loops.h"
 #include "machine/tile/launch/solve.h"
-#include "model/flow/handed.h"
+#include "model/flow/forwarded.h"
 
 enum { MOST_DEPTH = 400, MOST_STEPS = 2000, MOST_FOLLOWED_VALUES = 4096 };
 

@@ -6,9 +6,9 @@ static const int64_t most_programs = (int64_t)1 << 20, largest_number = (int64_t
 
 /* ---- Ranges --------------------------------------------------------------------------------------- */
 
-typedef struct Span {
+typedef struct SolveReachSpan {
     int64_t least, most;
-} Span;
+} SolveReachSpan;
 
 static int64_t clamped(__int128 number) {
     return number > INT64_MAX ? INT64_MAX : number < INT64_MIN ? INT64_MIN : (int64_t)number;
@@ -39,7 +39,7 @@ static int64_t multiple_from(int64_t number, int64_t of) {
 /* ---- Leaves --------------------------------------------------------------------------------------- */
 
 /* The number of a range that a parameter gets; false if none is possible. */
-static bool pick(const Solver *solver, int64_t divisor, Span span, int64_t now, int64_t *number) {
+static bool pick(const Solver *solver, int64_t divisor, SolveReachSpan span, int64_t now, int64_t *number) {
     if (solver->uneven) {
         *number = multiple_from(span.least, divisor);
         return *number <= span.most;
@@ -55,7 +55,7 @@ static bool pick(const Solver *solver, int64_t divisor, Span span, int64_t now, 
     }
 }
 
-static bool reach_parameter(Solver *solver, const Value *value, uint32_t index, Span span) {
+static bool reach_parameter(Solver *solver, const Value *value, uint32_t index, SolveReachSpan span) {
     const Parameter *parameter = &solver->program->parameters[index];
     const Type *type = type_resolve(solver->module, value->type);
     unsigned width = number_width(solver->module, type);
@@ -66,7 +66,7 @@ static bool reach_parameter(Solver *solver, const Value *value, uint32_t index, 
         most = (INT64_C(1) << (width - 1)) - 1;
         least = -most - 1;
     }
-    span = (Span){span.least > least ? span.least : least, span.most < most ? span.most : most};
+    span = (SolveReachSpan){span.least > least ? span.least : least, span.most < most ? span.most : most};
     if (span.least < 1 && span.most >= 1) /* sizes and counts are that, if they can be */
         span.least = 1;
     else if (span.least < 0 && span.most >= 0)
@@ -78,7 +78,7 @@ static bool reach_parameter(Solver *solver, const Value *value, uint32_t index, 
     return true;
 }
 
-static bool reach_program(Solver *solver, uint32_t axis, Span span, bool count) {
+static bool reach_program(Solver *solver, uint32_t axis, SolveReachSpan span, bool count) {
     if (solver->same_program && !count)
         return false;
     int64_t least = count, number = span.least > least ? span.least : least;
@@ -99,7 +99,7 @@ static bool reach_program(Solver *solver, uint32_t axis, Span span, bool count) 
     return true;
 }
 
-static bool reach_rank(Solver *solver, Span span) {
+static bool reach_rank(Solver *solver, SolveReachSpan span) {
     int64_t number = span.least > 0 ? span.least : 0;
     if (number > span.most || number >= solver->program->ctas)
         return false;
@@ -135,7 +135,7 @@ bool reach_trips(Solver *solver, const Op *loop, int64_t least, int64_t most) {
 }
 
 /* The turn in which something that starts at `first` and grows by `by` is in the range. */
-static bool reach_turn(Solver *solver, const Op *loop, int64_t first, int64_t by, Span span) {
+static bool reach_turn(Solver *solver, const Op *loop, int64_t first, int64_t by, SolveReachSpan span) {
     int64_t *turn = solver_turn(solver, loop);
     if (!turn || !by || loop == solver->pinned)
         return false;
@@ -152,7 +152,7 @@ static bool reach_turn(Solver *solver, const Op *loop, int64_t first, int64_t by
     return true;
 }
 
-static bool reach_counter(Solver *solver, const Op *loop, Span span) {
+static bool reach_counter(Solver *solver, const Op *loop, SolveReachSpan span) {
     Bounds bounds;
     int64_t from, step;
     if (!loop_bounds(loop, &bounds) || !solver_value(solver, bounds.from, &from) ||
@@ -161,7 +161,7 @@ static bool reach_counter(Solver *solver, const Op *loop, Span span) {
     return reach_turn(solver, loop, from, step, span) || reach(solver, bounds.from, span.least, span.most);
 }
 
-static bool reach_carried(Solver *solver, const Carried *carried, Span span) {
+static bool reach_carried(Solver *solver, const Carried *carried, SolveReachSpan span) {
     int64_t first, by;
     const int64_t *turn = solver_turn(solver, carried->loop);
     if (!turn || !solver_value(solver, carried->first, &first) || !solver_counts(solver, carried, &by)) {
@@ -179,11 +179,11 @@ static bool reach_carried(Solver *solver, const Carried *carried, Span span) {
 /* ---- Arithmetic ----------------------------------------------------------------------------------- */
 
 /* One operand is changed and the other is not: whichever can be. */
-static bool reach_either(Solver *solver, const Op *op, Span left, Span right) {
+static bool reach_either(Solver *solver, const Op *op, SolveReachSpan left, SolveReachSpan right) {
     Setting before = solver->now;
     for (int i = 0; i < 2; i++) {
         int which = solver->other_first ? 1 - i : i;
-        Span span = which ? right : left;
+        SolveReachSpan span = which ? right : left;
         if (span.least <= span.most && reach(solver, op->operands[which], span.least, span.most))
             return true;
         solver->now = before;
@@ -192,27 +192,27 @@ static bool reach_either(Solver *solver, const Op *op, Span left, Span right) {
     return false;
 }
 
-static Span nothing(void) {
-    return (Span){1, 0};
+static SolveReachSpan nothing(void) {
+    return (SolveReachSpan){1, 0};
 }
 
 /* The x for which x * by is in the range. */
-static Span product_of(Span span, int64_t by) {
+static SolveReachSpan product_of(SolveReachSpan span, int64_t by) {
     if (by <= 0)
         return nothing();
-    return (Span){span.least == INT64_MIN ? INT64_MIN : divided_up(span.least, by),
-                  span.most == INT64_MAX ? INT64_MAX : divided_down(span.most, by)};
+    return (SolveReachSpan){span.least == INT64_MIN ? INT64_MIN : divided_up(span.least, by),
+                            span.most == INT64_MAX ? INT64_MAX : divided_down(span.most, by)};
 }
 
 /* The x for which x / by is in the range, rounded down or up; numbers are taken not to be negative. */
-static Span quotient_of(Span span, int64_t by, bool up) {
+static SolveReachSpan quotient_of(SolveReachSpan span, int64_t by, bool up) {
     if (by <= 0)
         return nothing();
-    return up ? (Span){moved(times(moved(span.least, -1), by, 0), 1), times(span.most, by, 0)}
-              : (Span){times(span.least, by, 0), times(span.most, by, by - 1)};
+    return up ? (SolveReachSpan){moved(times(moved(span.least, -1), by, 0), 1), times(span.most, by, 0)}
+              : (SolveReachSpan){times(span.least, by, 0), times(span.most, by, by - 1)};
 }
 
-static bool reach_product(Solver *solver, const Op *op, Span span, int64_t x, int64_t y) {
+static bool reach_product(Solver *solver, const Op *op, SolveReachSpan span, int64_t x, int64_t y) {
     Setting before = solver->now;
     if (span.least > 0 && (!x || !y)) { /* a factor of 0 goes first */
         if ((!x && !reach(solver, op->operands[0], 1, INT64_MAX)) ||
@@ -228,7 +228,7 @@ static bool reach_product(Solver *solver, const Op *op, Span span, int64_t x, in
     return reach_either(solver, op, product_of(span, y), product_of(span, x));
 }
 
-static bool reach_remainder(Solver *solver, const Op *op, Span span, int64_t x, int64_t y) {
+static bool reach_remainder(Solver *solver, const Op *op, SolveReachSpan span, int64_t x, int64_t y) {
     if (y <= 0 || x < 0 || span.least >= y || span.most < 0)
         return false;
     int64_t base = x - x % y, least = span.least > 0 ? span.least : 0, most = span.most < y ? span.most : y - 1;
@@ -238,7 +238,7 @@ static bool reach_remainder(Solver *solver, const Op *op, Span span, int64_t x, 
 }
 
 /* One bit, which is to be set or not. */
-static bool reach_bit(Solver *solver, const Op *op, Span span, int64_t x, int64_t bit) {
+static bool reach_bit(Solver *solver, const Op *op, SolveReachSpan span, int64_t x, int64_t bit) {
     bool set = span.least <= bit && span.most >= bit;
     if (bit & (bit - 1) || x < 0 || bit > largest_number || (!set && (span.least > 0 || span.most < 0)))
         return false;
@@ -248,8 +248,8 @@ static bool reach_bit(Solver *solver, const Op *op, Span span, int64_t x, int64_
 }
 
 /* The smaller (or greater) of two: both, or one of them, must be in the range. */
-static bool reach_extreme(Solver *solver, const Op *op, Span span, bool smaller) {
-    Span both = smaller ? (Span){span.least, INT64_MAX} : (Span){INT64_MIN, span.most};
+static bool reach_extreme(Solver *solver, const Op *op, SolveReachSpan span, bool smaller) {
+    SolveReachSpan both = smaller ? (SolveReachSpan){span.least, INT64_MAX} : (SolveReachSpan){INT64_MIN, span.most};
     Setting before = solver->now;
     for (int i = 0; i < 2; i++) {
         if (reach(solver, op->operands[1 - i], both.least, both.most) &&
@@ -265,29 +265,31 @@ static bool reach_extreme(Solver *solver, const Op *op, Span span, bool smaller)
 
 static bool reach_comparison(Solver *solver, const Op *op, bool wanted, int64_t x, int64_t y) {
     Comparison comparison = (Comparison)evaluation_of(solver->module, op, 0).a;
-    Span none = nothing();
+    SolveReachSpan none = nothing();
     switch (wanted ? comparison : comparison_negated(comparison)) {
     case COMPARE_EQ:
-        return reach_either(solver, op, (Span){y, y}, (Span){x, x});
+        return reach_either(solver, op, (SolveReachSpan){y, y}, (SolveReachSpan){x, x});
     case COMPARE_NE:
-        return reach_either(solver, op, (Span){moved(y, 1), INT64_MAX}, (Span){moved(x, 1), INT64_MAX}) ||
-               reach_either(solver, op, (Span){INT64_MIN, moved(y, -1)}, (Span){INT64_MIN, moved(x, -1)});
+        return reach_either(solver, op, (SolveReachSpan){moved(y, 1), INT64_MAX},
+                            (SolveReachSpan){moved(x, 1), INT64_MAX}) ||
+               reach_either(solver, op, (SolveReachSpan){INT64_MIN, moved(y, -1)},
+                            (SolveReachSpan){INT64_MIN, moved(x, -1)});
     case COMPARE_SLT:
     case COMPARE_ULT:
-        return reach_either(solver, op, none, (Span){moved(x, 1), INT64_MAX}) ||
-               reach_either(solver, op, (Span){INT64_MIN, moved(y, -1)}, none);
+        return reach_either(solver, op, none, (SolveReachSpan){moved(x, 1), INT64_MAX}) ||
+               reach_either(solver, op, (SolveReachSpan){INT64_MIN, moved(y, -1)}, none);
     case COMPARE_SLE:
     case COMPARE_ULE:
-        return reach_either(solver, op, none, (Span){x, INT64_MAX}) ||
-               reach_either(solver, op, (Span){INT64_MIN, y}, none);
+        return reach_either(solver, op, none, (SolveReachSpan){x, INT64_MAX}) ||
+               reach_either(solver, op, (SolveReachSpan){INT64_MIN, y}, none);
     case COMPARE_SGT:
     case COMPARE_UGT:
-        return reach_either(solver, op, (Span){moved(y, 1), INT64_MAX}, none) ||
-               reach_either(solver, op, none, (Span){INT64_MIN, moved(x, -1)});
+        return reach_either(solver, op, (SolveReachSpan){moved(y, 1), INT64_MAX}, none) ||
+               reach_either(solver, op, none, (SolveReachSpan){INT64_MIN, moved(x, -1)});
     case COMPARE_SGE:
     case COMPARE_UGE:
-        return reach_either(solver, op, (Span){y, INT64_MAX}, none) ||
-               reach_either(solver, op, none, (Span){INT64_MIN, x});
+        return reach_either(solver, op, (SolveReachSpan){y, INT64_MAX}, none) ||
+               reach_either(solver, op, none, (SolveReachSpan){INT64_MIN, x});
     }
     return false;
 }
@@ -306,7 +308,7 @@ static bool reach_bits(Solver *solver, const Op *op, bool wanted, bool both) {
     return false;
 }
 
-static bool reach_condition(Solver *solver, const Op *op, Span span, int64_t x, int64_t y) {
+static bool reach_condition(Solver *solver, const Op *op, SolveReachSpan span, int64_t x, int64_t y) {
     bool wanted = span.least > 0;
     switch (op_evaluator(op)) {
     case EVALUATE_COMPARE:
@@ -316,7 +318,8 @@ static bool reach_condition(Solver *solver, const Op *op, Span span, int64_t x, 
     case EVALUATE_OR:
         return reach_bits(solver, op, wanted, !wanted);
     case EVALUATE_XOR:
-        return reach_either(solver, op, (Span){wanted ^ y, wanted ^ y}, (Span){wanted ^ x, wanted ^ x});
+        return reach_either(solver, op, (SolveReachSpan){wanted ^ y, wanted ^ y},
+                            (SolveReachSpan){wanted ^ x, wanted ^ x});
     default:
         return false;
     }
@@ -324,15 +327,16 @@ static bool reach_condition(Solver *solver, const Op *op, Span span, int64_t x, 
 
 /* ---- Ops ------------------------------------------------------------------------------------------ */
 
-static bool reach_number(Solver *solver, const Op *op, Span span, int64_t x, int64_t y) {
+static bool reach_number(Solver *solver, const Op *op, SolveReachSpan span, int64_t x, int64_t y) {
     switch (op_evaluator(op)) {
     case EVALUATE_ADD:
-        return reach_either(solver, op, (Span){moved(span.least, -(__int128)y), moved(span.most, -(__int128)y)},
-                            (Span){moved(span.least, -(__int128)x), moved(span.most, -(__int128)x)});
+        return reach_either(solver, op,
+                            (SolveReachSpan){moved(span.least, -(__int128)y), moved(span.most, -(__int128)y)},
+                            (SolveReachSpan){moved(span.least, -(__int128)x), moved(span.most, -(__int128)x)});
     case EVALUATE_SUBTRACT: {
-        Span right = {span.most == INT64_MAX ? INT64_MIN : clamped((__int128)x - span.most),
-                      span.least == INT64_MIN ? INT64_MAX : clamped((__int128)x - span.least)};
-        return reach_either(solver, op, (Span){moved(span.least, y), moved(span.most, y)}, right);
+        SolveReachSpan right = {span.most == INT64_MAX ? INT64_MIN : clamped((__int128)x - span.most),
+                                span.least == INT64_MIN ? INT64_MAX : clamped((__int128)x - span.least)};
+        return reach_either(solver, op, (SolveReachSpan){moved(span.least, y), moved(span.most, y)}, right);
     }
     case EVALUATE_MULTIPLY:
         return reach_product(solver, op, span, x, y);
@@ -365,14 +369,14 @@ static bool reach_number(Solver *solver, const Op *op, Span span, int64_t x, int
     case EVALUATE_AND: /* a remainder, if it is a mask */
         return y > 0 && (y & (y + 1) ? reach_bit(solver, op, span, x, y) : reach_remainder(solver, op, span, x, y + 1));
     case EVALUATE_XOR:
-        return span.least == span.most &&
-               reach_either(solver, op, (Span){span.least ^ y, span.least ^ y}, (Span){span.least ^ x, span.least ^ x});
+        return span.least == span.most && reach_either(solver, op, (SolveReachSpan){span.least ^ y, span.least ^ y},
+                                                       (SolveReachSpan){span.least ^ x, span.least ^ x});
     default:
         return false;
     }
 }
 
-static bool reach_choice(Solver *solver, const Choice *choice, Span span) {
+static bool reach_choice(Solver *solver, const Choice *choice, SolveReachSpan span) {
     int64_t condition;
     if (!solver_goes(solver, choice->condition, &condition))
         return false;
@@ -387,7 +391,7 @@ static bool reach_choice(Solver *solver, const Choice *choice, Span span) {
     return false;
 }
 
-static bool reach_argument(Solver *solver, const Value *value, Span span) {
+static bool reach_argument(Solver *solver, const Value *value, SolveReachSpan span) {
     uint32_t parameter;
     Carried carried;
     if (solver_parameter(solver, value, &parameter))
@@ -398,11 +402,11 @@ static bool reach_argument(Solver *solver, const Value *value, Span span) {
         return reach_carried(solver, &carried, span);
     const Value *other = solver_passed(solver, value);
     other = other ? other : value_always(value);
-    other = other ? other : value_handed(value, HANDED_ACROSS);
+    other = other ? other : value_forwarded(value, FORWARDED_ACROSS);
     return other && other != value && reach(solver, other, span.least, span.most);
 }
 
-static bool reach_op(Solver *solver, const Op *op, const Value *value, Span span) {
+static bool reach_op(Solver *solver, const Op *op, const Value *value, SolveReachSpan span) {
     int64_t x = 0, y = 0;
     uint32_t axis;
     switch (program_asks(solver->program, op, &axis)) {
@@ -434,7 +438,7 @@ bool reach(Solver *solver, const Value *value, int64_t least, int64_t most) {
         return false;
     if (now >= least && now <= most)
         return true;
-    Span span = {least, most};
+    SolveReachSpan span = {least, most};
     const Op *op = value_op(value);
     const Value *other = op ? value_always(value) : NULL;
     Choice choice;

@@ -2,7 +2,7 @@
 #include "machine/tile/launch/steering.h"
 
 #include "machine/tile/compile/slice.h"
-#include "model/flow/handed.h"
+#include "model/flow/forwarded.h"
 
 bool is_around(const Op *outer, const Op *inner) {
     for (const Op *at = op_parent(inner); at; at = op_parent(at))

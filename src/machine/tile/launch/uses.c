@@ -4,15 +4,15 @@
 #include "base/pointers.h"
 #include "machine/tile/compile/roots.h"
 #include "machine/tile/compile/slice.h"
-#include "model/flow/handed.h"
+#include "model/flow/forwarded.h"
 
 enum { MOST_CHAIN = 64, MOST_DEPTH = 8, SMALLEST_UNIT = 16, LARGEST_UNIT = 1024 };
 
-typedef struct Reading {
+typedef struct UseReading {
     const Program *program;
     Arena *arena;
     NumberUses numbers;
-} Reading;
+} UseReading;
 
 /* ---- What a parameter is for ---------------------------------------------------------------------- */
 
@@ -59,13 +59,13 @@ static int64_t parameter_of(const Program *program, const Value *value) {
     return -1;
 }
 
-static void use(Reading *reading, const Value *value, unsigned how) {
+static void use(UseReading *reading, const Value *value, unsigned how) {
     int64_t parameter = parameter_of(reading->program, value);
     if (parameter >= 0)
         reading->numbers.uses[parameter] |= (uint8_t)how;
 }
 
-static void use_all(Reading *reading, const Op *op, SlotRef entry, unsigned how) {
+static void use_all(UseReading *reading, const Op *op, SlotRef entry, unsigned how) {
     uint32_t count;
     Value **values = op_operands_of(op, entry, &count);
     for (uint32_t i = 0; i < count; i++)
@@ -73,12 +73,12 @@ static void use_all(Reading *reading, const Op *op, SlotRef entry, unsigned how)
 }
 
 /* Constants that sizes are divided by, loops go by and places of tiles are multiplied with; and how long tiles are. */
-static void take_number(Reading *reading, int64_t number) {
+static void take_number(UseReading *reading, int64_t number) {
     if (number > reading->numbers.unit && number >= SMALLEST_UNIT && number <= LARGEST_UNIT && !(number & (number - 1)))
         reading->numbers.unit = number;
 }
 
-static void take_unit(Reading *reading, const Value *value) {
+static void take_unit(UseReading *reading, const Value *value) {
     int64_t number;
     if (value && value_constant(value, &number))
         take_number(reading, number);
@@ -131,7 +131,7 @@ static unsigned use_in(const Op *op, uint32_t operand) {
     }
 }
 
-static void look_at(Reading *reading, const Op *op) {
+static void look_at(UseReading *reading, const Op *op) {
     Bounds bounds;
     int64_t step;
     for (uint32_t i = 0; i < op->operand_count && use_in(op, i); i++) {
@@ -154,7 +154,7 @@ static void look_at(Reading *reading, const Op *op) {
     }
 }
 
-static void find_uses(Reading *reading) {
+static void find_uses(UseReading *reading) {
     const Op *function = reading->program->function;
     reading->numbers.unit = 1;
     for (const Op *op = function; op; op = op_next_in_walk(op, function))
@@ -164,21 +164,21 @@ static void find_uses(Reading *reading) {
 /* ---- What addresses are made of ------------------------------------------------------------------- */
 
 /* Values that an address is a sum of multiples of. */
-typedef struct Sum {
+typedef struct UseSum {
     const Program *program;
     Pointers seen;
     const Value **work;
     uint32_t count, capacity;
-} Sum;
+} UseSum;
 
-static void sum_add(Sum *sum, const Value *value) {
+static void sum_add(UseSum *sum, const Value *value) {
     if (!value || pointers_get(&sum->seen, value) != NO_NUMBER)
         return;
     pointers_set(&sum->seen, value, 0);
     *ARENA_PUSH(sum->seen.arena, sum->work, sum->count, sum->capacity) = value;
 }
 
-static void sum_add_source(void *sum, Handed how, const Value *from, const Value *to) {
+static void sum_add_source(void *sum, Forwarded how, const Value *from, const Value *to) {
     (void)how;
     (void)to;
     sum_add(sum, from);
@@ -196,7 +196,7 @@ static bool is_sum(const Op *op) {
     }
 }
 
-static void sum_close(Sum *sum) {
+static void sum_close(UseSum *sum) {
     while (sum->count) {
         const Value *value = sum->work[--sum->count];
         const Op *op = value_op(value);
@@ -213,11 +213,11 @@ static void sum_close(Sum *sum) {
 }
 
 /* The memory of `address` is addressed with whatever that, and the values, are sums of. */
-static void add_affected(const Reading *reading, const Value *address, ValueList with) {
+static void add_affected(const UseReading *reading, const Value *address, ValueList with) {
     const Program *program = reading->program;
     const Block *entry = program->function->regions[0].first;
     Roots roots = address_roots(program, address);
-    Sum sum = {.program = program, .seen.arena = reading->arena};
+    UseSum sum = {.program = program, .seen.arena = reading->arena};
     sum_add(&sum, address);
     for (uint32_t i = 0; i < with.count; i++)
         sum_add(&sum, with.items[i]);
@@ -228,7 +228,7 @@ static void add_affected(const Reading *reading, const Value *address, ValueList
 }
 
 /* Whose memory is addressed with each parameter: by accesses, and by descriptors. */
-static void find_affected(const Reading *reading) {
+static void find_affected(const UseReading *reading) {
     const Program *program = reading->program;
     for (uint32_t i = 0; i < program->effect_count; i++) {
         const Effect *effect = &program->effects[i].effect;
@@ -267,7 +267,7 @@ static void add_stores(Slice *slice, const Program *program) {
     }
 }
 
-static void find_inner(Reading *reading) {
+static void find_inner(UseReading *reading) {
     const Program *program = reading->program;
     const Block *entry = program->function->regions[0].first;
     Slice loops, stores;
@@ -287,11 +287,11 @@ static void find_inner(Reading *reading) {
 
 NumberUses number_uses(const Program *program, Arena *arena) {
     uint32_t count = program->parameter_count;
-    Reading reading = {.program = program,
-                       .arena = arena,
-                       .numbers = {.uses = ARENA_ARRAY(arena, uint8_t, count + 1),
-                                   .affects = ARENA_ARRAY(arena, uint64_t, count + 1),
-                                   .inner = ARENA_ARRAY(arena, bool, count + 1)}};
+    UseReading reading = {.program = program,
+                          .arena = arena,
+                          .numbers = {.uses = ARENA_ARRAY(arena, uint8_t, count + 1),
+                                      .affects = ARENA_ARRAY(arena, uint64_t, count + 1),
+                                      .inner = ARENA_ARRAY(arena, bool, count + 1)}};
     find_uses(&reading);
     find_affected(&reading);
     find_inner(&reading);

@@ -12,7 +12,7 @@ enum { DESCRIPTOR_BYTES = 128 };
 
 static const char too_many[] = "it has more elements than Weir evaluates";
 
-typedef struct Access {
+typedef struct Accessed {
     const Machine *machine;
     Module *module;
     const Event *event;
@@ -25,22 +25,22 @@ typedef struct Access {
     Runs runs;
     uint64_t elements;
     ThreadPieces *threads; /* who makes what is asked for, too; NULL: it is not */
-} Access;
+} Accessed;
 
-static bool fail(Access *access, const char *reason) {
+static bool fail(Accessed *access, const char *reason) {
     access->reason = reason;
     return false;
 }
 
-static Word word_at(const Access *access, uint32_t reg) {
+static Word word_at(const Accessed *access, uint32_t reg) {
     return reg == NO_REGISTER ? word_unknown(0) : access->words[reg];
 }
 
-static const Type *type_of(const Access *access, const Value *value) {
+static const Type *type_of(const Accessed *access, const Value *value) {
     return value ? type_resolve(access->module, value->type) : NULL;
 }
 
-static bool has_attribute(const Access *access, const char *name) {
+static bool has_attribute(const Accessed *access, const char *name) {
     const Attr *attr = op_attr(access->event->op, name);
     return attr && (attr->kind != ATTR_BOOL || attr->integer);
 }
@@ -49,7 +49,7 @@ static bool has_attribute(const Access *access, const char *name) {
 
 /* Whether of the CTAs that have the same part only the first does it: stores and atomics are not made twice, and one
  * copy serves all that it is multicast to. AMD's tensor data mover is told of no such thing. */
-static bool once(const Access *access) {
+static bool once(const Accessed *access) {
     const Effect *effect = &access->effect->effect;
     if (effect->on_descriptor && effect->group == GROUP_AMD_TENSOR)
         return false;
@@ -60,7 +60,7 @@ static bool once(const Access *access) {
 
 /* How the CTAs of the cluster share out what has that type; NULL: each has all of it. *nothing: this one leaves it to
  * another. */
-static bool find_share(Access *access, const Type *type, const Share **share, bool *nothing) {
+static bool find_share(Accessed *access, const Type *type, const Share **share, bool *nothing) {
     *share = NULL;
     *nothing = false;
     if (!access->split)
@@ -88,7 +88,7 @@ static int64_t pointee_bytes(Module *module, const Type *type) {
 }
 
 /* The same of what the effect is on, unless it has a size of its own, as instructions of inline assembly do. */
-static int64_t element_bytes(const Access *access) {
+static int64_t element_bytes(const Accessed *access) {
     int64_t own = access->effect->effect.element_bytes;
     return own ? own : pointee_bytes(access->module, access->effect->type);
 }
@@ -168,13 +168,14 @@ static const Owners *owners_of(Module *module, const Type *tensor) {
     return owners;
 }
 
-static void add_piece(Access *access, int64_t begin, int64_t bytes, uint32_t thread) {
+static void add_piece(Accessed *access, int64_t begin, int64_t bytes, uint32_t thread) {
     ThreadPieces *to = access->threads;
     *ARENA_PUSH(access->runs.arena, to->items, to->count, to->capacity) =
         (ThreadPiece){.begin = begin, .bytes = (uint32_t)bytes, .thread = thread};
 }
 
-static bool take_owned(Access *access, const Type *type, const Tensor *index, const Tensor *mask, const Unit *unit) {
+static bool take_owned(Accessed *access, const Type *type, const Tensor *index, const Tensor *mask,
+                       const PieceUnit *unit) {
     size_t size = tensor_size(index);
     const Owners *owners = owners_of(access->module, type_resolve(access->module, type));
     bool known = owners && owners->size == size;
@@ -188,14 +189,15 @@ static bool take_owned(Access *access, const Type *type, const Tensor *index, co
     return true;
 }
 
-static bool take_elements(Access *access, const Type *type, const Tensor *index, const Tensor *mask, const Unit *unit) {
+static bool take_elements(Accessed *access, const Type *type, const Tensor *index, const Tensor *mask,
+                          const PieceUnit *unit) {
     if (access->threads)
         return take_owned(access, type, index, mask, unit);
     return pieces_of_tensor(index, mask, unit, &access->runs, &access->elements) || fail(access, too_many);
 }
 
 /* A mask that is on where the CTA has the element, and `mask` (NULL: everywhere) is. */
-static bool mask_of_part(Access *access, const Share *share, const Tensor *mask, const Tensor *index, Tensor *to) {
+static bool mask_of_part(Accessed *access, const Share *share, const Tensor *mask, const Tensor *index, Tensor *to) {
     size_t size = tensor_size(index);
     int64_t at[TENSOR_MOST_DIMS] = {0};
     if (size > TENSOR_MOST_ELEMENTS)
@@ -215,7 +217,8 @@ static bool mask_of_part(Access *access, const Share *share, const Tensor *mask,
 }
 
 /* The part of a tensor of that type that the CTA has. */
-static bool take_part(Access *access, const Type *type, const Tensor *index, const Tensor *mask, const Unit *unit) {
+static bool take_part(Accessed *access, const Type *type, const Tensor *index, const Tensor *mask,
+                      const PieceUnit *unit) {
     const Share *share;
     bool nothing;
     if (!find_share(access, type, &share, &nothing))
@@ -237,7 +240,7 @@ static bool take_part(Access *access, const Type *type, const Tensor *index, con
 }
 
 /* Whether the mask leaves anything: *tensor is NULL where it is the same for all. */
-static bool find_mask(Access *access, const Tensor *index, const Tensor **tensor, bool *nothing) {
+static bool find_mask(Accessed *access, const Tensor *index, const Tensor **tensor, bool *nothing) {
     *tensor = NULL;
     *nothing = false;
     if (!access->effect->effect.mask)
@@ -259,13 +262,13 @@ static bool find_mask(Access *access, const Tensor *index, const Tensor **tensor
 /* ---- Boxes ---------------------------------------------------------------------------------------- */
 
 /* The type of what is moved between memory and the tensor or the shared memory of the op; NULL if it moves several. */
-static const Type *data_type(const Access *access) {
+static const Type *data_type(const Accessed *access) {
     const Effect *effect = &access->effect->effect;
     return type_of(access, effect->end ? effect->end : effect->value ? effect->value : effect->gives);
 }
 
 /* The type that says how large the box is: the descriptor's, or that of the data if a plain pointer stands for it. */
-static const Type *box_type(const Access *access) {
+static const Type *box_type(const Accessed *access) {
     const Type *type = type_resolve(access->module, access->effect->type);
     if (type && type_is(type, STR("tt.ptr")))
         return data_type(access);
@@ -274,7 +277,7 @@ static const Type *box_type(const Access *access) {
 }
 
 /* The type whose sizes count: a copy moves what its memory in the CTA holds, which may be less than a block. */
-static const Type *tile_type(const Access *access, const Type *type, const Type *data, const Descriptor *descriptor) {
+static const Type *tile_type(const Accessed *access, const Type *type, const Type *data, const Descriptor *descriptor) {
     bool memory = data && type_is(data, STR("ttg.memdesc")) && data->dim_count == type->dim_count && data->element;
     const Type *element = memory ? type_resolve(access->module, data->element) : NULL;
     return element && element->width == descriptor->element_bits ? data : type;
@@ -304,12 +307,12 @@ static Box box_on(const Descriptor *descriptor) {
 
 /* The CTA's part of what `data` is the type of, in the coordinates of a box of that many dimensions; dimensions that
  * the data does not have are whole. */
-typedef struct Part {
+typedef struct AccessPart {
     bool nothing;
     int64_t begin[TENSOR_MOST_DIMS], size[TENSOR_MOST_DIMS];
-} Part;
+} AccessPart;
 
-static bool find_part(Access *access, const Type *data, const int64_t *dims, unsigned rank, Part *part) {
+static bool find_part(Accessed *access, const Type *data, const int64_t *dims, unsigned rank, AccessPart *part) {
     const Share *share;
     int64_t begin[CTAS_RANK], end[CTAS_RANK];
     for (unsigned i = 0; i < rank; i++) {
@@ -332,7 +335,7 @@ static bool find_part(Access *access, const Type *data, const int64_t *dims, uns
     return fits || fail(access, "which part each CTA of the cluster has is not known");
 }
 
-static const Descriptor *find_descriptor(Access *access) {
+static const Descriptor *find_descriptor(Accessed *access) {
     Word word = access->event->view;
     if (word_is(word, WORD_INTEGER))
         word = memory_descriptor_at(access->machine, word);
@@ -349,7 +352,7 @@ static const Descriptor *find_descriptor(Access *access) {
 }
 
 /* Coordinate `index` of the op; where it has none, 0. */
-static bool coordinate(Access *access, uint32_t index, int64_t *value) {
+static bool coordinate(Accessed *access, uint32_t index, int64_t *value) {
     const CompiledEffect *effect = access->effect;
     *value = 0;
     if (!effect->coordinates.count)
@@ -361,12 +364,12 @@ static bool coordinate(Access *access, uint32_t index, int64_t *value) {
     return true;
 }
 
-static bool take_box(Access *access, const Box *box) {
+static bool take_box(Accessed *access, const Box *box) {
     return pieces_of_box(box, &access->runs, &access->elements) || fail(access, too_many);
 }
 
 /* The rows of a gather or scatter, which hold the tensor's own order; NULL if they are not known. */
-static const Tensor *find_rows(Access *access, unsigned rank) {
+static const Tensor *find_rows(Accessed *access, unsigned rank) {
     Word word = word_at(access, access->effect->rows);
     if (!word_is(word, WORD_TENSOR) || !word.tensor->known) {
         fail(access, "its rows are not known");
@@ -380,7 +383,8 @@ static const Tensor *find_rows(Access *access, unsigned rank) {
 }
 
 /* One row of the box at each of the CTA's rows. AMD's are numbers without a sign. */
-static bool take_rows(Access *access, const Descriptor *descriptor, Box box, const Tensor *rows, const Part *part) {
+static bool take_rows(Accessed *access, const Descriptor *descriptor, Box box, const Tensor *rows,
+                      const AccessPart *part) {
     bool natural = access->effect->effect.group == GROUP_AMD_TENSOR;
     for (int64_t i = 0; i < part->size[0]; i++) {
         int64_t row = tensor_at(rows, (const int64_t[]){part->begin[0] + i});
@@ -395,7 +399,7 @@ static bool take_rows(Access *access, const Descriptor *descriptor, Box box, con
     return true;
 }
 
-static bool take_tile(Access *access) {
+static bool take_tile(Accessed *access) {
     const CompiledEffect *effect = access->effect;
     const Type *type = box_type(access), *data = data_type(access);
     if (effect->type && type_is(type_resolve(access->module, effect->type), STR("ttng.tensordesc_im2col")))
@@ -410,7 +414,7 @@ static bool take_tile(Access *access) {
     Box box = box_on(descriptor);
     const Tensor *rows = gathers ? find_rows(access, box.rank) : NULL;
     int64_t dims[TENSOR_MOST_DIMS];
-    Part part;
+    AccessPart part;
     if (gathers && !rows)
         return false;
     const Type *tile = tile_type(access, type, data, descriptor);
@@ -433,7 +437,7 @@ static bool take_tile(Access *access) {
 }
 
 /* The TMA unit reads the descriptor. One that the launch made lies in the parameters, which nothing writes. */
-static bool take_descriptor(Access *access) {
+static bool take_descriptor(Accessed *access) {
     Word on = access->event->view;
     if (word_is(on, WORD_DESCRIPTOR))
         on = word_integer(machine_descriptor(access->machine, on.meta)->address);
@@ -449,7 +453,7 @@ static bool take_descriptor(Access *access) {
 /* ---- Block pointers ------------------------------------------------------------------------------- */
 
 /* Whether elements outside of the shape are left out in that dimension. */
-static bool is_checked(const Access *access, unsigned dimension) {
+static bool is_checked(const Accessed *access, unsigned dimension) {
     const Attr *checks = op_attr(access->event->op, "boundaryCheck");
     for (uint32_t i = 0; checks && checks->kind == ATTR_INTS && i < checks->count; i++)
         if (checks->ints[i] == (int64_t)dimension)
@@ -458,11 +462,11 @@ static bool is_checked(const Access *access, unsigned dimension) {
 }
 
 /* A load or store through a pointer to a tensor. */
-static bool take_block(Access *access) {
+static bool take_block(Accessed *access) {
     const Type *type = type_resolve(access->module, access->effect->type);
     type = type && type->element ? type_resolve(access->module, type->element) : NULL;
     const Descriptor *descriptor = find_descriptor(access);
-    Part part;
+    AccessPart part;
     if (!descriptor)
         return false;
     if (!type || type->kind != TYPE_TENSOR || type->dim_count != descriptor->rank)
@@ -489,7 +493,7 @@ static bool is_elements(const CompiledEffect *effect) {
     return !effect->bytes && !effect->effect.amount;
 }
 
-static bool take_piece(Access *access, int64_t address) {
+static bool take_piece(Accessed *access, int64_t address) {
     int64_t bytes = access->effect->bytes;
     const Tensor *mask;
     bool nothing, element = is_elements(access->effect);
@@ -518,7 +522,7 @@ static bool take_piece(Access *access, int64_t address) {
     return true;
 }
 
-static bool take_pointers(Access *access) {
+static bool take_pointers(Accessed *access) {
     const CompiledEffect *effect = access->effect;
     Word on = access->event->view;
     Word offsets = effect->offsets == NO_REGISTER ? on : access->words[effect->offsets];
@@ -537,27 +541,27 @@ static bool take_pointers(Access *access) {
         return take_piece(access, tensor_linear(offsets.tensor, 0));
     if (!find_mask(access, offsets.tensor, &mask, &nothing))
         return false;
-    Unit unit = {.base = address_add(pointers ? 0 : on.bits, effect->effect.offset, 1),
-                 .scale = pointers ? 1 : bytes,
-                 .bytes = bytes};
+    PieceUnit unit = {.base = address_add(pointers ? 0 : on.bits, effect->effect.offset, 1),
+                      .scale = pointers ? 1 : bytes,
+                      .bytes = bytes};
     const Type *type = pointers ? effect->type : type_of(access, effect->effect.offsets.items[0]);
     return nothing || take_part(access, type, offsets.tensor, mask, &unit);
 }
 
 /* ---- Accesses ------------------------------------------------------------------------------------- */
 
-static Access access_of(const Machine *machine, const Event *event, Arena *arena) {
-    return (Access){.machine = machine,
-                    .module = machine->program->module,
-                    .event = event,
-                    .effect = event->effect,
-                    .words = machine_words(machine, event->agent),
-                    .cta = agent_cta(machine, event->agent),
-                    .split = machine->program->ctas > 1 && !machine->program->ranks_are_programs,
-                    .runs = {.arena = arena}};
+static Accessed access_of(const Machine *machine, const Event *event, Arena *arena) {
+    return (Accessed){.machine = machine,
+                      .module = machine->program->module,
+                      .event = event,
+                      .effect = event->effect,
+                      .words = machine_words(machine, event->agent),
+                      .cta = agent_cta(machine, event->agent),
+                      .split = machine->program->ctas > 1 && !machine->program->ranks_are_programs,
+                      .runs = {.arena = arena}};
 }
 
-static bool take_access(Access *access) {
+static bool take_access(Accessed *access) {
     const Effect *effect = &access->effect->effect;
     if (effect->proxy == PROXY_TENSORMAP && !effect->on_descriptor)
         return take_descriptor(access);
@@ -566,7 +570,7 @@ static bool take_access(Access *access) {
 
 bool access_elements(const Machine *machine, const Event *event, Arena *arena, Bytes *bytes, uint64_t *elements,
                      const char **reason) {
-    Access access = access_of(machine, event, arena);
+    Accessed access = access_of(machine, event, arena);
     bool known = take_access(&access);
     *bytes = (Bytes){0};
     *elements = 0;
@@ -580,7 +584,7 @@ bool access_elements(const Machine *machine, const Event *event, Arena *arena, B
 }
 
 bool access_threads(const Machine *machine, const Event *event, Arena *arena, ThreadPieces *pieces) {
-    Access access = access_of(machine, event, arena);
+    Accessed access = access_of(machine, event, arena);
     const Effect *effect = &event->effect->effect;
     *pieces = (ThreadPieces){0};
     access.threads = pieces;
@@ -595,7 +599,7 @@ bool access_threads(const Machine *machine, const Event *event, Arena *arena, Th
 
 uint64_t access_mapping(const Machine *machine, const Event *event) {
     const CompiledEffect *effect = event->effect;
-    Access access = access_of(machine, event, NULL);
+    Accessed access = access_of(machine, event, NULL);
     Word on = event->view, offsets = effect->offsets == NO_REGISTER ? on : access.words[effect->offsets];
     if (effect->effect.on_descriptor || effect->bytes || effect->effect.amount)
         return 0;
@@ -616,7 +620,7 @@ uint64_t access_mapping(const Machine *machine, const Event *event) {
 }
 
 bool access_hull(const Machine *machine, const Event *event, Arena *arena, Run *hull) {
-    Access access = access_of(machine, event, arena);
+    Accessed access = access_of(machine, event, arena);
     access.runs.hull = true;
     *hull = (Run){0};
     if (!take_access(&access))
@@ -635,7 +639,7 @@ bool access_ranges(const Machine *machine, const Event *event, Arena *arena, Byt
 }
 
 bool access_most(const Machine *machine, const Event *event, Arena *arena, Bytes *bytes) {
-    Access access = access_of(machine, event, arena);
+    Accessed access = access_of(machine, event, arena);
     access.any_mask = true;
     *bytes = (Bytes){0};
     if (!take_access(&access))
@@ -646,7 +650,7 @@ bool access_most(const Machine *machine, const Event *event, Arena *arena, Bytes
 }
 
 uint32_t access_element(const Machine *machine, const Event *event) {
-    Access access = access_of(machine, event, NULL);
+    Accessed access = access_of(machine, event, NULL);
     const Effect *effect = &access.effect->effect;
     if (effect->on_descriptor || word_is(event->view, WORD_DESCRIPTOR)) {
         const Descriptor *descriptor = find_descriptor(&access);
@@ -659,11 +663,11 @@ uint32_t access_element(const Machine *machine, const Event *event) {
 
 /* One dimension of a box: what is inside of the tensor stays inside, what is behind it stays there; what is clipped
  * does not move. */
-static Form tile_form(Access *access, const Form *forms, const Descriptor *descriptor, unsigned dimension,
-                      int64_t size) {
-    Alike *alike = access->machine->alike;
+static AffineForm tile_form(Accessed *access, const AffineForm *forms, const Descriptor *descriptor, unsigned dimension,
+                            int64_t size) {
+    Symmetry *symmetry = access->machine->symmetry;
     const CompiledEffect *effect = access->effect;
-    Form form = {.loose = false}, scaled;
+    AffineForm form = {.loose = false}, scaled;
     Box box;
     if (!effect->coordinates.count)
         return form;
@@ -672,65 +676,65 @@ static Form tile_form(Access *access, const Form *forms, const Descriptor *descr
     if (reg == NO_REGISTER || !coordinate(access, dimension, &from))
         return form;
     if (from >= descriptor->shape[dimension]) { /* nothing is touched */
-        alike_keep(alike, &forms[reg], from, descriptor->shape[dimension], INT64_MAX);
+        symmetry_keep(symmetry, &forms[reg], from, descriptor->shape[dimension], INT64_MAX);
         return form;
     }
     clip(descriptor, dimension, 0, size, &box);
     int64_t last = descriptor->shape[dimension] - box.end[dimension];
     if (box.end[dimension] < size || from < 0 || from > last)
-        alike_pin(alike, &forms[reg]);
+        symmetry_pin(symmetry, &forms[reg]);
     else
-        alike_keep(alike, &forms[reg], from, 0, last);
-    if (alike_is_fixed(alike, &forms[reg]))
+        symmetry_keep(symmetry, &forms[reg], from, 0, last);
+    if (symmetry_is_fixed(symmetry, &forms[reg]))
         return form;
-    if (alike_combine(&form, &forms[reg], descriptor->strides[dimension], &scaled))
+    if (symmetry_combine(&form, &forms[reg], descriptor->strides[dimension], &scaled))
         return scaled;
-    alike_pin(alike, &forms[reg]);
+    symmetry_pin(symmetry, &forms[reg]);
     return form;
 }
 
-static Form box_form(Access *access, const Form *forms) {
+static AffineForm box_form(Accessed *access, const AffineForm *forms) {
     const CompiledEffect *effect = access->effect;
     const Type *type = box_type(access);
     const Descriptor *descriptor = find_descriptor(access);
-    Form form = {.loose = false};
+    AffineForm form = {.loose = false};
     bool boxes = descriptor && type && type->dim_count == descriptor->rank && effect->rows == NO_REGISTER &&
                  effect->coordinates.count == descriptor->rank;
     for (uint32_t i = 0; i < effect->coordinates.count; i++) {
         uint32_t reg = access->machine->program->lists[effect->coordinates.first + i];
         if (!boxes && reg != NO_REGISTER)
-            alike_pin(access->machine->alike, &forms[reg]);
+            symmetry_pin(access->machine->symmetry, &forms[reg]);
     }
     if (!boxes)
         return form;
     const Type *tile = tile_type(access, type, data_type(access), descriptor);
     for (unsigned i = 0; i < descriptor->rank; i++) {
-        Form part = tile_form(access, forms, descriptor, i, tile->dims[i]), both;
-        if (alike_combine(&form, &part, 1, &both))
+        AffineForm part = tile_form(access, forms, descriptor, i, tile->dims[i]), both;
+        if (symmetry_combine(&form, &part, 1, &both))
             form = both;
         else
-            alike_pin(access->machine->alike, &part);
+            symmetry_pin(access->machine->symmetry, &part);
     }
     return form;
 }
 
-Form access_form(const Machine *machine, const Event *event) {
-    Access access = access_of(machine, event, NULL);
+AffineForm access_form(const Machine *machine, const Event *event) {
+    Accessed access = access_of(machine, event, NULL);
     const CompiledEffect *effect = event->effect;
-    const Form *forms = alike_forms(machine, event->agent);
-    Form form = effect->on == NO_REGISTER ? (Form){.loose = false} : forms[effect->on], moved;
+    const AffineForm *forms = symmetry_forms(machine, event->agent);
+    AffineForm form = effect->on == NO_REGISTER ? (AffineForm){.loose = false} : forms[effect->on], moved;
     if (effect->effect.on_descriptor) {
-        alike_pin(machine->alike, &form);
+        symmetry_pin(machine->symmetry, &form);
         return box_form(&access, forms);
     }
     if (effect->offsets != NO_REGISTER) {
-        if (!alike_combine(&form, &forms[effect->offsets], element_bytes(&access), &moved))
+        if (!symmetry_combine(&form, &forms[effect->offsets], element_bytes(&access), &moved))
             moved.loose = true;
         form = moved;
     }
     if (form.loose)
-        alike_pin(machine->alike, &form);
-    return form.loose ? (Form){.loose = false} : form;
+        symmetry_pin(machine->symmetry, &form);
+    return form.loose ? (AffineForm){.loose = false} : form;
 }
 
 static int64_t parameter_base(const Machine *machine, uint32_t index) {

@@ -10,7 +10,7 @@
 #ifndef MACHINE_TILE_MEMORY_ACCESS_H
 #define MACHINE_TILE_MEMORY_ACCESS_H
 
-#include "machine/tile/step/alike.h"
+#include "machine/tile/step/symmetry.h"
 
 /* The addresses of its bytes, in `arena`; none if every element is masked off or outside of its tensor. A box is
  * clipped to the shape of its descriptor, as the hardware does. The descriptor itself, where a copy reads it and it
@@ -48,7 +48,7 @@ uint64_t access_mapping(const Machine *machine, const Event *event);
 
 /* In a run that follows forms (Alike.places): by how much all its bytes move with each coordinate of the cluster. The
  * box of clusters is made so small that it is the same bytes but for that. */
-Form access_form(const Machine *machine, const Event *event);
+AffineForm access_form(const Machine *machine, const Event *event);
 
 /* The argument in whose memory an address lies, and how far from its start; an address shortly before the start has a
  * negative offset. False if it is in that of none. */

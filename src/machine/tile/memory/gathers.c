@@ -7,14 +7,14 @@
 
 enum { MOST_GATHERED = 1 << 14 /* elements of a CTA */ };
 
-typedef struct Kept {
-    struct Kept *next;
+typedef struct GatherKept {
+    struct GatherKept *next;
     ViewPart part;
-} Kept;
+} GatherKept;
 
 /* What is known of all gathers from views of one type. */
 typedef struct Gathered {
-    Kept *kept;       /* parts that were found before: observers know them by their address */
+    GatherKept *kept; /* parts that were found before: observers know them by their address */
     int64_t *places;  /* [MOST_GATHERED][rank] of one gather: its elements, */
     int64_t *chosen;  /* those of them that lie in one CTA, */
     uint8_t *holders; /* and the CTA of each */
@@ -33,7 +33,7 @@ static Gathered *gathered_from(Module *module, const Type *type, unsigned rank) 
 
 static const ViewPart *keep_part(Module *module, Gathered *gathered, uint32_t count, unsigned rank) {
     size_t size = (size_t)count * rank;
-    for (const Kept *kept = gathered->kept; kept; kept = kept->next)
+    for (const GatherKept *kept = gathered->kept; kept; kept = kept->next)
         if (kept->part.count == count && memcmp(kept->part.begin, gathered->chosen, size * sizeof(int64_t)) == 0)
             return &kept->part;
     int64_t *begin = ARENA_ARRAY(&module->arena, int64_t, size), *end = ARENA_ARRAY(&module->arena, int64_t, size);
@@ -41,9 +41,10 @@ static const ViewPart *keep_part(Module *module, Gathered *gathered, uint32_t co
         begin[i] = gathered->chosen[i];
         end[i] = begin[i] + 1;
     }
-    Kept *kept = ARENA_NEW(&module->arena, Kept);
-    *kept = (Kept){.next = gathered->kept,
-                   .part = {.count = count, .rank = (uint8_t)rank, .elements = count, .begin = begin, .end = end}};
+    GatherKept *kept = ARENA_NEW(&module->arena, GatherKept);
+    *kept =
+        (GatherKept){.next = gathered->kept,
+                     .part = {.count = count, .rank = (uint8_t)rank, .elements = count, .begin = begin, .end = end}};
     gathered->kept = kept;
     return &kept->part;
 }
@@ -86,7 +87,7 @@ StepResult gather_access(Machine *machine, Event *event) {
     if (!word_is(word, WORD_TENSOR) || !word.tensor->known || word.tensor->rank != tensor->rank ||
         !find_elements(machine, event, word.tensor, gathered, &count)) {
         event->view = word_unknown((uint64_t)word.bits); /* it may be that of any CTA */
-        machine_tell(machine, event);
+        machine_emit(machine, event);
         return STEP_DONE;
     }
     for (uint32_t other = 0; other < machine->program->ctas; other++) {
@@ -100,7 +101,7 @@ StepResult gather_access(Machine *machine, Event *event) {
         event->toward = other ^ agent_cta(machine, event->agent);
         event->view = view_toward(view, event->toward);
         event->part = keep_part(module, gathered, found, tensor->rank);
-        machine_tell(machine, event);
+        machine_emit(machine, event);
     }
     return STEP_DONE;
 }

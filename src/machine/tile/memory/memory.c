@@ -26,34 +26,35 @@ static bool data_at(const Machine *machine, int64_t address, unsigned width, boo
 }
 
 enum { MOST_GIVEN = 1 << 14 }; /* elements of a tensor that are looked up */
-static const int64_t world_values[] = {1, 0, 3, 300};
-enum { WORLD_VALUES = sizeof world_values / sizeof *world_values, MANY = 8, LARGE = 300 };
+static const int64_t havoc_choice_values[] = {1, 0, 3, 300};
+enum { HAVOC_CHOICE_VALUES = sizeof havoc_choice_values / sizeof *havoc_choice_values, MANY = 8, LARGE = 300 };
 
-/* The first worlds have one number for all; of the others every second one has any small numbers. */
-bool machine_world_has_zeros(unsigned world) {
-    return world < WORLD_VALUES ? !world_values[world] : world < MACHINE_LARGE_WORLD && world % 2 == 0;
+/* The first havoc choices have one number for all; of the others every second one has any small numbers. */
+bool machine_havoc_choice_has_zeros(unsigned havoc_choice) {
+    return havoc_choice < HAVOC_CHOICE_VALUES ? !havoc_choice_values[havoc_choice]
+                                              : havoc_choice < MACHINE_LARGE_HAVOC_CHOICE && havoc_choice % 2 == 0;
 }
 
 int64_t memory_choose(Machine *machine, uint64_t identity, const Op *op) {
     if (!machine->loads_chosen++ && !machine->first_choice)
         machine->first_choice = op;
-    if (machine->world < WORLD_VALUES)
-        return world_values[machine->world];
-    if (machine->world >= MACHINE_LARGE_WORLD)
-        return LARGE + machine->world - MACHINE_LARGE_WORLD;
-    int64_t number = (int64_t)(identity_mix(identity, machine->world) >> 20 & 7);
-    return number || machine_world_has_zeros(machine->world) ? number : MANY;
+    if (machine->havoc_choice < HAVOC_CHOICE_VALUES)
+        return havoc_choice_values[machine->havoc_choice];
+    if (machine->havoc_choice >= MACHINE_LARGE_HAVOC_CHOICE)
+        return LARGE + machine->havoc_choice - MACHINE_LARGE_HAVOC_CHOICE;
+    int64_t number = (int64_t)(identity_mix(identity, machine->havoc_choice) >> 20 & 7);
+    return number || machine_havoc_choice_has_zeros(machine->havoc_choice) ? number : MANY;
 }
 
-/* Other clusters may have counted before one that runs by itself: in the first world none has, nor where a number is
- * waited for. */
+/* Other clusters may have counted before one that runs by itself: in the first havoc choice none has, nor where a
+ * number is waited for. */
 static AtomicCell *atomic_at(Machine *machine, int64_t address, const CompiledLoad *how) {
     for (uint32_t i = 0; i < machine->atomic_count; i++)
         if (machine->atomics[i].address == address)
             return &machine->atomics[i];
     int64_t value = 0;
     if (!data_at(machine, address, 32, false, &value) && how->atomic == ATOMIC_ADD && !machine->program->polls) {
-        value = machine->world ? memory_choose(machine, (uint64_t)address, how->op) : 0;
+        value = machine->havoc_choice ? memory_choose(machine, (uint64_t)address, how->op) : 0;
         machine->counted = true;
         machine->first_choice = machine->first_choice ? machine->first_choice : how->op;
     }
@@ -64,7 +65,7 @@ static AtomicCell *atomic_at(Machine *machine, int64_t address, const CompiledLo
 
 /* A CTA that looks at a place again and again waits for another CTA to count it up, or to set it to what a compare
  * expects. A cluster that runs by itself has no such: something has then been there. */
-enum { PATIENCE = 16 };
+enum { SPIN_TIMEOUT = 16 };
 
 static int64_t left_by_others(int64_t old, Word compare, const CompiledLoad *how) {
     bool compares = how->atomic == ATOMIC_CAS && word_is(compare, WORD_INTEGER);
@@ -73,7 +74,7 @@ static int64_t left_by_others(int64_t old, Word compare, const CompiledLoad *how
 
 static void wait_for_others(Machine *machine, AtomicCell *cell, int64_t before, Word compare, const CompiledLoad *how) {
     cell->looks = cell->value == before ? cell->looks + 1 : 0;
-    if (cell->looks < PATIENCE)
+    if (cell->looks < SPIN_TIMEOUT)
         return;
     if (!machine->loads_chosen++ && !machine->first_choice)
         machine->first_choice = how->op;
@@ -84,7 +85,7 @@ static void wait_for_others(Machine *machine, AtomicCell *cell, int64_t before, 
 /* What an atomic finds in a place that is not known. */
 static int64_t choose_old(Machine *machine, uint64_t identity, Word compare, const CompiledLoad *how) {
     int64_t old = memory_choose(machine, identity, how->op);
-    return machine->loads_chosen % PATIENCE ? old : left_by_others(old, compare, how);
+    return machine->loads_chosen % SPIN_TIMEOUT ? old : left_by_others(old, compare, how);
 }
 
 /* Whether all elements of a tensor that is loaded are what the launch gives, or what stands for those that are masked

@@ -98,17 +98,17 @@ bool pieces_of_box(const Box *box, Runs *runs, uint64_t *elements) {
 
 /* ---- Rows of a tensor ----------------------------------------------------------------------------- */
 
-typedef struct Row {
+typedef struct PieceRow {
     const int64_t *places, *mask; /* mask: NULL where it is on everywhere */
     int64_t count, place_stride, mask_stride;
-} Row;
+} PieceRow;
 
-static bool is_on(const Row *row, int64_t index) {
+static bool is_on(const PieceRow *row, int64_t index) {
     return !row->mask || row->mask[index * row->mask_stride];
 }
 
 /* Four at a time, for these two loops are most of the time that an access takes. */
-static int64_t count_on(const Row *row) {
+static int64_t count_on(const PieceRow *row) {
     const int64_t *mask = row->mask, stride = row->mask_stride;
     int64_t on[4] = {0}, i = 0;
     if (!mask || !stride)
@@ -121,7 +121,7 @@ static int64_t count_on(const Row *row) {
     return on[0] + on[1] + on[2] + on[3];
 }
 
-static bool has_step(const Row *row, int64_t step) {
+static bool has_step(const PieceRow *row, int64_t step) {
     const int64_t *place = row->places, stride = row->place_stride;
     uint64_t expected = (uint64_t)*place, by = (uint64_t)step, differences[4] = {0};
     int64_t i = 0;
@@ -134,7 +134,7 @@ static bool has_step(const Row *row, int64_t step) {
 }
 
 /* Leaves those at its ends out that are off, so that of `on` elements no other is left where they are in one piece. */
-static void trim(Row *row) {
+static void trim(PieceRow *row) {
     int64_t first = 0, end = row->count;
     while (first < end && !is_on(row, first))
         first++;
@@ -146,7 +146,7 @@ static void trim(Row *row) {
 }
 
 /* Returns how many of its elements are touched. */
-static int64_t take_elements(Row row, const Unit *unit, Runs *runs) {
+static int64_t take_elements(PieceRow row, const PieceUnit *unit, Runs *runs) {
     int64_t on = count_on(&row);
     if (on && on < row.count)
         trim(&row);
@@ -164,20 +164,20 @@ static int64_t take_elements(Row row, const Unit *unit, Runs *runs) {
 /* ---- Dimensions of a tensor ----------------------------------------------------------------------- */
 
 /* A dimension of an index and its mask, gone along in the direction in which addresses grow. */
-typedef struct Axis {
+typedef struct PieceAxis {
     int64_t size, place_stride, mask_stride;
     int64_t step; /* between its first two elements */
-} Axis;
+} PieceAxis;
 
 /* The dimensions along which something changes. */
 typedef struct Axes {
-    Axis items[TENSOR_MOST_DIMS];
+    PieceAxis items[TENSOR_MOST_DIMS];
     unsigned count;
     const int64_t *places, *mask; /* of the first element */
     int64_t pieces, repeats;      /* repeats: how many elements each piece stands for */
 } Axes;
 
-static void add_axis(Axes *axes, Axis axis) {
+static void add_axis(Axes *axes, PieceAxis axis) {
     axis.step = (int64_t)((uint64_t)axes->places[axis.place_stride] - (uint64_t)axes->places[0]);
     if (axis.step < 0) {
         axes->places += (axis.size - 1) * axis.place_stride;
@@ -189,8 +189,8 @@ static void add_axis(Axes *axes, Axis axis) {
     axes->items[axes->count++] = axis;
 }
 
-static Axis axis_of(const Tensor *index, const Tensor *mask, unsigned dim) {
-    return (Axis){
+static PieceAxis axis_of(const Tensor *index, const Tensor *mask, unsigned dim) {
+    return (PieceAxis){
         .size = index->dims[dim], .place_stride = index->strides[dim], .mask_stride = mask ? mask->strides[dim] : 0};
 }
 
@@ -198,13 +198,13 @@ static Axis axis_of(const Tensor *index, const Tensor *mask, unsigned dim) {
 static bool find_axes(const Tensor *index, const Tensor *mask, Axes *axes) {
     *axes = (Axes){.places = index->data, .mask = mask ? mask->data : NULL, .pieces = 1, .repeats = 1};
     for (unsigned i = 0; i < index->rank; i++) {
-        Axis axis = axis_of(index, mask, i);
+        PieceAxis axis = axis_of(index, mask, i);
         int64_t *count = axis.place_stride || axis.mask_stride ? &axes->pieces : &axes->repeats;
         if (__builtin_mul_overflow(*count, axis.size, count) || axes->pieces > most_pieces)
             return false;
     }
     for (unsigned i = 0; i < index->rank; i++) {
-        Axis axis = axis_of(index, mask, i);
+        PieceAxis axis = axis_of(index, mask, i);
         if (axis.size > 1 && (axis.place_stride || axis.mask_stride))
             add_axis(axes, axis);
     }
@@ -212,9 +212,9 @@ static bool find_axes(const Tensor *index, const Tensor *mask, Axes *axes) {
 }
 
 /* The axes by what `key` gives, that with the smallest last. */
-static void sort_axes(Axes *axes, uint64_t (*key)(const Axis *axis)) {
+static void sort_axes(Axes *axes, uint64_t (*key)(const PieceAxis *axis)) {
     for (unsigned i = 1; i < axes->count; i++) {
-        Axis axis = axes->items[i];
+        PieceAxis axis = axes->items[i];
         unsigned at = i;
         for (; at > 0 && key(&axes->items[at - 1]) < key(&axis); at--)
             axes->items[at] = axes->items[at - 1];
@@ -223,29 +223,29 @@ static void sort_axes(Axes *axes, uint64_t (*key)(const Axis *axis)) {
 }
 
 /* In memory: what is next to each other there comes after each other. */
-static uint64_t by_place(const Axis *axis) {
+static uint64_t by_place(const PieceAxis *axis) {
     return magnitude(axis->place_stride);
 }
 
 /* The same addresses under another mask come last of all. */
-static uint64_t by_step(const Axis *axis) {
+static uint64_t by_step(const PieceAxis *axis) {
     return axis->step ? (uint64_t)axis->step : UINT64_MAX;
 }
 
 /* The rows along the last axis, one after the other. */
-typedef struct Walk {
+typedef struct PieceWalk {
     const Axes *axes;
     unsigned outer; /* axes but the last */
     int64_t at[TENSOR_MOST_DIMS];
-    Row row;
-} Walk;
+    PieceRow row;
+} PieceWalk;
 
-static Walk walk_start(const Axes *axes) {
-    Walk walk = {.axes = axes,
-                 .outer = axes->count ? axes->count - 1 : 0,
-                 .row = {.places = axes->places, .mask = axes->mask, .count = 1}};
+static PieceWalk walk_start(const Axes *axes) {
+    PieceWalk walk = {.axes = axes,
+                      .outer = axes->count ? axes->count - 1 : 0,
+                      .row = {.places = axes->places, .mask = axes->mask, .count = 1}};
     if (axes->count) {
-        const Axis *last = &axes->items[walk.outer];
+        const PieceAxis *last = &axes->items[walk.outer];
         walk.row.count = last->size;
         walk.row.place_stride = last->place_stride;
         walk.row.mask_stride = last->mask_stride;
@@ -254,9 +254,9 @@ static Walk walk_start(const Axes *axes) {
 }
 
 /* False if that was the last row. */
-static bool walk_on(Walk *walk) {
+static bool walk_on(PieceWalk *walk) {
     for (unsigned i = walk->outer; i-- > 0;) {
-        const Axis *axis = &walk->axes->items[i];
+        const PieceAxis *axis = &walk->axes->items[i];
         bool over = ++walk->at[i] == axis->size;
         int64_t by = over ? 1 - axis->size : 1;
         walk->row.places += by * axis->place_stride;
@@ -272,8 +272,8 @@ static bool walk_on(Walk *walk) {
 /* ---- Tensors -------------------------------------------------------------------------------------- */
 
 /* The elements of a row that are on: false if they are in more than one piece. */
-static bool find_on(const Row *row, int64_t *first, int64_t *end) {
-    Row rest = *row;
+static bool find_on(const PieceRow *row, int64_t *first, int64_t *end) {
+    PieceRow rest = *row;
     int64_t on = count_on(row);
     if (on && on < row->count)
         trim(&rest);
@@ -289,7 +289,7 @@ typedef struct Window {
 } Window;
 
 /* A row with something on: false if that is not what the rows before have. */
-static bool widen(Window *window, const Walk *walk, int64_t first, int64_t end) {
+static bool widen(Window *window, const PieceWalk *walk, int64_t first, int64_t end) {
     bool same = !window->rows || (window->begin[walk->outer] == first && window->end[walk->outer] == end);
     for (unsigned i = 0; i < walk->outer; i++) {
         int64_t at = walk->at[i];
@@ -303,9 +303,9 @@ static bool widen(Window *window, const Walk *walk, int64_t first, int64_t end) 
 }
 
 /* Whether the addresses are those of a box, and what is on is a box of them. */
-static bool find_box(const Axes *axes, const Unit *unit, Box *box) {
+static bool find_box(const Axes *axes, const PieceUnit *unit, Box *box) {
     Window window = {.rows = 0};
-    Walk walk = walk_start(axes);
+    PieceWalk walk = walk_start(axes);
     for (unsigned i = 0; i < axes->count; i++)
         if (!axes->items[i].place_stride)
             return false;
@@ -332,7 +332,7 @@ static bool find_box(const Axes *axes, const Unit *unit, Box *box) {
 }
 
 /* Of an even tensor that is touched everywhere. */
-static bool pieces_of_even(const Tensor *index, const Unit *unit, Runs *runs, uint64_t *elements) {
+static bool pieces_of_even(const Tensor *index, const PieceUnit *unit, Runs *runs, uint64_t *elements) {
     Box box = {.base = address_add(unit->base, index->base, unit->scale), .element = unit->bytes};
     uint64_t on = 0, repeats = 1;
     for (unsigned i = 0; i < index->rank; i++) {
@@ -355,7 +355,7 @@ static bool pieces_of_even(const Tensor *index, const Unit *unit, Runs *runs, ui
     return true;
 }
 
-bool pieces_of_tensor(const Tensor *index, const Tensor *mask, const Unit *unit, Runs *runs, uint64_t *elements) {
+bool pieces_of_tensor(const Tensor *index, const Tensor *mask, const PieceUnit *unit, Runs *runs, uint64_t *elements) {
     Axes axes;
     Box box;
     uint64_t on = 0;
@@ -384,7 +384,7 @@ bool pieces_of_tensor(const Tensor *index, const Tensor *mask, const Unit *unit,
             return false;
     } else {
         sort_axes(&axes, by_step);
-        Walk walk = walk_start(&axes);
+        PieceWalk walk = walk_start(&axes);
         do
             on += (uint64_t)take_elements(walk.row, unit, runs);
         while (walk_on(&walk));

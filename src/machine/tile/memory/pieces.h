@@ -6,7 +6,7 @@
 #ifndef MACHINE_TILE_MEMORY_PIECES_H
 #define MACHINE_TILE_MEMORY_PIECES_H
 
-#include "machine/tile/memory/runs.h"
+#include "machine/tile/memory/byte_intervals.h"
 #include "model/number/evaluate.h"
 
 /* Of rank 0: one element. */
@@ -19,14 +19,14 @@ typedef struct Box {
 
 /* What the numbers of an index count in, from where on, and how many bytes there are at each; `scale` divides `bytes`.
  */
-typedef struct Unit {
+typedef struct PieceUnit {
     int64_t base, scale, bytes;
-} Unit;
+} PieceUnit;
 
 /* Adds how many elements there are to *elements. False if there are more pieces than are looked at. */
 bool pieces_of_box(const Box *box, Runs *runs, uint64_t *elements);
 /* The elements at each place of `index` where the mask (NULL: everywhere) is on; both are known, and of one shape. */
-bool pieces_of_tensor(const Tensor *index, const Tensor *mask, const Unit *unit, Runs *runs, uint64_t *elements);
+bool pieces_of_tensor(const Tensor *index, const Tensor *mask, const PieceUnit *unit, Runs *runs, uint64_t *elements);
 
 /* count * bytes further; addresses wrap round, as those of the hardware do. */
 static inline int64_t address_add(int64_t address, int64_t count, int64_t bytes) {

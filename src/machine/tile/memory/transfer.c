@@ -13,7 +13,7 @@ enum { BYTES_PER_STEP = 128 }; /* of what is written: a copy takes its time, too
 /* ---- Going through the elements ------------------------------------------------------------------- */
 
 /* An operand: a scalar is the same for every element. */
-typedef struct Lane {
+typedef struct TransferLane {
     bool known;
     int64_t scalar;
     const int64_t *data; /* NULL: `scalar`, or `at` itself is the element: */
@@ -22,27 +22,27 @@ typedef struct Lane {
     int64_t at;
     uint64_t identity; /* of what is not known */
     bool one;          /* it is a scalar */
-} Lane;
+} TransferLane;
 
 enum { LANE_PLACE, LANE_MASK, LANE_VALUE, LANE_COMPARE, LANE_OTHER, LANES };
 
-typedef struct Walk {
+typedef struct TransferWalk {
     const Transfer *how;
     unsigned rank;
     int64_t dims[TENSOR_MOST_DIMS], sizes[TENSOR_MOST_DIMS], at[TENSOR_MOST_DIMS];
     bool repeats[TENSOR_MOST_DIMS];
     size_t count, done;
     int64_t base, scale; /* an element lies at base + scale * its place */
-    Lane lanes[LANES];
+    TransferLane lanes[LANES];
     unsigned moving[LANES], moving_count; /* those that have data */
-} Walk;
+} TransferWalk;
 
-static Lane lane_of(const Word *words, uint32_t reg, const Tensor *shape) {
+static TransferLane lane_of(const Word *words, uint32_t reg, const Tensor *shape) {
     Word word = reg == NO_REGISTER ? (Word){.kind = WORD_NOTHING} : words[reg];
     if (word_is(word, WORD_INTEGER))
-        return (Lane){.known = true, .scalar = word.bits, .identity = word_identity(word), .one = true};
-    Lane lane = {.identity = word_is(word, WORD_UNKNOWN) ? (uint64_t)word.bits : word_identity(word),
-                 .one = !word_is(word, WORD_TENSOR)};
+        return (TransferLane){.known = true, .scalar = word.bits, .identity = word_identity(word), .one = true};
+    TransferLane lane = {.identity = word_is(word, WORD_UNKNOWN) ? (uint64_t)word.bits : word_identity(word),
+                         .one = !word_is(word, WORD_TENSOR)};
     if (lane.one || !word.tensor->known || !shape || word.tensor->rank != shape->rank ||
         memcmp(word.tensor->dims, shape->dims, shape->rank * sizeof *shape->dims) != 0)
         return lane;
@@ -54,12 +54,12 @@ static Lane lane_of(const Word *words, uint32_t reg, const Tensor *shape) {
     return lane;
 }
 
-static bool lane_moves(const Lane *lane) {
+static bool lane_moves(const TransferLane *lane) {
     return lane->data || lane->even;
 }
 
 /* False if there are more elements than are gone through. Loads and stores need not do the same twice. */
-static bool count_elements(Walk *walk, bool each) {
+static bool count_elements(TransferWalk *walk, bool each) {
     walk->count = 1;
     for (unsigned i = 0; i < walk->rank; i++) {
         walk->repeats[i] = !each;
@@ -82,14 +82,14 @@ static int64_t scale_of(const Machine *machine, const CompiledEffect *effect) {
 }
 
 /* False if where the elements lie is not known. */
-static bool walk_start(Walk *walk, const Machine *machine, uint32_t agent, const CompiledEffect *effect) {
+static bool walk_start(TransferWalk *walk, const Machine *machine, uint32_t agent, const CompiledEffect *effect) {
     const Word *words = machine_words(machine, agent);
     const Transfer *how = &machine->program->transfers[effect->transfer];
     uint32_t places = effect->offsets == NO_REGISTER ? effect->on : effect->offsets;
     if (places == NO_REGISTER || effect->on == NO_REGISTER)
         return false;
     const Tensor *shape = word_is(words[places], WORD_TENSOR) ? words[places].tensor : NULL;
-    *walk = (Walk){.how = how, .rank = shape ? shape->rank : 0, .base = effect->effect.offset, .scale = 1};
+    *walk = (TransferWalk){.how = how, .rank = shape ? shape->rank : 0, .base = effect->effect.offset, .scale = 1};
     if (shape)
         memcpy(walk->dims, shape->dims, sizeof walk->dims);
     const uint32_t registers[LANES] = {places, effect->mask, how->value, how->compare, how->other};
@@ -99,7 +99,7 @@ static bool walk_start(Walk *walk, const Machine *machine, uint32_t agent, const
             walk->moving[walk->moving_count++] = i;
     }
     if (!effect->effect.mask)
-        walk->lanes[LANE_MASK] = (Lane){.known = true, .scalar = 1, .one = true};
+        walk->lanes[LANE_MASK] = (TransferLane){.known = true, .scalar = 1, .one = true};
     if (effect->offsets != NO_REGISTER) {
         if (!word_is(words[effect->on], WORD_INTEGER))
             return false;
@@ -109,29 +109,29 @@ static bool walk_start(Walk *walk, const Machine *machine, uint32_t agent, const
     return walk->lanes[LANE_PLACE].known && walk->scale && count_elements(walk, effect->effect.verb == EFFECT_UPDATE);
 }
 
-static inline int64_t lane_number(const Lane *lane) {
+static inline int64_t lane_number(const TransferLane *lane) {
     return lane->data ? lane->data[lane->at] : lane->even ? lane->at : lane->scalar;
 }
 
-static inline int64_t address_of(const Walk *walk) {
+static inline int64_t address_of(const TransferWalk *walk) {
     return (int64_t)((uint64_t)walk->base + (uint64_t)walk->scale * (uint64_t)lane_number(&walk->lanes[LANE_PLACE]));
 }
 
 /* The element of an operand as it is moved. */
-static inline Word lane_word(const Walk *walk, unsigned which) {
-    const Lane *lane = &walk->lanes[which];
+static inline Word lane_word(const TransferWalk *walk, unsigned which) {
+    const TransferLane *lane = &walk->lanes[which];
     if (lane->known && walk->how->integer)
         return word_integer(integer_wrap(lane_number(lane), walk->how->width));
     return word_unknown(lane->one ? lane->identity : identity_mix(lane->identity, walk->done));
 }
 
-static inline void walk_on(Walk *walk) {
+static inline void walk_on(TransferWalk *walk) {
     walk->done++;
     for (unsigned i = walk->rank; i-- > 0;) {
         bool over = ++walk->at[i] >= walk->sizes[i];
         int64_t by = over ? 1 - walk->sizes[i] : 1;
         for (unsigned k = 0; k < walk->moving_count; k++) {
-            Lane *lane = &walk->lanes[walk->moving[k]];
+            TransferLane *lane = &walk->lanes[walk->moving[k]];
             lane->at += by * lane->strides[i];
         }
         if (!over)
@@ -141,7 +141,7 @@ static inline void walk_on(Walk *walk) {
 }
 
 /* The same from the start of a row of the last dimension to the next row. */
-static void walk_over_row(Walk *walk) {
+static void walk_over_row(TransferWalk *walk) {
     unsigned last = walk->rank - 1;
     int64_t by = walk->sizes[last] - 1;
     walk->done += (size_t)by;
@@ -154,22 +154,22 @@ static void walk_over_row(Walk *walk) {
 /* ---- Results -------------------------------------------------------------------------------------- */
 
 /* What the elements gave, until it is one word. */
-typedef struct Found {
+typedef struct TransferFound {
     int64_t *data; /* of a tensor */
     Word last;
     bool known, stored;
     uint64_t identity;
-} Found;
+} TransferFound;
 
-static Found found_start(const Machine *machine, const Walk *walk) {
+static TransferFound found_start(const Machine *machine, const TransferWalk *walk) {
     bool tensor = walk->rank && walk->how->result != NO_REGISTER && walk->how->integer;
-    return (Found){.data = tensor ? arena_alloc(machine->arena, (walk->count + 1) * sizeof(int64_t)) : NULL,
-                   .known = true,
-                   .identity = 0x6f0d,
-                   .last = word_integer(0)};
+    return (TransferFound){.data = tensor ? arena_alloc(machine->arena, (walk->count + 1) * sizeof(int64_t)) : NULL,
+                           .known = true,
+                           .identity = 0x6f0d,
+                           .last = word_integer(0)};
 }
 
-static inline void found_add(Found *found, const Walk *walk, Word word) {
+static inline void found_add(TransferFound *found, const TransferWalk *walk, Word word) {
     found->last = word;
     found->known &= word_is(word, WORD_INTEGER);
     found->identity = identity_mix(found->identity, (uint64_t)word.bits);
@@ -185,7 +185,7 @@ static unsigned result_width(const Machine *machine, const Transfer *how) {
     return type && type->kind == TYPE_INTEGER && type->width < how->width ? type->width : how->width;
 }
 
-static Word found_word(Machine *machine, const Walk *walk, const Found *found) {
+static Word found_word(Machine *machine, const TransferWalk *walk, const TransferFound *found) {
     unsigned width = result_width(machine, walk->how);
     if (!walk->rank) {
         if (word_is(found->last, WORD_INTEGER))
@@ -204,12 +204,12 @@ static Word found_word(Machine *machine, const Walk *walk, const Found *found) {
 /* ---- One element ---------------------------------------------------------------------------------- */
 
 /* 1: it is touched, 0: masked off, -1: not known. */
-static inline int is_touched(const Walk *walk) {
-    const Lane *mask = &walk->lanes[LANE_MASK];
+static inline int is_touched(const TransferWalk *walk) {
+    const TransferLane *mask = &walk->lanes[LANE_MASK];
     return mask->known ? lane_number(mask) != 0 : -1;
 }
 
-static void load_element(Machine *machine, const Walk *walk, Found *found) {
+static void load_element(Machine *machine, const TransferWalk *walk, TransferFound *found) {
     int touched = is_touched(walk);
     bool other = walk->how->other != NO_REGISTER;
     Word word = touched ? global_read(machine->memory, address_of(walk), walk->how->width)
@@ -220,7 +220,7 @@ static void load_element(Machine *machine, const Walk *walk, Found *found) {
     found_add(found, walk, word);
 }
 
-static void store_element(Machine *machine, const Walk *walk) {
+static void store_element(Machine *machine, const TransferWalk *walk) {
     int touched = is_touched(walk);
     Word word = lane_word(walk, LANE_VALUE);
     if (touched < 0)
@@ -258,7 +258,7 @@ static int64_t combine(const Transfer *how, int64_t old, int64_t by) {
     }
 }
 
-static void update_element(Machine *machine, const Walk *walk, const Op *op, Found *found) {
+static void update_element(Machine *machine, const TransferWalk *walk, const Op *op, TransferFound *found) {
     const Transfer *how = walk->how;
     int touched = is_touched(walk);
     if (!touched) {
@@ -310,8 +310,8 @@ static void write_unknown(Machine *machine, const Event *event) {
 
 /* Whether a tensor is stored of which nothing is known, nor compares it with what others store: its bytes are
  * enough. */
-static bool is_vague(const Walk *walk) {
-    const Lane *value = &walk->lanes[LANE_VALUE];
+static bool is_vague(const TransferWalk *walk) {
+    const TransferLane *value = &walk->lanes[LANE_VALUE];
     return walk->rank && !value->one && !(value->known && walk->how->integer) && !walk->how->followed &&
            walk->lanes[LANE_MASK].known;
 }
@@ -373,7 +373,7 @@ static void take_result(Machine *machine, const Event *event, const Transfer *ho
 }
 
 /* Whether a lane is the same number for all elements: that one. */
-static bool lane_is(const Lane *lane, unsigned rank, bool on) {
+static bool lane_is(const TransferLane *lane, unsigned rank, bool on) {
     for (unsigned i = 0; i < rank && lane_moves(lane); i++)
         if (lane->strides[i])
             return false;
@@ -382,8 +382,8 @@ static bool lane_is(const Lane *lane, unsigned rank, bool on) {
 
 /* What a load of anything but integers gives: of evenly spaced elements the bytes tell enough, run by run. False if
  * they must be gone through one by one. */
-static bool load_as_a_whole(Machine *machine, const Walk *walk, Word *word) {
-    const Lane *place = &walk->lanes[LANE_PLACE];
+static bool load_as_a_whole(Machine *machine, const TransferWalk *walk, Word *word) {
+    const TransferLane *place = &walk->lanes[LANE_PLACE];
     Runs runs = {.arena = machine->arena};
     uint64_t elements = 0, identity = 0x6f0d;
     Tensor index = {.known = true, .even = true, .rank = (uint8_t)walk->rank, .base = place->at};
@@ -392,7 +392,7 @@ static bool load_as_a_whole(Machine *machine, const Walk *walk, Word *word) {
         return false;
     memcpy(index.dims, walk->dims, sizeof index.dims);
     memcpy(index.steps, place->strides, sizeof index.steps);
-    const Unit unit = {.base = walk->base, .scale = walk->scale, .bytes = walk->how->width / 8};
+    const PieceUnit unit = {.base = walk->base, .scale = walk->scale, .bytes = walk->how->width / 8};
     if (!pieces_of_tensor(&index, NULL, &unit, &runs, &elements))
         return false;
     identity = identity_mix(identity, (uint64_t)address_of(walk));
@@ -409,8 +409,8 @@ static bool load_as_a_whole(Machine *machine, const Walk *walk, Word *word) {
 
 /* A store of anything but integers to elements that lie side by side along the last dimension: row by row. False if
  * they must be gone through one by one. */
-static bool store_rows(Machine *machine, Walk *walk) {
-    const Lane *place = &walk->lanes[LANE_PLACE], *value = &walk->lanes[LANE_VALUE];
+static bool store_rows(Machine *machine, TransferWalk *walk) {
+    const TransferLane *place = &walk->lanes[LANE_PLACE], *value = &walk->lanes[LANE_VALUE];
     unsigned last = walk->rank - 1;
     if (!walk->rank || !place->even || value->one || (value->known && walk->how->integer) ||
         place->strides[last] * walk->scale != walk->how->width / 8 || walk->repeats[last] ||
@@ -429,7 +429,7 @@ void transfer_perform(Machine *machine, const Event *event) {
     const CompiledEffect *effect = event->effect;
     EffectVerb verb = effect->effect.verb;
     const Transfer *how = effect->transfer == NO_TRANSFER ? NULL : &machine->program->transfers[effect->transfer];
-    Walk walk;
+    TransferWalk walk;
     if (how && transfer_is_shared(machine, event->agent, effect)) {
         take_result(machine, event, how);
         return;
@@ -450,7 +450,7 @@ void transfer_perform(Machine *machine, const Event *event) {
         machine->used += walk.count / 32;
     } else if (known) {
         const Op *op = machine->program->ops[event->pc];
-        Found found = found_start(machine, &walk);
+        TransferFound found = found_start(machine, &walk);
         machine->used += walk.count / 32;
         while (walk.done < walk.count) {
             if (verb == EFFECT_READ)
@@ -483,7 +483,7 @@ bool transfer_stores(const Machine *machine, uint32_t agent, const CompiledEffec
         const SharedResult *result = transfer_result(machine, agent);
         return !result || result->stored;
     }
-    Walk walk;
+    TransferWalk walk;
     if (machine->program->transfers[effect->transfer].atomic != ATOMIC_CAS ||
         !walk_start(&walk, machine, agent, effect))
         return true;
@@ -499,7 +499,7 @@ bool transfer_stores(const Machine *machine, uint32_t agent, const CompiledEffec
 }
 
 bool transfer_is_silent(const Machine *machine, uint32_t agent, const CompiledEffect *effect) {
-    Walk walk;
+    TransferWalk walk;
     if (effect->effect.verb != EFFECT_WRITE || effect->transfer == NO_TRANSFER ||
         !machine->program->transfers[effect->transfer].followed || !walk_start(&walk, machine, agent, effect))
         return false;
@@ -521,7 +521,7 @@ bool transfer_is_silent(const Machine *machine, uint32_t agent, const CompiledEf
 
 bool transfer_place(const Machine *machine, uint32_t agent, const CompiledEffect *effect, int64_t *address,
                     unsigned *width) {
-    Walk walk;
+    TransferWalk walk;
     if (effect->transfer == NO_TRANSFER || !walk_start(&walk, machine, agent, effect) || walk.count != 1)
         return false;
     *address = address_of(&walk);

@@ -2,7 +2,7 @@
 #include "machine/tile/schedule/barrier_ops.h"
 
 #include "ir/op.h"
-#include "model/flow/handed.h"
+#include "model/flow/forwarded.h"
 #include "model/memory/views.h"
 
 enum { MOST_STEPS = 32, BARRIER_BYTES = 8 };
@@ -13,7 +13,7 @@ static int64_t constant_byte(const Program *program, const Value *view) {
     for (unsigned i = 0; i < MOST_STEPS; i++) {
         if (view->is_result && allocation_find(&program->allocations, view->owner))
             return byte;
-        const Value *captured = value_handed(view, HANDED_CAPTURE), *source = NULL;
+        const Value *captured = value_forwarded(view, FORWARDED_CAPTURE), *source = NULL;
         if (!captured && view->is_result)
             source = view_source(program->module, view);
         if (!captured && !source)
@@ -55,7 +55,7 @@ bool range_has(const Machine *machine, const BarrierRange *range, uint32_t barri
     return range_has_place(range, machine->slot_places[barrier % machine->slots_per_cta]);
 }
 
-bool ranges_meet(const BarrierRange *range, const BarrierRange *other) {
+bool ranges_overlap(const BarrierRange *range, const BarrierRange *other) {
     return range->any && other->any && range->storage == other->storage && range->begin < other->end &&
            other->begin < range->end;
 }
@@ -108,7 +108,7 @@ static bool does_at(const Machine *machine, uint32_t pc, bool waits, const Barri
         if (waits ? effect->verb != EFFECT_WAIT : effect->verb != EFFECT_ARRIVE && effect->verb != EFFECT_EXPECT)
             continue;
         BarrierRange range = effect_barriers(program, effect);
-        if (ranges_meet(&range, channel))
+        if (ranges_overlap(&range, channel))
             return true;
     }
     return false;

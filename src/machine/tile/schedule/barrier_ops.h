@@ -17,7 +17,7 @@ typedef struct BarrierRange {
 } BarrierRange;
 BarrierRange effect_barriers(const Program *program, const Effect *effect);
 bool range_has(const Machine *machine, const BarrierRange *range, uint32_t barrier);
-bool ranges_meet(const BarrierRange *range, const BarrierRange *other);
+bool ranges_overlap(const BarrierRange *range, const BarrierRange *other);
 /* One of them, of the first CTA; NO_BARRIER: none of them was ever used. */
 uint32_t range_first(const Machine *machine, const BarrierRange *range);
 

@@ -7,7 +7,7 @@ enum {
     LATEST = 2, /* meetings of one named barrier that something may still have to leave */
     RECENT = 4, /* complete phases of an mbarrier that something may still wait for */
     MOST_SLOTS = 4096,
-    NOBODY = UINT16_MAX,
+    NO_AGENT = UINT16_MAX,
 };
 
 /* Kinds of groups that are waited for together. */
@@ -16,31 +16,31 @@ typedef enum GroupClass { KIND_COPY, KIND_WGMMA, KIND_STORE, KIND_AMD_TENSOR, CL
 /* Of each agent: what it did, its tensor-core work, and from PART_GROUPS on two for each class of groups. */
 enum { PART_OWN, PART_TENSOR, PART_GROUPS };
 
-typedef struct Clock {
+typedef struct ScheduleClock {
     uint32_t *values;
     uint16_t *via; /* who brought the value; NULL for the clocks of agents */
-} Clock;
+} ScheduleClock;
 
 /* Of one mbarrier; without values until it is used. */
-typedef struct Phase {
-    Clock coming;       /* what has come into the current phase */
-    Clock done[RECENT]; /* what those that are complete say, by generation */
-} Phase;
+typedef struct ClockPhase {
+    ScheduleClock coming;       /* what has come into the current phase */
+    ScheduleClock done[RECENT]; /* what those that are complete say, by generation */
+} ClockPhase;
 
 /* A named or cluster barrier. */
-typedef struct Meeting {
-    Clock coming, done[LATEST]; /* by generation */
-} Meeting;
+typedef struct ClockBarrierInstance {
+    ScheduleClock coming, done[LATEST]; /* by generation */
+} ClockBarrierInstance;
 
-typedef struct Raises {
+typedef struct ClockRaises {
     Raise items[RAISES];
     uint32_t count; /* in all; the last RAISES of them are kept */
-} Raises;
+} ClockRaises;
 
-typedef struct Group {
+typedef struct ClockGroup {
     uint32_t operations, commits;
     uint32_t marks[MARKS]; /* by number of the commit: operations until then */
-} Group;
+} ClockGroup;
 
 struct Clocks {
     Machine *machine;
@@ -50,14 +50,14 @@ struct Clocks {
     bool used[CLASSES];
     bool commits; /* the kernel commits its products itself */
     bool overflowed;
-    Clock *clocks;  /* of agents */
-    Clock *fenced;  /* of agents: what each knew at its last fence that releases to the cluster */
-    uint32_t *work; /* of agents: tensor-core operations */
-    Group *groups;  /* [agent][class] */
-    Phase *phases;
-    Meeting *meetings; /* named barriers, then cluster barriers */
-    uint32_t meeting_count;
-    Raises *raises; /* [agent][component] */
+    ScheduleClock *clocks; /* of agents */
+    ScheduleClock *fenced; /* of agents: what each knew at its last fence that releases to the cluster */
+    uint32_t *work;        /* of agents: tensor-core operations */
+    ClockGroup *groups;    /* [agent][class] */
+    ClockPhase *phases;
+    ClockBarrierInstance *barrier_instances; /* named barriers, then cluster barriers */
+    uint32_t barrier_instance_count;
+    ClockRaises *raises; /* [agent][component] */
 };
 
 /* ---- Components ----------------------------------------------------------------------------------- */
@@ -90,7 +90,7 @@ static uint32_t barrier_part(const Clocks *clocks, uint32_t barrier) {
     return clocks->own + barrier % machine->slots_per_cta * machine->program->ctas + barrier_cta(machine, barrier);
 }
 
-static Group *group_of(const Clocks *clocks, uint32_t agent, GroupClass class) {
+static ClockGroup *group_of(const Clocks *clocks, uint32_t agent, GroupClass class) {
     return &clocks->groups[(size_t)agent * CLASSES + class];
 }
 
@@ -105,9 +105,9 @@ uint32_t clocks_agent(const Clocks *clocks, uint32_t component) {
 
 /* ---- Life ----------------------------------------------------------------------------------------- */
 
-static Clock new_clock(const Clocks *clocks) {
-    return (Clock){ARENA_ARRAY(clocks->arena, uint32_t, clocks->size),
-                   ARENA_ARRAY(clocks->arena, uint16_t, clocks->size)};
+static ScheduleClock new_clock(const Clocks *clocks) {
+    return (ScheduleClock){ARENA_ARRAY(clocks->arena, uint32_t, clocks->size),
+                           ARENA_ARRAY(clocks->arena, uint16_t, clocks->size)};
 }
 
 /* Which kinds of groups the program has, and whether it commits. */
@@ -140,25 +140,25 @@ Clocks *clocks_create(Arena *arena, Machine *machine, const char **problem) {
     look_through(clocks);
     clocks->own = clocks->agents * clocks->parts;
     clocks->size = clocks->own + machine->slot_count;
-    clocks->clocks = ARENA_ARRAY(arena, Clock, clocks->agents);
-    clocks->fenced = ARENA_ARRAY(arena, Clock, clocks->agents);
+    clocks->clocks = ARENA_ARRAY(arena, ScheduleClock, clocks->agents);
+    clocks->fenced = ARENA_ARRAY(arena, ScheduleClock, clocks->agents);
     clocks->work = ARENA_ARRAY(arena, uint32_t, clocks->agents);
-    clocks->groups = ARENA_ARRAY(arena, Group, (size_t)clocks->agents * CLASSES);
-    clocks->raises = ARENA_ARRAY(arena, Raises, (size_t)clocks->agents * clocks->size);
+    clocks->groups = ARENA_ARRAY(arena, ClockGroup, (size_t)clocks->agents * CLASSES);
+    clocks->raises = ARENA_ARRAY(arena, ClockRaises, (size_t)clocks->agents * clocks->size);
     for (uint32_t i = 0; i < clocks->agents; i++)
         clocks->clocks[i].values = ARENA_ARRAY(arena, uint32_t, clocks->size);
-    clocks->phases = ARENA_ARRAY(arena, Phase, machine->slot_count);
-    clocks->meeting_count = machine->program->ctas * NAMED_BARRIERS + machine->cluster_barriers;
-    clocks->meetings = ARENA_ARRAY(arena, Meeting, clocks->meeting_count);
+    clocks->phases = ARENA_ARRAY(arena, ClockPhase, machine->slot_count);
+    clocks->barrier_instance_count = machine->program->ctas * NAMED_BARRIERS + machine->cluster_barriers;
+    clocks->barrier_instances = ARENA_ARRAY(arena, ClockBarrierInstance, clocks->barrier_instance_count);
     return clocks;
 }
 
-static void clear(const Clocks *clocks, Clock clock) {
+static void clear(const Clocks *clocks, ScheduleClock clock) {
     if (clock.values)
         memset(clock.values, 0, length(clocks) * sizeof *clock.values);
 }
 
-static void clear_phase(const Clocks *clocks, const Phase *phase) {
+static void clear_phase(const Clocks *clocks, const ClockPhase *phase) {
     clear(clocks, phase->coming);
     for (uint32_t i = 0; i < RECENT; i++)
         clear(clocks, phase->done[i]);
@@ -177,10 +177,10 @@ void clocks_start(Clocks *clocks) {
     for (uint32_t cta = 0; cta < machine->program->ctas; cta++)
         for (uint32_t i = 0; i < machine->slots_used; i++)
             clear_phase(clocks, &clocks->phases[cta * machine->slots_per_cta + i]);
-    for (uint32_t i = 0; i < clocks->meeting_count; i++) {
-        clear(clocks, clocks->meetings[i].coming);
+    for (uint32_t i = 0; i < clocks->barrier_instance_count; i++) {
+        clear(clocks, clocks->barrier_instances[i].coming);
         for (uint32_t k = 0; k < LATEST; k++)
-            clear(clocks, clocks->meetings[i].done[k]);
+            clear(clocks, clocks->barrier_instances[i].done[k]);
     }
 }
 
@@ -190,8 +190,8 @@ bool clocks_overflowed(const Clocks *clocks) {
 
 /* ---- Telling and learning ------------------------------------------------------------------------- */
 
-static Phase *phase_of(Clocks *clocks, uint32_t barrier) {
-    Phase *phase = &clocks->phases[barrier];
+static ClockPhase *phase_of(Clocks *clocks, uint32_t barrier) {
+    ClockPhase *phase = &clocks->phases[barrier];
     if (!phase->coming.values) {
         phase->coming = new_clock(clocks);
         for (uint32_t i = 0; i < RECENT; i++)
@@ -200,27 +200,27 @@ static Phase *phase_of(Clocks *clocks, uint32_t barrier) {
     return phase;
 }
 
-static Meeting *meeting_of(Clocks *clocks, const Event *event) {
-    bool cluster =
-        event->kind == EVENT_CLUSTER_ARRIVE || event->kind == EVENT_CLUSTER_MEET || event->kind == EVENT_CLUSTER_WAIT;
+static ClockBarrierInstance *barrier_instance_of(Clocks *clocks, const Event *event) {
+    bool cluster = event->kind == EVENT_CLUSTER_ARRIVE || event->kind == EVENT_CLUSTER_COMPLETE ||
+                   event->kind == EVENT_CLUSTER_WAIT;
     uint32_t first = cluster ? clocks->machine->program->ctas * NAMED_BARRIERS : 0;
-    Meeting *meeting = &clocks->meetings[first + event->barrier];
-    if (!meeting->coming.values) {
-        meeting->coming = new_clock(clocks);
+    ClockBarrierInstance *barrier_instance = &clocks->barrier_instances[first + event->barrier];
+    if (!barrier_instance->coming.values) {
+        barrier_instance->coming = new_clock(clocks);
         for (uint32_t i = 0; i < LATEST; i++)
-            meeting->done[i] = new_clock(clocks);
+            barrier_instance->done[i] = new_clock(clocks);
     }
-    return meeting;
+    return barrier_instance;
 }
 
-static void tell_one(Clock to, uint32_t component, uint32_t value, uint32_t agent) {
+static void report_one(ScheduleClock to, uint32_t component, uint32_t value, uint32_t agent) {
     if (to.values[component] >= value)
         return;
     to.values[component] = value;
     to.via[component] = (uint16_t)agent;
 }
 
-static void tell_values(const Clocks *clocks, Clock to, const uint32_t *values, uint32_t agent) {
+static void report_values(const Clocks *clocks, ScheduleClock to, const uint32_t *values, uint32_t agent) {
     for (uint32_t i = 0, end = length(clocks); i < end; i++)
         if (values[i] > to.values[i]) {
             to.values[i] = values[i];
@@ -229,12 +229,12 @@ static void tell_values(const Clocks *clocks, Clock to, const uint32_t *values, 
 }
 
 /* The agent leaves all that it knows. */
-static void tell(const Clocks *clocks, Clock to, uint32_t agent) {
-    tell_values(clocks, to, clocks->clocks[agent].values, agent);
+static void report(const Clocks *clocks, ScheduleClock to, uint32_t agent) {
+    report_values(clocks, to, clocks->clocks[agent].values, agent);
 }
 
 /* What is over hands on what it gathered, and begins again. */
-static void move(const Clocks *clocks, Clock to, Clock from) {
+static void move(const Clocks *clocks, ScheduleClock to, ScheduleClock from) {
     memcpy(to.values, from.values, length(clocks) * sizeof *to.values);
     memcpy(to.via, from.via, length(clocks) * sizeof *to.via);
     clear(clocks, from);
@@ -245,12 +245,12 @@ static void raise_one(Clocks *clocks, uint32_t agent, uint32_t component, Raise 
     if (*value >= raise.value)
         return;
     *value = raise.value;
-    Raises *raises = &clocks->raises[(size_t)agent * clocks->size + component];
+    ClockRaises *raises = &clocks->raises[(size_t)agent * clocks->size + component];
     raises->items[raises->count++ % RAISES] = raise;
 }
 
 /* The agent takes up what was left; where nothing is named, `how` says who did. */
-static void learn(Clocks *clocks, uint32_t agent, Clock from, Raise how) {
+static void learn(Clocks *clocks, uint32_t agent, ScheduleClock from, Raise how) {
     const uint32_t *values = clocks->clocks[agent].values;
     if (!from.values) /* nothing has left anything yet */
         return;
@@ -276,41 +276,41 @@ bool clocks_immediate(const Clocks *clocks, const CompiledEffect *access) {
 }
 
 /* A commit: all tensor-core work of the agent until now. */
-static void tell_work(const Clocks *clocks, Clock to, uint32_t agent) {
-    tell_one(to, part(clocks, agent, PART_TENSOR), clocks->work[agent], agent);
+static void report_work(const Clocks *clocks, ScheduleClock to, uint32_t agent) {
+    report_one(to, part(clocks, agent, PART_TENSOR), clocks->work[agent], agent);
 }
 
-static void tell_groups(const Clocks *clocks, Clock to, uint32_t agent, GroupClass class) {
+static void report_groups(const Clocks *clocks, ScheduleClock to, uint32_t agent, GroupClass class) {
     if (!clocks->used[class])
         return;
     uint32_t operations = group_of(clocks, agent, class)->operations;
-    tell_one(to, group_part(clocks, agent, class, true), operations, agent);
-    tell_one(to, group_part(clocks, agent, class, false), operations, agent);
+    report_one(to, group_part(clocks, agent, class, true), operations, agent);
+    report_one(to, group_part(clocks, agent, class, false), operations, agent);
 }
 
 /* An asynchronous operation is complete. The bytes of a copy say that it is, and no more. */
 static void signaled(Clocks *clocks, const Event *event) {
     const Effect *effect = &event->effect->effect;
-    Clock to = phase_of(clocks, event->barrier)->coming;
-    if (event->flight && event->flight->kind == FLIGHT_BYTES)
+    ScheduleClock to = phase_of(clocks, event->barrier)->coming;
+    if (event->outstanding && event->outstanding->kind == OUTSTANDING_BYTES)
         return;
     if (effect->done == DONE_COPIES) {
-        tell_groups(clocks, to, event->agent, KIND_COPY);
+        report_groups(clocks, to, event->agent, KIND_COPY);
         return;
     }
-    tell(clocks, to, event->agent);
+    report(clocks, to, event->agent);
     if (effect->done == DONE_COMMIT)
-        tell_work(clocks, to, event->agent);
+        report_work(clocks, to, event->agent);
     if (effect->done == DONE_GROUP)
-        tell_groups(clocks, to, event->agent, class_of(effect->group));
+        report_groups(clocks, to, event->agent, class_of(effect->group));
 }
 
 static void flipped(Clocks *clocks, const Event *event) {
-    Phase *phase = phase_of(clocks, event->barrier);
+    ClockPhase *phase = phase_of(clocks, event->barrier);
     uint32_t generation = event->state->barriers[event->barrier].generation;
-    Clock done = phase->done[generation % RECENT];
+    ScheduleClock done = phase->done[generation % RECENT];
     move(clocks, done, phase->coming);
-    tell_one(done, barrier_part(clocks, event->barrier), generation, event->agent);
+    report_one(done, barrier_part(clocks, event->barrier), generation, event->agent);
 }
 
 /* A wait by parity may have gone on with any phase of that parity that was not known to be over: in another schedule it
@@ -323,7 +323,7 @@ static void waited(Clocks *clocks, const Event *event) {
     if (first == barrier->born || barrier->generation - first >= RECENT)
         return;
     learn(clocks, event->agent, phase_of(clocks, event->barrier)->done[first % RECENT],
-          raise_by(RAISE_WAIT, event, NOBODY));
+          raise_by(RAISE_WAIT, event, NO_AGENT));
 }
 
 static void accessed(Clocks *clocks, const Event *event) {
@@ -337,7 +337,7 @@ static void accessed(Clocks *clocks, const Event *event) {
 }
 
 static void committed(Clocks *clocks, const Event *event) {
-    Group *group = group_of(clocks, event->agent, class_of(event->effect->effect.group));
+    ClockGroup *group = group_of(clocks, event->agent, class_of(event->effect->effect.group));
     clocks->overflowed |= ++group->commits == UINT32_MAX;
     group->marks[group->commits % MARKS] = group->operations;
 }
@@ -346,7 +346,7 @@ static void committed(Clocks *clocks, const Event *event) {
 static void awaited(Clocks *clocks, const Event *event) {
     const Effect *effect = &event->effect->effect;
     GroupClass class = class_of(effect->group);
-    const Group *group = group_of(clocks, event->agent, class);
+    const ClockGroup *group = group_of(clocks, event->agent, class);
     if (event->amount < 0 || event->amount >= MARKS || group->commits <= event->amount)
         return;
     Raise raise = raise_by(RAISE_AWAIT, event, event->agent);
@@ -358,7 +358,7 @@ static void awaited(Clocks *clocks, const Event *event) {
 
 /* A relaxed arrival at the cluster's barrier tells what was known at the fence before it. */
 static void fenced(Clocks *clocks, const Event *event) {
-    Clock *clock = &clocks->fenced[event->agent];
+    ScheduleClock *clock = &clocks->fenced[event->agent];
     if (clocks->machine->program->ctas < 2 || !effect_releases_to_cluster(&event->effect->effect))
         return;
     if (!clock->values)
@@ -394,7 +394,7 @@ void clocks_observe(Clocks *clocks, const Event *event) {
         break;
     case EVENT_EXPECT:
     case EVENT_ARRIVE:
-        tell(clocks, phase_of(clocks, event->barrier)->coming, agent);
+        report(clocks, phase_of(clocks, event->barrier)->coming, agent);
         break;
     case EVENT_DELIVER:
     case EVENT_SIGNAL:
@@ -418,28 +418,28 @@ void clocks_observe(Clocks *clocks, const Event *event) {
         break;
     case EVENT_CLUSTER_ARRIVE:
         if (!event->effect->effect.relaxed)
-            tell(clocks, meeting_of(clocks, event)->coming, agent);
+            report(clocks, barrier_instance_of(clocks, event)->coming, agent);
         else if (clocks->fenced[agent].values)
-            tell_values(clocks, meeting_of(clocks, event)->coming, clocks->fenced[agent].values, agent);
+            report_values(clocks, barrier_instance_of(clocks, event)->coming, clocks->fenced[agent].values, agent);
         break;
     case EVENT_FENCE:
         fenced(clocks, event);
         break;
     case EVENT_NAMED_ARRIVE:
-        tell(clocks, meeting_of(clocks, event)->coming, agent);
+        report(clocks, barrier_instance_of(clocks, event)->coming, agent);
         break;
-    case EVENT_NAMED_MEET:
-    case EVENT_CLUSTER_MEET: {
-        const Rendezvous *met = event->kind == EVENT_NAMED_MEET ? &event->state->named[event->barrier]
-                                                                : &event->state->cluster[event->barrier];
-        Meeting *meeting = meeting_of(clocks, event);
-        move(clocks, meeting->done[turn(met->generation - 1)], meeting->coming);
+    case EVENT_NAMED_COMPLETE:
+    case EVENT_CLUSTER_COMPLETE: {
+        const Rendezvous *met = event->kind == EVENT_NAMED_COMPLETE ? &event->state->named[event->barrier]
+                                                                    : &event->state->cluster[event->barrier];
+        ClockBarrierInstance *barrier_instance = barrier_instance_of(clocks, event);
+        move(clocks, barrier_instance->done[turn(met->generation - 1)], barrier_instance->coming);
         break;
     }
     case EVENT_NAMED_SYNC:
     case EVENT_CLUSTER_WAIT:
-        learn(clocks, agent, meeting_of(clocks, event)->done[turn(event->state->agents[agent].generation)],
-              raise_by(event->kind == EVENT_NAMED_SYNC ? RAISE_NAMED : RAISE_CLUSTER, event, NOBODY));
+        learn(clocks, agent, barrier_instance_of(clocks, event)->done[turn(event->state->agents[agent].generation)],
+              raise_by(event->kind == EVENT_NAMED_SYNC ? RAISE_NAMED : RAISE_CLUSTER, event, NO_AGENT));
         break;
     default:
         break;
@@ -462,10 +462,10 @@ static uint32_t toward_signal(const Machine *machine, const Event *access, const
 }
 
 /* The barrier on which the bytes of an access count, and the phase that they are part of. */
-static Stamp stamp_of_bytes(Clocks *clocks, const Event *access) {
+static Epoch stamp_of_bytes(Clocks *clocks, const Event *access) {
     Machine *machine = clocks->machine;
     const Instruction *instruction = &machine->program->code[access->pc];
-    Stamp unknown = {NO_COMPONENT, 0};
+    Epoch unknown = {NO_COMPONENT, 0};
     if (access->effect->through == NO_REGISTER)
         return unknown;
     const Word *words = &access->state->words[(size_t)access->agent * machine->program->most_registers];
@@ -480,15 +480,15 @@ static Stamp stamp_of_bytes(Clocks *clocks, const Event *access) {
     uint32_t slot = machine_slot(machine, (view.cta ^ toward) & ~shared, view.meta, byte);
     if (slot == UINT32_MAX)
         return unknown;
-    return (Stamp){barrier_part(clocks, slot), access->state->barriers[slot].generation + 1};
+    return (Epoch){barrier_part(clocks, slot), access->state->barriers[slot].generation + 1};
 }
 
-Stamp clocks_now(const Clocks *clocks, uint32_t agent) {
+Epoch clocks_now(const Clocks *clocks, uint32_t agent) {
     uint32_t component = part(clocks, agent, PART_OWN);
-    return (Stamp){component, clocks->clocks[agent].values[component]};
+    return (Epoch){component, clocks->clocks[agent].values[component]};
 }
 
-Stamp clocks_stamp(Clocks *clocks, const Event *access) {
+Epoch clocks_epoch(Clocks *clocks, const Event *access) {
     const Effect *effect = &access->effect->effect;
     uint32_t agent = access->agent;
     if (clocks_immediate(clocks, access->effect))
@@ -498,29 +498,29 @@ Stamp clocks_stamp(Clocks *clocks, const Event *access) {
         return stamp_of_bytes(clocks, access);
     case DONE_GROUP: {
         GroupClass class = class_of(effect->group);
-        return (Stamp){group_part(clocks, agent, class, effect->verb == EFFECT_READ),
+        return (Epoch){group_part(clocks, agent, class, effect->verb == EFFECT_READ),
                        group_of(clocks, agent, class)->operations};
     }
     default:
-        return (Stamp){part(clocks, agent, PART_TENSOR), clocks->work[agent]};
+        return (Epoch){part(clocks, agent, PART_TENSOR), clocks->work[agent]};
     }
 }
 
-bool clocks_know(const Clocks *clocks, uint32_t agent, Stamp stamp) {
+bool clocks_know(const Clocks *clocks, uint32_t agent, Epoch stamp) {
     return stamp.component != NO_COMPONENT && clocks->clocks[agent].values[stamp.component] >= stamp.value;
 }
 
-bool clocks_follow(const Clocks *clocks, const Event *access, Stamp stamp) {
+bool clocks_follow(const Clocks *clocks, const Event *access, Epoch stamp) {
     if (clocks_know(clocks, access->agent, stamp))
         return true;
     return access->effect->effect.helper == HELPER_TENSOR && !clocks_immediate(clocks, access->effect) &&
            !clocks->machine->out_of_order && stamp.component == part(clocks, access->agent, PART_TENSOR);
 }
 
-const Raise *clocks_raise(const Clocks *clocks, uint32_t agent, Stamp stamp) {
+const Raise *clocks_raise(const Clocks *clocks, uint32_t agent, Epoch stamp) {
     if (stamp.component == NO_COMPONENT)
         return NULL;
-    const Raises *raises = &clocks->raises[(size_t)agent * clocks->size + stamp.component];
+    const ClockRaises *raises = &clocks->raises[(size_t)agent * clocks->size + stamp.component];
     uint32_t first = raises->count > RAISES ? raises->count - RAISES : 0;
     for (uint32_t i = first; i < raises->count; i++)
         if (raises->items[i % RAISES].value >= stamp.value)

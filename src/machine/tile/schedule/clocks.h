@@ -17,10 +17,10 @@ enum { NO_COMPONENT = UINT32_MAX };
 
 typedef struct Clocks Clocks;
 
-typedef struct Stamp {
+typedef struct Epoch {
     uint32_t component; /* NO_COMPONENT: nothing can know it, since its barrier is not known */
     uint32_t value;
-} Stamp;
+} Epoch;
 
 /* How an agent came to know something. */
 typedef enum RaiseKind {
@@ -50,17 +50,17 @@ void clocks_observe(Clocks *clocks, const Event *event);
 bool clocks_overflowed(const Clocks *clocks);
 
 /* When the access is over that was observed last. */
-Stamp clocks_stamp(Clocks *clocks, const Event *access);
+Epoch clocks_epoch(Clocks *clocks, const Event *access);
 /* All that the agent has done so far, the event that was observed last included. */
-Stamp clocks_now(const Clocks *clocks, uint32_t agent);
+Epoch clocks_now(const Clocks *clocks, uint32_t agent);
 /* Whether the agent knows that it is over. */
-bool clocks_know(const Clocks *clocks, uint32_t agent, Stamp stamp);
+bool clocks_know(const Clocks *clocks, uint32_t agent, Epoch stamp);
 /* Whether the access that was observed last begins after it is over. What the tensor core does for one agent is done in
  * the order of issue, unless the machine says otherwise. */
-bool clocks_follow(const Clocks *clocks, const Event *access, Stamp stamp);
+bool clocks_follow(const Clocks *clocks, const Event *access, Epoch stamp);
 /* Of the last few times that the agent learned about the component, the first that was enough; NULL if there is none:
  * it is its own. */
-const Raise *clocks_raise(const Clocks *clocks, uint32_t agent, Stamp stamp);
+const Raise *clocks_raise(const Clocks *clocks, uint32_t agent, Epoch stamp);
 /* The agent that a component belongs to; UINT32_MAX for those of barriers. */
 uint32_t clocks_agent(const Clocks *clocks, uint32_t component);
 /* Whether the access is made by the agent itself and is over when its next op begins. */

@@ -8,7 +8,7 @@
 #include "machine/tile/launch/rings.h"
 #include "machine/tile/launch/shifts.h"
 #include "machine/tile/launch/steering.h"
-#include "model/flow/handed.h"
+#include "model/flow/forwarded.h"
 #include "model/flow/symbol.h"
 #include "model/memory/views.h"
 
@@ -271,7 +271,7 @@ static uint32_t open_ring(const Covered *covered, const Loop *loop) {
 
 static void say_not_turned(const Covered *covered, const Op *loop, uint32_t slots, Verdict *verdict) {
     Text give = {0};
-    const Op *told = op_is_loop(loop) ? loop : loop->block->last; /* of blocks: a branch of its head */
+    const Op *reported = op_is_loop(loop) ? loop : loop->block->last; /* of blocks: a branch of its head */
     Bounds bounds;
     uint64_t mask = 0, turns = turns_of(covered, loop);
     if (loop_bounds(loop, &bounds))
@@ -280,8 +280,8 @@ static void say_not_turned(const Covered *covered, const Op *loop, uint32_t slot
         (void)blocks_same_trips(covered, loop->block, &mask);
     say_what_to_give(covered, verdict, mask, &give);
     const char *what = verdict_keep(verdict, &give);
-    verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(told->name)),
-                       op_line(covered->program->module, told),
+    verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(reported->name)),
+                       op_line(covered->program->module, reported),
                        "its ring of %u slot%s never wrapped: at most %llu iteration%s; %s", slots,
                        slots == 1 ? "" : "s", (unsigned long long)turns, turns == 1 ? "" : "s", what);
 }

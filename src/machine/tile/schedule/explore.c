@@ -80,19 +80,21 @@ static uint64_t fingerprint(const Machine *machine, uint64_t seed) {
                                 (uint64_t)i << 48 ^ (uint64_t)state->named[i].expected << 24 ^ state->named[i].arrived);
     for (uint32_t i = 0; i < machine->cluster_barriers; i++)
         hash = identity_mix(hash, state->cluster[i].arrived);
-    uint64_t flights = 0; /* in any order, but those of one ordered stream in theirs */
-    for (uint32_t i = 0; i < state->flight_count; i++) {
-        const Flight *flight = &state->flights[i];
+    uint64_t outstanding_ops = 0; /* in any order, but those of one ordered stream in theirs */
+    for (uint32_t i = 0; i < state->outstanding_count; i++) {
+        const Outstanding *outstanding = &state->outstanding_ops[i];
         uint64_t before = 0;
         for (uint32_t k = 0; k < i; k++)
-            before += (flight->ordered || flight->covers) && state->flights[k].agent == flight->agent &&
-                      state->flights[k].helper == flight->helper;
-        uint64_t one = identity_mix(seed, (uint64_t)flight->agent << 48 ^ (uint64_t)flight->effect << 16 ^ before);
-        if (flight->request.number)
-            one = identity_mix(identity_mix(one, flight->request.number), (uint64_t)flight->request.cluster);
-        flights += identity_mix(one, (uint64_t)flight->barrier << 32 ^ (uint64_t)flight->amount);
+            before += (outstanding->ordered || outstanding->covers) &&
+                      state->outstanding_ops[k].agent == outstanding->agent &&
+                      state->outstanding_ops[k].helper == outstanding->helper;
+        uint64_t one =
+            identity_mix(seed, (uint64_t)outstanding->agent << 48 ^ (uint64_t)outstanding->effect << 16 ^ before);
+        if (outstanding->request.number)
+            one = identity_mix(identity_mix(one, outstanding->request.number), (uint64_t)outstanding->request.cluster);
+        outstanding_ops += identity_mix(one, (uint64_t)outstanding->barrier << 32 ^ (uint64_t)outstanding->amount);
     }
-    return identity_mix(hash, flights);
+    return identity_mix(hash, outstanding_ops);
 }
 
 /* True if the machine's state was seen before; else it is seen now. */
@@ -154,11 +156,11 @@ static void list_event(void *observer, const Event *event) {
     case EVENT_ARRIVE:
     case EVENT_DELIVER:
     case EVENT_WAIT:
-        if (event->flight)
+        if (event->outstanding)
             return;
         break;
     case EVENT_ISSUE:
-        if (event->flight->kind == FLIGHT_WORK)
+        if (event->outstanding->kind == OUTSTANDING_WORK)
             return;
         break;
     case EVENT_CLUSTER_ARRIVE:
@@ -197,7 +199,7 @@ static bool list_futures(Explorer *explorer, uint64_t cluster) {
                 agent->forced = 1;
             while (good && machine_can_step(machine, i)) {
                 good = machine_step(machine, i) == STEP_DONE;
-                machine->state->flight_count = 0;
+                machine->state->outstanding_count = 0;
                 moved = true;
                 if (agent->status == AGENT_WAITS || agent->status == AGENT_NAMED)
                     agent->forced = 1;
@@ -227,8 +229,8 @@ static bool is_alone(const Explorer *explorer, uint32_t agent, uint32_t number) 
         if (i != agent && tick < explorer->future_count[i] && has_object(&explorer->future[i][tick], number))
             return false;
     }
-    for (uint32_t i = 0; i < state->flight_count; i++)
-        if (state->flights[i].kind != FLIGHT_WORK && state->flights[i].barrier == number)
+    for (uint32_t i = 0; i < state->outstanding_count; i++)
+        if (state->outstanding_ops[i].kind != OUTSTANDING_WORK && state->outstanding_ops[i].barrier == number)
             return false;
     return true;
 }
@@ -246,10 +248,11 @@ static void ended(Explorer *explorer, RunEnd end) {
 }
 
 /* One transition and what follows; the state is put back. Returns what the transition gave. */
-static StepResult follow(Explorer *explorer, uint32_t depth, uint32_t which, bool flight, bool only_if_good) {
+static StepResult follow(Explorer *explorer, uint32_t depth, uint32_t which, bool outstanding, bool only_if_good) {
     Machine *machine = explorer->machine;
-    trail_push(&explorer->trail, flight ? TRAIL_FLIGHT | machine->state->flights[which].sequence : which);
-    StepResult result = flight ? machine_complete(machine, which) : machine_step(machine, which);
+    trail_push(&explorer->trail,
+               outstanding ? TRAIL_OUTSTANDING | machine->state->outstanding_ops[which].sequence : which);
+    StepResult result = outstanding ? machine_complete(machine, which) : machine_step(machine, which);
     if (result == STEP_DONE)
         search(explorer, depth + 1);
     else if (result == STEP_FAULT && !only_if_good)
@@ -264,8 +267,8 @@ static StepResult follow(Explorer *explorer, uint32_t depth, uint32_t which, boo
 /* A step that can be taken without its alternatives; true if it was. */
 static bool follow_alone(Explorer *explorer, uint32_t depth) {
     Machine *machine = explorer->machine;
-    for (uint32_t i = 0; i < machine->state->flight_count; i++)
-        if (machine->state->flights[i].kind == FLIGHT_WORK && machine_can_complete(machine, i))
+    for (uint32_t i = 0; i < machine->state->outstanding_count; i++)
+        if (machine->state->outstanding_ops[i].kind == OUTSTANDING_WORK && machine_can_complete(machine, i))
             return follow(explorer, depth, i, true, true) == STEP_DONE;
     if (!explorer->reduces)
         return false;
@@ -312,7 +315,7 @@ static void search(Explorer *explorer, uint32_t depth) {
             moved = true;
             follow(explorer, depth, i, false, false);
         }
-    for (uint32_t i = 0; i < machine->state->flight_count && !explorer->stopped; i++)
+    for (uint32_t i = 0; i < machine->state->outstanding_count && !explorer->stopped; i++)
         if (machine_can_complete(machine, i)) {
             moved = true;
             follow(explorer, depth, i, true, false);

@@ -6,7 +6,7 @@ History *history_create(Arena *arena, const Machine *machine) {
     history->machine = machine;
     history->barriers = ARENA_ARRAY(arena, BarrierHistory, machine->slot_count);
     history->passes = ARENA_ARRAY(arena, LastPass, (size_t)machine->slot_count * machine->agent_count);
-    history->named = ARENA_ARRAY(arena, Deed, machine->program->ctas * NAMED_BARRIERS);
+    history->named = ARENA_ARRAY(arena, BarrierAct, machine->program->ctas * NAMED_BARRIERS);
     history->named_any = ARENA_ARRAY(arena, bool, machine->program->ctas *NAMED_BARRIERS);
     return history;
 }
@@ -22,20 +22,20 @@ static bool is_alone(const History *history, const State *state) {
     return true;
 }
 
-static void remember(const History *history, BarrierHistory *barrier, const Event *event, DeedKind kind) {
-    Deed deed = {.kind = kind,
-                 .agent = event->agent,
-                 .pc = event->pc,
-                 .helper = event->flight ? (Helper)event->flight->helper : HELPER_BASE,
-                 .amount = event->amount,
-                 .alone = is_alone(history, event->state)};
-    barrier->deeds++;
-    barrier->latest = deed;
+static void remember(const History *history, BarrierHistory *barrier, const Event *event, BarrierActKind kind) {
+    BarrierAct barrier_act = {.kind = kind,
+                              .agent = event->agent,
+                              .pc = event->pc,
+                              .helper = event->outstanding ? (Helper)event->outstanding->helper : HELPER_BASE,
+                              .amount = event->amount,
+                              .alone = is_alone(history, event->state)};
+    barrier->barrier_acts++;
+    barrier->latest = barrier_act;
     if (barrier->phase_count < MOST_REMEMBERED)
-        barrier->phase[barrier->phase_count] = deed;
+        barrier->phase[barrier->phase_count] = barrier_act;
     barrier->phase_count++;
-    barrier->expected += kind == DEED_EXPECT ? event->amount : 0;
-    barrier->delivered += kind == DEED_DELIVER ? event->amount : 0;
+    barrier->expected += kind == BARRIER_ACT_EXPECT ? event->amount : 0;
+    barrier->delivered += kind == BARRIER_ACT_DELIVER ? event->amount : 0;
 }
 
 /* All of them, if they are of the agent itself. */
@@ -81,16 +81,16 @@ void history_observe(void *observer, const Event *event) {
         barrier->end_pc = event->pc;
         break;
     case EVENT_ARRIVE:
-        remember(history, barrier, event, DEED_ARRIVE);
+        remember(history, barrier, event, BARRIER_ACT_ARRIVE);
         break;
     case EVENT_EXPECT:
-        remember(history, barrier, event, DEED_EXPECT);
+        remember(history, barrier, event, BARRIER_ACT_EXPECT);
         break;
     case EVENT_DELIVER:
-        remember(history, barrier, event, DEED_DELIVER);
+        remember(history, barrier, event, BARRIER_ACT_DELIVER);
         break;
     case EVENT_SIGNAL:
-        remember(history, barrier, event, DEED_SIGNAL);
+        remember(history, barrier, event, BARRIER_ACT_SIGNAL);
         break;
     case EVENT_FLIP:
         if (event->state->barriers[event->barrier].generation > event->state->barriers[event->barrier].born + 1 &&
@@ -128,7 +128,7 @@ void history_observe(void *observer, const Event *event) {
         break;
     case EVENT_NAMED_ARRIVE:
         history->named[event->barrier] =
-            (Deed){.kind = DEED_ARRIVE, .agent = event->agent, .pc = event->pc, .amount = event->amount};
+            (BarrierAct){.kind = BARRIER_ACT_ARRIVE, .agent = event->agent, .pc = event->pc, .amount = event->amount};
         history->named_any[event->barrier] = true;
         break;
     default:

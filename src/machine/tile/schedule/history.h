@@ -6,16 +6,21 @@
 
 enum { MOST_REMEMBERED = 32 /* arrivals of 16 CTAs, and what they announce */ };
 
-typedef enum DeedKind { DEED_ARRIVE, DEED_EXPECT, DEED_DELIVER, DEED_SIGNAL } DeedKind;
+typedef enum BarrierActKind {
+    BARRIER_ACT_ARRIVE,
+    BARRIER_ACT_EXPECT,
+    BARRIER_ACT_DELIVER,
+    BARRIER_ACT_SIGNAL
+} BarrierActKind;
 
 /* Something that came into a phase. */
-typedef struct Deed {
-    DeedKind kind;
+typedef struct BarrierAct {
+    BarrierActKind kind;
     uint32_t agent, pc;
     Helper helper;
     int64_t amount;
     bool alone; /* no partition was running: an agent that starts later knows of it */
-} Deed;
+} BarrierAct;
 
 typedef struct LastPass {
     bool any;
@@ -28,16 +33,16 @@ typedef struct LastPass {
 } LastPass;
 
 typedef struct BarrierHistory {
-    uint64_t deeds;              /* in all */
-    uint64_t waits;              /* passed */
-    uint32_t observed;           /* phases complete when the last wait passed */
-    uint64_t unobserved;         /* phases completed while nothing had seen the one before */
-    Deed overrun;                /* the first that did so */
-    Deed phase[MOST_REMEMBERED]; /* of the current phase, the first ones */
+    uint64_t barrier_acts;             /* in all */
+    uint64_t waits;                    /* passed */
+    uint32_t observed;                 /* phases complete when the last wait passed */
+    uint64_t unobserved;               /* phases completed while nothing had seen the one before */
+    BarrierAct overrun;                /* the first that did so */
+    BarrierAct phase[MOST_REMEMBERED]; /* of the current phase, the first ones */
     uint32_t phase_count;
-    Deed last[2]; /* the last two that completed a phase, the latest first */
+    BarrierAct last[2]; /* the last two that completed a phase, the latest first */
     uint32_t last_count;
-    Deed latest;                 /* of any phase */
+    BarrierAct latest;           /* of any phase */
     int64_t expected, delivered; /* bytes, in the current phase */
     uint32_t init_agent, init_pc;
     bool initialized;
@@ -49,8 +54,8 @@ typedef struct BarrierHistory {
 typedef struct History {
     const Machine *machine;
     BarrierHistory *barriers;
-    LastPass *passes; /* [barrier][agent] */
-    Deed *named;      /* the latest arrival at each named barrier */
+    LastPass *passes;  /* [barrier][agent] */
+    BarrierAct *named; /* the latest arrival at each named barrier */
     bool *named_any;
     /* Unknown ops that were run: they could have arrived, waited or made a barrier. The latest; how many; by whom. */
     const Op *unknown;

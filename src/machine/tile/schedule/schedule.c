@@ -18,9 +18,9 @@ static uint32_t agent_in_turn(const Machine *machine, const Schedule *schedule, 
     return schedule->mirrored ? machine->agent_count - 1 - turn : turn;
 }
 
-static StepResult complete(Machine *machine, const Schedule *schedule, uint32_t flight) {
-    record(schedule, TRAIL_FLIGHT | machine->state->flights[flight].sequence);
-    return machine_complete(machine, flight);
+static StepResult complete(Machine *machine, const Schedule *schedule, uint32_t outstanding) {
+    record(schedule, TRAIL_OUTSTANDING | machine->state->outstanding_ops[outstanding].sequence);
+    return machine_complete(machine, outstanding);
 }
 
 RunEnd schedule_end_of(StepResult result) {
@@ -48,17 +48,18 @@ RunEnd schedule_end(const Machine *machine) {
 /* Whether the agent is to stand still now, by the first `held` holds. */
 static bool agent_is_held(const Machine *machine, const Schedule *schedule, uint32_t held, uint32_t agent) {
     for (uint32_t i = 0; i < held; i++) {
-        const Hold *hold = &schedule->holds[i];
-        if (!hold->flight && hold->agent == agent && hold->tick == machine->state->agents[agent].ticks)
+        const Delay *delay = &schedule->delays[i];
+        if (!delay->outstanding && delay->agent == agent && delay->tick == machine->state->agents[agent].ticks)
             return true;
     }
     return false;
 }
 
-static bool flight_is_held(const Flight *flight, const Schedule *schedule, uint32_t held) {
+static bool outstanding_is_held(const Outstanding *outstanding, const Schedule *schedule, uint32_t held) {
     for (uint32_t i = 0; i < held; i++) {
-        const Hold *hold = &schedule->holds[i];
-        if (hold->flight && hold->agent == flight->agent && hold->pc == flight->pc && hold->tick == flight->tick)
+        const Delay *delay = &schedule->delays[i];
+        if (delay->outstanding && delay->agent == outstanding->agent && delay->pc == outstanding->pc &&
+            delay->tick == outstanding->tick)
             return true;
     }
     return false;
@@ -67,8 +68,8 @@ static bool flight_is_held(const Flight *flight, const Schedule *schedule, uint3
 /* Everything in flight that can complete does, but for what is held. */
 static StepResult land(Machine *machine, const Schedule *schedule, uint32_t held) {
     State *state = machine->state;
-    for (uint32_t i = 0; i < state->flight_count;) {
-        if (!machine_can_complete(machine, i) || flight_is_held(&state->flights[i], schedule, held)) {
+    for (uint32_t i = 0; i < state->outstanding_count;) {
+        if (!machine_can_complete(machine, i) || outstanding_is_held(&state->outstanding_ops[i], schedule, held)) {
             i++;
             continue;
         }
@@ -85,7 +86,7 @@ StepResult schedule_land(Machine *machine) {
 }
 
 static RunEnd run_eagerly(Machine *machine, const Schedule *schedule) {
-    uint32_t held = schedule->hold_count;
+    uint32_t held = schedule->delay_count;
     StepResult result = land(machine, schedule, held);
     if (result != STEP_DONE)
         return schedule_end_of(result);
@@ -95,7 +96,7 @@ static RunEnd run_eagerly(Machine *machine, const Schedule *schedule) {
             uint32_t i = agent_in_turn(machine, schedule, turn);
             while (machine_can_step(machine, i) && !agent_is_held(machine, schedule, held, i)) {
                 if ((result = step(machine, schedule, i)) != STEP_DONE ||
-                    (machine->state->flight_count && (result = land(machine, schedule, held)) != STEP_DONE))
+                    (machine->state->outstanding_count && (result = land(machine, schedule, held)) != STEP_DONE))
                     return schedule_end_of(result);
                 moved = true;
             }
@@ -124,12 +125,12 @@ static RunEnd run_lazily(Machine *machine, const Schedule *schedule) {
             continue;
         /* One after the other, until a phase is complete: before that nothing can go on. */
         for (uint64_t flips = machine->flips; flips == machine->flips;) {
-            uint32_t flight = 0;
-            while (flight < machine->state->flight_count && !machine_can_complete(machine, flight))
-                flight++;
-            if (flight == machine->state->flight_count)
+            uint32_t outstanding = 0;
+            while (outstanding < machine->state->outstanding_count && !machine_can_complete(machine, outstanding))
+                outstanding++;
+            if (outstanding == machine->state->outstanding_count)
                 return schedule_end(machine);
-            StepResult result = complete(machine, schedule, flight);
+            StepResult result = complete(machine, schedule, outstanding);
             if (result != STEP_DONE)
                 return schedule_end_of(result);
         }
@@ -147,12 +148,12 @@ static RunEnd run_in_turn(Machine *machine, const Schedule *schedule) {
                     continue;
                 result = step(machine, schedule, agent);
             } else {
-                uint32_t flight = 0;
-                while (flight < machine->state->flight_count && !machine_can_complete(machine, flight))
-                    flight++;
-                if (flight == machine->state->flight_count)
+                uint32_t outstanding = 0;
+                while (outstanding < machine->state->outstanding_count && !machine_can_complete(machine, outstanding))
+                    outstanding++;
+                if (outstanding == machine->state->outstanding_count)
                     continue;
-                result = complete(machine, schedule, flight);
+                result = complete(machine, schedule, outstanding);
             }
             if (result != STEP_DONE)
                 return schedule_end_of(result);
@@ -178,18 +179,18 @@ static RunEnd run_randomly(Machine *machine, const Schedule *schedule) {
         random = 1;
     for (;;) {
         uint32_t choices = 0, pick = 0;
-        bool flight = false;
+        bool outstanding = false;
         for (uint32_t i = 0; i < machine->agent_count; i++)
             if (machine_can_step(machine, i) && next_random(&random) % ++choices == 0)
                 pick = i;
-        for (uint32_t i = 0; i < machine->state->flight_count; i++)
+        for (uint32_t i = 0; i < machine->state->outstanding_count; i++)
             if (machine_can_complete(machine, i) && next_random(&random) % ++choices == 0) {
                 pick = i;
-                flight = true;
+                outstanding = true;
             }
         if (!choices)
             return schedule_end(machine);
-        StepResult result = flight ? complete(machine, schedule, pick) : step(machine, schedule, pick);
+        StepResult result = outstanding ? complete(machine, schedule, pick) : step(machine, schedule, pick);
         if (result != STEP_DONE)
             return schedule_end_of(result);
     }
@@ -199,14 +200,14 @@ static RunEnd run_again(Machine *machine, const Schedule *schedule) {
     for (size_t i = 0; i < schedule->replay->count; i++) {
         uint32_t what = schedule->replay->steps[i];
         StepResult result;
-        if (what & TRAIL_FLIGHT) {
-            uint32_t flight = 0;
-            while (flight < machine->state->flight_count &&
-                   machine->state->flights[flight].sequence != (what & ~TRAIL_FLIGHT))
-                flight++;
-            if (flight == machine->state->flight_count || !machine_can_complete(machine, flight))
+        if (what & TRAIL_OUTSTANDING) {
+            uint32_t outstanding = 0;
+            while (outstanding < machine->state->outstanding_count &&
+                   machine->state->outstanding_ops[outstanding].sequence != (what & ~TRAIL_OUTSTANDING))
+                outstanding++;
+            if (outstanding == machine->state->outstanding_count || !machine_can_complete(machine, outstanding))
                 return RUN_DIVERGED;
-            result = complete(machine, schedule, flight);
+            result = complete(machine, schedule, outstanding);
         } else {
             if (what >= machine->agent_count || !machine_can_step(machine, what))
                 return RUN_DIVERGED;
@@ -218,14 +219,14 @@ static RunEnd run_again(Machine *machine, const Schedule *schedule) {
     for (uint32_t i = 0; i < machine->agent_count; i++)
         if (machine_can_step(machine, i))
             return RUN_DIVERGED;
-    return machine->state->flight_count ? RUN_DIVERGED : schedule_end(machine);
+    return machine->state->outstanding_count ? RUN_DIVERGED : schedule_end(machine);
 }
 
 bool schedule_is_immediate(const Schedule *schedule) {
-    for (uint32_t i = 0; i < schedule->hold_count; i++)
-        if (schedule->holds[i].flight)
+    for (uint32_t i = 0; i < schedule->delay_count; i++)
+        if (schedule->delays[i].outstanding)
             return false;
-    return schedule->kind == SCHEDULE_EAGER || schedule->kind == SCHEDULE_HELD ||
+    return schedule->kind == SCHEDULE_EAGER || schedule->kind == SCHEDULE_DELAYED ||
            ((schedule->kind == SCHEDULE_REPLAY || schedule->kind == SCHEDULE_ROUND_ROBIN) && schedule->immediate);
 }
 
@@ -255,26 +256,26 @@ RunEnd schedule_continue(Machine *machine) {
 /* Whether one before it says the same: that this agent is slow. */
 static bool is_said(const Schedule *schedule, uint32_t index) {
     for (uint32_t i = 0; i < index; i++)
-        if (!schedule->holds[i].flight && !schedule->holds[index].flight &&
-            schedule->holds[i].agent == schedule->holds[index].agent)
+        if (!schedule->delays[i].outstanding && !schedule->delays[index].outstanding &&
+            schedule->delays[i].agent == schedule->delays[index].agent)
             return true;
     return false;
 }
 
-void schedule_describe_holds(const Machine *machine, const Schedule *schedule, Text *to) {
+void schedule_describe_delays(const Machine *machine, const Schedule *schedule, Text *to) {
     const char *between = "";
-    for (uint32_t i = 0; i < schedule->hold_count; i++) {
-        const Hold *hold = &schedule->holds[i];
-        const Op *op = machine->program->ops[hold->pc];
+    for (uint32_t i = 0; i < schedule->delay_count; i++) {
+        const Delay *delay = &schedule->delays[i];
+        const Op *op = machine->program->ops[delay->pc];
         if (is_said(schedule, i))
             continue;
         text_addf(to, "%s", between);
         between = ", and ";
-        if (hold->flight) {
+        if (delay->outstanding) {
             text_addf(to, "what %.*s at IR line %u starts completes late", STR_ARG(op->name),
                       op_line(machine->program->module, op));
         } else {
-            agent_name(machine, hold->agent, HELPER_BASE, to);
+            agent_name(machine, delay->agent, HELPER_BASE, to);
             text_addf(to, " is slow");
         }
     }
@@ -284,9 +285,9 @@ void schedule_describe(const Machine *machine, const Schedule *schedule, Text *t
     static const char *const names[] = {"eager", "lazy", "round robin", "random", "held", "replay"};
     if (schedule->kind == SCHEDULE_RANDOM) {
         text_addf(to, "random, seed %llu", (unsigned long long)schedule->seed);
-    } else if (schedule->kind == SCHEDULE_HELD) {
+    } else if (schedule->kind == SCHEDULE_DELAYED) {
         text_addf(to, "one in which ");
-        schedule_describe_holds(machine, schedule, to);
+        schedule_describe_delays(machine, schedule, to);
     } else {
         text_addf(to, "%s", names[schedule->kind]);
     }

@@ -10,18 +10,18 @@
 
 /* What stands still: an agent before its visible effect number `tick`, from 0; or what it issued at `pc` after
  * so many of them. */
-typedef struct Hold {
+typedef struct Delay {
     uint32_t agent, tick, pc;
-    bool flight;
-} Hold;
+    bool outstanding;
+} Delay;
 
-enum { MOST_HOLDS = 3 };
+enum { MOST_DELAYS = 3 };
 
 typedef struct Schedule {
     ScheduleKind kind;
     uint64_t seed;
-    Hold holds[MOST_HOLDS]; /* SCHEDULE_HELD: the last one is let go first, when nothing else can move */
-    uint32_t hold_count;
+    Delay delays[MOST_DELAYS]; /* SCHEDULE_DELAYED: the last one is let go first, when nothing else can move */
+    uint32_t delay_count;
     bool mirrored; /* agents have their turns from the last to the first */
     Trail *record; /* NULL: the steps are not kept */
     const Trail *replay;
@@ -53,7 +53,7 @@ RunEnd schedule_end_of(StepResult result);
 RunEnd schedule_continue(Machine *machine);
 
 /* "partition0 is slow, and what ttng.tc_gen5_commit at IR line 41 starts is late"; for people. */
-void schedule_describe_holds(const Machine *machine, const Schedule *schedule, Text *to);
+void schedule_describe_delays(const Machine *machine, const Schedule *schedule, Text *to);
 /* "one in which partition0 is slow", "eager"; for people. */
 void schedule_describe(const Machine *machine, const Schedule *schedule, Text *to);
 

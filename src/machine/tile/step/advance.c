@@ -1,8 +1,8 @@
 /* The instructions of an agent, up to its next visible effect. */
 #include "base/deadline.h"
 #include "machine/tile/compile/slice.h"
-#include "machine/tile/step/alike.h"
 #include "machine/tile/step/machine_internal.h"
+#include "machine/tile/step/symmetry.h"
 #include "model/number/tensor.h"
 
 /* What comes from the memory of a CTA is not what another one has, though it came about in the same way. */
@@ -117,7 +117,7 @@ static void note_run(const Machine *machine, uint32_t pc, unsigned what) {
 static StepResult fork_agents(Machine *machine, uint32_t index, uint32_t pc, const Fork *fork) {
     const Program *program = machine->program;
     uint32_t base = index - index % program->agents_per_cta;
-    machine_tell(machine, &(Event){.kind = EVENT_FORK, .agent = index, .pc = pc, .amount = fork->strand_count});
+    machine_emit(machine, &(Event){.kind = EVENT_FORK, .agent = index, .pc = pc, .amount = fork->strand_count});
     for (uint32_t k = 0; k < fork->strand_count; k++) {
         uint32_t child = base + 1 + k;
         machine_start_agent(machine, child, fork->first_strand + k);
@@ -127,8 +127,8 @@ static StepResult fork_agents(Machine *machine, uint32_t index, uint32_t pc, con
             uint32_t reg = program->lists[fork->captures + i];
             to[i] = reg == NO_REGISTER ? (Word){.kind = WORD_NOTHING} : from[reg];
         }
-        if (machine->alike)
-            alike_capture(machine, index, child, fork);
+        if (machine->symmetry)
+            symmetry_capture(machine, index, child, fork);
     }
     for (uint32_t k = 0; k < fork->strand_count; k++) {
         StepResult result = machine_advance(machine, base + 1 + k);
@@ -191,7 +191,7 @@ static void keep_word(Machine *machine, Cell *cell, Word word) {
 }
 
 /* A loop goes around. False if that was once too often. */
-static bool goes_round(Machine *machine) {
+static bool goes_around(Machine *machine) {
     if (machine->tensor_limit && machine->arena->held > machine->tensor_limit)
         machine_compact(machine);
     return ++machine->used <= machine->budget && !deadline_passed();
@@ -213,8 +213,8 @@ StepResult machine_advance(Machine *machine, uint32_t index) {
     Word *words = machine_words(machine, index);
     for (;;) {
         const Instruction *instruction = &program->code[agent->pc];
-        if (machine->alike)
-            alike_follow(machine, index, instruction);
+        if (machine->symmetry)
+            symmetry_follow(machine, index, instruction);
         switch ((Code)instruction->code) {
         case CODE_INTEGER: {
             if (instruction->evaluator == EVALUATE_SELECT)
@@ -286,7 +286,7 @@ StepResult machine_advance(Machine *machine, uint32_t index) {
                 next = INT64_MAX;
             words[instruction->dst].bits = next;
             agent->pc = instruction->aux;
-            if (!goes_round(machine))
+            if (!goes_around(machine))
                 return STEP_BUDGET;
             continue;
         }
@@ -294,7 +294,7 @@ StepResult machine_advance(Machine *machine, uint32_t index) {
             note_run(machine, agent->pc, RAN);
             if (instruction->aux)
                 machine->trips[instruction->aux - 1].turns++;
-            if (!goes_round(machine))
+            if (!goes_around(machine))
                 return STEP_BUDGET;
             break;
         case CODE_PROGRAM_ID:
@@ -374,15 +374,13 @@ StepResult machine_advance(Machine *machine, uint32_t index) {
             break;
         }
         case CODE_SEQUENCE:
-            words[instruction->dst] = (Word){.bits = agent->products,
-                                             .meta = agent->pc,
-                                             .cta = (uint16_t)(machine->serial >> 32),
-                                             .kind = WORD_INTEGER};
+            words[instruction->dst] = (Word){
+                .bits = agent->mmas, .meta = agent->pc, .cta = (uint16_t)(machine->serial >> 32), .kind = WORD_INTEGER};
             break;
         case CODE_FINISHED: {
             Word product = words[instruction->a];
             if (word_is(product, WORD_INTEGER) && product.bits > agent->finished)
-                machine_tell(
+                machine_emit(
                     machine,
                     &(Event){.kind = EVENT_UNFINISHED, .agent = index, .pc = agent->pc, .amount = product.meta});
             break;
@@ -419,7 +417,7 @@ StepResult machine_advance(Machine *machine, uint32_t index) {
             agent->status = AGENT_JOINS;
             return STEP_DONE;
         case CODE_END:
-            machine_tell(machine, &(Event){.kind = EVENT_END, .agent = index, .pc = agent->pc});
+            machine_emit(machine, &(Event){.kind = EVENT_END, .agent = index, .pc = agent->pc});
             agent->status = AGENT_ENDED;
             return STEP_DONE;
         }

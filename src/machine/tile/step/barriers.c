@@ -15,7 +15,7 @@ static void settle(Machine *machine, uint32_t slot, uint32_t agent, uint32_t pc,
     barrier->pending = tally.pending;
     barrier->generation++;
     machine->flips++;
-    machine_tell(machine, &(Event){.kind = EVENT_FLIP, .agent = agent, .pc = pc, .effect = effect, .barrier = slot});
+    machine_emit(machine, &(Event){.kind = EVENT_FLIP, .agent = agent, .pc = pc, .effect = effect, .barrier = slot});
 }
 
 /* A phase is complete, or a meeting, that is not: the event says whose wait it is for. */
@@ -31,7 +31,7 @@ void machine_let_on(Machine *machine, uint32_t index) {
         Rendezvous *named = &machine->state->named[agent->barrier];
         named->generation++;
         named->arrived = named->expected = 0;
-        machine_tell(machine, &(Event){.kind = EVENT_NAMED_MEET,
+        machine_emit(machine, &(Event){.kind = EVENT_NAMED_COMPLETE,
                                        .agent = index,
                                        .pc = agent->pc,
                                        .effect = effect,
@@ -49,10 +49,10 @@ StepResult barrier_bring(Machine *machine, uint32_t slot, uint32_t agent, uint32
                          int64_t arrivals, int64_t bytes, Event *event) {
     Barrier *barrier = &machine->state->barriers[slot];
     const CompiledEffect *effect = &machine->program->effects[effect_index];
-    bool in_flight = event->flight != NULL;
+    bool in_flight = event->outstanding != NULL;
     /* An arrival that comes late to a barrier that is no more does no harm, as long as its bytes are not something else
      * by then; a copy has not been waited for at all. */
-    if (in_flight && barrier->life == BARRIER_INVALID && event->flight->kind == FLIGHT_ARRIVAL)
+    if (in_flight && barrier->life == BARRIER_INVALID && event->outstanding->kind == OUTSTANDING_ARRIVAL)
         return STEP_DONE;
     if (barrier->life != BARRIER_LIVE)
         return machine_fault(machine, misuse(barrier), agent, pc, effect_index, slot, 0, in_flight);
@@ -68,7 +68,7 @@ StepResult barrier_bring(Machine *machine, uint32_t slot, uint32_t agent, uint32
     event->pc = pc;
     event->effect = effect;
     event->barrier = slot;
-    machine_tell(machine, event);
+    machine_emit(machine, event);
     settle(machine, slot, agent, pc, effect);
     return STEP_DONE;
 }
@@ -258,7 +258,7 @@ static StepResult wait_step(Machine *machine, uint32_t index, uint32_t pc, const
     uint32_t effect_index = (uint32_t)(effect - machine->program->effects);
     if (barrier->life != BARRIER_LIVE)
         return machine_fault(machine, misuse(barrier), index, pc, effect_index, agent->barrier, 0, false);
-    machine_tell(machine, &(Event){.kind = EVENT_WAIT,
+    machine_emit(machine, &(Event){.kind = EVENT_WAIT,
                                    .agent = index,
                                    .pc = pc,
                                    .effect = effect,
@@ -284,7 +284,7 @@ static StepResult life_step(Machine *machine, uint32_t index, uint32_t pc, const
             return machine_stop(machine, pc, "there are more barriers than the emulator has room for");
         Barrier *barrier = &machine->state->barriers[slot];
         if (effect->idle) {
-            machine_tell(machine,
+            machine_emit(machine,
                          &(Event){.kind = EVENT_DISTURB, .agent = index, .pc = pc, .effect = effect, .barrier = slot});
             continue;
         }
@@ -306,7 +306,7 @@ static StepResult life_step(Machine *machine, uint32_t index, uint32_t pc, const
                                          false);
             barrier->life = BARRIER_INVALID;
         }
-        machine_tell(machine, &(Event){.kind = what->verb == EFFECT_INIT ? EVENT_INIT : EVENT_INVALIDATE,
+        machine_emit(machine, &(Event){.kind = what->verb == EFFECT_INIT ? EVENT_INIT : EVENT_INVALIDATE,
                                        .agent = index,
                                        .pc = pc,
                                        .effect = effect,
@@ -332,7 +332,7 @@ static StepResult named_step(Machine *machine, uint32_t index, uint32_t pc, cons
     bool sync = effect->effect.verb == EFFECT_NAMED_SYNC;
     uint32_t before = named->generation, all = named->arrived + machine_threads(machine, index);
     uint32_t needed = named->arrived ? named->expected : (uint32_t)threads.bits;
-    machine_tell(machine, &(Event){.kind = EVENT_NAMED_ARRIVE,
+    machine_emit(machine, &(Event){.kind = EVENT_NAMED_ARRIVE,
                                    .agent = index,
                                    .pc = pc,
                                    .effect = effect,
@@ -340,7 +340,7 @@ static StepResult named_step(Machine *machine, uint32_t index, uint32_t pc, cons
                                    .amount = threads.bits});
     arrive_at(named, machine_threads(machine, index), (uint32_t)threads.bits);
     if (named->generation != before)
-        machine_tell(machine, &(Event){.kind = EVENT_NAMED_MEET,
+        machine_emit(machine, &(Event){.kind = EVENT_NAMED_COMPLETE,
                                        .agent = index,
                                        .pc = pc,
                                        .effect = effect,
@@ -357,8 +357,8 @@ static StepResult named_step(Machine *machine, uint32_t index, uint32_t pc, cons
 void machine_cluster_meets(Machine *machine, uint32_t index, uint32_t pc, const CompiledEffect *effect, uint32_t at) {
     machine->state->cluster[at].generation++;
     machine->state->cluster[at].arrived = 0;
-    machine_tell(machine,
-                 &(Event){.kind = EVENT_CLUSTER_MEET, .agent = index, .pc = pc, .effect = effect, .barrier = at});
+    machine_emit(machine,
+                 &(Event){.kind = EVENT_CLUSTER_COMPLETE, .agent = index, .pc = pc, .effect = effect, .barrier = at});
 }
 
 static StepResult cluster_step(Machine *machine, uint32_t index, uint32_t pc, const CompiledEffect *effect) {
@@ -367,7 +367,7 @@ static StepResult cluster_step(Machine *machine, uint32_t index, uint32_t pc, co
     Rendezvous *cluster = &machine->state->cluster[at];
     if (effect->effect.verb == EFFECT_CLUSTER_ARRIVE) {
         agent->generation = cluster->generation;
-        machine_tell(machine,
+        machine_emit(machine,
                      &(Event){.kind = EVENT_CLUSTER_ARRIVE, .agent = index, .pc = pc, .effect = effect, .barrier = at});
         cluster->arrived++;
         if (cluster->arrived >= (at ? machine->program->ctas : machine_live_agents(machine)))
@@ -405,7 +405,7 @@ static StepResult signal_step(Machine *machine, uint32_t index, uint32_t pc, con
         if (barrier->life != BARRIER_LIVE)
             return machine_fault(machine, misuse(barrier), index, pc, effect_index, slot, 0, false);
         barrier->pending += (uint32_t)arrivals;
-        return flight_fly(machine, index, pc, effect_index, FLIGHT_ARRIVAL, slot, arrivals);
+        return outstanding_submit(machine, index, pc, effect_index, OUTSTANDING_ARRIVAL, slot, arrivals);
     }
     return barrier_bring(machine, slot, index, pc, effect_index, arrivals, 0,
                          &(Event){.kind = EVENT_ARRIVE, .amount = arrivals});
@@ -459,7 +459,7 @@ static StepResult access_memory(Machine *machine, Event event) {
     event.op = machine->program->ops[event.pc];
     event.stored = transfer_stores(machine, event.agent, event.effect);
     event.silent = transfer_is_silent(machine, event.agent, event.effect);
-    machine_tell(machine, &event);
+    machine_emit(machine, &event);
     transfer_perform(machine, &event);
     return STEP_DONE;
 }
@@ -479,7 +479,7 @@ static int64_t part_bytes(const Machine *machine, const CompiledEffect *effect, 
 }
 
 /* Bytes or arrivals that come some time. */
-static StepResult launch_flight(Machine *machine, uint32_t index, uint32_t pc, const CompiledEffect *effect) {
+static StepResult launch_outstanding(Machine *machine, uint32_t index, uint32_t pc, const CompiledEffect *effect) {
     const Effect *what = &effect->effect;
     uint32_t effect_index = (uint32_t)(effect - machine->program->effects), slot, which, away, left = effect->reach;
     int64_t parity = 0;
@@ -488,7 +488,7 @@ static StepResult launch_flight(Machine *machine, uint32_t index, uint32_t pc, c
     if (!ring_place(machine, index, effect, &which, &parity))
         return machine_stop(machine, pc, "which barrier it uses is not known");
     bool bytes = what->verb == EFFECT_COMPLETE;
-    FlightKind kind = bytes ? FLIGHT_BYTES : FLIGHT_ARRIVAL;
+    OutstandingKind kind = bytes ? OUTSTANDING_BYTES : OUTSTANDING_ARRIVAL;
     if (!bytes && !is_counted(what))
         return machine_stop(machine, pc, not_counted);
     int64_t amount = bytes ? memory_bytes_delivered(machine, effect, machine_words(machine, index))
@@ -510,10 +510,10 @@ static StepResult launch_flight(Machine *machine, uint32_t index, uint32_t pc, c
             request = cancel_request(machine, pc);
         }
         const ViewPart *part = effect_part(machine, index, effect, where.toward);
-        result = flight_issue(machine, index, pc, effect_index, kind, slot,
-                              part ? part_bytes(machine, effect, part) : amount, where, request);
+        result = outstanding_issue(machine, index, pc, effect_index, kind, slot,
+                                   part ? part_bytes(machine, effect, part) : amount, where, request);
     }
-    return result == STEP_DONE ? flight_land(machine, member) : result;
+    return result == STEP_DONE ? outstanding_complete(machine, member) : result;
 }
 
 /* An access to shared or tensor memory, or one to global memory that is not kept: in each CTA that it reaches. */
@@ -537,11 +537,11 @@ static StepResult pass_access(Machine *machine, Event *event) {
             forget_cell(machine, event->view);
         if (what->verb == EFFECT_READ && machine->state->unread)
             cancel_read(machine, event->view);
-        machine_tell(machine, event);
+        machine_emit(machine, event);
     }
     if (what->done == DONE_COMMIT && what->helper == HELPER_TENSOR && what->verb != EFFECT_READ)
-        return flight_fly(machine, event->agent, event->pc, (uint32_t)(effect - machine->program->effects), FLIGHT_WORK,
-                          0, 0);
+        return outstanding_submit(machine, event->agent, event->pc, (uint32_t)(effect - machine->program->effects),
+                                  OUTSTANDING_WORK, 0, 0);
     return STEP_DONE;
 }
 
@@ -563,49 +563,49 @@ StepResult effect_pass_by(Machine *machine, uint32_t index, uint32_t pc, const C
         return pass_access(machine, &event);
     case EFFECT_ARRIVE:
     case EFFECT_COMPLETE:
-        return launch_flight(machine, index, pc, effect);
+        return launch_outstanding(machine, index, pc, effect);
     case EFFECT_COMMIT:
         agent->groups[what->group]++;
-        agent->products += what->group == GROUP_WGMMA;
+        agent->mmas += what->group == GROUP_WGMMA;
         event.kind = EVENT_COMMIT;
-        machine_tell(machine, &event);
+        machine_emit(machine, &event);
         return STEP_DONE;
     case EFFECT_AWAIT: {
         int64_t left = what->count > 0 ? what->count : 0;
-        if (what->group == GROUP_WGMMA && agent->products - agent->finished > left)
-            agent->finished = agent->products - (uint32_t)left;
+        if (what->group == GROUP_WGMMA && agent->mmas - agent->finished > left)
+            agent->finished = agent->mmas - (uint32_t)left;
         if (agent->groups[what->group] > left)
             agent->groups[what->group] = (uint32_t)left;
         event.kind = EVENT_AWAIT;
         event.amount = what->count;
-        machine_tell(machine, &event);
+        machine_emit(machine, &event);
         return STEP_DONE;
     }
     case EFFECT_AWAIT_LAUNCHES:
         event.kind = EVENT_AWAIT_LAUNCHES;
-        machine_tell(machine, &event);
+        machine_emit(machine, &event);
         return STEP_DONE;
     case EFFECT_CTA_BARRIER:
         event.kind = EVENT_CTA_BARRIER;
-        machine_tell(machine, &event);
+        machine_emit(machine, &event);
         return STEP_DONE;
     case EFFECT_FREE:
         event.kind = EVENT_FREE;
         event.view = effect->on == NO_REGISTER ? word_unknown(0) : words[effect->on];
-        machine_tell(machine, &event);
+        machine_emit(machine, &event);
         return STEP_DONE;
     case EFFECT_SCRATCH:
         event.kind = EVENT_DISTURB;
-        machine_tell(machine, &event);
+        machine_emit(machine, &event);
         return STEP_DONE;
     case EFFECT_ANYTHING:
         event.kind = EVENT_UNKNOWN;
-        machine_tell(machine, &event);
+        machine_emit(machine, &event);
         return STEP_DONE;
     case EFFECT_FENCE_PROXY:
     case EFFECT_FENCE_ORDER:
         event.kind = EVENT_FENCE;
-        machine_tell(machine, &event);
+        machine_emit(machine, &event);
         return STEP_DONE;
     default:
         return STEP_DONE;
@@ -641,7 +641,7 @@ StepResult effect_come_to_wait(Machine *machine, uint32_t index, uint32_t pc, co
     agent->status = AGENT_WAITS;
     const Barrier *barrier = &machine->state->barriers[agent->barrier];
     if (machine->observe && barrier->life == BARRIER_LIVE && barrier->phase == agent->parity)
-        machine_tell(machine, &(Event){.kind = EVENT_BLOCK,
+        machine_emit(machine, &(Event){.kind = EVENT_BLOCK,
                                        .agent = index,
                                        .pc = pc,
                                        .effect = effect,

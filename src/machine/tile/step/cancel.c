@@ -37,20 +37,21 @@ Request cancel_request(Machine *machine, uint32_t pc) {
     return request;
 }
 
-/* Where the answer of a flight lands: a view, if that is known. */
-static Word landing_of(const Machine *machine, const Flight *flight) {
-    const CompiledEffect *effect = &machine->program->effects[flight->effect];
-    Word view = effect->lands == NO_REGISTER ? word_unknown(0) : machine_words(machine, flight->agent)[effect->lands];
-    return view_toward(view, flight->toward);
+/* Where the answer of an outstanding operation lands: a view, if that is known. */
+static Word landing_of(const Machine *machine, const Outstanding *outstanding) {
+    const CompiledEffect *effect = &machine->program->effects[outstanding->effect];
+    Word view =
+        effect->lands == NO_REGISTER ? word_unknown(0) : machine_words(machine, outstanding->agent)[effect->lands];
+    return view_toward(view, outstanding->toward);
 }
 
-void cancel_land(Machine *machine, const Flight *flight) {
-    Word view = landing_of(machine, flight);
+void cancel_land(Machine *machine, const Outstanding *outstanding) {
+    Word view = landing_of(machine, outstanding);
     Cell *cell = word_is(view, WORD_VIEW) ? machine_cell(machine, view_key(view), true) : NULL;
     if (!cell)
         return;
-    cell->word = word_integer(flight->request.cluster);
-    cell->word.meta = flight->request.number;
+    cell->word = word_integer(outstanding->request.cluster);
+    cell->word.meta = outstanding->request.number;
 }
 
 /* A read that comes too early is another fault than none. */
@@ -61,11 +62,11 @@ void cancel_read(Machine *machine, Word view) {
     const Cell *cell = machine_cell(machine, view_key(view), false);
     if (cell && word_is(cell->word, WORD_INTEGER))
         state->unread &= ~bit_of(cell->word.meta);
-    for (uint32_t i = 0; i < state->flight_count; i++) {
-        const Flight *flight = &state->flights[i];
-        Word lands = flight->request.number ? landing_of(machine, flight) : word_unknown(0);
+    for (uint32_t i = 0; i < state->outstanding_count; i++) {
+        const Outstanding *outstanding = &state->outstanding_ops[i];
+        Word lands = outstanding->request.number ? landing_of(machine, outstanding) : word_unknown(0);
         if (word_is(lands, WORD_VIEW) && view_key(lands) == view_key(view))
-            state->unread &= ~bit_of(flight->request.number);
+            state->unread &= ~bit_of(outstanding->request.number);
     }
 }
 

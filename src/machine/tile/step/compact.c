@@ -7,22 +7,22 @@ typedef struct Moved {
     const Tensor *from, *to;
 } Moved;
 
-typedef struct Move {
+typedef struct CompactMove {
     Machine *machine;
     Arena arena; /* what is kept */
     Arena table; /* what this needs itself */
     Moved *moved;
     uint32_t capacity;
     uint32_t *places; /* of descriptors that were made: 1 + where they go; 0: nothing has it */
-} Move;
+} CompactMove;
 
-typedef void Visit(Move *move, Word *word);
+typedef void CompactVisit(CompactMove *move, Word *word);
 
 static size_t word_count(const Machine *machine) {
     return (size_t)machine->agent_count * machine->program->most_registers;
 }
 
-static void visit_all(Move *move, Visit *visit) {
+static void visit_all(CompactMove *move, CompactVisit *visit) {
     State *state = move->machine->state;
     size_t count = word_count(move->machine);
     for (size_t i = 0; i < count; i++)
@@ -35,7 +35,7 @@ static void visit_all(Move *move, Visit *visit) {
 
 /* ---- Tensors -------------------------------------------------------------------------------------- */
 
-static Moved *place_of(Move *move, const Tensor *tensor) {
+static Moved *place_of(CompactMove *move, const Tensor *tensor) {
     uint32_t at = (uint32_t)(((uint64_t)(uintptr_t)tensor >> 4) * 0x9e3779b97f4a7c15u >> 32) & (move->capacity - 1);
     while (move->moved[at].from && move->moved[at].from != tensor)
         at = (at + 1) & (move->capacity - 1);
@@ -50,12 +50,12 @@ static size_t extent(const Tensor *tensor) {
     return (size_t)last + 1;
 }
 
-static void *copy(Move *move, const void *from, size_t size) {
+static void *copy(CompactMove *move, const void *from, size_t size) {
     void *to = arena_alloc(&move->arena, size);
     return size ? memcpy(to, from, size) : to;
 }
 
-static void move_tensor(Move *move, Word *word) {
+static void move_tensor(CompactMove *move, Word *word) {
     if (!word_is(*word, WORD_TENSOR))
         return;
     Moved *place = place_of(move, word->tensor);
@@ -70,25 +70,25 @@ static void move_tensor(Move *move, Word *word) {
 
 /* ---- Descriptors ---------------------------------------------------------------------------------- */
 
-static uint32_t *place_of_descriptor(const Move *move, const Word *word) {
+static uint32_t *place_of_descriptor(const CompactMove *move, const Word *word) {
     uint32_t launched = move->machine->descriptor_count;
     return word_is(*word, WORD_DESCRIPTOR) && word->meta >= launched ? &move->places[word->meta - launched] : NULL;
 }
 
-static void mark_descriptor(Move *move, Word *word) {
+static void mark_descriptor(CompactMove *move, Word *word) {
     uint32_t *place = place_of_descriptor(move, word);
     if (place)
         *place = 1;
 }
 
-static void move_descriptor(Move *move, Word *word) {
+static void move_descriptor(CompactMove *move, Word *word) {
     const uint32_t *place = place_of_descriptor(move, word);
     if (place)
         word->meta = move->machine->descriptor_count + *place - 1;
 }
 
 /* Those that lie in memory can still be found there. */
-static void move_descriptors(Move *move) {
+static void move_descriptors(CompactMove *move) {
     Machine *machine = move->machine;
     uint32_t kept = 0;
     move->places = ARENA_ARRAY(&move->table, uint32_t, machine->made_count + 1);
@@ -106,7 +106,7 @@ static void move_descriptors(Move *move) {
 void machine_compact(Machine *machine) {
     /* What is kept is not more than what there is: for a moment there may be twice as much. */
     const Arena empty = {.budget = SIZE_MAX / 2, .exhausted = machine->arena->exhausted};
-    Move move = {.machine = machine, .arena = empty, .table = empty, .capacity = 64};
+    CompactMove move = {.machine = machine, .arena = empty, .table = empty, .capacity = 64};
     while (move.capacity < 2 * (word_count(machine) + machine->state->cell_count + machine->result_count))
         move.capacity *= 2;
     move.moved = ARENA_ARRAY(&move.table, Moved, move.capacity);

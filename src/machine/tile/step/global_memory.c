@@ -20,24 +20,24 @@ enum {
     NOT_WRITTEN = 0, /* a slot's part otherwise: byte_of_element */
 };
 
-typedef struct Page {
+typedef struct GlobalMemoryPage {
     uint64_t run; /* of `memory->run`: else it is from before a reset, and to be filled again */
     uint64_t known[PAGE_WORDS], written[PAGE_WORDS]; /* a bit for each byte */
     uint8_t *bytes;       /* NULL: none was ever known. There are WIDEST more, so that 8 can always be read */
     uint64_t *identities; /* of slots; NULL: there are none */
     uint8_t *parts;
     unsigned slot_shift;
-} Page;
+} GlobalMemoryPage;
 
-typedef struct Node {
+typedef struct GlobalMemoryNode {
     void *below[NODE_SIZE]; /* nodes, or pages */
-} Node;
+} GlobalMemoryNode;
 
 typedef struct Territory {
     Area area;
     const int64_t *data;
     size_t data_count;
-    Node *root;
+    GlobalMemoryNode *root;
 } Territory;
 
 struct GlobalMemory {
@@ -48,7 +48,7 @@ struct GlobalMemory {
     uint64_t run, version;
     /* Where the last access was. */
     uint64_t last_key;
-    Page *last;
+    GlobalMemoryPage *last;
 };
 
 GlobalMemory *global_create(Arena *arena) {
@@ -150,7 +150,8 @@ static unsigned step_of(uint64_t key, unsigned level) {
 
 /* The page of a key, if there is one and it is of this run. Else *missing is how many pages from its own on are not
  * there, either. */
-static Page *find_page(const GlobalMemory *memory, const Territory *territory, uint64_t key, uint64_t *missing) {
+static GlobalMemoryPage *find_page(const GlobalMemory *memory, const Territory *territory, uint64_t key,
+                                   uint64_t *missing) {
     void *at = territory->root;
     for (unsigned level = 0; level < LEVELS; level++) {
         if (!at) {
@@ -158,20 +159,20 @@ static Page *find_page(const GlobalMemory *memory, const Territory *territory, u
             *missing = below - (key & (below - 1));
             return NULL;
         }
-        at = ((Node *)at)->below[step_of(key, level)];
+        at = ((GlobalMemoryNode *)at)->below[step_of(key, level)];
     }
-    Page *page = at;
+    GlobalMemoryPage *page = at;
     *missing = 1;
     return page && page->run == memory->run ? page : NULL;
 }
 
-static void need_bytes(GlobalMemory *memory, Page *page) {
+static void need_bytes(GlobalMemory *memory, GlobalMemoryPage *page) {
     if (!page->bytes)
         page->bytes = arena_zalloc(memory->arena, PAGE_BYTES + WIDEST);
 }
 
 /* What the launch gave of a page that begins at `begin` in its area. */
-static void fill_from_data(const Territory *territory, Page *page, int64_t begin) {
+static void fill_from_data(const Territory *territory, GlobalMemoryPage *page, int64_t begin) {
     int64_t size = territory->area.element_bits / 8, i = begin > 0 ? begin / size : 0;
     for (; (uint64_t)i < territory->data_count && i * size < begin + PAGE_BYTES; i++)
         for (int64_t k = 0; k < size; k++) {
@@ -189,7 +190,7 @@ static bool has_data(const Territory *territory, int64_t begin) {
 }
 
 /* As it is before the run. */
-static void fill(GlobalMemory *memory, const Territory *territory, Page *page, uint64_t key) {
+static void fill(GlobalMemory *memory, const Territory *territory, GlobalMemoryPage *page, uint64_t key) {
     int64_t begin = offset_in(memory, territory, (int64_t)(key << PAGE_SHIFT) - AREA_HALF);
     page->run = memory->run;
     memset(page->written, 0, sizeof page->written);
@@ -205,23 +206,23 @@ static void fill(GlobalMemory *memory, const Territory *territory, Page *page, u
         fill_from_data(territory, page, begin);
 }
 
-static Page *make_page(GlobalMemory *memory, Territory *territory, uint64_t key) {
+static GlobalMemoryPage *make_page(GlobalMemory *memory, Territory *territory, uint64_t key) {
     void **place = (void **)&territory->root;
     for (unsigned level = 0; level < LEVELS; level++) {
         if (!*place)
-            *place = ARENA_NEW(memory->arena, Node);
-        place = &((Node *)*place)->below[step_of(key, level)];
+            *place = ARENA_NEW(memory->arena, GlobalMemoryNode);
+        place = &((GlobalMemoryNode *)*place)->below[step_of(key, level)];
     }
     if (!*place)
-        *place = ARENA_NEW(memory->arena, Page);
-    Page *page = *place;
+        *place = ARENA_NEW(memory->arena, GlobalMemoryPage);
+    GlobalMemoryPage *page = *place;
     if (page->run != memory->run)
         fill(memory, territory, page, key);
     return page;
 }
 
 /* For writing: NULL only outside of all areas. */
-static inline Page *page_to_write(GlobalMemory *memory, int64_t address) {
+static inline GlobalMemoryPage *page_to_write(GlobalMemory *memory, int64_t address) {
     uint64_t key = key_of(address);
     if (memory->last && memory->last_key == key)
         return memory->last;
@@ -234,12 +235,12 @@ static inline Page *page_to_write(GlobalMemory *memory, int64_t address) {
 }
 
 /* For reading: a page that nothing wrote and for which the launch has no data need not be there. */
-static inline Page *page_to_read(GlobalMemory *memory, int64_t address) {
+static inline GlobalMemoryPage *page_to_read(GlobalMemory *memory, int64_t address) {
     uint64_t key = key_of(address), missing;
     if (memory->last && memory->last_key == key)
         return memory->last;
     Territory *territory = territory_of(memory, address);
-    Page *page = territory ? find_page(memory, territory, key, &missing) : NULL;
+    GlobalMemoryPage *page = territory ? find_page(memory, territory, key, &missing) : NULL;
     if (!page && territory && has_data(territory, offset_in(memory, territory, address) & -PAGE_BYTES))
         page = make_page(memory, territory, key);
     if (page) {
@@ -257,7 +258,7 @@ static uint8_t byte_of_element(unsigned size, unsigned k) {
 }
 
 /* Slots of at most 1 << shift bytes. Those that were there are taken apart. */
-static void need_slots(GlobalMemory *memory, Page *page, unsigned shift) {
+static void need_slots(GlobalMemory *memory, GlobalMemoryPage *page, unsigned shift) {
     if (page->identities && page->slot_shift <= shift)
         return;
     unsigned count = (unsigned)PAGE_BYTES >> shift;
@@ -294,7 +295,7 @@ static bool is_zero(const GlobalMemory *memory, int64_t address) {
 }
 
 static Byte byte_at(GlobalMemory *memory, int64_t address) {
-    const Page *page = page_to_read(memory, address);
+    const GlobalMemoryPage *page = page_to_read(memory, address);
     if (!page)
         return (Byte){.known = is_zero(memory, address), .identity = identity_of_place(address, 1)};
     unsigned at = (unsigned)address % PAGE_BYTES;
@@ -329,7 +330,7 @@ static Word read_bytes(GlobalMemory *memory, int64_t address, unsigned size) {
 Word global_read(GlobalMemory *memory, int64_t address, unsigned width) {
     assert(width % 8 == 0 && width >= 8 && width <= 8 * WIDEST);
     unsigned size = width / 8, at = (unsigned)address % PAGE_BYTES;
-    const Page *page = page_to_read(memory, address);
+    const GlobalMemoryPage *page = page_to_read(memory, address);
     if (at + size > PAGE_BYTES)
         return read_bytes(memory, address, size);
     if (!page)
@@ -351,7 +352,7 @@ Word global_read(GlobalMemory *memory, int64_t address, unsigned width) {
 
 /* The bytes from..to - 1 of a page, piece by piece: what is known, what was written as one element, what nothing wrote.
  */
-static uint64_t page_identity(const Page *page, unsigned from, unsigned to, uint64_t identity) {
+static uint64_t page_identity(const GlobalMemoryPage *page, unsigned from, unsigned to, uint64_t identity) {
     uint64_t before = 0;
     unsigned part = NOT_WRITTEN, slot_bytes = page->identities ? 1u << page->slot_shift : 0, size;
     bool untouched = false;
@@ -388,7 +389,7 @@ uint64_t global_identity(GlobalMemory *memory, int64_t begin, int64_t end) {
     while (begin < end) {
         unsigned from = (unsigned)begin % PAGE_BYTES;
         int64_t left = end - begin, here = PAGE_BYTES - from < left ? PAGE_BYTES - from : left;
-        const Page *page = page_to_read(memory, begin);
+        const GlobalMemoryPage *page = page_to_read(memory, begin);
         if (page)
             identity = page_identity(page, from, from + (unsigned)here, identity);
         begin += here;
@@ -399,7 +400,7 @@ uint64_t global_identity(GlobalMemory *memory, int64_t begin, int64_t end) {
 /* ---- Writing ------------------------------------------------------------------------------------ */
 
 /* The bytes of an element that are in one page: `count` of them, from its byte `first` on. */
-static void write_known(GlobalMemory *memory, Page *page, unsigned at, unsigned count, uint64_t value) {
+static void write_known(GlobalMemory *memory, GlobalMemoryPage *page, unsigned at, unsigned count, uint64_t value) {
     need_bytes(memory, page);
     uint8_t bytes[sizeof value];
     memcpy(bytes, &value, sizeof value);
@@ -409,7 +410,7 @@ static void write_known(GlobalMemory *memory, Page *page, unsigned at, unsigned 
     set_bits(page->known, at, count, true);
 }
 
-static void write_identity(GlobalMemory *memory, Page *page, unsigned at, unsigned count, uint64_t identity,
+static void write_identity(GlobalMemory *memory, GlobalMemoryPage *page, unsigned at, unsigned count, uint64_t identity,
                            uint8_t part) {
     need_slots(memory, page, (unsigned)__builtin_ctz(at | count));
     if (get_bits(page->known, at, count))
@@ -429,7 +430,7 @@ void global_write(GlobalMemory *memory, int64_t address, unsigned width, Word va
         int64_t from = (int64_t)((uint64_t)address + done);
         unsigned at = (unsigned)from % PAGE_BYTES;
         unsigned count = size - done < PAGE_BYTES - at ? size - done : PAGE_BYTES - at;
-        Page *page = page_to_write(memory, from);
+        GlobalMemoryPage *page = page_to_write(memory, from);
         if (page) {
             set_bits(page->written, at, count, true);
             if (word_is(value, WORD_INTEGER))
@@ -446,7 +447,7 @@ static uint64_t write_in_page(GlobalMemory *memory, int64_t address, unsigned si
                               uint64_t first) {
     unsigned at = (unsigned)address % PAGE_BYTES, fits = (PAGE_BYTES - at) / size;
     count = count < fits ? count : fits;
-    Page *page = count ? page_to_write(memory, address) : NULL;
+    GlobalMemoryPage *page = count ? page_to_write(memory, address) : NULL;
     if (!page)
         return count;
     unsigned bytes = (unsigned)count * size;
@@ -514,7 +515,7 @@ static int64_t find_written(const GlobalMemory *memory, const Territory *territo
                             bool written) {
     while (begin < end) {
         uint64_t missing;
-        const Page *page = find_page(memory, territory, key_of(begin), &missing);
+        const GlobalMemoryPage *page = find_page(memory, territory, key_of(begin), &missing);
         int64_t next = next_page(begin, page ? 1 : missing);
         if (!page && !written)
             return begin;

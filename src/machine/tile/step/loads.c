@@ -2,13 +2,13 @@
  * program that needs only some of them passes over the others. */
 #include "machine/tile/step/machine_internal.h"
 
-typedef struct Load {
+typedef struct StepLoad {
     const Op *op;
     Word word;
-} Load;
+} StepLoad;
 
 typedef struct AgentLoads {
-    Load *loads;
+    StepLoad *loads;
     uint32_t count, capacity;
 } AgentLoads;
 
@@ -30,7 +30,7 @@ void loads_note(LoadLog *log, uint32_t agent, const Op *op, Word word) {
     if (!*log->left)
         return;
     --*log->left;
-    *ARENA_PUSH(log->arena, of->loads, of->count, of->capacity) = (Load){op, word};
+    *ARENA_PUSH(log->arena, of->loads, of->count, of->capacity) = (StepLoad){op, word};
 }
 
 bool loads_take(Machine *machine, uint32_t agent, const Op *op, Word *word) {
@@ -79,7 +79,7 @@ const LoadLog *loads_copy(Arena *arena, const LoadLog *log) {
     LoadLog *copy = loads_start(arena, log->agent_count);
     for (uint32_t agent = 0; agent < log->agent_count; agent++)
         for (uint32_t i = 0; i < log->agents[agent].count; i++) {
-            Load load = log->agents[agent].loads[i];
+            StepLoad load = log->agents[agent].loads[i];
             loads_note(copy, agent, load.op, word_is(load.word, WORD_INTEGER) ? load.word : word_unknown(0));
         }
     return copy;

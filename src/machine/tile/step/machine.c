@@ -1,7 +1,7 @@
 /* The machine: its start, and steps. */
 #include "base/deadline.h"
-#include "machine/tile/step/alike.h"
 #include "machine/tile/step/machine_internal.h"
+#include "machine/tile/step/symmetry.h"
 #include "model/number/tensor.h"
 
 /* Of a run: a loop that asks more often is to end some time. */
@@ -14,7 +14,7 @@ static void size_state(Machine *machine) {
     for (uint32_t i = 0; i < program->effect_count; i++) {
         const Effect *effect = &program->effects[i].effect;
         if (effect->verb == EFFECT_ARRIVE || effect->verb == EFFECT_COMPLETE || effect->done == DONE_COMMIT)
-            machine->flight_capacity = MOST_FLIGHTS;
+            machine->outstanding_capacity = MOST_OUTSTANDING_OPS;
         if (effect->side != SIDE_NONE || effect->helper == HELPER_CLC)
             machine->cell_capacity = MOST_CELLS * program->ctas;
     }
@@ -57,7 +57,7 @@ Machine *machine_create(Arena *arena, const Program *program, const char **probl
 
 /* ---- Small things --------------------------------------------------------------------------------- */
 
-void machine_tell(Machine *machine, Event *event) {
+void machine_emit(Machine *machine, Event *event) {
     machine->events += event->kind != EVENT_DISTURB; /* it belongs to an op that has no other */
     if (machine->observe) {
         event->op = machine->program->ops[event->pc];
@@ -107,9 +107,9 @@ static unsigned choose_digit(Machine *machine, uint64_t identity, const Op *op) 
         machine->roots[machine->root_count++] = identity;
     if (machine->choices > SOME_CHOICES) /* a loop that asks may go on forever */
         return (unsigned)(identity_mix(identity, machine->choices) >> 17) % DIGITS;
-    if (machine->world <= 1)
-        return machine->world;
-    unsigned row = machine->world - 1, first = row / DIGITS, second = row % DIGITS;
+    if (machine->havoc_choice <= 1)
+        return machine->havoc_choice;
+    unsigned row = machine->havoc_choice - 1, first = row / DIGITS, second = row % DIGITS;
     const unsigned columns[COLUMNS] = {first, second, first + second, first + 2 * second};
     return columns[root % COLUMNS] % DIGITS;
 }
@@ -223,8 +223,8 @@ StepResult machine_start(Machine *machine, uint64_t cluster) {
     machine->result_count = machine->result_capacity = 0;
     machine->changes = 0;
     machine->excluded = false;
-    if (machine->alike)
-        alike_start(machine);
+    if (machine->symmetry)
+        symmetry_start(machine);
     machine->cluster = cluster;
     for (uint32_t cta = 0; cta < program->ctas; cta++)
         machine_start_agent(machine, cta * program->agents_per_cta, 0);
@@ -320,7 +320,7 @@ StepResult machine_step(Machine *machine, uint32_t index) {
         uint32_t base = index - index % machine->program->agents_per_cta;
         for (uint32_t k = 1; k < machine->program->agents_per_cta; k++)
             machine->state->agents[base + k].status = AGENT_IDLE;
-        machine_tell(machine, &(Event){.kind = EVENT_JOIN, .agent = index, .pc = pc});
+        machine_emit(machine, &(Event){.kind = EVENT_JOIN, .agent = index, .pc = pc});
         agent->status = AGENT_READY;
         agent->pc++;
         return machine_advance(machine, index);
@@ -330,7 +330,7 @@ StepResult machine_step(Machine *machine, uint32_t index) {
         bool named = agent->status == AGENT_NAMED;
         if (!named && !agent->forced && machine->state->cluster[agent->barrier].generation == agent->generation)
             machine_cluster_meets(machine, index, pc, effect, agent->barrier); /* others ended while it waited */
-        machine_tell(machine, &(Event){.kind = named ? EVENT_NAMED_SYNC : EVENT_CLUSTER_WAIT,
+        machine_emit(machine, &(Event){.kind = named ? EVENT_NAMED_SYNC : EVENT_CLUSTER_WAIT,
                                        .agent = index,
                                        .pc = pc,
                                        .effect = effect,

@@ -20,9 +20,9 @@
 
 enum {
     NAMED_BARRIERS = 16,
-    MOST_FLIGHTS = 512, /* operations in flight in one cluster */
-    MOST_CELLS = 128,   /* integers in shared memory of a CTA that control depends on */
-    MOST_AGENTS = 512,  /* of a cluster: of 16 CTAs, 32 each */
+    MOST_OUTSTANDING_OPS = 512, /* operations in flight in one cluster */
+    MOST_CELLS = 128,           /* integers in shared memory of a CTA that control depends on */
+    MOST_AGENTS = 512,          /* of a cluster: of 16 CTAs, 32 each */
 };
 
 /* Agents of a cluster. */
@@ -77,7 +77,7 @@ typedef struct Agent {
     uint32_t generation; /* named and cluster barriers: of when it came */
     uint32_t fork;
     uint32_t groups[GROUP_KINDS]; /* committed and not waited for */
-    uint32_t products, finished;  /* asynchronous products issued, and of them those that were waited for */
+    uint32_t mmas, finished;      /* asynchronous products issued, and of them those that were waited for */
     uint32_t loads;               /* how many of the loads that it was given (LoadLog) are behind it */
     uint32_t atomics;             /* those that one CTA of the cluster makes for all, so far */
     uint32_t refused;             /* the instruction that saw a request for another cluster fail, + 1; 0: none did */
@@ -101,7 +101,7 @@ typedef struct Rendezvous { /* a named or cluster barrier */
     uint32_t expected, arrived, generation;
 } Rendezvous;
 
-typedef enum FlightKind { FLIGHT_BYTES, FLIGHT_ARRIVAL, FLIGHT_WORK } FlightKind;
+typedef enum OutstandingKind { OUTSTANDING_BYTES, OUTSTANDING_ARRIVAL, OUTSTANDING_WORK } OutstandingKind;
 
 /* For another cluster: the how many-th, from 1, and which cluster it gives; -1: none. */
 typedef struct Request {
@@ -110,12 +110,12 @@ typedef struct Request {
 } Request;
 
 /* An asynchronous operation, issued and not complete. */
-typedef struct Flight {
+typedef struct Outstanding {
     uint32_t sequence; /* of issue, from 1 */
     uint32_t effect;   /* of the program */
     uint32_t pc;
     uint32_t tick;    /* visible effects of its agent when it was issued */
-    uint32_t barrier; /* slot; unused for FLIGHT_WORK */
+    uint32_t barrier; /* slot; unused for OUTSTANDING_WORK */
     int64_t amount;   /* bytes or arrivals */
     Request request;
     uint16_t agent;
@@ -124,7 +124,7 @@ typedef struct Flight {
     uint8_t covers;  /* completes after all earlier ones of its agent and helper */
     uint8_t toward;  /* XOR the issuer's CTA: where it is done */
     uint8_t member;  /* what is multicast comes everywhere at once: which of them it is, the first 0 */
-} Flight;
+} Outstanding;
 
 /* What an int in shared memory holds, where control depends on it. */
 typedef struct Cell {
@@ -133,7 +133,7 @@ typedef struct Cell {
 } Cell;
 
 typedef struct State {
-    uint32_t flight_count, cell_count, next_sequence;
+    uint32_t outstanding_count, cell_count, next_sequence;
     /* Requests for another cluster: how many there were, which of the last 64 were granted and nothing has read the
      * answer of, and the instruction of the first of these, + 1. */
     uint32_t requests, unread_pc;
@@ -142,7 +142,7 @@ typedef struct State {
     Agent *agents;
     Barrier *barriers;
     Rendezvous *named, *cluster;
-    Flight *flights;
+    Outstanding *outstanding_ops;
     Cell *cells;
     Word *words;
 } State;
@@ -161,20 +161,20 @@ typedef enum EventKind {
     EVENT_INVALIDATE,
     EVENT_EXPECT,
     EVENT_ARRIVE,
-    EVENT_ISSUE,   /* an asynchronous operation begins: flight */
-    EVENT_DELIVER, /* flight: bytes */
-    EVENT_SIGNAL,  /* flight: arrivals */
-    EVENT_FINISH,  /* flight: work that signals nothing */
+    EVENT_ISSUE,   /* an asynchronous operation begins: outstanding operation */
+    EVENT_DELIVER, /* outstanding operation: bytes */
+    EVENT_SIGNAL,  /* outstanding operation: arrivals */
+    EVENT_FINISH,  /* outstanding operation: work that signals nothing */
     EVENT_FLIP,    /* a phase completed, by the event before */
     EVENT_BLOCK,   /* an agent comes to a wait that it cannot pass yet */
     EVENT_WAIT,    /* it went on */
     EVENT_COMMIT,
     EVENT_AWAIT,
     EVENT_NAMED_ARRIVE,
-    EVENT_NAMED_SYNC, /* went on */
-    EVENT_NAMED_MEET, /* all have come; amount: threads more than were needed */
+    EVENT_NAMED_SYNC,     /* went on */
+    EVENT_NAMED_COMPLETE, /* all have come; amount: threads more than were needed */
     EVENT_CLUSTER_ARRIVE,
-    EVENT_CLUSTER_MEET,
+    EVENT_CLUSTER_COMPLETE,
     EVENT_CLUSTER_WAIT,
     EVENT_CTA_BARRIER,
     EVENT_FENCE,
@@ -194,9 +194,9 @@ typedef struct Event {
     uint32_t agent;
     uint32_t pc;
     const Op *op;
-    const CompiledEffect *effect; /* NULL for fork, join, end */
-    const Flight *flight;         /* NULL unless asynchronous */
-    uint32_t barrier;             /* slot, or id */
+    const CompiledEffect *effect;   /* NULL for fork, join, end */
+    const Outstanding *outstanding; /* NULL unless asynchronous */
+    uint32_t barrier;               /* slot, or id */
     int64_t amount;
     uint8_t parity;
     Word view;            /* accesses */
@@ -246,7 +246,7 @@ typedef struct GlobalMemory GlobalMemory; /* global_memory.h */
 /* What loads gave, agent by agent in program order (grid.h). */
 typedef struct LoadLog LoadLog;
 
-typedef struct Alike Alike; /* alike.h */
+typedef struct Symmetry Symmetry; /* symmetry.h */
 
 /* Of one loop: how often it was entered with this launch, how often it ran then, and all its turns in this run. */
 typedef struct Trips {
@@ -256,9 +256,9 @@ typedef struct Trips {
 
 /* How many ways there are to choose what is not known: any two such conditions, of the first few that a run asks for,
  * are tried in every combination. */
-enum { MACHINE_WORLDS = 10, MOST_CHOICE_ROOTS = 64 };
-/* From there on worlds have one large number for all data, even and odd ones in turn. */
-enum { MACHINE_LARGE_WORLD = 1000 };
+enum { MACHINE_HAVOC_CHOICES = 10, MOST_CHOICE_ROOTS = 64 };
+/* From there on havoc choices have one large number for all data, even and odd ones in turn. */
+enum { MACHINE_LARGE_HAVOC_CHOICE = 1000 };
 
 /* What runs have seen of an instruction. */
 enum {
@@ -275,7 +275,7 @@ typedef struct Machine {
     Arena *arena; /* tensors of a run; emptied by the code that starts one */
     State *state;
     uint32_t agent_count, slots_per_cta, slot_count, slots_used;
-    uint32_t flight_capacity, cell_capacity; /* 0 where the program can have none */
+    uint32_t outstanding_capacity, cell_capacity; /* 0 where the program can have none */
     uint32_t cluster_barriers;
     int64_t program_id[3]; /* of the cluster */
     uint64_t cluster;      /* its index in the launch's order */
@@ -289,8 +289,8 @@ typedef struct Machine {
     uint32_t slot_capacity;
     uint64_t *slot_places; /* the other way round */
     uint32_t *storage_sizes;
-    /* what is not known is chosen; worlds differ in how */
-    unsigned world;
+    /* what is not known is chosen; havoc choices differ in how */
+    unsigned havoc_choice;
     uint64_t choices;
     uint64_t roots[MOST_CHOICE_ROOTS]; /* what was chosen, in the order in which it was asked for */
     uint32_t root_count;
@@ -322,7 +322,7 @@ typedef struct Machine {
     const LoadLog *loads; /* what its loads give; NULL: what memory holds */
     Trips *trips;         /* one a loop */
     uint8_t *ran;         /* of each instruction: RAN_... of all runs so far; NULL: it is not asked for */
-    Alike *alike;         /* the clusters for which the run speaks; NULL: it is not asked for */
+    Symmetry *symmetry;   /* the clusters for which the run speaks; NULL: it is not asked for */
     Fault fault;
     const Op *unknown_op;
     const char *unknown;
@@ -355,7 +355,7 @@ void loads_add(LoadLog *loads, uint32_t agent, const Op *op, int64_t value);
 const LoadLog *loads_copy(Arena *arena, const LoadLog *loads);
 
 /* Whether some data that is not known may be taken to be 0. */
-bool machine_world_has_zeros(unsigned world);
+bool machine_havoc_choice_has_zeros(unsigned havoc_choice);
 
 /* Whether the agent can make a step. Schedules ask it of every agent again and again: what most of them do, which is
  * wait, is looked at here; the rest of it there. */
@@ -374,9 +374,9 @@ StepResult machine_step(Machine *machine, uint32_t agent);
 /* As if what the agent waits for had come: the phase of its mbarrier completes, whatever is pending; whom it is to meet
  * has come. No run does that: it is how to see what a run that hangs was meant to do. */
 void machine_let_on(Machine *machine, uint32_t agent);
-/* Whether that flight can complete now, and completing it. */
-bool machine_can_complete(const Machine *machine, uint32_t flight);
-StepResult machine_complete(Machine *machine, uint32_t flight);
+/* Whether that outstanding operation can complete now, and completing it. */
+bool machine_can_complete(const Machine *machine, uint32_t outstanding);
+StepResult machine_complete(Machine *machine, uint32_t outstanding);
 
 /* Copies of the state: made, taken, put back, compared. */
 State *state_new(const Machine *machine, Arena *arena);

@@ -21,13 +21,13 @@ static inline Descriptor *machine_descriptor(const Machine *machine, uint32_t in
     return index < machine->descriptor_count ? &machine->descriptors[index]
                                              : &machine->made[index - machine->descriptor_count];
 }
-void machine_tell(Machine *machine, Event *event);
+void machine_emit(Machine *machine, Event *event);
 /* An agent is at the start of what a strand runs. */
 void machine_start_agent(Machine *machine, uint32_t index, uint32_t strand);
 StepResult machine_stop(Machine *machine, uint32_t pc, const char *reason);
 StepResult machine_fault(Machine *machine, RuleId rule, uint32_t agent, uint32_t pc, uint32_t effect, uint32_t barrier,
                          int64_t amount, bool in_flight);
-/* Something unknown that control depends on: worlds differ in what it is taken to be. */
+/* Something unknown that control depends on: havoc choices differ in what it is taken to be. */
 int64_t machine_choose(Machine *machine, uint64_t identity, const Op *op);
 /* The same for a comparison of two values: how the two stand to each other is chosen, so that all comparisons of them
  * agree. `holds`: comparison_holds_for. */
@@ -62,19 +62,19 @@ static inline Word view_toward(Word view, uint32_t toward) {
 /* A gather or scatter of threads whose rows say in whose memory it is done. */
 StepResult gather_access(Machine *machine, Event *event);
 
-/* ---- flights.c ---- */
+/* ---- outstanding.c ---- */
 /* What of a multicast goes to one CTA: how far from the issuer's (XOR), and which of them it is. */
 typedef struct Toward {
     uint32_t toward, member;
 } Toward;
 
-StepResult flight_issue(Machine *machine, uint32_t agent, uint32_t pc, uint32_t effect, FlightKind kind, uint32_t slot,
-                        int64_t amount, Toward where, Request request);
+StepResult outstanding_issue(Machine *machine, uint32_t agent, uint32_t pc, uint32_t effect, OutstandingKind kind,
+                             uint32_t slot, int64_t amount, Toward where, Request request);
 /* So many were issued: they complete if everything does at once. */
-StepResult flight_land(Machine *machine, uint32_t count);
+StepResult outstanding_complete(Machine *machine, uint32_t count);
 /* Both, of one that stays in its CTA. */
-StepResult flight_fly(Machine *machine, uint32_t agent, uint32_t pc, uint32_t effect, FlightKind kind, uint32_t slot,
-                      int64_t amount);
+StepResult outstanding_submit(Machine *machine, uint32_t agent, uint32_t pc, uint32_t effect, OutstandingKind kind,
+                              uint32_t slot, int64_t amount);
 
 /* ---- cancel.c ---- */
 /* A request is made, and answered; the answer has to land yet. */
@@ -82,7 +82,7 @@ Request cancel_request(Machine *machine, uint32_t pc);
 /* Shared memory is read: an answer may lie there. */
 void cancel_read(Machine *machine, Word view);
 /* The answer is there. */
-void cancel_land(Machine *machine, const Flight *flight);
+void cancel_land(Machine *machine, const Outstanding *outstanding);
 /* What an answer says, for CODE_CLC. */
 Word cancel_answer(Machine *machine, uint32_t agent, uint32_t pc, uint32_t what, Word word);
 
@@ -97,7 +97,7 @@ void state_clear(Machine *machine);
 /* ---- memory.c ---- */
 /* What the load of that agent gives where global memory is not kept. */
 Word memory_load(Machine *machine, uint32_t agent, const CompiledLoad *how, Word pointer, Word operand, Word other);
-/* An integer in memory that is not described: the same for every agent, different from world to world. */
+/* An integer in memory that is not described: the same for every agent, different from havoc choice to world. */
 int64_t memory_choose(Machine *machine, uint64_t identity, const Op *op);
 /* The descriptor that is that parameter; `argument` is NULL if the launch does not say. */
 Descriptor memory_launched_descriptor(const Machine *machine, uint32_t parameter, const Argument *argument);

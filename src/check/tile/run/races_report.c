@@ -1,0 +1,527 @@
+/* From the engine's objections to findings. */
+#include "check/tile/run/races_internal.h"
+
+#include "check/explain/place.h"
+#include "machine/tile/schedule/barrier_ops.h"
+#include "model/names/names.h"
+#include "model/number/expression.h"
+
+static const char *thread_text(const Machine *machine, uint32_t thread, Verdict *verdict) {
+    Text text = {0};
+    agent_name(machine, consan_agent(thread), race_helper(thread), &text);
+    return verdict_keep(verdict, &text);
+}
+
+static const char *span_text(const Races *races, const Machine *machine, uint32_t span, Verdict *verdict) {
+    Text text = {0};
+    if (span == UINT32_MAX) /* in registers */
+        return "the result of an MMA";
+    spans_describe(races->spans, machine, span, &text);
+    return verdict_keep(verdict, &text);
+}
+
+static const char *barrier_text(const Machine *machine, uint32_t barrier, Verdict *verdict) {
+    Text text = {0};
+    barrier_name(machine, barrier, &text);
+    return verdict_keep(verdict, &text);
+}
+
+/* An agent itself, where one of its helpers may have been meant. */
+static uint32_t issuer_of(uint32_t thread) {
+    return consan_base(consan_agent(thread));
+}
+
+/* Whose the earlier access is. That the arrival of cp.async is made by a TMA unit is for the engine alone. */
+static const char *earlier_text(const Machine *machine, const Race *race, Verdict *verdict) {
+    bool copies = race->arrives && race_helper(race->other_thread) == HELPER_TMA;
+    return thread_text(machine, copies ? issuer_of(race->other_thread) : race->other_thread, verdict);
+}
+
+/* What each of the two does: "reads", "writes". */
+static const char *later_verb(const Race *race) {
+    return race_is_exit(race)                                                    ? "ends"
+           : race->span == UINT32_MAX                                            ? "uses"
+           : race->frees                                                         ? "frees"
+           : race->kind == RACE_RAW || (race_is_inflight(race) && !race->writes) ? "reads"
+                                                                                 : "writes";
+}
+
+static const char *earlier_verb(const Race *race) {
+    bool writes = race->kind == RACE_RAW || race->kind == RACE_WAW ||
+                  (race_is_inflight(race) && race->group == GROUP_CP_ASYNC) || race->earlier_writes;
+    return race->span == UINT32_MAX ? "computes" : race->arrives ? "arrives on" : writes ? "writes" : "reads";
+}
+
+static const char *access_text(const Race *race) {
+    bool reads = race->kind == RACE_WAR || (race_is_inflight(race) && !race->earlier_writes);
+    return race->arrives ? "arrival" : reads ? "read" : "write";
+}
+
+static void explain_group(const Machine *machine, const Race *race, Finding *finding, Verdict *verdict) {
+    static const char *const names[] = {"", "cp.async", "bulk", "wgmma", "TMA store", "async", "tensor"};
+    finding->why =
+        verdict_text(verdict,
+                     "The %s group at IR line %u is in flight until it is waited for, and no wait before this access "
+                     "covers it.",
+                     names[race->group], line_at(machine, race->other_pc));
+    finding->fix = verdict_text(
+        verdict, "Wait for that %s group (leaving few enough groups pending) before this access%s.", names[race->group],
+        consan_agent(race->thread) != consan_agent(race->other_thread) ? ", and synchronize through a barrier" : "");
+}
+
+/* The wait that should have covered the earlier access was passed on arrivals of others alone. */
+static void explain_without(const Machine *machine, const Race *race, Finding *finding, Verdict *verdict) {
+    const char *waiter = thread_text(machine, issuer_of(race->thread), verdict);
+    const char *absent = thread_text(machine, issuer_of(race->other_thread), verdict);
+    const char *barrier = barrier_text(machine, race->guard, verdict);
+    Text text = {0};
+    for (uint32_t i = 0; i < race->instead_count; i++) {
+        text_addf(&text, i == 0 ? "" : i + 1 == race->instead_count ? " and " : ", ");
+        agent_name(machine, race->instead[i].agent, HELPER_BASE, &text);
+        text_addf(&text, " at IR line %u", line_at(machine, race->instead[i].pc));
+    }
+    const char *others = verdict_keep(verdict, &text);
+    finding->why = verdict_text(
+        verdict,
+        "%s waited for %s at IR line %u, but that phase completed without %s, which arrives on it at IR line %u: it "
+        "was completed by %s.",
+        waiter, barrier, line_at(machine, race->guard_wait_pc), absent, line_at(machine, race->guard_arrive_pc),
+        others);
+    finding->fix = verdict_text(verdict,
+                                "Make the count of %s the number of arrivals of one phase, and use a separate "
+                                "barrier for arrivals made for another reason, or made again.",
+                                barrier);
+}
+
+/* One of the two is reported where the other one's agent does not look, or not in time. */
+static void explain_unseen(const Machine *machine, const Race *race, Finding *finding, Verdict *verdict) {
+    uint32_t from = race->unseen_later ? race->thread : race->other_thread;
+    uint32_t to = race->unseen_later ? race->other_thread : race->thread;
+    Text text = {0};
+    channel_name(machine, race->guard, &text);
+    const char *ring = verdict_keep(verdict, &text), *waiter = thread_text(machine, issuer_of(to), verdict);
+    uint32_t line = line_at(machine, race->unseen_later ? race->pc : race->other_pc);
+    uint32_t before = line_at(machine, race->unseen_later ? race->other_pc : race->pc);
+    const char *what =
+        verdict_text(verdict, "What %s does at IR line %u is signaled on %s at IR line %u",
+                     thread_text(machine, from, verdict), line, ring, line_at(machine, race->guard_arrive_pc));
+    if (race->unseen_by_all)
+        finding->why = verdict_text(verdict, "%s, and nothing waits for %s.", what, ring);
+    else if (race->guard_wait_pc == NO_PC)
+        finding->why =
+            verdict_text(verdict, "%s, and %s waits neither for that nor for anything ordered after it.", what, waiter);
+    else
+        finding->why = verdict_text(
+            verdict, "%s. %s has not waited for that before IR line %u: its wait for %s, at IR line %u, %s.", what,
+            waiter, before, ring, line_at(machine, race->guard_wait_pc),
+            race->guard_passed                               ? "passed before that arrival"
+            : line_at(machine, race->guard_wait_pc) > before ? "comes after the access"
+                                                             : "does not cover it");
+    const char *how = race->unseen_by_all            ? ""
+                      : race->guard_wait_pc == NO_PC ? ", or for an arrival of an agent that has,"
+                                                     : ", with the parity of that phase,";
+    finding->fix =
+        verdict_text(verdict, "Let %s wait for %s (this slot, this phase)%s before the access at IR line %u.", waiter,
+                     ring, how, before);
+}
+
+/* What is in flight when a CTA ends. */
+static const char *outstanding_text(const Race *race) {
+    static const char *const helpers[] = {"asynchronous copy", "TMA copy", "MMA", "request for the next CTA's work"};
+    return race->kind == RACE_EXIT_STORE ? "store"
+           : race->group == GROUP_WGMMA  ? "wgmma"
+                                         : helpers[race_helper(race->other_thread)];
+}
+
+static void explain_exit(const Races *races, const Machine *machine, const Race *race, Finding *finding,
+                         Verdict *verdict) {
+    const char *who = race->kind == RACE_EXIT_STORE ? thread_text(machine, race->thread, verdict) : "the CTA";
+    uint32_t line = line_at(machine, race->other_pc);
+    if (race->arrives)
+        finding->message = verdict_text(verdict, "%s exits while the arrival at IR line %u on %s is still in flight",
+                                        who, line, span_text(races, machine, race->span, verdict));
+    else
+        finding->message =
+            verdict_text(verdict, "%s exits while the %s at IR line %u still %s %s", who, outstanding_text(race), line,
+                         race->earlier_writes ? "writes" : "reads", span_text(races, machine, race->span, verdict));
+    if (race->group != GROUP_NONE)
+        finding->why = "No wait covers its group.";
+    else if (race->barrier == UINT32_MAX)
+        finding->why = "It signals no barrier, so nothing can have waited for it.";
+    else
+        finding->why =
+            verdict_text(verdict, "It signals %s, in a phase of parity %u, and nothing has waited for that phase.",
+                         barrier_text(machine, race->barrier, verdict), race->parity);
+    bool product = race->group == GROUP_WGMMA || race_helper(race->other_thread) == HELPER_TENSOR;
+    finding->fix =
+        race->kind == RACE_EXIT_STORE ? "Execute `ttng.async_tma_store_wait {pendings = 0 : i32}` before the end."
+        : race->arrives               ? "Wait for that phase before the end, or remove the arrive."
+        : product
+            ? "Wait for it before the end (for a commit after it, or for its group)."
+            : "Wait for it before the end, or do not issue it: a prefetch past the last tile can be predicated off.";
+}
+
+/* Whether an instruction only issues its accesses, which are over later. */
+static bool goes_on(const Machine *machine, uint32_t pc) {
+    const Program *program = machine->program;
+    const Instruction *instruction = &program->code[pc];
+    for (uint32_t i = 0; instruction->code == CODE_EFFECTS && i < instruction->a; i++) {
+        const Effect *effect = &program->effects[instruction->aux + i].effect;
+        bool access = effect->verb == EFFECT_READ || effect->verb == EFFECT_WRITE || effect->verb == EFFECT_UPDATE;
+        if (access && effect->done != DONE_NOW)
+            return true;
+    }
+    return false;
+}
+
+/* The wait was for an arrival that came before the access was over. */
+static void explain_released_early(const Machine *machine, const Race *race, Finding *finding, Verdict *verdict) {
+    const char *access = access_text(race);
+    uint32_t line = line_at(machine, race->other_pc), arrive = line_at(machine, race->guard_arrive_pc);
+    bool still_runs = race->other_pc < race->guard_arrive_pc && goes_on(machine, race->other_pc);
+    finding->why = verdict_text(
+        verdict,
+        "%s waited for %s at IR line %u, but %s arrived on it at IR line %u, before the %s at IR line %u%s: the wait "
+        "does not cover that.",
+        thread_text(machine, issuer_of(race->thread), verdict), barrier_text(machine, race->guard, verdict),
+        line_at(machine, race->guard_wait_pc), thread_text(machine, issuer_of(race->other_thread), verdict), arrive,
+        access, line, still_runs ? " was complete" : "");
+    finding->fix =
+        still_runs ? verdict_text(verdict,
+                                  "Wait until the asynchronous %s at IR line %u is complete before the arrive at IR "
+                                  "line %u, or let its completion arrive (a commit); if that arrive is for another "
+                                  "slot, wait for the slot that is accessed here.",
+                                  access, line, arrive)
+                   : verdict_text(verdict,
+                                  "Move the arrive at IR line %u after the %s at IR line %u; if that arrive is for "
+                                  "another slot, wait for the slot that is accessed here.",
+                                  arrive, access, line);
+}
+
+/* The agents that come to each named barrier, as bits: one for each strand of a CTA. */
+static uint64_t comers(const Machine *machine, int64_t id, bool waits) {
+    const Program *program = machine->program;
+    uint64_t found = 0;
+    for (uint32_t s = 0; s < program->strand_count; s++)
+        for (uint32_t pc = program->strands[s].entry, end = strand_end(program, s); pc < end; pc++)
+            for (uint32_t i = 0; program->code[pc].code == CODE_EFFECTS && i < program->code[pc].a; i++) {
+                const Effect *effect = &program->effects[program->code[pc].aux + i].effect;
+                int64_t named;
+                if (effect_is_named(effect) && (!waits || effect->verb == EFFECT_NAMED_SYNC) &&
+                    effect_named_id(effect, &named) && named == id)
+                    found |= UINT64_C(1) << (program->strands[s].index % 64);
+            }
+    return found;
+}
+
+/* The two meet at a named barrier, and others come to it as well, so that it may be those who meet; false if that is
+ * not so. */
+static bool explain_crowded(const Machine *machine, const Race *race, Finding *finding, Verdict *verdict) {
+    uint32_t agents = machine->program->agents_per_cta;
+    uint64_t earlier = UINT64_C(1) << (consan_agent(race->other_thread) % agents % 64);
+    uint64_t later = UINT64_C(1) << (consan_agent(race->thread) % agents % 64);
+    for (int64_t id = 0; id < NAMED_BARRIERS; id++) {
+        uint64_t all = comers(machine, id, false);
+        if (!(all & earlier) || !(comers(machine, id, true) & later) || !(all & ~(earlier | later)))
+            continue;
+        finding->why = verdict_text(
+            verdict,
+            "%s and %s meet at named barrier %lld, but %d partitions use that number: a phase can be completed by the "
+            "others, and then orders nothing between these two.",
+            thread_text(machine, issuer_of(race->other_thread), verdict),
+            thread_text(machine, issuer_of(race->thread), verdict), (long long)id, __builtin_popcountll(all));
+        finding->fix = "Give each group of partitions that meets a named barrier of its own (1 to 15).";
+        return true;
+    }
+    return false;
+}
+
+/* How the IR computes the slot that a view is of; "" if it is of none. */
+static const char *slot_text(const Machine *machine, const Value *view, Verdict *verdict) {
+    const Value *slot = value_slot(view);
+    Text text = {0};
+    if (slot)
+        expression_print(machine->program->module, slot, &text);
+    return verdict_keep(verdict, &text);
+}
+
+/* A copy into one slot that reports to the barrier of another, as far as the IR shows: that is the likely cause,
+ * no matter what else is there. */
+static bool explain_copy(const Machine *machine, uint32_t pc, Finding *finding, Verdict *verdict) {
+    Effect effects[EFFECTS_MOST];
+    unsigned count = effects_of(machine->program->module, machine->program->ops[pc], effects);
+    const Effect *copy = effects_find(effects, count, EFFECT_COMPLETE);
+    if (!copy || !copy->on || !copy->amount)
+        return false;
+    const char *data = slot_text(machine, copy->amount, verdict), *barrier = slot_text(machine, copy->on, verdict);
+    if (!strchr(data, ' ') || !strchr(barrier, ' ') || strcmp(data, barrier) == 0)
+        return false; /* constants pick barriers and buffers that need not go together */
+    uint32_t line = line_at(machine, pc);
+    finding->why =
+        verdict_text(verdict, "The copy at IR line %u writes slot %s and reports to the barrier of slot %s. %s", line,
+                     data, barrier, finding->why);
+    finding->fix =
+        verdict_text(verdict,
+                     "Copy, at IR line %u, into the slot whose barrier it reports to. If the two are the same "
+                     "slot: %s",
+                     line, finding->fix);
+    return true;
+}
+
+/* What is accessed lies over what is in use: "scratch memory of `ttg.convert_layout`", or the name of an allocation. */
+static const char *over_text(const Machine *machine, const Race *race, Verdict *verdict) {
+    Text text = {0};
+    if (allocation_find(&machine->program->allocations, race->over))
+        name_print(machine->program->module, race->over, &text);
+    else
+        text_addf(&text, "its scratch memory");
+    return verdict_keep(verdict, &text);
+}
+
+/* The work that still goes on in memory that others have got. */
+static const char *work_text(const Race *race) {
+    static const char *const groups[] = {
+        [GROUP_CP_ASYNC] = "cp.async", [GROUP_WGMMA] = "wgmma", [GROUP_TMA_STORE] = "TMA store"};
+    return race->group != GROUP_NONE ? groups[race->group] : race->arrives ? "arrival" : outstanding_text(race);
+}
+
+static void explain_over(const Races *races, const Machine *machine, const Race *race, Finding *finding,
+                         Verdict *verdict) {
+    const char *work = work_text(race), *under = span_text(races, machine, race->span, verdict);
+    const char *over = over_text(machine, race, verdict), *who = thread_text(machine, race->thread, verdict);
+    bool apart = race->kind == RACE_APART;
+    finding->message =
+        verdict_text(verdict, "%s %s %s, which %s %s, and the %s at IR line %u, of %s, may still be %s that", who,
+                     later_verb(race), over, apart ? "could be placed over" : "lies over", under, work,
+                     line_at(machine, race->other_pc), thread_text(machine, issuer_of(race->other_thread), verdict),
+                     strcmp(earlier_verb(race), "reads") == 0 ? "reading" : "writing");
+    finding->why = verdict_text(
+        verdict, "%s. The %s is in flight until something waits for it, and nothing has before this access.",
+        apart ? "The last op that names the first buffer comes before this one, so its bytes are free; that the "
+                "allocator places this memory elsewhere is chance"
+        : memory_is_placed(machine->program->function)
+            ? "The two have bytes of shared memory in common"
+            : "The last op that names the first buffer comes before this one, so the allocator gives its bytes away",
+        work);
+    finding->fix = verdict_text(
+        verdict,
+        "Wait for the %s before this access, or let the first buffer live until the wait: name it once more after that "
+        "(`ttg.local_dealloc`; in Gluon, `_keep_alive()`).",
+        work);
+}
+
+/* Nothing keeps a compiler from placing it there. */
+static void report_may_lie(const Races *races, const Machine *machine, const Race *race, Verdict *verdict) {
+    const char *reason = verdict_text(verdict,
+                                      "%s may be placed over %s, and the %s at IR line %u may still be in flight "
+                                      "there; where the compiler places the "
+                                      "two is not known. Check the IR after memory is allocated, or wait for it before",
+                                      over_text(machine, race, verdict), span_text(races, machine, race->span, verdict),
+                                      work_text(race), line_at(machine, race->other_pc));
+    op_incomplete(machine->program->module, machine->program->ops[race->pc], reason, verdict);
+}
+
+static void explain(const Races *races, const Machine *machine, const Race *race, Finding *finding, Verdict *verdict) {
+    const char *who = thread_text(machine, race->thread, verdict), *other = earlier_text(machine, race, verdict);
+    const char *waiter = thread_text(machine, issuer_of(race->thread), verdict); /* helpers do not wait */
+    const char *issuer = thread_text(machine, issuer_of(race->other_thread), verdict);
+    const char *what = span_text(races, machine, race->span, verdict);
+    const char *access = access_text(race);
+    uint32_t line = line_at(machine, race->other_pc);
+    if (race->kind == RACE_OVERWRITTEN) {
+        const char *barrier = barrier_text(machine, race->barrier, verdict);
+        finding->message = verdict_text(verdict, "%s overwrites %s, a barrier that is in use", who, barrier);
+        finding->why = verdict_text(
+            verdict, "The write covers the eight bytes of %s, which was initialized and not invalidated since.",
+            barrier);
+        finding->fix =
+            "Invalidate the barrier (`ttng.inval_barrier`) before its bytes are reused, or give the data its own "
+            "memory.";
+        return;
+    }
+    if (race_is_exit(race)) {
+        explain_exit(races, machine, race, finding, verdict);
+        return;
+    }
+    if (race->over) {
+        explain_over(races, machine, race, finding, verdict);
+        return;
+    }
+    if (race->pc == race->other_pc && race->thread == race->other_thread)
+        finding->message =
+            verdict_text(verdict, "%s %s %s, which the same op %s one iteration earlier, and nothing orders the two",
+                         who, later_verb(race), what, earlier_verb(race));
+    else if (race->arrives)
+        finding->message =
+            verdict_text(verdict, "%s %s %s while the arrival at IR line %u, of %s, may still be in flight", who,
+                         later_verb(race), what, line, other);
+    else
+        finding->message = verdict_text(verdict, "%s %s %s, which %s %s at IR line %u, and nothing orders the two", who,
+                                        later_verb(race), what, other, earlier_verb(race), line);
+    if (race->group != GROUP_NONE) {
+        explain_group(machine, race, finding, verdict);
+    } else if (race->released_early) {
+        explain_released_early(machine, race, finding, verdict);
+    } else if (race->without) {
+        explain_without(machine, race, finding, verdict);
+    } else if (race->unseen) {
+        explain_unseen(machine, race, finding, verdict);
+    } else if (race->barrier != UINT32_MAX) {
+        const char *barrier = barrier_text(machine, race->barrier, verdict);
+        finding->why = verdict_text(
+            verdict,
+            "The %s at IR line %u is first signaled by an arrival on %s, in a phase of parity %u, and %s has not "
+            "waited for that phase.",
+            access, line, barrier, race->parity, waiter);
+        finding->fix = verdict_text(
+            verdict,
+            "Let %s wait for %s with parity %u before this access, or for something ordered after such a wait; if it "
+            "already waits for an earlier arrival, move that arrival after the %s.",
+            waiter, barrier, race->parity, access);
+    } else if (!explain_crowded(machine, race, finding, verdict)) {
+        finding->why = verdict_text(
+            verdict, "After the %s at IR line %u, %s has arrived on no barrier that %s has waited for since.", access,
+            line, issuer, waiter);
+        finding->fix =
+            verdict_text(verdict,
+                         "Let %s arrive on a barrier after that access (`ttng.arrive_barrier`; for tensor-core work, "
+                         "`ttng.tc_gen5_commit`), and %s wait for it before this one.",
+                         issuer, waiter);
+    }
+    if (!explain_copy(machine, race->pc, finding, verdict))
+        (void)explain_copy(machine, race->other_pc, finding, verdict);
+    if (race->by_order)
+        finding->why =
+            verdict_text(verdict,
+                         "%s It depends on the order in which the tensor core executes: if MMAs complete in issue "
+                         "order, the two are ordered.",
+                         finding->why);
+}
+
+/* An op that may order the two makes the verdict incomplete. */
+static void report_doubt(const Races *races, const Machine *machine, const Race *race, Verdict *verdict) {
+    const char *who = thread_text(machine, race->thread, verdict),
+               *other = thread_text(machine, race->other_thread, verdict);
+    const char *reason =
+        verdict_text(verdict,
+                     "its effects are not known; it may order two accesses that nothing else orders: %s %s %s at IR "
+                     "line %u, which %s %s at IR line %u",
+                     who, later_verb(race), span_text(races, machine, race->span, verdict), line_at(machine, race->pc),
+                     other, earlier_verb(race), line_at(machine, race->other_pc));
+    op_incomplete(machine->program->module, race->doubt.op, reason, verdict);
+}
+
+Finding *races_report(const Races *races, const Machine *machine, uint32_t index, Verdict *verdict) {
+    static const RuleId rules[] = {RULE_RACE_RAW,        RULE_RACE_WAR,   RULE_RACE_WAW,
+                                   RULE_RACE_INFLIGHT,   RULE_RACE_APART, RULE_BARRIER_OVERWRITTEN,
+                                   RULE_RACE_EXIT_STORE, RULE_RACE_EXIT};
+    const Race *race = &races->found[index];
+    if (race->doubt.op) {
+        /* What would be no more than a note leaves nothing open. */
+        if (rule_of(rules[race->kind])->severity != SEVERITY_NOTE)
+            report_doubt(races, machine, race, verdict);
+        return NULL;
+    }
+    if (race_is_open(races, race)) {
+        if (race->may_lie)
+            report_may_lie(races, machine, race, verdict);
+        return NULL;
+    }
+    Finding *finding = verdict_finding(verdict);
+    finding->rule = rules[race->kind];
+    finding->space = race->span == UINT32_MAX                                ? "register"
+                     : spans_space(races->spans, race->span) == SPACE_TENSOR ? "tensor"
+                                                                             : "shared";
+    explain(races, machine, race, finding, verdict);
+    finding->times = race->times;
+    const char *agent = thread_text(machine, race->thread, verdict), *other = earlier_text(machine, race, verdict);
+    FindingPlace *places = finding_places(verdict, finding, 2 + 2 * race->more_count);
+    /* Where it ends says little: what is in flight then comes first. */
+    FindingPlace *later = &places[race_is_exit(race)], *earlier = &places[!race_is_exit(race)];
+    place_set(machine, later, later_verb(race), agent, race->pc, verdict);
+    place_set(machine, earlier, earlier_verb(race), other, race->other_pc, verdict);
+    earlier->note = span_text(races, machine, race->span, verdict);
+    if (!race_is_exit(race))
+        later->note = race->over ? over_text(machine, race, verdict) : earlier->note;
+    size_t count = 2;
+    for (uint32_t i = 0; i < race->more_count; i++) { /* of each op only what was not named yet */
+        const uint32_t pcs[] = {race->more[i].pc, race->more[i].other_pc};
+        for (unsigned k = 0; k < 2; k++) {
+            bool named = false;
+            for (size_t n = 0; n < count; n++)
+                named |= places[n].ir_line == line_at(machine, pcs[k]);
+            if (!named)
+                place_set(machine, &places[count++], k ? earlier_verb(race) : later_verb(race), k ? other : agent,
+                          pcs[k], verdict);
+        }
+    }
+    finding->place_count = race->kind == RACE_OVERWRITTEN ? 1 : count;
+    flow_report(machine, race->way, verdict, finding);
+    return finding;
+}
+
+/* Sets of actors, the first one first; those of a kernel of at most 16 agents are one mask. */
+static void print_mask(const Races *races, Text *to, const char *what, const uint64_t *sets) {
+    text_addf(to, "%s", what);
+    for (uint32_t set = 0; set < consan_sets(&races->engine); set++)
+        text_addf(to, " %016llx", (unsigned long long)sets[set]);
+}
+
+static bool any_in(const Races *races, const uint64_t *sets) {
+    bool any = false;
+    for (uint32_t set = 0; set < consan_sets(&races->engine); set++)
+        any |= sets[set] != 0;
+    return any;
+}
+
+static void print_visibility(const Races *races, uint32_t span, Text *to, uint64_t *sets) {
+    const Consan *engine = &races->engine;
+    for (uint32_t set = 0; set < consan_sets(engine); set++)
+        sets[set] = consan_write_visibility(engine, span, set);
+    print_mask(races, to, "\n  writeVisibility", sets);
+    for (uint32_t actor = 0; actor < engine->actors; actor++) {
+        for (uint32_t set = 0; set < consan_sets(engine); set++)
+            sets[set] = consan_read_visibility(engine, actor, span, set);
+        if (!any_in(races, sets))
+            continue;
+        text_addf(to, "\n  readVisibility[%u]", actor);
+        print_mask(races, to, "", sets);
+    }
+}
+
+static void print_tracking(const Races *races, const Machine *machine, uint32_t span, Text *to, uint64_t *sets) {
+    const Consan *engine = &races->engine;
+    for (uint32_t barrier = 0; barrier < races->named; barrier++)
+        for (uint32_t parity = 0; parity < CONSAN_PHASES; parity++) {
+            bool write = consan_write_tracking(engine, barrier, parity, span);
+            for (uint32_t set = 0; set < consan_sets(engine); set++)
+                sets[set] = consan_read_tracking(engine, barrier, parity, span, set);
+            if (!write && !any_in(races, sets))
+                continue;
+            text_addf(to, "\n  tracked by ");
+            barrier_name(machine, barrier, to);
+            text_addf(to, " parity %u: write %u, ", parity, write);
+            print_mask(races, to, "reads", sets);
+        }
+}
+
+void races_print(const Races *races, const Machine *machine, Text *to) {
+    static const char *const names[] = {"copy", "wgmma", "store"};
+    const Consan *engine = &races->engine;
+    uint64_t sets[CONSAN_MOST_AGENTS / CONSAN_SET];
+    text_addf(to, "%u span%s, %u barriers\n", engine->spans, plural(engine->spans), races->late_first);
+    for (uint32_t span = consan_next_span(engine, UINT32_MAX, 0); span != UINT32_MAX;
+         span = consan_next_span(engine, UINT32_MAX, span + 1)) {
+        text_addf(to, "span %u: ", span);
+        spans_describe(races->spans, machine, span, to);
+        print_visibility(races, span, to, sets);
+        print_tracking(races, machine, span, to, sets);
+        for (uint32_t group = 0; group < CONSAN_GROUPS; group++)
+            for (uint32_t agent = 0; agent < machine->agent_count; agent++) {
+                int entry = consan_outstanding_commits(engine, (ConsanGroup)group, consan_base(agent), span);
+                if (entry)
+                    text_addf(to, "\n  outstandingCommits[%s][%u] %d", names[group], agent, entry);
+            }
+        text_char(to, '\n');
+    }
+}

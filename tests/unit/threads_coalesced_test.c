@@ -1,0 +1,253 @@
+/* Accesses of whole lines, lanes one beside the other: what is plainly ordered is done at once, and lines that are
+ * alike together. Short programs of nothing but whole lines, with lanes in the same places, in others, and swizzled,
+ * told to an engine that looks at every word as well (ThreadsShape.by_word): both have to say the same. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "engine/hb/threads.h"
+#include "share.h"
+#include "threads_pair.h"
+
+enum { CTAS = 3, CTA_WARPS = 2, LANES = 32, LINE = 128, LINES = 9, PARTS = 12, DATA = 0x10000, FLAGS = 0x90000 };
+
+static ThreadsAccess draw_access(uint32_t site) {
+    ThreadsAccess access = {.kind = draw(3) ? THREADS_READ : THREADS_WRITE, .site = site, .bytes = 4U << draw(3)};
+    access.element = (uint8_t)access.bytes;
+    return access;
+}
+
+static void beside(Pair *pair, uint32_t warp, const ThreadsAccess *access, uint64_t first) {
+    uint64_t addresses[LANES];
+    for (uint32_t i = 0; i < LANES; i++)
+        addresses[i] = first + (uint64_t)i * access->bytes;
+    BOTH(pair, if (!threads_access_coalesced(engine, warp, access, first))
+                   threads_access(engine, 0, warp, UINT32_MAX, access, addresses));
+}
+
+/* A program goes from one part of memory to the next: where there was a race, words are looked at from then on. */
+static uint64_t part;
+static uint64_t draw_line(uint32_t lines) {
+    return part + (uint64_t)draw(LINES - lines + 1) * LINE;
+}
+
+/* Lines in another order, swizzled, or of some lanes alone. */
+static void otherwise(Pair *pair, uint32_t operations[2], uint32_t warp, const ThreadsAccess *access) {
+    uint32_t per = LINE / access->bytes, lines = LANES / per, turn = draw(lines), flip = draw(3) ? 0 : draw(per);
+    uint32_t group = draw(lines) * per, mask = per == LANES ? UINT32_MAX : ((1U << per) - 1) << group;
+    uint32_t lanes = draw(2) ? UINT32_MAX : mask;
+    bool rows = draw(2);
+    uint64_t addresses[LANES], first = draw_line(lines);
+    for (uint32_t i = 0; i < LANES; i++) {
+        uint32_t line = (i / per + turn) % lines;
+        addresses[i] = first + line * LINE + (i % per ^ (rows ? line * flip % per : flip)) * access->bytes;
+    }
+    BOTH(pair, threads_access(engine, operations ? operations[e_] : 0, warp, lanes, access, addresses));
+}
+
+static void meet(Pair *pair, uint32_t cta) {
+    BOTH(pair, threads_meet(engine, 1 + cta, cta));
+}
+
+/* What one CTA did is before what the other does: of all of its threads, or of one. */
+static void pass(Pair *pair, uint32_t from, uint32_t to, bool all) {
+    uint64_t flags[LANES] = {FLAGS + from * 4};
+    ThreadsAccess flag = {
+        .kind = THREADS_WRITE, .order = THREADS_RELEASE, .scope = THREADS_GPU, .element = 4, .bytes = 4, .site = 100};
+    if (all)
+        meet(pair, from);
+    BOTH(pair, threads_access(engine, 0, from * CTA_WARPS, 1, &flag, flags));
+    flag.kind = THREADS_READ;
+    flag.order = THREADS_ACQUIRE;
+    flag.gives = true;
+    flag.site = 101;
+    BOTH(pair, threads_access(engine, 0, to * CTA_WARPS, 1, &flag, flags));
+    if (all || draw(2))
+        meet(pair, to);
+}
+
+static void step(Pair *pair, uint32_t site) {
+    uint32_t warp = draw(CTAS * CTA_WARPS), lines;
+    ThreadsAccess access = draw_access(site);
+    switch (draw(12)) {
+    case 0:
+    case 1:
+        meet(pair, draw(CTAS));
+        break;
+    case 2:
+    case 3:
+    case 4:
+        pass(pair, draw(CTAS), draw(CTAS), draw(4) > 0);
+        break;
+    case 5:
+    case 6:
+        otherwise(pair, NULL, warp, &access);
+        break;
+    case 7: { /* copies, which read or write while the lanes go on */
+        uint32_t operations[2];
+        for (int i = 0; i < 2; i++)
+            operations[i] = threads_issue(pair->each[i], warp, UINT32_MAX, false, 0, site);
+        otherwise(pair, operations, warp, &access);
+        if (draw(2))
+            BOTH(pair, threads_done(engine, operations[e_], THREADS_ALL_DONE, warp, UINT32_MAX, true));
+        break;
+    }
+    default:
+        lines = access.bytes * LANES / LINE;
+        access.read_only = access.kind == THREADS_READ && !draw(12);
+        beside(pair, warp, &access, draw_line(lines));
+    }
+}
+
+/* Everything so far is before what comes. */
+static void all_meet(Pair *pair) {
+    for (uint32_t i = 0; i + 1 < 2 * CTAS; i++)
+        pass(pair, i % CTAS, (i + 1) % CTAS, true);
+    for (uint32_t i = 0; i < CTAS; i++) /* lanes of a warp know the same again */
+        meet(pair, i);
+}
+
+static void whole_lines_agree(void **unused) {
+    (void)unused;
+    uint32_t with = 0, without = 0;
+    for (uint32_t seed = 0; seed < share_of(250); seed++) {
+        Pair pair = pair_new((ThreadsShape){.ctas = CTAS, .cta_threads = CTA_WARPS * LANES, .sweep_at = 400});
+        uint32_t before = 0;
+        state = seed * 7919 + 11;
+        for (uint32_t i = 0; i < PARTS; i++) {
+            part = DATA + (uint64_t)i * 2048 + draw(2) * 512;
+            for (uint32_t k = 0; k < 3; k++) { /* something stands in most lines */
+                ThreadsAccess write = {.kind = THREADS_WRITE, .element = 16, .bytes = 16, .site = 60 + k};
+                beside(&pair, draw(CTAS * CTA_WARPS), &write, part + (uint64_t)k % 2 * 4 * LINE);
+                all_meet(&pair);
+            }
+            for (uint32_t k = 0; k < 12; k++) {
+                step(&pair, draw(50));
+                if (draw(2))
+                    all_meet(&pair);
+            }
+            uint32_t count = pair_agree(&pair);
+            with += count > before;
+            without += count == before;
+            before = count;
+        }
+        pair_free(&pair);
+    }
+    assert_true(with > share_of(250) && without > share_of(250));
+}
+
+/* Two records one behind the other: the second one's first lane is, as a number, what the first one's next lane would
+ * be. Who comes after the first alone races with the second. */
+static void next_record_is_not_the_next_lane(void **unused) {
+    (void)unused;
+    Pair pair = pair_new((ThreadsShape){.ctas = CTAS, .cta_threads = CTA_WARPS * LANES});
+    ThreadsAccess write = {.kind = THREADS_WRITE, .element = 16, .bytes = 16, .site = 1}, read = write;
+    uint64_t lines[LANES] = {0};
+    for (uint32_t i = 0; i < 8; i++) {
+        lines[24 + i] = DATA + (uint64_t)i * 16;
+        lines[i] = DATA + LINE + (uint64_t)i * 16;
+    }
+    BOTH(&pair, threads_access(engine, 0, 0, 0xff000000, &write, lines));
+    write.site = 2;
+    BOTH(&pair, threads_access(engine, 0, 4, 0xff, &write, lines));
+    pass(&pair, 0, 1, true);
+    read.kind = THREADS_READ;
+    read.site = 3;
+    beside(&pair, 2, &read, DATA);
+    assert_int_equal(pair_agree(&pair), 1);
+    pair_free(&pair);
+}
+
+static ThreadsAccess wide(ThreadsKind kind, uint32_t site) {
+    return (ThreadsAccess){.kind = (uint8_t)kind, .element = 16, .bytes = 16, .site = site};
+}
+
+/* What one warp did is before what the other one does; other warps of its CTA are not known by that. */
+static void pass_warp(Pair *pair, uint32_t from, uint32_t to) {
+    BOTH(pair, threads_arrive(engine, 50, THREADS_ANY_CTA, from, UINT32_MAX, THREADS_RELEASE, THREADS_GPU);
+         threads_flip(engine, 50); threads_wait(engine, 50, to, UINT32_MAX, THREADS_ACQUIRE, THREADS_GPU));
+}
+
+/* Lanes that read in a later epoch have read then. */
+static void later_read_races(void **unused) {
+    (void)unused;
+    for (uint32_t again = 0; again < 2; again++) {
+        Pair pair = pair_new((ThreadsShape){.ctas = CTAS, .cta_threads = CTA_WARPS * LANES});
+        ThreadsAccess read = wide(THREADS_READ, 1), write = wide(THREADS_WRITE, 3);
+        beside(&pair, 0, &read, DATA);
+        pass_warp(&pair, 0, 2);
+        read.site = 2;
+        if (again)
+            beside(&pair, 0, &read, DATA);
+        beside(&pair, 2, &write, DATA);
+        assert_int_equal(pair_agree(&pair), again);
+        pair_free(&pair);
+    }
+}
+
+/* A copy that reads what its lanes read, too, is not them: either may be over and known without the other. */
+static void copy_is_not_its_lanes(void **unused) {
+    (void)unused;
+    for (uint32_t known = 0; known < 4; known++) {
+        Pair pair = pair_new((ThreadsShape){.ctas = CTAS, .cta_threads = CTA_WARPS * LANES});
+        ThreadsAccess read = wide(THREADS_READ, 1), write = wide(THREADS_WRITE, 3);
+        uint64_t addresses[LANES];
+        for (uint32_t i = 0; i < LANES; i++)
+            addresses[i] = DATA + (uint64_t)i * 16;
+        BOTH(&pair, uint32_t copy = threads_issue(engine, 0, UINT32_MAX, false, 0, 1);
+             threads_access(engine, copy, 0, UINT32_MAX, &read, addresses);
+             if (known & 1) threads_done(engine, copy, THREADS_ALL_DONE, 2, UINT32_MAX, false));
+        read.site = 2;
+        beside(&pair, 0, &read, DATA);
+        if (known & 2)
+            pass_warp(&pair, 0, 2);
+        beside(&pair, 2, &write, DATA);
+        assert_int_equal(pair_agree(&pair), !(known & 1) + !(known & 2));
+        pair_free(&pair);
+    }
+}
+
+/* Where one line is swizzled and the one before it is not, lanes are in their own places in that one alone. */
+static void one_line_swizzled(void **unused) {
+    (void)unused;
+    for (uint32_t flip = 0; flip < 2; flip++) {
+        Pair pair = pair_new((ThreadsShape){.ctas = CTAS, .cta_threads = CTA_WARPS * LANES});
+        ThreadsAccess read = wide(THREADS_READ, 2), write = wide(THREADS_WRITE, 1);
+        uint64_t addresses[LANES];
+        for (uint32_t i = 0; i < LANES; i++)
+            addresses[i] = DATA + (uint64_t)(i / 8 == 1 ? i ^ flip : i) * 16;
+        BOTH(&pair, threads_access(engine, 0, 0, UINT32_MAX, &write, addresses));
+        beside(&pair, 0, &read, DATA);
+        assert_int_equal(pair_agree(&pair), flip);
+        pair_free(&pair);
+    }
+}
+
+/* What was read as if nothing wrote it is written: a race, ordered or not. */
+static void written_after_all(void **unused) {
+    (void)unused;
+    for (uint32_t constant = 0; constant < 2; constant++) {
+        Pair pair = pair_new((ThreadsShape){.ctas = CTAS, .cta_threads = CTA_WARPS * LANES});
+        ThreadsAccess read = wide(THREADS_READ, 1), write = wide(THREADS_WRITE, 2);
+        read.read_only = constant;
+        beside(&pair, 0, &read, DATA);
+        all_meet(&pair);
+        beside(&pair, 2, &write, DATA);
+        assert_int_equal(pair_agree(&pair), constant);
+        pair_free(&pair);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whole_lines_agree), cmocka_unit_test(next_record_is_not_the_next_lane),
+        cmocka_unit_test(later_read_races),  cmocka_unit_test(copy_is_not_its_lanes),
+        cmocka_unit_test(one_line_swizzled), cmocka_unit_test(written_after_all),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
