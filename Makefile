@@ -80,7 +80,8 @@ mutant_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/mutants/*.c))
 libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuzz_targets))
 
 .DELETE_ON_ERROR:
-.PHONY: gpu-programs FORCE all objects device help demo test complete global reference litmus membar membar-triton ptx ptx-sweep ptx-mutants ptx-suites ptx-values fences mutants asan tsan fuzz bench gsan-rates \
+.PHONY: house op-ids words lines links golden malformed kernels causes lint-mutants bench-compare bench-gsan bench-machine bench-membar bench-ptx bench-races bench-record bench-size launch-cost shards exec-tutorials gpu-bench gpu-examples gpu-hangs gpu-images gpu-shadow membar-checks ptx-agree \
+	gpu-programs FORCE all objects device help demo test complete global reference litmus membar membar-triton ptx ptx-sweep ptx-mutants ptx-suites ptx-values fences mutants asan tsan fuzz bench gsan-rates \
 	corpus found mutation ops docs site static package deb python-venv format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
 all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so $(if $(SANITIZE),,$(BUILD)/libweir-gpu.so) ## build the command and the libraries (the default)
@@ -342,7 +343,7 @@ test: ## run every test
 	@CC="$(CC)" scripts/setup test
 	@CC="$(CC)" scripts/test
 
-complete: ## run every test, and under the sanitizers all of unit, golden, record, reference and threads, of which `make test` takes a share there
+complete: ## run every test, and under the sanitizers all of unit, golden, recordings, reference and threads, of which `make test` takes a share there
 	@CC="$(CC)" scripts/setup test
 	@CC="$(CC)" COMPLETE=1 scripts/test
 
@@ -357,7 +358,7 @@ reference: ## compare the emulator with the reference (tests/reference) on 100,0
 
 litmus: ## hold the evaluator of PTX's memory model, and the machine, against the litmus tests of Dat3M in LITMUS=DIR, a checkout of it
 	@$(MAKE) --no-print-directory -s $(BUILD)/tests/reference/litmus/litmus_test $(BUILD)/tests/litmus/machine
-	@BUILD=$(BUILD) scripts/litmus $(LITMUS)
+	@BUILD=$(BUILD) scripts/oracle/litmus $(LITMUS)
 
 membar: ## place thread barriers in 100,000 random kernels and look for races on every path (tests/membar)
 	@CC="$(CC)" scripts/setup test
@@ -369,21 +370,21 @@ python-venv: ## pip install . into new environments with Triton from TRITON_WHEE
 
 ptx: ## hold the PTX reader and printer against ptxas; PTX=DIR has more files, TRITON_WHEELS=DIR unpacked wheels
 	@$(MAKE) --no-print-directory -s all
-	@TRITON_WHEELS="$(TRITON_WHEELS)" scripts/ptx --build $(BUILD) $(PTX)
+	@TRITON_WHEELS="$(TRITON_WHEELS)" scripts/oracle/ptx --build $(BUILD) $(PTX)
 
 ptx-sweep: ## read and print all PTX below PTX=DIR, and let ptxas judge; what it makes is kept in CACHE=DIR
 	@test -n "$(PTX)" || { echo "make ptx-sweep needs PTX=DIR, a folder of PTX files" >&2; exit 2; }
 	@$(MAKE) --no-print-directory -s all
-	@scripts/ptx-sweep --build $(BUILD) $(if $(CACHE),--cache $(CACHE)) $(PTX)
+	@scripts/oracle/ptx-sweep $(ARGS) --build $(BUILD) $(if $(CACHE),--cache $(CACHE)) $(PTX)
 
 ptx-mutants: ## change PTX in 37 ways, and print how often Weir and ptxas agree whether it is legal; COUNT=N, SEED=WORD
 	@$(MAKE) --no-print-directory -s all
-	@scripts/ptx-mutants --build $(BUILD) --count $(or $(COUNT),3000) --seed $(or $(SEED),weir) --show 20 $(PTX)
+	@scripts/oracle/ptx-mutants --build $(BUILD) --count $(or $(COUNT),3000) --seed $(or $(SEED),weir) --show 20 $(PTX)
 
 ptx-suites: ## check suites of CUDA kernels with known verdicts; SUITES=DIR has the checkouts, CACHE=DIR keeps PTX, CAPTURED=DIR launches of weir exec
 	@test -n "$(SUITES)$(CAPTURED)" || { echo "make ptx-suites needs SUITES=DIR, a folder of checkouts, or CAPTURED=DIR" >&2; exit 2; }
 	@$(MAKE) --no-print-directory -s all
-	@scripts/ptx-suites --build $(BUILD) $(if $(CACHE),--cache $(CACHE)) $(if $(CAPTURED),--captured $(CAPTURED)) $(SUITES)
+	@scripts/oracle/ptx-suites $(ARGS) --build $(BUILD) $(if $(CACHE),--cache $(CACHE)) $(if $(CAPTURED),--captured $(CAPTURED)) $(SUITES)
 
 ptx-values: ## run kernels with made-up launches, and hold the value analysis of PTX against every value; PTX=DIR, CHECKS=N, SEED=N, RANDOM=N (kernels)
 	@$(MAKE) --no-print-directory -s $(BUILD)/tests/reference/ptx/values
@@ -392,16 +393,16 @@ ptx-values: ## run kernels with made-up launches, and hold the value analysis of
 fences: ## hold what is said of proxy fences against the PTX of each Triton below TRITON_WHEELS=DIR (unpacked wheels)
 	@test -n "$(TRITON_WHEELS)" || { echo "make fences needs TRITON_WHEELS=DIR, a folder of unpacked wheels" >&2; exit 2; }
 	@$(MAKE) --no-print-directory -s all
-	@TRITON_WHEELS="$(TRITON_WHEELS)" scripts/fence-oracle --build $(BUILD)
+	@TRITON_WHEELS="$(TRITON_WHEELS)" scripts/oracle/fences $(ARGS) --build $(BUILD)
 
 membar-triton: ## hold the thread barriers of kernels against those of Triton's own pass; needs a Triton from 3.9 on for Python
 	@$(MAKE) --no-print-directory -s $(BUILD)/weir
-	@BUILD=$(BUILD) scripts/membar-triton
+	@BUILD=$(BUILD) scripts/oracle/membar-triton $(ARGS)
 
 mutants: ## put faults into the clean kernels of CORPUS=DIR, which TRITON_RELEASE compiles; survivors in build/mutants.txt
 	@test -n "$(CORPUS)" || { echo "make mutants needs CORPUS=DIR, a folder with expected.tsv" >&2; exit 2; }
 	@$(MAKE) --no-print-directory -s $(BUILD)/tests/mutants/mutate
-	@BUILD=$(BUILD) TRITON_RELEASE=$(TRITON_RELEASE) scripts/mutants "$(CORPUS)"
+	@BUILD=$(BUILD) TRITON_RELEASE=$(TRITON_RELEASE) scripts/tests/mutants "$(CORPUS)"
 
 asan: ## run all unit, golden and malformed tests under the address and undefined-behavior sanitizers
 	@CC="$(CC)" scripts/setup test
@@ -413,58 +414,145 @@ tsan: ## run the thread test under the thread sanitizer
 
 fuzz: ## fuzz for FUZZ_SECONDS (60) altogether
 	@scripts/setup fuzz
-	@FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/tests/fuzz
 
 bench: ## measure speed and memory, beside mlir-opt; results in build/bench.txt
 	@scripts/setup bench
 	@$(MAKE) --no-print-directory -s all
 	@$(MAKE) --no-print-directory -s bench-programs $(BUILD)/tests/machine/machine $(BUILD)/tests/record/play
-	@BUILD=$(BUILD) scripts/bench; status=$$?; BUILD=$(BUILD) scripts/bench-races && BUILD=$(BUILD) scripts/bench-membar && BUILD=$(BUILD) scripts/bench-gsan && BUILD=$(BUILD) scripts/bench-size && BUILD=$(BUILD) scripts/bench-ptx && BUILD=$(BUILD) scripts/bench-machine && BUILD=$(BUILD) scripts/bench-record && exit $$status
+	@BUILD=$(BUILD) scripts/bench/kernels; status=$$?; BUILD=$(BUILD) scripts/bench/races && BUILD=$(BUILD) scripts/bench/membar && BUILD=$(BUILD) scripts/bench/gsan && BUILD=$(BUILD) scripts/bench/size && BUILD=$(BUILD) scripts/bench/ptx && BUILD=$(BUILD) scripts/bench/machine && BUILD=$(BUILD) scripts/bench/record && exit $$status
 
 gsan-rates: ## measure how often the sampled mode finds races in global memory, against the formula
 	@$(MAKE) --no-print-directory -s $(BUILD)/tests/rates
-	@BUILD=$(BUILD) scripts/gsan-rates
+	@BUILD=$(BUILD) scripts/tests/gsan-rates
 
 corpus: ## read, print, compare and run every kernel below CORPUS=DIR
 	@test -n "$(CORPUS)" || { echo "make corpus needs CORPUS=DIR, a folder of .ttgir and .mlir files" >&2; exit 2; }
 	@$(MAKE) --no-print-directory -s all $(BUILD)/tests/tokens $(BUILD)/tests/verdicts $(BUILD)/tests/facts
-	@BUILD=$(BUILD) scripts/corpus "$(CORPUS)"
+	@BUILD=$(BUILD) scripts/tests/corpus "$(CORPUS)"
 
 found: ## check the kernels below FOUND=DIR, on which Weir was once wrong, against tests/found/expected.tsv
 	@test -n "$(FOUND)" || { echo "make found needs FOUND=DIR, a folder of kernels that tests/found/expected.tsv names" >&2; exit 2; }
 	@$(MAKE) --no-print-directory -s all
-	@BUILD=$(BUILD) scripts/found "$(FOUND)"
+	@BUILD=$(BUILD) scripts/tests/found "$(FOUND)"
 
 gpu-programs: ## compile the programs of tests/gpu/programs.tsv, whose sources are below CHECKOUTS=DIR, into WORK=DIR, with the command; run them where there is a GPU, and print the table
 	@test -n "$(CHECKOUTS)" -a -n "$(WORK)" || { echo "make gpu-programs needs CHECKOUTS=DIR, with cuda-samples, HeCBench, llm.c and SGEMM_CUDA in it, and WORK=DIR" >&2; exit 2; }
 	@$(MAKE) --no-print-directory -s all static
-	@scripts/gpu-programs build --checkouts "$(CHECKOUTS)" "$(WORK)"
+	@scripts/gpu/programs build --checkouts "$(CHECKOUTS)" "$(WORK)"
 	@cp $(BUILD)/weir-static "$(WORK)/weir" && cp $(BUILD)/libweir-gpu.so "$(WORK)/"
-	@if nvidia-smi >/dev/null 2>&1; then scripts/gpu-programs run "$(WORK)" && scripts/gpu-programs table "$(WORK)"; else echo "no GPU here: run 'python3 $(WORK)/programs.py run $(WORK)' where there is one, then 'scripts/gpu-programs table $(WORK)'"; fi
+	@if nvidia-smi >/dev/null 2>&1; then scripts/gpu/programs run "$(WORK)" && scripts/gpu/programs table "$(WORK)"; else echo "no GPU here: run 'python3 $(WORK)/programs.py run $(WORK)' where there is one, then 'scripts/gpu/programs table $(WORK)'"; fi
 
-mutation: ## break the sources one token at a time, outside the tree, and list the mutants that no test notices; OPTIONS="..." (scripts/mutation --help)
+mutation: ## break the sources one token at a time, outside the tree, and list the mutants that no test notices; OPTIONS="..." (scripts/tests/mutation --help)
 	@scripts/setup test
-	@scripts/mutation --whole $(OPTIONS)
+	@scripts/tests/mutation --whole $(OPTIONS)
 
 ops: ## hold the ops of each release of Triton against the table; WHEELS=DIR has RELEASE/triton, unpacked wheels
 	@test -n "$(WHEELS)" || { echo "make ops needs WHEELS=DIR, with a folder for each release, its wheel unpacked" >&2; exit 2; }
 	@$(MAKE) --no-print-directory -s all
-	@scripts/ops --build $(BUILD) "$(WHEELS)"
+	@scripts/oracle/ops --build $(BUILD) "$(WHEELS)"
 
 docs: ## make the pages of docs/, the man pages and completions that are made from tables
 	@$(MAKE) --no-print-directory -s all
-	@scripts/docs --build $(BUILD)
+	@scripts/docs/pages --build $(BUILD)
 
 site: ## make a web site of the documentation, in build/site, with MkDocs
 	@scripts/setup site
 	@$(MAKE) --no-print-directory -s all
-	@BUILD=$(BUILD) scripts/site
+	@BUILD=$(BUILD) scripts/docs/site
 
 format: ## lay out the C sources with clang-format
 	clang-format -i $(wildcard src/*/*.[ch] src/*/*/*.[ch] src/*/*/*/*.[ch] include/weir/*.h tests/*.c tests/*/*.[ch] tests/reference/ptx/*.[ch] tests/reference/litmus/*.[ch])
 
 tidy: ## look over the C sources with clang-tidy
 	clang-tidy --quiet $(sources) -- -std=c17 -D_GNU_SOURCE $(internal)
+
+# --- scripts with arguments of their own -----------------------------------------------------------------------
+# make NAME ARGS="..."; the first lines of each script say what it takes.
+
+house: ## walk the includes of src/: floors, rooms, circles; ARGS=--rooms lists them
+	@BUILD=$(BUILD) scripts/tests/house $(ARGS)
+
+op-ids: ## count where src/ knows ops by their ids; ARGS=--list
+	@BUILD=$(BUILD) scripts/tests/op-ids $(ARGS)
+
+words: ## grep for words that users are not to read; ARGS=FILE...
+	@BUILD=$(BUILD) scripts/tests/words $(ARGS)
+
+lines: ## count lines of code
+	@BUILD=$(BUILD) scripts/tests/lines $(ARGS)
+
+links: ## check the links between the pages
+	@BUILD=$(BUILD) scripts/docs/links $(ARGS)
+
+golden: all $(BUILD)/tests/mutants/mutate $(BUILD)/tests/record/play ## run the golden tests; ARGS="--update NAME" writes what comes out as what is expected
+	@BUILD=$(BUILD) scripts/tests/golden --build $(BUILD) $(ARGS)
+
+malformed: all ## run the tests of wrong input; ARGS="--update NAME"
+	@BUILD=$(BUILD) scripts/tests/malformed --build $(BUILD) $(ARGS)
+
+kernels: ## make the kernels that are kept as templates; ARGS="tests/global build/tests/global"
+	@BUILD=$(BUILD) scripts/tests/kernels $(ARGS)
+
+causes: all $(BUILD)/tests/mutants/mutate ## whether reports begin with the true cause; ARGS=--show
+	@BUILD=$(BUILD) scripts/tests/causes --build $(BUILD) $(ARGS)
+
+lint-mutants: all ## put faults of fences and descriptors into kernels; ARGS="[--only FAMILY,...] DIR..."
+	@BUILD=$(BUILD) scripts/tests/lint-mutants $(ARGS)
+
+bench-compare: ## compare two builds of the command; ARGS="[--instructions] OLD NEW [CORPUS]"
+	@BUILD=$(BUILD) scripts/bench/compare $(ARGS)
+
+bench-gsan: all bench-programs ## measure the engine for global memory; part of make bench
+	@BUILD=$(BUILD) scripts/bench/gsan $(ARGS)
+
+bench-machine: all $(BUILD)/tests/machine/machine ## measure the machine of PTX; part of make bench
+	@BUILD=$(BUILD) scripts/bench/machine $(ARGS)
+
+bench-membar: all ## measure weir membar; part of make bench
+	@BUILD=$(BUILD) scripts/bench/membar $(ARGS)
+
+bench-ptx: all ## measure the reader of PTX; part of make bench
+	@BUILD=$(BUILD) scripts/bench/ptx $(ARGS)
+
+bench-races: all bench-programs ## measure the engine for shared memory; part of make bench
+	@BUILD=$(BUILD) scripts/bench/races $(ARGS)
+
+bench-record: all $(BUILD)/tests/record/play ## measure how fast recordings are checked; part of make bench
+	@BUILD=$(BUILD) scripts/bench/record $(ARGS)
+
+bench-size: all ## measure what grows with the launch and with the kernel; part of make bench
+	@BUILD=$(BUILD) scripts/bench/size $(ARGS)
+
+launch-cost: all ## measure what a launch that was seen before costs; needs Triton
+	@BUILD=$(BUILD) scripts/bench/launch-cost $(ARGS)
+
+shards: all ## measure many files in one process and in shards; ARGS="FILES SHARDS"
+	@BUILD=$(BUILD) scripts/bench/shards $(ARGS)
+
+exec-tutorials: all ## run Triton scripts with and without capture; ARGS=SCRIPT...
+	@BUILD=$(BUILD) scripts/gpu/exec-tutorials $(ARGS)
+
+gpu-bench: all static ## what recording costs on a GPU; ARGS="prepare|table|cuda ... WORK"
+	@BUILD=$(BUILD) scripts/gpu/bench $(ARGS)
+
+gpu-examples: all ## the kernels of examples/ on a GPU; ARGS="prepare|check|table ... WORK"
+	@BUILD=$(BUILD) scripts/gpu/examples $(ARGS)
+
+gpu-hangs: all static ## kernels that do not end, on a GPU; ARGS="prepare|cpu|check ... WORK"
+	@BUILD=$(BUILD) scripts/gpu/hangs $(ARGS)
+
+gpu-images: all ## what a program sees of its own kernels on a GPU; ARGS="build WORK"
+	@BUILD=$(BUILD) scripts/gpu/images $(ARGS)
+
+gpu-shadow: all ## what kernels that check themselves cost on a GPU; ARGS="prepare|table ... WORK"
+	@BUILD=$(BUILD) scripts/gpu/shadow $(ARGS)
+
+membar-checks: all ## hold thread barriers against the checks of other projects' tests; ARGS=FILE...
+	@BUILD=$(BUILD) scripts/oracle/membar-checks $(ARGS)
+
+ptx-agree: all ## hold the two front ends against each other; ARGS="--wheel DIR --work DIR FILE.ttgir..."
+	@BUILD=$(BUILD) scripts/oracle/ptx-agree $(ARGS)
 
 # --- installing ---------------------------------------------------------------------------------------------
 

@@ -1,5 +1,5 @@
 # Bash completion for weir: commands, their options, and input files;
-# made from src/cli/options.def by scripts/docs; do not edit.
+# made from src/cli/options.def by make docs; do not edit.
 
 _weir_words() { mapfile -t COMPREPLY < <(compgen -W "$1" -- "$word"); }
 

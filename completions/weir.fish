@@ -1,5 +1,5 @@
 # Fish completion for weir: commands, their options, and input files;
-# made from src/cli/options.def by scripts/docs; do not edit.
+# made from src/cli/options.def by make docs; do not edit.
 
 set -l weir_commands check exec run report membar lint merge parse launch instrument rules help
 complete -c weir -f -n "not __fish_seen_subcommand_from $weir_commands" -a check -d 'find races, deadlocks and misused barriers in kernels'

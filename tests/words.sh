@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Whether scripts/words finds what it is to find, and only that: in literals, split ones too, in comments and names, and in pages
+# Whether scripts/tests/words finds what it is to find, and only that: in literals, split ones too, in comments and names, and in pages
 # without code.
 set -u
 cd "$(dirname "$0")/.." || exit 2
@@ -10,7 +10,7 @@ failed=0
 expect() { # STATUS FILE LINES... : the lines that are named
     local status=$1 file=$2 said
     shift 2
-    said=$(scripts/words "$scratch/$file")
+    said=$(scripts/tests/words "$scratch/$file")
     if [ $? != "$status" ] || [ "$(sed -n "s|^[^:]*$file:\([0-9]*\):.*|\1|p" <<<"$said" | tr '\n' ' ')" != "${*:+$* }" ]; then
         echo "failed: $file: $said"
         failed=1

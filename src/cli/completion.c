@@ -6,7 +6,7 @@
 
 /* What a word may be, where it is one of a list: for --rule those that `weir rules` prints. */
 static const char rule_names[] = "$(weir rules 2>/dev/null | cut -d ' ' -f 1)";
-static const char made[] = "made from src/cli/options.def by scripts/docs; do not edit.";
+static const char made[] = "made from src/cli/options.def by make docs; do not edit.";
 
 typedef void CompletionRow(FILE *to, const Command *command, const Option *option);
 

@@ -2,8 +2,8 @@
  *
  * To add an option: a field in Options (below), and a row in options.def; that is all. The parser, --help, the man
  * pages and the completions of three shells are made from the rows, so nothing else knows an option by its name. After
- * that `scripts/docs --build build` rewrites man/ and completions/, and `scripts/golden --update` the help of the
- * commands that take it (check-help, run-help, ...). What two options have to do with each other is said by the
+ * that `scripts/docs/pages --build build` rewrites man/ and completions/, and `make golden ARGS=--update` the help of
+ * the commands that take it (check-help, run-help, ...). What two options have to do with each other is said by the
  * command, first thing, with wrong_usage.
  *
  * To add a command: its CommandId and bit here, its row in commands.c (commands are listed in that order), its function

@@ -398,7 +398,7 @@ static size_t dump_dialect(Output *output, size_t first) {
 
 static void dump_markdown(Output *output) {
     output_printf(output, "# What the ops do\n\n"
-                          "Made from the op table by `scripts/docs`; do not edit. Effects are in the words of "
+                          "Made from the op table by `make docs`; do not edit. Effects are in the words of "
                           "[effects.md](effects.md). PTX is what\nan op becomes on NVIDIA. AMD is what there is for it "
                           "there: *exact*, *stage* (only a whole stage of the pipeline can\nbe waited for) or "
                           "*none*, and what else to know of it; where targets differ, which have it, and why\nthose "

@@ -4,7 +4,7 @@
 YAML parses (where there is the module yaml) and has the keys that its readers need. The commands run, as they are written, on
 two kernels of our own, one clean and one with a race: those of the page's GitHub and GitLab jobs, of the Slurm array (one task
 after the other, with srun left out), of GNU parallel (where it is installed), and the steps of the action that are not other
-people's. And scripts/links says so where a link leads nowhere.
+people's. And scripts/docs/links says so where a link leads nowhere.
 
 The last line is `N passed, N failed`.
 """
@@ -187,7 +187,7 @@ def hook():
 
 
 def links():
-    spec = importlib.util.spec_from_loader("links", importlib.machinery.SourceFileLoader("links", str(ROOT / "scripts/links")))
+    spec = importlib.util.spec_from_loader("links", importlib.machinery.SourceFileLoader("links", str(ROOT / "scripts/docs/links")))
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     module.ROOT = folder = Path(tempfile.mkdtemp(dir=SCRATCH)).resolve()

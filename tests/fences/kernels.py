@@ -1,6 +1,6 @@
 """Kernels in Gluon in which threads write shared memory and an asynchronous operation then touches it. FENCED: the author
 has put a proxy fence between the two; without it, it is up to the compiler. Compiled by compile.py, with any release from
-3.5 on; scripts/fence-oracle holds what Weir says of them against their PTX."""
+3.5 on; scripts/oracle/fences holds what Weir says of them against their PTX."""
 import triton
 from triton.experimental import gluon
 from triton.experimental.gluon import language as gl

@@ -1,5 +1,5 @@
 // CUDA C++ kernels of the usual kinds, timed one launch at a time: cuda LAUNCHES. A line for each: its name, and the
-// milliseconds of each launch, by events around it. What they compute is checked at the end (scripts/gpu-bench cuda).
+// milliseconds of each launch, by events around it. What they compute is checked at the end (scripts/gpu/bench cuda).
 #include <cstdio>
 #include <cstdlib>
 #include <functional>

@@ -1,4 +1,4 @@
-"""Kernels on a GPU, plain and recorded: what scripts/gpu-bench and scripts/gpu-examples share. Nothing is needed but Python, the driver and ptxas.
+"""Kernels on a GPU, plain and recorded: what scripts/gpu/bench and scripts/gpu/examples share. Nothing is needed but Python, the driver and ptxas.
 
 A kernel that was instrumented (`weir instrument`) has one more parameter: the block of src/trace/record.h. `Recorder` gives it one,
 and writes what the kernel leaves behind as a file that `weir check` reads (src/trace/file.h)."""

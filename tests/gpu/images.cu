@@ -1,5 +1,5 @@
 // What a program sees of its own kernels, and what launches cost: the output is the same plain and under `weir exec`, but for the lines that begin with "time".
-// (scripts/gpu-images compares them.)
+// (scripts/gpu/images compares them.)
 #include <algorithm>
 #include <chrono>
 #include <cooperative_groups.h>

@@ -1,4 +1,4 @@
-"""The kernels that are timed on a GPU, plain and recorded (scripts/gpu-bench, docs/gpu.md).
+"""The kernels that are timed on a GPU, plain and recorded (scripts/gpu/bench, docs/gpu.md).
 
 Each is one that people write: element by element, rows that are reduced, tiles with tl.dot, locks, a barrier of the whole grid; and, in
 Gluon, rings of TMA copies and asynchronous MMAs, a persistent grid, warps that are specialized. `CASES` says how each is compiled and launched."""

@@ -5,7 +5,7 @@ compute the same, and what they report. Nothing is needed but Python, the driver
     shadow.py --library LIBRARY --folder FOLDER [--rounds N] [--layout compact|gsan] [--keep FOLDER] NAME.launch.json...
 
 FOLDER has plain/NAME.ptx, compact/NAME.ptx and gsan/NAME.ptx; NAME@SIZE.launch.json is a launch of NAME. A line of JSON each.
-scripts/gpu-shadow makes such a folder, and a table of what this prints."""
+scripts/gpu/shadow makes such a folder, and a table of what this prints."""
 import argparse
 import concurrent.futures
 import ctypes

@@ -1,4 +1,4 @@
-"""Kernels for scripts/membar-triton: what Triton's pass and Weir place thread barriers in.
+"""Kernels for scripts/oracle/membar-triton: what Triton's pass and Weir place thread barriers in.
 
 compiled() gives pairs of a name and the .ttgir, for NVIDIA and for AMD. Nothing runs on a GPU."""
 import os

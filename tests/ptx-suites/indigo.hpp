@@ -1,7 +1,7 @@
 /* A second opinion on Indigo's kernels, which shares nothing with Weir: their own sources run on the host, each thread as
  * a context of its own, and every access to memory is recorded. Two accesses to one element by different threads, at
  * least one of them a write and not both atomic, are a race unless a barrier of the CTA lies between them; an index
- * outside of memory is a fault. scripts/ptx-suites --oracle makes the program. */
+ * outside of memory is a fault. scripts/oracle/ptx-suites --oracle makes the program. */
 #include <algorithm>
 #include <cstdio>
 #include <cstring>

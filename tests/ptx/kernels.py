@@ -2,7 +2,7 @@
 """Compiles small Triton kernels to PTX, in many variants and for several targets: tests/ptx/kernels.py FOLDER.
 
 Also every kernel in examples/ that this release of Triton compiles. Needs no GPU, and no ptxas: the last stage is left
-out. What scripts/ptx runs.
+out. What scripts/oracle/ptx runs.
 """
 
 import glob

@@ -1,5 +1,5 @@
 /* check/fences/insertion and model/target/release: where the pass of each release puts fences, and what releases are
- * called. What the passes do was seen by compiling (scripts/fence-oracle). */
+ * called. What the passes do was seen by compiling (scripts/oracle/fences). */
 #include "running.h"
 
 #include "check/fences/insertion.h"
