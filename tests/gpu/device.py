@@ -16,7 +16,10 @@ for folder in (pathlib.Path(__file__).parent, pathlib.Path(__file__).parent.pare
 import record  # noqa: E402 (tests/machine/record.py)
 
 MARK = b"weir_instrumented"
-BLOCK = struct.Struct("<QQIIIIQQQQQIIQ104s")
+BLOCK = struct.Struct("<QQ4IQ2I4Q4I104s24x")  # RecordLaunch of trace/record.h; tests/python/test_gpu_block.py holds it against that
+ALL_CTAS = (0, 0, 0, 0xffffffff)  # RecordSample: no sample
+FIELDS = ("first", "more", "more_count", "next", "dropped", "tag", "packed", "spin_timeout", "hurries", "host", "shared_window", "local_window", "param_window",
+          *(f"sample.{word}" for word in ("factor", "shift", "stride", "run")), "places")
 LAUNCH = struct.Struct("<20I7Q")
 SECTIONS = {"end": 0, "launch": 1, "ptx": 2, "parameters": 3, "memory": 4, "first": 5, "more": 6, "order": 10, "places": 11}
 ORDER, KNOWN = struct.Struct("<Q6I"), struct.Struct("<2I3Q")
@@ -24,8 +27,8 @@ HUNG, CUT, DEPENDENT = 1, 2, 4
 ATTRIBUTES = {"cluster": 4, "cooperative": 2, "dependent": 6}
 
 
-def patience(nanoseconds):
-    """record_patience of trace/record.h."""
+def spin_timeout(nanoseconds):
+    """record_spin_timeout of trace/record.h."""
     return max(1, min(nanoseconds >> 16, 0xffffffff)) if nanoseconds else 0xffffffff
 
 
@@ -284,7 +287,7 @@ class Recorder:
         """Queues what a launch with this slot needs; the address that it is given."""
         self.tag = self.tag % 255 + 1
         self.clear(stream)
-        data = BLOCK.pack(self.first, self.more, self.more_count, 0, 0, self.tag << 24, 0, patience(self.hang_after), self.host, 0, 0, 0, 0, 0, bytes(104))
+        data = BLOCK.pack(self.first, self.more, self.more_count, 0, 0, self.tag << 24, 0, spin_timeout(self.hang_after), 0, self.host, 0, 0, 0, *ALL_CTAS, bytes(104))
         ctypes.memmove(self.staging + slot * BLOCK.size, data, BLOCK.size)
         at = self.blocks + slot * BLOCK.size
         self.device.call("cuMemcpyHtoDAsync_v2", ctypes.c_uint64(at), ctypes.c_void_p(self.staging + slot * BLOCK.size), ctypes.c_size_t(BLOCK.size), stream)
@@ -295,9 +298,7 @@ class Recorder:
 
     def after(self, slot=0):
         """The block after its launch."""
-        names = ("first", "more", "more_count", "next", "dropped", "tag", "fullest", "patience", "host", "shared_window", "local_window", "sample_mask",
-                 "sample_value", "param_window", "places")
-        return dict(zip(names, BLOCK.unpack(self.read(self.blocks + slot * BLOCK.size, BLOCK.size))))
+        return dict(zip(FIELDS, BLOCK.unpack(self.read(self.blocks + slot * BLOCK.size, BLOCK.size))))
 
     def settle(self):
         """After a launch has ended: others will use about as many further chunks."""
