@@ -18,8 +18,9 @@
 #include <unistd.h>
 
 /* What --check-time is, unless it is given: all of it takes so many times as long as the program without Weir, and
- * checks get at least so many seconds. The program takes no less than a share of the time that it ran here. */
-enum { CHECKS_TIMES = 12, CHECKS_LEAST = 3, PLAIN_SHARE = 8 };
+ * checks get at least so many seconds, more if a kernel hung: why it did is what the user waits for. The program takes
+ * no less than a share of the time that it ran here. */
+enum { CHECKS_TIMES = 12, CHECKS_LEAST = 3, CHECKS_LEAST_HUNG = 60, PLAIN_SHARE = 8 };
 #define ALONE_SECONDS 0.25 /* of a check before it uses other cores: most take less */
 enum { STACK_SIZE = 16 << 20, LOOK_MS = 200, LOWEST_PRIORITY = 19, STATUS_INCOMPLETE = 3 };
 
@@ -57,6 +58,7 @@ typedef struct CliCheck {
     bool drops;           /* what was checked while the program ran is removed */
     double began, until;  /* seconds_now() when the program was started; when checks are to end; 0: whenever they do */
     double busy;          /* seconds in which the program was recorded, as its processes say */
+    bool hung;            /* a kernel did not end */
     Workers early;        /* that take files while the program runs */
     long idle;            /* cores that no thread has; less than 0 if there are more threads */
     size_t left_out;      /* files */
@@ -71,10 +73,10 @@ static void check_module(void *context, const char *path, weir_module *module, c
 }
 
 /* For how long checks of a program may go on that ran for so long, some of it being recorded. */
-static double time_for(double seconds, double busy) {
-    double least = seconds / PLAIN_SHARE, plain = seconds - busy > least ? seconds - busy : least;
-    double rest = CHECKS_TIMES * plain - seconds;
-    return rest > CHECKS_LEAST ? rest : CHECKS_LEAST;
+static double time_for(const CliCheck *check, double seconds) {
+    double share = seconds / PLAIN_SHARE, plain = seconds - check->busy > share ? seconds - check->busy : share;
+    double rest = CHECKS_TIMES * plain - seconds, least = check->hung ? CHECKS_LEAST_HUNG : CHECKS_LEAST;
+    return rest > least ? rest : least;
 }
 
 /* Whether checks have to end: of those that go on while the program does, that is not known before it ends. */
@@ -515,6 +517,8 @@ static bool read_over(CliCheck *check, const char *folder, FILE *log, Paths *ove
             add_like(check, folder, line + 5);
         else if (sscanf(line, "busy %*d %lf", &seconds) == 1)
             check->busy += seconds;
+        else if (strncmp(line, "hung ", 5) == 0)
+            check->hung = true;
     }
     fseek(log, at, SEEK_SET); /* what has no end yet is read again */
     free(line);
@@ -583,7 +587,7 @@ static bool watch(CliCheck *check, const Early *early) {
     if (check->options->check_time_given)
         until = check->options->check_time ? now + check->options->check_time : 0;
     else
-        until = now + time_for(now - check->began, check->busy);
+        until = now + time_for(check, now - check->began);
     pthread_mutex_lock(&check->lock);
     __atomic_store(&check->until, &until, __ATOMIC_RELAXED);
     check->ended = true;

@@ -75,6 +75,8 @@ bool drain_write(const Recording *recording, uint64_t key) {
     } else {
         if (key)
             folder_log("like %s %016llx", strrchr(path, '/') + 1, (unsigned long long)key);
+        if (recording->launch.flags & RECORDING_HUNG)
+            folder_log("hung %s", strrchr(path, '/') + 1);
         over_written(strrchr(path, '/') + 1, recording);
     }
     return true;
