@@ -241,7 +241,7 @@ class Matcher:
         self.take({"tensor": words})
 
     def table(self, name, words):
-        """Addresses among the data are told as what lies there."""
+        """Addresses among the data are recorded as what lies there."""
         for i, tensor in held(words["data"]).items():
             inner = memory(None, tensor)
             words["data"][i] = 0

@@ -187,7 +187,7 @@ static int await(pid_t child) {
     return status;
 }
 
-/* In the child: `reported` closes when the program is there; if it is not, it is told why. */
+/* In the child: `reported` closes when the program is there; if it is not, it says why. */
 static _Noreturn void become(char **program, int reported) {
     watch_signals(false);
     if (set_preload())

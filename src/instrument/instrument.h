@@ -53,7 +53,7 @@ typedef struct SitePart {
     uint32_t threads;
     /* In a run. */
     uint8_t from;             /* SiteFrom: where its value comes from, that of lane 0 and the corners */
-    bool reported;            /* it is told here; else it comes from what was told before */
+    bool reported;            /* it is recorded here; else it comes from what was recorded before */
     uint16_t place;           /* FROM_WORDS, FROM_BITS: which word of the run; FROM_CORNERS, FROM_EVERY: which of those;
                                * FROM_SLOT: which slot */
     uint16_t also;            /* FROM_SLOT: another slot that is added, + 1; 0: none */
@@ -117,12 +117,12 @@ typedef struct Site {
     bool map;           /* a RECORD_MAP stands before it, unless the map is a parameter */
     SitePoll poll;      /* strong */
     uint32_t run;       /* sites that a RECORD_RUN of this one tells of, itself included; 0: it has none */
-    bool masked;        /* in a run its lanes are told; else they are those that were told last, if not: */
+    bool masked;        /* in a run its lanes are recorded; else they are those that were recorded last, if not: */
     bool all;           /* ... it is of all lanes of full warps */
     const uint32_t *of; /* ... of these, of each warp of the CTA: its guard depends on the thread's number alone */
     uint32_t of_count;
     bool bare;       /* a RECORD_RUN of it has no lanes in its head: warps are full */
-    bool only_emits; /* it is no instruction of interest: slots are told before `statement`, which ends a block */
+    bool only_emits; /* it is no instruction of interest: slots are recorded before `statement`, which ends a block */
     uint32_t slot_count, advance_count;
     const SiteSlot *slots;
     const SiteAdvance *advances;

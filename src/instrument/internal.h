@@ -215,7 +215,7 @@ bool step_may_run(const InstrumentStep *step);
 bool step_goes_on(const FunctionAnalysis *analysis, const InstrumentStep *step, const InstrumentStep *next);
 /* Takes the roots out of a sum that need not be told; what they add, NULL: there were none (known.c). */
 const SitePlaced *know_roots(const FunctionAnalysis *analysis, PtxSum *sum, Arena *arena);
-/* What is told where (redundant_records.c): the sources of parts, and steps that only tell. */
+/* What is recorded where (redundant_records.c): the sources of parts, and steps that only record. */
 void plan_reported(InstrumentPlan *plan);
 /* Whether an instruction extends an index of 32 bits, which is assumed not to wrap, in such a way that it can be looked
  * at; and the code for it, which goes before it. */

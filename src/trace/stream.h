@@ -44,14 +44,14 @@ typedef struct RecordShape {
     uint16_t wide;            /* parts of 64 bits: a mask */
     uint16_t corners;         /* parts that have corners: a mask */
     uint16_t every;           /* parts that are told of every lane: a mask */
-    uint16_t reported;        /* RECORD_RUN: parts that are told there, and not told of by others: a mask */
+    uint16_t reported;        /* RECORD_RUN: parts that are recorded there, and not by others: a mask */
     bool ends;                /* a thread ends there */
     bool always;              /* every lane that comes there does it: it is never of no lanes */
     bool masked;              /* RECORD_RUN: its lanes are told; else they are those told last, the head's first */
     bool all;                 /* ... or all */
     const uint32_t *of;       /* ... or these, of each warp of the CTA; NULL */
     bool bare;                /* RECORD_RUN: its head has no lanes */
-    bool only_emits;          /* RECORD_RUN: slots are told, and nothing happens */
+    bool only_emits;          /* RECORD_RUN: slots are recorded, and nothing happens */
     uint32_t run;             /* sites of a RECORD_RUN of it */
     uint32_t run_words, run_corners, run_every; /* of that */
     uint32_t report_count, advance_count;
@@ -223,7 +223,7 @@ void record_pass(RecordStream *stream);
 /* Records that come next, are easy to see (RecordRun.plain), and of these sites, are over: how many. */
 uint32_t record_skip(RecordStream *stream, const bool *sites);
 
-/* A run, all of whose records come next: its sites, and its bytes. Its records are told by these, and by what
+/* A run, all of whose records come next: its sites, and its bytes. Its records follow from these, and by what
  * record_run_value gives for their parts that are RECORD_FROM_SLOT or RECORD_FROM_LAUNCH. */
 typedef struct RecordRunBytes {
     uint32_t first, count;
@@ -232,7 +232,7 @@ typedef struct RecordRunBytes {
 } RecordRunBytes;
 /* Whether such a run comes next. */
 bool record_peek_run(const RecordStream *stream, RecordRunBytes *run);
-/* What is in the slot `from->place`, and what is added by where the warp is. False: the slot was never told. */
+/* What is in the slot `from->place`, and what is added by where the warp is. False: the slot was never recorded. */
 bool record_run_value(const RecordStream *stream, const RecordFrom *from, uint64_t *value, const uint8_t **corners);
 /* All records of that run are over. */
 void record_pass_run(RecordStream *stream);

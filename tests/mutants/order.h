@@ -4,8 +4,8 @@
  * Every agent knows a set of accesses that are over. An arrive puts what its agent knows into the barrier's phase, a
  * copy's completion inserts the copy, a commit what the agent's tensor core has done, too; a wait takes the set out.
  * Two accesses race if they overlap, one of them writes, and the one that makes the later one does not know the
- * earlier. Beside that it keeps which write each read sees, so that a fault that changes nothing can be told from one
- * that makes a kernel compute something else in good order. */
+ * earlier. Beside that it keeps which write each read sees, so that a fault that changes nothing can be distinguished
+ * from one that makes a kernel compute something else in good order. */
 #ifndef TESTS_MUTANTS_ORDER_H
 #define TESTS_MUTANTS_ORDER_H
 

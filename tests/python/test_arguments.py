@@ -62,19 +62,19 @@ class Matching(unittest.TestCase):
         a, b = tensor([64, 32], "float16"), tensor([8], "float32")
         table = tensor([5], "int64", data=[a.data_ptr(), 7, b.data_ptr(), a.data_ptr(), 1 << 62])
         args, said = self.match([("table", "!tt.ptr<i64>"), ("b", "!tt.ptr<f32>")], ["*i64", "*fp32"], [table, b])
-        told = args["table"]["tensor"]
-        self.assertEqual(told["data"], [0, 7, 0, 0, 1 << 62])
-        first, second, third = (told["pointers"][at]["tensor"] for at in ("0", "16", "24"))
+        table = args["table"]["tensor"]
+        self.assertEqual(table["data"], [0, 7, 0, 0, 1 << 62])
+        first, second, third = (table["pointers"][at]["tensor"] for at in ("0", "16", "24"))
         self.assertEqual((first["shape"], first["strides"], first["dtype"]), ([64, 32], [32, 1], "float16"))
         self.assertEqual((first["buffer"], third["buffer"]), ("table[0]", "table[0]"))
         self.assertEqual((second["shape"], second["buffer"], args["b"]["tensor"]["buffer"]), ([8], "b", "b"))
-        self.assertEqual((sorted(told["pointers"]), said), (["0", "16", "24"], []))
+        self.assertEqual((sorted(table["pointers"]), said), (["0", "16", "24"], []))
         numbers = tensor([1], "int32", data=[5])
         args, _ = self.match([("n", "!tt.ptr<i32>")], ["*i32"], [numbers])
         self.assertNotIn("pointers", args["n"]["tensor"])
 
     def test_expanded_integers(self):
-        """Elements in one place are told once."""
+        """Elements in one place are recorded once."""
 
         class Expanded:
             dtype, element_size = "torch.int32", staticmethod(lambda: 4)

@@ -651,7 +651,7 @@ static const char *compare_orders(Case *of) {
     return problem || wrong ? problem : missing(&of->arena, &played, &machine, "the recording");
 }
 
-/* Whether what is found is told in the same words, as often, whether all is played or not (prepass.c). */
+/* Whether what is found is reported in the same words, as often, whether all is played or not (prepass.c). */
 static const char *counts_differ(Arena *arena, const Verdict *played, const Verdict *all) {
     Text text = {0};
     for (size_t i = 0; i < played->finding_count && !text.size; i++) {

@@ -1,5 +1,5 @@
 /* check/report/build/edges and what it rests on: which barrier protects what, which two belong together, who hands what
- * to whom; and how the barriers of a run are told. */
+ * to whom; and how the barriers of a run are reported. */
 #include "running.h"
 
 #include "check/report/build/report.h"

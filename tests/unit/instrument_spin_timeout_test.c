@@ -21,7 +21,7 @@ static char *instrumented(const char *body) {
     InstrumentOptions options = instrument_options_of(INSTRUMENT_EVERYWHERE, 0);
     text_addf(&text,
               ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 a, .param .u32 n) {\n"
-              ".shared .align 8 .b64 full;\n.shared .align 4 .b32 told;\n.reg .b64 %%rd<4>;\n.reg .b32 %%r<8>;\n.reg "
+              ".shared .align 8 .b64 full;\n.shared .align 4 .b32 flag;\n.reg .b64 %%rd<4>;\n.reg .b32 %%r<8>;\n.reg "
               ".pred %%p<4>;\n"
               "ld.param.u64 %%rd1, [a];\nmov.u32 %%r1, %%tid.x;\n%sret;\n}\n",
               body);
@@ -74,8 +74,8 @@ static void waits_for_memory(void **state) {
     has_waits("L: atom.global.cas.b32 %r2, [%rd1], 0, 1;\nsetp.ne.u32 %p1, %r2, 0;\n@%p1 bra L;\n", 1);
     /* One thread looks for all of the CTA. */
     has_waits("setp.eq.u32 %p2, %r1, 0;\nL: bar.sync 0;\n@%p2 ld.acquire.gpu.global.u32 %r2, [%rd1];\n@%p2 "
-              "st.shared.u32 [told], %r2;\n"
-              "bar.sync 0;\nld.shared.u32 %r3, [told];\nsetp.eq.u32 %p1, %r3, 0;\n@%p1 bra L;\n",
+              "st.shared.u32 [flag], %r2;\n"
+              "bar.sync 0;\nld.shared.u32 %r3, [flag];\nsetp.eq.u32 %p1, %r3, 0;\n@%p1 bra L;\n",
               1);
 }
 
@@ -98,10 +98,10 @@ static void loops_that_do_more_are_no_waits(void **state) {
 static void loops_that_count_are_no_waits(void **state) {
     (void)state;
 #define FIRST "ld.param.u32 %r3, [n];\nmov.u32 %r4, 0;\nL:\n"
-#define LOOK  "ld.volatile.shared.u32 %r2, [told];\n"
+#define LOOK  "ld.volatile.shared.u32 %r2, [flag];\n"
 #define NEXT  "add.u32 %r4, %r4, 1;\nsetp.lt.u32 %p1, %r4, %r3;\n@%p1 bra L;\n"
     has_waits(FIRST LOOK NEXT, 0);
-    has_waits(FIRST "atom.shared.add.u32 %r2, [told], 1;\n" NEXT, 0);
+    has_waits(FIRST "atom.shared.add.u32 %r2, [flag], 1;\n" NEXT, 0);
     has_waits(FIRST LOOK "setp.eq.u32 %p2, %r2, 0;\n@%p2 bra L;\n" NEXT, 1);
     has_waits(FIRST LOOK "setp.eq.u32 %p2, %r2, 0;\n@%p2 bra M;\nadd.u32 %r4, %r4, 1;\nM: " NEXT, 1);
     has_waits(FIRST LOOK

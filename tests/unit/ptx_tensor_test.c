@@ -229,7 +229,7 @@ static void multiplies_64(void **state) {
     ptx_running_end(&r);
 }
 
-/* Without a commit nothing is told that it is over. */
+/* Without a commit nothing says that it is over. */
 static void nothing_commits(void **state) {
     (void)state;
     ends(128, PTX_END_STUCK, RULE_TMEM_SIZE,

@@ -120,7 +120,7 @@ bool play_is_beside(const PlaySite *site, const Record *record, uint64_t *first)
            part->stride == site->access.access.bytes;
 }
 
-/* Whether nothing can race for anything from `least` on, before `end`, in global memory, and that is soon told. */
+/* Whether nothing can race for anything from `least` on, before `end`, in global memory, and that is decided soon. */
 static bool is_quiet_between(const Player *player, uint64_t least, uint64_t end) {
     enum { NEAR = 1 << 18 }; /* bytes that are sooner looked at as a whole */
     return footprint_is_far(player->footprint, least, end) ||

@@ -1,7 +1,7 @@
-/* Barriers at which all threads of a CTA meet, which are most of them: the engine is told when the last warp has come,
+/* Barriers at which all threads of a CTA meet, which are most of them: the engine gets it when the last warp has come,
  * of all at once, and the machine not at all. Whatever else may happen to such a barrier (threads end, or come to one
- * in another way; or nothing goes on any more) is the machine's to judge: it is told first of who stands there, in the
- * order in which they came. */
+ * in another way; or nothing goes on any more) is the machine's to judge: it first gets the threads that stand there,
+ * in the order in which they came. */
 #include "check/replay/internal.h"
 
 static PlayCluster *cluster_of(const Player *player, const PtxCta *cta) {

@@ -34,7 +34,7 @@ typedef struct FootprintWords {
 
 struct Footprint {
     Arena *arena;
-    FootprintWords *split; /* of lines that are told so */
+    FootprintWords *split; /* of lines that are kept by words */
     uint32_t split_count, split_capacity;
     FootprintPage **pages; /* hashed; a power of two, half of them free */
     uint32_t count, capacity;

@@ -380,8 +380,8 @@ void prepass_make(Player *player);
 bool prepass_passes(Player *player);
 /* The cluster was played to its end. */
 void prepass_over(Player *player, const PlayCluster *cluster);
-/* Whether what the cluster's copies (cp.async) do in shared memory was told of another one (prepass_fetches.c); if not,
- * one of them is told. */
+/* Whether what the cluster's copies (cp.async) do in shared memory was played for another one (prepass_fetches.c); if
+ * not, one of them is played. */
 bool fetches_known(Player *player, uint32_t cluster);
 void fetches_reported(Player *player, uint32_t cluster);
 /* All is played: what was not has been read all the same. */

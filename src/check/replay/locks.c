@@ -1,6 +1,6 @@
 /* Locks that are never released. A poll that ends its loop and changes what it found takes a lock: CAS from 0 to 1, an
  * exchange. The thread that takes it last, and leaves it as it is, may do so because it is the last; or a kernel that
- * would hang in another order of the same threads has ended by luck. Which of the two it is cannot be told from one
+ * would hang in another order of the same threads has ended by luck. Which of the two it is cannot be decided from one
  * run.
  *
  * He could have come before another one who took it if he would have ended on what that one found; and that one waits

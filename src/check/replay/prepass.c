@@ -1,13 +1,13 @@
 /* Before a recording is played, all of it is read: what threads access in global memory (footprint.h), and which
  * clusters do the same, but for where in global memory they do it.
  *
- * An access that nothing can race for is not told to the engine. And of clusters that do the same, all of whose
+ * An access that nothing can race for does not go to the engine. And of clusters that do the same, all of whose
  * accesses to global memory are such ones, the first is played alone, where nothing orders clusters among each other:
  * no strong access, no sequential fence. Shared memory, barriers and copies of the others are what they are in the
  * first, so that they come to the same. If there are races, some more are played, until two have them as often. What is
  * stored counts only for races. Between lanes of an instruction it counts which of them store the same; between two
  * times of it, which of all that a cluster stores is the same; if a race is another one, all are played. That two
- * clusters do the same is told by a hash of 128 bits.
+ * clusters do the same is decided by a hash of 128 bits.
  *
  * Where something accesses global memory in a way that is not known here, nothing is left out. Where clusters are not
  * compared, it may do to know what is written: reads of anything else need no look. */

@@ -27,7 +27,7 @@ typedef struct Duplicate {
     bool steady;         /* ... and the last two were counted alike */
     uint32_t last;       /* ... which was this, and was counted so: */
     Counts *counts;
-    uint32_t fetches, fetched; /* cp.async that it makes, and those that were told (prepass_fetches.c) */
+    uint32_t fetches, fetched; /* cp.async that it makes, and those that were played (prepass_fetches.c) */
     uint32_t strong;           /* the thread that makes strong accesses, + 1; UINT32_MAX: several do; 0: none does */
     bool looked, clean;        /* of the first, when all were told: whether nothing was found until then */
 } Duplicate;

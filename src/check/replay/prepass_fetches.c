@@ -1,5 +1,5 @@
 /* Copies to shared memory (cp.async) in kernels whose clusters are all played, as strong accesses order them: where
- * nothing else accesses shared memory, those of clusters that do the same there are told of one of them.
+ * nothing else accesses shared memory, those of clusters that do the same there are played for one of them.
  *
  * What a copy writes is its cluster's own, and can race only with other copies of that. How these are ordered is told
  * by barriers, waits and the order of the program, which are the same in clusters of which the sum is: all records of

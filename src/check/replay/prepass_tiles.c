@@ -107,7 +107,7 @@ static bool read_lane(Prepass *prepass, const PlaySite *site, const Record *reco
         if (row.count && !copy.loads)
             add_row(prepass, from, row.address, row.address + (uint64_t)row.count * tile_element_bytes(&tile));
     }
-    prepass_mix(sum, any); /* of a box outside the tensor nothing is told */
+    prepass_mix(sum, any); /* of a box outside the tensor nothing is recorded */
     return true;
 }
 

@@ -11,7 +11,7 @@ typedef struct Reached {
     uint8_t *how;    /* REACH_... */
     uint32_t count, capacity;
     Arena *arena;
-    uint8_t anywhere;  /* REACH_...: of memory that is not told by addresses alone, such as that of tensor maps */
+    uint8_t anywhere;  /* REACH_...: of memory that addresses alone do not identify, such as that of tensor maps */
     uint8_t named;     /* REACH_...: of variables of the module, by their names: where they lie was not recorded */
     uint8_t outside;   /* REACH_...: of memory that nothing allocated, where variables of modules are */
     bool reports_host; /* it makes a strong write that the host may see */

@@ -1,4 +1,4 @@
-/* Runs of records that do not access global memory: the prepass needs no record of them. What they are is told by their
+/* Runs of records that do not access global memory: the prepass needs no record of them. They are identified by their
  * bytes and by the values of the slots that they use, of which there are few.
  *
  * A run is digested if none of its sites accesses global memory, is strong, or stores what is recorded. Which runs are

@@ -78,7 +78,7 @@ void ptx_watch_free(PtxWatch *watch); /* its races are the arena's */
 /* Before each run. What was found stays. */
 void ptx_watch_start(PtxWatch *watch);
 void ptx_watch_observe(void *watch, const PtxEvent *event); /* a PtxObserve */
-/* For callers that have the accesses of threads without an event: how the engine is told of an access of that code, in
+/* For callers that have the accesses of threads without an event: how an access of that code goes to the engine, in
  * which all lanes write something else than was there; and telling it. */
 struct ThreadsAccess;
 void ptx_watch_reported(const PtxWatch *watch, const PtxCode *code, const PtxAccess *access,

@@ -115,7 +115,7 @@ static bool all_race(const Attempt *attempt, uint32_t slot) {
            !record->operation && record->proxy == THREADS_GENERIC && (!clock || !clock->bridges);
 }
 
-/* They are told, and all of them stay. */
+/* They are reported, and all of them stay. */
 static void report_all(Attempt *attempt, uint32_t slot) {
     Threads *threads = attempt->threads;
     uint32_t at = 0, site = THREADS_NONE, race = 0;

@@ -601,7 +601,7 @@ void threads_page_cells(Threads *threads, ShadowPage *page, uint64_t edges);
 void threads_line_settle(Threads *threads, uint32_t *slot, uint8_t *shift);
 /* The list of one record, whose lane the slot says. */
 uint32_t threads_node_alone(Threads *threads, uint32_t record);
-/* Lanes of an element of a list: several, or one, as it is told by the slot (Node). */
+/* Lanes of an element of a list: several, or one, as the slot says (Node). */
 typedef struct NodeLanes {
     uint32_t lanes, turn;
 } NodeLanes;

@@ -1,4 +1,4 @@
-/* Races as they are told: one for each two sites and reason, with how often it came up. */
+/* Races as they are reported: one for each two sites and reason, with how often it came up. */
 #include "engine/hb/threads_attempt.h"
 
 ThreadsSide threads_side(const Threads *threads, const ThreadsRecord *record, uint32_t lane) {

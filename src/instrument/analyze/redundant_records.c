@@ -1,7 +1,8 @@
-/* Values that need not be told where they are used.
+/* Values that need no record where they are used.
  *
- * What the launch alone says is not told. What does not change in a loop is told before it, and kept in a slot; so is
- * what goes on by as much in each turn: a slot then goes on with the first run of a turn. All else is told in its run.
+ * What the launch alone says is not recorded. What does not change in a loop is recorded before it, and kept in a slot;
+ * so is what goes on by as much in each turn: a slot then goes on with the first run of a turn. All else is recorded in
+ * its run.
  */
 #include "instrument/internal.h"
 
@@ -11,7 +12,7 @@ typedef struct ReportedSlot {
     uint32_t loop, value;
     uint8_t bits;
     bool corners;
-    bool known; /* it is not told: what it starts with is known, and where it does */
+    bool known; /* it is not recorded: what it starts with is known, and where it does */
 } ReportedSlot;
 
 /* A slot that goes on: a step whose run begins a turn. */
@@ -86,7 +87,7 @@ static bool read_in(const FunctionAnalysis *analysis, uint32_t loop, uint32_t va
 
 /* ---- Slots ------------------------------------------------------------------------------------------------- */
 
-/* The slot of a value that is told before a loop; PTX_NONE: there are too many. */
+/* The slot of a value that is recorded before a loop; PTX_NONE: there are too many. */
 static uint32_t slot_of(RedundantRecordReporting *reporting, uint32_t loop, uint32_t value, bool corners) {
     uint8_t bits = reporting->analysis->values.forms[value].width;
     for (uint32_t i = 0; i < reporting->count; i++)
@@ -166,7 +167,7 @@ static uint32_t step_before(const RedundantRecordReporting *reporting, uint32_t 
     return PTX_NONE;
 }
 
-/* Starts a slot where what it begins with is known: then it is not told. */
+/* Starts a slot where what it begins with is known: then it is not recorded. */
 static void start_known(RedundantRecordReporting *reporting, uint32_t loop, uint32_t slot, const FlowValue *phi) {
     const PtxFlow *flow = &reporting->analysis->flow;
     const FlowBlock *header = &flow->blocks[flow->loops[loop].header];

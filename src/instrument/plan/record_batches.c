@@ -1,4 +1,4 @@
-/* Runs: sites that are told of in one record, words of values behind one head.
+/* Runs: sites that one record covers, words of values behind one head.
  *
  * Those of a straight segment, all of whose lanes come, with values that need not be looked at. A run is over with what
  * may hold a thread, so that all that is told of happens. */

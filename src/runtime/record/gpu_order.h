@@ -81,7 +81,7 @@ void order_stream_waits(OrderStream stream, Handle event);
 void order_host_event(Handle event);
 void order_host_stream(OrderStream stream);
 void order_host_context(Handle context); /* NULL: all of them */
-/* The host is told when all before it is over, and nothing sees what it does then. */
+/* The host is called when all before it is over, and nothing sees what it does then. */
 void order_host_called(OrderStream stream);
 /* The stream waits for something that nothing sees. */
 void order_opened(OrderStream stream);

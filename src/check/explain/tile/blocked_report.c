@@ -1,4 +1,5 @@
-/* What is told of a stuck run: the agent whose wait explains those of the others, and the places that belong to it. */
+/* What is reported of a stuck run: the agent whose wait explains those of the others, and the places that belong to it.
+ */
 #include "check/explain/tile/blocked_internal.h"
 
 #include "check/explain/place.h"

@@ -3,7 +3,7 @@
 
 #include "check/explain/place.h"
 
-/* What an agent does, by the kind of event; NULL: no agent does it, and not told. */
+/* What an agent does, by the kind of event; NULL: no agent does it, and it is not reported. */
 static const char *const verbs[] = {
     [EVENT_ACCESS] = "reads",
     [EVENT_INIT] = "initializes",

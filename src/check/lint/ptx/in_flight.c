@@ -21,7 +21,7 @@ static const Act *mma_at(const PtxLint *lint, uint32_t instruction) {
 typedef struct InFlightPending {
     uint32_t *writer, *turn;
     uint32_t turns;
-    bool *reported; /* by instruction: the first use of what it writes was told */
+    bool *reported; /* by instruction: the first use of what it writes was reported */
 } InFlightPending;
 
 static const Act *pending_at(const PtxLint *lint, const InFlightPending *pending, uint32_t value) {

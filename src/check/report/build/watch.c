@@ -23,7 +23,7 @@ typedef struct WatchLocation {
     uint32_t delivery_count;
 } WatchLocation;
 
-enum { MOST_REPORTED = 256 }; /* agents, of which it is known who told whom */
+enum { MOST_REPORTED = 256 }; /* agents, of which it is known which synchronized with which */
 
 /* The last time that one agent's arrival let another go on. */
 typedef struct WatchReported {
@@ -186,7 +186,7 @@ static WatchReported *reported(const Watch *watch, uint32_t to, uint32_t from, b
     return watch->reported ? &watch->reported[(to * agents + from) * 2 + asynchronous] : NULL;
 }
 
-/* The agent that completed the phase has told the agent what it did before. */
+/* The agent that completed the phase has released to the agent what it did before. */
 static void hear(Watch *watch, const WatchLocation *location, uint32_t agent, const Op *wait) {
     for (uint32_t i = 0; i < location->before_count; i++) {
         const Seen *from = &running(watch)->seen[location->before[i]];

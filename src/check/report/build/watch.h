@@ -135,7 +135,7 @@ void watch_observe(Watch *watch, const Event *event);
 uint64_t watch_moment(const Watch *watch);
 /* Called by the code that knows the order of accesses: a wait for `barrier` (`named`: a named one) is what first put
  * the later access after the earlier one, which was at the moment `since`, and (`by_helper`) asynchronous. If by now
- * its agent has also been told by the agent that made the earlier access, it is that barrier that protects. */
+ * its agent has also synchronized with the agent that made the earlier access, it is that barrier that protects. */
 void watch_protects(Watch *watch, uint32_t barrier, bool named, Protection protection, uint64_t since, bool by_helper);
 void watch_end(Watch *watch, RunEnd end);
 /* The run that was kept; NULL if there was none. */

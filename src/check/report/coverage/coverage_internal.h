@@ -147,7 +147,7 @@ typedef struct CoveragePair {
 } CoveragePair;
 
 struct Coverage {
-    Watch *watch; /* who is told which waits accesses depend on; NULL: none */
+    Watch *watch; /* gets the waits that accesses depend on; NULL: none */
     Arena *arena;
     Machine *machine;
     Module *module;

@@ -1,4 +1,4 @@
-/* Comparing two barrier reports. Each is told as a list of facts, in words that do not depend on numbers and lines
+/* Comparing two barrier reports. Each becomes a list of facts, in words that do not depend on numbers and lines
  * (check/report/difference/match.h); facts that both have cancel out, and the rest are the rows. */
 #include "check/report/difference/compare.h"
 
@@ -14,17 +14,17 @@ typedef struct CompareFact {
     DifferenceLevel level;
     const char *what, *thing, *aspect; /* as in a row */
     const char *value;                 /* what is compared */
-    const char *shown;                 /* what is told of it; never "" */
+    const char *shown;                 /* what is printed of it; never "" */
     size_t order;
 } CompareFact;
 
-/* One report while its facts are told. */
+/* One report while its facts are listed. */
 typedef struct CompareReporter {
     Match *match;
     const MatchSide *side;
     CompareFact *facts;
     uint32_t count, capacity;
-    DifferenceLevel level; /* of those that are told now */
+    DifferenceLevel level; /* of those that are listed now */
     const char *thing, *aspect;
 } CompareReporter;
 

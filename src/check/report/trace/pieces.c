@@ -217,7 +217,7 @@ bool trace_report_carries(const uint64_t *granules, const TracePiece *piece) {
     return false;
 }
 
-/* ---- What is told -------------------------------------------------------------------------------- */
+/* ---- What is shown -------------------------------------------------------------------------------- */
 
 static const ReportPlace *places_of(const TraceReport *trace_report, const TracePiece *piece, bool writes,
                                     size_t *count) {

@@ -1,7 +1,7 @@
 /* Roles: warps that run the same, and what they are for. */
 #include "check/report/trace/internal.h"
 
-/* How exactly warps are told apart: by all that they run, by what synchronizes or flies, not at all. */
+/* How exactly warps are distinguished: by all that they run, by what synchronizes or flies, not at all. */
 typedef enum Exactness { BY_ALL, BY_BARRIER_INSTANCES, BY_NOTHING } Exactness;
 
 /* Warps that run the same, but for what an elected one does for the others: the most of it is both's, and all of what

@@ -29,7 +29,7 @@ typedef struct Chosen {
     MemoryRequest request;
     GlobalCheck **checks;       /* the one that is looked at, and from OTHERS on those with other numbers */
     bool reported;              /* that something is open */
-    bool stuck;                 /* some run did not finish, which is told as such */
+    bool stuck;                 /* some run did not finish, which is reported as such */
     bool otherwise;             /* the launch was solved for what others do not show: callers may not make it */
     bool havocked;              /* some run has chosen data that control depends on */
     bool undecided;             /* ... and that may matter to the place of an access */

@@ -4,7 +4,7 @@
  * coordinate (machine/tile/step/symmetry.h). Whether two CTAs meet, and whether one leaves its tensor, is then
  * arithmetic (explore/overlap.h), and neither time nor memory grows with the grid or its tensors. It holds for CTAs
  * that do not talk to each other: nothing orders them, and two that touch the same bytes race. The engine then runs one
- * CTA of each class, and those that meet or leave their tensor: what it says of them is what is told. Anything that
+ * CTA of each class, and those that meet or leave their tensor: what it says of them is what is reported. Anything that
  * cannot be decided so is left to a run of the whole grid. */
 #include "check/tile/grid/internal.h"
 

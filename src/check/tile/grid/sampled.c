@@ -1,5 +1,5 @@
 /* The sampled mode's races, which do not say what the earlier access was: they are kept until the same run, made once
- * more in the exact mode, has told the rest of them.
+ * more in the exact mode, has reported the rest of them.
  *
  * Both runs make the same accesses in the same order, so that an access has the same number in both. To be told of a
  * race of that very access, and not only of the first one between two places, the exact run gives it a site of its

@@ -2,7 +2,7 @@
  *
  * Every risk of a run (machine/tile/schedule/happens_before.h) asks for one in which what it names is held back, beside
  * what was held back already: so another set of arrivals completes a phase, or a wait comes too late. Each of them is
- * watched in turn, and may have risks of its own. The number is bounded; the caller is told if some were left. */
+ * watched in turn, and may have risks of its own. The number is bounded; it returns whether some were left. */
 #ifndef CHECK_TILE_RUN_ALTERNATIVES_H
 #define CHECK_TILE_RUN_ALTERNATIVES_H
 

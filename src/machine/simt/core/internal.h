@@ -178,7 +178,7 @@ typedef struct CoreAccess {
     uint8_t members; /* elements of a vector */
     uint8_t element; /* bytes of one */
     bool is_signed;  /* loads: extended with their sign */
-    bool own;        /* to the thread's own memory, or what nothing writes: not told */
+    bool own;        /* to the thread's own memory, or what nothing writes: no event */
     const PtxArgument *address, *data, *compare, *gives;
     uint32_t align;
 } CoreAccess;

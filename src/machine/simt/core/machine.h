@@ -173,7 +173,7 @@ typedef enum PtxEventKind {
     PTX_EVENT_TEST,     /* a wait that failed: it orders nothing */
     PTX_EVENT_WAIT,     /* a wait that succeeded; phase: which it waited for; order, scope */
     PTX_EVENT_ISSUE,    /* outstanding operation begins, after what its thread did before (of wgmma: not so) */
-    PTX_EVENT_LAND,     /* outstanding operation is over; what it read and wrote was told between */
+    PTX_EVENT_LAND,     /* outstanding operation is over; its reads and writes were events between */
     PTX_EVENT_COMMIT,   /* lanes close a group of `group` */
     PTX_EVENT_AWAIT,    /* lanes know that all but the last `count` groups are over; read_only: as far as they read */
     PTX_EVENT_TRACK,    /* cp.async.mbarrier.arrive: an arrival when the copies so far are over; that comes as ARRIVE of

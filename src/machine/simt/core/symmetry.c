@@ -314,11 +314,11 @@ static void act(SymmetryStep *s) {
     const PtxForm *form = s->code->form;
     s->symmetry->address = change_same;
     if (s->about->reported && !reads_all_same(s, form->writes & 1))
-        go_alone(s->symmetry, s->code, "what it is told changes from CTA to CTA");
+        go_alone(s->symmetry, s->code, "its operands change from CTA to CTA");
     for (uint32_t i = 0; i < s->code->count; i++) {
         const PtxArgument *argument = code_argument(program, s->code, i);
         if (i < 32 && s->about->reported_by >> i & 1 && !all_same(s->symmetry, s->group, argument))
-            go_alone(s->symmetry, s->code, "what it is told changes from CTA to CTA");
+            go_alone(s->symmetry, s->code, "its operands change from CTA to CTA");
         if (argument->kind != ARGUMENT_ADDRESS)
             continue;
         Change base =

@@ -1,4 +1,4 @@
-/* Whether two threads that store to the same place by one instruction hold the same data, as far as can be told without
+/* Whether two threads that store to the same place by one instruction hold the same data, as far as is known without
  * it: compilers let all threads that hold the same element store it.
  *
  * They do not if that is computed of what differs, or of what they load from different addresses, by themselves. Where

@@ -5,7 +5,7 @@
 enum {
     WINDOW = 256,        /* round-robin schedules begin no more clusters while so many can go on */
     SPIN_TIMEOUT = 4096, /* turns in a row that a cluster has while others wait */
-    REPORTED = 256,      /* progress is told after so many clusters */
+    REPORTED = 256,      /* progress is reported after so many clusters */
     MOST_DEVICES_OF_GRID = 1 << 16,
 };
 static const uint64_t most_loads = (uint64_t)1 << 21;

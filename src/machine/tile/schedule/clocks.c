@@ -376,7 +376,7 @@ static void forked_or_joined(Clocks *clocks, const Event *event) {
             learn(clocks, agent, clocks->clocks[k], raise_by(RAISE_JOIN, event, k));
 }
 
-/* Generations of a meeting are told apart by this, while something still has to leave the one before. */
+/* Generations of a barrier instance are distinguished by this, while something still has to leave the one before. */
 static uint32_t turn(uint32_t generation) {
     return generation % LATEST;
 }
