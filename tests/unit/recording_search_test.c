@@ -133,7 +133,7 @@ static void test_wrong_barrier(void **unused) {
 }
 
 /* Each thread adds the same several times; before each of the sums a plain store makes it 0. What the first sum comes
- * to is found in the second, too. */
+ * to is found in the second, too: in several places another thread could come, and an order among several is none. */
 static void test_sums(void **unused) {
     (void)unused;
     for (uint32_t seed = 1; seed < 20; seed++) {
@@ -154,13 +154,9 @@ static void test_sums(void **unused) {
                 i++;
             }
         }
-        StrongUncertain doubts = strong_order(made.items, made.count, made.numbers);
-        assert_true(doubts.unfit > 0); /* nothing says that there are stores */
         for (uint32_t i = 0; i < made.count; i++)
             made.items[i].stores = SUMS;
-        doubts = strong_order(made.items, made.count, made.numbers);
-        assert_int_equal(doubts.unfit, 0);
-        assert_right(&made);
+        assert_true(strong_order(made.items, made.count, made.numbers).unfit > 0);
         made_free(&made);
     }
 }

@@ -1,7 +1,8 @@
 /* The order of accesses to one place by what they found and by the programs of their threads, where values come again,
  * as at a barrier that counts round and round: of each thread its next access can come, and only if it found what is
  * there. As a rule one of all threads has found it, and there is nothing to choose. Else the earliest is taken, and if
- * that leads nowhere, the next one.
+ * that leads nowhere, the next one. An order in which another change could have come somewhere is one of several, and
+ * is not taken: which of them was made decides what is ordered.
  *
  * Who only reads what is there changes nothing, and comes as early as it can, unless it began when the next change was
  * over already, and what it found comes again. An order that is found so may still be wrong: none is taken in which an
@@ -248,7 +249,7 @@ static bool try_all(OrderSearch *search) {
                 continue;
             tried[count++] = move->found;
             if (search_from(search, move->found, most))
-                return is_possible(search);
+                return !search->choice_count && is_possible(search);
             while (search->placed)
                 take_back(search);
         }
