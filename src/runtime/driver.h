@@ -51,7 +51,15 @@ typedef struct KernelNode { /* CUDA_KERNEL_NODE_PARAMS_v2 */
     Handle kernel, context;
 } KernelNode;
 
-typedef struct GraphNode { /* CUgraphNodeParams */
+typedef struct AllocateNode { /* CUDA_MEM_ALLOC_NODE_PARAMS_v2 */
+    char pool[88];
+    const void *access;
+    size_t access_count, bytes;
+    DevicePointer to;
+} AllocateNode;
+
+enum { CONDITION_WHILE = 1 }; /* of CUgraphConditionalNodeType */
+typedef struct GraphNode {    /* CUgraphNodeParams */
     int type, reserved[3];
     union {
         long long bytes[29];
@@ -62,6 +70,7 @@ typedef struct GraphNode { /* CUgraphNodeParams */
             uint32_t count;
             Handle *graphs;
         } conditional;
+        AllocateNode memory;
     };
     long long rest;
 } GraphNode;

@@ -81,6 +81,9 @@
     X(cuGraphExecUpdate, cuGraphExecUpdate, ANY)                                   \
     X(cuGraphExecUpdate, cuGraphExecUpdate_v2, ANY)                                \
     X(cuGraphExecDestroy, cuGraphExecDestroy, ANY)                                 \
+    X(cuGraphDestroy, cuGraphDestroy, ANY)                                         \
+    X(cuGraphDestroyNode, cuGraphDestroyNode, ANY)                                 \
+    X(cuGraphAddMemAllocNode, cuGraphAddMemAllocNode, ANY)                         \
     X(cuGraphExecMemcpyNodeSetParams, cuGraphExecMemcpyNodeSetParams, ANY)         \
     X(cuGraphExecMemsetNodeSetParams, cuGraphExecMemsetNodeSetParams, ANY)         \
     X(cuGraphExecHostNodeSetParams, cuGraphExecHostNodeSetParams, ANY)             \

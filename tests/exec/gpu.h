@@ -81,6 +81,7 @@ enum {
     NODE_WAIT,
     NODE_RECORD,
     NODE_ALLOCATE = 10,
+    NODE_FREE = 11,
     NODE_CONDITIONAL = 13
 };
 

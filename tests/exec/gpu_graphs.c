@@ -18,16 +18,35 @@ struct Node {
         SetNode set;
         HostNode host;
         Handle event;
+        struct Allocation *memory; /* that it allocates or frees */
+        struct {
+            struct Condition *condition;
+            int kind; /* 0: if, 1: while, 2: switch */
+        };
     };
     unsigned attributes[16][16]; /* of a kernel, 64 bytes each */
-    Graph *graphs[2];            /* within it */
+    Graph *graphs[4];            /* within it */
     size_t graph_count;
 };
+
+/* Of a graph: its address stays, and it is there from the launch that allocates it to that which frees it. */
+typedef struct Allocation {
+    struct Allocation *next;
+    Address at;
+    bool there;
+} Allocation;
+static Allocation *allocations;
+
+/* What a kernel would set. */
+typedef struct Condition {
+    unsigned value;
+} Condition;
 
 struct Graph {
     Node **nodes;
     size_t count;
     const Graph *from;
+    bool destroyed;
 };
 
 static int graph_launches;
@@ -97,7 +116,8 @@ static void take(Node *node, const void *what) {
         node->set = *(const SetNode *)what;
     else if (node->type == NODE_HOST)
         node->host = *(const HostNode *)what;
-    else if (node->type == NODE_WAIT || node->type == NODE_RECORD)
+    else if (node->type == NODE_WAIT || node->type == NODE_RECORD || node->type == NODE_ALLOCATE ||
+             node->type == NODE_FREE)
         node->event = *(const Handle *)what;
 }
 
@@ -118,10 +138,13 @@ Node *graph_add(Graph *graph, int type, const void *what, Node *const *before, s
 }
 
 static Node *duplicate(const Graph *clone, const Node *of) {
-    for (size_t i = 0; i < clone->count; i++)
-        if (clone->nodes[i]->from == of)
-            return clone->nodes[i];
-    return NULL;
+    Node *found = NULL;
+    for (size_t i = 0; i < clone->count && !found; i++) {
+        found = clone->nodes[i]->from == of ? clone->nodes[i] : NULL;
+        for (size_t k = 0; k < clone->nodes[i]->graph_count && !found; k++)
+            found = duplicate(clone->nodes[i]->graphs[k], of);
+    }
+    return found;
 }
 
 static Graph *clone_of(const Graph *from) {
@@ -137,6 +160,10 @@ static Graph *clone_of(const Graph *from) {
         made->type = node->type;
         made->from = node;
         made->dependent = node->dependent;
+        if (node->type == NODE_CONDITIONAL) {
+            made->condition = node->condition;
+            made->kind = node->kind;
+        }
         memcpy(made->attributes, node->attributes, sizeof made->attributes);
         for (; made->graph_count < node->graph_count; made->graph_count++)
             made->graphs[made->graph_count] = clone_of(node->graphs[made->graph_count]);
@@ -152,8 +179,60 @@ EXPORTED Result cuGraphCreate(Handle *graph, unsigned flags) {
     return flags ? INVALID : SUCCESS;
 }
 
-EXPORTED Result cuGraphDestroy(Handle graph) {
-    return graph ? SUCCESS : INVALID;
+/* Its nodes are gone. */
+EXPORTED Result cuGraphDestroy(Handle of) {
+    Graph *graph = of;
+    if (!graph || graph->destroyed)
+        return INVALID;
+    graph->destroyed = true;
+    for (size_t i = 0; i < graph->count; i++)
+        for (size_t k = 0; k < graph->nodes[i]->graph_count; k++)
+            graph->nodes[i]->graphs[k]->destroyed = true;
+    return SUCCESS;
+}
+
+typedef struct AllocateNode { /* CUDA_MEM_ALLOC_NODE_PARAMS */
+    char pool[88];
+    const void *access;
+    size_t access_count, bytes;
+    Address at;
+} AllocateNode;
+
+EXPORTED Result cuGraphAddMemAllocNode(Handle *node, Handle graph, const Handle *before, size_t count,
+                                       AllocateNode *with) {
+    Allocation *memory = calloc(1, sizeof *memory);
+    Result result = cuMemAlloc_v2(&memory->at, with->bytes);
+    if (result)
+        return result;
+    with->at = memory->at;
+    memory->next = allocations;
+    allocations = memory;
+    *node = graph_add(graph, NODE_ALLOCATE, &memory, (Node *const *)before, count);
+    return SUCCESS;
+}
+
+EXPORTED Result cuGraphAddMemFreeNode(Handle *node, Handle graph, const Handle *before, size_t count, Address at) {
+    Allocation *memory = allocations;
+    while (memory && memory->at != at)
+        memory = memory->next;
+    if (!memory)
+        return INVALID;
+    *node = graph_add(graph, NODE_FREE, &memory, (Node *const *)before, count);
+    return SUCCESS;
+}
+
+EXPORTED Result cuGraphConditionalHandleCreate(uint64_t *handle, Handle graph, Handle context, unsigned value,
+                                               unsigned flags) {
+    Condition *condition = calloc(1, sizeof *condition);
+    (void)graph, (void)context, (void)flags;
+    condition->value = value;
+    *handle = (uintptr_t)condition;
+    return SUCCESS;
+}
+
+/* In place of cudaGraphSetConditional in a kernel. */
+EXPORTED void standin_condition(uint64_t handle, unsigned value) {
+    ((Condition *)(uintptr_t)handle)->value = value;
 }
 
 #define ADD(name, type, types, what)                                                              \
@@ -193,11 +272,13 @@ typedef struct AnyNode { /* CUgraphNodeParams */
 EXPORTED Result cuGraphAddNode_v2(Handle *to, Handle graph, const Handle *before, const void *edges, size_t count,
                                   AnyNode *any) {
     (void)edges;
-    if (any->type != NODE_KERNEL && any->type != NODE_CONDITIONAL && any->type != NODE_ALLOCATE)
+    if (any->type != NODE_KERNEL && any->type != NODE_CONDITIONAL)
         return NOT_SUPPORTED;
     Node *node = graph_add(graph, any->type, &any->kernel, (Node *const *)before, count);
     *to = node;
     if (any->type == NODE_CONDITIONAL) {
+        node->condition = (Condition *)(uintptr_t)any->conditional.handle;
+        node->kind = any->conditional.type;
         node->graph_count = any->conditional.count;
         for (size_t i = 0; i < node->graph_count; i++)
             node->graphs[i] = graph_new();
@@ -246,7 +327,8 @@ EXPORTED Result cuGraphChildGraphNodeGetGraph(Handle node, Handle *graph) {
 
 static bool can_be_cloned(const Graph *graph) {
     for (size_t i = 0; i < graph->count; i++)
-        if (graph->nodes[i]->type == NODE_CONDITIONAL || graph->nodes[i]->type == NODE_ALLOCATE)
+        if (graph->nodes[i]->type == NODE_CONDITIONAL || graph->nodes[i]->type == NODE_ALLOCATE ||
+            graph->nodes[i]->type == NODE_FREE)
             return false;
     return true;
 }
@@ -345,7 +427,7 @@ EXPORTED Result cuGraphExecUpdate_v2(Handle of, Handle graph, void *why) {
 }
 
 static Result change(Handle exec, Handle node, const void *with) {
-    Node *in = duplicate(((Exec *)exec)->graph, node);
+    Node *in = ((Node *)node)->graph->destroyed ? NULL : duplicate(((Exec *)exec)->graph, node);
     if (in)
         take(in, with);
     return in ? SUCCESS : INVALID;
@@ -367,6 +449,27 @@ EXPORTED Result cuGraphNodeSetEnabled(Handle exec, Handle node, unsigned on) {
     return in ? SUCCESS : INVALID;
 }
 
+static Result run_graph(const Graph *graph);
+
+static Result run_condition(const Node *node) {
+    unsigned *value = &node->condition->value;
+    size_t which = node->kind == 2 ? *value : !*value;
+    Result result = SUCCESS;
+    if (node->kind == 1)
+        for (; *value && !result; --*value)
+            result = run_graph(node->graphs[0]);
+    else if (which < node->graph_count)
+        result = run_graph(node->graphs[which]);
+    return result;
+}
+
+static Result run_memory(const Node *node) {
+    if (node->memory->there == (node->type == NODE_ALLOCATE))
+        return INVALID;
+    node->memory->there = !node->memory->there;
+    return SUCCESS;
+}
+
 static Result run_graph(const Graph *graph) {
     Result result = SUCCESS;
     for (size_t i = 0; i < graph->count && !result; i++) {
@@ -381,7 +484,11 @@ static Result run_graph(const Graph *graph) {
             result = set_run(&node->set);
         else if (node->type == NODE_HOST)
             node->host.call(node->host.with);
-        for (size_t k = 0; k < node->graph_count && !result; k++)
+        else if (node->type == NODE_ALLOCATE || node->type == NODE_FREE)
+            result = run_memory(node);
+        else if (node->type == NODE_CONDITIONAL)
+            result = run_condition(node);
+        for (size_t k = 0; node->type == NODE_CHILD && k < node->graph_count && !result; k++)
             result = run_graph(node->graphs[k]);
     }
     return result;

@@ -50,6 +50,11 @@ Result cuGraphAddKernelNode_v2(Handle *, Handle, const Handle *, size_t, const v
 Result cuGraphAddMemsetNode(Handle *, Handle, const Handle *, size_t, const void *, Handle);
 Result cuGraphAddChildGraphNode(Handle *, Handle, const Handle *, size_t, Handle);
 Result cuGraphAddEventRecordNode(Handle *, Handle, const Handle *, size_t, Handle);
+Result cuGraphAddMemAllocNode(Handle *, Handle, const Handle *, size_t, void *);
+Result cuGraphAddMemFreeNode(Handle *, Handle, const Handle *, size_t, uint64_t);
+Result cuGraphConditionalHandleCreate(uint64_t *, Handle, Handle, unsigned, unsigned);
+Result cuGraphKernelNodeSetParams_v2(Handle, const void *);
+void standin_condition(uint64_t, unsigned);
 Result cuGraphAddNode_v2(Handle *, Handle, const Handle *, const void *, size_t, void *);
 Result cuGraphGetNodes(Handle, Handle *, size_t *);
 Result cuGraphInstantiateWithFlags(Handle *, Handle, unsigned long long);
@@ -308,7 +313,8 @@ static Handle branches(int joined) {
     return graph;
 }
 
-static Handle conditional(Handle graph) {
+enum { IF, WHILE, SWITCH };
+static const Handle *conditional(Handle graph, Handle before, int kind, unsigned count, uint64_t *handle) {
     struct {
         int type, reserved[3];
         uint64_t handle;
@@ -316,10 +322,25 @@ static Handle conditional(Handle graph) {
         unsigned count;
         Handle *graphs;
         long long rest[28];
-    } any = {.type = 13, .count = 1};
+    } any = {.type = 13, .kind = kind, .count = count};
     Handle node = NULL;
-    SAY(cuGraphAddNode_v2(&node, graph, NULL, NULL, 0, &any));
-    return any.graphs ? any.graphs[0] : NULL;
+    SAY(cuGraphConditionalHandleCreate(handle, graph, NULL, 0, 0));
+    any.handle = *handle;
+    SAY(cuGraphAddNode_v2(&node, graph, &before, NULL, before != NULL, &any));
+    return any.graphs;
+}
+
+static Handle add_memory(Handle graph, uint64_t *to, Handle before) {
+    struct {
+        char pool[88];
+        const void *access;
+        size_t access_count, bytes;
+        uint64_t at;
+    } with = {.bytes = BYTES};
+    Handle node = NULL;
+    SAY(cuGraphAddMemAllocNode(&node, graph, &before, before != NULL, &with));
+    *to = with.at;
+    return node;
 }
 
 static int graphs(const char *what) {
@@ -372,19 +393,57 @@ static int graphs(const char *what) {
         SAY(cuGraphNodeSetEnabled(exec, node, 0));
         return runs(exec, 1, stream);
     }
-    if (strcmp(what, "conditional") == 0) {
-        add_kernel(conditional(graph), adds, a, 1, NULL);
-        add_kernel(graph, others, b, 2, NULL);
-        return runs(executable(graph, 0), 5, stream);
+    uint64_t condition = 0, memory;
+    if (strncmp(what, "conditional", 11) == 0) { /* of two bodies one is run; it is the other one from some launch on */
+        int races = strcmp(what, "conditional-race") == 0, beside = strcmp(what, "conditional-beside") == 0;
+        node = add_kernel(graph, others, b, 2, NULL);
+        const Handle *bodies = conditional(graph, races || beside ? NULL : node,
+                                           strcmp(what, "conditional-switch") == 0 ? SWITCH : IF, 2, &condition);
+        add_kernel(bodies[0], adds, races ? b : a, 1, NULL);
+        add_kernel(bodies[1], adds, a, 2, NULL);
+        exec = executable(graph, 0);
+        SAY(cuGraphDestroy(graph));
+        for (int i = 0; i < 6; i++) {
+            standin_condition(condition, i < 5);
+            SAY(cuGraphLaunch(exec, stream));
+        }
+        SAY(cuGraphExecDestroy(exec));
+        show(a);
+        show(b);
+        return 0;
     }
-    if (strcmp(what, "allocates") == 0) {
-        struct {
-            int type;
-            long long rest[34];
-        } any = {.type = 10};
-        SAY(cuGraphAddNode_v2(&node, graph, NULL, NULL, 0, &any));
-        add_kernel(graph, adds, a, 1, node);
-        return runs(executable(graph, 0), 2, stream);
+    if (strcmp(what, "loop") == 0) { /* a body that is run three times */
+        const Handle *bodies = conditional(graph, NULL, WHILE, 1, &condition);
+        add_kernel(bodies[0], adds, a, 1, NULL);
+        add_kernel(graph, others, b, 2, NULL);
+        exec = executable(graph, 0);
+        standin_condition(condition, 3);
+        SAY(cuGraphLaunch(exec, stream));
+        show(a);
+        return 0;
+    }
+    if (strncmp(what, "allocates", 9) == 0) { /* its own memory, which it frees; nothing orders the last two, or it is
+                                                 launched with nothing freed, or a node of it is changed later */
+        node = add_kernel(graph, adds, a, 1, add_memory(graph, &memory, NULL));
+        Handle changed = node;
+        node = add_kernel(graph, others, memory, 2, node);
+        add_kernel(graph, adds, strcmp(what, "allocates-race") == 0 ? memory : a, 3, changed);
+        if (strcmp(what, "allocates-only") != 0)
+            SAY(cuGraphAddMemFreeNode(&node, graph, &node, 1, memory));
+        exec = executable(graph, 0);
+        if (strcmp(what, "allocates-changed") == 0) {
+            KernelNode kernel = {adds, {BLOCKS, 1, 1}, {THREADS, 1, 1}, 0, (void *[]){&b, &(unsigned){8}}, NULL, NULL,
+                                 NULL};
+            SAY(cuGraphKernelNodeSetParams_v2(changed, &kernel));
+        }
+        SAY(cuGraphDestroy(graph));
+        for (int i = 0; i < 2; i++)
+            SAY(cuGraphLaunch(exec, stream));
+        SAY(cuGraphLaunch(exec, stream));
+        SAY(cuGraphExecDestroy(exec));
+        show(a);
+        show(b);
+        return 0;
     }
     if (strcmp(what, "to-graph") == 0) { /* captured into a graph that is there */
         Way way = {.stream = stream};

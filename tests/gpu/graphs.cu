@@ -242,16 +242,52 @@ static int graphs(const std::string &what) {
         decide<<<1, 1, 0, s>>>(handle, far1);
         SAY(cudaStreamEndCapture(s, nullptr));
         runs(executable(graph), 1, s);
-    } else if (what == "allocates") {
+    } else if (what == "chooses") { // if and else, by what a kernel before it decides: the first in two launches, then the other
+        cudaGraphConditionalHandle handle;
+        int three = 3;
+        SAY(cudaMemcpy(far1, &three, 4, cudaMemcpyHostToDevice));
+        SAY(cudaGraphConditionalHandleCreate(&handle, graph));
+        SAY(cudaStreamBeginCaptureToGraph(s, graph, nullptr, nullptr, 0, cudaStreamCaptureModeRelaxed));
+        decide<<<1, 1, 0, s>>>(handle, far1);
+        SAY(cudaStreamEndCapture(s, nullptr));
+        size_t count = 1;
+        SAY(cudaGraphGetNodes(graph, &node, &count));
+        cudaGraphNodeParams choice = {cudaGraphNodeTypeConditional};
+        choice.conditional.handle = handle; choice.conditional.type = cudaGraphCondTypeIf; choice.conditional.size = 2;
+        cudaGraphNode_t before = node;
+        SAY(cudaGraphAddNode(&node, graph, &before, nullptr, 1, &choice));
+        for (int i = 0; i < 2; i++) {
+            SAY(cudaStreamBeginCaptureToGraph(s, choice.conditional.phGraph_out[i], nullptr, nullptr, 0, cudaStreamCaptureModeRelaxed));
+            put(a, i ? 100 : 1, s);
+            SAY(cudaStreamEndCapture(s, nullptr));
+        }
+        cudaGraphExec_t made = executable(graph);
+        SAY(cudaGraphDestroy(graph));
+        runs(made, 4, s);
+        SAY(cudaGraphExecDestroy(made));
+    } else if (what == "allocates" || what == "allocates-race") { // memory of its own; or written by two branches
         int *memory;
         SAY(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
         SAY(cudaMallocAsync(&memory, N * 4, s));
         SAY(cudaMemsetAsync(memory, 0, N * 4, s));
         put(memory, 3, s);
         SAY(cudaMemcpyAsync(a, memory, N * 4, cudaMemcpyDeviceToDevice, s));
+        if (what == "allocates-race") {
+            cudaEvent_t fork, join;
+            SAY(cudaEventCreate(&fork)); SAY(cudaEventCreate(&join));
+            SAY(cudaEventRecord(fork, s));
+            SAY(cudaStreamWaitEvent(s2, fork));
+            put(memory, 5, s2);
+            put(memory, 6, s);
+            SAY(cudaEventRecord(join, s2));
+            SAY(cudaStreamWaitEvent(s, join));
+        }
         SAY(cudaFreeAsync(memory, s));
         SAY(cudaStreamEndCapture(s, &within));
-        runs(executable(within), 5, s);
+        cudaGraphExec_t made = executable(within);
+        SAY(cudaGraphDestroy(within)); // its nodes are needed all the same
+        runs(made, 5, s);
+        SAY(cudaGraphExecDestroy(made));
     } else if (what == "host") { // pageable memory that a host node fills before it is copied
         static int count = 0;
         SAY(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));

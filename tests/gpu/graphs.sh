@@ -55,8 +55,10 @@ try 1 race. legacy race-within
 try 1 race. legacy beside
 try 1 race. legacy late
 try 3 'changed in a way that is not followed' legacy disabled
-try 3 'conditional nodes' legacy conditional
-try 3 'allocates memory' legacy allocates
+try 3 'body of a loop' legacy conditional
+try 0 - legacy chooses
+try 0 - legacy allocates
+try 1 race. legacy allocates-race
 for what in branches wrong-default; do try 0 - per-thread $what; done
 wait
 cat "$work"/runs/*.result

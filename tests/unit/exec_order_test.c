@@ -305,6 +305,23 @@ static void test_not_recorded(void **state) {
     assert_true(is_before(a, g));
 }
 
+/* Two that are made at the same time by two threads: one is still being prepared when the other is decided on. */
+static void test_chosen(void **state) {
+    (void)state;
+    order_host_context(NULL);
+    uint64_t missed = count_missed(), a = launch_on(ONE), b = launch_on(TWO);
+    order_chosen(&made[a], &(OrderKernel){.name = "k", .key = 21, .number = a});
+    assert_true(order_wants(&made[b], 22)); /* a is beside it, and will be recorded */
+    look(b, 22, true);
+    look(a, 21, true);
+    assert_int_equal(count_missed(), missed);
+    order_host_context(NULL);
+    uint64_t c = launch_on(ONE);
+    order_chosen(&made[c], &(OrderKernel){.name = "k", .key = 23, .number = c});
+    look(c, 23, true); /* not beside itself */
+    assert_int_equal(count_missed(), missed);
+}
+
 /* Kernels without PTX are ordered with all that was looked at, or are not. */
 static void test_libraries(void **state) {
     (void)state;
@@ -363,6 +380,7 @@ int main(void) {
         cmocka_unit_test_setup(test_copies, begin),
         cmocka_unit_test_setup(test_streams_come_and_go, begin),
         cmocka_unit_test_setup_teardown(test_not_recorded, begin, begin),
+        cmocka_unit_test_setup_teardown(test_chosen, begin, begin),
         cmocka_unit_test_setup_teardown(test_libraries, begin, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

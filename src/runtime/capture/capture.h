@@ -98,10 +98,13 @@ struct SeenLaunch {
     Handle function, stream;
     uint32_t grid[3], block[3], cluster[3], shared;
     bool dependent, cooperative;
-    Handle triggered[2]; /* events that it records while it runs; NULL: none */
-    bool per_thread;     /* no stream is that of the thread */
-    bool later;          /* a node of a graph: what memory holds when it runs is not known now */
-    bool again;          /* it is recorded though equal ones were, because of others beside it */
+    Handle triggered[2];          /* events that it records while it runs; NULL: none */
+    bool per_thread;              /* no stream is that of the thread */
+    bool later;                   /* a node of a graph: what memory holds when it runs is not known now */
+    bool again;                   /* it is recorded though equal ones were, because of others beside it */
+    bool maybe;                   /* in the body of a conditional node, which may not be run */
+    struct GpuOutstanding **held; /* not NULL: `go` does not make it yet, and what records it comes here; gpu_held */
+    Handle in;                    /* ... where it is made then; `stream` is one of those that stand for the order */
     void **parameters, **extra;
     LaunchGo *go;
     const void *call; /* what `go` needs beside it */

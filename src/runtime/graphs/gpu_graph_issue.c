@@ -168,7 +168,7 @@ bool graph_prepare(GraphPlan *plan, GraphLanes *lanes, Handle stream, const char
         GraphStep *step = &plan->steps[i];
         if (step->type == NODE_KERNEL)
             *why = check_kernel(step, context);
-        else if (is_other(step) && !step->alone && !make_alone(step, context))
+        else if (is_other(step) && !plan->in_place && !step->alone && !make_alone(step, context))
             *why = "it is a node of a graph, whose other nodes could not be issued one by one";
         if (step->marked && !step->event && gpu_driver(NULL)->event_create(&step->event, EVENT_NO_TIMING) != 0)
             *why = "it is a node of a graph, for which there were no events";
@@ -205,14 +205,21 @@ Result graph_wait(OrderStream stream, Handle event) {
     return result;
 }
 
+void graph_report_waits(const GraphStep *step, OrderStream stream) {
+    if (step->type == NODE_WAIT_EVENT)
+        order_stream_waits(stream, step->outside);
+    else if (step->type == NODE_WAIT_SEMAPHORE || step->type == NODE_MEMORY_CALLS)
+        order_opened(stream);
+}
+
 void graph_report(const GraphStep *step, OrderStream stream) {
     OrderCopy copy = {.stream = stream, .name = step->type == NODE_COPY ? "memcpy node" : "memset node"};
     NodeBytes bytes;
-    if (step->type == NODE_HOST) {
+    if (step->type == NODE_RECORD_EVENT)
+        order_event_recorded(step->outside, stream);
+    if (step->type == NODE_HOST || step->type == NODE_SIGNAL_SEMAPHORE || step->type == NODE_MEMORY_CALLS)
         order_host_called(stream);
-        return;
-    }
-    if (!node_bytes(step, &bytes))
+    if ((step->type != NODE_COPY && step->type != NODE_SET) || !node_bytes(step, &bytes))
         return;
     if (step->type == NODE_COPY) {
         CopySides sides = copy_slices(&bytes);
@@ -246,13 +253,19 @@ static Result issue_step(const GraphStep *step, OrderStream stream, bool again) 
     }
 }
 
-Result graph_issue(const GraphPlan *plan, const GraphLanes *lanes, OrderStream stream, bool again) {
-    OrderStream streams[GRAPH_LANES] = {stream};
-    Result result = plan->lanes > 1 ? graph_mark(lanes->ends[0], stream) : 0;
-    for (uint32_t i = 1; i < plan->lanes && !result; i++) {
+static void name_lanes(const GraphPlan *plan, const GraphLanes *lanes, OrderStream stream,
+                       OrderStream streams[GRAPH_LANES]) {
+    streams[0] = stream;
+    for (uint32_t i = 1; i < plan->lanes; i++)
         streams[i] = (OrderStream){.handle = lanes->streams[i]};
+}
+
+Result graph_issue(const GraphPlan *plan, const GraphLanes *lanes, OrderStream stream, bool again) {
+    OrderStream streams[GRAPH_LANES];
+    name_lanes(plan, lanes, stream, streams);
+    Result result = plan->lanes > 1 ? graph_mark(lanes->ends[0], stream) : 0;
+    for (uint32_t i = 1; i < plan->lanes && !result; i++)
         result = graph_wait(streams[i], lanes->ends[0]);
-    }
     for (uint32_t i = 0; i < plan->count && !result; i++) {
         const GraphStep *step = &plan->steps[i];
         for (uint32_t k = 0; k < step->wait_count && !result; k++)
@@ -267,5 +280,96 @@ Result graph_issue(const GraphPlan *plan, const GraphLanes *lanes, OrderStream s
         if (!result)
             result = graph_wait(stream, lanes->ends[i]);
     }
+    return result;
+}
+
+/* ---- In place ------------------------------------------------------------------------------------ */
+
+/* A kernel node of an executable graph, as the program has it. */
+typedef struct InPlaceStep {
+    Handle exec, node;
+    StepLaunch own;
+    GpuOutstanding *held; /* NULL: it is not recorded */
+} InPlaceStep;
+
+static Result set_kernel(const InPlaceStep *step, const KernelNode *kernel) {
+    return NEXT(cuGraphExecKernelNodeSetParams_v2, (Handle, Handle, const KernelNode *), step->exec, step->node,
+                kernel);
+}
+
+static Result go_in_place(const SeenLaunch *launch, void **parameters, void **extra) {
+    const InPlaceStep *step = launch->call;
+    KernelNode kernel = step->own.node;
+    if (launch->function == step->own.launch.function) /* as it is */
+        return 0;
+    kernel.function = launch->function;
+    kernel.kernel = NULL;
+    kernel.parameters = parameters;
+    kernel.extra = extra;
+    return set_kernel(step, &kernel);
+}
+
+static void place_kernel(const GraphStep *step, InPlaceStep *to, const GraphInPlace *graph, OrderStream stream) {
+    static const char loops[] = "it is in the body of a loop of a graph (a conditional node), which is not recorded";
+    if (step->loops || !describe(step, order_handle(stream), &to->own)) {
+        gpu_ran_plain(step->kernel, 1,
+                      step->loops ? loops : "it is a node of a graph, of which the driver tells nothing");
+        return;
+    }
+    SeenLaunch launch = to->own.launch;
+    to->exec = graph->exec;
+    to->node = step->node;
+    launch.again = graph->again;
+    launch.maybe = step->seldom;
+    launch.go = go_in_place;
+    launch.call = to;
+    launch.held = &to->held;
+    launch.in = order_handle(graph->stream);
+    gpu_launch(&launch);
+}
+
+/* Where steps are among others, in streams in which nothing is done; and what their kernels are. */
+static void place_steps(const GraphPlan *plan, const GraphLanes *lanes, const GraphInPlace *graph, InPlaceStep *to) {
+    OrderStream streams[GRAPH_LANES];
+    name_lanes(plan, lanes, graph->stream, streams);
+    if (plan->lanes > 1)
+        order_event_recorded(lanes->ends[0], graph->stream);
+    for (uint32_t i = 1; i < plan->lanes; i++)
+        order_stream_waits(streams[i], lanes->ends[0]);
+    for (uint32_t i = 0; i < plan->count; i++) {
+        const GraphStep *step = &plan->steps[i];
+        OrderStream stream = streams[step->lane];
+        for (uint32_t k = 0; k < step->wait_count; k++)
+            order_stream_waits(stream, plan->steps[plan->waits[step->waits + k]].event);
+        graph_report_waits(step, stream);
+        if (step->type == NODE_KERNEL)
+            place_kernel(step, &to[i], graph, stream);
+        graph_report(step, stream);
+        if (step->marked)
+            order_event_recorded(step->event, stream);
+    }
+    for (uint32_t i = 1; i < plan->lanes; i++) {
+        order_event_recorded(lanes->ends[i], streams[i]);
+        order_stream_waits(graph->stream, lanes->ends[i]);
+    }
+}
+
+Result graph_issue_in_place(const GraphPlan *plan, const GraphLanes *lanes, const GraphInPlace *graph) {
+    InPlaceStep *steps = calloc(plan->count + 1, sizeof *steps);
+    if (!steps)
+        return graph->go(graph->exec, graph->handle);
+    over_making(1);
+    place_steps(plan, lanes, graph, steps);
+    Result result = graph->go(graph->exec, graph->handle);
+    for (uint32_t i = 0; i < plan->count; i++)
+        if (steps[i].held) {
+            set_kernel(&steps[i], &steps[i].own.node);
+            if (result)
+                gpu_held_failed(steps[i].held, order_handle(graph->stream));
+            else
+                gpu_held(steps[i].held, order_handle(graph->stream), true);
+        }
+    over_making(-1);
+    free(steps);
     return result;
 }

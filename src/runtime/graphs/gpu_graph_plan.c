@@ -21,12 +21,13 @@ typedef struct Building {
     GraphPlan *plan;
     Edge *edges;
     uint32_t edge_count;
-    bool seldom; /* in the body of a conditional node */
+    bool seldom, loops; /* in the body of a conditional node; of one that may be run several times */
 } Building;
 
 typedef struct Bodies {
     struct Bodies *next;
     Handle node;
+    bool loops;
     uint32_t count;
     Handle graphs[];
 } Bodies;
@@ -54,11 +55,12 @@ const GraphDriver *graph_driver(void) {
     return lacks ? NULL : &driver;
 }
 
-void graph_bodies(Handle node, const Handle *graphs, uint32_t count) {
+void graph_bodies(Handle node, const Handle *graphs, uint32_t count, bool loops) {
     Bodies *bodies = calloc(1, sizeof *bodies + count * sizeof *graphs);
     if (!bodies)
         return;
     bodies->node = node;
+    bodies->loops = loops;
     bodies->count = count;
     memcpy(bodies->graphs, graphs, count * sizeof *graphs);
     pthread_mutex_lock(&mutex);
@@ -84,7 +86,7 @@ static bool add_step(Building *building, Handle node, int type) {
     if (!more)
         return false;
     plan->steps = more;
-    more[plan->count++] = (GraphStep){.node = node, .type = type, .seldom = building->seldom};
+    more[plan->count++] = (GraphStep){.node = node, .type = type, .seldom = building->seldom, .loops = building->loops};
     return true;
 }
 
@@ -99,15 +101,45 @@ static bool add_edge(Building *building, uint32_t from, uint32_t to, bool progra
 
 static bool add_graph(Building *building, Handle graph, uint32_t begin, uint32_t end);
 
+/* One of them is run, at most: as if they were run one behind the other, no two at the same time. */
 static bool add_bodies(Building *building, Handle node, uint32_t begin, uint32_t end) {
     const Bodies *bodies = bodies_of(node);
-    bool before = building->seldom, good = true;
+    bool seldom = building->seldom, loops = building->loops, good = bodies != NULL;
+    if (!bodies)
+        building->plan->why = "it is a node of a graph with a conditional node whose making was not seen";
     building->seldom = true;
-    for (uint32_t i = 0; bodies && i < bodies->count && good; i++)
-        good = add_graph(building, bodies->graphs[i], begin, end);
-    building->seldom = before;
-    building->plan->why = "it is a node of a graph with conditional nodes, which is not recorded";
-    return good;
+    building->loops |= bodies && bodies->loops;
+    for (uint32_t i = 0; good && i < bodies->count; i++) {
+        uint32_t behind = i + 1 < bodies->count ? building->plan->count : end;
+        good = (behind == end || add_step(building, NULL, NODE_EMPTY)) &&
+               add_graph(building, bodies->graphs[i], begin, behind);
+        begin = behind;
+    }
+    building->seldom = seldom;
+    building->loops = loops;
+    return good || !bodies;
+}
+
+/* Nodes that a graph alone can run. */
+static bool is_in_place(int type) {
+    return type > NODE_RECORD_EVENT;
+}
+
+bool graph_is_in_place(Handle graph) {
+    size_t count = 0;
+    Handle child = NULL, *nodes = NULL;
+    bool found = false;
+    if (!graph_driver() || driver.nodes(graph, NULL, &count) != 0 || !(nodes = calloc(count + 1, sizeof *nodes)) ||
+        driver.nodes(graph, nodes, &count) != 0)
+        count = 0;
+    for (size_t i = 0; i < count && !found; i++) {
+        int type = -1;
+        driver.node_type(nodes[i], &type);
+        found = is_in_place(type) ||
+                (type == NODE_CHILD && driver.child(nodes[i], &child) == 0 && graph_is_in_place(child));
+    }
+    free(nodes);
+    return found;
 }
 
 static void find_kernel(GraphStep *step) {
@@ -132,9 +164,7 @@ static bool add_node(Building *building, Seat *seat) {
         driver.recorded_event(step->node, &step->outside);
     else if (type == NODE_WAIT_EVENT)
         driver.waited_event(step->node, &step->outside);
-    else if (type > NODE_RECORD_EVENT && type != NODE_CONDITIONAL)
-        building->plan->why = "it is a node of a graph that allocates memory, signals or waits for what is outside it, "
-                              "which is not recorded";
+    building->plan->in_place |= is_in_place(type);
     if (type != NODE_CHILD && type != NODE_CONDITIONAL)
         return true;
     seat->last = building->plan->count;

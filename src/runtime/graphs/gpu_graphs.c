@@ -12,11 +12,15 @@ typedef struct GraphsGraph {
     struct GraphsGraph *next;
     Handle exec;
     Handle clone;    /* NULL: there is none */
+    Handle of;       /* that of the program, whose nodes are changed for launches in place; NULL: they are not */
+    bool kept;       /* ... which the program has destroyed */
     const char *why; /* kernels in it are not recorded; NULL: they can be */
     bool planned;
+    bool stale;       /* some node is not what it was when it was made */
     bool untold;      /* the driver did not tell all that is in it */
     bool outside;     /* something in it orders it with what is outside it */
     bool libraries;   /* ... and it has kernels without PTX */
+    bool seldom;      /* some of its kernels may not be run */
     const char *name; /* of one of its kernels */
     GraphPlan plan;
     uint64_t sign, exact, plain; /* plain: launches as it is that were not counted yet */
@@ -66,11 +70,13 @@ static void make_plan(GraphsGraph *graph, Handle of) {
     graph->planned = true;
     graph->outside = false;
     graph->libraries = false;
+    graph->seldom = false;
     graph->name = NULL;
     for (uint32_t i = 0; i < graph->plan.count; i++) {
         const GpuKernel *kernel = graph->plan.steps[i].kernel;
         int type = graph->plan.steps[i].type;
         graph->libraries |= gpu_is_library(kernel);
+        graph->seldom |= graph->plan.steps[i].seldom;
         if (kernel && kernel->wanted && kernel->home->ptx)
             graph->name = kernel->name;
         graph->outside |= (type > NODE_KERNEL && type < NODE_CHILD) || (type > NODE_EMPTY && type != NODE_CONDITIONAL);
@@ -86,6 +92,13 @@ static void follow(GraphsGraph *graph, Handle of) {
         driver->destroy(graph->clone);
     graph->clone = NULL;
     graph->planned = false;
+    if (graph->of && !graph->why)
+        graph->why = "it is a node of a graph that was changed in a way that is not followed";
+    if (!graph->of && driver && graph_is_in_place(of)) {
+        graph->of = of;
+        make_plan(graph, of);
+        return;
+    }
     if (!driver || driver->clone(&graph->clone, of) != 0) {
         graph->clone = NULL;
         make_plan(graph, of);
@@ -156,16 +169,44 @@ void graph_lost(Handle exec) {
     pthread_mutex_unlock(&graph->mutex);
 }
 
-void graph_destroyed(Handle exec) {
+void graph_node_changed(Handle node) {
+    pthread_mutex_lock(&mutex);
+    for (GraphsGraph *graph = graphs; graph; graph = graph->next)
+        for (uint32_t i = 0; graph->of && i < graph->plan.count; i++)
+            if (graph->plan.steps[i].node == node)
+                graph->stale = true;
+    pthread_mutex_unlock(&mutex);
+}
+
+bool graph_is_kept(Handle of) {
+    bool kept = false;
+    pthread_mutex_lock(&mutex);
+    for (GraphsGraph *graph = graphs; graph; graph = graph->next)
+        if (of && graph->of == of)
+            kept = graph->kept = true;
+    pthread_mutex_unlock(&mutex);
+    return kept;
+}
+
+/* The mutex of the list is held. */
+static bool is_used(Handle of) {
+    const GraphsGraph *graph = graphs;
+    while (graph && graph->of != of)
+        graph = graph->next;
+    return graph != NULL;
+}
+
+Handle graph_destroyed(Handle exec) {
     GraphsGraph *graph = find(exec);
     if (!graph)
-        return;
+        return NULL;
     int mode = gpu_relax();
     pthread_mutex_lock(&mutex);
     GraphsGraph **at = &graphs;
     while (*at != graph)
         at = &(*at)->next;
     *at = graph->next;
+    Handle of = graph->kept && !is_used(graph->of) ? graph->of : NULL;
     pthread_mutex_unlock(&mutex);
     pthread_mutex_lock(&graph->mutex);
     count(graph);
@@ -178,6 +219,7 @@ void graph_destroyed(Handle exec) {
     pthread_mutex_unlock(&graph->mutex);
     free(graph);
     gpu_relaxed(mode);
+    return of;
 }
 
 void graph_count_all(void) {
@@ -215,7 +257,7 @@ static bool is_wanted(const GraphsGraph *graph, OrderStream stream, bool can_be,
     order_launch(&(OrderLaunch){.stream = stream, .number = number}, &order);
     uint64_t words[] = {graph->exact, order.order.stream}, key = hash_bytes(HASH_START, words, sizeof words);
     bool looks = graph->sign && !graph->why;
-    bool wanted = can_be && looks && is_new(graph, order.order.stream);
+    bool wanted = can_be && looks && (is_new(graph, order.order.stream) || graph->seldom);
     *again = can_be && looks && !wanted && graph->name && order_wants(&order, key);
     wanted |= *again;
     if (looks && graph->name)
@@ -246,17 +288,10 @@ static void launched(GraphsGraph *graph, OrderStream stream, bool mark) {
 static void report_nodes(const GraphsGraph *graph, OrderStream stream, bool waits) {
     for (uint32_t i = 0; graph->outside && i < graph->plan.count; i++) {
         const GraphStep *step = &graph->plan.steps[i];
-        if (waits && step->type == NODE_WAIT_EVENT)
-            order_stream_waits(stream, step->outside);
-        else if (waits && (step->type == NODE_WAIT_SEMAPHORE || step->type == NODE_MEMORY_CALLS))
-            order_opened(stream);
-        else if (!waits && step->type == NODE_RECORD_EVENT)
-            order_event_recorded(step->outside, stream);
-        else if (!waits && (step->type == NODE_SIGNAL_SEMAPHORE || step->type == NODE_MEMORY_CALLS))
-            order_host_called(stream);
-        else if (!waits && step->type > NODE_KERNEL && step->type < NODE_CHILD &&
-                 (graph->clone || step->type == NODE_HOST)) /* others may be gone: its kernels are named */
-            graph_report(step, stream);
+        if (waits)
+            graph_report_waits(step, stream);
+        else if (graph->clone || graph->of || (step->type != NODE_COPY && step->type != NODE_SET))
+            graph_report(step, stream); /* others may be gone: its kernels are named */
     }
 }
 
@@ -265,6 +300,10 @@ static Result launch(GraphsGraph *graph, OrderStream stream, Result (*go)(Handle
     int mode = gpu_relax();
     if (!graph->planned)
         make_plan(graph, graph->clone);
+    if (graph->stale && !graph->why) {
+        count(graph);
+        graph->why = "it is a node of a graph that was changed in a way that is not followed";
+    }
     bool ordered = waits_for_last(graph, stream), again = false;
     bool issues = order_on() && is_wanted(graph, stream, ordered, &again);
     if (issues && !graph_prepare(&graph->plan, &graph->lanes, order_handle(stream), &why)) {
@@ -272,10 +311,14 @@ static Result launch(GraphsGraph *graph, OrderStream stream, Result (*go)(Handle
         issues = false;
     }
     Result result = 0;
-    if (issues)
+    bool in_place = issues && graph->plan.in_place;
+    if (issues && !in_place)
         result = graph_issue(&graph->plan, &graph->lanes, stream, again);
     gpu_relaxed(mode);
-    if (!issues)
+    if (in_place)
+        result =
+            graph_issue_in_place(&graph->plan, &graph->lanes, &(GraphInPlace){stream, graph->exec, handle, go, again});
+    else if (!issues)
         result = go(graph->exec, handle);
     if (result)
         return result;

@@ -129,9 +129,23 @@ EXPORTED Result cuGraphExecUpdate_v2(Handle exec, Handle graph, void *why) {
 }
 
 EXPORTED Result cuGraphExecDestroy(Handle exec) {
+    Handle kept = gpu_on() && gpu_driver(NULL) ? graph_destroyed(exec) : NULL;
+    Result result = NEXT(cuGraphExecDestroy, (Handle), exec);
+    if (kept)
+        NEXT(cuGraphDestroy, (Handle), kept);
+    return result;
+}
+
+EXPORTED Result cuGraphDestroy(Handle graph) {
+    if (gpu_on() && gpu_driver(NULL) && graph_is_kept(graph))
+        return 0;
+    return NEXT(cuGraphDestroy, (Handle), graph);
+}
+
+EXPORTED Result cuGraphDestroyNode(Handle node) {
     if (gpu_on() && gpu_driver(NULL))
-        graph_destroyed(exec);
-    return NEXT(cuGraphExecDestroy, (Handle), exec);
+        graph_node_changed(node);
+    return NEXT(cuGraphDestroyNode, (Handle), node);
 }
 
 /* ---- Nodes of an executable graph that are changed ----------------------------------------------- */

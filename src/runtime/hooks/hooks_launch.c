@@ -176,6 +176,7 @@ ADD_KERNEL(cuGraphAddKernelNode_v2, false)
 #define SET_KERNEL(name, first)                                                                                \
     static Result with_##name(const NodeCall *call, const KernelNode *kernel, GraphNode *any) {                \
         (void)any;                                                                                             \
+        graph_node_changed(call->of);                                                                          \
         return NEXT(name, (Handle, const KernelNode *), call->of, kernel);                                     \
     }                                                                                                          \
     EXPORTED Result name(Handle node, const KernelNode *kernel) {                                              \
@@ -211,6 +212,7 @@ static Result with_add_v2(const NodeCall *call, const KernelNode *kernel, GraphN
 
 static Result with_set(const NodeCall *call, const KernelNode *kernel, GraphNode *any) {
     (void)kernel;
+    graph_node_changed(call->of);
     return NEXT(cuGraphNodeSetParams, (Handle, GraphNode *), call->of, any);
 }
 
@@ -226,7 +228,20 @@ static Result make_any(const NodeCall *call, GraphNode *node) {
         return make_node(call);
     Result result = call->with(call, NULL, node);
     if (!result && call->node && node->type == NODE_CONDITIONAL && node->conditional.graphs)
-        graph_bodies(*call->node, node->conditional.graphs, node->conditional.count);
+        graph_bodies(*call->node, node->conditional.graphs, node->conditional.count,
+                     node->conditional.type == CONDITION_WHILE);
+    if (!result && call->node && node->type == NODE_ALLOCATE)
+        GUARDED(memory_add(node->memory.to, node->memory.bytes, false));
+    return result;
+}
+
+/* Its address stays as long as the graph does. */
+EXPORTED Result cuGraphAddMemAllocNode(Handle *node, Handle graph, const Handle *before, size_t count,
+                                       AllocateNode *memory) {
+    Result result = NEXT(cuGraphAddMemAllocNode, (Handle *, Handle, const Handle *, size_t, AllocateNode *), node,
+                         graph, before, count, memory);
+    if (!result)
+        GUARDED(memory_add(memory->to, memory->bytes, false));
     return result;
 }
 

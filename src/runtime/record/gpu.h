@@ -108,6 +108,7 @@ struct GpuKernel {
     GpuSeen *seen; /* launches by what tells them apart */
     size_t seen_count;
     uint64_t launches, recorded, repeated;
+    size_t flying;                  /* outstanding launches of it whose memory is in use */
     uint64_t further, further_each; /* bytes of further chunks that it has asked for, at most, and for each CTA; 0:
                                        none, or not known yet */
     uint64_t packed;                /* bytes of its records when they were packed, at most; 0: not known yet */
@@ -286,6 +287,7 @@ typedef struct GpuOutstanding {
     RecordPlaces places;
     Result failed;      /* at once: what the driver said behind it; 0: nothing yet */
     bool undone;        /* the driver did not take it: there is nothing to be written */
+    bool maybe;         /* it may not be run, though it is made */
     bool packs;         /* its records are packed behind it, to `soon` of the context */
     GpuOrder order;     /* among other launches */
     HangLaunch watched; /* if there is a limit to its waits */
@@ -295,6 +297,12 @@ typedef struct GpuOutstanding {
 
 /* Makes a launch, or a node of a graph, recorded or not; what the driver says of it. */
 Result gpu_launch(const SeenLaunch *launch);
+/* Of a launch whose `go` did not make it: it was made in that stream, or could not be made with what records it; or
+ * what was to make it failed. */
+void gpu_held(GpuOutstanding *outstanding, Handle stream, bool made);
+void gpu_held_failed(GpuOutstanding *outstanding, Handle stream);
+/* It may not have been run, and was not: it never was one. */
+void gpu_not_run(GpuOutstanding *outstanding);
 /* Launches so far, recorded or not. */
 uint64_t gpu_launches(void);
 /* A number for a graph among launches. */
@@ -357,6 +365,8 @@ bool drain_one(GpuContext *context);
  */
 void drain_all(GpuContext *context);
 bool drain_until(GpuContext *context, uint64_t nanoseconds);
+/* Waits until the memory of no launch of that kernel is in use; or for so long. */
+void drain_kernel(const GpuKernel *kernel, uint64_t nanoseconds);
 /* What is in the air is not waited for any more. */
 void drain_lost(void);
 /* Whether any launch may run that is recorded. */
@@ -375,6 +385,8 @@ typedef struct GpuChunks {
     uint32_t near, far; /* as it was packed */
     void *copied;       /* for free() */
 } GpuChunks;
+/* Whether a launch that has ended was run at all. */
+bool gpu_has_run(const GpuOutstanding *outstanding);
 /* Of a launch that has ended: its block, of which the outstanding launch gets to know, and its chunks. */
 bool gpu_copy(GpuOutstanding *outstanding, GpuChunks *chunks);
 /* What the launch wrote is all zero again. Chunks are lost by it if records are in memory of the host. */

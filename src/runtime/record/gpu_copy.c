@@ -17,6 +17,17 @@ static void note_block(GpuOutstanding *outstanding, const RecordLaunch *after) {
     launch->nanoseconds = outstanding_nanoseconds(outstanding);
 }
 
+/* The first warp of the first CTA begins with a record, which is not 0. */
+bool gpu_has_run(const GpuOutstanding *outstanding) {
+    GpuContext *context = outstanding->context;
+    uint32_t *word = &context->slots[outstanding->slot].after.tag;
+    if (context->on_host)
+        return *(const uint32_t *)(uintptr_t)outstanding->first != 0;
+    *word = 0;
+    return gpu_driver(NULL)->copy_from(word, outstanding->first, sizeof *word, context->behind) != 0 ||
+           gpu_driver(NULL)->stream_wait(context->behind) != 0 || *word;
+}
+
 /* From memory of the device, as they are. */
 static bool take_block(GpuOutstanding *outstanding) {
     const GpuDriver *driver = gpu_driver(NULL);

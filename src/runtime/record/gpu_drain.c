@@ -186,6 +186,11 @@ static bool take_records(GpuOutstanding *outstanding, Result result, bool writte
 static void end(GpuOutstanding *outstanding, Result result) {
     bool written = outstanding->watched.found && hang_release(&outstanding->watched) != HANG_NOT;
     bool lost = result && !outstanding->context->on_host;
+    if (!result && !written && outstanding->maybe && !gpu_has_run(outstanding)) {
+        gpu_not_run(outstanding);
+        give_back(outstanding, &(GpuChunks){0});
+        return;
+    }
     if (written || (result && !lost))
         gpu_failed_kept();
     if (result)
@@ -356,17 +361,26 @@ void drain_all(GpuContext *context) {
         pthread_cond_wait(&changed, &gpu_mutex);
 }
 
+static void wait_a_little(void) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += LONGEST_NAP;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_cond_timedwait(&changed, &gpu_mutex, &until);
+}
+
 bool drain_until(GpuContext *context, uint64_t nanoseconds) {
     uint64_t end = gpu_now() + nanoseconds;
-    while ((context->flying || context->unwritten) && gpu_now() < end) {
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += LONGEST_NAP;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
-        pthread_cond_timedwait(&changed, &gpu_mutex, &until);
-    }
+    while ((context->flying || context->unwritten) && gpu_now() < end)
+        wait_a_little();
     return !context->flying && !context->unwritten;
+}
+
+void drain_kernel(const GpuKernel *kernel, uint64_t nanoseconds) {
+    uint64_t end = gpu_now() + nanoseconds;
+    while (kernel->flying && gpu_now() < end)
+        wait_a_little();
 }
 
 bool drain_is_done(void) {

@@ -3,6 +3,11 @@
  * others each as a graph of its own, in streams that depend on each other as the nodes do (gpu_graph_plan.c,
  * gpu_graph_issue.c). Then it is launched as it is, and counts as launches do that are equal to recorded ones.
  *
+ * Nodes that allocate memory, that signal or wait for something outside, and conditional nodes can only be run by their
+ * graph. It is launched itself then, with the kernels that record in its kernel nodes, which get those of the program
+ * back behind that launch: in place. The nodes are those of the program's graph, which is kept for that if the program
+ * destroys it.
+ *
  * What an executable graph does is known from a clone of the graph that it was made of, in which its nodes are changed
  * as the program changes them. Where that cannot be had, or its nodes cannot be issued, it is launched as it is, and
  * each of its kernels is named as not looked at. */
@@ -12,7 +17,7 @@
 #include "runtime/driver.h"
 #include "runtime/record/gpu_order.h"
 
-/* CUgraphNodeType. Those behind events are not issued. */
+/* CUgraphNodeType. Graphs with those behind events are recorded in place. */
 enum {
     NODE_COPY = 1,
     NODE_SET = 2,
@@ -23,6 +28,8 @@ enum {
     NODE_RECORD_EVENT = 7,
     NODE_SIGNAL_SEMAPHORE = 8,
     NODE_WAIT_SEMAPHORE = 9,
+    NODE_ALLOCATE = 10,
+    NODE_FREE = 11,
     NODE_MEMORY_CALLS = 12,
     NODE_CONDITIONAL = 13
 };
@@ -81,6 +88,7 @@ typedef struct GraphStep {
     Handle node;
     int type;
     bool seldom;                /* in the body of a conditional node */
+    bool loops;                 /* ... which may be run several times */
     struct GpuKernel *kernel;   /* of a kernel node; NULL: it is not known */
     uint32_t lane;              /* of the streams in which the graph is issued; 0: the program's own */
     uint32_t waits, wait_count; /* in `waits` of the plan: steps of other lanes that it waits for */
@@ -94,14 +102,17 @@ typedef struct GraphStep {
 typedef struct GraphPlan {
     GraphStep *steps; /* in an order in which they can be issued, unless there is a `why` */
     uint32_t count, *waits, wait_count, lanes;
+    bool in_place;   /* only as the graph itself */
     const char *why; /* it cannot be issued: one sentence about a kernel in it */
 } GraphPlan;
 
 /* Of a graph with all that is in it; false: there is no memory, or the driver does not say. */
 bool graph_plan(GraphPlan *plan, Handle graph);
 void graph_plan_free(GraphPlan *plan);
-/* A conditional node has these graphs. */
-void graph_bodies(Handle node, const Handle *graphs, uint32_t count);
+/* Whether it has nodes that only the graph itself can run. */
+bool graph_is_in_place(Handle graph);
+/* A conditional node has these graphs; `loops`: it may run them several times. */
+void graph_bodies(Handle node, const Handle *graphs, uint32_t count, bool loops);
 
 /* ---- Issuing it (gpu_graph_issue.c) -------------------------------------------------------------- */
 
@@ -118,8 +129,17 @@ uint64_t graph_sign(const GraphPlan *plan, uint64_t *exact);
 bool graph_prepare(GraphPlan *plan, GraphLanes *lanes, Handle stream, const char **why);
 /* `again`: its kernels are recorded though they were before. */
 Result graph_issue(const GraphPlan *plan, const GraphLanes *lanes, OrderStream stream, bool again);
+/* The same in place; `go` launches the graph in `handle`. */
+typedef struct GraphInPlace {
+    OrderStream stream;
+    Handle exec, handle;
+    Result (*go)(Handle exec, Handle stream);
+    bool again;
+} GraphInPlace;
+Result graph_issue_in_place(const GraphPlan *plan, const GraphLanes *lanes, const GraphInPlace *graph);
 void graph_lanes_free(GraphLanes *lanes);
-/* For gpu_order.c: a copy, a memset or a call of the host is made in that stream. */
+/* For gpu_order.c, of what is no kernel and is done in that stream: what it waits for; and what others may wait for. */
+void graph_report_waits(const GraphStep *step, OrderStream stream);
 void graph_report(const GraphStep *step, OrderStream stream);
 /* In a stream of the program or of ours; gpu_order.c notes it as well. */
 Result graph_mark(Handle event, OrderStream stream);
@@ -134,7 +154,12 @@ void graph_updated(Handle exec, Handle graph);
 Handle graph_variant(Handle exec, Handle node);
 /* It was changed in a way that is not followed: from here on it is launched as it is. */
 void graph_lost(Handle exec);
-void graph_destroyed(Handle exec);
+/* A node of a graph was changed, or is about to be destroyed: executable graphs that have it no more as it was. */
+void graph_node_changed(Handle node);
+/* It is about to be destroyed; the graph that has to be destroyed behind it, or NULL. */
+Handle graph_destroyed(Handle exec);
+/* Whether a graph that the program destroys is still needed: it is destroyed with its executable graph. */
+bool graph_is_kept(Handle graph);
 /* `go` is the driver's own. */
 Result graph_launch(Handle exec, OrderStream stream, Result (*go)(Handle exec, Handle stream), Handle handle);
 /* Launches of all that were not counted yet. */

@@ -14,7 +14,7 @@ enum { PARAMETER_BYTES = 1 << 15, OURS_MOST = 128, MOST_DIFFERENT = 1000, MOST_A
 pthread_mutex_t gpu_mutex = PTHREAD_MUTEX_INITIALIZER;
 static const char reports_nothing[] = "the driver tells nothing of its stream: a launch before it may have failed";
 static uint64_t launches;  /* numbers so far */
-static uint64_t of_graphs; /* ... of graphs, not of launches */
+static uint64_t of_graphs; /* ... of graphs, or of what was not run: not of launches */
 
 uint64_t gpu_launches(void) {
     return launches - of_graphs;
@@ -153,12 +153,14 @@ static uint64_t exact_key(const GpuKernel *kernel, uint64_t key, const uint8_t *
     return key;
 }
 
-/* Whether it was seen so often that it is not recorded again; *different: it was not, but many others were. */
-static bool is_repeated(GpuKernel *kernel, uint64_t key, bool *different) {
+/* Whether it was seen so often that it is not recorded again; *different: it was not, but many others were. One that
+ * may not be run is equal to those that are known to have been. */
+static bool is_repeated(GpuKernel *kernel, uint64_t key, bool maybe, bool *different) {
     for (size_t i = 0; i < kernel->seen_count; i++)
         if (kernel->seen[i].key == key)
-            return kernel->seen[i].times++ >= gpu_options()->launches ||
-                   (kernel->seen[i].enough && gpu_options()->launches <= USUAL_LAUNCHES);
+            return (kernel->seen[i].times++ >= gpu_options()->launches ||
+                    (kernel->seen[i].enough && gpu_options()->launches <= USUAL_LAUNCHES)) &&
+                   (!maybe || kernel->seen[i].landed || !gpu_options()->launches);
     *different = kernel->seen_count == MOST_DIFFERENT;
     GpuSeen *more = *different ? NULL : realloc(kernel->seen, (kernel->seen_count + 1) * sizeof *more);
     if (!more)
@@ -210,14 +212,15 @@ static bool is_chosen(GpuKernel *kernel, const SeenLaunch *launch, const GpuOrde
     pthread_mutex_unlock(&hook_mutex);
     choice->looked_at =
         (OrderKernel){.name = kernel->name, .key = exact_key(kernel, choice->key, choice->values), .number = number};
-    if (!is_repeated(kernel, choice->key, &different))
-        return true;
+    bool repeated = is_repeated(kernel, choice->key, launch->maybe, &different);
     if (different) {
         gpu_unseen(kernel->name, "it has more than %d launches that differ in shape or numbers", MOST_DIFFERENT);
         return false;
     }
-    if (launch->again || order_wants(order, choice->looked_at.key))
+    if (!repeated || launch->again || order_wants(order, choice->looked_at.key)) {
+        order_chosen(order, &choice->looked_at);
         return true;
+    }
     kernel->repeated++;
     order_looked_at(order, &choice->looked_at);
     return false;
@@ -284,16 +287,51 @@ void gpu_ran_plain(GpuKernel *kernel, uint64_t times, const char *why) {
 }
 
 /* The driver does not take it with what records it: it is launched as the program has it, whatever comes of that. */
-static Result make_after_all(const SeenLaunch *launch, GpuKernel *kernel, uint64_t key, Result refused) {
+static Result make_after_all(const SeenLaunch *launch, GpuKernel *kernel, Result refused) {
     Result result = go_plain(launch);
-    pthread_mutex_lock(&gpu_mutex);
-    unsee(kernel, key);
-    pthread_mutex_unlock(&gpu_mutex);
     if (!result && refused)
         gpu_unseen(kernel->name, "it cannot be launched like this with what records it (error %d)", refused);
     else if (!result)
         gpu_unseen(kernel->name, "its records could not be prepared");
     return result;
+}
+
+void gpu_held(GpuOutstanding *outstanding, Handle stream, bool made) {
+    GpuKernel *kernel = outstanding->kernel;
+    if (made)
+        outstanding_made(outstanding, stream);
+    else
+        outstanding_undo(outstanding, stream);
+    if (!made && outstanding->watched.found)
+        hang_release(&outstanding->watched);
+    pthread_mutex_lock(&gpu_mutex);
+    if (made) {
+        kernel->recorded++;
+        if (!outstanding->maybe)
+            gpu_pack_behind(outstanding);
+    } else {
+        unsee(kernel, outstanding->key);
+    }
+    drain_add(outstanding);
+    pthread_mutex_unlock(&gpu_mutex);
+}
+
+void gpu_held_failed(GpuOutstanding *outstanding, Handle stream) {
+    pthread_mutex_lock(&gpu_mutex);
+    outstanding->kernel->launches--;
+    of_graphs++;
+    pthread_mutex_unlock(&gpu_mutex);
+    gpu_held(outstanding, stream, false);
+}
+
+void gpu_not_run(GpuOutstanding *outstanding) {
+    outstanding->undone = true;
+    pthread_mutex_lock(&gpu_mutex);
+    outstanding->kernel->recorded--;
+    outstanding->kernel->launches--;
+    of_graphs++;
+    unsee(outstanding->kernel, outstanding->key);
+    pthread_mutex_unlock(&gpu_mutex);
 }
 
 static Result make_outstanding(const SeenLaunch *launch, Handle variant, GpuOutstanding *outstanding, Handle stream) {
@@ -309,21 +347,11 @@ static Result make_outstanding(const SeenLaunch *launch, Handle variant, GpuOuts
         begun ? launch_ours(&recorded, outstanding->kernel, &outstanding->block, sizeof outstanding->block) : 0;
     bool made = begun && !result;
     GpuKernel *kernel = outstanding->kernel;
-    uint64_t key = outstanding->key;
-    if (made)
-        outstanding_made(outstanding, stream);
+    if (made && launch->held)
+        *launch->held = outstanding;
     else
-        outstanding_undo(outstanding, stream);
-    if (result && outstanding->watched.found)
-        hang_release(&outstanding->watched);
-    pthread_mutex_lock(&gpu_mutex);
-    if (made) {
-        kernel->recorded++;
-        gpu_pack_behind(outstanding);
-    }
-    drain_add(outstanding);
-    pthread_mutex_unlock(&gpu_mutex);
-    return made ? 0 : make_after_all(launch, kernel, key, result);
+        gpu_held(outstanding, stream, made);
+    return made ? 0 : make_after_all(launch, kernel, result);
 }
 
 /* Mode shadow: every launch is checked. One that cannot be runs as it is. */
@@ -338,14 +366,19 @@ static Result make_checked(const SeenLaunch *launch, GpuKernel *kernel, Handle s
         uint64_t key = launch_key(kernel, launch, values, 0);
         pthread_mutex_unlock(&hook_mutex);
         pthread_mutex_lock(&gpu_mutex);
-        again = is_repeated(kernel, key, &different);
+        again = is_repeated(kernel, key, false, &different);
         pthread_mutex_unlock(&gpu_mutex);
         problem = NULL;
         Result result = checked_launch(&checked, kernel, stream, values, again, &problem);
         if (!problem && !result)
             kernel->recorded++;
+        if (!problem && result) {
+            pthread_mutex_lock(&gpu_mutex);
+            unsee(kernel, key);
+            pthread_mutex_unlock(&gpu_mutex);
+        }
         if (!problem)
-            return result ? make_after_all(launch, kernel, key, result) : 0;
+            return result ? make_after_all(launch, kernel, result) : 0;
     }
     gpu_unseen(kernel->name, "%s", problem);
     return go_plain(launch);
@@ -364,6 +397,8 @@ static GpuOrder ordered(const SeenLaunch *launch, const GpuContext *context, uin
 }
 
 static Handle stream_of(const SeenLaunch *launch) {
+    if (launch->held)
+        return launch->in;
     return launch->stream || !launch->per_thread ? launch->stream : (Handle)(uintptr_t)STREAM_PER_THREAD;
 }
 
@@ -403,7 +438,8 @@ static GpuOutstanding *ready(GpuContext *context, GpuKernel *kernel, const SeenL
     if (outstanding) {
         outstanding->launch.number = choice->looked_at.number;
         outstanding->order = *order;
-        choice->looked_at.recorded = true;
+        outstanding->maybe = launch->maybe;
+        choice->looked_at.recorded = !launch->maybe; /* beside others it may not be run, either */
         order_looked_at(order, &choice->looked_at);
         drain_soon();
     }
@@ -469,7 +505,7 @@ Result gpu_launch(const SeenLaunch *launch) {
     over_making(1);
     Result result = make(launch);
     over_making(-1);
-    if (!result && !launch->later)
+    if (!result && !launch->later && !launch->held)
         result = hold_launched(stream_of(launch));
     gpu_failed(result, NULL);
     return result;

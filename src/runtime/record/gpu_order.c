@@ -513,6 +513,11 @@ bool order_wants(const GpuOrder *order, uint64_t key) {
     return wanted;
 }
 
+void order_chosen(const GpuOrder *order, const OrderKernel *kernel) {
+    if (order->there)
+        LOCKED(pairs_choose(order->order.stream, kernel));
+}
+
 static void look_at(const GpuOrder *order, const OrderKernel *kernel) {
     uint64_t begun[ORDER_STREAMS];
     bool beside = false;

@@ -52,6 +52,9 @@ typedef struct OrderKernel {
 /* Whether the launch is to be recorded though it is equal to others: it can run at the same time as another launch, and
  * no two launches with the same arguments were recorded that could. */
 bool order_wants(const GpuOrder *order, uint64_t key);
+/* It is to be recorded, and others are placed meanwhile: they find it beside them. Then, with what came of it, or of
+ * one that is not to be recorded: */
+void order_chosen(const GpuOrder *order, const OrderKernel *kernel);
 void order_looked_at(const GpuOrder *order, const OrderKernel *kernel);
 /* Calls `report` with each two kernels of which launches could run at the same time, and were never recorded so. */
 void order_each_missed(void (*report)(const char *kernel, const char *other, uint64_t launches));

@@ -10,6 +10,9 @@ enum { BLOCK_BYTES = GPU_ALIGN, FURTHER_SPARE = 1 << 20 };
 /* Chunks of kernels with loops, or more. Of a launch that is like none before, so that it is not cut short beside 31
  * others: a share of all memory; of one that is equal to others, what these needed, a quarter of that, and a share. */
 enum { LOOPS_CHUNK = 4096, UNKNOWN_SHARE = 32, SPARE_SHARE = 64, RATE_SHARE = 4 };
+/* Nanoseconds: for as long a launch of the same kernel that runs is waited for, since it says how much this one needs.
+ */
+static const uint64_t wait_for_like = 100000000;
 /* Of a launch that does not fit as a whole so much is recorded as fits into a share: it is a sample in any case, which
  * takes time to check, and room on disk. */
 enum { SAMPLE_SHARE = 8 };
@@ -84,6 +87,8 @@ static bool wish_for(GpuContext *context, GpuKernel *kernel, uint64_t key, Recor
     uint64_t rest = room - BLOCK_BYTES - launch->chunk - wish->first, half = gpu_free(context) / 2;
     wish->least = further + (known ? spare < FURTHER_SPARE ? spare : FURTHER_SPARE : usual / UNKNOWN_SHARE);
     wish->least = wish->least < rest ? wish->least : rest;
+    if (!context->flying) /* nothing else needs it yet */
+        half += half / 2;
     wish->most = known || half < wish->least ? wish->least : half;
     return true;
 }
@@ -154,6 +159,9 @@ static GpuOutstanding *take(GpuOutstanding *outstanding, const SeenLaunch *launc
     GpuOutstandingWish wish = {0};
     uint64_t bytes = 0;
     describe(outstanding, launch);
+    const GpuSeen *seen = seen_before(outstanding->kernel, outstanding->key);
+    if (outstanding->launch.chunk >= LOOPS_CHUNK && !(seen && seen->landed))
+        drain_kernel(outstanding->kernel, wait_for_like);
     outstanding->slot = take_slot(context);
     DevicePointer piece = outstanding->slot >= 0 ? take_piece(context, outstanding->kernel, outstanding->key,
                                                               &outstanding->launch, &wish, &bytes)
@@ -168,6 +176,7 @@ static GpuOutstanding *take(GpuOutstanding *outstanding, const SeenLaunch *launc
     place(outstanding, piece, bytes);
     take_memory(outstanding);
     context->flying++;
+    outstanding->kernel->flying++;
     return outstanding;
 }
 
@@ -270,6 +279,7 @@ void outstanding_complete(GpuOutstanding *outstanding) {
     gpu_give(outstanding->context, outstanding->block);
     outstanding->context->taken[outstanding->slot] = false;
     outstanding->context->flying--;
+    outstanding->kernel->flying--;
     outstanding->context->landed++;
     drain_changed();
 }

@@ -12,6 +12,7 @@ typedef struct GpuPairKind {
     uint64_t key;
     const char *name;
     uint64_t last, recorded; /* the last one, the last that was recorded: numbers + 1 */
+    uint64_t chosen;         /* the last that is or was to be recorded */
     uint32_t again;          /* launches that were recorded for pairs */
     bool wanted;
 } GpuPairKind;
@@ -70,11 +71,12 @@ bool pairs_wanted(uint32_t stream, uint64_t begun, uint32_t of, uint64_t key) {
     bool wanted = false;
     for (uint32_t i = 0; i < kinds[stream].count && may_record(mine); i++) {
         GpuPairKind *kind = &kinds[stream].items[i];
-        const RecordPair *pair = kind->last > begun && may_record(kind) ? find_pair(kind->key, key) : NULL;
+        bool beside = kind->last > begun || kind->chosen > begun;
+        const RecordPair *pair = beside && may_record(kind) ? find_pair(kind->key, key) : NULL;
         if (!pair || pair->covered)
             continue;
         wanted = true;
-        kind->wanted |= kind->recorded <= begun;
+        kind->wanted |= kind->recorded <= begun && kind->chosen <= begun;
     }
     return wanted;
 }
@@ -128,19 +130,29 @@ static GpuPairKind *free_kind(Kinds *all) {
     return oldest;
 }
 
-void pairs_add(uint32_t stream, const OrderKernel *kernel) {
+static GpuPairKind *kind_of(uint32_t stream, const OrderKernel *kernel) {
     GpuPairKind *kind = find_kind(stream, kernel->key);
-    if (!kind) {
-        kind = free_kind(&kinds[stream]);
-        if (!kind) {
-            kinds[stream].forgotten = kernel->number + 1;
-            return;
-        }
+    if (!kind && (kind = free_kind(&kinds[stream])))
         *kind = (GpuPairKind){.key = kernel->key, .name = kernel->name};
+    return kind;
+}
+
+void pairs_choose(uint32_t stream, const OrderKernel *kernel) {
+    GpuPairKind *kind = kind_of(stream, kernel);
+    if (kind && kind->chosen <= kernel->number)
+        kind->chosen = kernel->number + 1;
+}
+
+void pairs_add(uint32_t stream, const OrderKernel *kernel) {
+    GpuPairKind *kind = kind_of(stream, kernel);
+    uint64_t number = kernel->number + 1;
+    if (!kind) {
+        kinds[stream].forgotten = number;
+        return;
     }
-    kind->last = kernel->number + 1;
-    if (kernel->recorded)
-        kind->recorded = kind->last;
+    kind->last = kind->last < number ? number : kind->last;
+    if (kernel->recorded && kind->recorded < number)
+        kind->recorded = number;
 }
 
 void pairs_each_missed(void (*report)(const char *kernel, const char *other, uint64_t launches)) {

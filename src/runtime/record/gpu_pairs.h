@@ -15,7 +15,8 @@ bool pairs_wanted_by_others(uint32_t stream, uint64_t key);
 void pairs_extra(uint32_t stream, uint64_t key);
 /* The launch can run at the same time as those of a stream from `begun` on. */
 void pairs_meet(uint32_t stream, uint64_t begun, const OrderKernel *kernel);
-/* It is in that stream. */
+/* It is going to be in that stream, and recorded, if that can be; and it is. */
+void pairs_choose(uint32_t stream, const OrderKernel *kernel);
 void pairs_add(uint32_t stream, const OrderKernel *kernel);
 /* Pairs that were never recorded together. */
 void pairs_each_missed(void (*report)(const char *kernel, const char *other, uint64_t launches));
