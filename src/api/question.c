@@ -31,6 +31,7 @@ static weir_result *begin(weir_module *module, Task *read, const void *options, 
     result_init(&result->result, &module->module);
     result->result.ptx = module->ptx;
     result->result.recording = module->recording.kernel ? &module->recording : NULL;
+    result->result.recorded = &module->recorded;
     if (!module->ok) {
         result->result.problem = "it has errors";
     } else if (module->ptx && read != read_run && read != compare) {

@@ -119,11 +119,9 @@ static uint64_t warps_of(const RecordingLaunch *launch) {
     return sample_ctas(launch) * launch_warps(launch);
 }
 
-/* Packed chunks as the two sections would be that have them otherwise; or apart. */
-static const char *open_packed(Recording *recording, const FileSection *packed, FileSection *first, FileSection *more,
-                               Arena *arena) {
+/* Packed chunks: how many there are. */
+static const char *find_packed(Recording *recording, const FileSection *packed, FileSection *first, FileSection *more) {
     const RecordingLaunch *launch = &recording->launch;
-    uint32_t chunk_units = launch->chunk / RECORD_UNIT;
     PackHead head;
     uint64_t warps = warps_of(launch);
     if (first->there || more->there)
@@ -133,25 +131,42 @@ static const char *open_packed(Recording *recording, const FileSection *packed, 
     memcpy(&head, packed->at, sizeof head);
     if (head.units > UINT64_MAX / 2 / RECORD_UNIT || head.units * RECORD_UNIT < warps * launch->chunk)
         return "the recording does not have a chunk for each warp";
-    const uint8_t *bytes = packed->at + sizeof head;
-    size_t count = (size_t)(packed->bytes - sizeof head);
-    PackChunk *chunks = NULL;
-    bool apart = pack_has_chunks(&head, chunk_units);
-    uint8_t *units = apart ? NULL : arena_zalloc(arena, (size_t)(head.units * RECORD_UNIT) + 1);
-    const char *problem = apart ? pack_open_chunks(&head, bytes, count, chunk_units, &chunks, arena)
-                                : pack_open(&head, bytes, count, units, arena);
-    *first = (FileSection){units, warps * launch->chunk, true};
-    *more = (FileSection){apart ? NULL : units + first->bytes, head.units * RECORD_UNIT - first->bytes, true};
-    recording->chunks = chunks;
-    return problem;
+    recording->packed = (Str){(const char *)packed->at + sizeof head, (size_t)(packed->bytes - sizeof head)};
+    recording->near = head.near;
+    recording->far = head.far;
+    *first = (FileSection){NULL, warps * launch->chunk, true};
+    *more = (FileSection){NULL, head.units * RECORD_UNIT - first->bytes, true};
+    return NULL;
 }
 
-static const char *read_chunks(Recording *recording, FileSection *sections, Arena *arena) {
+/* As the two sections would be that have them otherwise; or apart. */
+bool recording_open(Recording *recording, Arena *arena, const char **problem) {
+    uint32_t chunk_units = recording->launch.chunk / RECORD_UNIT;
+    PackHead head = {(uint64_t)(recording->first_count + recording->more_count) * chunk_units, recording->near,
+                     recording->far};
+    const uint8_t *bytes = (const uint8_t *)recording->packed.data;
+    size_t count = recording->packed.size;
+    PackChunk *chunks = NULL;
+    if (!bytes)
+        return true;
+    bool apart = pack_has_chunks(&head, chunk_units);
+    uint8_t *units = apart ? NULL : arena_zalloc(arena, (size_t)(head.units * RECORD_UNIT) + 1);
+    *problem = apart ? pack_open_chunks(&head, bytes, count, chunk_units, &chunks, arena)
+                     : pack_open(&head, bytes, count, units, arena);
+    if (*problem)
+        return false;
+    recording->first = units;
+    recording->more = apart ? NULL : units + recording->first_count * recording->launch.chunk;
+    recording->chunks = chunks;
+    recording->packed = (Str){0};
+    return true;
+}
+
+static const char *find_chunks(Recording *recording, FileSection *sections) {
     const RecordingLaunch *launch = &recording->launch;
     FileSection *first = &sections[RECORDING_FIRST], *more = &sections[RECORDING_MORE];
-    const char *problem = sections[RECORDING_PACKED].there
-                              ? open_packed(recording, &sections[RECORDING_PACKED], first, more, arena)
-                              : NULL;
+    const char *problem =
+        sections[RECORDING_PACKED].there ? find_packed(recording, &sections[RECORDING_PACKED], first, more) : NULL;
     if (problem)
         return problem;
     if (first->bytes % launch->chunk || more->bytes % launch->chunk || first->bytes / launch->chunk != warps_of(launch))
@@ -234,7 +249,7 @@ static const char *read_recorded(Recording *recording, FileSection *sections, Ar
         problem = "the recording has no PTX";
     if (!problem)
         problem = sections[RECORDING_SHADOW].there ? read_shadow(recording, &sections[RECORDING_SHADOW])
-                                                   : read_chunks(recording, sections, arena);
+                                                   : find_chunks(recording, sections);
     if (!problem)
         problem = read_memory(recording, &sections[RECORDING_MEMORY], arena);
     if (!problem)
@@ -247,7 +262,7 @@ static const char *read_recorded(Recording *recording, FileSection *sections, Ar
     return problem;
 }
 
-bool recording_read(Recording *recording, const uint8_t *bytes, size_t count, Arena *arena, const char **problem) {
+bool recording_find(Recording *recording, const uint8_t *bytes, size_t count, Arena *arena, const char **problem) {
     FileSection sections[SECTIONS] = {0};
     *recording = (Recording){0};
     *problem = recording_is(bytes, count) ? find_sections(sections, bytes, count)
@@ -263,6 +278,10 @@ bool recording_read(Recording *recording, const uint8_t *bytes, size_t count, Ar
     if (!*problem && !alone)
         *problem = read_recorded(recording, sections, arena);
     return !*problem;
+}
+
+bool recording_read(Recording *recording, const uint8_t *bytes, size_t count, Arena *arena, const char **problem) {
+    return recording_find(recording, bytes, count, arena, problem) && recording_open(recording, arena, problem);
 }
 
 /* The bytes of a section of that kind, in the arena; false: they are too many, or not there. */

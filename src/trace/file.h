@@ -108,13 +108,13 @@ typedef struct Recording {
     const uint8_t *first, *more;
     size_t first_count, more_count; /* chunks */
     const struct PackChunk *chunks; /* the same, first ones before further ones, where they lie apart; else NULL */
-    Str packed; /* to be written in place of them, near and far as it has them; reading leaves none */
-    uint32_t near, far;
-    const RecordPlaces *places;  /* NULL: not told */
-    Str unseen;                  /* sentences, each with a zero behind it */
-    Str libraries;               /* texts, each with a zero behind it */
-    Str shadow;                  /* bytes of that section; they need not be aligned */
-    const RecordingOrder *order; /* NULL: it is not known */
+    Str packed;                     /* in place of them: to be opened, or to be written */
+    uint32_t near, far;             /* ... as that has them */
+    const RecordPlaces *places;     /* NULL: not told */
+    Str unseen;                     /* sentences, each with a zero behind it */
+    Str libraries;                  /* texts, each with a zero behind it */
+    Str shadow;                     /* bytes of that section; they need not be aligned */
+    const RecordingOrder *order;    /* NULL: it is not known */
     const RecordingKnown *known;
     const struct RecordingCopies *copies; /* of its program, where they were read, too (trace/copies.h); else NULL */
 } Recording;
@@ -124,8 +124,12 @@ typedef struct Recording {
 
 /* Whether a file's first bytes are those of a recording. */
 bool recording_is(const void *bytes, size_t count);
-/* Points into `bytes`, which have to stay; packed chunks are opened in the arena. False, with one sentence in the
- * arena. */
+/* Points into `bytes`, which have to stay; packed chunks are not opened. False, with one sentence in the arena. */
+bool recording_find(Recording *recording, const uint8_t *bytes, size_t count, Arena *arena, const char **problem);
+/* Packed chunks are opened in the arena, unless they are: those of a large recording take seconds, and many times as
+ * much memory. False, with a sentence: they are damaged, or the time is up (base/deadline.h). */
+bool recording_open(Recording *recording, Arena *arena, const char **problem);
+/* Both. */
 bool recording_read(Recording *recording, const uint8_t *bytes, size_t count, Arena *arena, const char **problem);
 /* Reads no more than the launch, the names and the order; false: it is none, or damaged. */
 bool recording_read_order(Recording *recording, FILE *from, Arena *arena);

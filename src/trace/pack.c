@@ -1,6 +1,7 @@
 /* Packed chunks are opened. Nothing in them is believed. */
 #include "trace/pack.h"
 
+#include "base/deadline.h"
 #include "trace/record.h"
 
 #include <string.h>
@@ -142,9 +143,12 @@ static uint64_t block_count(const PackHead *head) {
 }
 
 static const char *open_blocks(PackOpening *o, const uint8_t *const *blocks) {
-    for (uint64_t i = 0; i < block_count(o->head); i++)
+    for (uint64_t i = 0; i < block_count(o->head); i++) {
+        if (deadline_passed())
+            return "there was no time to open the recording's chunks";
         if (blocks[i] && !open_block(o, blocks[i]))
             return damaged;
+    }
     return NULL;
 }
 

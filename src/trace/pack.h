@@ -36,7 +36,7 @@ enum { PACK_BEHIND = 17 }; /* no unit that says what it is has more behind it, b
 /* Whether chunks of so many units can lie apart from each other. */
 bool pack_has_chunks(const PackHead *head, uint32_t chunk_units);
 /* ... which they do then: of most of them little is told, and the rest needs no memory. NULL, or one sentence: it is
- * damaged. */
+ * damaged, or the time is up. */
 const char *pack_open_chunks(const PackHead *head, const uint8_t *packed, size_t bytes, uint32_t chunk_units,
                              PackChunk **chunks, Arena *arena);
 /* `to` has room for the array, and is all zero. NULL, or one sentence: it is damaged. */

@@ -59,9 +59,10 @@ struct Row;
 /* What became of it. Where the verdict is an error, there are no functions. */
 typedef struct PipelineResult {
     Module *module;
-    PtxModule *ptx; /* what was asked about is PTX, and `module` has nothing but its text; NULL: it is none */
-    const Recording *recording; /* of a run of it, which alone is looked at; NULL: there is none */
-    TogetherKind together;      /* ... and whether those that may have run at the same time were looked at with it */
+    PtxModule *ptx;        /* what was asked about is PTX, and `module` has nothing but its text; NULL: it is none */
+    Recording *recording;  /* of a run of it, which alone is looked at; NULL: there is none */
+    Arena *recorded;       /* ... what it has in memory */
+    TogetherKind together; /* ... and whether those that may have run at the same time were looked at with it */
     Arena arena;
     VerdictKind kind;
     const char *problem;     /* one sentence on what is wrong with what was asked for; "" if nothing is */

@@ -141,12 +141,23 @@ static bool are_recordings(PipelineResult *const *results, size_t count) {
     return all;
 }
 
+static void report_closed(const RowWork *work) {
+    for (size_t i = 0; i < work->count; i++)
+        verdict_incomplete(&work->results[i]->verdicts[0], "", 0,
+                           "races with launches that may have run at the same time were not looked for: the recording "
+                           "of one of them cannot be opened");
+}
+
 static void check_recordings(void *context) {
     RowWork *work = context;
     RecordedLaunch *launches = ARENA_ARRAY(&work->row->arena, RecordedLaunch, work->count);
     ThreadsOptions *options = ARENA_ARRAY(&work->row->arena, ThreadsOptions, work->count);
     for (size_t i = 0; i < work->count; i++) {
         PipelineResult *result = work->results[i];
+        if (!result_open(result, 0)) {
+            report_closed(work); /* each is looked at alone, as far as it can be */
+            return;
+        }
         options[i] = result_threads(result, 0);
         launches[i] = (RecordedLaunch){.module = result->ptx,
                                        .entry = result->entries[0],

@@ -1,6 +1,7 @@
 /* The steps of a check: each looks at one kernel in its way, and adds to its verdict. */
 #include "check/pipeline/internal.h"
 
+#include "base/deadline.h"
 #include "check/explain/source_lines.h"
 #include "check/lint/ptx/lint.h"
 #include "check/lint/tile/lint.h"
@@ -118,8 +119,24 @@ ThreadsOptions result_threads(PipelineResult *result, size_t kernel) {
                             .context = question->runs.context};
 }
 
+bool result_open(PipelineResult *result, size_t kernel) {
+    const char *problem = "there is not enough memory to open the recording's chunks";
+    Arena *arena = result->recorded;
+    volatile bool good = false;
+    jmp_buf here;
+    arena->exhausted = &here;
+    if (!setjmp(here))
+        good = recording_open(result->recording, arena, &problem);
+    arena->exhausted = NULL;
+    if (!good && !deadline.missed) /* that is reported */
+        verdict_incomplete(&result->verdicts[kernel], "", 0, "%s", problem);
+    return good;
+}
+
 void step_threads(PipelineResult *result, size_t kernel) {
     ThreadsOptions options = result_threads(result, kernel);
+    if (result->recording && !result_open(result, kernel))
+        return;
     if (result->recording && options.trail && options.trail->beside && !result->together)
         verdict_incomplete(&result->verdicts[kernel], "", 0,
                            "the trail is of launches that were played together: give the recordings of all of them");

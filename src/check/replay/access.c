@@ -1,6 +1,7 @@
 /* Plain loads and stores, and cp.async, which are most of what a recording has: from the record to the engine, without
  * the machine; strong loads and atomics of one lane, without its groups and registers. */
-#include "check/replay/internal.h"
+#include "check/replay/prepass.h"
+
 #include "check/replay/order/order.h"
 
 /* Of all lanes, as a table tells them: in one go. */
@@ -224,6 +225,12 @@ bool play_strong(Player *player, PtxWarp *warp, const PlaySite *site, const Reco
     if (record->kind != RECORD_LANE || site->space != PTX_SPACE_GLOBAL || site->gathers || site->mask || site->state ||
         record->lanes & (record->lanes - 1) || !play_strong_address(player, site, record, &address))
         return false;
+    if (player->prepass && player->prepass->strong && address % site->strong_bytes == 0 &&
+        footprint_is_quiet(player->footprint, address, address + site->strong_bytes)) {
+        player->check->events++;
+        play_ran(player->machine, site->code, record->lanes);
+        return true;
+    }
     player->site = site;
     player->record = record;
     return play_lane(player->machine, warp, site->code, (uint32_t)__builtin_ctz(record->lanes), address,

@@ -430,7 +430,7 @@ static PtxEnd play_all(Playing *playing) {
     if (setjmp(here)) {
         machine->arena.exhausted = before;
         player->arena.exhausted = playing->check.arena.exhausted;
-        return PTX_END_BUDGET;
+        return deadline.missed ? PTX_END_TIME : PTX_END_BUDGET;
     }
     PtxEnd end = PTX_END_BUDGET;
     if (playing_start(player)) {

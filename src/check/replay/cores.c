@@ -236,6 +236,10 @@ static bool add_record(Footprint *clusters, const Player *player, uint32_t clust
     const PlayAccess *access = site->copies ? &site->copy.from : &site->access;
     uint32_t bytes = site->copies ? site->copy.bytes : access->access.bytes;
     PlayReach reach;
+    uint64_t first;
+    if (site->site->strong)
+        return play_strong_address(player, site, record, &first) &&
+               footprint_is_quiet(player->footprint, first, first + site->strong_bytes);
     if (!site->plain && !site->copies)
         return false;
     play_reach(player, site, record, warp, site->copies ? site->from_part : 0, access->offset, &reach);
@@ -247,7 +251,7 @@ static bool add_record(Footprint *clusters, const Player *player, uint32_t clust
         footprint_are_quiet(player->footprint, record->lanes, reach.at.at, bytes))
         return true;
     for (uint32_t rest = record->lanes; rest; rest &= rest - 1) {
-        uint64_t first = reach.at.at[__builtin_ctz(rest)];
+        first = reach.at.at[__builtin_ctz(rest)];
         add_bytes(clusters, cluster, !site->copies && site->reported.kind != THREADS_READ, first, first + bytes);
     }
     return true;

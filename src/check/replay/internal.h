@@ -54,6 +54,7 @@ typedef struct PlaySite {
     PtxSpace space;                    /* ... and in which memory */
     uint8_t strong_kind;               /* ... and StrongKind */
     uint8_t strong_bytes, strong_count; /* ... and bytes of the place, of which a vector has several */
+    bool for_device;                    /* ... and all threads of the device are in its scope; it is not volatile */
     bool finds;                         /* ... and it gives what it found */
     bool goes_on;                       /* ... an atomic by which all threads of the device go on */
     uint8_t data;                       /* the part that says what it stores, + 1; 0: none */
@@ -78,6 +79,7 @@ typedef struct PlaySites {
     bool any_data;       /* it is told what some of them store */
     bool any_sequential; /* some are fences that all are in one order */
     bool any_order;      /* something in the kernel acquires, releases or is a fence, or waits for what others write */
+    bool strong_alike;   /* no two strong accesses to global memory race: they are of one size, for the whole device */
 } PlaySites;
 /* False, with a sentence. */
 bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recording, const char **problem);

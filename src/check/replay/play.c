@@ -197,6 +197,8 @@ uint32_t play_mask(const Player *player, const PlayWarp *warp, const PlaySite *s
         return (uint32_t)player->check->program->constants[site->mask->slot].at[0];
     if (!record->part_count)
         return play_live(warp->warp);
+    if (record->parts[0].kind == RECORD_UNIFORM && !(site->generic & 1))
+        return (uint32_t)record->parts[0].value;
     play_values(player, site, record, 0, warp->warp->index, &values);
     return (uint32_t)values.at[__builtin_ctz(record->lanes)];
 }

@@ -3,7 +3,8 @@
  *
  * An access that nothing can race for does not go to the engine. And of clusters that do the same, all of whose
  * accesses to global memory are such ones, the first is played alone, where nothing orders clusters among each other:
- * no strong access, no sequential fence. Shared memory, barriers and copies of the others are what they are in the
+ * no strong access but to memory that has no other ones and by which nothing is released, no sequential fence. Shared
+ * memory, barriers and copies of the others are what they are in the
  * first, so that they come to the same. If there are races, some more are played, until two have them as often. What is
  * stored counts only for races. Between lanes of an instruction it counts which of them store the same; between two
  * times of it, which of all that a cluster stores is the same; if a race is another one, all are played. That two
@@ -155,11 +156,19 @@ static bool add_copies(Prepass *prepass, const PlaySite *site, const Record *rec
     return true;
 }
 
-static void add_strong(Prepass *prepass, const PlaySite *site, const Record *record, const PrepassFrom *from) {
-    uint64_t address;
+/* Whether it is to global memory. Where strong accesses do not race with each other, they are like those of one thread.
+ */
+static bool add_strong(Prepass *prepass, const PlaySite *site, const Record *record, const PrepassFrom *from) {
+    uint64_t address, bytes = (uint64_t)site->strong_bytes * site->strong_count;
     PlayPlace place = play_key_place(play_strong_key(prepass->player, site, record, from->cta), &address);
-    if (place == PLACE_GLOBAL)
-        add_noise(prepass, from, address, address + (uint64_t)site->strong_bytes * site->strong_count);
+    if (place == PLACE_GLOBAL && prepass->strong && address % bytes == 0 &&
+        prepass_has(prepass->player, address, address + bytes))
+        footprint_add_words(prepass->footprint, prepass->strong, 0, true, true, address, address + bytes);
+    else if (place == PLACE_GLOBAL)
+        add_noise(prepass, from, address, address + bytes);
+    else if (place == PLACE_NAMED) /* of which the footprint has nothing */
+        prepass->compares = false;
+    return place == PLACE_GLOBAL;
 }
 
 /* ---- What clusters do ----------------------------------------------------------------------------- */
@@ -302,7 +311,7 @@ static bool read_record(Prepass *prepass, const Record *record, const PrepassFro
     if (prepass->compares)
         prepass_mix(sum, (uint64_t)record->kind << 56 | (uint64_t)record->lanes << 24 | (site ? record->site : 0));
     if (site && site->site->strong)
-        add_strong(prepass, site, record, from);
+        left_out = add_strong(prepass, site, record, from) ? UINT32_MAX : 0;
     else if (site && site->plain)
         left_out = add_plain(prepass, site, record, from, &known);
     else if (site && site->copies && (known = add_copies(prepass, site, record, from)))
@@ -311,6 +320,8 @@ static bool read_record(Prepass *prepass, const Record *record, const PrepassFro
         known = prepass_tile(prepass, site, record, from, sum, &left_out);
     if (!prepass->compares)
         return known;
+    if (site && site->site->strong)
+        prepass_mix(sum, (uint64_t)left_out << 32 | play_stores(site, record));
     if (site && site->data) {
         left_out |= 1U << (site->data - 1);
         mix_stored(prepass, site, record, from, duplicate);
@@ -442,8 +453,10 @@ void prepass_make(Player *player) {
         return;
     Prepass *prepass = ARENA_NEW(&player->arena, Prepass);
     prepass->player = player;
-    prepass->compares = !player->sites->any_strong && !player->apart;
+    bool loose = player->sites->any_strong && !player->sites->any_order && player->sites->strong_alike;
+    prepass->compares = (!player->sites->any_strong || loose) && !player->apart;
     prepass->only_writes = asks_for_writes(prepass);
+    prepass->strong = loose && !prepass->only_writes ? (uint32_t)all : 0;
     prepass->footprint = footprint_new(&player->arena, (uint32_t)all, warps, prepass->only_writes);
     prepass->fetches = prepass->only_writes && fetches_can(player);
     prepass->reading = turns_reading(player);
@@ -451,6 +464,8 @@ void prepass_make(Player *player) {
     prepass->runs = prepass_runs(prepass);
     if (!read_all(prepass))
         return;
+    if (prepass->strong && !footprint_cluster_is_quiet(prepass->footprint, player->cluster_count))
+        prepass->compares = false; /* whose strong accesses those are is not known */
     player->prepass = prepass;
     player->read = prepass->reading;
     player->footprint = prepass->footprint;

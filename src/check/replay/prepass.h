@@ -46,6 +46,7 @@ typedef struct Prepass {
     Player *player;
     Footprint *footprint;
     bool compares;          /* clusters with each other: nothing orders them */
+    uint32_t strong;        /* the warp, behind all others, that makes all strong accesses; 0: each makes its own */
     bool only_writes;       /* what is read is not asked for */
     bool fetches;           /* copies are told once of clusters that do the same, but for accesses to global memory */
     StrongReading *reading; /* strong accesses; NULL: they need no order */

@@ -108,6 +108,7 @@ static void prepare_strong(ThreadsCheck *check, PlaySite *site) {
             if (gives && gives->kind == ARGUMENT_MEMBERS && gives->count) /* { %r1 } */
                 gives = argument_member(check->program, gives, 0);
             site->goes_on = verbs[i] == EFFECT_UPDATE && effect.effect.scope >= SCOPE_GPU;
+            site->for_device = effect.effect.scope >= SCOPE_GPU && !code_has(site->code, STR("volatile"));
             site->strong_kind = (uint8_t)strong_kind(site->code, verbs[i]);
             site->strong_bytes = (uint8_t)strong_bytes(site->code);
             site->strong_count = (uint8_t)strong_count(site->code);
@@ -181,6 +182,21 @@ static bool can_order(const ThreadsCheck *check) {
                 return true;
     }
     return false;
+}
+
+/* Whether any two strong accesses to the same byte of global memory are morally strong. Those to a part of what others
+ * access are not, nor are volatile ones, of which something is noted. */
+static bool are_alike(const PlaySites *sites) {
+    const PlaySite *first = NULL;
+    for (uint32_t i = 0; i < sites->sites.count; i++) {
+        const PlaySite *site = &sites->items[i];
+        if (!site->code || !site->site->strong || site->space == PTX_SPACE_SHARED)
+            continue;
+        first = first ? first : site;
+        if (!site->for_device || site->strong_count != 1 || site->strong_bytes != first->strong_bytes)
+            return false;
+    }
+    return true;
 }
 
 /* False: a part is no register of the instruction. */
@@ -317,6 +333,7 @@ bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recordin
         sites->any_sequential |= site->sequential;
     }
     find_again(check, sites);
+    sites->strong_alike = are_alike(sites);
     return true;
 }
 

@@ -362,7 +362,7 @@ static bool play_all(struct ReplayTogether *together, const char **problem) {
     static const char no_memory[] = "that needs more memory than the limit";
     jmp_buf here;
     if (setjmp(here)) {
-        *problem = no_memory;
+        *problem = deadline.missed ? "there was no time left for that" : no_memory;
         return false;
     }
     if (!take_seats(together, &here, problem))
