@@ -55,7 +55,7 @@ static Source *recorded_text(weir_file *file, weir_module *module) {
     if (setjmp(here))
         return NULL;
     bool good =
-        recording_find(recording, (const uint8_t *)file->source->data, file->source->size, &module->recorded, &problem);
+        recording_read(recording, (const uint8_t *)file->source->data, file->source->size, &module->recorded, &problem);
     if (good)
         read_copies(module, file->source->name);
     if (good && recording->ptx.size) {

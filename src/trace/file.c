@@ -262,7 +262,7 @@ static const char *read_recorded(Recording *recording, FileSection *sections, Ar
     return problem;
 }
 
-bool recording_find(Recording *recording, const uint8_t *bytes, size_t count, Arena *arena, const char **problem) {
+bool recording_read(Recording *recording, const uint8_t *bytes, size_t count, Arena *arena, const char **problem) {
     FileSection sections[SECTIONS] = {0};
     *recording = (Recording){0};
     *problem = recording_is(bytes, count) ? find_sections(sections, bytes, count)
@@ -278,10 +278,6 @@ bool recording_find(Recording *recording, const uint8_t *bytes, size_t count, Ar
     if (!*problem && !alone)
         *problem = read_recorded(recording, sections, arena);
     return !*problem;
-}
-
-bool recording_read(Recording *recording, const uint8_t *bytes, size_t count, Arena *arena, const char **problem) {
-    return recording_find(recording, bytes, count, arena, problem) && recording_open(recording, arena, problem);
 }
 
 /* The bytes of a section of that kind, in the arena; false: they are too many, or not there. */

@@ -125,12 +125,10 @@ typedef struct Recording {
 /* Whether a file's first bytes are those of a recording. */
 bool recording_is(const void *bytes, size_t count);
 /* Points into `bytes`, which have to stay; packed chunks are not opened. False, with one sentence in the arena. */
-bool recording_find(Recording *recording, const uint8_t *bytes, size_t count, Arena *arena, const char **problem);
+bool recording_read(Recording *recording, const uint8_t *bytes, size_t count, Arena *arena, const char **problem);
 /* Packed chunks are opened in the arena, unless they are: those of a large recording take seconds, and many times as
  * much memory. False, with a sentence: they are damaged, or the time is up (base/deadline.h). */
 bool recording_open(Recording *recording, Arena *arena, const char **problem);
-/* Both. */
-bool recording_read(Recording *recording, const uint8_t *bytes, size_t count, Arena *arena, const char **problem);
 /* Reads no more than the launch, the names and the order; false: it is none, or damaged. */
 bool recording_read_order(Recording *recording, FILE *from, Arena *arena);
 /* False: it could not be written; errno says why. */

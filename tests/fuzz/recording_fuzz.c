@@ -84,7 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         arena_free(&arena);
         return 0;
     }
-    if (recording_read(&recording, data, size, &arena, &problem)) {
+    if (recording_read(&recording, data, size, &arena, &problem) && recording_open(&recording, &arena, &problem)) {
         if (recording.ptx.size)
             play(&recording);
     } else if (!problem || !*problem) {

@@ -359,7 +359,10 @@ static const char *pass_file(Case *of) {
     free(bytes);
     if (!written)
         return "the recording cannot be written";
-    return recording_read(&of->recording, kept, count, &of->arena, &problem) ? NULL : problem;
+    return recording_read(&of->recording, kept, count, &of->arena, &problem) &&
+                   recording_open(&of->recording, &of->arena, &problem)
+               ? NULL
+               : problem;
 }
 
 static const char *instrument_file(File *of) {

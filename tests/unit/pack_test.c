@@ -360,13 +360,15 @@ static void files_have_them(void **state) {
     assert_true(recording_write(file, &recording));
     fclose(file);
     Recording back;
-    assert_true(recording_read(&back, (uint8_t *)bytes, size, &p->arena, &problem));
+    assert_true(recording_read(&back, (uint8_t *)bytes, size, &p->arena, &problem) &&
+                recording_open(&back, &p->arena, &problem));
     assert_int_equal(back.first_count, 20);
     assert_int_equal(back.more_count, 3);
     assert_memory_equal(back.first, p->memory, 20 * 8 * RECORD_UNIT);
     assert_memory_equal(back.more, p->memory + 20 * 8 * RECORD_UNIT, 3 * 8 * RECORD_UNIT);
     for (size_t cut = 0; cut < size; cut += 7)
-        assert_false(recording_read(&back, (uint8_t *)bytes, cut, &p->arena, &problem));
+        assert_false(recording_read(&back, (uint8_t *)bytes, cut, &p->arena, &problem) &&
+                     recording_open(&back, &p->arena, &problem));
     free(bytes);
     end(p);
 }

@@ -345,7 +345,8 @@ static void test_file_comes_back(void **state) {
     made.recording.unseen = (Str){"one\0two", 8};
     uint8_t *bytes = written(&made.recording, &count);
     assert_true(recording_is(bytes, count));
-    assert_true(recording_read(&back, bytes, count, &made.arena, &problem));
+    assert_true(recording_read(&back, bytes, count, &made.arena, &problem) &&
+                recording_open(&back, &made.arena, &problem));
     assert_string_equal(back.kernel, "k");
     assert_int_equal(back.memory[1].bytes, 4096);
     assert_memory_equal(back.places, &places, sizeof places);
@@ -354,11 +355,13 @@ static void test_file_comes_back(void **state) {
     assert_int_equal(back.unseen.size, 8);
     assert_memory_equal(back.first, made.first, sizeof made.first);
     for (size_t cut = 0; cut < count; cut++)
-        assert_false(recording_read(&back, bytes, cut, &made.arena, &problem));
+        assert_false(recording_read(&back, bytes, cut, &made.arena, &problem) &&
+                     recording_open(&back, &made.arena, &problem));
     free(bytes);
     made.recording.launch.grid[0] = 5; /* more warps than chunks */
     bytes = written(&made.recording, &count);
-    assert_false(recording_read(&back, bytes, count, &made.arena, &problem));
+    assert_false(recording_read(&back, bytes, count, &made.arena, &problem) &&
+                 recording_open(&back, &made.arena, &problem));
     assert_string_equal(problem, "the recording does not have a chunk for each warp");
     free(bytes);
     arena_free(&made.arena);
@@ -373,13 +376,13 @@ static void test_file_of_nothing(void **state) {
     size_t count;
     arena_init(&arena, 1 << 20);
     uint8_t *bytes = written(&made, &count);
-    assert_true(recording_read(&back, bytes, count, &arena, &problem));
+    assert_true(recording_read(&back, bytes, count, &arena, &problem) && recording_open(&back, &arena, &problem));
     assert_int_equal(back.ptx.size, 0);
     assert_string_equal(back.unseen.data, "it has no PTX");
     free(bytes);
     made.launch.abi = RECORDING_ABI - 1;
     bytes = written(&made, &count);
-    assert_false(recording_read(&back, bytes, count, &arena, &problem));
+    assert_false(recording_read(&back, bytes, count, &arena, &problem) && recording_open(&back, &arena, &problem));
     assert_non_null(strstr(problem, "another version of Weir"));
     free(bytes);
     arena_free(&arena);
@@ -548,7 +551,8 @@ static void test_order_comes_back(void **state) {
     made.recording.order = &order;
     made.recording.known = known;
     uint8_t *bytes = written(&made.recording, &count);
-    assert_true(recording_read(&back, bytes, count, &made.arena, &problem));
+    assert_true(recording_read(&back, bytes, count, &made.arena, &problem) &&
+                recording_open(&back, &made.arena, &problem));
     assert_memory_equal(back.order, &order, sizeof order);
     assert_memory_equal(back.known, known, sizeof known);
     FILE *file = fmemopen(bytes, count, "rb"); /* without the rest of it */
@@ -565,7 +569,8 @@ static void test_order_comes_back(void **state) {
     bytes = written(&made.recording, &count);
     uint32_t *number = memmem(bytes, count, &order, sizeof order);
     number[5] = 1 << 30;
-    assert_false(recording_read(&back, bytes, count, &made.arena, &problem));
+    assert_false(recording_read(&back, bytes, count, &made.arena, &problem) &&
+                 recording_open(&back, &made.arena, &problem));
     assert_string_equal(problem, "the recording's order among launches is cut off");
     free(bytes);
     made.recording.order = NULL;

@@ -53,7 +53,8 @@ static void keep(Checked *c, const char *text, uint32_t ctas, uint32_t threads) 
     text_free(&shadow);
     text_free(&ptx);
     const char *problem = NULL;
-    if (!recording_read(&c->recording, c->file, (size_t)size, &c->arena, &problem))
+    if (!recording_read(&c->recording, c->file, (size_t)size, &c->arena, &problem) ||
+        !recording_open(&c->recording, &c->arena, &problem))
         fail_msg("%s", problem);
 }
 
