@@ -13,18 +13,23 @@
     "1]}>\n"                                                                                                          \
     "#smem = #ttg.shared_memory\n"                                                                                    \
     "!k = !ttg.memdesc<512xi16, #shared, #smem, mutable>\n"                                                           \
-    "!h = !ttg.memdesc<256xi16, #shared, #smem, mutable>\n"
+    "!h = !ttg.memdesc<256xi16, #shared, #smem, mutable>\n"                                                           \
+    "!m = !ttg.memdesc<1xi64, #shared, #smem, mutable>\n"
 
 #define ALLOC(name, type) "  " name " = ttg.local_alloc : () -> " type "\n"
 #define USE(name, type)   "  \"test.use\"(" name ") : (" type ") -> ()\n"
 
-static Reading *read_function(const char *arguments, const char *body) {
+static Reading *read_marked(const char *arguments, const char *mark, const char *body) {
     Text text = {0};
-    text_addf(&text, ALIASES "tt.func @f(%s) {\n%s  tt.return\n}\n%c", arguments, body, 0);
+    text_addf(&text, ALIASES "tt.func @f(%s) %s {\n%s  tt.return\n}\n%c", arguments, mark, body, 0);
     Reading *reading = read_text(text.data);
     assert_true(reading->ok);
     text_free(&text);
     return reading;
+}
+
+static Reading *read_function(const char *arguments, const char *body) {
+    return read_marked(arguments, "", body);
 }
 
 /* What an op has there, the first of its pieces; NULL if nothing. */
@@ -40,8 +45,9 @@ static Placements placed_in(Reading *reading) {
 }
 
 /* The beginnings, one after the other, then the size. */
-static void assert_placed_at(const char *arguments, const char *body, const int64_t *expected, uint32_t count) {
-    Reading *reading = read_function(arguments, body);
+static void assert_placed_at(const char *arguments, const char *mark, const char *body, const int64_t *expected,
+                             uint32_t count) {
+    Reading *reading = read_marked(arguments, mark, body);
     Placements placements = placed_in(reading);
     assert_null(placements.problem);
     assert_int_equal(placements.count, count - 1);
@@ -51,8 +57,10 @@ static void assert_placed_at(const char *arguments, const char *body, const int6
     done(reading);
 }
 
-#define assert_placed(arguments, body, ...) \
-    assert_placed_at(arguments, body, (int64_t[]){__VA_ARGS__}, sizeof(int64_t[]){__VA_ARGS__} / sizeof(int64_t))
+#define assert_placed_by(mark, arguments, body, ...) \
+    assert_placed_at(arguments, mark, body, (int64_t[]){__VA_ARGS__}, sizeof(int64_t[]){__VA_ARGS__} / sizeof(int64_t))
+#define assert_placed(arguments, body, ...) assert_placed_by("", arguments, body, __VA_ARGS__)
+#define FORK                                "attributes {tlx.has_tlx_ops = true}"
 
 /* ---- Lives ------------------------------------------------------------------------------------- */
 
@@ -184,6 +192,66 @@ static void captures_live_through_the_partitions(void **state) {
 }
 
 /* ---- Given offsets ----------------------------------------------------------------------------- */
+
+#define THIN "#ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>"
+
+/* Another CTA may write there whenever it comes to it. */
+static void fork_keeps_what_other_ctas_write(void **state) {
+    (void)state;
+    const char *arguments = "%t: tensor<512xi16, " THIN ">, %r: i32";
+    const char *body = ALLOC("%a", "!k") "  ttg.remote_shmem_store %t, rank %r, %a : tensor<512xi16, " THIN
+                                         "> -> !k\n" ALLOC("%b", "!k") USE("%b", "!k");
+    assert_placed(arguments, body, 0, 0, 1024);
+    assert_placed_by(FORK, arguments, body, 0, 1024, 2048);
+    /* so does what is sent from there, through an op with regions, too */
+    const char *sent = ALLOC("%a", "!k") "  %x = ttg.local_load %a : !k -> tensor<512xi16, " THIN ">\n"
+                                         "  scf.if %c {\n    %y = arith.addi %x, %x : tensor<512xi16, " THIN
+                                         ">\n    ttg.remote_shmem_store %y, rank %r, %far : tensor<512xi16, " THIN
+                                         "> -> !k\n  }\n" ALLOC("%b", "!k") USE("%b", "!k");
+    assert_placed("%far: !k, %r: i32, %c: i1", sent, 0, 0, 1024);
+    assert_placed_by(FORK, "%far: !k, %r: i32, %c: i1", sent, 0, 1024, 2048);
+    /* nothing leads from what is not read */
+    const char *beside =
+        ALLOC("%a", "!k") USE("%a", "!k") "  ttg.remote_shmem_store %t, rank %r, %far : "
+                                          "tensor<512xi16, " THIN "> -> !k\n" ALLOC("%b", "!k") USE("%b", "!k");
+    assert_placed_by(FORK, "%far: !k, %t: tensor<512xi16, " THIN ">, %r: i32", beside, 0, 0, 1024);
+}
+
+static void fork_keeps_mbarriers(void **state) {
+    (void)state;
+    const char *body = ALLOC("%a", "!m") "  ttng.init_barrier %a, 1 : !m\n" USE("%a", "!m")
+        ALLOC("%b", "!m") "  ttng.init_barrier %b, 1 : !m\n" USE("%b", "!m");
+    assert_placed("", body, 0, 0, 8);
+    assert_placed_by(FORK, "", body, 0, 16, 24);
+}
+
+/* The copy reads it until the wait for its token, which does not name it. */
+static void fork_keeps_what_a_store_reads(void **state) {
+    (void)state;
+    const char *arguments = "%d: !tt.tensordesc<tensor<512xi16, #shared>>, %i: i32";
+    const char *body =
+        ALLOC("%a", "!k") "  %t = ttng.async_tma_copy_local_to_global %d[%i] %a : "
+                          "!tt.tensordesc<tensor<512xi16, #shared>>, !k -> !ttg.async.token\n" ALLOC("%b", "!k") USE(
+                              "%b", "!k") "  ttng.async_tma_store_token_wait %t : !ttg.async.token\n" ALLOC("%c", "!k")
+                              USE("%c", "!k");
+    assert_placed(arguments, body, 0, 0, 0, 1024);
+    assert_placed_by(FORK, arguments, body, 0, 1024, 0, 2048);
+}
+
+/* Partitions read what they capture when the kernel starts them: it is there from the begin. */
+static void fork_keeps_what_partitions_find(void **state) {
+    (void)state;
+    const char *body = ALLOC("%a", "!k") USE("%a", "!k") ALLOC("%b", "!h") "  ttg.warp_specialize(%b)\n"
+                                                                           "  default {\n    ttg.warp_yield\n  }\n"
+                                                                           "  partition0(%p: !h) num_warps(4) {\n"
+                                                                           "    ttg.warp_return\n"
+                                                                           "  } : (!h) -> ()\n";
+    Reading *plain = read_function("", body), *fork = read_marked("", FORK, body);
+    assert_int_equal(placed_in(plain).items[2].begin, 0);
+    assert_int_equal(placed_in(fork).items[2].begin, 1024);
+    done(plain);
+    done(fork);
+}
 
 static void offsets_that_are_written_are_taken(void **state) {
     (void)state;
@@ -332,6 +400,10 @@ int main(void) {
         cmocka_unit_test(scratch_lives_for_one_op),
         cmocka_unit_test(partitions_do_not_share),
         cmocka_unit_test(captures_live_through_the_partitions),
+        cmocka_unit_test(fork_keeps_what_other_ctas_write),
+        cmocka_unit_test(fork_keeps_mbarriers),
+        cmocka_unit_test(fork_keeps_what_a_store_reads),
+        cmocka_unit_test(fork_keeps_what_partitions_find),
         cmocka_unit_test(offsets_that_are_written_are_taken),
         cmocka_unit_test(what_is_not_written_goes_above),
         cmocka_unit_test(pieces_lie_where_each_is_put),

@@ -5,6 +5,7 @@
 
 #include "base/pointers.h"
 #include "model/flow/forwarded.h"
+#include "model/memory/stage.h"
 #include "model/memory/views.h"
 
 #include <stdlib.h>
@@ -277,6 +278,74 @@ static void spread(Lifetimes *l, bool ends) {
     }
 }
 
+/* ---- Meta's fork ------------------------------------------------------------------------------- */
+
+/* What is among the ops that an op's results lead to: their users, what these hold, and the users of those. */
+typedef struct Leads {
+    bool whole;     /* a store to another CTA's memory, or the setup of an mbarrier */
+    bool stores;    /* a TMA store */
+    uint32_t waits; /* the end of the last wait for a TMA store by its token; 0: there is none */
+} Leads;
+
+static void lead(Leads *from, const Leads *to) {
+    from->whole |= to->whole;
+    from->stores |= to->stores;
+    from->waits = to->waits > from->waits ? to->waits : from->waits;
+}
+
+static void leads_of_op(const Lifetimes *l, uint32_t number, Leads *leads) {
+    Effect effects[EFFECTS_MOST];
+    for (unsigned i = 0, count = effects_of(l->module, l->ops[number], effects); i < count; i++) {
+        const Effect *effect = &effects[i];
+        leads->whole |= effect->verb == EFFECT_INIT || (effect->verb == EFFECT_WRITE && effect->rank);
+        leads->stores |= effect->verb == EFFECT_WRITE && effect->done == DONE_GROUP && effect->group == GROUP_TMA_STORE;
+        if (effect->verb == EFFECT_AWAIT && effect->group == GROUP_TMA_STORE && effect->amount)
+            leads->waits = number + 1;
+    }
+}
+
+/* Whether partitions start, in the block of `op`, at a time when the value lives. */
+static bool meets_partitions(const Lifetimes *l, const Op *op, Lifetime life) {
+    for (; op; op = op->next)
+        if (op_is_control(op, CONTROL_FORK) && lifetime_number(l, op) >= life.begin &&
+            lifetime_number(l, op) < life.end)
+            return true;
+    return false;
+}
+
+/* The fork keeps more apart: for the whole function what other CTAs write to and mbarriers, and all that leads to such
+ * an op; until the wait for its token what a TMA store reads; and from the begin what lives when partitions start. */
+static void keep_as_fork(Lifetimes *l) {
+    Arena *arena = &l->module->arena;
+    Leads *leads = ARENA_ARRAY(arena, Leads, l->op_count + 1);
+    const Op **walk = ARENA_ARRAY(arena, const Op *, l->op_count + 1);
+    uint32_t count = 0;
+    for (const Op *op = op_next_in_walk(l->function, l->function); op; op = op_next_in_walk(op, l->function))
+        walk[count++] = op;
+    while (count-- > 0) { /* what an op leads to comes behind it in the text */
+        const Op *op = walk[count], *parent = op_parent(op);
+        uint32_t number = lifetime_number(l, op);
+        leads_of_op(l, number, &leads[number]);
+        lead(&leads[lifetime_number(l, parent)], &leads[number]);
+        for (uint32_t i = 0; i < op->operand_count; i++)
+            if (op->operands[i] && value_op(op->operands[i]))
+                lead(&leads[lifetime_number(l, value_op(op->operands[i]))], &leads[number]);
+    }
+    for (uint32_t i = 0; i < l->value_count; i++) {
+        const Op *op = value_op(l->values[i]);
+        const Type *type = type_canonical(l->module, l->values[i]->type);
+        if (!op || memdesc_space(type) != SPACE_SHARED)
+            continue;
+        const Leads *to = &leads[lifetime_number(l, op)];
+        if (to->whole)
+            l->lives[i] = (Lifetime){0, l->op_count};
+        if (to->stores && to->waits > l->lives[i].end)
+            l->lives[i].end = to->waits;
+        if (meets_partitions(l, op, l->lives[i]))
+            l->lives[i].begin = 0;
+    }
+}
+
 const Lifetimes *lifetimes_of(Module *module, const Op *function) {
     Arena *arena = &module->arena;
     Lifetimes *l = ARENA_NEW(arena, Lifetimes);
@@ -300,6 +369,8 @@ const Lifetimes *lifetimes_of(Module *module, const Op *function) {
         l->lives[i] = l->left > 0 ? follow(l, i) : (Lifetime){0, l->op_count};
     spread(l, false);
     spread(l, true);
+    if (stage_is_fork(function))
+        keep_as_fork(l);
     return l;
 }
 

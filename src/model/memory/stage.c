@@ -122,10 +122,13 @@ static bool is_said(const Op *function, const char *name) {
     return attr && attr->kind == ATTR_BOOL && attr->integer;
 }
 
-/* The fork marks every module that it compiles with one of these; what is not its own has all of its meetings. */
+bool stage_is_fork(const Op *function) {
+    return op_attr_around(function, "tlx.has_tlx_ops") || op_attr_around(function, "ttg.min_reg_auto_ws");
+}
+
+/* What is not its own has all of its meetings. */
 Past stage_fork_meetings(const Op *function, const char *made) {
-    bool fork = op_attr_around(function, "tlx.has_tlx_ops") || op_attr_around(function, "ttg.min_reg_auto_ws");
-    return !fork || is_said(function, made) ? PAST_YES : PAST_NOT;
+    return !stage_is_fork(function) || is_said(function, made) ? PAST_YES : PAST_NOT;
 }
 
 static bool is_plain_copy(const Effect *effect) {

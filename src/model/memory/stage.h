@@ -23,6 +23,8 @@ Past stage_mmas(Module *module, const Op *function);
  * CTA could not signal such a one. */
 bool stage_own_barriers(Module *module, const Op *function);
 
+/* Whether Meta's fork compiled the module: it marks every one. */
+bool stage_is_fork(const Op *function);
 /* Whether a module of clusters shows that it is of Triton 3.9 or later: only these say how many CTAs a product takes
  * before memory is placed. */
 bool stage_is_from_39(const Op *function);
