@@ -42,6 +42,12 @@ static const struct {
     {".reg .b8 %b<2>; mov.f32 %f1, 0f40a00000; mov.f32 %f2, 0f42c80000; cvt.rn.satfinite.e2m1x2.f32 %b0, %f1, %f2;"
      "mov.b32 %r10, {%b0, %b0, %b0, %b0};",
      0x67676767},
+    {".reg .b8 %b<2>; mov.b32 %r8, 0x45005640; cvt.rn.satfinite.e2m1x2.f16x2 %b0, %r8;"
+     "mov.b32 %r10, {%b0, %b0, %b0, %b0};",
+     0x67676767},
+    {".reg .b8 %b<2>; mov.b32 %r8, 0x4500d640; cvt.rn.satfinite.relu.e2m1x2.f16x2 %b0, %r8;"
+     "mov.b32 %r10, {%b0, %b0, %b0, %b0};",
+     0x60606060},
     {"mov.f32 %f1, 0f3fc00000; mov.f32 %f2, 0fc2c80000; cvt.rn.satfinite.e2m3x2.f32 %rs1, %f1, %f2;"
      "cvt.u32.u16 %r10, %rs1;",
      0x0c3f},
