@@ -196,14 +196,14 @@ static void compile_view(Compiler *compiler, const Op *op, const Effect *effect)
         }
         return;
     }
-    if (!value_is_memdesc(compiler->module, effect->on)) {
+    if (!value_is_memdesc(compiler->module, effect->on) && !effect->rank) {
         emit_move(compiler, op, dst, value_register(compiler, effect->amount));
         return;
     }
     ViewStep step = view_step_of_result(compiler->module, op, effect->on->index);
     if (step.cta && !view_may_be_elsewhere(compiler, effect->on))
         step.problem = "a copy, an MMA or control flow is given a view that starts in another CTA";
-    bool of_aref = !value_is_memdesc(compiler->module, effect->amount);
+    bool of_aref = !value_is_memdesc(compiler->module, effect->amount) && !effect->rank;
     if (step.problem && !of_aref) { /* an aref that has no stage yet is indexed by the uses of each agent */
         compile_cannot(compiler, op, step.problem);
         if (program->ctas > 1) { /* it may be that of any CTA */
