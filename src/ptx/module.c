@@ -15,6 +15,39 @@ void ptx_free(PtxModule *module) {
     *module = (PtxModule){0};
 }
 
+/* ---- A kernel's header ------------------------------------------------------------------------------------ */
+
+bool ptx_header_numbers(const PtxModule *module, uint32_t entry, const char *name, uint32_t numbers[3]) {
+    const PtxFunction *function = &module->functions[entry];
+    for (uint32_t i = function->begin; i < function->end && module->statements[i].kind != PTX_OPEN; i++) {
+        const PtxStatement *statement = &module->statements[i];
+        if (statement->kind != PTX_DIRECTIVE || !str_is(ptx_name(module, statement->what), name))
+            continue;
+        for (uint32_t k = 0; k < 3; k++)
+            numbers[k] = k < statement->count ? (uint32_t)module->operands[statement->first + k].value : 1;
+        return true;
+    }
+    return false;
+}
+
+/* Their product; 0: there is no such directive. */
+static uint64_t header_product(const PtxModule *module, uint32_t entry, const char *name) {
+    uint32_t numbers[3];
+    return ptx_header_numbers(module, entry, name, numbers) ? (uint64_t)numbers[0] * numbers[1] * numbers[2] : 0;
+}
+
+uint32_t ptx_first_registers(const PtxModule *module, uint32_t entry) {
+    enum { SM_REGISTERS = 65536, MOST = 256, STEP = 8 };
+    uint64_t count = header_product(module, entry, ".maxnreg"), threads = header_product(module, entry, ".reqntid"),
+             ctas = header_product(module, entry, ".minnctapersm");
+    if (!threads)
+        threads = header_product(module, entry, ".maxntid");
+    if (!count && threads && ctas && threads <= SM_REGISTERS && ctas <= SM_REGISTERS)
+        count = SM_REGISTERS / (threads * ctas) / STEP * STEP;
+    count = (count + STEP - 1) / STEP * STEP; /* of 255 it gives 256 */
+    return count > MOST ? MOST : (uint32_t)count;
+}
+
 /* ---- Functions ------------------------------------------------------------------------------------------- */
 
 /* A declaration stands for the definition of that name; which may be the other of two. */

@@ -207,6 +207,13 @@ static inline Str ptx_name(const PtxModule *module, uint32_t name) {
     return name == PTX_NONE ? (Str){"", 0} : module->names[name].text;
 }
 
+/* A directive of a kernel's header with up to three numbers (".maxntid"); false: there is none. */
+bool ptx_header_numbers(const PtxModule *module, uint32_t entry, const char *name, uint32_t numbers[3]);
+/* Registers of each thread when the kernel begins, as ptxas gives them to one that uses setmaxnreg: .maxnreg, or as many
+ * as .minnctapersm CTAs of that many threads can have. 0: the header does not say, and ptxas ignores setmaxnreg (C7508),
+ * unless its option -maxrregcount says it. */
+uint32_t ptx_first_registers(const PtxModule *module, uint32_t entry);
+
 /* Whether Triton has compiled that kernel: its source cannot name fences of PTX, and the compiler inserts
  * them. Its last two parameters are pointers to scratch memory, and all pointers say that they are to .global. */
 bool ptx_is_tiled(const PtxModule *module, uint32_t entry);

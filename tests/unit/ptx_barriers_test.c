@@ -290,6 +290,9 @@ static const Case registers[] = {
     {"an increase that is none", 128, 1, ".reqntid 128 .maxnreg 128", "setmaxnreg.inc.sync.aligned.u32 40;",
      PTX_END_FAULT, RULE_REGISTERS_COUNT, "have 128"},
     {"ignored", 128, 1, NULL, "setmaxnreg.inc.sync.aligned.u32 40;", PTX_END_COMPLETE, -1, NULL},
+    {"ignored, since no register count follows from threads alone", 256, 1, ".reqntid 256",
+     SEPARATED("setmaxnreg.dec.sync.aligned.u32 104;\n", "setmaxnreg.inc.sync.aligned.u32 256;\n"), PTX_END_COMPLETE,
+     -1, NULL},
 };
 
 static void test_registers(void **state) {

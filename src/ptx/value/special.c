@@ -2,21 +2,10 @@
 #include "ptx/value/internal.h"
 
 PtxBlockShape ptx_block_shape(const PtxModule *module, uint32_t function) {
-    const PtxFunction *of = &module->functions[function];
-    PtxBlockShape shape = {0};
-    for (uint32_t i = of->begin; i < of->end; i++) {
-        const PtxStatement *statement = &module->statements[i];
-        if (statement->kind == PTX_OPEN)
-            break;
-        if (statement->kind != PTX_DIRECTIVE || !str_is(ptx_name(module, statement->what), ".reqntid") ||
-            !statement->count)
-            continue;
-        const PtxOperand *sizes = module->operands + statement->first;
-        shape.x = (uint32_t)sizes[0].value;
-        shape.y = statement->count > 1 ? (uint32_t)sizes[1].value : 1;
-        shape.z = statement->count > 2 ? (uint32_t)sizes[2].value : 1;
-    }
-    return shape;
+    uint32_t sizes[3];
+    if (!ptx_header_numbers(module, function, ".reqntid", sizes))
+        return (PtxBlockShape){0};
+    return (PtxBlockShape){.x = sizes[0], .y = sizes[1], .z = sizes[2]};
 }
 
 PtxBlockShape block_shape(const PtxFlow *flow, const PtxBlockShape *given) {

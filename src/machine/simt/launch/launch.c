@@ -33,19 +33,6 @@ bool ptx_parameter_is_map(const PtxParameter *parameter) {
     return parameter->bytes == TENSORMAP_BYTES && !parameter->scalar;
 }
 
-bool ptx_header_numbers(const PtxModule *module, uint32_t entry, const char *name, uint32_t numbers[3]) {
-    const PtxFunction *function = &module->functions[entry];
-    for (uint32_t i = function->begin; i < function->end && module->statements[i].kind != PTX_OPEN; i++) {
-        const PtxStatement *statement = &module->statements[i];
-        if (statement->kind != PTX_DIRECTIVE || !str_is(ptx_name(module, statement->what), name))
-            continue;
-        for (uint32_t k = 0; k < 3; k++)
-            numbers[k] = k < statement->count ? (uint32_t)module->operands[statement->first + k].value : 1;
-        return true;
-    }
-    return false;
-}
-
 bool ptx_has_dynamic(const PtxModule *module) {
     for (uint32_t i = 0; i < module->variables_count; i++) {
         const PtxVariable *variable = &module->variables[i];

@@ -20,8 +20,6 @@ PtxParameter ptx_parameter(const PtxModule *module, uint32_t entry, uint32_t ind
 /* Whether it can be a tensor map: by value, or as an address. */
 bool ptx_parameter_is_map(const PtxParameter *parameter);
 
-/* A directive of the kernel's header with up to three numbers (".maxntid"); false: there is none. */
-bool ptx_header_numbers(const PtxModule *module, uint32_t entry, const char *name, uint32_t numbers[3]);
 /* Whether the kernel's module has shared memory whose size the launch says. */
 bool ptx_has_dynamic(const PtxModule *module);
 

@@ -92,41 +92,10 @@ static PtxStep group_run(PtxMachine *machine, PtxGroup *group, const PtxCode *co
 
 /* ---- Registers ---------------------------------------------------------------------------------- */
 
-enum { SM_REGISTERS = 65536, MOST_REGISTERS = 256, REGISTER_STEP = 8 };
-
-/* A number of a directive of the kernel's header; 0: it is not there. */
-static uint64_t header_number(const PtxProgram *program, const char *name) {
-    const PtxModule *module = program->module;
-    const PtxFunction *function = &module->functions[program->entry];
-    for (uint32_t i = function->begin; i < function->end && module->statements[i].kind != PTX_OPEN; i++) {
-        const PtxStatement *statement = &module->statements[i];
-        if (statement->kind == PTX_DIRECTIVE && str_is(ptx_name(module, statement->what), name) && statement->count) {
-            uint64_t product = 1;
-            for (uint32_t k = 0; k < statement->count; k++)
-                product *= (uint64_t)module->operands[statement->first + k].value;
-            return product;
-        }
-    }
-    return 0;
-}
-
-/* Registers of each thread when the kernel begins, as ptxas gives them to one that uses setmaxnreg: as many as the
- * header lets a thread have. 0: that is not known, and setmaxnreg is ignored. */
-static uint32_t first_registers(const PtxProgram *program) {
-    uint64_t said = header_number(program, ".maxnreg"), threads = header_number(program, ".reqntid"),
-             ctas = header_number(program, ".minnctapersm");
-    if (!threads)
-        threads = header_number(program, ".maxntid");
-    if (!said && threads)
-        said = SM_REGISTERS / (threads * (ctas ? ctas : 1)) / REGISTER_STEP * REGISTER_STEP;
-    said = (said + REGISTER_STEP - 1) / REGISTER_STEP * REGISTER_STEP; /* of 255 it gives 256 */
-    return said > MOST_REGISTERS ? MOST_REGISTERS : (uint32_t)said;
-}
-
 void registers_begin(PtxMachine *machine, PtxCta *cta) {
     GridSync *grid = grid_sync(machine);
     if (!grid->registers)
-        grid->registers = first_registers(machine->program) + 1;
+        grid->registers = ptx_first_registers(machine->program->module, machine->program->entry) + 1;
     uint32_t count = grid->registers - 1;
     for (uint32_t i = 0; i < cta->warp_count; i++)
         warp_sync(&cta->warps[i])->registers = count;
