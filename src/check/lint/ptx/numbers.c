@@ -147,13 +147,22 @@ static void look_at_columns(PtxLint *lint, const Act *act) {
                  columns);
 }
 
+/* ---- Registers ------------------------------------------------------------------------------------ */
+
+static void look_at_registers(PtxLint *lint, const Act *act) {
+    if (lint->module->functions[lint->function].entry && !ptx_first_registers(lint->module, lint->function))
+        ptx_find(lint, RULE_REGISTERS_IGNORED, act->statement,
+                 "ptxas ignores setmaxnreg here: the kernel does not say how many registers its threads begin with");
+}
+
 void ptx_numbers(PtxLint *lint) {
     static void (*const looks[EFFECT_VERBS])(PtxLint *, const Act *) = {
-        [EFFECT_READ] = look_at_access,      [EFFECT_WRITE] = look_at_access,
-        [EFFECT_NAMED_SYNC] = look_at_named, [EFFECT_NAMED_ARRIVE] = look_at_named,
-        [EFFECT_INIT] = look_at_pending,     [EFFECT_ARRIVE] = look_at_pending,
-        [EFFECT_EXPECT] = look_at_bytes,     [EFFECT_EXPECT_BYTES] = look_at_bytes,
-        [EFFECT_ALLOCATE] = look_at_columns, [EFFECT_FREE] = look_at_columns,
+        [EFFECT_READ] = look_at_access,         [EFFECT_WRITE] = look_at_access,
+        [EFFECT_NAMED_SYNC] = look_at_named,    [EFFECT_NAMED_ARRIVE] = look_at_named,
+        [EFFECT_INIT] = look_at_pending,        [EFFECT_ARRIVE] = look_at_pending,
+        [EFFECT_EXPECT] = look_at_bytes,        [EFFECT_EXPECT_BYTES] = look_at_bytes,
+        [EFFECT_ALLOCATE] = look_at_columns,    [EFFECT_FREE] = look_at_columns,
+        [EFFECT_REGISTERS] = look_at_registers,
     };
     for (uint32_t i = 0; i < lint->act_count; i++) {
         const Act *act = &lint->acts[i];
