@@ -61,7 +61,7 @@ _weir() {
     "check --values") _weir_words "all needed" && return ;;
     "check --also") _weir_words "text github" && return ;;
     "check --color") _weir_words "auto always never" && return ;;
-    "check --format") _weir_words "text json sarif github gitlab junit" && return ;;
+    "check --format") _weir_words "text json sarif github gitlab junit checkstyle" && return ;;
     "check --output" | "check -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "check --source-root") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "check --witness") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
@@ -95,7 +95,7 @@ _weir() {
     "exec --values") _weir_words "all needed" && return ;;
     "exec --also") _weir_words "text github" && return ;;
     "exec --color") _weir_words "auto always never" && return ;;
-    "exec --format") _weir_words "text json sarif github gitlab junit" && return ;;
+    "exec --format") _weir_words "text json sarif github gitlab junit checkstyle" && return ;;
     "exec --output" | "exec -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "exec --source-root") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "exec --witness") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
@@ -130,7 +130,7 @@ _weir() {
     "run --values") _weir_words "all needed" && return ;;
     "run --also") _weir_words "text github" && return ;;
     "run --color") _weir_words "auto always never" && return ;;
-    "run --format") _weir_words "text json sarif github gitlab junit" && return ;;
+    "run --format") _weir_words "text json sarif github gitlab junit checkstyle" && return ;;
     "run --memory") return ;;
     "run --output" | "run -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "run --source-root") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
@@ -191,7 +191,7 @@ _weir() {
     "lint --timeout") return ;;
     "lint --also") _weir_words "text github" && return ;;
     "lint --color") _weir_words "auto always never" && return ;;
-    "lint --format") _weir_words "text json sarif github gitlab junit" && return ;;
+    "lint --format") _weir_words "text json sarif github gitlab junit checkstyle" && return ;;
     "lint --output" | "lint -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "lint --source-root") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "lint --witness") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;

@@ -347,16 +347,17 @@ typedef struct weir_run_options {
     const char *cluster; /* CTAs of a cluster: as `grid`; or NULL */
     const char *shared;  /* bytes of dynamic shared memory; or NULL */
     union {
-        const char *values; /* "all" (or NULL): every value is computed; "needed": those that addresses and control need */
-        const char *gear;   /* its old name; "data" and "slice" are old words for "all" and "needed" */
+        const char
+            *values; /* "all" (or NULL): every value is computed; "needed": those that addresses and control need */
+        const char *gear; /* its old name; "data" and "slice" are old words for "all" and "needed" */
     };
     int volatile_races;  /* nonzero: volatile accesses are not synchronization, and can race */
     const char *require; /* the least scope of a clean verdict, by its name: with less it is incomplete; or NULL */
     /* Asked now and then, by the threads that run: nonzero ends the run, and the verdict is incomplete. May be NULL. */
     int (*stop)(void *context);
     void *stop_context;
-    /* Of a large recording: `take` nonzero asks for a further thread, and gets nonzero if it may be started; 0 says that
-     * such a thread has ended. The verdict does not depend on it. NULL: the thread that calls is the only one. */
+    /* Of a large recording: `take` nonzero asks for a further thread, and gets nonzero if it may be started; 0 says
+     * that such a thread has ended. The verdict does not depend on it. NULL: the thread that calls is the only one. */
     int (*core)(void *context, int take);
     void *core_context;
     double core_after; /* seconds of a check before it is asked: a thread takes some time to start */
@@ -594,10 +595,11 @@ typedef enum weir_format {
     WEIR_DOT,      /* reports: for Graphviz, who signals whom, in one kernel */
     WEIR_HTML,     /* reports: a page that needs nothing beside it, about one kernel */
     /* Verdicts, for continuous integration (docs/ci.md). */
-    WEIR_SARIF,  /* 2.1.0, one run: for GitHub's code scanning, and editors */
-    WEIR_GITHUB, /* workflow commands: annotations in the log of a job */
-    WEIR_GITLAB, /* a code quality report */
-    WEIR_JUNIT,  /* a test case for each kernel */
+    WEIR_SARIF,      /* 2.1.0, one run: for GitHub's code scanning, and editors */
+    WEIR_GITHUB,     /* workflow commands: annotations in the log of a job */
+    WEIR_GITLAB,     /* a code quality report */
+    WEIR_JUNIT,      /* a test case for each kernel */
+    WEIR_CHECKSTYLE, /* an error for each finding: for Jenkins */
 } weir_format;
 
 enum {

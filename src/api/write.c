@@ -86,8 +86,11 @@ static bool is_json(const weir_writer *writer) {
 
 /* NULL: it is none for continuous integration. */
 static const CiFormat *ci_format(const weir_writer *writer) {
-    static const CiFormat *const formats[] = {
-        [WEIR_SARIF] = &ci_sarif, [WEIR_GITHUB] = &ci_github, [WEIR_GITLAB] = &ci_gitlab, [WEIR_JUNIT] = &ci_junit};
+    static const CiFormat *const formats[] = {[WEIR_SARIF] = &ci_sarif,
+                                              [WEIR_GITHUB] = &ci_github,
+                                              [WEIR_GITLAB] = &ci_gitlab,
+                                              [WEIR_JUNIT] = &ci_junit,
+                                              [WEIR_CHECKSTYLE] = &ci_checkstyle};
     return formats[writer->options.format];
 }
 

@@ -3,7 +3,7 @@
 
 Every kernel of tests/kernels, inputs that cannot be read, and files, kernels and sources whose names try to break out: as
 SARIF (sarif_shape.py; and by the schema of the standard, if $WEIR_SARIF_SCHEMA or build/sarif-schema-2.1.0.json is it and
-there is the module jsonschema), as workflow commands, as a code quality report, as JUnit's XML; in shards, and merged.
+there is the module jsonschema), as workflow commands, as a code quality report, as JUnit's and Checkstyle's XML; in shards, and merged.
 The schema is not kept here: it is Schemata/sarif-schema-2.1.0.json of the OASIS repository oasis-tcs/sarif-spec.
 
 The last line is `N passed, N failed`.
@@ -121,6 +121,18 @@ def read_junit(output):
     return cases, kinds
 
 
+def read_checkstyle(output):
+    report = ElementTree.fromstring(output.decode("utf-8").encode("utf-8"))
+    expect(report.tag == "checkstyle" and report.get("version").startswith("weir "), "it is no report")
+    errors = [error.attrib for file in report for error in file if file.tag == "file" and error.tag == "error" and file.get("name")]
+    expect(len(errors) == len(report), "a file has no name or no error")
+    for error in errors:
+        expect(set(error) == {"line", "column", "severity", "message", "source"}, f"{error}")
+        expect(int(error["line"]) >= 1 and int(error["column"]) >= 1 and error["message"], f"{error}")
+        expect(error["severity"] in {"error", "warning", "info"} and error["source"].startswith("weir."), f"{error}")
+    return errors
+
+
 # ---- All kernels of ours ------------------------------------------------------------------------
 
 
@@ -150,6 +162,8 @@ def agree():
     expect(len(commands) == len(findings) + len(reasons) + 1, f"there are {len(commands)} commands")
     issues = read_gitlab(check("gitlab", str(KERNELS), "no/such.ttgir")[1])
     expect(len(issues) == len(findings) + len(reasons) + 1, f"there are {len(issues)} issues")
+    errors = read_checkstyle(check("checkstyle", str(KERNELS), "no/such.ttgir")[1])
+    expect([error["source"][5:] for error in errors] == [issue["check_name"] for issue in issues], "Checkstyle has other errors")
     cases, kinds = read_junit(check("junit", str(KERNELS), "no/such.ttgir")[1])
     expect(len(cases) == len(inputs), f"there are {len(cases)} cases")
     expect(len(kinds["failure"]) == len(by_verdict["findings"]), "there are other failures")
@@ -165,6 +179,7 @@ def clean():
     expect(not the_run["invocations"][0]["toolExecutionNotifications"], "something is told of it")
     expect(check("github", kernel)[1].startswith(b"weir: clean (tried launches): 1 kernel, 1 clean (1 tried launches)"), "it is not told clean")
     expect(read_gitlab(check("gitlab", kernel)[1]) == [], "there are issues")
+    expect(read_checkstyle(check("checkstyle", kernel)[1]) == [], "there are errors")
     expect(not any(read_junit(check("junit", kernel)[1])[1].values()), "there are problems")
 
 
@@ -185,6 +200,7 @@ def suppressed():
     expect(all(each[0]["kind"] == "inSource" and each[0]["justification"] for each in reasons), f"{reasons}")
     expect([command[0] for command in read_github(check("github", *arguments, cwd=project)[1])] == ["notice"], "GitHub")
     expect([issue["severity"] for issue in read_gitlab(check("gitlab", *arguments, cwd=project)[1])] == ["info"], "GitLab")
+    expect([error["severity"] for error in read_checkstyle(check("checkstyle", *arguments, cwd=project)[1])] == ["info"], "Checkstyle")
     expect(not any(read_junit(check("junit", *arguments, cwd=project)[1])[1].values()), "JUnit")
 
 
@@ -257,6 +273,7 @@ def hostile():
         commands = read_github(check("github", ".", cwd=folder)[1])
         expect(len(commands) == findings + reasons + errors, f"there are {len(commands)} commands")
         expect(len(read_gitlab(check("gitlab", ".", cwd=folder)[1])) == len(commands), "there are other issues")
+        expect(len(read_checkstyle(check("checkstyle", ".", cwd=folder)[1])) == len(commands), "there are other errors")
         cases_of_junit, _ = read_junit(check("junit", ".", cwd=folder)[1])
         expect(len(cases_of_junit) == cases, f"there are {len(cases_of_junit)} cases")
 

@@ -1,5 +1,5 @@
-/* render/ci/ci: SARIF, workflow commands, code quality and JUnit, of verdicts with hostile texts, in parts, and of too
- * many. */
+/* render/ci/ci: SARIF, workflow commands, code quality, JUnit and Checkstyle, of verdicts with hostile texts, in parts,
+ * and of too many. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #include "rendering.h"
 #include "share.h"
 
-static const CiFormat *const formats[] = {&ci_sarif, &ci_github, &ci_gitlab, &ci_junit};
+static const CiFormat *const formats[] = {&ci_sarif, &ci_github, &ci_gitlab, &ci_junit, &ci_checkstyle};
 enum { FORMATS = sizeof formats / sizeof *formats };
 
 /* Everything that is a control character, no UTF-8, or means something to one of the formats. */
@@ -99,6 +99,11 @@ static void hostile_texts_stay_texts(void **state) {
     assert_null(strstr(xml, "]]>"));
     assert_non_null(strstr(xml, "&lt;&amp;&gt;"));
     assert_non_null(strstr(xml, "tests=\"2\" failures=\"1\" errors=\"1\""));
+
+    xml = written(fixture, &ci_checkstyle, hostile, 1);
+    assert_true(plain_utf8(xml, "\n"));
+    assert_null(strstr(xml, "\xef\xbf\xbe"));
+    assert_non_null(strstr(xml, "&lt;&amp;&gt;&#34;"));
 }
 
 static void uris_are_encoded(void **state) {
@@ -152,7 +157,7 @@ static void steps_become_a_flow(void **state) {
 /* Nothing but what was looked at is clean: in no format may it look as if it were. */
 static void what_is_incomplete_shows(void **state) {
     static const char *const signs[FORMATS] = {"\"kind\": \"open\"", "::warning ", "\"check_name\": \"incomplete\"",
-                                               "<error type=\"incomplete\""};
+                                               "<error type=\"incomplete\"", "source=\"weir.incomplete\""};
     Fixture *fixture = *state;
     for (size_t i = 0; i < FORMATS; i++)
         assert_null(strstr(written(fixture, formats[i], "k.ttgir", 1), signs[i]));
@@ -176,6 +181,7 @@ static void notes_are_no_failures(void **state) {
     assert_null(strstr(fixture->text.data, "<failure"));
     assert_non_null(strstr(written(fixture, &ci_github, "k.ttgir", 1), "::notice "));
     assert_non_null(strstr(written(fixture, &ci_gitlab, "k.ttgir", 1), "\"severity\": \"info\""));
+    assert_non_null(strstr(written(fixture, &ci_checkstyle, "k.ttgir", 1), "severity=\"info\""));
     assert_non_null(strstr(written(fixture, &ci_sarif, "k.ttgir", 1), "\"level\": \"note\", \"message\""));
 }
 

@@ -230,3 +230,30 @@ void ci_hash(Str text, Text *to) {
     uint64_t hash = hash_bytes(HASH_START, text.data, text.size);
     text_addf(to, "%016" PRIx64, hash ^ (hash >> 31));
 }
+
+void ci_xml(Text *to, Str text, bool attribute) {
+    for (size_t i = 0, size; i < text.size; i += size ? size : 1) {
+        char c = text.data[i];
+        uint32_t character = 0;
+        size = utf8_size((Str){text.data + i, text.size - i}, &character);
+        bool blank = c == '\n' || c == '\t';
+        if (!size || (character < 0x20 && !blank) || character == 0xfffe || character == 0xffff)
+            text_str(to, STR("\xef\xbf\xbd"));
+        else if (c == '&')
+            text_str(to, STR("&amp;"));
+        else if (c == '<')
+            text_str(to, STR("&lt;"));
+        else if (c == '>')
+            text_str(to, STR("&gt;"));
+        else if (attribute && (blank || c == '"'))
+            text_addf(to, "&#%d;", c);
+        else
+            text_add(to, text.data + i, size);
+    }
+}
+
+void ci_attribute(Text *to, const char *name, Str value) {
+    text_addf(to, " %s=\"", name);
+    ci_xml(to, value, true);
+    text_char(to, '"');
+}

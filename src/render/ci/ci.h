@@ -1,10 +1,11 @@
 /* Verdicts for what reads them in continuous integration: SARIF, GitHub's workflow commands, GitLab's code quality,
- * JUnit.
+ * JUnit, Checkstyle.
  *
- * One walk over verdicts (ci.c), a format each (sarif.c, github.c, gitlab.c, junit.c): a format makes an item of each
- * finding, of each reason why something was not looked at, of each input that cannot be read, or of each kernel; the
- * walk puts the items together, in the order of the inputs, no matter which was made first. What is incomplete is in
- * every format: nothing that was not looked at may look clean there. docs/ci.md tells what each system makes of it. */
+ * One walk over verdicts (ci.c), a format each (sarif.c, github.c, gitlab.c, junit.c, checkstyle.c): a format makes an
+ * item of each finding, of each reason why something was not looked at, of each input that cannot be read, or of each
+ * kernel; the walk puts the items together, in the order of the inputs, no matter which was made first. What is
+ * incomplete is in every format: nothing that was not looked at may look clean there. docs/ci.md tells what each system
+ * makes of it. */
 #ifndef RENDER_CI_CI_H
 #define RENDER_CI_CI_H
 
@@ -50,7 +51,7 @@ typedef struct CiFormat {
     size_t most;         /* items; 0: any number */
 } CiFormat;
 
-extern const CiFormat ci_sarif, ci_github, ci_gitlab, ci_junit;
+extern const CiFormat ci_sarif, ci_github, ci_gitlab, ci_junit, ci_checkstyle;
 
 struct Ci {
     const CiFormat *format;
@@ -107,5 +108,8 @@ void ci_say_incomplete(const CiInput *input, const Incomplete *incomplete, Text 
 
 /* 16 hex digits of a text. */
 void ci_hash(Str text, Text *to);
+/* A text in XML, and ` name="value"`. Characters that XML 1.0 has not, and bytes that are none, become U+FFFD. */
+void ci_xml(Text *to, Str text, bool attribute);
+void ci_attribute(Text *to, const char *name, Str value);
 
 #endif

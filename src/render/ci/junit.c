@@ -6,51 +6,23 @@
 
 #include <stdlib.h>
 
-/* Characters that XML 1.0 has not, and bytes that are none, become U+FFFD. */
-static void add_xml(Text *to, Str text, bool attribute) {
-    for (size_t i = 0, size; i < text.size; i += size ? size : 1) {
-        char c = text.data[i];
-        uint32_t character = 0;
-        size = utf8_size((Str){text.data + i, text.size - i}, &character);
-        bool blank = c == '\n' || c == '\t';
-        if (!size || (character < 0x20 && !blank) || character == 0xfffe || character == 0xffff)
-            text_str(to, STR("\xef\xbf\xbd"));
-        else if (c == '&')
-            text_str(to, STR("&amp;"));
-        else if (c == '<')
-            text_str(to, STR("&lt;"));
-        else if (c == '>')
-            text_str(to, STR("&gt;"));
-        else if (attribute && (blank || c == '"'))
-            text_addf(to, "&#%d;", c);
-        else
-            text_add(to, text.data + i, size);
-    }
-}
-
-static void add_attribute(Text *to, const char *name, Str value) {
-    text_addf(to, " %s=\"", name);
-    add_xml(to, value, true);
-    text_char(to, '"');
-}
-
 static void open_case(const Ci *ci, Text *to, const char *file, const char *name, double seconds) {
     CiPlace place = ci_ir_place(ci, file, NULL, 0, 0);
     Str path = str_of(place.path ? place.path : "");
     text_str(to, STR("    <testcase"));
-    add_attribute(to, "name", str_of(name));
-    add_attribute(to, "classname", path);
-    add_attribute(to, "file", path);
+    ci_attribute(to, "name", str_of(name));
+    ci_attribute(to, "classname", path);
+    ci_attribute(to, "file", path);
     text_addf(to, " time=\"%.3f\">", seconds);
     free(place.path);
 }
 
 static void add_problem(Text *to, const char *element, const char *type, Str message, Str body) {
     text_addf(to, "\n      <%s", element);
-    add_attribute(to, "type", str_of(type));
-    add_attribute(to, "message", message);
+    ci_attribute(to, "type", str_of(type));
+    ci_attribute(to, "message", message);
     text_char(to, '>');
-    add_xml(to, body, false);
+    ci_xml(to, body, false);
     text_addf(to, "</%s>", element);
 }
 
@@ -82,7 +54,7 @@ static void add_kernel(Ci *ci, const CiInput *input) {
         add_problem(&item, "error", "incomplete", (Str){message.data, message.size}, reported);
     } else {
         text_str(&item, STR("\n      <system-out>"));
-        add_xml(&item, reported, false);
+        ci_xml(&item, reported, false);
         text_str(&item, STR("</system-out>"));
     }
     text_str(&item, STR("</testcase>\n"));
