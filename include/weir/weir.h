@@ -604,12 +604,13 @@ typedef enum weir_format {
 
 enum {
     WEIR_COLOR = 1,
-    WEIR_LAUNCHES = 2,    /* list the launches that were run */
-    WEIR_SKIP_CLEAN = 4,  /* say nothing of kernels that are clean, unless findings do not count */
-    WEIR_PRUNE = 8,       /* for weir_emit */
-    WEIR_SUPPRESSED = 16, /* a line for each finding that does not count */
-    WEIR_SUMMARY = 32,    /* of reports no more than fits on a screen */
-    WEIR_REQUIRE_ALL = 64 /* kernels without PTX count (weir_kernel.aside) */
+    WEIR_LAUNCHES = 2,     /* list the launches that were run */
+    WEIR_SKIP_CLEAN = 4,   /* say nothing of kernels that are clean, unless findings do not count */
+    WEIR_PRUNE = 8,        /* for weir_emit */
+    WEIR_SUPPRESSED = 16,  /* a line for each finding that does not count */
+    WEIR_SUMMARY = 32,     /* of reports no more than fits on a screen */
+    WEIR_REQUIRE_ALL = 64, /* kernels without PTX count (weir_kernel.aside) */
+    WEIR_BRIEF = 128       /* a line for each finding */
 };
 
 /* The sections of a report (docs/report.md). */

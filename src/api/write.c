@@ -299,6 +299,7 @@ static void add_verdicts(weir_writer *to, const weir_result *result) {
                                .launches = flags & WEIR_LAUNCHES,
                                .suppressed = flags & WEIR_SUPPRESSED,
                                .brief = flags & WEIR_SKIP_CLEAN && verdict->kind == VERDICT_CLEAN,
+                               .lines = flags & WEIR_BRIEF,
                                .witnesses = witnesses,
                                .root = all->question.root,
                                .witness_hint = "--witness DIR keeps it, for weir run --replay",

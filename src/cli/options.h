@@ -119,6 +119,7 @@ typedef struct Options {
     weir_run_options run;
     Paths arguments; /* those of `run` */
     bool no_launch, only_launch, quiet, verbose;
+    bool brief; /* check, run, lint: a line for each finding */
     weir_format format;
     weir_format also; /* with has_also: verdicts go to standard output in this format, too */
     bool has_also;

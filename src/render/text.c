@@ -175,12 +175,8 @@ static void add_finding_launch(Renderer *renderer, const Finding *finding, const
         add_line(renderer, "witness:", renderer->options.witness_hint);
 }
 
-static void add_finding(Renderer *renderer, const Finding *finding, const char *witness_file) {
-    static const FindingPlace nowhere = {.file = ""};
-    const FindingPlace *first = finding->place_count ? &finding->places[0] : &nowhere;
-    size_t begin = renderer->to->size;
-    start_at(renderer, first, finding_severity(finding));
-    text_plainf(renderer->to, "%s [%s]\n", finding->message, rule_of(finding->rule)->id);
+static void add_details(Renderer *renderer, const Finding *finding, const FindingPlace *first,
+                        const char *witness_file) {
     add_first_place(renderer, first);
     for (size_t i = 1; i < finding->place_count; i++)
         add_other_place(renderer, &finding->places[i]);
@@ -188,6 +184,16 @@ static void add_finding(Renderer *renderer, const Finding *finding, const char *
     add_line(renderer, "fix:", finding->fix);
     add_line(renderer, "schedule:", finding->schedule);
     add_finding_launch(renderer, finding, witness_file);
+}
+
+static void add_finding(Renderer *renderer, const Finding *finding, const char *witness_file) {
+    static const FindingPlace nowhere = {.file = ""};
+    const FindingPlace *first = finding->place_count ? &finding->places[0] : &nowhere;
+    size_t begin = renderer->to->size;
+    start_at(renderer, first, finding_severity(finding));
+    text_plainf(renderer->to, "%s [%s]\n", finding->message, rule_of(finding->rule)->id);
+    if (!renderer->options.lines)
+        add_details(renderer, finding, first, witness_file);
     if (renderer->options.grouped)
         grouped_finding(renderer->options.grouped, finding, renderer->source, begin, renderer->to->size);
 }
