@@ -1,7 +1,6 @@
 /* Plain loads and stores, and cp.async, which are most of what a recording has: from the record to the engine, without
  * the machine; strong loads and atomics of one lane, without its groups and registers. */
-#include "check/replay/prepass.h"
-
+#include "check/replay/internal.h"
 #include "check/replay/order/order.h"
 
 /* Of all lanes, as a table tells them: in one go. */
@@ -220,17 +219,20 @@ static bool is_uniform(const PlaySite *site, const Record *record, unsigned inde
                : part->kind == RECORD_UNIFORM || (part->kind == RECORD_WARP && about->shape == PART_UNIFORM);
 }
 
+bool play_is_left_out(const Player *player, const PlaySite *site, const Record *record, uint32_t cta) {
+    uint64_t address;
+    if (!player->loose || record->kind != RECORD_LANE || record->lanes & (record->lanes - 1) ||
+        play_key_place(play_strong_key(player, site, record, cta), &address) != PLACE_GLOBAL)
+        return false;
+    return address % site->strong_bytes == 0 &&
+           footprint_is_quiet(player->footprint, address, address + site->strong_bytes * site->strong_count);
+}
+
 bool play_strong(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record) {
     uint64_t address;
     if (record->kind != RECORD_LANE || site->space != PTX_SPACE_GLOBAL || site->gathers || site->mask || site->state ||
         record->lanes & (record->lanes - 1) || !play_strong_address(player, site, record, &address))
         return false;
-    if (player->prepass && player->prepass->strong && address % site->strong_bytes == 0 &&
-        footprint_is_quiet(player->footprint, address, address + site->strong_bytes)) {
-        player->check->events++;
-        play_ran(player->machine, site->code, record->lanes);
-        return true;
-    }
     player->site = site;
     player->record = record;
     return play_lane(player->machine, warp, site->code, (uint32_t)__builtin_ctz(record->lanes), address,

@@ -247,6 +247,11 @@ void playing_observe(void *observer, const PtxEvent *event) {
         stored_see(player, &known);
         event = &known;
     }
+    if (event->sequential && player->loose) {
+        known = *event;
+        known.sequential = false;
+        event = &known;
+    }
     player->check->events++;
     history_see(player->check->history, event);
     if (player->sites->any_state)
@@ -421,49 +426,6 @@ static bool may_overrule(const Playing *playing) {
            !playing->player.reader.missing;
 }
 
-static PtxEnd play_all(Playing *playing) {
-    enum { MOST_OVERRULED = 4096 };
-    Player *player = &playing->player;
-    PtxMachine *machine = player->machine;
-    jmp_buf *before = machine->arena.exhausted, here;
-    machine->arena.exhausted = player->arena.exhausted = &here;
-    if (setjmp(here)) {
-        machine->arena.exhausted = before;
-        player->arena.exhausted = playing->check.arena.exhausted;
-        return deadline.missed ? PTX_END_TIME : PTX_END_BUDGET;
-    }
-    PtxEnd end = PTX_END_BUDGET;
-    if (playing_start(player)) {
-        quick_find(player);
-        prepass_make(player);
-        turns_read(&playing->turns, &player, 1);
-        player->overrules = may_overrule(playing) ? MOST_OVERRULED : 0;
-        if (playing->turns.doubts.late)
-            end = PTX_END_TIME;
-        else if (!playing->alone && cores_can(player))
-            end = cores_play(player, playing->given, &playing->again);
-        else
-            end = play(player);
-        player->overrules = 0;
-        prepass_end(player);
-    }
-    machine->arena.exhausted = before;
-    player->arena.exhausted = playing->check.arena.exhausted;
-    return end;
-}
-
-/* Why CTAs may have synchronized without that being seen: those of a part of the grid, by others. */
-static const char *why_unordered(const Playing *playing) {
-    const ModificationOrders *turns = &playing->turns;
-    if (waits_for_unrecorded(playing))
-        return "CTAs that were not recorded may order them";
-    if (has_gaps(playing) || (has_lost(playing) && turns->count))
-        return "records that are missing may order them";
-    if (turns->doubts.unfit || turns->doubts.unsure || turns->split)
-        return "the order of strong accesses, which may order them, is not known";
-    return NULL;
-}
-
 /* The order of sequential fences is that in which they are played, which need not be that of the GPU: what they alone
  * order, are not known to be ordered. */
 static void open_apart(Playing *playing) {
@@ -481,6 +443,111 @@ static void open_apart(Playing *playing) {
     *ARENA_PUSH(&check->arena, check->watches, check->watch_count, check->watch_capacity) = player->apart;
     ptx_watch_values(player->apart, play_stored(check, player->sites));
     ptx_watch_start(player->apart);
+}
+
+/* Whether the kernel takes locks: what becomes of these depends on the order of strong accesses. */
+static bool takes_locks(const PlaySites *sites) {
+    for (uint32_t i = 0; i < sites->sites.count; i++) {
+        const PlaySite *site = &sites->items[i];
+        if (site->code && site->site->strong && site->site->poll.bits && site->strong_kind != STRONG_READ)
+            return true;
+    }
+    return false;
+}
+
+/* What strong accesses order need not matter: threads may be ordered by barriers alone, wherever they share memory.
+ * That is tried first, as no order of strong accesses has to be known for it, and clusters need not wait for each
+ * other. Waits for mbarriers are played in other orders, too, for which all have to be known. */
+static bool may_be_loose(const Playing *playing) {
+    const PlaySites *sites = &playing->sites;
+    for (uint32_t i = 0; i < sites->sites.count; i++)
+        if (sites->items[i].object || sites->items[i].tested)
+            return false;
+    return !playing->alone && !playing->seen && !playing->recording->launch.dropped && !takes_locks(sites);
+}
+
+/* Strong accesses to shared memory, which one CTA makes, are most often counters and sums: that they order nothing is
+ * tried first, too. */
+static bool may_be_loose_shared(const Playing *playing) {
+    const PlaySites *sites = &playing->sites;
+    bool any = false;
+    for (uint32_t i = 0; i < sites->sites.count; i++) {
+        const PlaySite *site = &sites->items[i];
+        if (!site->code || !site->site->strong || site->space != PTX_SPACE_SHARED)
+            continue;
+        if (site->site->poll.bits)
+            return false;
+        any = true;
+    }
+    return any && sites->any_order && playing->check.machine->cluster_size == 1;
+}
+
+/* Whether what was played without the order of strong accesses is to be played with it: something is to be reported, or
+ * volatile accesses that nothing orders may be ordered by these. */
+static bool is_to_be_ordered(const Playing *playing, PtxEnd end, size_t reasons) {
+    const Player *player = &playing->player;
+    uint32_t apart = 0, loose = 0;
+    if (end == PTX_END_TIME || (!play_is_blind(player) && !player->loose_shared))
+        return false;
+    if (player->apart)
+        (void)ptx_watch_races(player->apart, &apart);
+    if (ptx_watch_blind_missed(player->watch))
+        (void)ptx_watch_loose(player->watch, &player->check->arena, &loose);
+    return apart || loose || play_is_odd(player, end, reasons);
+}
+
+static PtxEnd play_all(Playing *playing) {
+    enum { MOST_OVERRULED = 4096 };
+    Player *player = &playing->player;
+    PtxMachine *machine = player->machine;
+    jmp_buf *before = machine->arena.exhausted, here;
+    machine->arena.exhausted = player->arena.exhausted = &here;
+    if (setjmp(here)) {
+        machine->arena.exhausted = before;
+        player->arena.exhausted = playing->check.arena.exhausted;
+        return deadline.missed ? PTX_END_TIME : PTX_END_BUDGET;
+    }
+    PtxEnd end = PTX_END_BUDGET;
+    if (playing_start(player)) {
+        quick_find(player);
+        player->may_be_loose = may_be_loose(playing);
+        player->loose_shared = player->may_be_loose && may_be_loose_shared(playing);
+        prepass_make(player);
+        ptx_watch_blind(player->watch, play_is_blind(player));
+        player->turns = &playing->turns;
+        player->loose_shared &= !player->loose;
+        if (!play_is_blind(player)) {
+            open_apart(playing);
+            player->quick = player->apart ? NULL : player->quick;
+            turns_read(&playing->turns, &player, 1);
+        }
+        size_t reasons = playing->check.verdict->incomplete_count;
+        player->overrules = may_overrule(playing) ? MOST_OVERRULED : 0;
+        if (playing->turns.doubts.late)
+            end = PTX_END_TIME;
+        else if (!playing->alone && cores_can(player))
+            end = cores_play(player, playing->given, &playing->again);
+        else
+            end = play(player);
+        player->overrules = 0;
+        prepass_end(player);
+        playing->again |= is_to_be_ordered(playing, end, reasons);
+    }
+    machine->arena.exhausted = before;
+    player->arena.exhausted = playing->check.arena.exhausted;
+    return end;
+}
+
+/* Why CTAs may have synchronized without that being seen: those of a part of the grid, by others. */
+static const char *why_unordered(const Playing *playing) {
+    const ModificationOrders *turns = &playing->turns;
+    if (waits_for_unrecorded(playing))
+        return "CTAs that were not recorded may order them";
+    if (has_gaps(playing) || (has_lost(playing) && turns->count))
+        return "records that are missing may order them";
+    if (turns->doubts.unfit || turns->doubts.unsure || turns->split)
+        return "the order of strong accesses, which may order them, is not known";
+    return NULL;
 }
 
 static void distinguish(Playing *playing, const ThreadsRun *run, bool complete) {
@@ -548,7 +615,6 @@ static void play_machine(Playing *playing, PtxWatch *watch) {
     Player *player = &playing->player;
     ThreadsRun run = {0};
     playing_open(player, check, playing->recording, &playing->sites, watch);
-    open_apart(playing);
     copies_find(player);
     player->seen = playing->seen;
     if (playing->seen && playing->seen->begin)

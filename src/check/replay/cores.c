@@ -60,13 +60,14 @@ static bool take_some(CoreShared *shared, Player *player) {
     return true;
 }
 
-/* Whether there is anything to report, but for how much was played; `reasons`: of an incomplete verdict, before. */
-static bool is_odd(const Player *player, PtxEnd end, size_t reasons) {
+bool play_is_odd(const Player *player, PtxEnd end, size_t reasons) {
     const ThreadsCheck *check = player->check;
-    uint32_t races = 0;
+    uint32_t races = 0, loose = 0;
     ptx_watch_end(player->watch);
     (void)ptx_watch_races(player->watch, &races);
-    return end != PTX_END_COMPLETE || races || ptx_watch_problem(player->watch) || player->reader.damaged ||
+    if (play_is_blind(player)) /* volatile accesses may be ordered, too */
+        (void)ptx_watch_loose(player->watch, &player->check->arena, &loose);
+    return loose || end != PTX_END_COMPLETE || races || ptx_watch_problem(player->watch) || player->reader.damaged ||
            player->reader.missing || player->reader.problem || player->lapped || player->machine->havoc_count ||
            history_overwrite(check->history).code || check->verdict->incomplete_count != reasons;
 }
@@ -78,6 +79,8 @@ static void take_prepass(CoreThread *thread) {
     thread->prepass.duplicates = thread->duplicates;
     thread->player.prepass = &thread->prepass;
     thread->player.footprint = thread->shared->player->footprint;
+    thread->player.loose = thread->shared->player->loose;
+    ptx_watch_blind(thread->player.watch, play_is_blind(&thread->player));
 }
 
 static void play_some(CoreThread *thread) {
@@ -88,9 +91,12 @@ static void play_some(CoreThread *thread) {
     Player *alone = player;
     quick_find(player);
     take_prepass(thread);
-    turns_read(&thread->turns, &alone, 1);
+    if (player->loose)
+        player->turns = &thread->turns; /* there are none */
+    else
+        turns_read(&thread->turns, &alone, 1);
     while (!odd && take_some(thread->shared, player))
-        odd = is_odd(player, play(player), reasons);
+        odd = play_is_odd(player, play(player), reasons);
     thread->events = check->events;
     thread->instructions = check->machine->thread_instructions;
     thread->records = player->records;
@@ -236,10 +242,8 @@ static bool add_record(Footprint *clusters, const Player *player, uint32_t clust
     const PlayAccess *access = site->copies ? &site->copy.from : &site->access;
     uint32_t bytes = site->copies ? site->copy.bytes : access->access.bytes;
     PlayReach reach;
-    uint64_t first;
     if (site->site->strong)
-        return play_strong_address(player, site, record, &first) &&
-               footprint_is_quiet(player->footprint, first, first + site->strong_bytes);
+        return play_is_left_out(player, site, record, cluster * player->machine->cluster_size);
     if (!site->plain && !site->copies)
         return false;
     play_reach(player, site, record, warp, site->copies ? site->from_part : 0, access->offset, &reach);
@@ -251,7 +255,7 @@ static bool add_record(Footprint *clusters, const Player *player, uint32_t clust
         footprint_are_quiet(player->footprint, record->lanes, reach.at.at, bytes))
         return true;
     for (uint32_t rest = record->lanes; rest; rest &= rest - 1) {
-        first = reach.at.at[__builtin_ctz(rest)];
+        uint64_t first = reach.at.at[__builtin_ctz(rest)];
         add_bytes(clusters, cluster, !site->copies && site->reported.kind != THREADS_READ, first, first + bytes);
     }
     return true;
@@ -325,7 +329,7 @@ PtxEnd cores_play(Player *player, const Recording *recording, bool *again) {
     shared.at_once = share < 1 ? 1 : share < MOST_AT_ONCE ? share : MOST_AT_ONCE;
     while (!odd && apart && take_some(&shared, player)) {
         end = play(player);
-        odd = is_odd(player, end, reasons);
+        odd = play_is_odd(player, end, reasons);
         if (odd || clock_seconds() - began < player->check->options->core_after || !has_core(player->check->options))
             continue;
         apart = known || are_apart(player, all);
@@ -338,7 +342,8 @@ PtxEnd cores_play(Player *player, const Recording *recording, bool *again) {
     player->cluster_count = all;
     if (deadline.missed)
         return PTX_END_TIME;
-    if (!count && end == PTX_END_COMPLETE) { /* the rest, if there is something to report, or they are not apart */
+    if (!count && end == PTX_END_COMPLETE &&
+        !(odd && play_is_blind(player))) { /* the rest, if there is something to report, or they are not apart */
         end = play(player);
     } else {
         *again = shared.odd;

@@ -221,6 +221,11 @@ typedef struct Player {
     const Footprint *footprint;    /* ... and what accesses to global memory need no look; NULL: it is not known */
     const struct PlayQuick *quick; /* quick.c, of each site; NULL: all records are looked at one by one */
     struct RecordingSeen *seen;    /* something else sees what is played; NULL: none */
+    bool loose;                    /* strong accesses order nothing: they have no turns, and where a word of memory has
+                                      no others they need no look */
+    bool may_be_loose;             /* that is tried, though some could (PlaySites.any_order): then nothing that is found
+                                      is reported, and all is played again */
+    bool loose_shared;             /* the same of those to shared memory alone */
     bool stops;                    /* a fault */
     bool other;            /* another order than that of the recording (alternatives.c): plain accesses are left out */
     PlayWarp *held;        /* ... in which this one waits for mbarriers only when it is let; NULL: none does */
@@ -390,6 +395,16 @@ void fetches_reported(Player *player, uint32_t cluster);
 void prepass_end(Player *player);
 
 /* ---- cores.c: several threads ---- */
+/* Whether there is anything to report, but for how much was played; `reasons`: of an incomplete verdict, before. */
+bool play_is_odd(const Player *player, PtxEnd end, size_t reasons);
+/* Whether the site's accesses have turns. */
+static inline bool play_has_turns(const Player *player, const PlaySite *site) {
+    return !player->loose && !(player->loose_shared && site->space == PTX_SPACE_SHARED);
+}
+/* Whether it is played as if strong accesses ordered nothing, though they may. */
+static inline bool play_is_blind(const Player *player) {
+    return player->loose && player->sites->any_order;
+}
 /* Whether the clusters can be played by several; behind prepass_make. */
 bool cores_can(const Player *player);
 /* play(), by as many as there are cores for (ThreadsOptions.core); of the recording as it was given. *again: something
@@ -412,6 +427,8 @@ bool play_is_beside(const PlaySite *site, const Record *record, uint64_t *first)
 uint32_t play_stores(const PlaySite *site, const Record *record);
 /* A plain access, told to the engine alone. False: it has to be run by the machine. */
 bool play_plain(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record);
+/* Whether a strong access needs no look: it orders nothing, and is to memory that has no other accesses. */
+bool play_is_left_out(const Player *player, const PlaySite *site, const Record *record, uint32_t cta);
 /* A strong load or atomic of one lane, to global memory; false: the machine has to run it. */
 bool play_strong(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record);
 /* The same of a cp.async. */

@@ -173,7 +173,29 @@ static void test_mbarriers(Player *player, PlayWarp *warp, const PlaySite *site,
     play_done(machine, group);
 }
 
+/* A strong access that is not in its turn: it orders nothing. */
+static bool try_blind(Player *player, PlayWarp *warp, const PlaySite *site, Record *record, PtxGroup **group) {
+    ptx_watch_blind(player->watch, true);
+    if (player->apart)
+        ptx_watch_blind(player->apart, true);
+    bool done = try_site(player, warp, site, record, group);
+    ptx_watch_blind(player->watch, false);
+    if (player->apart)
+        ptx_watch_blind(player->apart, false);
+    return done;
+}
+
 static bool try_strong(Player *player, PlayWarp *warp, const PlaySite *site, Record *record, PtxGroup **group) {
+    if (play_is_left_out(player, site, record, warp->warp->cta->number)) {
+        player->check->events++;
+        play_ran(player->machine, site->code, record->lanes);
+        return true;
+    }
+    if (player->loose_shared && !play_has_turns(player, site))
+        return try_blind(player, warp, site, record, group);
+    if (player->loose)
+        return (!*group && play_strong(player, warp->warp, site, record)) ||
+               try_site(player, warp, site, record, group);
     StrongPlace *place = turns_place(player, site, record, warp->warp->cta->number);
     if (!turn_has_come(player, place, record->turn, warp->warp->cta->cluster))
         return false;

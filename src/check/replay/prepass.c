@@ -161,7 +161,7 @@ static bool add_copies(Prepass *prepass, const PlaySite *site, const Record *rec
 static bool add_strong(Prepass *prepass, const PlaySite *site, const Record *record, const PrepassFrom *from) {
     uint64_t address, bytes = (uint64_t)site->strong_bytes * site->strong_count;
     PlayPlace place = play_key_place(play_strong_key(prepass->player, site, record, from->cta), &address);
-    if (place == PLACE_GLOBAL && prepass->strong && address % bytes == 0 &&
+    if (place == PLACE_GLOBAL && prepass->strong && address % bytes == 0 && bytes <= FOOTPRINT_LINE &&
         prepass_has(prepass->player, address, address + bytes))
         footprint_add_words(prepass->footprint, prepass->strong, 0, true, true, address, address + bytes);
     else if (place == PLACE_GLOBAL)
@@ -296,6 +296,16 @@ static bool read_writes(Prepass *prepass, const PlaySite *site, const Record *re
     return known;
 }
 
+/* Whether lanes hand registers to each other, and all have come that their mask names: that is no fault, and orders
+ * nothing. How often they do so in a loop that looks at what other clusters have done depends on these. */
+static bool hands_on(const Player *player, const PlaySite *site, const Record *record) {
+    if (!site->hands || !site->mask || record->lanes & site->site->unnamed)
+        return false;
+    if (site->mask->kind == ARGUMENT_CONSTANT)
+        return (uint32_t)player->check->program->constants[site->mask->slot].at[0] == record->lanes;
+    return record->part_count && record->parts[0].kind == RECORD_UNIFORM && record->parts[0].value == record->lanes;
+}
+
 /* False: it accesses global memory, and where is not known. */
 static bool read_record(Prepass *prepass, const Record *record, const PrepassFrom *from, Duplicate *duplicate) {
     PrepassSum *sum = &duplicate->sum;
@@ -308,10 +318,13 @@ static bool read_record(Prepass *prepass, const Record *record, const PrepassFro
         fetches_read(site, record, from, duplicate);
     if (prepass->only_writes)
         return !site || read_writes(prepass, site, record, from);
+    bool apart = site && site->site->strong && add_strong(prepass, site, record, from);
+    if (apart || (site && prepass->strong && hands_on(prepass->player, site, record)))
+        return true;
     if (prepass->compares)
         prepass_mix(sum, (uint64_t)record->kind << 56 | (uint64_t)record->lanes << 24 | (site ? record->site : 0));
     if (site && site->site->strong)
-        left_out = add_strong(prepass, site, record, from) ? UINT32_MAX : 0;
+        prepass_mix(sum, play_stores(site, record));
     else if (site && site->plain)
         left_out = add_plain(prepass, site, record, from, &known);
     else if (site && site->copies && (known = add_copies(prepass, site, record, from)))
@@ -320,8 +333,6 @@ static bool read_record(Prepass *prepass, const Record *record, const PrepassFro
         known = prepass_tile(prepass, site, record, from, sum, &left_out);
     if (!prepass->compares)
         return known;
-    if (site && site->site->strong)
-        prepass_mix(sum, (uint64_t)left_out << 32 | play_stores(site, record));
     if (site && site->data) {
         left_out |= 1U << (site->data - 1);
         mix_stored(prepass, site, record, from, duplicate);
@@ -421,7 +432,8 @@ static const bool *find_idle(const Prepass *prepass) {
 /* Whether it saves more than it takes: where all are played, and half of the accesses are to noisy lines, it does not.
  */
 static bool pays(const Prepass *prepass, uint32_t read) {
-    return prepass->compares || prepass->only_writes || !read || read != prepass->player->cluster_count / 16 ||
+    bool compares = prepass->compares && !prepass->player->sites->any_order; /* else that is tried */
+    return compares || prepass->only_writes || !read || read != prepass->player->cluster_count / 16 ||
            !footprint_is_loud(prepass->footprint);
 }
 
@@ -444,6 +456,15 @@ static bool read_all(Prepass *prepass) {
     return known;
 }
 
+/* Whether half of the clusters access no memory that others write: then those few that do may well be ordered by
+ * barriers alone. */
+static bool are_mostly_quiet(const Prepass *prepass) {
+    uint32_t count = prepass->player->cluster_count, quiet = 0;
+    for (uint32_t i = 0; i < count && prepass->strong; i++)
+        quiet += footprint_cluster_is_quiet(prepass->footprint, i);
+    return prepass->strong && 2 * quiet >= count;
+}
+
 void prepass_make(Player *player) {
     uint32_t size = player->machine->cluster_size, warps = player->reader.warps * size;
     uint64_t all = (uint64_t)player->cluster_count * warps;
@@ -453,22 +474,26 @@ void prepass_make(Player *player) {
         return;
     Prepass *prepass = ARENA_NEW(&player->arena, Prepass);
     prepass->player = player;
-    bool loose = player->sites->any_strong && !player->sites->any_order && player->sites->strong_alike;
-    prepass->compares = (!player->sites->any_strong || loose) && !player->apart;
+    bool any = player->sites->any_strong, sequential = player->sites->any_sequential && player->machine->cta_count > 1;
+    bool loose = any && player->sites->strong_alike && (!player->sites->any_order || player->may_be_loose);
+    prepass->compares = loose || (!any && !sequential);
     prepass->only_writes = asks_for_writes(prepass);
     prepass->strong = loose && !prepass->only_writes ? (uint32_t)all : 0;
     prepass->footprint = footprint_new(&player->arena, (uint32_t)all, warps, prepass->only_writes);
     prepass->fetches = prepass->only_writes && fetches_can(player);
-    prepass->reading = turns_reading(player);
+    prepass->reading = loose ? NULL : turns_reading(player);
     prepass->idle = find_idle(prepass);
     prepass->runs = prepass_runs(prepass);
     if (!read_all(prepass))
         return;
     if (prepass->strong && !footprint_cluster_is_quiet(prepass->footprint, player->cluster_count))
         prepass->compares = false; /* whose strong accesses those are is not known */
+    if (player->sites->any_order && !are_mostly_quiet(prepass))
+        prepass->compares = false;
     player->prepass = prepass;
     player->read = prepass->reading;
     player->footprint = prepass->footprint;
+    player->loose = prepass->strong && (!player->sites->any_order || prepass->compares);
     if (prepass->compares || prepass->fetches)
         find_duplicates(prepass, player->cluster_count, &player->arena);
 }

@@ -46,7 +46,7 @@ bool fetches_can(const Player *player) {
             return false;
         any |= site->copies;
     }
-    return any && !player->apart && !player->stored;
+    return any && !sites->any_sequential && !player->stored;
 }
 
 void fetches_read(const PlaySite *site, const Record *record, const PrepassFrom *from, Duplicate *duplicate) {

@@ -184,8 +184,9 @@ static bool can_order(const ThreadsCheck *check) {
     return false;
 }
 
-/* Whether any two strong accesses to the same byte of global memory are morally strong. Those to a part of what others
- * access are not, nor are volatile ones, of which something is noted. */
+/* Whether any two strong accesses to the same byte of global memory are morally strong, as elements of vectors are with
+ * others of their size. Those to a part of what others access are not, nor are volatile ones, of which something is
+ * noted. */
 static bool are_alike(const PlaySites *sites) {
     const PlaySite *first = NULL;
     for (uint32_t i = 0; i < sites->sites.count; i++) {
@@ -193,7 +194,7 @@ static bool are_alike(const PlaySites *sites) {
         if (!site->code || !site->site->strong || site->space == PTX_SPACE_SHARED)
             continue;
         first = first ? first : site;
-        if (!site->for_device || site->strong_count != 1 || site->strong_bytes != first->strong_bytes)
+        if (!site->for_device || site->strong_bytes != first->strong_bytes)
             return false;
     }
     return true;

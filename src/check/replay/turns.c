@@ -45,8 +45,8 @@ struct StrongReading {
     uint32_t element_count, element_capacity;
 };
 
-static bool is_ordered(const PlaySite *site) {
-    return site->site->strong && site->code;
+static bool is_ordered(const Player *player, const PlaySite *site) {
+    return site->site->strong && site->code && play_has_turns(player, site);
 }
 
 /* A vector is ordered by its first element: the others must not be accessed on their own. */
@@ -131,7 +131,7 @@ static void make_room(StrongReading *reading, const Player *player, uint32_t cta
 
 void turns_see(StrongReading *reading, Player *player, uint32_t warp, uint32_t cta, const Record *record) {
     const PlaySite *site = record->kind == RECORD_LANE ? &player->sites->items[record->site] : NULL;
-    if (!site || !is_ordered(site))
+    if (!site || !is_ordered(player, site))
         return;
     uint32_t index = reading->count++;
     if (index >= reading->capacity)
@@ -224,7 +224,7 @@ void turns_alone(ModificationOrders *turns, ModificationOrder *items, uint32_t c
 }
 
 void turns_take(Player *player, PlayWarp *warp, Record *record) {
-    if (is_ordered(&player->sites->items[record->site]) && player->turns->kept_in_order)
+    if (is_ordered(player, &player->sites->items[record->site]) && player->turns->kept_in_order)
         record->turn = player->turns->numbers[player->first_strong[warp->stream.warp] + warp->strong_count++];
 }
 

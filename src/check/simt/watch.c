@@ -392,6 +392,17 @@ static void see(PtxWatch *watch, const PtxEvent *event) {
     }
 }
 
+void ptx_watch_blind(PtxWatch *watch, bool blind) {
+    threads_blind(watch->engine, blind);
+    for (unsigned i = 0; i < WATCH_ROLES; i++)
+        if (watch->others[i])
+            threads_blind(watch->others[i]->engine, blind);
+}
+
+bool ptx_watch_blind_missed(const PtxWatch *watch) {
+    return threads_blind_missed(watch->engine);
+}
+
 void ptx_watch_observe(void *to, const PtxEvent *event) {
     PtxWatch *watch = to;
     watch->open.operation = 0;

@@ -78,6 +78,10 @@ void ptx_watch_free(PtxWatch *watch); /* its races are the arena's */
 /* Before each run. What was found stays. */
 void ptx_watch_start(PtxWatch *watch);
 void ptx_watch_observe(void *watch, const PtxEvent *event); /* a PtxObserve */
+/* From now on, strong accesses order nothing (threads_blind); until the next run. */
+void ptx_watch_blind(PtxWatch *watch, bool blind);
+/* Whether some that were made meanwhile could have. */
+bool ptx_watch_blind_missed(const PtxWatch *watch);
 /* For callers that have the accesses of threads without an event: how an access of that code goes to the engine, in
  * which all lanes write something else than was there; and telling it. */
 struct ThreadsAccess;

@@ -88,6 +88,10 @@ void threads_free(Threads *threads) {
     free(threads);
 }
 
+void threads_blind(Threads *threads, bool blind) {
+    threads->blind = blind;
+}
+
 void threads_restart(Threads *threads) {
     Threads old = *threads;
     arena_reset(&old.pool.arena);

@@ -114,6 +114,11 @@ Threads *threads_create(const ThreadsShape *shape, const char **problem);
 void threads_free(Threads *threads);
 /* A new run of the same grid: all is forgotten but the races. */
 void threads_restart(Threads *threads);
+/* From now on strong accesses observe nothing, and what they release reaches no thread: less is ordered than is. */
+void threads_blind(Threads *threads, bool blind);
+/* Whether something that threads did in that time may have synchronized two of a CTA: one of them behind a fence of its
+ * own, or by a release, another one before a fence, or by an acquire. */
+bool threads_blind_missed(const Threads *threads);
 /* A sentence if it could not go on, for lack of memory: nothing more is found then; NULL. */
 const char *threads_trouble(const Threads *threads);
 /* One for each two sites and reason, in the order in which they were found. */

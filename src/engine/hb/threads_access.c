@@ -419,6 +419,11 @@ static void strong_lanes(Attempt *attempt, const ThreadsAccess *access, uint32_t
             if (!(elements.used >> i & 1))
                 continue;
             Observed observed = {0};
+            if (threads->blind) {
+                threads_blind_access(threads, number, lane, record->order);
+                attempt_touch(attempt, address, address + elements.bytes);
+                continue;
+            }
             if (record->kind != THREADS_WRITE)
                 observed = threads_observe(threads, attempt->index, lane, address);
             if (alone && record->kind == THREADS_UPDATE) {

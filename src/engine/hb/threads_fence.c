@@ -107,6 +107,7 @@ void threads_fence(Threads *threads, uint32_t number, uint32_t lanes, ThreadsOrd
     ENTER(threads);
     Fence what = {sequential ? THREADS_ACQ_REL : order, level_of(scope), sequential};
     Warp *warp = threads_warp(threads, number);
+    threads_blind_fence(threads, number, lanes);
     if (acquires(what.order)) {
         for (const Note *note = warp->notes; note; note = note->next)
             if (note->kind == NOTE_OBSERVED) /* what one lane has read, others do not learn */
@@ -116,6 +117,41 @@ void threads_fence(Threads *threads, uint32_t number, uint32_t lanes, ThreadsOrd
     if (releases(what.order))
         threads_views(threads, number, lanes, true, give, &what);
     threads_views_merge(threads, warp);
+}
+
+/* ---- Accesses that observe nothing ---- */
+
+enum { MAY_RELEASE, MAY_ACQUIRE };
+
+static void add_blind(Threads *threads, uint32_t number, uint32_t lane, unsigned what) {
+    Cta *cta = threads->ctas[number / threads->cta_warps];
+    uint32_t thread = (number % threads->cta_warps) * THREADS_LANES + lane + 1;
+    cta->blind[what] = !cta->blind[what] || cta->blind[what] == thread ? thread : UINT32_MAX;
+    threads->blind_missed |= cta->blind[MAY_RELEASE] && cta->blind[MAY_ACQUIRE] &&
+                             (cta->blind[MAY_RELEASE] != cta->blind[MAY_ACQUIRE] || cta->blind[what] == UINT32_MAX);
+}
+
+/* The order in which threads come here need not be that of the run: what one of them may acquire may be released by
+ * another one that comes behind it. */
+void threads_blind_access(Threads *threads, uint32_t number, uint32_t lane, ThreadsOrder order) {
+    Warp *warp = threads_warp(threads, number);
+    bool fenced = releases(order);
+    for (const Note *note = warp->notes; note && !fenced; note = note->next)
+        fenced = note->kind == NOTE_RELEASED && note->lanes >> lane & 1;
+    warp->blind |= 1U << lane;
+    if (fenced)
+        add_blind(threads, number, lane, MAY_RELEASE);
+    if (acquires(order))
+        add_blind(threads, number, lane, MAY_ACQUIRE);
+}
+
+void threads_blind_fence(Threads *threads, uint32_t number, uint32_t lanes) {
+    for (uint32_t rest = threads_warp(threads, number)->blind & lanes; rest; rest &= rest - 1)
+        add_blind(threads, number, lowest(rest), MAY_ACQUIRE);
+}
+
+bool threads_blind_missed(const Threads *threads) {
+    return threads->blind_missed;
 }
 
 /* ---- Proxies ---- */

@@ -180,6 +180,7 @@ typedef struct Note {
 
 typedef struct Warp {
     uint32_t live;
+    uint32_t blind; /* lanes that have made strong accesses that observed nothing */
     uint32_t count, capacity;
     ThreadsView *views;
     Note *notes;
@@ -193,6 +194,8 @@ typedef struct Cta {
     uint32_t operations; /* those issued from it: a list */
     Object *objects;
     struct ShadowPage *pages; /* of its memory */
+    uint32_t blind[2];        /* threads of which such an access may release, and acquire something: 0, its number in
+                                 the CTA + 1, or UINT32_MAX: several */
     Warp warps[];
 } Cta;
 
@@ -486,6 +489,8 @@ struct Threads {
     bool done_abroad; /* a thread of another cluster knows that an operation is over */
     uint32_t instructions;
     bool several;                /* lanes do the instruction that is looked at */
+    bool blind;                  /* strong accesses observe nothing */
+    bool blind_missed;           /* ... and might have synchronized threads */
     struct HbHistory *histories; /* shape.history: of locations that are written strongly */
     OtherWrite *others;
     uint32_t other_count, other_capacity;
@@ -553,6 +558,9 @@ static inline void view_tick(ThreadsView *view) {
 /* What the lanes of the view have to tell: what they know, and themselves. */
 ThreadsClock *threads_export(Threads *threads, uint32_t warp, const ThreadsView *view, uint32_t lanes);
 /* What fences have released of the lane of the view, into *releases; `least`: of which level at least. */
+/* A strong access of lanes that observes nothing; and a fence of lanes, some of which may have made such ones. */
+void threads_blind_access(Threads *threads, uint32_t warp, uint32_t lane, ThreadsOrder order);
+void threads_blind_fence(Threads *threads, uint32_t warp, uint32_t lanes);
 void threads_fenced_releases(Threads *threads, uint32_t warp, uint32_t lane, uint32_t least, Releases **releases);
 Note *threads_note(Threads *threads, Warp *warp, NoteKind kind, uint32_t lanes);
 void threads_notes_drop(Threads *threads, Warp *warp, NoteKind kind, uint32_t lanes, uint32_t level, uint64_t key,
