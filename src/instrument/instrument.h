@@ -26,6 +26,7 @@ typedef struct InstrumentOptions {
     uint32_t spaces;     /* INSTRUMENT_...: memory whose accesses are recorded; synchronization is always */
     bool keep_registers; /* setmaxnreg stays; else it is taken out, for kernels in which the code does not fit */
     bool seed_layout;    /* shadow: the cells of the seed, and not the compact ones */
+    bool once;           /* a launch may be run several times: the first time is recorded */
 } InstrumentOptions;
 
 enum { SITE_PARTS = 16 };

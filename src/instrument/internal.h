@@ -196,6 +196,7 @@ typedef struct InstrumentPlan {
     bool wraps;           /* of some values it is taken for granted that no index wraps */
     bool dynamic;         /* some steps take room of their own */
     bool loops;           /* some are in loops */
+    bool once;            /* what is run again is not recorded */
     uint32_t most;        /* units that any check asks for */
     uint32_t *needs;      /* of each block: units that have to be there when it begins; 0: no check */
     uint32_t *call_needs; /* of each instruction: behind it, being a call that hands on */

@@ -75,6 +75,15 @@ PtxEvaluator ptx_evaluator(const PtxRow *row) {
     return evaluator_named(row->evaluate);
 }
 
+bool ptx_of_driver(Str name) {
+#define PTX_CALLEE(callee, evaluate, what) \
+    if (str_is(name, callee))              \
+        return true;
+#include "ir/ptx_callees.def"
+#undef PTX_CALLEE
+    return false;
+}
+
 PtxEvaluator ptx_callee(Str name) {
 #define PTX_CALLEE(callee, evaluate, what) \
     if (str_is(name, callee))              \

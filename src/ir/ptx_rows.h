@@ -75,7 +75,9 @@ bool ptx_form_has(Str form, Str modifier);
 bool ptx_row_names(const PtxRow *row, Str operand);
 /* What the row says of its results; PTX_EVALUATORS if its word is in no list, which is our own mistake. */
 PtxEvaluator ptx_evaluator(const PtxRow *row);
-/* How a function goes on that comes with the driver (ptx_callees.def); PTX_EVALUATE_NONE: it is none of them. */
+/* Whether a function comes with the driver (ptx_callees.def); and how it goes on, PTX_EVALUATE_NONE: behind the call.
+ */
+bool ptx_of_driver(Str name);
 PtxEvaluator ptx_callee(Str name);
 
 /* Where the operand of that name is among the `count` of an instruction of that form; -1: it is missing. Of those that

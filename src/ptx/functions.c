@@ -159,7 +159,7 @@ void check_defined(Reader *r) {
         if (function->name == PTX_NONE || function->body || function->alias || function->linkage == WORD_extern)
             continue;
         const PtxName *name = &r->module->names[function->name];
-        if (word_place(name->text, "vprintf malloc free __assertfail") >= 0)
+        if (ptx_of_driver(name->text))
             continue; /* the driver has them */
         if (name->bound_kind == BOUND_FUNCTION && name->bound == i)
             ptx_fail(r, r->base + r->module->statements[function->begin].begin,

@@ -113,6 +113,7 @@ typedef struct SlicesNode {
     size_t width, height, depth;
 } SlicesNode;
 
+Result cuMemAlloc_v2(Address *to, size_t bytes);
 Graph *graph_new(void);
 bool node_has_behind(const Node *node);
 /* A node behind others. What it does is copied. */

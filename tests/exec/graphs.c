@@ -77,7 +77,17 @@ int standin_graphs(void);
     "  ld.global.u32 %r6, [%rd3]; add.s32 %r6, %r6, %r1; st.global.u32 [%rd3], %r6;\n"                     \
     "  ret;\n"                                                                                             \
     "}\n"
-static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n" ADDS("adds") ADDS("others");
+/* Each thread goes from where it is as far as what is there says, 600 times: more than fits into one chunk. */
+#define WALKS                                                                                                   \
+    ".visible .entry walks(.param .u64 to, .param .u32 by) {\n"                                                 \
+    "  .reg .b64 %rd<4>; .reg .b32 %r<8>; .reg .pred %p<2>;\n"                                                  \
+    "  ld.param.u64 %rd1, [to]; mov.u32 %r2, %tid.x; mul.wide.s32 %rd2, %r2, 4; add.s64 %rd3, %rd1, %rd2;\n"    \
+    "  mov.u32 %r3, 0;\n"                                                                                       \
+    "L: ld.global.u32 %r4, [%rd3]; mul.wide.u32 %rd2, %r4, 4; add.s64 %rd3, %rd3, %rd2; add.s32 %r3, %r3, 1;\n" \
+    "  setp.lt.u32 %p1, %r3, 600; @%p1 bra L;\n"                                                                \
+    "  ret;\n"                                                                                                  \
+    "}\n"
+static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n" ADDS("adds") ADDS("others") WALKS;
 enum { THREADS = 64, BLOCKS = 2, BYTES = THREADS * BLOCKS * 4 };
 
 typedef struct KernelNode {
@@ -88,7 +98,7 @@ typedef struct KernelNode {
 } KernelNode;
 
 static uint64_t a, b, apart, far[2];
-static Handle adds, others;
+static Handle adds, others, walks;
 static int numbers[THREADS * BLOCKS];
 
 static Result said(const char *call, Result result) {
@@ -413,9 +423,9 @@ static int graphs(const char *what) {
         return 0;
     }
     if (strcmp(what, "loop") == 0) { /* a body that is run three times */
-        const Handle *bodies = conditional(graph, NULL, WHILE, 1, &condition);
-        add_kernel(bodies[0], adds, a, 1, NULL);
-        add_kernel(graph, others, b, 2, NULL);
+        node = add_kernel(graph, others, b, 2, NULL);
+        Handle body = conditional(graph, node, WHILE, 1, &condition)[0];
+        add_kernel(body, walks, far[0], 1, add_kernel(body, adds, a, 1, NULL));
         exec = executable(graph, 0);
         standin_condition(condition, 3);
         SAY(cuGraphLaunch(exec, stream));
@@ -565,9 +575,10 @@ int main(int count, char **words) {
     const char *what = count > 1 ? words[1] : "line";
     Handle module;
     if (cuInit(0) || cuModuleLoadData(&module, text) || cuModuleGetFunction(&adds, module, "adds") ||
-        cuModuleGetFunction(&others, module, "others") || cuMemAlloc_v2(&a, BYTES) || cuMemAlloc_v2(&apart, BYTES) ||
-        cuMemAlloc_v2(&b, BYTES) || cuMemAlloc_v2(&far[0], BYTES) || cuMemAlloc_v2(&far[1], BYTES) ||
-        cuMemcpyHtoD_v2(a, numbers, BYTES) || cuMemcpyHtoD_v2(b, numbers, BYTES))
+        cuModuleGetFunction(&others, module, "others") || cuModuleGetFunction(&walks, module, "walks") ||
+        cuMemAlloc_v2(&a, BYTES) || cuMemAlloc_v2(&apart, BYTES) || cuMemAlloc_v2(&b, BYTES) ||
+        cuMemAlloc_v2(&far[0], BYTES) || cuMemAlloc_v2(&far[1], BYTES) || cuMemcpyHtoD_v2(a, numbers, BYTES) ||
+        cuMemcpyHtoD_v2(b, numbers, BYTES))
         return 2;
     if (strcmp(what, "capture") == 0 && count > 3)
         return capture(words[2], words[3], count > 4);

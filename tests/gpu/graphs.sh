@@ -55,7 +55,7 @@ try 1 race. legacy race-within
 try 1 race. legacy beside
 try 1 race. legacy late
 try 3 'changed in a way that is not followed' legacy disabled
-try 3 'body of a loop' legacy conditional
+try 0 - legacy conditional
 try 0 - legacy chooses
 try 0 - legacy allocates
 try 1 race. legacy allocates-race

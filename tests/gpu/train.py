@@ -3,8 +3,8 @@
 
 Prints the loss of each step and, last, sums over all weights. Meant to be run under `weir exec`: with it and without it the numbers
 are the same, up to the order in which layer norm's gradients are added. With --race those are added without their lock, which is
-a race that changes next to nothing. --times prints the median time of the second half of the steps to standard error: kernels are compiled and
-launches recorded in the first half. Needs PyTorch and a GPU."""
+a race that changes next to nothing. --times prints to standard error the median time of the second half of the steps, since kernels are compiled and
+launches recorded in the first half, and the least median of 50 steps in a row of these, which other programs on the machine disturb least. Needs PyTorch and a GPU."""
 import argparse
 import statistics
 import sys
@@ -135,7 +135,9 @@ def main():
         print(f"step {step}: loss {loss.item():.5f}", flush=True)
         took.append(time.perf_counter() - began)
     if asked.times:
-        print(f"a step takes {statistics.median(took[len(took) // 2:]) * 1e3:.3f} ms", file=sys.stderr)
+        took = took[len(took) // 2:]
+        least = min(statistics.median(took[at:at + 50]) for at in range(max(1, len(took) - 49)))
+        print(f"a step takes {statistics.median(took) * 1e3:.3f} ms, at best {least * 1e3:.3f} ms in 50 steps", file=sys.stderr)
     weights = torch.cat([p.detach().double().flatten() for p in model.parameters()]).cpu()
     print(f"weights: {weights.sum().item():.3f} {weights.abs().sum().item():.3f} {(weights * weights).sum().item():.3f}")
     if asked.save:

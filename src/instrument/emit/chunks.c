@@ -86,6 +86,16 @@ static void write_windows(InstrumentCode *code) {
     code_say(code, "@~q1 st.global.b64 [~e0+%u], ~e1", OF(param_window));
 }
 
+/* A warp whose first chunk has begun is not recorded. All lanes look before one of them begins it. */
+static void write_once(InstrumentCode *code) {
+    code_say(code, "mov.b32 ~r0, 0");
+    code_say(code, "@!~q0 ld.volatile.global.b32 ~r0, [~ptr]");
+    code_say(code, "activemask.b32 ~r1");
+    code_say(code, "bar.warp.sync ~r1");
+    code_say(code, "or.b32 ~word, ~tag, 0x%x", head_word(RECORD_CHUNK, RECORD_CHUNK_FIRST));
+    code_say(code, "setp.eq.or.u32 ~q0, ~r0, ~word, ~q0");
+}
+
 /* The warp's first chunk (RecordSample). CTAs that are not recorded write to a chunk that is not read, or nothing, if
  * lane 0 is all that writes. */
 static void write_sample(InstrumentCode *code) {
@@ -98,6 +108,8 @@ static void write_sample(InstrumentCode *code) {
     code_say(code, "setp.ge.u32 ~q0, ~r2, ~r4");
     code_say(code, "mad.lo.u32 ~r2, ~r0, ~r4, ~r2");
     code_say(code, "mad.wide.u32 ~ptr, ~r2, %u, ~ptr", code->chunk);
+    if (code->plan->once)
+        write_once(code);
     if (!code->plan->lone) {
         code_say(code, "ld.global.b32 ~r0, [~e0+%u]", OF(more_count));
         code_say(code, "mad.wide.u32 ~e2, ~r0, %u, ~e1", code->chunk);

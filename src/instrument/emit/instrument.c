@@ -7,18 +7,20 @@
 
 #include <inttypes.h>
 
-enum { OPTION_SHADOW = 1, OPTION_FREE_REGISTERS = 2, OPTION_SEED_LAYOUT = 4 };
+enum { OPTION_SHADOW = 1, OPTION_FREE_REGISTERS = 2, OPTION_SEED_LAYOUT = 4, OPTION_ONCE = 8 };
 
 uint32_t instrument_options_number(const InstrumentOptions *options) {
     return (options->mode == INSTRUMENT_SHADOW ? OPTION_SHADOW : 0) |
-           (options->keep_registers ? 0 : OPTION_FREE_REGISTERS) | (options->seed_layout ? OPTION_SEED_LAYOUT : 0);
+           (options->keep_registers ? 0 : OPTION_FREE_REGISTERS) | (options->seed_layout ? OPTION_SEED_LAYOUT : 0) |
+           (options->once ? OPTION_ONCE : 0);
 }
 
 InstrumentOptions instrument_options_of(uint32_t spaces, uint32_t number) {
     return (InstrumentOptions){.mode = number & OPTION_SHADOW ? INSTRUMENT_SHADOW : INSTRUMENT_RECORD,
                                .spaces = spaces,
                                .keep_registers = !(number & OPTION_FREE_REGISTERS),
-                               .seed_layout = (number & OPTION_SEED_LAYOUT) != 0};
+                               .seed_layout = (number & OPTION_SEED_LAYOUT) != 0,
+                               .once = (number & OPTION_ONCE) != 0};
 }
 
 uint64_t instrument_hash(Str bytes) {
@@ -122,6 +124,7 @@ typedef struct Adding {
     uint32_t labels;
     Str prefix;              /* of labels */
     bool bodies[BODY_COUNT]; /* that are called */
+    bool once;               /* InstrumentOptions */
 } Adding;
 
 /* The sites of a function, which are one after the other. */
@@ -133,6 +136,7 @@ static bool add_function(Adding *adding, uint32_t function, uint32_t first, uint
         return false;
     arena_init(&scratch, SIZE_MAX);
     plan_function(&plan, analysis, adding->sites, first, count, &scratch);
+    plan.once = adding->once;
     instrument_function(adding->edits, &plan, adding->sites->chunk, &adding->labels, adding->prefix, adding->bodies);
     arena_free(&scratch);
     analysis_give(adding->analyses, analysis);
@@ -184,6 +188,7 @@ static bool add_all(FunctionAnalyses *analyses, const InstrumentOptions *options
     ptx_edits_init(&edits, module);
     calls_find(&calls, module, &sites, &edits.arena);
     Adding adding = {.edits = &edits, .module = module, .analyses = analyses, .sites = &sites, .calls = &calls};
+    adding.once = options->once;
     adding.prefix = fresh_labels(&edits);
     add_mark(&edits, &sites, options);
     if (!options->keep_registers)

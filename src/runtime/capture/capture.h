@@ -103,6 +103,7 @@ struct SeenLaunch {
     bool later;                   /* a node of a graph: what memory holds when it runs is not known now */
     bool again;                   /* it is recorded though equal ones were, because of others beside it */
     bool maybe;                   /* in the body of a conditional node, which may not be run */
+    bool loops;                   /* ... or several times */
     struct GpuOutstanding **held; /* not NULL: `go` does not make it yet, and what records it comes here; gpu_held */
     Handle in;                    /* ... where it is made then; `stream` is one of those that stand for the order */
     void **parameters, **extra;

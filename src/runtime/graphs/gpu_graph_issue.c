@@ -310,10 +310,8 @@ static Result go_in_place(const SeenLaunch *launch, void **parameters, void **ex
 }
 
 static void place_kernel(const GraphStep *step, InPlaceStep *to, const GraphInPlace *graph, OrderStream stream) {
-    static const char loops[] = "it is in the body of a loop of a graph (a conditional node), which is not recorded";
-    if (step->loops || !describe(step, order_handle(stream), &to->own)) {
-        gpu_ran_plain(step->kernel, 1,
-                      step->loops ? loops : "it is a node of a graph, of which the driver tells nothing");
+    if (!describe(step, order_handle(stream), &to->own)) {
+        gpu_ran_plain(step->kernel, 1, "it is a node of a graph, of which the driver tells nothing");
         return;
     }
     SeenLaunch launch = to->own.launch;
@@ -321,6 +319,7 @@ static void place_kernel(const GraphStep *step, InPlaceStep *to, const GraphInPl
     to->node = step->node;
     launch.again = graph->again;
     launch.maybe = step->seldom;
+    launch.loops = step->loops;
     launch.go = go_in_place;
     launch.call = to;
     launch.held = &to->held;

@@ -66,6 +66,8 @@ struct GpuModule {
     const char *problem;     /* it cannot be: one sentence */
     PtxModule *plain, *with; /* before and after */
     GpuModule *freed;        /* the same without limits on registers */
+    GpuModule *first;        /* the same for launches that may be run several times: the first time is recorded */
+    bool once;               /* it is that */
     /* The same for launches of one kernel with CTAs of one shape: the first of them, and of such a one the next. */
     GpuModule *shaped, *beside;
     const GpuKernel *of;
@@ -128,6 +130,8 @@ bool gpu_image(GpuKernel *kernel, GpuModule *form, unsigned registers, GpuImage 
 /* The form of a kernel's module for launches with such CTAs. A kernel that does not say how large its CTAs are gets
  * that directive, since records are far fewer then; one that says so, or has had many shapes, is taken as it is. */
 GpuModule *gpu_shaped(GpuKernel *kernel, const uint32_t block[3]);
+/* Of that, the form for a launch that may be run several times; NULL: there is no memory. */
+GpuModule *gpu_once(GpuModule *form);
 /* Whether it is for a launch to say how large its CTAs are. */
 bool gpu_waits_for_shape(GpuKernel *kernel);
 /* The variables that images of a module have in common; false: there was no memory. */

@@ -256,6 +256,7 @@ static void instrument_text(GpuModule *module) {
     Text text = {0};
     const char *problem = NULL;
     options.keep_registers = !module->frees_registers;
+    options.once = module->once;
     if (!is_read(module))
         return;
     if (instrument(module->plain, &options, &text, &problem) && !text.failed)
@@ -275,16 +276,28 @@ static bool is_instrumented(GpuModule *module) {
     return module->with != NULL;
 }
 
-/* The same module without limits on registers. */
-static GpuModule *freed(GpuModule *module) {
+/* The same module, instrumented in another way. */
+static GpuModule *other_form(GpuModule *module, GpuModule **form, bool frees_registers, bool once) {
     pthread_mutex_lock(&module->busy);
-    if (!module->freed && (module->freed = calloc(1, sizeof *module->freed))) {
-        *module->freed = (GpuModule){
-            .key = module->key, .ptx = module->ptx, .ptx_bytes = module->ptx_bytes, .frees_registers = true};
-        pthread_mutex_init(&module->freed->busy, NULL);
+    if (!*form && (*form = calloc(1, sizeof **form))) {
+        **form = (GpuModule){.key = module->key,
+                             .ptx = module->ptx,
+                             .ptx_bytes = module->ptx_bytes,
+                             .frees_registers = frees_registers,
+                             .once = once};
+        pthread_mutex_init(&(*form)->busy, NULL);
     }
     pthread_mutex_unlock(&module->busy);
-    return module->freed;
+    return *form;
+}
+
+/* The same module without limits on registers. */
+static GpuModule *freed(GpuModule *module) {
+    return other_form(module, &module->freed, true, module->once);
+}
+
+GpuModule *gpu_once(GpuModule *module) {
+    return other_form(module, &module->first, module->frees_registers, true);
 }
 
 /* ---- An image that records ----------------------------------------------------------------------- */

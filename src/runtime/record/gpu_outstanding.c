@@ -83,6 +83,8 @@ static bool wish_for(GpuContext *context, GpuKernel *kernel, uint64_t key, Recor
     if (!sample_choose(launch, fit) && !sample_choose(launch, ctas_that_fit(room, launch, each, rate, known)))
         return false;
     uint64_t ctas = sample_ctas(launch), further = ctas * (rate + rate / RATE_SHARE), spare = usual / SPARE_SHARE;
+    if (!known) /* its loops may go further than those before: twice, if its numbers are twice as large */
+        further *= 2;
     wish->first = ctas * each;
     uint64_t rest = room - BLOCK_BYTES - launch->chunk - wish->first, half = gpu_free(context) / 2;
     wish->least = further + (known ? spare < FURTHER_SPARE ? spare : FURTHER_SPARE : usual / UNKNOWN_SHARE);

@@ -319,6 +319,10 @@ Handle gpu_variant(GpuKernel *kernel, const SeenLaunch *launch, GpuModule **modu
     if (gpu_driver(NULL)->context_current(&context) != 0 || !context)
         return NULL;
     GpuModule *form = gpu_shaped(kernel, launch->block);
+    if (launch->loops)
+        form = gpu_once(form);
+    if (!form)
+        return NULL;
     for (;;) {
         pthread_mutex_lock(&mutex);
         GpuVariant *variant = ask(kernel, form, owner, library, context, registers);

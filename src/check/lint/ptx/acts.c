@@ -128,12 +128,6 @@ void gather_acts(PtxLint *lint) {
 
 /* ---- What a kernel does at all -------------------------------------------------------------------- */
 
-/* Functions that the driver gives to every kernel: they print, stop the kernel, or manage its heap, and synchronize
- * nothing. */
-static bool is_of_driver(Str name) {
-    return word_place(name, "vprintf __assertfail malloc free") >= 0;
-}
-
 typedef struct ActWalk {
     PtxLint *lint;
     PtxReach reach;
@@ -205,7 +199,7 @@ static void walk_call(ActWalk *walk, uint32_t statement) {
     callee = ptx_function_behind(module, callee);
     const PtxFunction *function = &module->functions[callee];
     Str name = ptx_name(module, function->name);
-    if (!function->body && !is_of_driver(name))
+    if (!function->body && !ptx_of_driver(name))
         note_unknown(
             walk, statement,
             verdict_text(walk->lint->verdict, "what %.*s does is not known: it has no body here", STR_ARG(name)));

@@ -184,12 +184,25 @@ static PtxStep call_assertfail(PtxMachine *machine, PtxGroup *group, const PtxCo
     return ptx_fault(machine, group, RULE_KERNEL_TRAP, code, lanes, text_keep(&text, &machine->arena));
 }
 
+/* ---- Graphs ---- */
+
+/* What is run behind the kernel depends on it, and nothing within. */
+static PtxStep call_condition(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes,
+                              const uint64_t arguments[][PTX_LANES], const uint32_t *unknown,
+                              uint64_t results[PTX_LANES]) {
+    (void)machine, (void)group, (void)code, (void)lanes, (void)arguments, (void)unknown, (void)results;
+    return PTX_STEP_NEXT;
+}
+
 DriverCall *driver_call(Str name) {
     static const struct {
         const char *name;
         DriverCall *call;
-    } calls[] = {
-        {"vprintf", call_printf}, {"malloc", call_malloc}, {"free", call_free}, {"__assertfail", call_assertfail}};
+    } calls[] = {{"vprintf", call_printf},
+                 {"malloc", call_malloc},
+                 {"free", call_free},
+                 {"__assertfail", call_assertfail},
+                 {"cudaGraphSetConditional", call_condition}};
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         if (str_is(name, calls[i].name))
             return calls[i].call;

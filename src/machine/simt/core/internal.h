@@ -112,7 +112,7 @@ bool param_copy(PtxMachine *machine, const PtxFrame *from, uint32_t source, cons
 
 /* ---- driver.c ---- */
 
-/* Functions that come with the driver: vprintf, malloc, free, __assertfail. NULL: it is none of them. */
+/* Functions that come with the driver (ir/ptx_callees.def). NULL: it is none of them. */
 typedef PtxStep DriverCall(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes,
                            const uint64_t arguments[][PTX_LANES], const uint32_t *unknown, uint64_t results[PTX_LANES]);
 DriverCall *driver_call(Str name);
