@@ -10,7 +10,7 @@ import json
 import os
 import tempfile
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = ["Finding", "Project", "ProjectError", "Result", "check"]
 
 
