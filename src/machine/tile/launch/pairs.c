@@ -144,7 +144,7 @@ static bool are_nested(const Paired *a, const Paired *b) {
 }
 
 bool pairs_next(const Pairs *pairs, uint32_t *at, Pair *pair) {
-    for (; *at < MOST_PAIRED * MOST_PAIRED * 4; ++*at) {
+    for (; *at < pairs->count * MOST_PAIRED * 4; ++*at) {
         unsigned way = *at % 4, i = *at / 4 / MOST_PAIRED, k = *at / 4 % MOST_PAIRED;
         if (k <= i || k >= pairs->count || pairs->seen[i][k] >> way & 1 ||
             are_nested(&pairs->items[i], &pairs->items[k]))
