@@ -219,9 +219,9 @@ static const char *run_case(Recorded *file, json_t *original, const char *name) 
     if (machine) {
         PtxSchedule schedule = {.kind = recording ? SCHEDULE_RANDOM : SCHEDULE_EAGER};
         machine->budget = BUDGET;
-        clock_gettime(CLOCK_MONOTONIC, &begin);
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
         PtxEnd end = ptx_schedule_run(machine, &schedule);
-        clock_gettime(CLOCK_MONOTONIC, &over);
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &over);
         if (end != PTX_END_COMPLETE)
             problem = why_it_ended(machine, end);
         else if (!slice && !timed)
