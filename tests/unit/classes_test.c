@@ -122,6 +122,42 @@ static void groups_of_programs_are_told_apart_by_their_quotient(void **state) {
     assert_int_equal(count_classes(text, 64, 4, 1), 8);
 }
 
+/* A shift is a quotient, too, whether the number has a sign or not. */
+static void groups_of_programs_are_told_apart_by_a_shift(void **state) {
+    (void)state;
+    static const char text[] =
+        ON_BARRIER("", PROGRAM_IDS "    %s3 = arith.constant 3 : i32\n    %group = arith.shrui %x, %s3 : i32\n"
+                                   "    %c = arith.cmpi ne, %group, %s3 : i32\n" MAY_ARRIVE);
+    assert_int_equal(count_classes(text, 64, 4, 1), 8);
+    static const char below[] =
+        ON_BARRIER("", PROGRAM_IDS "    %s3 = arith.constant 3 : i32\n    %c24 = arith.constant 24 : i32\n"
+                                   "    %left = arith.subi %x, %c24 : i32\n    %group = arith.shrsi %left, %s3 : i32\n"
+                                   "    %c = arith.cmpi ne, %group, %c0 : i32\n" MAY_ARRIVE);
+    assert_int_equal(count_classes(below, 64, 4, 1), 8);
+}
+
+/* Of unsigned numbers those below 0 are the greatest ones. */
+static void numbers_without_a_sign(void **state) {
+    (void)state;
+    static const char *const ops[] = {"minui", "maxui", "minsi", "maxsi"};
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        for (int turned = 0; turned < 2; turned++) {
+            Text text = {0};
+            text_addf(&text, "%s", MODULE_OF(1, "  tt.func public @kernel() {\n"));
+            text.size -= strlen("}\n"); /* of the module, which goes on */
+            text_str(&text, STR(CONSTANTS "    %bar = ttg.local_alloc : () -> !barrier\n" PROGRAM_IDS));
+            text_addf(&text,
+                      "    %%m3 = arith.constant 3 : i32\n    %%m9 = arith.constant 9 : i32\n"
+                      "    %%left = arith.subi %%x, %%m3 : i32\n    %%some = arith.%s %%%s, %%%s : i32\n"
+                      "    %%c = arith.cmpi sgt, %%some, %%c1 : i32\n",
+                      ops[i], turned ? "m9" : "left", turned ? "left" : "m9");
+            text_str(&text, STR(MAY_ARRIVE "    tt.return\n  }\n}\n"));
+            text_char(&text, 0);
+            count_classes(text.data, 16, 1, 1);
+            text_free(&text);
+        }
+}
+
 static void ids_of_two_axes_may_decide_together(void **state) {
     (void)state;
     static const char text[] =
@@ -231,6 +267,8 @@ int main(void) {
         cmocka_unit_test(a_tile_beyond_the_end_is_told_from_whole_ones),
         cmocka_unit_test(classes_follow_the_trips_of_a_persistent_loop),
         cmocka_unit_test(groups_of_programs_are_told_apart_by_their_quotient),
+        cmocka_unit_test(groups_of_programs_are_told_apart_by_a_shift),
+        cmocka_unit_test(numbers_without_a_sign),
         cmocka_unit_test(ids_of_two_axes_may_decide_together),
         cmocka_unit_test(numbers_that_wrap_are_not_followed),
         cmocka_unit_test(too_many_classes_are_not_covered),

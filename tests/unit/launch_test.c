@@ -109,6 +109,11 @@ static void a_launch_file_in_words_and_as_json(void **state) {
          "grid 1x1x1, x = tensor 4x2",
          "{\"grid\": [1, 1, 1], \"args\": {\"x\": {\"tensor\": {\"shape\": [4, 2], \"strides\": [2, 1], "
          "\"dtype\": \"f16\"}}}}"},
+        /* Of no elements none is far away. */
+        {"{\"args\": {\"x\": {\"tensor\": {\"shape\": [0], \"strides\": [281474976710656], \"dtype\": \"f16\"}}}}",
+         "grid 1x1x1, x = tensor 0 strides 281474976710656",
+         "{\"grid\": [1, 1, 1], \"args\": {\"x\": {\"tensor\": {\"shape\": [0], \"strides\": [281474976710656], "
+         "\"dtype\": \"f16\"}}}}"},
         /* Of PTX: threads, arguments by number, bytes with pointers, tensor maps. */
         {"{\"block\": [128, 1, 1], \"cluster\": [2, 1, 1], \"shared\": 0, \"args\": [1, {\"bytes\": \"00 ff\", "
          "\"pointers\": {\"8\": {\"tensor\": {\"shape\": [2], \"dtype\": \"u8\"}}}}]}",

@@ -61,6 +61,8 @@ static const Case named[] = {
     RIGHT("arrive and sync", 64, 1, "setp.eq.u32 %p1, %r4, 0;\n@%p1 bar.arrive 3, 64;\n@!%p1 bar.sync 3, 64;"),
     RIGHT("early exit", 128, 1, "setp.gt.u32 %p1, %r0, 40;\n@%p1 exit;\nbar.sync 0;"),
     RIGHT("a whole warp ended", 128, 1, "setp.ge.u32 %p1, %r0, 32;\n@%p1 exit;\nbar.sync 0;\nbar.sync 0;"),
+    RIGHT("a whole warp ended, and not the first barrier", 128, 1,
+          "setp.ge.u32 %p1, %r0, 32;\n@%p1 exit;\nbar.sync 1;\nbar.sync 5;"),
     RIGHT("not aligned, by two ways", 64, 1,
           "setp.lt.u32 %p1, %r5, 7;\n@%p1 bra A;\nbarrier.sync 1;\nbra B;\nA: barrier.sync 1;\nB: bar.sync 0;"),
     RIGHT("not aligned, guarded", 32, 1,

@@ -38,6 +38,9 @@ static const struct {
     {"mov.f32 %f1, 0fc0400000; mov.f32 %f2, 0f7fc00000; mov.f32 %f3, 0f40000000; max.NaN.f32 %f4, %f1, %f2, %f3;"
      "mov.b32 %r10, %f4;",
      0x7fffffff},
+    /* -1 + 5, where one operand alone has a sign */
+    {"mov.u32 %r2, -1; mov.u32 %r3, 5; vadd.u32.s32.u32.sat %r10, %r2, %r3;", 4},
+    {"mov.u32 %r2, -1; mov.u32 %r3, 5; vadd.u32.u32.s32.sat %r10, %r3, %r2;", 4},
     /* formats of 4, 6 and 8 bits: the first operand is the upper one; 5 lies between 4 and 6, 100 is too great */
     {".reg .b8 %b<2>; mov.f32 %f1, 0f40a00000; mov.f32 %f2, 0f42c80000; cvt.rn.satfinite.e2m1x2.f32 %b0, %f1, %f2;"
      "mov.b32 %r10, {%b0, %b0, %b0, %b0};",
@@ -173,6 +176,20 @@ static void what_is_not_known(void **state) {
     }
 }
 
+/* What is known in spite of an operand that is not, is known in all lanes. */
+static void knows_zero(PtxRunning *r) {
+    for (uint32_t lane = 0; lane < 32; lane++)
+        ptx_running_is(r, lane, 0);
+}
+
+static void known_in_all_lanes(void **state) {
+    (void)state;
+    run_text("sm_90",
+             KERNEL(OWN "mov.u32 %r5, %clock; mov.u32 %r6, 0; and.b32 %r2, %r5, %r6; mul.lo.u32 %r3, %r6, %r5;"
+                        "or.b32 %r4, %r2, %r3;" GIVE("%r4") "ret;"),
+             1, 32, 0, PTX_END_COMPLETE, knows_zero);
+}
+
 /* ---- Lanes ----------------------------------------------------------------------------------------------------------
  */
 
@@ -215,6 +232,8 @@ static void some_forms_are_not_run(void **state) {
     static const char *const bodies[] = {
         "mov.f32 %f1, 0f3f800000; cvt.rs.f16x2.f32 %r10, %f1, %f1, %r1;",
         "vadd.u32.u32.u32.min %r10, %r1, %r1, %r1;",
+        "vadd.u32.u32.u32.sat %r10, %r1, %r1;",
+        "mov.u32 %r5, %clock; shfl.sync.idx.b32 %r10, %r1, 3, 31, %r5;",
         "vadd.u32.u32.u32 %r10.h1, %r1, %r1, %r1;",
     };
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
@@ -338,9 +357,10 @@ static void every_form_is_run(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(later_targets),          cmocka_unit_test(what_is_not_known),
-        cmocka_unit_test(masks_of_parts),         cmocka_unit_test(masks_side_by_side),
-        cmocka_unit_test(some_forms_are_not_run), cmocka_unit_test(every_form_is_run),
+        cmocka_unit_test(later_targets),      cmocka_unit_test(what_is_not_known),
+        cmocka_unit_test(masks_of_parts),     cmocka_unit_test(masks_side_by_side),
+        cmocka_unit_test(known_in_all_lanes), cmocka_unit_test(some_forms_are_not_run),
+        cmocka_unit_test(every_form_is_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -317,16 +317,17 @@ static void test_changed_map(void **state) {
     ".visible .entry k(.param .u64 .ptr .global .align 16 out, .param .u64 .ptr .global .align 16 in, " \
     ".param .align 64 .b8 map[128])\n"
 
-static Ran run_blackwell(const char *body, unsigned grid, unsigned threads, const char *descriptor) {
+static Ran run_blackwell(const char *body, unsigned grid, unsigned threads, unsigned cluster, const char *descriptor) {
     char text[8192], launch[8192];
     unsigned at;
     snprintf(text, sizeof text, "%s%s%s%s\nret;\n}\n", BLACKWELL, PARAMETERS, BODY, body);
     at =
         (unsigned)snprintf(launch, sizeof launch,
-                           "{\"kernel\": \"k\", \"grid\": [%u, 1, 1], \"block\": [%u, 1, 1], \"args\": [{\"tensor\": "
+                           "{\"kernel\": \"k\", \"grid\": [%u, 1, 1], \"block\": [%u, 1, 1], \"cluster\": [%u, 1, 1], "
+                           "\"args\": [{\"tensor\": "
                            "{\"shape\": [512], \"dtype\": \"i32\", \"zero\": true, \"buffer\": \"out\"}}, {\"tensor\": "
                            "{\"shape\": [512], \"dtype\": \"i32\", \"buffer\": \"in\", \"data\": [",
-                           grid, threads);
+                           grid, threads, cluster);
     for (unsigned i = 0; i < 512; i++)
         at += (unsigned)snprintf(launch + at, sizeof launch - at, "%s%u", i ? "," : "", 1000 + i);
     snprintf(launch + at, sizeof launch - at, "]}}, %s]}", descriptor);
@@ -341,13 +342,13 @@ static void test_blackwell(void **state) {
     Ran ran = run_blackwell(
         "mov.u32 %r10, 9;\nst.shared.u32 [%r3], %r10;\nbar.sync 0;\nmov.u64 %rd10, 64;\n@%p0 st.bulk.weak."
         "shared::cta [%r1], %rd10, 0;\nbar.sync 0;\n" GIVE,
-        1, 32, ROWS);
+        1, 32, 1, ROWS);
     assert_string_equal(ran.what, "");
     for (unsigned i = 0; i < 32; i++)
         assert_int_equal(ran.out[i], i < 16 ? 0 : 9);
     ran = run_blackwell(INIT EXPECT("128") "@%p0 cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4" TX
                                            " [%r1], [%rd4, {8, 3, 11, 15, 99}], [%r2];\n" WAIT GIVE,
-                        1, 32, ROWS);
+                        1, 32, 1, ROWS);
     assert_string_equal(ran.what, "");
     static const unsigned rows[] = {3, 11, 15};
     for (unsigned i = 0; i < 32; i++)
@@ -364,7 +365,25 @@ static void test_blackwell(void **state) {
                   "clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %r20, answer;\n"
                   "mul.wide.u32 %rd10, %r20, 4;\nadd.u64 %rd10, %rd0, %rd10;\n@%p0 atom.global.add.u32 %r21, [%rd10], "
                   "1;\nE:",
-        200, 32, ROWS);
+        200, 32, 1, ROWS);
+    assert_string_equal(ran.what, "");
+    assert_int_equal(ran.end, PTX_END_COMPLETE);
+    for (unsigned i = 0; i < 200; i++)
+        assert_int_equal(ran.out[i], 1);
+    /* clusters of two: the first CTA of one asks, and both have the answer */
+    ran = run_blackwell(
+        INIT "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\nmov.u32 %r20, %ctaid.x;\n"
+             "mov.u32 %r23, %cluster_ctarank;\nmul.wide.u32 %rd10, %r20, 4;\nadd.u64 %rd10, %rd0, %rd10;\n"
+             "@%p0 atom.global.add.u32 %r21, [%rd10], 1;\n" EXPECT(
+                 "16") "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n"
+                       "setp.eq.and.u32 %p5, %r23, 0, %p0;\n@%p5 clusterlaunchcontrol.try_cancel.async."
+                       "shared::cta" TX ".multicast::cluster::all.b128 [%r1], [%r2];\nmov.u32 %r22, 0;\n" WAIT
+                       ".reg .b128 answer;\nld.shared.b128 answer, [%r1];\n"
+                       "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p6, answer;\n@!%p6 bra E;\n"
+                       "clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %r20, answer;\n"
+                       "add.u32 %r20, %r20, %r23;\nmul.wide.u32 %rd10, %r20, 4;\nadd.u64 %rd10, %rd0, %rd10;\n"
+                       "@%p0 atom.global.add.u32 %r21, [%rd10], 1;\nE:",
+        200, 32, 2, ROWS);
     assert_string_equal(ran.what, "");
     assert_int_equal(ran.end, PTX_END_COMPLETE);
     for (unsigned i = 0; i < 200; i++)

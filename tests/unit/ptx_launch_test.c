@@ -201,6 +201,28 @@ static void headers_say_shapes(void **state) {
     done(&bound);
 }
 
+/* Two arguments of one buffer say the same of it, or it is not known what is in it. */
+static void a_buffer_has_one_content(void **state) {
+    (void)state;
+    static const char *const numbers[] = {"7, 8", "7, 9", "7"};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        Bound bound;
+        Text json = {0};
+        text_addf(&json,
+                  "{\"block\": [1, 1, 1], \"args\": {\"s\": {\"bytes\": \"\", \"pointers\": {\"8\": {\"tensor\": "
+                  "{\"shape\": [2], \"dtype\": \"i64\", \"buffer\": \"b\", \"data\": [%s]}}}}, \"p\": {\"tensor\": "
+                  "{\"shape\": [2], \"dtype\": \"i64\", \"buffer\": \"b\", \"data\": [7, 8]}}}}",
+                  numbers[i]);
+        text_char(&json, 0);
+        bind_to(&bound, kernel, json.data);
+        assert_int_equal(bound.good, i == 0);
+        if (i)
+            assert_string_equal(bound.problem, "buffer 'b' is given different data");
+        done(&bound);
+        text_free(&json);
+    }
+}
+
 /* ---- What is chosen ------------------------------------------------------------------------------ */
 
 static void launches_are_chosen(void **state) {
@@ -233,6 +255,27 @@ static void launches_are_chosen(void **state) {
     assert_int_equal(word(&launches[0], 8, 4), 7);
     assert_int_equal(launches[0].block[0], 96);
     ptx_running_end(&running);
+}
+
+/* A barrier that waits for so many threads is run with at least as many. */
+static void blocks_have_the_threads_of_a_barrier(void **state) {
+    (void)state;
+    static const char *const bodies[] = {"bar.sync 1, 384;", "mov.u32 %r1, 384; barrier.sync 1, %r1;"};
+    for (size_t k = 0; k < sizeof bodies / sizeof *bodies; k++) {
+        PtxRunning running;
+        PtxLaunch launches[16];
+        const char *problem = NULL;
+        Text text = {0};
+        text_addf(&text, ".visible .entry k(.param .u64 p) { .reg .b32 %%r<4>; %s ret; }", bodies[k]);
+        text_char(&text, 0);
+        ptx_running_read(&running, "sm_90a", text.data);
+        uint32_t count = ptx_launch_choose(&running.arena, running.program, NULL, launches, 16, &problem);
+        assert_true(count > 0);
+        for (uint32_t i = 0; i < count; i++)
+            assert_true(launches[i].block[0] * launches[i].block[1] * launches[i].block[2] >= 384);
+        ptx_running_end(&running);
+        text_free(&text);
+    }
 }
 
 /* A finding names the launch as it was when it was made, with a buffer that had to grow. */
@@ -341,7 +384,9 @@ int main(void) {
         cmocka_unit_test(memory_has_pointers_and_maps),
         cmocka_unit_test(what_does_not_fit_is_said),
         cmocka_unit_test(headers_say_shapes),
+        cmocka_unit_test(a_buffer_has_one_content),
         cmocka_unit_test(launches_are_chosen),
+        cmocka_unit_test(blocks_have_the_threads_of_a_barrier),
         cmocka_unit_test(findings_name_what_grew),
         cmocka_unit_test(a_trail_is_read_as_it_was_written),
         cmocka_unit_test(what_is_no_trail),

@@ -31,6 +31,26 @@ static void loads_vectors_and_signs(void **state) {
              1, 1, 0, PTX_END_COMPLETE, has_vectors);
 }
 
+/* ---- Where a CTA is ---- */
+
+/* Clusters of 1 x 2 x 2 in a grid of 2 x 2 x 4: each CTA writes its z at its place. */
+static void ids_in_clusters(void **state) {
+    (void)state;
+    PtxRunning r;
+    ptx_running_read(&r, "sm_90",
+                     KERNEL(POINTERS "mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ctaid.y; mov.u32 %r4, %ctaid.z;"
+                                     "mad.lo.u32 %r5, %r4, 2, %r3; mad.lo.u32 %r5, %r5, 2, %r2;"
+                                     "mul.wide.u32 %rd4, %r5, 4; add.s64 %rd3, %rd2, %rd4;"
+                                     "mad.lo.u32 %r6, %r4, 16, %r3; mad.lo.u32 %r6, %r6, 16, %r2;" GIVE("%r6") "ret;"));
+    memcpy(r.launch.grid, (uint32_t[]){2, 2, 4}, sizeof r.launch.grid);
+    memcpy(r.launch.cluster, (uint32_t[]){1, 2, 2}, sizeof r.launch.cluster);
+    r.launch.block[0] = 1;
+    ptx_running_expect(&r, PTX_END_COMPLETE);
+    for (uint32_t i = 0; i < 16; i++)
+        ptx_running_is(&r, i, (i / 4 * 16 + i / 2 % 2) * 16 + i % 2);
+    ptx_running_end(&r);
+}
+
 /* ---- Parting and meeting ---- */
 
 static void is_divergent(PtxRunning *r) {
@@ -593,6 +613,7 @@ int main(void) {
         cmocka_unit_test(loads_vectors_and_signs),
         cmocka_unit_test(lanes_part_and_meet),
         cmocka_unit_test(nested_loops),
+        cmocka_unit_test(ids_in_clusters),
         cmocka_unit_test(lanes_exit),
         cmocka_unit_test(goes_by_tables),
         cmocka_unit_test(calls_functions),

@@ -353,8 +353,29 @@ static void skips(void **state) {
     ptx_running_end(&r);
 }
 
+/* What stands for a word that is not known is a float from 1 to 2, its halves are numbers, and each has another. */
+static void words_that_are_not_known(void **state) {
+    (void)state;
+    PtxRunning r;
+    ptx_running_read(&r, "sm_90", KERNEL("ret;"));
+    r.buffers[1].output = false; /* an input whose data is not given */
+    ptx_running_expect(&r, PTX_END_COMPLETE);
+    uint32_t seen[64];
+    for (uint32_t i = 0; i < 64; i++) {
+        bool known = true;
+        seen[i] = ptx_running_word(&r, i, &known);
+        assert_false(known);
+        assert_int_equal(seen[i] >> 23, 127);
+        assert_int_not_equal(seen[i] >> 10 & 31, 31); /* of f16 */
+        for (uint32_t k = 0; k < i; k++)
+            assert_int_not_equal(seen[i], seen[k]);
+    }
+    ptx_running_end(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_that_are_not_known),
         cmocka_unit_test(wide_words),
         cmocka_unit_test(atomics_of_vectors),
         cmocka_unit_test(variables_have_values),

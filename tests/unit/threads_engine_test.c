@@ -552,6 +552,34 @@ static void launches(void **state) {
     NO_RACE();
 }
 
+/* The last warp of a CTA has fewer threads; what lanes of the others do is ordered by barriers as ever. */
+static void a_part_of_a_warp(void **state) {
+    (void)state;
+    const char *problem;
+    threads_free(engine);
+    engine = threads_create(&(ThreadsShape){.ctas = 1, .cta_threads = 48}, &problem);
+    writes(A, 20);
+    reads(B, 3);
+    RACES(UNORDERED);
+    threads_free(engine);
+    engine = threads_create(&(ThreadsShape){.ctas = 1, .cta_threads = 48}, &problem);
+    writes(A, 20);
+    threads_arrive(engine, 7, 0, A, UINT32_MAX, THREADS_RELEASE, THREADS_CTA);
+    threads_arrive(engine, 7, 0, B, UINT32_MAX, THREADS_RELEASE, THREADS_CTA);
+    threads_flip(engine, 7);
+    threads_wait(engine, 7, B, UINT32_MAX, THREADS_ACQUIRE, THREADS_CTA);
+    reads(B, 3);
+    NO_RACE();
+    threads_meet(engine, 7, 0);
+    reads(A, 20);
+    NO_RACE();
+    /* those of the last warp that are there have ended, and all of the first but one */
+    threads_exit(engine, B, UINT32_MAX);
+    threads_exit(engine, A, ~(1U << 20));
+    reads(A, 20);
+    NO_RACE();
+}
+
 /* A flag that FAR has read, between the fences of A and what fences FAR has: one that is too narrow leaves what was
  * observed to a wider one behind it. */
 static void fences_one_after_the_other(void **state) {
@@ -592,6 +620,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(lanes_are_unordered, begin, end),
         cmocka_unit_test_setup_teardown(barriers, begin, end),
+        cmocka_unit_test_setup_teardown(a_part_of_a_warp, begin, end),
         cmocka_unit_test_setup_teardown(threads_that_ended, begin, end),
         cmocka_unit_test_setup_teardown(flags, begin, end),
         cmocka_unit_test_setup_teardown(fences, begin, end),
