@@ -20,7 +20,7 @@ static bool put_beside(weir_module *module, const Text *with, Text *to, const ch
 int weir_ptx_instrument(weir_module *module, const weir_instrument_options *options, weir_write *write, void *to,
                         const char **problem) {
     InstrumentOptions wanted = {.mode = options->shadow ? INSTRUMENT_SHADOW : INSTRUMENT_RECORD,
-                                .spaces = options->spaces ? options->spaces : INSTRUMENT_EVERYWHERE,
+                                .spaces = options->spaces ? options->spaces : RECORDING_EVERYWHERE,
                                 .keep_registers = !options->free_registers,
                                 .seed_layout = options->seed_layout};
     Text text = SINK_TEXT(write, to);

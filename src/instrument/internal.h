@@ -74,6 +74,10 @@ FunctionAnalysis *analysis_take(FunctionAnalyses *analyses, uint32_t function, c
                                 const char **problem);
 void analysis_give(FunctionAnalyses *analyses, FunctionAnalysis *analysis);
 /* instrument_sites with looks that others use, too. */
+/* What the reader of its records has to know of its instruction. */
+void describe_site(const PtxModule *module, Site *site);
+/* A sum without roots, kept; NULL: it is 0. */
+const SiteSum *sum_kept(Arena *arena, const PtxSum *sum);
 bool find_sites(Sites *sites, FunctionAnalyses *analyses, const InstrumentOptions *options, const char **problem);
 /* Whether an instruction has effects: most have none, which is known by their form. */
 bool look_acts(const FunctionAnalysis *analysis, uint32_t instruction);

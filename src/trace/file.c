@@ -9,12 +9,7 @@
 #include <string.h>
 
 static const char magic[8] = {'w', 'e', 'i', 'r', 'r', 'e', 'c', '1'};
-enum {
-    SECTIONS = RECORDING_LIBRARIES + 1,
-    LARGEST_CHUNK = 1 << 24,
-    SMALLEST_CHUNK = 4 * RECORD_UNIT,
-    MOST_THREADS = 1024
-};
+enum { SECTIONS = RECORDING_SITES + 1, LARGEST_CHUNK = 1 << 24, SMALLEST_CHUNK = 4 * RECORD_UNIT, MOST_THREADS = 1024 };
 
 typedef struct SectionHead {
     uint32_t kind, zero;
@@ -104,7 +99,9 @@ static const char *read_launch(Recording *recording, const FileSection *section)
     if (section->bytes >= sizeof abi)
         memcpy(&abi, section->at, sizeof abi);
     if (section->there && abi != RECORDING_ABI) /* it may be of another size, too */
-        return "the recording was made by another version of Weir: its format is not this one's";
+        return abi > RECORDING_ABI ? "the recording was made by a newer Weir: its format is not known"
+                                   : "the recording was made by a Weir before 0.2: it does not say what its records "
+                                     "are of";
     if (section->bytes < sizeof recording->launch)
         return "the recording has no launch";
     memcpy(&recording->launch, section->at, sizeof recording->launch);
@@ -257,6 +254,7 @@ static const char *read_recorded(Recording *recording, FileSection *sections, Ar
     if (!problem)
         problem = read_places(recording, &sections[RECORDING_PLACES], arena);
     recording->ptx = (Str){(const char *)sections[RECORDING_PTX].at, (size_t)sections[RECORDING_PTX].bytes};
+    recording->sites = (Str){(const char *)sections[RECORDING_SITES].at, (size_t)sections[RECORDING_SITES].bytes};
     recording->parameters = sections[RECORDING_PARAMETERS].at;
     recording->parameter_bytes = (size_t)sections[RECORDING_PARAMETERS].bytes;
     return problem;
@@ -356,6 +354,7 @@ static bool write_order(FILE *to, const Recording *recording) {
 
 static bool write_recorded(FILE *to, const Recording *recording) {
     return write_section(to, RECORDING_PTX, recording->ptx.data, recording->ptx.size) &&
+           write_section(to, RECORDING_SITES, recording->sites.data, recording->sites.size) &&
            write_section(to, RECORDING_PARAMETERS, recording->parameters, recording->parameter_bytes) &&
            write_section(to, RECORDING_MEMORY, recording->memory,
                          recording->memory_count * sizeof *recording->memory) &&

@@ -33,6 +33,7 @@ typedef enum RecordingSection {
     RECORDING_LIBRARIES, /* kernels that have no PTX: of each "LAUNCHES NAME" with a zero behind it. Beside it there is
                             nothing but RECORDING_LAUNCH, and RECORDING_UNSEEN where some of these launches could run at
                             the same time as others that were looked at */
+    RECORDING_SITES,     /* what the records are of (trace/sites.h) */
 } RecordingSection;
 
 typedef enum RecordingFlags {
@@ -42,12 +43,21 @@ typedef enum RecordingFlags {
     RECORDING_AS_PASSED = 8  /* parameters lie as in the device's memory, and not as PTX counts their offsets */
 } RecordingFlags;
 
+/* Which memory was recorded. */
+enum {
+    RECORDING_GLOBAL = 1,
+    RECORDING_SHARED = 2,
+    RECORDING_TENSOR = 4,
+    RECORDING_EVERYWHERE = 7,
+    RECORDING_STOPS = 8, /* no memory: traps and failed assertions. The records have to outlive them */
+};
+
 typedef struct RecordingLaunch {
     uint32_t abi; /* RECORDING_ABI */
     uint32_t flags;
     uint32_t grid[3], block[3], cluster[3];
     uint32_t shared;  /* dynamic bytes, without what instrumentation added */
-    uint32_t spaces;  /* INSTRUMENT_... of instrument.h: which memory was recorded */
+    uint32_t spaces;  /* RECORDING_GLOBAL, ... */
     uint32_t options; /* others that decide what sites there are */
     uint32_t chunk;   /* bytes of one; where no further one was used it may be less than the kernel has: what they begin
                          with */
@@ -59,9 +69,9 @@ typedef struct RecordingLaunch {
     uint64_t number;      /* of the launch in its program, from 0 */
     uint64_t nanoseconds; /* of the kernel; 0: not measured */
     uint64_t hang_after;
-    uint64_t fingerprint; /* of the sites that its records are of (instrument/instrument.h); 0: it has no records */
+    uint64_t fingerprint; /* of the image that made the records (instrument/instrument.h); 0: it has no records */
 } RecordingLaunch;
-enum { RECORDING_ABI = 3 };
+enum { RECORDING_ABI = 4 }; /* up to 3, a recording did not say what its sites are */
 /* The CTA, by %ctaid, that is the number-th if those of a cluster stand side by side. */
 uint32_t recording_cta(const RecordingLaunch *launch, uint32_t number);
 
@@ -110,6 +120,7 @@ typedef struct Recording {
     const struct PackChunk *chunks; /* the same, first ones before further ones, where they lie apart; else NULL */
     Str packed;                     /* in place of them: to be opened, or to be written */
     uint32_t near, far;             /* ... as that has them */
+    Str sites;                      /* bytes of that section; empty: it has no records */
     const RecordPlaces *places;     /* NULL: not told */
     Str unseen;                     /* sentences, each with a zero behind it */
     Str libraries;                  /* texts, each with a zero behind it */

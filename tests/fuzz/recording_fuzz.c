@@ -13,14 +13,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { LARGEST_INPUT = 64 << 10, BUDGET = 256 << 20, MOST_CTAS = 4096 };
 
-/* As if this build had made it: else hardly any would be played. */
-static void claim(PtxModule *module, Recording *recording) {
+/* With the table that this build makes of its PTX: else hardly any would be played. */
+static void give_table(PtxModule *module, uint32_t entry, Recording *recording, Text *table) {
     Sites sites;
     const char *problem = NULL;
     InstrumentOptions options = instrument_options_of(recording->launch.spaces, recording->launch.options);
     if (!instrument_sites(&sites, module, &options, &problem))
         return;
-    recording->launch.fingerprint = instrument_fingerprint(&sites);
+    instrument_table(module, entry, recording->launch.block, &sites, table);
+    recording->sites = (Str){table->data, table->size};
     instrument_sites_free(&sites);
 }
 
@@ -39,12 +40,13 @@ static void check(PtxModule *module, const Recording *made) {
     Arena arena;
     Report report;
     Trace trace;
-    Recording claimed = *made, *recording = &claimed;
-    if (recording->launch.tag & 1) /* not always */
-        claim(module, recording);
+    Recording given = *made, *recording = &given;
+    Text table = {0};
     uint32_t entry = recording_entry(module, recording);
     if (entry == PTX_NONE)
         return;
+    if (recording->launch.tag & 1) /* not always */
+        give_table(module, entry, recording, &table);
     arena_init(&arena, BUDGET);
     Verdict verdict = {.arena = &arena, .kernel = "fuzz"};
     ThreadsOptions options = {.only_launch = true};
@@ -53,6 +55,7 @@ static void check(PtxModule *module, const Recording *made) {
     say_verdict(&verdict, module->source);
     say_report(&report, &trace, module->source);
     arena_free(&arena);
+    text_free(&table);
 }
 
 static void play(const Recording *recording) {

@@ -229,7 +229,7 @@ static const char *run_case(Recorded *file, json_t *original, const char *name) 
         if (shadow && !problem)
             problem = cells_trouble(machine);
         if (recording && !problem)
-            problem = walk_recording(machine, &file->plain, &file->sites);
+            problem = walk_recording(machine, &file->sites);
         if (timed)
             printf("%s\t%llu thread-instructions\t%.6f s\n", name, (unsigned long long)machine->thread_instructions,
                    (double)(over.tv_sec - begin.tv_sec) + (double)(over.tv_nsec - begin.tv_nsec) / 1e9);
@@ -258,7 +258,7 @@ static bool read_lines(Recorded *file, Source *out) {
 /* The module with records in it, in place of the module. */
 static bool instrument_file(Recorded *file, Source **ptx, const char **problem) {
     InstrumentOptions options = {.mode = shadow ? INSTRUMENT_SHADOW : INSTRUMENT_RECORD,
-                                 .spaces = INSTRUMENT_EVERYWHERE,
+                                 .spaces = RECORDING_EVERYWHERE,
                                  .keep_registers = true,
                                  .seed_layout = seed};
     Diagnostics diagnostics = {0};

@@ -25,7 +25,8 @@
  * passed, N failed`. */
 #include "check/replay/internal.h"
 #include "instrument/emit/straight.h"
-#include "instrument/shapes.h"
+#include "instrument/instrument.h"
+#include "trace/shapes.h"
 #include "machine/expand.h"
 #include "machine/simt/schedule/schedule.h"
 #include "ptx/reader.h"
@@ -318,7 +319,6 @@ static void take_recording(Case *of, bool complete) {
                                 .spaces = of->file->options.spaces,
                                 .options = instrument_options_number(&of->file->options),
                                 .chunk = (uint32_t)chunk,
-                                .fingerprint = instrument_fingerprint(&of->file->sites),
                                 .tag = TAG,
                                 .asked = of->block.next,
                                 .dropped = record_dropped(&of->block),
@@ -332,6 +332,10 @@ static void take_recording(Case *of, bool complete) {
     memcpy(launch->block, shape.block, sizeof shape.block);
     memcpy(launch->cluster, shape.cluster, sizeof shape.cluster);
     to->ptx = (Str){of->module->source->data, of->module->source->size};
+    Text table = {0};
+    instrument_table(of->module, of->entry, launch->block, &of->file->sites, &table);
+    to->sites = (Str){arena_copy(&of->arena, table.data, table.size), table.size};
+    text_free(&table);
     to->parameters = of->launch.parameters;
     to->parameter_bytes = of->program->parameter_bytes;
     to->places = &of->block.places;
@@ -552,7 +556,7 @@ static const char *report_both(Case *of, PtxEnd *recorded, Verdict *machine, Ver
 /* Whether no thread can go on, by what was recorded: as who watches a launch decides. */
 static bool stands_still(Case *of) {
     RecordThreadStatus thread_status;
-    RecordShape *shapes = site_shapes(&of->file->sites, of->module, &of->arena);
+    RecordShape *shapes = site_shapes(&of->file->sites, &of->arena);
     bool reports = record_thread_status(&thread_status, &of->recording, shapes, of->file->sites.count);
     if (verbose)
         printf("  %" PRIu64 " ended, %" PRIu64 " gave up, %" PRIu64 " held, %" PRIu64 " elsewhere\n",
@@ -863,7 +867,7 @@ static void run_file(const char *path) {
     snprintf(ptx_path, sizeof ptx_path, "%.*s.ptx", (int)size, path);
     json_t *json = json_load_file(path, 0, &error);
     File file = {.source = source_read(ptx_path, &problem), .options = {.mode = INSTRUMENT_RECORD}};
-    file.options.spaces = global ? INSTRUMENT_GLOBAL : INSTRUMENT_EVERYWHERE | INSTRUMENT_STOPS;
+    file.options.spaces = global ? RECORDING_GLOBAL : RECORDING_EVERYWHERE | RECORDING_STOPS;
     Diagnostics diagnostics = {0};
     if (!file.source || !json || !ptx_read(&file.module, file.source, false, &diagnostics)) {
         judge(path, problem ? problem : json ? "the PTX cannot be read" : error.text);

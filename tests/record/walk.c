@@ -1,7 +1,8 @@
 /* Reads what an instrumented kernel has left. */
 #include "walk.h"
 
-#include "instrument/shapes.h"
+#include "instrument/instrument.h"
+#include "trace/shapes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,7 +139,7 @@ static const char *walk_all(Walk *walk, const Recording *recording, const Record
     return walk->records ? NULL : "there are no records";
 }
 
-const char *walk_recording(PtxMachine *machine, const PtxModule *plain, const Sites *sites) {
+const char *walk_recording(PtxMachine *machine, const Sites *sites) {
     const PtxLaunch *launch = machine->launch;
     Arena arena;
     Recording recording = {.launch = {.chunk = sites->chunk, .tag = TAG}, .first_count = warps_of(launch)};
@@ -158,7 +159,7 @@ const char *walk_recording(PtxMachine *machine, const PtxModule *plain, const Si
     arena_init(&arena, SIZE_MAX);
     const char *problem = record_dropped(&left)
                               ? "records were dropped"
-                              : walk_all(&walk, &recording, site_shapes(sites, plain, &arena), &arena);
+                              : walk_all(&walk, &recording, site_shapes(sites, &arena), &arena);
     arena_free(&arena);
     free(block);
     free(first);

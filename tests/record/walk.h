@@ -11,6 +11,6 @@
 bool add_recording(Arena *arena, const PtxProgram *program, PtxLaunch *launch, uint32_t chunk, const char **problem);
 /* NULL, or what is wrong: all records are read, in their order, and each lane that there is has ended. `plain`: the
  * module before it was instrumented. */
-const char *walk_recording(PtxMachine *machine, const PtxModule *plain, const Sites *sites);
+const char *walk_recording(PtxMachine *machine, const Sites *sites);
 
 #endif

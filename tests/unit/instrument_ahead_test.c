@@ -12,7 +12,7 @@
 #define MEET  "bar.sync 0;\n"
 
 static char *instrumented(const char *text) {
-    InstrumentOptions options = {.spaces = INSTRUMENT_EVERYWHERE, .keep_registers = true};
+    InstrumentOptions options = {.spaces = RECORDING_EVERYWHERE, .keep_registers = true};
     Diagnostics diagnostics = {0};
     Source *source = source_copy("test.ptx", text, strlen(text));
     const char *problem = NULL;

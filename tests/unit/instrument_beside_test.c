@@ -24,7 +24,7 @@ static void free_text(PtxModule *module, Source *source) {
 
 /* The text of kernel k beside that; NULL, with the problem. It can be read. */
 static char *beside(const char *text, const char **problem) {
-    InstrumentOptions options = {.spaces = INSTRUMENT_EVERYWHERE, .keep_registers = true};
+    InstrumentOptions options = {.spaces = RECORDING_EVERYWHERE, .keep_registers = true};
     Source *sources[3];
     Text with = {0}, to = {0};
     PtxModule *plain = read_text(text, strlen(text), &sources[0]);

@@ -18,7 +18,7 @@ static char *instrumented(const char *directives, const char *body) {
     Diagnostics diagnostics = {0};
     PtxModule module;
     const char *problem = NULL;
-    InstrumentOptions options = {.spaces = INSTRUMENT_EVERYWHERE, .keep_registers = true};
+    InstrumentOptions options = {.spaces = RECORDING_EVERYWHERE, .keep_registers = true};
     text_addf(&text,
               ".version 8.7\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 x) %s{\n"
               ".reg .pred %%p<4>;\n.reg .b32 %%r<8>;\n.reg .b64 %%rd<8>;\n"

@@ -17,7 +17,7 @@ static void read_in(PtxModule *module, Source **source, Diagnostics *diagnostics
         fail_msg("%s\n%s", diagnostics->items[0].message, text);
 }
 
-static const InstrumentOptions options = {.spaces = INSTRUMENT_EVERYWHERE, .keep_registers = true};
+static const InstrumentOptions options = {.spaces = RECORDING_EVERYWHERE, .keep_registers = true};
 
 /* How often something is said in an instrumented kernel. */
 static unsigned count(const char *kernel, const char *what) {
@@ -90,7 +90,7 @@ static void test_bit(void **state) {
     "cp.async.cg.shared.global [%r6], [%rd1], 16, %r3;\n"
     bool run = false;
     SitePart part = copied(OPEN SIZE(16, 0) COPY CLOSE, &run);
-    assert_true(run && part.proven && part.shape == PART_BIT && part.from == FROM_BITS);
+    assert_true(run && part.proven && part.shape == PART_BIT && part.from == RECORD_FROM_BITS);
     assert_true(part.stride == 16 && part.least == 0);
     assert_int_equal(count(OPEN SIZE(16, 0) COPY CLOSE, "match.all"), 0);
     part = copied(OPEN SIZE(4, 12) COPY CLOSE, &run);

@@ -18,7 +18,7 @@ static char *instrumented(const char *body) {
     Diagnostics diagnostics = {0};
     PtxModule module;
     const char *problem = NULL;
-    InstrumentOptions options = instrument_options_of(INSTRUMENT_EVERYWHERE, 0);
+    InstrumentOptions options = instrument_options_of(RECORDING_EVERYWHERE, 0);
     text_addf(&text,
               ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 a, .param .u32 n) {\n"
               ".shared .align 8 .b64 full;\n.shared .align 4 .b32 flag;\n.reg .b64 %%rd<4>;\n.reg .b32 %%r<8>;\n.reg "

@@ -4,6 +4,7 @@
 
 #include "instrument/instrument.h"
 #include "trace/record.h"
+#include "trace/shapes.h"
 
 #define HEAD ".version 8.7\n.target sm_90a\n.address_size 64\n"
 #define OPEN                                                                                                        \
@@ -44,7 +45,7 @@ static char *instrumented(const char *text, bool keep_registers, char *why, size
     Found found;
     Text to = {0};
     const char *problem = NULL;
-    InstrumentOptions options = {.spaces = INSTRUMENT_EVERYWHERE, .keep_registers = keep_registers};
+    InstrumentOptions options = {.spaces = RECORDING_EVERYWHERE, .keep_registers = keep_registers};
     found = (Found){.source = source_copy("test.ptx", text, strlen(text))};
     if (!ptx_read(&found.module, found.source, true, &found.diagnostics))
         fail_msg("%s\n%s", found.diagnostics.items[0].message, text);
@@ -62,7 +63,7 @@ static char *instrumented(const char *text, bool keep_registers, char *why, size
 static uint32_t forwarded_in(const char *text) {
     Found found;
     uint32_t forwarded = 0;
-    find(&found, text, INSTRUMENT_EVERYWHERE);
+    find(&found, text, RECORDING_EVERYWHERE);
     for (uint32_t i = 0; i < found.sites.count; i++)
         forwarded += found.sites.items[i].hands;
     found_free(&found);
@@ -91,7 +92,7 @@ static void test_lanes_that_hand_on(void **state) {
         forwarded_in(HEAD OPEN SHAPED INDEX SOME SHUFFLE "T:\nbar.sync 1, 64;\nbra U;\nU:\n" SHUFFLE "ret;\n}\n"), 2);
     Found found;
     find(&found, HEAD OPEN SHAPED INDEX SOME "shfl.sync.idx.b32 %r8, %r7, %r6, %r5, %r2;\nT:\nret;\n}\n",
-         INSTRUMENT_EVERYWHERE);
+         RECORDING_EVERYWHERE);
     assert_int_equal(found.sites.items[0].part_count, 1);
     assert_true(found.sites.items[0].parts[0].proven);
     assert_int_equal(found.sites.items[0].parts[0].shape, PART_UNIFORM);
@@ -109,7 +110,7 @@ static void test_sites(void **state) {
               "atom.global.add.u32 %r6, [%rd1], 1;\nld.acquire.gpu.global.b32 %r7, [%rd1];\n" /* 2, 3 */
               "bar.sync 0;\nfence.acq_rel.gpu;\nshfl.sync.bfly.b32 %r8, %r7, 1, 31, -1;\n"    /* 4, 5 */
               "setp.eq.u32 %p1, %r1, 0;\n@%p1 st.global.b32 [%rd1], %r8;\nret;\n}\n",         /* 6, 7 */
-         INSTRUMENT_EVERYWHERE);
+         RECORDING_EVERYWHERE);
     const Site *sites = found.sites.items;
     assert_int_equal(found.sites.count, 8);
     assert_int_equal(sites[0].part_count, 1);
@@ -117,7 +118,7 @@ static void test_sites(void **state) {
     assert_int_equal(sites[0].parts[0].shape, PART_STRIDE);
     assert_int_equal(sites[0].parts[0].stride, 4);
     assert_true(sites[0].parts[0].proven);
-    assert_int_equal(site_offset(&found.sites, &sites[0].parts[0], 33), 4);
+    assert_int_equal(site_offset(&sites[0].parts[0], 33), 4);
     assert_int_equal(sites[1].part_count, 1); /* a symbol: all threads write there, and what is told */
     assert_true(sites[1].parts[0].data && sites[1].parts[0].shape == PART_EVERY);
     assert_true(sites[2].strong && sites[2].each && sites[3].strong);
@@ -134,7 +135,7 @@ static bool reports_stored(const char *shape, const char *store) {
     char text[2000];
     snprintf(text, sizeof text, "%s%s%s%s%s\nret;\n}\n", HEAD OPEN, shape, INDEX,
              ".shared .align 16 .b8 there[1024];\nld.global.b32 %r4, [%rd1];\nmov.b32 %r5, there;\n", store);
-    find(&found, text, INSTRUMENT_EVERYWHERE);
+    find(&found, text, RECORDING_EVERYWHERE);
     const Site *site = &found.sites.items[1];
     bool data = site->part_count && site->parts[site->part_count - 1].data;
     found_free(&found);
@@ -173,10 +174,10 @@ static void test_fingerprint(void **state) {
 #define TEXT(stride)                                                                          \
     HEAD OPEN SHAPED INDEX "mul.wide.u32 %rd2, %r1, " stride ";\nadd.s64 %rd3, %rd1, %rd2;\n" \
                            ".shared .b32 there[64];\nst.shared.b32 [there], 1;\nld.global.b32 %r4, [%rd3];\nret;\n}\n"
-    uint64_t one = fingerprint_of(TEXT("4"), INSTRUMENT_EVERYWHERE);
-    assert_true(one && one == fingerprint_of(TEXT("4"), INSTRUMENT_EVERYWHERE));
-    assert_true(one != fingerprint_of(TEXT("8"), INSTRUMENT_EVERYWHERE));
-    assert_true(one != fingerprint_of(TEXT("4"), INSTRUMENT_GLOBAL));
+    uint64_t one = fingerprint_of(TEXT("4"), RECORDING_EVERYWHERE);
+    assert_true(one && one == fingerprint_of(TEXT("4"), RECORDING_EVERYWHERE));
+    assert_true(one != fingerprint_of(TEXT("8"), RECORDING_EVERYWHERE));
+    assert_true(one != fingerprint_of(TEXT("4"), RECORDING_GLOBAL));
 #undef TEXT
 }
 
@@ -187,7 +188,7 @@ static void test_spaces(void **state) {
                                "red.shared.add.u32 [there], 1;\nbar.sync 0;\nret;\n}\n";
     static const struct {
         uint32_t spaces, count;
-    } cases[] = {{INSTRUMENT_EVERYWHERE, 5}, {INSTRUMENT_GLOBAL, 4}, {INSTRUMENT_SHARED, 4}, {INSTRUMENT_TENSOR, 3}};
+    } cases[] = {{RECORDING_EVERYWHERE, 5}, {RECORDING_GLOBAL, 4}, {RECORDING_SHARED, 4}, {RECORDING_TENSOR, 3}};
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
         Found found;
         find(&found, text, cases[i].spaces);
@@ -205,7 +206,7 @@ static void test_lanes(void **state) {
         HEAD OPEN SHAPED INDEX "setp.eq.u32 %p1, %r1, 33;\nsetp.eq.u32 %p2, %r2, 7;\n.shared .b64 there[4];\n"
                                "bar.sync 0;\n@%p1 st.shared.b32 [there], 1;\nfence.acq_rel.cta;\n"
                                "@%p2 st.shared.b32 [there+8], 1;\n@%p2 st.shared.b32 [there+16], 1;\nret;\n}\n";
-    find(&found, text, INSTRUMENT_EVERYWHERE);
+    find(&found, text, RECORDING_EVERYWHERE);
     const Site *sites = found.sites.items;
     assert_int_equal(found.sites.count, 6);
     assert_true(sites[0].bare && sites[0].all && !sites[0].masked);
@@ -219,7 +220,7 @@ static void test_lanes(void **state) {
     found_free(&found);
     char *known = strstr(text, ".reqntid 64");
     memcpy(known, ".reqntid 60", 11); /* there is a warp that is not full */
-    find(&found, text, INSTRUMENT_EVERYWHERE);
+    find(&found, text, RECORDING_EVERYWHERE);
     for (uint32_t i = 0; i < found.sites.count; i++)
         assert_true(!found.sites.items[i].bare && !found.sites.items[i].all && !found.sites.items[i].of);
     found_free(&found);
@@ -233,7 +234,7 @@ static void test_derived(void **state) {
                                 "add.s64 %rd3, %rd1, %rd2;\nadd.s64 %rd4, %rd9, %rd2;\nadd.s64 %rd5, %rd4, 128;\n"
                                 "ld.global.b32 %r5, [%rd3];\nld.global.b32 %r6, [%rd4];\nst.global.b32 [%rd5], %r6;\n"
                                 "st.global.b32 [%rd9], %r5;\nret;\n}\n",
-         INSTRUMENT_EVERYWHERE);
+         RECORDING_EVERYWHERE);
     const Site *sites = found.sites.items;
     assert_int_equal(sites[0].run, 5);
     assert_true(sites[0].parts[0].reported);
@@ -241,7 +242,7 @@ static void test_derived(void **state) {
     assert_int_equal(sites[2].parts[0].place, sites[0].parts[0].place);
     assert_int_equal(sites[2].parts[0].apart->constant, 128);
     assert_int_equal(sites[2].parts[0].apart->term_count, 2);
-    assert_int_equal(sites[3].parts[0].from, FROM_LAUNCH);
+    assert_int_equal(sites[3].parts[0].from, RECORD_FROM_LAUNCH);
     found_free(&found);
 }
 
@@ -254,7 +255,7 @@ static void test_loop(void **state) {
                                 "L:\nld.global.b32 %r5, [%rd3];\nst.global.b32 [%rd3+4], %r5;\n"
                                 "add.s64 %rd3, %rd3, 512;\nadd.s32 %r4, %r4, 1;\nsetp.lt.s32 %p1, %r4, %r2;\n"
                                 "@%p1 bra L;\nret;\n}\n",
-         INSTRUMENT_EVERYWHERE);
+         RECORDING_EVERYWHERE);
     const Site *sites = found.sites.items;
     assert_int_equal(found.sites.found, 3);
     assert_int_equal(found.sites.count, 4);
@@ -262,8 +263,8 @@ static void test_loop(void **state) {
     assert_int_equal(sites[3].slot_count, 1);
     assert_int_equal(sites[0].advance_count, 1);
     assert_int_equal(sites[0].advances[0].apart->constant, 512);
-    assert_int_equal(sites[0].parts[0].from, FROM_SLOT);
-    assert_int_equal(sites[1].parts[0].from, FROM_SLOT);
+    assert_int_equal(sites[0].parts[0].from, RECORD_FROM_SLOT);
+    assert_int_equal(sites[1].parts[0].from, RECORD_FROM_SLOT);
     found_free(&found);
 }
 
@@ -338,7 +339,7 @@ static void test_options(void **state) {
     (void)state;
     for (unsigned i = 0; i < 8; i++) {
         InstrumentOptions options = {.mode = i & 1 ? INSTRUMENT_SHADOW : INSTRUMENT_RECORD,
-                                     .spaces = INSTRUMENT_GLOBAL,
+                                     .spaces = RECORDING_GLOBAL,
                                      .keep_registers = i & 2,
                                      .seed_layout = i & 4};
         InstrumentOptions back = instrument_options_of(options.spaces, instrument_options_number(&options));
@@ -433,7 +434,7 @@ static void test_apart(void **state) {
 
 static void expect_fits(const char *text, uint32_t x, uint32_t y, bool fits) {
     Found found;
-    find(&found, text, INSTRUMENT_EVERYWHERE);
+    find(&found, text, RECORDING_EVERYWHERE);
     assert_int_equal(instrument_fits(&found.module, 0, (uint32_t[]){x, y, 1}), fits);
     found_free(&found);
 }
@@ -445,12 +446,12 @@ static void test_rows(void **state) {
     static const char several[] =
         HEAD OPEN FREE INDEX ELEMENT "mov.u32 %r4, %tid.y;\nst.global.b32 [%rd3], %r4;\nret;\n}\n";
     Found found;
-    find(&found, lone, INSTRUMENT_EVERYWHERE);
+    find(&found, lone, RECORDING_EVERYWHERE);
     assert_true(found.sites.items[0].parts[0].proven);
     assert_int_equal(found.sites.items[0].parts[0].stride, 4);
     assert_int_not_equal(found.sites.items[0].run, 0);
     found_free(&found);
-    find(&found, several, INSTRUMENT_EVERYWHERE);
+    find(&found, several, RECORDING_EVERYWHERE);
     assert_false(found.sites.items[0].parts[0].proven);
     assert_int_equal(found.sites.items[0].run, 0);
     found_free(&found);
@@ -519,7 +520,7 @@ static void test_launched(void **state) {
     const uint32_t block[3] = {16, 8, 1};
     Found found;
     Text to = {0};
-    find(&found, others, INSTRUMENT_EVERYWHERE);
+    find(&found, others, RECORDING_EVERYWHERE);
     instrument_launched(&found.module, 1, block, &to);
     text_char(&to, 0);
     found_free(&found);
@@ -532,7 +533,7 @@ static void test_launched(void **state) {
     assert_null(strstr(to.data, "other"));
     assert_null(strstr(to.data, ".maxntid"));
     assert_non_null(strstr(to.data, ".reqntid 16, 8, 1 {"));
-    find(&found, to.data, INSTRUMENT_EVERYWHERE);
+    find(&found, to.data, RECORDING_EVERYWHERE);
     assert_int_equal(found.module.functions_count, 1);
     assert_int_equal(found.sites.items[0].parts[0].shape, PART_TABLE);
     found_free(&found);

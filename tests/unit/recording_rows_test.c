@@ -26,11 +26,13 @@ static bool is_reported(const char *text, uint32_t x, uint32_t y) {
     Diagnostics diagnostics = {0};
     const char *problem = NULL;
     bool reported = false;
-    InstrumentOptions options = {.spaces = INSTRUMENT_EVERYWHERE, .keep_registers = true};
+    InstrumentOptions options = {.spaces = RECORDING_EVERYWHERE, .keep_registers = true};
     Source *source = source_copy("k.ptx", text, strlen(text));
     arena_init(&arena, SIZE_MAX);
     assert_true(ptx_read(&module, source, true, &diagnostics));
     assert_true(instrument_sites(&sites, &module, &options, &problem));
+    Text table = {0};
+    instrument_table(&module, 0, (uint32_t[]){x, y, 1}, &sites, &table);
     Recording recording = {.launch = {.abi = RECORDING_ABI,
                                       .grid = {1, 1, 1},
                                       .block = {x, y, 1},
@@ -38,11 +40,11 @@ static bool is_reported(const char *text, uint32_t x, uint32_t y) {
                                       .spaces = options.spaces,
                                       .options = instrument_options_number(&options),
                                       .chunk = sites.chunk,
-                                      .tag = 1,
-                                      .fingerprint = instrument_fingerprint(&sites)},
+                                      .tag = 1},
                            .kernel = "k",
                            .device = "a machine",
                            .ptx = {text, strlen(text)},
+                           .sites = {table.data, table.size},
                            .parameters = parameters,
                            .parameter_bytes = sizeof parameters,
                            .first = chunks,
@@ -53,6 +55,7 @@ static bool is_reported(const char *text, uint32_t x, uint32_t y) {
     assert_int_equal(verdict.kind, VERDICT_INCOMPLETE);
     for (size_t i = 0; i < verdict.incomplete_count; i++)
         reported |= strstr(verdict.incomplete[i].reason, "a warp is no part of one row") != NULL;
+    text_free(&table);
     instrument_sites_free(&sites);
     ptx_free(&module);
     diagnostics_free(&diagnostics);

@@ -2,6 +2,7 @@
 #include "shadowed.h"
 
 #include "check/replay/recording.h"
+#include "instrument/emit/shadow.h"
 #include "trace/file.h"
 
 typedef struct Checked {
@@ -17,6 +18,22 @@ typedef struct Checked {
 
 static const char head[] = ".version 9.0\n.target sm_90a\n.address_size 64\n";
 
+/* Of the sites that check themselves. */
+static void make_table(Str ptx, const uint32_t block[3], Text *to) {
+    PtxModule module;
+    Sites sites;
+    Diagnostics diagnostics = {0};
+    const char *problem = NULL;
+    Source *source = source_copy("k.ptx", ptx.data, ptx.size);
+    assert_true(ptx_read(&module, source, true, &diagnostics));
+    assert_true(shadow_as_sites(&sites, &module, &problem));
+    instrument_table(&module, recording_entry(&module, &(Recording){.kernel = "k"}), block, &sites, to);
+    instrument_sites_free(&sites);
+    ptx_free(&module);
+    diagnostics_free(&diagnostics);
+    source_free(source);
+}
+
 /* As a file: written, and read again. */
 static void keep(Checked *c, const char *text, uint32_t ctas, uint32_t threads) {
     const ShadowedState *left = shadowed_left(&c->run);
@@ -25,18 +42,21 @@ static void keep(Checked *c, const char *text, uint32_t ctas, uint32_t threads) 
     text_add(&shadow, (const char *)&left->state, sizeof left->state);
     text_add(&shadow, (const char *)left->reports, count * sizeof *left->reports);
     text_addf(&ptx, "%s%s", head, text);
+    Text table = {0};
+    make_table((Str){ptx.data, ptx.size}, (uint32_t[]){threads, 1, 1}, &table);
     RecordingMemory memory = {SHADOWED_REAL, SHADOWED_BYTES};
     Recording recording = {.launch = {.abi = RECORDING_ABI,
                                       .grid = {ctas, 1, 1},
                                       .block = {threads, 1, 1},
                                       .cluster = {1, 1, 1},
-                                      .spaces = INSTRUMENT_GLOBAL,
+                                      .spaces = RECORDING_GLOBAL,
                                       .options = 3,
                                       .chunk = 64,
                                       .tag = 1},
                            .kernel = "k",
                            .device = "a machine",
                            .ptx = {ptx.data, ptx.size},
+                           .sites = {table.data, table.size},
                            .parameters = c->run.run.parameters,
                            .parameter_bytes = 12,
                            .memory = &memory,
@@ -52,6 +72,7 @@ static void keep(Checked *c, const char *text, uint32_t ctas, uint32_t threads) 
     fclose(file);
     text_free(&shadow);
     text_free(&ptx);
+    text_free(&table);
     const char *problem = NULL;
     if (!recording_read(&c->recording, c->file, (size_t)size, &c->arena, &problem) ||
         !recording_open(&c->recording, &c->arena, &problem))

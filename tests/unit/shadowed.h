@@ -104,7 +104,7 @@ static inline void shadowed_read(Shadowed *s, const char *text, bool seed) {
     assert_true(shadow_sites(&sites, &plain.module, &problem));
     s->flags = (sites.clocked ? SHADOW_MARK_CLOCKED : 0) | (sites.copies ? SHADOW_MARK_COPIES : 0);
     shadow_sites_free(&sites);
-    InstrumentOptions options = {.mode = INSTRUMENT_SHADOW, .spaces = INSTRUMENT_GLOBAL, .seed_layout = seed};
+    InstrumentOptions options = {.mode = INSTRUMENT_SHADOW, .spaces = RECORDING_GLOBAL, .seed_layout = seed};
     Text out = {0};
     if (!instrument_shadow(&plain.module, &options, &out, &problem))
         fail_msg("%s", problem);

@@ -18,7 +18,6 @@ typedef struct Playing {
     uint64_t unseen;   /* chunks that no thread came to */
     Recording unpacked;
     PlaySites sites;
-    bool has_sites;
     Player player;
     ModificationOrders turns;
 } Playing;
@@ -62,7 +61,7 @@ static void report_spaces(Verdict *verdict, uint32_t spaces) {
     static const struct {
         uint32_t bit;
         const char *name;
-    } names[] = {{INSTRUMENT_GLOBAL, "global"}, {INSTRUMENT_SHARED, "shared"}, {INSTRUMENT_TENSOR, "tensor"}};
+    } names[] = {{RECORDING_GLOBAL, "global"}, {RECORDING_SHARED, "shared"}, {RECORDING_TENSOR, "tensor"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!(spaces & names[i].bit))
             verdict_incomplete(verdict, "", 0, "accesses to %s memory were not recorded", names[i].name);
@@ -668,7 +667,9 @@ static void play_machine(Playing *playing, PtxWatch *watch) {
 bool playing_prepare(ThreadsCheck *check, Recording *recording, PlaySites *sites, const char **problem) {
     if (!runs_prepare(check, problem))
         return false;
-    launch_seat(check, recording);
+    if (!play_sites_read(sites, check, recording, problem))
+        return false;
+    launch_seat(check, recording, &sites->sites);
     if (!play_unpack(check->program, recording, &check->arena)) {
         *problem = "the recording's parameters are not of the size that the kernel's have: what they were is not known";
         return false;
@@ -679,9 +680,6 @@ bool playing_prepare(ThreadsCheck *check, Recording *recording, PlaySites *sites
 /* With its own memory; what the check has is given back by who made it. */
 static void close_playing(Playing *playing) {
     arena_free(&playing->player.arena);
-    if (playing->has_sites)
-        play_sites_free(&playing->sites);
-    playing->has_sites = false;
 }
 
 static void play_recording(Playing *playing) {
@@ -691,14 +689,13 @@ static void play_recording(Playing *playing) {
         verdict_incomplete(check->verdict, "", 0, "%s", problem);
         return;
     }
-    playing->has_sites = true;
     PtxLaunch *launch = recording_launch(check, playing->recording);
     if (runs_open(check, launch)) {
         PtxWatch *watch = runs_watch(check, false);
         if (watch)
             play_machine(playing, watch);
         report_variables(check);
-        launch_report_shared(check, playing->recording);
+        launch_report_shared(check, playing->recording, &playing->sites.sites);
     }
     if (!playing->again)
         runs_add_launch(check, launch);

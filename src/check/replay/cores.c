@@ -43,7 +43,7 @@ typedef struct CoreThread {
     ModificationOrders turns;
     Prepass prepass;
     Duplicate *duplicates;
-    bool has_sites, opened, done; /* done: all that it took was played, and there is nothing to report */
+    bool opened, done; /* done: all that it took was played, and there is nothing to report */
     uint64_t events, instructions, records;
 } CoreThread;
 
@@ -107,8 +107,8 @@ static void help(ThreadsCheck *check) {
     CoreThread *thread = (CoreThread *)check;
     const char *problem = "";
     PtxWatch *watch = NULL;
-    thread->has_sites = playing_prepare(check, &thread->recording, &thread->sites, &problem);
-    if (thread->has_sites && runs_open(check, recording_launch(check, &thread->recording)))
+    if (playing_prepare(check, &thread->recording, &thread->sites, &problem) &&
+        runs_open(check, recording_launch(check, &thread->recording)))
         watch = runs_watch(check, false);
     if (watch) {
         playing_open(&thread->player, check, &thread->recording, &thread->sites, watch);
@@ -136,8 +136,6 @@ static void *run_thread(void *of) {
     deadline = (Deadline){0};
     if (thread->opened)
         arena_free(&thread->player.arena);
-    if (thread->has_sites)
-        play_sites_free(&thread->sites);
     arena_free(&thread->words);
     thread->options.core(thread->options.core_context, 0);
     return NULL;

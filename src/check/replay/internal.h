@@ -7,10 +7,9 @@
 #include "check/replay/recording.h"
 #include "check/simt/executions.h"
 #include "engine/hb/threads.h"
-#include "instrument/instrument.h"
-#include "instrument/shapes.h"
 #include "machine/simt/core/play.h"
 #include "trace/sample.h"
+#include "trace/shapes.h"
 #include "trace/stream.h"
 
 /* ---- launch.c ---- */
@@ -18,10 +17,10 @@
 /* The launch that a recording is of. */
 PtxLaunch *recording_launch(ThreadsCheck *check, const Recording *recording);
 /* Variables lie where the recording says. */
-void launch_seat(ThreadsCheck *check, const Recording *recording);
+void launch_seat(ThreadsCheck *check, const Recording *recording, const Sites *sites);
 /* Where variables of shared memory lie has to be told, if there are several: those that are not, too many of them or
  * declared in a block or named by a function that the kernel calls, may lie anywhere. */
-void launch_report_shared(const ThreadsCheck *check, const Recording *recording);
+void launch_report_shared(const ThreadsCheck *check, const Recording *recording, const Sites *sites);
 /* Whether there are variables in global memory: of these a list of allocations says nothing. */
 bool launch_has_globals(const ThreadsCheck *check);
 
@@ -81,9 +80,10 @@ typedef struct PlaySites {
     bool any_order;      /* something in the kernel acquires, releases or is a fence, or waits for what others write */
     bool strong_alike;   /* no two strong accesses to global memory race: they are of one size, for the whole device */
 } PlaySites;
-/* False, with a sentence. */
+/* Reads the recording's table of them; then prepares them, when parameters and variables have their places. False, with
+ * a sentence. */
+bool play_sites_read(PlaySites *sites, ThreadsCheck *check, const Recording *recording, const char **problem);
 bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recording, const char **problem);
-void play_sites_free(PlaySites *sites);
 
 /* ---- stored.c: what is in shared memory, as far as it was recorded ---- */
 

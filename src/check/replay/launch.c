@@ -76,18 +76,17 @@ static bool has_name_of(const PtxModule *module, uint32_t variable, uint32_t oth
     return variable == other || (one->name == two->name && one->scope == two->scope);
 }
 
-void launch_report_shared(const ThreadsCheck *check, const Recording *recording) {
+void launch_report_shared(const ThreadsCheck *check, const Recording *recording, const Sites *sites) {
     const PtxProgram *program = check->program;
-    uint32_t variables[RECORD_VARIABLES], count = instrument_shared(check->module, check->entry, variables);
     uint32_t used = 0, missing = PTX_NONE;
     for (uint32_t i = 0; i < check->module->variables_count; i++) {
         bool reported = false;
         if (!program->used[i] || program->seats[i].space != PTX_SPACE_SHARED)
             continue;
         used++;
-        for (uint32_t k = 0; k < count && !reported; k++)
+        for (uint32_t k = 0; k < sites->shared_count && !reported; k++)
             reported =
-                recording->places && recording->places->shared_at[k] && has_name_of(check->module, i, variables[k]);
+                recording->places && recording->places->shared_at[k] && has_name_of(check->module, i, sites->shared[k]);
         missing = reported ? missing : i;
     }
     if (used > 1 && missing != PTX_NONE)
@@ -97,14 +96,14 @@ void launch_report_shared(const ThreadsCheck *check, const Recording *recording)
 }
 
 /* Variables in shared memory lie where the kernel's compiler put them, if the recording says where. */
-static void seat_shared(ThreadsCheck *check, const Recording *recording) {
+static void seat_shared(ThreadsCheck *check, const Recording *recording, const Sites *sites) {
     PtxProgram *program = check->program;
-    uint32_t variables[RECORD_VARIABLES], count = instrument_shared(check->module, check->entry, variables);
     uint64_t end = 0, dynamic = 0;
-    for (uint32_t i = 0; recording->places && i < count; i++)
+    for (uint32_t i = 0; recording->places && i < sites->shared_count; i++)
         for (uint32_t k = 0; recording->places->shared_at[i] && k < check->module->variables_count; k++) {
             PtxSymbolSlot *seat = &program->seats[k];
-            if (!program->used[k] || seat->space != PTX_SPACE_SHARED || !has_name_of(check->module, k, variables[i]))
+            if (!program->used[k] || seat->space != PTX_SPACE_SHARED ||
+                !has_name_of(check->module, k, sites->shared[i]))
                 continue;
             seat->at = recording->places->shared_at[i] - 1U;
             end = seat->at + seat->bytes > end ? seat->at + seat->bytes : end;
@@ -118,23 +117,22 @@ static void seat_shared(ThreadsCheck *check, const Recording *recording) {
 }
 
 /* Variables in global memory lie where the driver put them, if the recording says where. */
-static void seat_globals(ThreadsCheck *check, const Recording *recording) {
+static void seat_globals(ThreadsCheck *check, const Recording *recording, const Sites *sites) {
     PtxProgram *program = check->program;
-    uint32_t variables[RECORD_GLOBALS], count = instrument_globals(check->module, check->entry, variables);
-    for (uint32_t i = 0; recording->places && i < count; i++) {
+    for (uint32_t i = 0; recording->places && i < sites->globals_count; i++) {
         uint64_t at = recording->places->global_at[i];
         for (uint32_t k = 0; at && k < check->module->variables_count; k++) {
             PtxSymbolSlot *seat = &program->seats[k];
             if (program->used[k] && seat->space == PTX_SPACE_GLOBAL && at < PLAY_WINDOWS - seat->bytes &&
-                has_name_of(check->module, k, variables[i]))
+                has_name_of(check->module, k, sites->globals[i]))
                 seat->at = at;
         }
     }
 }
 
-void launch_seat(ThreadsCheck *check, const Recording *recording) {
-    seat_shared(check, recording);
-    seat_globals(check, recording);
+void launch_seat(ThreadsCheck *check, const Recording *recording, const Sites *sites) {
+    seat_shared(check, recording, sites);
+    seat_globals(check, recording, sites);
 }
 
 bool launch_has_globals(const ThreadsCheck *check) {

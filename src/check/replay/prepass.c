@@ -470,7 +470,7 @@ void prepass_make(Player *player) {
     uint64_t all = (uint64_t)player->cluster_count * warps;
     const RecordingLaunch *launch = &player->recording->launch;
     if (player->together || player->copies || player->seen || all >= FOOTPRINT_WARPS ||
-        launch->flags & (RECORDING_CUT | RECORDING_HUNG) || !(launch->spaces & INSTRUMENT_GLOBAL))
+        launch->flags & (RECORDING_CUT | RECORDING_HUNG) || !(launch->spaces & RECORDING_GLOBAL))
         return;
     Prepass *prepass = ARENA_NEW(&player->arena, Prepass);
     prepass->player = player;

@@ -1,7 +1,7 @@
 /* What a kernel that checked itself (mode shadow) has reported, as findings; and what it did not check. */
 #include "check/replay/internal.h"
 
-#include "instrument/emit/shadow.h"
+#include "ptx/places.h"
 #include "trace/shadow.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 typedef struct ShadowReported {
     ThreadsCheck check;
     const Recording *recording;
-    ShadowSites sites;
+    Sites sites;
     ShadowState state;
 } ShadowReported;
 
@@ -181,7 +181,9 @@ static void report_unchecked(const ShadowReported *reported) {
 static void check_shadow(ThreadsCheck *check) {
     ShadowReported *reported = (ShadowReported *)check;
     const char *problem = "";
-    if (!runs_prepare(check, &problem) || !shadow_sites(&reported->sites, check->module, &problem)) {
+    SiteText text = ptx_site_text(check->module);
+    if (!runs_prepare(check, &problem) ||
+        !sites_read(&reported->sites, reported->recording->sites, &text, &check->arena, &problem)) {
         verdict_incomplete(check->verdict, "", 0, "%s", problem);
         return;
     }
@@ -197,7 +199,6 @@ static void check_shadow(ThreadsCheck *check) {
     report_troubles(reported);
     report_unchecked(reported);
     runs_add_launch(check, check->launch);
-    shadow_sites_free(&reported->sites);
     check->verdict->only_launch = true;
 }
 

@@ -3,6 +3,8 @@
 #include "check/replay/order/order.h"
 
 #include "ptx/effects.h"
+#include "ptx/places.h"
+#include "trace/sample.h"
 
 #include <stdlib.h>
 
@@ -287,31 +289,31 @@ static void find_again(ThreadsCheck *check, PlaySites *sites) {
     }
 }
 
-bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recording, const char **problem) {
-    InstrumentOptions options = instrument_options_of(recording->launch.spaces, recording->launch.options);
+bool play_sites_read(PlaySites *sites, ThreadsCheck *check, const Recording *recording, const char **problem) {
+    SiteText text = ptx_site_text(check->module);
+    const uint32_t *block = recording->launch.block;
     *sites = (PlaySites){0};
-    if (!instrument_sites(&sites->sites, check->module, &options, problem))
+    *problem = "the kernel was instrumented by another build of Weir than recorded it: what its records are of is not "
+               "known";
+    if (!recording->sites.size)
         return false;
-    if (recording->launch.fingerprint != instrument_fingerprint(&sites->sites)) {
-        *problem =
-            "the recording was made by another build of Weir, which records this PTX in another way: check it with "
-            "that one";
-        play_sites_free(sites);
-        return false;
-    }
-    if (!instrument_fits(check->module, check->program->entry, recording->launch.block)) {
-        const uint32_t *block = recording->launch.block;
-        *problem =
-            verdict_text(check->verdict,
-                         "CTAs of %u x %u x %u threads, of which a warp is no part of one row, are recorded only "
-                         "of kernels that look at %%tid.y or say their size (.reqntid)",
-                         block[0], block[1], block[2]);
-        play_sites_free(sites);
-        return false;
-    }
+    if (!sites_read(&sites->sites, recording->sites, &text, &check->arena, problem) || sites->sites.fits)
+        return !*problem;
+    *problem = verdict_text(check->verdict,
+                            "CTAs of %u x %u x %u threads, of which a warp is no part of one row, are recorded only "
+                            "of kernels that look at %%tid.y or say their size (.reqntid)",
+                            block[0], block[1], block[2]);
+    return false;
+}
+
+bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recording, const char **problem) {
     const PtxCode **codes = codes_of(check);
     sites->items = ARENA_ARRAY(&check->arena, PlaySite, sites->sites.count + 1);
-    sites->shapes = site_shapes(&sites->sites, check->module, &check->arena);
+    sites->shapes = site_shapes(&sites->sites, &check->arena);
+    if (!site_shapes_fit(sites->shapes, &sites->sites, launch_warps(&recording->launch))) {
+        *problem = "the recording is damaged: its table of what is recorded does not fit itself";
+        return false;
+    }
     Parameters from = {check->program, recording};
     const SiteLaunch launch = {parameter_of, address_of, &from};
     site_shapes_bind(sites->shapes, &sites->sites, check->program->entry, &launch, &check->arena);
@@ -319,11 +321,10 @@ bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recordin
     for (uint32_t i = 0; i < sites->sites.count; i++) {
         PlaySite *site = &sites->items[i];
         site->site = &sites->sites.items[i];
-        site->code = codes[site->site->statement];
+        site->code = site->site->foreign ? NULL : codes[site->site->statement];
         if (!prepare_site(check, site)) {
             *problem = verdict_text(check->verdict, "what is recorded at line %u is no register of the instruction",
                                     code_line(check->program, site->code));
-            play_sites_free(sites);
             return false;
         }
         sites->any_strong |= site->site->strong && site->code; /* else it is of another kernel */
@@ -336,8 +337,4 @@ bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recordin
     find_again(check, sites);
     sites->strong_alike = are_alike(sites);
     return true;
-}
-
-void play_sites_free(PlaySites *sites) {
-    instrument_sites_free(&sites->sites);
 }

@@ -22,7 +22,7 @@ typedef struct Member {
     Reached reached;
     uint32_t ctas; /* of the engine */
     uint32_t part; /* the first of those that it has memory in common with */
-    bool ready, has_sites;
+    bool ready;
 } Member;
 
 /* Those that are played together, and all that are open with them. */
@@ -493,15 +493,13 @@ static void open_member(ThreadsCheck *check) {
     member->recording = *member->launch->recording;
     /* Of what ended otherwise, its own verdict says enough. */
     bool ended = !(member->recording.launch.flags & (RECORDING_HUNG | RECORDING_CUT));
-    member->has_sites = ended && playing_prepare(check, &member->recording, &member->sites, &problem);
-    member->ready = member->has_sites && runs_open(check, recording_launch(check, &member->recording));
+    member->ready = ended && playing_prepare(check, &member->recording, &member->sites, &problem) &&
+                    runs_open(check, recording_launch(check, &member->recording));
     if (++group->at < group->count)
         runs_with_arena(&group->members[group->at].check, open_member);
     else
         play_parts(group);
     runs_close(check);
-    if (member->has_sites)
-        play_sites_free(&member->sites);
 }
 
 /* ---- All launches --------------------------------------------------------------------------------- */

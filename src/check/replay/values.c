@@ -97,8 +97,7 @@ uint64_t play_generic(const Player *player, uint64_t address) {
 
 /* ---- Parts ---------------------------------------------------------------------------------------- */
 
-static void spread(const Player *player, const SitePart *part, uint64_t value, uint32_t first_thread,
-                   Lanes *restrict values) {
+static void spread(const SitePart *part, uint64_t value, uint32_t first_thread, Lanes *restrict values) {
     bool table = part->shape == PART_TABLE, whole = part->bits >= 32 && first_thread + PTX_LANES <= part->threads;
     uint64_t stride = part->shape == PART_STRIDE ? (uint64_t)part->stride : 0;
     const uint64_t *restrict offsets = table && whole ? &part->offsets[first_thread] : NULL;
@@ -108,7 +107,7 @@ static void spread(const Player *player, const SitePart *part, uint64_t value, u
             values->at[i] = base + offsets[i];
     else if (table)
         for (unsigned i = 0; i < PTX_LANES; i++)
-            values->at[i] = value + site_offset(&player->sites->sites, part, first_thread + i);
+            values->at[i] = value + site_offset(part, first_thread + i);
     else
         for (unsigned i = 0; i < PTX_LANES; i++)
             values->at[i] = value + stride * i;
@@ -134,7 +133,7 @@ void play_values(const Player *player, const PlaySite *site, const Record *recor
     const SitePart *part = &site->site->parts[index];
     const RecordPart *from = &record->parts[index];
     if (from->kind == RECORD_WARP)
-        spread(player, part, from->value, warp_in_cta * PTX_LANES, values);
+        spread(part, from->value, warp_in_cta * PTX_LANES, values);
     else if (from->kind == RECORD_LIST)
         list(from, part->bits == 64, record->lanes, values);
     else if (from->kind == RECORD_EVERY)

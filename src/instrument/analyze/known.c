@@ -102,3 +102,14 @@ const SitePlaced *know_roots(const FunctionAnalysis *analysis, PtxSum *sum, Aren
     sum->constant &= form_mask(sum->width);
     return kept == count ? NULL : memcpy(ARENA_NEW(arena, SitePlaced), &placed, sizeof placed);
 }
+
+_Static_assert(SITE_TERMS == 2 * PTX_SUM_MOST, "a site has as many terms as a sum");
+const SiteSum *sum_kept(Arena *arena, const PtxSum *sum) {
+    if (!sum->term_count && !sum->constant)
+        return NULL;
+    SiteSum *copy = ARENA_NEW(arena, SiteSum);
+    *copy = (SiteSum){.width = sum->width, .term_count = sum->term_count, .constant = sum->constant};
+    for (unsigned i = 0; i < sum->term_count; i++)
+        copy->terms[i] = (SiteTerm){sum->terms[i].variable, sum->terms[i].offset, sum->terms[i].subtracted};
+    return copy;
+}

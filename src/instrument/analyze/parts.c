@@ -149,15 +149,3 @@ bool gather_parts(const FunctionAnalysis *analysis, uint32_t instruction, uint32
     }
     return !g.failed;
 }
-
-uint64_t site_offset(const Sites *sites, const SitePart *part, uint32_t thread) {
-    (void)sites;
-    uint64_t offset = 0;
-    if (part->shape == PART_STRIDE)
-        offset = (uint64_t)part->stride * (thread % RECORD_LANES);
-    else if (part->shape == PART_TABLE && part->threads == RECORD_LANES) /* it is the same in all warps */
-        offset = part->offsets[thread % RECORD_LANES] - part->offsets[0];
-    else if (part->shape == PART_TABLE && thread < part->threads)
-        offset = part->offsets[thread] - part->offsets[thread - thread % RECORD_LANES];
-    return offset & form_mask(part->bits);
-}

@@ -102,15 +102,6 @@ static uint32_t slot_of(RedundantRecordReporting *reporting, uint32_t loop, uint
     return reporting->count - 1;
 }
 
-static const PtxSum *kept(RedundantRecordReporting *reporting, const PtxSum *sum) {
-    if (!sum->term_count && !sum->constant)
-        return NULL;
-    PtxSum *copy = ARENA_NEW(reporting->plan->keep, PtxSum);
-    *copy = *sum;
-    copy->root_count = 0;
-    return copy;
-}
-
 /* What is added to a phi of a loop's header in a turn: a value that all lanes have, and that the loop does not change
  * (PTX_NONE: none), and *by. False: nothing like it. */
 static bool added_in_turn(const FunctionAnalysis *analysis, uint32_t latch_value, uint32_t phi, uint32_t loop,
@@ -184,7 +175,7 @@ static void start_known(RedundantRecordReporting *reporting, uint32_t loop, uint
         return;
     reporting->slots[slot].known = true;
     *ARENA_PUSH(reporting->plan->arena, reporting->goes, reporting->goes_count, reporting->goes_capacity) =
-        (Goes){step, {slot, PTX_NONE, kept(reporting, &sum), placed, true}};
+        (Goes){step, {slot, PTX_NONE, sum_kept(reporting->plan->keep, &sum), placed, true}};
 }
 
 /* The slot of a phi that goes on by as much in each turn of its loop. */
@@ -212,7 +203,7 @@ static uint32_t going_slot(RedundantRecordReporting *reporting, uint32_t loop, u
     if (slot == PTX_NONE || goes_already(reporting, slot))
         return slot;
     *ARENA_PUSH(reporting->plan->arena, reporting->goes, reporting->goes_count, reporting->goes_capacity) =
-        (Goes){turn, {slot, step, kept(reporting, &by), NULL, false}};
+        (Goes){turn, {slot, step, sum_kept(reporting->plan->keep, &by), NULL, false}};
     if (form_is_uniform(reporting->analysis->values.tables, &reporting->analysis->values.forms[phi]))
         start_known(reporting, loop, slot, &flow->values[phi]);
     return slot;
@@ -272,10 +263,10 @@ static void find_source(RedundantRecordReporting *reporting, const InstrumentSte
     PtxSum sum = ptx_sum_of(&reporting->analysis->values, value);
     const SitePlaced *placed = know_roots(reporting->analysis, &sum, reporting->plan->keep);
     if (!sum.root_count) {
-        part->from = FROM_LAUNCH;
+        part->from = RECORD_FROM_LAUNCH;
         part->placed = placed;
         part->reported = false;
-        part->apart = kept(reporting, &sum);
+        part->apart = sum_kept(reporting->plan->keep, &sum);
         return;
     }
     if (loop != PTX_NONE && !in_loop(flow, loop, flow->values[value].block)) {
@@ -291,10 +282,10 @@ static void find_source(RedundantRecordReporting *reporting, const InstrumentSte
         part->also = 0;
         return;
     }
-    part->from = FROM_SLOT;
+    part->from = RECORD_FROM_SLOT;
     part->reported = false;
     part->place = (uint16_t)slot;
-    part->apart = kept(reporting, &sum);
+    part->apart = sum_kept(reporting->plan->keep, &sum);
     part->placed = placed;
 }
 
@@ -367,10 +358,10 @@ void plan_reported(InstrumentPlan *plan) {
         for (uint32_t k = 0; k < step->site->part_count; k++) {
             SitePart *part = &step->site->parts[k];
             part->reported = true;
-            part->from = part->shape == PART_CORNERS ? FROM_CORNERS
-                         : part->shape == PART_EVERY ? FROM_EVERY
-                         : part->shape == PART_BIT   ? FROM_BITS
-                                                     : FROM_WORDS;
+            part->from = part->shape == PART_CORNERS ? RECORD_FROM_CORNERS
+                         : part->shape == PART_EVERY ? RECORD_FROM_EVERY
+                         : part->shape == PART_BIT   ? RECORD_FROM_BITS
+                                                     : RECORD_FROM_WORDS;
             part->apart = NULL;
             part->placed = NULL;
             part->also = 0;

@@ -7,14 +7,14 @@
 static uint32_t asked_bits(PtxSpace space) {
     switch (space) {
     case PTX_SPACE_GLOBAL:
-        return INSTRUMENT_GLOBAL;
+        return RECORDING_GLOBAL;
     case PTX_SPACE_SHARED:
     case PTX_SPACE_CLUSTER:
-        return INSTRUMENT_SHARED;
+        return RECORDING_SHARED;
     case PTX_SPACE_TENSOR:
-        return INSTRUMENT_TENSOR;
+        return RECORDING_TENSOR;
     case PTX_SPACE_UNKNOWN:
-        return INSTRUMENT_GLOBAL | INSTRUMENT_SHARED;
+        return RECORDING_GLOBAL | RECORDING_SHARED;
     default:
         return 0;
     }
@@ -152,7 +152,7 @@ bool site_of(const FunctionAnalysis *analysis, uint32_t instruction, const Instr
         site->ends = true;
         return true;
     }
-    site->stops = options->spaces & INSTRUMENT_STOPS && stops_grid(analysis, instruction);
+    site->stops = options->spaces & RECORDING_STOPS && stops_grid(analysis, instruction);
     if (site->stops)
         return true;
     if (!look_acts(analysis, instruction))
@@ -324,7 +324,10 @@ bool find_sites(Sites *sites, FunctionAnalyses *analyses, const InstrumentOption
             record_as_others(&sites->items[i]);
     calls_find(&finding.calls, module, sites, &sites->arena);
     sites->found = sites->count;
-    if (good && each_function(&finding, problem, plan_sites))
+    good = good && each_function(&finding, problem, plan_sites);
+    for (uint32_t i = 0; i < sites->count && good; i++)
+        describe_site(module, &sites->items[i]);
+    if (good)
         return true;
     instrument_sites_free(sites);
     return false;

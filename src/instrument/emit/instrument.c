@@ -108,7 +108,7 @@ void instrument_mark(const PtxModule *module, uint32_t chunk, uint64_t fingerpri
               (unsigned)(fingerprint >> 32));
 }
 
-static void add_mark(PtxEdits *edits, const Sites *sites, const InstrumentOptions *options) {
+static void add_mark(PtxEdits *edits, Sites *sites, const InstrumentOptions *options) {
     Text text = {0};
     instrument_mark(edits->module, sites->chunk, instrument_fingerprint(sites), options, &text);
     ptx_edit_top(edits, (Str){text.data, text.size});

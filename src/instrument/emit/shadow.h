@@ -45,6 +45,8 @@ typedef struct ShadowSites {
 
 bool shadow_sites(ShadowSites *sites, PtxModule *module, const char **problem);
 void shadow_sites_free(ShadowSites *sites);
+/* The same as a recording has them (instrument_table), to be given back by instrument_sites_free. */
+bool shadow_as_sites(Sites *to, PtxModule *module, const char **problem);
 
 /* How many sites, from one on, can be checked together: weak accesses of as many bytes, with nothing between them that
  * orders anything or jumps, whose addresses are known there. Behind the last of them; but loads alone before the first,

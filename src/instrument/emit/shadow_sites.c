@@ -212,6 +212,18 @@ bool shadow_sites(ShadowSites *sites, PtxModule *module, const char **problem) {
     return false;
 }
 
+bool shadow_as_sites(Sites *to, PtxModule *module, const char **problem) {
+    ShadowSites sites;
+    if (!shadow_sites(&sites, module, problem))
+        return false;
+    *to = (Sites){.count = sites.count, .items = ARENA_ARRAY(&sites.arena, Site, sites.count + 1)};
+    for (uint32_t i = 0; i < sites.count; i++)
+        to->items[i] = (Site){
+            .function = sites.items[i].function, .statement = sites.items[i].statement, .why = sites.items[i].why};
+    to->arena = sites.arena;
+    return true;
+}
+
 void shadow_sites_free(ShadowSites *sites) {
     arena_free(&sites->arena);
 }

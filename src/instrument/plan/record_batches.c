@@ -100,11 +100,7 @@ static bool derive(RecordBatchReporting *reporting, SitePart *part, const PtxSum
         part->reported = false;
         part->from = from->from;
         part->place = from->place;
-        if (apart.term_count || apart.constant) {
-            PtxSum *copy = ARENA_NEW(reporting->plan->keep, PtxSum);
-            *copy = apart;
-            part->apart = copy;
-        }
+        part->apart = sum_kept(reporting->plan->keep, &apart);
         return true;
     }
     return false;

@@ -51,6 +51,7 @@ bool gpu_wants(const char *kernel);
 typedef struct GpuKernel GpuKernel;
 typedef struct GpuModule GpuModule;
 typedef struct GpuVariant GpuVariant;
+typedef struct GpuSites GpuSites;
 
 struct GpuModule {
     GpuModule *next;
@@ -74,9 +75,8 @@ struct GpuModule {
     uint32_t block[3];
     uint32_t chunk, spaces, options;
     uint64_t fingerprint;
-    GpuShadowMark shadow;      /* of kernels that check themselves */
-    const RecordShape *shapes; /* of its sites, made when they are asked for */
-    uint32_t site_count;
+    GpuShadowMark shadow; /* of kernels that check themselves */
+    GpuSites *sites;      /* made when they are asked for (gpu_sites.c) */
 };
 
 typedef struct GpuParameter {
@@ -464,10 +464,14 @@ Result hold_launched(Handle stream);
 /* Whether the code of libraries is loaded when it is first used, not before. */
 bool hold_is_lazy(void);
 
-/* ---- Launches whose waits have a limit (gpu_watch.c) --------------------------------------------- */
+/* ---- What records are of (gpu_sites.c) ----------------------------------------------------------- */
 
-/* Of the sites of a module; NULL: there is no memory for them. */
-const RecordShape *gpu_shapes(GpuModule *module);
+/* Of the sites of a module; NULL: they are not known. *count: how many. */
+const RecordShape *gpu_shapes(GpuModule *module, uint32_t *count);
+/* The table that recordings of such launches have; empty: they are not known. */
+Str gpu_site_table(GpuModule *module, const GpuKernel *kernel, const uint32_t block[3]);
+
+/* ---- Launches whose waits have a limit (gpu_watch.c) --------------------------------------------- */
 
 /* Right after it was made; `recording` is all that is known of it before it ends. */
 void gpu_watch(GpuOutstanding *outstanding, Recording recording);

@@ -158,6 +158,7 @@ static void write_result(const Shadowed *of, const GpuKernel *kernel, const Seen
     for (size_t i = 0; memory && i < count; i++)
         memory[i] = (RecordingMemory){all[i].begin, all[i].bytes};
     pthread_mutex_unlock(&hook_mutex);
+    recording.sites = gpu_site_table(kernel->module, kernel, launch->block);
     recording.memory = memory;
     recording.memory_count = memory ? count : 0;
     drain_write(&recording, 0);

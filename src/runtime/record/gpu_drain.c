@@ -90,6 +90,7 @@ static Recording recording_of(const GpuOutstanding *outstanding) {
                        .kernel = kernel->name,
                        .device = outstanding->context->device,
                        .ptx = {outstanding->module->ptx, outstanding->module->ptx_bytes},
+                       .sites = gpu_site_table(outstanding->module, kernel, launch.block),
                        .parameters = outstanding->parameters,
                        .parameter_bytes = outstanding->parameters ? kernel->parameter_bytes : 0,
                        .memory = outstanding->memory,

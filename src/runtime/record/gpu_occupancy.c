@@ -26,8 +26,9 @@ uint32_t gpu_resident(const SeenLaunch *launch, Handle function) {
 
 /* Whether it reads what others may write meanwhile: without that, no CTA waits for another one. */
 static bool may_wait(GpuModule *module) {
-    const RecordShape *shapes = gpu_shapes(module);
-    for (uint32_t i = 0; shapes && i < module->site_count; i++)
+    uint32_t count;
+    const RecordShape *shapes = gpu_shapes(module, &count);
+    for (uint32_t i = 0; i < count; i++)
         if (shapes[i].polls)
             return true;
     return false;

@@ -25,7 +25,7 @@ static void read_options(void) {
     uint64_t shadow = folder_number("WEIR_RECORD_SHADOW", 0); /* 2: in the layout of the seed */
     options.instrument =
         (InstrumentOptions){.mode = shadow ? INSTRUMENT_SHADOW : INSTRUMENT_RECORD,
-                            .spaces = (uint32_t)folder_number("WEIR_RECORD_SPACES", INSTRUMENT_EVERYWHERE),
+                            .spaces = (uint32_t)folder_number("WEIR_RECORD_SPACES", RECORDING_EVERYWHERE),
                             .keep_registers = true,
                             .seed_layout = shadow == 2};
 }

@@ -1,44 +1,10 @@
 /* Launches whose waits have a limit: handed to those who watch them (gpu_hang.c), and what they find is written. */
-#include "instrument/shapes.h"
-#include "ptx/reader.h"
 #include "runtime/record/gpu.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { ENDED_FOR_HANG = 124, SHAPES_BUDGET = 1 << 26 };
-
-/* Of a module's sites, which its text and options tell. They stay as long as the module. */
-static void make_shapes(GpuModule *module) {
-    PtxModule ptx;
-    Sites sites;
-    Diagnostics diagnostics = {0};
-    InstrumentOptions options = instrument_options_of(module->spaces, module->options);
-    Arena *arena = calloc(1, sizeof *arena);
-    Source *source = source_copy("module.ptx", module->ptx, module->ptx_bytes);
-    jmp_buf exhausted;
-    const char *problem;
-    if (!arena || !source)
-        return;
-    arena_init(arena, SHAPES_BUDGET);
-    arena->exhausted = &exhausted;
-    if (ptx_read(&ptx, source, false, &diagnostics) && instrument_sites(&sites, &ptx, &options, &problem)) {
-        if (setjmp(exhausted) == 0) {
-            module->site_count = sites.count;
-            module->shapes = site_shapes(&sites, &ptx, arena);
-        }
-        instrument_sites_free(&sites);
-    }
-    ptx_free(&ptx);
-    diagnostics_free(&diagnostics);
-    source_free(source);
-}
-
-const RecordShape *gpu_shapes(GpuModule *module) {
-    if (!module->shapes)
-        make_shapes(module);
-    return module->shapes;
-}
+enum { ENDED_FOR_HANG = 124 };
 
 /* By the watching thread, before the launch is ended. */
 static void found(HangLaunch *launch, const Recording *recording, HangEnd end) {
@@ -73,10 +39,11 @@ static void locked_out(HangLaunch *launch) {
 
 void gpu_watch(GpuOutstanding *outstanding, Recording recording) {
     GpuContext *context = outstanding->context;
-    GpuModule *module = outstanding->module;
     void *destroy = driver_symbol("cuStreamDestroy_v2");
     const GpuDriver *driver = gpu_driver(NULL);
-    if (!gpu_shapes(module) || !destroy) {
+    uint32_t site_count;
+    const RecordShape *shapes = gpu_shapes(outstanding->module, &site_count);
+    if (!shapes || !destroy) {
         gpu_unseen(outstanding->kernel->name, "its waits could not be watched");
         return;
     }
@@ -88,8 +55,8 @@ void gpu_watch(GpuOutstanding *outstanding, Recording recording) {
                         .copy = driver->copy_from,
                         .event_query = driver->event_query};
     outstanding->watched = (HangLaunch){.recording = recording,
-                                        .shapes = module->shapes,
-                                        .site_count = module->site_count,
+                                        .shapes = shapes,
+                                        .site_count = site_count,
                                         .host = &context->slots[outstanding->slot].host,
                                         .block = outstanding->block,
                                         .given = context->slots[outstanding->slot].block,

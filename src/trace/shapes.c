@@ -1,76 +1,5 @@
 /* Sites as the reader of records needs them. */
-#include "instrument/shapes.h"
-
-#include "ptx/effects.h"
-
-static RecordSyncs meets(EffectVerb verb) {
-    switch (verb) {
-    case EFFECT_NAMED_SYNC:
-    case EFFECT_CTA_BARRIER:
-        return RECORD_SYNCS_NAMED;
-    case EFFECT_NAMED_ARRIVE:
-        return RECORD_SYNCS_NAMED_ARRIVE;
-    case EFFECT_CLUSTER_ARRIVE:
-        return RECORD_SYNCS_CLUSTER_ARRIVE;
-    case EFFECT_CLUSTER_WAIT:
-        return RECORD_SYNCS_CLUSTER_WAIT;
-    case EFFECT_WARP_SYNC:
-        return RECORD_SYNCS_LANES;
-    default:
-        return RECORD_SYNCS_NONE;
-    }
-}
-
-/* Whether its value is not what it was before the shapes are bound to a launch. */
-static bool needs_launch(const SitePart *part) {
-    return (part->apart && part->apart->term_count) || (part->placed && part->placed->address != PTX_NONE);
-}
-
-/* In a register that the records do not have, it is in no part that they have, and so not known. */
-static RecordNumber number_of(const PtxModule *module, const Site *site, const PtxOperand *operand) {
-    RecordNumber number = {.given = operand != NULL};
-    if (!operand || operand->kind == PTX_INTEGER) {
-        number.value = operand ? (uint32_t)operand->value : 0;
-        return number;
-    }
-    number.part = RECORD_PARTS + 1;
-    for (uint8_t k = 0; k < site->part_count; k++)
-        if (site->parts[k].operand == (uint32_t)(operand - module->operands) && !needs_launch(&site->parts[k])) {
-            number.part = k + 1;
-            number.uniform = site->parts[k].shape == PART_UNIFORM;
-        }
-    return number;
-}
-
-/* Whom threads meet there. bar.red d, id, p has no count: what is missing is in the middle. */
-static void shape_meeting(const Site *site, const PtxModule *module, RecordShape *shape) {
-    const PtxStatement *statement = &module->statements[site->statement];
-    PtxEffect effects[PTX_EFFECTS_MOST];
-    bool acts = !site->only_emits && !site->ends && statement->kind == PTX_INSTRUCTION;
-    unsigned count = acts ? ptx_effects_of(module, statement, effects) : 0;
-    for (unsigned i = 0; i < count && !shape->meets; i++) {
-        shape->meets = meets(effects[i].effect.verb);
-        if (!shape->meets)
-            continue;
-        uint32_t operands;
-        const PtxOperand *threads = ptx_effect_operand(module, statement, effects[i].count);
-        if (ptx_operands(module, statement, &operands) + operands - 1 == threads && operands == 3)
-            threads = NULL;
-        shape->meets_at = number_of(module, site, ptx_effect_operand(module, statement, effects[i].on));
-        shape->meets_count = number_of(module, site, threads);
-        shape->meets_by = effects[i].effect.relaxed ? 1 + statement->what : 0;
-    }
-}
-
-/* Whether it writes nothing. */
-static bool reads_alone(const PtxModule *module, const PtxStatement *statement) {
-    PtxEffect effects[PTX_EFFECTS_MOST];
-    unsigned count = statement->kind == PTX_INSTRUCTION ? ptx_effects_of(module, statement, effects) : 0;
-    for (unsigned i = 0; i < count; i++)
-        if (effects[i].effect.verb == EFFECT_WRITE || effects[i].effect.verb == EFFECT_UPDATE)
-            return false;
-    return count > 0;
-}
+#include "trace/shapes.h"
 
 /* What is told before a loop, and what goes on in it. */
 static void shape_slots(const Site *site, RecordShape *shape, Arena *arena) {
@@ -96,7 +25,7 @@ static const void *kept(Arena *arena, const void *items, size_t bytes) {
 
 /* What the warp alone decides. */
 static const RecordPlaced *placed_alone(const SitePlaced *placed, Arena *arena) {
-    if (!placed || placed->address != PTX_NONE)
+    if (!placed || placed->address != SITE_NONE)
         return NULL;
     RecordPlaced *of = ARENA_NEW(arena, RecordPlaced);
     *of = (RecordPlaced){.warps = placed->warps};
@@ -106,13 +35,12 @@ static const RecordPlaced *placed_alone(const SitePlaced *placed, Arena *arena) 
     return of;
 }
 
-static void shape_site(const Site *site, const PtxModule *module, RecordShape *shape, Arena *arena) {
+static void shape_site(const Site *site, RecordShape *shape, Arena *arena) {
     shape->parts = site->part_count;
     shape->strong = site->strong;
     shape->large = site->large;
-    shape->polls = site->strong && reads_alone(module, &module->statements[site->statement]);
-    const PtxStatement *statement = &module->statements[site->statement];
-    shape->always = !site->ends && !site->waits && !site->only_emits && !(statement->flags & PTX_GUARDED);
+    shape->polls = site->polls;
+    shape->always = site->always;
     shape->ends = site->ends;
     shape->masked = site->masked;
     shape->all = site->all;
@@ -120,7 +48,10 @@ static void shape_site(const Site *site, const PtxModule *module, RecordShape *s
         shape->of = kept(arena, site->of, site->of_count * sizeof *site->of);
     shape->bare = site->bare;
     shape->run = site->run;
-    shape_meeting(site, module, shape);
+    shape->meets = site->syncs;
+    shape->meets_at = site->syncs_at;
+    shape->meets_count = site->syncs_count;
+    shape->meets_by = site->syncs_by;
     shape->from = ARENA_ARRAY(arena, RecordFrom, site->part_count + 1);
     for (unsigned k = 0; k < site->part_count; k++) {
         const SitePart *part = &site->parts[k];
@@ -154,10 +85,10 @@ static void shape_run(RecordShape *shapes, uint32_t first) {
     }
 }
 
-RecordShape *site_shapes(const Sites *sites, const PtxModule *module, Arena *arena) {
+RecordShape *site_shapes(const Sites *sites, Arena *arena) {
     RecordShape *shapes = ARENA_ARRAY(arena, RecordShape, sites->count + 1);
     for (uint32_t i = 0; i < sites->count; i++)
-        shape_site(&sites->items[i], module, &shapes[i], arena);
+        shape_site(&sites->items[i], &shapes[i], arena);
     for (uint32_t i = 0; i < sites->count; i++)
         shape_run(shapes, i);
     return shapes;
@@ -165,10 +96,10 @@ RecordShape *site_shapes(const Sites *sites, const PtxModule *module, Arena *are
 
 /* ---- A launch ---------------------------------------------------------------------------------------------- */
 
-static uint64_t terms_of(const PtxSum *apart, const SiteLaunch *launch) {
+static uint64_t terms_of(const SiteSum *apart, const SiteLaunch *launch) {
     uint64_t sum = 0;
     for (unsigned i = 0; apart && i < apart->term_count; i++) {
-        const PtxTerm *term = &apart->terms[i];
+        const SiteTerm *term = &apart->terms[i];
         uint64_t value = launch->parameter(launch->context, term->variable, term->offset, apart->width / 8);
         sum += term->subtracted ? -value : value;
     }
@@ -182,7 +113,7 @@ static const RecordPlaced *placed_of(const SitePlaced *placed, const SiteLaunch 
     RecordPlaced *of = ARENA_NEW(arena, RecordPlaced);
     *of = (RecordPlaced){.warps = placed->warps, .of_warp = placed->of_warp};
     memcpy(of->ctaid, placed->ctaid, sizeof of->ctaid);
-    if (placed->address != PTX_NONE)
+    if (placed->address != SITE_NONE)
         *plus += launch->address(launch->context, placed->address, &of->rank);
     return of;
 }
@@ -204,4 +135,53 @@ void site_shapes_bind(RecordShape *shapes, const Sites *sites, uint32_t function
             advance->placed = placed_of(site->advances[k].placed, launch, &advance->plus, arena);
         }
     }
+}
+
+uint64_t site_offset(const SitePart *part, uint32_t thread) {
+    uint64_t offset = 0;
+    if (part->shape == PART_STRIDE)
+        offset = (uint64_t)part->stride * (thread % RECORD_LANES);
+    else if (part->shape == PART_TABLE && part->threads == RECORD_LANES) /* it is the same in all warps */
+        offset = part->offsets[thread % RECORD_LANES] - part->offsets[0];
+    else if (part->shape == PART_TABLE && thread < part->threads)
+        offset = part->offsets[thread] - part->offsets[thread - thread % RECORD_LANES];
+    return part->bits == 32 ? (uint32_t)offset : offset;
+}
+
+/* ---- Of a file --------------------------------------------------------------------------------------------------- */
+
+/* Whether what a run has is in it: a site of it tells nothing that is not there. */
+static bool run_fits(const RecordShape *shapes, const RecordShape *head, uint32_t slot_count) {
+    for (uint32_t i = 0; i < head->run; i++) {
+        const RecordShape *shape = &shapes[i];
+        for (unsigned k = 0; k < shape->parts; k++) {
+            const RecordFrom *from = &shape->from[k];
+            uint64_t words = from->source == RECORD_FROM_WORDS ? 1 + (shape->wide >> k & 1) : 1;
+            const uint64_t most[] = {[RECORD_FROM_WORDS] = head->run_words,     [RECORD_FROM_BITS] = head->run_words,
+                                     [RECORD_FROM_CORNERS] = head->run_corners, [RECORD_FROM_EVERY] = head->run_every,
+                                     [RECORD_FROM_SLOT] = slot_count,           [RECORD_FROM_LAUNCH] = UINT64_MAX};
+            if (from->place + words > most[from->source] || from->also > slot_count)
+                return false;
+        }
+    }
+    return true;
+}
+
+bool site_shapes_fit(const RecordShape *shapes, const Sites *sites, uint32_t warps) {
+    uint32_t slot_count = 0;
+    for (uint32_t i = 0; i < sites->count; i++) {
+        for (uint32_t k = 0; k < shapes[i].report_count; k++)
+            slot_count = shapes[i].reports[k].slot >= slot_count ? shapes[i].reports[k].slot + 1 : slot_count;
+        for (uint32_t k = 0; k < shapes[i].advance_count; k++)
+            slot_count = shapes[i].advances[k].slot >= slot_count ? shapes[i].advances[k].slot + 1 : slot_count;
+    }
+    for (uint32_t i = 0; i < sites->count; i++) {
+        const RecordShape *shape = &shapes[i];
+        if (!run_fits(shape, shape, slot_count) || (shape->of && sites->items[i].of_count < warps))
+            return false;
+        for (uint32_t k = 0; k < shape->advance_count; k++)
+            if (shape->advances[k].by != SITE_NONE && shape->advances[k].by >= slot_count)
+                return false;
+    }
+    return true;
 }

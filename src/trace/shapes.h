@@ -1,12 +1,11 @@
 /* What has to be known of the sites of a module to read the records of them (trace/stream.h). */
-#ifndef INSTRUMENT_SHAPES_H
-#define INSTRUMENT_SHAPES_H
+#ifndef TRACE_SHAPES_H
+#define TRACE_SHAPES_H
 
-#include "instrument/instrument.h"
-#include "trace/stream.h"
+#include "trace/sites.h"
 
 /* One for each site. */
-RecordShape *site_shapes(const Sites *sites, const PtxModule *module, Arena *arena);
+RecordShape *site_shapes(const Sites *sites, Arena *arena);
 
 /* `bytes` bytes of a parameter of the kernel that was launched, 4 or 8 of them. */
 typedef uint64_t SiteParameter(void *context, uint32_t variable, uint32_t offset, unsigned bytes);
@@ -22,5 +21,11 @@ typedef struct SiteLaunch {
  * kernel. Without it, values are not what they were, but everything else is. */
 void site_shapes_bind(RecordShape *shapes, const Sites *sites, uint32_t function, const SiteLaunch *launch,
                       Arena *arena);
+
+/* Whether nothing in shapes of a table that came from a file leads beyond what their records have. `warps`: of a CTA.
+ */
+bool site_shapes_fit(const RecordShape *shapes, const Sites *sites, uint32_t warps);
+/* How much more than lane 0's value the value of a thread is, by its number in the CTA: of a RECORD_WARP. */
+uint64_t site_offset(const SitePart *part, uint32_t thread);
 
 #endif
