@@ -9,7 +9,7 @@
 
 enum { FEW_CLUSTERS = 4, MOST_HAVOC_CHOICES = 3 };
 static const uint64_t usual_steps = 1000 * 1000, global_steps = 100 * 1000;
-static const uint64_t launch_steps = 20 * 1000 * 1000; /* after which no more clusters of a launch are run */
+static const uint64_t launch_steps = 40 * 1000 * 1000; /* after which no more clusters of a launch are run */
 static const size_t scratch_budget = (size_t)1 << 28;
 
 /* Clusters of a launch that speak for all of it. */
