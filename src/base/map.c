@@ -1,7 +1,6 @@
 /* The growing side of the map, and its seed; looking up is inline in the header. */
 #include "base/map.h"
 
-#include <stdlib.h>
 #include <sys/random.h>
 
 uint64_t map_seed;
@@ -11,34 +10,14 @@ __attribute__((constructor)) static void choose_seed(void) {
         map_seed = 0x9e3779b97f4a7c15u;
 }
 
-static bool grow(Map *map) {
-    Map bigger = {.capacity = map->capacity ? map->capacity * 2 : 32, .count = map->count};
-    bigger.entries = calloc(bigger.capacity, sizeof *bigger.entries);
-    if (!bigger.entries)
-        return false;
-    for (uint32_t i = 0; i < map->capacity; i++) {
-        MapEntry *entry = &map->entries[i];
-        if (entry->key)
-            *map_find(&bigger, (Str){entry->key, entry->size}, entry->hash) = *entry;
-    }
-    free(map->entries);
-    *map = bigger;
-    return true;
-}
-
 void **map_put(Map *map, Str key) {
-    if (key.size > UINT32_MAX || (map->count >= map->capacity / 2 && !grow(map)))
-        return NULL;
-    uint32_t hash = map_hash(key);
-    MapEntry *entry = map_find(map, key, hash);
-    if (!entry->key) {
-        *entry = (MapEntry){key.data, (uint32_t)key.size, hash, NULL};
-        map->count++;
-    }
-    return &entry->value;
+    MapEntry entry = map_key(key), *place = key.size > UINT32_MAX ? NULL : map_entry_put(NULL, map, entry);
+    if (place && !place->key)
+        *place = entry;
+    return place ? &place->value : NULL;
 }
 
 void map_free(Map *map) {
-    free(map->entries);
+    free(map->items);
     *map = (Map){0};
 }

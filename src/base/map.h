@@ -5,7 +5,10 @@
 #ifndef BASE_MAP_H
 #define BASE_MAP_H
 
+#include "base/table.h"
 #include "base/text.h"
+
+#include <stdlib.h>
 
 typedef struct MapEntry {
     const char *key; /* NULL: free */
@@ -15,9 +18,8 @@ typedef struct MapEntry {
 } MapEntry;
 
 typedef struct Map {
-    MapEntry *entries;
-    uint32_t capacity; /* a power of two, or 0 */
-    uint32_t count;
+    MapEntry *items;
+    uint32_t count, capacity;
 } Map;
 
 /* The place of `key`'s value, made (as NULL) if it is not there; NULL when memory ran out. The place
@@ -60,19 +62,18 @@ static inline uint32_t map_hash(Str key) {
     return (uint32_t)(hash ^ hash >> 32);
 }
 
-/* Its entry, or the free one where it would go. The map is not empty. */
-static inline MapEntry *map_find(const Map *map, Str key, uint32_t hash) {
-    for (uint32_t i = hash & (map->capacity - 1);; i = (i + 1) & (map->capacity - 1)) {
-        MapEntry *entry = &map->entries[i];
-        if (!entry->key ||
-            (entry->hash == hash && entry->size == key.size && bytes_equal(entry->key, key.data, key.size)))
-            return entry;
-    }
+#define MAP_TAKE(memory, size)        ((void)(memory), calloc(1, (size)))
+#define MAP_GIVE(memory, items, size) ((void)(size), free(items))
+TABLE_IN(map_entry, Map, MapEntry, MapEntry, void, MAP_TAKE, MAP_GIVE, 32, item->key, *item, key.hash,
+         item->hash == key.hash && item->size == key.size && bytes_equal(item->key, key.key, key.size))
+
+static inline MapEntry map_key(Str key) {
+    return (MapEntry){key.data, (uint32_t)key.size, map_hash(key), NULL};
 }
 
 /* The value of `key`, or NULL. */
 static inline void *map_get(const Map *map, Str key) {
-    return map->capacity ? map_find(map, key, map_hash(key))->value : NULL;
+    return map->capacity ? map_entry_place(map, map_key(key))->value : NULL;
 }
 
 #endif

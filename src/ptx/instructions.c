@@ -7,33 +7,19 @@
 
 /* ---- Forms --------------------------------------------------------------------------------------------- */
 
-static void grow_form_slots(Reader *r) {
-    uint32_t count = r->form_slot_count ? 2 * r->form_slot_count : 1024;
-    uint32_t *slots = ARENA_ARRAY(&r->stacks, uint32_t, count);
-    for (uint32_t i = 0; i < r->module->forms_count; i++) {
-        uint32_t at = map_hash(r->module->forms[i].text) & (count - 1);
-        while (slots[at])
-            at = (at + 1) & (count - 1);
-        slots[at] = i + 1;
-    }
-    r->form_slots = slots;
-    r->form_slot_count = count;
-}
+TABLE(forms, NumberTable, uint32_t, Str, 1024, *item, table->module->forms[*item - 1].text, map_hash(key),
+      str_equal(table->module->forms[*item - 1].text, key))
 
 static uint32_t find_form(Reader *r, Str text) {
-    if (2 * r->module->forms_count >= r->form_slot_count)
-        grow_form_slots(r);
-    uint32_t at = map_hash(text) & (r->form_slot_count - 1);
-    for (; r->form_slots[at]; at = (at + 1) & (r->form_slot_count - 1))
-        if (str_equal(r->module->forms[r->form_slots[at] - 1].text, text))
-            return r->form_slots[at] - 1;
-    uint32_t index = r->module->forms_count;
-    PtxForm *form = PUSH(r, forms);
-    *form = (PtxForm){.text = text};
-    describe_form(r, form, ARENA_PUSH(&r->stacks, r->facts, r->fact_count, r->fact_capacity));
-    ptx_form_find_effects(form, &r->module->arena);
-    r->form_slots[at] = index + 1;
-    return index;
+    uint32_t *number = forms_put(&r->stacks, &r->forms, text);
+    if (!*number) {
+        PtxForm *form = PUSH(r, forms);
+        *form = (PtxForm){.text = text};
+        describe_form(r, form, ARENA_PUSH(&r->stacks, r->facts, r->fact_count, r->fact_capacity));
+        ptx_form_find_effects(form, &r->module->arena);
+        *number = r->module->forms_count;
+    }
+    return *number - 1;
 }
 
 /* "ld.global" of a word that starts at `start`; the reader is behind "ld". */

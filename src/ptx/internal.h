@@ -102,6 +102,14 @@ typedef struct Fixup {
 typedef struct LabelSlot {
     uint32_t name, scope, statement; /* name: + 1; 0 is a free slot */
 } LabelSlot;
+typedef TABLE_OF(LabelSlot) LabelTable;
+
+/* Names or forms of the module by their texts: their numbers, + 1. */
+typedef struct NumberTable {
+    uint32_t *items;
+    uint32_t count, capacity;
+    const PtxModule *module;
+} NumberTable;
 
 /* A prefix of registers, "%rd", up to eight characters of it as one number. */
 enum { PREFIXES = 64, MOST_DEPTH = 200 };
@@ -202,10 +210,8 @@ typedef struct Reader {
     uint32_t fixup_count, fixup_capacity;
     FormFacts *facts; /* of each form */
     uint32_t fact_count, fact_capacity;
-    uint32_t *name_slots, name_slot_count; /* name + 1; a power of two */
-    uint32_t *form_slots, form_slot_count;
-    LabelSlot *label_slots;
-    uint32_t label_count, label_slot_count;
+    NumberTable names, forms;
+    LabelTable labels;
     Prefix prefixes[PREFIXES];
 } Reader;
 

@@ -6,42 +6,26 @@
 
 /* ---- The table ------------------------------------------------------------------------------------ */
 
-static void grow_slots(Reader *r) {
-    uint32_t count = r->name_slot_count ? 2 * r->name_slot_count : 1024;
-    uint32_t *slots = ARENA_ARRAY(&r->stacks, uint32_t, count);
-    for (uint32_t i = 0; i < r->module->names_count; i++) {
-        uint32_t at = r->module->names[i].hash & (count - 1);
-        while (slots[at])
-            at = (at + 1) & (count - 1);
-        slots[at] = i + 1;
-    }
-    r->name_slots = slots;
-    r->name_slot_count = count;
+static inline const PtxName *name_at(const NumberTable *table, uint32_t number) {
+    return &table->module->names[number - 1];
 }
 
+TABLE(names, NumberTable, uint32_t, PtxName, 1024, *item, *name_at(table, *item), key.hash,
+      name_at(table, *item)->hash == key.hash && str_equal(name_at(table, *item)->text, key.text))
+
 static const PtxName *find_name(const Reader *r, Str text) {
-    uint32_t hash = map_hash(text), at = hash & (r->name_slot_count - 1);
-    for (; r->name_slots[at]; at = (at + 1) & (r->name_slot_count - 1)) {
-        const PtxName *name = &r->module->names[r->name_slots[at] - 1];
-        if (name->hash == hash && str_equal(name->text, text))
-            return name;
-    }
-    return NULL;
+    const uint32_t *number = names_find(&r->names, (PtxName){.text = text, .hash = map_hash(text)});
+    return number ? name_at(&r->names, *number) : NULL;
 }
 
 uint32_t intern(Reader *r, Str text) {
-    if (2 * r->module->names_count >= r->name_slot_count)
-        grow_slots(r);
-    uint32_t hash = map_hash(text), at = hash & (r->name_slot_count - 1);
-    for (; r->name_slots[at]; at = (at + 1) & (r->name_slot_count - 1)) {
-        const PtxName *name = &r->module->names[r->name_slots[at] - 1];
-        if (name->hash == hash && str_equal(name->text, text))
-            return r->name_slots[at] - 1;
+    PtxName name = {.text = text, .hash = map_hash(text)};
+    uint32_t *number = names_put(&r->stacks, &r->names, name);
+    if (!*number) {
+        *PUSH(r, names) = name;
+        *number = r->module->names_count;
     }
-    uint32_t index = r->module->names_count;
-    *PUSH(r, names) = (PtxName){.text = text, .hash = hash};
-    r->name_slots[at] = index + 1;
-    return index;
+    return *number - 1;
 }
 
 /* ---- Scopes ---------------------------------------------------------------------------------------- */
@@ -76,13 +60,9 @@ void close_scope(Reader *r) {
     r->scopes_open--;
 }
 
-static LabelSlot *label_slot(const Reader *r, uint32_t name, uint32_t scope) {
-    uint32_t mask = r->label_slot_count - 1;
-    uint32_t at = (uint32_t)(map_mix(((uint64_t)name << 32 | scope) ^ map_seed, 0x9e3779b97f4a7c15u)) & mask;
-    while (r->label_slots[at].name && (r->label_slots[at].name != name + 1 || r->label_slots[at].scope != scope))
-        at = (at + 1) & mask;
-    return &r->label_slots[at];
-}
+TABLE(label, LabelTable, LabelSlot, LabelSlot, 256, item->name, *item,
+      map_mix(((uint64_t)key.name << 32 | key.scope) ^ map_seed, 0x9e3779b97f4a7c15u),
+      item->name == key.name && item->scope == key.scope)
 
 /* ---- Declarations ------------------------------------------------------------------------------------ */
 
@@ -180,7 +160,7 @@ bool declare_variable(Reader *r, uint32_t variable, const char *at) {
         return declare_again(r, variable, name->bound, at);
     if (r->scope == PTX_NONE && (name->bound_kind == BOUND_FUNCTION || is_special(name->text)))
         return fail_twice(r, at, name->text);
-    if (r->scope != PTX_NONE && name->label && label_slot(r, declared->name, r->scope)->name)
+    if (r->scope != PTX_NONE && name->label && label_find(&r->labels, (LabelSlot){declared->name + 1, r->scope, 0}))
         return fail_twice(r, at, name->text);
     int64_t number;
     Str prefix = prefix_of(name->text, &number);
@@ -217,39 +197,25 @@ bool define_function(Reader *r, const char *at) {
 
 /* ---- Labels -------------------------------------------------------------------------------------------- */
 
-static void grow_labels(Reader *r) {
-    LabelSlot *old = r->label_slots;
-    uint32_t count = r->label_slot_count;
-    r->label_slot_count = count ? 2 * count : 256;
-    r->label_slots = ARENA_ARRAY(&r->stacks, LabelSlot, r->label_slot_count);
-    for (uint32_t i = 0; i < count; i++)
-        if (old[i].name)
-            *label_slot(r, old[i].name - 1, old[i].scope) = old[i];
-}
-
 bool declare_label(Reader *r, uint32_t name, uint32_t statement, const char *at) {
-    if (2 * r->label_count >= r->label_slot_count)
-        grow_labels(r);
-    LabelSlot *slot = label_slot(r, name, r->scope);
+    LabelSlot label = {name + 1, r->scope, statement}, *slot = label_put(&r->stacks, &r->labels, label);
     const PtxName *entry = &r->module->names[name];
     bool variable = entry->bound_kind == BOUND_VARIABLE && r->module->variables[entry->bound].scope == r->scope;
     if (slot->name || variable)
         return fail_twice(r, at, r->module->names[name].text);
-    *slot = (LabelSlot){name + 1, r->scope, statement};
+    *slot = label;
     r->module->names[name].label = true;
-    r->label_count++;
     return true;
 }
 
 uint32_t find_label(const Reader *r, uint32_t name, uint32_t scope) {
-    for (; r->label_slot_count; scope = r->module->scopes[scope].parent) {
-        const LabelSlot *slot = label_slot(r, name, scope);
-        if (slot->name)
+    for (;; scope = r->module->scopes[scope].parent) {
+        const LabelSlot *slot = label_find(&r->labels, (LabelSlot){name + 1, scope, 0});
+        if (slot)
             return slot->statement;
         if (scope == PTX_NONE)
-            break;
+            return PTX_NONE;
     }
-    return PTX_NONE;
 }
 
 /* ---- Uses ------------------------------------------------------------------------------------------------ */

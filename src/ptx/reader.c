@@ -317,6 +317,8 @@ bool ptx_read(PtxModule *module, Source *source, bool strict, Diagnostics *diagn
         return false;
     }
     *r = (Reader){.module = module,
+                  .names.module = module,
+                  .forms.module = module,
                   .source = source,
                   .diagnostics = diagnostics,
                   .strict = strict,

@@ -1,6 +1,7 @@
 /* Whether two accesses conflict: one of them writes, they may touch the same bytes, and nothing exempts the pair.
  *
  * Bytes are told apart by where the allocations lie, by the slots of a ring, and by static slices of one allocation. */
+#include "base/table.h"
 #include "check/membar/internal.h"
 
 enum { MOST_SLOT_QUESTIONS = 1000 * 1000, MOST_PROOFS = 256 };
@@ -13,8 +14,8 @@ typedef struct SlotAnswer {
 } SlotAnswer;
 
 typedef struct SlotCache {
-    SlotAnswer *answers;
-    uint32_t count, capacity; /* a power of two */
+    SlotAnswer *items;
+    uint32_t count, capacity;
 } SlotCache;
 
 static bool same_way(const SlotsWay *a, const SlotsWay *b) {
@@ -24,7 +25,7 @@ static bool same_way(const SlotsWay *a, const SlotsWay *b) {
     return a->around == b->around && a->iterations == b->iterations;
 }
 
-static SlotAnswer *answer_place(const SlotCache *cache, const SlotAnswer *question) {
+static uint32_t question_hash(const SlotAnswer *question) {
     const SlotsWay *way = &question->way;
     uint64_t hash = (uintptr_t)question->first * UINT64_C(0x9e3779b97f4a7c15) ^
                     (uintptr_t)question->second * UINT64_C(0xc2b2ae3d27d4eb4f) ^
@@ -32,23 +33,11 @@ static SlotAnswer *answer_place(const SlotCache *cache, const SlotAnswer *questi
     for (unsigned i = 0; i < SLOTS_ENTERED; i++)
         hash =
             (hash ^ ((uintptr_t)way->entered[i].loop + (uint64_t)way->entered[i].trips)) * UINT64_C(0x9e3779b97f4a7c15);
-    uint32_t at = (uint32_t)(hash >> 32) & (cache->capacity - 1);
-    for (;; at = (at + 1) & (cache->capacity - 1)) {
-        SlotAnswer *answer = &cache->answers[at];
-        if (!answer->known ||
-            (answer->first == question->first && answer->second == question->second && same_way(&answer->way, way)))
-            return answer;
-    }
+    return (uint32_t)(hash >> 32);
 }
 
-static void grow_cache(Membar *membar) {
-    SlotCache *cache = membar->slot_answers, old = *cache;
-    cache->capacity = old.capacity ? 2 * old.capacity : 64;
-    cache->answers = ARENA_ARRAY(membar->arena, SlotAnswer, cache->capacity);
-    for (uint32_t i = 0; i < old.capacity; i++)
-        if (old.answers[i].known)
-            *answer_place(cache, &old.answers[i]) = old.answers[i];
-}
+TABLE(answers, SlotCache, SlotAnswer, const SlotAnswer *, 64, item->known, item, question_hash(key),
+      item->first == key->first && item->second == key->second && same_way(&item->way, &key->way))
 
 /* Triton compares indices of one iteration alone. */
 static bool prove(Membar *membar, const SlotAnswer *question, Text *proof) {
@@ -61,17 +50,14 @@ static bool ask_slots(Membar *membar, SlotAnswer question) {
     if (!membar->slot_answers)
         membar->slot_answers = ARENA_NEW(membar->arena, SlotCache);
     SlotCache *cache = membar->slot_answers;
-    if (2 * cache->count >= cache->capacity)
-        grow_cache(membar);
-    SlotAnswer *answer = answer_place(cache, &question);
-    if (answer->known)
+    const SlotAnswer *answer = answers_find(cache, &question);
+    if (answer)
         return answer->differ;
     if (++membar->slot_work > MOST_SLOT_QUESTIONS)
         return false;
     question.differ = prove(membar, &question, NULL);
     question.known = true;
-    *answer = question;
-    cache->count++;
+    *answers_put(membar->arena, cache, &question) = question;
     return question.differ;
 }
 

@@ -484,8 +484,7 @@ void ptx_watch_start(PtxWatch *watch) {
     arena_init(&watch->run, most_memory);
     watch->run.exhausted = watch->arena->exhausted;
     watch->warps = ARENA_ARRAY(&watch->run, WatchedWarp *, (size_t)watch->machine->cta_count * watch->cta_warps);
-    watch->outstanding_ops = NULL;
-    watch->outstanding_count = watch->outstanding_capacity = 0;
+    watch->outstanding_ops = (WatchedLaunches){0};
     watch->open.operation = 0;
     watch->covered = NULL;
     watch->covered_count = watch->covered_capacity = 0;

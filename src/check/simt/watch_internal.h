@@ -3,6 +3,7 @@
 #ifndef CHECK_SIMT_WATCH_INTERNAL_H
 #define CHECK_SIMT_WATCH_INTERNAL_H
 
+#include "base/table.h"
 #include "check/simt/watch.h"
 #include "engine/hb/threads.h"
 #include "machine/simt/decode/unused.h"
@@ -27,6 +28,7 @@ typedef struct WatchedLaunch {
     WatchCovered *covered; /* of the outstanding operation of an arrival */
     uint32_t covered_count, covered_capacity;
 } WatchedLaunch;
+typedef TABLE_OF(WatchedLaunch) WatchedLaunches;
 
 typedef struct WatchedWarp {
     Waited *waited;
@@ -73,10 +75,9 @@ struct PtxWatch {
     Threads *engine;
     uint32_t cta_warps; /* of the engine's CTAs */
     OpenCopy open;
-    WatchedWarp **warps;            /* by number; NULL: nothing asynchronous yet */
-    WatchedLaunch *outstanding_ops; /* hashed by sequence */
-    uint32_t outstanding_count, outstanding_capacity;
-    const PtxCode *arrival; /* TRACK or COMMIT_TO: the outstanding operation that comes next is its */
+    WatchedWarp **warps;             /* by number; NULL: nothing asynchronous yet */
+    WatchedLaunches outstanding_ops; /* by sequence */
+    const PtxCode *arrival;          /* TRACK or COMMIT_TO: the outstanding operation that comes next is its */
     WatchCovered *covered;
     uint32_t covered_count, covered_capacity;
     PtxRace *races;

@@ -8,55 +8,32 @@ enum { MANY_WAITED = 4096, MOST_PIECES = 256 };
 
 /* ---- Flights by their sequence ---- */
 
-static uint32_t outstanding_seat(const PtxWatch *watch, uint32_t sequence) {
-    uint32_t mask = watch->outstanding_capacity - 1, at = sequence * 2654435761u & mask;
-    while (watch->outstanding_ops[at].sequence && watch->outstanding_ops[at].sequence != sequence)
-        at = (at + 1) & mask;
-    return at;
-}
+TABLE(outstanding, WatchedLaunches, WatchedLaunch, uint32_t, 64, item->sequence, item->sequence, key * 2654435761u,
+      item->sequence == key)
 
-static WatchedLaunch *outstanding_find(const PtxWatch *watch, uint32_t sequence) {
-    if (!watch->outstanding_capacity)
-        return NULL;
-    WatchedLaunch *outstanding = &watch->outstanding_ops[outstanding_seat(watch, sequence)];
-    return outstanding->sequence ? outstanding : NULL;
-}
-
-static void outstanding_ops_grow(PtxWatch *watch) {
-    WatchedLaunch *old = watch->outstanding_ops;
-    uint32_t capacity = watch->outstanding_capacity;
-    watch->outstanding_capacity = capacity ? capacity * 2 : 64;
-    watch->outstanding_ops = ARENA_ARRAY(&watch->run, WatchedLaunch, watch->outstanding_capacity);
-    for (uint32_t i = 0; i < capacity; i++)
-        if (old[i].sequence)
-            watch->outstanding_ops[outstanding_seat(watch, old[i].sequence)] = old[i];
-}
-
-static WatchedLaunch *outstanding_put(PtxWatch *watch, uint32_t sequence) {
-    if (watch->outstanding_count * 2 >= watch->outstanding_capacity)
-        outstanding_ops_grow(watch);
-    WatchedLaunch *outstanding = &watch->outstanding_ops[outstanding_seat(watch, sequence)];
+static WatchedLaunch *outstanding_add(PtxWatch *watch, uint32_t sequence) {
+    WatchedLaunch *outstanding = outstanding_put(&watch->run, &watch->outstanding_ops, sequence);
     WatchCovered *covered = outstanding->covered; /* of one that stood there before: its memory is used again */
     uint32_t capacity = outstanding->covered_capacity;
     *outstanding = (WatchedLaunch){.sequence = sequence, .covered = covered, .covered_capacity = capacity};
-    watch->outstanding_count++;
     return outstanding;
 }
 
 /* Those behind it move up, as far as they would be found no more. */
-static void outstanding_drop(PtxWatch *watch, uint32_t sequence) {
-    uint32_t mask = watch->outstanding_capacity - 1, hole = outstanding_seat(watch, sequence);
-    for (uint32_t at = (hole + 1) & mask; watch->outstanding_ops[at].sequence; at = (at + 1) & mask) {
-        uint32_t home = watch->outstanding_ops[at].sequence * 2654435761u & mask;
+static void outstanding_drop(WatchedLaunches *table, uint32_t sequence) {
+    WatchedLaunch *items = table->items;
+    uint32_t mask = table->capacity - 1, hole = (uint32_t)(outstanding_place(table, sequence) - items);
+    for (uint32_t at = (hole + 1) & mask; items[at].sequence; at = (at + 1) & mask) {
+        uint32_t home = items[at].sequence * 2654435761u & mask;
         if (((at - home) & mask) < ((at - hole) & mask))
             continue;
-        WatchedLaunch moved = watch->outstanding_ops[at];
-        watch->outstanding_ops[at] = watch->outstanding_ops[hole];
-        watch->outstanding_ops[hole] = moved;
+        WatchedLaunch moved = items[at];
+        items[at] = items[hole];
+        items[hole] = moved;
         hole = at;
     }
-    watch->outstanding_ops[hole].sequence = 0;
-    watch->outstanding_count--;
+    items[hole].sequence = 0;
+    table->count--;
 }
 
 static WatchedWarp *warp_of(PtxWatch *watch, const PtxWarp *warp) {
@@ -92,7 +69,7 @@ static void take_covered(PtxWatch *watch, WatchedLaunch *outstanding) {
 
 void watch_issue(PtxWatch *watch, const PtxEvent *event) {
     const PtxOutstanding *outstanding = event->outstanding;
-    WatchedLaunch *known = outstanding_put(watch, outstanding->sequence);
+    WatchedLaunch *known = outstanding_add(watch, outstanding->sequence);
     if (watch->arrival == outstanding->code) {
         take_covered(watch, known); /* it touches nothing but the mbarrier */
         return;
@@ -117,7 +94,7 @@ void watch_issue(PtxWatch *watch, const PtxEvent *event) {
 /* ---- What it touches ---- */
 
 void watch_outstanding_access(PtxWatch *watch, const PtxEvent *event) {
-    const WatchedLaunch *outstanding = outstanding_find(watch, event->outstanding->sequence);
+    const WatchedLaunch *outstanding = outstanding_find(&watch->outstanding_ops, event->outstanding->sequence);
     bool tensor = event->outstanding->group != GROUP_CP_ASYNC && event->location_count &&
                   event->locations[0].block->space == PTX_SPACE_TENSOR;
     if (!outstanding || !outstanding->operation)
@@ -216,7 +193,7 @@ static void touch_mbarrier(PtxWatch *watch, uint32_t operation, const PtxEvent *
 }
 
 void watch_outstanding_done(PtxWatch *watch, const PtxEvent *event) {
-    WatchedLaunch *outstanding = outstanding_find(watch, event->outstanding->sequence);
+    WatchedLaunch *outstanding = outstanding_find(&watch->outstanding_ops, event->outstanding->sequence);
     uint64_t place = watch_place(watch, event->place), object = mbarrier_object(place);
     uint32_t cta = (uint32_t)(place >> 32);
     if (!outstanding)
@@ -265,14 +242,14 @@ static void drop_covered(PtxWatch *watch, WatchedWarp *warp, const WatchedLaunch
 
 void watch_land(PtxWatch *watch, const PtxEvent *event) {
     const PtxOutstanding *landed = event->outstanding;
-    WatchedLaunch *outstanding = outstanding_find(watch, landed->sequence);
+    WatchedLaunch *outstanding = outstanding_find(&watch->outstanding_ops, landed->sequence);
     if (!outstanding)
         return;
     if (outstanding->covered_count)
         drop_covered(watch, warp_of(watch, landed->warp), outstanding);
     if (outstanding->operation && landed->group == GROUP_NONE && !is_committed(landed))
         threads_close(watch->engine, outstanding->operation);
-    outstanding_drop(watch, landed->sequence);
+    outstanding_drop(&watch->outstanding_ops, landed->sequence);
 }
 
 /* ---- Groups ---- */

@@ -109,35 +109,16 @@ uint32_t gsan_close(Gsan *gsan, Thread *thread) {
 
 /* ---- Races ---- */
 
-static uint32_t pair_place(const Gsan *gsan, ReportedPair pair) {
-    uint64_t hash = ((uint64_t)pair.earlier << 32 | pair.later) + pair.kinds;
-    uint32_t at = (uint32_t)(hash * 0x9e3779b97f4a7c15u >> 32);
-    for (;; at++) {
-        const ReportedPair *there = &gsan->pairs[at &= gsan->pair_capacity - 1];
-        if (!there->kinds ||
-            (there->earlier == pair.earlier && there->later == pair.later && there->kinds == pair.kinds))
-            return at;
-    }
-}
+TABLE_IN(pairs, ReportedPairs, ReportedPair, ReportedPair, Pool, gsan_pool_take, gsan_pool_give, 64, item->kinds, *item,
+         table_hash(((uint64_t)key.earlier << 32 | key.later) + key.kinds),
+         item->earlier == key.earlier && item->later == key.later && item->kinds == key.kinds)
 
 /* Whether it is new. */
 static bool remember_pair(Gsan *gsan, ReportedPair pair) {
-    if (gsan->pair_count >= gsan->pair_capacity / 2) {
-        ReportedPair *old = gsan->pairs;
-        uint32_t count = gsan->pair_capacity;
-        gsan->pair_capacity = count ? 2 * count : 64;
-        gsan->pairs = gsan_pool_take(&gsan->pool, gsan->pair_capacity * sizeof *old);
-        for (uint32_t i = 0; i < count; i++)
-            if (old[i].kinds)
-                gsan->pairs[pair_place(gsan, old[i])] = old[i];
-        gsan_pool_give(&gsan->pool, old, count * sizeof *old);
-    }
-    ReportedPair *place = &gsan->pairs[pair_place(gsan, pair)];
-    if (place->kinds)
-        return false;
+    ReportedPair *place = pairs_put(&gsan->pool, &gsan->pairs, pair);
+    bool fresh = !place->kinds;
     *place = pair;
-    gsan->pair_count++;
-    return true;
+    return fresh;
 }
 
 void gsan_report(Gsan *gsan, GsanAccess *access) {
@@ -560,6 +541,6 @@ GsanStats gsan_stats(const Gsan *gsan) {
                        .elements = gsan->elements,
                        .shadow_bytes = gsan->shadow_bytes,
                        .clock_bytes = tables,
-                       .real_bytes = (uint64_t)gsan->pages.count * PAGE_BYTES,
+                       .real_bytes = (uint64_t)gsan->pages.table.count * PAGE_BYTES,
                        .races = gsan->races};
 }

@@ -564,12 +564,12 @@ static void exact_access(Gsan *gsan, GsanAccess *access) {
 /* Where there are fewer pages than the range has, those are gone through. */
 static void exact_forget(Gsan *gsan, uint64_t begin, uint64_t end) {
     GsanExactWalk walk = {.gsan = gsan};
-    if ((end - begin) >> PAGE_SHIFT <= gsan->pages.capacity) {
+    if ((end - begin) >> PAGE_SHIFT <= gsan->pages.table.capacity) {
         walk_range(&walk, begin, end);
         return;
     }
-    for (uint32_t i = 0; i < gsan->pages.capacity; i++) {
-        Page *page = gsan->pages.slots[i];
+    for (uint32_t i = 0; i < gsan->pages.table.capacity; i++) {
+        Page *page = gsan->pages.table.items[i];
         uint64_t from = page ? page->number << PAGE_SHIFT : 0, last = from + PAGE_BYTES - 1;
         if (page && last >= begin && from < end)
             walk_page(&walk, page, from > begin ? from : begin, last < end ? last + 1 : end);

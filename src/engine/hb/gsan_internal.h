@@ -124,6 +124,7 @@ typedef struct GsanAccess {
 typedef struct ReportedPair {
     uint32_t earlier, later, kinds; /* kinds: 0: free */
 } ReportedPair;
+typedef TABLE_OF(ReportedPair) ReportedPairs;
 
 typedef struct Shared Shared; /* a barrier object: gsan_publish */
 
@@ -149,8 +150,7 @@ struct Gsan {
     uint32_t thread_count, thread_capacity;
     Ticket **tickets; /* by number; NULL: over, and nothing of it is left */
     uint32_t ticket_count, ticket_capacity;
-    ReportedPair *pairs;
-    uint32_t pair_count, pair_capacity;
+    ReportedPairs pairs;
     Shared **shared;
     uint32_t shared_count, shared_capacity;
     Pages pages;

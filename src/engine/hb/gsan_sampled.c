@@ -494,8 +494,8 @@ static void sampled_forget(Gsan *gsan, uint64_t begin, uint64_t end) {
         for (const Ticket *ticket = gsan->threads[i]->tickets; ticket; ticket = ticket->next)
             forget_promised(gsan, ticket->promised, begin, end);
     uint64_t granule = gsan->options.granule, size = gsan->lanes->cell_bytes;
-    for (uint32_t i = 0; i < gsan->pages.capacity; i++) {
-        Page *page = gsan->pages.slots[i];
+    for (uint32_t i = 0; i < gsan->pages.table.capacity; i++) {
+        Page *page = gsan->pages.table.items[i];
         uint64_t from = page ? page->number << PAGE_SHIFT : 0, last = from + PAGE_BYTES - 1;
         if (!page || !page->cells || last < begin || from >= end)
             continue;

@@ -104,7 +104,6 @@ void threads_restart(Threads *threads) {
     threads->race_count = old.race_count;
     threads->race_capacity = old.race_capacity;
     threads->race_table = old.race_table;
-    threads->race_table_capacity = old.race_table_capacity;
     threads->order_site = old.order_site;
     memcpy(threads->loose, old.loose, sizeof old.loose);
     threads->loose_count = old.loose_count;

@@ -4,6 +4,7 @@
 #ifndef ENGINE_HB_THREADS_INTERNAL_H
 #define ENGINE_HB_THREADS_INTERNAL_H
 
+#include "base/table.h"
 #include "engine/hb/threads.h"
 #include "engine/shadow/gsan_pool.h"
 
@@ -449,6 +450,7 @@ typedef struct RaceKey {
     uint32_t first, second, index;
     uint32_t rest;
 } RaceKey;
+typedef TABLE_OF(RaceKey) RaceTable;
 
 enum { SOONER = 32 };
 struct Threads {
@@ -480,8 +482,7 @@ struct Threads {
     Arena found; /* races stay when a run begins again */
     ThreadsRace *races;
     uint32_t race_count, race_capacity;
-    RaceKey *race_table;
-    uint32_t race_table_capacity;
+    RaceTable race_table;
     uint32_t order_site;
     ThreadsRace loose[MOST_LOOSE];
     uint32_t loose_count;

@@ -21,34 +21,16 @@ ThreadsSide threads_side(const Threads *threads, const ThreadsRecord *record, ui
     };
 }
 
-static RaceKey *race_seat(const Threads *threads, RaceKey key) {
-    uint32_t mask = threads->race_table_capacity - 1;
-    uint32_t at = (uint32_t)hashed((uint64_t)key.first << 32 | (key.second ^ key.rest << 24)) & mask;
-    while (threads->race_table[at].index &&
-           (threads->race_table[at].first != key.first || threads->race_table[at].second != key.second ||
-            threads->race_table[at].rest != key.rest))
-        at = (at + 1) & mask;
-    return &threads->race_table[at];
-}
-
-static void race_table_grow(Threads *threads) {
-    RaceKey *old = threads->race_table;
-    uint32_t capacity = threads->race_table_capacity;
-    threads->race_table_capacity = capacity ? capacity * 2 : 64;
-    threads->race_table = ARENA_ARRAY(&threads->found, RaceKey, threads->race_table_capacity);
-    for (uint32_t i = 0; i < capacity; i++)
-        if (old[i].index)
-            *race_seat(threads, old[i]) = old[i];
-}
+TABLE(race_table, RaceTable, RaceKey, RaceKey, 64, item->index, *item,
+      hashed((uint64_t)key.first << 32 | (key.second ^ key.rest << 24)),
+      item->first == key.first && item->second == key.second && item->rest == key.rest)
 
 uint32_t threads_report(Threads *threads, const ThreadsRace *race, uint32_t times) {
-    if (threads->race_count * 2 >= threads->race_table_capacity)
-        race_table_grow(threads);
     RaceKey key = {.first = race->first.access.site,
                    .second = race->second.access.site,
                    .rest = race->reason | (uint32_t)race->first.asynchronous << 5 |
                            (uint32_t)race->second.asynchronous << 6 | (uint32_t)race->same_value << 7};
-    RaceKey *seat = race_seat(threads, key);
+    RaceKey *seat = race_table_put(&threads->found, &threads->race_table, key);
     if (!seat->index) {
         *ARENA_PUSH(&threads->found, threads->races, threads->race_count, threads->race_capacity) = *race;
         key.index = threads->race_count;

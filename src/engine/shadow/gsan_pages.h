@@ -2,6 +2,7 @@
 #ifndef ENGINE_SHADOW_GSAN_PAGES_H
 #define ENGINE_SHADOW_GSAN_PAGES_H
 
+#include "base/table.h"
 #include "engine/shadow/gsan_pool.h"
 
 enum { PAGE_SHIFT = 12, PAGE_BYTES = 1 << PAGE_SHIFT };
@@ -12,10 +13,11 @@ typedef struct Page {
     void *uniform;
 } Page;
 
+typedef TABLE_OF(Page *) PageTable;
+
 typedef struct Pages {
     Pool *pool;
-    Page **slots; /* hashed; a power of two of them */
-    uint32_t capacity, count;
+    PageTable table;
     Page *latest;
 } Pages;
 

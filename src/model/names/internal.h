@@ -2,6 +2,7 @@
 #ifndef MODEL_NAMES_INTERNAL_H
 #define MODEL_NAMES_INTERNAL_H
 
+#include "base/table.h"
 #include "model/names/names.h"
 
 #include "ir/location.h"
@@ -56,13 +57,11 @@ typedef struct PartName {
 } PartName;
 
 /* Texts, and how often each came; the texts are not copied. */
-typedef struct TextTable {
-    struct {
-        Str text;
-        uint32_t count;
-    } * items;
-    size_t capacity, used;
-} TextTable;
+typedef struct CountedText {
+    Str text;
+    uint32_t count;
+} CountedText;
+typedef TABLE_OF(CountedText) TextTable;
 
 struct Names {
     Arena *arena;

@@ -199,31 +199,18 @@ const char *stored_name(Names *names, const Value *value) {
 
 /* ---- Counting texts -------------------------------------------------------------------------------------------- */
 
-static size_t table_place(const TextTable *table, Str text) {
-    size_t at = map_hash(text) & (table->capacity - 1);
-    while (table->items[at].text.data && !str_equal(table->items[at].text, text))
-        at = (at + 1) & (table->capacity - 1);
-    return at;
-}
+TABLE(texts, TextTable, CountedText, Str, 128, item->text.data, item->text, map_hash(key), str_equal(item->text, key))
 
 /* How often a text was counted, this time included. */
 static uint32_t table_count(Names *names, TextTable *table, Str text) {
-    if (2 * table->used >= table->capacity) {
-        TextTable larger = {.capacity = table->capacity ? 2 * table->capacity : 128, .used = table->used};
-        larger.items = arena_zalloc(names->arena, larger.capacity * sizeof *larger.items);
-        for (size_t i = 0; i < table->capacity; i++)
-            if (table->items[i].text.data)
-                larger.items[table_place(&larger, table->items[i].text)] = table->items[i];
-        *table = larger;
-    }
-    size_t at = table_place(table, text);
-    table->used += !table->items[at].text.data;
-    table->items[at].text = text;
-    return ++table->items[at].count;
+    CountedText *item = texts_put(names->arena, table, text);
+    item->text = text;
+    return ++item->count;
 }
 
 static uint32_t table_get(const TextTable *table, Str text) {
-    return table->capacity ? table->items[table_place(table, text)].count : 0;
+    const CountedText *item = texts_find(table, text);
+    return item ? item->count : 0;
 }
 
 /* ---- Who has a name -------------------------------------------------------------------------------------------- */

@@ -5,36 +5,18 @@
 /* ---- What is remembered --------------------------------------------------------------------------------------------
  */
 
-static uint32_t place_of(const Slots *slots, uint32_t kind, const void *a, const void *b) {
-    uint64_t hash = map_mix(map_seed ^ (uintptr_t)a, ((uint64_t)kind << 48 | 1) ^ (uintptr_t)b);
-    uint32_t i = (uint32_t)(hash ^ hash >> 32) & (slots->capacity - 1);
-    for (;; i = (i + 1) & (slots->capacity - 1)) {
-        const SlotsEntry *entry = &slots->entries[i];
-        if (!entry->value || (entry->kind == kind && entry->a == a && entry->b == b))
-            return i;
-    }
-}
+TABLE(slots_entry, SlotsTable, SlotsEntry, SlotsEntry, 64, item->value, *item,
+      (map_mix(map_seed ^ (uintptr_t)key.a, ((uint64_t)key.kind << 48 | 1) ^ (uintptr_t)key.b) >> 32),
+      item->kind == key.kind && item->a == key.a && item->b == key.b)
 
 void *slots_get(const Slots *slots, uint32_t kind, const void *a, const void *b) {
-    return slots->entries[place_of(slots, kind, a, b)].value;
-}
-
-static void grow(Slots *slots) {
-    SlotsEntry *old = slots->entries;
-    uint32_t count = slots->capacity;
-    slots->capacity = count ? count * 2 : 64;
-    slots->entries = ARENA_ARRAY(&slots->module->arena, SlotsEntry, slots->capacity);
-    for (uint32_t i = 0; i < count; i++)
-        if (old[i].value)
-            slots->entries[place_of(slots, old[i].kind, old[i].a, old[i].b)] = old[i];
+    const SlotsEntry *entry = slots_entry_find(&slots->entries, (SlotsEntry){kind, a, b, NULL});
+    return entry ? entry->value : NULL;
 }
 
 void slots_put(Slots *slots, uint32_t kind, const void *a, const void *b, void *value) {
-    if (slots->count >= slots->capacity / 2)
-        grow(slots);
-    uint32_t at = place_of(slots, kind, a, b);
-    slots->count += !slots->entries[at].value;
-    slots->entries[at] = (SlotsEntry){kind, a, b, value};
+    SlotsEntry entry = {kind, a, b, value};
+    *slots_entry_put(&slots->module->arena, &slots->entries, entry) = entry;
 }
 
 /* ---- Branches ------------------------------------------------------------------------------------------------------
@@ -89,7 +71,6 @@ static bool add_branches(Slots *slots, const Region *region) {
 Slots *slots_of(Module *module, const Op *function, const Flow *flow) {
     Slots *slots = ARENA_NEW(&module->arena, Slots);
     *slots = (Slots){.module = module, .flow = flow, .irreducible = flow->irreducible};
-    grow(slots);
     for (const Op *op = function; op && !slots->irreducible; op = op_next_in_walk(op, function))
         for (uint32_t i = 0; i < op->region_count && !slots->irreducible; i++)
             if (op->regions[i].block_count > 1)

@@ -9,6 +9,7 @@
 #ifndef MODEL_NUMBER_SLOTS_INTERNAL_H
 #define MODEL_NUMBER_SLOTS_INTERNAL_H
 
+#include "base/table.h"
 #include "model/flow/forwarded.h"
 #include "model/number/parts.h"
 #include "model/number/slots.h"
@@ -24,13 +25,13 @@ typedef struct SlotsEntry {
     const void *a, *b;
     void *value; /* NULL: the entry is free */
 } SlotsEntry;
+typedef TABLE_OF(SlotsEntry) SlotsTable;
 
 struct Slots {
     Module *module;
     const Flow *flow;
     bool irreducible; /* there are loops with two entries, or branches that are not understood: nothing is proved */
-    SlotsEntry *entries;
-    uint32_t capacity, count;
+    SlotsTable entries;
     uint32_t symbol_count;
     unsigned depth; /* of the recursion that is going on */
 };

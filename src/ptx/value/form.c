@@ -1,6 +1,7 @@
 /* Forms: tables that are kept once, the shapes of offsets, what two forms have in common. */
 #include "ptx/value/form.h"
 
+#include "base/table.h"
 #include "ptx/value/bits.h"
 
 #include <inttypes.h>
@@ -15,13 +16,19 @@ typedef struct FormTable {
     uint8_t shapes[WIDTHS]; /* FormShape + 1 of each width; 0: not looked at */
 } FormTable;
 
+/* Numbers of tables + 1, by what is in them. */
+typedef struct FormNumbers {
+    uint32_t *items;
+    uint32_t count, capacity;
+    const FormTables *of;
+} FormNumbers;
+
 struct FormTables {
     Arena *arena;
     unsigned threads;
     FormTable *tables;
     uint32_t count, capacity;
-    uint32_t *slots; /* numbers of tables + 1, by their hash */
-    uint32_t slot_count;
+    FormNumbers numbers;
 };
 
 static uint64_t hash_offsets(const uint64_t *offsets, unsigned count) {
@@ -31,21 +38,9 @@ static uint64_t hash_offsets(const uint64_t *offsets, unsigned count) {
     return hash ^ hash >> 32;
 }
 
-static uint32_t *find_slot(FormTables *tables, const uint64_t *offsets) {
-    size_t size = sizeof *offsets * tables->threads;
-    for (uint64_t at = hash_offsets(offsets, tables->threads);; at++) {
-        uint32_t *slot = &tables->slots[at & (tables->slot_count - 1)];
-        if (!*slot || memcmp(tables->tables[*slot - 1].offsets, offsets, size) == 0)
-            return slot;
-    }
-}
-
-static void grow_slots(FormTables *tables) {
-    tables->slot_count = tables->slot_count ? tables->slot_count * 2 : 64;
-    tables->slots = ARENA_ARRAY(tables->arena, uint32_t, tables->slot_count);
-    for (uint32_t i = 0; i < tables->count; i++)
-        *find_slot(tables, tables->tables[i].offsets) = i + 1;
-}
+TABLE(form_numbers, FormNumbers, uint32_t, const uint64_t *, 64, *item, table->of->tables[*item - 1].offsets,
+      hash_offsets(key, table->of->threads),
+      memcmp(table->of->tables[*item - 1].offsets, key, sizeof *key * table->of->threads) == 0)
 
 static unsigned lanes_of(const uint64_t *offsets, unsigned count) {
     unsigned lanes = 0;
@@ -56,24 +51,23 @@ static unsigned lanes_of(const uint64_t *offsets, unsigned count) {
 }
 
 uint32_t form_table(FormTables *tables, const uint64_t *offsets) {
-    if (tables->count * 2 >= tables->slot_count)
-        grow_slots(tables);
-    uint32_t *slot = find_slot(tables, offsets);
-    if (!*slot) {
+    uint32_t *number = form_numbers_put(tables->arena, &tables->numbers, offsets);
+    if (!*number) {
         size_t size = sizeof *offsets * tables->threads;
         uint64_t *kept = arena_alloc(tables->arena, size);
         memcpy(kept, offsets, size);
         FormTable *table = ARENA_PUSH(tables->arena, tables->tables, tables->count, tables->capacity);
         *table = (FormTable){.offsets = kept, .lanes = (uint8_t)lanes_of(offsets, tables->threads)};
-        *slot = tables->count;
+        *number = tables->count;
     }
-    return *slot - 1;
+    return *number - 1;
 }
 
 FormTables *form_tables(Arena *arena, unsigned threads) {
     FormTables *tables = ARENA_NEW(arena, FormTables);
     tables->arena = arena;
     tables->threads = threads;
+    tables->numbers.of = tables;
     static const uint64_t none[FORM_MOST_THREADS];
     form_table(tables, none);
     return tables;

@@ -1,8 +1,6 @@
 /* Reads and overwrites of a run, and whether the clocks order them. */
 #include "check/report/coverage/coverage_internal.h"
 
-enum { FIRST_PAIRS = 1 << 8 };
-
 /* ---- Life ----------------------------------------------------------------------------------------- */
 
 /* Which allocations hold barriers, and whether any are tokens: an agent that leaves one says more than clocks know. */
@@ -96,27 +94,12 @@ static CoverageRow *make_row(Coverage *coverage, const CoverageTouch *write, con
     return row;
 }
 
-/* The pair, or the free place where it would go. */
-static CoveragePair *pair_place(const Coverage *coverage, const CoverageTouch *write, const CoverageTouch *read) {
-    uint64_t key = (uint64_t)write->index << 32 | read->index;
-    uint32_t mask = coverage->pair_capacity - 1, at = (uint32_t)(key * 0x9e3779b97f4a7c15u >> 40) & mask;
-    while (coverage->pairs[at].write && (coverage->pairs[at].write != write || coverage->pairs[at].read != read))
-        at = (at + 1) & mask;
-    return &coverage->pairs[at];
-}
+TABLE(pairs, CoveragePairs, CoveragePair, CoveragePair, 1 << 8, item->write, *item,
+      ((uint64_t)key.write->index << 32 | key.read->index) * 0x9e3779b97f4a7c15u >> 40,
+      item->write == key.write && item->read == key.read)
 
 static CoveragePair *pair_of(Coverage *coverage, const CoverageTouch *write, const CoverageTouch *read) {
-    if (2 * coverage->pair_count >= coverage->pair_capacity) {
-        uint32_t capacity = coverage->pair_capacity;
-        const CoveragePair *pairs = coverage->pairs;
-        coverage->pair_capacity = capacity ? 2 * capacity : FIRST_PAIRS;
-        coverage->pairs = ARENA_ARRAY(coverage->arena, CoveragePair, coverage->pair_capacity);
-        for (uint32_t i = 0; i < capacity; i++)
-            if (pairs[i].write)
-                *pair_place(coverage, pairs[i].write, pairs[i].read) = pairs[i];
-    }
-    CoveragePair *pair = pair_place(coverage, write, read);
-    coverage->pair_count += !pair->write;
+    CoveragePair key = {.write = write, .read = read}, *pair = pairs_put(coverage->arena, &coverage->pairs, key);
     pair->write = write;
     pair->read = read;
     return pair;

@@ -6,7 +6,7 @@
 #include "model/layout/layout.h"
 #include "model/names/names.h"
 
-enum { MOST_STEPS = 128, FIRST_TOUCHES = 1 << 8 };
+enum { MOST_STEPS = 128 };
 static const uint64_t most_compared = UINT64_C(1) << 27;
 
 /* ---- Boxes ---------------------------------------------------------------------------------------- */
@@ -282,47 +282,36 @@ static CoverageArea *area_of(Coverage *coverage, const Event *access) {
 
 /* ---- Touches -------------------------------------------------------------------------------------- */
 
-static uint32_t place_of(const CompiledEffect *effect, uint32_t agent, Word view, uint32_t capacity) {
-    uint64_t key = (uint64_t)view.bits ^ (uint64_t)view.meta << 24 ^ (uint64_t)view.cta << 48 ^ (uint64_t)agent << 56 ^
-                   (uint64_t)(uintptr_t)effect;
-    key ^= key >> 33;
-    return (uint32_t)(key * 0x9e3779b97f4a7c15u >> 32) & (capacity - 1);
+typedef struct TouchKey {
+    const CompiledEffect *effect;
+    uint32_t agent;
+    Word view;
+} TouchKey;
+
+static inline uint32_t touch_hash(const TouchKey *touch) {
+    uint64_t key = (uint64_t)touch->view.bits ^ (uint64_t)touch->view.meta << 24 ^ (uint64_t)touch->view.cta << 48 ^
+                   (uint64_t)touch->agent << 56 ^ (uint64_t)(uintptr_t)touch->effect;
+    return table_hash(key ^ key >> 33);
 }
 
-static void grow(Coverage *coverage) {
-    uint32_t capacity = coverage->touch_capacity ? coverage->touch_capacity * 2 : FIRST_TOUCHES;
-    CoverageTouch **touches = ARENA_ARRAY(coverage->arena, CoverageTouch *, capacity);
-    for (uint32_t i = 0; i < coverage->touch_capacity; i++) {
-        CoverageTouch *touch = coverage->touches[i];
-        if (!touch)
-            continue;
-        uint32_t at = place_of(touch->effect, touch->agent, touch->view, capacity);
-        while (touches[at])
-            at = (at + 1) & (capacity - 1);
-        touches[at] = touch;
-    }
-    coverage->touches = touches;
-    coverage->touch_capacity = capacity;
-}
+#define KEY_OF(touch) ((TouchKey){(touch)->effect, (touch)->agent, (touch)->view})
+TABLE(touches, TouchTable, CoverageTouch *, TouchKey, 1 << 8, *item, KEY_OF(*item), touch_hash(&key),
+      (*item)->effect == key.effect && (*item)->agent == key.agent && (*item)->view.bits == key.view.bits &&
+          (*item)->view.meta == key.view.meta && (*item)->view.cta == key.view.cta)
 
 CoverageTouch *coverage_touch(Coverage *coverage, const Event *access) {
-    if (coverage->touch_count * 2 >= coverage->touch_capacity)
-        grow(coverage);
-    uint32_t mask = coverage->touch_capacity - 1;
-    uint32_t at = place_of(access->effect, access->agent, access->view, coverage->touch_capacity);
-    for (CoverageTouch *touch; (touch = coverage->touches[at]); at = (at + 1) & mask)
-        if (touch->effect == access->effect && touch->agent == access->agent && touch->view.bits == access->view.bits &&
-            touch->view.meta == access->view.meta && touch->view.cta == access->view.cta)
-            return touch;
+    CoverageTouch **found = touches_find(&coverage->touches, KEY_OF(access));
+    if (found)
+        return *found;
     CoverageArea *area = area_of(coverage, access);
     if (!area)
         return NULL;
-    if (coverage->touch_count == MOST_TOUCHES) {
+    if (coverage->touches.count == MOST_TOUCHES) {
         coverage->stopped = "there are more accesses than are kept";
         return NULL;
     }
     CoverageTouch *touch = ARENA_NEW(coverage->arena, CoverageTouch);
-    *touch = (CoverageTouch){.index = coverage->touch_count++,
+    *touch = (CoverageTouch){.index = coverage->touches.count,
                              .effect = access->effect,
                              .agent = access->agent,
                              .pc = access->pc,
@@ -331,6 +320,5 @@ CoverageTouch *coverage_touch(Coverage *coverage, const Event *access) {
                              .next = coverage->listed,
                              .next_of_area = area->touches};
     coverage->listed = area->touches = touch;
-    coverage->touches[at] = touch;
-    return touch;
+    return *touches_put(coverage->arena, &coverage->touches, KEY_OF(touch)) = touch;
 }

@@ -2,6 +2,7 @@
 #ifndef CHECK_REPORT_COVERAGE_COVERAGE_INTERNAL_H
 #define CHECK_REPORT_COVERAGE_COVERAGE_INTERNAL_H
 
+#include "base/table.h"
 #include "check/report/build/coverage.h"
 #include "ir/op.h"
 #include "machine/tile/schedule/clocks.h"
@@ -145,6 +146,8 @@ typedef struct CoveragePair {
     CoverageRow *row;                  /* what is overwritten had been read; NULL: not seen */
     bool flows;                        /* what is read was written, under another name */
 } CoveragePair;
+typedef TABLE_OF(CoveragePair) CoveragePairs;
+typedef TABLE_OF(CoverageTouch *) TouchTable;
 
 struct Coverage {
     Watch *watch; /* gets the waits that accesses depend on; NULL: none */
@@ -167,13 +170,12 @@ struct Coverage {
     CoverageArea **memories; /* [cta][storage]: its areas */
     uint32_t area_count;
     uint64_t compared;
-    CoverageTouch **touches; /* open addressing */
-    uint32_t touch_count, touch_capacity;
+    TouchTable touches;
     CoverageTouch *listed; /* all of them, the newest first */
     CoverageRead *free_reads;
     uint32_t read_count;
-    CoveragePair *pairs; /* open addressing */
-    uint32_t pair_count, pair_capacity, row_pair_count, flow_count;
+    CoveragePairs pairs;
+    uint32_t row_pair_count, flow_count;
     CoverageRow **rows;
     uint32_t row_count;
 };

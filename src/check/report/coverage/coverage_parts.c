@@ -115,8 +115,8 @@ static void add_users(const Coverage *coverage, Builder *builder, const Coverage
         if (touch->effect->effect.verb != EFFECT_WRITE)
             add_user(coverage, builder, touch, false, buffer);
     }
-    for (uint32_t i = 0; i < coverage->pair_capacity; i++) {
-        const CoveragePair *pair = &coverage->pairs[i];
+    for (uint32_t i = 0; i < coverage->pairs.capacity; i++) {
+        const CoveragePair *pair = &coverage->pairs.items[i];
         if (pair->flows && pair->read->area->buffer == part)
             add_user(coverage, builder, pair->write, true, buffer);
         if (pair->flows && pair->write->area->buffer == part)

@@ -12,6 +12,7 @@
  * a barrier; what is not waited for the engine tells. */
 #include "check/tile/grid/internal.h"
 
+#include "base/table.h"
 #include "check/membar/membar.h"
 #include "check/membar/report.h"
 #include "ir/op.h"
@@ -90,6 +91,15 @@ typedef struct InsideLocation {
     InsideVisit write;
 } InsideLocation;
 
+typedef struct InsideLocations {
+    InsideLocation *items;
+    uint32_t count, capacity;
+    uint32_t round; /* those of others are gone */
+} InsideLocations;
+
+TABLE(locations, InsideLocations, InsideLocation, int64_t, 1024, item->round == table->round, item->address,
+      identity_mix(0, (uint64_t)key) >> 32, item->address == key)
+
 typedef struct Inside {
     InsideAgent *agents;
     AreaAgents *areas;
@@ -99,9 +109,7 @@ typedef struct Inside {
     uint32_t made_count, made_capacity;
     InsideVisit *visits;
     uint32_t visit_count, visit_capacity;
-    InsideLocation *locations;
-    uint32_t location_count, location_capacity; /* a power of two */
-    uint32_t round;
+    InsideLocations locations;
 } Inside;
 
 /* ---- Barriers ------------------------------------------------------------------------------------- */
@@ -240,8 +248,8 @@ void inside_begin(GlobalCheck *run, const GridEvent *event, GridClusterThreads *
         agent->epoch = agent->maybe = agent->released = agent->acquired = agent->count = agent->run_count = 0;
     }
     memset(inside->areas, 0, (areas + 1) * sizeof *inside->areas);
-    inside->made_count = inside->visit_count = inside->location_count = inside->segment_count = 0;
-    inside->round++;
+    inside->made_count = inside->visit_count = inside->locations.count = inside->segment_count = 0;
+    inside->locations.round++;
     bool first = true;
     for (uint32_t i = 0; i < run->launches[event->launch].ctas && cluster_threads->threads; i++)
         first &= i == rank || cluster_threads->threads[i] == GSAN_NO_THREAD;
@@ -467,31 +475,10 @@ void inside_loose(GlobalCheck *run, const GridEvent *event, GridClusterThreads *
 
 /* ---- Threads -------------------------------------------------------------------------------------- */
 
-static InsideLocation *find_location(const Inside *inside, int64_t address) {
-    uint32_t at = (uint32_t)(identity_mix(0, (uint64_t)address) >> 32) & (inside->location_capacity - 1);
-    while (inside->locations[at].round == inside->round && inside->locations[at].address != address)
-        at = (at + 1) & (inside->location_capacity - 1);
-    return &inside->locations[at];
-}
-
-static void grow_locations(GlobalCheck *run, Inside *inside) {
-    uint32_t old_capacity = inside->location_capacity;
-    const InsideLocation *old = inside->locations;
-    inside->location_capacity = old_capacity ? 2 * old_capacity : 1024;
-    inside->locations = ARENA_ARRAY(run->arena, InsideLocation, inside->location_capacity);
-    for (uint32_t i = 0; i < old_capacity; i++)
-        if (old[i].round == inside->round)
-            *find_location(inside, old[i].address) = old[i];
-}
-
-static InsideLocation *location_at(GlobalCheck *run, Inside *inside, int64_t address) {
-    if (2 * inside->location_count >= inside->location_capacity)
-        grow_locations(run, inside);
-    InsideLocation *location = find_location(inside, address);
-    if (location->round != inside->round) {
-        *location = (InsideLocation){.address = address, .round = inside->round};
-        inside->location_count++;
-    }
+static InsideLocation *location_at(GlobalCheck *run, InsideLocations *table, int64_t address) {
+    InsideLocation *location = locations_put(run->arena, table, address);
+    if (location->round != table->round)
+        *location = (InsideLocation){.address = address, .round = table->round};
     return location;
 }
 
@@ -610,7 +597,7 @@ static void keep_read(const InsideAttempt *attempt, InsideLocation *location, ui
 }
 
 static void touch_location(const InsideAttempt *attempt, int64_t address, uint32_t thread) {
-    InsideLocation *location = location_at(attempt->run, attempt->inside, address);
+    InsideLocation *location = location_at(attempt->run, &attempt->inside->locations, address);
     const InsideMade *now = made_of(attempt, attempt->made);
     judge(attempt, &location->write, thread, address);
     if (now->kind == GSAN_READ) {

@@ -3,6 +3,7 @@
 #ifndef MACHINE_SIMT_SYNC_BARRIERS_H
 #define MACHINE_SIMT_SYNC_BARRIERS_H
 
+#include "base/table.h"
 #include "machine/simt/core/machine.h"
 #include "machine/simt/decode/prepare.h"
 
@@ -25,10 +26,11 @@ typedef struct ClusterBarrier {
     uint32_t ctas;    /* that have it */
 } ClusterBarrier;
 
+typedef TABLE_OF(PtxMbarrier *) MbarrierTable;
+
 typedef struct CtaSync {
     NamedBarrier named[PTX_NAMED_BARRIERS];
-    PtxMbarrier **mbarriers; /* by address; a power of two */
-    uint32_t mbarrier_count, mbarrier_capacity;
+    MbarrierTable mbarriers; /* by address */
     ClusterBarrier *cluster;
     int64_t registers; /* free in its pool; setmaxnreg */
     bool refused;      /* it has seen that a request for another cluster failed */

@@ -24,16 +24,22 @@ typedef struct MbarrierDetail {
 
 /* ---- Which there are ---------------------------------------------------------------------------- */
 
-static PtxMbarrier **seat(const CtaSync *sync, uint32_t address) {
-    uint32_t mask = sync->mbarrier_capacity - 1, at = (address >> 3) * 0x9E3779B1u >> 7 & mask;
-    while (sync->mbarriers[at] && sync->mbarriers[at]->offset != address)
-        at = (at + 1) & mask;
-    return &sync->mbarriers[at];
+static void *take_zero(PtxMachine *machine, size_t size) {
+    return memset(pool_take(machine, size), 0, size);
 }
+
+static void give_some(PtxMachine *machine, void *memory, size_t size) {
+    if (memory)
+        pool_give(machine, memory, size);
+}
+
+TABLE_IN(mbarriers, MbarrierTable, PtxMbarrier *, uint32_t, PtxMachine, take_zero, give_some, 16, *item,
+         (*item)->offset, (key >> 3) * 0x9E3779B1u >> 7, (*item)->offset == key)
 
 const PtxMbarrier *ptx_mbarrier_at(const PtxCta *cta, uint32_t offset) {
     const CtaSync *sync = cta ? cta_sync(cta) : NULL;
-    return sync && sync->mbarrier_capacity ? *seat(sync, offset) : NULL;
+    PtxMbarrier **place = sync ? mbarriers_find(&sync->mbarriers, offset) : NULL;
+    return place ? *place : NULL;
 }
 
 PtxMbarrier *mbarrier_at(const PtxMachine *machine, uint64_t place) {
@@ -44,34 +50,19 @@ PtxMbarrier *mbarrier_at(const PtxMachine *machine, uint64_t place) {
 }
 
 static PtxMbarrier *make_mbarrier(PtxMachine *machine, CtaSync *sync, uint32_t address) {
-    if (sync->mbarrier_count * 2 >= sync->mbarrier_capacity) {
-        CtaSync larger = {.mbarrier_capacity = sync->mbarrier_capacity ? sync->mbarrier_capacity * 2 : 16};
-        size_t size = larger.mbarrier_capacity * sizeof *larger.mbarriers;
-        larger.mbarriers = memset(pool_take(machine, size), 0, size);
-        for (uint32_t i = 0; i < sync->mbarrier_capacity; i++)
-            if (sync->mbarriers[i])
-                *seat(&larger, sync->mbarriers[i]->offset) = sync->mbarriers[i];
-        if (sync->mbarriers)
-            pool_give(machine, sync->mbarriers, sync->mbarrier_capacity * sizeof *sync->mbarriers);
-        sync->mbarriers = larger.mbarriers;
-        sync->mbarrier_capacity = larger.mbarrier_capacity;
-    }
-    PtxMbarrier **place = seat(sync, address);
+    PtxMbarrier **place = mbarriers_put(machine, &sync->mbarriers, address);
     if (!*place) {
         *place = pool_take(machine, sizeof **place);
         **place = (PtxMbarrier){.offset = address};
-        sync->mbarrier_count++;
     }
     return *place;
 }
 
 void mbarriers_end(PtxMachine *machine, PtxCta *cta) {
-    CtaSync *sync = cta_sync(cta);
-    for (uint32_t i = 0; i < sync->mbarrier_capacity; i++)
-        if (sync->mbarriers[i])
-            pool_give(machine, sync->mbarriers[i], sizeof *sync->mbarriers[i]);
-    if (sync->mbarriers)
-        pool_give(machine, sync->mbarriers, sync->mbarrier_capacity * sizeof *sync->mbarriers);
+    MbarrierTable *table = &cta_sync(cta)->mbarriers;
+    for (uint32_t i = 0; i < table->capacity; i++)
+        give_some(machine, table->items[i], sizeof *table->items[i]);
+    give_some(machine, table->items, table->capacity * sizeof *table->items);
 }
 
 /* ---- Arrivals and bytes ------------------------------------------------------------------------- */

@@ -13,9 +13,9 @@ void slice_init(Slice *slice, Module *module) {
 
 Slice slice_copy(const Slice *slice) {
     Slice copy = {.module = slice->module, .values = slice->values};
-    copy.values.entries = ARENA_ARRAY(&slice->module->arena, PointerEntry, copy.values.capacity);
+    copy.values.items = ARENA_ARRAY(&slice->module->arena, PointerEntry, copy.values.capacity);
     if (copy.values.capacity)
-        memcpy(copy.values.entries, slice->values.entries, copy.values.capacity * sizeof *copy.values.entries);
+        memcpy(copy.values.items, slice->values.items, copy.values.capacity * sizeof *copy.values.items);
     return copy;
 }
 

@@ -88,8 +88,7 @@ static void forget_run(Grid *grid) {
     }
     grid->ended_by = NULL;
     arena_free(&grid->kept);
-    grid->records = NULL;
-    grid->record_count = grid->record_capacity = 0;
+    grid->records = (GridRecords){0};
 }
 
 void grid_free(Grid *grid) {
@@ -97,35 +96,18 @@ void grid_free(Grid *grid) {
     arena_free(&grid->pool);
 }
 
-static GridRecord *find_record(const Grid *grid, uint32_t launch, uint64_t index) {
-    uint32_t at = (uint32_t)(identity_mix(launch, index) >> 32) & (grid->record_capacity - 1);
-    while (grid->records[at].launch && (grid->records[at].launch != launch + 1 || grid->records[at].index != index))
-        at = (at + 1) & (grid->record_capacity - 1);
-    return &grid->records[at];
-}
-
-static void grow_records(Grid *grid) {
-    uint32_t old_capacity = grid->record_capacity;
-    const GridRecord *old = grid->records;
-    grid->record_capacity = old_capacity ? 2 * old_capacity : 256;
-    grid->records = ARENA_ARRAY(&grid->kept, GridRecord, grid->record_capacity);
-    for (uint32_t i = 0; i < old_capacity; i++)
-        if (old[i].launch)
-            *find_record(grid, old[i].launch - 1, old[i].index) = old[i];
-}
+TABLE(records, GridRecords, GridRecord, const GridRecord *, 256, item->launch, item,
+      identity_mix(key->launch, key->index) >> 32, item->launch == key->launch && item->index == key->index)
 
 GridRecord *grid_record(Grid *grid, uint32_t launch, uint64_t index, bool make) {
     if (grid->options.kind != GRID_REPLAY && !grid->options.keep_loads)
         return NULL;
-    if (make && 2 * grid->record_count >= grid->record_capacity)
-        grow_records(grid);
-    GridRecord *record = grid->record_capacity ? find_record(grid, launch, index) : NULL;
-    if (!record || record->launch)
-        return record;
+    GridRecord key = {.launch = launch + 1, .index = index};
     if (!make)
-        return NULL;
-    grid->record_count++;
-    *record = (GridRecord){.launch = launch + 1, .index = index};
+        return records_find(&grid->records, &key);
+    GridRecord *record = records_put(&grid->kept, &grid->records, &key);
+    if (!record->launch)
+        *record = key;
     return record;
 }
 
@@ -565,5 +547,6 @@ GridStats grid_stats(const Grid *grid) {
 }
 
 const LoadLog *grid_loads(const Grid *grid, uint32_t launch, uint64_t cluster) {
-    return grid->record_capacity ? find_record(grid, launch, cluster)->loads : NULL;
+    const GridRecord *record = records_find(&grid->records, &(GridRecord){.launch = launch + 1, .index = cluster});
+    return record ? record->loads : NULL;
 }

@@ -2,6 +2,7 @@
 #ifndef MACHINE_TILE_GRID_GRID_INTERNAL_H
 #define MACHINE_TILE_GRID_GRID_INTERNAL_H
 
+#include "base/table.h"
 #include "machine/tile/grid/grid.h"
 #include "machine/tile/step/machine_internal.h"
 
@@ -54,6 +55,7 @@ typedef struct GridRecord {
     Cluster *cluster; /* NULL: it has ended */
     LoadLog *loads;
 } GridRecord;
+typedef TABLE_OF(GridRecord) GridRecords;
 
 struct Grid {
     GlobalMemory *memory;
@@ -70,8 +72,7 @@ struct Grid {
     uint64_t random, woken; /* woken: memory's version when the sleepers were last looked at */
     size_t held;            /* by tensors */
     uint64_t loads_left;
-    GridRecord *records;
-    uint32_t record_count, record_capacity;
+    GridRecords records;
     const Cluster *ended_by;
     GridStats stats;
 };

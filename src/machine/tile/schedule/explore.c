@@ -4,6 +4,7 @@
 #include "machine/tile/schedule/explore.h"
 
 #include "base/deadline.h"
+#include "base/table.h"
 #include "machine/tile/compile/slice.h"
 #include "machine/tile/step/machine_internal.h"
 #include "model/number/tensor.h"
@@ -17,12 +18,20 @@ typedef struct Objects {
     uint64_t bits[2];
 } Objects;
 
+/* Two hashes of a state that was seen. */
+typedef struct ExplorerState {
+    uint64_t a, b; /* a: 0: free */
+} ExplorerState;
+typedef TABLE_OF(ExplorerState) ExplorerStates;
+
+TABLE(states, ExplorerStates, ExplorerState, ExplorerState, 256, item->a, *item, key.b,
+      item->a == key.a && item->b == key.b)
+
 typedef struct Explorer {
     Machine *machine;
     Arena *arena;
     uint64_t budget;
-    uint64_t (*seen)[2];
-    size_t seen_capacity;
+    ExplorerStates seen;
     Exploration result;
     Trail trail;
     ExploreFound *found;
@@ -99,27 +108,11 @@ static uint64_t fingerprint(const Machine *machine, uint64_t seed) {
 
 /* True if the machine's state was seen before; else it is seen now. */
 static bool seen_before(Explorer *explorer) {
-    uint64_t a = fingerprint(explorer->machine, 0x1) | 1, b = fingerprint(explorer->machine, 0x2);
-    if ((explorer->result.states + 1) * 2 > explorer->seen_capacity) {
-        size_t capacity = explorer->seen_capacity ? explorer->seen_capacity * 2 : 256;
-        uint64_t(*table)[2] = (uint64_t(*)[2])ARENA_ARRAY(explorer->arena, uint64_t, capacity * 2);
-        for (size_t i = 0; i < explorer->seen_capacity; i++)
-            if (explorer->seen[i][0]) {
-                size_t at = explorer->seen[i][1] & (capacity - 1);
-                while (table[at][0])
-                    at = (at + 1) & (capacity - 1);
-                table[at][0] = explorer->seen[i][0];
-                table[at][1] = explorer->seen[i][1];
-            }
-        explorer->seen = table;
-        explorer->seen_capacity = capacity;
-    }
-    size_t at = b & (explorer->seen_capacity - 1);
-    for (; explorer->seen[at][0]; at = (at + 1) & (explorer->seen_capacity - 1))
-        if (explorer->seen[at][0] == a && explorer->seen[at][1] == b)
-            return true;
-    explorer->seen[at][0] = a;
-    explorer->seen[at][1] = b;
+    ExplorerState state = {fingerprint(explorer->machine, 0x1) | 1, fingerprint(explorer->machine, 0x2)};
+    ExplorerState *place = states_put(explorer->arena, &explorer->seen, state);
+    if (place->a)
+        return true;
+    *place = state;
     explorer->result.states++;
     return false;
 }
