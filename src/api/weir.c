@@ -1,6 +1,7 @@
 /* The public API over the floors below. Handles are the structures themselves, or small boxes around them. */
 #include "api/internal.h"
 
+#include "base/order.h"
 #include "ptx/log.h"
 
 #include <stdio.h>
@@ -222,12 +223,7 @@ weir_module_info weir_module_info_of(weir_file *file, size_t index) {
 
 /* ---- Parsing --------------------------------------------------------------------------------- */
 
-static int by_place(const void *a, const void *b) {
-    const Diagnostic *x = a, *y = b;
-    if (x->place.line != y->place.line)
-        return x->place.line < y->place.line ? -1 : 1;
-    return (x->place.column > y->place.column) - (x->place.column < y->place.column);
-}
+ORDER(by_place, Diagnostic, BY(place.line) BY(place.column))
 
 /* False: there is no memory. */
 static bool parse_ptx(weir_file *file, weir_module *module, size_t index, bool strict) {

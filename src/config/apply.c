@@ -2,6 +2,7 @@
 #include "config/apply.h"
 
 #include "base/code.h"
+#include "base/order.h"
 #include "base/rooted.h"
 #include "config/baseline.h"
 
@@ -224,11 +225,7 @@ typedef struct Remarks {
     uint32_t count, capacity;
 } Remarks;
 
-static int by_place(const void *a, const void *b) {
-    const Remark *x = a, *y = b;
-    int order = strcmp(x->file, y->file);
-    return order ? order : x->line != y->line ? (x->line < y->line ? -1 : 1) : strcmp(x->text, y->text);
-}
+ORDER(by_place, Remark, BY_TEXT(file) BY(line) BY_TEXT(text))
 
 static void add_gone(Remarks *remarks, const BaselineEntry *entry) {
     Arena *arena = &remarks->project->arena;

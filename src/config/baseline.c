@@ -2,6 +2,7 @@
 #include "config/baseline.h"
 
 #include "base/json.h"
+#include "base/order.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -162,15 +163,7 @@ bool project_read_baseline_text(Project *project, Source *source) {
 
 /* ---- Writing -------------------------------------------------------------------------------------- */
 
-static int by_name(const void *a, const void *b) {
-    const BaselineEntry *x = *(BaselineEntry *const *)a, *y = *(BaselineEntry *const *)b;
-    const char *const pairs[][2] = {
-        {x->file, y->file}, {x->kernel, y->kernel}, {x->rule, y->rule}, {x->fingerprint, y->fingerprint}};
-    int order = 0;
-    for (size_t i = 0; !order && i < sizeof pairs / sizeof *pairs; i++)
-        order = strcmp(pairs[i][0], pairs[i][1]);
-    return order;
-}
+ORDER_POINTERS(by_name, BaselineEntry, BY_TEXT(file) BY_TEXT(kernel) BY_TEXT(rule) BY_TEXT(fingerprint))
 
 static void write_entries(const Baseline *baseline, Text *to) {
     Json json = {.to = to};

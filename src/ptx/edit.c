@@ -1,6 +1,7 @@
 /* Edits of a PTX module, printed between and in place of the text that was kept. */
 #include "ptx/edit.h"
 
+#include "base/order.h"
 #include "ptx/internal.h"
 
 #include <stdlib.h>
@@ -117,14 +118,7 @@ void ptx_edit_parameter(PtxEdits *edits, uint32_t function, Str text) {
 
 /* ---- Printing ------------------------------------------------------------------------------------------------ */
 
-static int in_order(const void *a, const void *b) {
-    const PtxEdit *x = a, *y = b;
-    if (x->statement != y->statement)
-        return x->statement < y->statement ? -1 : 1;
-    if (x->kind != y->kind)
-        return x->kind < y->kind ? -1 : 1;
-    return (x->order > y->order) - (x->order < y->order);
-}
+ORDER(in_order, PtxEdit, BY(statement) BY(kind) BY(order))
 
 static void print_line(Str text, Text *to) {
     text_str(to, STR("\n\t"));

@@ -1,6 +1,8 @@
 /* The list of kernels without PTX. */
 #include "render/unseen.h"
 
+#include "base/order.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,10 +35,7 @@ void unseen_join(Unseen *unseen, Unseen *part) {
     unseen_free(part);
 }
 
-static int by_launches(const void *a, const void *b) {
-    const UnseenKernel *x = a, *y = b;
-    return x->launches != y->launches ? (x->launches < y->launches ? 1 : -1) : strcmp(x->name, y->name);
-}
+ORDER(by_launches, UnseenKernel, BY_MOST(launches) BY_TEXT(name))
 
 void unseen_sort(Unseen *unseen) {
     if (unseen->count)

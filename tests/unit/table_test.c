@@ -1,211 +1,129 @@
-/* render/table: columns that shrink, wrap and never lose anything. */
+/* base/table: items by keys of any kind. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 #include <cmocka.h>
 
-#include "render/table.h"
+#include "base/order.h"
+#include "base/table.h"
 
-static const TableColumn two[] = {{"name", IS_WORDS, false}, {"what it is", IS_WORDS, false}};
-static const TableColumn numbers[] = {{"name", IS_WORDS, false}, {"n", IS_NUMBER, false}, {"more", IS_WORDS, true}};
+#include <stdlib.h>
 
-/* Cells are given row by row, up to NULL. */
-static void expect_table(const TableColumn *columns, size_t count, Style style, const char *const *cells,
-                         const char *expected) {
-    Table table = table_begin(columns, count);
-    for (size_t i = 0; cells[i]; i++)
-        text_addf(table_cell(&table, strstr(cells[i], "BAD") ? TONE_BAD : TONE_PLAIN), "%s", cells[i]);
-    Text to = {0};
-    table_print(&table, style, 2, &to);
-    text_char(&to, 0);
-    assert_string_equal(to.data, expected);
-    text_free(&to);
-    table_free(&table);
-}
-#define EXPECT_TABLE(columns, width, expected, ...)                                   \
-    expect_table(columns, sizeof(columns) / sizeof *(columns), (Style){false, width}, \
-                 (const char *const[]){__VA_ARGS__, NULL}, expected)
+typedef struct Counted {
+    uint64_t number; /* + 1; 0: free */
+    uint32_t times;
+} Counted;
+typedef struct CountedTable {
+    Counted *items;
+    uint32_t count, capacity;
+    unsigned shift; /* the hash loses so many bits: keys collide */
+} CountedTable;
 
-/* ---- Tables ------------------------------------------------------------------------------------ */
+TABLE(counted, CountedTable, Counted, uint64_t, 2, item->number, item->number - 1, key >> table->shift,
+      item->number == key + 1)
 
-static void stands_in_columns(void **state) {
-    (void)state;
-    EXPECT_TABLE(two, 0,
-                 "  name   what it is\n"
-                 "  -----  ----------------\n"
-                 "  full   the forward one\n"
-                 "  empty  and the backward\n",
-                 "full", "the forward one", "empty", "and the backward");
-}
-
-static void puts_numbers_right_and_leaves_out_empty_columns(void **state) {
-    (void)state;
-    EXPECT_TABLE(numbers, 80,
-                 "  name   n\n"
-                 "  ----  --\n"
-                 "  a      7\n"
-                 "  b     42\n",
-                 "a", "7", "", "b", "42", "");
-    EXPECT_TABLE(numbers, 80,
-                 "  name   n  more\n"
-                 "  ----  --  ----\n"
-                 "  a      7\n"
-                 "  b     42  c\n",
-                 "a", "7", "", "b", "42", "c");
-}
-
-static void wraps_the_widest_column(void **state) {
-    (void)state;
-    EXPECT_TABLE(two, 26,
-                 "  name   what it is\n"
-                 "  -----  -----------------\n"
-                 "  full   data is ready for\n"
-                 "         who waits\n"
-                 "  empty  free\n",
-                 "full", "data is ready for who waits", "empty", "free");
-}
-
-static void breaks_words_that_are_too_long(void **state) {
-    (void)state;
-    EXPECT_TABLE(two, 28,
-                 "  name          what it is\n"
-                 "  ------------  ------------\n"
-                 "  async_tma_    abcdefghijkl\n"
-                 "  copy_global_  mnopqrstuvwx\n"
-                 "  to_local      yz\n",
-                 "async_tma_copy_global_to_local", "abcdefghijklmnopqrstuvwxyz");
-}
-
-static void becomes_paragraphs_where_it_cannot_fit(void **state) {
-    (void)state;
-    static const TableColumn wide[] = {{"a", IS_WORDS, false},
-                                       {"bb", IS_WORDS, false},
-                                       {"c", IS_WORDS, true},
-                                       {"d", IS_WORDS, true},
-                                       {"e", IS_WORDS, true}};
-    EXPECT_TABLE(wide, 40,
-                 "  a   abcdefghijklmnopqrstuvwxyz\n"
-                 "  bb  abcdefghijklmnopqrstuvwxyzabcdefgh\n"
-                 "      ijklmnopqrstuvwxyz\n"
-                 "  c   three\n"
-                 "  d   abcdefghijklm\n"
-                 "      and more\n"
-                 "\n"
-                 "  a   two\n"
-                 "  d   abcdefghijklm\n",
-                 "abcdefghijklmnopqrstuvwxyz", "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz", "three",
-                 "abcdefghijklm\nand more", "", "two", "", "", "abcdefghijklm", "");
-}
-
-static void breaks_lines_where_a_cell_says_so(void **state) {
-    (void)state;
-    EXPECT_TABLE(two, 0,
-                 "  name  what it is\n"
-                 "  ----  ----------\n"
-                 "  a     one\n"
-                 "        two\n",
-                 "a", "one\ntwo");
-}
-
-static void prints_nothing_without_rows(void **state) {
-    (void)state;
-    Table table = table_begin(two, 2);
-    Text to = {0};
-    table_print(&table, (Style){.width = 80}, 2, &to);
-    assert_int_equal(to.size, 0);
-    assert_int_equal(table_rows(&table), 0);
-    assert_true(table_shows(&table, 0));
-    table_free(&table);
-}
-
-static void measures_what_a_terminal_shows(void **state) {
-    (void)state;
-    assert_int_equal(text_width(STR("✓ ordered")), 9);
-    assert_int_equal(text_width(STR("é")), 1);
-    assert_int_equal(text_width(STR("e\u0301")), 1);
-    assert_int_equal(text_width(STR("核")), 2);
-    assert_int_equal(text_width(STR("\xff\x1b[")), 3);
-    assert_int_equal(text_width(STR("\xc2\x9b")), 2); /* a control of Latin-1: '?' twice */
-    EXPECT_TABLE(two, 0,
-                 "  name       what it is\n"
-                 "  ---------  ----------\n"
-                 "  ✓ ordered  核 one\n"
-                 "  ✗ MISSING  ?[31m two\n"
-                 "  ???        a b\n",
-                 "✓ ordered", "核 one", "✗ MISSING", "\033[31m two", "\xff\xfe\xc2", "a\tb");
-}
-
-static void has_colors_if_asked(void **state) {
-    (void)state;
-    expect_table(two, 2, (Style){true, 0}, (const char *const[]){"a", "BAD", NULL},
-                 "  \033[1mname\033[0m  \033[1mwhat it is\033[0m\n"
-                 "  ----  ----------\n"
-                 "  a     \033[1;31mBAD\033[0m\n");
-}
-
-/* Whatever the width, every character of every cell is there, and no line is wider than it should be. */
-static void loses_nothing(void **state) {
-    (void)state;
-    static const char *const cells[] = {"a_long_name_of_a_barrier", "a sentence about it, with words of many sizes",
-                                        "x", "averyveryveryverylongwordthathasnoplacetobreakit and more"};
-    for (unsigned width = 24; width < 120; width++) {
-        Table table = table_begin(two, 2);
-        for (size_t i = 0; i < 4; i++)
-            text_addf(table_cell(&table, TONE_PLAIN), "%s", cells[i]);
-        Text to = {0};
-        table_print(&table, (Style){.width = width}, 0, &to);
-        size_t letters = 0, expected = 0;
-        for (size_t i = 0, line = 0; i < to.size; i++) {
-            line = to.data[i] == '\n' ? 0 : line + 1;
-            assert_true(line <= width);
-            letters += to.data[i] == 'e';
-        }
-        for (size_t i = 0; i < 4; i++)
-            for (const char *at = cells[i]; *at; at++)
-                expected += *at == 'e';
-        assert_int_equal(letters, expected + 1); /* "name" */
-        text_free(&to);
-        table_free(&table);
+static void check_numbers(unsigned shift) {
+    enum { NUMBERS = 500 };
+    Arena arena;
+    arena_init(&arena, 1 << 20);
+    CountedTable table = {.shift = shift};
+    assert_null(counted_find(&table, 0));
+    for (uint64_t i = 0; i < 3 * NUMBERS; i++) {
+        uint64_t number = i * i % NUMBERS;
+        Counted *item = counted_put(&arena, &table, number);
+        assert_true(!item->number || item->number == number + 1);
+        item->number = number + 1;
+        item->times++;
     }
+    uint32_t found = 0, times = 0;
+    for (uint64_t i = 0; i < 2 * NUMBERS; i++) {
+        const Counted *item = counted_find(&table, i);
+        assert_true(!item || item->number == i + 1);
+        found += item != NULL;
+        times += item ? item->times : 0;
+    }
+    assert_int_equal(found, table.count);
+    assert_int_equal(times, 3 * NUMBERS);
+    assert_true(2 * table.count <= table.capacity + 2 && !(table.capacity & (table.capacity - 1)));
+    arena_free(&arena);
 }
 
-/* ---- Paragraphs -------------------------------------------------------------------------------- */
-
-static void expect_wrapped(const char *text, unsigned width, size_t used, const char *prefix, const char *expected) {
-    Text to = {0};
-    text_wrapped(&to, (Style){.width = width}, TONE_PLAIN, str_of(text), used, prefix);
-    text_char(&to, 0);
-    assert_string_equal(to.data, expected);
-    text_free(&to);
-}
-
-static void wraps_paragraphs(void **state) {
+static void every_item_is_found_again(void **state) {
     (void)state;
-    expect_wrapped("one line", 80, 0, "", "one line\n");
-    expect_wrapped("", 80, 0, "", "\n");
-    expect_wrapped("as wide as need be, with width 0", 0, 10, "| ", "as wide as need be, with width 0\n");
-    expect_wrapped("the words go on below, behind what is put there", 30, 4, "  | ",
-                   "the words go on below,\n  | behind what is put there\n");
-    expect_wrapped("a line\nand another", 80, 0, "  ", "a line\n  and another\n");
-    expect_wrapped("never less than a few columns", 5, 4, "    ", "never less than a\n    few columns\n");
+    check_numbers(0);
+}
+
+static void keys_that_collide_stay_apart(void **state) {
+    (void)state;
+    check_numbers(4);
+    check_numbers(63);
+}
+
+/* Memory that ran out leaves the table as it was. */
+static void *take(size_t *left, size_t size) {
+    if (*left < size)
+        return NULL;
+    *left -= size;
+    return calloc(1, size);
+}
+static void give(size_t *left, void *items, size_t size) {
+    *left += size;
+    free(items);
+}
+TABLE_IN(limited, CountedTable, Counted, uint64_t, size_t, take, give, 2, item->number, item->number - 1, key,
+         item->number == key + 1)
+
+static void a_table_that_cannot_grow_is_kept(void **state) {
+    (void)state;
+    size_t left = 12 * sizeof(Counted); /* 2, then 4, then 8 at the same time as 4 */
+    CountedTable table = {0};
+    uint64_t number = 0;
+    for (Counted *item; (item = limited_put(&left, &table, number)); number++)
+        item->number = number + 1;
+    assert_int_equal(table.capacity, 8);
+    assert_int_equal(table.count, 4);
+    for (uint64_t i = 0; i < number; i++)
+        assert_int_equal(limited_find(&table, i)->number, i + 1);
+    assert_null(limited_find(&table, number));
+    free(table.items);
+}
+
+typedef struct Listed {
+    int group;
+    const char *name;
+    unsigned size;
+} Listed;
+ORDER(by_all, Listed, BY(group) BY_MOST(size) BY_TEXT(name))
+ORDER_POINTERS(by_name, Listed, BY_TEXT(name) BY_PLACE)
+ORDER_NUMBERS(by_number, int64_t)
+
+static void orders_go_by_the_first_key_that_differs(void **state) {
+    (void)state;
+    Listed items[] = {{2, "b", 1}, {1, "z", 3}, {2, "a", 1}, {2, "c", 5}, {-1, "z", 0}};
+    const Listed *pointers[] = {&items[4], &items[1], &items[0], &items[3], &items[2]};
+    int64_t numbers[] = {3, INT64_MAX, INT64_MIN, 0};
+    qsort(items, 5, sizeof *items, by_all);
+    assert_int_equal(items[0].group, -1);
+    assert_int_equal(items[1].group, 1);
+    assert_string_equal(items[2].name, "c");
+    assert_string_equal(items[3].name, "a");
+    assert_string_equal(items[4].name, "b");
+    qsort(pointers, 5, sizeof *pointers, by_name);
+    assert_ptr_equal(pointers[0], &items[3]);
+    assert_ptr_equal(pointers[3], &items[0]);
+    assert_ptr_equal(pointers[4], &items[1]);
+    qsort(numbers, 4, sizeof *numbers, by_number);
+    assert_true(numbers[0] == INT64_MIN && numbers[1] == 0 && numbers[3] == INT64_MAX);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stands_in_columns),
-        cmocka_unit_test(puts_numbers_right_and_leaves_out_empty_columns),
-        cmocka_unit_test(wraps_the_widest_column),
-        cmocka_unit_test(breaks_words_that_are_too_long),
-        cmocka_unit_test(becomes_paragraphs_where_it_cannot_fit),
-        cmocka_unit_test(breaks_lines_where_a_cell_says_so),
-        cmocka_unit_test(prints_nothing_without_rows),
-        cmocka_unit_test(measures_what_a_terminal_shows),
-        cmocka_unit_test(has_colors_if_asked),
-        cmocka_unit_test(loses_nothing),
-        cmocka_unit_test(wraps_paragraphs),
+        cmocka_unit_test(every_item_is_found_again),
+        cmocka_unit_test(keys_that_collide_stay_apart),
+        cmocka_unit_test(a_table_that_cannot_grow_is_kept),
+        cmocka_unit_test(orders_go_by_the_first_key_that_differs),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests_name("table", tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* "IR line 41" becomes "rings.py:86 (IR line 41)". */
 #include "check/explain/source_lines.h"
 
+#include "base/order.h"
 #include "check/explain/calls.h"
 #include "finding/report.h"
 #include "ir/location.h"
@@ -26,10 +27,7 @@ static Str without_folders(Str path) {
     return (Str){path.data + start, path.size - start};
 }
 
-static int by_ir_line(const void *a, const void *b) {
-    const SourceLine *x = a, *y = b;
-    return (x->ir_line > y->ir_line) - (x->ir_line < y->ir_line);
-}
+ORDER(by_ir_line, SourceLine, BY(ir_line))
 
 static SourceLines lines_of(Verdict *verdict, Module *module) {
     SourceLines lines = {0};

@@ -2,6 +2,7 @@
  *
  * A model wants the barriers that it says are needed and those of the IR that it does not find needless. */
 #include "base/bisect.h"
+#include "base/order.h"
 #include "check/membar/reporting.h"
 #include "ir/op.h"
 
@@ -57,11 +58,7 @@ static void add_pair(CompareStanding *standing, ComparePair pair) {
     standing->pairs[standing->pair_count++] = pair;
 }
 
-static int by_place(const void *a, const void *b) {
-    const Want *x = *(Want *const *)a, *y = *(Want *const *)b;
-    int order = by_address(x->op, y->op);
-    return order ? order : x->after - y->after;
-}
+ORDER_POINTERS(by_place, Want, BY(op) BY(after))
 
 static CompareStanding standing_of(Arena *arena, const MembarResult *result) {
     CompareStanding standing = {.result = result};

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "model/flow/symbol.h"
 #include "model/layout/layout.h"
 #include "model/memory/views.h"
@@ -110,12 +111,7 @@ static void make_buffers(MembarCompiler *compiler) {
             membar_add_buffer(membar, buffer_of_origin(compiler, &membar->origins.items[i], &beyond));
 }
 
-static int by_begin(const void *a, const void *b) {
-    const MembarBuffer *x = *(const MembarBuffer *const *)a, *y = *(const MembarBuffer *const *)b;
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    return x < y ? -1 : x > y;
-}
+ORDER_POINTERS(by_begin, MembarBuffer, BY(begin) BY_PLACE)
 
 /* Buffers that touch, directly or through others. */
 static void part_frame(Membar *membar, MembarBuffer **sorted, uint32_t count) {

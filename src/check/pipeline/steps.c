@@ -2,6 +2,7 @@
 #include "check/pipeline/internal.h"
 
 #include "base/deadline.h"
+#include "base/order.h"
 #include "check/explain/source_lines.h"
 #include "check/lint/ptx/lint.h"
 #include "check/lint/tile/lint.h"
@@ -223,10 +224,7 @@ void step_barriers(PipelineResult *result, size_t kernel) {
 
 enum { MOST_IDS = 1024 };
 
-static int by_id(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
+ORDER_NUMBERS(by_id, int64_t)
 
 /* "; there is 0, 1, 8", or nothing if there is none. */
 static const char *list_ids(PipelineResult *result) {

@@ -1,4 +1,5 @@
 /* The launch that a recording is of: its memory, and where the variables lie. */
+#include "base/order.h"
 #include "check/replay/internal.h"
 
 #include <stdlib.h>
@@ -16,10 +17,7 @@ static const char *launch_words(const ThreadsCheck *check, const Recording *reco
     return verdict_keep(check->verdict, &text);
 }
 
-static int by_address(const void *a, const void *b) {
-    const PtxAnchor *x = a, *y = b;
-    return x->address < y->address ? -1 : x->address > y->address;
-}
+ORDER(by_address, PtxAnchor, BY(address))
 
 /* Parameters of 8 bytes that point to memory: with a list of it, into that. */
 static void add_anchors(ThreadsCheck *check, const Recording *recording, PtxLaunch *launch) {

@@ -1,4 +1,5 @@
 /* Sites as they are played: the code of each, and where in it the values are that a record has. */
+#include "base/order.h"
 #include "check/replay/internal.h"
 #include "check/replay/order/order.h"
 
@@ -266,10 +267,7 @@ static uint64_t address_of(void *context, uint32_t variable, uint64_t *rank) {
     return seat->at;
 }
 
-static int by_base(const void *a, const void *b) {
-    const PlaySite *x = *(PlaySite *const *)a, *y = *(PlaySite *const *)b;
-    return (x->access.base->slot > y->access.base->slot) - (x->access.base->slot < y->access.base->slot);
-}
+ORDER_POINTERS(by_base, PlaySite, BY(access.base->slot))
 
 /* Threads that change memory in place, or write several elements each, do so by one register: their sites. */
 static void find_again(ThreadsCheck *check, PlaySites *sites) {

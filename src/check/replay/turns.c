@@ -2,17 +2,13 @@
  * it is made to. */
 #include "base/bisect.h"
 #include "base/deadline.h"
+#include "base/order.h"
 #include "check/replay/internal.h"
 #include "check/replay/order/order.h"
 
 #include <stdlib.h>
 
-static int by_turn(const void *a, const void *b) {
-    const ModificationOrder *x = a, *y = b;
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return (x->number > y->number) - (x->number < y->number);
-}
+ORDER(by_turn, ModificationOrder, BY(key) BY(number))
 
 static StrongPlace *place_of(const ModificationOrders *turns, uint64_t key) {
     uint32_t mask = turns->place_capacity - 1;
@@ -56,10 +52,7 @@ static void add_elements(StrongReading *reading, const PlaySite *site, uint64_t 
             key + (uint64_t)i * site->strong_bytes * 8; /* addresses are above the size */
 }
 
-static int by_key(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
+ORDER_NUMBERS(by_key, uint64_t)
 
 static uint32_t count_split(const StrongReading *reading) {
     uint32_t count = 0;

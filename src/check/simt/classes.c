@@ -1,6 +1,8 @@
 /* One CTA of each class: see classes.h. */
 #include "check/simt/classes.h"
 
+#include "base/order.h"
+
 #include <stdlib.h>
 
 enum {
@@ -71,10 +73,7 @@ static bool add_pieces(ClassGrid *grid, uint32_t representative) {
     return true;
 }
 
-static int by_begin(const void *a, const void *b) {
-    const ClassPiece *x = a, *y = b;
-    return x->begin < y->begin ? -1 : x->begin > y->begin;
-}
+ORDER(by_begin, ClassPiece, BY(begin))
 
 /* The piece that reaches furthest of those seen so far, of one CTA and of any other: the next one can overlap no
  * others. */

@@ -1,4 +1,5 @@
 /* What synchronizes through memory: chains of strong writes, what they release, and who has observed them. */
+#include "base/order.h"
 #include "engine/hb/threads_internal.h"
 
 #include <stdlib.h>
@@ -93,10 +94,7 @@ static uint64_t write_number(uint32_t chain, uint32_t number) {
     return (uint64_t)chain << 32 | number;
 }
 
-static int by_number(const void *a, const void *b) {
-    uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
-    return (one > other) - (one < other);
-}
+ORDER_NUMBERS(by_number, uint64_t)
 
 /* Those that something may ask for, sorted: each thread's newest, and what a wider one does not stand for. */
 static uint32_t writes_asked_for(const Location *location, uint64_t *writes) {

@@ -3,6 +3,7 @@
  *
  * Lanes that all come to a site have one place for it: so many units behind the pointer. It is looked once whether
  * there is room for all of them on any way from there: at the heads of loops, and where ways get too long. */
+#include "base/order.h"
 #include "instrument/internal.h"
 
 #include <stdlib.h>
@@ -159,16 +160,7 @@ static void add_exits(InstrumentPlan *plan, Site *site, uint32_t instruction) {
 /* ---- All ---------------------------------------------------------------------------------------------------- */
 
 /* In the order of the blocks, and in a block of the text. */
-static int in_order(const void *a, const void *b) {
-    const InstrumentStep *x = a, *y = b;
-    if (x->block != y->block)
-        return x->block < y->block ? -1 : 1;
-    if (x->at != y->at)
-        return x->at < y->at ? -1 : 1;
-    if (x->behind != y->behind)
-        return x->behind ? 1 : -1;
-    return (x->other_way > y->other_way) - (x->other_way < y->other_way);
-}
+ORDER(in_order, InstrumentStep, BY(block) BY(at) BY(behind) BY(other_way))
 
 /* Whether it is the address of something in the parameters: a tensor map. */
 static bool in_parameters(const FunctionAnalysis *analysis, uint32_t statement, const SitePart *part) {

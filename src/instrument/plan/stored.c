@@ -3,16 +3,14 @@
  *
  * Where it is proven that no two threads of a CTA write the same bytes by the instruction, nothing is recorded; nor
  * where what is stored is written in the instruction. */
+#include "base/order.h"
 #include "instrument/internal.h"
 
 #include <stdlib.h>
 
 /* ---- Which stores ------------------------------------------------------------------------------------------ */
 
-static int by_number(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
+ORDER_NUMBERS(by_number, uint64_t)
 
 /* Whether a thread is known not to take part: by a guard that depends on nothing but its number. */
 static bool is_out(const FunctionAnalysis *analysis, const PtxStatement *statement, const Form *guard,

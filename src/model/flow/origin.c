@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "model/effect/effect.h"
 #include "model/flow/forwarded.h"
 
@@ -213,10 +214,7 @@ Origins views_of(Module *module, const Op *function, Arena *arena) {
     return found_by((OriginSearch){.module = module, .arena = arena, .function = function, .up_to_views = true});
 }
 
-static int compare_items(const void *a, const void *b) {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
+ORDER_NUMBERS(compare_items, uint32_t)
 
 OriginSet origins_find(const Origins *origins, const Value *value) {
     uint32_t index = pointers_get(&origins->values, value);

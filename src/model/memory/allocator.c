@@ -4,6 +4,8 @@
  * buffers are placed first-fit in the order of time instead. */
 #include "model/memory/allocator.h"
 
+#include "base/order.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,12 +123,7 @@ static bool place_as_triton(Arena *arena, Buffer **order, uint32_t count) {
 
 /* ---- Very many buffers ------------------------------------------------------------------------- */
 
-static int by_begin(const void *a, const void *b) {
-    const Buffer *x = *(Buffer *const *)a, *y = *(Buffer *const *)b;
-    if (x->life.begin != y->life.begin)
-        return x->life.begin < y->life.begin ? -1 : 1;
-    return (x->number > y->number) - (x->number < y->number);
-}
+ORDER_POINTERS(by_begin, Buffer, BY(life.begin) BY(number))
 
 /* Partitions run at the same time, so what is in them lives as long as the op that has them. */
 static void widen(Buffer **order, uint32_t count) {
@@ -191,12 +188,7 @@ static void place_first_fit(Buffer **order, uint32_t count) {
 
 /* ---- All --------------------------------------------------------------------------------------- */
 
-static int by_size(const void *a, const void *b) {
-    const Buffer *x = *(Buffer *const *)a, *y = *(Buffer *const *)b;
-    if (x->size != y->size)
-        return x->size > y->size ? -1 : 1;
-    return (x->number > y->number) - (x->number < y->number);
-}
+ORDER_POINTERS(by_size, Buffer, BY_MOST(size) BY(number))
 
 void allocator_place(Arena *arena, Buffer *buffers, uint32_t count, uint32_t exact) {
     Buffer **order = ARENA_ARRAY(arena, Buffer *, count + 1);

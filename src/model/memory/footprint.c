@@ -1,6 +1,8 @@
 /* Boxes of coordinates, and from their bits to runs of bytes. */
 #include "model/memory/footprint.h"
 
+#include "base/order.h"
+
 #include <stdlib.h>
 
 enum { MOST_RUNS = 1 << 16, MOST_RUN_BITS = 16 };
@@ -32,10 +34,7 @@ static void span_add(FootprintSpan *span, uint32_t vector) {
     }
 }
 
-static int compare_runs(const void *a, const void *b) {
-    int64_t x = ((const Run *)a)->begin, y = ((const Run *)b)->begin;
-    return (x > y) - (x < y);
-}
+ORDER(compare_runs, Run, BY(begin))
 
 typedef struct RunList {
     Arena *arena;

@@ -3,6 +3,7 @@
  * spread against the flow, the earliest (latest) first, so that each value is visited once for each. */
 #include "model/memory/lifetime.h"
 
+#include "base/order.h"
 #include "base/pointers.h"
 #include "model/flow/forwarded.h"
 #include "model/memory/stage.h"
@@ -241,11 +242,7 @@ typedef struct Ranked {
     uint32_t time, value;
 } Ranked;
 
-static int by_time(const void *a, const void *b) {
-    const Ranked *x = a, *y = b;
-    return x->time != y->time ? (x->time > y->time) - (x->time < y->time)
-                              : (x->value > y->value) - (x->value < y->value);
-}
+ORDER(by_time, Ranked, BY(time) BY(value))
 
 /* Gives each value the earliest beginning, or the latest end, of all that its memory flows into. */
 static void spread(Lifetimes *l, bool ends) {

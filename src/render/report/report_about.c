@@ -2,6 +2,7 @@
 #include "render/report/report_about.h"
 
 #include "base/bisect.h"
+#include "base/order.h"
 #include "base/text.h"
 
 #include <stdlib.h>
@@ -76,12 +77,7 @@ static Subject buffer_subject(const ReportBuffer *buffer) {
                      .made = allocated(buffer->aliases, buffer->alias_count)};
 }
 
-static int compare_lines(const void *a, const void *b) {
-    const AboutLine *x = a, *y = b;
-    if (x->line != y->line)
-        return x->line < y->line ? -1 : 1;
-    return (x->finding > y->finding) - (x->finding < y->finding);
-}
+ORDER(compare_lines, AboutLine, BY(line) BY(finding))
 
 /* What a walk over the findings of a subject does with each; one may come several times. */
 typedef void ReportAboutVisit(void *context, const About *about, const Subject *subject, uint32_t finding);

@@ -3,28 +3,17 @@
 #include "render/report/report_sections.h"
 
 #include "base/bisect.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 
 /* By who it comes from, then by whom it goes to, then as in the report. */
-static int compare_edges(const void *a, const void *b) {
-    const ReportEdge *x = *(const ReportEdge *const *)a, *y = *(const ReportEdge *const *)b;
-    int order = strcmp(x->from, y->from);
-    order = order ? order : strcmp(x->to, y->to);
-    return order ? order : (x > y) - (x < y);
-}
+ORDER_POINTERS(compare_edges, ReportEdge, BY_TEXT(from) BY_TEXT(to) BY_PLACE)
 
 /* By who it comes from, then as in the report. */
-static int compare_starts(const void *a, const void *b) {
-    const EdgeGroup *x = a, *y = b;
-    int order = strcmp(x->edges[0]->from, y->edges[0]->from);
-    return order ? order : (x->edges[0] > y->edges[0]) - (x->edges[0] < y->edges[0]);
-}
+ORDER(compare_starts, EdgeGroup, BY_TEXT(edges[0]->from) BY(edges[0]))
 
-static int compare_groups(const void *a, const void *b) {
-    const EdgeGroup *x = *(const EdgeGroup *const *)a, *y = *(const EdgeGroup *const *)b;
-    return (x->edges[0] > y->edges[0]) - (x->edges[0] < y->edges[0]);
-}
+ORDER_POINTERS(compare_groups, EdgeGroup, BY(edges[0]))
 
 /* The first group that comes from `name`, or `count`. */
 static size_t first_from(const EdgeGroup *groups, size_t count, const char *name) {

@@ -1,6 +1,7 @@
 /* A graph as a list of steps in lanes: streams in which they follow each other. Two steps are in one lane only if the
  * later depends on the earlier, so that issuing them orders no two that the graph does not. Graphs within the graph are
  * spread out. */
+#include "base/order.h"
 #include "runtime/record/gpu.h"
 
 #include <stdlib.h>
@@ -174,10 +175,7 @@ static bool add_node(Building *building, Seat *seat) {
                 : add_bodies(building, seat->node, seat->first, seat->last));
 }
 
-static int compare_seats(const void *a, const void *b) {
-    const Seat *one = a, *other = b;
-    return one->node < other->node ? -1 : one->node > other->node;
-}
+ORDER(compare_seats, Seat, BY(node))
 
 /* Programmatic edges are what stream capture makes of dependent launches. */
 static bool add_graph_edge(Building *building, Seat *from, Seat *to, const GraphEdge *data) {

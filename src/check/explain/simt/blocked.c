@@ -2,6 +2,7 @@
  *
  * A barrier waits for threads, and which are missing is known: if they wait for something else, that is the cause. A
  * wait for an mbarrier, for memory that is polled or for registers is a cause by itself. */
+#include "base/order.h"
 #include "check/simt/internal.h"
 
 #include <inttypes.h>
@@ -107,12 +108,7 @@ static Wait *wait_like(Stuck *stuck, const PtxGroup *group) {
 }
 
 /* The lowest threads first. */
-static int by_threads(const void *a, const void *b) {
-    const Wait *x = a, *y = b;
-    if (x->cta->number != y->cta->number)
-        return x->cta->number < y->cta->number ? -1 : 1;
-    return x->threads[0] < y->threads[0] ? -1 : 1;
-}
+ORDER(by_threads, Wait, BY(cta->number) BY(threads[0]))
 
 static void collect(Stuck *stuck) {
     const PtxMachine *machine = stuck->check->machine;

@@ -1,4 +1,5 @@
 /* Pairs of accesses to the same address: of different proxies, of different sizes, and of memory that is read only. */
+#include "base/order.h"
 #include "check/lint/ptx/internal.h"
 
 #include <stdlib.h>
@@ -17,14 +18,7 @@ typedef struct Touches {
 
 enum { LEAST_BOX = 16, /* bytes that the copy of a box touches at least */ MAP_BYTES = 128 };
 
-static int by_point(const void *a, const void *b) {
-    const AccessTouch *x = a, *y = b;
-    if (x->point.kind != y->point.kind)
-        return x->point.kind < y->point.kind ? -1 : 1;
-    if (x->point.id != y->point.id)
-        return x->point.id < y->point.id ? -1 : 1;
-    return (x->act > y->act) - (x->act < y->act);
-}
+ORDER(by_point, AccessTouch, BY(point.kind) BY(point.id) BY(act))
 
 /* All accesses that may matter, those of one place beside each other. */
 static Touches touches_of(const PtxLint *lint) {

@@ -3,6 +3,7 @@
  * Once shared memory is placed the compiler has inserted the barriers and fences of a cluster. Then every path is
  * followed: from the start to the first operation that reaches into another CTA (have all started, are their barriers
  * initialized?), and from the last such operation to the end (is the other one still there?). */
+#include "base/order.h"
 #include "check/lint/tile/paths.h"
 #include "check/lint/tile/signals.h"
 
@@ -68,10 +69,7 @@ static void note_touch(TileCluster *cluster, const Value *barrier, uint32_t op, 
     }
 }
 
-static int by_barrier(const void *a, const void *b) {
-    const ClusterTouch *x = a, *y = b;
-    return x->barrier < y->barrier ? -1 : x->barrier > y->barrier;
-}
+ORDER(by_barrier, ClusterTouch, BY(barrier))
 
 static bool all_waited(const TileCluster *cluster, const Value *barrier) {
     OriginSet set = origins_find(&cluster->origins, barrier);

@@ -2,6 +2,7 @@
  *
  * Every signal is followed to the allocations that its barrier may be one of; what goes to an op that is not known may
  * be waited for there. */
+#include "base/order.h"
 #include "check/explain/place.h"
 #include "check/lint/tile/signals.h"
 
@@ -180,12 +181,7 @@ static void judge_use(Pairs *pairs, const Origin *origin, const PairUse *use) {
     lint_other_place(lint, finding, "allocates", origin->op);
 }
 
-static int by_barrier(const void *a, const void *b) {
-    const Filled *x = a, *y = b;
-    if (x->barrier != y->barrier)
-        return x->barrier < y->barrier ? -1 : 1;
-    return x->data < y->data ? -1 : x->data > y->data;
-}
+ORDER(by_barrier, Filled, BY(barrier) BY(data))
 
 /* Whether some copy into memory of `data` counts on a barrier of `barrier`. */
 static bool is_filled(const Pairs *pairs, OriginSet barrier, OriginSet data) {

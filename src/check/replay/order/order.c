@@ -1,6 +1,7 @@
 /* The order of strong accesses to one place: one after the other is picked, the earliest that found what is there. */
 #include "check/replay/order/order.h"
 #include "base/deadline.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -307,10 +308,7 @@ static StrongUncertain order_within(const Strong *items, uint32_t count, int32_t
     return doubts;
 }
 
-static int by_value(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
+ORDER_NUMBERS(by_value, uint64_t)
 
 /* Which of one key found what none of them leaves. If it is not known what one leaves, it may be that. */
 static void find_foreign(Strong *items, uint32_t count) {
@@ -337,10 +335,7 @@ typedef struct OrderWho {
     uint32_t cta, thread;
 } OrderWho;
 
-static int by_cta(const void *a, const void *b) {
-    const OrderWho *x = a, *y = b;
-    return (x->cta > y->cta) - (x->cta < y->cta);
-}
+ORDER(by_cta, OrderWho, BY(cta))
 
 bool strong_within(const Strong *items, uint32_t count) {
     OrderWho *all = calloc(count + 1, sizeof *all);

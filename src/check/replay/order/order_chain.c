@@ -1,5 +1,6 @@
 /* The order of accesses to one place by what they found alone: where no value is there twice, each came directly
  * behind the one that left what it found, whatever the times say. Counters are so. */
+#include "base/order.h"
 #include "check/replay/order/order.h"
 
 #include <stdlib.h>
@@ -18,10 +19,7 @@ typedef struct OrderChain {
     uint32_t *next;  /* of each rank: the number of its next one */
 } OrderChain;
 
-static int by_found(const void *a, const void *b) {
-    const OrderChainLink *x = a, *y = b;
-    return (x->found > y->found) - (x->found < y->found);
-}
+ORDER(by_found, OrderChainLink, BY(found))
 
 /* A counter counts one by one, as a rule. */
 static OrderChainLink *link_of(const OrderChain *chain, uint64_t found) {

@@ -8,6 +8,7 @@
  * over already, and what it found comes again. An order that is found so may still be wrong: none is taken in which an
  * access was over, long before one began that it comes behind. */
 #include "base/deadline.h"
+#include "base/order.h"
 #include "check/replay/order/order.h"
 
 #include <stdlib.h>
@@ -262,12 +263,7 @@ typedef struct OrderSearchOwn {
     uint32_t thread, index, at;
 } OrderSearchOwn;
 
-static int by_thread(const void *a, const void *b) {
-    const OrderSearchOwn *x = a, *y = b;
-    if (x->thread != y->thread)
-        return x->thread < y->thread ? -1 : 1;
-    return (x->index > y->index) - (x->index < y->index);
-}
+ORDER(by_thread, OrderSearchOwn, BY(thread) BY(index))
 
 static void find_programs(OrderSearch *search, OrderSearchOwn *own) {
     for (uint32_t i = 0; i < search->count; i++)

@@ -1,6 +1,7 @@
 /* The barriers of a kernel: what the IR says of each, and what a run showed of the ops that use it. */
 #include "check/report/build/internal.h"
 
+#include "base/order.h"
 #include "base/pointers.h"
 #include "model/number/expression.h"
 
@@ -284,11 +285,7 @@ static void add_entry(Builder *builder, BarrierEntries *entries, BarrierEntry en
     *ARENA_PUSH(builder->arena, entries->items, entries->count, entries->capacity) = entry;
 }
 
-static int compare_entries(const void *left, const void *right) {
-    const BarrierEntry *a = left, *b = right;
-    COMPARE(a->site.place.ir_line, b->site.place.ir_line);
-    return a->order < b->order ? -1 : a->order > b->order;
-}
+ORDER(compare_entries, BarrierEntry, BY(site.place.ir_line) BY(order))
 
 /* What was seen, by its op: of each the last, + 1; `next` goes on. */
 typedef struct SeenOps {

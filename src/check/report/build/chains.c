@@ -4,6 +4,7 @@
  * iteration before, conditions, and what partitions capture. */
 #include "check/report/build/internal.h"
 
+#include "base/order.h"
 #include "model/flow/forwarded.h"
 
 #include <stdlib.h>
@@ -169,11 +170,7 @@ typedef struct Loads {
     Pointers roots;  /* where the overwrites of each begin */
 } Loads;
 
-static int by_root(const void *a, const void *b) {
-    const ChainOverwrite *x = a, *y = b;
-    COMPARE(x->root->offset, y->root->offset);
-    return x->op->offset < y->op->offset ? -1 : x->op->offset > y->op->offset;
-}
+ORDER(by_root, ChainOverwrite, BY(root->offset) BY(op->offset))
 
 static bool is_within(const Op *op, const Op *loop) {
     while (op && op != loop && op->offset > loop->offset)

@@ -2,6 +2,7 @@
 #ifndef CHECK_REPORT_BUILD_INTERNAL_H
 #define CHECK_REPORT_BUILD_INTERNAL_H
 
+#include "base/order.h"
 #include "check/report/build/report.h"
 #include "check/report/build/watch.h"
 #include "ir/op.h"
@@ -14,11 +15,6 @@ enum { MOST_PARTITIONS = 64 };
 
 /* Who runs what stands outside of all partitions, where that is not said. */
 #define OUTSIDE "outside the partitions"
-
-/* Of a function that compares for qsort, key by key: returns from it unless the two are equal in this key. */
-#define COMPARE(a, b) \
-    if ((a) != (b))   \
-    return (a) < (b) ? -1 : 1
 
 /* What a barrier or a buffer of the report is in the IR. */
 typedef struct Thing {

@@ -1,6 +1,7 @@
 /* Section 1 of the barrier report: what the kernel takes of the hardware, and how much there is. */
 #include "check/report/build/internal.h"
 
+#include "base/order.h"
 #include "model/target/target.h"
 
 #include <stdlib.h>
@@ -40,18 +41,9 @@ static uint32_t use_end(const Op *allocation, const Op *use) {
     return offset_after(within);
 }
 
-static int compare_offsets(const void *a, const void *b) {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
+ORDER(compare_begins, LimitLifetime, BY(begin))
 
-static int compare_begins(const void *a, const void *b) {
-    return compare_offsets(&((const LimitLifetime *)a)->begin, &((const LimitLifetime *)b)->begin);
-}
-
-static int compare_ends(const void *a, const void *b) {
-    return compare_offsets(&((const LimitLifetime *)a)->end, &((const LimitLifetime *)b)->end);
-}
+ORDER(compare_ends, LimitLifetime, BY(end))
 
 static int64_t most_at_once(Arena *arena, LimitLifetime *lifetimes, uint32_t count) {
     LimitLifetime *ending = ARENA_ARRAY(arena, LimitLifetime, count + 1);

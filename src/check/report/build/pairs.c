@@ -3,6 +3,7 @@
 #include "check/report/build/internal.h"
 
 #include "base/bisect.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 
@@ -83,12 +84,7 @@ static void look_from(Couples *couples, const Seen *wait) {
     }
 }
 
-static int compare_couples(const void *left, const void *right) {
-    const Couple *a = left, *b = right;
-    COMPARE(a->gap, b->gap);
-    COMPARE(a->waited, b->waited);
-    return a->arrived < b->arrived ? -1 : a->arrived > b->arrived;
-}
+ORDER(compare_couples, Couple, BY(gap) BY(waited) BY(arrived))
 
 /* By what was seen to follow on what, the nearest first. */
 static void join_seen(Builder *builder) {

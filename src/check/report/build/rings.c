@@ -1,4 +1,5 @@
 /* A ring of barriers as a whole: which slots and phases its ops go through in a run, and what is worth a remark. */
+#include "base/order.h"
 #include "check/report/build/internal.h"
 
 #include <stdlib.h>
@@ -49,10 +50,7 @@ typedef struct Moment {
     Sighting sighting;
 } Moment;
 
-static int compare_moments(const void *left, const void *right) {
-    const Moment *a = left, *b = right;
-    return a->when < b->when ? -1 : a->when > b->when;
-}
+ORDER(compare_moments, Moment, BY(when))
 
 /* What one agent did at a ring, in the order in which it did it. */
 static size_t merge(Builder *builder, uint32_t ring, uint32_t agent, bool waits, Sighting **merged) {

@@ -1,5 +1,6 @@
 /* Parts of allocations that have names of their own: columns packed into a larger accumulator, a staging buffer laid
  * over an operand's. */
+#include "base/order.h"
 #include "check/report/coverage/coverage_internal.h"
 
 #include <stdlib.h>
@@ -91,11 +92,7 @@ static void add_user(const Coverage *coverage, Builder *builder, const CoverageT
                       writes ? &buffer->writer_count : &buffer->reader_count, place);
 }
 
-static int compare_places(const void *left, const void *right) {
-    const ReportPlace *a = left, *b = right;
-    COMPARE(a->ir_line, b->ir_line);
-    return strcmp(a->partition, b->partition);
-}
+ORDER(compare_places, ReportPlace, BY(ir_line) BY_TEXT(partition))
 
 static void sort_places(Builder *builder, const ReportPlace **places, size_t count) {
     ReportPlace *sorted = ARENA_ARRAY(builder->arena, ReportPlace, count + 1);

@@ -2,6 +2,7 @@
  * (check/report/difference/match.h); facts that both have cancel out, and the rest are the rows. */
 #include "check/report/difference/compare.h"
 
+#include "base/order.h"
 #include "check/report/difference/match.h"
 #include "check/report/difference/protocol.h"
 
@@ -135,10 +136,7 @@ static void report_warps(CompareReporter *reporter) {
     report_limits(reporter, true);
 }
 
-static int by_count(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
+ORDER_NUMBERS(by_count, int64_t)
 
 static void report_counts(CompareReporter *reporter) {
     const Report *report = reporter->side->report;
@@ -362,14 +360,7 @@ static int by_order(const void *a, const void *b) {
     return order ? order : (x->order > y->order) - (x->order < y->order);
 }
 
-static int by_place(const void *a, const void *b) {
-    const CompareFound *x = a, *y = b;
-    if (x->row.level != y->row.level)
-        return x->row.level < y->row.level ? -1 : 1;
-    if (x->only_new != y->only_new)
-        return x->only_new ? 1 : -1;
-    return (x->order > y->order) - (x->order < y->order);
-}
+ORDER(by_place, CompareFound, BY(row.level) BY(only_new) BY(order))
 
 /* Takes away from both what both have. */
 static void cancel(CompareReporter *old, CompareReporter *new) {

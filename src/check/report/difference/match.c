@@ -1,6 +1,8 @@
 /* Matching two reports. Whatever grows with the kernel is sorted, not compared each with each. */
 #include "check/report/difference/match.h"
 
+#include "base/order.h"
+
 #include <stdlib.h>
 
 static const size_t unmatched = SIZE_MAX;
@@ -33,10 +35,7 @@ static uint32_t line_at(const char *at, const char **end) {
     return (uint32_t)line;
 }
 
-static int by_line(const void *a, const void *b) {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
+ORDER_NUMBERS(by_line, uint32_t)
 
 /* The partition whose name stands at `at`, whole; NULL if none does. The longest, where one is the start of another. */
 static const char *label_at(const MatchSide *side, const char *at, size_t *size) {
@@ -161,14 +160,7 @@ typedef struct MatchCandidate {
     unsigned score;
 } MatchCandidate;
 
-static int by_score(const void *a, const void *b) {
-    const MatchCandidate *x = a, *y = b;
-    if (x->score != y->score)
-        return x->score < y->score ? 1 : -1;
-    if (x->old != y->old)
-        return x->old < y->old ? -1 : 1;
-    return (x->new > y->new) - (x->new < y->new);
-}
+ORDER(by_score, MatchCandidate, BY_MOST(score) BY(old) BY(new))
 
 enum { MOST_CANDIDATES = 64 * 64, LEAST_SIMILAR = 500 };
 
@@ -246,11 +238,7 @@ static void label_partitions(Match *match) {
 
 /* ---- By keys --------------------------------------------------------------------------------- */
 
-static int by_name(const void *a, const void *b) {
-    const NameIndex *x = a, *y = b;
-    int order = strcmp(x->name, y->name);
-    return order ? order : (x->index > y->index) - (x->index < y->index);
-}
+ORDER(by_name, NameIndex, BY_TEXT(name) BY(index))
 
 /* By which a thing is known; NULL: it is not known by this. */
 typedef const char *MatchKey(Match *match, const MatchSide *side, size_t index);

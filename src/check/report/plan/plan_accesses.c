@@ -1,6 +1,7 @@
 /* Loops, buffers and who touches them, of a kernel whose partitions are only named on its ops. */
 #include "check/report/plan/plan.h"
 
+#include "base/order.h"
 #include "model/effect/unknown.h"
 #include "model/flow/forwarded.h"
 #include "model/layout/layout.h"
@@ -315,11 +316,7 @@ static const Op *maker_of(const Value *value) {
 }
 
 /* Buffers must have names of their own: a value that is called like something else says which one it is. */
-static int by_name(const void *a, const void *b) {
-    const PlanBuffer *x = *(PlanBuffer *const *)a, *y = *(PlanBuffer *const *)b;
-    int order = strcmp(x->name, y->name);
-    return order ? order : x < y ? -1 : x > y;
-}
+ORDER_POINTERS(by_name, PlanBuffer, BY_TEXT(name) BY_PLACE)
 
 static void part_names(Plan *plan) {
     PlanBuffer **sorted = ARENA_ARRAY(plan->arena, PlanBuffer *, plan->buffer_count + 1);
@@ -355,14 +352,7 @@ typedef struct Crossing {
     uint32_t key; /* where the value comes from in the text */
 } Crossing;
 
-static int by_value(const void *a, const void *b) {
-    const Crossing *x = a, *y = b;
-    COMPARE(x->key, y->key);
-    if (x->value->is_result != y->value->is_result)
-        return x->value->is_result ? -1 : 1;
-    COMPARE(x->value->index, y->value->index);
-    return x->user->offset < y->user->offset ? -1 : x->user->offset > y->user->offset;
-}
+ORDER(by_value, Crossing, BY(key) BY_MOST(value->is_result) BY(value->index) BY(user->offset))
 
 static bool crosses(const Plan *plan, const Op *user, uint64_t mask, const Value *value, Crossing *found) {
     if (!mask || !can_cross(plan, value))

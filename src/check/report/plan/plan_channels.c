@@ -5,6 +5,7 @@
 #include "check/report/plan/plan.h"
 
 #include "base/bisect.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 
@@ -206,12 +207,7 @@ typedef struct PlanChannelTurn {
     uint32_t ring, first_use, buffer;
 } PlanChannelTurn;
 
-static int by_turn(const void *a, const void *b) {
-    const PlanChannelTurn *x = a, *y = b;
-    COMPARE(x->ring, y->ring);
-    COMPARE(x->first_use, y->first_use);
-    return x->buffer < y->buffer ? -1 : x->buffer > y->buffer;
-}
+ORDER(by_turn, PlanChannelTurn, BY(ring) BY(first_use) BY(buffer))
 
 /* The buffers of a ring take its slots in the order in which they are used. */
 static void take_turns(Plan *plan) {

@@ -1,4 +1,5 @@
 /* What the partitions of a plan do one after the other, once its channels have barriers. */
+#include "base/order.h"
 #include "check/report/plan/plan_internal.h"
 
 #include <stdlib.h>
@@ -156,11 +157,7 @@ typedef struct PlanStepTurn {
     uint32_t cluster, step;
 } PlanStepTurn;
 
-static int by_cluster(const void *a, const void *b) {
-    const PlanStepTurn *x = a, *y = b;
-    COMPARE(x->cluster, y->cluster);
-    return x->step < y->step ? -1 : x->step > y->step;
-}
+ORDER(by_cluster, PlanStepTurn, BY(cluster) BY(step))
 
 static void collect_steps(Plan *plan, PlanSteps *steps) {
     for (uint32_t i = 0; i < plan->loop_count; i++)

@@ -1,4 +1,5 @@
 /* Barriers of all kinds: who arrives and who waits, phase by phase; and which of them are a ring. */
+#include "base/order.h"
 #include "check/report/trace/internal.h"
 
 #include <stdlib.h>
@@ -189,10 +190,7 @@ static uint64_t key_of(const BarrierInstance *barrier_instance) {
            barrier_instance->rank;
 }
 
-static int by_key(const void *a, const void *b) {
-    const BarrierInstanceSorted *x = a, *y = b;
-    return (x->key > y->key) - (x->key < y->key);
-}
+ORDER(by_key, BarrierInstanceSorted, BY(key))
 
 /* Whether the meeting is a further slot of the ring, or the one of another CTA. */
 static bool goes_on(const TraceReport *trace_report, const TraceRing *ring, const BarrierInstance *last,

@@ -1,4 +1,5 @@
 /* The picture: a lane for each warp, and one for what it has in flight; see trace_report.h on time. */
+#include "base/order.h"
 #include "check/report/trace/internal.h"
 
 #include <inttypes.h>
@@ -115,12 +116,7 @@ typedef struct LaneSorted {
     uint32_t number;
 } LaneSorted;
 
-static int by_time(const void *a, const void *b) {
-    const LaneSorted *x = a, *y = b;
-    if (x->time != y->time)
-        return x->time < y->time ? -1 : 1;
-    return (x->number > y->number) - (x->number < y->number);
-}
+ORDER(by_time, LaneSorted, BY(time) BY(number))
 
 /* A track for each warp, and behind it one for what it has in flight, if it has. Its number: 2 * warp, + 1. */
 static const TraceTrack *add_tracks(TraceReport *trace_report, uint32_t *tracks, size_t *count) {

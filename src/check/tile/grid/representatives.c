@@ -9,6 +9,7 @@
 #include "check/tile/grid/internal.h"
 
 #include "base/deadline.h"
+#include "base/order.h"
 #include "explore/overlap.h"
 #include "machine/tile/schedule/classes.h"
 #include "machine/tile/step/symmetry.h"
@@ -382,10 +383,7 @@ static void decide(Classing *classing) {
 
 /* ---- The check ------------------------------------------------------------------------------------ */
 
-static int by_number(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
+ORDER_NUMBERS(by_number, uint64_t)
 
 /* Those are the clusters of the next runs. */
 static void give_only(GlobalCheck *run, uint64_t *only, uint64_t count) {

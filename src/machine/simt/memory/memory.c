@@ -2,6 +2,7 @@
 #include "machine/simt/core/internal.h"
 
 #include "base/bisect.h"
+#include "base/order.h"
 #include "machine/simt/core/other.h"
 
 #include <stdlib.h>
@@ -64,10 +65,7 @@ void block_make_states(PtxMachine *machine, PtxBlock *block) {
     memset(block->states, block->fill, block->size);
 }
 
-static int by_base(const void *a, const void *b) {
-    const PtxBlock *x = a, *y = b;
-    return x->base < y->base ? -1 : x->base > y->base;
-}
+ORDER(by_base, PtxBlock, BY(base))
 
 PtxBlock *memory_add(PtxMachine *machine, PtxBlock block) {
     if (machine->block_count == machine->block_capacity)
