@@ -106,31 +106,11 @@ static bool is_integer_atomic(Membar *membar, const Op *op, const Effect *update
 
 /* ---- Tokens ---- */
 
-/* Values that a token comes from. */
-typedef struct TokenWalk {
-    const Value **values;
-    uint32_t count, capacity;
-    Pointers seen;
-} TokenWalk;
-
-static void walk_to(TokenWalk *walk, const Value *value) {
-    if (pointers_get(&walk->seen, value) != NO_NUMBER)
-        return;
-    pointers_set(&walk->seen, value, 0);
-    *ARENA_PUSH(walk->seen.arena, walk->values, walk->count, walk->capacity) = value;
-}
-
-static void walk_on(void *walk, Forwarded how, const Value *from, const Value *to) {
-    (void)how;
-    (void)to;
-    walk_to(walk, from);
-}
-
 /* One step toward where the token comes from; false if that is no wait. */
-static bool walk_back(TokenWalk *walk, Membar *membar, const Value *value) {
+static bool walk_back(ValueWalk *walk, Membar *membar, const Value *value) {
     const Op *op = value_op(value);
     Effect effects[EFFECTS_MOST];
-    return value_sources(value, walk_on, walk) ||
+    return value_walk_sources(walk, value) ||
            (op && waits_for_copies(op, effects, effects_of(membar->module, op, effects)));
 }
 
@@ -142,10 +122,10 @@ static bool token_is_waited(Membar *membar, const Op *op) {
         return true;
     if (!token)
         return false;
-    TokenWalk walk = {.seen = {.arena = membar->arena}};
-    walk_to(&walk, token);
+    ValueWalk walk = {.seen.arena = membar->arena};
+    value_walk_to(&walk, token);
     for (uint32_t i = 0; i < walk.count; i++)
-        if (walk.count > MOST || !walk_back(&walk, membar, walk.values[i]))
+        if (walk.count > MOST || !walk_back(&walk, membar, walk.items[i]))
             return false;
     return true;
 }

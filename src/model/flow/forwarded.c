@@ -267,6 +267,23 @@ bool value_sources(const Value *value, HandOn *hand_on, void *context) {
     return counting.count > 0;
 }
 
+void value_walk_to(ValueWalk *walk, const Value *value) {
+    if (!value || value_walk_has(walk, value))
+        return;
+    pointers_set(&walk->seen, value, 0);
+    *ARENA_PUSH(walk->seen.arena, walk->items, walk->count, walk->capacity) = value;
+}
+
+static void walk_source(void *walk, Forwarded how, const Value *from, const Value *to) {
+    (void)how;
+    (void)to;
+    value_walk_to(walk, from);
+}
+
+bool value_walk_sources(ValueWalk *walk, const Value *value) {
+    return value_sources(value, walk_source, walk);
+}
+
 typedef struct First {
     bool any;
     Forwarded how;

@@ -5,6 +5,7 @@
 #ifndef MODEL_FLOW_FORWARDED_H
 #define MODEL_FLOW_FORWARDED_H
 
+#include "base/pointers.h"
 #include "ir/op.h"
 
 /* On which way a value gets its other name. */
@@ -27,6 +28,21 @@ bool op_hands_on(const Op *op, HandOn *hand_on, void *context);
 /* Calls `hand_on` for each value that `value` is another name of; false if there is none: it is made where it stands.
  */
 bool value_sources(const Value *value, HandOn *hand_on, void *context);
+
+/* Backward from values to what they come from, each once. */
+typedef struct ValueWalk {
+    Pointers seen;       /* with its arena; 0: it is in the walk */
+    const Value **items; /* a caller takes the last one, or goes through all in order */
+    uint32_t count, capacity;
+} ValueWalk;
+/* The value is to be looked at (NULL is nothing), unless it was before. */
+void value_walk_to(ValueWalk *walk, const Value *value);
+/* So are all that it is another name of; false if there is none. */
+bool value_walk_sources(ValueWalk *walk, const Value *value);
+static inline bool value_walk_has(const ValueWalk *walk, const Value *value) {
+    return pointers_get(&walk->seen, value) != NO_NUMBER;
+}
+
 /* The first of them, the one on the way `how` if there are several; NULL if there is none. */
 const Value *value_forwarded(const Value *value, Forwarded how);
 const Value *value_source(const Value *value);

@@ -15,23 +15,8 @@
 typedef struct CopyWalk {
     Slice *slice;
     const Type *like; /* of the tensor */
-    Pointers seen;
-    const Value **work;
-    uint32_t count, capacity;
+    ValueWalk values;
 } CopyWalk;
-
-static void walk_to(CopyWalk *walk, const Value *value) {
-    if (pointers_get(&walk->seen, value) != NO_NUMBER)
-        return;
-    pointers_set(&walk->seen, value, 0);
-    *ARENA_PUSH(walk->seen.arena, walk->work, walk->count, walk->capacity) = value;
-}
-
-static void walk_source(void *walk, Forwarded how, const Value *from, const Value *to) {
-    (void)how;
-    (void)to;
-    walk_to(walk, from);
-}
 
 /* Whether threads hold its elements as they hold those of the tensor. */
 static bool is_like(const CopyWalk *walk, const Value *value) {
@@ -60,8 +45,7 @@ static bool is_loaded(CopyWalk *walk, const Op *op, const Value *value) {
     Effect effects[EFFECTS_MOST];
     for (unsigned i = 0, count = effects_of(walk->slice->module, op, effects); i < count; i++)
         if (effects[i].verb == EFFECT_READ && effects[i].space == SPACE_GLOBAL && effects[i].gives == value) {
-            if (effects[i].otherwise)
-                walk_to(walk, effects[i].otherwise);
+            value_walk_to(&walk->values, effects[i].otherwise);
             return true;
         }
     return false;
@@ -73,17 +57,17 @@ static bool walk_on(CopyWalk *walk, const Value *value) {
         return false;
     if (op && is_elementwise(walk, op)) {
         for (uint32_t i = 0; i < op->operand_count; i++)
-            walk_to(walk, op->operands[i]);
+            value_walk_to(&walk->values, op->operands[i]);
         return true;
     }
-    return (op && is_loaded(walk, op, value)) || value_sources(value, walk_source, walk);
+    return (op && is_loaded(walk, op, value)) || value_walk_sources(&walk->values, value);
 }
 
 static void add_stored(Slice *slice, const Value *stored, const Type *type) {
-    CopyWalk walk = {.slice = slice, .like = type, .seen.arena = &slice->module->arena};
-    walk_to(&walk, stored);
-    while (walk.count) {
-        const Value *value = walk.work[--walk.count];
+    CopyWalk walk = {.slice = slice, .like = type, .values.seen.arena = &slice->module->arena};
+    value_walk_to(&walk.values, stored);
+    while (walk.values.count) {
+        const Value *value = walk.values.items[--walk.values.count];
         if (!walk_on(&walk, value))
             slice_add(slice, value);
     }

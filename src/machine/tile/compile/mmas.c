@@ -59,14 +59,14 @@ void mmas_find(Compiler *compiler) {
         for (const Op *op = root; op; op = op_next_in_walk(op, root))
             spread(&spreading, op);
     }
-    for (const Op *op = set->values.count ? root : NULL; op; op = op_next_in_walk(op, root))
+    for (const Op *op = set->walk.seen.count ? root : NULL; op; op = op_next_in_walk(op, root))
         for (uint32_t i = 0; i < op->operand_count; i++)
             if (slice_has(set, op->operands[i]) && !hands_on(op, i))
                 slice_add(&compiler->slice, op->operands[i]);
 }
 
 void mmas_check(Compiler *compiler, const Op *op) {
-    if (!compiler->mmas.values.count)
+    if (!compiler->mmas.walk.seen.count)
         return;
     for (uint32_t i = 0; i < op->operand_count; i++) {
         if (!slice_has(&compiler->mmas, op->operands[i]) || hands_on(op, i))

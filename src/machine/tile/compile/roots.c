@@ -1,30 +1,14 @@
 /* From an address back to arguments: through moves, casts, loops, branches, calls and the captures of partitions. */
 #include "machine/tile/compile/roots.h"
 
-#include "base/pointers.h"
 #include "model/flow/forwarded.h"
 #include "model/flow/symbol.h"
 
 typedef struct RootSearch {
     const Program *program;
-    Pointers seen;
-    const Value **work;
-    uint32_t count, capacity;
+    ValueWalk walk;
     Roots roots;
 } RootSearch;
-
-static void add(RootSearch *search, const Value *value) {
-    if (pointers_get(&search->seen, value) != NO_NUMBER)
-        return;
-    pointers_set(&search->seen, value, 0);
-    *ARENA_PUSH(search->seen.arena, search->work, search->count, search->capacity) = value;
-}
-
-static void add_source(void *search, Forwarded how, const Value *from, const Value *to) {
-    (void)how;
-    (void)to;
-    add(search, from);
-}
 
 /* Whether it points to memory, or each of its elements does. */
 static bool points(const RootSearch *search, const Value *value) {
@@ -48,7 +32,7 @@ static bool from_call(RootSearch *search, const Op *call, uint32_t index) {
     const Op *function = call_target(search->program->module, call);
     for (const Op *op = function; op; op = op_next_in_walk(op, function))
         if (op_is_control(op, CONTROL_RETURN) && index < op->operand_count)
-            add(search, op->operands[index]);
+            value_walk_to(&search->walk, op->operands[index]);
     return function != NULL;
 }
 
@@ -60,7 +44,7 @@ static bool from_result(RootSearch *search, const Op *op, uint32_t index) {
         return false;
     for (uint32_t i = 0; i < op->operand_count; i++)
         if (points(search, op->operands[i])) {
-            add(search, op->operands[i]);
+            value_walk_to(&search->walk, op->operands[i]);
             found = true;
         }
     return found;
@@ -80,19 +64,19 @@ static bool from_argument(RootSearch *search, const Value *value) {
     for (const Op *op = module_first_op(program->module); op; op = op_next_in_walk(op, NULL))
         if (op_is_control(op, CONTROL_CALL) && call_target(program->module, op) == function &&
             value->index < op->operand_count)
-            add(search, op->operands[value->index]);
+            value_walk_to(&search->walk, op->operands[value->index]);
     return true;
 }
 
 Roots address_roots(const Program *program, const Value *address) {
-    RootSearch search = {.program = program, .seen.arena = &program->module->arena};
+    RootSearch search = {.program = program, .walk.seen.arena = &program->module->arena};
     if (!address)
         return (Roots){.elsewhere = true};
-    add(&search, address);
-    while (search.count) {
-        const Value *value = search.work[--search.count];
+    value_walk_to(&search.walk, address);
+    while (search.walk.count) {
+        const Value *value = search.walk.items[--search.walk.count];
         const Op *op = value_op(value);
-        if (value_sources(value, add_source, &search))
+        if (value_walk_sources(&search.walk, value))
             continue;
         if (op ? !from_result(&search, op, value->index) : !from_argument(&search, value))
             search.roots.elsewhere = true;

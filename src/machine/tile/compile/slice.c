@@ -8,22 +8,20 @@
 #include "model/flow/symbol.h"
 
 void slice_init(Slice *slice, Module *module) {
-    *slice = (Slice){.module = module, .values.arena = &module->arena};
+    *slice = (Slice){.module = module, .walk.seen.arena = &module->arena};
 }
 
 Slice slice_copy(const Slice *slice) {
-    Slice copy = {.module = slice->module, .values = slice->values};
-    copy.values.items = ARENA_ARRAY(&slice->module->arena, PointerEntry, copy.values.capacity);
-    if (copy.values.capacity)
-        memcpy(copy.values.items, slice->values.items, copy.values.capacity * sizeof *copy.values.items);
+    Slice copy = {.module = slice->module, .walk.seen = slice->walk.seen};
+    Pointers *values = &copy.walk.seen;
+    values->items = ARENA_ARRAY(&slice->module->arena, PointerEntry, values->capacity);
+    if (values->capacity)
+        memcpy(values->items, slice->walk.seen.items, values->capacity * sizeof *values->items);
     return copy;
 }
 
 void slice_add(Slice *slice, const Value *value) {
-    if (!value || slice_has(slice, value))
-        return;
-    pointers_set(&slice->values, value, 0);
-    *ARENA_PUSH(&slice->module->arena, slice->work, slice->work_count, slice->work_capacity) = value;
+    value_walk_to(&slice->walk, value);
 }
 
 void slice_add_list(Slice *slice, ValueList list) {
@@ -34,12 +32,6 @@ void slice_add_list(Slice *slice, ValueList list) {
 static void add_operand(Slice *slice, const Op *op, uint32_t index) {
     if (index < op->operand_count)
         slice_add(slice, op->operands[index]);
-}
-
-static void add_source(void *slice, Forwarded how, const Value *from, const Value *to) {
-    (void)how;
-    (void)to;
-    slice_add(slice, from);
 }
 
 /* What the function that is called returns. */
@@ -147,11 +139,11 @@ void slice_add_place(Slice *slice, const Effect *effect, bool whether) {
 }
 
 void slice_close(Slice *slice) {
-    while (slice->work_count) {
-        const Value *value = slice->work[--slice->work_count];
+    while (slice->walk.count) {
+        const Value *value = slice->walk.items[--slice->walk.count];
         const Op *op = value_op(value);
         add_deciding(slice, value);
-        if (value_sources(value, add_source, slice))
+        if (value_walk_sources(&slice->walk, value))
             continue;
         if (op)
             from_result(slice, op, value->index);

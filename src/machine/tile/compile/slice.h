@@ -2,15 +2,13 @@
 #ifndef MACHINE_TILE_COMPILE_SLICE_H
 #define MACHINE_TILE_COMPILE_SLICE_H
 
-#include "base/pointers.h"
 #include "ir/ir.h"
 #include "model/effect/effect.h"
+#include "model/flow/forwarded.h"
 
 typedef struct Slice {
     Module *module;
-    Pointers values;
-    const Value **work; /* those whose sources are still to be added */
-    uint32_t work_count, work_capacity;
+    ValueWalk walk;    /* its items: those whose sources are still to be added */
     bool reads_cells;  /* a value loaded from shared memory is in it */
     bool without_ends; /* how far a loop counts is not what its count is made of */
 } Slice;
@@ -24,7 +22,7 @@ void slice_add_list(Slice *slice, ValueList list);
 void slice_add_place(Slice *slice, const Effect *effect, bool whether);
 void slice_close(Slice *slice);
 static inline bool slice_has(const Slice *slice, const Value *value) {
-    return value && pointers_get(&slice->values, value) != NO_NUMBER;
+    return value && value_walk_has(&slice->walk, value);
 }
 /* As it is now; what is added to one of the two is not in the other. */
 Slice slice_copy(const Slice *slice);

@@ -163,27 +163,6 @@ static void find_uses(UseReading *reading) {
 
 /* ---- What addresses are made of ------------------------------------------------------------------- */
 
-/* Values that an address is a sum of multiples of. */
-typedef struct UseSum {
-    const Program *program;
-    Pointers seen;
-    const Value **work;
-    uint32_t count, capacity;
-} UseSum;
-
-static void sum_add(UseSum *sum, const Value *value) {
-    if (!value || pointers_get(&sum->seen, value) != NO_NUMBER)
-        return;
-    pointers_set(&sum->seen, value, 0);
-    *ARENA_PUSH(sum->seen.arena, sum->work, sum->count, sum->capacity) = value;
-}
-
-static void sum_add_source(void *sum, Forwarded how, const Value *from, const Value *to) {
-    (void)how;
-    (void)to;
-    sum_add(sum, from);
-}
-
 static bool is_sum(const Op *op) {
     switch (op_evaluator(op)) {
     case EVALUATE_ADD:
@@ -196,19 +175,20 @@ static bool is_sum(const Op *op) {
     }
 }
 
-static void sum_close(UseSum *sum) {
+/* To the values that an address is a sum of multiples of. */
+static void sum_close(ValueWalk *sum) {
     while (sum->count) {
-        const Value *value = sum->work[--sum->count];
+        const Value *value = sum->items[--sum->count];
         const Op *op = value_op(value);
         Bounds bounds;
-        if (value_sources(value, sum_add_source, sum))
+        if (value_walk_sources(sum, value))
             continue;
         if (loop_bounds(counted_by(value), &bounds)) {
-            sum_add(sum, bounds.from);
-            sum_add(sum, bounds.step);
+            value_walk_to(sum, bounds.from);
+            value_walk_to(sum, bounds.step);
         }
         for (uint32_t i = 0; op && is_sum(op) && i < op->operand_count; i++)
-            sum_add(sum, op->operands[i]);
+            value_walk_to(sum, op->operands[i]);
     }
 }
 
@@ -217,13 +197,13 @@ static void add_affected(const UseReading *reading, const Value *address, ValueL
     const Program *program = reading->program;
     const Block *entry = program->function->regions[0].first;
     Roots roots = address_roots(program, address);
-    UseSum sum = {.program = program, .seen.arena = reading->arena};
-    sum_add(&sum, address);
+    ValueWalk sum = {.seen.arena = reading->arena};
+    value_walk_to(&sum, address);
     for (uint32_t i = 0; i < with.count; i++)
-        sum_add(&sum, with.items[i]);
+        value_walk_to(&sum, with.items[i]);
     sum_close(&sum);
     for (uint32_t i = 0; i < entry->arg_count; i++)
-        if (pointers_get(&sum.seen, &entry->args[i]) != NO_NUMBER)
+        if (value_walk_has(&sum, &entry->args[i]))
             reading->numbers.affects[i] |= roots.elsewhere ? UINT64_MAX : roots.parameters;
 }
 
