@@ -18,7 +18,6 @@ typedef struct FlowBuilder {
     BlockPieces *block_pieces;
     uint32_t block_count;
     Pointers after; /* an op that branches into regions: the piece behind it */
-    uint64_t steps; /* that dominators took */
     uint32_t edge_capacity, loop_capacity;
 } FlowBuilder;
 

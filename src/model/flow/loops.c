@@ -1,6 +1,8 @@
 /* Loops: those of branches are found here, and how all of them lie in each other. */
 #include "model/flow/internal.h"
 
+#include "base/graph.h"
+
 void flow_add_loop(FlowBuilder *builder, FlowLoop loop) {
     Flow *flow = &builder->flow;
     loop.parent = FLOW_NONE;
@@ -13,109 +15,63 @@ void flow_add_loop(FlowBuilder *builder, FlowLoop loop) {
 /* Those that can be reached, known by their places in reverse postorder, from `start` to `end`. */
 typedef struct LoopGraph {
     FlowBuilder *builder;
-    const Region *region;
-    const Block **blocks;
-    uint32_t *order; /* by Block.order: the place */
+    const Block **blocks; /* by place; NULL: none is there */
+    uint32_t *order;      /* by Block.order: the place */
     uint32_t start, end;
-    uint32_t *first_from, *froms; /* by place, and one more: who branches to it */
+    Graph edges; /* by place */
+    GraphWalk walk;
 } LoopGraph;
 
-/* A block on the way of a depth-first walk, and the successor to go to next. */
-typedef struct LoopWalking {
-    const Block *block;
-    uint32_t next;
-} LoopWalking;
-
-static void order_blocks(LoopGraph *graph) {
-    uint32_t depth = 1;
-    Arena *arena = graph->builder->arena;
-    bool *seen = ARENA_ARRAY(arena, bool, graph->end);
-    LoopWalking *stack = ARENA_ARRAY(arena, LoopWalking, graph->end + 1);
-    stack[0] = (LoopWalking){graph->region->first, 0};
-    seen[graph->region->first->order] = true;
-    graph->start = graph->end;
-    while (depth) {
-        LoopWalking *top = &stack[depth - 1];
-        const Block *to = flow_successor(top->block, top->next++);
-        if (!to) {
-            graph->blocks[--graph->start] = top->block;
-            graph->order[top->block->order] = graph->start;
-            depth--;
-        } else if (!seen[to->order]) {
-            seen[to->order] = true;
-            stack[depth++] = (LoopWalking){to, 0};
-        }
+static void find_edges(LoopGraph *graph) {
+    uint32_t count = 0, end = graph->end;
+    Graph edges = {.count = end, .next_at = graph_numbers(graph->builder->arena, end + 1)};
+    for (uint32_t i = 0; i < end; i++) {
+        edges.next_at[i] = count;
+        while (graph->blocks[i] && flow_successor(graph->blocks[i], count - edges.next_at[i]))
+            count++;
     }
+    edges.next_at[end] = count;
+    edges.next = graph_numbers(graph->builder->arena, count + 1);
+    for (uint32_t i = 0; i < end; i++)
+        for (uint32_t k = edges.next_at[i]; k < edges.next_at[i + 1]; k++)
+            edges.next[k] = graph->order[flow_successor(graph->blocks[i], k - edges.next_at[i])->order];
+    graph->edges = edges;
 }
 
-/* The place of a successor; FLOW_NONE past the last one. */
-static uint32_t next_of(const LoopGraph *graph, uint32_t from, uint32_t index) {
-    const Block *to = flow_successor(graph->blocks[from], index);
-    return to ? graph->order[to->order] : FLOW_NONE;
-}
-
-static void turn_around(LoopGraph *graph) {
-    uint32_t count = 0, to;
+static void order_blocks(LoopGraph *graph, const Region *region) {
     Arena *arena = graph->builder->arena;
-    graph->first_from = ARENA_ARRAY(arena, uint32_t, graph->end + 2);
-    uint32_t *fill = graph->first_from + 1; /* filling moves each start to where the next one is */
-    for (uint32_t from = graph->start; from < graph->end; from++)
-        for (uint32_t s = 0; (to = next_of(graph, from, s)) != FLOW_NONE; s++, count++)
-            fill[to + 1 < graph->end ? to + 1 : graph->end]++;
-    graph->froms = ARENA_ARRAY(arena, uint32_t, count + 1);
-    for (uint32_t i = 1; i <= graph->end; i++)
-        fill[i] += fill[i - 1];
-    for (uint32_t from = graph->start; from < graph->end; from++)
-        for (uint32_t s = 0; (to = next_of(graph, from, s)) != FLOW_NONE; s++)
-            graph->froms[fill[to]++] = from;
+    const Block **text = graph->blocks = ARENA_ARRAY(arena, const Block *, graph->end);
+    graph->order = graph_numbers(arena, graph->end);
+    uint32_t place = 0;
+    for (const Block *block = region->first; block; block = block->next) {
+        text[place] = block;
+        graph->order[block->order] = place++;
+    }
+    find_edges(graph);
+    GraphWalk walk = graph_walk(arena, &graph->edges, 0);
+    graph->blocks = ARENA_ARRAY(arena, const Block *, graph->end);
+    for (uint32_t i = 0; i < walk.count; i++) {
+        place = graph->end - 1 - i;
+        graph->blocks[place] = text[walk.last[i]];
+        graph->order[graph->blocks[place]->order] = place;
+    }
+    graph->start = graph->end - walk.count;
+    find_edges(graph);
+    graph->walk = graph_walk(arena, &graph->edges, graph->start);
+    graph_turn(arena, &graph->edges, &graph->walk);
 }
 
 /* ---- Whether every loop has one entry -------------------------------------------------------------------------- */
 
-/* Where the ways from `a` and `b` up the tree of dominators meet. */
-static uint32_t meet(FlowBuilder *builder, const uint32_t *parents, uint32_t a, uint32_t b) {
-    for (; a != b; builder->steps++) {
-        if (a > b)
-            a = parents[a];
-        else
-            b = parents[b];
-    }
-    return a;
-}
-
-/* Dominators, by Cooper, Harvey and Kennedy. Where no loop has two entries, one round finds them and a second finds
- * nothing new; what takes longer is not looked at further. */
 static bool is_reducible(const LoopGraph *graph) {
-    enum { ROUNDS = 2 };
-    FlowBuilder *builder = graph->builder;
-    const uint64_t most_steps = builder->steps + 64 * (uint64_t)graph->end + 100000;
-    uint32_t *parents = ARENA_ARRAY(builder->arena, uint32_t, graph->end), to;
-    for (uint32_t i = 0; i < graph->end; i++)
-        parents[i] = FLOW_NONE;
-    parents[graph->start] = graph->start;
-    bool changed = true;
-    for (int round = 0; changed && round < ROUNDS; round++) {
-        changed = false;
-        for (uint32_t from = graph->start; from < graph->end; from++)
-            for (uint32_t s = 0; (to = next_of(graph, from, s)) != FLOW_NONE; s++) {
-                if (to == graph->start)
-                    continue;
-                uint32_t dominator = parents[to] == FLOW_NONE ? from : meet(builder, parents, parents[to], from);
-                changed |= dominator != parents[to];
-                parents[to] = dominator;
-                if (builder->steps > most_steps)
-                    return false;
-            }
-    }
-    if (changed)
-        return false;
+    Arena *arena = graph->builder->arena;
+    const Graph *edges = &graph->edges;
+    const uint32_t *dominators = graph_dominators(arena, edges, &graph->walk);
+    GraphTree tree = graph_tree(arena, edges, &graph->walk, dominators);
     for (uint32_t from = graph->start; from < graph->end; from++)
-        for (uint32_t s = 0; (to = next_of(graph, from, s)) != FLOW_NONE; s++) {
-            if (to <= from && meet(builder, parents, to, from) != to)
+        for (uint32_t k = edges->next_at[from]; k < edges->next_at[from + 1]; k++)
+            if (edges->next[k] <= from && !graph_dominates(&tree, edges->next[k], from))
                 return false;
-            if (builder->steps > most_steps)
-                return false;
-        }
     return true;
 }
 
@@ -129,8 +85,8 @@ static void mark_back_edges(const LoopGraph *graph) {
         if (!pieces)
             continue;
         FlowEdge *edge = &builder->flow.edges[builder->flow.pieces[pieces->last].first_edge];
-        uint32_t to;
-        for (uint32_t s = 0; (to = next_of(graph, from, s)) != FLOW_NONE; s++) {
+        for (uint32_t k = graph->edges.next_at[from]; k < graph->edges.next_at[from + 1]; k++) {
+            uint32_t to = graph->edges.next[k];
             if (!flow_pieces_of(builder, graph->blocks[to])) /* it has no code, and so no edge */
                 continue;
             uint32_t loop = pointers_get(&builder->flow.loop_at, graph->blocks[to]);
@@ -145,24 +101,12 @@ static void mark_back_edges(const LoopGraph *graph) {
     }
 }
 
-/* The loop that a block was found to be in last, or the block itself: each loop's blocks become one with its first. */
-static uint32_t find(uint32_t *in, uint32_t block) {
-    uint32_t top = block;
-    while (in[top] != top)
-        top = in[top];
-    while (in[block] != top) {
-        uint32_t next = in[block];
-        in[block] = top;
-        block = next;
-    }
-    return top;
-}
-
-/* Adds those who branch to a block of the loop, or to its end, and are not in it yet. */
+/* Adds those who branch to a block of the loop, or to its end, and are not in it yet. `in`: each loop's blocks are one
+ * with its first. */
 static uint32_t add_froms(const LoopGraph *graph, uint32_t *in, uint32_t block, uint32_t first, uint32_t *list,
                           uint32_t count, bool *listed) {
-    for (uint32_t i = graph->first_from[block]; i < graph->first_from[block + 1]; i++) {
-        uint32_t from = find(in, graph->froms[i]);
+    for (uint32_t i = graph->edges.back_at[block]; i < graph->edges.back_at[block + 1]; i++) {
+        uint32_t from = forest_root(in, graph->edges.back[i]);
         if (from <= first || listed[from])
             continue;
         listed[from] = true;
@@ -173,8 +117,8 @@ static uint32_t add_froms(const LoopGraph *graph, uint32_t *in, uint32_t block, 
 
 /* The op that the loop is known by: some branch back to its first block. */
 static FlowLoop loop_at(const LoopGraph *graph, uint32_t first) {
-    for (uint32_t i = graph->first_from[first]; i < graph->first_from[first + 1]; i++) {
-        uint32_t from = graph->froms[i];
+    for (uint32_t i = graph->edges.back_at[first]; i < graph->edges.back_at[first + 1]; i++) {
+        uint32_t from = graph->edges.back[i];
         const BlockPieces *pieces = from >= first ? flow_pieces_of(graph->builder, graph->blocks[from]) : NULL;
         if (!pieces)
             continue;
@@ -220,13 +164,8 @@ static void find_branch_loops(const LoopGraph *graph) {
 static void look_at_region(FlowBuilder *builder, const Region *region) {
     if (region->block_count < 2)
         return;
-    LoopGraph graph = {.builder = builder,
-                       .region = region,
-                       .blocks = ARENA_ARRAY(builder->arena, const Block *, region->block_count),
-                       .order = ARENA_ARRAY(builder->arena, uint32_t, region->block_count),
-                       .end = region->block_count};
-    order_blocks(&graph);
-    turn_around(&graph);
+    LoopGraph graph = {.builder = builder, .end = region->block_count};
+    order_blocks(&graph, region);
     if (is_reducible(&graph))
         find_branch_loops(&graph);
     else

@@ -220,8 +220,8 @@ static void make_edges(FlowMaker *m) {
     }
     graph->next_at[flow->block_count] = edges.count;
     graph->next = edges.to;
-    m->walk = walk_graph(&m->scratch, graph, 0);
-    turn_graph(&m->scratch, graph, &m->walk);
+    m->walk = graph_walk(&m->scratch, graph, 0);
+    graph_turn(&m->scratch, graph, &m->walk);
     uint32_t back = graph->back_at[flow->block_count];
     flow->edges = arena_alloc(&flow->arena, sizeof(uint32_t) * ((size_t)edges.count + back));
     if (edges.count)

@@ -3,23 +3,12 @@
 
 void make_dominance(FlowMaker *m) {
     PtxFlow *flow = m->flow;
-    uint32_t *dominators = find_dominators(&m->scratch, &m->graph, &m->walk);
-    uint32_t *sizes = ARENA_ARRAY(&m->scratch, uint32_t, flow->block_count);
-    for (uint32_t i = 0; i < flow->block_count; i++)
+    uint32_t *dominators = graph_dominators(&m->scratch, &m->graph, &m->walk);
+    GraphTree tree = graph_tree(&m->scratch, &m->graph, &m->walk, dominators);
+    for (uint32_t i = 0; i < flow->block_count; i++) {
         flow->blocks[i].dominator = dominators[i];
-    for (uint32_t i = flow->order_count; i-- > 1;) { /* a dominator stands before what it dominates */
-        uint32_t block = flow->order[i];
-        sizes[dominators[block]] += ++sizes[block];
-    }
-    for (uint32_t i = 0; i < flow->order_count;
-         i++) { /* tree_end is where the next in it will be, up to its true end */
-        uint32_t block = flow->order[i], above = dominators[block];
-        FlowBlock *at = &flow->blocks[block];
-        if (above != PTX_NONE) {
-            at->tree_begin = flow->blocks[above].tree_end;
-            flow->blocks[above].tree_end += sizes[block];
-        }
-        at->tree_end = at->tree_begin + 1;
+        flow->blocks[i].tree_begin = tree.begin[i];
+        flow->blocks[i].tree_end = tree.end[i];
     }
 }
 
@@ -64,7 +53,7 @@ static DominanceEnding find_ends(FlowMaker *m) {
     PtxFlow *flow = m->flow;
     DominanceEnding e = {ARENA_ARRAY(&m->scratch, bool, flow->block_count),
                          ARENA_ARRAY(&m->scratch, bool, flow->block_count),
-                         new_numbers(&m->scratch, flow->block_count)};
+                         graph_numbers(&m->scratch, flow->block_count)};
     for (uint32_t i = 0; i < flow->order_count; i++)
         if ((e.ends[flow->order[i]] = may_end(m, flow->order[i])))
             reach_back(m, &e, flow->order[i]);
@@ -84,8 +73,8 @@ static Graph turned_graph(FlowMaker *m, const bool *ends) {
     const Graph *graph = &m->graph;
     uint32_t count = graph->count, edges = graph->back_at[count];
     Graph turned = {.count = count + 1,
-                    .next_at = new_numbers(&m->scratch, count + 2),
-                    .next = new_numbers(&m->scratch, edges + count)};
+                    .next_at = graph_numbers(&m->scratch, count + 2),
+                    .next = graph_numbers(&m->scratch, edges + count)};
     memcpy(turned.next_at, graph->back_at, sizeof(uint32_t) * ((size_t)count + 1));
     if (edges)
         memcpy(turned.next, graph->back, sizeof(uint32_t) * (size_t)edges);
@@ -100,9 +89,9 @@ void make_meetings(FlowMaker *m) {
     PtxFlow *flow = m->flow;
     DominanceEnding e = find_ends(m);
     Graph turned = turned_graph(m, e.ends);
-    Walk walk = walk_graph(&m->scratch, &turned, flow->block_count);
-    turn_graph(&m->scratch, &turned, &walk);
-    uint32_t *meets = find_dominators(&m->scratch, &turned, &walk);
+    GraphWalk walk = graph_walk(&m->scratch, &turned, flow->block_count);
+    graph_turn(&m->scratch, &turned, &walk);
+    uint32_t *meets = graph_dominators(&m->scratch, &turned, &walk);
     for (uint32_t i = 0; i < flow->block_count; i++)
         flow->blocks[i].meets = meets[i] == flow->block_count ? PTX_NONE : meets[i];
 }

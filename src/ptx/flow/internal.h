@@ -1,29 +1,9 @@
-/* What the files that make a flow share: graphs, walks of them, and the flow while it is made. */
+/* What the files that make a flow share: the flow while it is made. */
 #ifndef PTX_FLOW_INTERNAL_H
 #define PTX_FLOW_INTERNAL_H
 
+#include "base/graph.h"
 #include "ptx/flow/flow.h"
-
-/* Edges of node i: next[next_at[i]] up to next[next_at[i + 1]]. `back` has the same edges the other way, of nodes that
- * are reached alone. */
-typedef struct Graph {
-    uint32_t count;
-    uint32_t *next_at, *next;
-    uint32_t *back_at, *back;
-    uint32_t *turned; /* of each edge in `next`: its place in `back`, if the node that it leaves is reached */
-} Graph;
-
-/* A depth-first walk from one node. */
-typedef struct Walk {
-    uint32_t count;   /* of nodes that it reaches */
-    uint32_t *nodes;  /* in the order in which it comes to them */
-    uint32_t *number; /* of each node its place in `nodes`; PTX_NONE: it is not reached */
-    uint32_t *parent; /* by place: the place of the node that it came from; PTX_NONE: the root */
-    uint32_t *last;   /* nodes in the order in which it leaves them */
-    /* Of each edge to a node that it had left already: the place of the nearest common ancestor of both ends; of
-     * others PTX_NONE. */
-    uint32_t *common;
-} Walk;
 
 typedef struct FlowMaker {
     PtxFlow *flow;
@@ -32,26 +12,13 @@ typedef struct FlowMaker {
     uint32_t statements; /* the function's first one */
     uint32_t *places;    /* of each statement: the instruction at or behind it */
     Graph graph;
-    Walk walk;
+    GraphWalk walk;
     uint32_t register_count;
     uint32_t first_variable, variable_count;
     uint32_t *bases;        /* of each variable: its first register's number */
     uint32_t *first_writes; /* of each block: how many operands are written before it in the text */
     uint32_t write_count;
 } FlowMaker;
-
-/* ---- graph.c ---- */
-/* So many numbers, which are not set, or all PTX_NONE. */
-uint32_t *new_numbers(Arena *arena, uint32_t count);
-uint32_t *new_nones(Arena *arena, uint32_t count);
-/* The root of a forest in which a root is above itself, with all ways to it made short. */
-uint32_t find_root(uint32_t *above, uint32_t at);
-/* From `root`, with graph->next alone. */
-Walk walk_graph(Arena *arena, const Graph *graph, uint32_t root);
-/* Fills in graph->back. */
-void turn_graph(Arena *arena, Graph *graph, const Walk *walk);
-/* The immediate dominator of each node; PTX_NONE of the root, and where the walk did not come. */
-uint32_t *find_dominators(Arena *arena, const Graph *graph, const Walk *walk);
 
 /* ---- blocks.c ---- */
 /* What an instruction does at the end of its block. */

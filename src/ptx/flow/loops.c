@@ -13,7 +13,7 @@ typedef struct LoopWay {
 typedef struct Nesting {
     Arena *arena;
     const Graph *graph;
-    const Walk *walk;
+    const GraphWalk *walk;
     uint32_t *into;                /* the header that its loop was made one with; itself: none yet */
     uint32_t *ways, *backs, *late; /* edges to it, those back to it, and those that it is the common ancestor of */
     uint32_t *header;              /* of the innermost loop that it is in, other than its own; PTX_NONE */
@@ -42,7 +42,7 @@ static void sort_edges(Nesting *n) {
 }
 
 static void add_to_body(Nesting *n, uint32_t place, uint32_t header) {
-    uint32_t whole = find_root(n->into, place);
+    uint32_t whole = forest_root(n->into, place);
     if (whole == header || n->header[whole] == header)
         return;
     n->header[whole] = header;
@@ -53,7 +53,7 @@ static void add_to_body(Nesting *n, uint32_t place, uint32_t header) {
 static void find_body(Nesting *n, uint32_t header) {
     for (uint32_t i = n->late[header], next; i != PTX_NONE; i = next) {
         next = n->list[i].next;
-        uint32_t to = find_root(n->into, n->list[i].to);
+        uint32_t to = forest_root(n->into, n->list[i].to);
         n->list[i].next = n->ways[to];
         n->ways[to] = i;
     }
@@ -70,12 +70,12 @@ static void find_body(Nesting *n, uint32_t header) {
 static Nesting find_nesting(FlowMaker *m) {
     uint32_t count = m->walk.count;
     Nesting n = {.arena = &m->scratch, .graph = &m->graph, .walk = &m->walk};
-    n.into = new_numbers(n.arena, count);
-    n.body = new_numbers(n.arena, count);
-    n.ways = new_nones(n.arena, count);
-    n.backs = new_nones(n.arena, count);
-    n.late = new_nones(n.arena, count);
-    n.header = new_nones(n.arena, count);
+    n.into = graph_numbers(n.arena, count);
+    n.body = graph_numbers(n.arena, count);
+    n.ways = graph_nones(n.arena, count);
+    n.backs = graph_nones(n.arena, count);
+    n.late = graph_nones(n.arena, count);
+    n.header = graph_nones(n.arena, count);
     for (uint32_t i = 0; i < count; i++)
         n.into[i] = i;
     sort_edges(&n);
@@ -103,7 +103,7 @@ static void enter_loops(LoopEntering *e, uint32_t from, uint32_t to) {
     if (at != PTX_NONE && flow->loops[at].header == to)
         at = flow->loops[at].outer;
     for (;;) {
-        at = find_root(e->up, at == PTX_NONE ? none : at);
+        at = forest_root(e->up, at == PTX_NONE ? none : at);
         if (at == none || loop_has(e, at, source))
             return;
         flow->loops[at].irreducible = true;
@@ -113,9 +113,9 @@ static void enter_loops(LoopEntering *e, uint32_t from, uint32_t to) {
 
 static void mark_irreducible(FlowMaker *m) {
     PtxFlow *flow = m->flow;
-    uint32_t count = flow->loop_count, *sizes = new_numbers(&m->scratch, count), root = 0;
-    LoopEntering e = {flow, new_numbers(&m->scratch, count), new_numbers(&m->scratch, count),
-                      new_numbers(&m->scratch, count + 1)};
+    uint32_t count = flow->loop_count, *sizes = graph_numbers(&m->scratch, count), root = 0;
+    LoopEntering e = {flow, graph_numbers(&m->scratch, count), graph_numbers(&m->scratch, count),
+                      graph_numbers(&m->scratch, count + 1)};
     for (uint32_t i = 0; i < count; i++)
         sizes[i] = 1;
     for (uint32_t i = count; i-- > 0;)
@@ -139,7 +139,7 @@ static void mark_irreducible(FlowMaker *m) {
 void make_loops(FlowMaker *m) {
     PtxFlow *flow = m->flow;
     Nesting n = find_nesting(m);
-    uint32_t *loop_of = new_nones(&m->scratch, m->walk.count);
+    uint32_t *loop_of = graph_nones(&m->scratch, m->walk.count);
     for (uint32_t i = 0; i < m->walk.count; i++)
         flow->loop_count += n.backs[i] != PTX_NONE;
     flow->loops = ARENA_ARRAY(&flow->arena, PtxFlowLoop, flow->loop_count);

@@ -81,7 +81,7 @@ static void note_all(PhiPlacing *p) {
 
 static void find_frontiers(PhiPlacing *p) {
     const PtxFlow *flow = p->m->flow;
-    p->frontiers = new_nones(&p->m->scratch, flow->block_count);
+    p->frontiers = graph_nones(&p->m->scratch, flow->block_count);
     for (uint32_t i = 0; i < flow->order_count; i++) {
         uint32_t index = flow->order[i];
         const FlowBlock *block = &flow->blocks[index];
@@ -131,7 +131,7 @@ static Phis sort_phis(PhiPlacing *p) {
         at[p->phis[i].block + 2]++;
     for (uint32_t i = 0; i < blocks; i++)
         at[i + 2] += at[i + 1];
-    Phis phis = {p->phi_count, new_numbers(&p->m->scratch, p->phi_count), at};
+    Phis phis = {p->phi_count, graph_numbers(&p->m->scratch, p->phi_count), at};
     for (uint32_t i = 0; i < p->phi_count; i++)
         phis.registers[at[p->phis[i].block + 1]++] = p->phis[i].next;
     return phis;
@@ -140,11 +140,11 @@ static Phis sort_phis(PhiPlacing *p) {
 Phis place_phis(FlowMaker *m) {
     uint32_t registers = m->register_count, blocks = m->flow->block_count;
     PhiPlacing p = {.m = m,
-                    .writers = new_nones(&m->scratch, registers),
+                    .writers = graph_nones(&m->scratch, registers),
                     .count = ARENA_ARRAY(&m->scratch, uint32_t, registers),
                     .shared = ARENA_ARRAY(&m->scratch, bool, registers),
                     .loose = ARENA_ARRAY(&m->scratch, bool, registers)};
-    PhiSpreading s = {new_numbers(&m->scratch, blocks), ARENA_ARRAY(&m->scratch, uint32_t, blocks),
+    PhiSpreading s = {graph_numbers(&m->scratch, blocks), ARENA_ARRAY(&m->scratch, uint32_t, blocks),
                       ARENA_ARRAY(&m->scratch, uint32_t, blocks)};
     note_all(&p);
     find_frontiers(&p);

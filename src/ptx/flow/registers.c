@@ -29,7 +29,7 @@ static void find_operands(FlowMaker *m) {
         end = statement->first + statement->count;
     }
     flow->operand_count = end - flow->first_operand;
-    flow->operand_values = new_nones(&flow->arena, flow->operand_count);
+    flow->operand_values = graph_nones(&flow->arena, flow->operand_count);
 }
 
 static bool is_own(const FlowMaker *m, const PtxOperand *operand) {
@@ -111,7 +111,7 @@ void make_registers(FlowMaker *m) {
     find_variables(m);
     find_operands(m);
     number_registers(m);
-    m->first_writes = new_numbers(&m->scratch, m->flow->block_count);
+    m->first_writes = graph_numbers(&m->scratch, m->flow->block_count);
     for (uint32_t i = 0; i < m->flow->block_count; i++) {
         const FlowBlock *block = &m->flow->blocks[i];
         m->first_writes[i] = m->write_count;

@@ -97,8 +97,8 @@ static void name_block(Naming *n, uint32_t index) {
 /* Down the tree of dominators; what a block changed is taken back behind all that it dominates. */
 static void name_blocks(Naming *n) {
     PtxFlow *flow = n->flow;
-    uint32_t count = flow->order_count, *tree = new_numbers(&n->m->scratch, count), depth = 0;
-    uint32_t *open = new_numbers(&n->m->scratch, count), *marks = new_numbers(&n->m->scratch, count);
+    uint32_t count = flow->order_count, *tree = graph_numbers(&n->m->scratch, count), depth = 0;
+    uint32_t *open = graph_numbers(&n->m->scratch, count), *marks = graph_numbers(&n->m->scratch, count);
     for (uint32_t i = 0; i < count; i++)
         tree[flow->blocks[flow->order[i]].tree_begin] = flow->order[i];
     for (uint32_t i = 0; i < count; i++) {
@@ -119,8 +119,8 @@ static void name_blocks(Naming *n) {
 
 static void start_phis(Naming *n) {
     uint64_t inputs = 0;
-    n->inputs_at = new_numbers(&n->m->scratch, n->phis.count);
-    n->phi_blocks = new_numbers(&n->m->scratch, n->phis.count);
+    n->inputs_at = graph_numbers(&n->m->scratch, n->phis.count);
+    n->phi_blocks = graph_numbers(&n->m->scratch, n->phis.count);
     for (uint32_t block = 0; block < n->flow->block_count; block++) {
         for (uint32_t i = n->phis.at[block]; i < n->phis.at[block + 1]; i++) {
             n->phi_blocks[i] = block;
@@ -130,15 +130,15 @@ static void start_phis(Naming *n) {
         if (inputs >= UINT32_MAX)
             longjmp(*n->m->scratch.exhausted, 1);
     }
-    n->inputs = new_numbers(&n->m->scratch, (uint32_t)inputs);
+    n->inputs = graph_numbers(&n->m->scratch, (uint32_t)inputs);
 }
 
 static void start_names(Naming *n) {
     const PtxFunction *function = &n->m->module->functions[n->flow->function];
     Arena *scratch = &n->m->scratch;
     uint32_t registers = n->m->register_count, results = n->m->write_count, arguments = 0;
-    n->now = new_nones(scratch, registers);
-    n->befores = new_numbers(scratch, results);
+    n->now = graph_nones(scratch, registers);
+    n->befores = graph_numbers(scratch, results);
     for (uint32_t i = 0; i < function->parameter_count; i++)
         if (parameter_register(n->m, i) != PTX_NONE)
             n->now[parameter_register(n->m, i)] = results + arguments++;
@@ -157,7 +157,7 @@ static void start_names(Naming *n) {
 
 /* What goes into a phi that is read is read, too. */
 static void spread_reads(Naming *n) {
-    uint32_t *work = new_numbers(&n->m->scratch, n->phis.count), count = 0;
+    uint32_t *work = graph_numbers(&n->m->scratch, n->phis.count), count = 0;
     for (uint32_t i = 0; i < n->phis.count; i++)
         if (n->read[i])
             work[count++] = i;
@@ -222,7 +222,7 @@ static void keep_other(Naming *n, ValueKind kind, uint32_t variable, uint32_t in
 
 /* The variable of each register, from the function's first one on. */
 static uint32_t *register_variables(FlowMaker *m) {
-    uint32_t *variables = new_numbers(&m->scratch, m->register_count);
+    uint32_t *variables = graph_numbers(&m->scratch, m->register_count);
     for (uint32_t i = 0; i < m->variable_count; i++) {
         uint32_t end = i + 1 < m->variable_count ? m->bases[i + 1] : m->register_count;
         for (uint32_t k = m->bases[i]; k < end; k++)
@@ -252,7 +252,7 @@ static void keep_inputs(Naming *n) {
     uint32_t total = 0, at = 0;
     for (uint32_t i = 0; i < n->phis.count; i++)
         total += n->read[i] ? flow->blocks[n->phi_blocks[i]].predecessor_count : 0;
-    flow->inputs = new_numbers(&flow->arena, total);
+    flow->inputs = graph_numbers(&flow->arena, total);
     for (uint32_t i = 0; i < n->phis.count; i++) {
         if (!n->read[i])
             continue;
@@ -271,7 +271,7 @@ static void keep_values(Naming *n) {
         count += n->read[i];
     flow->values = arena_alloc(&flow->arena, sizeof *flow->values * (size_t)count);
     flow->value_count = n->first_argument;
-    n->numbers = new_numbers(&n->m->scratch, n->end - n->first_phi);
+    n->numbers = graph_numbers(&n->m->scratch, n->end - n->first_phi);
     keep_others(n);
     keep_inputs(n);
     for (uint32_t i = 0; i < flow->block_count; i++) {
