@@ -41,8 +41,10 @@ static RecordingArea area_of(const SlicesSide *side, uint64_t width, uint64_t he
     uint64_t pitch = side->pitch ? side->pitch : side->x + width;
     uint64_t rows = side->height ? side->height : side->y + height;
     uint64_t base = side->memory.type == MEMORY_HOST ? side->memory.host : side->memory.device;
-    if (side->memory.type == MEMORY_ARRAY || !width || !height || !depth)
+    if (!width || !height || !depth)
         return (RecordingArea){0};
+    if (side->memory.type == MEMORY_ARRAY)
+        return recording_array(side->memory.array);
     return (RecordingArea){.base = base + side->z * rows * pitch + side->y * pitch + side->x,
                            .bytes = width,
                            .pitch = pitch,

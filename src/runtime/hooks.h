@@ -51,6 +51,8 @@
     X(cuMemUnmap, cuMemUnmap, ANY)                                                 \
     X(cuMemRelease, cuMemRelease, ANY)                                             \
     X(cuTensorMapEncodeTiled, cuTensorMapEncodeTiled, ANY)                         \
+    X(cuTexObjectCreate, cuTexObjectCreate, ANY)                                   \
+    X(cuSurfObjectCreate, cuSurfObjectCreate, ANY)                                 \
     X(cuLaunchKernel, cuLaunchKernel, LEGACY)                                      \
     X(cuLaunchKernel, cuLaunchKernel_ptsz, PER_THREAD)                             \
     X(cuLaunchKernelEx, cuLaunchKernelEx, LEGACY)                                  \

@@ -61,7 +61,7 @@
     X(cuMemcpyAtoD, cuMemcpyAtoD_v2, COPY_FROM_ARRAY, 4, 0)               \
     X(cuMemcpyHtoA, cuMemcpyHtoA_v2, COPY_TO_ARRAY_WAITS, 4, 0)           \
     X(cuMemcpyAtoH, cuMemcpyAtoH_v2, COPY_FROM_ARRAY_WAITS, 4, 0)         \
-    X(cuMemcpyAtoA, cuMemcpyAtoA_v2, WORK, 5, 0)                          \
+    X(cuMemcpyAtoA, cuMemcpyAtoA_v2, COPY_ARRAYS, 5, 0)                   \
     X(cuMemcpy2D, cuMemcpy2D_v2, COPY_ROWS_WAITS, 1, 0)                   \
     X(cuMemcpy2DUnaligned, cuMemcpy2DUnaligned_v2, COPY_ROWS_WAITS, 1, 0) \
     X(cuMemcpy3D, cuMemcpy3D_v2, COPY_SLICES_WAITS, 1, 0)                 \

@@ -7,6 +7,10 @@
 static const char magic[8] = {'w', 'e', 'i', 'r', 'c', 'p', 'y', '2'};
 enum { MOST_KNOWN = 1 << 12, MOST_COPIES = 1 << 18 }; /* more are not written */
 
+RecordingArea recording_array(uint64_t array) {
+    return recording_area(RECORDING_OF_ARRAYS | array, 1);
+}
+
 RecordingArea recording_area(uint64_t base, uint64_t bytes) {
     return (RecordingArea){.base = base, .bytes = bytes, .pitch = bytes, .slice = bytes, .rows = 1, .slices = 1};
 }

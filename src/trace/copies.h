@@ -33,6 +33,9 @@ typedef struct RecordingCopies {
 } RecordingCopies;
 
 RecordingArea recording_area(uint64_t base, uint64_t bytes);
+/* Of a CUDA array, whose memory has no address: one byte at an address that no memory has. */
+#define RECORDING_OF_ARRAYS (UINT64_C(1) << 63)
+RecordingArea recording_array(uint64_t array);
 /* Where it ends: behind the last row of the last slice. */
 uint64_t recording_area_end(const RecordingArea *area);
 /* The first bytes of [begin, end) that are of the area. False: there are none. */

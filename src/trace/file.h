@@ -40,6 +40,7 @@ typedef enum RecordingFlags {
     RECORDING_HUNG = 1,      /* a wait gave up */
     RECORDING_CUT = 2,       /* it was drained while the kernel ran, which did not end by itself */
     RECORDING_DEPENDENT = 4, /* launched as dependent on the one before it */
+    RECORDING_ARRAYS = 16,   /* what its textures read lies in CUDA arrays, which only copies of the host write */
     RECORDING_AS_PASSED = 8  /* parameters lie as in the device's memory, and not as PTX counts their offsets */
 } RecordingFlags;
 

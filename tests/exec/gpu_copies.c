@@ -100,3 +100,27 @@ EXPORTED Result cuMemsetD2D32Async(Address to, size_t pitch, uint32_t value, siz
     return set_in(&(SetNode){.to = to, .pitch = pitch, .value = value, .element = 4, .width = width, .height = height},
                   stream);
 }
+
+/* ---- CUDA arrays: what they hold is not looked at ---- */
+
+EXPORTED Result cuMemcpyHtoA_v2(Handle array, size_t at, const void *from, size_t bytes) {
+    (void)array, (void)at, (void)from, (void)bytes;
+    return standin_failure();
+}
+
+EXPORTED Result cuMemcpyHtoAAsync_v2(Handle array, size_t at, const void *from, size_t bytes, Handle stream) {
+    (void)array, (void)at, (void)from, (void)bytes, (void)stream;
+    return standin_failure();
+}
+
+EXPORTED Result cuTexObjectCreate(uint64_t *object, const int *resource, const void *texture, const void *view) {
+    (void)resource, (void)texture, (void)view;
+    *object = 1;
+    return standin_failure();
+}
+
+EXPORTED Result cuSurfObjectCreate(uint64_t *object, const int *resource) {
+    (void)resource;
+    *object = 2;
+    return standin_failure();
+}

@@ -49,6 +49,10 @@ Result cuFuncSetSharedMemConfig(Handle, int);
 Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int *, Handle, int, size_t);
 Result cuLaunchKernel(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Handle, void **,
                       void **);
+Result cuMemcpyHtoA_v2(Handle, size_t, const void *, size_t);
+Result cuMemcpyHtoAAsync_v2(Handle, size_t, const void *, size_t, Handle);
+Result cuTexObjectCreate(uint64_t *, const int *, const void *, const void *);
+Result cuSurfObjectCreate(uint64_t *, const int *);
 int standin_launches(void);
 int standin_ours(void);
 int standin_plain(void);
@@ -641,10 +645,40 @@ static int is_refused(Handle function, const char *what) {
     return is_turned(3);
 }
 
+/* to[i] = what a texture has at i. */
+static const char textured[] = HEAD ".visible .entry textured(.param .u64 to, .param .u64 texture) {\n"
+                                    "  .reg .b64 %rd<5>; .reg .b32 %r<2>; .reg .f32 %f<5>;\n"
+                                    "  ld.param.u64 %rd1, [to]; ld.param.u64 %rd2, [texture]; mov.u32 %r1, %tid.x;\n"
+                                    "  tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd2, {%r1}];\n"
+                                    "  mul.wide.u32 %rd3, %r1, 4; add.s64 %rd4, %rd1, %rd3;\n"
+                                    "  st.global.f32 [%rd4], %f1;\n  ret;\n}\n";
+
+/* Of an array that is copied to before, or beside it; of memory with addresses; with a surface of it. */
+static int reads_texture(Handle function, const char *what) {
+    static char array[16];
+    int resource[40] = {strcmp(what, "texture-linear") == 0 ? 2 : 0};
+    uint64_t texture = 0, surface;
+    void *parameters[] = {&to, &texture};
+    Handle stream;
+    (void)function;
+    if (cuStreamCreate(&stream, 1) || cuMemcpyHtoA_v2(array, 0, values, 64) ||
+        cuTexObjectCreate(&texture, resource, NULL, NULL) ||
+        (strcmp(what, "texture-surface") == 0 && cuSurfObjectCreate(&surface, resource)))
+        return 0;
+    cuLaunchKernel(function_of(textured, "textured"), 1, 1, 1, 32, 1, 1, 0, stream, parameters, NULL);
+    if (strcmp(what, "texture-copied") == 0)
+        cuMemcpyHtoAAsync_v2(array, 0, values, 64, NULL);
+    return 1;
+}
+
 static const struct {
     const char *what;
     int (*run)(Handle function, const char *what);
 } runs[] = {
+    {"texture", reads_texture},
+    {"texture-linear", reads_texture},
+    {"texture-surface", reads_texture},
+    {"texture-copied", reads_texture},
     {"right", runs_right},
     {"overlaps", overlaps},
     {"wrong", is_wrong},

@@ -69,6 +69,15 @@ void copies_find(Player *player) {
     player->copies = copies->count ? copies : NULL;
 }
 
+bool copies_spare_arrays(const Player *player) {
+    const Recording *recording = player->recording;
+    const PlayCopies *copies = player->copies;
+    bool spares = recording->copies && !recording->copies->broken && recording->order && !(copies && copies->full);
+    for (uint32_t i = 0; copies && i < copies->count && spares; i++)
+        spares = !copies->ranges[i].writes || copies->ranges[i].area.base < RECORDING_OF_ARRAYS;
+    return spares;
+}
+
 bool copies_near(const Player *player, uint64_t least, uint64_t end) {
     const PlayCopies *copies = player->copies;
     for (uint32_t i = 0; i < copies->count; i++)

@@ -449,6 +449,8 @@ void copies_find(Player *player);
 bool copies_near(const Player *player, uint64_t least, uint64_t end);
 void copies_see(Player *player, const PtxEvent *event);
 void copies_report(const Player *player);
+/* Whether it is known that no copy writes a CUDA array at the same time. */
+bool copies_spare_arrays(const Player *player);
 
 /* ---- together.c ---- */
 /* Threads of a CTA begin: they know which launches have ended. */

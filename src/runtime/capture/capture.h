@@ -112,6 +112,8 @@ struct SeenLaunch {
 };
 
 void launch_seen(const SeenLaunch *launch);
+/* Whether all textures of the program so far are CUDA arrays, and none of these is a surface (hooks_memory.c). */
+bool textures_are_arrays(void);
 /* Whether any stream of the program is being captured (hooks_graphs.c). */
 bool capture_underway(void);
 

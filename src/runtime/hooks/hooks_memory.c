@@ -197,3 +197,27 @@ EXPORTED Result cuTensorMapEncodeTiled(void *to, int type, unsigned rank, void *
     GUARDED(map_add(&map));
     return result;
 }
+
+/* ---- Textures ------------------------------------------------------------------------------------ */
+
+enum {
+    RESOURCE_MIPMAPPED = 1
+}; /* CUresourcetype, which a CUDA_RESOURCE_DESC begins with: behind that they are linear */
+
+static bool others_than_arrays; /* a texture of memory that has addresses, or a surface, was made */
+
+bool textures_are_arrays(void) {
+    return !__atomic_load_n(&others_than_arrays, __ATOMIC_RELAXED);
+}
+
+EXPORTED Result cuTexObjectCreate(uint64_t *object, const int *resource, const void *texture, const void *view) {
+    if (!resource || *resource > RESOURCE_MIPMAPPED)
+        __atomic_store_n(&others_than_arrays, true, __ATOMIC_RELAXED);
+    return NEXT(cuTexObjectCreate, (uint64_t *, const int *, const void *, const void *), object, resource, texture,
+                view);
+}
+
+EXPORTED Result cuSurfObjectCreate(uint64_t *object, const int *resource) {
+    __atomic_store_n(&others_than_arrays, true, __ATOMIC_RELAXED);
+    return NEXT(cuSurfObjectCreate, (uint64_t *, const int *), object, resource);
+}

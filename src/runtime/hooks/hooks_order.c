@@ -8,6 +8,7 @@
 
 typedef enum Means {
     MEANS_WORK,
+    MEANS_COPY_ARRAYS,  /* to, where in it, from, where in it, bytes */
     MEANS_COPY,         /* to, from, bytes */
     MEANS_COPY_TO_HOST, /* the same, and the host waits for it, unless it goes to pinned memory or the device's */
     MEANS_COPY_WAITS,   /* the same, and the host waits for it */
@@ -89,7 +90,12 @@ static void report_copy(Means means, OrderStream stream, const uintptr_t *words,
     case MEANS_COPY_TO_ARRAY:
     case MEANS_COPY_TO_ARRAY_WAITS:
         copy.reads = recording_area(words[2], words[3]);
+        copy.writes = recording_array(words[0]);
         copy.host_waits = means == MEANS_COPY_TO_ARRAY_WAITS;
+        break;
+    case MEANS_COPY_ARRAYS:
+        copy.reads = recording_array(words[2]);
+        copy.writes = recording_array(words[0]);
         break;
     case MEANS_COPY_FROM_ARRAY:
     case MEANS_COPY_FROM_ARRAY_WAITS:
@@ -110,6 +116,7 @@ static void report(Means means, OrderStream stream, const uintptr_t *words, cons
     case MEANS_WORK:
         order_work(stream, false);
         break;
+    case MEANS_COPY_ARRAYS:
     case MEANS_COPY:
     case MEANS_COPY_TO_HOST:
     case MEANS_COPY_WAITS:

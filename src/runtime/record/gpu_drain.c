@@ -86,6 +86,8 @@ static Recording recording_of(const GpuOutstanding *outstanding) {
     const GpuKernel *kernel = outstanding->kernel;
     RecordingLaunch launch = outstanding->launch;
     launch.flags |= RECORDING_AS_PASSED; /* the driver says where they are */
+    if (textures_are_arrays())
+        launch.flags |= RECORDING_ARRAYS;
     return (Recording){.launch = launch,
                        .kernel = kernel->name,
                        .device = outstanding->context->device,
