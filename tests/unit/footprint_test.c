@@ -80,20 +80,25 @@ static void test_what_is_quiet_conflicts_with_nothing(void **state) {
         Arena arena;
         arena_init(&arena, 1 << 24);
         Footprint *footprint = footprint_new(&arena, WARPS, CLUSTER_WARPS, round % 5 == 0);
+        Footprint *other =
+            footprint_new(&arena, WARPS, CLUSTER_WARPS, round % 5 == 0); /* some in two that are merged */
         uint32_t kept = 2 + next(&seed, ACCESSES - 1);
         memset(accesses, 0, sizeof accesses);
-        for (uint32_t i = 0; i < kept && i < ACCESSES; i++)
+        for (uint32_t i = 0; i < kept && i < ACCESSES; i++) {
+            Footprint *to = round % 3 && next(&seed, 2) ? other : footprint;
             switch (next(&seed, 4) + (round % 2 ? 0 : 2)) { /* of small ones alone, too */
             case 0:
-                add_quarters(footprint, &accesses[i], &seed, i);
+                add_quarters(to, &accesses[i], &seed, i);
                 break;
             case 1:
             case 2:
-                add_beside(footprint, &accesses[i], &seed);
+                add_beside(to, &accesses[i], &seed);
                 break;
             default:
-                add_words(footprint, &accesses[i], &seed, i);
+                add_words(to, &accesses[i], &seed, i);
             }
+        }
+        footprint_merge(footprint, other);
         for (uint32_t i = 0; i < kept && i < ACCESSES; i++) {
             bool is_quiet = footprint_is_quiet(footprint, BASE + accesses[i].first, BASE + accesses[i].end);
             bool cluster = footprint_cluster_is_quiet(footprint, accesses[i].warp / CLUSTER_WARPS);

@@ -515,7 +515,7 @@ static PtxEnd play_all(Playing *playing) {
         quick_find(player);
         player->may_be_loose = may_be_loose(playing);
         player->loose_shared = player->may_be_loose && may_be_loose_shared(playing);
-        prepass_make(player);
+        prepass_make(player, playing->given);
         ptx_watch_blind(player->watch, play_is_blind(player));
         player->turns = &playing->turns;
         player->loose_shared &= !player->loose;

@@ -22,6 +22,7 @@ enum {
 typedef struct CoreShared {
     const Recording *recording; /* as it was given */
     const Player *player;       /* of the thread that has begun */
+    const Prepass *reads;       /* what that reads; NULL: clusters are played */
     uint32_t next, end;         /* clusters that none has taken yet */
     uint32_t at_once;
     bool odd;           /* something is to be reported */
@@ -48,6 +49,19 @@ typedef struct CoreThread {
 } CoreThread;
 
 /* ---- What a thread plays --------------------------------------------------------------------------- */
+
+/* Those that none has taken; false: one could not be read. */
+static bool read_shares(CoreShared *shared, Prepass *prepass, RecordCursor *room) {
+    while (!__atomic_load_n(&shared->odd, __ATOMIC_RELAXED)) {
+        uint32_t first = __atomic_fetch_add(&shared->next, shared->at_once, __ATOMIC_RELAXED);
+        for (uint32_t i = first; i < first + shared->at_once && i < shared->end; i++)
+            if (!prepass_read(prepass, i, room))
+                return false;
+        if (first >= shared->end)
+            return true;
+    }
+    return false;
+}
 
 static bool take_some(CoreShared *shared, Player *player) {
     if (__atomic_load_n(&shared->odd, __ATOMIC_RELAXED))
@@ -103,6 +117,23 @@ static void play_some(CoreThread *thread) {
     thread->done = !odd;
 }
 
+/* Clusters are read for the prepass, each thread with a footprint of its own. */
+static void read_some(CoreThread *thread) {
+    Player *player = &thread->player;
+    CoreShared *shared = thread->shared;
+    Prepass *prepass = &thread->prepass;
+    prepass->player = player;
+    prepass->names = (PrepassNames){0};
+    prepass->tensor_count = 0;
+    if (!playing_start(player))
+        return;
+    uint32_t warps = player->reader.warps * player->machine->cluster_size;
+    prepass->footprint = footprint_new(&player->arena, player->cluster_count * warps, warps, prepass->only_writes);
+    RecordCursor *room = ARENA_ARRAY(&player->arena, RecordCursor, RECORD_LEADERS);
+    quick_find(player);
+    thread->done = read_shares(shared, prepass, room) && !player->reader.damaged && !player->reader.missing;
+}
+
 static void help(ThreadsCheck *check) {
     CoreThread *thread = (CoreThread *)check;
     const char *problem = "";
@@ -114,7 +145,10 @@ static void help(ThreadsCheck *check) {
         playing_open(&thread->player, check, &thread->recording, &thread->sites, watch);
         thread->opened = true;
         thread->player.arena.exhausted = check->machine->arena.exhausted = check->arena.exhausted;
-        play_some(thread);
+        if (thread->shared->reads)
+            read_some(thread);
+        else
+            play_some(thread);
         check->machine->observe = NULL;
     }
     runs_close(check);
@@ -134,7 +168,7 @@ static void *run_thread(void *of) {
     if (!thread->done)
         __atomic_store_n(&shared->odd, true, __ATOMIC_RELAXED);
     deadline = (Deadline){0};
-    if (thread->opened)
+    if (thread->opened && !shared->reads) /* what it has read is still to be merged */
         arena_free(&thread->player.arena);
     arena_free(&thread->words);
     thread->options.core(thread->options.core_context, 0);
@@ -162,7 +196,8 @@ static CoreThread *start_thread(CoreShared *shared) {
     const ThreadsCheck *check = shared->player->check;
     CoreThread *thread = calloc(1, sizeof *thread);
     pthread_attr_t attributes;
-    if (!thread || !(thread->duplicates = copy_duplicates(shared->player)) || pthread_attr_init(&attributes) != 0) {
+    if (!thread || (!shared->reads && !(thread->duplicates = copy_duplicates(shared->player))) ||
+        pthread_attr_init(&attributes) != 0) {
         free(thread ? thread->duplicates : NULL);
         free(thread);
         return NULL;
@@ -175,7 +210,7 @@ static CoreThread *start_thread(CoreShared *shared) {
     thread->options.progress = NULL;
     thread->verdict = (Verdict){.arena = &thread->words, .kernel = check->verdict->kernel};
     thread->recording = *shared->recording;
-    thread->prepass = *shared->player->prepass;
+    thread->prepass = shared->reads ? *shared->reads : *shared->player->prepass;
     thread->check = (ThreadsCheck){.module = check->module,
                                    .entry = check->entry,
                                    .options = &thread->options,
@@ -316,15 +351,63 @@ static void see_all(Player *player) {
         player->reader.seen[i] |= player->prepass->seen[i];
 }
 
-PtxEnd cores_play(Player *player, const Recording *recording, bool *again) {
-    uint32_t all = player->cluster_count, count = 0, share = all / SHARES;
+static uint32_t at_once(uint32_t all) {
+    uint32_t share = all / SHARES;
+    return share < 1 ? 1 : share < MOST_AT_ONCE ? share : MOST_AT_ONCE;
+}
+
+/* What a thread has read is added. */
+static void merge_read(Prepass *prepass, CoreThread *thread) {
+    RecordReader *reader = &prepass->player->reader;
+    for (size_t i = 0; thread->done && i < prepass->player->recording->more_count; i++)
+        reader->seen[i] |= thread->player.reader.seen[i];
+    if (thread->done)
+        footprint_merge(prepass->footprint, thread->prepass.footprint);
+    prepass->compares &= thread->prepass.compares;
+    if (thread->opened)
+        arena_free(&thread->player.arena);
+}
+
+bool cores_read(Prepass *prepass, const Recording *recording) {
+    enum { BEGUN = 8 }; /* until that part of all is read, it may turn out not to pay */
+    Player *player = prepass->player;
+    const ThreadsOptions *options = player->check->options;
+    RecordCursor *room = ARENA_ARRAY(&player->arena, RecordCursor, RECORD_LEADERS);
+    uint32_t all = player->cluster_count, count = 0;
     CoreThread *threads[MOST_THREADS];
-    CoreShared shared = {.recording = recording, .player = player, .end = all};
+    CoreShared shared = {
+        .recording = recording, .player = player, .reads = prepass, .end = all, .at_once = at_once(all)};
+    double began = clock_seconds();
+    bool known = true;
+    /* Strong accesses are read in the order of the grid. */
+    while (known && shared.next < all && !count) {
+        known = prepass_read(prepass, shared.next++, room);
+        if (known && options->core && !prepass->reading && shared.next > all / BEGUN &&
+            clock_seconds() - began > options->core_after)
+            count = add_threads(&shared, threads, 0);
+    }
+    known = known && read_shares(&shared, prepass, room);
+    if (!known)
+        __atomic_store_n(&shared.odd, true, __ATOMIC_RELAXED);
+    for (uint32_t i = 0; i < count; i++) {
+        pthread_join(threads[i]->handle, NULL);
+        known = known && threads[i]->done;
+        merge_read(prepass, threads[i]);
+        free(threads[i]);
+    }
+    deadline.missed |= shared.late;
+    deadline.stopped |= shared.stopped;
+    return known && !footprint_is_full(prepass->footprint);
+}
+
+PtxEnd cores_play(Player *player, const Recording *recording, bool *again) {
+    uint32_t all = player->cluster_count, count = 0;
+    CoreThread *threads[MOST_THREADS];
+    CoreShared shared = {.recording = recording, .player = player, .end = all, .at_once = at_once(all)};
     size_t reasons = player->check->verdict->incomplete_count;
     double began = clock_seconds();
     PtxEnd end = PTX_END_COMPLETE;
     bool odd = false, known = false, apart = true;
-    shared.at_once = share < 1 ? 1 : share < MOST_AT_ONCE ? share : MOST_AT_ONCE;
     while (!odd && apart && take_some(&shared, player)) {
         end = play(player);
         odd = play_is_odd(player, end, reasons);

@@ -40,8 +40,9 @@ struct Footprint {
     uint32_t count, capacity;
     FootprintPage *recent[RECENT];
     uint32_t cluster_warps;
-    uint8_t *shared; /* of each cluster */
-    bool all_shared; /* of all of them, as it is not known whose a line is */
+    uint32_t clusters; /* and one more: of which `shared` tells */
+    uint8_t *shared;   /* of each cluster */
+    bool all_shared;   /* of all of them, as it is not known whose a line is */
     bool full;
     bool only_writes;     /* are added, and make a line noisy */
     uint64_t added, loud; /* accesses to lines, and those to noisy ones */
@@ -58,6 +59,7 @@ Footprint *footprint_new(Arena *arena, uint32_t warps, uint32_t cluster_warps, b
     footprint->capacity = 1024;
     footprint->pages = ARENA_ARRAY(arena, FootprintPage *, footprint->capacity);
     footprint->cluster_warps = cluster_warps;
+    footprint->clusters = warps / cluster_warps + 1;
     footprint->shared = ARENA_ARRAY(arena, uint8_t, warps / cluster_warps + 1);
     footprint->least = UINT64_MAX;
     return footprint;
@@ -302,6 +304,51 @@ void footprint_add_readers(Footprint *footprint, uint64_t first, uint64_t end) {
         for (unsigned i = 0; i < (words == at ? 1 : WORDS); i++)
             words[i] = read_by_many(footprint, page, number, words[i]);
     }
+}
+
+/* ---- Two of them ---------------------------------------------------------------------------------- */
+
+/* A line that is not split, or a word, with what another footprint has of it. */
+static uint32_t merged(Footprint *footprint, FootprintPage *page, uint64_t number, uint32_t line, uint32_t other) {
+    uint32_t state = state_of(other);
+    if (!other)
+        return line;
+    if (state == LINE_SHARED)
+        return make_shared(footprint, page, number, line);
+    if (state == LINE_READ_BY_MANY)
+        return read_by_many(footprint, page, number, line);
+    return added(footprint, page, number, line, key_of(other), state == LINE_WRITTEN);
+}
+
+static void merge_line(Footprint *footprint, const Footprint *from, uint64_t number, uint32_t other) {
+    FootprintPage *page = other ? page_of(footprint, number / PAGE_LINES) : NULL;
+    const uint32_t *others = is_split(other) ? from->split[key_of(other)].at : NULL;
+    if (!page)
+        return;
+    uint32_t *at = &page->lines[number % PAGE_LINES];
+    bool keyed = !others && state_of(other) != LINE_SHARED && state_of(other) != LINE_READ_BY_MANY;
+    if (keyed) {
+        add_line(footprint, page, number, key_of(other), state_of(other) == LINE_WRITTEN);
+        return;
+    }
+    uint32_t *words = others || is_split(*at) ? split(footprint, at) : NULL;
+    for (unsigned i = 0; i < (others || words ? WORDS : 1); i++) {
+        uint32_t *to = words ? &words[i] : at;
+        *to = merged(footprint, page, number, *to, others ? others[i] : other);
+    }
+}
+
+void footprint_merge(Footprint *footprint, const Footprint *from) {
+    uint64_t all = footprint->added + from->added, loud = footprint->loud + from->loud;
+    for (uint32_t i = 0; i < from->capacity; i++)
+        for (uint32_t k = 0; from->pages[i] && k < PAGE_LINES; k++)
+            merge_line(footprint, from, from->pages[i]->number * PAGE_LINES + k, from->pages[i]->lines[k]);
+    for (uint32_t i = 0; i < footprint->clusters; i++)
+        footprint->shared[i] |= from->shared[i];
+    footprint->all_shared |= from->all_shared;
+    footprint->full |= from->full;
+    footprint->added = all;
+    footprint->loud = loud;
 }
 
 bool footprint_is_loud(const Footprint *footprint) {

@@ -43,6 +43,9 @@ void footprint_add_readers(Footprint *footprint, uint64_t first, uint64_t end);
 /* It would have taken too much memory: not all was added, and nothing is known. */
 bool footprint_is_full(const Footprint *footprint);
 
+/* All that was added to another one, of the same warps. */
+void footprint_merge(Footprint *footprint, const Footprint *from);
+
 /* Whether more than half of what was added is in lines that were noisy, or became so. */
 bool footprint_is_loud(const Footprint *footprint);
 

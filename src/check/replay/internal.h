@@ -381,8 +381,8 @@ void tokens_see(Player *player, const PtxEvent *event);
 bool play_alternatives(Player *player, bool whole);
 
 /* ---- prepass.c: what all threads access, and which clusters do the same ---- */
-/* Before anything is played. Strong accesses are read on the way. */
-void prepass_make(Player *player);
+/* Before anything is played; of the recording as it was given. Strong accesses are read on the way. */
+void prepass_make(Player *player, const Recording *recording);
 /* Whether the next cluster that would begin need not: it is counted as if it had been played. */
 bool prepass_passes(Player *player);
 /* The cluster was played to its end. */
@@ -405,6 +405,8 @@ static inline bool play_has_turns(const Player *player, const PlaySite *site) {
 static inline bool play_is_blind(const Player *player) {
     return player->loose && player->sites->any_order;
 }
+/* All clusters are read for the prepass, by as many as there are cores for. False: as prepass_read. */
+bool cores_read(struct Prepass *prepass, const Recording *recording);
 /* Whether the clusters can be played by several; behind prepass_make. */
 bool cores_can(const Player *player);
 /* play(), by as many as there are cores for (ThreadsOptions.core); of the recording as it was given. *again: something

@@ -437,17 +437,18 @@ static bool pays(const Prepass *prepass, uint32_t read) {
            !footprint_is_loud(prepass->footprint);
 }
 
-/* False: it is not known what is accessed, or does not pay to know it. */
-static bool read_all(Prepass *prepass) {
+bool prepass_read(Prepass *prepass, uint32_t cluster, RecordCursor *room) {
+    return !deadline_passed() && pays(prepass, cluster) &&
+           read_cluster(prepass, cluster, room, &prepass->duplicates[cluster]) &&
+           !footprint_is_full(prepass->footprint);
+}
+
+static bool read_all(Prepass *prepass, const Recording *recording) {
     Player *player = prepass->player;
     RecordReader *reader = &player->reader;
-    RecordCursor *room = ARENA_ARRAY(&player->arena, RecordCursor, RECORD_LEADERS);
     const char *problem = reader->problem;
-    bool known = true;
     prepass->duplicates = ARENA_ARRAY(&player->arena, Duplicate, player->cluster_count + 1);
-    for (uint32_t i = 0; i < player->cluster_count && known; i++)
-        known = !deadline_passed() && pays(prepass, i) && read_cluster(prepass, i, room, &prepass->duplicates[i]) &&
-                !footprint_is_full(prepass->footprint);
+    bool known = cores_read(prepass, recording);
     known = known && !reader->damaged && !reader->missing;
     prepass->seen = ARENA_ARRAY(&player->arena, uint8_t, player->recording->more_count + 1);
     memcpy(prepass->seen, reader->seen, player->recording->more_count);
@@ -465,7 +466,7 @@ static bool are_mostly_quiet(const Prepass *prepass) {
     return prepass->strong && 2 * quiet >= count;
 }
 
-void prepass_make(Player *player) {
+void prepass_make(Player *player, const Recording *recording) {
     uint32_t size = player->machine->cluster_size, warps = player->reader.warps * size;
     uint64_t all = (uint64_t)player->cluster_count * warps;
     const RecordingLaunch *launch = &player->recording->launch;
@@ -484,7 +485,7 @@ void prepass_make(Player *player) {
     prepass->reading = loose ? NULL : turns_reading(player);
     prepass->idle = find_idle(prepass);
     prepass->runs = prepass_runs(prepass);
-    if (!read_all(prepass))
+    if (!read_all(prepass, recording))
         return;
     if (prepass->strong && !footprint_cluster_is_quiet(prepass->footprint, player->cluster_count))
         prepass->compares = false; /* whose strong accesses those are is not known */

@@ -70,6 +70,8 @@ typedef struct PrepassFrom {
     uint32_t number;     /* of the grid */
 } PrepassFrom;
 
+/* What the cluster does is read. False: it is not known what is accessed, or does not pay to know it. */
+bool prepass_read(Prepass *prepass, uint32_t cluster, RecordCursor *room);
 void prepass_mix(PrepassSum *sum, uint64_t value);
 void prepass_mix_part(PrepassSum *sum, const SitePart *about, const RecordPart *part, uint32_t lanes);
 /* Whether what a thread accesses so is ordered with what else it does. */
