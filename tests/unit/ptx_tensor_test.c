@@ -159,10 +159,11 @@ static void allocation(void **state) {
 #define DESCRIPTORS(leading)                                             \
     "shr.u32 %r7, %r2, 4; cvt.u64.u32 %rd8, %r7; mov.u64 %rd7, " leading \
     "; or.b64 %rd8, %rd8, %rd7; add.s64 %rd9, %rd8, 512;\n"
-#define MMA(shape)                                                                     \
+#define MMA_OF(kind, shape)                                                            \
     "mov.u32 %r15, " shape "; setp.ne.u32 %p4, %r1, %r1; setp.eq.u32 %p5, %r1, %r1;\n" \
-    "@%p2 tcgen05.mma.cta_group::1.kind::f16 [%r9], %rd8, %rd9, %r15, %p4;\n"          \
-    "@%p2 tcgen05.mma.cta_group::1.kind::f16 [%r9], %rd8, %rd9, %r15, %p5;\n"
+    "@%p2 tcgen05.mma.cta_group::1.kind::" kind " [%r9], %rd8, %rd9, %r15, %p4;\n"     \
+    "@%p2 tcgen05.mma.cta_group::1.kind::" kind " [%r9], %rd8, %rd9, %r15, %p5;\n"
+#define MMA(shape) MMA_OF("f16", shape)
 #define COMMIT                                                                             \
     "@%p2 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r61];\n" \
     "AGAIN: mbarrier.try_wait.parity.shared::cta.b64 %p6, [%r61], 0; @!%p6 bra AGAIN;\n"
@@ -204,6 +205,44 @@ static void multiplies(void **state) {
             }
         ptx_running_end(&r);
     }
+}
+
+/* The same bytes as numbers of 8 bits, K = 32: with and without a sign, none of which matters below 128; and no type.
+ */
+static uint32_t small_element(uint32_t byte) {
+    static const uint8_t upper[] = {0, 0x3c, 0x40, 0x42}; /* of 0 to 3 as f16 */
+    return byte % 2 ? upper[(unsigned)element(byte & ~1U)] : 0;
+}
+
+static void has_small_products(PtxRunning *r) {
+    for (uint32_t row = 0; row < 128; row++)
+        for (uint32_t e = 0; e < 4; e++) {
+            uint32_t sum = 0, column = 4 + e;
+            for (uint32_t k = 0; k < 32; k++) {
+                uint32_t in_row = k % 16 + k / 16 * 4096;
+                sum += small_element(row * 16 + in_row) * small_element(8192 + column * 16 + in_row);
+            }
+            ptx_running_is(r, row * 4 + e, 2 * sum);
+        }
+}
+
+#define SMALL(shape)                                                                                             \
+    KERNEL(".reg .b16 %h<4>;\n" ALLOCATE("32") FILL DESCRIPTORS("0x0000400801000000") MMA_OF("i8", shape) COMMIT \
+           "tcgen05.ld.sync.aligned.32x32b.x4.b32 {%r30,%r31,%r32,%r33}, [%r10+4]; "                             \
+           "tcgen05.wait::ld.sync.aligned;\n" GIVE4 FREE("32") "ret;")
+
+static void multiplies_small_numbers(void **state) {
+    (void)state;
+    static const char *const texts[] = {SMALL("0x08040020"), SMALL("0x080400a0"), SMALL("0x08040420"),
+                                        SMALL("0x080404a0")};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        PtxRunning r;
+        start(&r, 128, SCHEDULE_EAGER, texts[i]);
+        ptx_running_expect(&r, PTX_END_COMPLETE);
+        has_small_products(&r);
+        ptx_running_end(&r);
+    }
+    ends(128, PTX_END_UNKNOWN, RULE_TMEM_SIZE, SMALL("0x08040120"));
 }
 
 /* M = 64: 16 rows in each quarter of the lanes. */
@@ -366,6 +405,7 @@ int main(void) {
         cmocka_unit_test(loads_land),
         cmocka_unit_test(allocation),
         cmocka_unit_test(multiplies),
+        cmocka_unit_test(multiplies_small_numbers),
         cmocka_unit_test(multiplies_64),
         cmocka_unit_test(nothing_commits),
         cmocka_unit_test(commits_of_others),
