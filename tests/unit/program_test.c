@@ -374,11 +374,12 @@ static void the_default_region_gives_results(void **state) {
 
 static void parameters_that_steer_are_told_from_others(void **state) {
     (void)state;
-    Running *running = compile_whole(
-        ON_BARRIER("%d: !desc, %d_0: i64, %d_1: i64, %n: i32 {tt.divisibility = 16 : i32}, %phase: i32, %m: i32",
-                   INIT(bar, 1) "    %x = arith.trunci %d_0 : i64 to i32\n"
-                                "    scf.for %i = %x to %n step %c1 : i32 {\n    }\n" ARRIVE(
-                                    bar) "    ttng.wait_barrier %bar, %phase : !barrier\n"));
+    Running *running =
+        compile_whole(ON_BARRIER("%d: !desc, %d_0: i64, %d_1: i64, %n: i32 {tt.divisibility = 16 : i32}, %phase: i32, "
+                                 "%m: i32 {tt.divisibility = 0 : i32}",
+                                 INIT(bar, 1) "    %x = arith.trunci %d_0 : i64 to i32\n"
+                                              "    scf.for %i = %x to %n step %c1 : i32 {\n    }\n" ARRIVE(
+                                                  bar) "    ttng.wait_barrier %bar, %phase : !barrier\n"));
     const Parameter *parameters = running->program->parameters;
     static const struct {
         bool steers, kept;
