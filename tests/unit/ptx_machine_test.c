@@ -123,6 +123,21 @@ static void goes_by_tables(void **state) {
              1, 32, 0, PTX_END_COMPLETE, is_table);
 }
 
+/* A table is what a function begins with. */
+static void is_picked(PtxRunning *r) {
+    for (uint32_t i = 0; i < 32; i++)
+        ptx_running_is(r, i, i % 2 ? 20 : 10);
+}
+
+static void begins_with_a_table(void **state) {
+    (void)state;
+    run_text("sm_90",
+             ".func (.reg .b32 to) pick(.reg .b32 from) { T: .branchtargets A, B; brx.idx from, T;\n"
+             "A: mov.u32 to, 10; ret; B: mov.u32 to, 20; ret; }\n" KERNEL(
+                 OWN "and.b32 %r2, %r1, 1; call (%r3), pick, (%r2);\n" GIVE("%r3") "ret;"),
+             1, 32, 0, PTX_END_COMPLETE, is_picked);
+}
+
 /* ---- Calls ---- */
 
 static void is_called(PtxRunning *r) {
@@ -616,6 +631,7 @@ int main(void) {
         cmocka_unit_test(ids_in_clusters),
         cmocka_unit_test(lanes_exit),
         cmocka_unit_test(goes_by_tables),
+        cmocka_unit_test(begins_with_a_table),
         cmocka_unit_test(calls_functions),
         cmocka_unit_test(calls_itself),
         cmocka_unit_test(guarded_calls),
