@@ -68,6 +68,10 @@ uint32_t line_at(const Machine *machine, uint32_t pc) {
     return op_line(machine->program->module, machine->program->ops[pc]);
 }
 
+const char *ir_line_text(const Machine *machine, uint32_t pc, Verdict *verdict) {
+    return verdict_text(verdict, "IR line %u", line_at(machine, pc));
+}
+
 void op_place(const Machine *machine, const Op *op, Text *to) {
     Module *module = machine->program->module;
     text_add_plain(to, op->name);

@@ -25,6 +25,8 @@ void op_havoc_dependent(const Program *program, const Op *op, const Finding *fin
 const char *name_text(Module *module, const Op *allocation, Verdict *verdict);
 /* The line of the op of an instruction. */
 uint32_t line_at(const Machine *machine, uint32_t pc);
+/* The same in words: "IR line 41". */
+const char *ir_line_text(const Machine *machine, uint32_t pc, Verdict *verdict);
 /* "ttng.wait_barrier @24 (kernel.py:19)" */
 void op_place(const Machine *machine, const Op *op, Text *to);
 /* What a blocked agent waits for: "%full[1], parity 0", "named barrier 9", "the partitions". */

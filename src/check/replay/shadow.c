@@ -1,4 +1,5 @@
 /* What a kernel that checked itself (mode shadow) has reported, as findings; and what it did not check. */
+#include "check/explain/explain.h"
 #include "check/replay/internal.h"
 
 #include "ptx/places.h"
@@ -73,7 +74,7 @@ static const char *bytes_words(const ShadowReported *reported, const ShadowRepor
 }
 
 static const char *verb_of(uint8_t kind) {
-    return kind == SHADOW_READ ? "reads" : kind == SHADOW_WRITE ? "writes" : "updates";
+    return effect_access_verb((EffectVerb)(EFFECT_READ + kind));
 }
 
 /* ---- Findings ---------------------------------------------------------------------------------------------------- */
@@ -82,26 +83,6 @@ static RuleId rule_of_report(const ShadowReport *report) {
     if (report->kind == SHADOW_READ)
         return RULE_RACE_RAW;
     return report->earlier_kind == SHADOW_READ ? RULE_RACE_WAR : RULE_RACE_WAW;
-}
-
-static const char *why_of(const ShadowReport *report) {
-    if (report->in_flight)
-        return "The earlier access is asynchronous, and its CTA has not waited for it to complete before telling "
-               "others.";
-    if (report->scope && report->earlier_scope)
-        return "Both accesses are strong, but with a scope that does not include both of them.";
-    return "The two are in different CTAs, and no release of one is acquired by the other.";
-}
-
-static const char *fix_of(const ShadowReport *report) {
-    if (report->in_flight)
-        return "Wait for the copy (cp.async.bulk.wait_group without .read) in the thread that started it before the "
-               "release.";
-    if (report->scope && report->earlier_scope)
-        return "Use a scope that includes both: .gpu for any CTAs of the device, .sys for several devices.";
-    return "Let only one CTA access these bytes, or use an atomic; or write a flag with release and read it with "
-           "acquire "
-           "at .gpu scope (cuda::atomic_ref with cuda::thread_scope_device, or __threadfence() and an atomic flag).";
 }
 
 static void add_finding(ShadowReported *reported, const ShadowReport *report) {
@@ -113,24 +94,32 @@ static void add_finding(ShadowReported *reported, const ShadowReport *report) {
         return;
     }
     const PtxCode *codes[] = {later, earlier};
-    const char *who = actor_words(reported, report->cta + 1), *other = actor_words(reported, report->earlier);
+    Facts facts = {.ptx = true,
+                   .agent = actor_words(reported, report->cta + 1),
+                   .verb = verb_of(report->kind),
+                   .object = bytes_words(reported, report),
+                   .other = actor_words(reported, report->earlier),
+                   .other_verb = verb_of(report->earlier_kind),
+                   .place = earlier ? code_words(&reported->check, earlier) : "an instruction that is not known",
+                   .last = "and nothing orders the two"};
+    bool narrow = report->scope && report->earlier_scope;
     Finding *finding = verdict_finding(verdict);
     finding->rule = rule_of_report(report);
     finding->space = "global";
-    finding->message =
-        verdict_text(verdict, "%s %s %s, which %s %s%s%s, and nothing orders the two", who, verb_of(report->kind),
-                     bytes_words(reported, report), other, verb_of(report->earlier_kind),
-                     earlier ? " at " : " elsewhere", earlier ? code_words(&reported->check, earlier) : "");
-    finding->why = why_of(report);
-    finding->fix = fix_of(report);
+    explain(verdict, finding, CAUSE_RACE, &facts);
+    explain(verdict, finding,
+            report->in_flight ? CAUSE_UNFINISHED_STORE
+            : narrow          ? CAUSE_STRONG_SCOPE
+                              : CAUSE_UNORDERED_GRID,
+            &facts);
     finding->launch = reported->check.launch->text;
     finding->schedule = "on the GPU: nothing orders the two";
     FindingPlace **places = code_places(&reported->check, finding, codes, earlier ? 2 : 1);
-    places[0]->role = verb_of(report->kind);
-    places[0]->agent = who;
+    places[0]->role = facts.verb;
+    places[0]->agent = facts.agent;
     if (earlier) {
-        places[1]->role = verb_of(report->earlier_kind);
-        places[1]->agent = other;
+        places[1]->role = facts.other_verb;
+        places[1]->agent = facts.other;
     }
 }
 

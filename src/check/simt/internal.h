@@ -91,6 +91,9 @@ const char *code_words(const ThreadsCheck *check, const PtxCode *code);
 uint32_t code_place(const ThreadsCheck *check, const PtxCode *code, FindingPlace *place, FindingPlace *inlined);
 /* The places of a finding: each code's, with those that it was inlined at behind it. Returns each code's own. */
 FindingPlace **code_places(const ThreadsCheck *check, Finding *finding, const PtxCode *const *codes, uint32_t count);
+/* A finding of this launch, without its texts and places. `times`: 0 counts as 1. */
+Finding *threads_finding(const ThreadsCheck *check, RuleId rule, const char *space, const PtxSchedule *schedule,
+                         unsigned havoc_choice, uint64_t times);
 /* The schedule in words, and as a witness. */
 const char *schedule_words(const ThreadsCheck *check, const PtxSchedule *schedule);
 const char *witness_of(const ThreadsCheck *check, const PtxSchedule *schedule, unsigned havoc_choice);

@@ -61,18 +61,14 @@ void threads_unset(ThreadsCheck *check, const ThreadsRun *run) {
         PtxLocation location = unset_location(check, unset, &over);
         const char *thread = thread_words(check, unset->cta, unset->thread),
                    *bytes = location_words(check, location, 1);
-        Finding *finding = verdict_finding(verdict);
-        finding->rule = global ? RULE_GLOBAL_UNINITIALIZED : RULE_SHARED_UNINITIALIZED;
-        finding->space = global ? "global" : "shared";
+        Finding *finding =
+            threads_finding(check, global ? RULE_GLOBAL_UNINITIALIZED : RULE_SHARED_UNINITIALIZED,
+                            global ? "global" : "shared", &run->schedule, run->havoc_choice, unset->times);
         finding->message = verdict_text(verdict, "%s reads %s, which nothing has written", thread, bytes);
         finding->why = global ? "The launch says that it is an output, and nothing has written it before this read."
                               : "No thread of the CTA has written it since the CTA started.";
         finding->fix = global ? "Write it first, or initialize it before the launch (cudaMemset, cudaMemcpy)."
                               : "Write it first, and put __syncthreads() between the write and the read.";
-        finding->launch = check->launch->text;
-        finding->schedule = schedule_words(check, &run->schedule);
-        finding->witness = witness_of(check, &run->schedule, run->havoc_choice);
-        finding->times = (size_t)unset->times;
         if (!global && (!grave || !alone)) {
             finding->graded = true;
             finding->grade = SEVERITY_NOTE;
@@ -98,19 +94,14 @@ void threads_overwrite(ThreadsCheck *check, const ThreadsRun *run) {
     const char *thread = thread_words(check, over.cta, over.thread);
     PtxBlock shared = {.space = PTX_SPACE_SHARED};
     const char *bytes = location_words(check, (PtxLocation){&shared, (uint32_t)over.place}, 8);
-    Finding *finding = verdict_finding(verdict);
-    finding->rule = RULE_BARRIER_OVERWRITTEN;
-    finding->space = "barrier";
+    Finding *finding =
+        threads_finding(check, RULE_BARRIER_OVERWRITTEN, "barrier", &run->schedule, run->havoc_choice, 1);
     finding->message = verdict_text(verdict, "%s writes data over the mbarrier at %s, which is in use", thread, bytes);
     finding->why =
         "An mbarrier is data of the hardware until it is invalidated: what its phases are after the write is "
         "not defined.";
     finding->fix = "Give the mbarrier memory of its own, or invalidate it (mbarrier.inval) and synchronize before the "
                    "memory is reused.";
-    finding->launch = check->launch->text;
-    finding->schedule = schedule_words(check, &run->schedule);
-    finding->witness = witness_of(check, &run->schedule, run->havoc_choice);
-    finding->times = 1;
     FindingPlace **places = code_places(check, finding, codes, 2);
     places[0]->agent = thread;
     places[0]->role = "writes";

@@ -223,6 +223,9 @@ void effect_print(const Effect *effect, Text *to);
 const char *effect_verb_name(EffectVerb verb);
 /* "acq_rel", "gpu"; "no" for none. */
 const char *effect_order_name(Order order);
+/* Of EFFECT_READ, EFFECT_WRITE and EFFECT_UPDATE: "reads", "read". */
+const char *effect_access_verb(EffectVerb verb);
+const char *effect_access_noun(EffectVerb verb);
 const char *effect_scope_name(Scope scope);
 /* NULL if the EFFECTS column of every row is well-formed, else a sentence about the first that is not. For tests. */
 const char *effect_table_problem(void);

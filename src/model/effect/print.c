@@ -6,6 +6,14 @@ const char *effect_verb_name(EffectVerb verb) {
     return effect_verb_words[verb];
 }
 
+const char *effect_access_verb(EffectVerb verb) {
+    return verb == EFFECT_READ ? "reads" : verb == EFFECT_WRITE ? "writes" : "updates";
+}
+
+const char *effect_access_noun(EffectVerb verb) {
+    return verb == EFFECT_READ ? "read" : verb == EFFECT_WRITE ? "write" : "update";
+}
+
 const char *effect_order_name(Order order) {
     return effect_order_words[order];
 }

@@ -3,6 +3,7 @@
  * A barrier waits for threads, and which are missing is known: if they wait for something else, that is the cause. A
  * wait for an mbarrier, for memory that is polled or for registers is a cause by itself. */
 #include "base/order.h"
+#include "check/explain/explain.h"
 #include "check/simt/internal.h"
 
 #include <inttypes.h>
@@ -16,6 +17,8 @@ typedef struct Wait {
     uint8_t status; /* PtxStatus */
     uint32_t *threads, count;
     bool follows;  /* it waits for threads that wait for something else */
+    bool empty;    /* it loops, and looks at nothing that could change */
+    bool of_grid;  /* it polls the barrier of the grid */
     SimtLook look; /* PTX_IS_SPINS: what it polls; code NULL: that is not known */
 } Wait;
 
@@ -356,33 +359,18 @@ static const char *where_ctas(const Stuck *stuck, const Wait *cause) {
                         here == 1 ? "s" : "", elsewhere);
 }
 
-static const char *waits_for(const Stuck *stuck, const Wait *wait) {
+/* What is waited for: "barrier 1", "the mbarrier at bytes 8-15 of full". */
+static const char *object_of(const Stuck *stuck, const Wait *wait) {
     Verdict *verdict = stuck->check->verdict;
     switch (wait->status) {
-    case PTX_IS_NAMED: {
-        const PtxNamed *named = ptx_named_at(wait->cta, wait->waits_for);
-        if (!named)
-            return verdict_text(verdict, "barrier %u", wait->waits_for);
-        return verdict_text(verdict, "barrier %u, at which %u of %u threads have arrived", wait->waits_for,
-                            named->arrived, named->expected);
-    }
+    case PTX_IS_NAMED:
+        return verdict_text(verdict, "barrier %u", wait->waits_for);
     case PTX_IS_CLUSTER:
         return "the cluster barrier";
     case PTX_IS_LANES_MEET:
         return verdict_text(verdict, "other lanes of the warp (mask 0x%08x)", wait->waits_for);
-    case PTX_IS_MBARRIER: {
-        const PtxMbarrier *mbarrier = mbarrier_of(stuck, wait);
-        if (!mbarrier)
-            return mbarrier_words(stuck, wait->place);
-        Text text = {0};
-        text_addf(&text, "%s: phase %u is not complete (%u of %u arrival%s pending", mbarrier_words(stuck, wait->place),
-                  mbarrier->phase, mbarrier->pending, mbarrier->count, mbarrier->count == 1 ? "" : "s");
-        if (mbarrier->bytes)
-            text_addf(&text, ", %" PRId64 " bytes %s", mbarrier->bytes < 0 ? -mbarrier->bytes : mbarrier->bytes,
-                      mbarrier->bytes < 0 ? "too many" : "to come");
-        text_addf(&text, ")");
-        return verdict_keep(verdict, &text);
-    }
+    case PTX_IS_MBARRIER:
+        return mbarrier_words(stuck, wait->place);
     case PTX_IS_GROUP_WAIT:
         return "its own copies or MMAs";
     case PTX_IS_REGISTERS:
@@ -390,9 +378,9 @@ static const char *waits_for(const Stuck *stuck, const Wait *wait) {
     case PTX_IS_LAUNCHES:
         return "the launch before this one";
     default:
-        if (is_grid_barrier(stuck, wait))
+        if (wait->of_grid)
             return "the cooperative grid barrier (grid.sync())";
-        if (is_empty_loop(stuck, wait))
+        if (wait->empty)
             return "every iteration is like the one before";
         if (wait->look.code)
             return verdict_text(verdict, "%s to change",
@@ -401,12 +389,36 @@ static const char *waits_for(const Stuck *stuck, const Wait *wait) {
     }
 }
 
-/* "threads 0-31 wait forever for barrier 1". */
-static const char *message_of(const Stuck *stuck, const Wait *cause) {
-    const char *agents = who(stuck, cause), *many = cause->count == 1 ? "s" : "";
-    if (is_empty_loop(stuck, cause))
-        return verdict_text(stuck->check->verdict, "%s loop%s forever: %s", agents, many, waits_for(stuck, cause));
-    return verdict_text(stuck->check->verdict, "%s wait%s forever for %s", agents, many, waits_for(stuck, cause));
+static Facts facts_of(const Stuck *stuck, const Wait *wait) {
+    const PtxMbarrier *mbarrier = mbarrier_of(stuck, wait);
+    bool one = wait->count == 1;
+    Facts facts = {.ptx = true,
+                   .agent = who(stuck, wait),
+                   .waits = wait->empty ? (one ? "loops" : "loop")
+                            : one       ? "waits"
+                                        : "wait",
+                   .its = one ? "its" : "their",
+                   .object = object_of(stuck, wait)};
+    if (mbarrier) {
+        facts.phases = mbarrier->phase;
+        facts.parity = mbarrier->phase & 1;
+        facts.count = mbarrier->count;
+        facts.pending = mbarrier->pending;
+        facts.arrived = facts.count - facts.pending;
+        facts.bytes = mbarrier->bytes;
+    }
+    return facts;
+}
+
+/* The same with how far it is. */
+static const char *waits_for(const Stuck *stuck, const Wait *wait) {
+    Verdict *verdict = stuck->check->verdict;
+    const PtxNamed *named = wait->status == PTX_IS_NAMED ? ptx_named_at(wait->cta, wait->waits_for) : NULL;
+    Facts facts = facts_of(stuck, wait);
+    if (named)
+        return verdict_text(verdict, "%s, at which %u of %u threads have arrived", facts.object, named->arrived,
+                            named->expected);
+    return facts.count ? verdict_text(verdict, "%s: %s", facts.object, explain_phase(verdict, &facts)) : facts.object;
 }
 
 /* ---- Rules --------------------------------------------------------------------------------------- */
@@ -431,12 +443,14 @@ static bool arrivers_ended(const Stuck *stuck, const MbarrierHistory *history) {
     return history->arriver_count > 0;
 }
 
-/* Whether threads that arrive there wait themselves, for another mbarrier. */
-static const Wait *arriver_waits(const Stuck *stuck, const Wait *wait, const MbarrierHistory *history) {
+/* Threads that arrive there, at *code, and wait themselves, for something else; NULL: there are none. */
+static const Wait *arriver_waits(const Stuck *stuck, const Wait *wait, const MbarrierHistory *history,
+                                 const PtxCode **code) {
     for (uint32_t i = 0; history && i < history->arriver_count; i++)
         for (uint32_t k = 0; k < stuck->count; k++) {
             const Wait *other = &stuck->waits[k];
             uint32_t thread = history->arrivers[i].warp->index * PTX_LANES + history->arrivers[i].lane;
+            *code = history->arrivers[i].code;
             if (other != wait && other->cta == history->arrivers[i].warp->cta && has_thread(other, thread))
                 return other;
         }
@@ -453,7 +467,8 @@ static uint64_t waits_of(const Wait *wait, const MbarrierHistory *history) {
 
 static RuleId mbarrier_rule(const Stuck *stuck, const Wait *wait, const MbarrierHistory *history) {
     const PtxMbarrier *mbarrier = mbarrier_of(stuck, wait);
-    const Wait *held = arriver_waits(stuck, wait, history);
+    const PtxCode *code;
+    const Wait *held = arriver_waits(stuck, wait, history, &code);
     if (mbarrier && !mbarrier->pending && mbarrier->bytes)
         return RULE_DEADLOCK_BYTES;
     if (history && history->flips > waits_of(wait, history))
@@ -516,108 +531,114 @@ static const char *where_missing(const Stuck *stuck, const Wait *wait) {
     return text.size ? verdict_keep(stuck->check->verdict, &text) : "";
 }
 
-static const char *why_mbarrier(const Stuck *stuck, const Wait *wait, const MbarrierHistory *history, RuleId rule) {
-    Verdict *verdict = stuck->check->verdict;
-    const Wait *held = arriver_waits(stuck, wait, history);
-    uint64_t flips = history ? history->flips : 0;
-    switch (rule) {
-    case RULE_DEADLOCK_BYTES:
-        return "All arrivals of the phase have been made, but the bytes that were expected and those that copies "
-               "delivered are not the same.";
-    case RULE_DEADLOCK_CYCLE:
-    case RULE_DEADLOCK_MIXED:
-        if (held)
-            return verdict_text(verdict, "%s would arrive, but wait%s at %s itself.", who(stuck, held),
-                                held->count == 1 ? "s" : "", code_words(stuck->check, code_of(stuck, held)));
-        return "Other threads wait at a barrier for these, and those that would arrive do not get there.";
-    case RULE_DEADLOCK_LAPPED:
-        return verdict_text(verdict,
-                            "%" PRIu64 " phase%s completed, and these threads have seen %" PRIu64
-                            " of them: the phase that they wait for has passed, and the parity is the old one again.",
-                            flips, flips == 1 ? "" : "s", waits_of(wait, history));
-    case RULE_DEADLOCK_EXITED:
-        return verdict_text(verdict, "%" PRIu64 " phase%s completed, and every thread that arrived has exited.", flips,
-                            flips == 1 ? "" : "s");
-    case RULE_DEADLOCK_PARITY:
-        return verdict_text(verdict,
-                            "%" PRIu64 " phase%s completed; the wait is for one more, and no thread arrives "
-                            "for it.",
-                            flips, flips == 1 ? "" : "s");
-    default:
-        break;
+/* Who waits for whom, from the cause on. */
+static const char *circle_of(const Stuck *stuck, const Wait *cause, const Facts *facts) {
+    enum { MOST_LINKS = 4 };
+    WaitLink links[MOST_LINKS];
+    uint32_t count = 0;
+    for (const Wait *at = cause; count < MOST_LINKS && !(count && at == cause);) {
+        const PtxCode *code;
+        const Wait *held = at->status == PTX_IS_MBARRIER
+                               ? arriver_waits(stuck, at, history_of(stuck->check->history, at->place), &code)
+                               : NULL;
+        if (!held)
+            break;
+        links[count++] = (WaitLink){.agent = who(stuck, held),
+                                    .place = code_words(stuck->check, code),
+                                    .object = object_of(stuck, held),
+                                    .wait = code_words(stuck->check, code_of(stuck, held)),
+                                    .its = held->count == 1 ? "its" : "their",
+                                    .closes = held == cause};
+        at = held;
     }
-    if (history && history->arrivals)
-        return verdict_text(verdict, "%" PRIu64 " arrival%s made; no thread will make the others.", history->arrivals,
-                            history->arrivals == 1 ? " was" : "s were");
-    return "No thread arrives on it.";
+    return explain_circle(stuck->check->verdict, facts, links, count);
 }
 
-static const char *why_of(const Stuck *stuck, const Wait *wait, const MbarrierHistory *history, RuleId rule) {
+static CauseId mbarrier_cause(const Stuck *stuck, const Wait *wait, const MbarrierHistory *history, RuleId rule,
+                              Facts *facts) {
     Verdict *verdict = stuck->check->verdict;
-    const char *missing = where_missing(stuck, wait);
+    const PtxCode *code;
+    const Wait *held = arriver_waits(stuck, wait, history, &code);
+    int64_t bytes = facts->bytes;
+    bool one = wait->count == 1;
+    switch (rule) {
+    case RULE_DEADLOCK_BYTES:
+        facts->bytes = bytes < 0 ? -bytes : bytes;
+        facts->more = "all arrivals are in";
+        facts->last = bytes > 0 ? "bytes never arrive" : "more bytes arrive than are expected";
+        facts->detail = history && history->expect ? verdict_text(verdict, "The last bytes were expected at %s. ",
+                                                                  code_words(stuck->check, history->expect))
+                                                   : "";
+        facts->next = verdict_text(verdict, "%+lld remain.", (long long)bytes);
+        return CAUSE_BYTES;
+    case RULE_DEADLOCK_CYCLE:
+    case RULE_DEADLOCK_MIXED:
+        facts->more = one ? "it" : "them";
+        if (!held)
+            return CAUSE_CIRCLE_BARRIER;
+        facts->other = who(stuck, held);
+        facts->more = held->count == 1 ? "arrives" : "arrive";
+        facts->its = held->count == 1 ? "its" : "their";
+        facts->next = object_of(stuck, held);
+        facts->detail = circle_of(stuck, wait, facts);
+        return CAUSE_CIRCLE;
+    case RULE_DEADLOCK_LAPPED:
+        facts->next = one ? "it looks" : "they look";
+        facts->first = (int64_t)waits_of(wait, history);
+        facts->last = verdict_text(verdict, "%s %s seen %s of them", facts->agent, one ? "has" : "have",
+                                   facts->first ? explain_text(verdict, "{first}", facts) : "none");
+        facts->detail = explain_unheld;
+        return CAUSE_LAPPED;
+    case RULE_DEADLOCK_EXITED:
+        facts->other = history->arrivers[0].warp->cta == wait->cta
+                           ? thread_words(stuck->check, wait->cta->number,
+                                          history->arrivers[0].warp->index * PTX_LANES + history->arrivers[0].lane)
+                           : "the thread of another CTA";
+        facts->place = code_words(stuck->check, history->arrivers[0].code);
+        facts->detail = "is made by threads that have all exited";
+        return CAUSE_EXITED;
+    case RULE_DEADLOCK_PARITY:
+        return CAUSE_PARITY_AHEAD;
+    default:
+        facts->detail = facts->arrived ? "no thread makes the others" : "no thread makes one";
+        facts->last = facts->phases ? " any more" : "";
+        return !facts->count ? CAUSE_ARRIVALS_UNKNOWN : facts->arrived ? CAUSE_ARRIVALS_MISSING : CAUSE_ARRIVALS_NONE;
+    }
+}
+
+static CauseId cause_of(const Stuck *stuck, const Wait *wait, const MbarrierHistory *history, RuleId rule,
+                        Facts *facts) {
+    Verdict *verdict = stuck->check->verdict;
     if (wait->status == PTX_IS_MBARRIER)
-        return why_mbarrier(stuck, wait, history, rule);
+        return mbarrier_cause(stuck, wait, history, rule, facts);
     if (wait->status == PTX_IS_REGISTERS)
-        return "No thread that could give some back will do so.";
-    if (is_for_threads(wait))
-        return *missing ? verdict_text(verdict, "Of the others, %s.", missing) : "The other threads never arrive.";
-    if (is_empty_loop(stuck, wait))
-        return "The loop reads no memory and passes no barrier, and its registers are the same in every iteration: "
-               "nothing can end it.";
-    const char *ctas = where_ctas(stuck, wait);
-    if (is_grid_barrier(stuck, wait))
-        return *ctas ? ctas : "The barrier is complete only when all CTAs of the grid have arrived at it.";
-    return verdict_text(verdict, "Every other thread has exited or waits, so nothing will change what %s%s%s",
-                        wait->count == 1 ? "this one reads." : "these read.", *ctas ? " " : "", ctas);
-}
-
-static const char *fix_of(const Stuck *stuck, const Wait *wait, RuleId rule) {
-    if (is_grid_barrier(stuck, wait))
-        return "Let all threads of all CTAs reach every grid.sync(): move it out of the condition, or before the early "
-               "return.";
-    switch (rule) {
-    case RULE_DEADLOCK_THREADS:
-        return "Let all threads that the barrier counts reach it: move __syncthreads() out of the condition or before "
-               "the "
-               "early return, or use bar.sync with a number and a thread count of its own.";
-    case RULE_DEADLOCK_LANES:
-        return "Use a mask of just the lanes that get here, made before the branch (__ballot_sync()), or move the "
-               "operation out of the branch.";
-    case RULE_THREADS_DIVERGENT_WARP:
-        return "Let all lanes of the warp execute the instruction together: move it out of the condition, or converge "
-               "with __syncwarp() before it.";
-    case RULE_DEADLOCK_SPIN:
-        return "Write the value that is polled for on every path, before anything that waits for this thread.";
-    case RULE_DEADLOCK_REGISTERS:
-        return "Give registers back (setmaxnreg.dec) before others ask for more, and ask for no more than that.";
-    case RULE_DEADLOCK_BYTES:
-        return "Expect exactly the bytes that the copies of the phase deliver (mbarrier.expect_tx).";
-    case RULE_DEADLOCK_LAPPED:
-        return "Let the threads that arrive wait until the phase has been seen: with an mbarrier for the other "
-               "direction, "
-               "on which the waiting threads arrive.";
-    case RULE_DEADLOCK_PARITY:
-        return "Derive the parity of the wait from a running count of the uses of this mbarrier, (count / depth) & 1, "
-               "on "
-               "both sides.";
-    case RULE_DEADLOCK_EXITED:
-        return "Let producers and consumers make the same number of iterations.";
-    case RULE_DEADLOCK_CYCLE:
-    case RULE_DEADLOCK_MIXED:
-        return "Arrive before waiting, or take the slots in the same order on both sides; keep barriers of all threads "
-               "out "
-               "of code that only some of them run.";
-    default:
-        return "Arrive on this mbarrier (mbarrier.arrive, or mbarrier.arrive.expect_tx for copies), or initialize it "
-               "with "
-               "the number of arrivals that are made.";
+        return CAUSE_REGISTERS;
+    if (is_for_threads(wait)) {
+        const char *missing = where_missing(stuck, wait);
+        facts->object = waits_for(stuck, wait);
+        facts->detail =
+            *missing ? verdict_text(verdict, "Of the others, %s.", missing) : "The other threads never arrive.";
+        return rule == RULE_DEADLOCK_THREADS ? CAUSE_THREADS
+               : rule == RULE_DEADLOCK_LANES ? CAUSE_LANES
+                                             : CAUSE_DIVERGENT_WARP;
     }
+    if (wait->empty)
+        return CAUSE_EMPTY_LOOP;
+    facts->detail = where_ctas(stuck, wait);
+    if (wait->of_grid) {
+        if (!*facts->detail)
+            facts->detail = "The barrier is complete only when all CTAs of the grid have arrived at it.";
+        return CAUSE_GRID_BARRIER;
+    }
+    facts->more =
+        verdict_text(verdict, "%s%s", wait->count == 1 ? "this one reads." : "these read.", *facts->detail ? " " : "");
+    return CAUSE_SPIN;
 }
 
 /* ---- The finding --------------------------------------------------------------------------------- */
 
-static const char *role_of(const Stuck *stuck, const Wait *wait, bool other) {
-    if (is_empty_loop(stuck, wait))
+static const char *role_of(const Wait *wait, bool other) {
+    if (wait->empty)
         return wait->count == 1 ? "loops" : "loop";
     return wait->count == 1 ? other ? "waits too" : "waits" : other ? "wait too" : "wait";
 }
@@ -643,7 +664,7 @@ static void add_places(const Stuck *stuck, Finding *finding, const Wait *cause, 
     for (uint32_t i = 0; i < count; i++) {
         if (i == 0 || i >= others) {
             places[i]->agent = who(stuck, waits[i]);
-            places[i]->role = role_of(stuck, waits[i], i > 0);
+            places[i]->role = role_of(waits[i], i > 0);
             places[i]->note = waits_for(stuck, waits[i]);
         } else {
             places[i]->role = history->init && i == 1 ? "initialized here" : "arrived here";
@@ -667,25 +688,21 @@ Finding *threads_blocked(ThreadsCheck *check, const PtxSchedule *schedule, unsig
     arena_init(&stuck.arena, budget);
     stuck.arena.exhausted = check->verdict->arena->exhausted;
     collect(&stuck);
+    for (uint32_t i = 0; i < stuck.count; i++) {
+        stuck.waits[i].of_grid = is_grid_barrier(&stuck, &stuck.waits[i]);
+        stuck.waits[i].empty = !stuck.waits[i].of_grid && is_empty_loop(&stuck, &stuck.waits[i]);
+    }
     const Wait *cause = find_cause(&stuck);
     if (cause) {
         const MbarrierHistory *history =
             cause->status == PTX_IS_MBARRIER ? history_of(check->history, cause->place) : NULL;
         RuleId rule = rule_of_wait(&stuck, cause, history);
         if (!is_reported(check, rule, code_line(check->program, code_of(&stuck, cause)))) {
-            finding = verdict_finding(check->verdict);
-            finding->rule = rule;
-            finding->space = "barrier";
-            finding->message = message_of(&stuck, cause);
-            finding->why = why_of(&stuck, cause, history, rule);
-            finding->fix = is_empty_loop(&stuck, cause)
-                               ? "Give the loop a way out. If it is to wait for memory, read that memory in it: a load "
-                                 "that is neither volatile nor atomic may be moved out of the loop by the compiler."
-                               : fix_of(&stuck, cause, rule);
-            finding->launch = check->launch->text;
-            finding->schedule = schedule_words(check, schedule);
-            finding->witness = witness_of(check, schedule, havoc_choice);
-            finding->times = 1;
+            Facts facts = facts_of(&stuck, cause);
+            CauseId id = cause_of(&stuck, cause, history, rule, &facts);
+            finding = threads_finding(check, rule, "barrier", schedule, havoc_choice, 1);
+            explain(check->verdict, finding, CAUSE_WAITS, &facts);
+            explain(check->verdict, finding, id, &facts);
             add_places(&stuck, finding, cause, history);
             threads_grade(check, finding);
         }

@@ -142,17 +142,11 @@ Finding *threads_fault(ThreadsCheck *check, const PtxSchedule *schedule, unsigne
             verdict->findings[i].times++;
             return NULL;
         }
-    Finding *finding = verdict_finding(verdict);
-    finding->rule = fault->rule;
-    finding->space = space_of(fault);
+    Finding *finding = threads_finding(check, fault->rule, space_of(fault), schedule, havoc_choice, 1);
     finding->message = message_of(check, fault);
     unsigned lanes = (unsigned)__builtin_popcount(fault->lanes);
     finding->why = why_of_fault(verdict, fault, lanes);
     finding->fix = fix_of(fault);
-    finding->launch = check->launch->text;
-    finding->schedule = schedule_words(check, schedule);
-    finding->witness = witness_of(check, schedule, havoc_choice);
-    finding->times = 1;
     FindingPlace *place = code_places(check, finding, &fault->code, 1)[0];
     place->agent = thread_words(check, fault->warp ? fault->warp->cta->number : 0, first_thread(fault));
     place->role = "is here";

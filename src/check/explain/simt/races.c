@@ -1,17 +1,13 @@
 /* From a race that the engine found to a finding: who, what, why nothing orders the two, what would. */
+#include "check/explain/explain.h"
 #include "check/simt/internal.h"
+
+static const char nothing_orders[] = "in every schedule: nothing orders the two";
 
 /* ---- Sides --------------------------------------------------------------------------------------- */
 
 static const char *verb_of(const RaceSide *side) {
-    switch (side->access.kind) {
-    case EFFECT_READ:
-        return "reads";
-    case EFFECT_WRITE:
-        return "writes";
-    default:
-        return "updates";
-    }
+    return effect_access_verb((EffectVerb)side->access.kind);
 }
 
 /* "thread 5 (warp 0)", "an operation of thread 5". */
@@ -52,96 +48,10 @@ RuleId threads_race_rule(const ThreadsCheck *check, const PtxRace *race) {
 
 /* ---- Why, and what to do ------------------------------------------------------------------------- */
 
-static const char *why_of(const ThreadsCheck *check, const PtxRace *race) {
-    Verdict *verdict = check->verdict;
-    const char *why, *fix;
-    if (threads_side_missing(check, race, &why, &fix))
-        return why;
-    const char *first = agent_of(check, &race->first), *second = agent_of(check, &race->second);
-    switch (race->reason) {
-    case REASON_SAME_INSTRUCTION:
-        return verdict_text(verdict, "Lanes of one warp execute the same instruction, and access the same bytes with "
-                                     "it: which of them comes last is not defined.");
-    case REASON_SAME_WARP:
-        return verdict_text(verdict, "Both threads are in the same warp, and no __syncwarp() (bar.warp.sync) lies "
-                                     "between the two accesses. The lanes of a warp need not run in lockstep.");
-    case REASON_SCOPE:
-        return verdict_text(verdict, "%s and %s synchronize, but with a scope that does not include both of them.",
-                            first, second);
-    case REASON_PROXY:
-        return verdict_text(verdict,
-                            "The two are ordered in time, but one of them goes through the %s proxy, and no "
-                            "proxy fence makes the one visible to the other.",
-                            race->first.access.proxy == PROXY_TENSORMAP || race->second.access.proxy == PROXY_TENSORMAP
-                                ? "tensormap"
-                                : "async");
-    case REASON_IN_FLIGHT:
-        if (race->waited)
-            return verdict_text(verdict,
-                                "The operation that %s started is asynchronous. That thread waits for it, and nothing "
-                                "orders the wait before what %s does.",
-                                thread_words(check, race->first.cta, race->first.thread),
-                                thread_words(check, race->second.cta, race->second.thread));
-        return verdict_text(verdict, "The operation that %s started is asynchronous, and %s has not waited for it.",
-                            thread_words(check, race->first.asynchronous ? race->first.cta : race->second.cta,
-                                         race->first.asynchronous ? race->first.thread : race->second.thread),
-                            thread_words(check, race->first.asynchronous ? race->second.cta : race->first.cta,
-                                         race->first.asynchronous ? race->second.thread : race->first.thread));
-    case REASON_MIXED_SIZE:
-        return verdict_text(verdict,
-                            "Both accesses are strong, but they are not to exactly the same bytes: %u and %u "
-                            "bytes at a time. The memory model orders only accesses of the same bytes.",
-                            race->first.access.element, race->second.access.element);
-    case REASON_TENSOR_FENCE:
-        return verdict_text(verdict, "Both operations are asynchronous. A barrier between the threads orders what was "
-                                     "done to tensor memory if tcgen05.fence::before_thread_sync stands before it, and "
-                                     "tcgen05.fence::after_thread_sync after it.");
-    case REASON_LATE:
-        return verdict_text(verdict,
-                            "The fence comes after the thread that wrote has synchronized with the others. The "
-                            "documented place is before that, in the thread that wrote.");
-    case REASON_READ_ONLY:
-        return verdict_text(verdict, "ld.global.nc is for data that nothing writes while the kernel runs: it may give "
-                                     "what was there before, whatever orders the two.");
-    case REASON_EXIT:
-        return verdict_text(verdict, "Nothing waits for the operation before its CTA exits.");
-    default:
-        break;
-    }
-    if (race->first.cta == race->second.cta)
-        return verdict_text(verdict,
-                            "Between the two, %s and %s pass no barrier together, wait for no mbarrier phase that the "
-                            "other completes, and no release of one is acquired by the other.",
-                            first, second);
-    return verdict_text(verdict, "The two are in different CTAs, and no release of one is acquired by the other%s.",
-                        is_shared(race) ? "; nor do they pass a cluster barrier together" : "");
-}
-
 static const char *why_same_value(const PtxRace *race) {
     if (race->first.access.kind == EFFECT_READ || race->second.access.kind == EFFECT_READ)
         return "The write leaves the bytes as they were, so the read gives the same whichever of them comes first.";
     return "Both write the same value, so the result does not depend on which of them comes last.";
-}
-
-static const char why_omitted[] =
-    "Triton 3.7.1 and later insert this fence; 3.7.0 and earlier do not: every `tl.dot` on operands from pipelined "
-    "loads is compiled this way, and nothing in the kernel can fix it.";
-
-/* What is said of a race that this run does not show in memory. */
-static const char *why_by_chance(const ThreadsCheck *check, const PtxRace *race) {
-    return verdict_text(
-        check->verdict,
-        "%s With the data of this launch the write leaves the bytes as they were (zeros, padding, equal "
-        "elements); with other data it does not.",
-        why_of(check, race));
-}
-
-static const char *why_unset(const ThreadsCheck *check, const PtxRace *race) {
-    return verdict_text(
-        check->verdict,
-        "%s The value comes from a register or memory that nothing has written: it is indeterminate, and "
-        "need not be the same in both threads.",
-        why_of(check, race));
 }
 
 static const char *const why_by_lanes = "The two are ordered if lanes that come together at match.sync, or at a "
@@ -199,45 +109,68 @@ static const char *fix_in_flight(const ThreadsCheck *check, const PtxRace *race)
     }
 }
 
-static const char *fix_of(const ThreadsCheck *check, const PtxRace *race) {
-    bool same_cta = race->first.cta == race->second.cta;
-    const char *why, *fix;
-    if (threads_side_missing(check, race, &why, &fix))
-        return fix;
+static Facts facts_of(const ThreadsCheck *check, const PtxRace *race) {
+    return (Facts){.ptx = true,
+                   .agent = agent_of(check, &race->second),
+                   .verb = verb_of(&race->second),
+                   .object = location_words(check, race->location, race->bytes),
+                   .other = agent_of(check, &race->first),
+                   .other_verb = verb_of(&race->first),
+                   .other_noun = effect_access_noun((EffectVerb)race->first.access.kind),
+                   .place = code_words(check, race->first.code),
+                   .first = race->first.access.element,
+                   .second = race->second.access.element,
+                   .last = "and nothing orders the two"};
+}
+
+/* Why nothing orders the two, and what would. */
+static void explain_reason(const ThreadsCheck *check, const PtxRace *race, Facts facts, Finding *finding) {
+    static const CauseId causes[] = {[REASON_SAME_INSTRUCTION] = CAUSE_SAME_INSTRUCTION,
+                                     [REASON_SAME_WARP] = CAUSE_SAME_WARP,
+                                     [REASON_SCOPE] = CAUSE_SCOPE,
+                                     [REASON_PROXY] = CAUSE_PROXY,
+                                     [REASON_IN_FLIGHT] = CAUSE_IN_FLIGHT,
+                                     [REASON_MIXED_SIZE] = CAUSE_MIXED_SIZE,
+                                     [REASON_EXIT] = CAUSE_EXITS_IN_FLIGHT,
+                                     [REASON_TENSOR_FENCE] = CAUSE_TENSOR_FENCE,
+                                     [REASON_LATE] = CAUSE_PROXY_LATE,
+                                     [REASON_READ_ONLY] = CAUSE_READ_ONLY};
+    CauseId cause = causes[race->reason];
+    const RaceSide *started = race->first.asynchronous ? &race->first : &race->second,
+                   *other = started == &race->first ? &race->second : &race->first;
+    if (threads_side_missing(check, race, &finding->why, &finding->fix))
+        return;
     switch (race->reason) {
-    case REASON_SAME_INSTRUCTION:
-        return "Let one lane make the access, or use an atomic (atomicAdd(), atomicExch(), ...).";
+    case REASON_UNORDERED:
+        cause = race->first.cta == race->second.cta ? CAUSE_UNORDERED_CTA
+                : is_shared(race)                   ? CAUSE_UNORDERED_CLUSTER
+                                                    : CAUSE_UNORDERED_GRID;
+        break;
     case REASON_SAME_WARP:
-        return "Put __syncwarp() between the two accesses, or pass the value with a shuffle (__shfl_sync()).";
-    case REASON_SCOPE:
-        return "Use a scope that includes both: .cluster for CTAs of a cluster, .gpu (cuda::thread_scope_device, "
-               "__threadfence(), atomicAdd()) for any CTAs, .sys for the host and other devices.";
-    case REASON_LATE:
+        facts.detail = "The lanes of a warp need not run in lockstep.";
+        break;
     case REASON_PROXY:
-        return "Put fence.proxy.async (cuda::ptx::fence_proxy_async) after the generic accesses, in the threads that "
-               "make them, before they synchronize with the thread that starts the asynchronous operation; for "
-               "tensor maps, fence.proxy.tensormap.";
-    case REASON_TENSOR_FENCE:
-        return tensor_fences;
+        facts.detail = race->first.access.proxy == PROXY_TENSORMAP || race->second.access.proxy == PROXY_TENSORMAP
+                           ? "tensormap"
+                           : "async";
+        break;
     case REASON_IN_FLIGHT:
+        cause = race->waited ? CAUSE_IN_FLIGHT_WAITED : cause;
+        started = race->waited ? &race->first : started;
+        other = race->waited ? &race->second : other;
+        facts.other = thread_words(check, started->cta, started->thread);
+        facts.agent = thread_words(check, other->cta, other->thread);
+        /* fall through */
     case REASON_EXIT:
-        return fix_in_flight(check, race);
-    case REASON_READ_ONLY:
-        return "Read it with ld.global; in C++, do not mark the pointer `const __restrict__`.";
-    case REASON_MIXED_SIZE:
-        return "Access the word with one size only.";
+        facts.fix = fix_in_flight(check, race);
+        break;
+    case REASON_TENSOR_FENCE:
+        facts.fix = tensor_fences;
+        break;
     default:
         break;
     }
-    if (same_cta)
-        return "Put __syncthreads() (bar.sync) between the two accesses, in all threads of the CTA; or use an atomic, "
-               "or "
-               "a release and an acquire of a flag (cuda::atomic_ref).";
-    if (is_shared(race))
-        return "Put a cluster barrier (barrier.cluster.arrive and wait, cluster.sync()) between the two accesses.";
-    return "Let only one CTA access these bytes, or use an atomic; or write a flag with release and read it with "
-           "acquire "
-           "at .gpu scope (cuda::atomic_ref with cuda::thread_scope_device, or __threadfence() and an atomic flag).";
+    explain(check->verdict, finding, cause, &facts);
 }
 
 /* ---- The finding --------------------------------------------------------------------------------- */
@@ -356,20 +289,33 @@ static bool is_reported(const ThreadsCheck *check, const PtxRace *race, RuleId r
 }
 
 static const char *message_of(const ThreadsCheck *check, const PtxRace *race, RuleId rule) {
-    const char *first = agent_of(check, &race->first), *second = agent_of(check, &race->second);
-    const char *bytes = location_words(check, race->location, race->bytes);
-    const char *end = rule == RULE_FENCE_COMPILER ? "and the compiler inserted no proxy fence in between"
-                      : rule == RULE_FENCE_MISSING || rule == RULE_FENCE_GLOBAL || rule == RULE_FENCE_REUSE ||
-                              rule == RULE_FENCE_TENSORMAP
-                          ? "without a proxy fence in between"
-                      : rule == RULE_FENCE_LATE          ? "and the proxy fence comes only after they synchronize"
-                      : rule == RULE_FENCE_TENSOR        ? "without tcgen05.fence in between"
-                      : race->reason == REASON_READ_ONLY ? "in the same launch"
-                                                         : "and nothing orders the two";
+    Facts facts = facts_of(check, race);
     if (race->reason == REASON_EXIT)
-        return verdict_text(check->verdict, "the CTA exits while %s may still access %s", second, bytes);
-    return verdict_text(check->verdict, "%s %s %s, which %s %s at %s, %s", second, verb_of(&race->second), bytes, first,
-                        verb_of(&race->first), code_words(check, race->first.code), end);
+        return explain_message(check->verdict, CAUSE_EXITS_IN_FLIGHT, &facts);
+    if (rule == RULE_FENCE_COMPILER)
+        facts.last = "and the compiler inserted no proxy fence in between";
+    else if (rule == RULE_FENCE_MISSING || rule == RULE_FENCE_GLOBAL || rule == RULE_FENCE_REUSE ||
+             rule == RULE_FENCE_TENSORMAP)
+        facts.last = "without a proxy fence in between";
+    else if (rule == RULE_FENCE_LATE)
+        facts.last = "and the proxy fence comes only after they synchronize";
+    else if (rule == RULE_FENCE_TENSOR)
+        facts.last = "without tcgen05.fence in between";
+    else if (race->reason == REASON_READ_ONLY)
+        facts.last = "in the same launch";
+    return explain_message(check->verdict, CAUSE_RACE, &facts);
+}
+
+/* What both sides of it do. */
+static void add_sides(const ThreadsCheck *check, const PtxRace *race, Finding *finding) {
+    const PtxCode *codes[] = {race->second.code, race->first.code};
+    const RaceSide *sides[] = {&race->second, &race->first};
+    FindingPlace **places = code_places(check, finding, codes, 2);
+    for (unsigned i = 0; i < 2; i++) {
+        places[i]->agent = agent_of(check, sides[i]);
+        places[i]->role = verb_of(sides[i]);
+        places[i]->note = location_words(check, race->location, race->bytes);
+    }
 }
 
 /* ---- CTAs that need not have started ------------------------------------------------------------- */
@@ -385,22 +331,12 @@ static Finding *unstarted(const ThreadsCheck *check, const PtxRace *race, const 
             verdict->findings[i].times++;
             return NULL;
         }
-    Finding *finding = verdict_finding(verdict);
-    finding->rule = RULE_CLUSTER_START;
-    finding->space = "shared";
-    finding->message = verdict_text(verdict, "%s reaches into CTA %u of its cluster, which need not have started",
-                                    agent_of(check, side), race->location.block->cta);
-    finding->why = "Nothing that this thread has waited for comes from a thread of that CTA: no cluster barrier, no "
-                   "arrival at an mbarrier, no flag. Until a CTA has started, its shared memory and its tensor memory "
-                   "are not there.";
-    finding->fix = "Put barrier.cluster.arrive and barrier.cluster.wait (cluster.sync()), which may be relaxed for "
-                   "this, before the first instruction that reaches into another CTA.";
-    finding->launch = check->launch->text;
+    Finding *finding = threads_finding(check, RULE_CLUSTER_START, "shared", schedule, havoc_choice, race->times);
+    Facts facts = {.agent = agent_of(check, side), .first = race->location.block->cta};
+    explain(verdict, finding, CAUSE_UNSTARTED, &facts);
     finding->schedule = "in every schedule";
-    finding->witness = witness_of(check, schedule, havoc_choice);
-    finding->times = race->times ? (size_t)race->times : 1;
     FindingPlace **places = code_places(check, finding, &side->code, 1);
-    places[0]->agent = agent_of(check, side);
+    places[0]->agent = facts.agent;
     places[0]->role = "reaches into another CTA";
     threads_grade(check, finding);
     return finding;
@@ -454,34 +390,33 @@ Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedul
                            message_of(check, race, rule), check->unordered);
         return NULL;
     }
-    const PtxCode *codes[] = {race->second.code, race->first.code};
-    const RaceSide *sides[] = {&race->second, &race->first};
-    Finding *finding = verdict_finding(check->verdict);
-    finding->rule = rule;
-    finding->space = is_shared(race) ? "shared" : "global";
+    Finding *finding =
+        threads_finding(check, rule, is_shared(race) ? "shared" : "global", schedule, havoc_choice, race->times);
+    explain_reason(check, race, facts_of(check, race), finding);
     finding->message = message_of(check, race, rule);
-    finding->why = rule == RULE_RACE_SAME_VALUE  ? why_same_value(race)
-                   : rule == RULE_FENCE_COMPILER ? why_omitted
-                   : race->by_chance             ? why_by_chance(check, race)
-                   : race->unset                 ? why_unset(check, race)
-                   : race->by_lanes              ? why_by_lanes
-                                                 : why_of(check, race);
-    finding->fix = rule == RULE_FENCE_COMPILER ? "Compile with Triton 3.7.1 or later." : fix_of(check, race);
-    finding->launch = check->launch->text;
+    if (rule == RULE_RACE_SAME_VALUE)
+        finding->why = why_same_value(race);
+    else if (rule == RULE_FENCE_COMPILER)
+        explain(check->verdict, finding, CAUSE_PROXY_OMITTED, &(Facts){0});
+    else if (race->by_chance) /* this run does not show it in memory */
+        finding->why = verdict_text(check->verdict,
+                                    "%s With the data of this launch the write leaves the bytes as they were (zeros, "
+                                    "padding, equal elements); with other data it does not.",
+                                    finding->why);
+    else if (race->unset)
+        finding->why = verdict_text(check->verdict,
+                                    "%s The value comes from a register or memory that nothing has written: it is "
+                                    "indeterminate, and need not be the same in both threads.",
+                                    finding->why);
+    else if (race->by_lanes)
+        finding->why = why_by_lanes;
     bool ordered = race->reason == REASON_PROXY || race->reason == REASON_TENSOR_FENCE || race->reason == REASON_LATE;
-    finding->schedule = ordered ? "in every schedule"
-                        : schedule->kind == SCHEDULE_EAGER && !schedule->mirrored && !schedule->gives_up
-                            ? "in every schedule: nothing orders the two"
-                            : verdict_text(check->verdict, "in some schedules, such as %s: nothing orders the two",
-                                           schedule_words(check, schedule));
-    finding->witness = witness_of(check, schedule, havoc_choice);
-    finding->times = race->times ? (size_t)race->times : 1;
-    FindingPlace **places = code_places(check, finding, codes, 2);
-    for (unsigned i = 0; i < 2; i++) {
-        places[i]->agent = agent_of(check, sides[i]);
-        places[i]->role = verb_of(sides[i]);
-        places[i]->note = location_words(check, race->location, race->bytes);
-    }
+    finding->schedule =
+        ordered ? "in every schedule"
+        : schedule->kind == SCHEDULE_EAGER && !schedule->mirrored && !schedule->gives_up
+            ? nothing_orders
+            : verdict_text(check->verdict, "in some schedules, such as %s: nothing orders the two", finding->schedule);
+    add_sides(check, race, finding);
     grade(check, race, finding);
     return finding;
 }
@@ -509,38 +444,19 @@ void threads_volatile(ThreadsCheck *check, const PtxWatch *watch, const PtxSched
     if (is_reported(check, race, RULE_RACE_VOLATILE))
         return;
     bool lockstep = is_warp_synchronous(race);
-    const PtxCode *codes[] = {race->second.code, race->first.code};
-    const RaceSide *sides[] = {&race->second, &race->first};
     ThreadsOptions options = *check->options;
     ThreadsCheck as_races = *check;
     options.volatile_races = true; /* with which the witness shows it */
     as_races.options = &options;
-    Finding *finding = verdict_finding(check->verdict);
-    finding->rule = RULE_RACE_VOLATILE;
-    finding->space = is_shared(race) ? "shared" : "global";
+    Finding *finding = threads_finding(&as_races, RULE_RACE_VOLATILE, is_shared(race) ? "shared" : "global", schedule,
+                                       havoc_choice, times);
+    Facts facts = {.detail = "`volatile` makes each access go to memory; it does not keep the lanes of a warp in "
+                             "lockstep, so the read may come before or after the write."};
+    explain(check->verdict, finding, lockstep ? CAUSE_SAME_WARP : CAUSE_VOLATILE, &facts);
     finding->message =
         verdict_text(check->verdict, "%s; both accesses are volatile", message_of(check, race, RULE_RACE_VOLATILE));
-    finding->why =
-        lockstep
-            ? "Both threads are in the same warp, and no __syncwarp() (bar.warp.sync) lies between the two accesses. "
-              "`volatile` makes each access go to memory; it does not keep the lanes of a warp in lockstep, so the "
-              "read may come before or after the write."
-            : "By the memory model volatile accesses are strong, and do not race; but they order nothing, so the "
-              "outcome depends on which of them comes first. With --volatile-races they count as ordinary accesses.";
-    finding->fix = lockstep
-                       ? "Put __syncwarp() between the two accesses, or pass the value with a shuffle (__shfl_sync())."
-                       : "If the order matters, put a barrier between the two, or write a flag with release and read "
-                         "it with acquire (cuda::atomic_ref); --volatile-races reports all such pairs as races.";
-    finding->launch = check->launch->text;
-    finding->schedule = "in every schedule: nothing orders the two";
-    finding->witness = witness_of(&as_races, schedule, havoc_choice);
-    finding->times = (size_t)times;
-    FindingPlace **places = code_places(check, finding, codes, 2);
-    for (unsigned i = 0; i < 2; i++) {
-        places[i]->agent = agent_of(check, sides[i]);
-        places[i]->role = verb_of(sides[i]);
-        places[i]->note = location_words(check, race->location, race->bytes);
-    }
+    finding->schedule = nothing_orders;
+    add_sides(check, race, finding);
     threads_grade(check, finding);
 }
 
@@ -548,26 +464,6 @@ void threads_volatile(ThreadsCheck *check, const PtxWatch *watch, const PtxSched
 
 static const char *agent_in(const ThreadsCheck *check, const RaceSide *side, const char *name) {
     return verdict_text(check->verdict, "%s of %s", agent_of(check, side), name);
-}
-
-static const char *why_between(const ThreadsCheck *check, const PtxRace *race, const char *first, const char *second) {
-    Verdict *verdict = check->verdict;
-    switch (race->reason) {
-    case REASON_SCOPE:
-        return verdict_text(verdict, "%s and %s synchronize, but with a scope that does not include both of them.",
-                            first, second);
-    case REASON_PROXY:
-    case REASON_MIXED_SIZE:
-        return why_of(check, race);
-    default:
-        return verdict_text(verdict,
-                            "Nothing orders the two launches: neither starts after the other has finished, and %s does "
-                            "not acquire what %s releases after its %s.",
-                            second, first,
-                            race->first.access.kind == EFFECT_READ    ? "read"
-                            : race->first.access.kind == EFFECT_WRITE ? "write"
-                                                                      : "update");
-    }
 }
 
 static void add_places(const ThreadsCheck *check, const ThreadsCheck *other, const PtxRace *race,
@@ -590,25 +486,21 @@ static void add_places(const ThreadsCheck *check, const ThreadsCheck *other, con
 
 Finding *threads_race_between(const ThreadsCheck *check, const ThreadsCheck *other, const PtxRace *race,
                               const RaceNames *names) {
-    Verdict *verdict = check->verdict;
-    const char *first = agent_in(other, &race->first, names->first),
-               *second = agent_in(check, &race->second, names->second);
-    Finding *finding = verdict_finding(verdict);
-    finding->rule = threads_race_rule(check, race);
-    finding->space = "global";
-    finding->message = verdict_text(verdict, "%s %s %s, which %s %s at %s, and nothing orders the two", second,
-                                    verb_of(&race->second), location_words(check, race->location, race->bytes), first,
-                                    verb_of(&race->first), code_words(other, race->first.code));
-    finding->why =
-        finding->rule == RULE_RACE_SAME_VALUE ? why_same_value(race) : why_between(check, race, first, second);
-    finding->fix = race->reason == REASON_UNORDERED || race->reason == REASON_IN_FLIGHT
-                       ? "Launch both on one stream, order them with an event, or wait for the preceding launch (in a "
-                         "dependent launch: griddepcontrol.wait, cudaGridDependencySynchronize()) before the access."
-                       : fix_of(check, race);
-    finding->launch = check->launch->text;
-    finding->schedule = "in every schedule: nothing orders the two";
+    RuleId rule = threads_race_rule(check, race);
+    Finding *finding = threads_finding(check, rule, "global", &(PtxSchedule){0}, 0, race->times);
+    Facts facts = facts_of(check, race);
+    facts.other = agent_in(other, &race->first, names->first);
+    facts.agent = agent_in(check, &race->second, names->second);
+    facts.place = code_words(other, race->first.code);
+    if (race->reason == REASON_SCOPE || race->reason == REASON_PROXY || race->reason == REASON_MIXED_SIZE)
+        explain_reason(check, race, facts, finding);
+    else
+        explain(check->verdict, finding, CAUSE_UNORDERED_LAUNCHES, &facts);
+    explain(check->verdict, finding, CAUSE_RACE, &facts);
+    if (rule == RULE_RACE_SAME_VALUE)
+        finding->why = why_same_value(race);
+    finding->schedule = nothing_orders;
     finding->witness = witness_between(check, names->number);
-    finding->times = race->times ? (size_t)race->times : 1;
     add_places(check, other, race, names, finding);
     return finding;
 }
@@ -616,27 +508,21 @@ Finding *threads_race_between(const ThreadsCheck *check, const ThreadsCheck *oth
 /* ---- With what is no kernel ---------------------------------------------------------------------- */
 
 Finding *threads_race_outside(const ThreadsCheck *check, const OutsideRace *race) {
-    Verdict *verdict = check->verdict;
-    const char *agent = agent_of(check, &race->side), *bytes = location_words(check, race->location, race->bytes);
     bool reads = race->side.access.kind == EFFECT_READ;
-    Finding *finding = verdict_finding(verdict);
-    finding->rule = !reads && race->writes ? RULE_RACE_WAW
-                    : reads == race->later ? RULE_RACE_WAR /* what was read is written later */
-                                           : RULE_RACE_RAW;
-    finding->space = "global";
-    finding->message = verdict_text(verdict, "%s %s %s, which %s %s, and nothing orders the two", agent,
-                                    verb_of(&race->side), bytes, race->what, race->writes ? "writes" : "reads");
-    finding->why = "Neither starts after the other has finished: they are on different streams, no event that one of "
-                   "them waits for comes behind the other, and the host waits for neither before it starts the other.";
-    finding->fix = "Put both on one stream, order them with an event, or let the host wait for the first of them "
-                   "(cudaStreamSynchronize()) before it starts the second.";
-    finding->launch = check->launch->text;
-    finding->schedule = "in every schedule: nothing orders the two";
-    finding->witness = witness_of(check, &(PtxSchedule){0}, 0);
-    finding->times = race->times ? (size_t)race->times : 1;
+    RuleId rule = !reads && race->writes ? RULE_RACE_WAW
+                  : reads == race->later ? RULE_RACE_WAR /* what was read is written later */
+                                         : RULE_RACE_RAW;
+    Finding *finding = threads_finding(check, rule, "global", &(PtxSchedule){0}, 0, race->times);
+    Facts facts = {.agent = agent_of(check, &race->side),
+                   .verb = verb_of(&race->side),
+                   .object = location_words(check, race->location, race->bytes),
+                   .other = race->what,
+                   .other_verb = race->writes ? "writes" : "reads"};
+    explain(check->verdict, finding, CAUSE_UNORDERED_STREAMS, &facts);
+    finding->schedule = nothing_orders;
     FindingPlace **places = code_places(check, finding, &race->side.code, 1);
-    places[0]->agent = agent;
-    places[0]->role = verb_of(&race->side);
-    places[0]->note = bytes;
+    places[0]->agent = facts.agent;
+    places[0]->role = facts.verb;
+    places[0]->note = facts.object;
     return finding;
 }

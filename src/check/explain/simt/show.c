@@ -1,4 +1,5 @@
 /* One run to be looked at: step by step, as a trace over time, or what memory holds at its end. */
+#include "check/explain/explain.h"
 #include "check/simt/executions.h"
 
 #include "render/trace.h"
@@ -14,10 +15,6 @@ typedef struct TrailShow {
 } TrailShow;
 
 /* ---- Events in words ----------------------------------------------------------------------------- */
-
-static const char *access_verb(const PtxEvent *event) {
-    return event->access.kind == EFFECT_READ ? "reads" : event->access.kind == EFFECT_WRITE ? "writes" : "updates";
-}
 
 /* "writes bytes 0-127 of tile": from the first byte to the last of all lanes. */
 static void add_access(const TrailShow *show, const PtxEvent *event, Text *to) {
@@ -35,7 +32,7 @@ static void add_access(const TrailShow *show, const PtxEvent *event, Text *to) {
         }
     }
     first.offset = least;
-    text_addf(to, "%s %s", access_verb(event),
+    text_addf(to, "%s %s", effect_access_verb((EffectVerb)event->access.kind),
               first.block ? location_words(show->check, first, (uint32_t)(most - least)) : "memory");
 }
 
@@ -47,94 +44,50 @@ static const char *place_words(const TrailShow *show, uint64_t place) {
 }
 
 static void add_event(const TrailShow *show, const PtxEvent *event, Text *to) {
-    switch (event->kind) {
-    case PTX_EVENT_ACCESS:
+    static const char *const words[] = {
+        [PTX_EVENT_FENCE] = "fences",
+        [PTX_EVENT_WARP_SYNC] = "lanes {more} synchronize",
+        [PTX_EVENT_NAMED_ARRIVE] = "arrives at barrier {first} ({count} threads)",
+        [PTX_EVENT_NAMED_COMPLETE] = "all threads have arrived at barrier {first}",
+        [PTX_EVENT_NAMED_SYNC] = "goes on behind barrier {first}",
+        [PTX_EVENT_CLUSTER_ARRIVE] = "arrives at the cluster barrier",
+        [PTX_EVENT_CLUSTER_COMPLETE] = "all threads have arrived at the cluster barrier",
+        [PTX_EVENT_CLUSTER_WAIT] = "goes on behind the cluster barrier",
+        [PTX_EVENT_INIT] = "initializes {object}, count {count}",
+        [PTX_EVENT_INVALIDATE] = "invalidates {object}",
+        [PTX_EVENT_EXPECT] = "expects {count} bytes on {object}",
+        [PTX_EVENT_ARRIVE] = "arrives on {object}",
+        [PTX_EVENT_COMPLETE] = "delivers {count} bytes to {object}",
+        [PTX_EVENT_FLIP] = "phase {phases} of {object} completes",
+        [PTX_EVENT_TEST] = "finds that a phase of {object} is not complete",
+        [PTX_EVENT_WAIT] = "has waited for phase {phases} of {object}",
+        [PTX_EVENT_ISSUE] = "starts operation {second}",
+        [PTX_EVENT_LAND] = "operation {second} is complete",
+        [PTX_EVENT_COMMIT] = "commits a group",
+        [PTX_EVENT_AWAIT] = "has waited until at most {count} groups are pending",
+        [PTX_EVENT_TRACK] = "will arrive on {object} when earlier operations are complete",
+        [PTX_EVENT_COMMIT_TO] = "will arrive on {object} when earlier operations are complete",
+        [PTX_EVENT_PEER] = "allocates tensor memory together with CTA {parity}",
+        [PTX_EVENT_AWAIT_LAUNCHES] = "has waited for the launch before",
+        [PTX_EVENT_EXIT] = "exits",
+        [PTX_EVENT_CTA_OVER] = "the CTA is over",
+        [PTX_EVENT_UNKNOWN] = "does something that is not known",
+    };
+    if (event->kind == PTX_EVENT_ACCESS) {
         add_access(show, event, to);
-        break;
-    case PTX_EVENT_FENCE:
-        text_addf(to, "fences");
-        break;
-    case PTX_EVENT_WARP_SYNC:
-        text_addf(to, "lanes 0x%08x synchronize", event->lanes);
-        break;
-    case PTX_EVENT_NAMED_ARRIVE:
-        text_addf(to, "arrives at barrier %u (%" PRId64 " threads)", event->barrier, event->count);
-        break;
-    case PTX_EVENT_NAMED_COMPLETE:
-        text_addf(to, "all threads have arrived at barrier %u", event->barrier);
-        break;
-    case PTX_EVENT_NAMED_SYNC:
-        text_addf(to, "goes on behind barrier %u", event->barrier);
-        break;
-    case PTX_EVENT_CLUSTER_ARRIVE:
-        text_addf(to, "arrives at the cluster barrier");
-        break;
-    case PTX_EVENT_CLUSTER_COMPLETE:
-        text_addf(to, "all threads have arrived at the cluster barrier");
-        break;
-    case PTX_EVENT_CLUSTER_WAIT:
-        text_addf(to, "goes on behind the cluster barrier");
-        break;
-    case PTX_EVENT_INIT:
-        text_addf(to, "initializes %s, count %" PRId64, place_words(show, event->place), event->count);
-        break;
-    case PTX_EVENT_INVALIDATE:
-        text_addf(to, "invalidates %s", place_words(show, event->place));
-        break;
-    case PTX_EVENT_EXPECT:
-        text_addf(to, "%sexpects %" PRId64 " bytes on %s", event->arrives ? "arrives, and " : "", event->count,
-                  place_words(show, event->place));
-        break;
-    case PTX_EVENT_ARRIVE:
-        text_addf(to, "arrives on %s", place_words(show, event->place));
-        break;
-    case PTX_EVENT_COMPLETE:
-        text_addf(to, "delivers %" PRId64 " bytes to %s", event->count, place_words(show, event->place));
-        break;
-    case PTX_EVENT_FLIP:
-        text_addf(to, "phase %u of %s completes", event->phase, place_words(show, event->place));
-        break;
-    case PTX_EVENT_TEST:
-        text_addf(to, "finds that a phase of %s is not complete", place_words(show, event->place));
-        break;
-    case PTX_EVENT_WAIT:
-        if (event->phase == UINT32_MAX)
-            text_addf(to, "does not wait for %s, which is fresh", place_words(show, event->place));
-        else
-            text_addf(to, "has waited for phase %u of %s", event->phase, place_words(show, event->place));
-        break;
-    case PTX_EVENT_ISSUE:
-        text_addf(to, "starts operation %u", event->outstanding ? event->outstanding->sequence : 0);
-        break;
-    case PTX_EVENT_LAND:
-        text_addf(to, "operation %u is complete", event->outstanding ? event->outstanding->sequence : 0);
-        break;
-    case PTX_EVENT_COMMIT:
-        text_addf(to, "commits a group");
-        break;
-    case PTX_EVENT_AWAIT:
-        text_addf(to, "has waited until at most %" PRId64 " groups are pending", event->count);
-        break;
-    case PTX_EVENT_TRACK:
-    case PTX_EVENT_COMMIT_TO:
-        text_addf(to, "will arrive on %s when earlier operations are complete", place_words(show, event->place));
-        break;
-    case PTX_EVENT_PEER:
-        text_addf(to, "allocates tensor memory together with CTA %u", (uint32_t)(event->place >> 32));
-        break;
-    case PTX_EVENT_AWAIT_LAUNCHES:
-        text_addf(to, "has waited for the launch before");
-        break;
-    case PTX_EVENT_EXIT:
-        text_addf(to, "exits");
-        break;
-    case PTX_EVENT_CTA_OVER:
-        text_addf(to, "the CTA is over");
-        break;
-    case PTX_EVENT_UNKNOWN:
-        text_addf(to, "does something that is not known");
-        break;
+        return;
     }
+    bool fresh = event->kind == PTX_EVENT_WAIT && event->phase == UINT32_MAX,
+         arrives = event->kind == PTX_EVENT_EXPECT && event->arrives;
+    const char *pattern = fresh ? "does not wait for {object}, which is fresh" : words[event->kind];
+    Facts facts = {.object = strstr(pattern, "{object}") ? place_words(show, event->place) : "",
+                   .more = verdict_text(show->check->verdict, "0x%08x", event->lanes),
+                   .first = event->barrier,
+                   .second = event->outstanding ? event->outstanding->sequence : 0,
+                   .count = event->count,
+                   .phases = event->phase,
+                   .parity = (uint32_t)(event->place >> 32)};
+    text_addf(to, "%s%s", arrives ? "arrives, and " : "", explain_text(show->check->verdict, pattern, &facts));
 }
 
 /* ---- Steps --------------------------------------------------------------------------------------- */

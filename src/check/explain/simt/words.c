@@ -272,3 +272,15 @@ const char *witness_of(const ThreadsCheck *check, const PtxSchedule *schedule, u
     threads_trail_write(&trail, &text);
     return verdict_keep(check->verdict, &text);
 }
+
+Finding *threads_finding(const ThreadsCheck *check, RuleId rule, const char *space, const PtxSchedule *schedule,
+                         unsigned havoc_choice, uint64_t times) {
+    Finding *finding = verdict_finding(check->verdict);
+    finding->rule = rule;
+    finding->space = space;
+    finding->launch = check->launch->text;
+    finding->schedule = schedule_words(check, schedule);
+    finding->witness = witness_of(check, schedule, havoc_choice);
+    finding->times = times ? (size_t)times : 1;
+    return finding;
+}

@@ -2,6 +2,7 @@
 #ifndef CHECK_EXPLAIN_TILE_BLOCKED_INTERNAL_H
 #define CHECK_EXPLAIN_TILE_BLOCKED_INTERNAL_H
 
+#include "check/explain/explain.h"
 #include "check/explain/tile/blocked.h"
 #include "finding/report.h"
 #include "ir/op.h"
@@ -91,6 +92,8 @@ void find_clash(const Diagnosis *diagnosis, Blocked *blocked);
 RoomKind find_room(const Diagnosis *diagnosis, const Blocked *blocked);
 
 /* ---- blocked_report.c ---- */
+/* What every explanation of it names: who waits, for what, and how far that is. */
+Facts diagnosis_facts(const Diagnosis *diagnosis, const Blocked *blocked);
 /* What is told of it: message, why, what would fix it, and the places. `root` is the agent that explains the others. */
 void blocked_report(const Diagnosis *diagnosis, const Blocked *root, Finding *finding);
 

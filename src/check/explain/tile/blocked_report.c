@@ -2,12 +2,30 @@
  */
 #include "check/explain/tile/blocked_internal.h"
 
+#include "check/explain/explain.h"
 #include "check/explain/place.h"
 #include "machine/tile/schedule/barrier_ops.h"
 
 #include <stdlib.h>
 
-/* "parity 0; 2 phases complete, 1 of 1 arrivals pending, 16384 bytes to come" */
+/* What is reported of an agent that waits forever. */
+typedef struct Case {
+    const Diagnosis *diagnosis;
+    const Blocked *root;
+    Verdict *verdict;
+    const BarrierHistory *past; /* of an mbarrier; else NULL */
+    Facts facts;
+} Case;
+
+static const char *at(const Case *c, uint32_t pc) {
+    return ir_line_text(c->diagnosis->machine, pc, c->verdict);
+}
+
+static const char *agent_text(const Case *c, uint32_t agent) {
+    return diagnosis_agent(c->diagnosis, agent, HELPER_BASE);
+}
+
+/* "%full[0], parity 0; phase 2 is not complete (1 of 1 arrival pending, 16384 bytes outstanding)" */
 static const char *state_text(const Diagnosis *diagnosis, const Blocked *blocked) {
     Verdict *verdict = diagnosis->verdict;
     if (blocked->status == AGENT_NAMED)
@@ -17,15 +35,8 @@ static const char *state_text(const Diagnosis *diagnosis, const Blocked *blocked
         return verdict_text(verdict, "%u of the agents of the cluster have arrived", blocked->meeting.arrived);
     if (blocked->status == AGENT_JOINS)
         return "waits for the partitions to exit";
-    const Barrier *barrier = &blocked->state;
-    uint32_t phases = barrier->generation - barrier->born;
-    const char *bytes = "";
-    if (barrier->bytes)
-        bytes = verdict_text(verdict, barrier->bytes > 0 ? ", %lld bytes outstanding" : ", %lld bytes too many",
-                             (long long)llabs(barrier->bytes));
-    return verdict_text(verdict, "%s, parity %u; phase %u is not complete (%u of %u arrival%s pending%s)",
-                        diagnosis_barrier(diagnosis, blocked->barrier), blocked->parity, phases, barrier->pending,
-                        barrier->count, plural(barrier->count), bytes);
+    Facts facts = diagnosis_facts(diagnosis, blocked);
+    return verdict_text(verdict, "%s, parity %u; %s", facts.object, blocked->parity, explain_phase(verdict, &facts));
 }
 
 const char *diagnosis_awaited(const Diagnosis *diagnosis, const Blocked *blocked) {
@@ -38,157 +49,87 @@ const char *diagnosis_awaited(const Diagnosis *diagnosis, const Blocked *blocked
     return diagnosis_barrier(diagnosis, blocked->barrier);
 }
 
-/* What is told of an agent that waits forever. */
-typedef struct Case {
-    const Diagnosis *diagnosis;
-    const Blocked *root;
-    Verdict *verdict;
-    const char *agent, *what;
-    const Barrier *barrier; /* of one that waits for an mbarrier; its past, and how many phases are complete */
-    const BarrierHistory *past;
-    uint32_t phases;
-} Case;
-
-/* Ops that do not agree on how many threads come to a named barrier. */
-static void explain_clash(const Case *c, Finding *finding) {
-    const Machine *machine = c->diagnosis->machine;
-    const uint32_t *pcs = c->root->clash_pcs;
-    const int64_t *threads = c->root->clash_threads;
-    finding->message = verdict_text(c->verdict, "%s waits forever at %s: ops on it are for %lld threads and for %lld",
-                                    c->agent, c->what, (long long)threads[0], (long long)threads[1]);
-    finding->why = verdict_text(
-        c->verdict,
-        "All ops on a named barrier must give the same thread count: the one at IR line %u gives %lld, the one at IR "
-        "line %u gives %lld. %u of %u threads have arrived.",
-        line_at(machine, pcs[0]), (long long)threads[0], line_at(machine, pcs[1]), (long long)threads[1],
-        c->root->meeting.arrived, c->root->meeting.expected);
-    finding->fix = "Give every op on it the same count: the threads that wait plus those that arrive.";
+Facts diagnosis_facts(const Diagnosis *diagnosis, const Blocked *blocked) {
+    const Barrier *barrier = &blocked->state;
+    Facts facts = {.agent = diagnosis_agent(diagnosis, blocked->agent, HELPER_BASE),
+                   .waits = "waits",
+                   .its = "its",
+                   .object = diagnosis_awaited(diagnosis, blocked),
+                   .here = ir_line_text(diagnosis->machine, blocked->pc, diagnosis->verdict),
+                   .asked = verdict_text(diagnosis->verdict, " for parity %u", blocked->parity),
+                   .parity = blocked->parity,
+                   .phases = barrier->generation - barrier->born,
+                   .count = barrier->count,
+                   .pending = barrier->pending,
+                   .arrived = barrier->count - barrier->pending,
+                   .bytes = barrier->bytes};
+    return facts;
 }
 
-static void explain_meeting(const Case *c, Finding *finding) {
-    if (c->root->status == AGENT_CLUSTER) {
-        finding->message = verdict_text(
-            c->verdict, "%s waits forever at the cluster barrier: not every thread of the cluster reaches it",
-            c->agent);
-        finding->why = "The hardware cluster barrier counts all threads of all CTAs in the cluster; the other "
-                       "partitions of the CTA are alive and never arrive.";
-        finding->fix = "Move the cluster barrier outside warp_specialize, or use an mbarrier that the peer arrives "
-                       "on.";
-        return;
+/* ---- Barriers of threads --------------------------------------------------------------------------- */
+
+static CauseId explain_meeting(Case *c) {
+    const Blocked *root = c->root;
+    c->facts.arrived = root->meeting.arrived;
+    c->facts.count = root->meeting.expected;
+    if (root->status == AGENT_CLUSTER)
+        return CAUSE_CLUSTER_BARRIER;
+    if (root->clash_pcs[1] != NO_PC) { /* ops that do not agree on how many threads come */
+        c->facts.place = at(c, root->clash_pcs[0]);
+        c->facts.arrive = at(c, root->clash_pcs[1]);
+        c->facts.first = root->clash_threads[0];
+        c->facts.second = root->clash_threads[1];
+        return CAUSE_THREADS_DISAGREE;
     }
-    if (c->root->clash_pcs[1] != NO_PC) {
-        explain_clash(c, finding);
-        return;
+    c->facts.detail = root->rule == RULE_DEADLOCK_CYCLE
+                          ? "the missing arrival comes after a wait that is itself blocked"
+                      : root->rule == RULE_DEADLOCK_EXITED ? "the partition that arrived before has exited"
+                                                           : "nothing else arrives";
+    return CAUSE_NAMED_BARRIER;
+}
+
+/* ---- Parity ---------------------------------------------------------------------------------------- */
+
+/* The parity asked for does not go with the phases; or another agent's does not, so that its wait holds nothing back,
+ * and it laps this one. */
+static CauseId explain_parity(Case *c) {
+    const Blocked *root = c->root;
+    const LastPass *pass = history_pass(c->diagnosis->history, root->barrier, root->agent);
+    if (root->idle) {
+        c->facts.other = agent_text(c, root->idle_agent);
+        c->facts.barrier = diagnosis_barrier(c->diagnosis, root->idle_barrier);
+        c->facts.place = at(c, root->idle->pc);
+        c->facts.parity = root->idle->parity;
+        c->facts.first = root->idle->again + 1;
+        return root->idle->again ? CAUSE_PASSES_AGAIN : CAUSE_PASSES_FRESH;
     }
-    finding->message = verdict_text(c->verdict, "%s waits forever at %s: %u of %u threads reach it", c->agent, c->what,
-                                    c->root->meeting.arrived, c->root->meeting.expected);
-    finding->why = verdict_text(
-        c->verdict,
-        "A named barrier completes when its thread count (%u) has arrived; each partition counts its warps times 32. "
-        "Only %u have, and %s.",
-        c->root->meeting.expected, c->root->meeting.arrived,
-        c->root->rule == RULE_DEADLOCK_CYCLE    ? "the missing arrival comes after a wait that is itself blocked"
-        : c->root->rule == RULE_DEADLOCK_EXITED ? "the partition that arrived before has exited"
-                                                : "nothing else arrives");
-    finding->fix =
-        "Make the count the number of threads that wait plus those that arrive; release the first waiter of a "
-        "ping-pong with an arrive before the loop.";
+    if (!pass->any) { /* its first wait asks for the phase after the one that it knows to be complete */
+        c->facts.place = at(c, c->past->last[0].pc);
+        c->facts.detail = root->released ? verdict_text(c->verdict, "whose arrival, at %s, comes after this wait",
+                                                        at(c, root->releaser.pc))
+                                         : "which no arrival completes";
+        return CAUSE_PARITY_FIRST;
+    }
+    c->facts.place = at(c, pass->pc);
+    c->facts.first = pass->parity;
+    c->facts.second = pass->generation - root->state.born;
+    return CAUSE_PARITY_REPEATED;
 }
 
-/* The parity asked for does not go with the phases. */
-static void explain_parity(const Case *c, Finding *finding) {
-    const LastPass *pass = history_pass(c->diagnosis->history, c->root->barrier, c->root->agent);
-    finding->message =
-        verdict_text(c->verdict, "%s waits forever for %s: it waits for parity %u, the phase after the completed one",
-                     c->agent, c->what, c->root->parity);
-    finding->why = verdict_text(
-        c->verdict,
-        "%u phase%s complete; the previous wait, at IR line %u, passed with parity %u when %u were complete. Parity "
-        "%u now means phase %u, which cannot complete before this wait passes. The parity must alternate with the "
-        "phases.",
-        c->phases, c->phases == 1 ? " is" : "s are", line_at(c->diagnosis->machine, pass->pc), pass->parity,
-        pass->generation - c->barrier->born, c->root->parity, c->phases);
-    finding->fix = "Compute the parity from the number of uses of this slot, (count / depth) & 1, and carry the "
-                   "count through every enclosing loop.";
-}
-
-/* The agent's first wait for the barrier asks for the phase after the one that it knows to be complete. */
-static void explain_first_parity(const Case *c, Finding *finding) {
-    const Machine *machine = c->diagnosis->machine;
-    finding->message = verdict_text(
-        c->verdict, "%s waits forever for %s: its first wait is for parity 1, and the completed phase has parity 0",
-        c->agent, c->what);
-    finding->why = verdict_text(
-        c->verdict,
-        "Phase 0 was completed at IR line %u, and a wait for parity 0 would pass. Parity 1 now means phase 1, %s.",
-        line_at(machine, c->past->last[0].pc),
-        c->root->released ? verdict_text(c->verdict, "whose arrival, at IR line %u, comes after this wait",
-                                         line_at(machine, c->root->releaser.pc))
-                          : "which no arrival completes");
-    finding->fix =
-        "Wait with parity 0: the first use of a slot is use 0, and the parity of its wait is (count / depth) & 1. If "
-        "phase 1 is meant, arrive before this wait.";
-}
+/* ---- Bytes ----------------------------------------------------------------------------------------- */
 
 /* Bytes have come, and the expect that goes with them has not. */
-static void explain_unexpected(const Case *c, Finding *finding) {
+static CauseId explain_unexpected(Case *c) {
     const BarrierAct *copy = NULL;
     uint32_t count = c->past->phase_count < MOST_REMEMBERED ? c->past->phase_count : MOST_REMEMBERED;
     for (uint32_t i = 0; i < count && !copy; i++)
         copy = c->past->phase[i].kind == BARRIER_ACT_DELIVER ? &c->past->phase[i] : NULL;
-    const char *where =
-        copy ? verdict_text(c->verdict, "the copy at IR line %u", line_at(c->diagnosis->machine, copy->pc)) : "a copy";
-    finding->message = verdict_text(c->verdict,
-                                    "%s waits forever for %s: bytes are delivered, but no expect "
-                                    "announced them",
-                                    c->agent, c->what);
-    finding->why = verdict_text(
-        c->verdict,
-        "Phase %u needs %u arrival%s, and none was made; %lld bytes were delivered, by %s. An expect "
-        "(mbarrier.arrive.expect_tx) adds the bytes of its copies and arrives: the one for these bytes is missing%s.",
-        c->phases, c->barrier->count, plural(c->barrier->count), (long long)-c->barrier->bytes, where,
-        c->root->released ? verdict_text(c->verdict,
-                                         " (the one at IR line %u comes after a wait that is itself "
-                                         "blocked)",
-                                         line_at(c->diagnosis->machine, c->root->releaser.pc))
-                          : "");
-    finding->fix = verdict_text(c->verdict,
-                                "Expect the bytes of %s on this slot (`ttng.barrier_expect`) before it "
-                                "is issued.",
-                                where);
-}
-
-/* Someone else's parity does not go with the phases: its wait holds nothing back, and so it laps this one. */
-static void explain_idle_wait(const Case *c, Finding *finding) {
-    const char *other = diagnosis_agent(c->diagnosis, c->root->idle_agent, HELPER_BASE);
-    const char *slot = diagnosis_barrier(c->diagnosis, c->root->idle_barrier);
-    if (!c->root->idle->again) {
-        finding->message = verdict_text(
-            c->verdict, "%s waits forever for %s: %s passes its wait for %s before any phase of it is complete",
-            c->agent, c->what, other, slot);
-        finding->why = verdict_text(c->verdict,
-                                    "The wait at IR line %u is for parity %u, which passes at once on a fresh "
-                                    "barrier, and so does this one, at IR line %u: each side starts as if the other "
-                                    "had gone first. %s has arrived on %s before %s did anything, so this wait comes "
-                                    "too late.",
-                                    line_at(c->diagnosis->machine, c->root->idle->pc), c->root->idle->parity,
-                                    line_at(c->diagnosis->machine, c->root->pc), other, c->what, c->agent);
-        finding->fix = verdict_text(
-            c->verdict, "Let %s wait for %s with parity 0 first: only the producer's first wait may pass at once.",
-            other, slot);
-        return;
-    }
-    finding->message = verdict_text(
-        c->verdict, "%s waits forever for %s: %s passes its wait for %s with parity %u repeatedly, and laps it",
-        c->agent, c->what, other, slot, c->root->idle->parity);
-    finding->why =
-        verdict_text(c->verdict,
-                     "The wait at IR line %u passed %u times in a row with parity %u, and no phase of %s completed "
-                     "in between, so it does not block; %u phases of %s complete before %s looks.",
-                     line_at(c->diagnosis->machine, c->root->idle->pc), c->root->idle->again + 1, c->root->idle->parity,
-                     slot, c->phases, c->what, c->agent);
-    finding->fix = "Let the parity of that wait alternate with the uses of its slot, (count / depth) & 1, with a "
-                   "counter that advances by one per use.";
+    c->facts.other = copy ? verdict_text(c->verdict, "the copy at %s", at(c, copy->pc)) : "a copy";
+    c->facts.bytes = -c->facts.bytes;
+    if (c->root->released)
+        c->facts.detail = verdict_text(c->verdict, " (the one at %s comes after a wait that is itself blocked)",
+                                       at(c, c->root->releaser.pc));
+    return CAUSE_BYTES_UNEXPECTED;
 }
 
 /* The lines of the ops of this phase that expect bytes, or deliver them; each once. Returns the bytes of one time each.
@@ -203,114 +144,103 @@ static int64_t list_lines(const Case *c, BarrierActKind kind, Text *to) {
             again |= c->past->phase[k].kind == kind && c->past->phase[k].pc == barrier_act->pc;
         if (barrier_act->kind != kind || again)
             continue;
-        text_addf(to, "%sIR line %u", to->size ? " and " : "", line_at(c->diagnosis->machine, barrier_act->pc));
+        text_addf(to, "%s%s", to->size ? " and " : "", at(c, barrier_act->pc));
         bytes += barrier_act->amount;
     }
     return bytes;
 }
 
-/* "The expect at IR line 38 announces 16384 bytes, and the copies at IR line 39 and IR line 40 deliver 49152." */
+/* "The expect at IR line 38 announces 16384 bytes, and the copies at IR line 39 and IR line 40 deliver 49152. " */
 static const char *announced_text(const Case *c) {
     Text expects = {0}, copies = {0};
-    int64_t expected = list_lines(c, BARRIER_ACT_EXPECT, &expects),
-            delivered = list_lines(c, BARRIER_ACT_DELIVER, &copies);
-    const char *expect = verdict_keep(c->verdict, &expects), *copy = verdict_keep(c->verdict, &copies);
-    const char *announced =
-        *expect ? verdict_text(c->verdict, "The expect at %s announces %lld bytes", expect, (long long)expected)
-                : "No expect announces bytes";
-    return *copy ? verdict_text(c->verdict, "%s, and the %s at %s deliver%s %lld.", announced,
-                                strstr(copy, " and ") ? "copies" : "copy", copy, strstr(copy, " and ") ? "" : "s",
-                                (long long)delivered)
-                 : verdict_text(c->verdict, "%s, and no copy delivers any.", announced);
+    Facts facts = {.first = list_lines(c, BARRIER_ACT_EXPECT, &expects),
+                   .second = list_lines(c, BARRIER_ACT_DELIVER, &copies)};
+    facts.arrive = verdict_keep(c->verdict, &expects);
+    facts.place = verdict_keep(c->verdict, &copies);
+    facts.count = strstr(facts.place, " and ") ? 2 : 1;
+    facts.more = explain_text(
+        c->verdict, *facts.arrive ? "The expect at {arrive} announces {first} bytes" : "No expect announces bytes",
+        &facts);
+    return explain_text(c->verdict,
+                        *facts.place ? "{more}, and the cop{count:y|ies} at {place} deliver{count:s|} {second}. "
+                                     : "{more}, and no copy delivers any. ",
+                        &facts);
 }
 
 /* All arrivals are there, the bytes are not. */
-static void explain_bytes(const Case *c, Finding *finding) {
-    const char *arrivals = c->barrier->pending ? "whatever else arrives" : "all arrivals are in";
-    finding->message =
-        verdict_text(c->verdict,
-                     c->root->bytes > 0 ? "%s waits forever for %s: %s, but %lld bytes never arrive"
-                                        : "%s waits forever for %s: %s, but %lld more bytes arrive than are expected",
-                     c->agent, c->what, arrivals, (long long)llabs(c->root->bytes));
-    finding->why = verdict_text(
-        c->verdict, "%s Phase %u completes when no arrival is pending and the transaction bytes are zero; %+lld %s.%s",
-        announced_text(c), c->phases, (long long)c->root->bytes,
-        c->past->expected - c->past->delivered == c->root->bytes ? "remain" : "remain, with what earlier phases left",
-        c->barrier->pending ? verdict_text(c->verdict,
-                                           " %u of %u arrivals are pending as well, but only because the agents that "
-                                           "make them are blocked.",
-                                           c->barrier->pending, c->barrier->count)
-                            : "");
-    finding->fix = "Make the `ttng.barrier_expect` the sum of the bytes that the copies on this slot and phase "
-                   "deliver (the descriptor's box counts, not the size of the destination), and give every copy its "
-                   "expect.";
+static CauseId explain_bytes(Case *c) {
+    int64_t bytes = c->root->bytes;
+    c->facts.bytes = llabs(bytes);
+    c->facts.more = c->facts.pending ? "whatever else arrives" : "all arrivals are in";
+    c->facts.last = bytes > 0 ? "bytes never arrive" : "more bytes arrive than are expected";
+    c->facts.detail = announced_text(c);
+    c->facts.next = verdict_text(
+        c->verdict, "%+lld remain%s.%s", (long long)bytes,
+        c->past->expected - c->past->delivered == bytes ? "" : ", with what earlier phases left",
+        c->facts.pending ? explain_text(c->verdict,
+                                        " {pending} of {count} arrivals are pending as well, but only because the "
+                                        "agents that make them are blocked.",
+                                        &c->facts)
+                         : "");
+    return CAUSE_BYTES;
 }
 
-static const char *sign_text(const Case *c) {
-    Text text = {0};
-    channel_name(c->diagnosis->machine, c->root->sign, &text);
-    return verdict_keep(c->verdict, &text);
-}
+/* ---- Lapped ---------------------------------------------------------------------------------------- */
 
 /* Why nothing holds back who completes the phases. */
-static const char *unheld_text(const Case *c) {
+static const char *unheld_text(Case *c) {
     const Machine *machine = c->diagnosis->machine;
-    if (c->root->sign == NO_BARRIER)
-        return "Nothing keeps the arriving side from completing the next phase before the wait has seen the previous "
-               "one.";
     const BarrierAct *lapper = &c->past->last[0];
-    const char *who = diagnosis_agent(c->diagnosis, lapper->agent, HELPER_BASE);
-    const char *how = c->root->sign_waited ? verdict_text(c->verdict, "%s does not wait for it before IR line %u", who,
-                                                          line_at(machine, lapper->pc))
-                      : strand_waits(machine, ANY_STRAND, c->root->sign) == NO_PC
-                          ? "nothing waits for it"
-                          : verdict_text(c->verdict, "%s never waits for it", who);
-    return verdict_text(c->verdict,
-                        "Nothing keeps %s from completing the next phase before the wait has seen the previous one: "
-                        "%s arrives on %s at IR line %u, and %s.",
-                        who, diagnosis_agent(c->diagnosis, c->root->sign_agent, HELPER_BASE), sign_text(c),
-                        line_at(machine, c->root->sign_pc), how);
+    Facts facts = {.other = agent_text(c, lapper->agent), .place = at(c, lapper->pc)};
+    Text sign = {0};
+    channel_name(machine, c->root->sign, &sign);
+    facts.barrier = verdict_keep(c->verdict, &sign);
+    facts.agent = agent_text(c, c->root->sign_agent);
+    facts.arrive = at(c, c->root->sign_pc);
+    facts.more =
+        explain_text(c->verdict,
+                     c->root->sign_waited ? "{other} does not wait for it before {place}"
+                     : strand_waits(machine, ANY_STRAND, c->root->sign) == NO_PC ? "nothing waits for it"
+                                                                                 : "{other} never waits for it",
+                     &facts);
+    c->facts.fix = explain_text(
+        c->verdict, "Let {other} wait for {barrier} (this slot, this phase) before what it does at {place}.", &facts);
+    return explain_text(c->verdict,
+                        "Nothing keeps {other} from completing the next phase before the wait has seen the previous "
+                        "one: {agent} arrives on {barrier} at {arrive}, and {more}.",
+                        &facts);
 }
 
 /* " (the last two by IR line 39 and IR line 40)" */
 static const char *completed_text(const Case *c) {
-    const Machine *machine = c->diagnosis->machine;
     const BarrierAct *last = c->past->last;
     if (c->past->last_count < 2)
         return "";
-    const char *who = diagnosis_agent(c->diagnosis, last[0].agent, HELPER_BASE);
-    return last[0].pc == last[1].pc
-               ? verdict_text(c->verdict, " (by what %s does at IR line %u)", who, line_at(machine, last[0].pc))
-               : verdict_text(c->verdict, " (the last two by what %s does at IR line %u and at IR line %u)", who,
-                              line_at(machine, last[1].pc), line_at(machine, last[0].pc));
+    Facts facts = {.other = agent_text(c, last[0].agent), .place = at(c, last[0].pc), .here = at(c, last[1].pc)};
+    return explain_text(c->verdict,
+                        last[0].pc == last[1].pc ? " (by what {other} does at {place})"
+                                                 : " (the last two by what {other} does at {here} and at {place})",
+                        &facts);
 }
 
 /* Phases are over before any agent looks. */
-static void explain_lapped(const Case *c, Finding *finding) {
+static CauseId explain_lapped(Case *c) {
     const LastPass *pass = history_pass(c->diagnosis->history, c->root->barrier, c->root->agent);
-    finding->message = verdict_text(
-        c->verdict, "%s waits forever for %s: its phase and the next one complete before it looks", c->agent, c->what);
-    finding->why =
-        verdict_text(c->verdict,
-                     "%u phase%s complete%s, so parity %u now means phase %u, which nothing completes; "
-                     "%s. %s",
-                     c->phases, c->phases == 1 ? " is" : "s are", completed_text(c), c->root->parity, c->phases,
-                     pass->any && pass->generation > c->barrier->born
-                         ? verdict_text(c->verdict, "the last one that %s saw is phase %u", c->agent,
-                                        pass->generation - c->barrier->born - 1)
-                         : verdict_text(c->verdict, "%s has seen none of them", c->agent),
-                     unheld_text(c));
-    if (c->root->sign != NO_BARRIER) {
-        const BarrierAct *lapper = &c->past->last[0];
-        finding->fix =
-            verdict_text(c->verdict, "Let %s wait for %s (this slot, this phase) before what it does at IR line %u.",
-                         diagnosis_agent(c->diagnosis, lapper->agent, HELPER_BASE), sign_text(c),
-                         line_at(c->diagnosis->machine, lapper->pc));
-        return;
-    }
-    finding->fix = "Before arriving, wait for a signal that the waiter is past this wait (an \"empty\" barrier that "
-                   "the waiter arrives on), or arrive only once.";
+    uint32_t born = c->root->state.born;
+    c->facts.next = "it looks";
+    c->facts.more = completed_text(c);
+    c->facts.last = pass->any && pass->generation > born
+                        ? verdict_text(c->verdict, "the last one that %s saw is phase %u", c->facts.agent,
+                                       pass->generation - born - 1)
+                        : verdict_text(c->verdict, "%s has seen none of them", c->facts.agent);
+    c->facts.fix =
+        "Before arriving, wait for a signal that the waiter is past this wait (an \"empty\" barrier that the "
+        "waiter arrives on), or arrive only once.";
+    c->facts.detail = c->root->sign != NO_BARRIER ? unheld_text(c) : explain_unheld;
+    return CAUSE_LAPPED;
 }
+
+/* ---- Arrivals -------------------------------------------------------------------------------------- */
 
 /* "%full[0] at IR line 109 and on %full[1] at IR line 123": where arrivals come on other slots of the ring; "" if on
  * none. */
@@ -326,8 +256,8 @@ static const char *other_slots(const Case *c) {
         if (there.allocation != here.allocation || there.side != here.side || !past->barrier_acts ||
             barrier_cta(machine, i) != barrier_cta(machine, c->root->barrier) || count++ >= MOST_SLOTS)
             continue;
-        text_addf(&text, "%s%s at IR line %u", text.size ? " and on " : "", diagnosis_barrier(c->diagnosis, i),
-                  line_at(machine, past->latest.pc));
+        text_addf(&text, "%s%s at %s", text.size ? " and on " : "", diagnosis_barrier(c->diagnosis, i),
+                  at(c, past->latest.pc));
     }
     return verdict_keep(c->verdict, &text);
 }
@@ -351,12 +281,10 @@ static const char *peer_text(const Case *c) {
                 if (wait == NO_PC)
                     continue;
                 channel_name(machine, signaled, &name);
-                return verdict_text(c->verdict, "%s, which waits for %s at IR line %u,",
-                                    diagnosis_agent(c->diagnosis,
-                                                    agent_cta(machine, c->root->agent) * program->agents_per_cta +
-                                                        program->strands[s].index,
-                                                    HELPER_BASE),
-                                    verdict_keep(c->verdict, &name), line_at(machine, wait));
+                uint32_t first = agent_cta(machine, c->root->agent) * program->agents_per_cta;
+                return verdict_text(c->verdict, "%s, which waits for %s at %s,",
+                                    agent_text(c, first + program->strands[s].index), verdict_keep(c->verdict, &name),
+                                    at(c, wait));
             }
             return "";
         }
@@ -379,7 +307,7 @@ static const char *fix_of_missing(const Case *c, const char *slots) {
         return verdict_text(c->verdict,
                             "Let %s arrive on %s after that (`ttng.arrive_barrier`; `ttng.tc_gen5_commit` for "
                             "tensor-core work, `ttng.barrier_expect` for copies), or remove the wait.",
-                            peer, c->what);
+                            peer, c->facts.object);
     return c->past->barrier_acts
                ? "Make the count of `ttng.init_barrier` the number of arrivals of one phase, or add the "
                  "missing `ttng.arrive_barrier` (check its slot)."
@@ -388,185 +316,108 @@ static const char *fix_of_missing(const Case *c, const char *slots) {
 }
 
 /* Arrivals are missing, and nothing makes them. */
-static void explain_no_producer(const Case *c, Finding *finding) {
+static CauseId explain_no_producer(Case *c) {
     ReportPlace arriver;
     const char *slots = other_slots(c);
-    if (c->barrier->pending < c->barrier->count && !c->phases)
-        finding->message = verdict_text(c->verdict,
-                                        "%s waits forever for %s: %u of %u arrivals are made, and nothing makes the "
-                                        "others",
-                                        c->agent, c->what, c->barrier->count - c->barrier->pending, c->barrier->count);
-    else if (c->barrier->pending < c->barrier->count)
-        finding->message =
-            verdict_text(c->verdict,
-                         "%s waits forever for %s: in phase %u, %u of %u arrivals are made, and nothing makes the "
-                         "others",
-                         c->agent, c->what, c->phases, c->barrier->count - c->barrier->pending, c->barrier->count);
-    else if (*slots)
-        finding->message =
-            verdict_text(c->verdict, "%s waits forever for %s: arrivals come on %s, and none on this slot", c->agent,
-                         c->what, slots);
-    else if (blocked_arriver(c->diagnosis, c->root, false, &arriver))
-        finding->message =
-            verdict_text(c->verdict, "%s waits forever for %s: no arrival is made for phase %u (%s at IR line %u: %s)",
-                         c->agent, c->what, c->phases, arriver.partition, arriver.ir_line, arriver.detail);
-    else
-        finding->message =
-            verdict_text(c->verdict, "%s waits forever for %s: %snothing arrives on it%s", c->agent, c->what,
-                         c->past->delivered                                       ? "bytes are delivered, but "
-                         : blocked_arriver(c->diagnosis, c->root, true, &arriver) ? "copies complete on it, but "
-                                                                                  : "",
-                         c->phases ? " any more" : "");
-    finding->why = verdict_text(c->verdict,
-                                "The wait for parity %u needs phase %u to complete, which takes %u arrival%s; %u "
-                                "came, and letting every blocked agent through adds none.",
-                                c->root->parity, c->phases, c->barrier->count, plural(c->barrier->count),
-                                c->barrier->count - c->barrier->pending);
-    finding->fix = fix_of_missing(c, slots);
+    c->facts.detail = "letting every blocked agent through adds none";
+    c->facts.fix = fix_of_missing(c, slots);
+    if (c->facts.arrived) {
+        c->facts.more = c->facts.phases ? explain_text(c->verdict, "in phase {phases}, ", &c->facts) : "";
+        return CAUSE_ARRIVALS_MISSING;
+    }
+    c->facts.more = slots;
+    if (*slots)
+        return CAUSE_ARRIVALS_ELSEWHERE;
+    if (blocked_arriver(c->diagnosis, c->root, false, &arriver)) {
+        c->facts.other = arriver.partition;
+        c->facts.place = verdict_text(c->verdict, "IR line %u", arriver.ir_line);
+        c->facts.more = arriver.detail;
+        return CAUSE_ARRIVAL_HELD;
+    }
+    c->facts.more = c->past->delivered                                       ? "bytes are delivered, but "
+                    : blocked_arriver(c->diagnosis, c->root, true, &arriver) ? "copies complete on it, but "
+                                                                             : "";
+    c->facts.last = c->facts.phases ? " any more" : "";
+    return CAUSE_ARRIVALS_NONE;
 }
 
 /* Who would arrive has ended. */
-static void explain_exited(const Case *c, Finding *finding) {
-    finding->message =
-        verdict_text(c->verdict, "%s waits forever for %s: %s, which arrives on it, has exited", c->agent, c->what,
-                     diagnosis_agent(c->diagnosis, c->root->exited.agent, c->root->exited.helper));
-    finding->why = verdict_text(
-        c->verdict,
-        "%u phase%s complete, and the wait needs phase %u; the arrive at IR line %u is in a loop that ran too few "
-        "iterations for it.",
-        c->phases, c->phases == 1 ? " is" : "s are", c->phases, line_at(c->diagnosis->machine, c->root->exited.pc));
-    finding->fix = "Let both sides run the same number of iterations for every trip count, including zero and one.";
+static CauseId explain_exited(Case *c) {
+    c->facts.other = diagnosis_agent(c->diagnosis, c->root->exited.agent, c->root->exited.helper);
+    c->facts.place = at(c, c->root->exited.pc);
+    c->facts.detail = "is in a loop that ran too few iterations for it";
+    return CAUSE_EXITED;
 }
 
-/* Who waits for whom, from the root on: "It is completed at IR line 60, by default, after its wait for %full[1] at IR
- * line 54; that at IR line 109, by partition0, after this wait." */
+/* ---- Circles --------------------------------------------------------------------------------------- */
+
+/* Who waits for whom, from the root on. */
 static const char *circle_text(const Case *c) {
     enum { MOST_LINKS = 4 };
-    const Machine *machine = c->diagnosis->machine;
-    Text text = {0};
-    text_addf(&text, "Phase %u of %s", c->phases, c->what);
-    const Blocked *at = c->root, *next = NULL;
-    for (unsigned i = 0; i < MOST_LINKS && at->released; i++, at = next) {
-        next = diagnosis_releaser(c->diagnosis, at);
-        text_addf(&text, "%s would be completed at IR line %u, by %s", i ? "; that" : "",
-                  line_at(machine, at->releaser.pc), diagnosis_agent(c->diagnosis, at->releaser.agent, HELPER_BASE));
-        if (next == c->root)
-            text_addf(&text, ", after this wait");
-        else if (next)
-            text_addf(&text, ", after its wait for %s at IR line %u", diagnosis_awaited(c->diagnosis, next),
-                      line_at(machine, next->pc));
-        if (!next || next == c->root)
-            break;
+    WaitLink links[MOST_LINKS];
+    uint32_t count = 0;
+    const Blocked *here = c->root, *next = here;
+    for (; count < MOST_LINKS && next && here->released && !(count && here == c->root); here = next) {
+        next = diagnosis_releaser(c->diagnosis, here);
+        links[count++] = (WaitLink){.agent = agent_text(c, here->releaser.agent),
+                                    .place = at(c, here->releaser.pc),
+                                    .object = next ? diagnosis_awaited(c->diagnosis, next) : NULL,
+                                    .wait = next ? at(c, next->pc) : NULL,
+                                    .its = "its",
+                                    .closes = next == c->root};
     }
-    text_addf(&text, ".");
-    return verdict_keep(c->verdict, &text);
-}
-
-/* The agent waits each time in a loop for what comes once, or less often. */
-static void explain_cadence(const Case *c, const char *other, Finding *finding) {
-    const Program *program = c->diagnosis->machine->program;
-    const Op *loop = diagnosis_loop(program->ops[c->root->pc]);
-    uint32_t line = loop ? op_line(program->module, loop) : 0;
-    finding->message =
-        verdict_text(c->verdict,
-                     "%s waits forever for %s: it waits in every iteration of the loop at IR line %u, and %s arrives "
-                     "on it outside of such a loop, at IR line %u",
-                     c->agent, c->what, line, other, line_at(c->diagnosis->machine, c->root->releaser.pc));
-    finding->why = circle_text(c);
-    finding->fix = verdict_text(c->verdict,
-                                "Wait once for each arrival: move the wait out of the loop at IR line %u, with the "
-                                "phase of the loop around it, or the arrive into the loop of %s.",
-                                line, other);
-}
-
-/* The agent that should release the slot took it, and waits for the next one first. */
-static void explain_unreleased(const Case *c, const char *other, Finding *finding) {
-    const LastPass *pass = history_pass(c->diagnosis->history, c->root->taken, c->root->releaser.agent);
-    const Blocked *taker = diagnosis_releaser(c->diagnosis, c->root);
-    const Machine *machine = c->diagnosis->machine;
-    const char *taken = diagnosis_barrier(c->diagnosis, c->root->taken);
-    finding->message = verdict_text(
-        c->verdict, "%s waits forever for %s: %s waited for %s at IR line %u, and has not released the slot since",
-        c->agent, c->what, other, taken, line_at(machine, pass->pc));
-    finding->why = verdict_text(c->verdict,
-                                "%s has seen %u phase%s of %s and arrived on %s for %u; it goes on to wait at IR line "
-                                "%u. %s",
-                                other, c->phases + 1, plural(c->phases + 1), taken, c->what, c->phases,
-                                taker ? line_at(machine, taker->pc) : 0, circle_text(c));
-    finding->fix = verdict_text(c->verdict,
-                                "Let %s arrive on %s after the use of what it waited for at IR line %u and before its "
-                                "wait at IR line %u; or give the ring more slots, if it is to be released later.",
-                                other, c->what, line_at(machine, pass->pc), taker ? line_at(machine, taker->pc) : 0);
+    return explain_circle(c->verdict, &c->facts, links, count);
 }
 
 /* Who would arrive waits, through others, for this one. */
-static void explain_cycle(const Case *c, Finding *finding) {
-    const char *other =
-        c->root->released ? diagnosis_agent(c->diagnosis, c->root->releaser.agent, c->root->releaser.helper) : "";
-    const Blocked *next = diagnosis_releaser(c->diagnosis, c->root);
-    bool self = c->root->released && c->root->releaser.agent == c->root->agent;
-    if (c->root->repeats_more) {
-        explain_cadence(c, other, finding);
-        return;
+static CauseId explain_cycle(Case *c) {
+    const Blocked *root = c->root, *next = diagnosis_releaser(c->diagnosis, root);
+    const Program *program = c->diagnosis->machine->program;
+    c->facts.detail = circle_text(c);
+    c->facts.more = "arrives";
+    c->facts.next = next ? diagnosis_awaited(c->diagnosis, next) : "another";
+    if (root->released) {
+        c->facts.other = diagnosis_agent(c->diagnosis, root->releaser.agent, root->releaser.helper);
+        c->facts.place = at(c, root->releaser.pc);
     }
-    if (c->root->taken != NO_BARRIER) {
-        explain_unreleased(c, other, finding);
-        return;
+    if (root->repeats_more) { /* it waits each time in a loop for what comes once, or less often */
+        const Op *loop = diagnosis_loop(program->ops[root->pc]);
+        c->facts.wait = verdict_text(c->verdict, "IR line %u", loop ? op_line(program->module, loop) : 0);
+        return CAUSE_CIRCLE_CADENCE;
     }
-    finding->message =
-        self ? verdict_text(c->verdict, "%s waits forever for %s: it would itself arrive on it, after this wait",
-                            c->agent, c->what)
-        : c->root->room == ROOM_EMPTY
-            ? verdict_text(c->verdict,
-                           "%s waits forever for %s: its first wait is for parity 0, for the release of what it has "
-                           "not written yet",
-                           c->agent, c->what)
-            : verdict_text(c->verdict,
-                           "%s waits forever for %s: %s arrives on it only after its wait for %s, which "
-                           "is also blocked",
-                           c->agent, c->what, other, next ? diagnosis_awaited(c->diagnosis, next) : "another");
-    finding->why = circle_text(c);
-    finding->fix =
-        c->root->room == ROOM_EMPTY
-            ? "Let the first wait for an empty slot pass: parity 1 on a fresh barrier, ((count / depth) & 1) ^ 1."
-        : c->root->room == ROOM_OF_DATA && next
-            ? verdict_text(c->verdict, "Move the wait at IR line %u after what is done at IR line %u.",
-                           line_at(c->diagnosis->machine, c->root->pc),
-                           line_at(c->diagnosis->machine, next->releaser.pc))
-            : "Break the cycle: arrive before waiting, acquire slots in the same order on both sides, or let the "
-              "first wait on an empty slot pass (parity 1 on a fresh barrier).";
+    if (root->taken != NO_BARRIER) { /* the agent that should release the slot took it, and waits for the next first */
+        c->facts.barrier = diagnosis_barrier(c->diagnosis, root->taken);
+        c->facts.wait = at(c, history_pass(c->diagnosis->history, root->taken, root->releaser.agent)->pc);
+        c->facts.place = next ? at(c, next->pc) : "";
+        c->facts.first = c->facts.phases + 1;
+        return CAUSE_CIRCLE_UNRELEASED;
+    }
+    if (root->released && root->releaser.agent == root->agent)
+        return CAUSE_CIRCLE_SELF;
+    if (root->room == ROOM_OF_DATA && next)
+        c->facts.place = at(c, next->releaser.pc);
+    return root->room == ROOM_EMPTY             ? CAUSE_CIRCLE_EMPTY
+           : root->room == ROOM_OF_DATA && next ? CAUSE_CIRCLE_DATA
+                                                : CAUSE_CIRCLE;
 }
 
-static void explain_root(const Diagnosis *diagnosis, const Blocked *root, Finding *finding) {
-    bool waits = root->status == AGENT_WAITS;
-    Case c = {.diagnosis = diagnosis,
-              .root = root,
-              .verdict = diagnosis->verdict,
-              .agent = diagnosis_agent(diagnosis, root->agent, HELPER_BASE),
-              .what = diagnosis_awaited(diagnosis, root),
-              .barrier = &root->state,
-              .past = waits ? &diagnosis->history->barriers[root->barrier] : NULL,
-              .phases = root->state.generation - root->state.born};
-    if (!waits)
-        explain_meeting(&c, finding);
-    else if (root->rule == RULE_DEADLOCK_BYTES)
-        explain_bytes(&c, finding);
-    else if (root->rule == RULE_DEADLOCK_LAPPED)
-        explain_lapped(&c, finding);
-    else if (root->rule == RULE_DEADLOCK_PARITY && root->idle)
-        explain_idle_wait(&c, finding);
-    else if (root->rule == RULE_DEADLOCK_PARITY && !history_pass(diagnosis->history, root->barrier, root->agent)->any)
-        explain_first_parity(&c, finding);
-    else if (root->rule == RULE_DEADLOCK_PARITY)
-        explain_parity(&c, finding);
-    else if (root->unexpected)
-        explain_unexpected(&c, finding);
-    else if (root->rule == RULE_DEADLOCK_NO_PRODUCER)
-        explain_no_producer(&c, finding);
-    else if (root->rule == RULE_DEADLOCK_EXITED)
-        explain_exited(&c, finding);
-    else
-        explain_cycle(&c, finding);
+static CauseId explain_root(Case *c) {
+    if (!c->past)
+        return explain_meeting(c);
+    switch (c->root->rule) {
+    case RULE_DEADLOCK_BYTES:
+        return explain_bytes(c);
+    case RULE_DEADLOCK_LAPPED:
+        return explain_lapped(c);
+    case RULE_DEADLOCK_PARITY:
+        return explain_parity(c);
+    case RULE_DEADLOCK_NO_PRODUCER:
+        return c->root->unexpected ? explain_unexpected(c) : explain_no_producer(c);
+    case RULE_DEADLOCK_EXITED:
+        return explain_exited(c);
+    default:
+        return explain_cycle(c);
+    }
 }
 
 static void add_places(const Diagnosis *diagnosis, const Blocked *root, Finding *finding) {
@@ -600,6 +451,12 @@ static void add_places(const Diagnosis *diagnosis, const Blocked *root, Finding 
 }
 
 void blocked_report(const Diagnosis *diagnosis, const Blocked *root, Finding *finding) {
-    explain_root(diagnosis, root, finding);
+    Case c = {.diagnosis = diagnosis,
+              .root = root,
+              .verdict = diagnosis->verdict,
+              .past = root->status == AGENT_WAITS ? &diagnosis->history->barriers[root->barrier] : NULL,
+              .facts = diagnosis_facts(diagnosis, root)};
+    CauseId cause = explain_root(&c);
+    explain(diagnosis->verdict, finding, cause, &c.facts);
     add_places(diagnosis, root, finding);
 }

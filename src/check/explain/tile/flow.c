@@ -82,10 +82,8 @@ FlowPart flow_since(const TileFlow *flow, uint32_t agent, uint32_t pc, Spans *sp
 }
 
 static const char *verb_of(const FlowEvent *event) {
-    EffectVerb verb = event->effect ? event->effect->effect.verb : EFFECT_READ;
-    return event->kind != EVENT_ACCESS || verb == EFFECT_READ ? verbs[event->kind]
-           : verb == EFFECT_WRITE                             ? "writes"
-                                                              : "updates";
+    return event->kind == EVENT_ACCESS && event->effect ? effect_access_verb(event->effect->effect.verb)
+                                                        : verbs[event->kind];
 }
 
 /* What it is done to. */

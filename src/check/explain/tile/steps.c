@@ -134,8 +134,7 @@ static void report_global(const Machine *machine, const Event *event, Text *to) 
 }
 
 static void report_access(const Machine *machine, const Event *event, Text *to) {
-    EffectVerb verb = event->effect->effect.verb;
-    text_addf(to, verb == EFFECT_READ ? "reads " : verb == EFFECT_WRITE ? "writes " : "updates ");
+    text_addf(to, "%s ", effect_access_verb(event->effect->effect.verb));
     if (event->effect->effect.space == SPACE_GLOBAL)
         report_global(machine, event, to);
     else

@@ -1,6 +1,7 @@
 /* What is said of races in global memory, of grids that hang, and of accesses that touch what they should not. */
 #include "check/tile/grid/internal.h"
 
+#include "check/explain/explain.h"
 #include "check/explain/place.h"
 
 enum { MOST_SLEEPERS = 64, MOST_REPORTED_SLEEPERS = 4 };
@@ -73,8 +74,13 @@ static const char *address_text(const GlobalCheck *run, uint64_t address, Verdic
     return verdict_keep(verdict, &text);
 }
 
-static const char *const verbs[] = {"reads", "writes", "updates"}; /* ORDER GsanKind */
-static const char *const nouns[] = {"read", "write", "update"};
+static const char *verb_of(GsanKind kind) {
+    return effect_access_verb((EffectVerb)(EFFECT_READ + kind));
+}
+
+static const char *noun_of(GsanKind kind) {
+    return effect_access_noun((EffectVerb)(EFFECT_READ + kind));
+}
 
 static const char *order_name(GsanOrder order) {
     return effect_order_name((Order)order);
@@ -156,43 +162,27 @@ static const char *site_order(const GlobalCheck *run, uint32_t site, GsanOrder *
                                : verdict_text(verdict, "%s, scope %s", order_name(*order), scope_name(*scope));
 }
 
-/* What the missing edge would be, where there is half of one. */
-static bool explain_half(const GlobalCheck *run, const GsanRace *race, size_t kernel, const char *who,
-                         const char *other, Finding *finding, Verdict *verdict) {
-    bool released = race->released_site != UINT32_MAX, acquired = race->acquired_site != UINT32_MAX;
-    const char *noun = nouns[race->earlier.kind], *scope = scope_name(race->needed);
-    if (!released)
-        return false;
-    const char *release_line = line_text(run, race->released_site, kernel, verdict);
-    if (!acquired) {
-        finding->why = verdict_text(verdict, "%s releases its %s at %s, but %s does not acquire it before its %s.",
-                                    other, noun, release_line, who, nouns[race->later.kind]);
-        finding->fix = verdict_text(verdict,
-                                    "Let %s read what is written at %s, with acquire semantics and scope %s or "
-                                    "wider, and continue only once the value is there.",
-                                    who, release_line, scope);
-        return true;
-    }
+/* What the missing edge would be, where there is half of one: the earlier access is released. */
+static CauseId explain_half(const GlobalCheck *run, const GsanRace *race, size_t kernel, Facts *facts,
+                            Verdict *verdict) {
+    facts->arrive = line_text(run, race->released_site, kernel, verdict);
+    if (race->acquired_site == UINT32_MAX)
+        return CAUSE_NOT_ACQUIRED;
     GsanOrder order[2];
     GsanScope reach[2];
-    const char *acquire_line = line_text(run, race->acquired_site, kernel, verdict);
-    const char *release = site_order(run, race->released_site, &order[0], &reach[0], verdict),
-               *acquire = site_order(run, race->acquired_site, &order[1], &reach[1], verdict);
+    facts->wait = line_text(run, race->acquired_site, kernel, verdict);
+    facts->more = site_order(run, race->released_site, &order[0], &reach[0], verdict);
+    facts->detail = site_order(run, race->acquired_site, &order[1], &reach[1], verdict);
     bool weak[2] = {order[0] < GSAN_RELEASE || reach[0] < race->needed,
                     (order[1] != GSAN_ACQUIRE && order[1] != GSAN_ACQ_REL) || reach[1] < race->needed};
-    finding->why = verdict_text(
+    facts->fix = explain_text(
         verdict,
-        "After its %s, %s signals it at %s (%s), and %s reads that at %s (%s); this orders the two only if the "
-        "signal is a release and the read an acquire, both of scope %s or wider.",
-        noun, other, release_line, release, who, acquire_line, acquire, scope);
-    finding->fix =
-        weak[0] && !weak[1]
-            ? verdict_text(verdict, "Make the access of %s a release with scope %s.", release_line, scope)
-        : weak[1] && !weak[0]
-            ? verdict_text(verdict, "Make the access of %s an acquire with scope %s.", acquire_line, scope)
-            : verdict_text(verdict, "Make the access of %s a release and that of %s an acquire, both with scope %s.",
-                           release_line, acquire_line, scope);
-    return true;
+        weak[0] && !weak[1]   ? "Make the access of {arrive} a release with scope {scope}."
+        : weak[1] && !weak[0] ? "Make the access of {wait} an acquire with scope {scope}."
+                              : "Make the access of {arrive} a release and that of {wait} an acquire, both with scope "
+                                "{scope}.",
+        facts);
+    return CAUSE_HALF_ORDERED;
 }
 
 /* The barrier that an asynchronous access completes on, "%full"; NULL if it completes on none. */
@@ -210,92 +200,58 @@ static const char *completed_on(const GlobalCheck *run, uint32_t site, Verdict *
     return NULL;
 }
 
-/* Two accesses of one CTA. */
-static void explain_inside(const GlobalCheck *run, const FoundRace *found, size_t kernel, Finding *finding,
-                           Verdict *verdict) {
-    const GsanActor *earlier = &found->race.earlier, *later = &found->race.later;
-    const char *cta = cta_text(run, later->launch, later->cta, verdict),
-               *address = address_text(run, found->race.begin, verdict),
-               *line = line_text(run, earlier->site, kernel, verdict);
-    finding->message = verdict_text(verdict, "%s of %s %s %s, which its %s %s at %s, %s", found->later, cta,
-                                    verbs[later->kind], address, found->earlier, verbs[earlier->kind], line,
-                                    found->partitions ? "and nothing orders the two" : "with no barrier in between");
-    if (found->partitions) {
-        finding->why = verdict_text(verdict,
-                                    "Partitions of a CTA run concurrently: after its %s, %s arrives on no mbarrier "
-                                    "that %s waits for before its %s.",
-                                    nouns[earlier->kind], found->earlier, found->later, nouns[later->kind]);
-        finding->fix = verdict_text(verdict,
-                                    "Let %s arrive on an mbarrier after %s, and %s wait for it before its %s; or give "
-                                    "each its own memory.",
-                                    found->earlier, line, found->later, nouns[later->kind]);
-        return;
-    }
-    finding->why = verdict_text(verdict,
-                                "By the layouts of the two tensors, different threads hold this element; threads run "
-                                "concurrently, and only a barrier that all of them take part in orders the %s before "
-                                "the %s.",
-                                nouns[earlier->kind], nouns[later->kind]);
-    finding->fix =
-        verdict_text(verdict, "Insert `tl.debug_barrier()` between %s and this %s.", line, nouns[later->kind]);
+/* An asynchronous access that was not waited for. */
+static CauseId explain_unfinished(const GlobalCheck *run, const GsanRace *race, bool same, Facts *facts,
+                                  Verdict *verdict) {
+    facts->barrier = completed_on(run, race->earlier.site, verdict);
+    facts->detail = same ? explain_text(verdict, "this {noun}", facts) : "telling others";
+    facts->more = same ? "" : explain_text(verdict, ", then release with scope {scope}", facts);
+    facts->fix = explain_text(verdict,
+                              facts->barrier ? "Wait for {barrier} (the slot and phase that it completes) after "
+                                               "{place}{more}."
+                                             : "Wait for it after {place} (for a TMA store: until it is written, not "
+                                               "only until its source is read){more}.",
+                              facts);
+    return CAUSE_UNFINISHED;
 }
 
-static void explain(const GlobalCheck *run, const GsanRace *race, size_t kernel, Finding *finding, Verdict *verdict) {
+static void explain_race(const GlobalCheck *run, const FoundRace *found, size_t kernel, Finding *finding,
+                         Verdict *verdict) {
+    const GsanRace *race = &found->race;
     const GsanActor *earlier = &race->earlier, *later = &race->later;
-    const char *who = cta_text(run, later->launch, later->cta, verdict),
-               *other = cta_text(run, earlier->launch, earlier->cta, verdict),
-               *line = line_text(run, earlier->site, kernel, verdict), *scope = scope_name(race->needed);
     bool same = earlier->thread == later->thread;
-    finding->message =
-        verdict_text(verdict, "%s %s %s, which %s %s at %s, and nothing orders the two", who, verbs[later->kind],
-                     address_text(run, race->begin, verdict), same ? "it" : other, verbs[earlier->kind], line);
-    if (race->reason == GSAN_UNFINISHED || earlier->in_flight) {
-        finding->why =
-            verdict_text(verdict, "The %s of %s is asynchronous, and %s has not waited for it to complete before %s.",
-                         nouns[earlier->kind], line, other,
-                         same ? verdict_text(verdict, "this %s", nouns[later->kind]) : "telling others");
-        const char *barrier = completed_on(run, earlier->site, verdict);
-        const char *release = same ? "" : verdict_text(verdict, ", then release with scope %s", scope);
-        finding->fix =
-            barrier ? verdict_text(verdict, "Wait for %s (the slot and phase that it completes) after %s%s.", barrier,
-                                   line, release)
-                    : verdict_text(verdict,
-                                   "Wait for it after %s (for a TMA store: until it is written, not only until its "
-                                   "source is read)%s.",
-                                   line, release);
-        return;
-    }
-    if (race->reason == GSAN_NARROW && is_atomic(earlier) && is_atomic(later)) {
+    Facts facts = {.agent = cta_text(run, later->launch, later->cta, verdict),
+                   .verb = verb_of(later->kind),
+                   .noun = noun_of(later->kind),
+                   .object = address_text(run, race->begin, verdict),
+                   .issuer = cta_text(run, earlier->launch, earlier->cta, verdict),
+                   .other_verb = verb_of(earlier->kind),
+                   .other_noun = noun_of(earlier->kind),
+                   .place = line_text(run, earlier->site, kernel, verdict),
+                   .last = "and nothing orders the two",
+                   .scope = scope_name(race->needed)};
+    facts.other = same ? "it" : facts.issuer;
+    CauseId cause = CAUSE_UNRELEASED;
+    if (found->earlier) { /* two accesses of one CTA */
+        facts.issuer = found->later;
+        facts.other = found->earlier;
+        cause = found->partitions ? CAUSE_INSIDE_PARTITIONS : CAUSE_INSIDE_THREADS;
+    } else if (race->reason == GSAN_UNFINISHED || earlier->in_flight) {
+        cause = explain_unfinished(run, race, same, &facts, verdict);
+    } else if (race->reason == GSAN_NARROW && is_atomic(earlier) && is_atomic(later)) {
         const GsanActor *narrow = earlier->scope < race->needed ? earlier : later;
-        finding->why = verdict_text(
-            verdict, "Both are atomic, but one has scope %s (%s, %s), and a scope covers both CTAs only from %s up.",
-            scope_name(narrow->scope), line_text(run, narrow->site, kernel, verdict), order_name(narrow->order), scope);
-        finding->fix = verdict_text(verdict, "Give both scope %s.", scope);
-        return;
+        facts.more = scope_name(narrow->scope);
+        facts.arrive = line_text(run, narrow->site, kernel, verdict);
+        facts.detail = order_name(narrow->order);
+        cause = CAUSE_NARROW;
+    } else if (race->released_site != UINT32_MAX) {
+        cause = explain_half(run, race, kernel, &facts, verdict);
+    } else if (earlier->launch != later->launch) {
+        facts.other = facts.issuer;
+        cause = CAUSE_UNORDERED_LAUNCHES;
     }
-    if (explain_half(run, race, kernel, who, other, finding, verdict))
-        return;
-    if (earlier->launch != later->launch) {
-        finding->why = verdict_text(
-            verdict,
-            "Nothing orders the two launches: neither starts after the other has finished, and %s does not acquire "
-            "what %s releases after its %s.",
-            who, other, nouns[earlier->kind]);
-        finding->fix =
-            "Launch both on one stream, order them with an event, or wait for the preceding launch (in a dependent "
-            "launch: `tt.grid_dependency_wait`) before the access.";
-        return;
-    }
-    finding->why =
-        verdict_text(verdict,
-                     "After its %s, %s makes no release that %s acquires before its %s; CTAs of a launch run "
-                     "concurrently and in any order.",
-                     nouns[earlier->kind], other, who, nouns[later->kind]);
-    finding->fix = verdict_text(
-        verdict,
-        "Give each CTA its own memory, make both accesses atomic, or let %s release (atomic or fence, scope %s or "
-        "wider) after the access and %s acquire before it.",
-        other, scope, who);
+    explain(verdict, finding, CAUSE_RACE, &facts);
+    explain(verdict, finding, cause, &facts);
 }
 
 /* Whether the write never changes anything, and nothing of the launch does where it races with the read: that may be a
@@ -348,18 +304,15 @@ void report_races(GlobalCheck *run, const Reporting *reporting) {
         bool harmless = found->harmless = is_harmless(run, found, reporting);
         found->finding = verdict->finding_count;
         Finding *finding = finding_in(run, kernel, harmless ? RULE_RACE_SAME_VALUE : race_rule(race), reporting, true);
-        if (found->earlier)
-            explain_inside(run, found, kernel, finding, verdict);
-        else
-            explain(run, race, kernel, finding, verdict);
+        explain_race(run, found, kernel, finding, verdict);
         if (harmless)
             finding->why =
                 verdict_text(verdict, "%s It is benign here: the write does not change the value.", finding->why);
         finding->times = found->times;
         FindingPlace *places = finding_places(verdict, finding, 2);
-        set_place(run, &places[0], verbs[race->later.kind], race->later.launch, race->later.cta, race->later.site,
+        set_place(run, &places[0], verb_of(race->later.kind), race->later.launch, race->later.cta, race->later.site,
                   verdict);
-        set_place(run, &places[1], verbs[race->earlier.kind], race->earlier.launch, race->earlier.cta,
+        set_place(run, &places[1], verb_of(race->earlier.kind), race->earlier.launch, race->earlier.cta,
                   race->earlier.site, verdict);
         if (found->earlier) {
             places[0].agent = verdict_text(verdict, "%s of %s", found->later, places[0].agent);
@@ -407,11 +360,12 @@ void report_accesses(GlobalCheck *run, const Reporting *reporting) {
         Text text = {0};
         if (area)
             describe_area(area, &text);
-        finding->message = verdict_text(verdict, "%s %s %s, which %s",
-                                        cta_text(run, found->launch, found->cta, verdict), verbs[found->kind], address,
-                                        !outside                ? "nothing has written"
-                                        : area && area->storage ? "is out of range of the tensor's storage"
-                                                                : "is out of range of the tensor");
+        finding->message =
+            verdict_text(verdict, "%s %s %s, which %s", cta_text(run, found->launch, found->cta, verdict),
+                         verb_of(found->kind), address,
+                         !outside                ? "nothing has written"
+                         : area && area->storage ? "is out of range of the tensor's storage"
+                                                 : "is out of range of the tensor");
         finding->why = verdict_text(verdict, "%s; this access touches its bytes %lld to %lld.",
                                     area ? verdict_keep(verdict, &text) : "", (long long)begin,
                                     (long long)(begin + (found->end - found->begin) - 1));
@@ -420,7 +374,7 @@ void report_accesses(GlobalCheck *run, const Reporting *reporting) {
                                : "Write it first (in an earlier launch, or in this one), or mark it as an input in "
                                  "the launch file.";
         FindingPlace *places = finding_places(verdict, finding, 1);
-        set_place(run, &places[0], verbs[found->kind], found->launch, found->cta, found->site, verdict);
+        set_place(run, &places[0], verb_of(found->kind), found->launch, found->cta, found->site, verdict);
         places[0].note = address;
         if (found->havoc_dependent)
             havoc_dependent_take_back(run, kernel, reporting->havoc_dependent);
@@ -442,22 +396,14 @@ void report_unfenced(GlobalCheck *run, const Reporting *reporting) {
         size_t kernel = site_kernel(run, found->site);
         Verdict *verdict = run->kernels[kernel].verdict;
         Finding *finding = finding_in(run, kernel, RULE_FENCE_GLOBAL, reporting, false);
-        const char *who = cta_text(run, found->launch, found->cta, verdict),
-                   *other = cta_text(run, found->launch, found->write_cta, verdict),
-                   *line = line_text(run, found->write_site, kernel, verdict);
         bool same = found->cta == found->write_cta;
+        Facts facts = {.agent = cta_text(run, found->launch, found->cta, verdict),
+                       .object = address_text(run, (uint64_t)found->address, verdict),
+                       .other = same ? "it" : cta_text(run, found->launch, found->write_cta, verdict),
+                       .place = line_text(run, found->write_site, kernel, verdict),
+                       .more = same ? "barrier" : "flag is set"};
         finding->times = found->times;
-        finding->message = verdict_text(
-            verdict, "%s copies %s, which %s wrote at %s, with no proxy fence for global memory in between", who,
-            address_text(run, (uint64_t)found->address, verdict), same ? "it" : other, line);
-        finding->why =
-            "TMA reads through the async proxy, which sees what threads wrote only after a proxy fence executed by "
-            "those threads. A barrier or a flag that orders the two is not enough, and `fence_async_shared` does not "
-            "cover global memory.";
-        finding->fix = verdict_text(verdict,
-                                    "Insert `fence.proxy.async.global` (inline assembly) after the stores of %s, "
-                                    "before the %s; or load through pointers.",
-                                    line, same ? "barrier" : "flag is set");
+        explain(verdict, finding, CAUSE_UNFENCED_COPY, &facts);
         FindingPlace *places = finding_places(verdict, finding, 2);
         set_place(run, &places[0], "copies", found->launch, found->cta, found->site, verdict);
         set_place(run, &places[1], "writes", found->launch, found->write_cta, found->write_site, verdict);
@@ -559,21 +505,15 @@ bool report_hang(GlobalCheck *run, const Reporting *reporting) {
     }
     size_t kernel = run->launch_sequence.inputs[picked[0]->launch];
     Verdict *verdict = run->kernels[kernel].verdict;
-    const char *address = address_text(run, (uint64_t)picked[0]->address, verdict),
-               *value = word_text(picked[0]->value, verdict);
     uint64_t left = grid_never_begun(run->grid);
     Finding *finding = finding_in(run, kernel, RULE_DEADLOCK_GRID, reporting, false);
-    finding->message = verdict_text(verdict, "%s waits forever for %s, which holds %s",
-                                    cta_text(run, picked[0]->launch, picked[0]->cta, verdict), address, value);
-    finding->why =
-        left ? verdict_text(verdict,
-                            "%zu agents wait, and nothing is left to change what they wait for: %llu clusters have "
-                            "not started, since at most %u are resident on a device and none of those finishes.",
-                            total, (unsigned long long)left, run->options->resident)
-             : verdict_text(verdict, "%zu agents wait, all others have finished, and nothing is left to change it.",
-                            total);
-    finding->fix = left ? "Launch no more CTAs than can be resident, or let none wait for a CTA that has not started."
-                        : "Write the value that is waited for on every path, as often and where the wait expects it.";
+    Facts facts = {.agent = cta_text(run, picked[0]->launch, picked[0]->cta, verdict),
+                   .object = address_text(run, (uint64_t)picked[0]->address, verdict),
+                   .more = word_text(picked[0]->value, verdict),
+                   .count = (int64_t)total,
+                   .first = (int64_t)left,
+                   .second = run->options->resident};
+    explain(verdict, finding, left ? CAUSE_GRID_RESIDENT : CAUSE_GRID_FLAG, &facts);
     FindingPlace *places = finding_places(verdict, finding, count);
     for (size_t i = 0; i < count; i++) {
         set_place(run, &places[i], "waits", picked[i]->launch, picked[i]->cta, sleeper_site(run, picked[i]), verdict);

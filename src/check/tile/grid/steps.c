@@ -78,9 +78,8 @@ static void report_order(const Effect *effect, Text *to) {
 }
 
 static void report_access(const GlobalCheck *run, const GlobalStep *step, Text *to) {
-    static const char *const verbs[] = {"reads ", "writes ", "updates "};
     const Effect *effect = step->effect;
-    text_addf(to, "%s", verbs[effect->verb - EFFECT_READ]);
+    text_addf(to, "%s ", effect_access_verb(effect->verb));
     if (!step->pieces) {
         text_addf(to, "nothing");
         return;

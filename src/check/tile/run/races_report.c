@@ -1,6 +1,7 @@
 /* From the engine's objections to findings. */
 #include "check/tile/run/races_internal.h"
 
+#include "check/explain/explain.h"
 #include "check/explain/place.h"
 #include "machine/tile/schedule/barrier_ops.h"
 #include "model/names/names.h"
@@ -57,72 +58,81 @@ static const char *access_text(const Race *race) {
     return race->arrives ? "arrival" : reads ? "read" : "write";
 }
 
-static void explain_group(const Machine *machine, const Race *race, Finding *finding, Verdict *verdict) {
+/* What every explanation of it names. */
+static Facts facts_of(const Races *races, const Machine *machine, const Race *race, Verdict *verdict) {
+    Facts facts = {.agent = thread_text(machine, race->thread, verdict),
+                   .verb = later_verb(race),
+                   .object = span_text(races, machine, race->span, verdict),
+                   .other = earlier_text(machine, race, verdict),
+                   .other_verb = earlier_verb(race),
+                   .other_noun = access_text(race),
+                   .waiter = thread_text(machine, issuer_of(race->thread), verdict), /* helpers do not wait */
+                   .issuer = thread_text(machine, issuer_of(race->other_thread), verdict),
+                   .here = ir_line_text(machine, race->pc, verdict),
+                   .place = ir_line_text(machine, race->other_pc, verdict),
+                   .last = "and nothing orders the two",
+                   .parity = race->parity};
+    bool guarded = race->released_early || race->without || race->unseen;
+    if (guarded || race->barrier != UINT32_MAX)
+        facts.barrier = barrier_text(machine, guarded ? race->guard : race->barrier, verdict);
+    if (guarded)
+        facts.arrive = ir_line_text(machine, race->guard_arrive_pc, verdict);
+    if (guarded && race->guard_wait_pc != NO_PC)
+        facts.wait = ir_line_text(machine, race->guard_wait_pc, verdict);
+    return facts;
+}
+
+static CauseId explain_group(const Race *race, Facts *facts) {
     static const char *const names[] = {"", "cp.async", "bulk", "wgmma", "TMA store", "async", "tensor"};
-    finding->why =
-        verdict_text(verdict,
-                     "The %s group at IR line %u is in flight until it is waited for, and no wait before this access "
-                     "covers it.",
-                     names[race->group], line_at(machine, race->other_pc));
-    finding->fix = verdict_text(
-        verdict, "Wait for that %s group (leaving few enough groups pending) before this access%s.", names[race->group],
-        consan_agent(race->thread) != consan_agent(race->other_thread) ? ", and synchronize through a barrier" : "");
+    facts->more = names[race->group];
+    if (consan_agent(race->thread) != consan_agent(race->other_thread))
+        facts->detail = ", and synchronize through a barrier";
+    return CAUSE_GROUP;
 }
 
 /* The wait that should have covered the earlier access was passed on arrivals of others alone. */
-static void explain_without(const Machine *machine, const Race *race, Finding *finding, Verdict *verdict) {
-    const char *waiter = thread_text(machine, issuer_of(race->thread), verdict);
-    const char *absent = thread_text(machine, issuer_of(race->other_thread), verdict);
-    const char *barrier = barrier_text(machine, race->guard, verdict);
+static CauseId explain_without(const Machine *machine, const Race *race, Verdict *verdict, Facts *facts) {
     Text text = {0};
     for (uint32_t i = 0; i < race->instead_count; i++) {
         text_addf(&text, i == 0 ? "" : i + 1 == race->instead_count ? " and " : ", ");
         agent_name(machine, race->instead[i].agent, HELPER_BASE, &text);
         text_addf(&text, " at IR line %u", line_at(machine, race->instead[i].pc));
     }
-    const char *others = verdict_keep(verdict, &text);
-    finding->why = verdict_text(
-        verdict,
-        "%s waited for %s at IR line %u, but that phase completed without %s, which arrives on it at IR line %u: it "
-        "was completed by %s.",
-        waiter, barrier, line_at(machine, race->guard_wait_pc), absent, line_at(machine, race->guard_arrive_pc),
-        others);
-    finding->fix = verdict_text(verdict,
-                                "Make the count of %s the number of arrivals of one phase, and use a separate "
-                                "barrier for arrivals made for another reason, or made again.",
-                                barrier);
+    facts->detail = verdict_keep(verdict, &text);
+    return CAUSE_COMPLETED_WITHOUT;
 }
 
 /* One of the two is reported where the other one's agent does not look, or not in time. */
-static void explain_unseen(const Machine *machine, const Race *race, Finding *finding, Verdict *verdict) {
-    uint32_t from = race->unseen_later ? race->thread : race->other_thread;
-    uint32_t to = race->unseen_later ? race->other_thread : race->thread;
-    Text text = {0};
-    channel_name(machine, race->guard, &text);
-    const char *ring = verdict_keep(verdict, &text), *waiter = thread_text(machine, issuer_of(to), verdict);
-    uint32_t line = line_at(machine, race->unseen_later ? race->pc : race->other_pc);
-    uint32_t before = line_at(machine, race->unseen_later ? race->other_pc : race->pc);
-    const char *what =
-        verdict_text(verdict, "What %s does at IR line %u is signaled on %s at IR line %u",
-                     thread_text(machine, from, verdict), line, ring, line_at(machine, race->guard_arrive_pc));
-    if (race->unseen_by_all)
-        finding->why = verdict_text(verdict, "%s, and nothing waits for %s.", what, ring);
-    else if (race->guard_wait_pc == NO_PC)
-        finding->why =
-            verdict_text(verdict, "%s, and %s waits neither for that nor for anything ordered after it.", what, waiter);
-    else
-        finding->why = verdict_text(
-            verdict, "%s. %s has not waited for that before IR line %u: its wait for %s, at IR line %u, %s.", what,
-            waiter, before, ring, line_at(machine, race->guard_wait_pc),
-            race->guard_passed                               ? "passed before that arrival"
-            : line_at(machine, race->guard_wait_pc) > before ? "comes after the access"
-                                                             : "does not cover it");
-    const char *how = race->unseen_by_all            ? ""
-                      : race->guard_wait_pc == NO_PC ? ", or for an arrival of an agent that has,"
-                                                     : ", with the parity of that phase,";
-    finding->fix =
-        verdict_text(verdict, "Let %s wait for %s (this slot, this phase)%s before the access at IR line %u.", waiter,
-                     ring, how, before);
+static CauseId explain_unseen(const Machine *machine, const Race *race, Verdict *verdict, Facts *facts) {
+    Text ring = {0};
+    if (race->unseen_later) {
+        const char *place = facts->place;
+        facts->waiter = facts->issuer;
+        facts->other = facts->agent;
+        facts->place = facts->here;
+        facts->here = place;
+    } else {
+        facts->other = thread_text(machine, race->other_thread, verdict);
+    }
+    channel_name(machine, race->guard, &ring);
+    facts->barrier = verdict_keep(verdict, &ring);
+    if (race->unseen_by_all) {
+        facts->detail = explain_text(verdict, ", and nothing waits for {barrier}", facts);
+    } else if (race->guard_wait_pc == NO_PC) {
+        facts->detail =
+            explain_text(verdict, ", and {waiter} waits neither for that nor for anything ordered after it", facts);
+        facts->more = ", or for an arrival of an agent that has,";
+    } else {
+        uint32_t before = line_at(machine, race->unseen_later ? race->other_pc : race->pc);
+        facts->last = race->guard_passed                               ? "passed before that arrival"
+                      : line_at(machine, race->guard_wait_pc) > before ? "comes after the access"
+                                                                       : "does not cover it";
+        facts->detail = explain_text(
+            verdict, ". {waiter} has not waited for that before {here}: its wait for {barrier}, at {wait}, {last}",
+            facts);
+        facts->more = ", with the parity of that phase,";
+    }
+    return CAUSE_UNSEEN;
 }
 
 /* What is in flight when a CTA ends. */
@@ -133,32 +143,30 @@ static const char *outstanding_text(const Race *race) {
                                          : helpers[race_helper(race->other_thread)];
 }
 
-static void explain_exit(const Races *races, const Machine *machine, const Race *race, Finding *finding,
-                         Verdict *verdict) {
-    const char *who = race->kind == RACE_EXIT_STORE ? thread_text(machine, race->thread, verdict) : "the CTA";
-    uint32_t line = line_at(machine, race->other_pc);
-    if (race->arrives)
-        finding->message = verdict_text(verdict, "%s exits while the arrival at IR line %u on %s is still in flight",
-                                        who, line, span_text(races, machine, race->span, verdict));
-    else
-        finding->message =
-            verdict_text(verdict, "%s exits while the %s at IR line %u still %s %s", who, outstanding_text(race), line,
-                         race->earlier_writes ? "writes" : "reads", span_text(races, machine, race->span, verdict));
+static CauseId explain_exit(const Machine *machine, const Race *race, Verdict *verdict, Facts *facts) {
+    bool product = race->group == GROUP_WGMMA || race_helper(race->other_thread) == HELPER_TENSOR;
+    facts->agent = race->kind == RACE_EXIT_STORE ? facts->agent : "the CTA";
+    facts->more = race->arrives ? "arrival" : outstanding_text(race);
+    facts->last = explain_text(verdict,
+                               race->arrives          ? "on {object} is still in flight"
+                               : race->earlier_writes ? "still writes {object}"
+                                                      : "still reads {object}",
+                               facts);
     if (race->group != GROUP_NONE)
-        finding->why = "No wait covers its group.";
+        facts->detail = "No wait covers its group.";
     else if (race->barrier == UINT32_MAX)
-        finding->why = "It signals no barrier, so nothing can have waited for it.";
+        facts->detail = "It signals no barrier, so nothing can have waited for it.";
     else
-        finding->why =
+        facts->detail =
             verdict_text(verdict, "It signals %s, in a phase of parity %u, and nothing has waited for that phase.",
                          barrier_text(machine, race->barrier, verdict), race->parity);
-    bool product = race->group == GROUP_WGMMA || race_helper(race->other_thread) == HELPER_TENSOR;
-    finding->fix =
+    facts->fix =
         race->kind == RACE_EXIT_STORE ? "Execute `ttng.async_tma_store_wait {pendings = 0 : i32}` before the end."
         : race->arrives               ? "Wait for that phase before the end, or remove the arrive."
         : product
             ? "Wait for it before the end (for a commit after it, or for its group)."
             : "Wait for it before the end, or do not issue it: a prefetch past the last tile can be predicated off.";
+    return CAUSE_EXITS;
 }
 
 /* Whether an instruction only issues its accesses, which are over later. */
@@ -172,30 +180,6 @@ static bool goes_on(const Machine *machine, uint32_t pc) {
             return true;
     }
     return false;
-}
-
-/* The wait was for an arrival that came before the access was over. */
-static void explain_released_early(const Machine *machine, const Race *race, Finding *finding, Verdict *verdict) {
-    const char *access = access_text(race);
-    uint32_t line = line_at(machine, race->other_pc), arrive = line_at(machine, race->guard_arrive_pc);
-    bool still_runs = race->other_pc < race->guard_arrive_pc && goes_on(machine, race->other_pc);
-    finding->why = verdict_text(
-        verdict,
-        "%s waited for %s at IR line %u, but %s arrived on it at IR line %u, before the %s at IR line %u%s: the wait "
-        "does not cover that.",
-        thread_text(machine, issuer_of(race->thread), verdict), barrier_text(machine, race->guard, verdict),
-        line_at(machine, race->guard_wait_pc), thread_text(machine, issuer_of(race->other_thread), verdict), arrive,
-        access, line, still_runs ? " was complete" : "");
-    finding->fix =
-        still_runs ? verdict_text(verdict,
-                                  "Wait until the asynchronous %s at IR line %u is complete before the arrive at IR "
-                                  "line %u, or let its completion arrive (a commit); if that arrive is for another "
-                                  "slot, wait for the slot that is accessed here.",
-                                  access, line, arrive)
-                   : verdict_text(verdict,
-                                  "Move the arrive at IR line %u after the %s at IR line %u; if that arrive is for "
-                                  "another slot, wait for the slot that is accessed here.",
-                                  arrive, access, line);
 }
 
 /* The agents that come to each named barrier, as bits: one for each strand of a CTA. */
@@ -216,7 +200,7 @@ static uint64_t comers(const Machine *machine, int64_t id, bool waits) {
 
 /* The two meet at a named barrier, and others come to it as well, so that it may be those who meet; false if that is
  * not so. */
-static bool explain_crowded(const Machine *machine, const Race *race, Finding *finding, Verdict *verdict) {
+static bool is_crowded(const Machine *machine, const Race *race, Facts *facts) {
     uint32_t agents = machine->program->agents_per_cta;
     uint64_t earlier = UINT64_C(1) << (consan_agent(race->other_thread) % agents % 64);
     uint64_t later = UINT64_C(1) << (consan_agent(race->thread) % agents % 64);
@@ -224,13 +208,8 @@ static bool explain_crowded(const Machine *machine, const Race *race, Finding *f
         uint64_t all = comers(machine, id, false);
         if (!(all & earlier) || !(comers(machine, id, true) & later) || !(all & ~(earlier | later)))
             continue;
-        finding->why = verdict_text(
-            verdict,
-            "%s and %s meet at named barrier %lld, but %d partitions use that number: a phase can be completed by the "
-            "others, and then orders nothing between these two.",
-            thread_text(machine, issuer_of(race->other_thread), verdict),
-            thread_text(machine, issuer_of(race->thread), verdict), (long long)id, __builtin_popcountll(all));
-        finding->fix = "Give each group of partitions that meets a named barrier of its own (1 to 15).";
+        facts->first = id;
+        facts->second = __builtin_popcountll(all);
         return true;
     }
     return false;
@@ -285,29 +264,19 @@ static const char *work_text(const Race *race) {
     return race->group != GROUP_NONE ? groups[race->group] : race->arrives ? "arrival" : outstanding_text(race);
 }
 
-static void explain_over(const Races *races, const Machine *machine, const Race *race, Finding *finding,
-                         Verdict *verdict) {
-    const char *work = work_text(race), *under = span_text(races, machine, race->span, verdict);
-    const char *over = over_text(machine, race, verdict), *who = thread_text(machine, race->thread, verdict);
+static CauseId explain_over(const Machine *machine, const Race *race, Verdict *verdict, Facts *facts) {
     bool apart = race->kind == RACE_APART;
-    finding->message =
-        verdict_text(verdict, "%s %s %s, which %s %s, and the %s at IR line %u, of %s, may still be %s that", who,
-                     later_verb(race), over, apart ? "could be placed over" : "lies over", under, work,
-                     line_at(machine, race->other_pc), thread_text(machine, issuer_of(race->other_thread), verdict),
-                     strcmp(earlier_verb(race), "reads") == 0 ? "reading" : "writing");
-    finding->why = verdict_text(
-        verdict, "%s. The %s is in flight until something waits for it, and nothing has before this access.",
+    facts->next = over_text(machine, race, verdict);
+    facts->more = apart ? "could be placed over" : "lies over";
+    facts->last = strcmp(facts->other_verb, "reads") == 0 ? "reading" : "writing";
+    facts->other_noun = work_text(race);
+    facts->detail =
         apart ? "The last op that names the first buffer comes before this one, so its bytes are free; that the "
                 "allocator places this memory elsewhere is chance"
         : memory_is_placed(machine->program->function)
             ? "The two have bytes of shared memory in common"
-            : "The last op that names the first buffer comes before this one, so the allocator gives its bytes away",
-        work);
-    finding->fix = verdict_text(
-        verdict,
-        "Wait for the %s before this access, or let the first buffer live until the wait: name it once more after that "
-        "(`ttg.local_dealloc`; in Gluon, `_keep_alive()`).",
-        work);
+            : "The last op that names the first buffer comes before this one, so the allocator gives its bytes away";
+    return CAUSE_LIES_OVER;
 }
 
 /* Nothing keeps a compiler from placing it there. */
@@ -321,73 +290,37 @@ static void report_may_lie(const Races *races, const Machine *machine, const Rac
     op_incomplete(machine->program->module, machine->program->ops[race->pc], reason, verdict);
 }
 
-static void explain(const Races *races, const Machine *machine, const Race *race, Finding *finding, Verdict *verdict) {
-    const char *who = thread_text(machine, race->thread, verdict), *other = earlier_text(machine, race, verdict);
-    const char *waiter = thread_text(machine, issuer_of(race->thread), verdict); /* helpers do not wait */
-    const char *issuer = thread_text(machine, issuer_of(race->other_thread), verdict);
-    const char *what = span_text(races, machine, race->span, verdict);
-    const char *access = access_text(race);
-    uint32_t line = line_at(machine, race->other_pc);
-    if (race->kind == RACE_OVERWRITTEN) {
-        const char *barrier = barrier_text(machine, race->barrier, verdict);
-        finding->message = verdict_text(verdict, "%s overwrites %s, a barrier that is in use", who, barrier);
-        finding->why = verdict_text(
-            verdict, "The write covers the eight bytes of %s, which was initialized and not invalidated since.",
-            barrier);
-        finding->fix =
-            "Invalidate the barrier (`ttng.inval_barrier`) before its bytes are reused, or give the data its own "
-            "memory.";
+/* The message if the row of the reason has none, and that. */
+static CauseId reason_of(const Machine *machine, const Race *race, Verdict *verdict, Facts *facts) {
+    if (race->kind == RACE_OVERWRITTEN)
+        return CAUSE_OVERWRITTEN;
+    if (race_is_exit(race))
+        return explain_exit(machine, race, verdict, facts);
+    if (race->over)
+        return explain_over(machine, race, verdict, facts);
+    if (race->group != GROUP_NONE)
+        return explain_group(race, facts);
+    if (race->released_early) /* the wait was for an arrival that came before the access was over */
+        return race->other_pc < race->guard_arrive_pc && goes_on(machine, race->other_pc) ? CAUSE_RELEASED_RUNNING
+                                                                                          : CAUSE_RELEASED_EARLY;
+    if (race->without)
+        return explain_without(machine, race, verdict, facts);
+    if (race->unseen)
+        return explain_unseen(machine, race, verdict, facts);
+    if (race->barrier != UINT32_MAX)
+        return CAUSE_SIGNALED;
+    return is_crowded(machine, race, facts) ? CAUSE_CROWDED : CAUSE_UNSIGNALED;
+}
+
+static void explain_race(const Races *races, const Machine *machine, const Race *race, Finding *finding,
+                         Verdict *verdict) {
+    Facts facts = facts_of(races, machine, race, verdict);
+    bool same = race->pc == race->other_pc && race->thread == race->other_thread;
+    explain(verdict, finding, same ? CAUSE_RACE_SAME_OP : race->arrives ? CAUSE_RACE_ARRIVAL : CAUSE_RACE, &facts);
+    CauseId reason = reason_of(machine, race, verdict, &facts);
+    explain(verdict, finding, reason, &facts);
+    if (race->kind == RACE_OVERWRITTEN || race_is_exit(race) || race->over)
         return;
-    }
-    if (race_is_exit(race)) {
-        explain_exit(races, machine, race, finding, verdict);
-        return;
-    }
-    if (race->over) {
-        explain_over(races, machine, race, finding, verdict);
-        return;
-    }
-    if (race->pc == race->other_pc && race->thread == race->other_thread)
-        finding->message =
-            verdict_text(verdict, "%s %s %s, which the same op %s one iteration earlier, and nothing orders the two",
-                         who, later_verb(race), what, earlier_verb(race));
-    else if (race->arrives)
-        finding->message =
-            verdict_text(verdict, "%s %s %s while the arrival at IR line %u, of %s, may still be in flight", who,
-                         later_verb(race), what, line, other);
-    else
-        finding->message = verdict_text(verdict, "%s %s %s, which %s %s at IR line %u, and nothing orders the two", who,
-                                        later_verb(race), what, other, earlier_verb(race), line);
-    if (race->group != GROUP_NONE) {
-        explain_group(machine, race, finding, verdict);
-    } else if (race->released_early) {
-        explain_released_early(machine, race, finding, verdict);
-    } else if (race->without) {
-        explain_without(machine, race, finding, verdict);
-    } else if (race->unseen) {
-        explain_unseen(machine, race, finding, verdict);
-    } else if (race->barrier != UINT32_MAX) {
-        const char *barrier = barrier_text(machine, race->barrier, verdict);
-        finding->why = verdict_text(
-            verdict,
-            "The %s at IR line %u is first signaled by an arrival on %s, in a phase of parity %u, and %s has not "
-            "waited for that phase.",
-            access, line, barrier, race->parity, waiter);
-        finding->fix = verdict_text(
-            verdict,
-            "Let %s wait for %s with parity %u before this access, or for something ordered after such a wait; if it "
-            "already waits for an earlier arrival, move that arrival after the %s.",
-            waiter, barrier, race->parity, access);
-    } else if (!explain_crowded(machine, race, finding, verdict)) {
-        finding->why = verdict_text(
-            verdict, "After the %s at IR line %u, %s has arrived on no barrier that %s has waited for since.", access,
-            line, issuer, waiter);
-        finding->fix =
-            verdict_text(verdict,
-                         "Let %s arrive on a barrier after that access (`ttng.arrive_barrier`; for tensor-core work, "
-                         "`ttng.tc_gen5_commit`), and %s wait for it before this one.",
-                         issuer, waiter);
-    }
     if (!explain_copy(machine, race->pc, finding, verdict))
         (void)explain_copy(machine, race->other_pc, finding, verdict);
     if (race->by_order)
@@ -432,7 +365,7 @@ Finding *races_report(const Races *races, const Machine *machine, uint32_t index
     finding->space = race->span == UINT32_MAX                                ? "register"
                      : spans_space(races->spans, race->span) == SPACE_TENSOR ? "tensor"
                                                                              : "shared";
-    explain(races, machine, race, finding, verdict);
+    explain_race(races, machine, race, finding, verdict);
     finding->times = race->times;
     const char *agent = thread_text(machine, race->thread, verdict), *other = earlier_text(machine, race, verdict);
     FindingPlace *places = finding_places(verdict, finding, 2 + 2 * race->more_count);

@@ -240,8 +240,6 @@ static bool is_marked(const Timeline *timeline, const Op *op) {
 
 /* What an op accesses at once is told in one. */
 static void draw_access(Timeline *timeline, const Event *event) {
-    static const char *const verbs[] = {
-        [EFFECT_READ] = "reads", [EFFECT_WRITE] = "writes", [EFFECT_UPDATE] = "updates"};
     const Effect *effect = &event->effect->effect;
     uint32_t track = event->agent * HELPER_KINDS + (effect->done == DONE_NOW ? (uint32_t)HELPER_BASE : effect->helper);
     bool shown = effect->space == SPACE_SHARED || effect->space == SPACE_TENSOR;
@@ -257,7 +255,7 @@ static void draw_access(Timeline *timeline, const Event *event) {
         name_op(timeline, access, event->op);
     }
     Text detail = {0};
-    text_addf(&detail, "%s%s%s ", access->detail, *access->detail ? "; " : "", verbs[effect->verb]);
+    text_addf(&detail, "%s%s%s ", access->detail, *access->detail ? "; " : "", effect_access_verb(effect->verb));
     access_name(timeline->machine, event->effect, event->view, &detail);
     access->detail = text_keep(&detail, timeline->arena);
 }
