@@ -15,6 +15,7 @@ struct ArenaChunk {
     ArenaChunk *older;
     size_t size;
     bool mapped; /* from the system, rather than from malloc */
+    bool sparse; /* on small pages, and given back to the system at once */
     max_align_t data[];
 };
 
@@ -42,7 +43,7 @@ static _Atomic(ArenaChunk *) *kept_of(size_t size) {
 }
 
 static void unmap_chunk(ArenaChunk *chunk) {
-    _Atomic(ArenaChunk *) *slots = kept_of(chunk->size);
+    _Atomic(ArenaChunk *) *slots = chunk->sparse ? NULL : kept_of(chunk->size);
     for (int i = 0; slots && i < KEPT; i++) {
         ArenaChunk *none = NULL;
         if (atomic_compare_exchange_strong(&slots[i], &none, chunk))
@@ -122,6 +123,7 @@ static void grow(Arena *arena, size_t size) {
     if (!chunk)
         exhausted(arena);
     chunk->mapped = mapped;
+    chunk->sparse = false;
     arena->zero = zero;
     chunk->older = arena->chunks;
     chunk->size = want;
@@ -145,6 +147,23 @@ void *arena_alloc(Arena *arena, size_t size) {
 void *arena_zalloc(Arena *arena, size_t size) {
     void *memory = arena_alloc(arena, size);
     return arena->zero ? memory : memset(memory, 0, size);
+}
+
+/* A chunk of its own, behind the newest one. */
+void *arena_sparse(Arena *arena, size_t size) {
+    if (size < HUGE_CHUNK || size > SIZE_MAX / 2)
+        return arena_zalloc(arena, size);
+    (void)arena_alloc(arena, 0);
+    size_t want = size + sizeof(ArenaChunk);
+    if (want > arena->budget || arena->held > arena->budget - want)
+        exhausted(arena);
+    ArenaChunk *chunk = mmap(NULL, want, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (chunk == MAP_FAILED)
+        exhausted(arena);
+    *chunk = (ArenaChunk){.older = arena->chunks->older, .size = want, .mapped = true, .sparse = true};
+    arena->chunks->older = chunk;
+    arena->held += want;
+    return chunk->data;
 }
 
 char *arena_copy(Arena *arena, const char *data, size_t size) {

@@ -31,6 +31,8 @@ void arena_reset(Arena *arena);
 /* Memory for any object; contents are not set. */
 void *arena_alloc(Arena *arena, size_t size);
 void *arena_zalloc(Arena *arena, size_t size);
+/* Zeros of which few will be written: of a large array, what is not written takes no memory. */
+void *arena_sparse(Arena *arena, size_t size);
 /* A copy of `size` bytes, followed by a zero byte. */
 char *arena_copy(Arena *arena, const char *data, size_t size);
 /* An array that doubles when it is full, with room for one more: `items`, or a larger one with the same contents. New
@@ -43,7 +45,8 @@ void *arena_grown(Arena *arena, void *items, uint32_t count, uint32_t *capacity,
                            : (void)0,                                                                               \
      &(items)[(count)++])
 
-#define ARENA_NEW(arena, T)      ((T *)arena_zalloc((arena), sizeof(T)))
-#define ARENA_ARRAY(arena, T, n) ((T *)arena_zalloc((arena), sizeof(T) * (size_t)(n)))
+#define ARENA_NEW(arena, T)       ((T *)arena_zalloc((arena), sizeof(T)))
+#define ARENA_ARRAY(arena, T, n)  ((T *)arena_zalloc((arena), sizeof(T) * (size_t)(n)))
+#define ARENA_SPARSE(arena, T, n) ((T *)arena_sparse((arena), sizeof(T) * (size_t)(n)))
 
 #endif

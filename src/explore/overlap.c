@@ -169,8 +169,8 @@ static uint32_t fold_once(Piece *pieces, uint32_t count) {
         if (more > i + 1) {
             stride = pieces[i + 1].begin - pieces[i].begin;
             piece.strides[piece.levels] = stride;
-            piece.counts[piece.levels] = stride ? more - i : 1;
-            piece.levels++;
+            piece.counts[piece.levels] = more - i;
+            piece.levels += stride != 0;
         }
         pieces[kept++] = piece;
         i = more;

@@ -32,9 +32,9 @@ static Running *launched(const char *text, int64_t x, int64_t y, int64_t z) {
 }
 
 /* Whether all clusters of the last class do what its first does. */
-static void assert_symmetry(const ScheduleClasses *classes, Machine *machine, uint64_t first, const char *text) {
-    int64_t low[3], high[3];
-    classes_last(classes, low, high);
+static void assert_symmetry(const CtaClasses *classes, Machine *machine, uint64_t first, const char *text) {
+    CtaBox box = classes_last(classes);
+    const int64_t *low = box.low, *high = box.high;
     uint64_t trace = trace_of(machine, first);
     for (int64_t z = low[2]; z <= high[2]; z++)
         for (int64_t y = low[1]; y <= high[1]; y++)
@@ -50,7 +50,7 @@ static void assert_symmetry(const ScheduleClasses *classes, Machine *machine, ui
 static uint64_t count_classes(const char *text, int64_t x, int64_t y, int64_t z) {
     Running *running = launched(text, x, y, z);
     Machine *machine = running->machine;
-    ScheduleClasses *classes = classes_create(&running->reading->module.arena, machine, false);
+    CtaClasses *classes = classes_create(&running->reading->module.arena, machine, false);
     uint64_t cluster, all = machine_clusters(machine);
     while (classes_next(classes, &cluster))
         if (all <= 1 << 12)
@@ -181,7 +181,7 @@ static void too_many_classes_are_not_covered(void **state) {
                                                           "    %low = arith.andi %square, %c2 : i32\n"
                                                           "    %c = arith.cmpi eq, %low, %c0 : i32\n" MAY_HANG);
     Running *running = launched(text, HUGE_GRID, 1, 1);
-    ScheduleClasses *classes = classes_create(&running->reading->module.arena, running->machine, false);
+    CtaClasses *classes = classes_create(&running->reading->module.arena, running->machine, false);
     uint64_t cluster;
     while (classes_next(classes, &cluster))
         ;
@@ -196,7 +196,7 @@ static void loads_that_differ_make_every_cluster_its_own_class(void **state) {
         "%p: !tt.ptr<i32>", INIT(bar, 1) "    %n = tt.load %p : !tt.ptr<i32>\n"
                                          "    scf.for %i = %c0 to %n step %c1 : i32 {\n" ARRIVE(bar) "    }\n");
     Running *running = launched(text, 9, 1, 1);
-    ScheduleClasses *classes = classes_create(&running->reading->module.arena, running->machine, true);
+    CtaClasses *classes = classes_create(&running->reading->module.arena, running->machine, true);
     uint64_t cluster;
     while (classes_next(classes, &cluster))
         ;

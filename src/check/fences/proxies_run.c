@@ -146,7 +146,7 @@ static void run_classes(FenceRuns *runs, const Launch *launch, bool given, Repre
     Machine *machine = runs->machine;
     Arena *arena = &runs->module->arena;
     uint64_t clusters = machine_clusters(machine), end = runs->steps + launch_steps, covered = 0, cluster;
-    ScheduleClasses *classes =
+    CtaClasses *classes =
         clusters > FEW_CLUSTERS ? classes_create(arena, machine, given && runs->given.loads != NULL) : NULL;
     while (covered < clusters && runs->steps < end && !deadline_look()) {
         cluster = covered;

@@ -117,13 +117,18 @@ static bool end_class(void *to, const uint32_t *ctas, uint32_t count) {
 
 /* One CTA of each class; false: the grid has to be run whole. */
 static bool make_classes(CheckAudience *audience, ThreadsRun *run, PtxEnd *end) {
-    CtaClasses classes;
+    ClassesRun classes;
     ThreadsCheck *check = audience->check;
-    if (run->schedule.kind != SCHEDULE_EAGER || run->schedule.mirrored || run->schedule.gives_up ||
-        run->schedule.only || !classes_apply(check->machine) || has_races(audience->watch))
+    ClassesAudience to = {.begin = begin_run, .end = end_class, .to = audience};
+    bool first = run->schedule.kind == SCHEDULE_EAGER && !run->schedule.mirrored && !run->schedule.gives_up;
+    if ((!first && !classes_large(check->machine)) || run->schedule.only ||
+        check->options->classes == THREADS_CLASSES_NEVER || !classes_apply(check->machine) ||
+        has_races(audience->watch))
         return false;
-    ClassesEnd result = classes_run(check->machine, &run->schedule, begin_run, end_class, audience, &classes);
+    ClassesEnd result =
+        classes_run(check->machine, &run->schedule, &to, check->options->classes == THREADS_CLASSES_LARGE, &classes);
     *end = classes.end;
+    check->runs -= classes.discarded;
     check->classes = result == CLASSES_NONE ? 0 : classes.count;
     if (result == CLASSES_NONE || (result == CLASSES_OVERLAP && !has_races(audience->watch)))
         return false;

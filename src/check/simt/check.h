@@ -18,6 +18,13 @@ typedef enum ThreadsOrders {
     ORDERS_ALL, /* all of these */
 } ThreadsOrders;
 
+/* Whether one CTA of each class is run (classes.h). */
+typedef enum ThreadsClasses {
+    THREADS_CLASSES_USUAL,
+    THREADS_CLASSES_NEVER, /* every CTA is */
+    THREADS_CLASSES_LARGE, /* as of a large grid, whatever its size is */
+} ThreadsClasses;
+
 /* Whether a recording was looked at together with those of launches that may have run at the same time. */
 typedef enum TogetherKind {
     TOGETHER_NOT,
@@ -35,6 +42,7 @@ typedef struct ThreadsOptions {
     uint64_t budget;
     uint64_t seed;
     ThreadsOrders orders;
+    ThreadsClasses classes;
     uint32_t random;           /* how many random ones; 0: the default */
     const ThreadsTrail *trail; /* that run, and nothing else; NULL */
     uint8_t together;          /* TogetherKind: of a recording */

@@ -1,190 +1,201 @@
 /* One CTA of each class: see classes.h. */
 #include "check/simt/classes.h"
 
-#include "base/order.h"
-
-#include <stdlib.h>
+#include "explore/footprint.h"
 
 enum {
     LEAST_CTAS = 8, /* fewer are run whole */
-    MOST_CLASSES = 48,
-    MOST_PIECES = 24 << 20, /* of memory, of all CTAs together */
+    LARGE_GRID = 2048,
+    FEW_CLASSES = 48,          /* of a grid that is not large */
+    SPLIT_AFTER = 32,          /* classes after which it is tried whether CTAs go by remainders of their number */
+    MOST_LARGE_CLASSES = 2048, /* of a large grid */
+    MOST_PAIRS = 64,           /* of CTAs that are run together until one races */
     MOST_BYTES = 1 << 30,
 };
-
-/* Bytes that a CTA touches. */
-typedef struct ClassPiece {
-    uint64_t begin, end;
-    uint32_t cta;
-    bool writes;
-} ClassPiece;
 
 typedef struct ClassGrid {
     PtxMachine *machine;
     const PtxSchedule *schedule;
+    const ClassesAudience *audience; /* NULL: it is only tried how far a run speaks */
+    ClassesRun *run;
     Arena arena;
     PtxSymmetry *symmetry;
-    uint8_t *covered; /* of each CTA */
-    ClassPiece *pieces;
-    uint32_t piece_count, piece_capacity;
+    Footprints footprints;
+    int64_t sizes[AXES];
+    bool large, narrows, failed, ended; /* ended: a run ended badly, or shows races */
 } ClassGrid;
 
 bool classes_apply(const PtxMachine *machine) {
     return machine->cta_count >= LEAST_CTAS && machine->cluster_size == 1;
 }
 
-static void place_of(const PtxMachine *machine, uint32_t cta, uint32_t at[3]) {
-    const uint32_t *grid = machine->launch->grid;
-    at[0] = cta % grid[0];
-    at[1] = cta / grid[0] % grid[1];
-    at[2] = cta / grid[0] / grid[1];
+bool classes_large(const PtxMachine *machine) {
+    return machine->cta_count > LARGE_GRID;
 }
 
-static PtxEnd run_ctas(const ClassGrid *grid, const uint32_t *ctas, uint32_t count) {
+/* Whether all is well with the run. */
+static bool run_ctas(ClassGrid *grid, const uint32_t *ctas, uint32_t count) {
     PtxSchedule schedule = *grid->schedule;
+    ClassesRun *run = grid->run;
     schedule.only = ctas;
     schedule.only_count = count;
-    return ptx_schedule_run(grid->machine, &schedule);
+    if (grid->audience)
+        grid->audience->begin(grid->audience->to);
+    run->end = ptx_schedule_run(grid->machine, &schedule);
+    memcpy(run->ctas, ctas, count * sizeof *ctas);
+    run->cta_count = count;
+    bool well = !grid->audience || grid->audience->end(grid->audience->to, ctas, count);
+    return well && run->end == PTX_END_COMPLETE;
 }
 
-/* What the class touches in each of its CTAs. False: it is too much. */
-static bool add_pieces(ClassGrid *grid, uint32_t representative) {
-    uint32_t count, from[3], at[3];
-    const PtxSymmetryTouch *touches = ptx_symmetry_touches(grid->symmetry, &count);
-    place_of(grid->machine, representative, from);
-    for (uint32_t cta = 0; cta < grid->machine->cta_count; cta++) {
-        place_of(grid->machine, cta, at);
-        if (grid->covered[cta] || !ptx_symmetry_speaks(grid->symmetry, at))
-            continue;
-        grid->covered[cta] = 1;
-        if (grid->piece_count + count > MOST_PIECES)
+/* ---- Classes ---- */
+
+static bool run_class(void *context, Symmetry *symmetry, uint64_t number) {
+    ClassGrid *grid = context;
+    uint32_t cta = (uint32_t)number;
+    footprints_begin(&grid->footprints);
+    ptx_symmetry_start(grid->symmetry, symmetry, &grid->footprints, grid->narrows);
+    grid->machine->symmetry = grid->symmetry;
+    grid->ended |= !run_ctas(grid, &cta, 1);
+    grid->machine->symmetry = NULL;
+    if (!grid->ended)
+        footprints_keep_apart(&grid->footprints, symmetry);
+    grid->failed |= grid->footprints.failed;
+    return !grid->ended;
+}
+
+/* Whether the rest of the grid is worth a look, after one class of it. */
+static bool goes_on(const ClassGrid *grid, const CtaClasses *classes) {
+    if (grid->failed)
+        return false;
+    return grid->narrows ? !classes_too_many(classes, MOST_LARGE_CLASSES)
+                         : !ptx_symmetry_alone(grid->symmetry) || grid->machine->cta_count <= FEW_CLASSES;
+}
+
+/* More classes, until there are `most`; false: it ended, or is not worth it. */
+static bool run_classes(ClassGrid *grid, CtaClasses *classes, uint64_t most) {
+    uint64_t cta;
+    while (classes_count(classes) < most && classes_next(classes, &cta)) {
+        if (grid->ended)
             return false;
-        for (uint32_t i = 0; i < count; i++) {
-            int64_t moved = 0;
-            for (unsigned k = 0; k < 3; k++)
-                moved += touches[i].by[k] * ((int64_t)at[k] - (int64_t)from[k]);
-            ClassPiece *piece = ARENA_PUSH(&grid->arena, grid->pieces, grid->piece_count, grid->piece_capacity);
-            *piece = (ClassPiece){.begin = touches[i].begin + (uint64_t)moved,
-                                  .end = touches[i].end + (uint64_t)moved,
-                                  .cta = cta,
-                                  .writes = touches[i].writes};
-        }
+        CtaBox class = classes_last(classes);
+        footprints_end(&grid->footprints, &class);
+        grid->run->count++;
+        if (!goes_on(grid, classes))
+            return false;
     }
     return true;
 }
 
-ORDER(by_begin, ClassPiece, BY(begin))
+/* CTAs that go by remainders of their number are few classes of a box. */
+static CtaClasses *split(ClassGrid *grid, CtaClasses *classes, int64_t period) {
+    const ClassesAudience *audience = grid->audience;
+    PtxObserve *observe = grid->machine->observe;
+    grid->audience = NULL;
+    grid->machine->observe = NULL;
+    bool splits = classes_split(classes, period);
+    grid->machine->observe = observe;
+    grid->audience = audience;
+    return splits && !grid->ended ? classes : NULL;
+}
 
-/* The piece that reaches furthest of those seen so far, of one CTA and of any other: the next one can overlap no
- * others. */
-typedef struct ClassReach {
-    uint64_t end[2];
-    uint32_t cta[2];
-} ClassReach;
+/* The classes that there are so far are none, or they are all; false: it goes on with others. */
+static bool is_over(const ClassGrid *grid, const CtaClasses *classes, ClassesEnd *end) {
+    bool done = !grid->failed && classes_covered(classes) == grid->machine->cta_count;
+    *end = grid->ended ? CLASSES_ENDED : done ? CLASSES_DONE : CLASSES_NONE;
+    return *end != CLASSES_NONE || !grid->large || grid->failed;
+}
 
-static void reach_on(ClassReach *reach, const ClassPiece *piece) {
-    if (reach->cta[0] == piece->cta || reach->cta[0] == UINT32_MAX) {
-        reach->cta[0] = piece->cta;
-        reach->end[0] = piece->end > reach->end[0] ? piece->end : reach->end[0];
-    } else if (piece->end > reach->end[0]) {
-        reach->end[1] = reach->end[0];
-        reach->cta[1] = reach->cta[0];
-        reach->end[0] = piece->end;
-        reach->cta[0] = piece->cta;
-    } else if (piece->end > reach->end[1] || reach->cta[1] == piece->cta) {
-        reach->cta[1] = piece->cta;
-        reach->end[1] = piece->end > reach->end[1] ? piece->end : reach->end[1];
+/* From the first CTA again; those that were run so far were no classes. */
+static CtaClasses *start_over(ClassGrid *grid) {
+    const uint32_t *size = grid->machine->launch->grid;
+    for (unsigned axis = 0; axis < AXES; axis++)
+        grid->sizes[axis] = size[axis];
+    grid->footprints = (Footprints){.arena = &grid->arena};
+    grid->run->discarded += grid->run->count;
+    grid->run->count = 0;
+    return classes_new(&grid->arena, grid->sizes, CLASSES_LOWEST, false, run_class, grid);
+}
+
+/* As it is; then such that quotients have forms; then with the grid of one dimension as a box; and then, if that is not
+ * it, with more classes. */
+static ClassesEnd run_all_classes(ClassGrid *grid) {
+    ClassesEnd end;
+    CtaClasses *classes = start_over(grid);
+    run_classes(grid, classes, FEW_CLASSES);
+    if (is_over(grid, classes, &end))
+        return end;
+    grid->narrows = true;
+    classes = start_over(grid);
+    bool going = run_classes(grid, classes, SPLIT_AFTER);
+    if (is_over(grid, classes, &end))
+        return end;
+    ClassGrid before = *grid;
+    ClassesRun run = *grid->run;
+    CtaClasses *boxes = split(grid, start_over(grid), classes_period(classes));
+    if (boxes && !grid->failed) {
+        classes_sizes(boxes, grid->sizes);
+        run_classes(grid, boxes, MOST_LARGE_CLASSES);
+        if (is_over(grid, boxes, &end) && end != CLASSES_NONE)
+            return end;
     }
+    run.discarded += grid->run->count;
+    *grid = before;
+    *grid->run = run;
+    if (going)
+        run_classes(grid, classes, MOST_LARGE_CLASSES);
+    (void)is_over(grid, classes, &end);
+    return end;
 }
 
-/* Another CTA whose bytes reach over the begin of the piece; UINT32_MAX: none. */
-static uint32_t reaches(const ClassReach *reach, const ClassPiece *piece) {
-    for (unsigned i = 0; i < 2; i++)
-        if (reach->cta[i] != UINT32_MAX && reach->cta[i] != piece->cta && reach->end[i] > piece->begin)
-            return reach->cta[i];
-    return UINT32_MAX;
-}
+/* ---- CTAs that meet ---- */
 
-/* Two CTAs, one of which writes what the other touches. */
-static bool find_meeting(ClassGrid *grid, uint32_t ctas[2]) {
-    ClassReach written = {.cta = {UINT32_MAX, UINT32_MAX}}, touched = written;
-    if (grid->piece_count)
-        qsort(grid->pieces, grid->piece_count, sizeof *grid->pieces, by_begin);
-    for (uint32_t i = 0; i < grid->piece_count; i++) {
-        const ClassPiece *piece = &grid->pieces[i];
-        uint32_t other = reaches(piece->writes ? &touched : &written, piece);
-        if (other != UINT32_MAX) {
-            ctas[0] = other < piece->cta ? other : piece->cta;
-            ctas[1] = other < piece->cta ? piece->cta : other;
-            return true;
+/* Of classes that access the same bytes, two CTAs that do. Of a large grid, others too, until two of them race: what
+ * they write may be the same. */
+static ClassesEnd run_pairs(ClassGrid *grid) {
+    Footprints *all = &grid->footprints;
+    uint32_t pairs = 0, last[2] = {0};
+    for (uint32_t i = 0; i < all->count; i++)
+        for (uint32_t k = i; k < all->count; k++) {
+            int64_t at[AXES], other[AXES];
+            Overlap overlap = footprints_conflict(&all->all[i], &all->all[k])
+                                  ? footprints_overlap(all, &all->all[i], &all->all[k], at, other)
+                                  : OVERLAP_NEVER;
+            if (overlap == OVERLAP_UNDECIDED)
+                return CLASSES_NONE;
+            if (overlap == OVERLAP_NEVER)
+                continue;
+            uint32_t x = (uint32_t)classes_number(grid->sizes, at), y = (uint32_t)classes_number(grid->sizes, other);
+            uint32_t ctas[2] = {x < y ? x : y, x < y ? y : x};
+            if (pairs && !memcmp(ctas, last, sizeof ctas))
+                continue;
+            memcpy(last, ctas, sizeof ctas);
+            if (!run_ctas(grid, ctas, 2) || !grid->large || ++pairs == MOST_PAIRS)
+                return CLASSES_OVERLAP;
         }
-        reach_on(&touched, piece);
-        if (piece->writes)
-            reach_on(&written, piece);
-    }
-    return false;
+    return pairs ? CLASSES_OVERLAP : CLASSES_DONE;
 }
 
-/* One CTA of each class; CLASSES_DONE if all ended well. */
-static ClassesEnd run_classes(ClassGrid *grid, void (*begin)(void *to),
-                              bool (*end)(void *to, const uint32_t *ctas, uint32_t count), void *to,
-                              CtaClasses *classes) {
-    for (uint32_t cta = 0; cta < grid->machine->cta_count; cta++) {
-        uint32_t at[3];
-        if (grid->covered[cta])
-            continue;
-        if (classes->count == MOST_CLASSES)
-            return CLASSES_NONE;
-        place_of(grid->machine, cta, at);
-        ptx_symmetry_start(grid->symmetry, at);
-        begin(to);
-        classes->end = run_ctas(grid, &cta, 1);
-        classes->ctas[0] = cta;
-        classes->cta_count = 1;
-        if (!end(to, &cta, 1) || classes->end != PTX_END_COMPLETE)
-            return CLASSES_ENDED;
-        classes->count++;
-        ptx_symmetry_end(grid->symmetry);
-        const PtxCode *alone = ptx_symmetry_alone(grid->symmetry, &classes->why);
-        classes->alone = classes->alone ? classes->alone : alone;
-        if (alone && grid->machine->cta_count > MOST_CLASSES)
-            return CLASSES_NONE;
-        if (!add_pieces(grid, cta))
-            return CLASSES_NONE;
-    }
-    return CLASSES_DONE;
+static ClassesEnd run_grid(ClassGrid *grid) {
+    grid->large |= classes_large(grid->machine);
+    grid->symmetry = ptx_symmetry_new(&grid->arena, grid->machine, grid->large);
+    ClassesEnd end = grid->symmetry ? run_all_classes(grid) : CLASSES_NONE;
+    return end == CLASSES_DONE ? run_pairs(grid) : end;
 }
 
-/* All of it, in the memory that it may take. */
-static ClassesEnd run_grid(ClassGrid *grid, void (*begin)(void *to),
-                           bool (*end)(void *to, const uint32_t *ctas, uint32_t count), void *to, CtaClasses *classes) {
-    grid->symmetry = ptx_symmetry_new(&grid->arena, grid->machine);
-    if (!grid->symmetry)
-        return CLASSES_NONE;
-    grid->covered = ARENA_ARRAY(&grid->arena, uint8_t, grid->machine->cta_count);
-    grid->machine->symmetry = grid->symmetry;
-    ClassesEnd result = run_classes(grid, begin, end, to, classes);
-    grid->machine->symmetry = NULL;
-    if (result != CLASSES_DONE || !find_meeting(grid, classes->ctas))
-        return result;
-    classes->cta_count = 2;
-    begin(to);
-    classes->end = run_ctas(grid, classes->ctas, 2);
-    (void)end(to, classes->ctas, 2);
-    return CLASSES_OVERLAP;
-}
-
-ClassesEnd classes_run(PtxMachine *machine, const PtxSchedule *schedule, void (*begin)(void *to),
-                       bool (*end)(void *to, const uint32_t *ctas, uint32_t count), void *to, CtaClasses *classes) {
-    ClassGrid grid = {.machine = machine, .schedule = schedule};
+ClassesEnd classes_run(PtxMachine *machine, const PtxSchedule *schedule, const ClassesAudience *audience, bool large,
+                       ClassesRun *run) {
+    ClassGrid grid = {.machine = machine, .schedule = schedule, .audience = audience, .run = run, .large = large};
+    PtxObserve *observe = machine->observe;
     jmp_buf exhausted;
     volatile ClassesEnd result = CLASSES_NONE;
-    *classes = (CtaClasses){.end = PTX_END_COMPLETE};
+    *run = (ClassesRun){.end = PTX_END_COMPLETE};
     arena_init(&grid.arena, MOST_BYTES);
     grid.arena.exhausted = &exhausted;
     if (!setjmp(exhausted))
-        result = run_grid(&grid, begin, end, to, classes);
+        result = run_grid(&grid);
     machine->symmetry = NULL;
+    machine->observe = observe;
     arena_free(&grid.arena);
     return result;
 }

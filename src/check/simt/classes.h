@@ -1,9 +1,8 @@
-/* A grid by classes of CTAs that do the same: one CTA of each is run, and speaks for all of it
- * (machine/simt/core/symmetry.h).
+/* A grid by classes of CTAs that do the same (explore/classes.h): one CTA of each is run, and speaks for all of it.
  *
- * What is left is whether CTAs meet in global memory: the bytes that each touches are those of the one that ran, so
- * many further on; where those of two CTAs overlap and one writes, these two are run together, and the race engine
- * decides. */
+ * What is left is whether CTAs meet in global memory, which the footprints of the classes say in closed form
+ * (explore/footprint.h). Two CTAs that access the same bytes, one of which writes, are run together, and the race
+ * engine decides. */
 #ifndef CHECK_SIMT_CLASSES_H
 #define CHECK_SIMT_CLASSES_H
 
@@ -17,20 +16,28 @@ typedef enum ClassesEnd {
     CLASSES_OVERLAP, /* two CTAs touch the same bytes: they were run together behind it, as the last run */
 } ClassesEnd;
 
-typedef struct CtaClasses {
-    uint32_t count;   /* classes */
-    uint32_t ctas[2]; /* CLASSES_ENDED: the first; CLASSES_OVERLAP: both */
+/* What is called before and behind each run: they start and ask the observer of the machine. `end`: whether all is well
+ * with it. */
+typedef struct ClassesAudience {
+    void (*begin)(void *to);
+    bool (*end)(void *to, const uint32_t *ctas, uint32_t count);
+    void *to;
+} ClassesAudience;
+
+typedef struct ClassesRun {
+    uint32_t count;     /* classes */
+    uint32_t discarded; /* runs of CTAs that were not classes in the end */
+    uint32_t ctas[2];   /* CLASSES_ENDED: the first; CLASSES_OVERLAP: both */
     uint32_t cta_count;
     PtxEnd end;
-    const PtxCode *alone; /* where a CTA first did something that is only its own; NULL: nowhere */
-    const char *why;
-} CtaClasses;
+} ClassesRun;
 
 /* Whether it can be tried: many CTAs, no clusters, no synchronization of CTAs. */
 bool classes_apply(const PtxMachine *machine);
-/* `begin` and `end` are called before and behind each run, with `to`: they start and ask the observer of the machine.
- */
-ClassesEnd classes_run(PtxMachine *machine, const PtxSchedule *schedule, void (*begin)(void *to),
-                       bool (*end)(void *to, const uint32_t *ctas, uint32_t count), void *to, CtaClasses *classes);
+/* Whether the grid is too large to be run in several orders. */
+bool classes_large(const PtxMachine *machine);
+/* `large`: it is taken for a large grid, whatever its size is. */
+ClassesEnd classes_run(PtxMachine *machine, const PtxSchedule *schedule, const ClassesAudience *audience, bool large,
+                       ClassesRun *run);
 
 #endif

@@ -483,7 +483,7 @@ void ptx_watch_start(PtxWatch *watch) {
     arena_free(&watch->run);
     arena_init(&watch->run, most_memory);
     watch->run.exhausted = watch->arena->exhausted;
-    watch->warps = ARENA_ARRAY(&watch->run, WatchedWarp *, (size_t)watch->machine->cta_count * watch->cta_warps);
+    watch->warps = ARENA_SPARSE(&watch->run, WatchedWarp **, watch->machine->cta_count);
     watch->outstanding_ops = (WatchedLaunches){0};
     watch->open.operation = 0;
     watch->covered = NULL;

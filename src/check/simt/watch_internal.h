@@ -75,7 +75,7 @@ struct PtxWatch {
     Threads *engine;
     uint32_t cta_warps; /* of the engine's CTAs */
     OpenCopy open;
-    WatchedWarp **warps;             /* by number; NULL: nothing asynchronous yet */
+    WatchedWarp ***warps;            /* of each CTA; NULL: nothing asynchronous yet */
     WatchedLaunches outstanding_ops; /* by sequence */
     const PtxCode *arrival;          /* TRACK or COMMIT_TO: the outstanding operation that comes next is its */
     WatchCovered *covered;

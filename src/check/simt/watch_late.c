@@ -11,7 +11,7 @@
 enum { GRAIN = 16, SIGNALS = 16, MOST_LATE = 64 };
 
 typedef struct LateWrite {
-    uint32_t thread; /* of the grid, + 1; 0: no thread */
+    uint64_t thread; /* of the grid, + 1; 0: no thread */
     uint32_t at, signals;
     const PtxCode *code;
 } LateWrite;
@@ -24,7 +24,7 @@ typedef struct LateThread {
 struct WatchLate {
     uint32_t clock;
     LateWrite **writes; /* of each CTA */
-    LateThread *threads;
+    LateThread **threads;
     PtxRace found[MOST_LATE];
     uint32_t count;
 };
@@ -34,8 +34,8 @@ void watch_late_start(PtxWatch *watch) {
         return;
     const PtxMachine *machine = watch->machine;
     watch->late->clock = 0;
-    watch->late->writes = ARENA_ARRAY(&watch->run, LateWrite *, machine->cta_count);
-    watch->late->threads = ARENA_ARRAY(&watch->run, LateThread, (size_t)machine->cta_count * machine->threads_per_cta);
+    watch->late->writes = ARENA_SPARSE(&watch->run, LateWrite *, machine->cta_count);
+    watch->late->threads = ARENA_SPARSE(&watch->run, LateThread *, machine->cta_count);
 }
 
 WatchLate *watch_late(Arena *arena, const PtxMachine *machine) {
@@ -51,8 +51,16 @@ WatchLate *watch_late(Arena *arena, const PtxMachine *machine) {
     return fences && copies ? ARENA_NEW(arena, WatchLate) : NULL;
 }
 
-static uint32_t thread_of(const PtxWatch *watch, const PtxWarp *warp, uint32_t lane) {
-    return warp->cta->number * watch->machine->threads_per_cta + warp->index * PTX_LANES + lane;
+static uint64_t thread_of(const PtxWatch *watch, const PtxWarp *warp, uint32_t lane) {
+    return (uint64_t)warp->cta->number * watch->machine->threads_per_cta + warp->index * PTX_LANES + lane;
+}
+
+static LateThread *late_thread(PtxWatch *watch, uint64_t number) {
+    uint32_t threads = watch->machine->threads_per_cta;
+    LateThread **cta = &watch->late->threads[number / threads];
+    if (!*cta)
+        *cta = ARENA_ARRAY(&watch->run, LateThread, threads);
+    return &(*cta)[number % threads];
 }
 
 static bool is_shared(const PtxLocation *location) {
@@ -78,13 +86,13 @@ static void see_write(PtxWatch *watch, const PtxEvent *event) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest), count = 0, thread = thread_of(watch, event->warp, lane);
         LateWrite *write = write_at(watch, &event->locations[lane], event->access.bytes, &count);
         for (uint32_t i = 0; write && i < count; i++)
-            write[i] = (LateWrite){thread + 1, watch->late->clock, watch->late->threads[thread].signals, event->code};
+            write[i] = (LateWrite){thread + 1, watch->late->clock, late_thread(watch, thread)->signals, event->code};
     }
 }
 
 static void see_lanes(PtxWatch *watch, const PtxEvent *event, bool fence) {
     for (uint32_t rest = event->lanes; rest; rest &= rest - 1) {
-        LateThread *thread = &watch->late->threads[thread_of(watch, event->warp, (uint32_t)__builtin_ctz(rest))];
+        LateThread *thread = late_thread(watch, thread_of(watch, event->warp, (uint32_t)__builtin_ctz(rest)));
         if (fence)
             thread->fence = watch->late->clock;
         else
@@ -93,8 +101,8 @@ static void see_lanes(PtxWatch *watch, const PtxEvent *event, bool fence) {
 }
 
 /* Whether the thread that wrote has signaled others, and had no fence between. */
-static bool is_late(const PtxWatch *watch, const LateWrite *write) {
-    const LateThread *thread = &watch->late->threads[write->thread - 1];
+static bool is_late(PtxWatch *watch, const LateWrite *write) {
+    const LateThread *thread = late_thread(watch, write->thread - 1);
     uint32_t since = thread->signals - write->signals;
     return since > 0 && since <= SIGNALS && thread->fences[write->signals % SIGNALS] < write->at;
 }

@@ -37,7 +37,10 @@ static void outstanding_drop(WatchedLaunches *table, uint32_t sequence) {
 }
 
 static WatchedWarp *warp_of(PtxWatch *watch, const PtxWarp *warp) {
-    WatchedWarp **seat = &watch->warps[warp->cta->number * watch->cta_warps + warp->index];
+    WatchedWarp ***warps = &watch->warps[warp->cta->number], **seat;
+    if (!*warps)
+        *warps = ARENA_ARRAY(&watch->run, WatchedWarp *, watch->cta_warps);
+    seat = &(*warps)[warp->index];
     if (!*seat)
         *seat = ARENA_NEW(&watch->run, WatchedWarp);
     return *seat;
@@ -327,10 +330,10 @@ void watch_arrival(PtxWatch *watch, const PtxEvent *event) {
 }
 
 void watch_cta_over(PtxWatch *watch, uint32_t cta) {
-    for (uint32_t i = 0; i < watch->cta_warps; i++) {
-        WatchedWarp *warp = watch->warps[cta * watch->cta_warps + i];
+    for (uint32_t i = 0; watch->warps[cta] && i < watch->cta_warps; i++) {
+        const WatchedWarp *warp = watch->warps[cta][i];
         for (uint32_t j = 0; warp && j < warp->waited_count; j++)
             threads_close(watch->engine, warp->waited[j].operation);
-        watch->warps[cta * watch->cta_warps + i] = NULL;
     }
+    watch->warps[cta] = NULL;
 }

@@ -36,9 +36,9 @@ static void start(Threads *threads) {
     threads->cta_warps = (shape->cta_threads + 31) / 32;
     threads->leaf_count = (shape->ctas + CTA_LEAF - 1) / CTA_LEAF;
     threads->last_mask = shape->cta_threads % 32 ? (1U << shape->cta_threads % 32) - 1 : UINT32_MAX;
-    threads->ctas = gsan_pool_take(&threads->pool, shape->ctas * sizeof *threads->ctas);
-    threads->sequential_ctas = gsan_pool_take(&threads->pool, shape->ctas * sizeof(ThreadsClock *));
-    threads->sequential_clusters = gsan_pool_take(&threads->pool, shape->ctas * sizeof(ThreadsClock *));
+    threads->ctas = ARENA_SPARSE(&threads->pool.arena, Cta *, shape->ctas);
+    threads->sequential_ctas = ARENA_SPARSE(&threads->pool.arena, ThreadsClock *, shape->ctas);
+    threads->sequential_clusters = ARENA_SPARSE(&threads->pool.arena, ThreadsClock *, shape->ctas);
     threads->operations.size = sizeof(ThreadsOperation);
     threads->records.store.size = sizeof(ThreadsRecord);
     threads->nodes.store.size = sizeof(Node);

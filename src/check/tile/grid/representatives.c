@@ -2,45 +2,26 @@
  *
  * One CTA of a class is run, and where the accesses of the others lie follows from it: so much further for each
  * coordinate (machine/tile/step/symmetry.h). Whether two CTAs meet, and whether one leaves its tensor, is then
- * arithmetic (explore/overlap.h), and neither time nor memory grows with the grid or its tensors. It holds for CTAs
+ * arithmetic (explore/footprint.h), and neither time nor memory grows with the grid or its tensors. It holds for CTAs
  * that do not talk to each other: nothing orders them, and two that touch the same bytes race. The engine then runs one
  * CTA of each class, and those that meet or leave their tensor: what it says of them is what is reported. Anything that
  * cannot be decided so is left to a run of the whole grid. */
 #include "check/tile/grid/internal.h"
 
-#include "base/deadline.h"
 #include "base/order.h"
-#include "explore/overlap.h"
+#include "explore/footprint.h"
 #include "machine/tile/schedule/classes.h"
 #include "machine/tile/step/symmetry.h"
 
 #include <stdlib.h>
 
-enum { MOST_PLACE_CLASSES = 2048, FEW_CLASSES = 32, MOST_PIECES = 1 << 18, MOST_QUESTIONS = 1 << 20 };
+enum { MOST_PLACE_CLASSES = 2048, FEW_PLACE_CLASSES = 32 };
 static const uint64_t large_grid = (uint64_t)1 << 11;
 static const int64_t large_memory = (int64_t)1 << 28;
 
-typedef struct CtaClass {
-    int64_t low[AXES], high[AXES]; /* the first is the one that is run */
-} CtaClass;
-
-/* What a class does at one place of the kernel in one area: pieces, where they lie in its first CTA. */
-typedef struct ClassAccess {
-    uint32_t site, area, class;
-    bool writes, async;
-    AffineForm form;
-    Piece *pieces;
-    uint32_t count, capacity;
-    Run hull; /* of all its CTAs */
-} ClassAccess;
-
 typedef struct Classing {
     GlobalCheck *run;
-    CtaClass *classes;
-    uint32_t class_count, class_capacity;
-    ClassAccess *accesses;
-    uint32_t access_count, access_capacity, first; /* first: of the class that is run, behind those that are done */
-    uint64_t pieces, questions;
+    Footprints footprints;
     int64_t sizes[AXES];   /* of the grid */
     bool failed;           /* it cannot be decided so */
     bool overlaps, leaves; /* CTAs meet, or leave a tensor */
@@ -83,24 +64,6 @@ static bool is_for_classes(const GlobalCheck *run) {
 
 /* ---- One class ------------------------------------------------------------------------------------ */
 
-static bool same_form(const ClassAccess *left, const ClassAccess *right) {
-    return memcmp(left->form.by, right->form.by, sizeof left->form.by) == 0;
-}
-
-/* The one of its class that does the same elsewhere, or a new one. */
-static ClassAccess *access_like(Classing *classing, ClassAccess now) {
-    for (uint32_t i = classing->first; i < classing->access_count; i++) {
-        ClassAccess *access = &classing->accesses[i];
-        if (access->site == now.site && access->area == now.area && access->writes == now.writes &&
-            access->async == now.async && same_form(access, &now))
-            return access;
-    }
-    ClassAccess *access =
-        ARENA_PUSH(classing->run->arena, classing->accesses, classing->access_count, classing->access_capacity);
-    *access = now;
-    return access;
-}
-
 static void keep_access(Classing *classing, const GridEvent *event, const Bytes *bytes, const AffineForm *form) {
     GlobalCheck *run = classing->run;
     uint32_t area = global_area_number(bytes->runs[0].begin), count;
@@ -114,16 +77,14 @@ static void keep_access(Classing *classing, const GridEvent *event, const Bytes 
     }
     Piece *pieces = overlap_pieces(&run->scratch, bytes, &count);
     const Effect *effect = &event->event->effect->effect;
-    ClassAccess *access = access_like(classing, (ClassAccess){.site = site_of(run, event),
-                                                              .area = area,
-                                                              .class = classing->class_count,
-                                                              .writes = effect->verb != EFFECT_READ,
-                                                              .async = effect->done != DONE_NOW,
-                                                              .form = *form});
-    for (uint32_t i = 0; i < count; i++)
-        *ARENA_PUSH(run->arena, access->pieces, access->count, access->capacity) = pieces[i];
-    classing->pieces += count;
-    classing->failed |= classing->pieces > MOST_PIECES;
+    footprints_add(&classing->footprints,
+                   &(Footprint){.site = site_of(run, event),
+                                .area = area,
+                                .writes = effect->verb != EFFECT_READ,
+                                .async = effect->done != DONE_NOW,
+                                .form = *form},
+                   pieces, count);
+    classing->failed |= classing->footprints.failed;
 }
 
 static void hear(void *observer, const GridEvent *event) {
@@ -150,7 +111,7 @@ static void hear(void *observer, const GridEvent *event) {
     arena_reset(&run->scratch);
 }
 
-static bool run_class(void *context, Symmetry *symmetry, uint64_t cluster) {
+static bool run_class(void *context, TileSymmetry *symmetry, uint64_t cluster) {
     Classing *classing = context;
     Grid *grid = classing->run->grid;
     GridOptions options = {.kind = GRID_FORWARD,
@@ -160,59 +121,32 @@ static bool run_class(void *context, Symmetry *symmetry, uint64_t cluster) {
                            .only = &cluster,
                            .only_count = 1,
                            .symmetry = symmetry};
-    classing->access_count = classing->first; /* without those of a run of the same class before */
+    footprints_begin(&classing->footprints);
     RunEnd end = grid_run(grid, &options);
     GridStats stats = grid_stats(grid);
     classing->failed |= end != RUN_COMPLETE || stats.chosen || stats.communicates;
+    if (!classing->failed)
+        footprints_keep_apart(&classing->footprints, &symmetry->box);
+    classing->failed |= classing->footprints.failed;
     return !classing->failed;
-}
-
-/* Where it may be in all CTAs of its class. */
-static Run reach(const CtaClass *class, const AffineForm *form, Run hull) {
-    for (unsigned axis = 0; axis < AXES; axis++)
-        *(form->by[axis] < 0 ? &hull.begin : &hull.end) += form->by[axis] * (class->high[axis] - class->low[axis]);
-    return hull;
-}
-
-static void end_class(Classing *classing, const CtaClass *class) {
-    for (uint32_t i = classing->first; i < classing->access_count; i++) {
-        ClassAccess *access = &classing->accesses[i];
-        classing->pieces -= access->count;
-        access->count = overlap_fold(access->pieces, access->count);
-        classing->pieces += access->count;
-        for (uint32_t k = 0; k < access->count; k++) {
-            Run hull = reach(class, &access->form, overlap_hull(&access->pieces[k]));
-            access->hull.begin = k && access->hull.begin < hull.begin ? access->hull.begin : hull.begin;
-            access->hull.end = k && access->hull.end > hull.end ? access->hull.end : hull.end;
-        }
-    }
-    classing->first = classing->access_count;
-}
-
-/* Whether there will be more classes than are worth it, if the rest is like those so far. */
-static bool are_too_many(const ScheduleClasses *classes, uint64_t clusters) {
-    uint64_t count = classes_count(classes), covered = classes_covered(classes);
-    return count >= FEW_CLASSES &&
-           (covered < 2 * count || (double)clusters * (double)count > (double)covered * (double)MOST_PLACE_CLASSES);
 }
 
 /* Runs one CTA of each class; false if there are more than `most`, or too many. */
 static bool run_classes(Classing *classing, Machine *machine, bool split, uint64_t most) {
     GlobalCheck *run = classing->run;
-    uint64_t cluster, clusters = machine_clusters(machine);
-    *classing = (Classing){.run = run};
-    ScheduleClasses *classes = classes_of_places(run->arena, machine, run_class, classing);
-    if (split && !classes_split(classes))
+    uint64_t cluster;
+    *classing = (Classing){.run = run, .footprints = {.arena = run->arena}};
+    CtaClasses *classes = classes_of_places(run->arena, machine, run_class, classing);
+    if (split && !classes_split(classes, 0))
         return false;
     classes_sizes(classes, classing->sizes);
     while (!classing->failed && classes_count(classes) < most && classes_next(classes, &cluster)) {
-        CtaClass *class = ARENA_PUSH(run->arena, classing->classes, classing->class_count, classing->class_capacity);
-        classes_last(classes, class->low, class->high);
-        end_class(classing, class);
-        if (are_too_many(classes, clusters))
+        CtaBox class = classes_last(classes);
+        footprints_end(&classing->footprints, &class);
+        if (classes_too_many(classes, MOST_PLACE_CLASSES))
             return false;
     }
-    return classes_covered(classes) == clusters;
+    return classes_covered(classes) == machine_clusters(machine);
 }
 
 /* Programs that are numbered in tiles of a grid are of few classes only where the number is taken apart as they do. */
@@ -223,7 +157,7 @@ static void find_classes(Classing *classing) {
     Machine *machine = machine_create(run->arena, launch->program, &problem);
     if (machine)
         machine_launch(machine, launch->launch);
-    bool found = machine && (run_classes(classing, machine, false, FEW_CLASSES) ||
+    bool found = machine && (run_classes(classing, machine, false, FEW_PLACE_CLASSES) ||
                              (!classing->failed && run_classes(classing, machine, true, MOST_PLACE_CLASSES)) ||
                              (!classing->failed && run_classes(classing, machine, false, UINT64_MAX)));
     classing->failed |= !found;
@@ -233,8 +167,7 @@ static void find_classes(Classing *classing) {
 
 static void add_cta(Classing *classing, const int64_t at[AXES]) {
     *ARENA_PUSH(classing->run->arena, classing->only, classing->only_count, classing->only_capacity) =
-        (uint64_t)at[0] +
-        (uint64_t)classing->sizes[0] * ((uint64_t)at[1] + (uint64_t)classing->sizes[1] * (uint64_t)at[2]);
+        classes_number(classing->sizes, at);
 }
 
 /* A step of bytes as steps along the dimensions of a tensor; false: it is none. */
@@ -274,7 +207,7 @@ static bool widen(const Area *area, int64_t bytes, int64_t times, Corners *corne
 }
 
 /* Whether all of a piece, in all CTAs of its class, are elements of a tensor that leaves gaps. */
-static bool is_inside_sparse(const Area *area, const CtaClass *class, const AffineForm *form, const Piece *piece,
+static bool is_inside_sparse(const Area *area, const CtaBox *class, const AffineForm *form, const Piece *piece,
                              int64_t offset) {
     int64_t first[ARGUMENT_MOST_DIMS], element = area->element_bits / 8;
     Corners corners = {.low = {0}};
@@ -293,19 +226,20 @@ static bool is_inside_sparse(const Area *area, const CtaClass *class, const Affi
 }
 
 /* The CTA of the class in which the access lies lowest, or highest. */
-static void add_extreme(Classing *classing, const CtaClass *class, const AffineForm *form, bool highest) {
+static void add_extreme(Classing *classing, const CtaBox *class, const AffineForm *form, bool highest) {
     int64_t at[AXES];
     for (unsigned axis = 0; axis < AXES; axis++)
         at[axis] = (form->by[axis] > 0) == highest ? class->high[axis] : class->low[axis];
     add_cta(classing, at);
 }
 
-static void look_at_bounds(Classing *classing, const ClassAccess *access) {
+static void look_at_bounds(Classing *classing, const Footprint *access) {
     int64_t offset;
-    const CtaClass *class = &classing->classes[access->class];
-    const Area *area = global_area(classing->run->launch_sequence.memory, global_address(access->area), &offset);
-    int64_t begin = access->hull.begin - global_address(access->area);
-    int64_t end = access->hull.end - global_address(access->area);
+    const CtaBox *class = &classing->footprints.classes[access->class];
+    const Area *area =
+        global_area(classing->run->launch_sequence.memory, global_address((uint32_t)access->area), &offset);
+    int64_t begin = access->hull.begin - global_address((uint32_t)access->area);
+    int64_t end = access->hull.end - global_address((uint32_t)access->area);
     if ((!access->writes && !area->written) || begin < -AREA_HALF || end > AREA_HALF) {
         classing->failed = true; /* whether something has written it before is not followed */
         return;
@@ -319,65 +253,31 @@ static void look_at_bounds(Classing *classing, const ClassAccess *access) {
         add_extreme(classing, class, &access->form, true);
     for (uint32_t i = 0; i < access->count && area->sparse; i++)
         classing->failed |= !is_inside_sparse(area, class, &access->form, &access->pieces[i],
-                                              access->pieces[i].begin - global_address(access->area));
+                                              access->pieces[i].begin - global_address((uint32_t)access->area));
 }
 
-static Family family_of(const Classing *classing, const ClassAccess *access, uint32_t piece) {
-    const CtaClass *class = &classing->classes[access->class];
-    Family family = {.piece = &access->pieces[piece]};
-    memcpy(family.by, access->form.by, sizeof family.by);
-    memcpy(family.low, class->low, sizeof family.low);
-    memcpy(family.high, class->high, sizeof family.high);
-    return family;
-}
-
-/* Whether CTAs meet at these two; the first two that do are run. */
-static void look_at_pair(Classing *classing, const ClassAccess *left, const ClassAccess *right) {
+/* Whether CTAs meet at these two; the first two that do are run. Within a CTA the engine tells what is in order, in the
+ * one that it runs. */
+static void look_at_pair(Classing *classing, const Footprint *left, const Footprint *right) {
     int64_t at[AXES], other[AXES];
-    if (left->hull.begin >= right->hull.end || right->hull.begin >= left->hull.end)
+    Overlap overlap = footprints_overlap(&classing->footprints, left, right, at, other);
+    classing->failed |= overlap == OVERLAP_UNDECIDED;
+    if (overlap != OVERLAP_FOUND)
         return;
-    for (uint32_t i = 0; i < left->count; i++)
-        for (uint32_t k = 0; k < right->count; k++) {
-            Family one = family_of(classing, left, i), two = family_of(classing, right, k);
-            Overlap overlap = overlap_families(&one, &two, left->class == right->class, at, other);
-            if (overlap == OVERLAP_FOUND) {
-                add_cta(classing, at);
-                add_cta(classing, other);
-                classing->overlaps = true;
-                return;
-            }
-            if (overlap == OVERLAP_UNDECIDED || ++classing->questions > MOST_QUESTIONS || deadline_look()) {
-                classing->failed = true;
-                return;
-            }
-        }
-}
-
-/* Within a CTA the engine tells what is in order, in the one that it runs. Whether the two touch the same bytes must be
- * the same in the others of the class. */
-static void look_within(Classing *classing, const ClassAccess *left, const ClassAccess *right) {
-    if (left->class != right->class || !(left->async || right->async) || same_form(left, right))
-        return;
-    for (uint32_t i = 0; i < left->count && !classing->failed; i++)
-        for (uint32_t k = 0; k < right->count && !classing->failed; k++) {
-            Family one = family_of(classing, left, i), two = family_of(classing, right, k);
-            classing->failed |= overlap_within(&one, &two) != OVERLAP_NEVER || ++classing->questions > MOST_QUESTIONS;
-        }
+    add_cta(classing, at);
+    add_cta(classing, other);
+    classing->overlaps = true;
 }
 
 static void decide(Classing *classing) {
-    for (uint32_t i = 0; i < classing->class_count; i++)
-        add_cta(classing, classing->classes[i].low);
-    for (uint32_t i = 0; i < classing->access_count && !classing->failed; i++) {
-        const ClassAccess *left = &classing->accesses[i];
-        look_at_bounds(classing, left);
-        for (uint32_t k = i; k < classing->access_count && !classing->failed; k++) {
-            const ClassAccess *right = &classing->accesses[k];
-            if (left->area != right->area || !(left->writes || right->writes))
-                continue;
-            look_at_pair(classing, left, right);
-            look_within(classing, left, right);
-        }
+    const Footprints *footprints = &classing->footprints;
+    for (uint32_t i = 0; i < footprints->class_count; i++)
+        add_cta(classing, footprints->classes[i].low);
+    for (uint32_t i = 0; i < footprints->count && !classing->failed; i++) {
+        look_at_bounds(classing, &footprints->all[i]);
+        for (uint32_t k = i; k < footprints->count && !classing->failed; k++)
+            if (footprints_conflict(&footprints->all[i], &footprints->all[k]))
+                look_at_pair(classing, &footprints->all[i], &footprints->all[k]);
     }
 }
 
@@ -406,7 +306,7 @@ bool representatives_decide(GlobalCheck *run) {
     if (classing.failed)
         return false;
     give_only(run, classing.only, classing.only_count);
-    run->class_count = classing.class_count;
+    run->class_count = classing.footprints.class_count;
     run->foreseen = (classing.overlaps ? FORESEEN_RACE : 0) | (classing.leaves ? FORESEEN_OUTSIDE : 0);
     return true;
 }

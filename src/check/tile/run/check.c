@@ -551,7 +551,7 @@ static void run_launch(RunCheck *check, const Launch *launch) {
     machine_launch(machine, launch);
     covered_launch(check->covered, launch);
     uint64_t clusters = machine_clusters(machine), events = machine->events, cluster;
-    ScheduleClasses *classes = classes_create(&check->module->arena, machine, check->options->loads != NULL);
+    CtaClasses *classes = classes_create(&check->module->arena, machine, check->options->loads != NULL);
     size_t findings = check->verdict->finding_count, incomplete = check->verdict->incomplete_count;
     bool goes_on = true;
     while (goes_on && classes_next(classes, &cluster)) {

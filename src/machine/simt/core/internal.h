@@ -48,6 +48,16 @@ static inline Pools *pools_of(PtxMachine *machine) {
 
 /* ---- memory.c ---- */
 
+enum { PAGE_BYTES = 1 << 16 };
+/* Where `offset` of a block lies, and in it: a page of it that was written, or the block. An aligned word is in one. */
+static inline PtxBlock *block_at(PtxBlock *block, uint64_t *offset) {
+    if (!block->pages)
+        return block;
+    uint64_t at = block->base % PAGE_BYTES + *offset;
+    PtxBlock *page = block->pages[at / PAGE_BYTES];
+    *offset = page ? at % PAGE_BYTES : *offset;
+    return page ? page : block;
+}
 /* Bytes of a block; of one that was not made yet, those that stand for what is not known. */
 void block_peek(const PtxBlock *block, uint64_t offset, size_t count, uint8_t *bytes);
 /* What stands for 8 bytes that nothing has written, in a run with other data. */
@@ -166,6 +176,8 @@ bool memory_writable(PtxMachine *machine, PtxGroup *group, const PtxCode *code, 
                      const PtxLocation *locations);
 /* Bytes and states are there to be written. */
 void block_make(PtxMachine *machine, PtxBlock *block);
+/* The same of the page that `offset` is in, if the block has pages; *count: no more than are in it. */
+PtxBlock *block_make_page(PtxMachine *machine, PtxBlock *block, uint64_t *offset, size_t *count);
 void block_make_states(PtxMachine *machine, PtxBlock *block);
 PtxBlock *memory_add(PtxMachine *machine, PtxBlock block);
 

@@ -15,11 +15,11 @@ static uint64_t volume(const uint32_t sizes[3]) {
 }
 
 static const char *shape_problem(const PtxProgram *program, const PtxLaunch *launch) {
-    enum { MOST_THREADS = 1024, MOST_CLUSTER = 16 };
+    enum { MOST_THREADS = 1024, MOST_CLUSTER = 16, MOST_WARPS = 64 };
     uint64_t threads = volume(launch->block), ctas = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     if (!ctas || !launch->block[0] || !launch->block[1] || !launch->block[2])
         return "the grid and the block have to have at least one CTA and one thread";
-    if (ctas > UINT32_MAX / MOST_THREADS)
+    if (ctas > UINT32_MAX / MOST_WARPS)
         return "the grid has more CTAs than are run";
     if (threads > MOST_THREADS)
         return "a CTA has at most 1024 threads";
@@ -60,7 +60,7 @@ void ptx_machine_start(PtxMachine *machine) {
     Pools *pools = pools_of(machine);
     arena_reset(&machine->arena);
     *pools = (Pools){.frames = ARENA_ARRAY(&machine->arena, PtxFrame *, machine->program->module->functions_count)};
-    machine->ctas = ARENA_ARRAY(&machine->arena, PtxCta *, machine->cta_count);
+    machine->ctas = ARENA_SPARSE(&machine->arena, PtxCta *, machine->cta_count);
     machine->outstanding_ops = NULL;
     machine->outstanding_count = machine->outstanding_capacity = 0;
     machine->next_sequence = 1;
@@ -319,7 +319,7 @@ void ptx_exit(PtxMachine *machine, PtxGroup *group, uint32_t lanes) {
 
 void ptx_emit(PtxMachine *machine, const PtxEvent *event) {
     if (machine->symmetry)
-        ptx_symmetry_access(machine->symmetry, event);
+        ptx_symmetry_event(machine->symmetry, event);
     if (machine->observe)
         machine->observe(machine->observer, event);
 }

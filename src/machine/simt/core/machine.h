@@ -36,6 +36,8 @@ typedef struct PtxBlock {
     uint64_t base, size;     /* base: its first address in its space; of global memory it is generic, too */
     uint8_t *bytes, *states; /* states: BYTE_...; NULL: made when first written, until then all `fill` */
     uint8_t fill;
+    /* Of a large block where few CTAs run: pages of its addresses, made when first written; until then all `fill`. */
+    struct PtxBlock **pages;
     bool other;       /* what is not known is something else than usual (other.h) */
     const char *name; /* of the argument or variable; for people */
     uint32_t cta;     /* shared memory: whose, in the grid; else PTX_NONE */
@@ -315,6 +317,7 @@ typedef struct PtxMachine {
     bool lanes_meet;   /* lanes that come together at a shuffle, vote, ... are reported to have met (WARP_SYNC) */
     bool gives_up;     /* a wait that is made once (PtxCode.once) has no timeout: it fails if the phase is not over */
     bool step_visible; /* a turn ends before each visible instruction but the first */
+    bool sparse;       /* few CTAs are run: what they do not write of large buffers takes no memory */
     /* A recording is played (play.h): memory is not kept, what is loaded is not known, and every wait blocks. */
     bool plays;
     bool unlisted;      /* plays: there is global memory that the launch does not list */

@@ -1,12 +1,8 @@
-/* How values change from CTA to CTA, beside a run of one of them: see symmetry.h. */
+/* Affine forms of registers, instruction by instruction, and what accesses global memory: see symmetry.h. */
 #include "machine/simt/core/symmetry_internal.h"
 
 #include "model/effect/ptx_column.h"
 #include "ptx/effects.h"
-
-#include <stdlib.h>
-
-enum { MOST_SIDES = 2048 }; /* places in one buffer that are compared with one another */
 
 /* ---- Instructions, once ---- */
 
@@ -36,34 +32,37 @@ static uint8_t compare_of(Str word) {
     return COMPARE_NO;
 }
 
-/* The operands by which an access goes without an address, counted on top: descriptors of matrices, sizes in registers.
- */
-static uint32_t reported_by(const PtxModule *module, const PtxStatement *statement, const PtxEffect *effect) {
-    uint32_t count, place = 0, places = 0;
+static uint32_t bit_of(const PtxModule *module, const PtxStatement *statement, Str name, bool address) {
+    uint32_t count, place = 0;
     const PtxOperand *operands = ptx_operands(module, statement, &count);
-    const PtxOperand *on = effect->on.size ? ptx_effect_operand(module, statement, effect->on) : NULL;
-    const PtxOperand *size = effect->count.size ? ptx_effect_operand(module, statement, effect->count) : NULL;
+    const PtxOperand *wanted = name.size ? ptx_effect_operand(module, statement, name) : NULL;
     for (uint32_t i = 0; i < count && place < 32; i += ptx_extent(&operands[i]), place++)
-        if (operands[i].kind == PTX_REGISTER && (&operands[i] == on || &operands[i] == size))
-            places |= 1u << place;
-    return places;
+        if (&operands[i] == wanted && (operands[i].kind == PTX_ADDRESS) == address)
+            return UINT32_C(1) << place;
+    return 0;
 }
 
 static SymmetryAbout about_of(const PtxProgram *program, const PtxCode *code) {
-    SymmetryAbout about = {.evaluator = (uint8_t)code->form->evaluator};
+    SymmetryAbout about = {.evaluator = (uint8_t)code->form->evaluator, .moves_global = true};
     PtxEffect effects[PTX_EFFECTS_MOST];
-    const PtxStatement *statement = &program->module->statements[code->statement];
-    unsigned count = ptx_effects_of(program->module, statement, effects);
+    const PtxModule *module = program->module;
+    const PtxStatement *statement = &module->statements[code->statement];
+    unsigned count = ptx_effects_of(module, statement, effects);
     about.pure = !count;
     for (unsigned i = 0; i < count; i++) {
-        const Effect *effect = &effects[i].effect;
-        if (effect_is_access(effect) && effect->order != ORDER_WEAK && effect->space != SPACE_SHARED)
-            about.synchronizes = true;
-        about.accesses |= effect_is_access(effect);
-        about.reported_by |= effect_is_access(effect) ? reported_by(program->module, statement, &effects[i]) : 0;
-        about.reported |=
-            effects[i].limit.size || effects[i].ctas.size || effects[i].stride.size ||
-            !(effect_is_access(effect) || effect->verb == EFFECT_WARP_SYNC || effect->verb == EFFECT_CONVERGED);
+        const PtxEffect *effect = &effects[i];
+        if (!effect_is_access(&effect->effect)) {
+            about.reported |= effect->effect.verb != EFFECT_WARP_SYNC && effect->effect.verb != EFFECT_CONVERGED;
+            continue;
+        }
+        const Str deciding[] = {effect->on, effect->count, effect->limit, effect->ctas, effect->stride};
+        about.accesses = true;
+        for (unsigned k = 0; k < sizeof deciding / sizeof *deciding; k++)
+            about.decides |= bit_of(module, statement, deciding[k], false);
+        if (effect->effect.space == SPACE_SHARED || effect->effect.space == SPACE_TENSOR)
+            continue;
+        about.moves |= bit_of(module, statement, effect->on, true);
+        about.moves_global &= effect->effect.space == SPACE_GLOBAL && !effect->memory;
     }
     if (!code->form->row)
         return about;
@@ -81,16 +80,39 @@ static SymmetryAbout about_of(const PtxProgram *program, const PtxCode *code) {
     return about;
 }
 
+/* Whether CTAs can learn of each other by what an instruction does: a strong access that has an order, or that is
+ * volatile; or any at all, where they are not wanted. *relaxed, *fences: what makes an order together. */
+static bool synchronizes(const PtxProgram *program, const PtxCode *code, bool strong, bool *relaxed, bool *fences) {
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    unsigned count = ptx_effects_of(program->module, &program->module->statements[code->statement], effects);
+    for (unsigned i = 0; i < count; i++) {
+        const Effect *effect = &effects[i].effect;
+        *fences |= effect->verb == EFFECT_FENCE_ORDER && effect->scope != SCOPE_CTA;
+        if (!effect_is_access(effect) || effect->order == ORDER_WEAK || effect->space == SPACE_SHARED)
+            continue;
+        *relaxed = true;
+        if (!strong || effect->order != ORDER_RELAXED || code_has(code, STR("volatile")))
+            return true;
+    }
+    return *relaxed && *fences;
+}
+
 /* Whether what a kernel does is of the kind that is kept: no calls, no CTAs that wait for one another. */
-static bool is_plain(const PtxMachine *machine) {
+static bool is_plain(const PtxMachine *machine, bool strong) {
+    const PtxProgram *program = machine->program;
+    const PtxRoutine *routine = &program->routines[program->entry];
     uint32_t ready = 0;
-    for (uint32_t i = 0; i < machine->program->module->functions_count; i++)
-        ready += machine->program->routines[i].ready;
+    bool relaxed = false, fences = false;
+    for (uint32_t i = 0; i < program->module->functions_count; i++)
+        ready += program->routines[i].ready;
+    for (uint32_t i = routine->begin; i < routine->end; i++)
+        if (synchronizes(program, &program->code[i], strong, &relaxed, &fences))
+            return false;
     return ready == 1 && machine->cluster_size == 1;
 }
 
-PtxSymmetry *ptx_symmetry_new(Arena *arena, const PtxMachine *machine) {
-    if (!is_plain(machine))
+PtxSymmetry *ptx_symmetry_new(Arena *arena, const PtxMachine *machine, bool strong) {
+    if (!is_plain(machine, strong))
         return NULL;
     const PtxProgram *program = machine->program;
     const PtxRoutine *routine = &program->routines[program->entry];
@@ -103,104 +125,104 @@ PtxSymmetry *ptx_symmetry_new(Arena *arena, const PtxMachine *machine) {
                               .masks = routine->masks,
                               .ctaid = ptx_special_index(ptx_special(STR("%ctaid"), &number))};
     symmetry->abouts = ARENA_ARRAY(arena, SymmetryAbout, program->code_count + 1);
-    for (uint32_t i = routine->begin; i < routine->end; i++) {
+    for (uint32_t i = routine->begin; i < routine->end; i++)
         symmetry->abouts[i] = about_of(program, &program->code[i]);
-        if (symmetry->abouts[i].synchronizes)
-            return NULL;
-    }
-    symmetry->changes = ARENA_ARRAY(arena, Change, (size_t)symmetry->warps * symmetry->rows + 1);
-    symmetry->mask_differs = ARENA_ARRAY(arena, bool, (size_t)symmetry->warps * symmetry->masks + 1);
+    symmetry->registers = ARENA_ARRAY(arena, SymmetryRow, (size_t)symmetry->warps * symmetry->rows + 1);
+    symmetry->mask_differs = ARENA_ARRAY(arena, uint32_t, (size_t)symmetry->warps * symmetry->masks + 1);
     return symmetry;
 }
 
-void ptx_symmetry_start(PtxSymmetry *symmetry, const uint32_t cta[3]) {
-    memcpy(symmetry->cta, cta, sizeof symmetry->cta);
+void ptx_symmetry_start(PtxSymmetry *symmetry, Symmetry *box, Footprints *footprints, bool narrows) {
+    symmetry->box = box;
+    symmetry->footprints = footprints;
+    symmetry->narrows = narrows;
     for (size_t i = 0; i < (size_t)symmetry->warps * symmetry->rows; i++)
-        symmetry->changes[i] = change_same;
-    memset(symmetry->mask_differs, 0, (size_t)symmetry->warps * symmetry->masks);
-    symmetry->bound_count = symmetry->touch_count = 0;
+        symmetry->registers[i] = (SymmetryRow){.lanes = UINT32_MAX};
+    memset(symmetry->mask_differs, 0, (size_t)symmetry->warps * symmetry->masks * sizeof *symmetry->mask_differs);
+    symmetry->issued_count = 0;
     symmetry->alone = NULL;
-    symmetry->why = NULL;
 }
 
-static void go_alone(PtxSymmetry *symmetry, const PtxCode *code, const char *why) {
-    if (!symmetry->alone) {
-        symmetry->alone = code;
-        symmetry->why = why;
-    }
+const PtxCode *ptx_symmetry_alone(const PtxSymmetry *symmetry) {
+    return symmetry->alone;
+}
+
+static void go_alone(PtxSymmetry *symmetry, const PtxCode *code) {
+    symmetry->alone = symmetry->alone ? symmetry->alone : code;
+    symmetry_pin(symmetry->box, &affine_loose);
 }
 
 /* ---- Operands ---- */
 
-static Change *row_of(PtxSymmetry *symmetry, const PtxGroup *group, const PtxArgument *argument) {
-    return &symmetry->changes[(size_t)group->warp->index * symmetry->rows + argument->slot];
+static SymmetryRow *row_of(const SymmetryStep *s, const PtxArgument *argument) {
+    return &s->symmetry->registers[(size_t)s->group->warp->index * s->symmetry->rows + argument->slot];
 }
 
-static bool *mask_of(PtxSymmetry *symmetry, const PtxGroup *group, const PtxArgument *argument) {
-    return &symmetry->mask_differs[(size_t)group->warp->index * symmetry->masks + argument->slot];
+static uint32_t *mask_of(const SymmetryStep *s, uint32_t slot) {
+    return &s->symmetry->mask_differs[(size_t)s->group->warp->index * s->symmetry->masks + slot];
 }
 
-static Change change_of(PtxSymmetry *symmetry, const PtxGroup *group, const PtxArgument *argument) {
-    Change change = change_same;
+static AffineForm form_of(const SymmetryStep *s, const PtxArgument *argument) {
     if (argument->kind == ARGUMENT_ROW)
-        return *row_of(symmetry, group, argument);
+        return s->lanes & ~row_of(s, argument)->lanes ? affine_loose : row_of(s, argument)->form;
     if (argument->kind == ARGUMENT_PREDICATE)
-        return *mask_of(symmetry, group, argument) ? change_differs : change_same;
+        return s->lanes & *mask_of(s, argument->slot) ? affine_loose : affine_same;
     if (argument->kind == ARGUMENT_READ_ONLY) {
         const PtxSpecial *special = ptx_special_at(argument->slot);
-        if (argument->slot == symmetry->ctaid && argument->part >= PTX_X && argument->part <= PTX_Z)
-            change.by[argument->part - PTX_X] = 1;
-        else if (str_is(str_of(special->varies), "cta") || str_is(str_of(special->varies), "cluster") ||
-                 !*special->varies)
-            return change_differs;
+        if (argument->slot == s->symmetry->ctaid && argument->part >= PTX_X && argument->part <= PTX_Z)
+            return symmetry_coordinate(s->box, argument->part - PTX_X, 1);
+        if (str_is(str_of(special->varies), "cta") || str_is(str_of(special->varies), "cluster") || !*special->varies)
+            return affine_loose;
     }
-    return change;
+    return affine_same;
 }
 
 /* Of all arguments that are read, and of their members: same, or not kept. */
-static bool all_same(PtxSymmetry *symmetry, const PtxGroup *group, const PtxArgument *argument) {
+static bool all_same(const SymmetryStep *s, const PtxArgument *argument) {
     if (argument->kind == ARGUMENT_MEMBERS || argument->kind == ARGUMENT_ADDRESS) {
         for (uint32_t i = 0; i < argument->count; i++)
-            if (!all_same(symmetry, group, argument_member(symmetry->program, argument, i)))
+            if (!all_same(s, argument_member(s->symmetry->program, argument, i)))
                 return false;
         return true;
     }
-    Change change = change_of(symmetry, group, argument);
-    return change_is_same(&change);
-}
-
-/* Whether those are all lanes that there are. */
-static bool is_whole(const PtxGroup *group, uint32_t lanes) {
-    return !(group->warp->launched & ~(lanes | group->warp->exited));
+    AffineForm form = form_of(s, argument);
+    return is_same(s, &form) &&
+           !(argument->kind == ARGUMENT_ROW && argument->bits > 64 &&
+             (s->lanes & ~row_of(s, argument)[1].lanes || !is_same(s, &row_of(s, argument)[1].form)));
 }
 
 /* A register gets a new value in some lanes. */
-static void set(PtxSymmetry *symmetry, const PtxGroup *group, const PtxArgument *to, Change change, uint32_t lanes) {
+static void set(const SymmetryStep *s, const PtxArgument *to, AffineForm form) {
+    const PtxWarp *warp = s->group->warp;
     if (to->kind == ARGUMENT_MEMBERS) {
         for (uint32_t i = 0; i < to->count; i++)
-            set(symmetry, group, argument_member(symmetry->program, to, i), change, lanes);
+            set(s, argument_member(s->symmetry->program, to, i), form);
     } else if (to->kind == ARGUMENT_ROW) {
-        bool whole = is_whole(group, lanes) || (group->frame->row_unknown[to->slot] | lanes) == UINT32_MAX;
         for (uint32_t i = 0; i < (to->bits > 64 ? 2u : 1u); i++) {
-            Change *row = row_of(symmetry, group, to) + i;
-            *row = whole || changes_equal(row, &change) ? change : change_differs;
+            SymmetryRow *row = row_of(s, to) + i;
+            bool whole = !(warp->launched & ~(s->lanes | warp->exited));
+            if (form.loose)
+                row->lanes &= ~s->lanes;
+            else
+                row->lanes = whole || !symmetry_forms_equal(&row->form, &form) ? s->lanes : row->lanes | s->lanes;
+            row->form = form.loose ? row->form : form;
         }
     } else if (to->kind == ARGUMENT_PREDICATE) {
-        bool *mask = mask_of(symmetry, group, to);
-        *mask = !change_is_same(&change) || (*mask && !is_whole(group, lanes));
+        uint32_t *mask = mask_of(s, to->slot);
+        *mask = (*mask & ~s->lanes) | (is_same(s, &form) ? 0 : s->lanes);
     }
 }
 
-/* ---- What instructions do to changes ---- */
+/* ---- What instructions do to forms ---- */
 
 static void read_in(SymmetryStep *s, unsigned count) {
     for (unsigned i = 0; i < count; i++) {
         uint32_t unknown = 0;
         const PtxArgument *argument = code_argument(s->symmetry->program, s->code, i + 1);
-        s->in[i].change = change_of(s->symmetry, s->group, argument);
+        s->in[i].form = form_of(s, argument);
         s->in[i].values = ptx_fetch(s->machine, s->group, argument, 0, &s->in[i].scratch, &unknown);
         if (unknown & s->lanes)
-            s->in[i].change = change_differs;
+            s->in[i].form = affine_loose;
     }
 }
 
@@ -208,83 +230,86 @@ static void read_in(SymmetryStep *s, unsigned count) {
 
 static bool reads_all_same(const SymmetryStep *s, uint32_t first) {
     for (uint32_t i = first; i < s->code->count; i++)
-        if (!all_same(s->symmetry, s->group, code_argument(s->symmetry->program, s->code, i)))
+        if (!all_same(s, code_argument(s->symmetry->program, s->code, i)))
             return false;
     return true;
 }
 
-static Change chosen(SymmetryStep *s) {
+static AffineForm chosen(SymmetryStep *s) {
     uint32_t unknown = 0;
     const PtxArgument *by = code_argument(s->symmetry->program, s->code, 3);
-    Change how = change_of(s->symmetry, s->group, by);
+    AffineForm how = form_of(s, by);
     uint32_t mask = ptx_fetch_mask(s->machine, s->group, by, &unknown) & s->lanes;
-    if (!change_is_same(&how) || unknown & s->lanes)
-        return change_differs;
-    if (changes_equal(&s->in[0].change, &s->in[1].change) || mask == s->lanes)
-        return s->in[0].change;
-    return mask ? change_differs : s->in[1].change;
+    if (!is_same(s, &how) || unknown & s->lanes)
+        return affine_loose;
+    if (symmetry_forms_equal(&s->in[0].form, &s->in[1].form) || mask == s->lanes)
+        return s->in[0].form;
+    return mask ? affine_loose : s->in[1].form;
 }
 
-/* How the result of a computation changes. */
-static Change result_of(SymmetryStep *s) {
+/* The form of the result of a computation. */
+static AffineForm result_of(SymmetryStep *s) {
+    AffineForm product;
     switch (s->about->evaluator) {
     case PTX_EVALUATE_ADD:
     case PTX_EVALUATE_SUB:
         read_in(s, 2);
         return s->about->bits && !code_has(s->code, STR("sat"))
-                   ? change_sum(s->in[0].change, s->in[1].change, s->about->evaluator == PTX_EVALUATE_ADD ? 1 : -1)
-                   : change_differs;
+                   ? affine_sum(&s->in[0].form, &s->in[1].form, s->about->evaluator == PTX_EVALUATE_ADD ? 1 : -1)
+                   : affine_loose;
     case PTX_EVALUATE_MUL:
         read_in(s, 2);
-        return s->about->bits ? change_multiplied(s) : change_differs;
+        return s->about->bits ? affine_multiplied(s) : affine_loose;
     case PTX_EVALUATE_MAD:
         read_in(s, 3);
-        return s->about->bits ? change_sum(change_multiplied(s), s->in[2].change, 1) : change_differs;
+        product = s->about->bits && !code_has(s->code, STR("sat")) ? affine_multiplied(s) : affine_loose;
+        return affine_sum(&product, &s->in[2].form, 1);
     case PTX_EVALUATE_SHL: {
         uint64_t by;
         read_in(s, 2);
-        if (!s->in[0].change.kept || !change_is_same(&s->in[1].change) ||
-            !lanes_uniform(s->in[1].values, s->lanes, &by) || by > 31)
-            return change_differs;
-        Change change = s->in[0].change;
-        for (unsigned i = 0; i < 3; i++)
-            if (__builtin_mul_overflow(change.by[i], INT64_C(1) << by, &change.by[i]))
-                return change_differs;
-        return change;
+        if (!is_same(s, &s->in[1].form) || !lanes_uniform(s->in[1].values, s->lanes, &by) || by > 31)
+            return affine_loose;
+        return affine_sum(&affine_same, &s->in[0].form, INT64_C(1) << by);
     }
     case PTX_EVALUATE_SHR:
         read_in(s, 2);
-        return change_shifted_right(s);
+        return affine_shifted_right(s);
     case PTX_EVALUATE_OR:
     case PTX_EVALUATE_XOR:
         read_in(s, 2);
-        return s->about->bits ? change_merged(s) : change_differs;
+        return s->about->bits ? affine_merged(s) : affine_loose;
     case PTX_EVALUATE_AND:
         read_in(s, 2);
-        return s->about->bits ? change_masked(s) : change_differs;
+        return s->about->bits ? affine_masked(s) : affine_loose;
     case PTX_EVALUATE_DIV:
     case PTX_EVALUATE_REM:
         read_in(s, 2);
-        return s->about->bits ? change_divided(s, s->about->evaluator == PTX_EVALUATE_REM) : change_differs;
+        return s->about->bits ? affine_divided(s, s->about->evaluator == PTX_EVALUATE_REM) : affine_loose;
     case PTX_EVALUATE_NEG:
         read_in(s, 1);
-        return s->about->bits ? change_sum(change_same, s->in[0].change, -1) : change_differs;
+        return s->about->bits ? affine_sum(&affine_same, &s->in[0].form, -1) : affine_loose;
     case PTX_EVALUATE_CVT:
         read_in(s, 1);
-        return change_converted(s);
+        return affine_converted(s);
+    case PTX_EVALUATE_MIN:
+    case PTX_EVALUATE_MAX:
+        if (s->code->count != 3 || !s->about->bits || code_has(s->code, STR("relu")))
+            return affine_loose;
+        read_in(s, 2);
+        return affine_smaller(s, s->about->evaluator == PTX_EVALUATE_MIN);
     case PTX_EVALUATE_SELP:
         read_in(s, 2);
         return chosen(s);
     case PTX_EVALUATE_SHUFFLE:
         read_in(s, 1);
-        return reads_all_same(s, 2) ? s->in[0].change : change_differs;
+        return reads_all_same(s, 2) ? s->in[0].form : affine_loose;
     case PTX_EVALUATE_MOV:
     case PTX_EVALUATE_CVTA:
     case PTX_EVALUATE_CVTA_TO:
         read_in(s, 1);
-        return s->in[0].change;
+        return s->in[0].form;
     default:
-        return change_differs;
+        return affine_loose;
     }
 }
 
@@ -294,56 +319,60 @@ static void compute(SymmetryStep *s) {
     bool packs = s->code->count > 1 &&
                  (to->kind == ARGUMENT_MEMBERS || code_argument(program, s->code, 1)->kind == ARGUMENT_MEMBERS);
     if (reads_all_same(s, 1)) {
-        set(s->symmetry, s->group, to, change_same, s->lanes);
+        set(s, to, affine_same);
     } else if (s->about->carries) {
-        go_alone(s->symmetry, s->code, "a carry may change from CTA to CTA");
+        go_alone(s->symmetry, s->code);
     } else if (s->about->evaluator == PTX_EVALUATE_SETP) {
         read_in(s, 2);
-        bool held = s->code->count <= 3 || all_same(s->symmetry, s->group, code_argument(program, s->code, 3));
-        set(s->symmetry, s->group, to, change_compared(s) && held ? change_same : change_differs, s->lanes);
+        bool held = s->code->count <= 3 || all_same(s, code_argument(program, s->code, 3));
+        set(s, to, affine_compared(s) && held ? affine_same : affine_loose);
     } else if (packs) {
-        set(s->symmetry, s->group, to, change_differs, s->lanes);
+        set(s, to, affine_loose);
     } else {
-        set(s->symmetry, s->group, to, result_of(s), s->lanes);
+        set(s, to, result_of(s));
     }
 }
 
-/* An access, a barrier: what decides must be the same, or an address in global memory that changes. */
+/* The form of an address, which is one register and a constant, or the same everywhere. */
+static AffineForm address_form(const SymmetryStep *s, const PtxArgument *argument) {
+    if (!argument->count || all_same(s, argument))
+        return affine_same;
+    return argument->count > 1 ? affine_loose : form_of(s, argument_member(s->symmetry->program, argument, 0));
+}
+
+/* An access, a barrier: what decides must be the same, or the one address in global memory that changes. */
 static void act(SymmetryStep *s) {
     const PtxProgram *program = s->symmetry->program;
     const PtxForm *form = s->code->form;
-    s->symmetry->address = change_same;
-    if (s->about->reported && !reads_all_same(s, form->writes & 1))
-        go_alone(s->symmetry, s->code, "its operands change from CTA to CTA");
+    AffineForm *address = &s->symmetry->address;
+    *address = affine_same;
+    bool same = !s->about->reported || reads_all_same(s, form->writes & 1);
     for (uint32_t i = 0; i < s->code->count; i++) {
         const PtxArgument *argument = code_argument(program, s->code, i);
-        if (i < 32 && s->about->reported_by >> i & 1 && !all_same(s->symmetry, s->group, argument))
-            go_alone(s->symmetry, s->code, "its operands change from CTA to CTA");
-        if (argument->kind != ARGUMENT_ADDRESS)
+        if (i < 32 && s->about->decides >> i & 1)
+            same &= all_same(s, argument);
+        AffineForm at = argument->kind == ARGUMENT_ADDRESS ? address_form(s, argument) : affine_same;
+        if (is_same(s, &at))
             continue;
-        Change base =
-            argument->count ? change_of(s->symmetry, s->group, argument_member(program, argument, 0)) : change_same;
-        if (!base.kept || argument->count > 1)
-            s->symmetry->address =
-                argument->count > 1 && all_same(s->symmetry, s->group, argument) ? change_same : change_differs;
-        else if (!change_is_same(&base))
-            s->symmetry->address = base;
-        if (!s->symmetry->address.kept)
-            go_alone(s->symmetry, s->code, "an address changes from CTA to CTA in a way that is not followed");
+        same &= !at.loose && i < 32 && s->about->moves >> i & 1 &&
+                (is_same(s, address) || symmetry_forms_equal(address, &at));
+        *address = at;
     }
+    if (!same)
+        go_alone(s->symmetry, s->code);
     for (uint32_t i = 0; i < s->code->count; i++)
         if (form->writes >> i & 1 && code_argument(program, s->code, i)->kind != ARGUMENT_ADDRESS) {
             bool load = s->about->evaluator == PTX_EVALUATE_LOAD;
-            bool fixed = load && (code_has(s->code, STR("param")) || code_has(s->code, STR("const"))) &&
-                         change_is_same(&s->symmetry->address);
-            set(s->symmetry, s->group, code_argument(program, s->code, i),
-                fixed || !s->about->accesses ? change_same : change_differs, s->lanes);
+            bool fixed =
+                load && (code_has(s->code, STR("param")) || code_has(s->code, STR("const"))) && is_same(s, address);
+            set(s, code_argument(program, s->code, i), fixed || !s->about->accesses ? affine_same : affine_loose);
         }
 }
 
 void ptx_symmetry_step(PtxSymmetry *symmetry, PtxMachine *machine, PtxGroup *group, const PtxCode *code,
                        uint32_t lanes) {
     SymmetryStep s = {.symmetry = symmetry,
+                      .box = symmetry->box,
                       .machine = machine,
                       .group = group,
                       .code = code,
@@ -352,10 +381,9 @@ void ptx_symmetry_step(PtxSymmetry *symmetry, PtxMachine *machine, PtxGroup *gro
     if (symmetry->alone)
         return;
     if (group->frame->caller)
-        go_alone(symmetry, code, "functions that are called are not followed");
-    else if (code->guard != PTX_NONE &&
-             symmetry->mask_differs[(size_t)group->warp->index * symmetry->masks + code->guard])
-        go_alone(symmetry, code, "a condition changes from CTA to CTA in a way that is not followed");
+        go_alone(symmetry, code);
+    else if (code->guard != PTX_NONE && *mask_of(&s, code->guard) & group->lanes)
+        go_alone(symmetry, code);
     else if (!lanes)
         return;
     else if (s.about->evaluator >= PTX_EVALUATE_SHUFFLE && s.about->evaluator <= PTX_EVALUATE_ACTIVEMASK)
@@ -364,138 +392,84 @@ void ptx_symmetry_step(PtxSymmetry *symmetry, PtxMachine *machine, PtxGroup *gro
         act(&s);
     else if (code->form->row && code->form->row->control) {
         if (!reads_all_same(&s, 0))
-            go_alone(symmetry, code, "where threads go on changes from CTA to CTA");
+            go_alone(symmetry, code);
     } else if (code->count)
         compute(&s);
 }
 
 /* ---- Global memory ---- */
 
-/* A CTA that speaks for itself alone touches memory, too, which others may touch. */
-void ptx_symmetry_access(PtxSymmetry *symmetry, const PtxEvent *event) {
-    if (event->kind != PTX_EVENT_ACCESS)
-        return;
+/* Whether an address that is a multiple of the access's size is none in other CTAs. */
+static bool breaks_alignment(const AffineForm *form, uint32_t bytes) {
+    uint64_t align = bytes & -bytes; /* the power of two in it */
+    return align && ((uint64_t)(form->by[0] | form->by[1] | form->by[2]) & (align - 1));
+}
+
+/* The form of the address of an operation that was issued before. */
+static AffineForm issued_form(const PtxSymmetry *symmetry, uint32_t sequence) {
+    for (uint32_t i = symmetry->issued_count; i-- > 0;)
+        if (symmetry->issued[i].sequence == sequence)
+            return symmetry->issued[i].address;
+    return affine_loose;
+}
+
+/* Bytes of an access that the CTA makes: those after each other are one piece. */
+static void add_accesses(PtxSymmetry *symmetry, const PtxEvent *event, const AffineForm *form) {
+    const PtxAccess *access = &event->access;
+    Piece pieces[PTX_LANES];
+    uint32_t count = 0;
+    Footprint like = {.writes = access->kind != EFFECT_READ,
+                      .async = true,
+                      .atomic = access->strong && access->scope >= SCOPE_GPU ? access->element : 0,
+                      .form = *form};
     for (uint32_t i = 0; i < event->location_count; i++) {
-        bool there = event->outstanding ? true : event->lanes >> i & 1;
         const PtxLocation *location = &event->locations[i];
-        if (!there || !location->block || location->block->space != PTX_SPACE_GLOBAL) {
-            if (there && location->block && !symmetry->alone && !change_is_same(&symmetry->address) &&
-                location->block->space != PTX_SPACE_GLOBAL)
-                go_alone(symmetry, event->code, "an address that is not in global memory changes from CTA to CTA");
+        bool there = event->outstanding ? true : event->lanes >> i & 1;
+        if (!there || !location->block || location->block->space != PTX_SPACE_GLOBAL)
+            continue;
+        int64_t begin = (int64_t)(location->block->base + location->offset);
+        uint32_t bytes = event->sizes ? event->sizes[i] : access->bytes;
+        if (count && like.area == location->block->base && pieces[count - 1].begin + pieces[count - 1].bytes == begin) {
+            pieces[count - 1].bytes += bytes;
             continue;
         }
+        if (count == PTX_LANES || (count && like.area != location->block->base)) {
+            footprints_add(symmetry->footprints, &like, pieces, count);
+            count = 0;
+        }
+        like.area = location->block->base;
+        pieces[count++] = (Piece){.begin = begin, .bytes = bytes};
+    }
+    if (count)
+        footprints_add(symmetry->footprints, &like, pieces, count);
+}
+
+/* What changes is in global memory, aligned, and stays in its buffer. */
+static bool stays_in_bounds(PtxSymmetry *symmetry, const PtxEvent *event, const AffineForm *form) {
+    for (uint32_t i = 0; i < event->location_count; i++) {
+        const PtxBlock *block = event->locations[i].block;
+        if (!block || !(event->outstanding || event->lanes >> i & 1))
+            continue;
         uint32_t bytes = event->sizes ? event->sizes[i] : event->access.bytes;
-        if (!symmetry->alone && change_breaks(&symmetry->address, bytes))
-            go_alone(symmetry, event->code, "an address changes by less than its access must be aligned to");
-        PtxSymmetryTouch touch = {.begin = location->block->base + location->offset,
-                                  .end = location->block->base + location->offset + bytes,
-                                  .block = location->block->base,
-                                  .writes = event->access.kind != EFFECT_READ,
-                                  .code = event->code};
-        if (!symmetry->alone) {
-            memcpy(touch.by, symmetry->address.by, sizeof touch.by);
-            change_bind(symmetry, &symmetry->address, (int64_t)(location->block->base - touch.begin),
-                        (int64_t)(location->block->base + location->block->size - touch.end));
-        }
-        PtxSymmetryTouch *last = symmetry->touch_count ? &symmetry->touches[symmetry->touch_count - 1] : NULL;
-        if (last && last->code == touch.code && last->writes == touch.writes && last->end == touch.begin &&
-            !memcmp(last->by, touch.by, sizeof touch.by))
-            last->end = touch.end;
-        else
-            *ARENA_PUSH(symmetry->arena, symmetry->touches, symmetry->touch_count, symmetry->touch_capacity) = touch;
-    }
-}
-
-static bool touches_move_symmetry(const PtxSymmetryTouch *a, const PtxSymmetryTouch *b) {
-    return !memcmp(a->by, b->by, sizeof a->by);
-}
-
-static int by_place(const void *a, const void *b) {
-    const PtxSymmetryTouch *x = a, *y = b;
-    if (x->block != y->block)
-        return x->block < y->block ? -1 : 1;
-    int changes = memcmp(x->by, y->by, sizeof x->by);
-    if (changes || x->writes != y->writes)
-        return changes ? changes : x->writes ? 1 : -1;
-    return x->begin < y->begin ? -1 : x->begin > y->begin;
-}
-
-/* Those that touch or overlap become one. */
-static void merge_touches(PtxSymmetry *symmetry) {
-    uint32_t kept = 0;
-    if (symmetry->touch_count < 2)
-        return;
-    qsort(symmetry->touches, symmetry->touch_count, sizeof *symmetry->touches, by_place);
-    for (uint32_t i = 1; i < symmetry->touch_count; i++) {
-        PtxSymmetryTouch *last = &symmetry->touches[kept], *next = &symmetry->touches[i];
-        if (last->block == next->block && touches_move_symmetry(last, next) && last->writes == next->writes &&
-            next->begin <= last->end)
-            last->end = next->end > last->end ? next->end : last->end;
-        else
-            symmetry->touches[++kept] = *next;
-    }
-    symmetry->touch_count = kept + 1;
-}
-
-/* What moves differently from CTA to CTA, in one buffer, may meet within another CTA, although it does not in this one:
- * only those are like it in which it stays on the same side. */
-static void keep_sides(PtxSymmetry *symmetry, const PtxSymmetryTouch *touches, uint32_t count) {
-    bool writes = false;
-    for (uint32_t i = 0; i < count; i++)
-        writes |= touches[i].writes;
-    if (!writes || touches_move_symmetry(&touches[0], &touches[count - 1]))
-        return;
-    if (count > MOST_SIDES) {
-        go_alone(symmetry, touches[0].code, "too many places in one buffer change from CTA to CTA in different ways");
-        return;
-    }
-    for (uint32_t i = 0; i < count; i++)
-        for (uint32_t k = 0; k < count; k++) {
-            const PtxSymmetryTouch *a = &touches[i], *b = &touches[k];
-            Change change = change_same;
-            if (a->begin > b->begin || (a->begin == b->begin && i >= k) || !(a->writes || b->writes) ||
-                touches_move_symmetry(a, b))
-                continue;
-            for (unsigned axis = 0; axis < 3; axis++)
-                change.by[axis] = (int64_t)((uint64_t)b->by[axis] - (uint64_t)a->by[axis]);
-            bool overlap = b->begin < a->end;
-            change_bind(symmetry, &change, overlap ? 0 : (int64_t)(a->end - b->begin), overlap ? 0 : INT64_MAX);
-        }
-}
-
-void ptx_symmetry_end(PtxSymmetry *symmetry) {
-    merge_touches(symmetry);
-    for (uint32_t begin = 0, end; begin < symmetry->touch_count && !symmetry->alone; begin = end) {
-        for (end = begin + 1;
-             end < symmetry->touch_count && symmetry->touches[end].block == symmetry->touches[begin].block;)
-            end++;
-        keep_sides(symmetry, &symmetry->touches[begin], end - begin);
-    }
-}
-
-const PtxSymmetryTouch *ptx_symmetry_touches(const PtxSymmetry *symmetry, uint32_t *count) {
-    *count = symmetry->touch_count;
-    return symmetry->touches;
-}
-
-const PtxCode *ptx_symmetry_alone(const PtxSymmetry *symmetry, const char **why) {
-    *why = symmetry->why;
-    return symmetry->alone;
-}
-
-bool ptx_symmetry_speaks(const PtxSymmetry *symmetry, const uint32_t cta[3]) {
-    int64_t d[3];
-    for (unsigned i = 0; i < 3; i++)
-        d[i] = (int64_t)cta[i] - (int64_t)symmetry->cta[i];
-    if (!d[0] && !d[1] && !d[2])
-        return true;
-    if (symmetry->alone)
-        return false;
-    for (uint32_t i = 0; i < symmetry->bound_count; i++) {
-        const PtxSymmetryBound *bound = &symmetry->bounds[i];
-        __int128 moved = (__int128)bound->by[0] * d[0] + (__int128)bound->by[1] * d[1] + (__int128)bound->by[2] * d[2];
-        if (moved < bound->least || moved > bound->most)
+        uint64_t offset = event->locations[i].offset;
+        if (block->space != PTX_SPACE_GLOBAL && symmetry->abouts[event->code - symmetry->program->code].moves_global)
+            continue;
+        if (block->space != PTX_SPACE_GLOBAL || breaks_alignment(form, bytes))
             return false;
+        symmetry_keep(symmetry->box, form, (int64_t)offset, 0, (int64_t)(block->size - bytes));
     }
     return true;
+}
+
+/* A CTA that speaks for itself alone accesses memory, too, which others may access. */
+void ptx_symmetry_event(PtxSymmetry *symmetry, const PtxEvent *event) {
+    if (event->kind == PTX_EVENT_ISSUE)
+        *ARENA_PUSH(symmetry->arena, symmetry->issued, symmetry->issued_count, symmetry->issued_capacity) =
+            (SymmetryIssued){event->outstanding->sequence, symmetry->address};
+    if (event->kind != PTX_EVENT_ACCESS)
+        return;
+    AffineForm form = event->outstanding ? issued_form(symmetry, event->outstanding->sequence) : symmetry->address;
+    if (!symmetry_is_fixed(symmetry->box, &form) && (form.loose || !stays_in_bounds(symmetry, event, &form)))
+        go_alone(symmetry, event->code);
+    add_accesses(symmetry, event, symmetry_is_fixed(symmetry->box, &form) ? &affine_same : &form);
 }

@@ -1,50 +1,31 @@
-/* For which other CTAs of the grid a run of one CTA speaks, in closed form.
+/* What the machine of PTX keeps for CTA symmetry (explore/symmetry.h), beside a run of one CTA.
  *
- * Beside each register it is kept how its value changes from CTA to CTA: by so much for each step of %ctaid in x, y and
- * z, the same in all lanes (`linear`), or in a way that is not kept. A comparison then holds for another CTA as it does
- * for this one if a sum of steps stays between two bounds; so does that an index does not wrap, and that an address
- * stays in its buffer. Those bounds together say which CTAs do the same, instruction for instruction, with addresses in
- * global memory that are so many bytes further on. Where something decides that changes in a way that is not kept, the
- * run speaks for its own CTA alone (`alone`).
+ * Each register has an affine form in %ctaid, the same in all lanes; or none, as what is loaded has. Conditions,
+ * indices that must not wrap, and addresses that must stay in their buffer make the box of CTAs smaller for which the
+ * run speaks. Where something decides that has no form, the run speaks for its own CTA alone.
  *
  * Not for clusters of several CTAs, nor for what synchronizes CTAs by global memory: both are run whole. */
 #ifndef MACHINE_SIMT_CORE_SYMMETRY_H
 #define MACHINE_SIMT_CORE_SYMMETRY_H
 
+#include "explore/footprint.h"
 #include "machine/simt/core/machine.h"
-
-/* by[0] * dx + by[1] * dy + by[2] * dz lies from `least` to `most`, for CTAs that are (dx, dy, dz) from the one that
- * ran. */
-typedef struct PtxSymmetryBound {
-    int64_t by[3], least, most;
-} PtxSymmetryBound;
-
-/* Bytes of global memory that the CTA touches; in one that is d further on, those `by` * d further on. */
-typedef struct PtxSymmetryTouch {
-    uint64_t begin, end, block; /* the block: where the buffer begins */
-    int64_t by[3];
-    bool writes;
-    const PtxCode *code;
-} PtxSymmetryTouch;
 
 typedef struct PtxSymmetry PtxSymmetry;
 
-/* For a machine; its memory is of the arena. NULL: the kernel, or the grid, is none for which it is kept. */
-PtxSymmetry *ptx_symmetry_new(Arena *arena, const PtxMachine *machine);
-/* Before the CTA runs alone. */
-void ptx_symmetry_start(PtxSymmetry *symmetry, const uint32_t cta[3]);
+/* For a machine; its memory is of the arena. `strong`: atomics and other strong accesses may be there, as long as no
+ * order can come of them. NULL: the kernel, or the grid, is none for which it is kept. */
+PtxSymmetry *ptx_symmetry_new(Arena *arena, const PtxMachine *machine, bool strong);
+/* Before a CTA runs alone: the box of which it is the first, and where its accesses to global memory go. `narrows`:
+ * quotients, remainders and minima make the box so small that they have a form; else they have one only where the box
+ * may stay as it is, which is enough where they are data and decide nothing. */
+void ptx_symmetry_start(PtxSymmetry *symmetry, Symmetry *box, Footprints *footprints, bool narrows);
 /* Before an instruction is run by lanes of a group, and for a guard that was looked at. */
 void ptx_symmetry_step(PtxSymmetry *symmetry, PtxMachine *machine, PtxGroup *group, const PtxCode *code,
                        uint32_t lanes);
-/* An access to global memory that the machine tells. */
-void ptx_symmetry_access(PtxSymmetry *symmetry, const PtxEvent *event);
-
-/* Behind the run, before it is asked. */
-void ptx_symmetry_end(PtxSymmetry *symmetry);
-/* Whether it speaks for its own CTA alone, and where that was first seen. */
-const PtxCode *ptx_symmetry_alone(const PtxSymmetry *symmetry, const char **why);
-/* Whether it speaks for that CTA. */
-bool ptx_symmetry_speaks(const PtxSymmetry *symmetry, const uint32_t cta[3]);
-const PtxSymmetryTouch *ptx_symmetry_touches(const PtxSymmetry *symmetry, uint32_t *count);
+/* Something that the machine tells: accesses to global memory, and operations that make some later. */
+void ptx_symmetry_event(PtxSymmetry *symmetry, const PtxEvent *event);
+/* Where the run first did something that makes it speak for its own CTA alone; NULL: nowhere. */
+const PtxCode *ptx_symmetry_alone(const PtxSymmetry *symmetry);
 
 #endif

@@ -137,8 +137,8 @@ static inline __attribute__((always_inline)) uint32_t read_words(PtxMachine *mac
     memset(&all, BYTE_KNOWN, bytes);
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
-        const PtxBlock *block = locations[lane].block;
         uint64_t at = locations[lane].offset + offset, value = 0, states = 0;
+        const PtxBlock *block = block_at(locations[lane].block, &at);
         if (block->bytes)
             memcpy(&value, block->bytes + at, bytes);
         else

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { HEAP_BLOCKS = 4096, WORKSPACE_BYTES = 1024 };
+enum { HEAP_BLOCKS = 4096, WORKSPACE_BYTES = 1024, LARGE_BLOCK = 1 << 20 };
 
 /* ---- Blocks ---- */
 
@@ -48,13 +48,50 @@ void block_make(PtxMachine *machine, PtxBlock *block) {
         unknown_bytes(block, 0, block->size, block->bytes);
 }
 
-void block_peek(const PtxBlock *block, uint64_t offset, size_t count, uint8_t *bytes) {
+PtxBlock *block_make_page(PtxMachine *machine, PtxBlock *block, uint64_t *offset, size_t *count) {
+    if (!block->pages) {
+        block_make(machine, block);
+        return block;
+    }
+    uint64_t at = block->base % PAGE_BYTES + *offset, rest = PAGE_BYTES - at % PAGE_BYTES;
+    PtxBlock **page = &block->pages[at / PAGE_BYTES];
+    if (!*page) {
+        *page = ARENA_NEW(&machine->arena, PtxBlock);
+        **page = *block;
+        (*page)->pages = NULL;
+        (*page)->base = block->base / PAGE_BYTES * PAGE_BYTES + at / PAGE_BYTES * PAGE_BYTES;
+        (*page)->size = PAGE_BYTES;
+        block_make(machine, *page);
+    }
+    *offset = at % PAGE_BYTES;
+    *count = *count < rest ? *count : rest;
+    return *page;
+}
+
+static void peek(const PtxBlock *block, uint64_t offset, size_t count, uint8_t *bytes) {
     if (block->bytes)
         memcpy(bytes, block->bytes + offset, count);
     else if (block->fill == BYTE_UNKNOWN)
         unknown_bytes(block, offset, count, bytes);
     else
         memset(bytes, 0, count);
+}
+
+/* The part of some bytes of a block that lies in one page, as that; all of them, if it has none. */
+static const PtxBlock *part_at(PtxBlock *block, uint64_t *offset, size_t *count) {
+    uint64_t rest = PAGE_BYTES - (block->base + *offset) % PAGE_BYTES;
+    if (block->pages && *count > rest)
+        *count = rest;
+    return block_at(block, offset);
+}
+
+void block_peek(const PtxBlock *block, uint64_t offset, size_t count, uint8_t *bytes) {
+    for (size_t done = 0, piece; done < count; done += piece) {
+        uint64_t at = offset + done;
+        piece = count - done;
+        const PtxBlock *part = part_at((PtxBlock *)block, &at, &piece);
+        peek(part, at, piece, bytes + done);
+    }
 }
 
 void block_make_states(PtxMachine *machine, PtxBlock *block) {
@@ -116,6 +153,16 @@ static void put_other(PtxMachine *machine, PtxBlock *block, const PtxBuffer *buf
         }
 }
 
+/* What the launch gives of a buffer. */
+static void put_given(PtxMachine *machine, PtxBlock *block, const PtxBuffer *buffer, uint64_t given, uint8_t rest) {
+    block_make(machine, block);
+    memcpy(block->bytes, buffer->data, given);
+    if (given < buffer->bytes && rest != BYTE_KNOWN) {
+        block_make_states(machine, block);
+        memset(block->states, BYTE_KNOWN, given);
+    }
+}
+
 static void add_buffer(PtxMachine *machine, const PtxBuffer *buffer) {
     uint8_t rest = buffer->zero ? BYTE_KNOWN : buffer->output ? BYTE_NEVER : BYTE_UNKNOWN;
     uint64_t given = buffer->data ? buffer->data_bytes < buffer->bytes ? buffer->data_bytes : buffer->bytes : 0;
@@ -125,18 +172,12 @@ static void add_buffer(PtxMachine *machine, const PtxBuffer *buffer) {
                                                      .fill = given == buffer->bytes ? BYTE_KNOWN : rest,
                                                      .name = buffer->name,
                                                      .cta = PTX_NONE});
-    if (machine->other && machine->other->kept) {
+    if (machine->other && machine->other->kept)
         put_other(machine, block, buffer, given, rest);
-        return;
-    }
-    if (!given)
-        return;
-    block_make(machine, block);
-    memcpy(block->bytes, buffer->data, given);
-    if (given < buffer->bytes && rest != BYTE_KNOWN) {
-        block_make_states(machine, block);
-        memset(block->states, BYTE_KNOWN, given);
-    }
+    else if (given)
+        put_given(machine, block, buffer, given, rest);
+    if (!block->bytes && machine->sparse && block->size > LARGE_BLOCK)
+        block->pages = ARENA_SPARSE(&machine->arena, PtxBlock *, block->size / PAGE_BYTES + 2);
 }
 
 /* All of global memory that is not in another block. */
@@ -589,9 +630,9 @@ bool span_store(const Span *span, uint32_t lanes, const PtxLocation *locations, 
 
 uint64_t ptx_load(PtxMachine *machine, PtxLocation location, unsigned bytes, bool *known) {
     (void)machine;
-    const PtxBlock *block = location.block;
+    const PtxBlock *block = block_at(location.block, &location.offset);
     uint64_t value = 0;
-    block_peek(block, location.offset, bytes, (uint8_t *)&value);
+    peek(block, location.offset, bytes, (uint8_t *)&value);
     *known = true;
     if (!block->states)
         *known = block->fill == BYTE_KNOWN;
@@ -617,14 +658,16 @@ void ptx_store(PtxMachine *machine, PtxLocation location, unsigned bytes, uint64
 
 void ptx_load_bytes(PtxMachine *machine, PtxLocation location, size_t count, uint8_t *bytes, uint8_t *states) {
     (void)machine;
-    const PtxBlock *block = location.block;
-    block_peek(block, location.offset, count, bytes);
-    if (!states)
-        return;
-    if (block->states)
-        memcpy(states, block->states + location.offset, count);
-    else
-        memset(states, block->fill, count);
+    block_peek(location.block, location.offset, count, bytes);
+    for (size_t done = 0, piece; states && done < count; done += piece) {
+        uint64_t at = location.offset + done;
+        piece = count - done;
+        const PtxBlock *part = part_at(location.block, &at, &piece);
+        if (part->states)
+            memcpy(states + done, part->states + at, piece);
+        else
+            memset(states + done, part->fill, piece);
+    }
 }
 
 static bool all_known(const uint8_t *states, size_t count) {
@@ -636,7 +679,8 @@ static bool all_known(const uint8_t *states, size_t count) {
 
 /* Whether a lane finds there what it stores. What is not known may be anything; but in a run with other data, what
  * stands for it is compared. */
-static bool holds(const PtxBlock *block, uint64_t offset, size_t count, const uint8_t *bytes, bool other) {
+static bool holds(PtxBlock *whole, uint64_t offset, size_t count, const uint8_t *bytes, bool other) {
+    const PtxBlock *block = block_at(whole, &offset);
     bool there = block->states ? all_known(block->states + offset, count) : block->fill == BYTE_KNOWN;
     if (other)
         there = block->states ? !memchr(block->states + offset, BYTE_NEVER, count) : block->fill != BYTE_NEVER;
@@ -689,29 +733,38 @@ static inline __attribute__((always_inline)) bool store_word(PtxMachine *machine
     return true;
 }
 
-void ptx_store_bytes(PtxMachine *machine, PtxLocation location, size_t count, const uint8_t *bytes,
-                     const uint8_t *states) {
-    PtxBlock *block = location.block;
-    if (machine->plays)
-        return;
-    if (!states && block->states &&
-        ((count == 4 && store_word(machine, location, 4, bytes)) ||
-         (count == 8 && store_word(machine, location, 8, bytes))))
-        return;
-    block_make(machine, block);
+/* Bytes of one block, or of one of its pages. */
+static void store_bytes(PtxMachine *machine, PtxBlock *block, uint64_t offset, size_t count, const uint8_t *bytes,
+                        const uint8_t *states) {
     bool known = !states || all_known(states, count);
-    bool differs = memcmp(block->bytes + location.offset, bytes, count) != 0;
+    bool differs = memcmp(block->bytes + offset, bytes, count) != 0;
     if (differs)
-        memcpy(block->bytes + location.offset, bytes, count);
+        memcpy(block->bytes + offset, bytes, count);
     if (!block->states && !(known && block->fill == BYTE_KNOWN))
         block_make_states(machine, block);
     if (block->states && known) {
-        differs |= !all_known(block->states + location.offset, count);
-        memset(block->states + location.offset, BYTE_KNOWN, count);
+        differs |= !all_known(block->states + offset, count);
+        memset(block->states + offset, BYTE_KNOWN, count);
     } else if (block->states) {
-        differs |= memcmp(block->states + location.offset, states, count) != 0;
-        memcpy(block->states + location.offset, states, count);
+        differs |= memcmp(block->states + offset, states, count) != 0;
+        memcpy(block->states + offset, states, count);
     }
     if (differs)
         memory_changed(machine, block);
+}
+
+void ptx_store_bytes(PtxMachine *machine, PtxLocation location, size_t count, const uint8_t *bytes,
+                     const uint8_t *states) {
+    if (machine->plays)
+        return;
+    if (!states && location.block->states &&
+        ((count == 4 && store_word(machine, location, 4, bytes)) ||
+         (count == 8 && store_word(machine, location, 8, bytes))))
+        return;
+    for (size_t done = 0, piece; done < count; done += piece) {
+        uint64_t at = location.offset + done;
+        piece = count - done;
+        PtxBlock *block = block_make_page(machine, location.block, &at, &piece);
+        store_bytes(machine, block, at, piece, bytes + done, states ? states + done : NULL);
+    }
 }

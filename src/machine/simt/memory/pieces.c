@@ -31,9 +31,14 @@ static PtxStep run_piece(PtxMachine *machine, PtxGroup *group, const PtxCode *co
         machine->changes++;
         if (machine->plays)
             continue;
-        block_make_states(machine, locations[lane].block);
-        memset(locations[lane].block->bytes + locations[lane].offset, 0, bytes);
-        memset(locations[lane].block->states + locations[lane].offset, piece->zeros ? BYTE_KNOWN : BYTE_NEVER, bytes);
+        for (size_t done = 0, part; done < bytes; done += part) {
+            uint64_t at = locations[lane].offset + done;
+            part = bytes - done;
+            PtxBlock *block = block_make_page(machine, locations[lane].block, &at, &part);
+            block_make_states(machine, block);
+            memset(block->bytes + at, 0, part);
+            memset(block->states + at, piece->zeros ? BYTE_KNOWN : BYTE_NEVER, part);
+        }
     }
     return PTX_STEP_NEXT;
 }

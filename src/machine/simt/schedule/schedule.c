@@ -211,6 +211,8 @@ static bool stir(Runner *r) {
     bool any = false;
     if (land_oldest(r))
         return true;
+    if (!r->live_count)
+        return begin_one(r);
     if (r->schedule->kind == SCHEDULE_DELAYED) {
         each_warp(r, run_held, &any);
         if (any)
@@ -388,6 +390,7 @@ static void start(Runner *r) {
     bool steps = kind == SCHEDULE_ROUND_ROBIN || kind == SCHEDULE_RANDOM || kind == SCHEDULE_DELAYED;
     machine->immediate = kind == SCHEDULE_EAGER || kind == SCHEDULE_DELAYED;
     machine->step_visible = steps;
+    machine->sparse = r->schedule->only != NULL;
     ptx_machine_start(machine);
     uint32_t threads = machine->threads_per_cta * machine->cluster_size, most = THREADS_AT_ONCE / threads;
     r->clusters = r->schedule->only ? r->schedule->only_count : machine->cta_count / machine->cluster_size;

@@ -111,7 +111,7 @@ GridSync *grid_sync(PtxMachine *machine) {
     if (!machine->grid) {
         GridSync *grid = ARENA_NEW(&machine->arena, GridSync);
         uint32_t size = machine->cluster_size ? machine->cluster_size : 1;
-        grid->begun = arena_zalloc(&machine->arena, machine->cta_count / size + 1);
+        grid->begun = arena_sparse(&machine->arena, machine->cta_count / size + 1);
         machine->grid = grid;
     }
     return machine->grid;

@@ -70,10 +70,10 @@ typedef struct GridOptions {
     const uint64_t *only;
     uint64_t only_count;
     const uint64_t *order; /* GRID_FORWARD of one launch: all its clusters, in that order; NULL: as they are numbered */
-    Symmetry *symmetry;    /* of a run of one cluster: what it follows; NULL: nothing */
-    unsigned havoc_choice; /* which data is made up for what is not known (machine.h) */
-    uint8_t *ran;          /* of the one launch there is: what its instructions did (machine.h); NULL: not wanted */
-    bool cancels;          /* requests for clusters that have not begun are granted, now and then; else none is */
+    TileSymmetry *symmetry; /* of a run of one cluster: what it follows; NULL: nothing */
+    unsigned havoc_choice;  /* which data is made up for what is not known (machine.h) */
+    uint8_t *ran;           /* of the one launch there is: what its instructions did (machine.h); NULL: not wanted */
+    bool cancels;           /* requests for clusters that have not begun are granted, now and then; else none is */
     /* Called now and then; may be NULL. */
     void (*progress)(void *context, uint32_t launch, uint64_t clusters_ended, uint64_t clusters);
     void *context;

@@ -665,7 +665,7 @@ uint32_t access_element(const Machine *machine, const Event *event) {
  * does not move. */
 static AffineForm tile_form(Accessed *access, const AffineForm *forms, const Descriptor *descriptor, unsigned dimension,
                             int64_t size) {
-    Symmetry *symmetry = access->machine->symmetry;
+    Symmetry *symmetry = &access->machine->symmetry->box;
     const CompiledEffect *effect = access->effect;
     AffineForm form = {.loose = false}, scaled;
     Box box;
@@ -703,7 +703,7 @@ static AffineForm box_form(Accessed *access, const AffineForm *forms) {
     for (uint32_t i = 0; i < effect->coordinates.count; i++) {
         uint32_t reg = access->machine->program->lists[effect->coordinates.first + i];
         if (!boxes && reg != NO_REGISTER)
-            symmetry_pin(access->machine->symmetry, &forms[reg]);
+            symmetry_pin(&access->machine->symmetry->box, &forms[reg]);
     }
     if (!boxes)
         return form;
@@ -713,7 +713,7 @@ static AffineForm box_form(Accessed *access, const AffineForm *forms) {
         if (symmetry_combine(&form, &part, 1, &both))
             form = both;
         else
-            symmetry_pin(access->machine->symmetry, &part);
+            symmetry_pin(&access->machine->symmetry->box, &part);
     }
     return form;
 }
@@ -724,7 +724,7 @@ AffineForm access_form(const Machine *machine, const Event *event) {
     const AffineForm *forms = symmetry_forms(machine, event->agent);
     AffineForm form = effect->on == NO_REGISTER ? (AffineForm){.loose = false} : forms[effect->on], moved;
     if (effect->effect.on_descriptor) {
-        symmetry_pin(machine->symmetry, &form);
+        symmetry_pin(&machine->symmetry->box, &form);
         return box_form(&access, forms);
     }
     if (effect->offsets != NO_REGISTER) {
@@ -733,7 +733,7 @@ AffineForm access_form(const Machine *machine, const Event *event) {
         form = moved;
     }
     if (form.loose)
-        symmetry_pin(machine->symmetry, &form);
+        symmetry_pin(&machine->symmetry->box, &form);
     return form.loose ? (AffineForm){.loose = false} : form;
 }
 

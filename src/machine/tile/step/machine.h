@@ -246,7 +246,7 @@ typedef struct GlobalMemory GlobalMemory; /* global_memory.h */
 /* What loads gave, agent by agent in program order (grid.h). */
 typedef struct LoadLog LoadLog;
 
-typedef struct Symmetry Symmetry; /* symmetry.h */
+typedef struct TileSymmetry TileSymmetry; /* symmetry.h */
 
 /* Of one loop: how often it was entered with this launch, how often it ran then, and all its turns in this run. */
 typedef struct Trips {
@@ -318,11 +318,11 @@ typedef struct Machine {
     size_t tensor_limit; /* when the arena, which is the machine's own then, holds more, it is cleared of old tensors */
     SharedResult *results;
     uint32_t result_count, result_capacity;
-    LoadLog *kept;        /* where what its loads give is written down; NULL: nowhere */
-    const LoadLog *loads; /* what its loads give; NULL: what memory holds */
-    Trips *trips;         /* one a loop */
-    uint8_t *ran;         /* of each instruction: RAN_... of all runs so far; NULL: it is not asked for */
-    Symmetry *symmetry;   /* the clusters for which the run speaks; NULL: it is not asked for */
+    LoadLog *kept;          /* where what its loads give is written down; NULL: nowhere */
+    const LoadLog *loads;   /* what its loads give; NULL: what memory holds */
+    Trips *trips;           /* one a loop */
+    uint8_t *ran;           /* of each instruction: RAN_... of all runs so far; NULL: it is not asked for */
+    TileSymmetry *symmetry; /* the clusters for which the run speaks; NULL: it is not asked for */
     Fault fault;
     const Op *unknown_op;
     const char *unknown;

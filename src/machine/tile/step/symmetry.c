@@ -1,95 +1,11 @@
-/* Forms of integers, and the box of clusters in which they hold. */
+/* Affine forms of integers, instruction by instruction. */
 #include "machine/tile/step/symmetry.h"
 
 #include "machine/tile/step/machine_internal.h"
 
-/* ---- The box -------------------------------------------------------------------------------------- */
-
-static bool moves(const Symmetry *symmetry, const AffineForm *form, unsigned axis) {
-    return form->by[axis] && symmetry->low[axis] < symmetry->high[axis];
-}
-
-bool symmetry_is_fixed(const Symmetry *symmetry, const AffineForm *form) {
-    bool loose = form->loose && memcmp(symmetry->low, symmetry->high, sizeof symmetry->low) != 0;
-    return !loose && !moves(symmetry, form, 0) && !moves(symmetry, form, 1) && !moves(symmetry, form, 2);
-}
-
-static void pin_axis(Symmetry *symmetry, unsigned axis) {
-    symmetry->low[axis] = symmetry->high[axis] = symmetry->at[axis];
-}
-
-void symmetry_pin(Symmetry *symmetry, const AffineForm *form) {
-    for (unsigned axis = 0; axis < AXES; axis++)
-        if (form->by[axis] || form->loose)
-            pin_axis(symmetry, axis);
-}
-
-/* Whether the number is within its bounds in the whole box. */
-static bool is_kept(const Symmetry *symmetry, const AffineForm *form, int64_t value, __int128 least, __int128 most) {
-    __int128 low = value, high = value;
-    for (unsigned axis = 0; axis < AXES; axis++) {
-        __int128 by = form->by[axis], down = by * (symmetry->low[axis] - symmetry->at[axis]),
-                 up = by * (symmetry->high[axis] - symmetry->at[axis]);
-        low += by < 0 ? up : down;
-        high += by < 0 ? down : up;
-    }
-    return low >= least && high <= most;
-}
-
-/* Of several coordinates all but the longest are given up. */
-static unsigned longest_axis(Symmetry *symmetry, const AffineForm *form) {
-    unsigned longest = AXES;
-    for (unsigned axis = 0; axis < AXES; axis++)
-        if (moves(symmetry, form, axis) && (longest == AXES || symmetry->high[axis] - symmetry->low[axis] >
-                                                                   symmetry->high[longest] - symmetry->low[longest]))
-            longest = axis;
-    for (unsigned axis = 0; axis < AXES; axis++)
-        if (axis != longest && moves(symmetry, form, axis))
-            pin_axis(symmetry, axis);
-    return longest;
-}
-
-void symmetry_keep(Symmetry *symmetry, const AffineForm *form, int64_t value, __int128 least, __int128 most) {
-    if (form->loose)
-        symmetry_pin(symmetry, form);
-    if (is_kept(symmetry, form, value, least, most))
-        return;
-    unsigned axis = longest_axis(symmetry, form);
-    if (axis == AXES)
-        return;
-    __int128 by = form->by[axis], up = most - value, down = value - least;
-    __int128 forward = by > 0 ? up / by : down / -by, backward = by > 0 ? down / by : up / -by;
-    if (forward < symmetry->high[axis] - symmetry->at[axis])
-        symmetry->high[axis] = symmetry->at[axis] + (int64_t)forward;
-    if (backward < symmetry->at[axis] - symmetry->low[axis])
-        symmetry->low[axis] = symmetry->at[axis] - (int64_t)backward;
-}
-
 /* ---- Arithmetic ----------------------------------------------------------------------------------- */
 
-static const AffineForm none = {.by = {0}};
-
-bool symmetry_combine(const AffineForm *left, const AffineForm *right, int64_t times, AffineForm *to) {
-    to->loose = left->loose || right->loose;
-    for (unsigned axis = 0; axis < AXES; axis++) {
-        int64_t scaled;
-        if (__builtin_mul_overflow(right->by[axis], times, &scaled) ||
-            __builtin_add_overflow(left->by[axis], scaled, &to->by[axis]))
-            return false;
-    }
-    return true;
-}
-
-AffineForm symmetry_multiples(const AffineForm *form, int64_t by, AffineForm *rest) {
-    AffineForm multiples = {.by = {0}};
-    *rest = *form;
-    for (unsigned axis = 0; axis < AXES; axis++)
-        if (form->by[axis] % by == 0) {
-            multiples.by[axis] = form->by[axis] / by;
-            rest->by[axis] = 0;
-        }
-    return multiples;
-}
+static const AffineForm none = {.by = {0}}, loose_form = {.loose = true};
 
 static __int128 least_of(unsigned width) {
     return -((__int128)1 << (width - 1));
@@ -188,19 +104,14 @@ static void compare(Symmetry *symmetry, Comparison predicate, const AffineForm *
     }
 }
 
-/* The quotient of a number that is not negative, or rounds down anyway, stays the same, or grows along. `up`: it is
- * rounded up. *rest: the form of what is left over. */
+/* The quotient of a number that is not negative, or rounds down anyway. `up`: it is rounded up. *rest: the form of what
+ * is left over. */
 static AffineForm quotient(Symmetry *symmetry, const AffineForm *form, int64_t value, int64_t by, bool up,
                            AffineForm *rest) {
-    __int128 part = value / by - (value % by < 0), begin = part * by, end = begin + by - 1;
-    AffineForm to = symmetry_multiples(form, by, rest);
-    if (up) {
-        begin = value % by ? begin + 1 : begin - by + 1;
-        end = begin + by - 1;
-    }
-    if (!symmetry_is_fixed(symmetry, rest))
-        symmetry_keep(symmetry, rest, value, begin, end);
-    return to;
+    int64_t left = value % by < 0 ? value % by + by : value % by;
+    if (up)
+        left = left ? left - 1 : by - 1;
+    return symmetry_quotient(symmetry, form, by, left, left, rest);
 }
 
 static AffineForm divide(Symmetry *symmetry, Evaluator code, const AffineForm *forms, const int64_t *values) {
@@ -354,7 +265,7 @@ void symmetry_capture(const Machine *machine, uint32_t from, uint32_t to, const 
 
 static void pin_register(const Machine *machine, const AffineForm *forms, uint32_t reg) {
     if (reg != NO_REGISTER)
-        symmetry_pin(machine->symmetry, &forms[reg]);
+        symmetry_pin(&machine->symmetry->box, &forms[reg]);
 }
 
 static void pin_list(const Machine *machine, const AffineForm *forms, RegisterList list) {
@@ -371,7 +282,7 @@ static AffineForm follow_tensor(const Machine *machine, const AffineForm *forms,
     bool fixed = true;
     for (uint32_t i = 0; i < count; i++) {
         bool here = registers[i] != NO_REGISTER;
-        fixed &= !here || symmetry_is_fixed(machine->symmetry, &forms[registers[i]]);
+        fixed &= !here || symmetry_is_fixed(&machine->symmetry->box, &forms[registers[i]]);
         if (i < FEW) {
             operands[i] = here ? forms[registers[i]] : none;
             values[i] = here ? words[registers[i]] : word_unknown(0);
@@ -379,7 +290,7 @@ static AffineForm follow_tensor(const Machine *machine, const AffineForm *forms,
     }
     if (fixed || count > FEW)
         return (AffineForm){.loose = !fixed};
-    return symmetry_tensor(machine->symmetry, how, operands, values, count);
+    return symmetry_tensor(&machine->symmetry->box, how, operands, values, count);
 }
 
 /* An op of up to three integers; of anything else nothing may move. */
@@ -398,7 +309,7 @@ static AffineForm follow_number(const Machine *machine, const AffineForm *forms,
     if (machine->symmetry->places && (!numbers || how->code == EVALUATE_NONE))
         return follow_tensor(machine, forms, words, how, registers, count);
     if (numbers)
-        return symmetry_number(machine->symmetry, how, operands, values, count);
+        return symmetry_number(&machine->symmetry->box, how, operands, values, count);
     for (uint32_t i = 0; i < count; i++)
         pin_register(machine, forms, registers[i]);
     return none;
@@ -409,13 +320,13 @@ static void follow_for(const Machine *machine, const AffineForm *forms, const Wo
                        const Instruction *instruction) {
     const AffineForm sides[2] = {forms[instruction->dst], forms[instruction->b]};
     const int64_t values[2] = {words[instruction->dst].bits, words[instruction->b].bits};
-    compare(machine->symmetry, instruction->operand_width ? COMPARE_ULT : COMPARE_SLT, sides, values);
+    compare(&machine->symmetry->box, instruction->operand_width ? COMPARE_ULT : COMPARE_SLT, sides, values);
 }
 
 static void follow_switch(const Machine *machine, const AffineForm *forms, const Word *words,
                           const Instruction *instruction) {
     if (word_is(words[instruction->a], WORD_INTEGER))
-        keep_order(machine->symmetry, &forms[instruction->a], words[instruction->a].bits, &none,
+        keep_order(&machine->symmetry->box, &forms[instruction->a], words[instruction->a].bits, &none,
                    machine->program->cases[instruction->b]);
     else
         pin_register(machine, forms, instruction->a);
@@ -460,8 +371,7 @@ static AffineForm follow_load(const Machine *machine, const AffineForm *forms, c
     pin_register(machine, forms, instruction->b);
     pin_register(machine, forms, instruction->c);
     if (machine->symmetry->loads_differ)
-        for (unsigned axis = 0; axis < AXES; axis++)
-            pin_axis(machine->symmetry, axis);
+        symmetry_pin(&machine->symmetry->box, &loose_form);
     return none;
 }
 
@@ -477,16 +387,6 @@ static void follow_descriptor(const Machine *machine, const AffineForm *forms, c
     pin_list(machine, forms, maker->strides);
     pin_list(machine, forms, maker->offsets);
     pin_list(machine, forms, maker->bounds);
-}
-
-static AffineForm program_form(const Machine *machine, const Instruction *instruction) {
-    AffineForm form = none;
-    const Program *program = machine->program;
-    if (machine->symmetry->weights[0] && instruction->aux == 0)
-        memcpy(form.by, machine->symmetry->weights, sizeof form.by);
-    else
-        form.by[instruction->aux] = program->ranks_are_programs ? program->cluster[instruction->aux] : 1;
-    return form;
 }
 
 void symmetry_follow(const Machine *machine, uint32_t agent, const Instruction *instruction) {
@@ -514,21 +414,21 @@ void symmetry_follow(const Machine *machine, uint32_t agent, const Instruction *
         follow_for(machine, forms, words, instruction);
         return;
     case CODE_NEXT:
-        to = sum(machine->symmetry, &forms[instruction->dst], words[instruction->dst].bits, &forms[instruction->c],
-                 words[instruction->c].bits, 1, instruction->width);
+        to = sum(&machine->symmetry->box, &forms[instruction->dst], words[instruction->dst].bits,
+                 &forms[instruction->c], words[instruction->c].bits, 1, instruction->width);
         break;
     case CODE_SWITCH:
         follow_switch(machine, forms, words, instruction);
         return;
     case CODE_PROGRAM_ID:
-        to = program_form(machine, instruction);
+        to = symmetry_coordinate(&machine->symmetry->box, instruction->aux,
+                                 program->ranks_are_programs ? program->cluster[instruction->aux] : 1);
         break;
     case CODE_LOAD:
         to = follow_load(machine, forms, instruction);
         break;
     case CODE_CLC:
-        for (unsigned axis = 0; axis < AXES; axis++)
-            pin_axis(machine->symmetry, axis);
+        symmetry_pin(&machine->symmetry->box, &loose_form);
         break;
     case CODE_EFFECTS:
         follow_effects(machine, forms, instruction);

@@ -152,19 +152,15 @@ static AffineForm divide(Symmetry *symmetry, bool rest, const AffineForm *forms,
     if (!is_number(symmetry, &forms[1], &extents[1]) || by <= 0 || extents[0].low < 0)
         return loose_form;
     symmetry_keep(symmetry, &forms[0], extents[0].low, 0, INT64_MAX);
-    AffineForm left, to = symmetry_multiples(&forms[0], by, &left);
-    if (symmetry_is_fixed(symmetry, &left))
-        return rest ? (AffineForm){.loose = false} : to;
-    int64_t part = extents[0].low / by;
-    if (extents[0].high / by != part)
+    AffineForm left;
+    bool together = extents[0].high / by == extents[0].low / by;
+    Symmetry within = *symmetry;
+    AffineForm to = symmetry_quotient(&within, &forms[0], by, together ? extents[0].low % by : 0,
+                                      together ? extents[0].high % by : by - 1, &left);
+    if (!together && !symmetry_is_fixed(symmetry, &left))
         return loose_form;
-    symmetry_keep(symmetry, &left, extents[0].low, (__int128)part * by, INT64_MAX);
-    symmetry_keep(symmetry, &left, extents[0].high, 0, (__int128)part * by + by - 1);
+    *symmetry = within;
     return rest ? left : to;
-}
-
-static bool same_form(const AffineForm *a, const AffineForm *b) {
-    return !a->loose && !b->loose && memcmp(a->by, b->by, sizeof a->by) == 0;
 }
 
 static AffineForm select_one(const Symmetry *symmetry, const AffineForm *forms, const Extent *condition) {
@@ -172,7 +168,7 @@ static AffineForm select_one(const Symmetry *symmetry, const AffineForm *forms, 
         return loose_form;
     if (condition->low == condition->high)
         return condition->low ? forms[1] : forms[2];
-    return same_form(&forms[1], &forms[2]) ? forms[1] : loose_form;
+    return symmetry_forms_equal(&forms[1], &forms[2]) ? forms[1] : loose_form;
 }
 
 static AffineForm numbers(Symmetry *symmetry, const Evaluation *how, const AffineForm *forms, const Word *operands,
@@ -230,7 +226,7 @@ AffineForm symmetry_tensor(Symmetry *symmetry, const Evaluation *how, const Affi
     case EVALUATE_SLICE:
         return forms[0];
     case EVALUATE_JOIN:
-        return same_form(&forms[0], &forms[1]) ? forms[0] : loose_form;
+        return symmetry_forms_equal(&forms[0], &forms[1]) ? forms[0] : loose_form;
     case EVALUATE_SELECT:
         return extent_of(operands[0], &extents[0]) ? select_one(symmetry, forms, &extents[0]) : loose_form;
     default:
