@@ -109,6 +109,29 @@ bool check_symbol(Reader *r, const AddressFacts *facts, const PtxOperand *symbol
            ptx_fail(r, at, "this variable is one of %.*s", STR_ARG(ptx_name(r->module, space)));
 }
 
+static bool is_unified(const Reader *r, const PtxVariable *variable) {
+    const PtxOperand *attributes = &r->module->operands[variable->attributes];
+    for (uint32_t i = 0; i < variable->attribute_count; i++)
+        if (attributes[i].kind == PTX_WORD && str_is(ptx_name(r->module, attributes[i].a), ".unified"))
+            return true;
+    return false;
+}
+
+bool check_unified(Reader *r, const AddressFacts *facts, uint32_t head, unsigned index, const char *at) {
+    const PtxOperand *address = &r->module->operands[head], *base = address + 1;
+    if (!address->unified)
+        return true;
+    if (index != 1 || facts->coordinates == 0) /* the coordinates are the second then */
+        return ptx_fail(r, at, "only an address that is the second operand is '.unified'");
+    if (facts->count && facts->spaces[0] != WORD_global)
+        return ptx_fail(r, at, "only a generic address, or one of .global, is '.unified'");
+    if (base->kind == PTX_SPECIAL)
+        return ptx_fail(r, at, "an address in a special register is not '.unified'");
+    if (base->kind != PTX_VARIABLE || is_unified(r, &r->module->variables[base->a]))
+        return true;
+    return ptx_fail(r, at, "the variable is not declared with .attribute(.unified(...))");
+}
+
 /* A texture or surface is a variable of that type, or a register with its handle. */
 static bool check_handle(Reader *r, const AddressFacts *facts, const PtxOperand *address, const char *at) {
     const PtxOperand *base = address + 1;

@@ -344,7 +344,7 @@ static bool check_typed(Reader *r, const OperandFacts *facts, const PtxOperand *
 }
 
 static bool check_operand(Reader *r, uint32_t form, const FormFacts *facts, const OperandFacts *known, uint32_t head,
-                          unsigned *addresses, const char *at) {
+                          unsigned index, unsigned *addresses, const char *at) {
     const PtxOperand *operand = &r->module->operands[head];
     Str text = r->module->forms[form].text;
     if (facts->calls && operand->kind == PTX_SINK)
@@ -365,6 +365,7 @@ static bool check_operand(Reader *r, uint32_t form, const FormFacts *facts, cons
     if (operand->kind != PTX_ADDRESS)
         return true;
     return check_address(r, facts, head, (*addresses)++, text, at) &&
+           (!row || check_unified(r, &facts->addresses, head, index, at)) &&
            (!known || check_coordinates(r, facts, known, &r->module->operands[head], text, at));
 }
 
@@ -452,7 +453,7 @@ static bool check_operands(Reader *r, uint32_t form, const char *start, const ui
     for (unsigned i = 0; i < count && i < OPERANDS_LOOKED_AT; i++) {
         const OperandFacts *known = next_known(facts, &next, &extra);
         if (!is_easy(r, known, &r->module->operands[heads[i]]) &&
-            !check_operand(r, form, facts, known, heads[i], &addresses, places[i]))
+            !check_operand(r, form, facts, known, heads[i], i, &addresses, places[i]))
             return false;
     }
     return true;

@@ -322,6 +322,9 @@ bool read_initial(Reader *r);
 AddressFacts address_facts(Str form);
 /* An address operand, the `place`th of its instruction, from 0 on; false, with an error, if it is none. */
 bool check_base(Reader *r, const AddressFacts *facts, uint32_t head, unsigned place, const char *at);
+/* Whether ".unified" may stand behind it, which is operand `index` of its instruction. What ptxas 13.0 takes: the second
+ * operand, whatever it is, if the first space that the form names is .global, or it names none. */
+bool check_unified(Reader *r, const AddressFacts *facts, uint32_t head, unsigned index, const char *at);
 /* A variable or a function without brackets. */
 bool check_symbol(Reader *r, const AddressFacts *facts, const PtxOperand *symbol, const char *at);
 

@@ -208,6 +208,11 @@ static bool read_address(Reader *r) {
     if (!want(r, ']'))
         return false;
     r->module->operands[head].a = r->module->operands_count - head - 1;
+    if (next_char(r) != '.')
+        return true;
+    if (!str_is(take_dotted(r), ".unified"))
+        return fail_expected(r, "'.unified', ',' or ';'");
+    r->module->operands[head].unified = 1;
     return true;
 }
 

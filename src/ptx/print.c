@@ -68,6 +68,7 @@ static void print_tree(const PtxModule *module, const PtxOperand *operand, Text 
     switch ((PtxOperandKind)operand->kind) {
     case PTX_ADDRESS:
         print_bracketed(module, operand, "[]", to);
+        text_str(to, operand->unified ? STR(".unified") : STR(""));
         break;
     case PTX_VECTOR:
         print_bracketed(module, operand, "{}", to);

@@ -91,7 +91,8 @@ typedef struct PtxOperand {
     /* PTX_ADDRESS: "+0" stands there, which is not the same to ptxas when it does not optimize; PTX_VARIABLE: the value
      * is written as an index, a[4] */
     uint8_t written : 1;
-    uint32_t a; /* with members: operands that they take up; see the kinds */
+    uint8_t unified : 1; /* PTX_ADDRESS: ".unified" stands behind its brackets */
+    uint32_t a;          /* with members: operands that they take up; see the kinds */
     union {
         int64_t value;
         uint64_t bits;

@@ -37,6 +37,7 @@ static void print_operand(const PtxFlow *flow, const PtxOperand *operand, Text *
     switch ((PtxOperandKind)operand->kind) {
     case PTX_ADDRESS:
         print_members(flow, operand, "[]", ", ", to);
+        text_str(to, operand->unified ? STR(".unified") : STR(""));
         return;
     case PTX_VECTOR:
         print_members(flow, operand, "{}", ", ", to);
