@@ -19,7 +19,7 @@ static const char before[] = "!acc = !ttg.memdesc<4x4xf32, #tmem, #ttng.tensor_m
                              "%q: tensor<4x!tt.ptr<f16>>, %mask: tensor<4xi1>, %o: tensor<4xi32>, %v: tensor<4xf16>, "
                              "%w: tensor<4xf32>, %a: tensor<4x4xf16>, %s: tensor<4x2xi8>, %d: tensor<4x4xf32>, "
                              "%bar: !bar, %mem: !mem, %acc: !acc, %ring: !ring, %desc: !desc, %t: !ttg.async.token, "
-                             "%ptr: !llvm.ptr, %g: tensor<2x!nvws.token>) {\n  ";
+                             "%ptr: !llvm.ptr, %stride: i16, %records: i64, %g: tensor<2x!nvws.token>) {\n  ";
 static const char after[] = "\n  tt.return\n}\n";
 
 /* clang-format off: one spelling a row */
@@ -290,6 +290,8 @@ static const struct {
     {"up to 3.7", "%0 = amdg.async_tdm_copy_global_to_local %desc[%i, %i] into %mem, %c : !desc -> !mem"},
     {"up to 3.7", "amdg.async_tdm_copy_local_to_global %desc[%i, %i] from %mem : !mem -> !desc"},
     {"", "%0 = amdg.async_tdm_copy_local_to_global %desc from %mem : !mem -> !desc"},
+    {"", "%0 = rocdl.make.buffer.rsrc %ptr, %stride, %records, %i : !llvm.ptr to <8>"},
+    {"an older MLIR", "%0 = rocdl.make.buffer.rsrc %ptr, %stride, %i, %i : !llvm.ptr to <8>"},
     {"", "rocdl.sched.barrier 0"},
     {"a newer MLIR", "rocdl.sched.barrier none"},
     {"a newer MLIR", "rocdl.sched.barrier non_mem_non_sideeffect"},
