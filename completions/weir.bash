@@ -14,12 +14,12 @@ _weir() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
     local commands="check exec run report membar lint merge parse launch instrument rules help"
     local -A options=(
-        [check]="--help -h --version -V --arg --baseline --block --cluster --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --require --require-all --rule --select --severity --shard --shared --triton --update-baseline --budget --gsan --jobs -j --mma-order --resident --timeout --values --volatile-races --also --brief --color --format --output -o --quiet -q --source-root --verbose -v --witness"
-        [exec]="--help -h --version -V --baseline --config --devices --exclude --ignore --keep --kernel --no-config --only --only-launch --require --require-all --rule --select --severity --target --triton --update-baseline --budget --check-time --gsan --hang-after --jobs -j --mma-order --mode --record-disk --record-host --record-launches --record-memory --rerun-on-failure --resident --sample --timeout --values --volatile-races --also --brief --color --format --output -o --quiet -q --source-root --verbose -v --witness"
-        [run]="--help -h --version -V --arg --baseline --block --cluster --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --replay --require --rule --select --severity --shared --update-baseline --budget --granule --gsan --mma-order --resident --ring --schedule --schedules --seed --slots --timeout --values --volatile-races --also --brief --color --format --global --memory --output -o --quiet -q --source-root --state --state= --steps --trace --verbose -v --witness"
+        [check]="--help -h --version -V --arg --baseline --block --cluster --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --require --require-all --rule --select --severity --shard --shared --triton --update-baseline --budget --gsan --jobs -j --mma-order --resident --timeout --values --volatile-races --also --brief --color --format --max-findings --output -o --quiet -q --source-root --verbose -v --witness"
+        [exec]="--help -h --version -V --baseline --config --devices --exclude --ignore --keep --kernel --no-config --only --only-launch --require --require-all --rule --select --severity --target --triton --update-baseline --budget --check-time --gsan --hang-after --jobs -j --mma-order --mode --record-disk --record-host --record-launches --record-memory --rerun-on-failure --resident --sample --timeout --values --volatile-races --also --brief --color --format --max-findings --output -o --quiet -q --source-root --verbose -v --witness"
+        [run]="--help -h --version -V --arg --baseline --block --cluster --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --replay --require --rule --select --severity --shared --update-baseline --budget --granule --gsan --mma-order --resident --ring --schedule --schedules --seed --slots --timeout --values --volatile-races --also --brief --color --format --global --max-findings --memory --output -o --quiet -q --source-root --state --state= --steps --trace --verbose -v --witness"
         [report]="--help -h --version -V --arg --block --buffer-id --cluster --diff --grid --kernel --launch --module --no-launch --only-launch --require --shared --triton --budget --mma-order --timeout --color --format --full --glossary --output -o --quiet -q --section --wide --width --witness"
         [membar]="--help -h --version -V --function --kernel --module --triton --assume --model --timeout --color --compare --emit --format --output -o --prune --quiet -q --why"
-        [lint]="--help -h --version -V --arg --baseline --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --port --rule --select --severity --shard --target --triton --update-baseline --budget --gsan --mma-order --resident --timeout --also --brief --color --emit --format --output -o --quiet -q --source-root --verbose -v --witness"
+        [lint]="--help -h --version -V --arg --baseline --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --port --rule --select --severity --shard --target --triton --update-baseline --budget --gsan --mma-order --resident --timeout --also --brief --color --emit --format --max-findings --output -o --quiet -q --source-root --verbose -v --witness"
         [merge]="--help -h --version -V --output -o --quiet -q --require"
         [parse]="--help -h --version -V --color --dump-ops --dump-ops= --effects --generic --kernel --list --module --output -o --print --ptx --quiet -q --stats --strict"
         [launch]="--help -h --version -V --color --kernel --module --output -o --template"
@@ -62,6 +62,7 @@ _weir() {
     "check --also") _weir_words "text github" && return ;;
     "check --color") _weir_words "auto always never" && return ;;
     "check --format") _weir_words "text json sarif github gitlab junit checkstyle" && return ;;
+    "check --max-findings") return ;;
     "check --output" | "check -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "check --source-root") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "check --witness") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
@@ -96,6 +97,7 @@ _weir() {
     "exec --also") _weir_words "text github" && return ;;
     "exec --color") _weir_words "auto always never" && return ;;
     "exec --format") _weir_words "text json sarif github gitlab junit checkstyle" && return ;;
+    "exec --max-findings") return ;;
     "exec --output" | "exec -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "exec --source-root") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "exec --witness") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
@@ -131,6 +133,7 @@ _weir() {
     "run --also") _weir_words "text github" && return ;;
     "run --color") _weir_words "auto always never" && return ;;
     "run --format") _weir_words "text json sarif github gitlab junit checkstyle" && return ;;
+    "run --max-findings") return ;;
     "run --memory") return ;;
     "run --output" | "run -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "run --source-root") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
@@ -192,6 +195,7 @@ _weir() {
     "lint --also") _weir_words "text github" && return ;;
     "lint --color") _weir_words "auto always never" && return ;;
     "lint --format") _weir_words "text json sarif github gitlab junit checkstyle" && return ;;
+    "lint --max-findings") return ;;
     "lint --output" | "lint -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "lint --source-root") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "lint --witness") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;

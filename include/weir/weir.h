@@ -637,6 +637,7 @@ typedef struct weir_write_options {
     unsigned shard, shards;
     size_t inputs;
     unsigned sections; /* of reports as text: bits of weir_section; 0: all */
+    unsigned findings; /* of verdicts as text: at most so many of a kernel, and how many more there are; 0: all */
 } weir_write_options;
 
 /* All of a result. 0, or -1 if `write` stopped, there was no memory, there is no such format of the subject, or there

@@ -41,7 +41,7 @@ class WriteOptions(ctypes.Structure):
     _fields_ = [
         ("subject", ctypes.c_int), ("format", ctypes.c_int), ("flags", ctypes.c_uint), ("width", ctypes.c_uint),
         ("source_root", ctypes.c_char_p), ("shard", ctypes.c_uint), ("shards", ctypes.c_uint), ("inputs", ctypes.c_size_t),
-        ("sections", ctypes.c_uint),
+        ("sections", ctypes.c_uint), ("findings", ctypes.c_uint),
     ]
 
 

@@ -190,6 +190,7 @@ static void settle_aside(weir_writer *writer) {
 void weir_writer_settle(weir_writer *writer) {
     settle_aside(writer);
     writer->grouped.color = writer->options.flags & WEIR_COLOR;
+    writer->grouped.most = writer->options.findings;
     grouped_write(&writer->grouped, &writer->out);
     grouped_free(&writer->grouped);
     text_flush(&writer->out);
@@ -300,6 +301,7 @@ static void add_verdicts(weir_writer *to, const weir_result *result) {
                                .suppressed = flags & WEIR_SUPPRESSED,
                                .brief = flags & WEIR_SKIP_CLEAN && verdict->kind == VERDICT_CLEAN,
                                .lines = flags & WEIR_BRIEF,
+                               .most = writer->options.findings,
                                .witnesses = witnesses,
                                .root = all->question.root,
                                .witness_hint = "--witness DIR keeps it, for weir run --replay",

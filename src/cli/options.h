@@ -120,6 +120,7 @@ typedef struct Options {
     Paths arguments; /* those of `run` */
     bool no_launch, only_launch, quiet, verbose;
     bool brief; /* check, run, lint: a line for each finding */
+    unsigned max_findings; /* check, run, lint: of a kernel; 0: all */
     weir_format format;
     weir_format also; /* with has_also: verdicts go to standard output in this format, too */
     bool has_also;

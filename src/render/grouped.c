@@ -239,9 +239,58 @@ static void add_counts(Text *to, const GroupedGroup *group) {
     text_char(to, '\n');
 }
 
-static void write_group(const GroupedGroup *group, bool color, Text *to) {
+size_t grouped_choose(size_t left[GROUPED_REMARK + 1], size_t most) {
+    size_t out = 0, room = most ? most : SIZE_MAX;
+    for (GroupedKind kind = GROUPED_ERROR; kind <= GROUPED_REMARK; kind++) {
+        size_t written = left[kind] < room ? left[kind] : room;
+        out += left[kind] - written;
+        room -= written;
+        left[kind] = written;
+    }
+    return out;
+}
+
+void grouped_left_out(Text *to, size_t count) {
+    if (!count)
+        return;
+    text_addf(to, "  and ");
+    text_number_of(to, count, "more finding");
+    text_addf(to, ", which --max-findings leaves out\n");
+}
+
+/* A recording that is the only one of its kernel. */
+static void write_file(const GroupedFile *file, size_t most, Text *to) {
+    size_t left[GROUPED_REMARK + 1] = {0}, from = 0, last = 0;
+    for (size_t i = 0; i < file->count; i++)
+        if (file->items[i].kind <= GROUPED_REMARK) {
+            left[file->items[i].kind]++;
+            last = file->items[i].end;
+        }
+    size_t out = grouped_choose(left, most);
+    for (size_t i = 0; i < file->count; i++) {
+        const GroupedItem *item = &file->items[i];
+        if (item->kind > GROUPED_REMARK)
+            continue;
+        if (left[item->kind]) {
+            left[item->kind]--;
+            continue;
+        }
+        text_add(to, file->text.data + from, item->begin - from);
+        from = item->end;
+    }
+    if (last > from) {
+        text_add(to, file->text.data + from, last - from);
+        from = last;
+    }
+    grouped_left_out(to, out);
+    text_add(to, file->text.data + from, file->text.size - from);
+}
+
+static void write_group(const GroupedGroup *group, bool color, size_t most, Text *to) {
+    size_t count = 0;
+    most = most ? most : SIZE_MAX;
     if (group->files == 1) {
-        text_add(to, group->first->text.data, group->first->text.size);
+        write_file(group->first, most, to);
         return;
     }
     text_addf(to, "%s", color ? "\033[1m" : "");
@@ -249,10 +298,13 @@ static void write_group(const GroupedGroup *group, bool color, Text *to) {
     text_addf(to, " and %zu more:%s @", group->files - 1, color ? "\033[0m" : "");
     text_plainf(to, "%s", group->first->kernel);
     text_addf(to, ": %s\n", verdict_kind_name(group->verdict));
-    for (GroupedKind kind = GROUPED_ERROR; kind < GROUPED_KINDS; kind++)
+    for (GroupedKind kind = GROUPED_ERROR; kind < GROUPED_KINDS; kind++) {
         for (const GroupedShared *shared = group->items; shared; shared = shared->next)
-            if (shared->item->kind == kind)
+            if (shared->item->kind == kind && (kind > GROUPED_REMARK || count++ < most))
                 add_shared(to, shared, color);
+        if (kind == GROUPED_REMARK)
+            grouped_left_out(to, count > most ? count - most : 0);
+    }
     add_counts(to, group);
 }
 
@@ -268,7 +320,7 @@ void grouped_write(const Grouped *grouped, Text *to) {
     for (GroupedGroup *group = groups, *next; group; group = next) {
         next = group->next;
         if (!failed)
-            write_group(group, grouped->color, to);
+            write_group(group, grouped->color, grouped->most, to);
         for (GroupedShared *shared = group->items, *after; shared; shared = after) {
             after = shared->next;
             free(shared->key);

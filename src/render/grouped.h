@@ -48,6 +48,7 @@ typedef struct GroupedFile {
 typedef struct Grouped {
     GroupedFile *first, *last;
     bool color, failed;
+    size_t most; /* findings of a kernel that are written; 0: all */
 } Grouped;
 
 /* A text about the verdict on a recording begins, and is noted: what is between two places of it. */
@@ -61,5 +62,10 @@ void grouped_join(Grouped *grouped, Grouped *part);
 /* All of it, by kernels. */
 void grouped_write(const Grouped *grouped, Text *to);
 void grouped_free(Grouped *grouped);
+/* Which findings of a kernel are written, if no more than `most` are (0: all): of `left`, how many there are of each
+ * severity, the worst first; it is how many of each are written then. How many are not. */
+size_t grouped_choose(size_t left[GROUPED_REMARK + 1], size_t most);
+/* The line that says so, if there are such. */
+void grouped_left_out(Text *to, size_t count);
 
 #endif

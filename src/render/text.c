@@ -332,6 +332,24 @@ static void add_note(Renderer *renderer, const char *note) {
         grouped_other(renderer->options.grouped, GROUPED_NOTE, note, begin, renderer->to->size);
 }
 
+static void add_findings(Renderer *renderer, const Verdict *verdict) {
+    const TextOptions *options = &renderer->options;
+    size_t left[GROUPED_REMARK + 1] = {0};
+    for (size_t i = 0; i < verdict->finding_count; i++)
+        left[finding_severity(&verdict->findings[i])] += !verdict->findings[i].suppressed; /* ORDER Severity */
+    size_t out = grouped_choose(left, options->grouped ? 0 : options->most);
+    for (size_t i = 0; i < verdict->finding_count; i++) {
+        const Finding *finding = &verdict->findings[i];
+        if (finding->suppressed && options->suppressed)
+            add_suppressed(renderer, finding);
+        if (finding->suppressed || !left[finding_severity(finding)])
+            continue;
+        left[finding_severity(finding)]--;
+        add_finding(renderer, finding, options->witnesses ? options->witnesses[i] : NULL);
+    }
+    grouped_left_out(renderer->to, out);
+}
+
 void render_text(const Verdict *verdict, Source *source, TextOptions options, Text *to) {
     Renderer renderer = {.to = to, .source = source, .options = options};
     bool list_launches = options.launches && verdict->launch_count;
@@ -346,11 +364,7 @@ void render_text(const Verdict *verdict, Source *source, TextOptions options, Te
         verdict_print(verdict, to);
         text_char(to, '\n');
     }
-    for (size_t i = 0; i < verdict->finding_count; i++)
-        if (!verdict->findings[i].suppressed)
-            add_finding(&renderer, &verdict->findings[i], options.witnesses ? options.witnesses[i] : NULL);
-        else if (options.suppressed)
-            add_suppressed(&renderer, &verdict->findings[i]);
+    add_findings(&renderer, verdict);
     for (size_t i = 0; i < verdict->incomplete_count; i++)
         add_incomplete(&renderer, &verdict->incomplete[i]);
     for (size_t i = 0; i < verdict->note_count; i++)

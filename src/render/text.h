@@ -30,10 +30,11 @@
 
 typedef struct TextOptions {
     bool color;
-    bool launches;                /* list the launches that were run */
-    bool suppressed;              /* a line for each finding that does not count */
-    bool brief;                   /* the last line alone, which says what it comes to */
-    bool lines;                   /* of a finding the line with its place and message alone */
+    bool launches;   /* list the launches that were run */
+    bool suppressed; /* a line for each finding that does not count */
+    bool brief;      /* the last line alone, which says what it comes to */
+    bool lines;      /* of a finding the line with its place and message alone */
+    size_t most;     /* findings that are written, if there are no groups, which leave out their own; 0: all */
     const char *const *witnesses; /* the file of each finding's witness, or NULL; NULL: of none */
     const char *root;             /* below which the kernel's own source is looked for, too; or NULL */
     const char *witness_hint;     /* how to get a witness file; shown where there is a witness but no file; or NULL */
