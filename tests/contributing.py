@@ -34,7 +34,7 @@ def named(text):
             if word.split("/")[0] in ROOTS - {"build"}:
                 yield "file", word.rstrip("/")
     code = "\n".join(re.findall(r"`([^`\n]+)`", prose) + re.findall(r"^    (.*)", prose, re.M))
-    for line in re.findall(r"\bmake ((?:-\w+ )*[a-z][a-z -]*)", code):
+    for line in re.findall(r"\bmake ((?:-\w+ )*[a-z][a-z -]*)(?![\w/])", code):
         for target in re.findall(r"(?<![\w-])[a-z]+(?:-[a-z]+)*", re.sub(r"-\w+ ", "", line)):
             yield "target", target
     for line in re.findall(r"scripts/test ([a-z ]+)", code):
