@@ -380,7 +380,7 @@ bool cores_read(Prepass *prepass, const Recording *recording) {
     double began = clock_seconds();
     bool known = true;
     /* Strong accesses are read in the order of the grid. */
-    while (known && shared.next < all && !count) {
+    while (known && !count && shared.next < all) { /* others take from it, once there are some */
         known = prepass_read(prepass, shared.next++, room);
         if (known && options->core && !prepass->reading && shared.next > all / BEGUN &&
             clock_seconds() - began > options->core_after)
