@@ -18,6 +18,11 @@ static inline uint32_t table_hash(uint64_t number) {
     return (uint32_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 32);
 }
 
+/* Of a hash of 64 bits, whose high half alone may say little. */
+static inline uint32_t table_fold(uint64_t hash) {
+    return (uint32_t)(hash ^ hash >> 32);
+}
+
 #define TABLE_NO_GIVE(memory, items, size) ((void)(memory), (void)(items), (void)(size))
 
 /* Functions NAME_... of tables of the type Table, whose places are Items that are found by a Key:

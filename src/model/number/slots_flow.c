@@ -6,7 +6,7 @@
  */
 
 TABLE(slots_entry, SlotsTable, SlotsEntry, SlotsEntry, 64, item->value, *item,
-      (map_mix(map_seed ^ (uintptr_t)key.a, ((uint64_t)key.kind << 48 | 1) ^ (uintptr_t)key.b) >> 32),
+      table_fold(map_mix(map_seed ^ (uintptr_t)key.a, ((uint64_t)key.kind << 48 | 1) ^ (uintptr_t)key.b)),
       item->kind == key.kind && item->a == key.a && item->b == key.b)
 
 void *slots_get(const Slots *slots, uint32_t kind, const void *a, const void *b) {
