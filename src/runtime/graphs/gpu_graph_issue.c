@@ -219,8 +219,14 @@ void graph_report(const GraphStep *step, OrderStream stream) {
         order_event_recorded(step->outside, stream);
     if (step->type == NODE_HOST || step->type == NODE_SIGNAL_SEMAPHORE || step->type == NODE_MEMORY_CALLS)
         order_host_called(stream);
-    if ((step->type != NODE_COPY && step->type != NODE_SET) || !node_bytes(step, &bytes))
+    if (step->type != NODE_COPY && step->type != NODE_SET)
         return;
+    if (!node_bytes(step, &bytes)) {
+        folder_log("note the driver does not say what a %s of a graph copies: races of kernels with it were not looked "
+                   "for",
+                   copy.name);
+        return;
+    }
     if (step->type == NODE_COPY) {
         CopySides sides = copy_slices(&bytes);
         copy.reads = sides.reads;
@@ -362,7 +368,9 @@ Result graph_issue_in_place(const GraphPlan *plan, const GraphLanes *lanes, cons
     Result result = graph->go(graph->exec, graph->handle);
     for (uint32_t i = 0; i < plan->count; i++)
         if (steps[i].held) {
-            set_kernel(&steps[i], &steps[i].own.node);
+            if (set_kernel(&steps[i], &steps[i].own.node))
+                folder_log("note the driver did not take the own kernel of a graph's node back: later launches of the "
+                           "graph run one that records, and are not looked at");
             if (result)
                 gpu_held_failed(steps[i].held, order_handle(graph->stream));
             else
