@@ -122,7 +122,7 @@ typedef struct Recording {
     Str packed;                     /* in place of them: to be opened, or to be written */
     uint32_t near, far;             /* ... as that has them */
     Str sites;                      /* bytes of that section; empty: it has no records */
-    const RecordPlaces *places;     /* NULL: not told */
+    const RecordPlaces *places;     /* NULL: not recorded */
     Str unseen;                     /* sentences, each with a zero behind it */
     Str libraries;                  /* texts, each with a zero behind it */
     Str shadow;                     /* bytes of that section; they need not be aligned */

@@ -1,7 +1,7 @@
 /* Sites as the reader of records needs them. */
 #include "trace/shapes.h"
 
-/* What is told before a loop, and what goes on in it. */
+/* Slots that are recorded before a loop, and those that advance in it. */
 static void shape_slots(const Site *site, RecordShape *shape, Arena *arena) {
     RecordEmit *reports = ARENA_ARRAY(arena, RecordEmit, site->slot_count + 1);
     shape->only_emits = site->only_emits;

@@ -52,8 +52,8 @@ typedef struct SitePart {
     const SitePlaced *placed; /* RECORD_FROM_SLOT, RECORD_FROM_LAUNCH: and this; NULL: nothing */
 } SitePart;
 
-/* A value that is told before a loop, and kept in a slot of the warp (of its lane 0): what a register of the function
- * holds there. */
+/* A value that is recorded before a loop, and kept in a slot of the warp (of its lane 0): what a register of the
+ * function holds there. */
 typedef struct SiteSlot {
     uint32_t slot;
     uint32_t variable, index; /* the register */
@@ -62,16 +62,18 @@ typedef struct SiteSlot {
 } SiteSlot;
 
 /* A slot that goes on from turn to turn of a loop: when the run of the site begins, but not the first time after the
- * slot was told, what is in another slot (SITE_NONE: nothing) and `apart` are added. `starts`: instead, it is as if it
- * were told then, with `apart` and `placed` as its value; a record of the site stands before each entry of the loop. */
+ * slot was recorded, what is in another slot (SITE_NONE: nothing) and `apart` are added. `starts`: instead, it is as if
+ * it were recorded then, with `apart` and `placed` as its value; a record of the site stands before each entry of the
+ * loop. */
 typedef struct SiteAdvance {
     uint32_t slot, by;
     const SiteSum *apart;
     const SitePlaced *placed;
     bool starts;
 } SiteAdvance;
-/* PART_CORNERS: how they differ is told, by a RECORD_CORNERS. PART_EVERY: anyhow; all are told, by a RECORD_EVERY.
- * PART_BIT: in one bit, all others being known; it is told of all lanes, by a RECORD_BITS. */
+/* PART_CORNERS: how they differ is recorded, by a RECORD_CORNERS. PART_EVERY: in any way; all are recorded, by a
+ * RECORD_EVERY.
+ * PART_BIT: in one bit, all others being known; it is recorded for all lanes, by a RECORD_BITS. */
 typedef enum SiteShape { PART_UNIFORM, PART_STRIDE, PART_TABLE, PART_CORNERS, PART_EVERY, PART_BIT } SiteShape;
 
 /* When a strong access lets the loop end that it is in: what it found compares so with something, as numbers of so many

@@ -57,7 +57,7 @@ static char *look(weir_context *weir, const char *text, const weir_membar_option
 
 int main(void) {
     weir_context *weir = weir_create();
-    weir_membar_options near = {.model = "near", .function = "@kernel"}, ignored = {.function = "nobody"},
+    weir_membar_options near = {.model = "near", .function = "@kernel"}, ignored = {.function = "absent"},
                         nothing = {.model = "nothing"}, never = {.stage = "never"}, placed = {.stage = "inserted"};
     if (!weir)
         return 1;

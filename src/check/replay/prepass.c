@@ -94,7 +94,7 @@ static void add_writes(Prepass *prepass, const PrepassFrom *from, uint32_t lanes
         footprint_add(prepass->footprint, from->number, true, line * FOOTPRINT_LINE, footprint_quarters(quarters));
 }
 
-/* Whether a plain access is to global memory; *known: all of it is told. */
+/* Whether a plain access is to global memory; *known: all of it is recorded. */
 static bool add_plain(Prepass *prepass, const PlaySite *site, const Record *record, const PrepassFrom *from,
                       bool *known) {
     const Player *player = prepass->player;
@@ -408,7 +408,7 @@ static void find_duplicates(Prepass *prepass, uint32_t count, Arena *arena) {
     }
 }
 
-/* Of a cp.async the side of shared memory is to be told in any case, and that of global memory is a read: where all
+/* The shared-memory side of a cp.async is replayed in any case, and that of global memory is a read: where all
  * clusters are played, it does not pay to ask for more than what is written. */
 static bool asks_for_writes(const Prepass *prepass) {
     const PlaySites *sites = prepass->player->sites;

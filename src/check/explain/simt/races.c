@@ -386,7 +386,7 @@ Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedul
         if (check->unordered_counts)
             return NULL;
         verdict_incomplete(check->verdict, verdict_text(check->verdict, "%.*s", STR_ARG(race->second.code->form->text)),
-                           code_line(check->program, race->second.code), "%s, as far as can be told: %s",
+                           code_line(check->program, race->second.code), "%s, as far as is known: %s",
                            message_of(check, race, rule), check->unordered);
         return NULL;
     }

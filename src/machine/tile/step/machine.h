@@ -202,7 +202,7 @@ typedef struct Event {
     Word view;            /* accesses */
     const ViewPart *part; /* accesses: of the view; NULL: all of it */
     uint32_t toward;      /* accesses: XOR the issuer's CTA: where it is done, and its barrier signaled */
-    bool silent;          /* of a write: memory is as it was before, as far as can be told */
+    bool silent;          /* of a write: memory is as it was before, as far as is known */
     bool stored;        /* of an update: it writes something; not so a compare that fails. Else whether it is a write */
     const State *state; /* after it; global memory is still as before it */
 } Event;

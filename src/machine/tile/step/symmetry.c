@@ -332,7 +332,7 @@ static void follow_switch(const Machine *machine, const AffineForm *forms, const
         pin_register(machine, forms, instruction->a);
 }
 
-/* An access to global memory: where it lies is told by its form, but what is masked off, and how much it is, may not
+/* An access to global memory: its form says where it lies, but what is masked off, and how much it is, may not
  * differ. What it loads may. */
 static void follow_access(const Machine *machine, AffineForm *forms, const CompiledEffect *effect) {
     const uint32_t registers[] = {effect->amount,           effect->through, effect->predicate,
