@@ -49,11 +49,11 @@ static void check_unknown(const char *result, const char *body) {
     done_evaluating(evaluating);
 }
 
-#define RANGE_4  "%r4 = tt.make_range {start = 0 : i32, end = 4 : i32} : tensor<4xi32>\n"
-#define RANGE_6  "%r6 = tt.make_range {start = 0 : i32, end = 6 : i32} : tensor<6xi32>\n"
-#define COLUMN   "%column = tt.expand_dims %r4 {axis = 1 : i32} : tensor<4xi32> -> tensor<4x1xi32>\n"
-#define TABLE    RANGE_6 "%table = tt.reshape %r6 : tensor<6xi32> -> tensor<2x3xi32>\n"
-#define SPLAT(n) "%x" #n " = tt.splat %s : i32 -> tensor<" #n "xi32>\n"
+#define RANGE_4   "%r4 = tt.make_range {start = 0 : i32, end = 4 : i32} : tensor<4xi32>\n"
+#define RANGE_6   "%r6 = tt.make_range {start = 0 : i32, end = 6 : i32} : tensor<6xi32>\n"
+#define COLUMN    "%column = tt.expand_dims %r4 {axis = 1 : i32} : tensor<4xi32> -> tensor<4x1xi32>\n"
+#define TABLE_2x3 RANGE_6 "%table = tt.reshape %r6 : tensor<6xi32> -> tensor<2x3xi32>\n"
+#define SPLAT(n)  "%x" #n " = tt.splat %s : i32 -> tensor<" #n "xi32>\n"
 
 static void constants(void **state) {
     (void)state;
@@ -126,19 +126,19 @@ static void one_bad_element_makes_all_unknown(void **state) {
 
 static void changes_of_shape_share_data(void **state) {
     (void)state;
-    CHECK("tensor<2x3xi32>", TABLE "%r = ttg.convert_layout %table : tensor<2x3xi32> -> tensor<2x3xi32>", 6, 0, 1, 2, 3,
-          4, 5);
-    CHECK("tensor<3x2xi32>",
-          TABLE "%r = tt.trans %table {order = array<i32: 1, 0>} : tensor<2x3xi32> -> tensor<3x2xi32>", 6, 0, 3, 1, 4,
-          2, 5);
-    CHECK("tensor<1x6x1xi32>", TABLE "%r = tt.reshape %table : tensor<2x3xi32> -> tensor<1x6x1xi32>", 6, 0, 1, 2, 3, 4,
-          5);
-    CHECK("tensor<3x2xi32>", TABLE "%r = tt.reshape %table allow_reorder : tensor<2x3xi32> -> tensor<3x2xi32>", 6, 0, 1,
+    CHECK("tensor<2x3xi32>", TABLE_2x3 "%r = ttg.convert_layout %table : tensor<2x3xi32> -> tensor<2x3xi32>", 6, 0, 1,
           2, 3, 4, 5);
+    CHECK("tensor<3x2xi32>",
+          TABLE_2x3 "%r = tt.trans %table {order = array<i32: 1, 0>} : tensor<2x3xi32> -> tensor<3x2xi32>", 6, 0, 3, 1,
+          4, 2, 5);
+    CHECK("tensor<1x6x1xi32>", TABLE_2x3 "%r = tt.reshape %table : tensor<2x3xi32> -> tensor<1x6x1xi32>", 6, 0, 1, 2, 3,
+          4, 5);
+    CHECK("tensor<3x2xi32>", TABLE_2x3 "%r = tt.reshape %table allow_reorder : tensor<2x3xi32> -> tensor<3x2xi32>", 6,
+          0, 1, 2, 3, 4, 5);
     /* One that does not fit the strides is copied. */
     CHECK("tensor<6xi32>",
-          TABLE "%t = tt.trans %table {order = array<i32: 1, 0>} : tensor<2x3xi32> -> tensor<3x2xi32>\n"
-                "%r = tt.reshape %t : tensor<3x2xi32> -> tensor<6xi32>",
+          TABLE_2x3 "%t = tt.trans %table {order = array<i32: 1, 0>} : tensor<2x3xi32> -> tensor<3x2xi32>\n"
+                    "%r = tt.reshape %t : tensor<3x2xi32> -> tensor<6xi32>",
           6, 0, 3, 1, 4, 2, 5);
     /* A repeated dimension may be cut up, or must be written out when it is made one with another. */
     const char *wide = RANGE_4 COLUMN "%wide = tt.broadcast %column : tensor<4x1xi32> -> tensor<4x4xi32>\n";
@@ -163,35 +163,37 @@ static void joining_and_splitting(void **state) {
     CHECK("tensor<8xi32>", RANGE_4 SPLAT(4) "%r = tt.cat %r4, %x4 : tensor<4xi32> -> tensor<8xi32>", 8, 0, 1, 2, 3, 5,
           5, 5, 5);
     CHECK("tensor<2x6xi32>",
-          TABLE "%r = amdg.concat %table, %table : tensor<2x3xi32>, tensor<2x3xi32> -> tensor<2x6xi32>", 12, 0, 1, 2, 0,
-          1, 2, 3, 4, 5, 3, 4, 5);
-    CHECK("tensor<1x2xi32>", TABLE "%r = amdg.extract_slice %table [1, 1] : tensor<2x3xi32> to tensor<1x2xi32>", 0, 4,
-          5);
+          TABLE_2x3 "%r = amdg.concat %table, %table : tensor<2x3xi32>, tensor<2x3xi32> -> tensor<2x6xi32>", 12, 0, 1,
+          2, 0, 1, 2, 3, 4, 5, 3, 4, 5);
+    CHECK("tensor<1x2xi32>", TABLE_2x3 "%r = amdg.extract_slice %table [1, 1] : tensor<2x3xi32> to tensor<1x2xi32>", 0,
+          4, 5);
     check_unknown("tensor<1x2xi32>",
-                  TABLE "%r = amdg.extract_slice %table [1, 2] : tensor<2x3xi32> to tensor<1x2xi32>");
+                  TABLE_2x3 "%r = amdg.extract_slice %table [1, 2] : tensor<2x3xi32> to tensor<1x2xi32>");
 }
 
 static void gathering(void **state) {
     (void)state;
     CHECK("tensor<2x2xi32>",
-          TABLE "%i = arith.constant dense<[[2, 0], [1, 1]]> : tensor<2x2xi32>\n"
-                "%r = tt.gather %table[%i] {axis = 1 : i32} : (tensor<2x3xi32>, tensor<2x2xi32>) -> tensor<2x2xi32>",
+          TABLE_2x3
+          "%i = arith.constant dense<[[2, 0], [1, 1]]> : tensor<2x2xi32>\n"
+          "%r = tt.gather %table[%i] {axis = 1 : i32} : (tensor<2x3xi32>, tensor<2x2xi32>) -> tensor<2x2xi32>",
           4, 2, 0, 4, 4);
     CHECK("tensor<1x3xi32>",
-          TABLE "%i = arith.constant dense<1> : tensor<1x3xi32>\n"
-                "%r = tt.gather %table[%i] {axis = 0 : i32} : (tensor<2x3xi32>, tensor<1x3xi32>) -> tensor<1x3xi32>",
+          TABLE_2x3
+          "%i = arith.constant dense<1> : tensor<1x3xi32>\n"
+          "%r = tt.gather %table[%i] {axis = 0 : i32} : (tensor<2x3xi32>, tensor<1x3xi32>) -> tensor<1x3xi32>",
           3, 3, 4, 5);
-    check_unknown("tensor<2x1xi32>", TABLE
+    check_unknown("tensor<2x1xi32>", TABLE_2x3
                   "%i = arith.constant dense<3> : tensor<2x1xi32>\n"
                   "%r = tt.gather %table[%i] {axis = 1 : i32} : (tensor<2x3xi32>, tensor<2x1xi32>) -> tensor<2x1xi32>");
 }
 
-#define REDUCE(axis, body, to)                                                                            \
-    TABLE "%r = \"tt.reduce\"(%table) <{axis = " #axis " : i32}> ({\n^bb0(%a: i32, %b: i32):\n" body "\n" \
-          "tt.reduce.return %c : i32\n}) : (tensor<2x3xi32>) -> " to
-#define SCAN(axis, reverse, body)                                                            \
-    TABLE "%r = \"tt.scan\"(%table) <{axis = " #axis " : i32, reverse = " #reverse "}> ({\n" \
-          "^bb0(%a: i32, %b: i32):\n" body "\ntt.scan.return %c : i32\n}) : (tensor<2x3xi32>) -> tensor<2x3xi32>"
+#define REDUCE(axis, body, to)                                                                                \
+    TABLE_2x3 "%r = \"tt.reduce\"(%table) <{axis = " #axis " : i32}> ({\n^bb0(%a: i32, %b: i32):\n" body "\n" \
+              "tt.reduce.return %c : i32\n}) : (tensor<2x3xi32>) -> " to
+#define SCAN(axis, reverse, body)                                                                \
+    TABLE_2x3 "%r = \"tt.scan\"(%table) <{axis = " #axis " : i32, reverse = " #reverse "}> ({\n" \
+              "^bb0(%a: i32, %b: i32):\n" body "\ntt.scan.return %c : i32\n}) : (tensor<2x3xi32>) -> tensor<2x3xi32>"
 
 static void reductions(void **state) {
     (void)state;
@@ -326,14 +328,14 @@ static void shapes_that_do_not_agree_are_unknown(void **state) {
         {"tensor<4x2xi32>", RANGE_4 "%r = tt.expand_dims %r4 {axis = 1 : i32} : tensor<4xi32> -> tensor<4x2xi32>"},
         {"tensor<1x4xi32>", RANGE_4 "%r = tt.expand_dims %r4 {axis = 9 : i32} : tensor<4xi32> -> tensor<1x4xi32>"},
         {"tensor<2x3xi32>",
-         TABLE "%r = tt.trans %table {order = array<i32: 1, 0>} : tensor<2x3xi32> -> tensor<2x3xi32>"},
+         TABLE_2x3 "%r = tt.trans %table {order = array<i32: 1, 0>} : tensor<2x3xi32> -> tensor<2x3xi32>"},
         {"tensor<2x2xi32>", RANGE_4 "%q = tt.reshape %r4 : tensor<4xi32> -> tensor<2x2xi32>\n"
                                     "%r = tt.trans %q {order = array<i32: 0, 0>} : tensor<2x2xi32> -> tensor<2x2xi32>"},
         {"tensor<2x3xi32>",
-         TABLE "%r = tt.trans %table {order = array<i32: 0, 5>} : tensor<2x3xi32> -> tensor<2x3xi32>"},
+         TABLE_2x3 "%r = tt.trans %table {order = array<i32: 0, 5>} : tensor<2x3xi32> -> tensor<2x3xi32>"},
         {"tensor<9xi32>", RANGE_4 "%r = tt.cat %r4, %r4 : tensor<4xi32> -> tensor<9xi32>"},
         {"tensor<4x3xi32>", RANGE_4 "%r = tt.join %r4, %r4 : tensor<4xi32> -> tensor<4x3xi32>"},
-        {"tensor<2xi32>", TABLE "%r, %o = tt.split %table : tensor<2x3xi32> -> tensor<2xi32>"},
+        {"tensor<2xi32>", TABLE_2x3 "%r, %o = tt.split %table : tensor<2x3xi32> -> tensor<2xi32>"},
         {"tensor<2xi32>", REDUCE(7, "%c = arith.addi %a, %b : i32", "tensor<2xi32>")},
         {"tensor<5xi32>", REDUCE(1, "%c = arith.addi %a, %b : i32", "tensor<5xi32>")},
     };
