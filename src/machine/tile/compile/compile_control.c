@@ -189,13 +189,13 @@ static void compile_call(Compiler *compiler, const Op *op) {
     for (uint32_t i = 0; i < count; i++)
         registers[count + i] =
             is_wanted(compiler, &entry->args[i]) ? value_register(compiler, op->operands[i]) : NO_REGISTER;
-    uint32_t *results = ARENA_ARRAY(&compiler->module->arena, uint32_t, op->result_count + 1);
-    for (uint32_t i = 0; i < op->result_count; i++)
-        results[i] = value_register(compiler, &op->results[i]);
-
     const Value **returned = ARENA_ARRAY(&compiler->module->arena, const Value *, op->result_count + 1);
-    for (uint32_t i = 0; i < op->result_count; i++)
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        uint32_t result = value_register(compiler, &op->results[i]);
+        if (result != NO_REGISTER)
+            pointers_set(callee, &op->results[i], result);
         returned[i] = &op->results[i];
+    }
     const Value *const *outer_returned = compiler->returned;
     uint32_t outer_returns[64], outer_count = compiler->return_count, outer_results = compiler->returned_count;
     memcpy(outer_returns, compiler->returns, sizeof outer_returns);
@@ -203,9 +203,6 @@ static void compile_call(Compiler *compiler, const Op *op) {
     compiler->frame = callee;
     for (uint32_t i = 0; i < count; i++)
         registers[i] = value_register(compiler, &entry->args[i]);
-    for (uint32_t i = 0; i < op->result_count; i++)
-        if (results[i] != NO_REGISTER)
-            pointers_set(callee, &op->results[i], results[i]);
     emit_hand_over(compiler, op, registers, registers + count, count);
     compiler->returned = returned;
     compiler->returned_count = op->result_count;

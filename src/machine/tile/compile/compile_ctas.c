@@ -227,22 +227,19 @@ static bool has_pairs(const Compiler *compiler) {
     return target && target->gather;
 }
 
-bool find_landings(Compiler *compiler, const Value *view, const Landing **landings) {
+const Landing *find_landings(Compiler *compiler, const Value *view) {
     uint32_t ctas = compiler->program->ctas;
     const Type *type = type_canonical(compiler->module, view->type);
-    *landings = NULL;
     if (ctas < 2 || ctas > MOST_CTAS || compiler->program->ranks_are_programs)
-        return ctas < 2;
+        return NULL;
     Exchange exchange = {.memory = share_of_allocation(compiler->module, type),
                          .tensor = share_of(compiler->module, view->type),
                          .axis = -1,
                          .ctas = ctas};
     if (!is_about(exchange.memory, ctas) || !is_about(exchange.tensor, ctas) || !exchange.memory->boxes ||
         !exchange.tensor->boxes || exchange.memory->rank != exchange.tensor->rank ||
-        type->dim_count < exchange.tensor->rank)
-        return false;
-    if (shares_alike(exchange.memory, exchange.tensor))
-        return true;
+        type->dim_count < exchange.tensor->rank || shares_alike(exchange.memory, exchange.tensor))
+        return NULL;
     exchange.view = type->dims + type->dim_count - exchange.tensor->rank;
     Landing *found = ARENA_ARRAY(&compiler->module->arena, Landing, ctas);
     for (uint32_t cta = 0; cta < ctas; cta++)
@@ -252,14 +249,13 @@ bool find_landings(Compiler *compiler, const Value *view, const Landing **landin
             if (!find_touched(&exchange, cta, other, &box, &whole))
                 continue;
             if (found[cta].part)
-                return false;
+                return NULL;
             found[cta] = (Landing){keep_box(compiler, &box, exchange.tensor->rank), other ^ cta};
         }
     for (uint32_t cta = 0; cta < ctas; cta++)
         if (!found[cta].part || found[cta].aside > has_pairs(compiler))
-            return false;
-    *landings = found;
-    return true;
+            return NULL;
+    return found;
 }
 
 /* ---- Views ---------------------------------------------------------------------------------------- */
@@ -267,9 +263,8 @@ bool find_landings(Compiler *compiler, const Value *view, const Landing **landin
 /* Whether that may be done with a view that starts in another CTA: by threads, element by element, which go where it
  * begins, whichever CTA that is in; or by a copy whose box lies in one CTA. */
 static bool goes_elsewhere(Compiler *compiler, const Effect *effect) {
-    const Landing *landings;
     if (is_copy_to_shared(effect))
-        return find_landings(compiler, effect->on, &landings) && landings;
+        return find_landings(compiler, effect->on) != NULL;
     return is_by_registers(compiler, effect) && effect->done == DONE_NOW;
 }
 

@@ -373,7 +373,7 @@ void compile_effects(Compiler *compiler, const Op *op) {
         }
         const Effect *copy = copy_of(effects, count, effect);
         if (copy)
-            (void)find_landings(compiler, copy->on, &compiled.landings);
+            compiled.landings = find_landings(compiler, copy->on);
         if (effect->verb == EFFECT_INIT && op_is(op, CLASS_AREF))
             compiled.effect.count = aref_arrivals(compiler, op, effect->side);
         if (value_is_memdesc(compiler->module, effect->on) && !effect_is_access(effect)) {

@@ -118,9 +118,9 @@ bool reach_needs_rows(Compiler *compiler, const Op *op, const Effect *effect);
 bool view_may_be_elsewhere(Compiler *compiler, const Value *view);
 /* Whether it writes shared memory by TMA and reports on an mbarrier. */
 bool is_copy_to_shared(const Effect *effect);
-/* Where copies into that view come down, one for each CTA; NULL there: in its own. False: not in the memory of one CTA,
- * or nothing says in whose. */
-bool find_landings(Compiler *compiler, const Value *view, const Landing **landings);
+/* Where copies into that view come down, one for each CTA; NULL: each in its own, not in the memory of one CTA, or
+ * nothing says in whose. */
+const Landing *find_landings(Compiler *compiler, const Value *view);
 
 /* ---- compile_data.c ---- */
 /* Whether the effect moves data between global memory and registers, and not through a descriptor. */
