@@ -56,7 +56,7 @@ bool op_is_closed(const Program *program, const Op *op) {
 
 /* What decides which way a loop, branch or switch goes, and how often. */
 static void follow_control(Following *following, const Op *op) {
-    if (!op || !op->row || !op->region_count || op_is_control(op, CONTROL_FUNCTION))
+    if (!op || !op->row || !op->region_count)
         return;
     const Op *end = op_is_control(op, CONTROL_WHILE) ? region_end(op, 0) : NULL;
     const ControlColumn *control = &op->row->control;
@@ -500,9 +500,7 @@ static bool compares_bound(Solver *solver, const Op *op) {
     if (!loop_bounds(counted_by(value_behind(op->operands[0])), &bounds) || !value_constant(bounds.step, &step) ||
         step <= 0 || value_behind(bounds.to) != value_behind(op->operands[1]))
         return false;
-    Comparison comparison = (Comparison)evaluation_of(solver->module, op, 0).a;
-    return comparison == COMPARE_SLT || comparison == COMPARE_SLE || comparison == COMPARE_SGE ||
-           comparison == COMPARE_SGT || comparison == COMPARE_NE || comparison == COMPARE_EQ;
+    return evaluation_of(solver->module, op, 0).a < COMPARE_ULT; /* not as unsigned numbers */
 }
 
 /* Whether an argument of a function is, by every call; false if it is none, or follows from itself by recursion. */

@@ -40,7 +40,7 @@ static bool extent_of(Word word, Extent *extent) {
 /* Numbers from low to high of that form must not leave what `width` bits hold. */
 static AffineForm in_width(Symmetry *symmetry, AffineForm form, __int128 low, __int128 high, unsigned width) {
     __int128 least = width ? -((__int128)1 << (width - 1)) : 0, most = -least - 1;
-    if (width < 2 || form.loose || low < least || high > most)
+    if (width < 2 || low < least || high > most)
         return loose_form;
     symmetry_keep(symmetry, &form, (int64_t)low, least, most);
     symmetry_keep(symmetry, &form, (int64_t)high, least, most);
@@ -108,7 +108,7 @@ static SymmetryTensorSides sides_of(const Word *operands) {
 static bool keep_sides(Symmetry *symmetry, const AffineForm *forms, SymmetryTensorSides sides, int equal) {
     const __int128 limit = (__int128)1 << 64;
     AffineForm form;
-    if (!symmetry_combine(&forms[0], &forms[1], -1, &form) || form.loose)
+    if (!symmetry_combine(&forms[0], &forms[1], -1, &form))
         return false;
     if (sides.equal && equal < 0)
         sides.below = 0;
