@@ -109,6 +109,56 @@ static void a_kernel_without_an_id_has_two_programs(void **state) {
     end_kernel(choosing.running);
 }
 
+static bool is_uniform(const char *text) {
+    Running *running = compile_kernel(text);
+    bool uniform = program_is_uniform(running->program);
+    end_kernel(running);
+    return uniform;
+}
+
+#define ASSEMBLY(text)                                                     \
+    "    %x = tt.elementwise_inline_asm \"" text                           \
+    "\" {constraints = \"=r,r\", packed_element = 1 : i32, pure = false} " \
+    "%c0 : i32 -> i32\n"
+#define RANK "    %rank = nvg.cluster_id\n"
+
+/* By registers of the hardware, or by their place in a cluster, if each CTA of it is a program. */
+static void programs_may_tell_themselves_apart_without_an_id(void **state) {
+    (void)state;
+    assert_true(is_uniform(KERNEL("", "")));
+    assert_true(is_uniform(KERNEL("", ASSEMBLY("mov.u32 $0, $1;"))));
+    assert_false(is_uniform(KERNEL("", ASSEMBLY("mov.u32 $0, %smid;"))));
+    assert_true(is_uniform(MODULE_OF(2, FUNCTION("", RANK))));
+    assert_false(is_uniform(CLUSTERS(2, 1, "", RANK)));
+}
+
+static void a_kernel_of_clusters_has_several_along_the_first_axis(void **state) {
+    Choosing choosing = {0};
+    (void)state;
+    choose_in(&choosing, CLUSTERS(1, 2, "%out: !tt.ptr<f32>", "    %first = tt.get_program_id x : i32\n" STORE),
+              ROOM_PLENTY);
+    assert_int_equal(choosing.launch.grid[0], 4);
+    assert_int_equal(choosing.launch.grid[1], 4);
+    assert_int_equal(choosing.launch.grid[2], 1);
+    end_kernel(choosing.running);
+}
+
+/* How often the sum is taken matters to no store; whichever argument says it. */
+#define SUM                                                                             \
+    "    %sum = scf.for %i = %c0 to %n step %c1 iter_args(%s = %c0) -> (i32) : i32 {\n" \
+    "      %t = arith.addi %s, %i : i32\n      scf.yield %t : i32\n    }\n"             \
+    "    %first = arith.constant 0 : i32\n" STORE "    tt.store %into, %sum : !tt.ptr<i32>\n"
+
+static void loops_that_matter_to_no_store_are_short(void **state) {
+    Choosing first = {0}, last = {0};
+    (void)state;
+    choose_in(&first, KERNEL("%n: i32, %out: !tt.ptr<f32>, %into: !tt.ptr<i32>", SUM), ROOM_PLENTY);
+    choose_in(&last, KERNEL("%out: !tt.ptr<f32>, %into: !tt.ptr<i32>, %n: i32", SUM), ROOM_PLENTY);
+    assert_int_equal(number(&first, "n"), number(&last, "n"));
+    end_kernel(first.running);
+    end_kernel(last.running);
+}
+
 static void addresses_are_of_the_argument_that_they_point_to(void **state) {
     Choosing choosing = {0};
     (void)state;
@@ -135,6 +185,9 @@ int main(void) {
         cmocka_unit_test(what_is_given_stays),
         cmocka_unit_test(sizes_leave_room_or_are_one),
         cmocka_unit_test(a_kernel_without_an_id_has_two_programs),
+        cmocka_unit_test(programs_may_tell_themselves_apart_without_an_id),
+        cmocka_unit_test(a_kernel_of_clusters_has_several_along_the_first_axis),
+        cmocka_unit_test(loops_that_matter_to_no_store_are_short),
         cmocka_unit_test(addresses_are_of_the_argument_that_they_point_to),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -223,6 +223,20 @@ static void a_kernel_that_asks_for_its_place_has_several(void **state) {
     end_kernel(choosing.running);
 }
 
+/* Along each axis two clusters, if programs ask for it, and else one. */
+static void a_kernel_of_clusters_has_whole_ones(void **state) {
+    (void)state;
+    Choosing choosing = choose_for(CLUSTERS(1, 2, "", "    %n = tt.get_program_id x : i32\n" LOOP));
+    assert_int_equal(choosing.launches[0].grid[0], 2);
+    assert_int_equal(choosing.launches[0].grid[1], 2);
+    assert_int_equal(choosing.launches[0].grid[2], 1);
+    end_kernel(choosing.running);
+    choosing = choose_for(CLUSTERS(2, 1, "", "    %n = tt.get_program_id x : i32\n" LOOP));
+    assert_int_equal(choosing.launches[0].grid[0], 4);
+    assert_int_equal(choosing.launches[0].grid[1], 1);
+    end_kernel(choosing.running);
+}
+
 static void what_steers_nothing_is_left_open(void **state) {
     (void)state;
     Choosing choosing = choose_for(KERNEL("%p: !tt.ptr<f32>, %f: f32, %m: i32, %n: i32", LOOP));
@@ -316,6 +330,24 @@ static void loops_whose_bounds_are_computed_differently_run_apart(void **state) 
             apart = &choosing.launches[i];
     assert_non_null(apart);
     assert_int_equal(apart->doubt, DOUBT_APART);
+    end_kernel(choosing.running);
+}
+
+/* Rounded up where one element is missing: apart for n = 63, but not for n = 65, nor for small ones. */
+static void loops_run_apart_right_below_a_tile(void **state) {
+    (void)state;
+    Choosing choosing = choose_for(KERNEL("%n: i32", "    %c63 = arith.constant 63 : i32\n"
+                                                     "    %c64 = arith.constant 64 : i32\n"
+                                                     "    %down = arith.divsi %n, %c64 : i32\n"
+                                                     "    %rest = arith.andi %n, %c63 : i32\n"
+                                                     "    %one = arith.divsi %rest, %c63 : i32\n"
+                                                     "    %up = arith.addi %down, %one : i32\n"
+                                                     "    scf.for %i = %c0 to %down step %c1 : i32 {\n    }\n"
+                                                     "    scf.for %i = %c0 to %up step %c1 : i32 {\n    }\n"));
+    bool apart = false;
+    for (size_t i = 0; i < choosing.count; i++)
+        apart |= argument(&choosing.launches[i], "n") % 64 == 63;
+    assert_true(apart);
     end_kernel(choosing.running);
 }
 
@@ -413,6 +445,34 @@ static void beside_a_launch_the_rest_is_as_there(void **state) {
     end_kernel(running);
 }
 
+/* A shape that is another has none of the data. */
+static void beside_a_launch_other_shapes_have_no_data(void **state) {
+    (void)state;
+    static const int64_t data[] = {7, 8, 9};
+    Running *running =
+        compile_whole(KERNEL("%d: !desc, %d_0: i64, %d_1: i64", "    %n = arith.trunci %d_0 : i64 to i32\n" LOOP));
+    Argument given = {.name = STR("d"),
+                      .kind = ARGUMENT_DESCRIPTOR,
+                      .rank = 1,
+                      .shape = {3},
+                      .strides = {1},
+                      .data = data,
+                      .data_count = 3};
+    Launch launches[MOST_CHOSEN], like = {.grid = {1, 1, 1}, .arguments = &given, .count = 1};
+    size_t count =
+        choose_launches(running->machine->program, &running->reading->module.arena, &like, NULL, NULL, launches);
+    unsigned others = 0;
+    for (size_t i = 0; i < count; i++) {
+        const Argument *argument = launch_find(&launches[i], STR("d"));
+        bool same = argument->shape[0] == 3;
+        assert_ptr_equal(argument->data, same ? data : NULL);
+        assert_int_equal(argument->data_count, same ? 3 : 0);
+        others += !same;
+    }
+    assert_true(others > 0);
+    end_kernel(running);
+}
+
 static void launches_are_chosen_once_for_each_question(void **state) {
     (void)state;
     Running *running = compile_whole(KERNEL("%m: i32, %n: i32", RING(2) LOOP));
@@ -497,6 +557,7 @@ int main(void) {
         cmocka_unit_test(two_conditions_go_through_every_combination),
         cmocka_unit_test(bits_are_set_and_cleared),
         cmocka_unit_test(loops_whose_bounds_are_computed_differently_run_apart),
+        cmocka_unit_test(loops_run_apart_right_below_a_tile),
         cmocka_unit_test(slots_that_an_argument_shifts_are_others),
         cmocka_unit_test(a_branch_in_a_late_turn_is_taken),
         cmocka_unit_test(loops_run_past_what_bends_a_number),
@@ -505,6 +566,7 @@ int main(void) {
         cmocka_unit_test(a_program_far_out_is_launched),
         cmocka_unit_test(what_is_given_stays),
         cmocka_unit_test(beside_a_launch_the_rest_is_as_there),
+        cmocka_unit_test(beside_a_launch_other_shapes_have_no_data),
         cmocka_unit_test(launches_are_chosen_once_for_each_question),
         cmocka_unit_test(a_narrow_counter_comes_round),
         cmocka_unit_test(sizes_of_a_descriptor_are_chosen_as_such),
@@ -513,6 +575,7 @@ int main(void) {
         cmocka_unit_test(a_grid_ends_before_a_program_that_divides_by_zero),
         cmocka_unit_test(a_grid_goes_on_where_such_a_program_does_not_divide),
         cmocka_unit_test(a_kernel_that_asks_for_its_place_has_several),
+        cmocka_unit_test(a_kernel_of_clusters_has_whole_ones),
         cmocka_unit_test(what_steers_nothing_is_left_open),
         cmocka_unit_test(loops_that_do_not_end_are_not_run),
         cmocka_unit_test(a_descriptor_has_no_more_dimensions_than_there_can_be),

@@ -11,16 +11,17 @@
 
 #include "machine/tile/schedule/schedule.h"
 
-#define MODULE_OF(ctas, functions)                                                                                    \
-    "#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>\n"                            \
-    "#smem = #ttg.shared_memory\n"                                                                                    \
-    "#blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>\n"         \
-    "!barrier = !ttg.memdesc<1xi64, #shared, #smem, mutable>\n"                                                       \
-    "!ring = !ttg.memdesc<2x1xi64, #shared, #smem, mutable>\n"                                                        \
-    "!tile = !ttg.memdesc<64xf16, #shared, #smem, mutable>\n"                                                         \
-    "!desc = !tt.tensordesc<tensor<64xf16, #shared>>\n"                                                               \
-    "module attributes {\"ttg.num-ctas\" = " #ctas " : i32, \"ttg.num-warps\" = 4 : i32, ttg.target = \"cuda:100\", " \
+#define MODULE_WITH(attributes, functions)                                                                    \
+    "#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>\n"                    \
+    "#smem = #ttg.shared_memory\n"                                                                            \
+    "#blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>\n" \
+    "!barrier = !ttg.memdesc<1xi64, #shared, #smem, mutable>\n"                                               \
+    "!ring = !ttg.memdesc<2x1xi64, #shared, #smem, mutable>\n"                                                \
+    "!tile = !ttg.memdesc<64xf16, #shared, #smem, mutable>\n"                                                 \
+    "!desc = !tt.tensordesc<tensor<64xf16, #shared>>\n"                                                       \
+    "module attributes {" attributes ", \"ttg.num-warps\" = 4 : i32, ttg.target = \"cuda:100\", "             \
     "\"ttg.threads-per-warp\" = 32 : i32} {\n" functions "}\n"
+#define MODULE_OF(ctas, functions) MODULE_WITH("\"ttg.num-ctas\" = " #ctas " : i32", functions)
 
 #define CONSTANTS                        \
     "    %c0 = arith.constant 0 : i32\n" \
@@ -32,6 +33,11 @@
 #define FUNCTION(parameters, body) "  tt.func public @kernel(" parameters ") {\n" CONSTANTS body "    tt.return\n  }\n"
 
 #define KERNEL(parameters, body) MODULE_OF(1, FUNCTION(parameters, body))
+
+/* In clusters of x * y programs. */
+#define CLUSTERS(x, y, parameters, body)                                                      \
+    MODULE_WITH("\"ttg.cluster-dim-x\" = " #x " : i32, \"ttg.cluster-dim-y\" = " #y " : i32", \
+                FUNCTION(parameters, body))
 
 /* With one barrier, %bar. */
 #define ON_BARRIER(parameters, body) KERNEL(parameters, "    %bar = ttg.local_alloc : () -> !barrier\n" body)
