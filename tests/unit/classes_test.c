@@ -259,6 +259,47 @@ static void every_cluster_does_what_speaks_for_it(void **state) {
     }
 }
 
+/* ---- A grid of one dimension that is a box ------------------------------------------------------------ */
+
+/* CTAs that go by their number modulo 8. */
+static bool run_rest(void *context, Symmetry *symmetry, uint64_t cta) {
+    AffineForm number = symmetry_coordinate(symmetry, 0, 1), rest;
+    (void)context;
+    symmetry_quotient(symmetry, &number, 8, (int64_t)(cta % 8), (int64_t)(cta % 8), &rest);
+    symmetry_pin(symmetry, &rest);
+    return true;
+}
+
+static void a_grid_that_is_split_has_each_cta_once(void **state) {
+    static const int64_t sizes[AXES] = {100, 1, 1};
+    (void)state;
+    Arena arena;
+    arena_init(&arena, SIZE_MAX);
+    CtaClasses *classes = classes_new(&arena, sizes, CLASSES_LOWEST, false, run_rest, NULL);
+    unsigned seen[100] = {0};
+    uint64_t cta;
+    int64_t box[AXES], at[AXES];
+    assert_true(classes_split(classes, 0));
+    classes_sizes(classes, box);
+    assert_int_equal(box[0], 8);
+    while (classes_next(classes, &cta)) {
+        CtaBox last = classes_last(classes);
+        for (at[2] = last.low[2]; at[2] <= last.high[2]; at[2]++)
+            for (at[1] = last.low[1]; at[1] <= last.high[1]; at[1]++)
+                for (at[0] = last.low[0]; at[0] <= last.high[0]; at[0]++) {
+                    uint64_t other = classes_number(box, at);
+                    assert_in_range(other, 0, 99);
+                    assert_int_equal(other % 8, cta % 8);
+                    seen[other]++;
+                }
+    }
+    for (unsigned i = 0; i < 100; i++)
+        assert_int_equal(seen[i], 1);
+    assert_int_equal(classes_covered(classes), 100);
+    assert_in_range(classes_count(classes), 8, 16);
+    arena_free(&arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(programs_that_read_no_id_are_one_class),
@@ -274,6 +315,7 @@ int main(void) {
         cmocka_unit_test(too_many_classes_are_not_covered),
         cmocka_unit_test(loads_that_differ_make_every_cluster_its_own_class),
         cmocka_unit_test(every_cluster_does_what_speaks_for_it),
+        cmocka_unit_test(a_grid_that_is_split_has_each_cta_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,7 @@
 /* explore/symmetry, explore/footprint: boxes and closed forms at random, beside a look at every CTA. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "boxes.h"
 
 #include "explore/footprint.h"
-
-static uint64_t seed = 1;
-
-static int64_t roll(int64_t from, int64_t to) {
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return from + (int64_t)((seed >> 33) % (uint64_t)(to - from + 1));
-}
 
 static Symmetry any_box(void) {
     Symmetry box = {.low = {0}};
@@ -29,17 +15,6 @@ static Symmetry any_box(void) {
 static AffineForm any_form(int64_t most) {
     return (AffineForm){.by = {roll(-most, most), roll(0, 2) ? roll(-most, most) : 0, roll(0, 3) ? 0 : roll(-3, 3)}};
 }
-
-static int64_t value_at(const Symmetry *box, const AffineForm *form, int64_t value, const int64_t at[AXES]) {
-    for (unsigned axis = 0; axis < AXES; axis++)
-        value += form->by[axis] * (at[axis] - box->at[axis]);
-    return value;
-}
-
-#define EACH_CTA(box, at)                                             \
-    for (at[2] = (box)->low[2]; at[2] <= (box)->high[2]; at[2]++)     \
-        for (at[1] = (box)->low[1]; at[1] <= (box)->high[1]; at[1]++) \
-            for (at[0] = (box)->low[0]; at[0] <= (box)->high[0]; at[0]++)
 
 static int64_t size_of(const Symmetry *box) {
     int64_t size = 1;
