@@ -216,6 +216,35 @@ static void prefetches(void **state) {
                     "");
 }
 
+/* ---- Threads -------------------------------------------------------------------------------------- */
+
+/* Loads elements %range and %turned of tensors of `size`, the second of them in the opposite order. */
+#define BOTH_WAYS(size)                                                                                               \
+    "    %last = arith.constant dense<127> : tensor<" #size "xi32, #blocked>\n"                                       \
+    "    %range = tt.make_range {end = " #size " : i32, start = 0 : i32} : tensor<" #size "xi32, #blocked>\n"         \
+    "    %turned = arith.subi %last, %range : tensor<" #size "xi32, #blocked>\n"                                      \
+    "    %base = tt.splat %a : !tt.ptr<f32> -> tensor<" #size "x!tt.ptr<f32>, #blocked>\n"                            \
+    "    %p = tt.addptr %base, %range : tensor<" #size "x!tt.ptr<f32>, #blocked>, tensor<" #size "xi32, #blocked>\n"  \
+    "    %q = tt.addptr %base, %turned : tensor<" #size "x!tt.ptr<f32>, #blocked>, tensor<" #size "xi32, #blocked>\n" \
+    "    %x = tt.load %p : tensor<" #size "x!tt.ptr<f32>, #blocked>\n"                                                \
+    "    %y = tt.load %p : tensor<" #size "x!tt.ptr<f32>, #blocked>\n"                                                \
+    "    %z = tt.load %q : tensor<" #size "x!tt.ptr<f32>, #blocked>\n"
+
+/* Elements of 128 threads: of as many, one each; of 32, each of four threads. */
+static void threads_that_touch_the_same_elements(void **state) {
+    (void)state;
+    Accesses *accesses = run_accesses(KERNEL("%a: !tt.ptr<f32>", BOTH_WAYS(128)), "");
+    assert_int_equal(accesses->count, 3);
+    assert_int_not_equal(accesses->reported[0].mapping, 0);
+    assert_int_equal(accesses->reported[0].mapping, accesses->reported[1].mapping);
+    assert_int_not_equal(accesses->reported[0].mapping, accesses->reported[2].mapping);
+    end_accesses(accesses);
+    accesses = run_accesses(KERNEL("%a: !tt.ptr<f32>", BOTH_WAYS(32)), "");
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(accesses->reported[i].mapping, 0);
+    end_accesses(accesses);
+}
+
 /* ---- Block pointers ----------------------------------------------------------------------------- */
 
 #define BLOCK "!tt.ptr<tensor<4x8xf16, #square>>"
@@ -356,6 +385,15 @@ static void stores_and_reductions_of_boxes(void **state) {
                     MATRIX_LAUNCH ", \"x\": 8, \"y\": 8",
                     "read nothing\nwrite %desc + 272..279, 304..311\n"
                     "read nothing\nupdate %desc + 272..279, 304..311\nread %desc + 272..279, 304..311\n");
+}
+
+/* The tensor that a row is loaded to has a dimension less than the box. */
+static void a_row_of_a_box(void **state) {
+    (void)state;
+    assert_accesses(KERNEL("%desc: !row, %x: i32, %y: i32",
+                           "    %data = tt.descriptor_load %desc[%x, %y] : !row -> tensor<8xf16, #blocked>\n"
+                           "    tt.descriptor_store %desc[%y, %x], %data : !row, tensor<8xf16, #blocked>\n"),
+                    MATRIX_LAUNCH ", \"x\": 2, \"y\": 3", "read %desc + 70..85\nwrite %desc + 100..115\n");
 }
 
 static void a_box_that_is_not_known(void **state) {
@@ -601,6 +639,8 @@ int main(void) {
         cmocka_unit_test(assembly_on_numbers),
         cmocka_unit_test(rows_without_a_gap_are_one_run),
         cmocka_unit_test(stores_and_reductions_of_boxes),
+        cmocka_unit_test(threads_that_touch_the_same_elements),
+        cmocka_unit_test(a_row_of_a_box),
         cmocka_unit_test(a_box_that_is_not_known),
         cmocka_unit_test(a_descriptor_made_in_the_kernel),
         cmocka_unit_test(descriptors_made_in_a_loop),

@@ -16,7 +16,7 @@ typedef struct Reported {
     bool known;
     const char *reason;
     Bytes bytes;
-    uint64_t elements;
+    uint64_t elements, mapping;
 } Reported;
 
 typedef struct Accesses {
@@ -37,6 +37,7 @@ static inline void report_access(void *observer, const Event *event) {
         .op = event->op, .cta = agent_cta(accesses->machine, event->agent), .verb = event->effect->effect.verb};
     reported->known = access_elements(accesses->machine, event, &accesses->arena, &reported->bytes, &reported->elements,
                                       &reported->reason);
+    reported->mapping = access_mapping(accesses->machine, event);
 }
 
 /* Runs the first cluster of a launch, given as the "args" of a launch file. */

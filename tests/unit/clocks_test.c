@@ -169,10 +169,12 @@ static void copies_are_over_with_their_group_or_with_the_barrier_they_arrive_on(
     "swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>, #smem, mutable>, "             \
     "!ttg.memdesc<128x128xf32, #ttng.tensor_memory_encoding<blockM = 128, blockN = 128, colStride = 1>, " \
     "#ttng.tensor_memory, mutable>"
-#define PRODUCT "    ttng.tc_gen5_mma %a, %a, %acc, %false, %true {is_async} : " PRODUCT_TYPES "\n"
-#define COMMIT  "    ttng.tc_gen5_commit %bar : !barrier\n"
-#define LOAD_A                                                                                             \
-    "    %x = ttg.local_load %a : !ttg.memdesc<128x128xf16, #ttg.nvmma_shared<{swizzlingByteWidth = 128, " \
+#define PRODUCT  "    ttng.tc_gen5_mma %a, %a, %acc, %false, %true {is_async} : " PRODUCT_TYPES "\n"
+#define SAID_NOT "    ttng.tc_gen5_mma %a, %a, %acc, %false, %true : " PRODUCT_TYPES "\n"
+#define COMMIT   "    ttng.tc_gen5_commit %bar : !barrier\n"
+#define LOAD_A   LOAD_TO("%x")
+#define LOAD_TO(result)                                                                                            \
+    "    " result " = ttg.local_load %a : !ttg.memdesc<128x128xf16, #ttg.nvmma_shared<{swizzlingByteWidth = 128, " \
     "transposed = false, elementBitWidth = 16}>, #smem, mutable> -> tensor<128x128xf16>\n"
 
 /* A product is three accesses: it reads, reads, writes. */
@@ -182,6 +184,12 @@ static void products_are_over_with_a_commit_that_was_waited_for(void **state) {
     assert_order(KERNEL("", OPERANDS PRODUCT COMMIT LOAD_A), "1>0 2>0 2>1 3|0 3|1 3|2");
     assert_order(KERNEL("", OPERANDS COMMIT PRODUCT WAIT(bar, 0) LOAD_A), "1>0 2>0 2>1 3|0 3|1 3|2");
     assert_order_with(KERNEL("", OPERANDS PRODUCT COMMIT WAIT(bar, 0) LOAD_A), true, "1|0 2|0 2|1 3>0 3>1 3>2");
+}
+
+static void where_commits_are_written_out_products_alone_are_asynchronous(void **state) {
+    (void)state;
+    assert_order(KERNEL("", OPERANDS SAID_NOT COMMIT LOAD_A), "1>0 2>0 2>1 3|0 3|1 3|2");
+    assert_order(KERNEL("", OPERANDS LOAD_A COMMIT LOAD_TO("%y")), "1>0");
 }
 
 /* ---- Barriers of threads ---------------------------------------------------------------------------- */
@@ -255,6 +263,7 @@ int main(void) {
         cmocka_unit_test(stores_are_over_when_few_enough_are_left),
         cmocka_unit_test(copies_are_over_with_their_group_or_with_the_barrier_they_arrive_on),
         cmocka_unit_test(products_are_over_with_a_commit_that_was_waited_for),
+        cmocka_unit_test(where_commits_are_written_out_products_alone_are_asynchronous),
         cmocka_unit_test(what_meets_at_a_named_barrier_follows_who_came),
         cmocka_unit_test(a_cluster_barrier_orders_unless_it_is_relaxed),
         cmocka_unit_test(a_fence_before_a_relaxed_cluster_barrier_releases),

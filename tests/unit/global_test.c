@@ -162,6 +162,22 @@ static void a_byte_in_the_middle_changes_an_identity(void **state) {
 
 /* Random writes around the end of a page, to a memory of bytes, and to one whose slots are as narrow as they get from
  * the start. */
+/* Also where it begins in the middle of an element, and others are written that are smaller. */
+static void bytes_that_nothing_changes_keep_their_identity(void **state) {
+    GlobalMemory *memory = memory_of(state);
+    int64_t base = add(memory, matrix("a", 8, 8, 32));
+    global_write(memory, base, 64, word_unknown(77));
+    global_write(memory, base + 8, 64, word_unknown(78));
+    uint64_t half = global_identity(memory, base + 4, base + 8), more = global_identity(memory, base + 4, base + 16);
+    for (unsigned width = 32; width >= 8; width /= 2)
+        global_write(memory, base + 32, width, word_unknown(79));
+    assert_int_equal(global_identity(memory, base + 4, base + 8), half);
+    assert_int_equal(global_identity(memory, base + 4, base + 16), more);
+    global_write(memory, base + 7, 8, word_unknown(79));
+    assert_int_not_equal(global_identity(memory, base + 4, base + 8), half);
+    assert_int_not_equal(global_identity(memory, base + 4, base + 16), more);
+}
+
 static void against_a_memory_of_bytes(void **state) {
     enum { ROUNDS = 20000, BEGIN = 4096 - 64, PLACES = 128 };
     GlobalMemory *memory = memory_of(state);
@@ -399,6 +415,7 @@ int main(void) {
         TEST(places_that_nothing_wrote_agree_with_themselves_alone),
         TEST(what_is_unknown_keeps_its_identity),
         TEST(a_byte_in_the_middle_changes_an_identity),
+        TEST(bytes_that_nothing_changes_keep_their_identity),
         TEST(against_a_memory_of_bytes),
         TEST(bulk_data_that_nothing_follows),
         TEST(versions_count_known_values),

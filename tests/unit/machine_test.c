@@ -499,11 +499,20 @@ static void an_aref_is_a_full_and_an_empty_barrier_for_each_stage(void **state) 
     end_kernel(running);
 }
 
+/* What stands in the place of stages and phases that are not assigned yet. */
+#define ZERO_PUT(n) PUT(n, "[%c0, %c0]", "[%c0]")
+#define ZERO_GET(n) GET(n, "[%c0, %c0]", "[%c0]")
+
 static void an_aref_without_stages_counts_the_uses_of_each_side(void **state) {
     (void)state;
     Running *running = compile_whole(AREF(PUT(0, "", "") PUT(1, "", "") GET(0, "", "") PUT(2, "", "") GET(1, "", "")));
     assert_int_equal(run_eagerly(running), RUN_COMPLETE);
     assert_barrier(running, "%aref.full[0]", 0, 1, 0); /* filled twice */
+    assert_barrier(running, "%aref.full[1]", 1, 1, 0);
+    end_kernel(running);
+
+    running = compile_whole(AREF(ZERO_PUT(0) ZERO_PUT(1) ZERO_GET(0) ZERO_PUT(2) ZERO_GET(1)));
+    assert_int_equal(run_eagerly(running), RUN_COMPLETE);
     assert_barrier(running, "%aref.full[1]", 1, 1, 0);
     end_kernel(running);
 

@@ -3,6 +3,8 @@
  */
 #include "running.h"
 
+#include "machine/tile/compile/program_internal.h"
+
 #include <stdio.h>
 
 /* ---- A value, made visible: the kernel arrives %r times --------------------------------------------- */
@@ -455,6 +457,68 @@ static void program_ids_differ_from_cluster_to_cluster(void **state) {
     end_kernel(running);
 }
 
+/* Tickets of a work queue: the answer has a register of its own, beside all that is kept for later. */
+static void an_answer_of_launch_control_leaves_other_values_alone(void **state) {
+    (void)state;
+    static const char text[] = RESULT(
+        "%n: i32",
+        "    %response = ttg.local_alloc : () -> !ttg.memdesc<2xi64, #shared, #smem, mutable>\n"
+        "    %asked = ttg.local_alloc : () -> !barrier\n" INIT(asked, 1) EXPECT(
+            asked, 16) "    ttng.async_clc_try_cancel %asked, %response : !barrier, !ttg.memdesc<2xi64, #shared, "
+                       "#smem, mutable>\n" WAIT(
+                           asked,
+                           0) "    %kept = arith.addi %n, %c1 : i32\n"
+                              "    %next:3 = ttng.clc_query_cancel %response : (!ttg.memdesc<2xi64, #shared, #smem, "
+                              "mutable>) -> (i32, i32, i32)\n"
+                              "    %is = arith.cmpi eq, %next#0, %c0 : i32\n    scf.if %is {\n" ARRIVE(
+                                  asked) "    }\n"
+                                         "    %r = arith.addi %kept, %c1 : i32\n");
+    assert_result(text, "n=7", 9);
+}
+
+/* One that looks 16 times at what it has counted itself, and finds nothing new, waits for another CTA. */
+static void a_counter_that_is_looked_at_again_and_again_goes_on(void **state) {
+    (void)state;
+#define LOOK(by) " = tt.atomic_rmw add, relaxed, gpu, %p, " by ", %true : (!tt.ptr<i32>, i32, i1) -> i32\n"
+    static const char text[] = RESULT(
+        "%p: !tt.ptr<i32>, %n: i32",
+        "    %first" LOOK("%c1") "    %r = scf.for %i = %c0 to %n step %c1 iter_args(%s = %first) -> (i32) : "
+                                 "i32 {\n      %x" LOOK(
+                                     "%c0") "      %t = arith.addi %s, %x : i32\n      scf.yield %t : i32\n    }\n");
+    assert_result(text, "n=16", 16);
+    assert_result(text, "n=17", 16 + 2);
+#undef LOOK
+}
+
+/* ---- Data that is stored ------------------------------------------------------------------------------ */
+
+static bool stores_what_is_followed(const char *text) {
+    Running *running = compile_whole(text);
+    const Program *program =
+        program_compile(&running->reading->module, running->function, COMPILE_GLOBAL | COMPILE_DATA, &running->verdict);
+    bool followed = false;
+    for (uint32_t i = 0; i < program->effect_count; i++)
+        if (program->effects[i].effect.verb == EFFECT_WRITE && program->effects[i].transfer != NO_TRANSFER)
+            followed = program->transfers[program->effects[i].transfer].followed;
+    end_kernel(running);
+    return followed;
+}
+
+#define TWICE(to, from) "    %" #to " = arith.addi %" #from ", %" #from " : i32\n"
+#define STORED(values)  KERNEL("%p: !tt.ptr<i32>, %v0: i32", values "    tt.store %p, %r : !tt.ptr<i32>\n")
+#define MANY            TWICE(v1, v0) TWICE(v2, v1) TWICE(v3, v2) TWICE(v4, v3) TWICE(v5, v4) TWICE(v6, v5)
+
+/* By what arguments and loads it is made of; where that is too much, by nothing. */
+static void what_is_stored_is_followed_a_while(void **state) {
+    (void)state;
+    assert_true(stores_what_is_followed(STORED(TWICE(r, v0))));
+    assert_true(stores_what_is_followed(STORED(MANY TWICE(r, v6))));
+    assert_false(stores_what_is_followed(STORED(MANY TWICE(v7, v6) TWICE(r, v7))));
+    assert_false(stores_what_is_followed(
+        STORED("    %r = scf.for %i = %c0 to %v0 step %c1 iter_args(%s = %c0) -> (i32) : i32 {\n"
+               "      %t = arith.addi %s, %i : i32\n      scf.yield %t : i32\n    }\n")));
+}
+
 /* ---- What is not understood ------------------------------------------------------------------------- */
 
 static void assert_incomplete(const char *text, const char *op, const char *reason) {
@@ -485,6 +549,11 @@ static void what_could_matter_and_is_not_known_makes_a_verdict_incomplete(void *
                              "    \"scf.for\"(%n, %n, %n) ({\n    ^bb0(%i: i32):\n      scf.yield\n    ^bb1:\n"
                              "      scf.yield\n    }) : (i32, i32, i32) -> ()\n"),
                       "scf.for", "its regions are malformed");
+    assert_incomplete(KERNEL("%p: !tt.ptr<i32>",
+                             "    %x = tt.elementwise_inline_asm \"fence.acq_rel.gpu; again: ld.acquire.gpu.global.b32 "
+                             "$0, [$1]; setp.ne.u32 p, $0, 1; @p bra again;\" {constraints = \"=r,l\", packed_element "
+                             "= 1 : i32, pure = false} %p : !tt.ptr<i32> -> i32\n"),
+                      "tt.elementwise_inline_asm", "it polls memory in its own loop");
 }
 
 static void an_unknown_op_on_numbers_alone_gives_an_unknown_value(void **state) {
@@ -504,6 +573,24 @@ static void a_kernel_that_grows_without_end_is_given_up(void **state) {
     assert_incomplete(text, "tt.call", "the kernel is too large to be emulated");
     Running *running = compile_kernel(text);
     assert_null(running->program);
+    end_kernel(running);
+}
+
+static void as_much_is_compiled_as_is_emulated(void **state) {
+    (void)state;
+    Running *running = compile_whole(KERNEL("", ""));
+    Program program = {.code_count = MOST_INSTRUCTIONS - 1, .code_capacity = MOST_INSTRUCTIONS + 1};
+    Compiler compiler = {.module = &running->reading->module, .program = &program, .verdict = &running->verdict};
+    program.code = calloc(program.code_capacity, sizeof *program.code);
+    program.ops = calloc(program.code_capacity, sizeof *program.ops);
+    assert_true(program.code && program.ops);
+    emit_code(&compiler, CODE_JUMP, running->function);
+    assert_int_equal(running->verdict.incomplete_count, 0);
+    emit_code(&compiler, CODE_JUMP, running->function);
+    assert_int_equal(running->verdict.incomplete_count, 1);
+    assert_string_equal(running->verdict.incomplete[0].reason, "the kernel is too large to be emulated");
+    free(program.code);
+    free(program.ops);
     end_kernel(running);
 }
 
@@ -534,6 +621,10 @@ int main(void) {
         cmocka_unit_test(shape_and_strides_are_parts_of_their_descriptor),
         cmocka_unit_test(a_launch_that_breaks_an_assumption_does_not_count),
         cmocka_unit_test(program_ids_differ_from_cluster_to_cluster),
+        cmocka_unit_test(an_answer_of_launch_control_leaves_other_values_alone),
+        cmocka_unit_test(a_counter_that_is_looked_at_again_and_again_goes_on),
+        cmocka_unit_test(what_is_stored_is_followed_a_while),
+        cmocka_unit_test(as_much_is_compiled_as_is_emulated),
         cmocka_unit_test(what_could_matter_and_is_not_known_makes_a_verdict_incomplete),
         cmocka_unit_test(an_unknown_op_on_numbers_alone_gives_an_unknown_value),
         cmocka_unit_test(a_kernel_that_grows_without_end_is_given_up),
