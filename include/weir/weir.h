@@ -412,6 +412,60 @@ WEIR_API weir_result *weir_port(weir_module *module, const char *target, const c
 WEIR_API weir_result *weir_compare(const weir_result *old_result, size_t old_kernel, const weir_result *new_result,
                                    size_t new_kernel);
 
+/* ---- A device without a GPU ------------------------------------------------------------------------ */
+
+/* Kernels of PTX run on the memory of this process, thread by thread, and leave their results there; docs/device.md
+ * tells how. Of a device one thing is asked at a time. NULL if there is no memory. */
+typedef struct weir_device weir_device;
+WEIR_API weir_device *weir_device_create(void);
+WEIR_API void weir_device_destroy(weir_device *device);
+/* One sentence on why the last call on the device did not do what it should. */
+WEIR_API const char *weir_device_error(const weir_device *device);
+
+/* Memory that kernels may access, by its address: it is not copied, and stays the caller's. What was named before and
+ * overlaps it is gone. `written` 0: its bytes are not known before a kernel writes them, or weir_device_written says
+ * so. 0, or -1 if there is not enough memory. */
+WEIR_API int weir_device_memory(weir_device *device, void *address, size_t bytes, const char *name, int written);
+/* That which begins there is gone. */
+WEIR_API void weir_device_remove(weir_device *device, const void *address);
+/* The program wrote bytes itself; whether bytes are all known. */
+WEIR_API void weir_device_written(weir_device *device, const void *address, size_t bytes);
+WEIR_API int weir_device_known(const weir_device *device, const void *address, size_t bytes);
+
+typedef struct weir_device_launch {
+    const char *kernel; /* NULL: the only one of the module */
+    unsigned grid[3];
+    unsigned block[3];       /* zeros: what the kernel requires */
+    unsigned cluster[3];     /* zeros: what the kernel requires, or one CTA */
+    size_t shared;           /* bytes of dynamic shared memory */
+    void *const *parameters; /* a pointer to each, as cuLaunchKernel takes them */
+    size_t parameter_count;
+    unsigned timeout;  /* seconds of processor time; 0: no bound */
+    weir_write *print; /* takes what the kernel prints; may be NULL */
+    void *print_to;
+} weir_device_launch;
+
+/* How a launch ended. Memory has its results after WEIR_DEVICE_DONE, and is as it was before after all others. */
+typedef enum weir_device_end {
+    WEIR_DEVICE_DONE,
+    WEIR_DEVICE_INVALID,     /* the launch does not fit the kernel */
+    WEIR_DEVICE_ADDRESS,     /* an access to memory that is not there, or not aligned */
+    WEIR_DEVICE_TRAP,        /* a trap or an assertion */
+    WEIR_DEVICE_FAULT,       /* what the hardware does not allow otherwise: barriers, masks, ... */
+    WEIR_DEVICE_HANG,        /* no thread can go on */
+    WEIR_DEVICE_UNSUPPORTED, /* an instruction that Weir cannot run */
+    WEIR_DEVICE_LIMIT,       /* time, or memory */
+} weir_device_end;
+/* Runs every CTA of the launch. */
+WEIR_API weir_device_end weir_device_run(weir_device *device, weir_module *module, const weir_device_launch *launch);
+/* Checks the launch as weir_run does, with the data that is in memory now; memory is the same afterwards. Of the
+ * options those on launches do not count. NULL if there is no memory. The result is freed before the device, and before
+ * its module. */
+WEIR_API weir_result *weir_device_check(weir_device *device, weir_module *module, const weir_device_launch *launch,
+                                        const weir_run_options *options);
+/* Kernels of the module are not kept for later launches any more: before it is freed. */
+WEIR_API void weir_device_forget(weir_device *device, const weir_module *module);
+
 /* ---- Projects ------------------------------------------------------------------------------------ */
 
 /* What a project has decided about findings (docs/config.md): which rules count, how grave they are, comments in

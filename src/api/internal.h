@@ -58,6 +58,12 @@ static inline weir_string public(Str s) {
     return (weir_string){s.data ? s.data : "", s.size};
 }
 
+/* ---- question.c ---- */
+/* A result that nothing has been asked about yet but what the options say; NULL if there is no memory. */
+weir_result *question_begin(weir_module *module, const weir_run_options *options);
+/* How many kernels a module of PTX has, or those of a name; *last: the last of them. */
+size_t question_entries(const PtxModule *module, const char *name, uint32_t *last);
+
 /* ---- weir.c ---- */
 /* A caller's function as the end of a Text. */
 typedef struct Sink {

@@ -216,13 +216,13 @@ static void read_run(void *context) {
         result_ask(result, &question);
 }
 
-static weir_result *begin_run(weir_module *module, const weir_run_options *options) {
+weir_result *question_begin(weir_module *module, const weir_run_options *options) {
     static const weir_run_options usual;
     return begin(module, read_run, options ? options : &usual, NULL);
 }
 
 weir_result *weir_run(weir_module *module, const weir_run_options *options) {
-    weir_result *result = begin_run(module, options);
+    weir_result *result = question_begin(module, options);
     if (result)
         result_check(&result->result);
     return result;
@@ -232,7 +232,7 @@ int weir_run_row(weir_module *const *modules, const weir_run_options *options, s
     PipelineResult **begun = calloc(count + 1, sizeof *begun);
     bool good = begun != NULL;
     for (size_t i = 0; i < count; i++) {
-        results[i] = begin_run(modules[i], &options[i]);
+        results[i] = question_begin(modules[i], &options[i]);
         good &= results[i] != NULL;
     }
     for (size_t i = 0; i < count && good; i++)
@@ -247,8 +247,7 @@ int weir_run_row(weir_module *const *modules, const weir_run_options *options, s
     return good ? 0 : -1;
 }
 
-/* How many kernels a module has, or those of a name; *last: the last of them. */
-static size_t ptx_entries(const PtxModule *module, const char *name, uint32_t *last) {
+size_t question_entries(const PtxModule *module, const char *name, uint32_t *last) {
     size_t count = 0;
     for (uint32_t i = 0; i < module->functions_count; i++) {
         const PtxFunction *function = &module->functions[i];
@@ -263,7 +262,7 @@ static size_t ptx_entries(const PtxModule *module, const char *name, uint32_t *l
 
 size_t weir_kernel_count(weir_module *module) {
     if (module->ok && module->ptx)
-        return ptx_entries(module->ptx, NULL, NULL);
+        return question_entries(module->ptx, NULL, NULL);
     return module->ok ? program_kernels(&module->module, NULL, 0) : 0;
 }
 
@@ -372,7 +371,7 @@ static void write_template(void *context) {
     const PtxModule *ptx = templating->module->ptx;
     if (ptx) {
         uint32_t entry = 0;
-        size_t entries = ptx_entries(ptx, templating->kernel, &entry);
+        size_t entries = question_entries(ptx, templating->kernel, &entry);
         templating->found = templating->kernel ? entries > 0 : entries == 1;
         if (templating->found)
             ptx_launch_template(ptx, entry, templating->out);

@@ -33,7 +33,8 @@ typedef enum TogetherKind {
 } TogetherKind;
 
 typedef struct ThreadsOptions {
-    const Launch *launch; /* NULL: they are chosen */
+    const Launch *launch;    /* NULL: they are chosen */
+    const PtxLaunch *placed; /* instead of it: with memory that is there; NULL */
     const Launch *fixed;  /* what all chosen ones have; NULL: nothing */
     bool only_launch;
     bool volatile_races;

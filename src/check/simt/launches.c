@@ -320,9 +320,11 @@ void launches_check(ThreadsCheck *check) {
     PtxLaunch *launches = ARENA_ARRAY(&check->arena, PtxLaunch, MOST_LAUNCHES);
     const char *problem = "";
     uint32_t count = 1;
-    bool chosen = !options->launch;
+    bool chosen = !options->launch && !options->placed;
     if (chosen)
         count = choose(check, launches, &problem);
+    else if (options->placed)
+        launches[0] = *options->placed;
     else
         count = ptx_launch_bind(&check->arena, check->program, options->launch, launches, &problem);
     if (!count) {

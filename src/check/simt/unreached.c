@@ -159,7 +159,7 @@ static void add_missing(Missing *missing, uint32_t at) {
 static void say_missing(const ThreadsCheck *check, const Missing *missing, const char *what) {
     const PtxCode *code = &check->program->code[missing->first];
     const char *op = verdict_text(check->verdict, "%.*s", STR_ARG(code->form->text));
-    if (missing->count && !check->options->launch)
+    if (missing->count && !check->options->launch && !check->options->placed)
         verdict_unreached(check->verdict, op, code_line(check->program, code),
                           "%u %s never run at the launches that Weir chose, this one first: give a launch that does",
                           missing->count, what);
@@ -185,7 +185,7 @@ void threads_coverage(ThreadsCheck *check, bool asked) {
     const PtxProgram *program = check->program;
     RunCoverage *coverage = &check->verdict->coverage;
     Missing barriers = {0}, accesses = {0};
-    const uint8_t *beyond = asked && check->options->launch ? find_beyond(check) : NULL;
+    const uint8_t *beyond = asked && (check->options->launch || check->options->placed) ? find_beyond(check) : NULL;
     for (uint32_t i = 0; i < program->code_count; i++) {
         const PtxCode *code = &program->code[i];
         CodeRole role = code_role(check, code);

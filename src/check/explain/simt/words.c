@@ -262,7 +262,7 @@ const char *witness_between(const ThreadsCheck *check, uint64_t launch) {
 const char *witness_of(const ThreadsCheck *check, const PtxSchedule *schedule, unsigned havoc_choice) {
     Text text = {0};
     ThreadsTrail trail = {.kernel = ptx_name(check->module, check->module->functions[check->entry].name),
-                          .launch = check->recorded ? (Launch){.kernel = STR("")} : *check->launch->from,
+                          .launch = check->launch->from ? *check->launch->from : (Launch){.kernel = STR("")},
                           .recorded = check->recorded,
                           .schedule = *schedule,
                           .computes = check->options->computes,

@@ -181,6 +181,17 @@ PtxBlock *block_make_page(PtxMachine *machine, PtxBlock *block, uint64_t *offset
 void block_make_states(PtxMachine *machine, PtxBlock *block);
 PtxBlock *memory_add(PtxMachine *machine, PtxBlock block);
 
+/* ---- host.c ---- */
+
+/* Bytes of memory of this process are about to be written: their pages are kept. */
+void host_save(PtxMachine *machine, PtxHost *host, uint64_t offset, uint64_t count);
+static inline void block_written(PtxMachine *machine, const PtxBlock *block, uint64_t offset, uint64_t count) {
+    if (block->host)
+        host_save(machine, block->host, offset, count);
+}
+/* Its states are there, all known if they were not. */
+void host_make_states(PtxMachine *machine, PtxHost *host);
+
 /* ---- access.c ---- */
 
 /* How an instruction accesses memory. */

@@ -8,6 +8,15 @@
 #include "explore/launch/launch.h"
 #include "machine/simt/decode/program.h"
 
+/* Memory of this process that launches work on in place: what they write is there at once. Pages are kept as they were
+ * before, so that the next run begins with the same (host.c). */
+typedef struct PtxHost {
+    uint8_t *bytes, *states; /* states: BYTE_... of machine.h, made by malloc; NULL: all bytes are known */
+    uint64_t size;
+    uint8_t **saved; /* of each page that was written: its bytes, and behind them its states, as they were; NULL */
+    uint32_t *written, written_count, written_capacity; /* these pages */
+} PtxHost;
+
 /* Memory that is there before the launch. */
 typedef struct PtxBuffer {
     const char *name;   /* of the buffer, or "argument 2"; for people */
@@ -15,10 +24,17 @@ typedef struct PtxBuffer {
     uint64_t address, bytes;
     const uint8_t *data; /* its first `data_bytes`; NULL: none */
     uint64_t data_bytes;
-    bool zero;   /* the rest is 0; else it is not known */
-    bool output; /* nothing has written the rest before */
-    bool chosen; /* its size is not given */
+    bool zero;     /* the rest is 0; else it is not known */
+    bool output;   /* nothing has written the rest before */
+    bool chosen;   /* its size is not given */
+    PtxHost *host; /* it is worked on in place; NULL: a run has a copy */
 } PtxBuffer;
+
+/* Memory is as it was before the launch; or stays as it is now: what was kept is forgotten. */
+void ptx_host_restore(PtxHost *host);
+void ptx_host_keep(PtxHost *host);
+/* What it has beside the bytes, states among that, is freed. */
+void ptx_host_free(PtxHost *host);
 
 /* Buffers lie from here on, so far apart that an offset of 32 bits does not lead from one into the next. Variables of
  * the module are below. */

@@ -38,9 +38,10 @@ typedef struct PtxBlock {
     uint8_t fill;
     /* Of a large block where few CTAs run: pages of its addresses, made when first written; until then all `fill`. */
     struct PtxBlock **pages;
-    bool other;       /* what is not known is something else than usual (other.h) */
-    const char *name; /* of the argument or variable; for people */
-    uint32_t cta;     /* shared memory: whose, in the grid; else PTX_NONE */
+    struct PtxHost *host; /* memory of this process that it is in place; NULL */
+    bool other;           /* what is not known is something else than usual (other.h) */
+    const char *name;     /* of the argument or variable; for people */
+    uint32_t cta;         /* shared memory: whose, in the grid; else PTX_NONE */
 } PtxBlock;
 
 /* An address of a thread, resolved. */

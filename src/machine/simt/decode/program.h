@@ -108,13 +108,13 @@ typedef struct PtxSymbolSlot {
  *
  * Generic addresses: where shared, local, const and parameter memory begin in them. Global ones are themselves. A
  * shared address of another CTA of the cluster has its rank in bits 24 to 31 (on sm_90). */
-#define PTX_WINDOW_SHARED UINT64_C(0x7f0000000000)
-#define PTX_WINDOW_LOCAL  UINT64_C(0x7f0100000000)
-#define PTX_WINDOW_CONST  UINT64_C(0x7f0200000000)
-#define PTX_WINDOW_PARAM  UINT64_C(0x7f0300000000)
-#define PTX_WINDOW_CODE   UINT64_C(0x7f0400000000) /* functions, 16 bytes each */
-#define PTX_WINDOW_GLOBAL UINT64_C(0x100000000)    /* variables of the module, below; and what malloc gives, above */
-#define PTX_WINDOW_HEAP   UINT64_C(0x7e8000000000)
+#define PTX_WINDOW_SHARED UINT64_C(0x100000000000000)
+#define PTX_WINDOW_LOCAL  UINT64_C(0x100000100000000)
+#define PTX_WINDOW_CONST  UINT64_C(0x100000200000000)
+#define PTX_WINDOW_PARAM  UINT64_C(0x100000300000000)
+#define PTX_WINDOW_CODE   UINT64_C(0x100000400000000) /* functions, 16 bytes each */
+#define PTX_WINDOW_GLOBAL UINT64_C(0x100000000)       /* variables of the module, below; and what malloc gives, above */
+#define PTX_WINDOW_HEAP   UINT64_C(0x080000000000000)
 #define PTX_WINDOW_SIZE   UINT64_C(0x100000000)
 #define PTX_GLOBAL_END    (UINT64_C(1) << 57) /* no GPU has global memory behind it */
 enum { PTX_RANK_SHIFT = 24, PTX_SHARED_FIRST = 0x400 };

@@ -349,6 +349,7 @@ static bool gather_rows(PtxMachine *machine, PtxGroup *group, const CoreAccess *
 static void store_rows(PtxMachine *machine, uint32_t lanes, const PtxLocation *locations, const Span *span,
                        const AccessRows *rows) {
     bool changed = false;
+    block_written(machine, span->block, span->begin, span->end - span->begin);
     for (unsigned i = 0; i < rows->count; i++)
         changed |= span_store(span, lanes, locations, i * rows->each, rows->each, rows->values[i]);
     if (changed)

@@ -98,6 +98,11 @@ void block_make_states(PtxMachine *machine, PtxBlock *block) {
     block_make(machine, block);
     if (block->states)
         return;
+    if (block->host) {
+        host_make_states(machine, block->host);
+        block->states = block->host->states;
+        return;
+    }
     block->states = arena_alloc(&machine->arena, block->size + 16);
     memset(block->states, block->fill, block->size);
 }
@@ -172,10 +177,16 @@ static void add_buffer(PtxMachine *machine, const PtxBuffer *buffer) {
                                                      .fill = given == buffer->bytes ? BYTE_KNOWN : rest,
                                                      .name = buffer->name,
                                                      .cta = PTX_NONE});
-    if (machine->other && machine->other->kept)
+    if (machine->other && machine->other->kept) {
         put_other(machine, block, buffer, given, rest);
-    else if (given)
+    } else if (buffer->host) {
+        block->host = buffer->host;
+        block->bytes = buffer->host->bytes;
+        block->states = buffer->host->states;
+        block->fill = BYTE_KNOWN;
+    } else if (given) {
         put_given(machine, block, buffer, given, rest);
+    }
     if (!block->bytes && machine->sparse && block->size > LARGE_BLOCK)
         block->pages = ARENA_SPARSE(&machine->arena, PtxBlock *, block->size / PAGE_BYTES + 2);
 }
@@ -197,6 +208,9 @@ void memory_start(PtxMachine *machine) {
     machine->block_capacity = machine->program->module->variables_count + launch->buffer_count + HEAP_BLOCKS;
     machine->blocks = ARENA_ARRAY(&machine->arena, PtxBlock, machine->block_capacity);
     add_variables(machine);
+    for (uint32_t i = 0; i < launch->buffer_count; i++)
+        if (launch->buffers[i].host)
+            ptx_host_restore(launch->buffers[i].host);
     for (uint32_t i = 0; i < launch->buffer_count; i++)
         add_buffer(machine, &launch->buffers[i]);
     pools->workspace = PTX_WINDOW_HEAP;
@@ -757,6 +771,7 @@ void ptx_store_bytes(PtxMachine *machine, PtxLocation location, size_t count, co
                      const uint8_t *states) {
     if (machine->plays)
         return;
+    block_written(machine, location.block, location.offset, count);
     if (!states && location.block->states &&
         ((count == 4 && store_word(machine, location, 4, bytes)) ||
          (count == 8 && store_word(machine, location, 8, bytes))))

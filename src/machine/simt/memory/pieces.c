@@ -31,6 +31,7 @@ static PtxStep run_piece(PtxMachine *machine, PtxGroup *group, const PtxCode *co
         machine->changes++;
         if (machine->plays)
             continue;
+        block_written(machine, locations[lane].block, locations[lane].offset, bytes);
         for (size_t done = 0, part; done < bytes; done += part) {
             uint64_t at = locations[lane].offset + done;
             part = bytes - done;

@@ -1,0 +1,237 @@
+/* The public API: a device without a GPU. */
+#include "api/internal.h"
+
+#include "base/deadline.h"
+#include "machine/simt/core/machine.h"
+#include "machine/simt/host/host.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct weir_device {
+    PtxDevice device;
+    char error[512];
+};
+
+weir_device *weir_device_create(void) {
+    return calloc(1, sizeof(weir_device));
+}
+
+void weir_device_destroy(weir_device *device) {
+    if (device)
+        host_free(&device->device);
+    free(device);
+}
+
+const char *weir_device_error(const weir_device *device) {
+    return device->error;
+}
+
+/* ---- Memory ---- */
+
+int weir_device_memory(weir_device *device, void *address, size_t bytes, const char *name, int written) {
+    if (host_add(&device->device, address, bytes, name, written))
+        return 0;
+    snprintf(device->error, sizeof device->error, "there is not enough memory");
+    return -1;
+}
+
+void weir_device_remove(weir_device *device, const void *address) {
+    host_remove(&device->device, address);
+}
+
+void weir_device_written(weir_device *device, const void *address, size_t bytes) {
+    host_written(&device->device, address, bytes);
+}
+
+int weir_device_known(const weir_device *device, const void *address, size_t bytes) {
+    return host_known(&device->device, address, bytes);
+}
+
+void weir_device_forget(weir_device *device, const weir_module *module) {
+    if (module->ptx)
+        host_forget(&device->device, module->ptx);
+}
+
+/* ---- Launches ---- */
+
+/* A launch that is being placed. */
+typedef struct DeviceAsk {
+    weir_device *device;
+    const weir_module *module;
+    const weir_device_launch *given;
+    Arena *arena; /* its `exhausted` is set */
+    const PtxProgram *program;
+    PtxLaunch *launch;
+    const char *problem; /* NULL: there is none */
+} DeviceAsk;
+
+/* The bytes of all parameters, where the kernel has them. */
+static bool gather_parameters(DeviceAsk *ask, uint32_t entry, uint8_t *bytes) {
+    const PtxFunction *kernel = &ask->module->ptx->functions[entry];
+    ask->problem = "the launch has another number of parameters than the kernel";
+    if (ask->given->parameter_count != kernel->parameter_count)
+        return false;
+    for (uint32_t i = 0; i < kernel->parameter_count; i++) {
+        const PtxSymbolSlot *slot = &ask->program->seats[kernel->parameters + i];
+        memcpy(bytes + slot->at, ask->given->parameters[i], slot->bytes);
+    }
+    return true;
+}
+
+/* What is said, or else what the kernel requires, or else 1. */
+static void set_shape(uint32_t shape[3], const unsigned said[3], const uint32_t required[3]) {
+    for (unsigned i = 0; i < 3; i++)
+        shape[i] = said[0] ? said[i] : required[0] ? required[i] : 1;
+}
+
+static bool place(DeviceAsk *ask) {
+    const weir_device_launch *given = ask->given;
+    uint32_t entry = 0;
+    ask->problem = "the module is no PTX that could be read";
+    if (!ask->module->ok || !ask->module->ptx)
+        return false;
+    ask->problem = given->kernel ? "the module has no kernel of that name, or several"
+                                 : "the module has no kernel, or several: say which";
+    if (question_entries(ask->module->ptx, given->kernel, &entry) != 1)
+        return false;
+    ask->program = host_program(&ask->device->device, ask->module->ptx, entry, &ask->problem);
+    if (!ask->program)
+        return false;
+    ask->launch = ARENA_NEW(ask->arena, PtxLaunch);
+    ask->launch->dynamic_bytes = given->shared;
+    memcpy(ask->launch->grid, given->grid, sizeof ask->launch->grid);
+    set_shape(ask->launch->block, given->block, ask->program->required);
+    set_shape(ask->launch->cluster, given->cluster, ask->program->cluster);
+    uint8_t *bytes = ARENA_ARRAY(ask->arena, uint8_t, ask->program->parameter_bytes + 1);
+    if (!gather_parameters(ask, entry, bytes))
+        return false;
+    host_place(&ask->device->device, bytes, ask->launch, ask->arena);
+    return true;
+}
+
+/* ---- Running ---- */
+
+static weir_device_end end_of_fault(RuleId rule) {
+    switch (rule) {
+    case RULE_GLOBAL_OUT_OF_RANGE:
+    case RULE_SHARED_OUT_OF_RANGE:
+    case RULE_LOCAL_OUT_OF_RANGE:
+    case RULE_ACCESS_INVALID:
+    case RULE_ACCESS_ALIGNMENT:
+        return WEIR_DEVICE_ADDRESS;
+    case RULE_KERNEL_TRAP:
+        return WEIR_DEVICE_TRAP;
+    default:
+        return WEIR_DEVICE_FAULT;
+    }
+}
+
+/* "thread 3 of CTA 1, at line 20 of the PTX, `ld.global.b32`: ..." */
+static void say_where(weir_device *device, const PtxProgram *program, const PtxCode *code, const PtxWarp *warp,
+                      uint32_t lanes, const char *what) {
+    int at = 0;
+    size_t room = sizeof device->error;
+    if (warp && lanes)
+        at = snprintf(device->error, room, "thread %u of CTA %u, ",
+                      warp->index * PTX_LANES + (unsigned)__builtin_ctz(lanes), warp->cta->number);
+    if (code)
+        at += snprintf(device->error + at, room - (size_t)at, "line %u of the PTX, %.*s: ", code_line(program, code),
+                       STR_ARG(code->form->text));
+    snprintf(device->error + at, room - (size_t)at, "%s", what);
+}
+
+static weir_device_end ended(weir_device *device, const PtxMachine *machine, PtxEnd end) {
+    const PtxFault *fault = &machine->fault;
+    switch (end) {
+    case PTX_END_COMPLETE:
+        return WEIR_DEVICE_DONE;
+    case PTX_END_FAULT:
+        say_where(device, machine->program, fault->code, fault->warp, fault->lanes,
+                  fault->what ? fault->what : rule_of(fault->rule)->summary);
+        return end_of_fault(fault->rule);
+    case PTX_END_STUCK:
+        snprintf(device->error, sizeof device->error, "the launch hangs: no thread can go on");
+        return WEIR_DEVICE_HANG;
+    case PTX_END_UNKNOWN:
+        say_where(device, machine->program, machine->unknown, NULL, 0,
+                  machine->unknown_why ? machine->unknown_why : "Weir cannot run this instruction");
+        return WEIR_DEVICE_UNSUPPORTED;
+    default:
+        snprintf(device->error, sizeof device->error, "the launch takes more %s than the limit",
+                 end == PTX_END_TIME ? "time" : "memory");
+        return WEIR_DEVICE_LIMIT;
+    }
+}
+
+static weir_device_end run(DeviceAsk *ask) {
+    const weir_device_launch *given = ask->given;
+    PtxMachine *machine;
+    Text printed = {0};
+    deadline_start(given->timeout, NULL, NULL);
+    PtxEnd end = host_run(ask->program, ask->launch, given->print ? &printed : NULL, &machine, &ask->problem);
+    deadline_end();
+    if (given->print && printed.size)
+        given->print(given->print_to, printed.data, printed.size);
+    text_free(&printed);
+    weir_device_end how = WEIR_DEVICE_INVALID;
+    if (machine)
+        how = ended(ask->device, machine, end);
+    else
+        snprintf(ask->device->error, sizeof ask->device->error, "%s", ask->problem);
+    ptx_machine_free(machine);
+    return how;
+}
+
+weir_device_end weir_device_run(weir_device *device, weir_module *module, const weir_device_launch *launch) {
+    static const size_t budget = (size_t)1 << 30;
+    Arena arena;
+    jmp_buf here;
+    volatile weir_device_end end = WEIR_DEVICE_LIMIT;
+    DeviceAsk ask = {.device = device, .module = module, .given = launch, .arena = &arena};
+    arena_init(&arena, budget);
+    arena.exhausted = &here;
+    snprintf(device->error, sizeof device->error, "there is not enough memory");
+    if (!setjmp(here)) {
+        bool placed = place(&ask);
+        if (!placed)
+            snprintf(device->error, sizeof device->error, "%s", ask.problem);
+        end = placed ? run(&ask) : WEIR_DEVICE_INVALID;
+    }
+    arena_free(&arena);
+    return end;
+}
+
+/* ---- Checking ---- */
+
+static void place_for_check(void *context) {
+    DeviceAsk *ask = context;
+    if (place(ask))
+        ask->problem = NULL;
+}
+
+weir_result *weir_device_check(weir_device *device, weir_module *module, const weir_device_launch *launch,
+                               const weir_run_options *options) {
+    weir_run_options asked = options ? *options : (weir_run_options){0};
+    asked.launch = asked.replay = asked.grid = asked.block = asked.cluster = asked.shared = NULL;
+    asked.argument_count = 0;
+    asked.kernel = launch->kernel;
+    asked.only_launch = 1;
+    weir_result *result = question_begin(module, &asked);
+    if (!result)
+        return NULL;
+    PipelineResult *made = &result->result;
+    DeviceAsk ask = {.device = device, .module = module, .given = launch, .arena = &made->arena};
+    if (!*made->problem && !made->diagnostics.errors) {
+        if (!result_attempt(made, place_for_check, &ask))
+            result_fail(made, "there is not enough memory");
+        else if (ask.problem)
+            result_fail(made, "%s", ask.problem);
+        else
+            made->question.placed = ask.launch;
+    }
+    result_check(made);
+    for (uint32_t i = 0; made->question.placed && i < ask.launch->buffer_count; i++)
+        ptx_host_restore(ask.launch->buffers[i].host);
+    return result;
+}

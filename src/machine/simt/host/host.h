@@ -1,0 +1,53 @@
+/* A device without a GPU: launches run on the memory of this process, thread by thread, and leave their results there.
+ */
+#ifndef MACHINE_SIMT_HOST_HOST_H
+#define MACHINE_SIMT_HOST_HOST_H
+
+#include "machine/simt/core/launch.h"
+#include "machine/simt/schedule/schedule.h"
+
+/* Memory that kernels may access. */
+typedef struct HostRange {
+    char *name; /* for people */
+    PtxHost memory;
+} HostRange;
+
+/* A kernel that is ready to run. */
+typedef struct HostKernel {
+    struct HostKernel *next;
+    const PtxModule *module;
+    uint32_t entry;
+    Arena arena;
+    PtxProgram *program;
+} HostKernel;
+
+typedef struct PtxDevice {
+    HostRange **ranges; /* sorted by address; none overlaps another */
+    uint32_t range_count, range_capacity;
+    HostKernel *kernels;
+} PtxDevice;
+
+/* There is memory from now on; what was there before and overlaps it is gone. `written`: its bytes are data of the
+ * program; else they are not known before a kernel, or host_written, writes them. False: there is not enough memory. */
+bool host_add(PtxDevice *device, void *address, uint64_t bytes, const char *name, bool written);
+/* That of which this is the first address is gone. */
+void host_remove(PtxDevice *device, const void *address);
+/* The program has written bytes itself. */
+void host_written(PtxDevice *device, const void *address, uint64_t bytes);
+/* Whether all of these bytes are known; those of no memory are not. */
+bool host_known(const PtxDevice *device, const void *address, uint64_t bytes);
+
+/* The kernel, taken apart; NULL, with a sentence. It stays for later launches, until the module is forgotten. */
+const PtxProgram *host_program(PtxDevice *device, const PtxModule *module, uint32_t entry, const char **problem);
+void host_forget(PtxDevice *device, const PtxModule *module);
+void host_free(PtxDevice *device);
+
+/* Fills in what a launch has on this device beside its shape: all of its memory, and the bytes of its parameters, of
+ * which each is known. */
+void host_place(PtxDevice *device, uint8_t *parameters, PtxLaunch *launch, Arena *arena);
+/* Every CTA runs. Memory holds the results if the end is PTX_END_COMPLETE, else it is as it was before. `machine`: it
+ * says why, and is freed by the caller (NULL: there is none, and *problem says why). */
+PtxEnd host_run(const PtxProgram *program, const PtxLaunch *launch, Text *printed, PtxMachine **machine,
+                const char **problem);
+
+#endif

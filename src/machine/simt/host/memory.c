@@ -1,0 +1,113 @@
+/* Which memory of this process kernels may access, and what is known of it. */
+#include "base/bisect.h"
+#include "machine/simt/core/machine.h"
+#include "machine/simt/host/host.h"
+
+#include <stdlib.h>
+
+static uint64_t begin_of(const HostRange *range) {
+    return (uintptr_t)range->memory.bytes;
+}
+
+static uint64_t end_of(const HostRange *range) {
+    return begin_of(range) + range->memory.size;
+}
+
+/* The first range that ends behind the address. */
+static uint32_t first_at(const PtxDevice *device, uint64_t address) {
+    uint32_t low;
+    BISECT(low, 0, device->range_count, end_of(device->ranges[low]) <= address);
+    return low;
+}
+
+static void drop(PtxDevice *device, uint32_t index) {
+    HostRange *range = device->ranges[index];
+    memmove(&device->ranges[index], &device->ranges[index + 1],
+            (--device->range_count - index) * sizeof *device->ranges);
+    ptx_host_free(&range->memory);
+    free(range->name);
+    free(range);
+}
+
+static bool make_room(PtxDevice *device) {
+    if (device->range_count < device->range_capacity)
+        return true;
+    uint32_t capacity = device->range_capacity ? 2 * device->range_capacity : 64;
+    HostRange **ranges = realloc(device->ranges, capacity * sizeof *ranges);
+    if (!ranges)
+        return false;
+    device->ranges = ranges;
+    device->range_capacity = capacity;
+    return true;
+}
+
+bool host_add(PtxDevice *device, void *address, uint64_t bytes, const char *name, bool written) {
+    uint64_t begin = (uintptr_t)address;
+    uint32_t at = first_at(device, begin);
+    while (at < device->range_count && begin_of(device->ranges[at]) < begin + bytes)
+        drop(device, at);
+    HostRange *range = bytes && make_room(device) ? calloc(1, sizeof *range) : NULL;
+    if (!range)
+        return !bytes;
+    *range = (HostRange){.name = strdup(name ? name : "memory"),
+                         .memory = {.bytes = address, .size = bytes, .states = written ? NULL : calloc(bytes + 16, 1)}};
+    if (!range->name || (!written && !range->memory.states)) {
+        ptx_host_free(&range->memory);
+        free(range->name);
+        free(range);
+        return false;
+    }
+    memmove(&device->ranges[at + 1], &device->ranges[at], (device->range_count++ - at) * sizeof *device->ranges);
+    device->ranges[at] = range;
+    return true;
+}
+
+void host_remove(PtxDevice *device, const void *address) {
+    uint32_t at = first_at(device, (uintptr_t)address);
+    if (at < device->range_count && device->ranges[at]->memory.bytes == address)
+        drop(device, at);
+}
+
+/* The part of [address, address + bytes) that lies in a range: its first byte there. */
+static uint64_t part_of(const HostRange *range, uint64_t address, uint64_t bytes, uint64_t *count) {
+    uint64_t begin = address > begin_of(range) ? address : begin_of(range);
+    uint64_t end = address + bytes < end_of(range) ? address + bytes : end_of(range);
+    *count = end - begin;
+    return begin - begin_of(range);
+}
+
+void host_written(PtxDevice *device, const void *address, uint64_t bytes) {
+    uint64_t begin = (uintptr_t)address, count;
+    for (uint32_t i = first_at(device, begin); i < device->range_count && begin_of(device->ranges[i]) < begin + bytes;
+         i++) {
+        PtxHost *memory = &device->ranges[i]->memory;
+        uint64_t at = part_of(device->ranges[i], begin, bytes, &count);
+        if (memory->states)
+            memset(memory->states + at, BYTE_KNOWN, count);
+    }
+}
+
+bool host_known(const PtxDevice *device, const void *address, uint64_t bytes) {
+    uint64_t begin = (uintptr_t)address, reached = begin, count;
+    for (uint32_t i = first_at(device, begin); i < device->range_count && begin_of(device->ranges[i]) < begin + bytes;
+         i++) {
+        const PtxHost *memory = &device->ranges[i]->memory;
+        uint64_t at = part_of(device->ranges[i], begin, bytes, &count);
+        if (begin_of(device->ranges[i]) + at != reached)
+            return false;
+        for (uint64_t k = at; memory->states && k < at + count; k++)
+            if (memory->states[k] != BYTE_KNOWN)
+                return false;
+        reached += count;
+    }
+    return reached == begin + bytes;
+}
+
+void host_free(PtxDevice *device) {
+    while (device->range_count)
+        drop(device, device->range_count - 1);
+    free(device->ranges);
+    while (device->kernels)
+        host_forget(device, device->kernels->module);
+    *device = (PtxDevice){0};
+}

@@ -1,0 +1,98 @@
+/* Kernels that are ready, launches that are placed in memory, and runs of them. */
+#include "machine/simt/core/machine.h"
+#include "machine/simt/host/host.h"
+
+#include <stdlib.h>
+
+static const size_t program_budget = (size_t)2 << 30;
+
+/* ---- Kernels ---- */
+
+static HostKernel *find(const PtxDevice *device, const PtxModule *module, uint32_t entry) {
+    HostKernel *kernel = device->kernels;
+    while (kernel && (kernel->module != module || kernel->entry != entry))
+        kernel = kernel->next;
+    return kernel;
+}
+
+const PtxProgram *host_program(PtxDevice *device, const PtxModule *module, uint32_t entry, const char **problem) {
+    HostKernel *kernel = find(device, module, entry);
+    if (kernel)
+        return kernel->program;
+    kernel = calloc(1, sizeof *kernel);
+    *problem = "there is not enough memory";
+    if (!kernel)
+        return NULL;
+    jmp_buf here;
+    arena_init(&kernel->arena, program_budget);
+    kernel->arena.exhausted = &here;
+    if (!setjmp(here))
+        kernel->program = ptx_program(&kernel->arena, module, entry, program_budget, problem);
+    kernel->arena.exhausted = NULL;
+    if (!kernel->program) {
+        arena_free(&kernel->arena);
+        free(kernel);
+        return NULL;
+    }
+    kernel->module = module;
+    kernel->entry = entry;
+    kernel->next = device->kernels;
+    device->kernels = kernel;
+    return kernel->program;
+}
+
+void host_forget(PtxDevice *device, const PtxModule *module) {
+    for (HostKernel **at = &device->kernels; *at;) {
+        HostKernel *kernel = *at;
+        if (kernel->module != module) {
+            at = &kernel->next;
+            continue;
+        }
+        *at = kernel->next;
+        arena_free(&kernel->arena);
+        free(kernel);
+    }
+}
+
+/* ---- Launches ---- */
+
+static void place_memory(PtxDevice *device, PtxLaunch *launch, Arena *arena) {
+    launch->buffer_count = device->range_count;
+    launch->buffers = ARENA_ARRAY(arena, PtxBuffer, device->range_count + 1);
+    for (uint32_t i = 0; i < device->range_count; i++) {
+        HostRange *range = device->ranges[i];
+        launch->buffers[i] = (PtxBuffer){.name = range->name,
+                                         .parameter = PTX_NONE,
+                                         .address = (uintptr_t)range->memory.bytes,
+                                         .bytes = range->memory.size,
+                                         .data = range->memory.bytes,
+                                         .data_bytes = range->memory.size,
+                                         .host = &range->memory};
+    }
+}
+
+void host_place(PtxDevice *device, uint8_t *parameters, PtxLaunch *launch, Arena *arena) {
+    Text text = {0};
+    place_memory(device, launch, arena);
+    launch->parameters = parameters;
+    text_addf(&text, "grid %ux%ux%u, block %ux%ux%u", launch->grid[0], launch->grid[1], launch->grid[2],
+              launch->block[0], launch->block[1], launch->block[2]);
+    launch->text = text_keep(&text, arena);
+}
+
+PtxEnd host_run(const PtxProgram *program, const PtxLaunch *launch, Text *printed, PtxMachine **machine,
+                const char **problem) {
+    PtxSchedule eager = {.kind = SCHEDULE_EAGER};
+    *machine = ptx_machine(program, launch, COMPUTES_ALL, problem);
+    if (!*machine)
+        return PTX_END_UNKNOWN;
+    (*machine)->printed = printed;
+    PtxEnd end = ptx_schedule_run(*machine, &eager);
+    for (uint32_t i = 0; i < launch->buffer_count; i++) {
+        if (end == PTX_END_COMPLETE)
+            ptx_host_keep(launch->buffers[i].host);
+        else
+            ptx_host_restore(launch->buffers[i].host);
+    }
+    return end;
+}

@@ -1,0 +1,190 @@
+/* The public API: launches run on the memory of this process. */
+#include <weir/weir.h>
+
+#include "expect.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N = 1000, BLOCK = 128 };
+
+#define HEAD ".version 8.5\n.target sm_90a\n.address_size 64\n"
+
+/* out[i] = a[i] + b[i] for i < n, and out[n] is not touched. */
+static const char add[] =
+    HEAD ".visible .entry add(.param .u64 a, .param .u64 b, .param .u64 out, .param .u32 n) {\n"
+         "  .reg .pred %p<2>; .reg .b32 %r<8>; .reg .b64 %rd<10>; .reg .f32 %f<4>;\n"
+         "  ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; ld.param.u64 %rd3, [out]; ld.param.u32 %r1, [n];\n"
+         "  mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x;\n"
+         "  mad.lo.s32 %r5, %r2, %r3, %r4;\n"
+         "  setp.ge.s32 %p1, %r5, %r1;\n"
+         "  @%p1 bra DONE;\n"
+         "  mul.wide.s32 %rd4, %r5, 4;\n"
+         "  add.s64 %rd5, %rd1, %rd4; add.s64 %rd6, %rd2, %rd4; add.s64 %rd7, %rd3, %rd4;\n"
+         "  ld.global.f32 %f1, [%rd5]; ld.global.f32 %f2, [%rd6];\n"
+         "  add.f32 %f3, %f1, %f2;\n"
+         "  st.global.f32 [%rd7], %f3;\n"
+         "DONE:\n  ret;\n}\n";
+
+typedef struct Opened {
+    weir_context *context;
+    weir_file *file;
+    weir_module *module;
+    weir_device *device;
+} Opened;
+
+static Opened open_text(const char *text) {
+    Opened opened = {.context = weir_create(), .device = weir_device_create()};
+    opened.file = weir_open_buffer(opened.context, "test.ptx", text, strlen(text));
+    opened.module = weir_parse(opened.file, 0, 0);
+    CHECK(opened.module);
+    return opened;
+}
+
+static void close_text(Opened *opened) {
+    weir_device_forget(opened->device, opened->module);
+    weir_device_destroy(opened->device);
+    weir_module_free(opened->module);
+    weir_close(opened->file);
+    weir_destroy(opened->context);
+}
+
+static float a[N], b[N], out[N + 1];
+
+/* A launch of the kernel above, and what its parameters are. */
+typedef struct Added {
+    uint64_t pointers[3];
+    uint32_t n;
+    void *parameters[4];
+    weir_device_launch launch;
+} Added;
+
+static void fill(Added *added, uint32_t n) {
+    for (int i = 0; i < N; i++) {
+        a[i] = (float)i;
+        b[i] = (float)(i * i % 37);
+    }
+    for (int i = 0; i <= N; i++)
+        out[i] = -1;
+    *added = (Added){.pointers = {(uintptr_t)a, (uintptr_t)b, (uintptr_t)out}, .n = n};
+    for (int i = 0; i < 3; i++)
+        added->parameters[i] = &added->pointers[i];
+    added->parameters[3] = &added->n;
+    added->launch = (weir_device_launch){.grid = {(N + BLOCK - 1) / BLOCK, 1, 1},
+                                         .block = {BLOCK, 1, 1},
+                                         .parameters = added->parameters,
+                                         .parameter_count = 4};
+}
+
+static void name_memory(const Opened *opened, int out_written) {
+    CHECK(weir_device_memory(opened->device, a, sizeof a, "a", 1) == 0);
+    CHECK(weir_device_memory(opened->device, b, sizeof b, "b", 1) == 0);
+    CHECK(weir_device_memory(opened->device, out, sizeof out, "out", out_written) == 0);
+}
+
+static void results_are_in_memory(void) {
+    Opened opened = open_text(add);
+    Added added;
+    fill(&added, N);
+    name_memory(&opened, 0);
+    CHECK(!weir_device_known(opened.device, out, sizeof out));
+    CHECK(weir_device_run(opened.device, opened.module, &added.launch) == WEIR_DEVICE_DONE);
+    for (int i = 0; i < N; i++)
+        CHECK(out[i] == a[i] + b[i]);
+    CHECK(out[N] == -1);
+    CHECK(weir_device_known(opened.device, out, N * sizeof *out));
+    CHECK(!weir_device_known(opened.device, out, sizeof out));
+    weir_device_written(opened.device, out + N, sizeof *out);
+    CHECK(weir_device_known(opened.device, out, sizeof out));
+    close_text(&opened);
+}
+
+static void a_check_leaves_memory_as_it_is(void) {
+    Opened opened = open_text(add);
+    Added added;
+    fill(&added, N);
+    name_memory(&opened, 0);
+    weir_result *result = weir_device_check(opened.device, opened.module, &added.launch, NULL);
+    CHECK(result);
+    CHECK(weir_result_verdict(result) == WEIR_VERDICT_CLEAN);
+    CHECK(weir_result_scope(result) == WEIR_SCOPE_GIVEN_LAUNCH);
+    weir_result_free(result);
+    for (int i = 0; i <= N; i++)
+        CHECK(out[i] == -1);
+    CHECK(!weir_device_known(opened.device, out, 1));
+    close_text(&opened);
+}
+
+static void a_launch_that_faults_writes_nothing(void) {
+    Opened opened = open_text(add);
+    Added added;
+    fill(&added, N + 8);
+    name_memory(&opened, 1);
+    added.launch.grid[0] = 1 + (N + 8) / BLOCK;
+    CHECK(weir_device_run(opened.device, opened.module, &added.launch) == WEIR_DEVICE_ADDRESS);
+    CHECK(strstr(weir_device_error(opened.device), "ld.global.f32"));
+    for (int i = 0; i <= N; i++)
+        CHECK(out[i] == -1);
+    close_text(&opened);
+}
+
+static void a_launch_has_to_fit(void) {
+    Opened opened = open_text(add);
+    Added added;
+    fill(&added, N);
+    added.launch.parameter_count = 3;
+    CHECK(weir_device_run(opened.device, opened.module, &added.launch) == WEIR_DEVICE_INVALID);
+    fill(&added, N);
+    added.launch.kernel = "sub";
+    CHECK(weir_device_run(opened.device, opened.module, &added.launch) == WEIR_DEVICE_INVALID);
+    fill(&added, N);
+    added.launch.block[0] = 2048;
+    CHECK(weir_device_run(opened.device, opened.module, &added.launch) == WEIR_DEVICE_INVALID);
+    close_text(&opened);
+}
+
+/* All threads of two CTAs add to one counter by load and store. */
+static const char count[] = HEAD ".visible .entry count(.param .u64 p) {\n"
+                                 "  .reg .b32 %r<3>; .reg .b64 %rd<3>;\n"
+                                 "  ld.param.u64 %rd1, [p];\n"
+                                 "  ld.global.u32 %r1, [%rd1]; add.u32 %r2, %r1, 1; st.global.u32 [%rd1], %r2;\n"
+                                 "  ret;\n}\n";
+
+static void a_race_is_found(void) {
+    Opened opened = open_text(count);
+    uint32_t counter = 5;
+    uint64_t pointer = (uintptr_t)&counter;
+    void *parameters[] = {&pointer};
+    weir_device_launch launch = {
+        .grid = {2, 1, 1}, .block = {32, 1, 1}, .parameters = parameters, .parameter_count = 1};
+    weir_device_memory(opened.device, &counter, sizeof counter, "counter", 1);
+    weir_result *result = weir_device_check(opened.device, opened.module, &launch, NULL);
+    CHECK(weir_result_verdict(result) == WEIR_VERDICT_FINDINGS);
+    weir_result_free(result);
+    CHECK(counter == 5);
+    close_text(&opened);
+}
+
+/* Waits for a barrier that no other thread comes to. */
+static const char hang[] = HEAD ".visible .entry hang() {\n  .reg .pred %p<2>; .reg .b32 %r<2>;\n"
+                                "  mov.u32 %r1, %tid.x; setp.ge.u32 %p1, %r1, 32;\n"
+                                "  @%p1 bra DONE;\n  barrier.sync 1, 64;\nDONE:\n  ret;\n}\n";
+
+static void a_hang_ends(void) {
+    Opened opened = open_text(hang);
+    weir_device_launch launch = {.grid = {1, 1, 1}, .block = {64, 1, 1}};
+    CHECK(weir_device_run(opened.device, opened.module, &launch) == WEIR_DEVICE_HANG);
+    close_text(&opened);
+}
+
+int main(void) {
+    results_are_in_memory();
+    a_check_leaves_memory_as_it_is();
+    a_launch_that_faults_writes_nothing();
+    a_launch_has_to_fit();
+    a_race_is_found();
+    a_hang_ends();
+    return failures != 0;
+}
