@@ -445,6 +445,23 @@ typedef struct weir_device_launch {
     void *print_to;
 } weir_device_launch;
 
+/* How many parameters a kernel has; of the first `most` the size in bytes. 0: there is no such kernel. */
+WEIR_API size_t weir_device_parameters(weir_device *device, weir_module *module, const char *kernel, size_t *sizes,
+                                       size_t most);
+
+/* A tensor map for tiled copies, as cuTensorMapEncodeTiled takes it; dimension 0 is the innermost. */
+typedef struct weir_tensormap {
+    unsigned type; /* CUtensorMapDataType */
+    unsigned rank;
+    uint64_t address;
+    uint64_t sizes[5], strides[5]; /* strides: bytes from one element to the next; the first is not looked at */
+    uint32_t box[5], steps[5];     /* steps: of elements that are copied; 0 is 1 */
+    unsigned interleave, swizzle;  /* as in CUtensorMapInterleave and CUtensorMapSwizzle */
+    unsigned fill;                 /* 0: zeros outside of the tensor, 1: NaN */
+} weir_tensormap;
+/* The bytes of a map for kernels on a device. 0, or -1 if there is no such type or rank. */
+WEIR_API int weir_device_tensormap(const weir_tensormap *map, unsigned char bytes[128]);
+
 /* How a launch ended. Memory has its results after WEIR_DEVICE_DONE, and is as it was before after all others. */
 typedef enum weir_device_end {
     WEIR_DEVICE_DONE,

@@ -78,7 +78,7 @@ class Library:
     loaded = None
 
     def __init__(self):
-        library = ctypes.CDLL(library_path())
+        library = self.loaded_library = ctypes.CDLL(library_path())
         pointer, text, size = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t
         for name, result, parameters in (
                 ("weir_version", text, []), ("weir_create", pointer, []), ("weir_destroy", None, [pointer]),

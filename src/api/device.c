@@ -2,6 +2,7 @@
 #include "api/internal.h"
 
 #include "base/deadline.h"
+#include "machine/simt/async/tensormap.h"
 #include "machine/simt/core/machine.h"
 #include "machine/simt/host/host.h"
 
@@ -108,6 +109,39 @@ static bool place(DeviceAsk *ask) {
         return false;
     host_place(&ask->device->device, bytes, ask->launch, ask->arena);
     return true;
+}
+
+size_t weir_device_parameters(weir_device *device, weir_module *module, const char *kernel, size_t *sizes,
+                              size_t most) {
+    uint32_t entry = 0;
+    const char *problem = "";
+    bool found = module->ok && module->ptx && question_entries(module->ptx, kernel, &entry) == 1;
+    const PtxProgram *program = found ? host_program(&device->device, module->ptx, entry, &problem) : NULL;
+    const PtxFunction *function = program ? &module->ptx->functions[entry] : NULL;
+    for (uint32_t i = 0; function && i < function->parameter_count && i < most; i++)
+        sizes[i] = program->seats[function->parameters + i].bytes;
+    return function ? function->parameter_count : 0;
+}
+
+int weir_device_tensormap(const weir_tensormap *map, unsigned char bytes[128]) {
+    unsigned bits = tensormap_element_bits((uint8_t)map->type);
+    if (!bits || !map->rank || map->rank > TENSORMAP_DIMS)
+        return -1;
+    TensorMap made = {.kind = TENSORMAP_TILED,
+                      .rank = (uint8_t)map->rank,
+                      .type = (uint8_t)map->type,
+                      .interleave = (uint8_t)map->interleave,
+                      .swizzle = (uint8_t)map->swizzle,
+                      .fill = (uint8_t)map->fill,
+                      .address = map->address};
+    for (unsigned i = 0; i < map->rank; i++) {
+        made.size[i] = (uint32_t)map->sizes[i];
+        made.stride[i] = i ? map->strides[i] : bits / 8;
+        made.box[i] = (uint16_t)map->box[i];
+        made.element_stride[i] = (uint8_t)(map->steps[i] ? map->steps[i] : 1);
+    }
+    tensormap_encode(&made, bytes);
+    return 0;
 }
 
 /* ---- Running ---- */

@@ -1,0 +1,307 @@
+"""A device for Triton without a GPU: compiled kernels run on the CPU, on the program's own memory, with the results that a
+GPU gives, and are checked.
+
+    import weir.device
+    weir.device.use("sm_90")
+
+docs/device.md tells what runs and what is checked."""
+
+import ctypes
+import os
+import struct
+import sys
+import threading
+
+from . import _library, arguments, standin
+
+ENDS = ("done", "invalid", "address", "trap", "fault", "hang", "unsupported", "limit")  # weir_device_end
+CUDA_ERRORS = {"invalid": "invalid argument", "address": "an illegal memory access was encountered",
+               "trap": "unspecified launch failure", "fault": "unspecified launch failure",
+               "hang": "the launch timed out and was terminated", "unsupported": "operation not supported",
+               "limit": "out of memory"}
+TENSORMAP_BYTES = 128
+FLOATS = {"fp16": "<e", "fp32": "<f", "f32": "<f", "fp64": "<d", "f64": "<d"}
+
+
+class Launch(ctypes.Structure):
+    """weir_device_launch."""
+
+    _fields_ = [("kernel", ctypes.c_char_p), ("grid", ctypes.c_uint * 3), ("block", ctypes.c_uint * 3),
+                ("cluster", ctypes.c_uint * 3), ("shared", ctypes.c_size_t), ("parameters", ctypes.POINTER(ctypes.c_void_p)),
+                ("parameter_count", ctypes.c_size_t), ("timeout", ctypes.c_uint), ("print", _library.WRITE),
+                ("print_to", ctypes.c_void_p)]
+
+
+class TensorMap(ctypes.Structure):
+    """weir_tensormap."""
+
+    _fields_ = [("type", ctypes.c_uint), ("rank", ctypes.c_uint), ("address", ctypes.c_uint64),
+                ("sizes", ctypes.c_uint64 * 5), ("strides", ctypes.c_uint64 * 5), ("box", ctypes.c_uint32 * 5),
+                ("steps", ctypes.c_uint32 * 5), ("interleave", ctypes.c_uint), ("swizzle", ctypes.c_uint),
+                ("fill", ctypes.c_uint)]
+
+
+class DeviceError(RuntimeError):
+    """A launch that did not end well; `end` is one of ENDS."""
+
+    def __init__(self, kernel, end, sentence):
+        super().__init__(f"CUDA error: {CUDA_ERRORS[end]} (kernel {kernel}: {sentence})")
+        self.end = end
+
+
+# ---- The library ---------------------------------------------------------------------------------
+
+
+class Device:
+    """The one device of this process."""
+
+    made = None
+
+    def __init__(self):
+        library = self.library = _library.Library.get()
+        loaded = library.loaded_library
+        pointer, text, size = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t
+        for name, result, parameters in (
+                ("create", pointer, []), ("error", text, [pointer]),
+                ("memory", ctypes.c_int, [pointer, pointer, size, text, ctypes.c_int]), ("remove", None, [pointer, pointer]),
+                ("written", None, [pointer, pointer, size]), ("known", ctypes.c_int, [pointer, pointer, size]),
+                ("parameters", size, [pointer, pointer, text, ctypes.POINTER(size), size]),
+                ("tensormap", ctypes.c_int, [ctypes.POINTER(TensorMap), ctypes.c_char_p]),
+                ("run", ctypes.c_int, [pointer, pointer, ctypes.POINTER(Launch)]),
+                ("check", pointer, [pointer, pointer, ctypes.POINTER(Launch), ctypes.POINTER(_library.RunOptions)]),
+                ("forget", None, [pointer, pointer])):
+            function = getattr(loaded, "weir_device_" + name)
+            function.restype, function.argtypes = result, parameters
+            setattr(self, name, function)
+        self.handle = self.create()
+        self.context = library.weir_create()
+        self.lock = threading.Lock()
+        self.print = _library.WRITE(self.printed)
+
+    @classmethod
+    def get(cls):
+        if cls.made is None:
+            cls.made = cls()
+        return cls.made
+
+    @staticmethod
+    def printed(_, data, size):
+        sys.stdout.flush()
+        os.write(1, ctypes.string_at(data, size))
+        return 0
+
+
+class Loaded:
+    """A kernel of a module of PTX."""
+
+    def __init__(self, ptx, name):
+        self.device, self.name = Device.get(), name
+        library, data = self.device.library, ptx.encode()
+        self.file = library.weir_open_buffer(self.device.context, f"{name}.ptx".encode(), data, len(data))
+        self.module = library.weir_parse(self.file, 0, 0)
+        most = self.device.parameters(self.device.handle, self.module, name.encode(), None, 0)
+        sizes = (ctypes.c_size_t * most)()
+        self.device.parameters(self.device.handle, self.module, name.encode(), sizes, most)
+        self.sizes = list(sizes)
+
+    def launch(self, grid, block, cluster, shared, parameters, ranges):
+        """Parameters are their bytes; ranges are (address, bytes) of memory that the launch may access."""
+        device = self.device
+        kept = [ctypes.create_string_buffer(value, len(value)) for value in parameters]
+        pointers = (ctypes.c_void_p * len(kept))(*[ctypes.addressof(value) for value in kept])
+        launch = Launch(self.name.encode(), tuple(grid), tuple(block), tuple(cluster), shared,
+                        ctypes.cast(pointers, ctypes.POINTER(ctypes.c_void_p)), len(kept), 0, device.print, None)
+        with device.lock:
+            for address, size in ranges:
+                device.memory(device.handle, address, size, b"memory", 1)
+            try:
+                if State.checks:
+                    self.check(launch)
+                end = ENDS[device.run(device.handle, self.module, ctypes.byref(launch))]
+            finally:
+                for address, _ in ranges:
+                    device.remove(device.handle, address)
+        if end != "done":
+            raise DeviceError(self.name, end, device.error(device.handle).decode())
+
+    def check(self, launch):
+        device, library = self.device, self.device.library
+        result = device.check(device.handle, self.module, ctypes.byref(launch), None)
+        if not result:
+            raise MemoryError("there is not enough memory")
+        verdict = _library.VERDICTS[library.weir_result_verdict(result)]
+        State.verdicts[verdict] = State.verdicts.get(verdict, 0) + 1
+        if verdict != "clean":
+            State.report(_library.written(library, result, _library.FORMAT_TEXT))
+        library.weir_result_free(result)
+
+
+# ---- Arguments -----------------------------------------------------------------------------------
+
+
+def memory_of(value):
+    """Address and size of the allocation behind a pointer argument."""
+    if hasattr(value, "untyped_storage"):
+        storage = value.untyped_storage()
+        return storage.data_ptr(), storage.nbytes()
+    interface = getattr(value, "__cuda_array_interface__", None)
+    if interface:
+        import numpy
+
+        low, high = numpy.lib.array_utils.byte_bounds(numpy.asarray(value))
+        return low, high - low
+    base = getattr(value, "base", None)  # Triton's reinterpreted tensors
+    if base is not None and hasattr(base, "data_ptr"):
+        return memory_of(base)
+    return value.data_ptr(), value.numel() * value.element_size()
+
+
+def bfloat16(value):
+    bits = struct.unpack("<I", struct.pack("<f", value))[0]
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16 & 0xFFFF).to_bytes(2, "little")
+
+
+class Packer:
+    """The bytes of a launch's parameters, and the memory that it may access."""
+
+    def __init__(self, sizes):
+        self.sizes, self.parameters, self.ranges = sizes, [], {}
+
+    def size(self):
+        if len(self.parameters) >= len(self.sizes):
+            raise TypeError(f"the kernel has {len(self.sizes)} parameters, and the launch has more")
+        return self.sizes[len(self.parameters)]
+
+    def number(self, value):
+        size = self.size()
+        self.parameters.append((int(value) & (1 << 8 * size) - 1).to_bytes(size, "little"))
+
+    def pointer(self, value):
+        if value is None or isinstance(value, int):
+            return self.number(value or 0)
+        address, size = memory_of(value)
+        if size:
+            self.ranges[address] = max(size, self.ranges.get(address, 0))
+        return self.number(value.data_ptr())
+
+    def real(self, kind, value):
+        self.size()
+        self.parameters.append(bfloat16(float(value)) if kind == "bf16" else struct.pack(FLOATS[kind], float(value)))
+
+    def descriptor(self, value, meta):
+        """As Triton's launchers take one apart: a tensor map, or its parts; then shape and strides."""
+        shape, strides = [int(n) for n in value.shape], [int(n) for n in value.strides]
+        if meta is None:
+            self.pointer(value.base)
+            for number in (*shape, *strides, value.padding == "nan"):
+                self.number(number)
+        else:
+            if meta["fp4_padded"]:
+                shape[-1] *= 2
+            self.pointer(value.base)
+            self.parameters[-1] = tensormap(value, shape, strides, meta)
+        for number in (*shape, *strides):
+            self.number(number)
+
+    def argument(self, kind, value, metas):
+        if kind.startswith("tensordesc"):
+            self.descriptor(value, metas.pop(0) if metas else None)
+        elif kind.startswith("*") or kind == "nvTmaDesc":
+            self.pointer(value)
+        elif kind in FLOATS or kind == "bf16":
+            self.real(kind, value)
+        else:
+            self.number(value)
+
+
+def tensormap(value, shape, strides, meta):
+    from triton.backends.nvidia.driver import TMA_DTYPE_DEVICE_TO_HOST
+
+    rank, element = len(shape), meta["elem_size"]
+    made = TensorMap(type=TMA_DTYPE_DEVICE_TO_HOST[meta["elem_type"]], rank=rank, address=value.base.data_ptr(),
+                     swizzle=meta["swizzle"], fill=int(value.padding == "nan"))
+    for i in range(rank):  # the innermost is the first
+        made.sizes[i], made.box[i] = shape[rank - 1 - i], meta["block_size"][rank - 1 - i]
+        made.strides[i] = element * strides[rank - 1 - i]
+    data = ctypes.create_string_buffer(TENSORMAP_BYTES)
+    if Device.get().tensormap(ctypes.byref(made), data):
+        raise ValueError("a tensor map of that type and rank cannot be made")
+    return data.raw
+
+
+# ---- Triton --------------------------------------------------------------------------------------
+
+
+class State:
+    """What was launched in this process."""
+
+    installed, checks, verdicts = False, True, {}
+    reports = set()
+
+    @classmethod
+    def report(cls, text):
+        if text not in cls.reports:
+            cls.reports.add(text)
+            sys.stderr.write(text)
+
+
+class Kernel:
+    """Launches of a compiled kernel."""
+
+    def __init__(self, compiled):
+        self.loaded = Loaded(compiled.asm["ptx"], compiled.metadata.name)
+        metadata = compiled.metadata
+        self.types = list(compiled.src.signature.values())
+        self.metas = getattr(metadata, "tensordesc_meta", None)
+        self.warps, self.ctas, self.shared = metadata.num_warps, metadata.num_ctas, metadata.shared
+        self.scratch = [(metadata.global_scratch_size, metadata.global_scratch_align),
+                        (getattr(metadata, "profile_scratch_size", 0), getattr(metadata, "profile_scratch_align", 1))]
+
+    def __call__(self, x, y, z, stream, function, metadata, launch_metadata, enter, leave, *values):
+        if x * y * z == 0:
+            return
+        if enter:
+            enter(launch_metadata)
+        packer, metas = Packer(self.loaded.sizes), list(self.metas or [])
+        for kind, value in arguments.with_types(self.types, values):
+            packer.argument(kind, value, metas)
+        kept = []
+        for size, align in self.scratch[:len(self.loaded.sizes) - len(packer.parameters)]:
+            memory = None
+            if size:
+                size *= x * y * z * self.ctas
+                memory = ctypes.create_string_buffer(size + align)
+                kept.append(memory)
+                packer.ranges[ctypes.addressof(memory)] = size + align
+            packer.number((ctypes.addressof(memory) + align - 1) // align * align if memory else 0)
+        self.loaded.launch((x * self.ctas, y, z), (0, 0, 0), (0, 0, 0), self.shared, packer.parameters, packer.ranges.items())
+        if leave:
+            leave(launch_metadata)
+
+
+def use(target=None):
+    """From now on, kernels that Triton compiles for that GPU run here."""
+    import triton
+    from triton.compiler.compiler import CompiledKernel
+
+    chosen = target or standin.USUAL_TARGET
+    if State.installed:
+        return
+    State.installed = True
+    State.checks = os.environ.get("WEIR_DEVICE_MODE") != "run"
+    triton.runtime.driver.set_active(standin.make_driver(chosen))
+
+    def run(self):
+        kernel = self.__dict__.get("_weir_device")
+        if kernel is None:
+            kernel = self.__dict__["_weir_device"] = Kernel(self)
+        return kernel
+
+    CompiledKernel.run = property(run)
+    try:
+        from . import standin_torch
+        import torch  # noqa: F401
+
+        standin_torch.install(chosen)
+    except ImportError:
+        pass
