@@ -75,14 +75,31 @@ class Device:
             setattr(self, name, function)
         self.handle = self.create()
         self.context = library.weir_create()
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         self.print = _library.WRITE(self.printed)
+        self.named = {}  # address and size of memory that is there until it is freed
 
     @classmethod
     def get(cls):
         if cls.made is None:
             cls.made = cls()
         return cls.made
+
+    def allocated(self, address, size, written):
+        """There is memory for kernels until `freed`; `written` False: its bytes are not known before something writes them."""
+        with self.lock:
+            self.named[address] = size
+            self.memory(self.handle, address, size, b"memory", int(written))
+
+    def freed(self, address):
+        with self.lock:
+            if self.named.pop(address, None) is not None:
+                self.remove(self.handle, address)
+
+    def wrote(self, address, size):
+        """The program has written bytes by itself, not by a kernel that ran here."""
+        with self.lock:
+            self.written(self.handle, address, size)
 
     @staticmethod
     def printed(_, data, size):
@@ -112,6 +129,7 @@ class Loaded:
         launch = Launch(self.name.encode(), tuple(grid), tuple(block), tuple(cluster), shared,
                         ctypes.cast(pointers, ctypes.POINTER(ctypes.c_void_p)), len(kept), 0, device.print, None)
         with device.lock:
+            ranges = [(address, size) for address, size in ranges if address not in device.named]
             for address, size in ranges:
                 device.memory(device.handle, address, size, b"memory", 1)
             try:
