@@ -77,7 +77,7 @@ complete -c weir -n '__fish_seen_subcommand_from exec' -l target -x -a 'sm_80 sm
 complete -c weir -n '__fish_seen_subcommand_from exec' -l triton -x -d 'the Triton release that compiles the IR: 3.6, 3.7.1, ... (inferred from the IR)'
 complete -c weir -n '__fish_seen_subcommand_from exec' -l update-baseline -d 'write the current findings to the baseline, and drop those that no longer occur'
 complete -c weir -n '__fish_seen_subcommand_from exec' -l budget -x -d 'stop a run after N steps (4000000); an exhaustive one after N states (200000)'
-complete -c weir -n '__fish_seen_subcommand_from exec' -l check-time -x -d 'in mode record: time for checks after the program has ended (so that all takes 12 times as long as the program by itself; at least 3; 0: no limit)'
+complete -c weir -n '__fish_seen_subcommand_from exec' -l check-time -x -d 'in mode record: time for checks after the program has ended (so that all takes 10 times as long as the program by itself; at least 2; 0: no limit)'
 complete -c weir -n '__fish_seen_subcommand_from exec' -l gsan -x -a 'exact sampled off' -d 'races in global memory: exact, sampled (as on a device), or off, which leaves kernels incomplete'
 complete -c weir -n '__fish_seen_subcommand_from exec' -l hang-after -x -d 'in mode record: end a kernel if a wait takes longer than this (10s; 0: never)'
 complete -c weir -n '__fish_seen_subcommand_from exec' -l jobs -s j -x -d 'check N files at once (as many as there are cores)'

@@ -19,8 +19,9 @@
 
 /* What --check-time is, unless it is given: all of it takes so many times as long as the program without Weir, and
  * checks get at least so many seconds, more if a kernel hung: why it did is what the user waits for. The program takes
- * no less than a share of the time that it ran here. */
-enum { CHECKS_TIMES = 12, CHECKS_LEAST = 3, CHECKS_LEAST_HUNG = 60, PLAIN_SHARE = 8 };
+ * no less than a share of the time that it ran here; a part of this time is Weir's own start. */
+enum { CHECKS_TIMES = 10, CHECKS_LEAST = 2, CHECKS_LEAST_HUNG = 60, PLAIN_SHARE = 8 };
+#define START_SECONDS 0.2
 #define ALONE_SECONDS 0.25 /* of a check before it uses other cores: most take less */
 enum { STACK_SIZE = 16 << 20, LOOK_MS = 200, LOWEST_PRIORITY = 19, STATUS_INCOMPLETE = 3 };
 
@@ -74,7 +75,8 @@ static void check_module(void *context, const char *path, weir_module *module, c
 
 /* For how long checks of a program may go on that ran for so long, some of it being recorded. */
 static double time_for(const CliCheck *check, double seconds) {
-    double share = seconds / PLAIN_SHARE, plain = seconds - check->busy > share ? seconds - check->busy : share;
+    double share = seconds / PLAIN_SHARE, own = check->busy + START_SECONDS;
+    double plain = seconds - own > share ? seconds - own : share;
     double rest = CHECKS_TIMES * plain - seconds, least = check->hung ? CHECKS_LEAST_HUNG : CHECKS_LEAST;
     return rest > least ? rest : least;
 }
