@@ -243,11 +243,90 @@ static void written_after_all(void **unused) {
     }
 }
 
+/* Who reads a line behind another reader stands for it, also where it knows of that warp and of no other of its CTA. */
+static void reader_behind_a_reader(void **unused) {
+    (void)unused;
+    for (uint32_t behind = 0; behind < 2; behind++) {
+        Pair pair = pair_new((ThreadsShape){.ctas = CTAS, .cta_threads = CTA_WARPS * LANES});
+        ThreadsAccess read = wide(THREADS_READ, 1), write = wide(THREADS_WRITE, 3);
+        for (uint32_t warp = 0; warp < 3; warp++) /* there are lists */
+            beside(&pair, warp, &read, DATA + 4096);
+        beside(&pair, 0, &read, DATA);
+        if (behind)
+            pass_warp(&pair, 0, 2);
+        read.site = 2;
+        beside(&pair, 2, &read, DATA);
+        beside(&pair, 4, &write, DATA);
+        assert_int_equal(pair_agree(&pair), behind ? 1 : 2);
+        pair_free(&pair);
+    }
+}
+
+/* Some lanes of a warp know that a copy is over: for these it is, and not for the others. The copy writes what the warp
+ * reads then; or both read what another warp writes. */
+static void copy_is_over_for_some_lanes(void **unused) {
+    (void)unused;
+    for (uint32_t k = 0; k < 4; k++) {
+        bool writes = k & 1;
+        uint32_t knowing = k & 2 ? 0x55555555 : 0xaaaaaaaa, count;
+        Pair pair = pair_new((ThreadsShape){.ctas = CTAS, .cta_threads = CTA_WARPS * LANES});
+        ThreadsAccess copied = {.kind = writes ? THREADS_WRITE : THREADS_READ, .element = 4, .bytes = 4, .site = 1};
+        ThreadsAccess read = {.kind = THREADS_READ, .element = 4, .bytes = 4, .site = 2}, write = read;
+        uint64_t addresses[LANES];
+        write.kind = THREADS_WRITE;
+        write.site = 3;
+        for (uint32_t i = 0; i < LANES; i++)
+            addresses[i] = DATA + (uint64_t)i * 4;
+        BOTH(&pair, uint32_t copy = threads_issue(engine, 0, UINT32_MAX, false, 0, 1);
+             threads_access(engine, copy, 0, UINT32_MAX, &copied, addresses);
+             threads_done(engine, copy, THREADS_ALL_DONE, 2, knowing, false));
+        beside(&pair, 2, &read, DATA);
+        if (!writes)
+            beside(&pair, 4, &write, DATA);
+        assert_int_equal(pair_agree(&pair), writes ? 1 : 2);
+        const ThreadsRace *races = threads_races(pair.each[0], &count);
+        for (uint32_t i = 0; i < count; i++)
+            assert_int_equal(races[i].times, races[i].first.access.site == 1 ? LANES / 2 : LANES);
+        pair_free(&pair);
+    }
+}
+
+/* A copy of many lines, one of which has a word that another thread wrote: that is found, also where all lines before
+ * it were alike. */
+static void word_among_copied_lines(void **unused) {
+    (void)unused;
+    Pair pair = pair_new((ThreadsShape){.ctas = CTAS, .cta_threads = CTA_WARPS * LANES});
+    ThreadsAccess word = {.kind = THREADS_WRITE, .element = 4, .bytes = 4, .site = 1}, copied = word;
+    uint64_t at[LANES] = {DATA + 11 * LINE + 8};
+    copied.site = 2;
+    BOTH(&pair, threads_access(engine, 0, 4, 1, &word, at); uint32_t copy = threads_issue(engine, 0, 1, true, 0, 2);
+         threads_piece(engine, copy, &copied, DATA, 24 * LINE));
+    assert_int_equal(pair_agree(&pair), 1);
+    pair_free(&pair);
+}
+
+/* Memory runs out where accesses of whole lines need more of it, too: then it says so. */
+static void too_little_memory(void **unused) {
+    (void)unused;
+    const char *problem;
+    ThreadsAccess read = wide(THREADS_READ, 1);
+    ThreadsShape shape = {.ctas = 1, .cta_threads = LANES, .memory = (size_t)4 << 20};
+    Threads *engine = threads_create(&shape, &problem);
+    assert_non_null(engine);
+    threads_meet(engine, 1, 0);
+    for (uint32_t i = 0; i < 1 << 17 && !threads_trouble(engine); i++)
+        assert_true(threads_access_coalesced(engine, 0, &read, DATA));
+    assert_non_null(threads_trouble(engine));
+    threads_free(engine);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole_lines_agree), cmocka_unit_test(next_record_is_not_the_next_lane),
-        cmocka_unit_test(later_read_races),  cmocka_unit_test(copy_is_not_its_lanes),
-        cmocka_unit_test(one_line_swizzled), cmocka_unit_test(written_after_all),
+        cmocka_unit_test(whole_lines_agree),       cmocka_unit_test(next_record_is_not_the_next_lane),
+        cmocka_unit_test(later_read_races),        cmocka_unit_test(copy_is_not_its_lanes),
+        cmocka_unit_test(one_line_swizzled),       cmocka_unit_test(written_after_all),
+        cmocka_unit_test(reader_behind_a_reader),  cmocka_unit_test(copy_is_over_for_some_lanes),
+        cmocka_unit_test(word_among_copied_lines), cmocka_unit_test(too_little_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,8 +64,7 @@ static uint32_t list_of(Threads *threads, ThreadsAccessKept *kept, uint32_t slot
 /* Whether a race with the element is the same one for whichever lane. */
 static bool races_alike(const Attempt *attempt, const ThreadsRecord *earlier) {
     const ThreadsClock *clock = attempt->knower.clock;
-    return !earlier->operation && !attempt->knower.operation && !earlier->silent && !attempt->record->silent &&
-           (!clock || !clock->bridges);
+    return !attempt->knower.operation && !earlier->silent && !attempt->record->silent && (!clock || !clock->bridges);
 }
 
 /* Looks through a list, and tells what races. `keep`: the list of what is not before, in the same order. */
@@ -271,7 +270,7 @@ static bool touch_again(const Attempt *attempt, const ShadowPage *page, ThreadsC
     bool reads = attempt->record->kind == THREADS_READ;
     if (!step->by || page->nc)
         return false;
-    if (step->any_lane && !(attempt->by & (attempt->by - 1))) {
+    if (step->any_lane && !(attempt->by & (attempt->by - 1)) && !(attempt->record->silent & attempt->by)) {
         moved %= THREADS_LANES;
         if (!is_moved(cell->reads, step->from.reads, moved, step->any_readers) ||
             !is_moved(cell->writes, step->from.writes, moved, reads && step->alike == UINT32_MAX))

@@ -49,13 +49,23 @@ static uint32_t put_first(Attempt *attempt, uint32_t slot, uint32_t pruned) {
            (slot & 31);
 }
 
+/* Whether some lanes of the warp that does this know that the operation is over, and others need not. */
+static bool some_lanes_know(const Attempt *attempt, uint32_t operation) {
+    const Completion *done = operation ? operation_at(attempt->threads, operation)->completions : NULL;
+    while (done &&
+           (done->cta != attempt->knower.cta || done->warp != attempt->knower.warp || done->lanes == UINT32_MAX))
+        done = done->next;
+    return done != NULL;
+}
+
 bool attempt_is_any_lane(Attempt *attempt, const Node *node) {
     const ThreadsRecord *record = record_at(attempt->threads, node->record);
     uint32_t over = attempt_over_lanes(attempt, node->record, record);
     uint32_t lanes = record->operation ? operation_at(attempt->threads, record->operation)->lanes : UINT32_MAX;
     if (over == UINT32_MAX)
         return true;
-    if (over & lanes || (record->operation && attempt_needs_fence(attempt, record)))
+    if (over & lanes || (record->operation && attempt_needs_fence(attempt, record)) ||
+        some_lanes_know(attempt, record->operation))
         return false;
     return !attempt_same_warp(attempt, record) ||
            (!record->operation && !node->lanes && !attempt_needs_fence(attempt, record));

@@ -379,8 +379,7 @@ static void nodes_sweep(Threads *threads) {
 static void records_sweep(Threads *threads) {
     threads->record_count = free_others(&threads->records);
     for (uint32_t at = 0; at < threads->records.store.next; at += 64)
-        for (uint64_t rest = *swept_bits(&threads->records, at) & (at ? UINT64_MAX : ~UINT64_C(1)); rest;
-             rest &= rest - 1) {
+        for (uint64_t rest = *swept_bits(&threads->records, at); rest; rest &= rest - 1) { /* 0 is in no list */
             ThreadsRecord *record = record_at(threads, at + (uint32_t)__builtin_ctzll(rest));
             if (record->node && !is_marked(&threads->nodes, record->node))
                 record->node = 0;
