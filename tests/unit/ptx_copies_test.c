@@ -425,11 +425,25 @@ static void test_encoding(void **state) {
     assert_false(tensormap_replace(zeros, TENSORMAP_RANK, 0, 1));
 }
 
+/* What a bulk copy leaves out at its ends is not known behind it, and not taken for 0: to store 0 there is a change. */
+static void test_ends_that_are_left_out(void **state) {
+    (void)state;
+    const Case ends = {.threads = 64,
+                       .body = INIT EXPECT("256") "@%p0 cp.async.bulk.shared::cta.global" TX
+                                                  ".ignore_oob [%r1], [%rd2], 256, [%r2], 4, 8;\n" WAIT GIVE};
+    Ran ran = run_case(&ends, SCHEDULE_EAGER, 1);
+    assert_int_equal(ran.end, PTX_END_COMPLETE);
+    for (unsigned i = 1; i < 62; i++)
+        assert_int_equal(ran.out[i], 1000 + i);
+    assert_true(ran.out[0] && ran.out[62] && ran.out[63]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_thread_copies), cmocka_unit_test(test_not_over),    cmocka_unit_test(test_bulk),
-        cmocka_unit_test(test_tensors),       cmocka_unit_test(test_changed_map), cmocka_unit_test(test_encoding),
-        cmocka_unit_test(test_blackwell),
+        cmocka_unit_test(test_thread_copies), cmocka_unit_test(test_not_over),
+        cmocka_unit_test(test_bulk),          cmocka_unit_test(test_tensors),
+        cmocka_unit_test(test_changed_map),   cmocka_unit_test(test_encoding),
+        cmocka_unit_test(test_blackwell),     cmocka_unit_test(test_ends_that_are_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,7 +47,8 @@ static void move(PtxMachine *machine, PtxOutstanding *outstanding, const BulkCop
     uint32_t read = copy->bytes - copy->left - copy->right;
     PtxLocation from = {copy->from.block, copy->from.offset + copy->left};
     memset(scratch->states, BYTE_UNKNOWN, copy->bytes);
-    memset(scratch->bytes, 0, copy->bytes);
+    if (read < copy->bytes) /* the rest is not known */
+        ptx_unknown_bytes(copy->to.block, copy->to.offset, copy->bytes, scratch->bytes);
     copy_load(machine, outstanding->code, from, read, scratch->bytes + copy->left, scratch->states + copy->left);
     copy_note_unset(machine, outstanding, outstanding->lane, from, read, scratch->states + copy->left);
     pieces_add(machine, &scratch->reads, from, read);

@@ -411,6 +411,8 @@ uint64_t ptx_load(PtxMachine *machine, PtxLocation location, unsigned bytes, boo
 void ptx_store(PtxMachine *machine, PtxLocation location, unsigned bytes, uint64_t value, bool known);
 /* Pieces of any size; states may be NULL (all known, or not asked). */
 void ptx_load_bytes(PtxMachine *machine, PtxLocation location, size_t count, uint8_t *bytes, uint8_t *states);
+/* What stands there for bytes that are not known. */
+void ptx_unknown_bytes(const PtxBlock *block, uint64_t offset, size_t count, uint8_t *bytes);
 void ptx_store_bytes(PtxMachine *machine, PtxLocation location, size_t count, const uint8_t *bytes,
                      const uint8_t *states);
 

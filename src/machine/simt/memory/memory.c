@@ -30,7 +30,7 @@ uint64_t memory_unset(const PtxMachine *machine, uint32_t thread) {
     return machine->other && machine->other->unset ? unknown_word((uint64_t)thread * 4) * UINT64_C(0x100000001) : 0;
 }
 
-static void unknown_bytes(const PtxBlock *block, uint64_t offset, size_t count, uint8_t *bytes) {
+void ptx_unknown_bytes(const PtxBlock *block, uint64_t offset, size_t count, uint8_t *bytes) {
     for (size_t i = 0; i < count;) {
         uint64_t address = block->base + offset + i;
         uint32_t word = block->other ? other_word(address) : unknown_word(address), skip = (uint32_t)(address & 3);
@@ -45,7 +45,7 @@ void block_make(PtxMachine *machine, PtxBlock *block) {
         return;
     block->bytes = ARENA_ARRAY(&machine->arena, uint8_t, block->size + 16);
     if (block->fill == BYTE_UNKNOWN)
-        unknown_bytes(block, 0, block->size, block->bytes);
+        ptx_unknown_bytes(block, 0, block->size, block->bytes);
 }
 
 PtxBlock *block_make_page(PtxMachine *machine, PtxBlock *block, uint64_t *offset, size_t *count) {
@@ -72,7 +72,7 @@ static void peek(const PtxBlock *block, uint64_t offset, size_t count, uint8_t *
     if (block->bytes)
         memcpy(bytes, block->bytes + offset, count);
     else if (block->fill == BYTE_UNKNOWN)
-        unknown_bytes(block, offset, count, bytes);
+        ptx_unknown_bytes(block, offset, count, bytes);
     else
         memset(bytes, 0, count);
 }
@@ -149,7 +149,7 @@ static void put_other(PtxMachine *machine, PtxBlock *block, const PtxBuffer *buf
         return;
     block_make_states(machine, block);
     if (block->fill != BYTE_UNKNOWN)
-        unknown_bytes(block, 0, end, block->bytes);
+        ptx_unknown_bytes(block, 0, end, block->bytes);
     memset(block->states, BYTE_UNKNOWN, end);
     for (uint64_t at = 0; kept && at < end; at++)
         if (kept[at / OTHER_WORD]) {
