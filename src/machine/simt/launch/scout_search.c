@@ -69,10 +69,6 @@ static bool add(PtxScout *scout, const int64_t *like, uint32_t number, int64_t v
 void ptx_scout_send(PtxScout *scout, const PtxLaunch *launch) {
     int64_t *at = ARENA_ARRAY(scout->arena, int64_t, scout->count);
     uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
-    for (unsigned i = 0; i < 3; i++) {
-        at[SCOUT_GRID + i] = launch->grid[i];
-        at[SCOUT_BLOCK + i] = launch->block[i];
-    }
     for (uint32_t i = SCOUT_NUMBERS; i < scout->count; i++)
         (void)ptx_launch_number(scout->program, launch, i - SCOUT_NUMBERS, &at[i]);
     for (unsigned havoc_choice = 0; havoc_choice < 4 && scout->left; havoc_choice++) {
@@ -81,6 +77,8 @@ void ptx_scout_send(PtxScout *scout, const PtxLaunch *launch) {
             uint32_t thread = i < 2 ? i : i == 2 ? threads - 1 : i * 37 % threads;
             for (unsigned k = 0; k < 3; k++) {
                 uint32_t last = launch->grid[k] - 1;
+                at[SCOUT_GRID + k] = launch->grid[k];
+                at[SCOUT_BLOCK + k] = launch->block[k];
                 at[SCOUT_CTA + k] = i & (1u << k) ? last : havoc_choice & 1 ? last / 2 : 0;
             }
             at[SCOUT_THREAD] = thread % launch->block[0];
