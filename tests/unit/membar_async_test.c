@@ -272,6 +272,12 @@ static void what_a_callee_ends_with_counts(void **state) {
     assert_all(WITH_CALLEE(ALLOC(b, 0) STORE(b) BARRIER, ALLOC(a, 0) CALL(0) LOAD(x, a)), "");
 }
 
+static void a_callee_that_meets_no_barrier_is_none(void **state) {
+    (void)state;
+    assert_all(WITH_CALLEE("", ALLOC(a, 0) STORE(a) CALL(1024) LOAD(x, a)), "before local_load 0");
+    assert_all(WITH_CALLEE(BARRIER, ALLOC(a, 0) STORE(a) CALL(1024) LOAD(x, a)), "");
+}
+
 static void memory_that_a_call_hands_over_is_the_callers(void **state) {
     (void)state;
     const char *text =
@@ -422,6 +428,7 @@ int main(void) {
         cmocka_unit_test(a_token_through_loops_and_branches),
         cmocka_unit_test(what_a_callee_starts_with_counts),
         cmocka_unit_test(what_a_callee_ends_with_counts),
+        cmocka_unit_test(a_callee_that_meets_no_barrier_is_none),
         cmocka_unit_test(memory_that_a_call_hands_over_is_the_callers),
         cmocka_unit_test(copies_fly_through_calls),
         cmocka_unit_test(functions_that_call_themselves_are_a_problem),

@@ -94,6 +94,27 @@ static void static_slices_are_distinguished(void **state) {
     assert_all(KERNEL(HALF ALLOC(a, 0) SLICE(s, 0) STORE_HALF(s) LOAD(x, a)), "before local_load 0");
 }
 
+/* Where a slice of a slice begins is not said by its offsets alone. */
+static void slices_of_slices_are_not(void **state) {
+    (void)state;
+#define FLOOR       "!ttg.memdesc<8x16xf16, #shared, #smem, mutable, 32x16>"
+#define FLOOR_VALUE "tensor<8x16xf16, #blocked>"
+    assert_all(KERNEL("    %h = arith.constant dense<0.0> : " FLOOR_VALUE "\n" ALLOC(a, 0)
+                          SLICE(s, 16) "    %q = ttg.memdesc_subslice %s[0, 0] : !half -> " FLOOR "\n"
+                                       "    %t = ttg.memdesc_subslice %a[16, 0] : !tile -> " FLOOR "\n"
+                                       "    ttg.local_store %h, %q : " FLOOR_VALUE " -> " FLOOR "\n"
+                                       "    %x = ttg.local_load %t : " FLOOR " -> " FLOOR_VALUE "\n"),
+               "before local_load 0");
+}
+
+/* An allocation in several pieces is in all of them. */
+static void pieces_of_an_allocation_count(void **state) {
+    (void)state;
+    assert_all(KERNEL("    %a = ttg.local_alloc {allocation.offset = [0 : i32, 4096 : i32]} : () -> !tile\n" ALLOC(
+                   b, 4096) STORE(a) LOAD(x, b)),
+               "before local_load 0");
+}
+
 static void memory_that_a_caller_hands_over_is_looked_at(void **state) {
     (void)state;
     const char *text = MODULE("cuda:90", 4,
@@ -411,6 +432,25 @@ static void barriers_for_callers_are_left_alone(void **state) {
     check(text, "callee", MEMBAR_SYNC, list_needless, "", __FILE__, __LINE__);
 }
 
+/* Why a barrier is needless, in one sentence. */
+static void needless_ones_say_why(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *why;
+    } cases[] = {
+        {KERNEL(ALLOC(a, 0) LOAD(x, a) STORE(a) BARRIER), "no access before it conflicts with one after it, up to the "
+                                                          "next barrier"},
+        {KERNEL(ALLOC(a, 0) BARRIER LOAD(x, a)), "no access is pending when it is reached"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Reading *reading = read_good(cases[i].text);
+        const MembarResult *result = analyze(reading, "kernel", MEMBAR_ASYNC);
+        assert_int_equal(result->present_count, 1);
+        assert_string_equal(result->present[0].why, cases[i].why);
+        done(reading);
+    }
+}
+
 /* ---- What is said ---------------------------------------------------------------------------------------------- */
 
 static void a_need_says_what_it_parts(void **state) {
@@ -442,24 +482,55 @@ static void different_slots_are_proved(void **state) {
     done(reading);
 }
 
-static void why_reports_what_is_pending(void **state) {
-    (void)state;
-    Reading *reading = read_good(KERNEL(ALLOC(a, 0) ALLOC(b, 1024) STORE(a) COPY(t, b) LOAD(x, a)));
-    jmp_buf out_of_memory;
-    reading->module.arena.exhausted = &out_of_memory;
-    if (setjmp(out_of_memory))
-        fail();
+/* What is pending at an op: each line is expected. */
+static void assert_why(const char *kernel, MembarModel model, const char *op, unsigned index, const char *expected) {
+    Reading *reading = read_good(kernel);
     Text text = {0};
-    const MembarResult *asked = membar_analyze(&reading->module, function_of(reading, "kernel"), MEMBAR_ASYNC, 0);
-    membar_why(&reading->module, asked, find_op(reading, "ttg.local_load", 0), &text);
+    const MembarResult *asked = analyze(reading, "kernel", model);
+    membar_why(&reading->module, asked, find_op(reading, op, index), &text);
     text_char(&text, 0);
-    assert_non_null(strstr(text.data, "write by ttg.local_store @25 of %a, bytes 0 to 1024: a read after a write: a "
-                                      "barrier is needed here\n"));
-    assert_non_null(strstr(text.data,
-                           "write by ttg.async_copy_global_to_local @26 of %b, bytes 1024 to 2048: in flight until "
-                           "its group is waited for: a barrier does not help\n"));
+    assert_string_equal(text.data, expected);
     text_free(&text);
     done(reading);
+}
+
+static void why_reports_what_is_pending(void **state) {
+    (void)state;
+    assert_why(KERNEL(ALLOC(a, 0) ALLOC(b, 1024) STORE(a) COPY(t, b) LOAD(x, a)), MEMBAR_ASYNC, "ttg.local_load", 0,
+               "write by ttg.local_store @25 of %a, bytes 0 to 1024: a read after a write: a barrier is needed here\n"
+               "write by ttg.async_copy_global_to_local @26 of %b, bytes 1024 to 2048: in flight until its group is "
+               "waited for: a barrier does not help\n");
+    assert_why(
+        KERNEL(TMEM(t, 16) TMEM_STORE(t) TMEM_LOAD(x, t)), MEMBAR_ASYNC, "ttng.tmem_load", 0,
+        "write by ttng.tmem_store @24 of %t, columns 16 to 80: a read after a write: a barrier is needed here\n");
+}
+
+/* The barrier that Triton puts after a wait, and one of the text. */
+static void why_names_the_barrier_between(void **state) {
+    (void)state;
+    assert_why(KERNEL(ALLOC(a, 0) STORE(a) WAIT_COPIES(w, 0) LOAD(x, a)), MEMBAR_SYNC, "ttg.local_load", 0,
+               "write by ttg.local_store @24 of %a, bytes 0 to 1024: separated from here by the barrier after "
+               "ttg.async_wait @25\n");
+    assert_why(KERNEL(ALLOC(a, 0) STORE(a) BARRIER LOAD(x, a)), MEMBAR_SYNC, "ttg.local_load", 0,
+               "write by ttg.local_store @24 of %a, bytes 0 to 1024: separated from here by the barrier at or before "
+               "ttg.barrier @25\n");
+}
+
+/* A copy is over when its own mbarrier was waited on, and not with another one. */
+static void why_follows_copies_to_their_mbarrier(void **state) {
+    (void)state;
+    assert_why(KERNEL(ALLOC(a, 0) ALLOC_BARRIER(b, 1024) ALLOC_BARRIER(o, 1032) TMA(a, b) WAIT(b) LOAD(x, a)),
+               MEMBAR_ASYNC, "ttg.local_load", 0,
+               "update by ttng.wait_barrier @27 of %b, bytes 1024 to 1032: no barrier is needed: they touch no byte in "
+               "common\n");
+    assert_why(KERNEL(ALLOC(a, 0) ALLOC_BARRIER(b, 1024) ALLOC_BARRIER(o, 1032) TMA(a, b) WAIT(o) LOAD(x, a)),
+               MEMBAR_ASYNC, "ttg.local_load", 0,
+               "write by ttng.async_tma_copy_global_to_local @26 of %a, bytes 0 to 1024: in flight until its mbarrier "
+               "is waited on, which every thread does: a barrier does not help\n"
+               "write by ttng.async_tma_copy_global_to_local @26 of %b, bytes 1024 to 1032: in flight until its "
+               "mbarrier is waited on, which every thread does: a barrier does not help\n"
+               "update by ttng.wait_barrier @27 of %o, bytes 1032 to 1040: no barrier is needed: they touch no byte in "
+               "common\n");
 }
 
 int main(void) {
@@ -477,6 +548,8 @@ int main(void) {
         cmocka_unit_test(chosen_slots_are_distinguished),
         cmocka_unit_test(a_constant_slot_is_only_its_own_bytes),
         cmocka_unit_test(static_slices_are_distinguished),
+        cmocka_unit_test(slices_of_slices_are_not),
+        cmocka_unit_test(pieces_of_an_allocation_count),
         cmocka_unit_test(memory_that_a_caller_hands_over_is_looked_at),
         cmocka_unit_test(each_branch_needs_its_own),
         cmocka_unit_test(loops_go_around),
@@ -505,6 +578,7 @@ int main(void) {
         cmocka_unit_test(a_barrier_that_parts_something_is_needed),
         cmocka_unit_test(a_barrier_that_parts_nothing_is_not),
         cmocka_unit_test(needless_ones_can_go_together),
+        cmocka_unit_test(needless_ones_say_why),
         cmocka_unit_test(a_barrier_is_not_covered_by_itself),
         cmocka_unit_test(a_barrier_for_a_copy_in_flight_is_needless_in_async),
         cmocka_unit_test(a_barrier_after_a_wait_stays_in_sync),
@@ -513,6 +587,8 @@ int main(void) {
         cmocka_unit_test(a_need_says_what_it_parts),
         cmocka_unit_test(different_slots_are_proved),
         cmocka_unit_test(why_reports_what_is_pending),
+        cmocka_unit_test(why_names_the_barrier_between),
+        cmocka_unit_test(why_follows_copies_to_their_mbarrier),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
