@@ -41,6 +41,12 @@ static const struct {
     /* -1 + 5, where one operand alone has a sign */
     {"mov.u32 %r2, -1; mov.u32 %r3, 5; vadd.u32.s32.u32.sat %r10, %r2, %r3;", 4},
     {"mov.u32 %r2, -1; mov.u32 %r3, 5; vadd.u32.u32.s32.sat %r10, %r3, %r2;", 4},
+    /* 2 * 3 + 5, which leaves the registers beside its result as they were, in the first lane, too: 2 + 3 + 11 + 5 + 7
+     */
+    {"mov.u32 %r2, 2; mov.u32 %r3, 3; mov.u32 %r5, 5; mov.u32 %r6, 7; vmad.u32.u32.u32 %r4, %r2, %r3, %r5;"
+     "add.u32 %r7, %r2, %r3; add.u32 %r7, %r7, %r4; add.u32 %r7, %r7, %r5; add.u32 %r7, %r7, %r6;"
+     "shfl.sync.idx.b32 %r10, %r7, 0, 31, -1;",
+     28},
     /* formats of 4, 6 and 8 bits: the first operand is the upper one; 5 lies between 4 and 6, 100 is too great */
     {".reg .b8 %b<2>; mov.f32 %f1, 0f40a00000; mov.f32 %f2, 0f42c80000; cvt.rn.satfinite.e2m1x2.f32 %b0, %f1, %f2;"
      "mov.b32 %r10, {%b0, %b0, %b0, %b0};",

@@ -4,6 +4,7 @@
 #include "check/simt/check.h"
 #include "check/simt/trail.h"
 #include "machine/simt/async/tensormap.h"
+#include "machine/simt/core/scout.h"
 
 static const char *const kernel =
     ".visible .entry k(.param .u64 p, .param .u32 n, .param .f32 x, .param .align 8 .b8 s[24],\n"
@@ -278,6 +279,41 @@ static void blocks_have_the_threads_of_a_barrier(void **state) {
     }
 }
 
+/* A condition on a thread's place in its block: some block has a thread that goes that way, or none has. */
+static void ways_that_no_thread_goes(void **state) {
+    (void)state;
+    static const struct {
+        const char *axis;
+        unsigned place;
+        bool never;
+    } cases[] = {{"y", 77, false}, {"y", 2000, true}, {"x", 999, false}, {"x", 1024, true}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        PtxRunning running;
+        PtxLaunch launches[16];
+        const char *problem = NULL;
+        Text text = {0};
+        text_addf(&text,
+                  ".visible .entry k(.param .u64 p) { .reg .pred %%p; .reg .b32 %%r; .reg .b64 %%rd;\n"
+                  "ld.param.u64 %%rd, [p]; mov.u32 %%r, %%tid.%s; setp.eq.u32 %%p, %%r, %u;\n"
+                  "@%%p st.global.u32 [%%rd], 1; ret; }",
+                  cases[k].axis, cases[k].place);
+        text_char(&text, 0);
+        ptx_running_read(&running, "sm_90a", text.data);
+        assert_true(ptx_launch_choose(&running.arena, running.program, NULL, launches, 16, &problem) > 0);
+        PtxScout *scout = ptx_scout(&running.arena, running.program, &launches[0], NULL, 1 << 20);
+        assert_non_null(scout);
+        ptx_scout_send(scout, &launches[0]);
+        uint32_t guarded = 0;
+        while (running.program->code[guarded].guard == PTX_NONE)
+            guarded++;
+        assert_int_equal(ptx_scout_never(scout, guarded, true), cases[k].never);
+        assert_false(ptx_scout_never(scout, guarded, false));
+        ptx_scout_free(scout);
+        ptx_running_end(&running);
+        text_free(&text);
+    }
+}
+
 /* A finding names the launch as it was when it was made, with a buffer that had to grow. */
 static void findings_name_what_grew(void **state) {
     (void)state;
@@ -387,6 +423,7 @@ int main(void) {
         cmocka_unit_test(a_buffer_has_one_content),
         cmocka_unit_test(launches_are_chosen),
         cmocka_unit_test(blocks_have_the_threads_of_a_barrier),
+        cmocka_unit_test(ways_that_no_thread_goes),
         cmocka_unit_test(findings_name_what_grew),
         cmocka_unit_test(a_trail_is_read_as_it_was_written),
         cmocka_unit_test(what_is_no_trail),

@@ -353,6 +353,25 @@ static void tiles_are_reported(void **state) {
     ptx_running_end(&r);
 }
 
+/* The same tile with its swizzle from another line on: the first row's 32 bytes are then at the end of its line. */
+static void tiles_have_a_base(void **state) {
+    (void)state;
+    PtxRunning r;
+    static Seen seen;
+    start(&r, &seen, 128, SCHEDULE_EAGER,
+          KERNEL(FILL "wgmma.fence.sync.aligned;\n" ONE_MMA "or.b64 %rd6, %rd6, 0x0002000000000000;\n" ONE_MMA
+                      "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0; ret;"));
+    ptx_running_expect(&r, PTX_END_COMPLETE);
+    unsigned begin = 0, end = 0;
+    for (unsigned i = 0; i < seen.pieces; i++) {
+        begin += seen.offsets[i] == 1024 && seen.sizes[i] == 32;
+        end += seen.offsets[i] == 1024 + 96;
+    }
+    assert_int_equal(begin, 1);
+    assert_int_equal(end, 1);
+    ptx_running_end(&r);
+}
+
 static void outside_of_memory(void **state) {
     (void)state;
     PtxRunning r;
@@ -396,6 +415,7 @@ int main(void) {
         cmocka_unit_test(unknown_rows),
         cmocka_unit_test(asynchronous),
         cmocka_unit_test(tiles_are_reported),
+        cmocka_unit_test(tiles_have_a_base),
         cmocka_unit_test(outside_of_memory),
         cmocka_unit_test(textures),
     };

@@ -399,6 +399,44 @@ static void pairs(void **state) {
     }
 }
 
+static void see_update(void *observer, const PtxEvent *event) {
+    unsigned *count = observer;
+    *count += event->kind == PTX_EVENT_ACCESS && event->access.kind == EFFECT_UPDATE &&
+              event->locations[0].block->space == PTX_SPACE_TENSOR;
+}
+
+/* Both CTAs of a pair move their rows. Where the first one has freed its columns, that is the fault, and nothing is
+ * done to those of the other one. */
+static void pairs_shift(void **state) {
+    (void)state;
+    for (unsigned freed = 0; freed < 2; freed++) {
+        PtxRunning r;
+        const char *problem;
+        unsigned updates = 0;
+#define PAIR_SHIFT                                                                                                 \
+    "@%p7 tcgen05.shift.cta_group::2.down [%r9]; mov.u16 %h3, 3;\n"                                                \
+    "@%p7 tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [%r61], %h3;\n" \
+    "AGAIN: mbarrier.try_wait.parity.shared::cta.b64 %p6, [%r61], 0; @!%p6 bra AGAIN;\n"
+        ptx_running_read(&r, "sm_100a",
+                         freed
+                             ? KERNEL(".reg .b16 %h<4>;\n" PAIR "setp.eq.u32 %p5, %r50, 0; and.pred %p5, %p5, %p1;\n"
+                                      "@%p5 tcgen05.dealloc.cta_group::2.sync.aligned.b32 %r9, 32;\n" PAIR_SHIFT "ret;")
+                             : KERNEL(".reg .b16 %h<4>;\n" PAIR PAIR_SHIFT PAIR_GIVE));
+        r.launch.block[0] = 128;
+        r.launch.grid[0] = r.launch.cluster[0] = 2;
+        r.machine = ptx_machine(r.program, &r.launch, COMPUTES_ALL, &problem);
+        assert_non_null(r.machine);
+        r.machine->budget = 10000000;
+        r.machine->observe = see_update;
+        r.machine->observer = &updates;
+        ptx_running_expect(&r, freed ? PTX_END_FAULT : PTX_END_COMPLETE);
+        if (freed)
+            assert_int_equal(r.machine->fault.rule, RULE_TMEM_OUTSIDE);
+        assert_int_equal(updates, freed ? 0 : 2);
+        ptx_running_end(&r);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shapes),
@@ -411,6 +449,7 @@ int main(void) {
         cmocka_unit_test(commits_of_others),
         cmocka_unit_test(copies),
         cmocka_unit_test(pairs),
+        cmocka_unit_test(pairs_shift),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
