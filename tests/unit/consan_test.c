@@ -624,10 +624,45 @@ static void test_no_span_is_behind_the_last_word(void **state) {
     arena_free(&arena);
 }
 
+/* Memory of each that was asked for, and a byte behind it that is not theirs. */
+typedef struct Fenced {
+    Arena arena;
+    uint8_t *fences[128];
+    uint32_t count;
+} Fenced;
+
+static void *take_fenced(void *context, size_t size) {
+    Fenced *fenced = context;
+    uint8_t *memory = arena_zalloc(&fenced->arena, size + 1);
+    assert_true(fenced->count < 128);
+    fenced->fences[fenced->count++] = memory + size;
+    memory[size] = 0xff;
+    return memory;
+}
+
+static void test_reset_keeps_to_its_own_memory(void **state) {
+    (void)state;
+    Fenced fenced = {.count = 0};
+    Consan engine;
+    arena_init(&fenced.arena, (size_t)1 << 24);
+    assert_true(consan_create(&engine, &(ConsanSize){.agents = 1, .spans = 2, .barriers = 3}, take_fenced, &fenced));
+    uint32_t span = consan_span(&engine, 0);
+    writes(&engine, 0, span);
+    reads(&engine, 1, span);
+    consan_track_frontier(&engine, 0, 2, 1);
+    stages(&engine, CONSAN_COPY, 0, span);
+    assert_int_not_equal(consan_split(&engine, span), UINT32_MAX);
+    consan_reset(&engine);
+    for (uint32_t i = 0; i < fenced.count; i++)
+        assert_int_equal(*fenced.fences[i], 0xff);
+    arena_free(&fenced.arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         RULE(a_span_that_nothing_touched_is_free),
         RULE(no_span_is_behind_the_last_word),
+        RULE(reset_keeps_to_its_own_memory),
         RULE(an_announced_arrival_publishes_what_was_seen_then),
         RULE(a_barrier_that_hands_memory_over_is_known),
         RULE(reads_are_legal_iff_the_reading_actor_sees_the_most_recent_write),

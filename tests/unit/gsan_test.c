@@ -109,10 +109,25 @@ static void a_crowd_that_races_is_no_burden(void **state) {
     is_fine(&run);
 }
 
-static void forgotten_memory_has_no_past(void **state) {
+/* A launch that does not say how many CTAs it has has one. */
+static void a_launch_has_a_cta(void **state) {
     (void)state;
     IN_BOTH_MODES(mode) {
         RUN(run, in_mode(mode));
+        uint32_t number = launch(&run, 0, 0, 0);
+        assert_int_not_equal(gsan_begin(run.gsan, number, 0), GSAN_NO_THREAD);
+        assert_int_equal(gsan_begin(run.gsan, number, 1), GSAN_NO_THREAD);
+        is_fine(&run);
+    }
+}
+
+static void forgotten_memory_has_no_past(void **state) {
+    (void)state;
+    IN_BOTH_MODES(mode)
+    for (uint32_t granule = 0; granule < 2; granule++) {
+        GsanOptions options = in_mode(mode);
+        options.granule = granule;
+        RUN(run, options);
         start(&run, 2);
         weak(&run, 0, GSAN_WRITE, DATA, 8192);
         gsan_forget(run.gsan, DATA + 4, UINT64_C(1) << 50);
@@ -476,6 +491,7 @@ int main(void) {
         cmocka_unit_test(a_granule_of_one_byte_tells_bytes_apart),
         cmocka_unit_test(a_race_is_told_with_its_whole_run),
         cmocka_unit_test(a_crowd_that_races_is_no_burden),
+        cmocka_unit_test(a_launch_has_a_cta),
         cmocka_unit_test(forgotten_memory_has_no_past),
         cmocka_unit_test(strong_accesses_go_together_if_their_scopes_do),
         cmocka_unit_test(a_strong_access_races_with_a_weak_one),

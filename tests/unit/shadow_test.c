@@ -90,6 +90,9 @@ static void what_makes_no_sense_is_refused(void **state) {
     assert_string_equal(shadow_problem(&range), "a granule is not a power of two, or a cell is empty");
     range.region_count = 3;
     assert_string_equal(shadow_problem(&range), "a range has one or two regions");
+    range = one_region();
+    range.regions[0].granule = 12;
+    assert_string_equal(shadow_problem(&range), "a granule is not a power of two, or a cell is empty");
 }
 
 int main(void) {

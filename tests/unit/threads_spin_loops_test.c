@@ -277,12 +277,42 @@ static void barrier_after_own_release(void **state) {
     pair_free(&pair);
 }
 
+/* To read the same place again with a narrower scope is another access: it lacks the thread that writes next. */
+static void narrower_poll_is_another(void **unused) {
+    (void)unused;
+    for (uint32_t narrow = 0; narrow < 2; narrow++) {
+        Pair pair = new_pair();
+        by(&pair, 0, 0, strong(THREADS_WRITE, THREADS_RELAXED, THREADS_GPU, 1), FLAGS);
+        by(&pair, 2, 0, strong(THREADS_READ, THREADS_RELAXED, THREADS_GPU, 2), FLAGS);
+        by(&pair, 2, 0, strong(THREADS_READ, THREADS_RELAXED, narrow ? THREADS_CTA : THREADS_GPU, 2), FLAGS);
+        by(&pair, 4, 0, strong(THREADS_WRITE, THREADS_RELAXED, THREADS_GPU, 3), FLAGS);
+        assert_int_equal(agree(&pair), narrow);
+        pair_free(&pair);
+    }
+}
+
+/* Half of what is polled is written meanwhile, and the other half is as it was: the next poll sees that, and races. */
+static void half_of_a_flag_is_written(void **unused) {
+    (void)unused;
+    Pair pair = new_pair();
+    ThreadsAccess poll = strong(THREADS_READ, THREADS_RELAXED, THREADS_GPU, 2), half = weak(THREADS_WRITE, 3);
+    half.element = 2;
+    by(&pair, 0, 0, strong(THREADS_WRITE, THREADS_RELAXED, THREADS_GPU, 1), FLAGS);
+    by(&pair, 2, 0, poll, FLAGS);
+    by(&pair, 4, 0, half, FLAGS + 2);
+    assert_int_equal(agree(&pair), 2); /* with the write, and with the poll */
+    by(&pair, 2, 0, poll, FLAGS);
+    assert_int_equal(agree(&pair), 3);
+    pair_free(&pair);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_polls_agree),        cmocka_unit_test(failing_poll_orders),
         cmocka_unit_test(later_poll_races),          cmocka_unit_test(two_pollers_of_a_cta),
         cmocka_unit_test(counter_of_many),           cmocka_unit_test(counter_of_many_rounds),
-        cmocka_unit_test(barrier_after_own_release),
+        cmocka_unit_test(barrier_after_own_release), cmocka_unit_test(narrower_poll_is_another),
+        cmocka_unit_test(half_of_a_flag_is_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
