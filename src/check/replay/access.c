@@ -230,8 +230,8 @@ bool play_is_left_out(const Player *player, const PlaySite *site, const Record *
 
 bool play_strong(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record) {
     uint64_t address;
-    if (record->kind != RECORD_LANE || site->space != PTX_SPACE_GLOBAL || site->gathers || site->mask || site->state ||
-        record->lanes & (record->lanes - 1) || !play_strong_address(player, site, record, &address))
+    if (record->kind != RECORD_LANE || site->space != PTX_SPACE_GLOBAL || record->lanes & (record->lanes - 1) ||
+        !play_strong_address(player, site, record, &address))
         return false;
     player->site = site;
     player->record = record;

@@ -80,6 +80,8 @@ typedef struct PlaySites {
     bool any_order;      /* something in the kernel acquires, releases or is a fence, or waits for what others write */
     bool strong_alike;   /* no two strong accesses to global memory race: they are of one size, for the whole device */
 } PlaySites;
+/* The code of each statement that is an instruction of the kernel, or of what it may call; NULL of others. */
+const PtxCode **play_codes(ThreadsCheck *check);
 /* Reads the recording's table of them; then prepares them, when parameters and variables have their places. False, with
  * a sentence. */
 bool play_sites_read(PlaySites *sites, ThreadsCheck *check, const Recording *recording, const char **problem);

@@ -29,7 +29,7 @@ static void add_noise(Prepass *prepass, const PrepassFrom *from, uint64_t first,
             footprint_add(prepass->footprint, from->number, true, line, footprint_quarters(15));
 }
 
-/* Word by word: few bytes, and those of a site that is `again`. */
+/* Word by word: few bytes, and those of a site that is `again`. What a lane accesses is aligned, and so in one line. */
 static bool add_each(Prepass *prepass, const PrepassFrom *from, const PlaySite *site, uint32_t lanes,
                      const uint64_t *addresses, uint32_t bytes) {
     enum { FEW = FOOTPRINT_LINE / 4 };
@@ -37,9 +37,6 @@ static bool add_each(Prepass *prepass, const PrepassFrom *from, const PlaySite *
     bool alone = prepass_is_alone(access);
     if ((uint32_t)__builtin_popcount(lanes) * bytes > FEW && !(site->again && alone))
         return false;
-    for (uint32_t rest = lanes; rest; rest &= rest - 1)
-        if (addresses[__builtin_ctz(rest)] % FOOTPRINT_LINE + bytes > FOOTPRINT_LINE)
-            return false;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
         footprint_add_words(prepass->footprint, from->number, lane, alone, access->kind != THREADS_READ,

@@ -50,10 +50,10 @@ static bool is_sound(const Tile *tile, uint32_t given, bool loads) {
 }
 
 static bool find_tensor(const Player *player, const Tile *tile, uint64_t *first, uint64_t *end) {
-    uint64_t bytes = tile_element_bytes(tile);
+    uint64_t bytes = tile_element_bytes(tile), more;
     for (unsigned i = 0; i < tile->map.rank; i++)
-        if (__builtin_add_overflow(bytes, (tile->map.size[i] - UINT64_C(1)) * tile->map.stride[i], &bytes) ||
-            !tile->map.size[i] || tile->map.stride[i] >> 40)
+        if (__builtin_mul_overflow(tile->map.size[i] - UINT64_C(1), tile->map.stride[i], &more) ||
+            __builtin_add_overflow(bytes, more, &bytes))
             return false;
     *first = tile->map.address;
     return !__builtin_add_overflow(*first, bytes, end) && *first < PTX_GLOBAL_END && prepass_has(player, *first, *end);

@@ -11,19 +11,14 @@ typedef struct ShadowReported {
     ThreadsCheck check;
     const Recording *recording;
     Sites sites;
+    const PtxCode **codes; /* of each statement */
     ShadowState state;
 } ShadowReported;
 
 /* ---- Words ------------------------------------------------------------------------------------------------------- */
 
 static const PtxCode *code_of(const ShadowReported *reported, uint32_t site) {
-    const PtxProgram *program = reported->check.program;
-    if (site >= reported->sites.count)
-        return NULL;
-    for (uint32_t i = 0; i < program->code_count; i++)
-        if (program->code[i].statement == reported->sites.items[site].statement)
-            return &program->code[i];
-    return NULL;
+    return site < reported->sites.count ? reported->codes[reported->sites.items[site].statement] : NULL;
 }
 
 /* "CTA 6", "cluster 2", "another CTA". */
@@ -179,6 +174,7 @@ static void check_shadow(ThreadsCheck *check) {
     const Str *bytes = &reported->recording->shadow;
     size_t count = (bytes->size - sizeof reported->state) / sizeof(ShadowReport);
     memcpy(&reported->state, bytes->data, sizeof reported->state);
+    reported->codes = play_codes(check);
     check->launch = recording_launch(check, reported->recording);
     for (size_t i = 0; i < count; i++) {
         ShadowReport report;

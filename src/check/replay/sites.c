@@ -30,8 +30,7 @@ static const PtxArgument *part_argument(const PtxProgram *program, const PtxCode
     return found;
 }
 
-/* The code of each statement that is an instruction of the kernel, or of what it may call. */
-static const PtxCode **codes_of(ThreadsCheck *check) {
+const PtxCode **play_codes(ThreadsCheck *check) {
     const PtxProgram *program = check->program;
     const PtxCode **codes = ARENA_ARRAY(&check->arena, const PtxCode *, check->module->statements_count + 1);
     for (uint32_t i = program->code_count;
@@ -305,7 +304,7 @@ bool play_sites_read(PlaySites *sites, ThreadsCheck *check, const Recording *rec
 }
 
 bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recording, const char **problem) {
-    const PtxCode **codes = codes_of(check);
+    const PtxCode **codes = play_codes(check);
     sites->items = ARENA_ARRAY(&check->arena, PlaySite, sites->sites.count + 1);
     sites->shapes = site_shapes(&sites->sites, &check->arena);
     if (!site_shapes_fit(sites->shapes, &sites->sites, launch_warps(&recording->launch))) {

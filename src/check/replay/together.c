@@ -28,6 +28,7 @@ typedef struct Member {
 /* Those that are played together, and all that are open with them. */
 struct ReplayTogether {
     Member **members; /* by when they were launched */
+    Player **players; /* of them */
     uint32_t count;
     Threads *engine;
     ModificationOrders turns;
@@ -122,13 +123,6 @@ static bool play_round(const struct ReplayTogether *together) {
     return any;
 }
 
-static bool stops(const struct ReplayTogether *together) {
-    for (uint32_t i = 0; i < together->count; i++)
-        if (together->members[i]->player.stops)
-            return true;
-    return deadline_passed();
-}
-
 static bool pass_one(const struct ReplayTogether *together) {
     for (uint32_t i = 0; i < together->count; i++)
         if (play_pass(&together->members[i]->player))
@@ -138,18 +132,15 @@ static bool pass_one(const struct ReplayTogether *together) {
 
 /* Whether all of them came to their end. */
 static bool play_members(struct ReplayTogether *together) {
-    Player **players = ARENA_ARRAY(&together->members[0]->check.arena, Player *, together->count);
-    for (uint32_t i = 0; i < together->count; i++)
-        players[i] = &together->members[i]->player;
-    turns_read(&together->turns, players, together->count);
+    turns_read(&together->turns, together->players, together->count);
     if (together->turns.doubts.late)
         return false;
     do
-        while (play_round(together) && !stops(together))
+        while (play_round(together) && !deadline_passed())
             continue;
-    while (!stops(together) && (play_skip(players[0]) || pass_one(together)));
+    while (!deadline_passed() && (play_skip(together->players[0]) || pass_one(together)));
     for (uint32_t i = 0; i < together->count; i++)
-        if (!play_is_over(players[i]))
+        if (!play_is_over(together->players[i]))
             return false;
     return true;
 }
@@ -376,11 +367,15 @@ static bool play_all(struct ReplayTogether *together, const char **problem) {
 }
 
 static void play_part(TogetherGroup *group, uint32_t part) {
-    struct ReplayTogether together = {.members = ARENA_ARRAY(&group->members[0].check.arena, Member *, group->count)};
+    Arena *arena = &group->members[0].check.arena;
+    struct ReplayTogether together = {.members = ARENA_ARRAY(arena, Member *, group->count),
+                                      .players = ARENA_ARRAY(arena, Player *, group->count)};
     const char *problem = NULL;
     for (uint32_t i = 0; i < group->count; i++)
-        if (group->members[i].ready && group->members[i].part == part)
+        if (group->members[i].ready && group->members[i].part == part) {
+            together.players[together.count] = &group->members[i].player;
             together.members[together.count++] = &group->members[i];
+        }
     if (together.count < 2)
         return;
     bool whole = play_all(&together, &problem);
