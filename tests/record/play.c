@@ -2,7 +2,7 @@
  * would; they are played, and have to tell what the machine itself tells of the kernel as it was.
  *
  *     play [--verbose] [--hangs | --hurried | --orders | --cut | --timeless] [--launched] [--global] [--sample PARTS]
- *          [--more COUNT] [--keep RECORDING]
+ *          [--more COUNT] [--keep RECORDING [--stream NUMBER]]
  *          FILE.ptx | FILE.launch.json | FILE.json ...
  *
  * FILE.launch.json is a launch of FILE.ptx, FILE.json a list of them (tests/machine). Each launch is held against the
@@ -12,9 +12,10 @@
  * global memory, so that a race of equal ones is one of different ones there. With --sample, one CTA of PARTS is
  * recorded, or more where they belong together: nothing may be found then that the machine does not find, and the
  * verdict is incomplete. So it is with --more, if COUNT chunks beyond the first of each warp are too few. --keep writes
- * the last recording to a file, and compares nothing; with --global, of global memory alone. With --hangs, kernels that
- * do not end are run until their waits give up, by the machine's clock, and the recording has to name the same cause.
- * With
+ * the last recording to a file, and compares nothing; with --global, of global memory alone; with --stream, as that of
+ * a launch of this number, on a stream of this number, which others of the program may run beside. With --hangs,
+ * kernels that do not end are run until their waits give up, by the machine's clock, and the recording has to name the
+ * same cause. With
  * --orders, kernels end in the order in which they are recorded; if the machine finds another one in which they do not,
  * or in which an mbarrier is used wrongly, or in which polls end earlier and accesses race, the recording has to tell
  * of such a one. With --cut, kernels that end are stopped again and again on their way: never may what they recorded by
@@ -26,10 +27,10 @@
 #include "check/replay/internal.h"
 #include "instrument/emit/straight.h"
 #include "instrument/instrument.h"
-#include "trace/shapes.h"
 #include "machine/expand.h"
 #include "machine/simt/schedule/schedule.h"
 #include "ptx/reader.h"
+#include "trace/shapes.h"
 #include "trace/thread_status.h"
 
 #include <inttypes.h>
@@ -46,8 +47,9 @@ enum { BUDGET = 100000000, KEPT_BUDGET = 10000000, TAG = 7 };
 static unsigned passed, failed;
 static bool verbose, hangs, hurried, orders, cut, global, timeless, launched;
 static const char *keep;
-static uint32_t sample;   /* one CTA of so many is recorded; 0: all are */
-static int64_t more = -1; /* chunks beyond the first of each warp; -1: as many as there may be asked for */
+static uint32_t sample;     /* one CTA of so many is recorded; 0: all are */
+static int64_t stream = -1; /* of the launch, and its number; -1: that is not told */
+static int64_t more = -1;   /* chunks beyond the first of each warp; -1: as many as there may be asked for */
 
 static void judge(const char *name, const char *problem) {
     if (problem)
@@ -302,6 +304,14 @@ static const uint8_t *bytes_at(const Case *of, uint64_t address, size_t count) {
     return NULL;
 }
 
+/* What the launch has allocated. */
+static const RecordingMemory *memory_of(Case *of, size_t *count) {
+    RecordingMemory *memory = ARENA_ARRAY(&of->arena, RecordingMemory, of->launch.buffer_count + 1);
+    for (*count = 0; *count < of->launch.buffer_count; ++*count)
+        memory[*count] = (RecordingMemory){of->launch.buffers[*count].address, of->launch.buffers[*count].bytes};
+    return memory;
+}
+
 static void take_recording(Case *of, bool complete) {
     RecordingLaunch shape = shape_of(of);
     size_t chunk = of->file->sites.chunk, count = sample_ctas(&shape) * launch_warps(&shape);
@@ -339,6 +349,11 @@ static void take_recording(Case *of, bool complete) {
     to->parameters = of->launch.parameters;
     to->parameter_bytes = of->program->parameter_bytes;
     to->places = &of->block.places;
+    to->memory = memory_of(of, &to->memory_count);
+    static RecordingOrder order = {.process = 1};
+    order.stream = (uint32_t)stream;
+    to->order = stream >= 0 ? &order : NULL;
+    launch->number = stream >= 0 ? (uint64_t)stream : 0;
     to->first = bytes_at(of, FIRST_AT, count * chunk);
     to->first_count = count;
     to->more = bytes_at(of, MORE_AT, asked * chunk);
@@ -766,6 +781,8 @@ static const char *compare(Case *of, PtxMachine *plain) {
         problem = verdicts_differ(&of->arena, &played, &seen, complete, plain->havoc_count > 0);
     if (!problem)
         problem = counts_differ(&of->arena, &played, &seen);
+    if (!problem && complete && played.launches->events != seen.launches->events)
+        problem = "what the machine need not see is not counted as it would be";
     if (!problem)
         problem = verdicts_differ(&of->arena, &played, &several, complete, plain->havoc_count > 0);
     if (!problem)
@@ -888,6 +905,8 @@ int main(int count, char **arguments) {
             verbose = true;
         else if (!strcmp(arguments[i], "--keep") && i + 1 < count)
             keep = arguments[++i];
+        else if (!strcmp(arguments[i], "--stream") && i + 1 < count)
+            stream = strtol(arguments[++i], NULL, 0);
         else if (!strcmp(arguments[i], "--sample") && i + 1 < count)
             sample = (uint32_t)strtoul(arguments[++i], NULL, 0);
         else if (!strcmp(arguments[i], "--more") && i + 1 < count)

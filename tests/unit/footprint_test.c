@@ -231,6 +231,20 @@ static void test_warps_that_write_other_quarters(void **state) {
     arena_free(&arena);
 }
 
+/* A warp that writes a line piece by piece writes each byte once. */
+static void test_a_warp_that_writes_quarter_by_quarter(void **state) {
+    (void)state;
+    Arena arena;
+    arena_init(&arena, SIZE_MAX);
+    Footprint *footprint = footprint_new(&arena, WARPS, CLUSTER_WARPS, false);
+    for (uint32_t i = 0; i < 4; i++)
+        footprint_add(footprint, 0, true, BASE, footprint_quarters(1U << i));
+    assert_true(footprint_is_quiet(footprint, BASE, BASE + FOOTPRINT_LINE));
+    footprint_add(footprint, 0, true, BASE, footprint_quarters(4));
+    assert_false(footprint_is_quiet(footprint, BASE, BASE + FOOTPRINT_LINE));
+    arena_free(&arena);
+}
+
 /* What is read says nothing then; what is written once is noisy. */
 static void test_only_what_is_written(void **state) {
     (void)state;
@@ -267,6 +281,7 @@ int main(void) {
         cmocka_unit_test(test_a_thread_of_its_own_is_quiet),
         cmocka_unit_test(test_threads_that_share_a_line),
         cmocka_unit_test(test_warps_that_write_other_quarters),
+        cmocka_unit_test(test_a_warp_that_writes_quarter_by_quarter),
         cmocka_unit_test(test_only_what_is_written),
         cmocka_unit_test(test_too_many_warps),
     };

@@ -1,5 +1,6 @@
 /* Which recordings are of launches that may have run at the same time. */
 #include "check/replay/concurrent.h"
+#include "check/replay/reached.h"
 #include "check/replay/together.h"
 #include "trace/copies.h"
 
@@ -102,6 +103,26 @@ static void test_copies(void **state) {
     assert_int_equal(recording_beside_copy(launch, &copy, known), BESIDE_MAYBE);
 }
 
+/* Pages of a launch that nothing allocated, wherever they are in the table. */
+static void test_pages_outside(void **state) {
+    (void)state;
+    enum { PAGE = 4096 };
+    static const RecordingMemory memory[] = {{.base = 16 * PAGE, .bytes = PAGE}};
+    const Recording recording = {.memory = memory, .memory_count = 1};
+    for (uint32_t at = 0; at < 4; at++) {
+        uint64_t pages[4] = {0};
+        uint8_t how[4] = {0};
+        Reached reached = {.pages = pages, .how = how, .count = 1, .capacity = 4};
+        pages[at] = 16 + 1;
+        how[at] = REACH_WRITES;
+        reached_outside(&reached, &recording);
+        assert_int_equal(reached.outside, 0);
+        pages[at] = 17 + 1;
+        reached_outside(&reached, &recording);
+        assert_int_equal(reached.outside, REACH_WRITES);
+    }
+}
+
 /* A file of copies may end anywhere; what is no such file is none. */
 static void test_file_of_copies(void **state) {
     (void)state;
@@ -177,8 +198,9 @@ static void test_areas(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_two),     cmocka_unit_test(test_areas),
-                                       cmocka_unit_test(test_depends), cmocka_unit_test(test_groups),
-                                       cmocka_unit_test(test_copies),  cmocka_unit_test(test_file_of_copies)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_two),          cmocka_unit_test(test_areas),
+                                       cmocka_unit_test(test_depends),      cmocka_unit_test(test_groups),
+                                       cmocka_unit_test(test_copies),       cmocka_unit_test(test_file_of_copies),
+                                       cmocka_unit_test(test_pages_outside)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -133,8 +133,8 @@ static void test_leaders_are_merged(void **state) {
     arena_free(&made.arena);
 }
 
-/* Where runs are left out, the rest is in the same order: lane 0 has a run, a strong access, and both again; that of
- * lane 16 comes between the last two. */
+/* Where runs are left out, the rest is in the same order: lane 0 has a run, what other runs go by, a strong access, and
+ * all of that again; that of lane 16 comes between the last two. */
 static void test_runs_are_left_out(void **state) {
     (void)state;
     Made made;
@@ -144,15 +144,17 @@ static void test_runs_are_left_out(void **state) {
     uint32_t lanes[4] = {0}, count = 0;
     make(&made);
     made.shapes[5] = (RecordShape){.run = 2};
+    made.shapes[7] = (RecordShape){.run = 1, .only_emits = true};
     for (unsigned i = 0; i < 2; i++) {
-        unit(made.first, 1 + 3 * i, RECORD_RUN, 5, UINT32_MAX, 0);
-        unit(made.first, 2 + 3 * i, RECORD_LANE, 3, 1, 64);
-        unit(made.first, 3 + 3 * i, (RecordKind)0, 0, 0, 0);
+        unit(made.first, 1 + 4 * i, RECORD_RUN, 5, UINT32_MAX, 0);
+        unit(made.first, 2 + 4 * i, RECORD_RUN, 7, UINT32_MAX, 0);
+        unit(made.first, 3 + 4 * i, RECORD_LANE, 3, 1, 64);
+        unit(made.first, 4 + 4 * i, (RecordKind)0, 0, 0, 0);
     }
-    head(made.more, true, 0, 16, 4);
+    head(made.more, true, 0, 16, 2);
     unit(made.more, 1, RECORD_LANE, 3, 0x10000, 64);
     assert_true(open_reader(&made));
-    assert_string_equal(sites_of(&made, 0), "5 6 3 5 6 3 3");
+    assert_string_equal(sites_of(&made, 0), "5 6 3 3 5 6 3");
     made.reader.skims = true;
     record_reader_restart(&made.reader);
     record_stream(&stream, &made.reader, 0, room);
@@ -164,6 +166,32 @@ static void test_runs_are_left_out(void **state) {
     assert_int_equal(lanes[2], 1);
     assert_null(made.reader.problem);
     arena_free(&made.arena);
+}
+
+/* The tensor map of a copy is before it, up to the very end of a chunk; and no further. */
+static void test_a_map_before_its_copy(void **state) {
+    (void)state;
+    enum { MAP_UNITS = 1 + RECORD_MAP_BYTES / RECORD_UNIT, UNITS = CHUNK / RECORD_UNIT };
+    for (unsigned late = 0; late < 2; late++) {
+        Made made;
+        RecordStream stream;
+        Record record;
+        make(&made);
+        for (unsigned i = 1; i < UNITS - 1 - MAP_UNITS + late; i++)
+            unit(made.first, i, RECORD_PLAIN, 0, 1, 0);
+        unit(made.first, UNITS - 1 - MAP_UNITS + late, RECORD_MAP, 0, 0, 0x1000);
+        if (!late)
+            unit(made.first, UNITS - 1, RECORD_NEXT, 0, 0, 0);
+        head(made.more, false, 0, 0, 0);
+        unit(made.more, 1, RECORD_UNIFORM, 1, 1, 64);
+        assert_true(open_reader(&made));
+        record_stream(&stream, &made.reader, 0, NULL);
+        for (unsigned i = 1; i < UNITS - 1 - MAP_UNITS + late; i++)
+            assert_true(record_next(&stream, &record) && !record.map);
+        assert_int_equal(record_next(&stream, &record), !late);
+        assert_true(late ? made.reader.damaged > 0 : record.map && record.map_address == 0x1000);
+        arena_free(&made.arena);
+    }
 }
 
 /* Of a chunk what is told of it is there, and zeros behind that: a run that goes on behind those has them, too, up to
@@ -594,6 +622,7 @@ int main(void) {
         cmocka_unit_test(test_a_chunk_is_of_who_links_it),
         cmocka_unit_test(test_leaders_are_merged),
         cmocka_unit_test(test_runs_are_left_out),
+        cmocka_unit_test(test_a_map_before_its_copy),
         cmocka_unit_test(test_chunks_that_lie_apart),
         cmocka_unit_test(test_strong),
         cmocka_unit_test(test_torn),
