@@ -135,10 +135,8 @@ static bool play_members(struct ReplayTogether *together) {
     turns_read(&together->turns, together->players, together->count);
     if (together->turns.doubts.late)
         return false;
-    do
-        while (play_round(together) && !deadline_passed())
-            continue;
-    while (!deadline_passed() && (play_skip(together->players[0]) || pass_one(together)));
+    for (bool any = true; any && !deadline_passed();)
+        any = play_round(together) || play_skip(together->players[0]) || pass_one(together);
     for (uint32_t i = 0; i < together->count; i++)
         if (!play_is_over(together->players[i]))
             return false;
