@@ -104,6 +104,25 @@ static void operations_of_one_thread_are_not_ordered(void **state) {
     }
 }
 
+/* What was written before its launch is before an operation, and whatever comes behind it: a launch beside both races
+ * with the operation, and not with what that has written over. */
+static void an_operation_stands_for_what_was_before_its_launch(void **state) {
+    (void)state;
+    IN_BOTH_MODES(mode) {
+        RUN(run, in_mode(mode));
+        uint32_t first = launch(&run, 0, 1, 1);
+        run.threads[0] = gsan_begin(run.gsan, first, 0);
+        weak(&run, 0, GSAN_WRITE, DATA, 4);
+        gsan_end(run.gsan, run.threads[0]);
+        uint32_t second = gsan_launch(run.gsan, &(GsanLaunch){.ctas = 1, .after = &first, .after_count = 1});
+        run.threads[1] = gsan_begin(run.gsan, second, 0);
+        assert_int_equal(asynchronous(&run, 1, gsan_issue(run.gsan, run.threads[1]), GSAN_WRITE, DATA, 4), 0);
+        run.threads[2] = gsan_begin(run.gsan, launch(&run, 0, 1, 1), 0);
+        assert_int_equal(weak(&run, 2, GSAN_WRITE, DATA, 4), 1);
+        is_fine(&run);
+    }
+}
+
 static void asynchronous_reads_and_reductions_go_together(void **state) {
     (void)state;
     IN_BOTH_MODES(mode)
@@ -378,6 +397,7 @@ int main(void) {
         cmocka_unit_test(a_release_publishes_only_what_was_waited_for),
         cmocka_unit_test(an_operation_begins_when_it_is_issued),
         cmocka_unit_test(operations_of_one_thread_are_not_ordered),
+        cmocka_unit_test(an_operation_stands_for_what_was_before_its_launch),
         cmocka_unit_test(asynchronous_reads_and_reductions_go_together),
         cmocka_unit_test(each_element_in_flight_is_judged_at_its_end),
         cmocka_unit_test(what_waits_has_it_before_itself),
