@@ -372,11 +372,26 @@ static void barriers_for_tensor_memory_say_so(void **state) {
 
 /* ---- Clusters -------------------------------------------------------------------------------------------------- */
 
+#define PAIR(body)                                                                                                 \
+    TYPES "module attributes {\"ttg.num-ctas\" = 2 : i32, \"ttg.num-warps\" = 4 : i32, ttg.target = \"cuda:90\"} " \
+          "{\n" FUNCTION(body) "}\n"
+
 static void a_kernel_of_several_ctas_ends_with_a_cluster_barrier(void **state) {
     (void)state;
-    const char *text = TYPES "module attributes {\"ttg.num-ctas\" = 2 : i32, \"ttg.num-warps\" = 4 : i32, ttg.target = "
-                             "\"cuda:90\"} {\n" FUNCTION(ALLOC(a, 0) STORE(a)) "}\n";
-    assert_all(text, "cluster before return 0");
+    assert_all(PAIR(ALLOC(a, 0) STORE(a)), "cluster before return 0");
+}
+
+#define MULTICAST(to, bar)                                                                                     \
+    "    ttng.async_tma_copy_global_to_local %desc[%c0, %c0] %" #to ", %" #bar ", %true {multicast} : !desc, " \
+    "!barrier -> !tile\n"
+
+/* The copy of one CTA writes where another one may still read. */
+static void other_ctas_write_to_memory_that_is_used_again(void **state) {
+    (void)state;
+    assert_sync(PAIR(ALLOC(a, 0) ALLOC(b, 0) ALLOC_BARRIER(c, 4096) LOAD(x, a) TMA(b, c)),
+                "before async_tma_copy_global_to_local 0, cluster before return 0");
+    assert_sync(PAIR(ALLOC(a, 0) ALLOC(b, 0) ALLOC_BARRIER(c, 4096) LOAD(x, a) MULTICAST(b, c)),
+                "cluster before async_tma_copy_global_to_local 0, cluster before return 0");
 }
 
 /* ---- Needless barriers ----------------------------------------------------------------------------------------- */
@@ -575,6 +590,7 @@ int main(void) {
         cmocka_unit_test(tensor_memory_is_looked_at),
         cmocka_unit_test(barriers_for_tensor_memory_say_so),
         cmocka_unit_test(a_kernel_of_several_ctas_ends_with_a_cluster_barrier),
+        cmocka_unit_test(other_ctas_write_to_memory_that_is_used_again),
         cmocka_unit_test(a_barrier_that_parts_something_is_needed),
         cmocka_unit_test(a_barrier_that_parts_nothing_is_not),
         cmocka_unit_test(needless_ones_can_go_together),

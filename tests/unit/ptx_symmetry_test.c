@@ -426,6 +426,9 @@ static const Scaled scaled[] = {
      "setp.ne.u32 %p1, %r4, 0; @%p1 bra END; red.global.add.u32 [%rd2], 1; ld.global.u32 %r12, [%rd2];\n"},
     {"an atomic of the scope of its CTA", MILLIONS, WORDS, 1,
      "setp.eq.u32 %p1, %r4, 0; @%p1 red.relaxed.cta.global.add.u32 [%rd2], 1;\n"},
+    {"halves of a tile that change places", MILLIONS, WORDS, 0,
+     "mad.lo.u32 %r10, %r1, 32, %r4; setp.lt.u32 %p1, %r4, 16; add.u32 %r11, %r10, 16; sub.u32 %r13, %r10, 16;\n"
+     "selp.b32 %r10, %r11, %r13, %p1;\n" MOVE},
     {"every other CTA", MILLIONS, WORDS, 0,
      "and.b32 %r11, %r1, 1; setp.eq.u32 %p1, %r11, 0; @%p1 bra END; mad.lo.u32 %r10, %r1, 32, %r4;\n" MOVE},
     {"tiles in groups of 8", MILLIONS, WORDS, 0,

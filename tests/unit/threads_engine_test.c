@@ -501,6 +501,40 @@ static void memory(void **state) {
     threads_free(small);
 }
 
+/* What a release leaves is gone with the next one. */
+static void releases_take_no_more_memory(void **state) {
+    (void)state;
+    const char *problem = NULL;
+    threads_free(engine);
+    engine = threads_create(
+        &(ThreadsShape){.ctas = 1, .cta_threads = 64, .cluster = 1, .memory = (size_t)4 << 20, .sweep_at = 1000},
+        &problem);
+    assert_non_null(engine);
+    for (uint32_t i = 0; i < 1 << 15; i++) {
+        flag(A, THREADS_WRITE, THREADS_RELEASE, THREADS_GPU);
+        flag(B, THREADS_READ, THREADS_ACQUIRE, THREADS_GPU);
+    }
+    assert_null(threads_trouble(engine));
+}
+
+/* Whether a release and an acquire of two threads of a CTA, by strong accesses that observe nothing, were missed. */
+static bool missed(uint32_t releasing, uint32_t acquiring) {
+    again();
+    threads_blind(engine, true);
+    flag(releasing, THREADS_WRITE, THREADS_RELEASE, THREADS_GPU);
+    assert_false(threads_blind_missed(engine));
+    flag(acquiring, THREADS_READ, THREADS_ACQUIRE, THREADS_GPU);
+    return threads_blind_missed(engine);
+}
+
+static void what_is_not_observed_may_be_missed(void **state) {
+    (void)state;
+    assert_true(missed(A, B));
+    assert_true(missed(B, A));
+    assert_false(missed(A, A));
+    assert_false(missed(A, FAR));
+}
+
 /* Several launches in one engine: each CTA is one of its own. */
 static void launches(void **state) {
     (void)state;
@@ -639,6 +673,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(ends_of_ctas, begin, end),
         cmocka_unit_test_setup_teardown(order_of_the_run, begin, end),
         cmocka_unit_test_setup_teardown(memory, begin, end),
+        cmocka_unit_test_setup_teardown(releases_take_no_more_memory, begin, end),
+        cmocka_unit_test_setup_teardown(what_is_not_observed_may_be_missed, begin, end),
         cmocka_unit_test_setup_teardown(launches, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
