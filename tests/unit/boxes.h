@@ -1,4 +1,4 @@
-/* Boxes of CTAs at random, and a look at every one of them. */
+/* Numbers at random; and boxes of CTAs, with a look at every one of them. */
 #ifndef TESTS_UNIT_BOXES_H
 #define TESTS_UNIT_BOXES_H
 
@@ -15,13 +15,13 @@
 
 static uint64_t seed = 1;
 
-static int64_t roll(int64_t from, int64_t to) {
+static inline int64_t roll(int64_t from, int64_t to) {
     seed = seed * 6364136223846793005u + 1442695040888963407u;
     return from + (int64_t)((seed >> 33) % (uint64_t)(to - from + 1));
 }
 
 /* What a number of that form, which is `value` in the CTA of the run, is in another. */
-static int64_t value_at(const Symmetry *box, const AffineForm *form, int64_t value, const int64_t at[AXES]) {
+static inline int64_t value_at(const Symmetry *box, const AffineForm *form, int64_t value, const int64_t at[AXES]) {
     for (unsigned axis = 0; axis < AXES; axis++)
         value += form->by[axis] * (at[axis] - box->at[axis]);
     return value;

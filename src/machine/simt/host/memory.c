@@ -44,11 +44,13 @@ static bool make_room(PtxDevice *device) {
 bool host_add(PtxDevice *device, void *address, uint64_t bytes, const char *name, bool written) {
     uint64_t begin = (uintptr_t)address;
     uint32_t at = first_at(device, begin);
+    if (!bytes) /* overlaps nothing */
+        return true;
     while (at < device->range_count && begin_of(device->ranges[at]) < begin + bytes)
         drop(device, at);
-    HostRange *range = bytes && make_room(device) ? calloc(1, sizeof *range) : NULL;
+    HostRange *range = make_room(device) ? calloc(1, sizeof *range) : NULL;
     if (!range)
-        return !bytes;
+        return false;
     *range = (HostRange){.name = strdup(name ? name : "memory"),
                          .memory = {.bytes = address, .size = bytes, .states = written ? NULL : calloc(bytes + 16, 1)}};
     if (!range->name || (!written && !range->memory.states)) {
