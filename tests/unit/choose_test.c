@@ -351,6 +351,30 @@ static void loops_run_apart_right_below_a_tile(void **state) {
     end_kernel(choosing.running);
 }
 
+/* Loops of two agents that go by different numbers, beside one of `turns` turns. */
+#define BESIDE(turns)                                                                                            \
+    KERNEL("%n: i32, %m: i32", "    %many = arith.constant " #turns " : i32\n    ttg.warp_specialize(%m)\n"      \
+                               "    default {\n" LOOP "    scf.for %i = %c0 to %many step %c1 : i32 {\n    }\n"  \
+                               "      ttg.warp_yield\n    }\n    partition0(%k: i32) num_warps(1) {\n" CONSTANTS \
+                               "    scf.for %i = %c0 to %k step %c1 : i32 {\n    }\n      ttg.warp_return\n"     \
+                               "    } : (i32) -> ()\n")
+
+static bool runs_apart(const char *text) {
+    Choosing choosing = choose_for(text);
+    bool apart = false;
+    for (size_t i = 0; i < choosing.count; i++)
+        apart |= choosing.launches[i].doubt == DOUBT_APART;
+    end_kernel(choosing.running);
+    return apart;
+}
+
+/* 8192 turns together are few enough: two, three, and those of the long one. */
+static void loops_of_two_agents_run_apart_if_runs_are_short(void **state) {
+    (void)state;
+    assert_true(runs_apart(BESIDE(8187)));
+    assert_false(runs_apart(BESIDE(8188)));
+}
+
 /* (i * n) & 1 is always 0 if n is even. */
 static void slots_that_an_argument_shifts_are_others(void **state) {
     (void)state;
@@ -558,6 +582,7 @@ int main(void) {
         cmocka_unit_test(bits_are_set_and_cleared),
         cmocka_unit_test(loops_whose_bounds_are_computed_differently_run_apart),
         cmocka_unit_test(loops_run_apart_right_below_a_tile),
+        cmocka_unit_test(loops_of_two_agents_run_apart_if_runs_are_short),
         cmocka_unit_test(slots_that_an_argument_shifts_are_others),
         cmocka_unit_test(a_branch_in_a_late_turn_is_taken),
         cmocka_unit_test(loops_run_past_what_bends_a_number),
