@@ -245,6 +245,28 @@ static void threads_that_touch_the_same_elements(void **state) {
     end_accesses(accesses);
 }
 
+/* Registers that hold copies of 128 elements: 2^7 threads, and as many registers as are named. */
+#define COPIES(registers)                                                                                          \
+    "#copies = #ttg.linear<{register = [" registers "], lane = [[1], [2], [4], [8], [16]], warp = [[32], "         \
+    "[64]], block = []}>\n" KERNEL("%a: !tt.ptr<f32>",                                                             \
+                                   "    %base = tt.splat %a : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>, #copies>\n" \
+                                   "    %x = tt.load %base : tensor<128x!tt.ptr<f32>, #copies>\n")
+#define SIX "[0], [0], [0], [0], [0], [0]"
+
+static uint32_t first_thread(const char *kernel) {
+    Accesses *accesses = run_accesses(kernel, "");
+    uint32_t thread = accesses->reported[0].pieces.items[0].thread;
+    end_accesses(accesses);
+    return thread;
+}
+
+/* Of 2^24 places in registers it is looked up whose they are, of more it is not. */
+static void whose_an_element_is_may_be_too_much_to_ask(void **state) {
+    (void)state;
+    assert_int_equal(first_thread(COPIES(SIX)), 0);
+    assert_int_equal(first_thread(COPIES(SIX ", " SIX ", " SIX)), THREAD_UNKNOWN);
+}
+
 /* ---- Block pointers ----------------------------------------------------------------------------- */
 
 #define BLOCK "!tt.ptr<tensor<4x8xf16, #square>>"
@@ -640,6 +662,7 @@ int main(void) {
         cmocka_unit_test(rows_without_a_gap_are_one_run),
         cmocka_unit_test(stores_and_reductions_of_boxes),
         cmocka_unit_test(threads_that_touch_the_same_elements),
+        cmocka_unit_test(whose_an_element_is_may_be_too_much_to_ask),
         cmocka_unit_test(a_row_of_a_box),
         cmocka_unit_test(a_box_that_is_not_known),
         cmocka_unit_test(a_descriptor_made_in_the_kernel),

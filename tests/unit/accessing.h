@@ -17,6 +17,7 @@ typedef struct Reported {
     const char *reason;
     Bytes bytes;
     uint64_t elements, mapping;
+    ThreadPieces pieces;
 } Reported;
 
 typedef struct Accesses {
@@ -38,6 +39,7 @@ static inline void report_access(void *observer, const Event *event) {
     reported->known = access_elements(accesses->machine, event, &accesses->arena, &reported->bytes, &reported->elements,
                                       &reported->reason);
     reported->mapping = access_mapping(accesses->machine, event);
+    (void)access_threads(accesses->machine, event, &accesses->arena, &reported->pieces);
 }
 
 /* Runs the first cluster of a launch, given as the "args" of a launch file. */
