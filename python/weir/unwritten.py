@@ -20,14 +20,17 @@ FILLED = {"zero_", "fill_", "random_", "normal_", "uniform_", "copy_", "set_"}
 
 
 class State:
-    """Whether launches are not made, and the storages, by their addresses."""
+    """Whether launches are not made, the storages that may have such bytes, by their addresses, and the device that runs
+    kernels, if there is one: it knows of each byte. known(address, size): whether all of these were written;
+    written(address, size) and unknown(address, size): they have been, with what is known or is not."""
 
     nothing_runs = False
     storages = set()
+    listener = None
 
 
 def address(tensor):
-    """Of the memory that the tensor is a view of; None where that cannot be told."""
+    """Of the memory that the tensor is a view of; None where it cannot be said."""
     try:
         return tensor.untyped_storage().data_ptr()
     except (AttributeError, NotImplementedError, RuntimeError):
@@ -39,6 +42,35 @@ def address(tensor):
 
 def has(tensor):
     return State.nothing_runs and address(tensor) in State.storages
+
+
+def runs(tensor):
+    """Address and bytes of each stretch without gaps that the tensor covers."""
+    width = tensor.element_size()
+    if 0 in tensor.shape:
+        return []
+    length, starts = width, [tensor.data_ptr()]
+    for stride, size in sorted((stride, size) for size, stride in zip(tensor.shape, tensor.stride()) if size > 1):
+        if stride * width <= length:
+            length = max(length, stride * width * (size - 1) + length)
+        else:
+            starts = [start + i * stride * width for start in starts for i in range(size)]
+    return [(start, length) for start in starts]
+
+
+def is_unknown(tensor):
+    """Whether bytes of it were never written with what is known."""
+    if address(tensor) not in State.storages:
+        return False
+    return State.listener is None or not all(State.listener.known(*run) for run in runs(tensor))
+
+
+def covers(tensor):
+    """Whether a tensor has all bytes of its storage."""
+    try:
+        return sum(size for _, size in runs(tensor)) >= tensor.untyped_storage().nbytes()
+    except AttributeError:
+        return True
 
 
 def written_elements(ttgir):
@@ -65,17 +97,24 @@ def add_launch(params, written, passed):
 
 
 def add_result(name, sources, results):
-    """Of a function of PyTorch that was called, and the tensors that it was given and that it made."""
-    taken = {address(tensor) for tensor in sources} & State.storages
+    """Of a function of PyTorch that was called, the tensors that it has read, and those that it has made or written."""
     if name == "copy_" and len(sources) > 1:
-        taken = {address(tensor) for tensor in sources[1:]} & State.storages
+        sources = sources[1:]
     elif name in FILLED:
-        taken = set()
+        sources = []
+    known = name not in EMPTY and not any(is_unknown(tensor) for tensor in sources)
     for tensor in results:
         place = address(tensor)
         if place is None:
             continue
-        if name in EMPTY or taken:
+        if not known:
             State.storages.add(place)
-        else:
-            State.storages.discard(place)
+            if State.listener:
+                for run in runs(tensor):
+                    State.listener.unknown(*run)
+        elif place in State.storages:
+            if State.listener:
+                for run in runs(tensor):
+                    State.listener.written(*run)
+            if covers(tensor):
+                State.storages.discard(place)

@@ -1,0 +1,338 @@
+"""The device `cuda` of PyTorch on a machine without a GPU. Tensors are plain torch.Tensors with CUDA's dispatch key, whose
+bytes are in the CPU allocator's memory, and every operator that reaches that key runs the CPU's kernel on the same bytes.
+
+How: a DLPack capsule of a CPU tensor, with its device changed, becomes a tensor on cuda:0 that keeps the memory, and the
+same backwards (device_torch_memory.Exchange). Kernels are registered for the key CUDA from Python: a fallback for
+operators that have none, and in builds with CUDA one for each operator that has, in place of that. What torch.cuda asks of
+its C module is answered by device_torch_cuda, so that its Python is as ever.
+
+Why this one of what was tried:
+- A wrapper subclass (torch.Tensor._make_wrapper_subclass and __torch_dispatch__) is no plain tensor: torch.save, Parameter,
+  torch.compile and DDP treat subclasses apart, its data_ptr() is not there, and an operation in C++ that makes a tensor on
+  cuda comes to no subclass.
+- Modes are of one thread. The autograd engine's thread for the device has none, and what they return is on the CPU for
+  whoever asks is_cuda.
+- A backend in C++ is as faithful as this, and faster, but has to be compiled with the headers of each release, for half a
+  minute, by a compiler that need not be there.
+An operator costs some 10 microseconds more than on the CPU; docs/device.md has numbers."""
+
+import glob
+import threading
+
+from . import device_torch_memory, standin, unwritten
+
+
+class State:
+    """`installed` once PyTorch has the device."""
+
+    installed = False
+    torch = exchange = memory = None
+    libraries, kernels = {}, {}
+    generator = None  # of the device, for operators that are given none
+    graph = None  # of device_torch_graph, while one records
+
+
+def has_gpu():
+    return bool(glob.glob("/dev/nvidia[0-9]*") or glob.glob("/dev/kfd") or glob.glob("/dev/dxg"))
+
+
+# ---- Tensors of the device -----------------------------------------------------------------------
+
+
+def to_cpu(tensor):
+    return State.exchange.to_cpu(tensor)
+
+
+def to_cuda(tensor, written=True):
+    """A tensor of the device that has a CPU tensor's memory."""
+    State.memory.add(tensor.untyped_storage(), written)
+    return State.exchange.move(tensor, device_torch_memory.CUDA)
+
+
+def check_device(index):
+    if index not in (0, -1, None):
+        raise RuntimeError(f"CUDA error: invalid device ordinal (device {index}: Weir's device cuda is the only one)")
+
+
+def host_of(device):
+    """Where the CPU's kernel puts what is wanted on a device."""
+    if device.type != "cuda":
+        return device
+    check_device(device.index)
+    return State.torch.device("cpu")
+
+
+# ---- Kernels -------------------------------------------------------------------------------------
+
+
+# Operators that take tensors of several devices: copies, and those that take indices from the CPU.
+ACROSS = {"copy_", "_copy_from", "_copy_from_and_resize", "index", "index_put", "index_put_", "_index_put_impl_", "_unsafe_index",
+          "_unsafe_index_put", "record_stream", "set_", "_foreach_copy_", "_foreach_copy", "is_set_to", "_nested_tensor_from_mask"}
+# Those that cannot be in a graph: the host waits for what they compute, or what they compute decides a size.
+WAITS = {"_local_scalar_dense", "item", "nonzero", "equal", "unique_dim", "_unique2", "_unique", "unique_consecutive", "is_nonzero",
+         "masked_select", "unique_dim_consecutive"}
+
+
+class Kernel:
+    """An operator on the device: the CPU's, on the same bytes."""
+
+    def __init__(self, op):
+        torch = State.torch
+        schema = op._schema
+        self.op, self.schema, self.call = op, schema, op._op
+        self.name = schema.name.split("::")[1]
+        self.across = self.name in ACROSS
+        self.names = [argument.name for argument in schema.arguments]
+        self.written = {}  # number of each argument that is written: the names of what aliases it
+        self.outs = set()  # of those the ones that are only written
+        self.generator = None
+        for number, argument in enumerate(schema.arguments):
+            if argument.alias_info is not None and argument.alias_info.is_write:
+                self.written[number] = frozenset(argument.alias_info.before_set)
+                if argument.kwarg_only:
+                    self.outs.add(number)
+            if argument.name == "generator":
+                self.generator = number
+        self.is_view = any(result.alias_info is not None and not result.alias_info.is_write for result in schema.returns)
+        self.seeded = self.generator is None and torch.Tag.nondeterministic_seeded in op.tags
+        self.returns = [self.returned(result) for result in schema.returns]
+        self.fresh = all(number is None for number in self.returns)
+        self.is_empty = self.name in unwritten.EMPTY
+        self.cpu_keys = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
+
+    def returned(self, result):
+        """Number of the argument that the operator returns; None: a tensor of its own, or a view."""
+        if result.alias_info is None or not result.alias_info.is_write:
+            return None
+        names = frozenset(result.alias_info.before_set)
+        return next((number for number, aliases in self.written.items() if aliases == names), None)
+
+    def argument(self, number, args, named):
+        return args[number] if number < len(args) else named.get(self.names[number])
+
+    # ---- Arguments and results -------------------------------------------------------------------
+
+    def lowered(self, value, seen):
+        """An argument as the CPU's kernel takes it. `seen` gets the tensors."""
+        torch = State.torch
+        if isinstance(value, torch.Tensor):
+            seen.append(value)
+            return to_cpu(value) if value.is_cuda else value
+        if isinstance(value, (list, tuple)):
+            return [self.lowered(part, seen) for part in value]
+        if isinstance(value, torch.device):
+            return host_of(value)
+        return value
+
+    def raised(self, value, written=True):
+        torch = State.torch
+        if isinstance(value, torch.Tensor):
+            return to_cuda(value, written) if value.device.type == "cpu" else value
+        if isinstance(value, (list, tuple)):
+            return type(value)(self.raised(part, written) for part in value) if type(value) in (list, tuple) else value
+        return value
+
+    def check_devices(self, args, named, seen):
+        """As PyTorch: a tensor without dimensions may be on the CPU."""
+        home = next((tensor.device for tensor in seen if tensor.is_cuda), None)
+        other = next((tensor for tensor in seen if not tensor.is_cuda and (tensor.dim() or home is None) and tensor.device.type != "meta"), None)
+        if home is None or other is None or self.across:
+            return
+        places = [*enumerate(args), *((self.names.index(name), value) for name, value in named.items())]
+        name = next((self.names[number] for number, value in places if value is other or isinstance(value, (list, tuple)) and
+                     any(part is other for part in value)), "self")
+        raise RuntimeError(f"Expected all tensors to be on the same device, but found at least two devices, {home} and {other.device}! "
+                           f"(when checking argument for argument {name} in method wrapper_CUDA_{self.op._schema.name.split('::')[1]})")
+
+    # ---- Calls -----------------------------------------------------------------------------------
+
+    def __call__(self, *args, **named):
+        torch = State.torch
+        if torch._C._len_torch_function_stack():
+            with torch._C.DisableTorchFunction():
+                return self.run(args, named)
+        return self.run(args, named)
+
+    def run(self, args, named):
+        if self.is_view:
+            return self.op.redispatch(self.cpu_keys, *args, **named)
+        if State.graph is not None and State.graph.takes():
+            return State.graph.operator(self, args, named)
+        return self.compute(args, named)
+
+    def compute(self, args, named):
+        seen = []
+        low, low_named = [self.lowered(value, seen) for value in args], {name: self.lowered(value, seen) for name, value in named.items()}
+        if len(seen) > 1:
+            self.check_devices(args, named, seen)
+        if self.generator is not None and self.argument(self.generator, args, named) is None:
+            low_named[self.names[self.generator]] = State.generator
+        made = self.computed(args, named, low, low_named)
+        if unwritten.State.storages or self.is_empty:
+            return self.note(args, named, seen, self.finished(args, named, made))
+        return self.finished(args, named, made)
+
+    def computed(self, args, named, low, low_named):
+        if self.outs:
+            return self.into(args, named, low, low_named)
+        try:
+            if self.seeded:
+                with seeded():
+                    return self.call(*low, **low_named)
+            return self.call(*low, **low_named)
+        except NotImplementedError as error:
+            raise NotImplementedError(self.lacking(error)) from None
+        except RuntimeError as error:
+            if "allocate memory" in str(error):
+                raise State.torch.OutOfMemoryError(f"CUDA out of memory. Weir's device has the host's memory: {error}") from None
+            raise
+
+    def lacking(self, error):
+        if "Could not run" not in str(error):
+            return str(error)
+        return (f"Weir's device cuda has no operator {self.schema.name}: it runs operators of PyTorch by their kernels for the CPU, "
+                "and this one has none")
+
+    def into(self, args, named, low, low_named):
+        """An operator with `out=`: the CPU's kernel may give that another size, which memory of the device cannot take in place."""
+        torch = State.torch
+        outs = {number: self.argument(number, args, named) for number in self.outs}
+        outs = {number: out for number, out in outs.items() if isinstance(out, torch.Tensor)}
+
+        def calling(fresh):
+            for number in fresh:
+                low_named[self.names[number]] = torch.empty((0,), dtype=outs[number].dtype, device="cpu")
+            return self.call(*low, **low_named)
+
+        empty = [number for number, out in outs.items() if not out.numel()]
+        try:
+            made = calling(empty)
+        except NotImplementedError as error:
+            raise NotImplementedError(self.lacking(error)) from None
+        except RuntimeError as error:
+            if "resiz" not in str(error):
+                raise
+            empty = list(outs)
+            made = calling(empty)
+        for number in empty:
+            result, out = low_named[self.names[number]], outs[number]
+            if tuple(out.shape) != tuple(result.shape):
+                out.resize_(result.shape)
+            to_cpu(out).copy_(result)
+        return made
+
+    def finished(self, args, named, made):
+        """What the CPU's kernel returned, as the operator returns it."""
+        if self.fresh:
+            return self.raised(made, not self.is_empty)
+        if len(self.returns) == 1:
+            return self.argument(self.returns[0], args, named)
+        return tuple(self.raised(one) if number is None else self.argument(number, args, named)
+                     for number, one in zip(self.returns, made))
+
+    def note(self, args, named, seen, result):
+        """Which bytes are known from here on."""
+        torch = State.torch
+        outs = [self.argument(number, args, named) for number in self.written]
+        flat = [one for out in outs for one in (out if isinstance(out, (list, tuple)) else [out]) if isinstance(one, torch.Tensor)]
+        only = {id(self.argument(number, args, named)) for number in self.outs}
+        made = [] if not self.fresh else [one for one in (result if isinstance(result, (list, tuple)) else [result]) if isinstance(one, torch.Tensor)]
+        unwritten.add_result(self.name, [one for one in seen if id(one) not in only], [one for one in flat + made if one.is_cuda])
+        return result
+
+
+class seeded:
+    """While it lasts, the CPU's own generator is in the state of the device's: for operators that take none."""
+
+    lock = threading.RLock()
+
+    def __enter__(self):
+        self.lock.acquire()
+        default = State.torch.default_generator
+        self.kept = default.get_state()
+        default.set_state(State.generator.get_state())
+
+    def __exit__(self, *error):
+        default = State.torch.default_generator
+        State.generator.set_state(default.get_state())
+        default.set_state(self.kept)
+        self.lock.release()
+        return False
+
+
+def kernel_of(op):
+    kernel = State.kernels.get(op)
+    if kernel is None:
+        kernel = State.kernels[op] = Kernel(op)
+    return kernel
+
+
+def fallback(op, *args, **named):
+    return kernel_of(op)(*args, **named)
+
+
+def find_op(name):
+    """torch.ops' object of "aten::add.Tensor"; None where there is none."""
+    space, _, rest = name.partition("::")
+    base, _, overload = rest.partition(".")
+    try:
+        return getattr(getattr(getattr(State.torch.ops, space), base), overload or "default")
+    except (AttributeError, RuntimeError):
+        return None
+
+
+def library(space):
+    if space not in State.libraries:
+        State.libraries[space] = State.torch.library.Library(space, "IMPL")
+    return State.libraries[space]
+
+
+def implement(name, function, key="CUDA"):
+    """Registers a kernel in place of another, if there is one. Past torch.library, which warns of that, and imports much."""
+    space, _, rest = name.partition("::")
+    library(space).m.impl(rest, key, function, False)
+
+
+def lazily(name):
+    """A kernel for an operator, made at its first call."""
+    kernel = None
+
+    def call(*args, **named):
+        nonlocal kernel
+        if kernel is None:
+            kernel = kernel_of(find_op(name))
+        return kernel(*args, **named)
+
+    return call
+
+
+def register():
+    """Kernels for the key CUDA. Those of a build with CUDA stay where they only look at shapes: views."""
+    torch = State.torch
+    here = torch._C._dispatch_get_registrations_for_dispatch_key("CUDA")
+    views = {"as_strided", "view", "_reshape_alias", "unfold", "view_as_real", "view_as_complex", "view.dtype", "detach", "alias"}
+    for name in here:
+        if name.partition("::")[2] not in views and not name.startswith(("_native::", "symm_mem::")):
+            implement(name, lazily(name))
+    library("_").m.fallback("CUDA", fallback, False)
+
+
+def install(target):
+    """After PyTorch was imported, where there is no GPU."""
+    import torch
+
+    if State.installed or has_gpu() or torch.cuda.is_available():
+        return
+    from . import device_torch_cuda, device_torch_native, device_torch_ops
+
+    State.installed = True
+    State.torch, State.memory = torch, device_torch_memory.Memory()
+    State.exchange = device_torch_memory.Exchange(torch)
+    device_torch_native.install()
+    device_torch_cuda.install(target or standin.USUAL_TARGET)
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        register()
+        device_torch_ops.register()

@@ -1,0 +1,468 @@
+"""What torch.cuda asks of PyTorch's C module, answered for the device without a GPU: devices, properties, streams, events,
+generators, memory statistics. Builds with CUDA have these functions, and they find no driver; builds without have none.
+torch.cuda's own Python stands on them as ever: its modules that make classes of C ones are executed again."""
+
+import functools
+import importlib
+import itertools
+import os
+import re
+import sys
+import threading
+import time
+import types
+
+from . import device_torch, standin
+from .device_torch import check_device
+
+GiB = 1 << 30
+# Of the GPU that stands for a target: its name, bytes of memory, of the L2 cache, and of shared memory on a multiprocessor.
+GPUS = {"sm_80": ("NVIDIA A100-SXM4-80GB", 80 * GiB, 40 << 20, 167936), "sm_86": ("NVIDIA A40", 48 * GiB, 6 << 20, 102400),
+        "sm_89": ("NVIDIA L40S", 48 * GiB, 96 << 20, 102400), "sm_90": ("NVIDIA H200", 150109880320, 60 << 20, 233472),
+        "sm_100": ("NVIDIA B200", 180 * GiB, 126 << 20, 233472), "sm_103": ("NVIDIA B300", 270 * GiB, 126 << 20, 233472),
+        "sm_120": ("NVIDIA RTX PRO 6000 Blackwell Server Edition", 96 * GiB, 128 << 20, 102400),
+        "gfx90a": ("AMD Instinct MI250X", 64 * GiB, 8 << 20, 65536), "gfx942": ("AMD Instinct MI300X", 192 * GiB, 4 << 20, 65536),
+        "gfx950": ("AMD Instinct MI350X", 288 * GiB, 4 << 20, 163840), "gfx1250": ("AMD gfx1250", 432 * GiB, 4 << 20, 327680)}
+CUDA_TYPE = 1  # c10::DeviceType::CUDA
+FIRST_HANDLE = 0x10000  # of streams and events: no addresses
+
+
+class Properties:
+    """As torch.cuda.get_device_properties gives them."""
+
+    def __init__(self, target):
+        backend, architecture, warp_size = standin.parse_target(target)
+        known = standin.Utils(target, warp_size).properties
+        plain = re.sub(r"[af]$", "", target)
+        self.name, self.total_memory, self.L2_cache_size, self.shared_memory_per_multiprocessor = GPUS.get(plain, GPUS[standin.USUAL_TARGET])
+        self.major, self.minor = divmod(architecture, 10) if backend == "cuda" else (9, 4)
+        self.multi_processor_count, self.warp_size = known["multiprocessor_count"], warp_size
+        self.shared_memory_per_block, self.shared_memory_per_block_optin = 49152, known["max_shared_mem"]
+        self.max_threads_per_multi_processor = 1536 if architecture in (86, 89, 120) else 2048
+        self.max_threads_per_block, self.regs_per_multiprocessor = 1024, known["max_num_regs"]
+        self.clock_rate, self.memory_clock_rate, self.memory_bus_width = (known["sm_clock_rate"], known["mem_clock_rate"],
+                                                                          known["mem_bus_width"])
+        self.is_multi_gpu_board = self.is_integrated = 0
+        self.pci_bus_id, self.pci_device_id, self.pci_domain_id = 0, 0, 0
+        self.uuid = "00000000-0000-0000-0000-000000000000"
+        self.gcnArchName = target if backend == "hip" else ""
+
+    def __repr__(self):
+        return (f"_CudaDeviceProperties(name='{self.name}', major={self.major}, minor={self.minor}, "
+                f"total_memory={self.total_memory >> 20}MB, multi_processor_count={self.multi_processor_count}, uuid={self.uuid}, "
+                f"pci_bus_id=0, pci_device_id=0, pci_domain_id=0, L2_cache_size={self.L2_cache_size >> 20}MB)")
+
+
+class Runtime:
+    """As torch.cuda.cudart(): of the CUDA runtime what Python sees."""
+
+    class cudaError(int):
+        success = 0
+
+    def __init__(self, properties):
+        self.properties = properties
+
+    def cudaGetErrorString(self, code):
+        return "no error" if int(code) == 0 else f"CUDA error {int(code)}"
+
+    def cudaMemGetInfo(self, device=0):
+        """Free memory is no more than the host has."""
+        total = self.properties.total_memory
+        free = total - device_torch.State.memory.allocated()
+        try:
+            free = min(free, os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+        except (ValueError, OSError):
+            pass
+        return max(0, free), total
+
+    def cudaProfilerStart(self):
+        return 0
+
+    def cudaProfilerStop(self):
+        return 0
+
+    def cudaHostRegister(self, pointer, size, flags):
+        return 0
+
+    def cudaHostUnregister(self, pointer):
+        return 0
+
+    def cudaStreamCreate(self, pointer):
+        return 0
+
+    def cudaStreamDestroy(self, stream):
+        return 0
+
+    def __getattr__(self, name):
+        raise AttributeError(f"Weir's device cuda has no function {name} of the CUDA runtime")
+
+
+# ---- Streams, events and generators ------------------------------------------------------------------
+
+
+class Current(threading.local):
+    stream = 0
+
+
+current = Current()
+numbers = itertools.count(1)
+
+
+def make_classes(torch):
+    """Bases for torch.cuda.Stream, torch.cuda.Event, and what torch.Generator makes for the device. All that is put into a
+    stream is done when the call returns, so that every stream is idle, and events are over when they are recorded."""
+    here = torch.device("cuda", 0)
+
+    class CudaStreamBase(torch.Stream):
+        def __new__(cls, priority=0, stream_id=0, device_index=0, device_type=0, stream_ptr=0):
+            check_device(device_index)
+            if not device_type:
+                stream_id = stream_ptr or next(numbers)
+            self = torch.Stream.__new__(cls, stream_id=stream_id, device_index=0, device_type=CUDA_TYPE)
+            return self
+
+        def __init__(self, *args, priority=0, **named):
+            self.priority = min(0, max(-5, priority))
+
+        @property
+        def cuda_stream(self):
+            return handle_of(self.stream_id)
+
+        @property
+        def native_handle(self):
+            return handle_of(self.stream_id)
+
+        @property
+        def device(self):
+            return here
+
+        @staticmethod
+        def priority_range():
+            return 0, -5
+
+        def query(self):
+            return True
+
+        def synchronize(self):
+            pass
+
+        def __eq__(self, other):
+            return isinstance(other, torch.Stream) and other.stream_id == self.stream_id and other.device_type == CUDA_TYPE
+
+        def __hash__(self):
+            return hash((self.stream_id, 0))
+
+        def __enter__(self):
+            self.__dict__.setdefault("entered", []).append(current.stream)
+            current.stream = self.stream_id
+            return self
+
+        def __exit__(self, *error):
+            current.stream = self.entered.pop()
+            return False
+
+    class CudaEventBase(torch.Event):
+        def __new__(cls, enable_timing=False, blocking=False, interprocess=False, external=False):
+            return torch.Event.__new__(cls, device=here)
+
+        def __init__(self, enable_timing=False, blocking=False, interprocess=False, external=False):
+            self.timing, self.at, self.number = enable_timing, None, 0
+
+        device = property(lambda self: here)
+
+        @property
+        def cuda_event(self):
+            return self.number and FIRST_HANDLE + 64 * self.number
+
+        event_id = cuda_event
+
+        def record(self, stream=None):
+            self.number = self.number or next(numbers)
+            self.at = time.perf_counter()
+
+        def wait(self, stream=None):
+            pass
+
+        def query(self):
+            return True
+
+        def synchronize(self):
+            pass
+
+        def elapsed_time(self, end):
+            if not self.timing or not end.timing:
+                raise ValueError("Both events must be created with argument 'enable_timing=True'.")
+            if self.at is None or end.at is None:
+                raise ValueError("Both events must be recorded before calculating elapsed time.")
+            return max(1e-3, (end.at - self.at) * 1000)
+
+        def ipc_handle(self):
+            raise NotImplementedError("Weir's device cuda has no events between processes (torch.cuda.Event.ipc_handle)")
+
+        @classmethod
+        def from_ipc_handle(cls, device, handle):
+            raise NotImplementedError("Weir's device cuda has no events between processes (torch.cuda.Event.from_ipc_handle)")
+
+    plain = torch.Generator
+
+    class CudaGenerator(plain):
+        """Draws as the CPU's generators do, and is no less reproducible: the numbers are not those of a GPU."""
+
+        def __new__(cls, device="cuda"):
+            return plain.__new__(cls, "cpu")
+
+        def __init__(self, device="cuda"):
+            pass
+
+        device = property(lambda self: here)
+
+        def get_offset(self):
+            return self.__dict__.get("offset", 0)
+
+        def set_offset(self, offset):
+            self.offset = offset
+
+        def clone_state(self):
+            made = CudaGenerator()
+            made.set_state(self.get_state())
+            return made
+
+        def graphsafe_get_state(self):
+            return self.clone_state()
+
+        def graphsafe_set_state(self, other):
+            self.set_state(other.get_state())
+
+        def __reduce__(self):
+            return restore_generator, (self.initial_seed(), self.get_state())
+
+    class GeneratorKind(type):
+        def __instancecheck__(self, value):
+            return isinstance(value, plain)
+
+        def __subclasscheck__(self, kind):
+            return issubclass(kind, plain)
+
+    class Generator(metaclass=GeneratorKind):
+        __doc__ = plain.__doc__
+
+        def __new__(cls, device="cpu"):
+            device = torch.device(device)
+            if device.type != "cuda":
+                return plain(device)
+            check_device(device.index or 0)
+            return CudaGenerator()
+
+    Generator.__name__, Generator.__qualname__, Generator.__module__ = "Generator", "Generator", "torch"
+    return CudaStreamBase, CudaEventBase, CudaGenerator, Generator
+
+
+def restore_generator(seed, state):
+    made = device_torch.State.torch.Generator("cuda")
+    made.manual_seed(seed)
+    made.set_state(state)
+    return made
+
+
+def handle_of(stream):
+    """As cudaStream_t: 0 is the default stream."""
+    return stream and (stream if stream >= FIRST_HANDLE else FIRST_HANDLE + 64 * stream)
+
+
+# ---- Functions of torch._C ---------------------------------------------------------------------------
+
+
+def functions(torch, properties):
+    """By name. No two names have one function: torch.compile keeps a table by function, and takes each only once."""
+    memory = device_torch.State.memory
+
+    def always(value):
+        return lambda *args, **named: value
+
+    def set_device(index):
+        check_device(index)
+
+    def exchange(index):
+        if index < 0:
+            return -1
+        check_device(index)
+        return 0
+
+    def maybe_exchange(index):
+        return exchange(index)
+
+    def set_stream(stream_id=0, device_index=0, device_type=CUDA_TYPE):
+        check_device(device_index)
+        current.stream = stream_id
+
+    def init():
+        torch.cuda.default_generators = (device_torch.State.generator,)
+        torch.cuda._get_device_properties = torch._C._cuda_getDeviceProperties
+
+    def statistics(device=0):
+        check_device(device)
+        return memory.statistics()
+
+    def capturing(*args):
+        return device_torch.State.graph is not None
+
+    def snapshot(*args):
+        return {"segments": [{"device": 0, "address": address, "total_size": size, "allocated_size": size, "active_size": size,
+                              "requested_size": size, "stream": 0, "segment_type": "large", "segment_pool_id": (0, 0), "is_expandable": False,
+                              "frames": [], "blocks": [{"address": address, "size": size, "requested_size": size,
+                                                        "state": "active_allocated", "frames": []}]}
+                             for address, size in memory.allocations()], "device_traces": [[]], "allocator_settings": {}}
+
+    arch = f"sm_{properties.major}{properties.minor}"
+    return dict(
+        _cuda_getDeviceCount=always(1), _cuda_getDevice=always(0), _cuda_setDevice=set_device, _cuda_exchangeDevice=exchange,
+        _cuda_maybeExchangeDevice=maybe_exchange, _cuda_init=init, _cuda_isInBadFork=always(False),
+        _cuda_getDeviceProperties=always(properties), _cuda_getArchFlags=always(f"{arch} compute_{arch[3:]}"),
+        _cuda_canDeviceAccessPeer=always(False), _cuda_hasPrimaryContext=always(True), _cuda_synchronize=always(None),
+        _cuda_sleep=always(None), _cuda_set_sync_debug_mode=always(None), _cuda_get_sync_debug_mode=always(0),
+        _cuda_getCurrentStream=lambda device=0: (current.stream, 0, CUDA_TYPE),
+        _cuda_getDefaultStream=lambda device=0: (0, 0, CUDA_TYPE), _cuda_getCurrentRawStream=lambda device=0: handle_of(current.stream),
+        _cuda_getStreamFromExternal=lambda pointer, device=0: (pointer, 0, CUDA_TYPE), _cuda_setStream=set_stream,
+        _cuda_isCurrentStreamCapturing=capturing, _cuda_memoryStats=statistics, _cuda_emptyCache=always(None),
+        _cuda_resetPeakMemoryStats=lambda device=0: memory.reset_peaks(),
+        _cuda_resetAccumulatedMemoryStats=lambda device=0: memory.reset_accumulated(), _cuda_ipc_collect=always(None),
+        _cuda_setMemoryFraction=always(None), _cuda_getMemoryFraction=always(1.0), _cuda_memorySnapshot=snapshot,
+        _cuda_getAllocatorBackend=always("native"), _cuda_clearCublasWorkspaces=always(None), _cuda_getCurrentBlasHandle=always(FIRST_HANDLE),
+        _cuda_getCompiledVersion=always(12080), _cuda_record_memory_history=always(None), _cuda_isHistoryEnabled=always(False),
+        _cuda_record_memory_history_legacy=always(None), _cuda_lock_mutex=always(None), _cuda_unlock_mutex=always(None),
+        _cuda_cudaCachingAllocator_is_enabled=always(True), _cuda_attach_out_of_memory_observer=always(None))
+
+
+def accelerator(torch):
+    """Of torch.accelerator, as far as this release has it."""
+    memory = device_torch.State.memory
+    always = lambda value: lambda *args, **named: value
+    return dict(
+        _accelerator_getAccelerator=always(torch.device("cuda")), _accelerator_deviceCount=always(1), _accelerator_getDeviceIndex=always(0),
+        _accelerator_setDeviceIndex=lambda index: check_device(index), _accelerator_exchangeDevice=lambda index: 0,
+        _accelerator_maybeExchangeDevice=lambda index: 0, _accelerator_synchronizeDevice=always(None), _accelerator_emptyCache=always(None),
+        _accelerator_getStream=lambda index=0: torch.cuda.current_stream(), _accelerator_isAllocatorInitialized=always(True),
+        _accelerator_setStream=lambda stream: torch.cuda.set_stream(stream),
+        _accelerator_getDeviceStats=lambda index=0: memory.statistics(), _accelerator_resetPeakStats=lambda index=0: memory.reset_peaks(),
+        _accelerator_resetAccumulatedStats=lambda index=0: memory.reset_accumulated(),
+        _accelerator_getMemoryInfo=lambda index=0: torch.cuda.cudart().cudaMemGetInfo(0))
+
+
+# Functions of builds with CUDA that need no driver.
+KEPT = re.compile(r"_cuda_(tunableop|record_untuned|getCompiledVersion|get_cudnn|set_cudnn|get_conv|CUDAAllocator|getHipblaslt|"
+                  r"getCublas|setCublas|resetCublas|memoryMetadataSupported|customAllocator)")
+
+
+def lacks(name):
+    def raise_it(*args, **named):
+        raise NotImplementedError(f"Weir's device cuda has no torch._C.{name}")
+
+    raise_it.__name__ = name
+    return raise_it
+
+
+class Marks:
+    """As torch.cuda.nvtx's C module: ranges go nowhere."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return {"rangePushA": lambda *args: 0, "rangePop": lambda *args: 0}.get(name, lambda *args: 0)
+
+
+def execute_again(torch, name, places):
+    """A module of torch.cuda that has made classes of C ones; the others that have them get the new ones."""
+    module = sys.modules.get(name)
+    if module is None:
+        return
+    old = dict(vars(module))
+    importlib.reload(module)
+    for place in places:
+        for key, value in list(vars(place).items()):
+            if key in old and value is old[key] and vars(module)[key] is not value and getattr(value, "__module__", None) == name:
+                setattr(place, key, vars(module)[key])
+
+
+def hold_storages(torch):
+    """torch.UntypedStorage(size, device="cuda") is memory of the device."""
+    plain = torch._C.StorageBase.__new__
+
+    def new(cls, *args, device=None, **named):
+        if device is None or torch.device(device).type != "cuda":
+            return plain(cls, *args, **({} if device is None else {"device": device}), **named)
+        check_device(torch.device(device).index)
+        data = bytes(args[0]) if args and not isinstance(args[0], int) else None
+        made = torch.empty((len(data) if data is not None else args[0] if args else 0,), dtype=torch.uint8, device="cuda")
+        if data:
+            made.copy_(torch.frombuffer(bytearray(data), dtype=torch.uint8))
+        return made.untyped_storage()
+
+    torch.UntypedStorage.__new__ = new
+
+
+PINNING = ("empty", "zeros", "ones", "full", "rand", "randn", "randint", "randperm", "arange", "tensor", "eye", "linspace", "empty_strided",
+           "empty_like", "zeros_like", "ones_like", "full_like", "rand_like", "randn_like")
+
+
+def pin_what_is_made(torch):
+    """Functions that make tensors in pinned memory ask the driver for it."""
+    from torch.utils import _device
+
+    _device._device_constructors()  # keeps the functions as they are, which it is called with
+    for name in PINNING:
+        setattr(torch, name, pinning(torch, name, getattr(torch, name)))
+
+
+def pinning(torch, name, function):
+    @functools.wraps(function)
+    def make(*args, pin_memory=False, **named):
+        made = function(*args, **named)
+        return made.pin_memory() if pin_memory and not made.is_cuda else made
+
+    make.__module__ = "torch"
+    return make
+
+
+def install(target):
+    from . import device_torch_graph
+
+    torch = device_torch.State.torch
+    properties = Properties(target)
+    stream, event, generator, any_generator = make_classes(torch)
+    device_torch.State.generator = generator()
+    answers = functions(torch, properties)
+    old = {name: getattr(torch._C, name) for name in {*answers, *accelerator(torch)} if hasattr(torch._C, name)}
+    built = torch.version.cuda is not None
+    for name in [name for name in dir(torch._C) if name.startswith("_cuda_") and name not in answers]:
+        if not KEPT.match(name) and callable(getattr(torch._C, name)):
+            old[name], answers[name] = getattr(torch._C, name), lacks(name)
+    answers.update({name: value for name, value in accelerator(torch).items() if hasattr(torch._C, name)})
+    if built:
+        del answers["_cuda_getCompiledVersion"]
+    answers.update(_CudaStreamBase=stream, _CudaEventBase=event, _CudaDeviceProperties=Properties, Generator=any_generator,
+                   _CUDAGraph=device_torch_graph.make_base(), _graph_pool_handle=device_torch_graph.pool_handle)
+    for name, value in answers.items():
+        setattr(torch._C, name, value)
+    torch.Generator = any_generator
+    if not built:
+        torch.version.cuda = "12.8"
+    # Names that modules have taken from torch._C.
+    cuda = torch.cuda
+    parts = [module for name, module in list(sys.modules.items()) if name.startswith("torch.cuda") and isinstance(module, types.ModuleType)]
+    for part in parts:
+        for key, value in list(vars(part).items()):
+            if key in answers and key != "Generator":
+                setattr(part, key, answers[key])
+    cuda._exchange_device, cuda._maybe_exchange_device = answers["_cuda_exchangeDevice"], answers["_cuda_maybeExchangeDevice"]
+    cuda._CudaDeviceProperties, cuda._cudart = Properties, Runtime(properties)
+    cuda.default_generators = (device_torch.State.generator,)
+    cuda._get_device_properties = answers["_cuda_getDeviceProperties"]
+    cuda.nvtx._nvtx = Marks()
+    execute_again(torch, "torch.cuda.streams", parts)
+    execute_again(torch, "torch.cuda.graphs", parts)
+    torch._C._set_cudnn_enabled(False)
+    guards = getattr(torch._C, "_dynamo", None) and getattr(torch._C._dynamo, "guards", None)
+    if hasattr(guards, "_empty_strided_cuda"):
+        guards._empty_strided_cuda = lambda size, stride, dtype: torch.empty_strided(size, stride, dtype=dtype, device="cuda")
+    hold_storages(torch)
+    pin_what_is_made(torch)

@@ -1,0 +1,149 @@
+"""CUDA graphs on the device without a GPU: while one records, launches of kernels and operators that write to memory that
+is there are kept and not made, as on a GPU; an operator that makes a tensor has to say how large that is, so it is run, and
+what it computes counts for nothing. A replay does all of them again, in order, on the same memory."""
+
+import itertools
+
+from . import device_torch
+from .device_torch import State
+
+pools = itertools.count(1)
+
+
+def pool_handle():
+    return 0, next(pools)
+
+
+class Recording:
+    """What a graph does: functions without arguments. Only operators of the thread that records, and of those that work for
+    it (autograd's), come here: torch.cuda.graph lets no other work be done at the time."""
+
+    def __init__(self):
+        self.steps, self.inside = [], False
+
+    def takes(self):
+        return not self.inside
+
+    def launch(self, work):
+        """Of a kernel: called at each replay."""
+        self.steps.append(work)
+
+    def operator(self, kernel, args, named):
+        """Of PyTorch. Tensors that it makes belong to the graph: a replay puts its results there."""
+        if kernel.name in device_torch.WAITS or self.waits(kernel, args):
+            raise RuntimeError("CUDA error: operation not permitted when stream is capturing: "
+                               f"{kernel.schema.name} makes the host wait for the device")
+        self.inside = True
+        try:
+            if kernel.written and not kernel.fresh:
+                self.steps.append(lambda: kernel.compute(args, named))
+                made = kernel.finished(args, named, [None] * len(kernel.returns))
+                if any(number is None for number in kernel.returns):
+                    made = kernel.compute(args, named)
+                return made
+            made = self.made(kernel, args, named)
+        finally:
+            self.inside = False
+        if kernel.written:  # and it returns nothing of that
+            self.steps.append(lambda: kernel.compute(args, named))
+        elif not kernel.is_empty:
+            self.steps.append(lambda: self.again(kernel, args, named, made))
+        return made
+
+    def waits(self, kernel, args):
+        """A copy from the device to memory of the host that is not pinned."""
+        if kernel.name != "copy_" or args[0].is_cuda:
+            return False
+        return not args[0].is_pinned()
+
+    def made(self, kernel, args, named):
+        if kernel.written:
+            return None
+        try:
+            return kernel.compute(args, named)
+        except (IndexError, RuntimeError):
+            return self.sized(kernel, args, named)
+
+    def sized(self, kernel, args, named):
+        """What the operator would make, where it cannot compute it of what memory holds now."""
+        torch = State.torch
+
+        def abstract(value):
+            if isinstance(value, torch.Tensor):
+                return value.to("meta")
+            if isinstance(value, (list, tuple)):
+                return [abstract(part) for part in value]
+            return torch.device("meta") if isinstance(value, torch.device) else value
+
+        def real(value):
+            if isinstance(value, torch.Tensor):
+                return torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device="cuda")
+            return type(value)(map(real, value)) if isinstance(value, (list, tuple)) else value
+
+        return real(kernel.op(*map(abstract, args), **{name: abstract(value) for name, value in named.items()}))
+
+    def again(self, kernel, args, named, made):
+        """The CPU's kernel on what memory holds at the replay; its results go where those of the recording are."""
+        torch = State.torch
+
+        def put(old, new):
+            if isinstance(old, torch.Tensor):
+                device_torch.to_cpu(old).copy_(device_torch.to_cpu(new))
+            elif isinstance(old, (list, tuple)):
+                for one, other in zip(old, new):
+                    put(one, other)
+
+        put(made, kernel.compute(args, named))
+
+
+def make_base():
+    """As torch._C._CUDAGraph."""
+
+    class CUDAGraph:
+        def __new__(cls, *args, **named):
+            return object.__new__(cls)
+
+        def __init__(self, keep_graph=False):
+            self._weir, self._pool, self._keep = None, None, keep_graph
+
+        def capture_begin(self, pool=None, capture_error_mode="global", *args, **named):
+            if State.graph is not None:
+                raise RuntimeError("CUDA error: operation not permitted when stream is capturing: another graph records")
+            self._pool = pool or pool_handle()
+            self._weir = State.graph = Recording()
+
+        def capture_end(self):
+            if State.graph is None or State.graph is not self._weir:
+                raise RuntimeError("CUDA error: the graph does not record (torch.cuda.CUDAGraph.capture_end)")
+            State.graph = None
+
+        def instantiate(self):
+            pass
+
+        def replay(self):
+            if self._weir is None or State.graph is self._weir:
+                raise RuntimeError("Called CUDAGraph::replay without a preceding successful capture.")
+            for step in list(self._weir.steps):
+                step()
+
+        def reset(self):
+            self._weir = None
+
+        def pool(self):
+            if self._pool is None:
+                raise RuntimeError("Called CUDAGraph::pool() without a preceding successful capture.")
+            return self._pool
+
+        def register_generator_state(self, generator):
+            pass
+
+        def enable_debug_mode(self):
+            pass
+
+        def debug_dump(self, path):
+            raise NotImplementedError("Weir's device cuda has no torch.cuda.CUDAGraph.debug_dump")
+
+        def raw_cuda_graph(self):
+            raise NotImplementedError("Weir's device cuda has no torch.cuda.CUDAGraph.raw_cuda_graph")
+
+    return CUDAGraph

@@ -1,0 +1,150 @@
+"""Operators of PyTorch that are not the CPU's kernel on the same bytes: those that PyTorch makes of others with a look at
+the device, those that change what memory a tensor has, and those that only GPUs have."""
+
+from . import device_torch
+from .device_torch import State, implement, kernel_of, to_cpu, to_cuda
+
+# Operators that PyTorch composes, and would compose of others where it sees a GPU: they are taken whole.
+WHOLE = ("aten::copy_", "aten::clone", "aten::convolution", "aten::convolution_backward", "aten::_convolution")
+
+
+def resize_(self, size, *, memory_format=None):
+    """Memory of the device cannot grow in place: the tensor gets other memory with the same bytes. Views that it has stay
+    with what it had."""
+    torch = State.torch
+    count = 1
+    for extent in size:
+        count *= extent
+    if (self.storage_offset() + count) * self.element_size() > self.untyped_storage().nbytes():
+        whole = to_cpu(self.as_strided((self.untyped_storage().nbytes() // self.element_size(),), (1,), 0))
+        grown = torch.empty((self.storage_offset() + count,), dtype=self.dtype, device="cpu")
+        grown[:whole.numel()].copy_(whole)
+        made = to_cuda(grown)
+        self.set_(made.untyped_storage(), self.storage_offset(), tuple(size))
+        return self
+    stride = torch.empty(tuple(size), device="meta", memory_format=memory_format or torch.contiguous_format).stride()
+    self.set_(self.untyped_storage(), self.storage_offset(), tuple(size), stride)
+    return self
+
+
+def record_stream(self, s):
+    return None
+
+
+def pin_memory(self, device=None):
+    made = self.clone()
+    State.memory.pin(made.untyped_storage())
+    return made
+
+
+def is_pinned(self, device=None):
+    return State.memory.is_pinned(self.untyped_storage())
+
+
+def softmax(name):
+    """The CPU's kernel cannot convert float16 to float32 on the way."""
+    kernel = kernel_of(getattr(State.torch.ops.aten, name).default)
+
+    def call(self, dim, half_to_float):
+        return kernel(self.float() if half_to_float else self, dim, False)
+
+    return call
+
+
+def softmax_backward(name):
+    kernel = kernel_of(getattr(State.torch.ops.aten, name).default)
+
+    def call(grad_output, output, dim, input_dtype):
+        return kernel(grad_output, output, dim, grad_output.dtype).to(input_dtype)
+
+    return call
+
+
+def attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None, enable_gqa=False):
+    """By its definition: the fused kernels are a GPU's."""
+    named = {"scale": scale, **({"enable_gqa": True} if enable_gqa else {})}
+    return State.torch.ops.aten._scaled_dot_product_attention_math(query, key, value, attn_mask, dropout_p, is_causal, None, **named)[0]
+
+
+def depthwise(self, weight, kernel_size, bias, stride, padding, dilation):
+    torch = State.torch
+    made = torch.ops.aten.convolution(self, weight, bias, stride, padding, dilation, False, [0] * len(stride), self.shape[1])
+    return made
+
+
+def lstm_cell(input_gates, hidden_gates, cx, input_bias=None, hidden_bias=None):
+    torch = State.torch
+    gates = input_gates + hidden_gates
+    if input_bias is not None:
+        gates = gates + input_bias + hidden_bias
+    i, f, g, o = gates.chunk(4, 1)
+    i, f, g, o = torch.sigmoid(i), torch.sigmoid(f), torch.tanh(g), torch.sigmoid(o)
+    cy = f * cx + i * g
+    return o * torch.tanh(cy), cy, torch.cat((i, f, g, o), 1)
+
+
+def lstm_cell_backward(grad_hy, grad_cy, cx, cy, workspace, has_bias):
+    torch = State.torch
+    i, f, g, o = workspace.chunk(4, 1)
+    out = torch.tanh(cy)
+    grad_hy = torch.zeros_like(cy) if grad_hy is None else grad_hy
+    grad = grad_hy * o * (1 - out * out)
+    if grad_cy is not None:
+        grad = grad + grad_cy
+    gates = torch.cat((grad * g * i * (1 - i), grad * cx * f * (1 - f), grad * i * (1 - g * g), grad_hy * out * o * (1 - o)), 1)
+    return gates, grad * f, gates.sum(0) if has_bias else None
+
+
+def gru_cell(input_gates, hidden_gates, hx, input_bias=None, hidden_bias=None):
+    torch = State.torch
+    if input_bias is not None:
+        input_gates, hidden_gates = input_gates + input_bias, hidden_gates + hidden_bias
+    ir, ii, n = input_gates.chunk(3, 1)
+    hr, hi, hn = hidden_gates.chunk(3, 1)
+    reset, update = torch.sigmoid(ir + hr), torch.sigmoid(ii + hi)
+    new = torch.tanh(n + reset * hn)
+    return new + update * (hx - new), torch.cat((reset, update, new, hx, hn), 1)
+
+
+def gru_cell_backward(grad_hy, workspace, has_bias):
+    torch = State.torch
+    reset, update, new, hx, hn = workspace.chunk(5, 1)
+    grad_update = grad_hy * (hx - new) * update * (1 - update)
+    grad_new = grad_hy * (1 - update) * (1 - new * new)
+    grad_reset = grad_new * hn * reset * (1 - reset)
+    inputs = torch.cat((grad_reset, grad_update, grad_new), 1)
+    hiddens = torch.cat((grad_reset, grad_update, grad_new * reset), 1)
+    return (inputs, hiddens, grad_hy * update, *((inputs.sum(0), hiddens.sum(0)) if has_bias else (None, None)))
+
+
+def register():
+    torch = State.torch
+    for name in WHOLE:
+        implement(name, device_torch.lazily(name))
+    implement("aten::resize_", resize_)
+    implement("aten::record_stream", record_stream)
+    implement("aten::_pin_memory", pin_memory, "CPU")
+    implement("aten::is_pinned", is_pinned, "CPU")
+    for name in ("_softmax", "_log_softmax"):
+        implement(f"aten::{name}", softmax(name))
+        implement(f"aten::{name}_backward_data", softmax_backward(f"{name}_backward_data"))
+    for key in ("CUDA", "AutogradCUDA"):
+        implement("aten::scaled_dot_product_attention", attention, key)
+    implement("aten::_conv_depthwise2d", depthwise)
+    implement("aten::conv_depthwise3d", depthwise)
+    implement("aten::_thnn_fused_lstm_cell", lstm_cell)
+    implement("aten::_thnn_fused_lstm_cell_backward_impl", lstm_cell_backward)
+    implement("aten::_thnn_fused_gru_cell", gru_cell)
+    implement("aten::_thnn_fused_gru_cell_backward", gru_cell_backward)
+    for name in ("set_.source_Storage", "set_.source_Storage_storage_offset", "set_.source_Tensor", "set_"):
+        implement(f"aten::{name}", metadata_only(f"aten::{name}"))
+
+
+def metadata_only(name):
+    """An operator that computes nothing: the CPU's kernel takes tensors of any device."""
+    op, keys = device_torch.find_op(name), State.torch._C.DispatchKeySet(State.torch._C.DispatchKey.CPU)
+
+    def call(*args, **named):
+        return op.redispatch(keys, *args, **named)
+
+    return call
