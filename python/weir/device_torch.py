@@ -27,6 +27,7 @@ class State:
 
     installed = False
     torch = exchange = memory = None
+    plain_empty = None  # torch.empty, as it was
     libraries, kernels = {}, {}
     generator = None  # of the device, for operators that are given none
     graph = None  # of device_torch_graph, while one records
@@ -93,12 +94,16 @@ class Kernel:
                     self.outs.add(number)
             if argument.name == "generator":
                 self.generator = number
+        # What the CPU's kernel takes otherwise: tensors, alone and in lists, and devices.
+        kinds = [str(argument.type) for argument in schema.arguments]
+        self.lowers = [number for number, kind in enumerate(kinds) if "Tensor" in kind or "Device" in kind or "device" in kind]
         self.is_view = any(result.alias_info is not None and not result.alias_info.is_write for result in schema.returns)
         self.seeded = self.generator is None and torch.Tag.nondeterministic_seeded in op.tags
         self.returns = [self.returned(result) for result in schema.returns]
         self.fresh = all(number is None for number in self.returns)
         self.is_empty = self.name in unwritten.EMPTY
         self.cpu_keys = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
+        self.plain = not self.outs and not self.seeded
 
     def returned(self, result):
         """Number of the argument that the operator returns; None: a tensor of its own, or a view."""
@@ -117,7 +122,7 @@ class Kernel:
         torch = State.torch
         if isinstance(value, torch.Tensor):
             seen.append(value)
-            return to_cpu(value) if value.is_cuda else value
+            return State.exchange.to_cpu(value) if value.is_cuda else value
         if isinstance(value, (list, tuple)):
             return [self.lowered(part, seen) for part in value]
         if isinstance(value, torch.device):
@@ -134,9 +139,12 @@ class Kernel:
 
     def check_devices(self, args, named, seen):
         """As PyTorch: a tensor without dimensions may be on the CPU."""
-        home = next((tensor.device for tensor in seen if tensor.is_cuda), None)
-        other = next((tensor for tensor in seen if not tensor.is_cuda and (tensor.dim() or home is None) and tensor.device.type != "meta"), None)
-        if home is None or other is None or self.across:
+        other = None
+        for tensor in seen:
+            if not tensor.is_cuda and tensor.dim():
+                other = tensor
+        home = other is not None and next((tensor.device for tensor in seen if tensor.is_cuda), None)
+        if not home:
             return
         places = [*enumerate(args), *((self.names.index(name), value) for name, value in named.items())]
         name = next((self.names[number] for number, value in places if value is other or isinstance(value, (list, tuple)) and
@@ -161,16 +169,22 @@ class Kernel:
         return self.compute(args, named)
 
     def compute(self, args, named):
-        seen = []
-        low, low_named = [self.lowered(value, seen) for value in args], {name: self.lowered(value, seen) for name, value in named.items()}
-        if len(seen) > 1:
+        seen, low = [], list(args)
+        for number in self.lowers:
+            if number >= len(low):
+                break
+            low[number] = self.lowered(low[number], seen)
+        low_named = {name: self.lowered(value, seen) for name, value in named.items()} if named else {}
+        if len(seen) > 1 and not self.across:
             self.check_devices(args, named, seen)
         if self.generator is not None and self.argument(self.generator, args, named) is None:
             low_named[self.names[self.generator]] = State.generator
         made = self.computed(args, named, low, low_named)
-        if unwritten.State.storages or self.is_empty:
-            return self.note(args, named, seen, self.finished(args, named, made))
-        return self.finished(args, named, made)
+        result = self.finished(args, named, made)
+        storages = unwritten.State.storages
+        if storages and any(tensor.untyped_storage().data_ptr() in storages for tensor in seen):
+            self.note(args, named, seen, result)
+        return result
 
     def computed(self, args, named, low, low_named):
         if self.outs:
@@ -183,9 +197,7 @@ class Kernel:
         except NotImplementedError as error:
             raise NotImplementedError(self.lacking(error)) from None
         except RuntimeError as error:
-            if "allocate memory" in str(error):
-                raise State.torch.OutOfMemoryError(f"CUDA out of memory. Weir's device has the host's memory: {error}") from None
-            raise
+            raise refused(error) from None
 
     def lacking(self, error):
         if "Could not run" not in str(error):
@@ -224,6 +236,9 @@ class Kernel:
     def finished(self, args, named, made):
         """What the CPU's kernel returned, as the operator returns it."""
         if self.fresh:
+            if isinstance(made, State.torch.Tensor):
+                State.memory.add(made.untyped_storage(), not self.is_empty)
+                return State.exchange.move(made, device_torch_memory.CUDA)
             return self.raised(made, not self.is_empty)
         if len(self.returns) == 1:
             return self.argument(self.returns[0], args, named)
@@ -238,7 +253,13 @@ class Kernel:
         only = {id(self.argument(number, args, named)) for number in self.outs}
         made = [] if not self.fresh else [one for one in (result if isinstance(result, (list, tuple)) else [result]) if isinstance(one, torch.Tensor)]
         unwritten.add_result(self.name, [one for one in seen if id(one) not in only], [one for one in flat + made if one.is_cuda])
-        return result
+
+
+def refused(error):
+    """An error of the CPU's kernel as one of a GPU's."""
+    if "allocate memory" in str(error):
+        return State.torch.OutOfMemoryError(f"CUDA out of memory. Weir's device has the host's memory: {error}")
+    return error
 
 
 class seeded:
@@ -327,7 +348,7 @@ def install(target):
 
     State.installed = True
     State.torch, State.memory = torch, device_torch_memory.Memory()
-    State.exchange = device_torch_memory.Exchange(torch)
+    State.exchange, State.plain_empty = device_torch_memory.Exchange(torch), torch.empty
     device_torch_native.install()
     device_torch_cuda.install(target or standin.USUAL_TARGET)
     import warnings

@@ -423,6 +423,38 @@ def pinning(torch, name, function):
     return make
 
 
+def time_no_reducer(torch):
+    """Data-parallel training takes times of its first passes with CUDA's events, in C++: it is not asked to."""
+    distributed = sys.modules.get("torch.distributed")
+    plain = getattr(distributed, "Reducer", None)
+    if plain is None:
+        return
+
+    class Reducer(plain):
+        __doc__ = plain.__doc__
+
+        def prepare_for_forward(self):
+            pass
+
+    Reducer.__module__ = plain.__module__
+    distributed.Reducer = Reducer
+
+
+def compile_here(torch):
+    """PyTorch's compiler (Inductor) has Triton compile in processes of its own, which would look for a GPU, and launches
+    with the driver's functions."""
+    os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
+    os.environ["TORCHINDUCTOR_USE_STATIC_CUDA_LAUNCHER"] = "0"
+    config = sys.modules.get("torch._inductor.config")
+    if config is not None:
+        config.compile_threads = 1
+        if hasattr(config, "use_static_cuda_launcher"):
+            config.use_static_cuda_launcher = False
+    guards = getattr(getattr(torch._C, "_dynamo", None), "guards", None)
+    if hasattr(guards, "_empty_strided_cuda"):
+        guards._empty_strided_cuda = lambda size, stride, dtype: torch.empty_strided(size, stride, dtype=dtype, device="cuda")
+
+
 def install(target):
     from . import device_torch_graph
 
@@ -461,8 +493,7 @@ def install(target):
     execute_again(torch, "torch.cuda.streams", parts)
     execute_again(torch, "torch.cuda.graphs", parts)
     torch._C._set_cudnn_enabled(False)
-    guards = getattr(torch._C, "_dynamo", None) and getattr(torch._C._dynamo, "guards", None)
-    if hasattr(guards, "_empty_strided_cuda"):
-        guards._empty_strided_cuda = lambda size, stride, dtype: torch.empty_strided(size, stride, dtype=dtype, device="cuda")
     hold_storages(torch)
     pin_what_is_made(torch)
+    time_no_reducer(torch)
+    compile_here(torch)

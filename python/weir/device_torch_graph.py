@@ -113,12 +113,23 @@ def make_base():
             self._weir = State.graph = Recording()
 
         def capture_end(self):
+            self.capture_end_pre()
+
+        def capture_end_pre(self):
             if State.graph is None or State.graph is not self._weir:
                 raise RuntimeError("CUDA error: the graph does not record (torch.cuda.CUDAGraph.capture_end)")
             State.graph = None
 
+        def capture_end_post(self):
+            pass
+
         def instantiate(self):
             pass
+
+        @property
+        def _has_graph_exec(self):
+            """Whether it need not be instantiated before a replay."""
+            return True
 
         def replay(self):
             if self._weir is None or State.graph is self._weir:
@@ -133,6 +144,12 @@ def make_base():
             if self._pool is None:
                 raise RuntimeError("Called CUDAGraph::pool() without a preceding successful capture.")
             return self._pool
+
+        def pools(self):
+            return [self.pool()]
+
+        def _retain_pool(self, pool):
+            pass
 
         def register_generator_state(self, generator):
             pass

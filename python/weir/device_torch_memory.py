@@ -2,7 +2,6 @@
 caching allocator counts it, with a record of which allocations have bytes that were never written."""
 
 import ctypes
-import threading
 import weakref
 from collections import deque
 
@@ -41,7 +40,12 @@ class Exchange:
 
     def to_cpu(self, tensor):
         """A tensor on the CPU with the same bytes: it keeps them, too."""
-        made = self.move(tensor, CPU)
+        try:
+            capsule = self.export(tensor)
+            ctypes.c_int32.from_address(self.locate(capsule, b"dltensor") + 8).value = CPU
+            made = self.take(capsule)
+        except (RuntimeError, BufferError):
+            made = self.move_bytes(tensor, CPU)
         if tensor.is_conj():
             self.set_conjugate(made, True)
         return self.torch._neg_view(made) if tensor.is_neg() else made
@@ -53,48 +57,48 @@ class Allocation(weakref.ref):
     __slots__ = ("address", "size", "rounded")
 
 
-class Counter:
-    """As the caching allocator's: of allocations, or of their bytes."""
+class Pool:
+    """Counts of one of the caching allocator's pools, or of all: allocations, their bytes, and the bytes that were asked
+    for, each as it is now, at the most, and as much as was freed."""
+
+    __slots__ = ("count", "bytes", "requested", "count_peak", "bytes_peak", "requested_peak", "count_freed", "bytes_freed", "requested_freed")
+    KINDS = ("count", "bytes", "requested")
 
     def __init__(self):
-        self.current = self.peak = self.allocated = self.freed = 0
+        for name in self.__slots__:
+            setattr(self, name, 0)
 
-    def add(self, amount):
-        self.current += amount
-        self.allocated += amount
-        self.peak = max(self.peak, self.current)
-
-    def remove(self, amount):
-        self.current -= amount
-        self.freed += amount
-
-    def values(self):
-        return {"current": self.current, "peak": self.peak, "allocated": self.allocated, "freed": self.freed}
+    def values(self, kind):
+        current, freed = getattr(self, kind), getattr(self, f"{kind}_freed")
+        return {"current": current, "peak": getattr(self, f"{kind}_peak"), "allocated": current + freed, "freed": freed}
 
 
 class Memory:
     """All allocations that live. The device that runs kernels on them, if there is one, is unwritten.State.listener: here
-    it learns of allocated(address, size, written) and freed(address)."""
+    it learns of allocated(address, size, written) and freed(address). No lock: each change is one step of the interpreter,
+    and a weak reference can call back within any step of any thread, so that it does no more than append to a queue."""
 
     def __init__(self):
-        self.live, self.dead, self.lock = {}, deque(), threading.Lock()
-        self.counters = {(kind, pool): Counter() for kind in ("allocation", "bytes", "requested") for pool in ("all", "small", "large")}
+        self.live, self.dead = {}, deque()
+        self.all, self.small, self.large = Pool(), Pool(), Pool()
         self.pinned = {}
 
     # ---- Allocations -----------------------------------------------------------------------------
 
-    def count(self, allocation, change):
-        pools = ("all", "small" if allocation.rounded <= SMALL else "large")
-        for pool in pools:
-            change(self.counters["allocation", pool], 1)
-            change(self.counters["bytes", pool], allocation.rounded)
-            change(self.counters["requested", pool], allocation.size)
-
     def settle(self):
-        """What was freed since. Called with the lock: a weak reference can call back within any step of any thread."""
+        """What was freed since."""
         while self.dead:
-            allocation = self.dead.popleft()
-            self.count(allocation, Counter.remove)
+            try:
+                allocation = self.dead.popleft()
+            except IndexError:  # another thread was faster
+                return
+            for pool in (self.all, self.small if allocation.rounded <= SMALL else self.large):
+                pool.count -= 1
+                pool.bytes -= allocation.rounded
+                pool.requested -= allocation.size
+                pool.count_freed += 1
+                pool.bytes_freed += allocation.rounded
+                pool.requested_freed += allocation.size
             if self.live.get(allocation.address) is allocation:
                 del self.live[allocation.address]
                 unwritten.State.storages.discard(allocation.address)
@@ -103,35 +107,43 @@ class Memory:
 
     def add(self, storage, written):
         """Of a storage on the CPU that a tensor on the device now has."""
-        size, address = storage.nbytes(), storage.data_ptr()
+        size = storage.nbytes()
         if not size:
             return
-        with self.lock:
+        if self.dead:
             self.settle()
-            if address in self.live:
-                return
-            allocation = Allocation(storage, self.dead.append)
-            allocation.address, allocation.size = address, size
-            allocation.rounded = (size + ROUND - 1) // ROUND * ROUND
-            self.live[address] = allocation
-            self.count(allocation, Counter.add)
-            (unwritten.State.storages.discard if written else unwritten.State.storages.add)(address)
-            if unwritten.State.listener:
-                unwritten.State.listener.allocated(address, size, written)
+        address = storage.data_ptr()
+        if address in self.live:
+            return
+        allocation = Allocation(storage, self.dead.append)
+        allocation.address, allocation.size = address, size
+        allocation.rounded = rounded = (size + ROUND - 1) // ROUND * ROUND
+        self.live[address] = allocation
+        for pool in (self.all, self.small if rounded <= SMALL else self.large):
+            pool.count += 1
+            pool.bytes += rounded
+            pool.requested += size
+            if pool.bytes > pool.bytes_peak:
+                pool.bytes_peak = pool.bytes
+            if pool.count > pool.count_peak:
+                pool.count_peak = pool.count
+            if pool.requested > pool.requested_peak:
+                pool.requested_peak = pool.requested
+        (unwritten.State.storages.discard if written else unwritten.State.storages.add)(address)
+        if unwritten.State.listener:
+            unwritten.State.listener.allocated(address, size, written)
 
     def allocations(self):
         """Address and bytes of each, in the order of their addresses."""
-        with self.lock:
-            self.settle()
-            return sorted((one.address, one.size) for one in self.live.values())
+        self.settle()
+        return sorted((one.address, one.size) for one in list(self.live.values()))
 
     def listen(self, listener):
         """From now on; what lives is reported at once."""
-        with self.lock:
-            self.settle()
-            unwritten.State.listener = listener
-            for one in self.live.values():
-                listener.allocated(one.address, one.size, one.address not in unwritten.State.storages)
+        self.settle()
+        unwritten.State.listener = listener
+        for one in list(self.live.values()):
+            listener.allocated(one.address, one.size, one.address not in unwritten.State.storages)
 
     # ---- Memory of the host that is pinned ---------------------------------------------------------
 
@@ -145,34 +157,27 @@ class Memory:
     # ---- Statistics ------------------------------------------------------------------------------
 
     def statistics(self):
-        """As torch._C._cuda_memoryStats."""
-        with self.lock:
-            self.settle()
-
-        def group(kind):
-            return {pool + ("" if pool == "all" else "_pool"): self.counters[kind, pool].values() for pool in ("all", "small", "large")}
-
-        none = {pool: Counter().values() for pool in ("all", "small_pool", "large_pool")}
-        return {"allocation": group("allocation"), "segment": group("allocation"), "active": group("allocation"), "inactive_split": none,
-                "allocated_bytes": group("bytes"), "reserved_bytes": group("bytes"), "active_bytes": group("bytes"),
-                "inactive_split_bytes": none, "requested_bytes": group("requested"), "oversize_allocations": Counter().values(),
-                "oversize_segments": Counter().values(), "num_alloc_retries": 0, "num_ooms": 0, "num_sync_all_streams": 0,
-                "num_device_alloc": self.counters["allocation", "all"].allocated,
-                "num_device_free": self.counters["allocation", "all"].freed, "max_split_size": -1}
+        """As torch._C._cuda_memoryStats. Nothing is kept in reserve: what is freed is the host's again."""
+        self.settle()
+        pools = {"all": self.all, "small_pool": self.small, "large_pool": self.large}
+        counts, sizes, requested = ({name: pool.values(kind) for name, pool in pools.items()} for kind in Pool.KINDS)
+        none = {name: Pool().values("count") for name in pools}
+        return {"allocation": counts, "segment": counts, "active": counts, "inactive_split": none, "allocated_bytes": sizes,
+                "reserved_bytes": sizes, "active_bytes": sizes, "inactive_split_bytes": none, "requested_bytes": requested,
+                "oversize_allocations": none["all"], "oversize_segments": none["all"], "num_alloc_retries": 0, "num_ooms": 0,
+                "num_sync_all_streams": 0, "num_device_alloc": counts["all"]["allocated"], "num_device_free": counts["all"]["freed"],
+                "max_split_size": -1}
 
     def allocated(self):
-        with self.lock:
-            self.settle()
-            return self.counters["bytes", "all"].current
+        self.settle()
+        return self.all.bytes
 
     def reset_peaks(self):
-        with self.lock:
-            self.settle()
-            for counter in self.counters.values():
-                counter.peak = counter.current
+        self.settle()
+        for pool in (self.all, self.small, self.large):
+            pool.count_peak, pool.bytes_peak, pool.requested_peak = pool.count, pool.bytes, pool.requested
 
     def reset_accumulated(self):
-        with self.lock:
-            self.settle()
-            for counter in self.counters.values():
-                counter.allocated, counter.freed = counter.current, 0
+        self.settle()
+        for pool in (self.all, self.small, self.large):
+            pool.count_freed = pool.bytes_freed = pool.requested_freed = 0

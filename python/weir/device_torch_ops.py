@@ -5,7 +5,15 @@ from . import device_torch
 from .device_torch import State, implement, kernel_of, to_cpu, to_cuda
 
 # Operators that PyTorch composes, and would compose of others where it sees a GPU: they are taken whole.
-WHOLE = ("aten::copy_", "aten::clone", "aten::convolution", "aten::convolution_backward", "aten::_convolution")
+WHOLE = ("aten::copy_", "aten::clone", "aten::convolution", "aten::convolution_backward", "aten::_convolution", "aten::zeros", "aten::ones",
+         "aten::full")
+
+
+def empty(size, *, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None):
+    device_torch.check_device(device.index)
+    with State.torch._C.DisableTorchFunction():
+        made = State.plain_empty(size, dtype=dtype, device="cpu", memory_format=memory_format)
+    return to_cuda(made, False)
 
 
 def resize_(self, size, *, memory_format=None):
@@ -117,10 +125,21 @@ def gru_cell_backward(grad_hy, workspace, has_bias):
     return (inputs, hiddens, grad_hy * update, *((inputs.sum(0), hiddens.sum(0)) if has_bias else (None, None)))
 
 
+def out_of_memory(work):
+    def call(*args, **named):
+        try:
+            return work(*args, **named)
+        except RuntimeError as error:
+            raise device_torch.refused(error) from None
+
+    return call
+
+
 def register():
     torch = State.torch
     for name in WHOLE:
         implement(name, device_torch.lazily(name))
+    implement("aten::empty.memory_format", out_of_memory(empty))
     implement("aten::resize_", resize_)
     implement("aten::record_stream", record_stream)
     implement("aten::_pin_memory", pin_memory, "CPU")

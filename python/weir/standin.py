@@ -174,7 +174,9 @@ def make_driver(text):
         def get_active_torch_device(self):
             import torch
 
-            return torch.device("cpu")
+            from . import device_torch
+
+            return torch.device("cuda", 0) if device_torch.State.installed else torch.device("cpu")
 
         def get_device_interface(self):
             return Device()
@@ -205,6 +207,17 @@ def bench_once(kernel_call, *arguments, quantiles=None, return_mode="mean", **na
     return 1.0 if quantiles is None else [1.0] * len(quantiles)
 
 
+def take_place(driver):
+    """What makes drivers by itself, as PyTorch's compiler does, gets the stand-in, too."""
+    import dataclasses
+
+    from triton.backends import backends
+
+    name = {"cuda": "nvidia", "hip": "amd"}[driver.get_current_target().backend]
+    if name in backends:
+        backends[name] = dataclasses.replace(backends[name], driver=type(driver))
+
+
 def install(target, when_used):
     """From now on Triton takes the stand-in: at once if a target is named, else when it finds no GPU. Calls `when_used`
     with the target when that happens."""
@@ -218,15 +231,16 @@ def install(target, when_used):
     def stand_in():
         chosen = target or USUAL_TARGET
         driver = make_driver(chosen)
+        take_place(driver)
         triton.testing.do_bench = triton.testing.do_bench_cudagraph = bench_once
         unwritten.State.nothing_runs = True
         when_used(chosen)
         return driver
 
     def create_driver():
-        from . import standin_torch
+        from . import device_torch
 
-        if target or standin_torch.State.installed:
+        if target or device_torch.State.installed:
             return stand_in()
         try:
             return create()
