@@ -89,9 +89,9 @@ def install(folder):
         capture.start(folder, target)
 
     def torch_is_there():
-        from weir import standin_torch
+        from weir import device_torch
 
-        standin_torch.install(target)
+        device_torch.install(target)
 
     note(folder, "python", os.getpid())
     sys.meta_path.append(OwnPackage)

@@ -17,9 +17,13 @@ Why this one of what was tried:
 An operator costs some 10 microseconds more than on the CPU; docs/device.md has numbers."""
 
 import glob
+import re
 import threading
 
 from . import device_torch_memory, standin, unwritten
+
+
+OLDEST = 2, 5
 
 
 class State:
@@ -28,6 +32,7 @@ class State:
     installed = False
     torch = exchange = memory = None
     plain_empty = None  # torch.empty, as it was
+    native = []  # what C++ uses as long as the process lasts
     libraries, kernels = {}, {}
     generator = None  # of the device, for operators that are given none
     graph = None  # of device_torch_graph, while one records
@@ -344,6 +349,9 @@ def install(target):
 
     if State.installed or has_gpu() or torch.cuda.is_available():
         return
+    release = tuple(map(int, re.match(r"(\d+)\.(\d+)", torch.__version__).groups()))
+    if release < OLDEST:
+        raise RuntimeError(f"PyTorch {torch.__version__} gets no device cuda without a GPU: releases from {OLDEST[0]}.{OLDEST[1]} on do")
     from . import device_torch_cuda, device_torch_native, device_torch_ops
 
     State.installed = True

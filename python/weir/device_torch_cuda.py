@@ -313,10 +313,18 @@ def functions(torch, properties):
                                                         "state": "active_allocated", "frames": []}]}
                              for address, size in memory.allocations()], "device_traces": [[]], "allocator_settings": {}}
 
+    forked = []
+
+    def after_fork():
+        """As CUDA: a process that has used the device leaves its children none."""
+        if torch.cuda._initialized:
+            forked.append(True)
+
+    os.register_at_fork(after_in_child=after_fork)
     arch = f"sm_{properties.major}{properties.minor}"
     return dict(
         _cuda_getDeviceCount=always(1), _cuda_getDevice=always(0), _cuda_setDevice=set_device, _cuda_exchangeDevice=exchange,
-        _cuda_maybeExchangeDevice=maybe_exchange, _cuda_init=init, _cuda_isInBadFork=always(False),
+        _cuda_maybeExchangeDevice=maybe_exchange, _cuda_init=init, _cuda_isInBadFork=lambda: bool(forked),
         _cuda_getDeviceProperties=always(properties), _cuda_getArchFlags=always(f"{arch} compute_{arch[3:]}"),
         _cuda_canDeviceAccessPeer=always(False), _cuda_hasPrimaryContext=always(True), _cuda_synchronize=always(None),
         _cuda_sleep=always(None), _cuda_set_sync_debug_mode=always(None), _cuda_get_sync_debug_mode=always(0),
@@ -486,6 +494,7 @@ def install(target):
             if key in answers and key != "Generator":
                 setattr(part, key, answers[key])
     cuda._exchange_device, cuda._maybe_exchange_device = answers["_cuda_exchangeDevice"], answers["_cuda_maybeExchangeDevice"]
+    cuda._is_in_bad_fork = answers["_cuda_isInBadFork"]
     cuda._CudaDeviceProperties, cuda._cudart = Properties, Runtime(properties)
     cuda.default_generators = (device_torch.State.generator,)
     cuda._get_device_properties = answers["_cuda_getDeviceProperties"]

@@ -1,75 +1,84 @@
 """What PyTorch's C++ asks about CUDA, where there is no Python in between: guards, which know the current device and stream,
 and hooks, which say whether there is a device. Builds with CUDA ask the driver, and builds without say no; the autograd
-engine does either before each backward pass. Both are changed in place, in this process."""
+engine asks both before each backward pass. Both get another table of virtual functions, in this process. The places of
+these functions are in the headers that PyTorch's wheel has."""
 
 import ctypes
+import mmap
 import os
+import platform
 import re
 
 from .device_torch import State
 
-SLOTS = 256  # that are copied of a table of virtual functions: more than there are
-# Answers of functions without arguments, of which one says yes and one says no in every build.
-ANSWERS = ("hasOpenMP", "hasLAPACK", "hasMKL", "hasMKLDNN", "hasEigenSparse", "hasKleidiAI")
+SLOTS = 256  # that are copied of a table: more than there are
+WORD = ctypes.sizeof(ctypes.c_void_p)
+# A function that returns 1 in the first register and 0 in the second: true, the type CUDA, the device cuda:0, its default
+# stream, one device, as the caller takes it.
+ONE = {"x86_64": bytes.fromhex("b80100000031d2c3"), "aarch64": bytes.fromhex("20008052010080d2c0035fd6")}
+ZERO = {"x86_64": bytes.fromhex("31c031d2c3"), "aarch64": bytes.fromhex("00008052010080d2c0035fd6")}
+# Virtual functions in the order of their declarations, where there are no headers: from PyTorch 2.6 on.
+GUARD = ("type exchangeDevice getDevice setDevice uncheckedSetDevice getStream getDefaultStream getStreamFromGlobalPool getNewStream "
+         "exchangeStream destroyEvent record block queryEvent deviceCount queryStream synchronizeStream synchronizeEvent "
+         "synchronizeDevice recordDataPtrOnStream").split()
+HOOKS = ["~AcceleratorHooksInterface", "isBuilt", "isAvailable", "hasPrimaryContext"]
+# Of a guard: functions whose answers are others.
+OTHER = {"isStreamCapturing", "getDeviceCapability", "elapsedTime", "getStreamNativeHandle"}
 
 
 def folder():
-    return os.path.join(os.path.dirname(State.torch.__file__), "lib")
+    return os.path.dirname(State.torch.__file__)
 
 
-def set_guard():
-    """One that does nothing for the device type CUDA: PyTorch makes it where its own finds no device. Builds without CUDA
-    have none, and take that of the type Meta."""
-    torch = State.torch
-    torch._C._ensureCUDADeviceGuardSet()
-    library = ctypes.CDLL(os.path.join(folder(), "libc10.so"))
-    kinds = torch._C._autograd.DeviceType
-    cuda, meta = (int(getattr(kind, "value", kind)) for kind in (kinds.CUDA, kinds.Meta))
-    guards = (ctypes.c_void_p * (meta + 1)).in_dll(library, "_ZN3c104impl26device_guard_impl_registryE")
-    guards[cuda] = guards[cuda] or guards[meta]
-
-
-def slots():
-    """Places of the hooks' virtual functions, in the order of their declarations. The destructor has two."""
-    header = os.path.join(os.path.dirname(folder()), "include", "ATen", "detail", "AcceleratorHooksInterface.h")
+def declared(header, usual):
+    """Names of virtual functions. A destructor has two places."""
     try:
-        with open(header, encoding="utf-8") as file:
-            names = re.findall(r"^\s*virtual\s+(?:[\w:*& ]+\s)?[*&]?(~?\w+)\(", file.read(), re.M)
+        with open(os.path.join(folder(), "include", header), encoding="utf-8") as file:
+            text = re.sub(r"//[^\n]*|/\*.*?\*/", "", file.read(), flags=re.S)
     except OSError:
-        names = ["~AcceleratorHooksInterface", "isBuilt", "isAvailable", "hasPrimaryContext"]
-    return {name: number + 1 for number, name in enumerate(names)}
+        names = usual
+    else:
+        names = re.findall(r"\bvirtual\s[^;{()]*?(~?\w+)\s*\(", text)
+    return [place for name in names for place in ([name, name] if name.startswith("~") else [name])]
 
 
-def constants(library):
-    """Addresses of a function that returns true and of one that returns false, whatever they are called with."""
-    found = {}
-    for name in ANSWERS:
-        function = getattr(library, f"_ZN2at7Context{len(name)}{name}Ev", None)
-        if function is not None:
-            function.restype = ctypes.c_bool
-            found.setdefault(bool(function()), ctypes.cast(function, ctypes.c_void_p).value)
-    return found.get(True), found.get(False)
+def code():
+    """Addresses of the functions that return 1 and 0."""
+    machine = platform.machine()
+    if machine not in ONE:
+        raise RuntimeError(f"the device cuda of Weir is not for processors of the type {machine}")
+    page = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+    page[:64] = ONE[machine].ljust(32, b"\0") + ZERO[machine].ljust(32, b"\0")
+    State.native.append(page)
+    start = ctypes.addressof(ctypes.c_char.from_buffer(page))
+    return start, start + 32
 
 
-def set_hooks():
-    """There is a CUDA, and its device has no context of the driver's."""
-    library = ctypes.CDLL(os.path.join(folder(), "libtorch_cpu.so"))
-    get = library._ZN2at6detail12getCUDAHooksEv
-    get.restype = ctypes.c_void_p
-    hooks, (yes, no), where = get(), constants(library), slots()
-    if yes is None or no is None or "hasPrimaryContext" not in where:
-        return
-    word = ctypes.sizeof(ctypes.c_void_p)
-    table = ctypes.c_void_p.from_address(hooks)
+def table(item, places, answers):
+    """Address of an object's table of virtual functions, with those that `answers` names replaced."""
     copy = (ctypes.c_void_p * SLOTS)()
-    ctypes.memmove(copy, table.value - 2 * word, ctypes.sizeof(copy))  # two words before it: what the type is
-    for name, answer in (("isBuilt", yes), ("isAvailable", yes), ("hasPrimaryContext", no)):
-        if name in where:
-            copy[2 + where[name]] = answer
-    State.hooks = copy  # as long as the process lasts
-    table.value = ctypes.addressof(copy) + 2 * word
+    ctypes.memmove(copy, ctypes.c_void_p.from_address(item).value - 2 * WORD, ctypes.sizeof(copy))  # two words: what the type is
+    for place, name in enumerate(places):
+        if name in answers:
+            copy[2 + place] = answers[name]
+    State.native.append(copy)
+    return ctypes.addressof(copy) + 2 * WORD
 
 
 def install():
-    set_guard()
-    set_hooks()
+    torch, (one, zero) = State.torch, code()
+    # The guard of the type Meta does nothing; that of CUDA does not, either, and says that there is one device.
+    core = ctypes.CDLL(os.path.join(folder(), "lib", "libc10.so"))
+    kinds = torch._C._autograd.DeviceType
+    cuda, meta = (int(getattr(kind, "value", kind)) for kind in (kinds.CUDA, kinds.Meta))
+    guards = (ctypes.c_void_p * (meta + 1)).in_dll(core, "_ZN3c104impl26device_guard_impl_registryE")
+    places = declared("c10/core/impl/DeviceGuardImplInterface.h", GUARD)
+    guard = ctypes.c_void_p(table(guards[meta], places, {name: one for name in places if name not in OTHER and name[0] != "~"}))
+    State.native.append(guard)
+    guards[cuda] = ctypes.addressof(guard)
+    # There is a CUDA, and its device has no context of the driver's.
+    library = ctypes.CDLL(os.path.join(folder(), "lib", "libtorch_cpu.so"))
+    library._ZN2at6detail12getCUDAHooksEv.restype = ctypes.c_void_p
+    hooks = library._ZN2at6detail12getCUDAHooksEv()
+    ctypes.c_void_p.from_address(hooks).value = table(
+        hooks, declared("ATen/detail/AcceleratorHooksInterface.h", HOOKS), {"isBuilt": one, "isAvailable": one, "hasPrimaryContext": zero})

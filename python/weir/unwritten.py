@@ -1,5 +1,5 @@
 """Memory whose contents are unknown where launches are recorded and not made: what a kernel would have written, what was
-allocated and never filled, and what PyTorch computed from either. No data is told of it."""
+allocated and never filled, and what PyTorch computed from either. No data of it is recorded."""
 
 import re
 
@@ -21,8 +21,8 @@ FILLED = {"zero_", "fill_", "random_", "normal_", "uniform_", "copy_", "set_"}
 
 class State:
     """Whether launches are not made, the storages that may have such bytes, by their addresses, and the device that runs
-    kernels, if there is one: it knows of each byte. known(address, size): whether all of these were written;
-    written(address, size) and unknown(address, size): they have been, with what is known or is not."""
+    kernels, if there is one: it knows of each byte. is_known(address, size): whether all of these were written with what
+    is known; wrote(address, size): now they are; allocated(address, size, False): none of the storage's is."""
 
     nothing_runs = False
     storages = set()
@@ -62,7 +62,7 @@ def is_unknown(tensor):
     """Whether bytes of it were never written with what is known."""
     if address(tensor) not in State.storages:
         return False
-    return State.listener is None or not all(State.listener.known(*run) for run in runs(tensor))
+    return State.listener is None or not all(State.listener.is_known(*run) for run in runs(tensor))
 
 
 def covers(tensor):
@@ -109,12 +109,11 @@ def add_result(name, sources, results):
             continue
         if not known:
             State.storages.add(place)
-            if State.listener:
-                for run in runs(tensor):
-                    State.listener.unknown(*run)
+            if State.listener:  # of the whole storage: too much rather than too little
+                State.listener.allocated(place, tensor.untyped_storage().nbytes(), False)
         elif place in State.storages:
             if State.listener:
                 for run in runs(tensor):
-                    State.listener.written(*run)
+                    State.listener.wrote(*run)
             if covers(tensor):
                 State.storages.discard(place)

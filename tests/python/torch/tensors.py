@@ -336,7 +336,7 @@ class Bytes(unittest.TestCase):
 
         class Device:
             def __getattr__(self, name):
-                return lambda *args: seen.append((name, *args)) or name == "known"
+                return lambda *args: seen.append((name, *args)) or name == "is_known"
 
         device_torch.State.memory.listen(Device())
         try:
@@ -344,7 +344,7 @@ class Bytes(unittest.TestCase):
             start = x.data_ptr()
             self.assertIn(("allocated", start, 64, False), seen)
             x[:, :2] = 3
-            self.assertEqual([one[1:] for one in seen if one[0] == "written"], [(start + 16 * i, 8) for i in range(4)])
+            self.assertEqual([one[1:] for one in seen if one[0] == "wrote"], [(start + 16 * i, 8) for i in range(4)])
             del x
             torch.zeros(1, device="cuda")
             self.assertIn(("freed", start), seen)
