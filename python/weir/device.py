@@ -12,7 +12,7 @@ import struct
 import sys
 import threading
 
-from . import _library, arguments, standin
+from . import _library, arguments, device_torch, standin
 
 ENDS = ("done", "invalid", "address", "trap", "fault", "hang", "unsupported", "limit")  # weir_device_end
 CUDA_ERRORS = {"invalid": "invalid argument", "address": "an illegal memory access was encountered",
@@ -100,6 +100,11 @@ class Device:
         """The program has written bytes by itself, not by a kernel that ran here."""
         with self.lock:
             self.written(self.handle, address, size)
+
+    def is_known(self, address, size):
+        """Whether all of these bytes were written."""
+        with self.lock:
+            return bool(self.known(self.handle, address, size))
 
     @staticmethod
     def printed(_, data, size):
@@ -197,6 +202,8 @@ class Packer:
     def pointer(self, value):
         if value is None or isinstance(value, int):
             return self.number(value or 0)
+        if device_torch.is_elsewhere(value):  # as Triton's launchers say it
+            raise ValueError(f"Pointer argument (at {len(self.parameters)}) cannot be accessed from Triton (cpu tensor?)")
         address, size = memory_of(value)
         if size:
             self.ranges[address] = max(size, self.ranges.get(address, 0))
@@ -278,6 +285,9 @@ class Kernel:
     def __call__(self, x, y, z, stream, function, metadata, launch_metadata, enter, leave, *values):
         if x * y * z == 0:
             return
+        graph = device_torch.State.graph
+        if graph is not None:
+            return graph.launch(lambda: self(x, y, z, stream, function, metadata, launch_metadata, enter, leave, *values))
         if enter:
             enter(launch_metadata)
         packer, metas = Packer(self.loaded.sizes), list(self.metas or [])
@@ -307,7 +317,9 @@ def use(target=None):
         return
     State.installed = True
     State.checks = os.environ.get("WEIR_DEVICE_MODE") != "run"
-    triton.runtime.driver.set_active(standin.make_driver(chosen))
+    driver = standin.make_driver(chosen)
+    standin.take_place(driver)
+    triton.runtime.driver.set_active(driver)
 
     def run(self):
         kernel = self.__dict__.get("_weir_device")
@@ -317,9 +329,9 @@ def use(target=None):
 
     CompiledKernel.run = property(run)
     try:
-        from . import standin_torch
         import torch  # noqa: F401
-
-        standin_torch.install(chosen)
     except ImportError:
-        pass
+        return
+    device_torch.install(chosen)
+    if device_torch.State.installed:
+        device_torch.State.memory.listen(Device.get())

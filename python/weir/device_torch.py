@@ -10,11 +10,11 @@ Why this one of what was tried:
 - A wrapper subclass (torch.Tensor._make_wrapper_subclass and __torch_dispatch__) is no plain tensor: torch.save, Parameter,
   torch.compile and DDP treat subclasses apart, its data_ptr() is not there, and an operation in C++ that makes a tensor on
   cuda comes to no subclass.
-- Modes are of one thread. The autograd engine's thread for the device has none, and what they return is on the CPU for
-  whoever asks is_cuda.
+- Modes are of one thread: the autograd engine's thread for the device has none. Tensors under them are on the CPU, and
+  their is_cuda is False.
 - A backend in C++ is as faithful as this, and faster, but has to be compiled with the headers of each release, for half a
   minute, by a compiler that need not be there.
-An operator costs some 10 microseconds more than on the CPU; docs/device.md has numbers."""
+An operator costs some 10 to 15 microseconds more than on the CPU; docs/device.md has numbers."""
 
 import glob
 import re
@@ -30,7 +30,8 @@ class State:
     """`installed` once PyTorch has the device."""
 
     installed = False
-    torch = exchange = memory = None
+    torch = memory = None
+    lower = lift = None  # device_torch_memory.make_exchange
     plain_empty = None  # torch.empty, as it was
     native = []  # what C++ uses as long as the process lasts
     libraries, kernels = {}, {}
@@ -46,13 +47,22 @@ def has_gpu():
 
 
 def to_cpu(tensor):
-    return State.exchange.to_cpu(tensor)
+    """A CPU tensor with the same bytes: it keeps them, too."""
+    return State.lower(tensor)
+
+
+def is_elsewhere(value):
+    """Whether it is a tensor that kernels on the device cannot access: on the CPU, and not pinned."""
+    return State.installed and isinstance(value, State.torch.Tensor) and not value.is_cuda and not value.is_pinned()
 
 
 def to_cuda(tensor, written=True):
-    """A tensor of the device that has a CPU tensor's memory."""
+    """A tensor of the device that has a CPU tensor's memory. It begins where the memory does: that is how the device that
+    runs kernels knows it."""
+    if tensor.storage_offset():
+        tensor = tensor.clone()
     State.memory.add(tensor.untyped_storage(), written)
-    return State.exchange.move(tensor, device_torch_memory.CUDA)
+    return State.lift(tensor)
 
 
 def check_device(index):
@@ -127,7 +137,7 @@ class Kernel:
         torch = State.torch
         if isinstance(value, torch.Tensor):
             seen.append(value)
-            return State.exchange.to_cpu(value) if value.is_cuda else value
+            return State.lower(value) if value.is_cuda else value
         if isinstance(value, (list, tuple)):
             return [self.lowered(part, seen) for part in value]
         if isinstance(value, torch.device):
@@ -160,9 +170,8 @@ class Kernel:
     # ---- Calls -----------------------------------------------------------------------------------
 
     def __call__(self, *args, **named):
-        torch = State.torch
-        if torch._C._len_torch_function_stack():
-            with torch._C.DisableTorchFunction():
+        if State.torch._C._len_torch_function_stack():
+            with State.torch._C.DisableTorchFunction():
                 return self.run(args, named)
         return self.run(args, named)
 
@@ -174,21 +183,30 @@ class Kernel:
         return self.compute(args, named)
 
     def compute(self, args, named):
-        seen, low = [], list(args)
+        seen, low, low_named, tensor_type, lower = [], list(args), {}, State.torch.Tensor, State.lower
         for number in self.lowers:
             if number >= len(low):
                 break
-            low[number] = self.lowered(low[number], seen)
-        low_named = {name: self.lowered(value, seen) for name, value in named.items()} if named else {}
+            value = low[number]
+            if type(value) is tensor_type:
+                seen.append(value)
+                if value.is_cuda:
+                    low[number] = lower(value)
+            elif value is not None:
+                low[number] = self.lowered(value, seen)
+        for name in named:
+            low_named[name] = self.lowered(named[name], seen)
         if len(seen) > 1 and not self.across:
             self.check_devices(args, named, seen)
         if self.generator is not None and self.argument(self.generator, args, named) is None:
             low_named[self.names[self.generator]] = State.generator
-        made = self.computed(args, named, low, low_named)
-        result = self.finished(args, named, made)
+        result = self.finished(args, named, self.computed(args, named, low, low_named))
         storages = unwritten.State.storages
-        if storages and any(tensor.untyped_storage().data_ptr() in storages for tensor in seen):
-            self.note(args, named, seen, result)
+        if storages:
+            for tensor in seen:
+                if tensor.untyped_storage().data_ptr() in storages:
+                    self.note(args, named, seen, result)
+                    break
         return result
 
     def computed(self, args, named, low, low_named):
@@ -242,8 +260,7 @@ class Kernel:
         """What the CPU's kernel returned, as the operator returns it."""
         if self.fresh:
             if isinstance(made, State.torch.Tensor):
-                State.memory.add(made.untyped_storage(), not self.is_empty)
-                return State.exchange.move(made, device_torch_memory.CUDA)
+                return to_cuda(made, not self.is_empty)
             return self.raised(made, not self.is_empty)
         if len(self.returns) == 1:
             return self.argument(self.returns[0], args, named)
@@ -256,7 +273,8 @@ class Kernel:
         outs = [self.argument(number, args, named) for number in self.written]
         flat = [one for out in outs for one in (out if isinstance(out, (list, tuple)) else [out]) if isinstance(one, torch.Tensor)]
         only = {id(self.argument(number, args, named)) for number in self.outs}
-        made = [] if not self.fresh else [one for one in (result if isinstance(result, (list, tuple)) else [result]) if isinstance(one, torch.Tensor)]
+        made = [] if not self.fresh else list(result) if isinstance(result, (list, tuple)) else [result]
+        made = [one for one in made if isinstance(one, torch.Tensor)]
         unwritten.add_result(self.name, [one for one in seen if id(one) not in only], [one for one in flat + made if one.is_cuda])
 
 
@@ -356,7 +374,8 @@ def install(target):
 
     State.installed = True
     State.torch, State.memory = torch, device_torch_memory.Memory()
-    State.exchange, State.plain_empty = device_torch_memory.Exchange(torch), torch.empty
+    State.lower, State.lift = device_torch_memory.make_exchange(torch)
+    State.plain_empty = torch.empty
     device_torch_native.install()
     device_torch_cuda.install(target or standin.USUAL_TARGET)
     import warnings

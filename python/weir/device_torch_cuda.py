@@ -34,7 +34,8 @@ class Properties:
         backend, architecture, warp_size = standin.parse_target(target)
         known = standin.Utils(target, warp_size).properties
         plain = re.sub(r"[af]$", "", target)
-        self.name, self.total_memory, self.L2_cache_size, self.shared_memory_per_multiprocessor = GPUS.get(plain, GPUS[standin.USUAL_TARGET])
+        gpu = GPUS.get(plain, GPUS[standin.USUAL_TARGET])
+        self.name, self.total_memory, self.L2_cache_size, self.shared_memory_per_multiprocessor = gpu
         self.major, self.minor = divmod(architecture, 10) if backend == "cuda" else (9, 4)
         self.multi_processor_count, self.warp_size = known["multiprocessor_count"], warp_size
         self.shared_memory_per_block, self.shared_memory_per_block_optin = 49152, known["max_shared_mem"]
@@ -308,8 +309,8 @@ def functions(torch, properties):
 
     def snapshot(*args):
         return {"segments": [{"device": 0, "address": address, "total_size": size, "allocated_size": size, "active_size": size,
-                              "requested_size": size, "stream": 0, "segment_type": "large", "segment_pool_id": (0, 0), "is_expandable": False,
-                              "frames": [], "blocks": [{"address": address, "size": size, "requested_size": size,
+                              "requested_size": size, "stream": 0, "segment_type": "large", "segment_pool_id": (0, 0),
+                              "is_expandable": False, "frames": [], "blocks": [{"address": address, "size": size, "requested_size": size,
                                                         "state": "active_allocated", "frames": []}]}
                              for address, size in memory.allocations()], "device_traces": [[]], "allocator_settings": {}}
 
@@ -335,7 +336,8 @@ def functions(torch, properties):
         _cuda_resetPeakMemoryStats=lambda device=0: memory.reset_peaks(),
         _cuda_resetAccumulatedMemoryStats=lambda device=0: memory.reset_accumulated(), _cuda_ipc_collect=always(None),
         _cuda_setMemoryFraction=always(None), _cuda_getMemoryFraction=always(1.0), _cuda_memorySnapshot=snapshot,
-        _cuda_getAllocatorBackend=always("native"), _cuda_clearCublasWorkspaces=always(None), _cuda_getCurrentBlasHandle=always(FIRST_HANDLE),
+        _cuda_getAllocatorBackend=always("native"), _cuda_clearCublasWorkspaces=always(None),
+        _cuda_getCurrentBlasHandle=always(FIRST_HANDLE),
         _cuda_getCompiledVersion=always(12080), _cuda_record_memory_history=always(None), _cuda_isHistoryEnabled=always(False),
         _cuda_record_memory_history_legacy=always(None), _cuda_lock_mutex=always(None), _cuda_unlock_mutex=always(None),
         _cuda_cudaCachingAllocator_is_enabled=always(True), _cuda_attach_out_of_memory_observer=always(None))
@@ -359,6 +361,13 @@ def accelerator(torch):
 # Functions of builds with CUDA that need no driver.
 KEPT = re.compile(r"_cuda_(tunableop|record_untuned|getCompiledVersion|get_cudnn|set_cudnn|get_conv|CUDAAllocator|getHipblaslt|"
                   r"getCublas|setCublas|resetCublas|memoryMetadataSupported|customAllocator)")
+
+
+# Names of those that builds without CUDA have not, and that are not there.
+LACKING = ("_cuda_cudaCachingAllocator_raw_alloc _cuda_cudaCachingAllocator_raw_delete _cuda_cudaCachingAllocator_set_allocator_settings "
+           "_cuda_getCheckpointState _cuda_setCheckpointPoolState _cuda_getAllocator _cuda_changeCurrentAllocator _cuda_cudaHostAllocator "
+           "_cuda_jiterator_compile_and_launch_kernel _cuda_getCurrentSolverHandle _cuda_hostMemoryStats "
+           "_cuda_resetPeakHostMemoryStats _cuda_resetAccumulatedHostMemoryStats").split()
 
 
 def lacks(name):
@@ -406,6 +415,25 @@ def hold_storages(torch):
         return made.untyped_storage()
 
     torch.UntypedStorage.__new__ = new
+
+
+class TensorKind(type):
+    """As the type of torch.cuda.FloatTensor, which builds without CUDA have, and refuse to use."""
+
+    def __instancecheck__(self, value):
+        torch = device_torch.State.torch
+        return isinstance(value, torch.Tensor) and value.is_cuda and value.dtype == self.dtype
+
+    def __call__(self, *args, **named):
+        return self.host(*args, **named).cuda()
+
+
+def make_types(torch):
+    for name, value in list(vars(torch.cuda).items()):
+        if name.endswith("Tensor") and hasattr(torch, name) and hasattr(value, "dtype"):
+            made = TensorKind(name, (), {"dtype": value.dtype, "host": getattr(torch, name), "is_cuda": True, "is_sparse": False,
+                                         "layout": torch.strided, "__module__": "torch.cuda"})
+            setattr(torch.cuda, name, made)
 
 
 PINNING = ("empty", "zeros", "ones", "full", "rand", "randn", "randint", "randperm", "arange", "tensor", "eye", "linspace", "empty_strided",
@@ -471,11 +499,9 @@ def install(target):
     stream, event, generator, any_generator = make_classes(torch)
     device_torch.State.generator = generator()
     answers = functions(torch, properties)
-    old = {name: getattr(torch._C, name) for name in {*answers, *accelerator(torch)} if hasattr(torch._C, name)}
     built = torch.version.cuda is not None
-    for name in [name for name in dir(torch._C) if name.startswith("_cuda_") and name not in answers]:
-        if not KEPT.match(name) and callable(getattr(torch._C, name)):
-            old[name], answers[name] = getattr(torch._C, name), lacks(name)
+    there = [name for name in dir(torch._C) if name.startswith("_cuda_") and not KEPT.match(name) and callable(getattr(torch._C, name))]
+    answers.update({name: lacks(name) for name in there + LACKING if name not in answers})
     answers.update({name: value for name, value in accelerator(torch).items() if hasattr(torch._C, name)})
     if built:
         del answers["_cuda_getCompiledVersion"]
@@ -485,7 +511,8 @@ def install(target):
         setattr(torch._C, name, value)
     torch.Generator = any_generator
     if not built:
-        torch.version.cuda = "12.8"
+        torch.version.cuda, torch._C._has_cuda = "12.8", True
+        make_types(torch)
     # Names that modules have taken from torch._C.
     cuda = torch.cuda
     parts = [module for name, module in list(sys.modules.items()) if name.startswith("torch.cuda") and isinstance(module, types.ModuleType)]

@@ -12,43 +12,41 @@ SMALL = 1 << 20  # and has a pool of its own for those up to it
 CPU, CUDA = 1, 2  # DLPack's numbers of devices
 
 
-class Exchange:
-    """A tensor's bytes under another device. DLPack's capsule holds the tensor, and says where it is; what it says is
-    changed before PyTorch makes a tensor of the capsule."""
+def make_exchange(torch):
+    """Two functions that give a tensor's bytes another device: to the CPU, and to the device. DLPack's capsule holds the
+    tensor, and says where it is; what it says is changed before PyTorch makes a tensor of the capsule. Each operator of the
+    device calls them."""
+    export, take, number = torch._C._to_dlpack, torch._C._from_dlpack, ctypes.c_int32.from_address
+    locate = ctypes.pythonapi.PyCapsule_GetPointer
+    locate.restype, locate.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
 
-    def __init__(self, torch):
-        self.export, self.take = torch._C._to_dlpack, torch._C._from_dlpack
-        self.locate = ctypes.pythonapi.PyCapsule_GetPointer
-        self.locate.restype, self.locate.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-        self.bytes, self.set_conjugate = torch.uint8, torch._C._set_conj
-        self.torch = torch
-
-    def move(self, tensor, kind):
+    def move(tensor, kind):
         try:
-            capsule = self.export(tensor)
+            capsule = export(tensor)
         except (RuntimeError, BufferError):  # a type that this release of DLPack does not have
-            return self.move_bytes(tensor, kind)
-        ctypes.c_int32.from_address(self.locate(capsule, b"dltensor") + 8).value = kind
-        return self.take(capsule)
+            return move_bytes(tensor, kind)
+        number(locate(capsule, b"dltensor") + 8).value = kind
+        return take(capsule)
 
-    def move_bytes(self, tensor, kind):
-        torch, width = self.torch, tensor.element_size()
-        start = torch.as_strided(tensor.view(torch.uint8) if tensor.dim() else tensor.reshape(1).view(torch.uint8), (0,), (1,))
+    def move_bytes(tensor, kind):
+        width = tensor.element_size()
+        flat = (tensor if tensor.dim() else tensor.reshape(1)).as_strided((0,), (1,)).view(torch.uint8)
         reach = 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride())) if tensor.numel() else 0
-        flat = torch.as_strided(start, (reach * width,), (1,), tensor.storage_offset() * width)
-        return torch.as_strided(self.move(flat, kind).view(tensor.dtype), tensor.shape, tensor.stride(), 0)
+        flat = flat.as_strided((reach * width,), (1,), tensor.storage_offset() * width)
+        return move(flat, kind).view(tensor.dtype).as_strided(tensor.shape, tensor.stride(), 0)
 
-    def to_cpu(self, tensor):
-        """A tensor on the CPU with the same bytes: it keeps them, too."""
+    def to_cpu(tensor):
         try:
-            capsule = self.export(tensor)
-            ctypes.c_int32.from_address(self.locate(capsule, b"dltensor") + 8).value = CPU
-            made = self.take(capsule)
+            capsule = export(tensor)
+            number(locate(capsule, b"dltensor") + 8).value = CPU
+            made = take(capsule)
         except (RuntimeError, BufferError):
-            made = self.move_bytes(tensor, CPU)
+            made = move_bytes(tensor, CPU)
         if tensor.is_conj():
-            self.set_conjugate(made, True)
-        return self.torch._neg_view(made) if tensor.is_neg() else made
+            torch._C._set_conj(made, True)
+        return torch._neg_view(made) if tensor.is_neg() else made
+
+    return to_cpu, lambda tensor: move(tensor, CUDA)
 
 
 class Allocation(weakref.ref):
@@ -61,7 +59,8 @@ class Pool:
     """Counts of one of the caching allocator's pools, or of all: allocations, their bytes, and the bytes that were asked
     for, each as it is now, at the most, and as much as was freed."""
 
-    __slots__ = ("count", "bytes", "requested", "count_peak", "bytes_peak", "requested_peak", "count_freed", "bytes_freed", "requested_freed")
+    __slots__ = ("count", "bytes", "requested", "count_peak", "bytes_peak", "requested_peak", "count_freed", "bytes_freed",
+                 "requested_freed")
     KINDS = ("count", "bytes", "requested")
 
     def __init__(self):

@@ -16,7 +16,6 @@ WORD = ctypes.sizeof(ctypes.c_void_p)
 # A function that returns 1 in the first register and 0 in the second: true, the type CUDA, the device cuda:0, its default
 # stream, one device, as the caller takes it.
 ONE = {"x86_64": bytes.fromhex("b80100000031d2c3"), "aarch64": bytes.fromhex("20008052010080d2c0035fd6")}
-ZERO = {"x86_64": bytes.fromhex("31c031d2c3"), "aarch64": bytes.fromhex("00008052010080d2c0035fd6")}
 # Virtual functions in the order of their declarations, where there are no headers: from PyTorch 2.6 on.
 GUARD = ("type exchangeDevice getDevice setDevice uncheckedSetDevice getStream getDefaultStream getStreamFromGlobalPool getNewStream "
          "exchangeStream destroyEvent record block queryEvent deviceCount queryStream synchronizeStream synchronizeEvent "
@@ -43,15 +42,14 @@ def declared(header, usual):
 
 
 def code():
-    """Addresses of the functions that return 1 and 0."""
+    """Address of the function."""
     machine = platform.machine()
     if machine not in ONE:
         raise RuntimeError(f"the device cuda of Weir is not for processors of the type {machine}")
     page = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
-    page[:64] = ONE[machine].ljust(32, b"\0") + ZERO[machine].ljust(32, b"\0")
+    page[:len(ONE[machine])] = ONE[machine]
     State.native.append(page)
-    start = ctypes.addressof(ctypes.c_char.from_buffer(page))
-    return start, start + 32
+    return ctypes.addressof(ctypes.c_char.from_buffer(page))
 
 
 def table(item, places, answers):
@@ -66,7 +64,7 @@ def table(item, places, answers):
 
 
 def install():
-    torch, (one, zero) = State.torch, code()
+    torch, one = State.torch, code()
     # The guard of the type Meta does nothing; that of CUDA does not, either, and says that there is one device.
     core = ctypes.CDLL(os.path.join(folder(), "lib", "libc10.so"))
     kinds = torch._C._autograd.DeviceType
@@ -76,9 +74,12 @@ def install():
     guard = ctypes.c_void_p(table(guards[meta], places, {name: one for name in places if name not in OTHER and name[0] != "~"}))
     State.native.append(guard)
     guards[cuda] = ctypes.addressof(guard)
-    # There is a CUDA, and its device has no context of the driver's.
+    # There is a CUDA, and its device has a context.
     library = ctypes.CDLL(os.path.join(folder(), "lib", "libtorch_cpu.so"))
     library._ZN2at6detail12getCUDAHooksEv.restype = ctypes.c_void_p
     hooks = library._ZN2at6detail12getCUDAHooksEv()
-    ctypes.c_void_p.from_address(hooks).value = table(
-        hooks, declared("ATen/detail/AcceleratorHooksInterface.h", HOOKS), {"isBuilt": one, "isAvailable": one, "hasPrimaryContext": zero})
+    answers = {"isBuilt": one, "isAvailable": one, "hasPrimaryContext": one}
+    places = declared("ATen/detail/AcceleratorHooksInterface.h", HOOKS)
+    if "isBuilt" not in places:  # up to PyTorch 2.6
+        places, answers["hasCUDA"] = places + declared("ATen/detail/CUDAHooksInterface.h", []), one
+    ctypes.c_void_p.from_address(hooks).value = table(hooks, places, answers)

@@ -62,7 +62,11 @@ def is_unknown(tensor):
     """Whether bytes of it were never written with what is known."""
     if address(tensor) not in State.storages:
         return False
-    return State.listener is None or not all(State.listener.is_known(*run) for run in runs(tensor))
+    if State.listener is None or not all(State.listener.is_known(*run) for run in runs(tensor)):
+        return True
+    if covers(tensor):
+        State.storages.discard(address(tensor))
+    return False
 
 
 def covers(tensor):

@@ -31,8 +31,8 @@ class Torch(unittest.TestCase):
     def test_parallel(self):
         self.run_file("parallel.py")
 
-    def test_compiled(self):
-        self.run_file("compiled.py")
+    def test_kernels(self):
+        self.run_file("kernels.py")
 
 
 if __name__ == "__main__":
