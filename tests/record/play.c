@@ -24,6 +24,7 @@
  * order of strong ones is known by their values alone. With --launched, what is recorded is the text for launches with
  * CTAs of that shape (instrument_launched), which is held against the machine of the text as it is. The last line is `N
  * passed, N failed`. */
+#include "base/deadline.h"
 #include "check/replay/internal.h"
 #include "instrument/emit/straight.h"
 #include "instrument/instrument.h"
@@ -720,6 +721,26 @@ static int use_core(void *used, int take) {
     return take && count <= MOST;
 }
 
+/* The first time that it is asked after so many. */
+static int stop_later(void *left) {
+    return !(*(uint32_t *)left)--;
+}
+
+/* Whether a check that is stopped, early or later, is known to have been. */
+static bool knows_stops(Case *of, const ThreadsOptions *options) {
+    enum { TIMES = 6, APART = 16 }; /* the clock is read for each cluster, and whenever an arena grows */
+    bool known = true;
+    for (uint32_t i = 0; i < TIMES && known; i++) {
+        Verdict verdict = {.arena = &of->arena};
+        uint32_t left = i * APART;
+        deadline_start(0, stop_later, &left);
+        recording_check(of->module, of->entry, &of->recording, options, &verdict);
+        known = deadline.stopped == (left == UINT32_MAX);
+        known &= deadline_end() == (left == UINT32_MAX);
+    }
+    return known;
+}
+
 static const char *compare(Case *of, PtxMachine *plain) {
     if (hurried)
         return compare_hurried(of);
@@ -790,6 +811,8 @@ static const char *compare(Case *of, PtxMachine *plain) {
     if (!problem && (used || played.launches->events != several.launches->events ||
                      played.incomplete_count != several.incomplete_count))
         problem = "several threads do not report what one does";
+    if (!problem && !knows_stops(of, &options))
+        problem = "a check that is stopped does not know of it";
     return problem;
 }
 

@@ -110,7 +110,8 @@ static void report_gaps(Playing *playing) {
         verdict_incomplete(verdict, "", 0, "%s of %s CTAs recorded%s", recorded,
                            with_commas(verdict, launch_ctas(launch)), has_lost(playing) ? "" : rest);
     }
-    if (has_lost(playing) && sample_ctas(launch) == 1)
+    bool read = playing->player.reader.recording != NULL; /* else there was no time for it */
+    if (has_lost(playing) && (sample_ctas(launch) == 1 || !read))
         verdict_incomplete(verdict, "", 0,
                            "the records end early: there was no memory left for them (--record-memory)%s", rest);
     else if (has_lost(playing))

@@ -179,7 +179,8 @@ void threads_piped(Threads *threads, uint32_t operation) {
 }
 
 void threads_close(Threads *threads, uint32_t operation) {
-    operation_at(threads, operation)->closed = true;
+    if (!threads->problem) /* else it may not have been issued */
+        operation_at(threads, operation)->closed = true;
 }
 
 static bool comes_after(const Threads *threads, uint32_t operation, uint32_t earlier) {
