@@ -204,7 +204,7 @@ static uint32_t fetch_list(PtxMachine *machine, PtxGroup *group, const PtxCode *
         numbers[count] = (int32_t)values->at[lane];
         missing |= unknown >> lane & 1;
     }
-    if (missing)
+    if (missing && !machine->results)
         ptx_leave_out(machine, group, code);
     return count;
 }

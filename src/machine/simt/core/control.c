@@ -240,7 +240,7 @@ static PtxStep run_table(PtxMachine *machine, PtxGroup *group, const PtxCode *co
     uint32_t unknown = 0, rest = lanes;
     const Lanes *values = ptx_fetch(machine, group, table->index, 0, &scratch, &unknown);
     Lanes chosen = *values;
-    if (unknown & lanes) {
+    if (unknown & lanes && !machine->results) {
         uint32_t yes = ptx_havoc(machine, group, code, unknown & lanes);
         for (unsigned i = 0; i < PTX_LANES; i++)
             if (unknown >> i & 1)

@@ -382,7 +382,7 @@ static uint32_t guarded_lanes(PtxMachine *machine, PtxGroup *group, const PtxCod
     uint32_t negated = code->guard_negated ? UINT32_MAX : 0;
     uint32_t mask = frame->masks[code->guard] ^ negated;
     uint32_t unknown = frame->mask_unknown[code->guard] & group->lanes;
-    if (unknown) {
+    if (unknown && !machine->results) {
         mask = (mask & ~unknown) | ptx_havoc(machine, group, code, unknown);
         frame->masks[code->guard] = (frame->masks[code->guard] & ~unknown) | ((mask ^ negated) & unknown);
         frame->mask_unknown[code->guard] &= ~unknown;

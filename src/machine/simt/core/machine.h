@@ -313,7 +313,10 @@ typedef struct PtxMachine {
     uint64_t clock_begin;  /* ... and with what it begins: where launches are run one after the other */
     unsigned havoc_choice; /* what is not known is chosen; havoc choices differ in how: WORLD_... */
     const uint8_t *spans;  /* of each code, FormSpan: over which threads its condition is the same; NULL: the grid */
-    bool immediate;        /* what is asynchronous lands when it is issued */
+    /* The run is made for its results: what is not known has the value that it happens to have, and an instruction
+     * whose result cannot be computed stops it. */
+    bool results;
+    bool immediate; /* what is asynchronous lands when it is issued */
     bool timed; /* %globaltimer is known, a microsecond for each instruction; and waits fail where they would sleep */
     bool lanes_meet;   /* lanes that come together at a shuffle, vote, ... are reported to have met (WARP_SYNC) */
     bool gives_up;     /* a wait that is made once (PtxCode.once) has no timeout: it fails if the phase is not over */

@@ -114,7 +114,10 @@ const Lanes *ptx_fetch_address(PtxMachine *machine, PtxGroup *group, const PtxAr
         base = argument_member(machine->program, argument, 0);
         offset = argument->offset;
     }
+    uint32_t before = *unknown;
     const Lanes *values = ptx_fetch(machine, group, base, 0, scratch, unknown);
+    if (machine->results)
+        *unknown = before;
     if (!offset)
         return values;
     uint64_t mask = base->bits == 32 ? UINT32_MAX : UINT64_MAX;

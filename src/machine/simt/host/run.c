@@ -87,6 +87,7 @@ PtxEnd host_run(const PtxProgram *program, const PtxLaunch *launch, Text *printe
     if (!*machine)
         return PTX_END_UNKNOWN;
     (*machine)->printed = printed;
+    (*machine)->results = true;
     PtxEnd end = ptx_schedule_run(*machine, &eager);
     for (uint32_t i = 0; i < launch->buffer_count; i++) {
         if (end == PTX_END_COMPLETE)

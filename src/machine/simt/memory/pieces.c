@@ -69,6 +69,8 @@ static PtxStep run_reduce(PtxMachine *machine, PtxGroup *group, const PtxCode *c
     Lanes scratch;
     PtxLocation locations[PTX_LANES];
     uint32_t unknown = 0, there = lanes;
+    if (machine->results)
+        return ptx_stop(machine, code, "reductions over the memories behind a multimem address are not computed");
     const Lanes *addresses = ptx_fetch_address(machine, group, access->address, &scratch, &unknown);
     if (!ptx_resolve(machine, group, code, PTX_SPACE_UNKNOWN, addresses, unknown, access->align, access->align, &there,
                      locations))

@@ -14,6 +14,8 @@ static void forget(PtxMachine *machine, PtxGroup *group, const PtxArgument *argu
 }
 
 static PtxStep run_read(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
+    if (machine->results)
+        return ptx_stop(machine, code, "no launch says which memory is behind a texture");
     ptx_leave_out(machine, group, code);
     forget(machine, group, code_argument(machine->program, code, 0), lanes);
     return PTX_STEP_NEXT;

@@ -149,6 +149,27 @@ static void spread(PtxMachine *machine, PtxGroup *group, const PtxCode *code, ui
         }
 }
 
+/* Accumulators of f32, in place: without the places of their elements. False: it is not so. */
+static bool multiply_in_place(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes,
+                              const Registers *c, const MatrixNumbers *numbers) {
+    const Mma *mma = code->detail;
+    const MatrixShape *shape = &mma->form.shape;
+    const PtxArgument *d = code_argument(machine->program, code, MMA_D);
+    double sums[MMA_REGISTERS / 2][PTX_LANES];
+    if (mma->c != MATRIX_F32 || mma->d != MATRIX_F32 || mma->saturate || mma->exclusive || shape->m != MATRIX_ROWS ||
+        memchr(numbers->a_unknown, true, MATRIX_ROWS) || memchr(numbers->b_unknown, true, MMA_COLUMNS))
+        return false;
+    for (unsigned r = 0; r < MMA_REGISTERS / 2; ++r)
+        matrix_widen(c->at[r]->at, sums[r]);
+    matrix_multiply_fragments(MATRIX_ROWS, MMA_COLUMNS, shape->k, numbers->a, numbers->b, sums);
+    for (unsigned r = 0; r < MMA_REGISTERS / 2; ++r) {
+        Lanes values;
+        matrix_narrow(sums[r], values.at);
+        ptx_put(machine, group, matrix_register(machine->program, d, r), 0, &values, lanes, c->unknown[r]);
+    }
+    return true;
+}
+
 static void multiply(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
     const Mma *mma = code->detail;
     const MatrixShape *shape = &mma->form.shape;
@@ -163,6 +184,8 @@ static void multiply(PtxMachine *machine, PtxGroup *group, const PtxCode *code, 
     else
         matrix_take_a(a.at, a.unknown, a.count, mma->a, shape->k, (MatrixOperand){numbers.a, numbers.a_unknown});
     matrix_take_b(b.at, b.unknown, b.count, mma->b, MMA_COLUMNS, (MatrixOperand){numbers.b, numbers.b_unknown});
+    if (multiply_in_place(machine, group, code, lanes, &c, &numbers))
+        return;
     take_c(&c, mma->c, mma->c_at, UINT32_MAX, &numbers);
     if (mma->exclusive)
         count_differences(shape, &numbers);
@@ -255,6 +278,8 @@ static PtxStep run_scaled(PtxMachine *machine, PtxGroup *group, const PtxCode *c
     PtxStep step;
     if (!runs_together(machine, group, code, lanes, &step))
         return step;
+    if (machine->results)
+        return ptx_stop(machine, code, "MMAs of scaled blocks are not computed");
     matrix_forget(machine, group, code_argument(machine->program, code, MMA_D), lanes);
     return PTX_STEP_NEXT;
 }

@@ -79,6 +79,13 @@ static inline uint64_t matrix_result(MatrixType type, double value, bool saturat
 
 /* c[m][n] += a[m][k] * b[k][n]; n is a multiple of 8. */
 void matrix_multiply(unsigned m, unsigned n, unsigned k, const float *a, const float *b, double *c);
+/* The same with sums as the lanes of a warp have them: d[element][lane], m is 8 or 16. Elements are in the order of
+ * matrix_row and matrix_column (matrix_fragments.h), n / 2 of them, also where m is 8. At most MATRIX_SUM_DEPTH k. */
+enum { MATRIX_SUM_DEPTH = 256 };
+void matrix_multiply_fragments(unsigned m, unsigned n, unsigned k, const float *a, const float *b, double (*d)[32]);
+/* The floats of f32 that all lanes of a register have, as numbers; and back. */
+void matrix_widen(const uint64_t from[32], double to[32]);
+void matrix_narrow(const double from[32], uint64_t to[32]);
 /* The same for f64: one fused multiply-add for each k, from the first to the last. */
 void matrix_multiply_f64(unsigned m, unsigned n, unsigned k, const double *a, const double *b, double *c);
 

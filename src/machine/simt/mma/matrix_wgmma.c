@@ -48,7 +48,7 @@ typedef struct WarpMma {
 
 typedef struct MatrixWgmmaWork {
     float a[MATRIX_ROWS * WGMMA_BLOCK], b[WGMMA_BLOCK * MATRIX_COLUMNS];
-    double c[MATRIX_ROWS * MATRIX_COLUMNS];
+    double d[MATRIX_COLUMNS / 2][PTX_LANES]; /* elements of each lane */
     bool a_unknown[MATRIX_ROWS], b_unknown[MATRIX_COLUMNS];
 } MatrixWgmmaWork;
 
@@ -98,23 +98,55 @@ static void multiply(PtxMachine *machine, const PtxOutstanding *outstanding, Mat
         take_block(outstanding, stored, first, count, work);
         MatrixTake take = {work->b, 1, n, first, count, work->b_unknown};
         matrix_take(machine, &outstanding->warp->cta->shared, &part->b_tile, &take);
-        matrix_multiply(MATRIX_ROWS, n, count, work->a, work->b, work->c);
+        matrix_multiply_fragments(MATRIX_ROWS, n, count, work->a, work->b, work->d);
     }
 }
 
-/* Registers of D: element i of a lane. */
+static unsigned per_register(const Wgmma *wgmma) {
+    return wgmma->d == MATRIX_F16 ? 2 : 1;
+}
+
 static void read_d(PtxMachine *machine, const PtxOutstanding *outstanding, MatrixWgmmaWork *work) {
     const WarpMma *part = outstanding->detail;
     const Wgmma *wgmma = outstanding->code->detail;
     const PtxArgument *d = code_argument(machine->program, outstanding->code, WGMMA_D);
-    unsigned per = wgmma->d == MATRIX_F16 ? 2 : 1;
+    unsigned per = per_register(wgmma);
     for (unsigned r = 0; r < wgmma->d_count; ++r) {
         const Lanes *row = &part->frame->rows[matrix_register(machine->program, d, r)->slot];
+        if (wgmma->d == MATRIX_F32) {
+            matrix_widen(row->at, work->d[r]);
+            continue;
+        }
         for (unsigned lane = 0; lane < PTX_LANES; ++lane)
-            for (unsigned e = 0; e < per; ++e) {
-                unsigned i = r * per + e, at = matrix_row(lane, i) * wgmma->shape.n + matrix_column(lane, i);
-                work->c[at] = matrix_accumulator(wgmma->d, row->at[lane] >> (16 * e));
-            }
+            for (unsigned e = 0; e < per; ++e)
+                work->d[r * per + e][lane] = matrix_accumulator(wgmma->d, row->at[lane] >> (16 * e));
+    }
+}
+
+/* Lanes of a register whose rows of A or columns of B are not known. */
+static uint32_t unknown_lanes(const Wgmma *wgmma, const MatrixWgmmaWork *work, unsigned index) {
+    uint32_t unknown = 0;
+    for (unsigned lane = 0; lane < PTX_LANES; ++lane)
+        for (unsigned e = 0; e < per_register(wgmma); ++e) {
+            unsigned i = index * per_register(wgmma) + e;
+            bool missing = work->a_unknown[matrix_row(lane, i)] || work->b_unknown[matrix_column(lane, i)];
+            unknown |= (uint32_t)missing << lane;
+        }
+    return unknown;
+}
+
+static void give_register(const Wgmma *wgmma, const MatrixWgmmaWork *work, unsigned index, uint32_t lanes, Lanes *row) {
+    Lanes values = {0};
+    unsigned per = per_register(wgmma);
+    if (wgmma->d == MATRIX_F32 && !wgmma->saturate && lanes == UINT32_MAX) {
+        matrix_narrow(work->d[index], row->at);
+        return;
+    }
+    for (unsigned lane = 0; lane < PTX_LANES; ++lane) {
+        for (unsigned e = 0; e < per; ++e)
+            values.at[lane] |= matrix_result(wgmma->d, work->d[index * per + e][lane], wgmma->saturate) << (16 * e);
+        if (lanes >> lane & 1)
+            row->at[lane] = values.at[lane];
     }
 }
 
@@ -123,21 +155,13 @@ static void write_d(PtxMachine *machine, const PtxOutstanding *outstanding, cons
     WarpMma *part = outstanding->detail;
     const Wgmma *wgmma = outstanding->code->detail;
     const PtxArgument *d = code_argument(machine->program, outstanding->code, WGMMA_D);
-    unsigned per = wgmma->d == MATRIX_F16 ? 2 : 1;
+    bool all = !work || (!memchr(work->a_unknown, true, MATRIX_ROWS) && !memchr(work->b_unknown, true, wgmma->shape.n));
     for (unsigned r = 0; r < wgmma->d_count; ++r) {
         uint32_t slot = matrix_register(machine->program, d, r)->slot;
         uint32_t unknown = part->accumulates_unknown ? UINT32_MAX : part->accumulates ? part->unknown[r] : 0;
-        Lanes *row = &part->frame->rows[slot];
-        for (unsigned lane = 0; work && lane < PTX_LANES; ++lane) {
-            uint64_t value = 0;
-            for (unsigned e = 0; e < per; ++e) {
-                unsigned i = r * per + e, m = matrix_row(lane, i), n = matrix_column(lane, i);
-                value |= matrix_result(wgmma->d, work->c[m * wgmma->shape.n + n], wgmma->saturate) << (16 * e);
-                unknown |= (uint32_t)(work->a_unknown[m] || work->b_unknown[n]) << lane;
-            }
-            if (part->lanes >> lane & 1)
-                row->at[lane] = value;
-        }
+        if (work)
+            give_register(wgmma, work, r, part->lanes, &part->frame->rows[slot]);
+        unknown |= all ? 0 : unknown_lanes(wgmma, work, r);
         unknown = work ? unknown | ~part->lanes : UINT32_MAX;
         if (part->next)
             part->next->unknown[r] = unknown;
@@ -159,7 +183,7 @@ static void land(PtxMachine *machine, PtxOutstanding *outstanding) {
         if (computes && part->accumulates)
             read_d(machine, outstanding, &work);
         else if (computes)
-            memset(work.c, 0, MATRIX_ROWS * wgmma->shape.n * sizeof *work.c);
+            memset(work.d, 0, wgmma->shape.n / 2u * sizeof *work.d);
         if (computes)
             multiply(machine, outstanding, &work);
         if (!machine->plays)
