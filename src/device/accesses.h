@@ -31,7 +31,7 @@ static inline Part part_begin(const Here *here, bool want, uint64_t address, uin
                               uint32_t scope) {
     bool wants = want && bytes, inside = wants && address - here->real < here->bytes;
     Touch touch = {(address - here->real) & ~(uint64_t)(SHADOW_GRANULE - 1), inside ? mask_of(address, bytes) : 0, site,
-                   SHADOW_READ, scope ? 1 : 0};
+                   KIND_READ, scope ? 1 : 0};
     return (Part){touch, address, cells_begin(here, touch.offset, inside), wants && !inside};
 }
 
@@ -87,7 +87,7 @@ typedef struct Accesses {
 enum { ALL_READ = 0, ALL_WRITE = (1 << MOST_ACCESSES) - 1 };
 
 static inline uint32_t kind_of(uint32_t kinds, uint32_t i) {
-    return kinds == ALL_READ ? SHADOW_READ : kinds == ALL_WRITE ? SHADOW_WRITE : kinds >> i & 1;
+    return kinds == ALL_READ ? KIND_READ : kinds == ALL_WRITE ? KIND_WRITE : kinds >> i & 1;
 }
 
 #define EACH_ACCESS _Pragma("unroll") for (uint32_t i = 0; i < MOST_ACCESSES; i++) if (i < accesses->count)

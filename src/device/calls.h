@@ -9,7 +9,7 @@
 /* ---- Copies: all lanes that are there work for those of `want` ---- */
 
 static inline View view_of_copy(const Here *here, uint32_t site, uint32_t how, bool flat) {
-    bool writes = (how & 3) != SHADOW_READ;
+    bool writes = (how & 3) != KIND_READ;
     return flat ? view_flat(here, site, how >> HOW_SCOPE & 7)
                 : view_clocked(here, site, how >> HOW_SCOPE & 7, writes && here->slot_shift);
 }
@@ -248,7 +248,7 @@ DEVICE_CALL uint32_t weir_strong_begin(uint32_t want, uint64_t address, uint32_t
     uint32_t wanted = ballot(lanes, want && flag_inside(&here, address));
     if (!ballot(lanes, want != 0))
         return 0;
-    bool late = how >> HOW_LATE & 1, orders = wanted && scope >= SCOPE_OF_DEVICE;
+    bool late = how >> HOW_LATE & 1, orders = wanted && scope >= SCOPE_GPU;
     bool releases = orders && order_releases(order), hands_over = releases || (orders && how >> HOW_FENCES & 1);
     if (late && !hands_over) /* whatever another warp closes meanwhile, this is not before it */
         return EPOCH_NOW;
@@ -266,7 +266,7 @@ DEVICE_CALL uint32_t weir_strong_begin(uint32_t want, uint64_t address, uint32_t
         view_at(&view, closed_epoch(&view, from_lane(lanes, closed, lowest(lanes)), site), site);
     StrongPart begun = {0};
     if (!late)
-        begun = strong_part_begin(&view, lanes, &part, (how & 3) == SHADOW_WRITE ? SHADOW_WRITE : SHADOW_UPDATE);
+        begun = strong_part_begin(&view, lanes, &part, (how & 3) == KIND_WRITE ? KIND_WRITE : KIND_UPDATE);
     Release release = release_of(&learned, releases, view.epoch);
     uint64_t reported = hands_over ? release_flags(&view, lanes, wanted, address, &release, &learned, flag, site) : 0;
     release_end(lanes, &release, reported);
@@ -292,13 +292,13 @@ DEVICE_CALL uint64_t weir_strong_end(uint32_t want, uint64_t address, uint32_t w
     uint32_t wanted = ballot(lanes, want && flag_inside(&here, address));
     if (!ballot(lanes, want != 0))
         return seen;
-    bool late = how >> HOW_LATE & 1, touches = late || (how & 3) == SHADOW_READ, acquires = order_acquires(order);
+    bool late = how >> HOW_LATE & 1, touches = late || (how & 3) == KIND_READ, acquires = order_acquires(order);
     View view = view_begin(&here, scope, false);
     Part part = part_begin(&here, want && touches, address, what >> WHAT_BYTES, site, scope);
     Joined joined = {0, 0};
     Wide words = {0, 0};
     StrongPart begun = {0};
-    if (wanted && scope >= SCOPE_OF_DEVICE && (acquires || how >> HOW_FENCES & 1)) {
+    if (wanted && scope >= SCOPE_GPU && (acquires || how >> HOW_FENCES & 1)) {
         if (!acquires)
             fence();
         words = wide_load(ACTOR(view.actor, changes));
@@ -306,11 +306,11 @@ DEVICE_CALL uint64_t weir_strong_end(uint32_t want, uint64_t address, uint32_t w
         Flag flag = find_flag(&here, lanes, from_lane64(lanes, address, lowest(wanted)));
         strong_settle(&view, site, stored, late);
         if (touches)
-            begun = strong_part_begin(&view, lanes, &part, view.late ? SHADOW_UPDATE : SHADOW_READ);
+            begun = strong_part_begin(&view, lanes, &part, view.late ? KIND_UPDATE : KIND_READ);
         seen = acquire_flags(&view, lanes, wanted, address, acquires, seen, flag, lost, words, &joined);
     } else if (touches) {
         strong_settle(&view, site, stored, late);
-        begun = strong_part_begin(&view, lanes, &part, view.late ? SHADOW_UPDATE : SHADOW_READ);
+        begun = strong_part_begin(&view, lanes, &part, view.late ? KIND_UPDATE : KIND_READ);
     }
     if (touches)
         strong_part_end(&view, lanes, &part, &begun);

@@ -22,7 +22,7 @@ static inline Touch touch_of_rest(uint64_t offset, uint32_t rest, uint32_t site)
 }
 
 static inline void judge_cell(const View *view, const Touch *touch, const Compact *cell) {
-    uint32_t reader = touch->kind == SHADOW_READ ? 0 : compact_judge_readers(cell, view, touch->mask);
+    uint32_t reader = touch->kind == KIND_READ ? 0 : compact_judge_readers(cell, view, touch->mask);
     uint32_t race = reader ? reader : compact_judge_write(cell, view, touch->mask);
     if (race)
         report(view, touch, compact_stamp(race), compact_scope(race), reader != 0,
@@ -61,7 +61,7 @@ static inline bool is_fine(const View *view, uint32_t access, uint32_t known) {
 }
 /* No access that this one could race with: none, or one that comes before it. What is looked up is waited for once. */
 static inline bool is_quiet(const View *view, const Touch *touch, const Compact *cell) {
-    bool readers = touch->kind != SHADOW_READ && (cell->masks >> 16 & touch->mask);
+    bool readers = touch->kind != KIND_READ && (cell->masks >> 16 & touch->mask);
     uint32_t write = cell->masks & touch->mask ? cell->write : 0;
     uint32_t first = readers ? cell->readers[0] : 0, second = readers ? cell->readers[1] : 0;
     uint32_t of_write = known_of(view, write), of_first = known_of(view, first), of_second = known_of(view, second);
@@ -124,7 +124,7 @@ static inline void write_whole(const View *view, const Touch *touch) {
 static inline bool is_covered(const View *view, const Touch *touch, const Compact *had, const Compact *cell) {
     return view->scope >= COMPACT_LINKS && compact_links(cell->write) && !(touch->mask & ~cell->masks) &&
            compact_stamp(cell->write) != compact_stamp(had->write) &&
-           (touch->kind != SHADOW_READ || is_kept(touch, cell, 1));
+           (touch->kind != KIND_READ || is_kept(touch, cell, 1));
 }
 
 /* Where others change the cell, too, the write takes it, and forgets who read it before. */
@@ -174,7 +174,7 @@ static inline bool split_line(const View *view, const Touch *touch, Wide old) {
 }
 
 static inline void touch_granule(const View *view, const Touch *touch, Wide old) {
-    if (touch->kind == SHADOW_READ)
+    if (touch->kind == KIND_READ)
         read_cell(view, touch, old);
     else
         write_cell(view, touch, old);
@@ -201,7 +201,7 @@ static inline void touch_cell(const View *view, const Touch *touch, Cells cells)
 static inline void touch_line(const View *view, const Touch *touch, Wide old, bool lost) {
     uint32_t tag = here_tag(view->here), key = (uint32_t)(touch->offset / SHADOW_LINE);
     uint64_t at = line_at(view->here, touch->offset);
-    bool reads = touch->kind == SHADOW_READ;
+    bool reads = touch->kind == KIND_READ;
 #pragma nounroll
     for (uint32_t i = 0; i < MOST_TRIES; i++) {
         Line line = line_unpack(old, tag);
@@ -317,7 +317,7 @@ static inline Strong strong_write(const View *view, const Touch *touch, Wide old
 
 static inline Strong strong_begin(const View *view, bool acts, const Touch *touch, const Cells *cells) {
     bool tries =
-        acts && touch->kind != SHADOW_READ && view->scope >= COMPACT_LINKS && is_only_split(view->here, cells->line);
+        acts && touch->kind != KIND_READ && view->scope >= COMPACT_LINKS && is_only_split(view->here, cells->line);
     return tries ? strong_write(view, touch, cells->granule) : (Strong){0};
 }
 
@@ -353,7 +353,7 @@ static inline bool read_strongly(const View *view, const Touch *touch, const Com
 
 /* False: there is more to do. */
 static inline bool strong_quickly(const View *view, const Touch *touch, const Cells *cells, const Strong *strong) {
-    if (touch->kind != SHADOW_READ)
+    if (touch->kind != KIND_READ)
         return write_strongly(view, touch, *strong);
     Compact cell = compact_unpack(cells->granule, here_tag(view->here));
     if (view->scope < COMPACT_LINKS || !is_only_split(view->here, cells->line) || !is_strong(&cell))
@@ -367,7 +367,7 @@ static inline bool part_quickly(const View *view, const Touch *touch, const Cell
     Compact cell = compact_unpack(cells->granule, tag), now = cell;
     if (!is_only_split(view->here, cells->line) || !is_quiet(view, touch, &cell))
         return false;
-    if (touch->kind != SHADOW_READ)
+    if (touch->kind != KIND_READ)
         compact_record_write(&now, view, touch->mask);
     else if (!compact_record_read(&now, view, touch->mask, (uint32_t)(touch->offset >> 4)))
         return true;
@@ -400,7 +400,7 @@ static inline CompactLook look_at_line(const View *view, const Touch *touch, Wid
     Line line = line_unpack(old, here_tag(view->here));
     Compact now = line.cell;
     bool quiet = touch->mask && !line.split && is_quiet(view, touch, &line.cell), changes = true;
-    if (touch->kind == SHADOW_READ)
+    if (touch->kind == KIND_READ)
         changes = line_record_read(&now, view, (uint32_t)(touch->offset / SHADOW_LINE));
     else
         line_record_write(&now, view);
@@ -416,7 +416,7 @@ static inline bool is_lost(const View *view, const Touch *touch, Wide old, Wide 
     if (wide_equal(seen, old))
         return false;
     Line line = line_unpack(seen, here_tag(view->here));
-    return touch->kind != SHADOW_READ || line.split || !is_dropped(view, touch, &line.cell);
+    return touch->kind != KIND_READ || line.split || !is_dropped(view, touch, &line.cell);
 }
 
 /* Up to BATCH lines of a copy, by each lane, `count` of them by some; those of mask 0 are none. */

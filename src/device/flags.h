@@ -9,16 +9,6 @@
 
 #include "device/clocks.h"
 
-/* A strong access of a lane. The orders are GsanOrder's: weak 0, relaxed, acquire, release, acq_rel. */
-enum { SCOPE_OF_DEVICE = 3 };
-
-static inline bool order_acquires(uint32_t order) {
-    return order == 2 || order == 4;
-}
-static inline bool order_releases(uint32_t order) {
-    return order == 3 || order == 4;
-}
-
 static inline uint64_t bucket_of(const Here *here, uint64_t address) {
     return here->flags + (uint64_t)shadow_bucket(address) * SHADOW_WAYS * sizeof(ShadowFlag);
 }

@@ -58,7 +58,7 @@ static inline void seed_record(const View *view, GsanCell *cell, const CellView 
 static inline void seed_word(const View *view, const Touch *touch, CellView *cell_view, uint32_t word) {
     uint64_t index = touch->offset / SHADOW_WORD + word, at = view->here->cells + index * SHADOW_SEED_CELL;
     CellClock clock = cell_clock(view->epoch, view->here->who, view->scope, false);
-    bool reads = touch->kind == SHADOW_READ;
+    bool reads = touch->kind == KIND_READ;
     if (reads && view->scope && is_seen(cell_view, at, clock))
         return;
     /* Who has a lock gives it back before lanes of the same warp try again: no lane waits for one that waits. */

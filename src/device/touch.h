@@ -24,7 +24,7 @@ static inline void report(const View *view, const Touch *touch, uint32_t stamp, 
                                .scope = view->scope,
                                .earlier_stamp = stamp,
                                .earlier_scope = scope,
-                               .earlier_kind = was_read ? SHADOW_READ : SHADOW_WRITE};
+                               .earlier_kind = was_read ? KIND_READ : KIND_WRITE};
     report_race(view, &reported);
 }
 

@@ -17,7 +17,7 @@
  *   word 3   a second reader, of the same bytes, likewise  tag, bits 5 to 7
  * A strong write to a cell of strong accesses changes words 0 and 1 alone.
  * A stamp is { actor, epoch, site }, of as many bits each as the launch says (shadow_split); 0 is none. Scopes are 0
- * for a weak access, else as GsanScope; 5 to 7 are 2 to 4 of a write that another actor has observed.
+ * for a weak access, else as Scope; 5 to 7 are 2 to 4 of a write that another actor has observed.
  *
  * Lines, compact: 16 bytes more for each 128 bytes of memory, behind all cells: the same, of all their bytes, with bit
  * 29 of word 0: split, which says that granules have what came later (device/lines.h).
@@ -27,6 +27,8 @@
  * host clears them before each launch. */
 #ifndef TRACE_SHADOW_H
 #define TRACE_SHADOW_H
+
+#include "base/consistency.h"
 
 #include <stdint.h>
 
@@ -122,23 +124,16 @@ typedef struct ShadowMap {
     uint64_t stride[SHADOW_DIMS]; /* bytes; that of dimension 0 is the element's */
 } ShadowMap;
 
-/* What an access is: ShadowReport, and the words that snippets hand over. */
-enum {
-    SHADOW_READ,
-    SHADOW_WRITE,
-    SHADOW_UPDATE,
-};
-
 typedef struct ShadowReport {
     uint64_t address;      /* of the first byte of the cell */
     uint32_t mask;         /* bytes of it that both touch */
     uint32_t site, cta;    /* of the later one; its number in the grid */
     uint32_t earlier_site; /* 0: not known; else the number + 1 */
     uint32_t earlier;      /* CTA, + 1; 0: not known, another one has its slot now */
-    uint8_t kind, scope;   /* of the later one: SHADOW_READ ...; 0: weak, else as GsanScope */
+    uint8_t kind, scope;   /* of the later one: KIND_READ ...; 0: weak, else as Scope */
     uint8_t earlier_kind, earlier_scope;
     uint8_t in_flight; /* the earlier one is asynchronous, and was not waited for */
-    uint8_t order;     /* of the later one, as GsanOrder */
+    uint8_t order;     /* of the later one, as Order */
     uint16_t written;  /* not 0 when the report is complete */
     uint32_t reserved[6];
 } ShadowReport;

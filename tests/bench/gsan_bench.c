@@ -35,16 +35,16 @@ static Gsan *create(GsanOptions options) {
 
 static void access_piece(void *context, uint32_t cta, int is_write, uint32_t begin, uint32_t count) {
     Play *play = context;
-    gsan_access(play->gsan, play->threads[cta], is_write, is_write ? GSAN_WRITE : GSAN_READ, GSAN_WEAK, GSAN_NO_SCOPE,
+    gsan_access(play->gsan, play->threads[cta], is_write, is_write ? KIND_WRITE : KIND_READ, ORDER_WEAK, SCOPE_NONE,
                 GSAN_NO_TICKET, BASE + 4 * (uint64_t)begin, BASE + 4 * (uint64_t)(begin + count));
 }
 
 static void meet(Play *play) {
     for (uint32_t i = 0; i < GLOBAL_CTAS; i++)
-        gsan_access(play->gsan, play->threads[i], 2, GSAN_UPDATE, GSAN_ACQ_REL, GSAN_GPU, GSAN_NO_TICKET, COUNTER,
+        gsan_access(play->gsan, play->threads[i], 2, KIND_UPDATE, ORDER_ACQ_REL, SCOPE_GPU, GSAN_NO_TICKET, COUNTER,
                     COUNTER + 4);
     for (uint32_t i = 0; i < GLOBAL_CTAS; i++)
-        gsan_access(play->gsan, play->threads[i], 3, GSAN_READ, GSAN_ACQUIRE, GSAN_GPU, GSAN_NO_TICKET, COUNTER,
+        gsan_access(play->gsan, play->threads[i], 3, KIND_READ, ORDER_ACQUIRE, SCOPE_GPU, GSAN_NO_TICKET, COUNTER,
                     COUNTER + 4);
 }
 

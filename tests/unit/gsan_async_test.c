@@ -6,10 +6,10 @@
 
 /* ---- Asynchronous accesses ---- */
 
-static unsigned asynchronous(Run *run, uint32_t cta, uint32_t ticket, GsanKind kind, uint64_t begin, uint64_t size) {
-    GsanOrder order = kind == GSAN_UPDATE ? GSAN_RELAXED : GSAN_WEAK;
+static unsigned asynchronous(Run *run, uint32_t cta, uint32_t ticket, AccessKind kind, uint64_t begin, uint64_t size) {
+    Order order = kind == KIND_UPDATE ? ORDER_RELAXED : ORDER_WEAK;
     return gsan_access(run->gsan, run->threads[cta], 300 + 10 * cta + kind, kind, order,
-                       kind == GSAN_UPDATE ? GSAN_GPU : GSAN_NO_SCOPE, ticket, begin, begin + size);
+                       kind == KIND_UPDATE ? SCOPE_GPU : SCOPE_NONE, ticket, begin, begin + size);
 }
 
 static void an_access_in_flight_races_with_its_own_thread(void **state) {
@@ -17,13 +17,13 @@ static void an_access_in_flight_races_with_its_own_thread(void **state) {
     RUN(run, in_mode(GSAN_EXACT));
     start(&run, 1);
     uint32_t ticket = gsan_issue(run.gsan, run.threads[0]);
-    asynchronous(&run, 0, ticket, GSAN_WRITE, DATA, 64);
-    assert_int_equal(asynchronous(&run, 0, ticket, GSAN_WRITE, DATA, 64), 0); /* the same operation */
-    assert_int_equal(weak(&run, 0, GSAN_READ, DATA, 4), 1);
+    asynchronous(&run, 0, ticket, KIND_WRITE, DATA, 64);
+    assert_int_equal(asynchronous(&run, 0, ticket, KIND_WRITE, DATA, 64), 0); /* the same operation */
+    assert_int_equal(weak(&run, 0, KIND_READ, DATA, 4), 1);
     assert_int_equal(run.races[0].reason, GSAN_UNFINISHED);
     assert_true(run.races[0].earlier.in_flight);
     gsan_complete(run.gsan, ticket, run.threads[0]);
-    assert_int_equal(weak(&run, 0, GSAN_WRITE, DATA + 8, 4), 0);
+    assert_int_equal(weak(&run, 0, KIND_WRITE, DATA + 8, 4), 0);
     is_fine(&run);
 }
 
@@ -35,10 +35,10 @@ static void an_access_in_flight_is_judged_again_at_its_end(void **state) {
         RUN(run, in_mode(mode));
         start(&run, 1);
         uint32_t ticket = gsan_issue(run.gsan, run.threads[0]);
-        asynchronous(&run, 0, ticket, GSAN_READ, DATA, 64);
+        asynchronous(&run, 0, ticket, KIND_READ, DATA, 64);
         if (waits)
             gsan_complete(run.gsan, ticket, run.threads[0]);
-        weak(&run, 0, GSAN_WRITE, DATA, 4);
+        weak(&run, 0, KIND_WRITE, DATA, 4);
         gsan_end(run.gsan, run.threads[0]);
         assert_int_equal(run.reported, !waits);
         is_fine(&run);
@@ -52,14 +52,14 @@ static void a_release_publishes_only_what_was_waited_for(void **state) {
         RUN(run, in_mode(mode));
         start(&run, 2);
         uint32_t ticket = gsan_issue(run.gsan, run.threads[0]);
-        asynchronous(&run, 0, ticket, GSAN_WRITE, DATA, 64);
+        asynchronous(&run, 0, ticket, KIND_WRITE, DATA, 64);
         if (waits)
             gsan_complete(run.gsan, ticket, run.threads[0]);
-        strong(&run, 0, GSAN_UPDATE, GSAN_RELEASE, GSAN_GPU);
+        strong(&run, 0, KIND_UPDATE, ORDER_RELEASE, SCOPE_GPU);
         if (!waits)
             gsan_complete(run.gsan, ticket, run.threads[0]);
-        strong(&run, 1, GSAN_READ, GSAN_ACQUIRE, GSAN_GPU);
-        weak(&run, 1, GSAN_READ, DATA, 4);
+        strong(&run, 1, KIND_READ, ORDER_ACQUIRE, SCOPE_GPU);
+        weak(&run, 1, KIND_READ, DATA, 4);
         assert_int_equal(run.reported, !waits);
         if (!waits && mode == GSAN_EXACT)
             assert_int_equal(run.races[0].reason, GSAN_UNFINISHED);
@@ -73,13 +73,13 @@ static void an_operation_begins_when_it_is_issued(void **state) {
     for (int is_late = 0; is_late < 2; is_late++) {
         RUN(run, in_mode(mode));
         start(&run, 2);
-        weak(&run, 0, GSAN_WRITE, DATA, 64);
-        strong(&run, 0, GSAN_UPDATE, GSAN_RELEASE, GSAN_GPU);
+        weak(&run, 0, KIND_WRITE, DATA, 64);
+        strong(&run, 0, KIND_UPDATE, ORDER_RELEASE, SCOPE_GPU);
         uint32_t ticket = is_late ? 0 : gsan_issue(run.gsan, run.threads[1]);
-        strong(&run, 1, GSAN_READ, GSAN_ACQUIRE, GSAN_GPU);
+        strong(&run, 1, KIND_READ, ORDER_ACQUIRE, SCOPE_GPU);
         if (is_late)
             ticket = gsan_issue(run.gsan, run.threads[1]);
-        assert_int_equal(asynchronous(&run, 1, ticket, GSAN_READ, DATA, 64), !is_late);
+        assert_int_equal(asynchronous(&run, 1, ticket, KIND_READ, DATA, 64), !is_late);
         is_fine(&run);
     }
 }
@@ -91,11 +91,11 @@ static void operations_of_one_thread_are_not_ordered(void **state) {
         RUN(run, in_mode(mode));
         start(&run, 1);
         uint32_t one = gsan_issue(run.gsan, run.threads[0]);
-        asynchronous(&run, 0, one, GSAN_WRITE, DATA, 64);
+        asynchronous(&run, 0, one, KIND_WRITE, DATA, 64);
         if (waits)
             gsan_complete(run.gsan, one, run.threads[0]);
         uint32_t two = gsan_issue(run.gsan, run.threads[0]);
-        asynchronous(&run, 0, two, GSAN_READ, DATA + 4, 4);
+        asynchronous(&run, 0, two, KIND_READ, DATA + 4, 4);
         if (!waits)
             gsan_complete(run.gsan, one, run.threads[0]);
         gsan_complete(run.gsan, two, run.threads[0]);
@@ -112,13 +112,13 @@ static void an_operation_stands_for_what_was_before_its_launch(void **state) {
         RUN(run, in_mode(mode));
         uint32_t first = launch(&run, 0, 1, 1);
         run.threads[0] = gsan_begin(run.gsan, first, 0);
-        weak(&run, 0, GSAN_WRITE, DATA, 4);
+        weak(&run, 0, KIND_WRITE, DATA, 4);
         gsan_end(run.gsan, run.threads[0]);
         uint32_t second = gsan_launch(run.gsan, &(GsanLaunch){.ctas = 1, .after = &first, .after_count = 1});
         run.threads[1] = gsan_begin(run.gsan, second, 0);
-        assert_int_equal(asynchronous(&run, 1, gsan_issue(run.gsan, run.threads[1]), GSAN_WRITE, DATA, 4), 0);
+        assert_int_equal(asynchronous(&run, 1, gsan_issue(run.gsan, run.threads[1]), KIND_WRITE, DATA, 4), 0);
         run.threads[2] = gsan_begin(run.gsan, launch(&run, 0, 1, 1), 0);
-        assert_int_equal(weak(&run, 2, GSAN_WRITE, DATA, 4), 1);
+        assert_int_equal(weak(&run, 2, KIND_WRITE, DATA, 4), 1);
         is_fine(&run);
     }
 }
@@ -126,7 +126,7 @@ static void an_operation_stands_for_what_was_before_its_launch(void **state) {
 static void asynchronous_reads_and_reductions_go_together(void **state) {
     (void)state;
     IN_BOTH_MODES(mode)
-    for (GsanKind kind = GSAN_READ; kind <= GSAN_UPDATE; kind += 2) {
+    for (AccessKind kind = KIND_READ; kind <= KIND_UPDATE; kind += 2) {
         RUN(run, in_mode(mode));
         start(&run, 2);
         for (uint32_t i = 0; i < 4; i++)
@@ -146,11 +146,11 @@ static void each_element_in_flight_is_judged_at_its_end(void **state) {
         RUN(run, in_mode(mode));
         start(&run, 2);
         uint32_t ticket = gsan_issue(run.gsan, run.threads[0]);
-        asynchronous(&run, 0, ticket, GSAN_UPDATE, DATA, 256);
-        asynchronous(&run, 1, gsan_issue(run.gsan, run.threads[1]), GSAN_UPDATE, DATA, 128);
+        asynchronous(&run, 0, ticket, KIND_UPDATE, DATA, 256);
+        asynchronous(&run, 1, gsan_issue(run.gsan, run.threads[1]), KIND_UPDATE, DATA, 128);
         if (waits)
             gsan_complete(run.gsan, ticket, run.threads[0]);
-        weak(&run, 0, GSAN_READ, DATA + 128, 4);
+        weak(&run, 0, KIND_READ, DATA + 128, 4);
         gsan_end(run.gsan, run.threads[0]);
         assert_int_equal(run.reported, !waits);
         is_fine(&run);
@@ -167,12 +167,12 @@ static void what_waits_has_it_before_itself(void **state) {
         run.threads[0] = gsan_begin(run.gsan, number, 0);
         run.threads[1] = gsan_begin(run.gsan, number, 1);
         uint32_t ticket = gsan_issue(run.gsan, run.threads[0]);
-        asynchronous(&run, 0, ticket, GSAN_READ, DATA, 64);
+        asynchronous(&run, 0, ticket, KIND_READ, DATA, 64);
         if (who != 1)
             gsan_complete(run.gsan, ticket, run.threads[0]);
         if (who != 0)
             gsan_complete(run.gsan, ticket, run.threads[1]);
-        weak(&run, 1, GSAN_WRITE, DATA, 4);
+        weak(&run, 1, KIND_WRITE, DATA, 4);
         assert_int_equal(run.reported, who == 0);
         is_fine(&run);
     }
@@ -183,16 +183,16 @@ static void what_waits_has_it_before_itself(void **state) {
 static unsigned races_through_object(GsanMode mode, GsanExtent extent, bool releases) {
     RUN(run, in_mode(mode));
     start(&run, 2);
-    weak(&run, 0, GSAN_WRITE, DATA, 4);
+    weak(&run, 0, KIND_WRITE, DATA, 4);
     if (releases)
-        strong(&run, 0, GSAN_UPDATE, GSAN_RELEASE, GSAN_GPU);
+        strong(&run, 0, KIND_UPDATE, ORDER_RELEASE, SCOPE_GPU);
     gsan_publish(run.gsan, run.threads[0], 77, extent);
     gsan_publish(run.gsan, run.threads[1], 77, extent);
     gsan_acquire(run.gsan, run.threads[1], 77);
     gsan_retire(run.gsan, 77);
-    unsigned races = weak(&run, 1, GSAN_READ, DATA, 4);
+    unsigned races = weak(&run, 1, KIND_READ, DATA, 4);
     gsan_acquire(run.gsan, run.threads[0], 77);
-    races += 10 * weak(&run, 0, GSAN_WRITE, DATA + 64, 4);
+    races += 10 * weak(&run, 0, KIND_WRITE, DATA + 64, 4);
     is_fine(&run);
     return races;
 }
@@ -207,22 +207,22 @@ static void an_mbarrier_publishes_what_was_released(void **state) {
 }
 
 /* A relaxed barrier, with a fence before it; NO_SCOPE: none. */
-static unsigned races_around_relaxed(GsanMode mode, GsanScope before, bool is_late) {
+static unsigned races_around_relaxed(GsanMode mode, Scope before, bool is_late) {
     RUN(run, in_mode(mode));
     uint32_t number = launch(&run, 0, 2, 2);
     run.threads[0] = gsan_begin(run.gsan, number, 0);
     run.threads[1] = gsan_begin(run.gsan, number, 1);
     if (!is_late)
-        weak(&run, 0, GSAN_WRITE, DATA, 4);
+        weak(&run, 0, KIND_WRITE, DATA, 4);
     if (before)
-        fence(&run, 0, GSAN_ACQ_REL, before);
+        fence(&run, 0, ORDER_ACQ_REL, before);
     if (is_late)
-        weak(&run, 0, GSAN_WRITE, DATA, 4);
+        weak(&run, 0, KIND_WRITE, DATA, 4);
     gsan_publish(run.gsan, run.threads[0], 77, GSAN_FENCED);
     gsan_publish(run.gsan, run.threads[1], 77, GSAN_FENCED);
     gsan_acquire(run.gsan, run.threads[1], 77);
     gsan_retire(run.gsan, 77);
-    unsigned races = weak(&run, 1, GSAN_READ, DATA, 4);
+    unsigned races = weak(&run, 1, KIND_READ, DATA, 4);
     is_fine(&run);
     return races;
 }
@@ -230,8 +230,8 @@ static unsigned races_around_relaxed(GsanMode mode, GsanScope before, bool is_la
 static void a_relaxed_barrier_carries_what_fences_close(void **state) {
     (void)state;
     IN_BOTH_MODES(mode)
-    for (GsanScope before = GSAN_NO_SCOPE; before <= GSAN_SYS; before++) {
-        assert_int_equal(races_around_relaxed(mode, before, false), before < GSAN_CLUSTER);
+    for (Scope before = SCOPE_NONE; before <= SCOPE_SYS; before++) {
+        assert_int_equal(races_around_relaxed(mode, before, false), before < SCOPE_CLUSTER);
         assert_int_equal(races_around_relaxed(mode, before, true), 1);
     }
 }
@@ -258,16 +258,16 @@ static void a_clock_that_has_left_the_ring_is_noticed(void **state) {
     (void)state;
     RUN(run, in_mode(GSAN_SAMPLED));
     start(&run, 2);
-    weak(&run, 0, GSAN_WRITE, DATA, 4);
-    strong(&run, 0, GSAN_WRITE, GSAN_RELEASE, GSAN_GPU);
+    weak(&run, 0, KIND_WRITE, DATA, 4);
+    strong(&run, 0, KIND_WRITE, ORDER_RELEASE, SCOPE_GPU);
     for (int i = 0; i < 16; i++)
-        gsan_access(run.gsan, run.threads[0], 5, GSAN_WRITE, GSAN_RELEASE, GSAN_GPU, 0, FLAG + 64, FLAG + 68);
-    strong(&run, 1, GSAN_READ, GSAN_ACQUIRE, GSAN_GPU);
+        gsan_access(run.gsan, run.threads[0], 5, KIND_WRITE, ORDER_RELEASE, SCOPE_GPU, 0, FLAG + 64, FLAG + 68);
+    strong(&run, 1, KIND_READ, ORDER_ACQUIRE, SCOPE_GPU);
     uint32_t thread, site;
     assert_int_equal(gsan_trouble(run.gsan, &thread, &site), GSAN_RING_OVERWRITTEN);
     assert_int_equal(thread, run.threads[1]);
     assert_int_equal(site, 110);
-    assert_int_equal(weak(&run, 1, GSAN_READ, DATA, 4), 0); /* nothing is made up */
+    assert_int_equal(weak(&run, 1, KIND_READ, DATA, 4), 0); /* nothing is made up */
     gsan_free(run.gsan);
 }
 
@@ -278,8 +278,8 @@ static void numbers_that_run_out_are_noticed(void **state) {
         start(&run, 1);
         for (int j = 0; j < 70000; j++) {
             if (i)
-                strong(&run, 0, GSAN_UPDATE, GSAN_RELEASE, GSAN_GPU);
-            weak(&run, 0, GSAN_WRITE, DATA, 4);
+                strong(&run, 0, KIND_UPDATE, ORDER_RELEASE, SCOPE_GPU);
+            weak(&run, 0, KIND_WRITE, DATA, 4);
             gsan_publish(run.gsan, run.threads[0], 1, GSAN_WHOLE);
         }
         uint32_t thread, site;
@@ -293,8 +293,8 @@ static void mixed_scopes_are_noticed(void **state) {
     for (int is_ordered = 0; is_ordered < 2; is_ordered++) {
         RUN(run, in_mode(GSAN_SAMPLED));
         start(&run, 2);
-        strong(&run, 0, GSAN_UPDATE, GSAN_RELEASE, GSAN_GPU);
-        strong(&run, 1, GSAN_UPDATE, is_ordered ? GSAN_ACQ_REL : GSAN_RELEASE, GSAN_SYS);
+        strong(&run, 0, KIND_UPDATE, ORDER_RELEASE, SCOPE_GPU);
+        strong(&run, 1, KIND_UPDATE, is_ordered ? ORDER_ACQ_REL : ORDER_RELEASE, SCOPE_SYS);
         uint32_t thread, site;
         assert_int_equal(gsan_trouble(run.gsan, &thread, &site), is_ordered ? GSAN_FINE : GSAN_MIXED_SCOPES);
         gsan_free(run.gsan);
@@ -312,7 +312,7 @@ static void too_many_ctas_and_too_little_memory_are_noticed(void **state) {
     RUN(small, ((GsanOptions){.mode = GSAN_EXACT, .memory = 1 << 20}));
     start(&small, 1);
     for (uint64_t i = 0; i < 10000; i++)
-        weak(&small, 0, GSAN_WRITE, i * 4096, 4);
+        weak(&small, 0, KIND_WRITE, i * 4096, 4);
     assert_int_equal(gsan_trouble(small.gsan, &thread, &site), GSAN_OUT_OF_MEMORY);
     gsan_free(small.gsan);
 }
@@ -336,7 +336,7 @@ static void a_sampled_cell_has_six_bytes_a_byte(void **state) {
     (void)state;
     RUN(run, in_mode(GSAN_SAMPLED));
     start(&run, 1);
-    weak(&run, 0, GSAN_WRITE, DATA, 1 << 20);
+    weak(&run, 0, KIND_WRITE, DATA, 1 << 20);
     GsanStats stats = gsan_stats(run.gsan);
     assert_int_equal(stats.real_bytes, 1 << 20);
     assert_int_equal(stats.shadow_bytes, 6 << 20);
@@ -355,12 +355,12 @@ static void a_barrier_of_a_whole_grid(void **state) {
     for (uint32_t round = 0; round < 2; round++) {
         uint64_t data = DATA + (uint64_t)(round & 1) * 4 * ctas;
         for (uint32_t i = 0; i < ctas; i++) {
-            gsan_access(run.gsan, threads[i], 1, GSAN_WRITE, GSAN_WEAK, 0, 0, data + 4 * i, data + 4 * i + 4);
-            gsan_access(run.gsan, threads[i], 2, GSAN_UPDATE, GSAN_ACQ_REL, GSAN_GPU, 0, FLAG, FLAG + 4);
+            gsan_access(run.gsan, threads[i], 1, KIND_WRITE, ORDER_WEAK, 0, 0, data + 4 * i, data + 4 * i + 4);
+            gsan_access(run.gsan, threads[i], 2, KIND_UPDATE, ORDER_ACQ_REL, SCOPE_GPU, 0, FLAG, FLAG + 4);
         }
         for (uint32_t i = 0; i < ctas; i++) {
-            gsan_access(run.gsan, threads[i], 3, GSAN_READ, GSAN_ACQUIRE, GSAN_GPU, 0, FLAG, FLAG + 4);
-            gsan_access(run.gsan, threads[i], 4, GSAN_READ, GSAN_WEAK, 0, 0, data, data + 4 * ctas);
+            gsan_access(run.gsan, threads[i], 3, KIND_READ, ORDER_ACQUIRE, SCOPE_GPU, 0, FLAG, FLAG + 4);
+            gsan_access(run.gsan, threads[i], 4, KIND_READ, ORDER_WEAK, 0, 0, data, data + 4 * ctas);
         }
     }
     assert_int_equal(run.reported, 0);
@@ -379,8 +379,8 @@ static void grids_that_do_not_talk_cost_little(void **state) {
             gsan_launch(run.gsan, &(GsanLaunch){.ctas = CTAS, .cluster = 1, .after = &before, .after_count = k != 0});
         for (uint32_t i = 0; i < CTAS; i++) {
             run.threads[0] = gsan_begin(run.gsan, number, i);
-            weak(&run, 0, GSAN_READ, DATA, 4096);
-            weak(&run, 0, GSAN_WRITE, (uint64_t)(1 << 24) + i * 64, 64);
+            weak(&run, 0, KIND_READ, DATA, 4096);
+            weak(&run, 0, KIND_WRITE, (uint64_t)(1 << 24) + i * 64, 64);
             gsan_end(run.gsan, run.threads[0]);
         }
     }

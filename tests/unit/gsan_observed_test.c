@@ -6,19 +6,19 @@
 /* Another flag, for order between two CTAs. */
 static void hand_over(Run *run, uint32_t from, uint32_t to) {
     uint64_t flag = FLAG + 256 + 64 * from;
-    gsan_access(run->gsan, run->threads[from], 1, GSAN_WRITE, GSAN_RELEASE, GSAN_GPU, GSAN_NO_TICKET, flag, flag + 4);
-    gsan_access(run->gsan, run->threads[to], 2, GSAN_READ, GSAN_ACQUIRE, GSAN_GPU, GSAN_NO_TICKET, flag, flag + 4);
+    gsan_access(run->gsan, run->threads[from], 1, KIND_WRITE, ORDER_RELEASE, SCOPE_GPU, GSAN_NO_TICKET, flag, flag + 4);
+    gsan_access(run->gsan, run->threads[to], 2, KIND_READ, ORDER_ACQUIRE, SCOPE_GPU, GSAN_NO_TICKET, flag, flag + 4);
 }
 
 /* The counter of a grid: the last one puts it back. */
 static void the_last_update_has_observed_all_others(void **state) {
     (void)state;
     IN_BOTH_MODES(mode)
-    for (GsanKind kind = GSAN_READ; kind <= GSAN_WRITE; kind++) {
+    for (AccessKind kind = KIND_READ; kind <= KIND_WRITE; kind++) {
         RUN(run, in_mode(mode));
         start(&run, 6);
         for (uint32_t i = 0; i < 6; i++)
-            strong(&run, i, GSAN_UPDATE, GSAN_RELAXED, GSAN_GPU);
+            strong(&run, i, KIND_UPDATE, ORDER_RELAXED, SCOPE_GPU);
         assert_int_equal(weak(&run, 5, kind, FLAG, 4), 0);
         is_fine(&run);
     }
@@ -30,8 +30,8 @@ static void an_earlier_update_has_not_observed_later_ones(void **state) {
         RUN(run, in_mode(mode));
         start(&run, 3);
         for (uint32_t i = 0; i < 3; i++)
-            strong(&run, i, GSAN_UPDATE, GSAN_RELAXED, GSAN_GPU);
-        assert_int_equal(weak(&run, 1, GSAN_WRITE, FLAG, 4), 1);
+            strong(&run, i, KIND_UPDATE, ORDER_RELAXED, SCOPE_GPU);
+        assert_int_equal(weak(&run, 1, KIND_WRITE, FLAG, 4), 1);
         assert_int_equal(run.races[0].earlier.cta, 2);
         is_fine(&run);
     }
@@ -44,11 +44,11 @@ static void what_follows_an_observer_may_be_weak(void **state) {
     for (uint32_t who = 0; who < 4; who++) {
         RUN(run, in_mode(mode));
         start(&run, 3);
-        strong(&run, 0, GSAN_WRITE, GSAN_RELAXED, GSAN_GPU);
-        strong(&run, 1, GSAN_READ, GSAN_RELAXED, GSAN_GPU);
+        strong(&run, 0, KIND_WRITE, ORDER_RELAXED, SCOPE_GPU);
+        strong(&run, 1, KIND_READ, ORDER_RELAXED, SCOPE_GPU);
         if (who < 2)
             hand_over(&run, who, 2);
-        assert_int_equal(weak(&run, who == 3 ? 1 : 2, GSAN_READ, FLAG, 4), who == 2);
+        assert_int_equal(weak(&run, who == 3 ? 1 : 2, KIND_READ, FLAG, 4), who == 2);
         is_fine(&run);
     }
 }
@@ -58,11 +58,11 @@ static void only_the_write_itself_is_observed(void **state) {
     IN_BOTH_MODES(mode) {
         RUN(run, in_mode(mode));
         start(&run, 2);
-        weak(&run, 0, GSAN_WRITE, DATA, 4);
-        strong(&run, 0, GSAN_WRITE, GSAN_RELAXED, GSAN_GPU);
-        strong(&run, 1, GSAN_READ, GSAN_RELAXED, GSAN_GPU);
-        assert_int_equal(weak(&run, 1, GSAN_WRITE, FLAG, 4), 0);
-        assert_int_equal(weak(&run, 1, GSAN_READ, DATA, 4), 1);
+        weak(&run, 0, KIND_WRITE, DATA, 4);
+        strong(&run, 0, KIND_WRITE, ORDER_RELAXED, SCOPE_GPU);
+        strong(&run, 1, KIND_READ, ORDER_RELAXED, SCOPE_GPU);
+        assert_int_equal(weak(&run, 1, KIND_WRITE, FLAG, 4), 0);
+        assert_int_equal(weak(&run, 1, KIND_READ, DATA, 4), 1);
         is_fine(&run);
     }
 }
@@ -70,14 +70,14 @@ static void only_the_write_itself_is_observed(void **state) {
 /* A store has not read what was there; a sampled cell has only the last write. */
 static void a_store_ends_a_chain(void **state) {
     (void)state;
-    for (GsanKind kind = GSAN_WRITE; kind <= GSAN_UPDATE; kind++)
+    for (AccessKind kind = KIND_WRITE; kind <= KIND_UPDATE; kind++)
         for (uint32_t second = 0; second < 2; second++) {
             RUN(run, in_mode(GSAN_EXACT));
             start(&run, 3);
-            strong(&run, 0, GSAN_WRITE, GSAN_RELAXED, GSAN_GPU);
-            strong(&run, second, kind, GSAN_RELAXED, GSAN_GPU);
-            strong(&run, 2, GSAN_READ, GSAN_RELAXED, GSAN_GPU);
-            assert_int_equal(weak(&run, 2, GSAN_WRITE, FLAG, 4), kind == GSAN_WRITE);
+            strong(&run, 0, KIND_WRITE, ORDER_RELAXED, SCOPE_GPU);
+            strong(&run, second, kind, ORDER_RELAXED, SCOPE_GPU);
+            strong(&run, 2, KIND_READ, ORDER_RELAXED, SCOPE_GPU);
+            assert_int_equal(weak(&run, 2, KIND_WRITE, FLAG, 4), kind == KIND_WRITE);
             is_fine(&run);
         }
 }
@@ -87,12 +87,12 @@ static void a_read_is_not_observed(void **state) {
     IN_BOTH_MODES(mode) {
         RUN(run, in_mode(mode));
         start(&run, 3);
-        strong(&run, 0, GSAN_UPDATE, GSAN_RELAXED, GSAN_GPU);
-        strong(&run, 2, GSAN_READ, GSAN_RELAXED, GSAN_GPU);
-        strong(&run, 1, GSAN_UPDATE, GSAN_RELAXED, GSAN_GPU);
-        assert_int_equal(weak(&run, 1, GSAN_READ, FLAG, 4), 0);
-        assert_int_equal(weak(&run, 1, GSAN_WRITE, FLAG, 4), 1);
-        assert_int_equal(run.races[0].earlier.kind, GSAN_READ);
+        strong(&run, 0, KIND_UPDATE, ORDER_RELAXED, SCOPE_GPU);
+        strong(&run, 2, KIND_READ, ORDER_RELAXED, SCOPE_GPU);
+        strong(&run, 1, KIND_UPDATE, ORDER_RELAXED, SCOPE_GPU);
+        assert_int_equal(weak(&run, 1, KIND_READ, FLAG, 4), 0);
+        assert_int_equal(weak(&run, 1, KIND_WRITE, FLAG, 4), 1);
+        assert_int_equal(run.races[0].earlier.kind, KIND_READ);
         is_fine(&run);
     }
 }
@@ -100,16 +100,16 @@ static void a_read_is_not_observed(void **state) {
 /* CTA 1 is in between, with a scope that has CTA 0 or not. */
 static void every_link_of_a_chain_is_morally_strong(void **state) {
     (void)state;
-    for (GsanScope scope = GSAN_CTA; scope <= GSAN_SYS; scope++) {
+    for (Scope scope = SCOPE_CTA; scope <= SCOPE_SYS; scope++) {
         RUN(run, in_mode(GSAN_EXACT));
         start(&run, 3);
-        strong(&run, 0, GSAN_UPDATE, GSAN_RELAXED, GSAN_GPU);
-        strong(&run, 1, GSAN_UPDATE, GSAN_RELAXED, scope);
-        strong(&run, 2, GSAN_UPDATE, GSAN_RELAXED, GSAN_GPU);
-        assert_int_equal(run.reported != 0, scope < GSAN_GPU);
+        strong(&run, 0, KIND_UPDATE, ORDER_RELAXED, SCOPE_GPU);
+        strong(&run, 1, KIND_UPDATE, ORDER_RELAXED, scope);
+        strong(&run, 2, KIND_UPDATE, ORDER_RELAXED, SCOPE_GPU);
+        assert_int_equal(run.reported != 0, scope < SCOPE_GPU);
         uint64_t before = gsan_stats(run.gsan).races;
-        weak(&run, 2, GSAN_WRITE, FLAG, 4);
-        assert_int_equal(gsan_stats(run.gsan).races - before, scope < GSAN_GPU ? 2 : 0);
+        weak(&run, 2, KIND_WRITE, FLAG, 4);
+        assert_int_equal(gsan_stats(run.gsan).races - before, scope < SCOPE_GPU ? 2 : 0);
         is_fine(&run);
     }
 }
@@ -120,13 +120,13 @@ static void an_asynchronous_update_observes_nothing(void **state) {
     for (int reads = 0; reads < 2; reads++) {
         RUN(run, in_mode(GSAN_EXACT));
         start(&run, 2);
-        strong(&run, 0, GSAN_UPDATE, GSAN_RELAXED, GSAN_GPU);
+        strong(&run, 0, KIND_UPDATE, ORDER_RELAXED, SCOPE_GPU);
         uint32_t ticket = gsan_issue(run.gsan, run.threads[1]);
-        gsan_access(run.gsan, run.threads[1], 5, GSAN_UPDATE, GSAN_RELAXED, GSAN_GPU, ticket, FLAG, FLAG + 4);
+        gsan_access(run.gsan, run.threads[1], 5, KIND_UPDATE, ORDER_RELAXED, SCOPE_GPU, ticket, FLAG, FLAG + 4);
         gsan_complete(run.gsan, ticket, run.threads[1]);
         if (reads)
-            strong(&run, 1, GSAN_READ, GSAN_RELAXED, GSAN_GPU);
-        assert_int_equal(weak(&run, 1, GSAN_READ, FLAG, 4), !reads);
+            strong(&run, 1, KIND_READ, ORDER_RELAXED, SCOPE_GPU);
+        assert_int_equal(weak(&run, 1, KIND_READ, FLAG, 4), !reads);
         is_fine(&run);
     }
 }
@@ -137,14 +137,14 @@ static void an_early_observation_is_kept(void **state) {
     IN_BOTH_MODES(mode) {
         RUN(run, in_mode(mode));
         start(&run, 3);
-        strong(&run, 0, GSAN_WRITE, GSAN_RELAXED, GSAN_GPU);
-        strong(&run, 1, GSAN_READ, GSAN_RELAXED, GSAN_GPU);
+        strong(&run, 0, KIND_WRITE, ORDER_RELAXED, SCOPE_GPU);
+        strong(&run, 1, KIND_READ, ORDER_RELAXED, SCOPE_GPU);
         hand_over(&run, 1, 2);
         for (int i = 0; i < 100; i++) {
-            strong(&run, 1, GSAN_READ, GSAN_RELAXED, GSAN_GPU);
-            fence(&run, 1, GSAN_RELEASE, GSAN_GPU);
+            strong(&run, 1, KIND_READ, ORDER_RELAXED, SCOPE_GPU);
+            fence(&run, 1, ORDER_RELEASE, SCOPE_GPU);
         }
-        assert_int_equal(weak(&run, 2, GSAN_READ, FLAG, 4), 0);
+        assert_int_equal(weak(&run, 2, KIND_READ, FLAG, 4), 0);
         is_fine(&run);
     }
 }
@@ -155,9 +155,9 @@ static void an_old_chain_is_let_go(void **state) {
     RUN(run, in_mode(GSAN_EXACT));
     start(&run, 2);
     for (uint32_t i = 0; i < 100000; i++) {
-        strong(&run, i % 2, GSAN_WRITE, GSAN_RELAXED, GSAN_GPU);
-        strong(&run, !(i % 2), GSAN_READ, GSAN_RELAXED, GSAN_GPU);
-        fence(&run, i % 2, GSAN_RELEASE, GSAN_CTA);
+        strong(&run, i % 2, KIND_WRITE, ORDER_RELAXED, SCOPE_GPU);
+        strong(&run, !(i % 2), KIND_READ, ORDER_RELAXED, SCOPE_GPU);
+        fence(&run, i % 2, ORDER_RELEASE, SCOPE_CTA);
     }
     assert_true(gsan_stats(run.gsan).shadow_bytes < 64 << 10);
     assert_int_equal(run.reported, 0);
@@ -176,11 +176,11 @@ static void rounds_of_a_counter_do_not_pile_up(void **state) {
         for (uint32_t round = 0; round < ROUNDS; round++)
             for (uint32_t i = 0; i < 2 * CTAS + 1; i++) {
                 run.threads[0] = threads[(i + round) % CTAS];
-                fence(&run, 0, GSAN_RELEASE, GSAN_GPU);
+                fence(&run, 0, ORDER_RELEASE, SCOPE_GPU);
                 if (i < 2 * CTAS)
-                    strong(&run, 0, i < CTAS ? GSAN_UPDATE : GSAN_READ, GSAN_RELAXED, GSAN_GPU);
+                    strong(&run, 0, i < CTAS ? KIND_UPDATE : KIND_READ, ORDER_RELAXED, SCOPE_GPU);
                 else if (is_reset)
-                    strong(&run, 0, GSAN_WRITE, GSAN_RELAXED, GSAN_GPU);
+                    strong(&run, 0, KIND_WRITE, ORDER_RELAXED, SCOPE_GPU);
             }
         assert_true(gsan_stats(run.gsan).shadow_bytes < 1 << 20);
         assert_int_equal(run.reported, 0);

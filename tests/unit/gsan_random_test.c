@@ -65,8 +65,8 @@ typedef struct ModelTicket {
 
 typedef struct ModelAccess {
     uint32_t thread, event, ticket, begin, end;
-    GsanKind kind;
-    GsanOrder order;
+    AccessKind kind;
+    Order order;
     int scope;
 } ModelAccess;
 
@@ -99,11 +99,11 @@ typedef struct Model {
 static int needed(const Model *model, uint32_t a, uint32_t b) {
     const ModelThread *one = &model->threads[a], *other = &model->threads[b];
     if (a == b)
-        return GSAN_CTA;
+        return SCOPE_CTA;
     if (one->device != other->device)
-        return GSAN_SYS;
+        return SCOPE_SYS;
     uint32_t cluster = model->launches[one->launch].cluster;
-    return one->launch == other->launch && one->cta / cluster == other->cta / cluster ? GSAN_CLUSTER : GSAN_GPU;
+    return one->launch == other->launch && one->cta / cluster == other->cta / cluster ? SCOPE_CLUSTER : SCOPE_GPU;
 }
 
 static int least(int a, int b) {
@@ -134,7 +134,7 @@ static bool is_linked(const Model *model, const Byte *byte, const ModelAccess *a
 
 static void model_read_releases(Model *model, const ModelAccess *access) {
     ModelThread *thread = &model->threads[access->thread];
-    bool acquires = access->order == GSAN_ACQUIRE || access->order == GSAN_ACQ_REL;
+    bool acquires = access->order == ORDER_ACQUIRE || access->order == ORDER_ACQ_REL;
     for (uint32_t at = access->begin; at < access->end; at++) {
         const Byte *byte = &model->bytes[at];
         for (uint32_t i = 0; is_linked(model, byte, access) && i < byte->releases.count; i++) {
@@ -152,22 +152,22 @@ static void model_read_releases(Model *model, const ModelAccess *access) {
 
 static void model_write_releases(Model *model, const ModelAccess *access) {
     ModelThread *thread = &model->threads[access->thread];
-    bool releases = access->ticket == NONE && (access->order == GSAN_RELEASE || access->order == GSAN_ACQ_REL);
+    bool releases = access->ticket == NONE && (access->order == ORDER_RELEASE || access->order == ORDER_ACQ_REL);
     for (uint32_t at = access->begin; at < access->end; at++) {
         Byte *byte = &model->bytes[at];
         static Releases before;
         before = byte->releases;
         byte->releases.count = 0;
-        if (access->order == GSAN_WEAK) {
+        if (access->order == ORDER_WEAK) {
             byte->writer = NONE;
             continue;
         }
         bool links = is_linked(model, byte, access);
         for (uint32_t i = 0; i < before.count; i++) {
             const Released *old = &before.items[i];
-            if (access->kind == GSAN_UPDATE && links)
+            if (access->kind == KIND_UPDATE && links)
                 release_to(&byte->releases, &old->set, old->thread, old->scope);
-            else if (access->kind == GSAN_WRITE && old->thread == access->thread)
+            else if (access->kind == KIND_WRITE && old->thread == access->thread)
                 release_to(&byte->releases, &old->set, old->thread, least(old->scope, access->scope));
         }
         for (uint32_t i = 0; !releases && i < thread->fences.count; i++)
@@ -196,7 +196,7 @@ static bool model_is_before(const Model *model, const ModelAccess *earlier, cons
 
 static bool is_morally_strong(const Model *model, const ModelAccess *a, const ModelAccess *b) {
     int scope = needed(model, a->thread, b->thread);
-    return a->order != GSAN_WEAK && b->order != GSAN_WEAK && a->scope >= scope && b->scope >= scope &&
+    return a->order != ORDER_WEAK && b->order != ORDER_WEAK && a->scope >= scope && b->scope >= scope &&
            same_element(a->begin, a->end, b->begin, b->end);
 }
 
@@ -209,9 +209,9 @@ static bool touches(const Model *model, uint32_t index, uint32_t at) {
  * or what an update wrote that has it before itself. */
 static bool model_observes(const Model *model, uint32_t write, uint32_t reader, uint32_t at) {
     for (uint32_t source = reader; touches(model, reader, at) && source-- > write;) {
-        if (model->accesses[source].kind == GSAN_READ || !touches(model, source, at))
+        if (model->accesses[source].kind == KIND_READ || !touches(model, source, at))
             continue;
-        if (model->accesses[reader].kind == GSAN_WRITE ||
+        if (model->accesses[reader].kind == KIND_WRITE ||
             !is_morally_strong(model, &model->accesses[source], &model->accesses[reader]))
             return false;
         return source == write || model_observes(model, write, source, at);
@@ -235,7 +235,7 @@ static bool model_races(const Model *model, const ModelAccess *later, bool *obse
     *observed = false;
     for (uint32_t i = 0; i < model->access_count; i++) {
         const ModelAccess *earlier = &model->accesses[i];
-        if ((earlier->kind == GSAN_READ && later->kind == GSAN_READ) || is_morally_strong(model, earlier, later) ||
+        if ((earlier->kind == KIND_READ && later->kind == KIND_READ) || is_morally_strong(model, earlier, later) ||
             model_is_before(model, earlier, later))
             continue;
         for (uint32_t at = later->begin; at < later->end; at++) {
@@ -260,16 +260,16 @@ static uint32_t new_event(Model *model, uint32_t thread) {
 static bool model_access(Model *model, ModelAccess access) {
     ModelThread *thread = &model->threads[access.thread];
     bool is_synchronous = access.ticket == NONE;
-    if (access.order != GSAN_WEAK && access.kind != GSAN_WRITE && is_synchronous)
+    if (access.order != ORDER_WEAK && access.kind != KIND_WRITE && is_synchronous)
         model_read_releases(model, &access);
     bool observed, races = model_races(model, &access, &observed);
     model->observed_count += observed && !races;
     if (is_synchronous)
         access.event = new_event(model, access.thread);
-    if (access.kind != GSAN_READ)
+    if (access.kind != KIND_READ)
         model_write_releases(model, &access);
-    if (is_synchronous && access.kind != GSAN_READ && (access.order == GSAN_RELEASE || access.order == GSAN_ACQ_REL) &&
-        access.scope >= GSAN_CLUSTER)
+    if (is_synchronous && access.kind != KIND_READ &&
+        (access.order == ORDER_RELEASE || access.order == ORDER_ACQ_REL) && access.scope >= SCOPE_CLUSTER)
         thread->recent = (Set){{0}};
     model->accesses[model->access_count++] = access;
     return races;
@@ -286,26 +286,26 @@ static void model_complete(Model *model, uint32_t ticket, uint32_t thread) {
     of->completions[of->count++] = new_event(model, thread);
 }
 
-static void model_fence(Model *model, uint32_t number, GsanOrder order, int scope) {
+static void model_fence(Model *model, uint32_t number, Order order, int scope) {
     ModelThread *thread = &model->threads[number];
-    for (uint32_t i = 0; order != GSAN_RELEASE && i < thread->observed.count; i++) {
+    for (uint32_t i = 0; order != ORDER_RELEASE && i < thread->observed.count; i++) {
         const Released *seen = &thread->observed.items[i];
         if (least(seen->scope, scope) >= needed(model, seen->thread, number))
             add(&thread->known, &seen->set);
     }
-    if (order != GSAN_RELEASE && scope >= GSAN_CLUSTER)
+    if (order != ORDER_RELEASE && scope >= SCOPE_CLUSTER)
         add(&thread->known, &thread->awaited);
-    if (order == GSAN_ACQUIRE)
+    if (order == ORDER_ACQUIRE)
         return;
     release_to(&thread->fences, &thread->known, number, scope);
-    if (scope >= GSAN_CLUSTER)
+    if (scope >= SCOPE_CLUSTER)
         thread->recent = (Set){{0}};
 }
 
 static void model_publish(Model *model, uint32_t number, uint32_t object, GsanExtent extent) {
     ModelThread *thread = &model->threads[number];
     for (uint32_t i = 0; extent == GSAN_FENCED && i < thread->fences.count; i++)
-        if (thread->fences.items[i].scope >= GSAN_CLUSTER)
+        if (thread->fences.items[i].scope >= SCOPE_CLUSTER)
             add(&model->objects[object], &thread->fences.items[i].set);
     if (extent == GSAN_FENCED)
         return;
@@ -435,25 +435,25 @@ static ModelAccess some_access(Program *program, uint32_t thread) {
                           .event = NONE,
                           .begin = begin,
                           .end = begin + size,
-                          .kind = (GsanKind)choose(program, is_strong ? 3 : 2),
-                          .order = GSAN_WEAK};
+                          .kind = (AccessKind)choose(program, is_strong ? 3 : 2),
+                          .order = ORDER_WEAK};
     if (is_strong) {
-        access.order = (GsanOrder)(GSAN_RELAXED + choose(program, 4));
-        access.scope = choose(program, 3) ? GSAN_GPU + (int)choose(program, 2) : GSAN_CTA + (int)choose(program, 4);
+        access.order = (Order)(ORDER_RELAXED + choose(program, 4));
+        access.scope = choose(program, 3) ? SCOPE_GPU + (int)choose(program, 2) : SCOPE_CTA + (int)choose(program, 4);
         if (is_apart)
-            access.scope = GSAN_SYS;
-        if (program->is_plain && access.kind == GSAN_WRITE)
-            access.order = GSAN_RELEASE;
+            access.scope = SCOPE_SYS;
+        if (program->is_plain && access.kind == KIND_WRITE)
+            access.order = ORDER_RELEASE;
     } else if (program->is_careful && choose(program, 4)) {
-        access.kind = GSAN_READ;
+        access.kind = KIND_READ;
     }
     return access;
 }
 
 /* Mostly relaxed updates and reads of one flag; now and then there is a weak access, mostly by who was there last. */
 static ModelAccess crowded_access(Program *program, uint32_t thread) {
-    static const GsanKind kinds[] = {GSAN_UPDATE, GSAN_UPDATE, GSAN_UPDATE, GSAN_UPDATE,
-                                     GSAN_READ,   GSAN_READ,   GSAN_READ,   GSAN_WRITE};
+    static const AccessKind kinds[] = {KIND_UPDATE, KIND_UPDATE, KIND_UPDATE, KIND_UPDATE,
+                                       KIND_READ,   KIND_READ,   KIND_READ,   KIND_WRITE};
     static const uint32_t sizes[] = {8, 2, 20};
     bool is_strong = choose(program, 8);
     uint32_t begin = FLAGS - 4 * !choose(program, 16);
@@ -462,16 +462,16 @@ static ModelAccess crowded_access(Program *program, uint32_t thread) {
                           .event = NONE,
                           .begin = begin,
                           .end = begin + (choose(program, 24) ? 4 : sizes[choose(program, 3)]),
-                          .kind = choose(program, 6) ? GSAN_READ : GSAN_WRITE,
-                          .order = GSAN_WEAK};
+                          .kind = choose(program, 6) ? KIND_READ : KIND_WRITE,
+                          .order = ORDER_WEAK};
     access.end = access.end < BYTES ? access.end : BYTES;
     uint32_t last = program->model.access_count ? program->model.accesses[program->model.access_count - 1].thread : 0;
     if (!is_strong && program->model.threads[last].alive && choose(program, 4))
         access.thread = last;
     if (is_strong) {
         access.kind = kinds[choose(program, 8)];
-        access.order = choose(program, 4) ? GSAN_RELAXED : (GsanOrder)(GSAN_RELAXED + choose(program, 4));
-        access.scope = choose(program, 24) ? GSAN_SYS : GSAN_CTA + (int)choose(program, 4);
+        access.order = choose(program, 4) ? ORDER_RELAXED : (Order)(ORDER_RELAXED + choose(program, 4));
+        access.scope = choose(program, 24) ? SCOPE_SYS : SCOPE_CTA + (int)choose(program, 4);
     }
     return access;
 }
@@ -483,14 +483,14 @@ static void step_access(Program *program, uint32_t from) {
     uint32_t ticket = program->is_plain || choose(program, 3) ? NONE : some_ticket(program, thread);
     if (ticket != NONE) {
         access.ticket = ticket;
-        if (access.order != GSAN_WEAK)
-            access.order = GSAN_RELAXED;
+        if (access.order != ORDER_WEAK)
+            access.order = ORDER_RELAXED;
     }
     uint32_t site = choose(program, 3); /* few, so that accesses are alike */
     for (uint32_t i = 0; i < program->engine_count; i++) {
         uint64_t before = gsan_stats(program->engines[i]).races;
         gsan_access(program->engines[i], program->numbers[i][thread], site, access.kind, access.order,
-                    (GsanScope)access.scope, ticket == NONE ? GSAN_NO_TICKET : program->tickets[i][ticket],
+                    (Scope)access.scope, ticket == NONE ? GSAN_NO_TICKET : program->tickets[i][ticket],
                     BASE + access.begin, BASE + access.end);
         program->raced[i] = gsan_stats(program->engines[i]).races > before;
     }
@@ -514,11 +514,11 @@ static void step_ticket(Program *program, uint32_t thread) {
 }
 
 static void step_fence(Program *program, uint32_t thread) {
-    GsanOrder order = (GsanOrder)(GSAN_ACQUIRE + choose(program, 3));
-    int scope = program->is_plain ? GSAN_SYS : GSAN_CTA + (int)choose(program, 4);
+    Order order = (Order)(ORDER_ACQUIRE + choose(program, 3));
+    int scope = program->is_plain ? SCOPE_SYS : SCOPE_CTA + (int)choose(program, 4);
     model_fence(&program->model, thread, order, scope);
     for (uint32_t i = 0; i < program->engine_count; i++)
-        gsan_fence(program->engines[i], program->numbers[i][thread], 1, order, (GsanScope)scope);
+        gsan_fence(program->engines[i], program->numbers[i][thread], 1, order, (Scope)scope);
 }
 
 static void step_object(Program *program, uint32_t thread) {
@@ -600,7 +600,7 @@ static bool step(Program *program) {
 static void end_program(Program *program) {
     uint32_t thread = some_thread(program);
     for (uint32_t i = 0; i < program->engine_count; i++) {
-        gsan_access(program->engines[i], program->numbers[i][thread], 99, GSAN_READ, GSAN_WEAK, GSAN_NO_SCOPE, 0, 0, 4);
+        gsan_access(program->engines[i], program->numbers[i][thread], 99, KIND_READ, ORDER_WEAK, SCOPE_NONE, 0, 0, 4);
         gsan_forget(program->engines[i], 0, UINT64_MAX);
         assert_true(i || gsan_stats(program->engines[i]).shadow_bytes < 1024);
         gsan_free(program->engines[i]);
@@ -732,12 +732,12 @@ static double detection_rate(uint32_t readers, uint32_t slots, uint32_t silent, 
         for (uint32_t i = 0; i <= readers; i++)
             gsan_begin(gsan, launch, i);
         for (uint32_t i = 0; i < readers; i++) {
-            gsan_access(gsan, i, 1, GSAN_READ, GSAN_WEAK, GSAN_NO_SCOPE, 0, BASE, BASE + 4);
+            gsan_access(gsan, i, 1, KIND_READ, ORDER_WEAK, SCOPE_NONE, 0, BASE, BASE + 4);
             if (i != silent)
                 gsan_publish(gsan, i, 1, GSAN_WHOLE);
         }
         gsan_acquire(gsan, readers, 1);
-        found += gsan_access(gsan, readers, 2, GSAN_WRITE, GSAN_WEAK, GSAN_NO_SCOPE, 0, BASE, BASE + 4);
+        found += gsan_access(gsan, readers, 2, KIND_WRITE, ORDER_WEAK, SCOPE_NONE, 0, BASE, BASE + 4);
         gsan_free(gsan);
     }
     return (double)found / trials;

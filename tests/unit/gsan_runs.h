@@ -51,17 +51,17 @@ static inline void start(Run *run, uint32_t ctas) {
         run->threads[i] = gsan_begin(run->gsan, number, i);
 }
 
-static inline unsigned weak(Run *run, uint32_t cta, GsanKind kind, uint64_t begin, uint64_t size) {
-    return gsan_access(run->gsan, run->threads[cta], 10 * cta + kind, kind, GSAN_WEAK, GSAN_NO_SCOPE, GSAN_NO_TICKET,
+static inline unsigned weak(Run *run, uint32_t cta, AccessKind kind, uint64_t begin, uint64_t size) {
+    return gsan_access(run->gsan, run->threads[cta], 10 * cta + kind, kind, ORDER_WEAK, SCOPE_NONE, GSAN_NO_TICKET,
                        begin, begin + size);
 }
 
-static inline unsigned strong(Run *run, uint32_t cta, GsanKind kind, GsanOrder order, GsanScope scope) {
+static inline unsigned strong(Run *run, uint32_t cta, AccessKind kind, Order order, Scope scope) {
     return gsan_access(run->gsan, run->threads[cta], 100 + 10 * cta + kind, kind, order, scope, GSAN_NO_TICKET, FLAG,
                        FLAG + 4);
 }
 
-static inline void fence(Run *run, uint32_t cta, GsanOrder order, GsanScope scope) {
+static inline void fence(Run *run, uint32_t cta, Order order, Scope scope) {
     gsan_fence(run->gsan, run->threads[cta], 200 + cta, order, scope);
 }
 

@@ -7,10 +7,10 @@
 static void unordered_accesses_race_if_one_writes(void **state) {
     (void)state;
     static const struct {
-        GsanKind first, second;
+        AccessKind first, second;
         unsigned races;
     } cases[] = {
-        {GSAN_READ, GSAN_READ, 0}, {GSAN_READ, GSAN_WRITE, 1}, {GSAN_WRITE, GSAN_READ, 1}, {GSAN_WRITE, GSAN_WRITE, 1}};
+        {KIND_READ, KIND_READ, 0}, {KIND_READ, KIND_WRITE, 1}, {KIND_WRITE, KIND_READ, 1}, {KIND_WRITE, KIND_WRITE, 1}};
     IN_BOTH_MODES(mode)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         RUN(run, in_mode(mode));
@@ -28,7 +28,7 @@ static void unordered_accesses_race_if_one_writes(void **state) {
             assert_int_equal(race->earlier.site, mode == GSAN_EXACT ? cases[i].first : UINT32_MAX);
             assert_int_equal(race->later.site, 10 + cases[i].second);
             assert_int_equal(race->reason, GSAN_UNORDERED);
-            assert_int_equal(race->needed, GSAN_GPU);
+            assert_int_equal(race->needed, SCOPE_GPU);
             assert_int_equal(race->missing, GSAN_NO_PAIR);
         }
         is_fine(&run);
@@ -41,8 +41,8 @@ static void a_thread_does_not_race_with_itself(void **state) {
         RUN(run, in_mode(mode));
         start(&run, 1);
         for (int i = 0; i < 4; i++) {
-            weak(&run, 0, GSAN_WRITE, DATA, 64);
-            weak(&run, 0, GSAN_READ, DATA, 64);
+            weak(&run, 0, KIND_WRITE, DATA, 64);
+            weak(&run, 0, KIND_READ, DATA, 64);
         }
         assert_int_equal(run.reported, 0);
         is_fine(&run);
@@ -54,8 +54,8 @@ static void a_pair_of_sites_is_told_once_and_counted(void **state) {
     RUN(run, in_mode(GSAN_EXACT));
     start(&run, 2);
     for (uint64_t i = 0; i < 10; i++) {
-        weak(&run, 0, GSAN_WRITE, DATA + 64 * i, 4);
-        weak(&run, 1, GSAN_READ, DATA + 64 * i, 4);
+        weak(&run, 0, KIND_WRITE, DATA + 64 * i, 4);
+        weak(&run, 1, KIND_READ, DATA + 64 * i, 4);
     }
     assert_int_equal(run.reported, 1);
     assert_int_equal(gsan_stats(run.gsan).races, 10);
@@ -72,8 +72,8 @@ static void a_granule_of_one_byte_tells_bytes_apart(void **state) {
             options.granule = granules[i];
             RUN(run, options);
             start(&run, 2);
-            weak(&run, 0, GSAN_WRITE, DATA, 1);
-            weak(&run, 1, GSAN_WRITE, DATA + gap, 1);
+            weak(&run, 0, KIND_WRITE, DATA, 1);
+            weak(&run, 1, KIND_WRITE, DATA + gap, 1);
             assert_int_equal(run.reported, gap < granules[i]);
             is_fine(&run);
         }
@@ -84,8 +84,8 @@ static void a_race_is_told_with_its_whole_run(void **state) {
     IN_BOTH_MODES(mode) {
         RUN(run, in_mode(mode));
         start(&run, 2);
-        weak(&run, 0, GSAN_WRITE, DATA + 100, 3 * 4096);
-        weak(&run, 1, GSAN_READ, DATA, 5 * 4096);
+        weak(&run, 0, KIND_WRITE, DATA + 100, 3 * 4096);
+        weak(&run, 1, KIND_READ, DATA, 5 * 4096);
         assert_int_equal(run.reported, 1);
         assert_true(run.races[0].begin == DATA + 100 && run.races[0].end == DATA + 100 + 3 * 4096);
         is_fine(&run);
@@ -100,8 +100,8 @@ static void a_crowd_that_races_is_no_burden(void **state) {
     uint32_t number = launch(&run, 0, CTAS, 1);
     for (uint32_t i = 0; i < CTAS; i++) {
         run.threads[0] = gsan_begin(run.gsan, number, i);
-        weak(&run, 0, GSAN_READ, DATA, 4);
-        weak(&run, 0, GSAN_WRITE, DATA, 4);
+        weak(&run, 0, KIND_READ, DATA, 4);
+        weak(&run, 0, KIND_WRITE, DATA, 4);
     }
     assert_int_equal(run.reported, 2); /* a read is covered by its CTA's own write */
     assert_true(gsan_stats(run.gsan).races > CTAS);
@@ -129,11 +129,11 @@ static void forgotten_memory_has_no_past(void **state) {
         options.granule = granule;
         RUN(run, options);
         start(&run, 2);
-        weak(&run, 0, GSAN_WRITE, DATA, 8192);
+        weak(&run, 0, KIND_WRITE, DATA, 8192);
         gsan_forget(run.gsan, DATA + 4, UINT64_C(1) << 50);
-        assert_int_equal(weak(&run, 1, GSAN_WRITE, DATA + 4, 8000), 0);
+        assert_int_equal(weak(&run, 1, KIND_WRITE, DATA + 4, 8000), 0);
         gsan_forget(run.gsan, DATA, DATA + 4);
-        assert_int_equal(weak(&run, 1, GSAN_WRITE, DATA, 4), 0);
+        assert_int_equal(weak(&run, 1, KIND_WRITE, DATA, 4), 0);
         is_fine(&run);
     }
 }
@@ -143,16 +143,16 @@ static void forgotten_memory_has_no_past(void **state) {
 static void strong_accesses_go_together_if_their_scopes_do(void **state) {
     (void)state;
     IN_BOTH_MODES(mode)
-    for (int first = GSAN_CTA; first <= GSAN_SYS; first++)
-        for (int second = GSAN_CTA; second <= GSAN_SYS; second++)
-            for (int needed = GSAN_CLUSTER; needed <= GSAN_SYS; needed++) {
+    for (int first = SCOPE_CTA; first <= SCOPE_SYS; first++)
+        for (int second = SCOPE_CTA; second <= SCOPE_SYS; second++)
+            for (int needed = SCOPE_CLUSTER; needed <= SCOPE_SYS; needed++) {
                 RUN(run, in_mode(mode));
                 uint32_t one = launch(&run, 0, 4, 2), other = launch(&run, 1, 1, 1);
                 run.threads[0] = gsan_begin(run.gsan, one, 0);
-                run.threads[1] = needed == GSAN_SYS ? gsan_begin(run.gsan, other, 0)
-                                                    : gsan_begin(run.gsan, one, needed == GSAN_GPU ? 2 : 1);
-                strong(&run, 0, GSAN_UPDATE, GSAN_RELAXED, (GsanScope)first);
-                strong(&run, 1, GSAN_UPDATE, GSAN_RELAXED, (GsanScope)second);
+                run.threads[1] = needed == SCOPE_SYS ? gsan_begin(run.gsan, other, 0)
+                                                     : gsan_begin(run.gsan, one, needed == SCOPE_GPU ? 2 : 1);
+                strong(&run, 0, KIND_UPDATE, ORDER_RELAXED, (Scope)first);
+                strong(&run, 1, KIND_UPDATE, ORDER_RELAXED, (Scope)second);
                 bool races = first < needed || second < needed;
                 assert_int_equal(run.reported != 0, races);
                 if (races) {
@@ -168,8 +168,8 @@ static void a_strong_access_races_with_a_weak_one(void **state) {
     IN_BOTH_MODES(mode) {
         RUN(run, in_mode(mode));
         start(&run, 3);
-        weak(&run, 0, GSAN_WRITE, FLAG, 4);
-        assert_int_equal(strong(&run, 1, GSAN_READ, GSAN_ACQUIRE, GSAN_SYS), 1);
+        weak(&run, 0, KIND_WRITE, FLAG, 4);
+        assert_int_equal(strong(&run, 1, KIND_READ, ORDER_ACQUIRE, SCOPE_SYS), 1);
         is_fine(&run);
     }
 }
@@ -178,11 +178,11 @@ static void strong_accesses_of_other_bytes_race(void **state) {
     (void)state;
     RUN(run, in_mode(GSAN_EXACT));
     start(&run, 3);
-    gsan_access(run.gsan, run.threads[0], 1, GSAN_UPDATE, GSAN_RELAXED, GSAN_GPU, 0, FLAG, FLAG + 8);
-    gsan_access(run.gsan, run.threads[1], 2, GSAN_UPDATE, GSAN_RELAXED, GSAN_GPU, 0, FLAG, FLAG + 4);
+    gsan_access(run.gsan, run.threads[0], 1, KIND_UPDATE, ORDER_RELAXED, SCOPE_GPU, 0, FLAG, FLAG + 8);
+    gsan_access(run.gsan, run.threads[1], 2, KIND_UPDATE, ORDER_RELAXED, SCOPE_GPU, 0, FLAG, FLAG + 4);
     assert_int_equal(run.reported, 1);
     assert_int_equal(run.races[0].reason, GSAN_UNORDERED);
-    gsan_access(run.gsan, run.threads[2], 3, GSAN_UPDATE, GSAN_RELAXED, GSAN_GPU, 0, FLAG + 4, FLAG + 4096);
+    gsan_access(run.gsan, run.threads[2], 3, KIND_UPDATE, ORDER_RELAXED, SCOPE_GPU, 0, FLAG + 4, FLAG + 4096);
     assert_int_equal(run.reported, 1); /* elements of unknown size */
     is_fine(&run);
 }
@@ -200,8 +200,8 @@ static void strong_accesses_of_the_same_elements_go_together(void **state) {
     for (size_t i = 0; i < sizeof seconds / sizeof *seconds; i++) {
         RUN(run, in_mode(GSAN_EXACT));
         start(&run, 2);
-        gsan_elements(run.gsan, run.threads[0], 1, GSAN_UPDATE, GSAN_RELAXED, GSAN_GPU, 0, FLAG, FLAG + 16, 4);
-        gsan_elements(run.gsan, run.threads[1], 2, GSAN_UPDATE, GSAN_RELAXED, GSAN_GPU, 0, seconds[i].begin,
+        gsan_elements(run.gsan, run.threads[0], 1, KIND_UPDATE, ORDER_RELAXED, SCOPE_GPU, 0, FLAG, FLAG + 16, 4);
+        gsan_elements(run.gsan, run.threads[1], 2, KIND_UPDATE, ORDER_RELAXED, SCOPE_GPU, 0, seconds[i].begin,
                       seconds[i].end, seconds[i].element);
         assert_int_equal(run.reported, seconds[i].reported);
         is_fine(&run);
@@ -211,20 +211,20 @@ static void strong_accesses_of_the_same_elements_go_together(void **state) {
 /* ---- Release and acquire ---- */
 
 typedef struct Handoff {
-    GsanOrder release, acquire;
-    GsanScope released, acquired;
+    Order release, acquire;
+    Scope released, acquired;
     bool orders;
     GsanMissing missing;
 } Handoff;
 
-static void check_handoff(GsanMode mode, const Handoff *handoff, GsanKind write, GsanKind read) {
+static void check_handoff(GsanMode mode, const Handoff *handoff, AccessKind write, AccessKind read) {
     RUN(run, in_mode(mode));
     start(&run, 2);
-    weak(&run, WRITER, GSAN_WRITE, DATA, 32);
+    weak(&run, WRITER, KIND_WRITE, DATA, 32);
     strong(&run, WRITER, write, handoff->release, handoff->released);
     strong(&run, READER, read, handoff->acquire, handoff->acquired);
     unsigned reported = run.reported;
-    weak(&run, READER, GSAN_READ, DATA, 32);
+    weak(&run, READER, KIND_READ, DATA, 32);
     assert_int_equal(run.reported - reported, !handoff->orders);
     if (!handoff->orders && mode == GSAN_EXACT) {
         const GsanRace *race = &run.races[run.reported - 1];
@@ -239,18 +239,18 @@ static void check_handoff(GsanMode mode, const Handoff *handoff, GsanKind write,
 static void a_release_and_an_acquire_make_an_edge(void **state) {
     (void)state;
     static const Handoff handoffs[] = {
-        {GSAN_RELEASE, GSAN_ACQUIRE, GSAN_GPU, GSAN_GPU, true, GSAN_NO_PAIR},
-        {GSAN_RELEASE, GSAN_ACQUIRE, GSAN_SYS, GSAN_GPU, true, GSAN_NO_PAIR},
-        {GSAN_RELEASE, GSAN_RELAXED, GSAN_GPU, GSAN_GPU, false, GSAN_NO_ACQUIRE},
-        {GSAN_RELAXED, GSAN_ACQUIRE, GSAN_GPU, GSAN_GPU, false, GSAN_NO_RELEASE},
-        {GSAN_RELAXED, GSAN_RELAXED, GSAN_SYS, GSAN_SYS, false, GSAN_NO_RELEASE_NO_ACQUIRE},
-        {GSAN_RELEASE, GSAN_ACQUIRE, GSAN_CTA, GSAN_GPU, false, GSAN_TOO_NARROW},
-        {GSAN_RELEASE, GSAN_ACQUIRE, GSAN_GPU, GSAN_CLUSTER, false, GSAN_TOO_NARROW},
+        {ORDER_RELEASE, ORDER_ACQUIRE, SCOPE_GPU, SCOPE_GPU, true, GSAN_NO_PAIR},
+        {ORDER_RELEASE, ORDER_ACQUIRE, SCOPE_SYS, SCOPE_GPU, true, GSAN_NO_PAIR},
+        {ORDER_RELEASE, ORDER_RELAXED, SCOPE_GPU, SCOPE_GPU, false, GSAN_NO_ACQUIRE},
+        {ORDER_RELAXED, ORDER_ACQUIRE, SCOPE_GPU, SCOPE_GPU, false, GSAN_NO_RELEASE},
+        {ORDER_RELAXED, ORDER_RELAXED, SCOPE_SYS, SCOPE_SYS, false, GSAN_NO_RELEASE_NO_ACQUIRE},
+        {ORDER_RELEASE, ORDER_ACQUIRE, SCOPE_CTA, SCOPE_GPU, false, GSAN_TOO_NARROW},
+        {ORDER_RELEASE, ORDER_ACQUIRE, SCOPE_GPU, SCOPE_CLUSTER, false, GSAN_TOO_NARROW},
     };
     IN_BOTH_MODES(mode)
     for (size_t i = 0; i < sizeof handoffs / sizeof *handoffs; i++)
-        for (GsanKind write = GSAN_WRITE; write <= GSAN_UPDATE; write++)
-            for (GsanKind read = GSAN_READ; read <= GSAN_UPDATE; read += 2)
+        for (AccessKind write = KIND_WRITE; write <= KIND_UPDATE; write++)
+            for (AccessKind read = KIND_READ; read <= KIND_UPDATE; read += 2)
                 check_handoff(mode, &handoffs[i], write, read);
 }
 
@@ -259,10 +259,10 @@ static void what_comes_after_a_release_is_not_released(void **state) {
     IN_BOTH_MODES(mode) {
         RUN(run, in_mode(mode));
         start(&run, 2);
-        strong(&run, WRITER, GSAN_WRITE, GSAN_RELEASE, GSAN_GPU);
-        weak(&run, WRITER, GSAN_WRITE, DATA, 4);
-        strong(&run, READER, GSAN_READ, GSAN_ACQUIRE, GSAN_GPU);
-        assert_int_equal(weak(&run, READER, GSAN_READ, DATA, 4), 1);
+        strong(&run, WRITER, KIND_WRITE, ORDER_RELEASE, SCOPE_GPU);
+        weak(&run, WRITER, KIND_WRITE, DATA, 4);
+        strong(&run, READER, KIND_READ, ORDER_ACQUIRE, SCOPE_GPU);
+        assert_int_equal(weak(&run, READER, KIND_READ, DATA, 4), 1);
         is_fine(&run);
     }
 }
@@ -273,26 +273,26 @@ static void edges_are_transitive(void **state) {
     for (int acquires = 0; acquires < 2; acquires++) {
         RUN(run, in_mode(mode));
         start(&run, 3);
-        weak(&run, 0, GSAN_WRITE, DATA, 4);
-        strong(&run, 0, GSAN_UPDATE, GSAN_RELEASE, GSAN_GPU);
-        strong(&run, 1, GSAN_READ, acquires ? GSAN_ACQUIRE : GSAN_RELAXED, GSAN_GPU);
-        gsan_access(run.gsan, run.threads[1], 1, GSAN_WRITE, GSAN_RELEASE, GSAN_GPU, 0, FLAG + 64, FLAG + 68);
-        gsan_access(run.gsan, run.threads[2], 2, GSAN_READ, GSAN_ACQUIRE, GSAN_GPU, 0, FLAG + 64, FLAG + 68);
-        assert_int_equal(weak(&run, 2, GSAN_READ, DATA, 4), !acquires);
+        weak(&run, 0, KIND_WRITE, DATA, 4);
+        strong(&run, 0, KIND_UPDATE, ORDER_RELEASE, SCOPE_GPU);
+        strong(&run, 1, KIND_READ, acquires ? ORDER_ACQUIRE : ORDER_RELAXED, SCOPE_GPU);
+        gsan_access(run.gsan, run.threads[1], 1, KIND_WRITE, ORDER_RELEASE, SCOPE_GPU, 0, FLAG + 64, FLAG + 68);
+        gsan_access(run.gsan, run.threads[2], 2, KIND_READ, ORDER_ACQUIRE, SCOPE_GPU, 0, FLAG + 64, FLAG + 68);
+        assert_int_equal(weak(&run, 2, KIND_READ, DATA, 4), !acquires);
         is_fine(&run);
     }
 }
 
 /* What CTA 1 does to the flag between the release of CTA 0 and the acquire of CTA 2. */
-static unsigned races_after(GsanMode mode, uint32_t cta, GsanKind kind, GsanOrder order) {
+static unsigned races_after(GsanMode mode, uint32_t cta, AccessKind kind, Order order) {
     RUN(run, in_mode(mode));
     start(&run, 3);
-    weak(&run, 0, GSAN_WRITE, DATA, 4);
-    strong(&run, 0, GSAN_WRITE, GSAN_RELEASE, GSAN_GPU);
-    strong(&run, cta, kind, order, GSAN_GPU);
-    assert_int_equal(run.reported, order == GSAN_WEAK);
-    strong(&run, 2, GSAN_READ, GSAN_ACQUIRE, GSAN_GPU);
-    unsigned races = weak(&run, 2, GSAN_READ, DATA, 4);
+    weak(&run, 0, KIND_WRITE, DATA, 4);
+    strong(&run, 0, KIND_WRITE, ORDER_RELEASE, SCOPE_GPU);
+    strong(&run, cta, kind, order, SCOPE_GPU);
+    assert_int_equal(run.reported, order == ORDER_WEAK);
+    strong(&run, 2, KIND_READ, ORDER_ACQUIRE, SCOPE_GPU);
+    unsigned races = weak(&run, 2, KIND_READ, DATA, 4);
     is_fine(&run);
     return races;
 }
@@ -300,12 +300,12 @@ static unsigned races_after(GsanMode mode, uint32_t cta, GsanKind kind, GsanOrde
 static void updates_pass_a_release_on_and_stores_end_it(void **state) {
     (void)state;
     IN_BOTH_MODES(mode) {
-        assert_int_equal(races_after(mode, 1, GSAN_UPDATE, GSAN_RELAXED), 0);
-        assert_int_equal(races_after(mode, 1, GSAN_UPDATE, GSAN_ACQUIRE), 0);
-        assert_int_equal(races_after(mode, 1, GSAN_UPDATE, GSAN_RELEASE), 0);
-        assert_int_equal(races_after(mode, 1, GSAN_WRITE, GSAN_RELAXED), 1);
-        assert_int_equal(races_after(mode, 1, GSAN_WRITE, GSAN_RELEASE), 1);
-        assert_int_equal(races_after(mode, 0, GSAN_WRITE, GSAN_RELAXED), 0); /* its own */
+        assert_int_equal(races_after(mode, 1, KIND_UPDATE, ORDER_RELAXED), 0);
+        assert_int_equal(races_after(mode, 1, KIND_UPDATE, ORDER_ACQUIRE), 0);
+        assert_int_equal(races_after(mode, 1, KIND_UPDATE, ORDER_RELEASE), 0);
+        assert_int_equal(races_after(mode, 1, KIND_WRITE, ORDER_RELAXED), 1);
+        assert_int_equal(races_after(mode, 1, KIND_WRITE, ORDER_RELEASE), 1);
+        assert_int_equal(races_after(mode, 0, KIND_WRITE, ORDER_RELAXED), 0); /* its own */
     }
 }
 
@@ -314,11 +314,11 @@ static void a_plain_store_ends_a_release_sequence(void **state) {
     IN_BOTH_MODES(mode) {
         RUN(run, in_mode(mode));
         start(&run, 2);
-        weak(&run, 0, GSAN_WRITE, DATA, 4);
-        strong(&run, 0, GSAN_WRITE, GSAN_RELEASE, GSAN_GPU);
-        weak(&run, 0, GSAN_WRITE, FLAG, 4);
-        strong(&run, 1, GSAN_READ, GSAN_ACQUIRE, GSAN_GPU);
-        assert_int_equal(weak(&run, 1, GSAN_READ, DATA, 4), 1);
+        weak(&run, 0, KIND_WRITE, DATA, 4);
+        strong(&run, 0, KIND_WRITE, ORDER_RELEASE, SCOPE_GPU);
+        weak(&run, 0, KIND_WRITE, FLAG, 4);
+        strong(&run, 1, KIND_READ, ORDER_ACQUIRE, SCOPE_GPU);
+        assert_int_equal(weak(&run, 1, KIND_READ, DATA, 4), 1);
         is_fine(&run);
     }
 }
@@ -332,11 +332,11 @@ static void an_acquire_gets_all_that_have_released(void **state) {
         RUN(run, options);
         start(&run, WRITERS + 1);
         for (uint32_t i = 0; i < WRITERS; i++) {
-            weak(&run, i, GSAN_WRITE, DATA + 4 * i, 4);
-            strong(&run, i, GSAN_UPDATE, i % 2 ? GSAN_ACQ_REL : GSAN_RELEASE, GSAN_GPU);
+            weak(&run, i, KIND_WRITE, DATA + 4 * i, 4);
+            strong(&run, i, KIND_UPDATE, i % 2 ? ORDER_ACQ_REL : ORDER_RELEASE, SCOPE_GPU);
         }
-        strong(&run, WRITERS, GSAN_READ, GSAN_ACQUIRE, GSAN_GPU);
-        weak(&run, WRITERS, GSAN_READ, DATA, 4 * WRITERS);
+        strong(&run, WRITERS, KIND_READ, ORDER_ACQUIRE, SCOPE_GPU);
+        weak(&run, WRITERS, KIND_READ, DATA, 4 * WRITERS);
         assert_int_equal(run.reported, 0);
         is_fine(&run);
     }
@@ -347,26 +347,26 @@ static void an_acquire_counts_for_the_access_itself(void **state) {
     (void)state;
     RUN(run, in_mode(GSAN_EXACT));
     start(&run, 2);
-    weak(&run, 0, GSAN_WRITE, FLAG, 4);
-    strong(&run, 0, GSAN_UPDATE, GSAN_RELEASE, GSAN_GPU);
-    assert_int_equal(strong(&run, 1, GSAN_READ, GSAN_ACQUIRE, GSAN_GPU), 0);
+    weak(&run, 0, KIND_WRITE, FLAG, 4);
+    strong(&run, 0, KIND_UPDATE, ORDER_RELEASE, SCOPE_GPU);
+    assert_int_equal(strong(&run, 1, KIND_READ, ORDER_ACQUIRE, SCOPE_GPU), 0);
     is_fine(&run);
 }
 
 /* ---- Fences ---- */
 
-static unsigned races_with_fences(GsanMode mode, GsanScope released, GsanScope acquired, GsanScope accessed) {
+static unsigned races_with_fences(GsanMode mode, Scope released, Scope acquired, Scope accessed) {
     RUN(run, in_mode(mode));
     start(&run, 2);
-    weak(&run, WRITER, GSAN_WRITE, DATA, 4);
+    weak(&run, WRITER, KIND_WRITE, DATA, 4);
     if (released)
-        fence(&run, WRITER, GSAN_ACQ_REL, released);
-    strong(&run, WRITER, GSAN_WRITE, GSAN_RELAXED, accessed);
-    strong(&run, READER, GSAN_READ, GSAN_RELAXED, accessed);
+        fence(&run, WRITER, ORDER_ACQ_REL, released);
+    strong(&run, WRITER, KIND_WRITE, ORDER_RELAXED, accessed);
+    strong(&run, READER, KIND_READ, ORDER_RELAXED, accessed);
     if (acquired)
-        fence(&run, READER, GSAN_ACQ_REL, acquired);
+        fence(&run, READER, ORDER_ACQ_REL, acquired);
     unsigned reported = run.reported;
-    weak(&run, READER, GSAN_READ, DATA, 4);
+    weak(&run, READER, KIND_READ, DATA, 4);
     reported = run.reported - reported;
     is_fine(&run);
     return reported;
@@ -375,13 +375,13 @@ static unsigned races_with_fences(GsanMode mode, GsanScope released, GsanScope a
 static void fences_make_relaxed_accesses_an_edge(void **state) {
     (void)state;
     IN_BOTH_MODES(mode) {
-        assert_int_equal(races_with_fences(mode, GSAN_GPU, GSAN_GPU, GSAN_GPU), 0);
-        assert_int_equal(races_with_fences(mode, GSAN_SYS, GSAN_GPU, GSAN_SYS), 0);
-        assert_int_equal(races_with_fences(mode, GSAN_NO_SCOPE, GSAN_GPU, GSAN_GPU), 1);
-        assert_int_equal(races_with_fences(mode, GSAN_GPU, GSAN_NO_SCOPE, GSAN_GPU), 1);
-        assert_int_equal(races_with_fences(mode, GSAN_CTA, GSAN_GPU, GSAN_GPU), 1);
-        assert_int_equal(races_with_fences(mode, GSAN_GPU, GSAN_CTA, GSAN_GPU), 1);
-        assert_int_equal(races_with_fences(mode, GSAN_GPU, GSAN_GPU, GSAN_CTA), 1);
+        assert_int_equal(races_with_fences(mode, SCOPE_GPU, SCOPE_GPU, SCOPE_GPU), 0);
+        assert_int_equal(races_with_fences(mode, SCOPE_SYS, SCOPE_GPU, SCOPE_SYS), 0);
+        assert_int_equal(races_with_fences(mode, SCOPE_NONE, SCOPE_GPU, SCOPE_GPU), 1);
+        assert_int_equal(races_with_fences(mode, SCOPE_GPU, SCOPE_NONE, SCOPE_GPU), 1);
+        assert_int_equal(races_with_fences(mode, SCOPE_CTA, SCOPE_GPU, SCOPE_GPU), 1);
+        assert_int_equal(races_with_fences(mode, SCOPE_GPU, SCOPE_CTA, SCOPE_GPU), 1);
+        assert_int_equal(races_with_fences(mode, SCOPE_GPU, SCOPE_GPU, SCOPE_CTA), 1);
     }
 }
 
@@ -390,13 +390,13 @@ static void a_fence_publishes_what_was_before_it_only(void **state) {
     IN_BOTH_MODES(mode) {
         RUN(run, in_mode(mode));
         start(&run, 2);
-        weak(&run, WRITER, GSAN_WRITE, DATA, 4);
-        fence(&run, WRITER, GSAN_RELEASE, GSAN_GPU);
-        weak(&run, WRITER, GSAN_WRITE, DATA + 4, 4);
-        strong(&run, WRITER, GSAN_UPDATE, GSAN_RELAXED, GSAN_GPU);
-        strong(&run, READER, GSAN_READ, GSAN_ACQUIRE, GSAN_GPU);
-        assert_int_equal(weak(&run, READER, GSAN_READ, DATA, 4), 0);
-        assert_int_equal(weak(&run, READER, GSAN_READ, DATA + 4, 4), 1);
+        weak(&run, WRITER, KIND_WRITE, DATA, 4);
+        fence(&run, WRITER, ORDER_RELEASE, SCOPE_GPU);
+        weak(&run, WRITER, KIND_WRITE, DATA + 4, 4);
+        strong(&run, WRITER, KIND_UPDATE, ORDER_RELAXED, SCOPE_GPU);
+        strong(&run, READER, KIND_READ, ORDER_ACQUIRE, SCOPE_GPU);
+        assert_int_equal(weak(&run, READER, KIND_READ, DATA, 4), 0);
+        assert_int_equal(weak(&run, READER, KIND_READ, DATA + 4, 4), 1);
         is_fine(&run);
     }
 }
@@ -409,8 +409,8 @@ static void a_launch_comes_after_those_it_names(void **state) {
     for (int is_after = 0; is_after < 2; is_after++) {
         RUN(run, in_mode(mode));
         start(&run, 2);
-        weak(&run, 0, GSAN_WRITE, DATA, 4);
-        weak(&run, 1, GSAN_WRITE, DATA + 4, 4);
+        weak(&run, 0, KIND_WRITE, DATA, 4);
+        weak(&run, 1, KIND_WRITE, DATA + 4, 4);
         gsan_end(run.gsan, run.threads[0]);
         gsan_end(run.gsan, run.threads[1]);
         uint32_t after[] = {0};
@@ -421,7 +421,7 @@ static void a_launch_comes_after_those_it_names(void **state) {
         run.threads[1] = gsan_begin(run.gsan, second, 0);
         gsan_end(run.gsan, run.threads[1]);
         run.threads[1] = gsan_begin(run.gsan, third, 0);
-        assert_int_equal(weak(&run, 1, GSAN_READ, DATA, 8) != 0, !is_after);
+        assert_int_equal(weak(&run, 1, KIND_READ, DATA, 8) != 0, !is_after);
         is_fine(&run);
     }
 }
@@ -436,11 +436,11 @@ static void a_dependent_launch_has_to_wait(void **state) {
         uint32_t second =
             gsan_launch(run.gsan, &(GsanLaunch){.device = 0, .ctas = 1, .awaited = &first, .awaited_count = 1});
         run.threads[1] = gsan_begin(run.gsan, second, 0);
-        weak(&run, 0, GSAN_WRITE, DATA, 4);
+        weak(&run, 0, KIND_WRITE, DATA, 4);
         gsan_end(run.gsan, run.threads[0]);
         if (waits)
             gsan_await_launches(run.gsan, run.threads[1]);
-        assert_int_equal(weak(&run, 1, GSAN_READ, DATA, 4), !waits);
+        assert_int_equal(weak(&run, 1, KIND_READ, DATA, 4), !waits);
         is_fine(&run);
     }
 }
@@ -454,11 +454,11 @@ static void a_thread_that_is_used_again_is_not_its_former_cta(void **state) {
         RUN(run, options);
         uint32_t number = launch(&run, 0, 3, 1);
         run.threads[0] = gsan_begin(run.gsan, number, 0);
-        weak(&run, 0, GSAN_WRITE, DATA, 4);
+        weak(&run, 0, KIND_WRITE, DATA, 4);
         gsan_end(run.gsan, run.threads[0]);
         run.threads[1] = gsan_begin(run.gsan, number, 1);
         assert_int_equal(run.threads[0] == run.threads[1], mode == GSAN_SAMPLED);
-        assert_int_equal(weak(&run, 1, GSAN_READ, DATA, 4), 1);
+        assert_int_equal(weak(&run, 1, KIND_READ, DATA, 4), 1);
         assert_int_equal(run.races[0].earlier.cta, mode == GSAN_SAMPLED ? UINT32_MAX : 0);
         is_fine(&run);
     }
@@ -473,12 +473,12 @@ static void releases_are_kept_apart_by_thread_up_to_a_number(void **state) {
         uint32_t number = launch(&run, 0, 34, 2);
         for (uint32_t i = 0; i < threads; i++)
             run.threads[i] = gsan_begin(run.gsan, number, i);
-        weak(&run, 0, GSAN_WRITE, DATA, 4);
-        strong(&run, 0, GSAN_UPDATE, GSAN_RELEASE, GSAN_CLUSTER);
+        weak(&run, 0, KIND_WRITE, DATA, 4);
+        strong(&run, 0, KIND_UPDATE, ORDER_RELEASE, SCOPE_CLUSTER);
         for (uint32_t i = 1; i < threads; i++)
-            strong(&run, i, GSAN_UPDATE, GSAN_RELEASE, GSAN_GPU);
-        strong(&run, 1, GSAN_READ, GSAN_ACQUIRE, GSAN_GPU);
-        assert_int_equal(weak(&run, 1, GSAN_READ, DATA, 4), threads > 32);
+            strong(&run, i, KIND_UPDATE, ORDER_RELEASE, SCOPE_GPU);
+        strong(&run, 1, KIND_READ, ORDER_ACQUIRE, SCOPE_GPU);
+        assert_int_equal(weak(&run, 1, KIND_READ, DATA, 4), threads > 32);
         is_fine(&run);
     }
 }

@@ -327,9 +327,9 @@ static void feed(void *observer, const PtxEvent *event) {
         if (!location->block || location->block->base != SHADOWED_REAL)
             continue;
         uint64_t begin = SHADOWED_REAL + location->offset;
-        GsanScope scope = event->access.order == ORDER_WEAK ? GSAN_NO_SCOPE : (GsanScope)event->access.scope;
-        gsan_access(fed->gsan, fed->threads[event->warp->cta->number], 0, (GsanKind)event->access.kind,
-                    (GsanOrder)event->access.order, scope, GSAN_NO_TICKET, begin, begin + event->access.bytes);
+        Scope scope = event->access.order == ORDER_WEAK ? SCOPE_NONE : (Scope)event->access.scope;
+        gsan_access(fed->gsan, fed->threads[event->warp->cta->number], 0, (AccessKind)event->access.kind,
+                    (Order)event->access.order, scope, GSAN_NO_TICKET, begin, begin + event->access.bytes);
     }
 }
 

@@ -17,7 +17,7 @@
 enum { CTAS = 3, CTA_WARPS = 2, LANES = 32, LINE = 128, LINES = 9, PARTS = 12, DATA = 0x10000, FLAGS = 0x90000 };
 
 static ThreadsAccess draw_access(uint32_t site) {
-    ThreadsAccess access = {.kind = draw(3) ? THREADS_READ : THREADS_WRITE, .site = site, .bytes = 4U << draw(3)};
+    ThreadsAccess access = {.kind = draw(3) ? KIND_READ : KIND_WRITE, .site = site, .bytes = 4U << draw(3)};
     access.element = (uint8_t)access.bytes;
     return access;
 }
@@ -58,12 +58,12 @@ static void meet(Pair *pair, uint32_t cta) {
 static void pass(Pair *pair, uint32_t from, uint32_t to, bool all) {
     uint64_t flags[LANES] = {FLAGS + from * 4};
     ThreadsAccess flag = {
-        .kind = THREADS_WRITE, .order = THREADS_RELEASE, .scope = THREADS_GPU, .element = 4, .bytes = 4, .site = 100};
+        .kind = KIND_WRITE, .order = ORDER_RELEASE, .scope = SCOPE_GPU, .element = 4, .bytes = 4, .site = 100};
     if (all)
         meet(pair, from);
     BOTH(pair, threads_access(engine, 0, from * CTA_WARPS, 1, &flag, flags));
-    flag.kind = THREADS_READ;
-    flag.order = THREADS_ACQUIRE;
+    flag.kind = KIND_READ;
+    flag.order = ORDER_ACQUIRE;
     flag.gives = true;
     flag.site = 101;
     BOTH(pair, threads_access(engine, 0, to * CTA_WARPS, 1, &flag, flags));
@@ -99,7 +99,7 @@ static void step(Pair *pair, uint32_t site) {
     }
     default:
         lines = access.bytes * LANES / LINE;
-        access.read_only = access.kind == THREADS_READ && !draw(12);
+        access.read_only = access.kind == KIND_READ && !draw(12);
         beside(pair, warp, &access, draw_line(lines));
     }
 }
@@ -122,7 +122,7 @@ static void whole_lines_agree(void **unused) {
         for (uint32_t i = 0; i < PARTS; i++) {
             part = DATA + (uint64_t)i * 2048 + draw(2) * 512;
             for (uint32_t k = 0; k < 3; k++) { /* something stands in most lines */
-                ThreadsAccess write = {.kind = THREADS_WRITE, .element = 16, .bytes = 16, .site = 60 + k};
+                ThreadsAccess write = {.kind = KIND_WRITE, .element = 16, .bytes = 16, .site = 60 + k};
                 beside(&pair, draw(CTAS * CTA_WARPS), &write, part + (uint64_t)k % 2 * 4 * LINE);
                 all_meet(&pair);
             }
@@ -146,7 +146,7 @@ static void whole_lines_agree(void **unused) {
 static void next_record_is_not_the_next_lane(void **unused) {
     (void)unused;
     Pair pair = pair_new((ThreadsShape){.ctas = CTAS, .cta_threads = CTA_WARPS * LANES});
-    ThreadsAccess write = {.kind = THREADS_WRITE, .element = 16, .bytes = 16, .site = 1}, read = write;
+    ThreadsAccess write = {.kind = KIND_WRITE, .element = 16, .bytes = 16, .site = 1}, read = write;
     uint64_t lines[LANES] = {0};
     for (uint32_t i = 0; i < 8; i++) {
         lines[24 + i] = DATA + (uint64_t)i * 16;
@@ -156,21 +156,21 @@ static void next_record_is_not_the_next_lane(void **unused) {
     write.site = 2;
     BOTH(&pair, threads_access(engine, 0, 4, 0xff, &write, lines));
     pass(&pair, 0, 1, true);
-    read.kind = THREADS_READ;
+    read.kind = KIND_READ;
     read.site = 3;
     beside(&pair, 2, &read, DATA);
     assert_int_equal(pair_agree(&pair), 1);
     pair_free(&pair);
 }
 
-static ThreadsAccess wide(ThreadsKind kind, uint32_t site) {
+static ThreadsAccess wide(AccessKind kind, uint32_t site) {
     return (ThreadsAccess){.kind = (uint8_t)kind, .element = 16, .bytes = 16, .site = site};
 }
 
 /* What one warp did is before what the other one does; other warps of its CTA are not known by that. */
 static void pass_warp(Pair *pair, uint32_t from, uint32_t to) {
-    BOTH(pair, threads_arrive(engine, 50, THREADS_ANY_CTA, from, UINT32_MAX, THREADS_RELEASE, THREADS_GPU);
-         threads_flip(engine, 50); threads_wait(engine, 50, to, UINT32_MAX, THREADS_ACQUIRE, THREADS_GPU));
+    BOTH(pair, threads_arrive(engine, 50, THREADS_ANY_CTA, from, UINT32_MAX, ORDER_RELEASE, SCOPE_GPU);
+         threads_flip(engine, 50); threads_wait(engine, 50, to, UINT32_MAX, ORDER_ACQUIRE, SCOPE_GPU));
 }
 
 /* Lanes that read in a later epoch have read then. */
@@ -178,7 +178,7 @@ static void later_read_races(void **unused) {
     (void)unused;
     for (uint32_t again = 0; again < 2; again++) {
         Pair pair = pair_new((ThreadsShape){.ctas = CTAS, .cta_threads = CTA_WARPS * LANES});
-        ThreadsAccess read = wide(THREADS_READ, 1), write = wide(THREADS_WRITE, 3);
+        ThreadsAccess read = wide(KIND_READ, 1), write = wide(KIND_WRITE, 3);
         beside(&pair, 0, &read, DATA);
         pass_warp(&pair, 0, 2);
         read.site = 2;
@@ -195,7 +195,7 @@ static void copy_is_not_its_lanes(void **unused) {
     (void)unused;
     for (uint32_t known = 0; known < 4; known++) {
         Pair pair = pair_new((ThreadsShape){.ctas = CTAS, .cta_threads = CTA_WARPS * LANES});
-        ThreadsAccess read = wide(THREADS_READ, 1), write = wide(THREADS_WRITE, 3);
+        ThreadsAccess read = wide(KIND_READ, 1), write = wide(KIND_WRITE, 3);
         uint64_t addresses[LANES];
         for (uint32_t i = 0; i < LANES; i++)
             addresses[i] = DATA + (uint64_t)i * 16;
@@ -217,7 +217,7 @@ static void one_line_swizzled(void **unused) {
     (void)unused;
     for (uint32_t flip = 0; flip < 2; flip++) {
         Pair pair = pair_new((ThreadsShape){.ctas = CTAS, .cta_threads = CTA_WARPS * LANES});
-        ThreadsAccess read = wide(THREADS_READ, 2), write = wide(THREADS_WRITE, 1);
+        ThreadsAccess read = wide(KIND_READ, 2), write = wide(KIND_WRITE, 1);
         uint64_t addresses[LANES];
         for (uint32_t i = 0; i < LANES; i++)
             addresses[i] = DATA + (uint64_t)(i / 8 == 1 ? i ^ flip : i) * 16;
@@ -233,7 +233,7 @@ static void written_after_all(void **unused) {
     (void)unused;
     for (uint32_t constant = 0; constant < 2; constant++) {
         Pair pair = pair_new((ThreadsShape){.ctas = CTAS, .cta_threads = CTA_WARPS * LANES});
-        ThreadsAccess read = wide(THREADS_READ, 1), write = wide(THREADS_WRITE, 2);
+        ThreadsAccess read = wide(KIND_READ, 1), write = wide(KIND_WRITE, 2);
         read.read_only = constant;
         beside(&pair, 0, &read, DATA);
         all_meet(&pair);
@@ -248,7 +248,7 @@ static void reader_behind_a_reader(void **unused) {
     (void)unused;
     for (uint32_t behind = 0; behind < 2; behind++) {
         Pair pair = pair_new((ThreadsShape){.ctas = CTAS, .cta_threads = CTA_WARPS * LANES});
-        ThreadsAccess read = wide(THREADS_READ, 1), write = wide(THREADS_WRITE, 3);
+        ThreadsAccess read = wide(KIND_READ, 1), write = wide(KIND_WRITE, 3);
         for (uint32_t warp = 0; warp < 3; warp++) /* there are lists */
             beside(&pair, warp, &read, DATA + 4096);
         beside(&pair, 0, &read, DATA);
@@ -270,10 +270,10 @@ static void copy_is_over_for_some_lanes(void **unused) {
         bool writes = k & 1;
         uint32_t knowing = k & 2 ? 0x55555555 : 0xaaaaaaaa, count;
         Pair pair = pair_new((ThreadsShape){.ctas = CTAS, .cta_threads = CTA_WARPS * LANES});
-        ThreadsAccess copied = {.kind = writes ? THREADS_WRITE : THREADS_READ, .element = 4, .bytes = 4, .site = 1};
-        ThreadsAccess read = {.kind = THREADS_READ, .element = 4, .bytes = 4, .site = 2}, write = read;
+        ThreadsAccess copied = {.kind = writes ? KIND_WRITE : KIND_READ, .element = 4, .bytes = 4, .site = 1};
+        ThreadsAccess read = {.kind = KIND_READ, .element = 4, .bytes = 4, .site = 2}, write = read;
         uint64_t addresses[LANES];
-        write.kind = THREADS_WRITE;
+        write.kind = KIND_WRITE;
         write.site = 3;
         for (uint32_t i = 0; i < LANES; i++)
             addresses[i] = DATA + (uint64_t)i * 4;
@@ -296,7 +296,7 @@ static void copy_is_over_for_some_lanes(void **unused) {
 static void word_among_copied_lines(void **unused) {
     (void)unused;
     Pair pair = pair_new((ThreadsShape){.ctas = CTAS, .cta_threads = CTA_WARPS * LANES});
-    ThreadsAccess word = {.kind = THREADS_WRITE, .element = 4, .bytes = 4, .site = 1}, copied = word;
+    ThreadsAccess word = {.kind = KIND_WRITE, .element = 4, .bytes = 4, .site = 1}, copied = word;
     uint64_t at[LANES] = {DATA + 11 * LINE + 8};
     copied.site = 2;
     BOTH(&pair, threads_access(engine, 0, 4, 1, &word, at); uint32_t copy = threads_issue(engine, 0, 1, true, 0, 2);
@@ -309,7 +309,7 @@ static void word_among_copied_lines(void **unused) {
 static void too_little_memory(void **unused) {
     (void)unused;
     const char *problem;
-    ThreadsAccess read = wide(THREADS_READ, 1);
+    ThreadsAccess read = wide(KIND_READ, 1);
     ThreadsShape shape = {.ctas = 1, .cta_threads = LANES, .memory = (size_t)4 << 20};
     Threads *engine = threads_create(&shape, &problem);
     assert_non_null(engine);

@@ -38,18 +38,18 @@ static void access_at(uint32_t warp, uint32_t lanes, ThreadsAccess access, uint6
     threads_access(engine, 0, warp, lanes, &access, addresses);
 }
 static void writes(uint32_t warp, uint32_t lane) {
-    access_at(warp, 1U << lane, (ThreadsAccess){.kind = THREADS_WRITE, .site = SITE_FIRST}, DATA);
+    access_at(warp, 1U << lane, (ThreadsAccess){.kind = KIND_WRITE, .site = SITE_FIRST}, DATA);
 }
 static void reads(uint32_t warp, uint32_t lane) {
-    access_at(warp, 1U << lane, (ThreadsAccess){.kind = THREADS_READ, .site = SITE_SECOND}, DATA);
+    access_at(warp, 1U << lane, (ThreadsAccess){.kind = KIND_READ, .site = SITE_SECOND}, DATA);
 }
-static void flag(uint32_t warp, ThreadsKind kind, ThreadsOrder order, ThreadsScope scope) {
+static void flag(uint32_t warp, AccessKind kind, Order order, Scope scope) {
     access_at(warp, 1,
               (ThreadsAccess){
                   .kind = (uint8_t)kind, .order = (uint8_t)order, .scope = (uint8_t)scope, .gives = true, .site = 9},
               FLAG);
 }
-static void fence(uint32_t warp, ThreadsOrder order, ThreadsScope scope) {
+static void fence(uint32_t warp, Order order, Scope scope) {
     threads_fence(engine, warp, 1, order, scope, false);
 }
 
@@ -98,26 +98,26 @@ static void lanes_are_unordered(void **state) {
 static void barriers(void **state) {
     (void)state;
     writes(A, 3);
-    threads_arrive(engine, 7, 0, A, UINT32_MAX, THREADS_RELEASE, THREADS_CTA);
-    threads_arrive(engine, 7, 0, B, UINT32_MAX, THREADS_RELEASE, THREADS_CTA);
+    threads_arrive(engine, 7, 0, A, UINT32_MAX, ORDER_RELEASE, SCOPE_CTA);
+    threads_arrive(engine, 7, 0, B, UINT32_MAX, ORDER_RELEASE, SCOPE_CTA);
     threads_flip(engine, 7);
-    threads_wait(engine, 7, B, UINT32_MAX, THREADS_ACQUIRE, THREADS_CTA);
+    threads_wait(engine, 7, B, UINT32_MAX, ORDER_ACQUIRE, SCOPE_CTA);
     reads(B, 5);
     NO_RACE();
     /* who only arrived knows nothing */
     again();
     writes(A, 3);
-    threads_arrive(engine, 7, 0, A, UINT32_MAX, THREADS_RELEASE, THREADS_CTA);
-    threads_arrive(engine, 7, 0, B, UINT32_MAX, THREADS_RELEASE, THREADS_CTA);
+    threads_arrive(engine, 7, 0, A, UINT32_MAX, ORDER_RELEASE, SCOPE_CTA);
+    threads_arrive(engine, 7, 0, B, UINT32_MAX, ORDER_RELEASE, SCOPE_CTA);
     threads_flip(engine, 7);
     reads(B, 5);
     RACES(UNORDERED);
     /* behind the arrival */
     again();
-    threads_arrive(engine, 7, 0, A, UINT32_MAX, THREADS_RELEASE, THREADS_CTA);
+    threads_arrive(engine, 7, 0, A, UINT32_MAX, ORDER_RELEASE, SCOPE_CTA);
     writes(A, 3);
     threads_flip(engine, 7);
-    threads_wait(engine, 7, B, UINT32_MAX, THREADS_ACQUIRE, THREADS_CTA);
+    threads_wait(engine, 7, B, UINT32_MAX, ORDER_ACQUIRE, SCOPE_CTA);
     reads(B, 5);
     RACES(UNORDERED);
 }
@@ -126,9 +126,9 @@ static void threads_that_ended(void **state) {
     (void)state;
     writes(A, 3);
     threads_exit(engine, A, UINT32_MAX);
-    threads_arrive(engine, 7, 0, B, UINT32_MAX, THREADS_RELEASE, THREADS_CTA);
+    threads_arrive(engine, 7, 0, B, UINT32_MAX, ORDER_RELEASE, SCOPE_CTA);
     threads_flip(engine, 7);
-    threads_wait(engine, 7, B, UINT32_MAX, THREADS_ACQUIRE, THREADS_CTA);
+    threads_wait(engine, 7, B, UINT32_MAX, ORDER_ACQUIRE, SCOPE_CTA);
     reads(B, 0);
     RACES(UNORDERED);
 }
@@ -136,23 +136,23 @@ static void threads_that_ended(void **state) {
 static void flags(void **state) {
     (void)state;
     static const struct {
-        ThreadsOrder write, read;
-        ThreadsScope write_scope, read_scope;
+        Order write, read;
+        Scope write_scope, read_scope;
         int reason;
     } rows[] = {
-        {THREADS_RELEASE, THREADS_ACQUIRE, THREADS_GPU, THREADS_GPU, -1},
-        {THREADS_RELEASE, THREADS_ACQUIRE, THREADS_CLUSTER, THREADS_CLUSTER, -1},
-        {THREADS_RELEASE, THREADS_ACQUIRE, THREADS_SYS, THREADS_GPU, -1},
-        {THREADS_RELAXED, THREADS_ACQUIRE, THREADS_GPU, THREADS_GPU, THREADS_UNORDERED},
-        {THREADS_RELEASE, THREADS_RELAXED, THREADS_GPU, THREADS_GPU, THREADS_UNORDERED},
-        {THREADS_RELEASE, THREADS_ACQUIRE, THREADS_CTA, THREADS_GPU, THREADS_TOO_NARROW},
-        {THREADS_RELEASE, THREADS_ACQUIRE, THREADS_GPU, THREADS_CTA, THREADS_TOO_NARROW},
+        {ORDER_RELEASE, ORDER_ACQUIRE, SCOPE_GPU, SCOPE_GPU, -1},
+        {ORDER_RELEASE, ORDER_ACQUIRE, SCOPE_CLUSTER, SCOPE_CLUSTER, -1},
+        {ORDER_RELEASE, ORDER_ACQUIRE, SCOPE_SYS, SCOPE_GPU, -1},
+        {ORDER_RELAXED, ORDER_ACQUIRE, SCOPE_GPU, SCOPE_GPU, THREADS_UNORDERED},
+        {ORDER_RELEASE, ORDER_RELAXED, SCOPE_GPU, SCOPE_GPU, THREADS_UNORDERED},
+        {ORDER_RELEASE, ORDER_ACQUIRE, SCOPE_CTA, SCOPE_GPU, THREADS_TOO_NARROW},
+        {ORDER_RELEASE, ORDER_ACQUIRE, SCOPE_GPU, SCOPE_CTA, THREADS_TOO_NARROW},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         again();
         writes(A, 0);
-        flag(A, THREADS_WRITE, rows[i].write, rows[i].write_scope);
-        flag(FAR, THREADS_READ, rows[i].read, rows[i].read_scope);
+        flag(A, KIND_WRITE, rows[i].write, rows[i].write_scope);
+        flag(FAR, KIND_READ, rows[i].read, rows[i].read_scope);
         reads(FAR, 0);
         assert_int_equal(found(), rows[i].reason);
     }
@@ -164,36 +164,36 @@ static void fences(void **state) {
         again();
         writes(A, 0);
         if (missing != 1)
-            fence(A, missing == 3 ? THREADS_ACQUIRE : THREADS_RELEASE, THREADS_GPU);
-        flag(A, THREADS_WRITE, THREADS_RELAXED, THREADS_GPU);
-        flag(FAR, THREADS_READ, THREADS_RELAXED, THREADS_GPU);
+            fence(A, missing == 3 ? ORDER_ACQUIRE : ORDER_RELEASE, SCOPE_GPU);
+        flag(A, KIND_WRITE, ORDER_RELAXED, SCOPE_GPU);
+        flag(FAR, KIND_READ, ORDER_RELAXED, SCOPE_GPU);
         if (missing != 2)
-            fence(FAR, THREADS_ACQUIRE, THREADS_GPU);
+            fence(FAR, ORDER_ACQUIRE, SCOPE_GPU);
         reads(FAR, 0);
         assert_int_equal(found(), missing ? THREADS_UNORDERED : -1);
     }
     /* of a scope that lacks the other one */
     again();
     writes(A, 0);
-    fence(A, THREADS_ACQ_REL, THREADS_CTA);
-    flag(A, THREADS_WRITE, THREADS_RELAXED, THREADS_GPU);
-    flag(FAR, THREADS_READ, THREADS_RELAXED, THREADS_GPU);
-    fence(FAR, THREADS_ACQ_REL, THREADS_GPU);
+    fence(A, ORDER_ACQ_REL, SCOPE_CTA);
+    flag(A, KIND_WRITE, ORDER_RELAXED, SCOPE_GPU);
+    flag(FAR, KIND_READ, ORDER_RELAXED, SCOPE_GPU);
+    fence(FAR, ORDER_ACQ_REL, SCOPE_GPU);
     reads(FAR, 0);
     RACES(TOO_NARROW);
     /* two of fence.sc, without a flag */
-    for (ThreadsScope scope = THREADS_CTA; scope <= THREADS_GPU; scope++) {
+    for (Scope scope = SCOPE_CTA; scope <= SCOPE_GPU; scope++) {
         again();
         writes(A, 0);
-        threads_fence(engine, A, 1, THREADS_ACQ_REL, scope, true);
-        threads_fence(engine, FAR, 1, THREADS_ACQ_REL, scope, true);
+        threads_fence(engine, A, 1, ORDER_ACQ_REL, scope, true);
+        threads_fence(engine, FAR, 1, ORDER_ACQ_REL, scope, true);
         reads(FAR, 0);
-        assert_int_equal(found(), scope == THREADS_CTA ? THREADS_UNORDERED : -1);
+        assert_int_equal(found(), scope == SCOPE_CTA ? THREADS_UNORDERED : -1);
     }
     again();
     writes(A, 0);
-    fence(A, THREADS_ACQ_REL, THREADS_GPU);
-    fence(FAR, THREADS_ACQ_REL, THREADS_GPU);
+    fence(A, ORDER_ACQ_REL, SCOPE_GPU);
+    fence(FAR, ORDER_ACQ_REL, SCOPE_GPU);
     reads(FAR, 0);
     RACES(UNORDERED);
 }
@@ -203,12 +203,12 @@ static void chains(void **state) {
     for (int broken = 0; broken < 3; broken++) {
         again();
         writes(A, 0);
-        flag(A, THREADS_WRITE, THREADS_RELEASE, THREADS_GPU);
+        flag(A, KIND_WRITE, ORDER_RELEASE, SCOPE_GPU);
         if (broken == 1)
-            flag(B, THREADS_WRITE, THREADS_RELAXED, THREADS_GPU); /* not an update */
+            flag(B, KIND_WRITE, ORDER_RELAXED, SCOPE_GPU); /* not an update */
         else
-            flag(B, THREADS_UPDATE, THREADS_RELAXED, broken ? THREADS_CTA : THREADS_GPU);
-        flag(FAR, THREADS_READ, THREADS_ACQUIRE, THREADS_GPU);
+            flag(B, KIND_UPDATE, ORDER_RELAXED, broken ? SCOPE_CTA : SCOPE_GPU);
+        flag(FAR, KIND_READ, ORDER_ACQUIRE, SCOPE_GPU);
         reads(FAR, 0);
         assert_int_equal(found() >= 0, broken > 0);
     }
@@ -216,19 +216,19 @@ static void chains(void **state) {
 
 static void strong_accesses(void **state) {
     (void)state;
-    ThreadsAccess first = {.kind = THREADS_UPDATE, .order = THREADS_RELAXED, .scope = THREADS_GPU, .site = SITE_FIRST};
+    ThreadsAccess first = {.kind = KIND_UPDATE, .order = ORDER_RELAXED, .scope = SCOPE_GPU, .site = SITE_FIRST};
     ThreadsAccess second = first;
     second.site = SITE_SECOND;
     access_at(A, 1, first, DATA);
     access_at(FAR, 1, second, DATA);
     NO_RACE();
     again();
-    second.scope = THREADS_CTA;
+    second.scope = SCOPE_CTA;
     access_at(A, 1, first, DATA);
     access_at(FAR, 1, second, DATA);
     RACES(TOO_NARROW);
     again();
-    second.scope = THREADS_GPU;
+    second.scope = SCOPE_GPU;
     second.element = 8;
     access_at(A, 1, first, DATA);
     access_at(FAR, 1, second, DATA);
@@ -242,14 +242,11 @@ static void strong_accesses(void **state) {
 /* One that is strong, but goes through another proxy, is not ordered by that. */
 static void strong_accesses_of_another_proxy(void **state) {
     (void)state;
-    ThreadsAccess first = {.kind = THREADS_UPDATE,
-                           .order = THREADS_RELAXED,
-                           .scope = THREADS_GPU,
-                           .proxy = THREADS_ASYNC,
-                           .site = SITE_FIRST};
+    ThreadsAccess first = {
+        .kind = KIND_UPDATE, .order = ORDER_RELAXED, .scope = SCOPE_GPU, .proxy = PROXY_ASYNC, .site = SITE_FIRST};
     ThreadsAccess second = first;
     second.site = SITE_SECOND;
-    second.proxy = THREADS_GENERIC;
+    second.proxy = PROXY_GENERIC;
     access_at(A, 1, first, DATA);
     access_at(FAR, 1, second, DATA);
     RACES(UNORDERED);
@@ -259,11 +256,10 @@ static void strong_accesses_of_another_proxy(void **state) {
  * as no wider one stands for it; so must what was observed of it, however many writes come behind. */
 static void observations_of_older_writes(void **state) {
     (void)state;
-    ThreadsAccess write = {.kind = THREADS_WRITE, .order = THREADS_RELAXED, .site = SITE_FIRST};
-    ThreadsAccess read = {
-        .kind = THREADS_READ, .order = THREADS_RELAXED, .scope = THREADS_CTA, .site = 9, .gives = true};
+    ThreadsAccess write = {.kind = KIND_WRITE, .order = ORDER_RELAXED, .site = SITE_FIRST};
+    ThreadsAccess read = {.kind = KIND_READ, .order = ORDER_RELAXED, .scope = SCOPE_CTA, .site = 9, .gives = true};
     for (uint32_t i = 0; i < 64; i++) {
-        write.scope = i == 0 || i == 2 ? THREADS_CTA : THREADS_GPU;
+        write.scope = i == 0 || i == 2 ? SCOPE_CTA : SCOPE_GPU;
         access_at(A, 1, write, DATA);
         access_at(B, 1, read, DATA);
     }
@@ -277,7 +273,7 @@ static void observations_of_older_writes(void **state) {
 static void observation(void **state) {
     (void)state;
     ThreadsAccess update = {
-        .kind = THREADS_UPDATE, .order = THREADS_RELAXED, .scope = THREADS_GPU, .site = SITE_FIRST, .gives = true};
+        .kind = KIND_UPDATE, .order = ORDER_RELAXED, .scope = SCOPE_GPU, .site = SITE_FIRST, .gives = true};
     access_at(A, 1, update, DATA);
     access_at(FAR, 1, update, DATA);
     reads(FAR, 0);
@@ -291,39 +287,39 @@ static void observation(void **state) {
 
 static void bytes(void **state) {
     (void)state;
-    access_at(A, 1, (ThreadsAccess){.kind = THREADS_WRITE, .element = 1, .site = SITE_FIRST}, DATA + 2);
-    access_at(B, 1, (ThreadsAccess){.kind = THREADS_READ, .element = 2, .site = SITE_SECOND}, DATA);
+    access_at(A, 1, (ThreadsAccess){.kind = KIND_WRITE, .element = 1, .site = SITE_FIRST}, DATA + 2);
+    access_at(B, 1, (ThreadsAccess){.kind = KIND_READ, .element = 2, .site = SITE_SECOND}, DATA);
     NO_RACE();
-    access_at(B, 1, (ThreadsAccess){.kind = THREADS_READ, .element = 2, .site = SITE_SECOND}, DATA + 2);
+    access_at(B, 1, (ThreadsAccess){.kind = KIND_READ, .element = 2, .site = SITE_SECOND}, DATA + 2);
     RACES(UNORDERED);
 }
 
 static void mbarriers(void **state) {
     (void)state;
     static const struct {
-        ThreadsOrder arrive, wait;
-        ThreadsScope arrive_scope, wait_scope;
+        Order arrive, wait;
+        Scope arrive_scope, wait_scope;
         bool fence_before, fence_behind;
         int reason;
     } rows[] = {
-        {THREADS_RELEASE, THREADS_ACQUIRE, THREADS_CLUSTER, THREADS_CLUSTER, false, false, -1},
-        {THREADS_RELEASE, THREADS_ACQUIRE, THREADS_CTA, THREADS_CLUSTER, false, false, THREADS_TOO_NARROW},
-        {THREADS_RELEASE, THREADS_ACQUIRE, THREADS_CLUSTER, THREADS_CTA, false, false, THREADS_TOO_NARROW},
-        {THREADS_RELAXED, THREADS_ACQUIRE, THREADS_CLUSTER, THREADS_CLUSTER, false, false, THREADS_UNORDERED},
-        {THREADS_RELAXED, THREADS_ACQUIRE, THREADS_CLUSTER, THREADS_CLUSTER, true, false, -1},
-        {THREADS_RELEASE, THREADS_RELAXED, THREADS_CLUSTER, THREADS_CLUSTER, false, false, THREADS_UNORDERED},
-        {THREADS_RELEASE, THREADS_RELAXED, THREADS_CLUSTER, THREADS_CLUSTER, false, true, -1},
+        {ORDER_RELEASE, ORDER_ACQUIRE, SCOPE_CLUSTER, SCOPE_CLUSTER, false, false, -1},
+        {ORDER_RELEASE, ORDER_ACQUIRE, SCOPE_CTA, SCOPE_CLUSTER, false, false, THREADS_TOO_NARROW},
+        {ORDER_RELEASE, ORDER_ACQUIRE, SCOPE_CLUSTER, SCOPE_CTA, false, false, THREADS_TOO_NARROW},
+        {ORDER_RELAXED, ORDER_ACQUIRE, SCOPE_CLUSTER, SCOPE_CLUSTER, false, false, THREADS_UNORDERED},
+        {ORDER_RELAXED, ORDER_ACQUIRE, SCOPE_CLUSTER, SCOPE_CLUSTER, true, false, -1},
+        {ORDER_RELEASE, ORDER_RELAXED, SCOPE_CLUSTER, SCOPE_CLUSTER, false, false, THREADS_UNORDERED},
+        {ORDER_RELEASE, ORDER_RELAXED, SCOPE_CLUSTER, SCOPE_CLUSTER, false, true, -1},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         again();
         writes(FAR, 0);
         if (rows[i].fence_before)
-            fence(FAR, THREADS_ACQ_REL, THREADS_CLUSTER);
+            fence(FAR, ORDER_ACQ_REL, SCOPE_CLUSTER);
         threads_arrive(engine, 5, 0, FAR, 1, rows[i].arrive, rows[i].arrive_scope);
         threads_flip(engine, 5);
         threads_wait(engine, 5, A, 1, rows[i].wait, rows[i].wait_scope);
         if (rows[i].fence_behind)
-            fence(A, THREADS_ACQ_REL, THREADS_CLUSTER);
+            fence(A, ORDER_ACQ_REL, SCOPE_CLUSTER);
         reads(A, 0);
         assert_int_equal(found(), rows[i].reason);
     }
@@ -331,7 +327,7 @@ static void mbarriers(void **state) {
 
 /* ---- Operations ---- */
 
-static void piece(uint32_t operation, ThreadsKind kind, uint32_t site, uint8_t proxy) {
+static void piece(uint32_t operation, AccessKind kind, uint32_t site, uint8_t proxy) {
     ThreadsAccess access = {.kind = (uint8_t)kind, .proxy = proxy, .element = 4, .site = site};
     threads_piece(engine, operation, &access, DATA, 16);
 }
@@ -342,7 +338,7 @@ static void operations(void **state) {
     for (int waits = 0; waits < 4; waits++) {
         again();
         uint32_t copy = threads_issue(engine, A, 1, false, 0, SITE_FIRST);
-        piece(copy, THREADS_WRITE, SITE_FIRST, THREADS_GENERIC);
+        piece(copy, KIND_WRITE, SITE_FIRST, PROXY_GENERIC);
         if (waits)
             threads_done(engine, copy, waits == 3 ? THREADS_READS_DONE : THREADS_ALL_DONE, A, 1, true);
         if (waits == 2)
@@ -353,7 +349,7 @@ static void operations(void **state) {
     /* a barrier does not wait for it */
     again();
     uint32_t copy = threads_issue(engine, A, 1, false, 0, SITE_FIRST);
-    piece(copy, THREADS_WRITE, SITE_FIRST, THREADS_GENERIC);
+    piece(copy, KIND_WRITE, SITE_FIRST, PROXY_GENERIC);
     threads_warp_sync(engine, A, UINT32_MAX);
     threads_done(engine, copy, THREADS_ALL_DONE, A, 1, true);
     reads(A, 1);
@@ -361,18 +357,18 @@ static void operations(void **state) {
     /* once, however many lanes read it */
     again();
     copy = threads_issue(engine, A, 1, false, 0, SITE_FIRST);
-    piece(copy, THREADS_WRITE, SITE_FIRST, THREADS_GENERIC);
-    access_at(B, 7, (ThreadsAccess){.kind = THREADS_READ, .site = SITE_SECOND}, DATA);
+    piece(copy, KIND_WRITE, SITE_FIRST, PROXY_GENERIC);
+    access_at(B, 7, (ThreadsAccess){.kind = KIND_READ, .site = SITE_SECOND}, DATA);
     RACES(IN_FLIGHT);
     uint32_t count;
     assert_int_equal(threads_races(engine, &count)->times, 1);
     /* by an mbarrier: the one that waits for it */
     again();
     copy = threads_issue(engine, A, 1, false, 0, SITE_FIRST);
-    piece(copy, THREADS_WRITE, SITE_FIRST, THREADS_ASYNC);
+    piece(copy, KIND_WRITE, SITE_FIRST, PROXY_ASYNC);
     threads_done_by(engine, copy, THREADS_ALL_DONE, 5, 0, UINT32_MAX);
     threads_flip(engine, 5);
-    threads_wait(engine, 5, B, 1, THREADS_ACQUIRE, THREADS_CTA);
+    threads_wait(engine, 5, B, 1, ORDER_ACQUIRE, SCOPE_CTA);
     reads(B, 0);
     NO_RACE();
     reads(B, 1);
@@ -395,25 +391,25 @@ static void proxies(void **state) {
         again();
         writes(A, 0);
         if (rows[i].fenced)
-            threads_fence_proxy(engine, A, 1, THREADS_ASYNC, rows[i].space, THREADS_ACQ_REL, THREADS_CTA, 0);
-        piece(threads_issue(engine, A, 1, false, 0, SITE_SECOND), THREADS_READ, SITE_SECOND, THREADS_ASYNC);
+            threads_fence_proxy(engine, A, 1, PROXY_ASYNC, rows[i].space, ORDER_ACQ_REL, SCOPE_CTA, 0);
+        piece(threads_issue(engine, A, 1, false, 0, SITE_SECOND), KIND_READ, SITE_SECOND, PROXY_ASYNC);
         assert_int_equal(found(), rows[i].reason);
     }
     /* a fence orders nothing by itself */
     again();
     writes(A, 0);
-    threads_fence_proxy(engine, A, 1, THREADS_ASYNC, THREADS_EVERYWHERE, THREADS_ACQ_REL, THREADS_CTA, 0);
-    piece(threads_issue(engine, B, 1, false, 0, SITE_SECOND), THREADS_READ, SITE_SECOND, THREADS_ASYNC);
+    threads_fence_proxy(engine, A, 1, PROXY_ASYNC, THREADS_EVERYWHERE, ORDER_ACQ_REL, SCOPE_CTA, 0);
+    piece(threads_issue(engine, B, 1, false, 0, SITE_SECOND), KIND_READ, SITE_SECOND, PROXY_ASYNC);
     RACES(UNORDERED);
     /* a fence of one lane is not that of another, though they know the same */
     for (uint32_t lane = 0; lane < 2; lane++) {
         again();
         writes(B, 0);
-        threads_arrive(engine, 7, 0, B, UINT32_MAX, THREADS_RELEASE, THREADS_CTA);
+        threads_arrive(engine, 7, 0, B, UINT32_MAX, ORDER_RELEASE, SCOPE_CTA);
         threads_flip(engine, 7);
-        threads_wait(engine, 7, A, UINT32_MAX, THREADS_ACQUIRE, THREADS_CTA);
-        threads_fence_proxy(engine, A, 1, THREADS_ASYNC, THREADS_EVERYWHERE, THREADS_ACQ_REL, THREADS_CTA, 0);
-        piece(threads_issue(engine, A, 1U << lane, false, 0, SITE_SECOND), THREADS_READ, SITE_SECOND, THREADS_ASYNC);
+        threads_wait(engine, 7, A, UINT32_MAX, ORDER_ACQUIRE, SCOPE_CTA);
+        threads_fence_proxy(engine, A, 1, PROXY_ASYNC, THREADS_EVERYWHERE, ORDER_ACQ_REL, SCOPE_CTA, 0);
+        piece(threads_issue(engine, A, 1U << lane, false, 0, SITE_SECOND), KIND_READ, SITE_SECOND, PROXY_ASYNC);
         assert_int_equal(found(), lane ? THREADS_OTHER_PROXY : -1);
     }
 }
@@ -421,16 +417,15 @@ static void proxies(void **state) {
 /* Lanes of a warp read a flag one after the other, between two releases: each has what it has read itself. */
 static void observed_by_lanes(void **state) {
     (void)state;
-    ThreadsAccess look = {
-        .kind = THREADS_READ, .order = THREADS_RELAXED, .scope = THREADS_GPU, .gives = true, .site = 9};
+    ThreadsAccess look = {.kind = KIND_READ, .order = ORDER_RELAXED, .scope = SCOPE_GPU, .gives = true, .site = 9};
     for (uint32_t lane = 0; lane < 2; lane++) {
         again();
-        flag(A, THREADS_WRITE, THREADS_RELEASE, THREADS_GPU);
+        flag(A, KIND_WRITE, ORDER_RELEASE, SCOPE_GPU);
         access_at(FAR, 1, look, FLAG);
         writes(A, 0);
-        flag(A, THREADS_WRITE, THREADS_RELEASE, THREADS_GPU);
+        flag(A, KIND_WRITE, ORDER_RELEASE, SCOPE_GPU);
         access_at(FAR, 2, look, FLAG);
-        threads_fence(engine, FAR, 3, THREADS_ACQ_REL, THREADS_GPU, false);
+        threads_fence(engine, FAR, 3, ORDER_ACQ_REL, SCOPE_GPU, false);
         reads(FAR, lane);
         assert_int_equal(found(), lane ? -1 : THREADS_UNORDERED);
     }
@@ -442,20 +437,20 @@ static void tensor_maps(void **state) {
         again();
         writes(A, 0);
         if (missing != 1)
-            threads_fence_proxy(engine, A, 1, THREADS_TENSORMAP, THREADS_GLOBAL, THREADS_RELEASE, THREADS_GPU, 0);
-        flag(A, THREADS_WRITE, THREADS_RELEASE, THREADS_GPU);
-        flag(FAR, THREADS_READ, THREADS_ACQUIRE, THREADS_GPU);
+            threads_fence_proxy(engine, A, 1, PROXY_TENSORMAP, THREADS_GLOBAL, ORDER_RELEASE, SCOPE_GPU, 0);
+        flag(A, KIND_WRITE, ORDER_RELEASE, SCOPE_GPU);
+        flag(FAR, KIND_READ, ORDER_ACQUIRE, SCOPE_GPU);
         if (missing != 2)
-            threads_fence_proxy(engine, FAR, 1, THREADS_TENSORMAP, THREADS_GLOBAL, THREADS_ACQUIRE, THREADS_GPU,
+            threads_fence_proxy(engine, FAR, 1, PROXY_TENSORMAP, THREADS_GLOBAL, ORDER_ACQUIRE, SCOPE_GPU,
                                 missing == 3 ? DATA + 128 : DATA);
-        piece(threads_issue(engine, FAR, 1, false, 0, SITE_SECOND), THREADS_READ, SITE_SECOND, THREADS_TENSORMAP);
+        piece(threads_issue(engine, FAR, 1, false, 0, SITE_SECOND), KIND_READ, SITE_SECOND, PROXY_TENSORMAP);
         assert_int_equal(found(), missing ? THREADS_OTHER_PROXY : -1);
     }
 }
 
 static void ends_of_ctas(void **state) {
     (void)state;
-    ThreadsAccess access = {.kind = THREADS_READ, .proxy = THREADS_ASYNC, .element = 4, .site = SITE_FIRST};
+    ThreadsAccess access = {.kind = KIND_READ, .proxy = PROXY_ASYNC, .element = 4, .site = SITE_FIRST};
     for (int waits = 0; waits < 2; waits++) {
         uint32_t count;
         again();
@@ -475,10 +470,10 @@ static void ends_of_ctas(void **state) {
 
 static void order_of_the_run(void **state) {
     (void)state;
-    flag(A, THREADS_WRITE, THREADS_RELEASE, THREADS_GPU);
+    flag(A, KIND_WRITE, ORDER_RELEASE, SCOPE_GPU);
     assert_int_equal(threads_order_matters(engine), THREADS_NONE);
     uint32_t news = threads_news(engine);
-    flag(FAR, THREADS_READ, THREADS_ACQUIRE, THREADS_GPU);
+    flag(FAR, KIND_READ, ORDER_ACQUIRE, SCOPE_GPU);
     assert_int_equal(threads_order_matters(engine), 9);
     assert_int_not_equal(threads_news(engine), news); /* no race, but it is new */
 }
@@ -490,7 +485,7 @@ static void memory(void **state) {
     Threads *small = threads_create(
         &(ThreadsShape){.ctas = 1, .cta_threads = 32, .cluster = 1, .memory = (size_t)4 << 20}, &problem);
     assert_non_null(small);
-    ThreadsAccess access = {.kind = THREADS_WRITE, .element = 4, .bytes = 4};
+    ThreadsAccess access = {.kind = KIND_WRITE, .element = 4, .bytes = 4};
     for (uint32_t i = 0; i < 1 << 20 && !threads_trouble(small); i++) {
         uint64_t addresses[THREADS_LANES];
         for (uint32_t lane = 0; lane < THREADS_LANES; lane++)
@@ -511,8 +506,8 @@ static void releases_take_no_more_memory(void **state) {
         &problem);
     assert_non_null(engine);
     for (uint32_t i = 0; i < 1 << 15; i++) {
-        flag(A, THREADS_WRITE, THREADS_RELEASE, THREADS_GPU);
-        flag(B, THREADS_READ, THREADS_ACQUIRE, THREADS_GPU);
+        flag(A, KIND_WRITE, ORDER_RELEASE, SCOPE_GPU);
+        flag(B, KIND_READ, ORDER_ACQUIRE, SCOPE_GPU);
     }
     assert_null(threads_trouble(engine));
 }
@@ -521,9 +516,9 @@ static void releases_take_no_more_memory(void **state) {
 static bool missed(uint32_t releasing, uint32_t acquiring) {
     again();
     threads_blind(engine, true);
-    flag(releasing, THREADS_WRITE, THREADS_RELEASE, THREADS_GPU);
+    flag(releasing, KIND_WRITE, ORDER_RELEASE, SCOPE_GPU);
     assert_false(threads_blind_missed(engine));
-    flag(acquiring, THREADS_READ, THREADS_ACQUIRE, THREADS_GPU);
+    flag(acquiring, KIND_READ, ORDER_ACQUIRE, SCOPE_GPU);
     return threads_blind_missed(engine);
 }
 
@@ -561,18 +556,18 @@ static void launches(void **state) {
     engine = threads_create(&(ThreadsShape){.ctas = 3, .cta_threads = 32}, &problem);
     writes(0, 0);
     threads_ended(engine, 1, 1, 0, 1);
-    flag(1, THREADS_WRITE, THREADS_RELEASE, THREADS_GPU);
-    flag(2, THREADS_READ, THREADS_ACQUIRE, THREADS_GPU);
+    flag(1, KIND_WRITE, ORDER_RELEASE, SCOPE_GPU);
+    flag(2, KIND_READ, ORDER_ACQUIRE, SCOPE_GPU);
     reads(2, 0);
     NO_RACE();
     reads(2, 1);
     RACES(UNORDERED);
     /* operations of the other are over, too, in whichever proxy; not for who does not know */
     for (int knows = 0; knows < 2; knows++)
-        for (uint8_t proxy = THREADS_GENERIC; proxy <= THREADS_ASYNC; proxy++) {
+        for (uint8_t proxy = PROXY_GENERIC; proxy <= PROXY_ASYNC; proxy++) {
             again();
             uint32_t copy = threads_issue(engine, A, 1, false, 0, SITE_FIRST);
-            piece(copy, THREADS_WRITE, SITE_FIRST, proxy);
+            piece(copy, KIND_WRITE, SITE_FIRST, proxy);
             if (knows)
                 threads_ended(engine, FAR, 1, 0, 1);
             reads(FAR, 0);
@@ -582,7 +577,7 @@ static void launches(void **state) {
     writes(A, 0);
     threads_ended(engine, FAR, 1, 0, 1);
     uint32_t copy = threads_issue(engine, FAR, 1, false, 0, SITE_SECOND);
-    piece(copy, THREADS_READ, SITE_SECOND, THREADS_ASYNC);
+    piece(copy, KIND_READ, SITE_SECOND, PROXY_ASYNC);
     NO_RACE();
 }
 
@@ -598,10 +593,10 @@ static void a_part_of_a_warp(void **state) {
     threads_free(engine);
     engine = threads_create(&(ThreadsShape){.ctas = 1, .cta_threads = 48}, &problem);
     writes(A, 20);
-    threads_arrive(engine, 7, 0, A, UINT32_MAX, THREADS_RELEASE, THREADS_CTA);
-    threads_arrive(engine, 7, 0, B, UINT32_MAX, THREADS_RELEASE, THREADS_CTA);
+    threads_arrive(engine, 7, 0, A, UINT32_MAX, ORDER_RELEASE, SCOPE_CTA);
+    threads_arrive(engine, 7, 0, B, UINT32_MAX, ORDER_RELEASE, SCOPE_CTA);
     threads_flip(engine, 7);
-    threads_wait(engine, 7, B, UINT32_MAX, THREADS_ACQUIRE, THREADS_CTA);
+    threads_wait(engine, 7, B, UINT32_MAX, ORDER_ACQUIRE, SCOPE_CTA);
     reads(B, 3);
     NO_RACE();
     threads_meet(engine, 7, 0);
@@ -621,27 +616,27 @@ static void fences_one_after_the_other(void **state) {
     enum { ONE = 1, OTHER = 2 }; /* lanes */
     static const struct {
         struct {
-            ThreadsOrder order;
-            ThreadsScope scope;
+            Order order;
+            Scope scope;
             uint32_t lanes; /* 0: there is no such fence */
         } fences[2];
         uint32_t reader;
         int reason;
     } rows[] = {
-        {{{THREADS_ACQ_REL, THREADS_CTA, ONE}}, 0, THREADS_TOO_NARROW},
-        {{{THREADS_ACQ_REL, THREADS_CTA, ONE}, {THREADS_ACQ_REL, THREADS_GPU, ONE}}, 0, -1},
-        {{{THREADS_ACQUIRE, THREADS_CTA, ONE}, {THREADS_ACQUIRE, THREADS_CLUSTER, ONE}}, 0, -1},
-        {{{THREADS_RELEASE, THREADS_GPU, ONE}}, 0, THREADS_UNORDERED},
-        {{{THREADS_RELEASE, THREADS_GPU, ONE}, {THREADS_ACQUIRE, THREADS_GPU, ONE}}, 0, -1},
-        {{{THREADS_ACQ_REL, THREADS_GPU, OTHER}}, 1, THREADS_UNORDERED},
-        {{{THREADS_ACQ_REL, THREADS_GPU, OTHER}, {THREADS_ACQ_REL, THREADS_GPU, ONE}}, 0, -1},
+        {{{ORDER_ACQ_REL, SCOPE_CTA, ONE}}, 0, THREADS_TOO_NARROW},
+        {{{ORDER_ACQ_REL, SCOPE_CTA, ONE}, {ORDER_ACQ_REL, SCOPE_GPU, ONE}}, 0, -1},
+        {{{ORDER_ACQUIRE, SCOPE_CTA, ONE}, {ORDER_ACQUIRE, SCOPE_CLUSTER, ONE}}, 0, -1},
+        {{{ORDER_RELEASE, SCOPE_GPU, ONE}}, 0, THREADS_UNORDERED},
+        {{{ORDER_RELEASE, SCOPE_GPU, ONE}, {ORDER_ACQUIRE, SCOPE_GPU, ONE}}, 0, -1},
+        {{{ORDER_ACQ_REL, SCOPE_GPU, OTHER}}, 1, THREADS_UNORDERED},
+        {{{ORDER_ACQ_REL, SCOPE_GPU, OTHER}, {ORDER_ACQ_REL, SCOPE_GPU, ONE}}, 0, -1},
     };
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
         again();
         writes(A, 0);
-        fence(A, THREADS_ACQ_REL, THREADS_GPU);
-        flag(A, THREADS_WRITE, THREADS_RELAXED, THREADS_GPU);
-        flag(FAR, THREADS_READ, THREADS_RELAXED, THREADS_GPU);
+        fence(A, ORDER_ACQ_REL, SCOPE_GPU);
+        flag(A, KIND_WRITE, ORDER_RELAXED, SCOPE_GPU);
+        flag(FAR, KIND_READ, ORDER_RELAXED, SCOPE_GPU);
         for (unsigned k = 0; k < 2 && rows[i].fences[k].lanes; k++)
             threads_fence(engine, FAR, rows[i].fences[k].lanes, rows[i].fences[k].order, rows[i].fences[k].scope,
                           false);

@@ -20,23 +20,23 @@ static Threads *start(void) {
     return threads;
 }
 
-static ThreadsAccess access_of(ThreadsKind kind, ThreadsOrder order, ThreadsScope scope) {
+static ThreadsAccess access_of(AccessKind kind, Order order, Scope scope) {
     return (ThreadsAccess){.kind = (uint8_t)kind,
                            .order = (uint8_t)order,
                            .scope = (uint8_t)scope,
                            .element = 4,
                            .bytes = 4,
-                           .gives = kind != THREADS_WRITE};
+                           .gives = kind != KIND_WRITE};
 }
 
-static void does(Threads *threads, uint32_t cta, ThreadsKind kind, ThreadsOrder order, uint64_t address) {
-    ThreadsAccess access = access_of(kind, order, order == THREADS_WEAK ? THREADS_NO_SCOPE : THREADS_GPU);
+static void does(Threads *threads, uint32_t cta, AccessKind kind, Order order, uint64_t address) {
+    ThreadsAccess access = access_of(kind, order, order == ORDER_WEAK ? SCOPE_NONE : SCOPE_GPU);
     threads_access(threads, 0, cta, 1, &access, (const uint64_t[THREADS_LANES]){address});
 }
 
 /* The writes that a relaxed read of the CTA may give are these, the newest first. */
 static void expect(Threads *threads, uint32_t cta, uint64_t address, uint32_t count, const uint32_t *writes) {
-    ThreadsAccess access = access_of(THREADS_READ, THREADS_RELAXED, THREADS_GPU);
+    ThreadsAccess access = access_of(KIND_READ, ORDER_RELAXED, SCOPE_GPU);
     ThreadsSource sources[8];
     assert_int_equal(threads_sources(threads, cta, 0, &access, address, sources, 8), count);
     for (uint32_t i = 0; i < count; i++)
@@ -48,9 +48,9 @@ static void expect(Threads *threads, uint32_t cta, uint64_t address, uint32_t co
 static void gives_every_write(void **state) {
     (void)state;
     Threads *threads = start();
-    does(threads, 0, THREADS_WRITE, THREADS_RELAXED, PLACE);
+    does(threads, 0, KIND_WRITE, ORDER_RELAXED, PLACE);
     EXPECT(threads, 1, PLACE, 1, 0);
-    does(threads, 2, THREADS_WRITE, THREADS_RELAXED, PLACE);
+    does(threads, 2, KIND_WRITE, ORDER_RELAXED, PLACE);
     EXPECT(threads, 1, PLACE, 2, 1, 0);
     assert_int_equal(threads_writes(threads), 2);
     threads_free(threads);
@@ -59,8 +59,8 @@ static void gives_every_write(void **state) {
 static void gives_its_own_or_newer(void **state) {
     (void)state;
     Threads *threads = start();
-    does(threads, 0, THREADS_WRITE, THREADS_RELAXED, PLACE);
-    does(threads, 1, THREADS_WRITE, THREADS_RELAXED, PLACE);
+    does(threads, 0, KIND_WRITE, ORDER_RELAXED, PLACE);
+    does(threads, 1, KIND_WRITE, ORDER_RELAXED, PLACE);
     EXPECT(threads, 0, PLACE, 2, 1);
     EXPECT(threads, 1, PLACE, 2);
     threads_free(threads);
@@ -74,13 +74,13 @@ static void knows_the_writes_of_lanes(void **state) {
         uint64_t places[THREADS_LANES], flags[THREADS_LANES];
         for (uint32_t i = 0; i < THREADS_LANES; i++)
             places[i] = PLACE, flags[i] = FLAG;
-        ThreadsAccess write = access_of(THREADS_WRITE, THREADS_RELAXED, THREADS_GPU);
-        ThreadsAccess release = access_of(THREADS_WRITE, THREADS_RELEASE, THREADS_GPU);
-        does(threads, 2, THREADS_WRITE, THREADS_RELAXED, PLACE);
+        ThreadsAccess write = access_of(KIND_WRITE, ORDER_RELAXED, SCOPE_GPU);
+        ThreadsAccess release = access_of(KIND_WRITE, ORDER_RELEASE, SCOPE_GPU);
+        does(threads, 2, KIND_WRITE, ORDER_RELAXED, PLACE);
         threads_access(threads, 0, 0, 1U << lane, &write, places);
         threads_access(threads, 0, 0, 1U << lane, &release, flags);
         EXPECT(threads, 1, PLACE, 2, 1, 0);
-        does(threads, 1, THREADS_READ, THREADS_ACQUIRE, FLAG);
+        does(threads, 1, KIND_READ, ORDER_ACQUIRE, FLAG);
         EXPECT(threads, 1, PLACE, 2);
         threads_free(threads);
     }
@@ -90,11 +90,11 @@ static void knows_the_writes_of_lanes(void **state) {
 static void gives_nothing_older_than_was_read(void **state) {
     (void)state;
     Threads *threads = start();
-    does(threads, 0, THREADS_WRITE, THREADS_RELAXED, PLACE);
-    does(threads, 0, THREADS_WRITE, THREADS_RELAXED, PLACE);
+    does(threads, 0, KIND_WRITE, ORDER_RELAXED, PLACE);
+    does(threads, 0, KIND_WRITE, ORDER_RELAXED, PLACE);
     EXPECT(threads, 1, PLACE, 2, 1, 0);
     threads_choose(threads, 1);
-    does(threads, 1, THREADS_READ, THREADS_RELAXED, PLACE);
+    does(threads, 1, KIND_READ, ORDER_RELAXED, PLACE);
     EXPECT(threads, 1, PLACE, 2, 1);
     EXPECT(threads, 2, PLACE, 2, 1, 0);
     threads_free(threads);
@@ -103,12 +103,12 @@ static void gives_nothing_older_than_was_read(void **state) {
 static void gives_what_was_released(void **state) {
     (void)state;
     Threads *threads = start();
-    does(threads, 0, THREADS_WRITE, THREADS_RELAXED, PLACE);
-    does(threads, 0, THREADS_WRITE, THREADS_RELEASE, FLAG);
+    does(threads, 0, KIND_WRITE, ORDER_RELAXED, PLACE);
+    does(threads, 0, KIND_WRITE, ORDER_RELEASE, FLAG);
     threads_choose(threads, 0); /* the flag as it was */
-    does(threads, 1, THREADS_READ, THREADS_ACQUIRE, FLAG);
+    does(threads, 1, KIND_READ, ORDER_ACQUIRE, FLAG);
     EXPECT(threads, 1, PLACE, 1, 0);
-    does(threads, 1, THREADS_READ, THREADS_ACQUIRE, FLAG);
+    does(threads, 1, KIND_READ, ORDER_ACQUIRE, FLAG);
     EXPECT(threads, 1, PLACE, 1);
     threads_free(threads);
 }
@@ -117,13 +117,13 @@ static void gives_what_was_released(void **state) {
 static void acquires_from_what_was_chosen(void **state) {
     (void)state;
     Threads *threads = start();
-    does(threads, 0, THREADS_WRITE, THREADS_RELAXED, PLACE);
-    does(threads, 0, THREADS_WRITE, THREADS_RELEASE, FLAG);
-    does(threads, 2, THREADS_WRITE, THREADS_RELAXED, PLACE + 4);
-    does(threads, 2, THREADS_WRITE, THREADS_RELEASE, FLAG);
+    does(threads, 0, KIND_WRITE, ORDER_RELAXED, PLACE);
+    does(threads, 0, KIND_WRITE, ORDER_RELEASE, FLAG);
+    does(threads, 2, KIND_WRITE, ORDER_RELAXED, PLACE + 4);
+    does(threads, 2, KIND_WRITE, ORDER_RELEASE, FLAG);
     EXPECT(threads, 1, FLAG, 4, 2, 0);
     threads_choose(threads, 2);
-    does(threads, 1, THREADS_READ, THREADS_ACQUIRE, FLAG);
+    does(threads, 1, KIND_READ, ORDER_ACQUIRE, FLAG);
     EXPECT(threads, 1, PLACE, 1);
     EXPECT(threads, 1, PLACE + 4, 3, 0);
     threads_free(threads);
@@ -132,8 +132,8 @@ static void acquires_from_what_was_chosen(void **state) {
 static void begins_again_behind_weak_writes(void **state) {
     (void)state;
     Threads *threads = start();
-    does(threads, 0, THREADS_WRITE, THREADS_WEAK, PLACE);
-    does(threads, 0, THREADS_WRITE, THREADS_RELAXED, PLACE);
+    does(threads, 0, KIND_WRITE, ORDER_WEAK, PLACE);
+    does(threads, 0, KIND_WRITE, ORDER_RELAXED, PLACE);
     EXPECT(threads, 1, PLACE, 2, 1);
     EXPECT(threads, 0, PLACE, 2);
     threads_free(threads);
@@ -142,10 +142,10 @@ static void begins_again_behind_weak_writes(void **state) {
 static void forgets_with_the_run(void **state) {
     (void)state;
     Threads *threads = start();
-    does(threads, 0, THREADS_WRITE, THREADS_RELAXED, PLACE);
+    does(threads, 0, KIND_WRITE, ORDER_RELAXED, PLACE);
     threads_restart(threads);
     assert_int_equal(threads_writes(threads), 0);
-    does(threads, 1, THREADS_WRITE, THREADS_RELAXED, PLACE);
+    does(threads, 1, KIND_WRITE, ORDER_RELAXED, PLACE);
     EXPECT(threads, 0, PLACE, 1, 0);
     threads_free(threads);
 }

@@ -90,20 +90,20 @@ static ThreadsAccess draw_access(void) {
         static const uint8_t orders[3][4] = {{1, 1, 2, 2}, {1, 1, 3, 3}, {1, 2, 3, 4}};
         access.order = orders[access.kind][draw(4)];
         access.scope = (uint8_t)(1 + draw(4));
-        access.gives = access.kind == THREADS_READ || (access.kind == THREADS_UPDATE && !one_in(3));
-        if (!access.gives && access.order != THREADS_RELAXED)
-            access.order = access.kind == THREADS_UPDATE ? THREADS_RELEASE : access.order;
+        access.gives = access.kind == KIND_READ || (access.kind == KIND_UPDATE && !one_in(3));
+        if (!access.gives && access.order != ORDER_RELAXED)
+            access.order = access.kind == KIND_UPDATE ? ORDER_RELEASE : access.order;
         if (one_in(2))
             access.element = 4;
     } else if (one_in(12)) {
-        access.proxy = THREADS_ASYNC;
+        access.proxy = PROXY_ASYNC;
     } else if (one_in(12)) {
-        access.kind = THREADS_WRITE;
+        access.kind = KIND_WRITE;
         access.inits = true;
     }
     access.bytes = access.element;
     /* A release of several elements is not looked at: the engine takes all of them as before each. */
-    if (one_in(6) && access.element <= 4 && access.order < THREADS_RELEASE)
+    if (one_in(6) && access.element <= 4 && access.order < ORDER_RELEASE)
         access.bytes *= 2;
     return access;
 }
@@ -112,7 +112,7 @@ static ModelAccess for_model(const ThreadsAccess *access) {
     return (ModelAccess){.kind = access->kind,
                          .proxy = access->proxy,
                          .order = access->order,
-                         .level = access->scope == THREADS_SYS ? 3 : access->scope,
+                         .level = access->scope == SCOPE_SYS ? 3 : access->scope,
                          .element = access->element,
                          .gives = access->gives,
                          .inits = access->inits};
@@ -124,11 +124,11 @@ static bool step_access(Run *run, uint32_t operation) {
     int index = MODEL_NONE;
     if (operation) {
         index = (int)operation - 1;
-        access.order = one_in(8) && !run->together[index] ? THREADS_RELAXED : THREADS_WEAK;
+        access.order = one_in(8) && !run->together[index] ? ORDER_RELAXED : ORDER_WEAK;
         access.gives = access.inits = false;
         access.kind = (uint8_t)draw(2);
-        access.proxy = run->generic[index] ? THREADS_GENERIC : THREADS_ASYNC;
-        access.scope = access.order ? THREADS_CLUSTER : 0;
+        access.proxy = run->generic[index] ? PROXY_GENERIC : PROXY_ASYNC;
+        access.scope = access.order ? SCOPE_CLUSTER : 0;
         run->cta = run->warps[index] / CTA_WARPS;
         run->warp = run->warps[index] % CTA_WARPS;
         run->mask = run->together[index] ? run->lanes[index] & -run->lanes[index] : run->lanes[index];
@@ -175,19 +175,19 @@ static bool step_access(Run *run, uint32_t operation) {
 }
 
 static void step_fence(Run *run) {
-    static const ThreadsOrder orders[] = {THREADS_ACQ_REL, THREADS_ACQ_REL, THREADS_RELEASE, THREADS_ACQUIRE};
-    ThreadsOrder order = orders[draw(4)];
-    ThreadsScope scope = (ThreadsScope)(1 + draw(4));
+    static const Order orders[] = {ORDER_ACQ_REL, ORDER_ACQ_REL, ORDER_RELEASE, ORDER_ACQUIRE};
+    Order order = orders[draw(4)];
+    Scope scope = (Scope)(1 + draw(4));
     bool sequential = one_in(4);
     SAY("%u.%u %x: fence %d scope %d sc %d\n", run->cta, run->warp, run->mask, order, scope, sequential);
     threads_fence(run->engine, warp_number(run), run->mask, order, scope, sequential);
-    model_fence(run->model, run->threads, run->count, order, scope == THREADS_SYS ? 3 : (int)scope, sequential);
+    model_fence(run->model, run->threads, run->count, order, scope == SCOPE_SYS ? 3 : (int)scope, sequential);
 }
 
 static void step_proxy(Run *run) {
     ThreadsSpace space = (ThreadsSpace)draw(4);
-    ThreadsOrder order = one_in(2) ? THREADS_ACQ_REL : one_in(2) ? THREADS_RELEASE : THREADS_ACQUIRE;
-    ThreadsScope scope = (ThreadsScope)(1 + draw(3));
+    Order order = one_in(2) ? ORDER_ACQ_REL : one_in(2) ? ORDER_RELEASE : ORDER_ACQUIRE;
+    Scope scope = (Scope)(1 + draw(3));
     SAY("%u.%u %x: proxy fence space %d order %d scope %d\n", run->cta, run->warp, run->mask, space, order, scope);
     if (one_in(5)) {
         SAY("  no: of inits\n");
@@ -195,15 +195,15 @@ static void step_proxy(Run *run) {
         model_fence_inits(run->model, run->threads, run->count);
         return;
     }
-    threads_fence_proxy(run->engine, warp_number(run), run->mask, THREADS_ASYNC, space, order, scope, 0);
+    threads_fence_proxy(run->engine, warp_number(run), run->mask, PROXY_ASYNC, space, order, scope, 0);
     model_fence_proxy(run->model, run->threads, run->count, (int)space, order, (int)scope);
 }
 
 static void step_object(Run *run) {
     uint32_t object = draw(OBJECTS);
     bool relaxed = one_in(4);
-    ThreadsScope scope = (ThreadsScope)(1 + draw(4));
-    int level = scope == THREADS_SYS ? 3 : (int)scope;
+    Scope scope = (Scope)(1 + draw(4));
+    int level = scope == SCOPE_SYS ? 3 : (int)scope;
     uint32_t what = draw(5);
     SAY("%u.%u %x: object %u what %u relaxed %d scope %d\n", run->cta, run->warp, run->mask, object, what, relaxed,
         scope);
@@ -211,19 +211,19 @@ static void step_object(Run *run) {
     case 0:
     case 1:
         threads_arrive(run->engine, 100 + object, object % run->ctas, warp_number(run), run->mask,
-                       relaxed ? THREADS_RELAXED : THREADS_RELEASE, scope);
+                       relaxed ? ORDER_RELAXED : ORDER_RELEASE, scope);
         model_arrive(run->model, (int)object, run->threads, run->count, relaxed, level);
         break;
     case 2:
         if (run->model->objects[object].phases < 500) {
-            threads_arrive(run->engine, 100 + object, object % run->ctas, 0, 0, THREADS_RELEASE, scope);
+            threads_arrive(run->engine, 100 + object, object % run->ctas, 0, 0, ORDER_RELEASE, scope);
             threads_flip(run->engine, 100 + object);
             model_flip(run->model, (int)object);
         }
         break;
     default:
-        threads_wait(run->engine, 100 + object, warp_number(run), run->mask,
-                     relaxed ? THREADS_RELAXED : THREADS_ACQUIRE, scope);
+        threads_wait(run->engine, 100 + object, warp_number(run), run->mask, relaxed ? ORDER_RELAXED : ORDER_ACQUIRE,
+                     scope);
         model_wait(run->model, (int)object, run->threads, run->count, relaxed, level);
     }
 }
@@ -238,15 +238,15 @@ static void step_barrier(Run *run) {
             if (!run->mask)
                 continue;
             if (pass == 0) {
-                threads_arrive(run->engine, name, cta, warp_number(run), run->mask, THREADS_RELEASE, THREADS_CTA);
+                threads_arrive(run->engine, name, cta, warp_number(run), run->mask, ORDER_RELEASE, SCOPE_CTA);
                 model_arrive(run->model, 8 + (int)cta, run->threads, run->count, false, 1);
             } else {
-                threads_wait(run->engine, name, warp_number(run), run->mask, THREADS_ACQUIRE, THREADS_CTA);
+                threads_wait(run->engine, name, warp_number(run), run->mask, ORDER_ACQUIRE, SCOPE_CTA);
                 model_wait(run->model, 8 + (int)cta, run->threads, run->count, false, 1);
             }
         }
         if (pass == 0) {
-            threads_arrive(run->engine, name, cta, 0, 0, THREADS_RELEASE, THREADS_CTA);
+            threads_arrive(run->engine, name, cta, 0, 0, ORDER_RELEASE, SCOPE_CTA);
             threads_flip(run->engine, name);
             model_flip(run->model, 8 + (int)cta);
         }

@@ -52,44 +52,44 @@ static void meet(Pair *pair, uint32_t cta) {
         threads_meet(pair->each[i], 1 + cta, cta);
 }
 
-static ThreadsAccess weak(ThreadsKind kind, uint32_t site) {
+static ThreadsAccess weak(AccessKind kind, uint32_t site) {
     return (ThreadsAccess){.kind = (uint8_t)kind, .site = site};
 }
 
-static ThreadsAccess strong(ThreadsKind kind, ThreadsOrder order, ThreadsScope scope, uint32_t site) {
+static ThreadsAccess strong(AccessKind kind, Order order, Scope scope, uint32_t site) {
     return (ThreadsAccess){.kind = (uint8_t)kind,
                            .order = (uint8_t)order,
                            .scope = (uint8_t)scope,
                            .site = site,
-                           .gives = kind != THREADS_WRITE};
+                           .gives = kind != KIND_WRITE};
 }
 
 static void poll_at_random(Pair *pair) {
     uint32_t warp = draw(CTAS * CTA_WARPS), lane = draw(8) ? 0 : 1;
     uint64_t flag = FLAGS + draw(2) * 4;
-    ThreadsScope scope = draw(10) ? THREADS_GPU : THREADS_CTA;
-    uint32_t narrow = scope == THREADS_CTA ? 100 : 0; /* another instruction */
+    Scope scope = draw(10) ? SCOPE_GPU : SCOPE_CTA;
+    uint32_t narrow = scope == SCOPE_CTA ? 100 : 0; /* another instruction */
     switch (draw(24)) {
     case 0:
-        by(pair, warp, lane, strong(THREADS_WRITE, THREADS_RELEASE, scope, 1 + narrow), flag);
+        by(pair, warp, lane, strong(KIND_WRITE, ORDER_RELEASE, scope, 1 + narrow), flag);
         break;
     case 1:
-        by(pair, warp, lane, strong(THREADS_WRITE, THREADS_RELAXED, scope, 2 + narrow), flag);
+        by(pair, warp, lane, strong(KIND_WRITE, ORDER_RELAXED, scope, 2 + narrow), flag);
         break;
     case 2:
     case 3:
-        by(pair, warp, lane, strong(THREADS_UPDATE, THREADS_ACQ_REL, scope, 3 + narrow), flag);
+        by(pair, warp, lane, strong(KIND_UPDATE, ORDER_ACQ_REL, scope, 3 + narrow), flag);
         break;
     case 4:
-        by(pair, warp, lane, strong(THREADS_UPDATE, THREADS_RELEASE, scope, 4 + narrow), flag);
+        by(pair, warp, lane, strong(KIND_UPDATE, ORDER_RELEASE, scope, 4 + narrow), flag);
         break;
     case 5:
         if (!draw(3))
-            by(pair, warp, lane, weak(draw(2) ? THREADS_WRITE : THREADS_READ, 5), flag);
+            by(pair, warp, lane, weak(draw(2) ? KIND_WRITE : KIND_READ, 5), flag);
         break;
     case 6:
     case 7:
-        by(pair, warp, lane, weak(draw(3) ? THREADS_READ : THREADS_WRITE, 6), DATA + draw(6) * 4);
+        by(pair, warp, lane, weak(draw(3) ? KIND_READ : KIND_WRITE, 6), DATA + draw(6) * 4);
         break;
     case 8:
     case 9:
@@ -98,11 +98,11 @@ static void poll_at_random(Pair *pair) {
         break;
     case 11:
         for (int i = 0; i < 2; i++)
-            threads_fence(pair->each[i], warp, 1U << lane, THREADS_ACQ_REL, scope, false);
+            threads_fence(pair->each[i], warp, 1U << lane, ORDER_ACQ_REL, scope, false);
         break;
     case 12: /* eight bytes: of both flags */
         if (!draw(6)) {
-            ThreadsAccess wide = strong(THREADS_READ, THREADS_ACQUIRE, scope, 7 + narrow);
+            ThreadsAccess wide = strong(KIND_READ, ORDER_ACQUIRE, scope, 7 + narrow);
             wide.element = 8;
             by(pair, warp, lane, wide, FLAGS);
         }
@@ -111,9 +111,9 @@ static void poll_at_random(Pair *pair) {
         for (uint32_t i = 0; i < 3; i++) {
             bool takes = draw(3) > 0;
             by(pair, warp, lane,
-               strong(THREADS_READ, takes ? THREADS_ACQUIRE : THREADS_RELAXED, scope, (takes ? 8 : 9) + narrow), flag);
+               strong(KIND_READ, takes ? ORDER_ACQUIRE : ORDER_RELAXED, scope, (takes ? 8 : 9) + narrow), flag);
             if (!draw(3))
-                by(pair, warp ^ 1, 0, strong(THREADS_READ, THREADS_ACQUIRE, THREADS_GPU, 10), flag);
+                by(pair, warp ^ 1, 0, strong(KIND_READ, ORDER_ACQUIRE, SCOPE_GPU, 10), flag);
             if (!draw(3))
                 meet(pair, warp / CTA_WARPS);
         }
@@ -144,14 +144,14 @@ static void failing_poll_orders(void **unused) {
     (void)unused;
     for (uint32_t takes = 0; takes < 2; takes++) {
         Pair pair = new_pair();
-        ThreadsAccess poll = strong(THREADS_READ, takes ? THREADS_ACQUIRE : THREADS_RELAXED, THREADS_GPU, 3);
-        by(&pair, 0, 0, weak(THREADS_WRITE, 1), DATA);
-        by(&pair, 0, 0, strong(THREADS_WRITE, THREADS_RELEASE, THREADS_GPU, 2), FLAGS);
+        ThreadsAccess poll = strong(KIND_READ, takes ? ORDER_ACQUIRE : ORDER_RELAXED, SCOPE_GPU, 3);
+        by(&pair, 0, 0, weak(KIND_WRITE, 1), DATA);
+        by(&pair, 0, 0, strong(KIND_WRITE, ORDER_RELEASE, SCOPE_GPU, 2), FLAGS);
         by(&pair, 2, 0, poll, FLAGS);
         by(&pair, 2, 0, poll, FLAGS);
-        by(&pair, 4, 0, strong(THREADS_WRITE, THREADS_RELAXED, THREADS_GPU, 4), FLAGS);
+        by(&pair, 4, 0, strong(KIND_WRITE, ORDER_RELAXED, SCOPE_GPU, 4), FLAGS);
         by(&pair, 2, 0, poll, FLAGS);
-        by(&pair, 2, 0, weak(THREADS_READ, 5), DATA);
+        by(&pair, 2, 0, weak(KIND_READ, 5), DATA);
         assert_int_equal(agree(&pair), !takes);
         pair_free(&pair);
     }
@@ -162,14 +162,14 @@ static void later_poll_races(void **unused) {
     (void)unused;
     for (uint32_t again = 0; again < 2; again++) {
         Pair pair = new_pair();
-        ThreadsAccess poll = strong(THREADS_READ, THREADS_ACQUIRE, THREADS_GPU, 3);
-        by(&pair, 0, 0, strong(THREADS_WRITE, THREADS_RELEASE, THREADS_GPU, 1), FLAGS);
+        ThreadsAccess poll = strong(KIND_READ, ORDER_ACQUIRE, SCOPE_GPU, 3);
+        by(&pair, 0, 0, strong(KIND_WRITE, ORDER_RELEASE, SCOPE_GPU, 1), FLAGS);
         by(&pair, 2, 0, poll, FLAGS);
-        by(&pair, 2, 0, strong(THREADS_WRITE, THREADS_RELEASE, THREADS_GPU, 2), FLAGS + 64);
+        by(&pair, 2, 0, strong(KIND_WRITE, ORDER_RELEASE, SCOPE_GPU, 2), FLAGS + 64);
         for (uint32_t i = 0; i < again; i++)
             by(&pair, 2, 0, poll, FLAGS);
-        by(&pair, 0, 0, strong(THREADS_READ, THREADS_ACQUIRE, THREADS_GPU, 4), FLAGS + 64);
-        by(&pair, 0, 0, weak(THREADS_WRITE, 5), FLAGS);
+        by(&pair, 0, 0, strong(KIND_READ, ORDER_ACQUIRE, SCOPE_GPU, 4), FLAGS + 64);
+        by(&pair, 0, 0, weak(KIND_WRITE, 5), FLAGS);
         assert_int_equal(agree(&pair), again);
         pair_free(&pair);
     }
@@ -179,15 +179,15 @@ static void later_poll_races(void **unused) {
 static void two_pollers_of_a_cta(void **unused) {
     (void)unused;
     Pair pair = new_pair();
-    ThreadsAccess poll = strong(THREADS_READ, THREADS_ACQUIRE, THREADS_GPU, 3);
-    by(&pair, 0, 0, strong(THREADS_WRITE, THREADS_RELEASE, THREADS_GPU, 1), FLAGS);
+    ThreadsAccess poll = strong(KIND_READ, ORDER_ACQUIRE, SCOPE_GPU, 3);
+    by(&pair, 0, 0, strong(KIND_WRITE, ORDER_RELEASE, SCOPE_GPU, 1), FLAGS);
     by(&pair, 2, 0, poll, FLAGS);
     meet(&pair, 1);
     by(&pair, 3, 0, poll, FLAGS);
-    by(&pair, 3, 0, strong(THREADS_WRITE, THREADS_RELEASE, THREADS_GPU, 2), FLAGS + 64);
+    by(&pair, 3, 0, strong(KIND_WRITE, ORDER_RELEASE, SCOPE_GPU, 2), FLAGS + 64);
     by(&pair, 2, 0, poll, FLAGS);
-    by(&pair, 0, 0, strong(THREADS_READ, THREADS_ACQUIRE, THREADS_GPU, 4), FLAGS + 64);
-    by(&pair, 0, 0, weak(THREADS_WRITE, 5), FLAGS);
+    by(&pair, 0, 0, strong(KIND_READ, ORDER_ACQUIRE, SCOPE_GPU, 4), FLAGS + 64);
+    by(&pair, 0, 0, weak(KIND_WRITE, 5), FLAGS);
     assert_int_equal(agree(&pair), 1);
     pair_free(&pair);
 }
@@ -201,18 +201,18 @@ static void counter_of_many(void **unused) {
             Pair pair = new_pair();
             for (uint32_t round = 0; round < 5; round++) {
                 for (uint32_t cta = 0; cta < CTAS; cta++) {
-                    by(&pair, cta * CTA_WARPS, 0, weak(THREADS_WRITE, 1), DATA + (round * CTAS + cta) * 4);
-                    by(&pair, cta * CTA_WARPS, 0, strong(THREADS_UPDATE, THREADS_RELEASE, THREADS_GPU, 2), FLAGS);
+                    by(&pair, cta * CTA_WARPS, 0, weak(KIND_WRITE, 1), DATA + (round * CTAS + cta) * 4);
+                    by(&pair, cta * CTA_WARPS, 0, strong(KIND_UPDATE, ORDER_RELEASE, SCOPE_GPU, 2), FLAGS);
                 }
                 for (uint32_t cta = 0; cta < CTAS; cta++) {
-                    ThreadsScope scope = narrow && cta == 7 ? THREADS_CTA : THREADS_GPU;
-                    by(&pair, cta * CTA_WARPS, 0, strong(THREADS_READ, THREADS_ACQUIRE, scope, 3), FLAGS);
-                    by(&pair, cta * CTA_WARPS, 0, weak(THREADS_READ, 4), DATA + (round * CTAS + (cta + 1) % CTAS) * 4);
+                    Scope scope = narrow && cta == 7 ? SCOPE_CTA : SCOPE_GPU;
+                    by(&pair, cta * CTA_WARPS, 0, strong(KIND_READ, ORDER_ACQUIRE, scope, 3), FLAGS);
+                    by(&pair, cta * CTA_WARPS, 0, weak(KIND_READ, 4), DATA + (round * CTAS + (cta + 1) % CTAS) * 4);
                 }
             }
             if (missing) {
-                by(&pair, 3 * CTA_WARPS, 0, weak(THREADS_WRITE, 5), DATA);
-                by(&pair, 4 * CTA_WARPS, 0, weak(THREADS_READ, 6), DATA);
+                by(&pair, 3 * CTA_WARPS, 0, weak(KIND_WRITE, 5), DATA);
+                by(&pair, 4 * CTA_WARPS, 0, weak(KIND_READ, 6), DATA);
             }
             assert_true((agree(&pair) > 0) == (missing || narrow));
             pair_free(&pair);
@@ -229,9 +229,9 @@ static void counter_of_many_rounds(void **unused) {
         &(ThreadsShape){.ctas = MANY, .cta_threads = LANES, .memory = (size_t)8 << 20, .sweep_at = 1 << 14}, &problem);
     assert_non_null(engine);
     uint64_t counter[LANES] = {FLAGS}, data[LANES];
-    ThreadsAccess add = strong(THREADS_UPDATE, THREADS_RELEASE, THREADS_GPU, 1), take = add,
-                  read = weak(THREADS_READ, 3), write = weak(THREADS_WRITE, 4);
-    take.order = THREADS_ACQUIRE;
+    ThreadsAccess add = strong(KIND_UPDATE, ORDER_RELEASE, SCOPE_GPU, 1), take = add, read = weak(KIND_READ, 3),
+                  write = weak(KIND_WRITE, 4);
+    take.order = ORDER_ACQUIRE;
     take.site = 2;
     add.element = take.element = read.element = write.element = add.bytes = take.bytes = read.bytes = write.bytes = 4;
     for (uint32_t round = 0; round < ROUNDS; round++) {
@@ -264,15 +264,15 @@ static void counter_of_many_rounds(void **unused) {
 static void barrier_after_own_release(void **state) {
     (void)state;
     Pair pair = pair_new((ThreadsShape){.ctas = 3, .cta_threads = 1});
-    ThreadsAccess adds = strong(THREADS_UPDATE, THREADS_ACQ_REL, THREADS_GPU, 1),
-                  polls = strong(THREADS_READ, THREADS_ACQUIRE, THREADS_GPU, 2);
+    ThreadsAccess adds = strong(KIND_UPDATE, ORDER_ACQ_REL, SCOPE_GPU, 1),
+                  polls = strong(KIND_READ, ORDER_ACQUIRE, SCOPE_GPU, 2);
     by(&pair, 1, 0, adds, FLAGS);
     by(&pair, 0, 0, adds, FLAGS);
     by(&pair, 0, 0, polls, FLAGS);
     by(&pair, 2, 0, polls, FLAGS);
-    by(&pair, 0, 0, weak(THREADS_WRITE, 3), DATA);
+    by(&pair, 0, 0, weak(KIND_WRITE, 3), DATA);
     meet(&pair, 0);
-    by(&pair, 2, 0, weak(THREADS_READ, 4), DATA);
+    by(&pair, 2, 0, weak(KIND_READ, 4), DATA);
     assert_int_equal(agree(&pair), 1);
     pair_free(&pair);
 }
@@ -282,10 +282,10 @@ static void narrower_poll_is_another(void **unused) {
     (void)unused;
     for (uint32_t narrow = 0; narrow < 2; narrow++) {
         Pair pair = new_pair();
-        by(&pair, 0, 0, strong(THREADS_WRITE, THREADS_RELAXED, THREADS_GPU, 1), FLAGS);
-        by(&pair, 2, 0, strong(THREADS_READ, THREADS_RELAXED, THREADS_GPU, 2), FLAGS);
-        by(&pair, 2, 0, strong(THREADS_READ, THREADS_RELAXED, narrow ? THREADS_CTA : THREADS_GPU, 2), FLAGS);
-        by(&pair, 4, 0, strong(THREADS_WRITE, THREADS_RELAXED, THREADS_GPU, 3), FLAGS);
+        by(&pair, 0, 0, strong(KIND_WRITE, ORDER_RELAXED, SCOPE_GPU, 1), FLAGS);
+        by(&pair, 2, 0, strong(KIND_READ, ORDER_RELAXED, SCOPE_GPU, 2), FLAGS);
+        by(&pair, 2, 0, strong(KIND_READ, ORDER_RELAXED, narrow ? SCOPE_CTA : SCOPE_GPU, 2), FLAGS);
+        by(&pair, 4, 0, strong(KIND_WRITE, ORDER_RELAXED, SCOPE_GPU, 3), FLAGS);
         assert_int_equal(agree(&pair), narrow);
         pair_free(&pair);
     }
@@ -295,9 +295,9 @@ static void narrower_poll_is_another(void **unused) {
 static void half_of_a_flag_is_written(void **unused) {
     (void)unused;
     Pair pair = new_pair();
-    ThreadsAccess poll = strong(THREADS_READ, THREADS_RELAXED, THREADS_GPU, 2), half = weak(THREADS_WRITE, 3);
+    ThreadsAccess poll = strong(KIND_READ, ORDER_RELAXED, SCOPE_GPU, 2), half = weak(KIND_WRITE, 3);
     half.element = 2;
-    by(&pair, 0, 0, strong(THREADS_WRITE, THREADS_RELAXED, THREADS_GPU, 1), FLAGS);
+    by(&pair, 0, 0, strong(KIND_WRITE, ORDER_RELAXED, SCOPE_GPU, 1), FLAGS);
     by(&pair, 2, 0, poll, FLAGS);
     by(&pair, 4, 0, half, FLAGS + 2);
     assert_int_equal(agree(&pair), 2); /* with the write, and with the poll */

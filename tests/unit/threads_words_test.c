@@ -36,10 +36,10 @@ static void access_both(Pair *pair, uint32_t warp, uint32_t lanes, const Threads
 }
 static void barrier_both(Pair *pair, uint32_t cta, uint32_t warps) {
     for (uint32_t warp = 0; warp < warps; warp++)
-        BOTH(pair, threads_arrive(engine, 1 + cta, cta, cta * warps + warp, UINT32_MAX, THREADS_RELEASE, THREADS_CTA));
+        BOTH(pair, threads_arrive(engine, 1 + cta, cta, cta * warps + warp, UINT32_MAX, ORDER_RELEASE, SCOPE_CTA));
     BOTH(pair, threads_flip(engine, 1 + cta));
     for (uint32_t warp = 0; warp < warps; warp++)
-        BOTH(pair, threads_wait(engine, 1 + cta, cta * warps + warp, UINT32_MAX, THREADS_ACQUIRE, THREADS_CTA));
+        BOTH(pair, threads_wait(engine, 1 + cta, cta * warps + warp, UINT32_MAX, ORDER_ACQUIRE, SCOPE_CTA));
 }
 
 /* The same, told to one of them at once. */
@@ -47,10 +47,10 @@ static void overlap_both(Pair *pair, uint32_t cta, uint32_t warps) {
     Threads *each = pair->each[1];
     threads_meet(pair->each[0], 1 + cta, cta);
     for (uint32_t warp = 0; warp < warps; warp++)
-        threads_arrive(each, 1 + cta, cta, cta * warps + warp, UINT32_MAX, THREADS_RELEASE, THREADS_CTA);
+        threads_arrive(each, 1 + cta, cta, cta * warps + warp, UINT32_MAX, ORDER_RELEASE, SCOPE_CTA);
     threads_flip(each, 1 + cta);
     for (uint32_t warp = 0; warp < warps; warp++)
-        threads_wait(each, 1 + cta, cta * warps + warp, UINT32_MAX, THREADS_ACQUIRE, THREADS_CTA);
+        threads_wait(each, 1 + cta, cta * warps + warp, UINT32_MAX, ORDER_ACQUIRE, SCOPE_CTA);
 }
 
 /* ---- Random programs ---- */
@@ -87,11 +87,11 @@ static void draw_addresses(uint32_t cta, uint32_t bytes, uint64_t *addresses) {
 
 static ThreadsAccess draw_access(void) {
     static const uint8_t sizes[] = {4, 4, 8, 16, 16, 2, 1};
-    ThreadsAccess access = {.kind = one_in(3) ? THREADS_WRITE : THREADS_READ, .site = draw(12)};
+    ThreadsAccess access = {.kind = one_in(3) ? KIND_WRITE : KIND_READ, .site = draw(12)};
     access.bytes = sizes[draw(one_in(6) ? 7 : 5)];
     access.element = (uint8_t)access.bytes;
-    access.read_only = access.kind == THREADS_READ && one_in(20);
-    access.silent = access.kind == THREADS_WRITE && one_in(4) ? 0x0ff0 : 0;
+    access.read_only = access.kind == KIND_READ && one_in(20);
+    access.silent = access.kind == KIND_WRITE && one_in(4) ? 0x0ff0 : 0;
     return access;
 }
 
@@ -130,7 +130,7 @@ static void step_operation(Random *run) {
     ThreadsAccess access = draw_access();
     access.read_only = false;
     access.silent = 0;
-    access.proxy = run->generic[index] ? THREADS_GENERIC : THREADS_ASYNC;
+    access.proxy = run->generic[index] ? PROXY_GENERIC : PROXY_ASYNC;
     if (one_in(2)) {
         bool own = !run->together[index] && one_in(2);
         uint32_t warp = own || one_in(2) ? run->warps[index] : draw(CTAS * CTA_WARPS);
@@ -155,9 +155,9 @@ static void step_operation(Random *run) {
 
 /* An atomic that releases and acquires. */
 static ThreadsAccess flag_at(uint32_t site) {
-    return (ThreadsAccess){.kind = THREADS_UPDATE,
-                           .order = THREADS_ACQ_REL,
-                           .scope = THREADS_GPU,
+    return (ThreadsAccess){.kind = KIND_UPDATE,
+                           .order = ORDER_ACQ_REL,
+                           .scope = SCOPE_GPU,
                            .element = 4,
                            .bytes = 4,
                            .gives = true,
@@ -180,8 +180,8 @@ static void step_order(Random *run) {
         BOTH(&run->pair, threads_warp_sync(engine, warp, UINT32_MAX));
         break;
     case 2:
-        BOTH(&run->pair, threads_fence_proxy(engine, warp, UINT32_MAX, THREADS_ASYNC, THREADS_EVERYWHERE,
-                                             THREADS_ACQ_REL, THREADS_GPU, 0));
+        BOTH(&run->pair, threads_fence_proxy(engine, warp, UINT32_MAX, PROXY_ASYNC, THREADS_EVERYWHERE, ORDER_ACQ_REL,
+                                             SCOPE_GPU, 0));
         break;
     case 3:
         barrier_both(&run->pair, cta, CTA_WARPS);
@@ -234,7 +234,7 @@ static void ordered_programs_are_clean(void **unused) {
             uint32_t cta = draw(CTAS), warp = cta * CTA_WARPS + draw(CTA_WARPS), bytes = 4u << draw(3);
             uint32_t per = LINE / bytes, flip = draw(per);
             ThreadsAccess access = {
-                .kind = one_in(2) ? THREADS_WRITE : THREADS_READ, .element = (uint8_t)bytes, .bytes = bytes, .site = i};
+                .kind = one_in(2) ? KIND_WRITE : KIND_READ, .element = (uint8_t)bytes, .bytes = bytes, .site = i};
             uint64_t base = one_in(2) ? threads_shared(cta, 0) : GLOBAL + cta * UINT64_C(65536), addresses[LANES];
             for (uint32_t k = 0; k < LANES; k++)
                 addresses[k] = base + (uint64_t)(k / per) * LINE + (k % per ^ flip) * bytes;
@@ -251,8 +251,8 @@ static void ordered_programs_are_clean(void **unused) {
 static void race_in_a_swizzled_line(void **unused) {
     (void)unused;
     Pair pair = pair_new((ThreadsShape){.ctas = 1, .cta_threads = 64});
-    ThreadsAccess write = {.kind = THREADS_WRITE, .element = 16, .bytes = 16, .site = 1};
-    ThreadsAccess read = {.kind = THREADS_READ, .element = 4, .bytes = 4, .site = 2};
+    ThreadsAccess write = {.kind = KIND_WRITE, .element = 16, .bytes = 16, .site = 1};
+    ThreadsAccess read = {.kind = KIND_READ, .element = 4, .bytes = 4, .site = 2};
     uint64_t rows[LANES], words[LANES];
     for (uint32_t i = 0; i < LANES; i++) { /* row r has its 16 bytes exchanged by r */
         rows[i] = threads_shared(0, i / 8 * LINE + (i % 8 ^ i / 8) * 16);
@@ -277,10 +277,10 @@ static void one_reader_of_many(void **unused) {
     enum { MANY = 200, LATE = 57 };
     for (int late = 0; late < 2; late++) {
         Pair pair = pair_new((ThreadsShape){.ctas = MANY, .cta_threads = 32, .sweep_at = 100});
-        ThreadsAccess read = {.kind = THREADS_READ, .element = 4, .bytes = 4, .site = 1}, write = read;
+        ThreadsAccess read = {.kind = KIND_READ, .element = 4, .bytes = 4, .site = 1}, write = read;
         ThreadsAccess flag = flag_at(3);
         uint64_t line[LANES], flags[LANES];
-        write.kind = THREADS_WRITE;
+        write.kind = KIND_WRITE;
         write.site = 2;
         for (uint32_t i = 0; i < LANES; i++) {
             line[i] = GLOBAL + i * 4;
@@ -314,8 +314,8 @@ static void copies_and_sectors(void **unused) {
     (void)unused;
     for (int fenced = 0; fenced < 2; fenced++) {
         Pair pair = pair_new((ThreadsShape){.ctas = 1, .cta_threads = 64});
-        ThreadsAccess write = {.kind = THREADS_WRITE, .bytes = 16, .site = 1};
-        ThreadsAccess read = {.kind = THREADS_READ, .proxy = THREADS_ASYNC, .element = 16, .bytes = 16, .site = 2};
+        ThreadsAccess write = {.kind = KIND_WRITE, .bytes = 16, .site = 1};
+        ThreadsAccess read = {.kind = KIND_READ, .proxy = PROXY_ASYNC, .element = 16, .bytes = 16, .site = 2};
         uint64_t rows[LANES];
         ThreadsPiece pieces[8];
         for (uint32_t i = 0; i < LANES; i++)
@@ -329,8 +329,8 @@ static void copies_and_sectors(void **unused) {
             threads_access(engine, copies[e], 0, UINT32_MAX, &write, rows);
             threads_done(engine, copies[e], THREADS_ALL_DONE, 0, UINT32_MAX, true);
             if (fenced)
-                threads_fence_proxy(engine, 0, UINT32_MAX, THREADS_ASYNC, THREADS_EVERYWHERE, THREADS_ACQ_REL,
-                                    THREADS_GPU, 0);
+                threads_fence_proxy(engine, 0, UINT32_MAX, PROXY_ASYNC, THREADS_EVERYWHERE, ORDER_ACQ_REL, SCOPE_GPU,
+                                    0);
         }
         barrier_both(&pair, 0, 2);
         for (int e = 0; e < 2; e++) {
@@ -358,7 +358,7 @@ typedef struct Group {
 static Group issue_group(Pair *pair, uint32_t first_line) {
     Group group = {.warp = draw(CTAS * CTA_WARPS), .count = 1 + draw(3)};
     uint32_t cta = group.warp / CTA_WARPS, lanes = one_in(4) ? 0x00ffff00 : UINT32_MAX;
-    ThreadsAccess read = {.kind = THREADS_READ, .bytes = 16}, write = {.kind = THREADS_WRITE, .bytes = 16};
+    ThreadsAccess read = {.kind = KIND_READ, .bytes = 16}, write = {.kind = KIND_WRITE, .bytes = 16};
     for (uint32_t k = 0; k < group.count; k++) {
         uint64_t from[LANES], to[LANES], line = (first_line + 4 * k) * UINT64_C(128);
         for (uint32_t i = 0; i < LANES; i++) {
@@ -419,12 +419,12 @@ static void copies_reported_as_one(void **unused) {
 static void acquires_of_a_place(void **unused) {
     (void)unused;
     static const struct {
-        ThreadsScope scopes[3];
+        Scope scopes[3];
         uint32_t races;
-    } cases[] = {{{THREADS_CTA, THREADS_NO_SCOPE}, 1},
-                 {{THREADS_GPU, THREADS_NO_SCOPE}, 0},
-                 {{THREADS_CTA, THREADS_GPU, THREADS_NO_SCOPE}, 0},
-                 {{THREADS_GPU, THREADS_CTA, THREADS_GPU}, 0}};
+    } cases[] = {{{SCOPE_CTA, SCOPE_NONE}, 1},
+                 {{SCOPE_GPU, SCOPE_NONE}, 0},
+                 {{SCOPE_CTA, SCOPE_GPU, SCOPE_NONE}, 0},
+                 {{SCOPE_GPU, SCOPE_CTA, SCOPE_GPU}, 0}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         Pair pair = pair_new((ThreadsShape){.ctas = 3, .cta_threads = 32});
         uint64_t data[LANES], flags[LANES];
@@ -432,23 +432,23 @@ static void acquires_of_a_place(void **unused) {
             data[i] = GLOBAL + i * 4;
             flags[i] = FLAGS;
         }
-        ThreadsAccess write = {.kind = THREADS_WRITE, .element = 4, .bytes = 4, .site = 1}, read = write, flag = write;
-        read.kind = THREADS_READ;
+        ThreadsAccess write = {.kind = KIND_WRITE, .element = 4, .bytes = 4, .site = 1}, read = write, flag = write;
+        read.kind = KIND_READ;
         read.site = 2;
         flag = (ThreadsAccess){
-            .kind = THREADS_WRITE, .order = THREADS_RELEASE, .scope = THREADS_GPU, .element = 4, .bytes = 4, .site = 3};
+            .kind = KIND_WRITE, .order = ORDER_RELEASE, .scope = SCOPE_GPU, .element = 4, .bytes = 4, .site = 3};
         access_both(&pair, 0, 1, &write, data);
         access_both(&pair, 0, 1, &flag, flags);
         ThreadsAccess look = flag;
-        look.kind = THREADS_READ;
-        look.order = THREADS_RELAXED;
+        look.kind = KIND_READ;
+        look.order = ORDER_RELAXED;
         look.gives = true;
         look.site = 4;
         access_both(&pair, 1, 1, &look, flags);
-        flag.order = THREADS_RELAXED;
+        flag.order = ORDER_RELAXED;
         flag.site = 5;
         access_both(&pair, 2, 1, &flag, flags);
-        look.order = THREADS_ACQUIRE;
+        look.order = ORDER_ACQUIRE;
         for (uint32_t i = 0; i < 3 && cases[k].scopes[i]; i++) {
             look.scope = (uint8_t)cases[k].scopes[i];
             access_both(&pair, 1, 1, &look, flags);
@@ -471,11 +471,11 @@ static void many_writers_of_a_place(void **unused) {
     enum { MANY = 400 };
     for (uint32_t shifts = 1; shifts < 3; shifts++) {
         Pair pair = pair_new((ThreadsShape){.ctas = MANY + 2, .cta_threads = 32});
-        ThreadsAccess write = {.kind = THREADS_WRITE, .element = 4, .bytes = 4}, read = write, strong = write;
+        ThreadsAccess write = {.kind = KIND_WRITE, .element = 4, .bytes = 4}, read = write, strong = write;
         uint64_t line[LANES];
-        read.kind = THREADS_READ;
-        strong.order = THREADS_RELAXED;
-        strong.scope = THREADS_GPU;
+        read.kind = KIND_READ;
+        strong.order = ORDER_RELAXED;
+        strong.scope = SCOPE_GPU;
         for (uint32_t cta = 0; cta < MANY + 2; cta++) {
             const ThreadsAccess *access = cta < MANY ? &write : cta == MANY ? &read : &strong;
             write.site = cta / 3 % 2;
@@ -501,19 +501,19 @@ static void shifted_lanes(void **unused) {
         for (uint32_t round = 0; round < 8; round++) {
             for (uint32_t warp = 0; warp < WARPS; warp++)
                 for (uint32_t i = 0; i < 5; i++) {
-                    uint32_t kind = round % 3 == 0 ? THREADS_WRITE : round % 3 == 1 ? THREADS_UPDATE : THREADS_READ;
+                    uint32_t kind = round % 3 == 0 ? KIND_WRITE : round % 3 == 1 ? KIND_UPDATE : KIND_READ;
                     ThreadsAccess access = {.kind = (uint8_t)kind, .element = 4, .bytes = 4, .site = round % 3 * 8 + i};
                     uint64_t addresses[LANES];
-                    uint32_t shift = kind == THREADS_WRITE ? 4 : draw(9), step = one_in(4) ? 2 : 1;
-                    if (kind == THREADS_UPDATE) {
-                        access.order = THREADS_RELAXED;
-                        access.scope = one_in(8) ? THREADS_NO_SCOPE + 1 : THREADS_GPU;
+                    uint32_t shift = kind == KIND_WRITE ? 4 : draw(9), step = one_in(4) ? 2 : 1;
+                    if (kind == KIND_UPDATE) {
+                        access.order = ORDER_RELAXED;
+                        access.scope = one_in(8) ? SCOPE_NONE + 1 : SCOPE_GPU;
                     }
                     for (uint32_t lane = 0; lane < LANES; lane++)
-                        addresses[lane] = threads_shared(0, ((uint64_t)warp * LANES +
-                                                             lane / step * (kind == THREADS_WRITE ? step : 1) +
-                                                             (kind == THREADS_WRITE ? lane % step : 0) + shift) *
-                                                                4);
+                        addresses[lane] =
+                            threads_shared(0, ((uint64_t)warp * LANES + lane / step * (kind == KIND_WRITE ? step : 1) +
+                                               (kind == KIND_WRITE ? lane % step : 0) + shift) *
+                                                  4);
                     access_both(&pair, warp, one_in(6) ? 0x0ffffff0 : UINT32_MAX, &access, addresses);
                 }
             if (!one_in(6))
@@ -530,7 +530,7 @@ static void shifted_lanes(void **unused) {
 static void lanes_that_change_nothing(void **unused) {
     (void)unused;
     Pair pair = pair_new((ThreadsShape){.ctas = 2, .cta_threads = 2 * LANES});
-    ThreadsAccess write = {.kind = THREADS_WRITE, .element = 4, .bytes = 4, .site = 1}, read = write;
+    ThreadsAccess write = {.kind = KIND_WRITE, .element = 4, .bytes = 4, .site = 1}, read = write;
     uint64_t words[LANES];
     uint32_t count, kept = 0;
     for (uint32_t i = 0; i < LANES; i++)
@@ -540,7 +540,7 @@ static void lanes_that_change_nothing(void **unused) {
     write.site = 2;
     write.silent = 0x0ff0;
     access_both(&pair, 1, UINT32_MAX, &write, words);
-    read.kind = THREADS_READ;
+    read.kind = KIND_READ;
     read.site = 3;
     access_both(&pair, 2, UINT32_MAX, &read, words);
     assert_int_equal(pair_agree(&pair),

@@ -130,7 +130,7 @@ static void check_read(Proxies *proxies, const Event *event, const Bytes *bytes,
 /* Others are let go on: have this agent's copies written what they are let go on for? */
 static void check_flag(Proxies *proxies, const Event *event) {
     const Effect *effect = &event->effect->effect;
-    bool releases = effect->order == ORDER_RELEASE || effect->order == ORDER_ACQ_REL;
+    bool releases = order_releases(effect->order);
     if (effect->verb != EFFECT_UPDATE || effect->proxy != PROXY_GENERIC || !releases || effect->scope < SCOPE_GPU)
         return;
     for (const GlobalAccess *access = proxies->globals; access; access = access->next)

@@ -103,7 +103,7 @@ static bool place(const Player *player, const PtxWarp *warp, const PlayAccess *a
     uint64_t from;
     if (space != PTX_SPACE_SHARED || !is_own_shared(machine, warp->cta, bytes, reach, &from))
         return false;
-    if (access->access.kind != EFFECT_READ && history_near(player->check->history, reach->least, reach->most + bytes))
+    if (access->access.kind != KIND_READ && history_near(player->check->history, reach->least, reach->most + bytes))
         return false;
     uint64_t base = threads_shared(ptx_watch_cta(player->watch, warp->cta->number), 0) - from;
     for (unsigned i = 0; i < PTX_LANES; i++)
@@ -152,10 +152,9 @@ static bool play_beside(Player *player, PtxWarp *warp, const PlaySite *site, con
         PlayReach reach = {.least = first, .most = first + all - bytes};
         uint64_t from;
         if (!is_own_shared(player->machine, warp->cta, bytes, &reach, &from) ||
-            (access->access.kind != EFFECT_READ &&
-             history_near(player->check->history, reach.least, reach.most + bytes)))
+            (access->access.kind != KIND_READ && history_near(player->check->history, reach.least, reach.most + bytes)))
             return false;
-        if (player->stored && access->access.kind != EFFECT_READ)
+        if (player->stored && access->access.kind != KIND_READ)
             return false;
         first = threads_shared(ptx_watch_cta(player->watch, warp->cta->number), reach.least);
     } else if (space != PTX_SPACE_GLOBAL || first >= PTX_GLOBAL_END - all ||
@@ -198,7 +197,7 @@ bool play_plain(Player *player, PtxWarp *warp, const PlaySite *site, const Recor
     player->machine->thread_instructions += lanes;
     if (is_quiet(player, record->lanes, &reach, site->access.access.bytes))
         return true;
-    if (player->stored && reported.kind == THREADS_WRITE)
+    if (player->stored && reported.kind == KIND_WRITE)
         reported.silent = stored_silent(player, warp, site, record, &reach.at, site->access.access.bytes);
     ptx_watch_access(player->watch, warp, record->lanes, &reported, reach.at.at);
     if (player->apart)

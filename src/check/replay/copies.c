@@ -105,11 +105,11 @@ static void see_bytes(Player *player, const PtxEvent *event, uint32_t lane, PtxL
     uint64_t begin = location.block->base + location.offset, end = begin + bytes;
     for (uint32_t i = 0; i < copies->count; i++) {
         const CopyRange *range = &copies->ranges[i];
-        bool reads = event->access.kind == EFFECT_READ;
+        bool reads = event->access.kind == KIND_READ;
         RecordingMemory both;
         if ((reads && !range->writes) || !recording_area_meets(&range->area, begin, end, &both))
             continue;
-        copies->polled |= event->access.strong && event->access.kind != EFFECT_WRITE && range->writes;
+        copies->polled |= event->access.strong && event->access.kind != KIND_WRITE && range->writes;
         CopyHit *hit = hit_of(player, i, event);
         if (hit && !hit->race.times++) {
             PtxBlock *block = ARENA_NEW(&player->check->arena, PtxBlock);

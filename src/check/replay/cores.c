@@ -289,7 +289,7 @@ static bool add_record(Footprint *clusters, const Player *player, uint32_t clust
         return true;
     for (uint32_t rest = record->lanes; rest; rest &= rest - 1) {
         uint64_t first = reach.at.at[__builtin_ctz(rest)];
-        add_bytes(clusters, cluster, !site->copies && site->reported.kind != THREADS_READ, first, first + bytes);
+        add_bytes(clusters, cluster, !site->copies && site->reported.kind != KIND_READ, first, first + bytes);
     }
     return true;
 }

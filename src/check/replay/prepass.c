@@ -39,8 +39,8 @@ static bool add_each(Prepass *prepass, const PrepassFrom *from, const PlaySite *
         return false;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
-        footprint_add_words(prepass->footprint, from->number, lane, alone, access->kind != THREADS_READ,
-                            addresses[lane], addresses[lane] + bytes);
+        footprint_add_words(prepass->footprint, from->number, lane, alone, access->kind != KIND_READ, addresses[lane],
+                            addresses[lane] + bytes);
     }
     return true;
 }
@@ -105,7 +105,7 @@ static bool add_plain(Prepass *prepass, const PlaySite *site, const Record *reco
     if (!(bytes & (bytes - 1)) && play_is_beside(site, record, &first) && !(first & (access->align - 1)) &&
         first % bytes == 0 && first < PTX_GLOBAL_END && prepass_has(player, first, first + all) &&
         (!generic || (play_generic(player, first) == first && play_generic(player, first + all) == first + all))) {
-        footprint_add_beside(prepass->footprint, from->number, site->reported.kind != THREADS_READ, first, bytes,
+        footprint_add_beside(prepass->footprint, from->number, site->reported.kind != KIND_READ, first, bytes,
                              prepass_is_alone(&site->reported));
         return true;
     }
@@ -118,7 +118,7 @@ static bool add_plain(Prepass *prepass, const PlaySite *site, const Record *reco
         return true;
     if (add_each(prepass, from, site, record->lanes, reach.at.at, bytes))
         return true;
-    if (site->reported.kind == THREADS_READ)
+    if (site->reported.kind == KIND_READ)
         add_reads(prepass, from, record->lanes, reach.at.at, bytes);
     else
         add_writes(prepass, from, record->lanes, reach.at.at, bytes);
@@ -286,7 +286,7 @@ static bool read_writes(Prepass *prepass, const PlaySite *site, const Record *re
     bool known = true;
     if (site->site->strong)
         add_strong(prepass, site, record, from);
-    else if (site->plain && site->reported.kind != THREADS_READ)
+    else if (site->plain && site->reported.kind != KIND_READ)
         add_plain(prepass, site, record, from, &known);
     else if (!site->plain && !site->copies && site->global & 2)
         known = prepass_tile(prepass, site, record, from, &sum, &left_out);

@@ -76,7 +76,7 @@ void prepass_mix(PrepassSum *sum, uint64_t value);
 void prepass_mix_part(PrepassSum *sum, const SitePart *about, const RecordPart *part, uint32_t lanes);
 /* Whether what a thread accesses so is ordered with what else it does. */
 static inline bool prepass_is_alone(const ThreadsAccess *reported) {
-    return reported->proxy == THREADS_GENERIC && !reported->read_only;
+    return reported->proxy == PROXY_GENERIC && !reported->read_only;
 }
 /* Whether that is in global memory. */
 bool prepass_has(const Player *player, uint64_t first, uint64_t end);

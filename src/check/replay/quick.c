@@ -28,7 +28,7 @@ static PlayQuick quick_of(const PlaySite *site) {
         access->space != PTX_SPACE_GLOBAL || bytes < 2 || bytes > FOOTPRINT_LINE || bytes & (bytes - 1))
         return quick;
     quick.odd = (access->align - 1) | (bytes - 1);
-    quick.writes = site->reported.kind != THREADS_READ;
+    quick.writes = site->reported.kind != KIND_READ;
     quick.alone = prepass_is_alone(&site->reported);
     if (part->shape == PART_STRIDE && part->stride == bytes)
         quick.how = QUICK_BESIDE;

@@ -40,7 +40,7 @@ static void add(Reached *reached, uint64_t page, uint8_t how) {
 static void add_plain(Reached *reached, const Player *player, const PlaySite *site, const Record *record,
                       uint32_t warp) {
     uint64_t last = UINT64_MAX, mask = site->site->parts[0].bits == 32 ? UINT32_MAX : UINT64_MAX;
-    uint8_t how = site->access.access.kind == EFFECT_READ ? REACH_READS : REACH_WRITES;
+    uint8_t how = site->access.access.kind == KIND_READ ? REACH_READS : REACH_WRITES;
     Lanes values;
     play_values(player, site, record, 0, warp, &values);
     for (uint32_t rest = record->lanes; rest; rest &= rest - 1) {

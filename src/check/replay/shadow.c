@@ -68,16 +68,12 @@ static const char *bytes_words(const ShadowReported *reported, const ShadowRepor
                         ending, argument);
 }
 
-static const char *verb_of(uint8_t kind) {
-    return effect_access_verb((EffectVerb)(EFFECT_READ + kind));
-}
-
 /* ---- Findings ---------------------------------------------------------------------------------------------------- */
 
 static RuleId rule_of_report(const ShadowReport *report) {
-    if (report->kind == SHADOW_READ)
+    if (report->kind == KIND_READ)
         return RULE_RACE_RAW;
-    return report->earlier_kind == SHADOW_READ ? RULE_RACE_WAR : RULE_RACE_WAW;
+    return report->earlier_kind == KIND_READ ? RULE_RACE_WAR : RULE_RACE_WAW;
 }
 
 static void add_finding(ShadowReported *reported, const ShadowReport *report) {
@@ -91,10 +87,10 @@ static void add_finding(ShadowReported *reported, const ShadowReport *report) {
     const PtxCode *codes[] = {later, earlier};
     Facts facts = {.ptx = true,
                    .agent = actor_words(reported, report->cta + 1),
-                   .verb = verb_of(report->kind),
+                   .verb = effect_access_verb(report->kind),
                    .object = bytes_words(reported, report),
                    .other = actor_words(reported, report->earlier),
-                   .other_verb = verb_of(report->earlier_kind),
+                   .other_verb = effect_access_verb(report->earlier_kind),
                    .place = earlier ? code_words(&reported->check, earlier) : "an instruction that is not known",
                    .last = "and nothing orders the two"};
     bool narrow = report->scope && report->earlier_scope;

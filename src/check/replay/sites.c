@@ -280,7 +280,7 @@ static void find_again(ThreadsCheck *check, PlaySites *sites) {
     for (uint32_t i = 0, end; i < count; i = end) {
         bool writes = false;
         for (end = i; end < count && by_base(&plain[i], &plain[end]) == 0; end++)
-            writes |= plain[end]->access.access.kind != EFFECT_READ;
+            writes |= plain[end]->access.access.kind != KIND_READ;
         for (uint32_t k = i; k < end && writes && end - i > 1; k++)
             plain[k]->again = true;
     }

@@ -105,7 +105,7 @@ static PtxStores stored_by(const Stores *look, const PtxCode *code, uint32_t ins
     PtxStores stores = {.how = STORES_CONSTANT};
     const PtxArgument *data = code_named(program, code, STR("b"));
     play_access(program, code, &access); /* whatever its address is */
-    if (!access.access.bytes || access.access.kind != EFFECT_WRITE || !data)
+    if (!access.access.bytes || access.access.kind != KIND_WRITE || !data)
         return (PtxStores){0};
     uint32_t count = data->kind == ARGUMENT_MEMBERS ? data->count : 1, element = access.access.bytes / count;
     bool once = look->check->module->functions[flow->function].entry &&
@@ -239,7 +239,7 @@ uint32_t stored_put(Player *player, uint32_t cta, uint32_t lanes, const uint64_t
 /* Of one access that all is to shared memory of one CTA. */
 static uint32_t see_lanes(Player *player, const PtxEvent *event, uint32_t cta, uint32_t lanes) {
     const PlaySite *site = player->site;
-    bool known = site && site->code == event->code && event->access.kind == EFFECT_WRITE && knows(site);
+    bool known = site && site->code == event->code && event->access.kind == KIND_WRITE && knows(site);
     uint64_t offsets[PTX_LANES];
     uint32_t reported = known && site->data ? lanes & player->record->lanes : known ? lanes : 0;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
@@ -265,7 +265,7 @@ static void see_pieces(Player *player, const PtxEvent *event) {
 void stored_see(Player *player, PtxEvent *event) {
     if (event->kind == PTX_EVENT_INIT || event->kind == PTX_EVENT_INVALIDATE)
         forget(&player->stored[event->place >> 32], (uint32_t)event->place, 8);
-    if (event->kind != PTX_EVENT_ACCESS || event->access.kind == EFFECT_READ || !event->locations)
+    if (event->kind != PTX_EVENT_ACCESS || event->access.kind == KIND_READ || !event->locations)
         return;
     if (event->outstanding) {
         see_pieces(player, event);

@@ -245,7 +245,7 @@ uint64_t play_key_first(uint64_t key, uint32_t *bytes) {
 uint32_t play_stored_places(const Player *player, const PlaySite *site, const Record *record, uint32_t cta,
                             uint32_t warp_in_cta, Lanes *places) {
     const PlayAccess *access = &site->access;
-    if (!site->code || site->site->strong || !access->access.bytes || access->access.kind == EFFECT_READ)
+    if (!site->code || site->site->strong || !access->access.bytes || access->access.kind == KIND_READ)
         return 0;
     bool named = false, found = access->base->kind == ARGUMENT_SYMBOL;
     PtxSpace space = access->space;

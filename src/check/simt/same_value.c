@@ -123,7 +123,7 @@ static bool open_replicas(ThreadsCheck *check) {
 
 /* Two writes by one instruction. */
 static bool is_of_one(const PtxRace *race) {
-    return race->first.code == race->second.code && race->first.access.kind == EFFECT_WRITE &&
+    return race->first.code == race->second.code && race->first.access.kind == KIND_WRITE &&
            !race->first.asynchronous && !race->second.asynchronous;
 }
 
@@ -144,13 +144,13 @@ bool threads_may_be_same(ThreadsCheck *check, const PtxRace *race) {
 /* ---- Both ----------------------------------------------------------------------------------------- */
 
 static void unmark(PtxRace *race) {
-    bool reads_first = race->first.access.kind == EFFECT_READ;
+    bool reads_first = race->first.access.kind == KIND_READ;
     race->same_value = false;
     race->by_chance = true;
     if (race->rule == RULE_RACE_SAME_VALUE)
-        race->rule = race->second.access.kind == EFFECT_READ ? RULE_RACE_RAW
-                     : reads_first                           ? RULE_RACE_WAR
-                                                             : RULE_RACE_WAW;
+        race->rule = race->second.access.kind == KIND_READ ? RULE_RACE_RAW
+                     : reads_first                         ? RULE_RACE_WAR
+                                                           : RULE_RACE_WAW;
 }
 
 static bool open_again(Again *again, const ThreadsRun *run) {

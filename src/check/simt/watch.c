@@ -74,7 +74,7 @@ uint32_t watch_addresses(const PtxWatch *watch, const PtxLocation *locations, ui
 
 /* Whether the value that it reads goes to a register. */
 static bool gives_value(const PtxWatch *watch, const PtxEvent *event) {
-    if (event->access.kind == EFFECT_WRITE || event->outstanding || !event->code->count || event->code->dead)
+    if (event->access.kind == KIND_WRITE || event->outstanding || !event->code->count || event->code->dead)
         return false;
     const PtxArgument *first = code_argument(watch->machine->program, event->code, 0);
     return first->kind != ARGUMENT_ADDRESS && first->kind != ARGUMENT_SINK;
@@ -84,33 +84,29 @@ static bool gives_value(const PtxWatch *watch, const PtxEvent *event) {
  * fence before a write, of whichever thread, and one behind what reads it are in an order that cannot be another. */
 static uint8_t order_apart(const PtxWatch *watch, const PtxAccess *access, uint8_t order) {
     if (watch->role == WATCHES_CANONICAL)
-        return THREADS_RELAXED;
+        return ORDER_RELAXED;
     if (!watch->options.apart_fences && watch->role != WATCHES_STARTS)
         return order;
-    return access->kind == EFFECT_READ    ? THREADS_ACQUIRE
-           : access->kind == EFFECT_WRITE ? THREADS_RELEASE
-                                          : THREADS_ACQ_REL;
+    return access->kind == KIND_READ ? ORDER_ACQUIRE : access->kind == KIND_WRITE ? ORDER_RELEASE : ORDER_ACQ_REL;
 }
 
 ThreadsAccess watch_access(const PtxWatch *watch, const PtxEvent *event) {
     const PtxAccess *access = &event->access;
     bool strong = access->strong && !(access->is_volatile && watch->options.volatile_races);
     return (ThreadsAccess){
-        .kind = access->kind == EFFECT_READ    ? THREADS_READ
-                : access->kind == EFFECT_WRITE ? THREADS_WRITE
-                                               : THREADS_UPDATE,
+        .kind = access->kind,
         .proxy = access->proxy,
-        .order = strong ? order_apart(watch, access, access->order == ORDER_WEAK ? THREADS_RELAXED : access->order)
-                        : THREADS_WEAK,
-        .scope = !strong                                                        ? THREADS_NO_SCOPE
-                 : access->scope == SCOPE_NONE || watch->role == WATCHES_STARTS ? THREADS_SYS
+        .order = strong ? order_apart(watch, access, access->order == ORDER_WEAK ? ORDER_RELAXED : access->order)
+                        : ORDER_WEAK,
+        .scope = !strong                                                        ? SCOPE_NONE
+                 : access->scope == SCOPE_NONE || watch->role == WATCHES_STARTS ? SCOPE_SYS
                                                                                 : access->scope,
         .element = (uint8_t)access->element,
         .read_only = access->read_only && !watch->options.seat, /* another launch may have written it before */
         .gives = gives_value(watch, event),
         .loose = strong && access->is_volatile && !event->code->polls,
         .site = watch_site(watch, event->code),
-        .silent = access->kind == EFFECT_READ ? 0 : event->lanes & ~event->changes,
+        .silent = access->kind == KIND_READ ? 0 : event->lanes & ~event->changes,
         .bytes = access->bytes,
         .used = access->used,
     };
@@ -118,7 +114,7 @@ ThreadsAccess watch_access(const PtxWatch *watch, const PtxEvent *event) {
 
 /* Lanes that do not use what they read: it is the same to them whether something writes it meanwhile. */
 static uint32_t unused_lanes(const PtxWatch *watch, const PtxWarp *warp, const ThreadsAccess *access) {
-    if (access->kind != THREADS_READ || access->order != THREADS_WEAK)
+    if (access->kind != KIND_READ || access->order != ORDER_WEAK)
         return 0;
     uint32_t site = access->site - (watch->options.seat ? watch->options.seat->first_site : 0);
     return code_unused(&watch->machine->program->code[site], warp->index);
@@ -128,21 +124,21 @@ static void see_access(PtxWatch *watch, const PtxEvent *event) {
     uint64_t addresses[PTX_LANES];
     uint32_t warp = watch_warp(watch, event->warp);
     ThreadsAccess access = watch_access(watch, event);
-    if (watch->role != WATCHES_MEMORY && access.order == THREADS_WEAK)
+    if (watch->role != WATCHES_MEMORY && access.order == ORDER_WEAK)
         return;
     uint32_t lanes = event->lanes & ~unused_lanes(watch, event->warp, &access);
     lanes = watch_addresses(watch, event->locations, lanes, addresses);
-    if (access.kind != THREADS_UPDATE) {
+    if (access.kind != KIND_UPDATE) {
         threads_access(watch->engine, 0, warp, lanes, &access, addresses);
         return;
     }
     /* A compare that failed is a read. */
     uint32_t reads = lanes & ~event->changes;
     threads_access(watch->engine, 0, warp, lanes & event->changes, &access, addresses);
-    access.kind = THREADS_READ;
-    access.order = access.order == THREADS_ACQ_REL   ? THREADS_ACQUIRE
-                   : access.order == THREADS_RELEASE ? THREADS_RELAXED
-                                                     : access.order;
+    access.kind = KIND_READ;
+    access.order = access.order == ORDER_ACQ_REL   ? ORDER_ACQUIRE
+                   : access.order == ORDER_RELEASE ? ORDER_RELAXED
+                                                   : access.order;
     threads_access(watch->engine, 0, warp, reads, &access, addresses);
 }
 
@@ -188,8 +184,8 @@ static ThreadsSpace space_of(const PtxEvent *event) {
 static void see_proxy_fence(PtxWatch *watch, const PtxEvent *event) {
     uint32_t warp = watch_warp(watch, event->warp);
     bool halves = event->order == ORDER_RELEASE || event->order == ORDER_ACQUIRE;
-    ThreadsOrder order = halves ? (ThreadsOrder)event->order : THREADS_ACQ_REL;
-    if (!event->locations || order != THREADS_ACQUIRE) {
+    Order order = halves ? (Order)event->order : ORDER_ACQ_REL;
+    if (!event->locations || order != ORDER_ACQUIRE) {
         threads_fence_proxy(watch->engine, warp, event->lanes, event->proxy, space_of(event), order, event->scope, 0);
         return;
     }
@@ -206,7 +202,7 @@ static void see_fence(PtxWatch *watch, const PtxEvent *event) {
         return;
     if (tensor) {
         watch_pipe(watch, event);
-        threads_fence(watch->engine, warp, event->lanes, event->order, THREADS_GPU, false);
+        threads_fence(watch->engine, warp, event->lanes, event->order, SCOPE_GPU, false);
     } else if (event->inits) {
         threads_fence_inits(watch->engine, warp, event->lanes);
     } else if (event->proxy != PROXY_GENERIC) {
@@ -219,7 +215,7 @@ static void see_fence(PtxWatch *watch, const PtxEvent *event) {
 
 /* ---- Barriers ---- */
 
-void watch_mbarrier(PtxWatch *watch, const PtxEvent *event, ThreadsKind kind, bool weak) {
+void watch_mbarrier(PtxWatch *watch, const PtxEvent *event, AccessKind kind, bool weak) {
     uint64_t addresses[PTX_LANES];
     if (watch->role != WATCHES_MEMORY)
         return;
@@ -228,8 +224,8 @@ void watch_mbarrier(PtxWatch *watch, const PtxEvent *event, ThreadsKind kind, bo
         addresses[i] = threads_shared((uint32_t)(place >> 32), (uint32_t)place);
     ThreadsAccess access = {
         .kind = (uint8_t)kind,
-        .order = weak ? THREADS_WEAK : THREADS_RELAXED,
-        .scope = weak ? THREADS_NO_SCOPE : THREADS_CLUSTER,
+        .order = weak ? ORDER_WEAK : ORDER_RELAXED,
+        .scope = weak ? SCOPE_NONE : SCOPE_CLUSTER,
         .element = 8,
         .bytes = 8,
         .inits = event->kind == PTX_EVENT_INIT,
@@ -239,22 +235,22 @@ void watch_mbarrier(PtxWatch *watch, const PtxEvent *event, ThreadsKind kind, bo
     threads_access(watch->engine, 0, watch_warp(watch, event->warp), event->lanes, &access, addresses);
 }
 
-static ThreadsOrder half_of(const PtxWatch *watch, uint8_t order, ThreadsOrder half) {
+static Order half_of(const PtxWatch *watch, uint8_t order, Order half) {
     if (watch->role == WATCHES_STARTS)
         return half;
-    return order == ORDER_RELAXED || watch->role == WATCHES_CANONICAL ? THREADS_RELAXED : half;
+    return order == ORDER_RELAXED || watch->role == WATCHES_CANONICAL ? ORDER_RELAXED : half;
 }
-static ThreadsScope scope_of(const PtxWatch *watch, uint8_t scope) {
-    return watch->role == WATCHES_STARTS ? THREADS_SYS : scope ? scope : THREADS_CTA;
+static Scope scope_of(const PtxWatch *watch, uint8_t scope) {
+    return watch->role == WATCHES_STARTS ? SCOPE_SYS : scope ? scope : SCOPE_CTA;
 }
 
 static void see_arrival(PtxWatch *watch, const PtxEvent *event) {
     uint64_t place = watch_place(watch, event->place), object = mbarrier_object(place);
     uint32_t cta = (uint32_t)(place >> 32);
-    watch_mbarrier(watch, event, THREADS_UPDATE, false);
+    watch_mbarrier(watch, event, KIND_UPDATE, false);
     if (event->kind == PTX_EVENT_ARRIVE || event->arrives)
         threads_arrive(watch->engine, object, cta, watch_warp(watch, event->warp), event->lanes,
-                       half_of(watch, event->order, THREADS_RELEASE), scope_of(watch, event->scope));
+                       half_of(watch, event->order, ORDER_RELEASE), scope_of(watch, event->scope));
 }
 
 static void see_mbarrier(PtxWatch *watch, const PtxEvent *event) {
@@ -262,19 +258,19 @@ static void see_mbarrier(PtxWatch *watch, const PtxEvent *event) {
     switch (event->kind) {
     case PTX_EVENT_INIT:
     case PTX_EVENT_INVALIDATE:
-        watch_mbarrier(watch, event, THREADS_WRITE, true);
+        watch_mbarrier(watch, event, KIND_WRITE, true);
         threads_reset(watch->engine, object);
         break;
     case PTX_EVENT_FLIP:
         threads_flip(watch->engine, object);
         break;
     case PTX_EVENT_TEST: /* orders nothing */
-        watch_mbarrier(watch, event, THREADS_READ, false);
+        watch_mbarrier(watch, event, KIND_READ, false);
         break;
     case PTX_EVENT_WAIT:
-        watch_mbarrier(watch, event, THREADS_READ, false);
+        watch_mbarrier(watch, event, KIND_READ, false);
         threads_wait(watch->engine, object, watch_warp(watch, event->warp), event->lanes,
-                     half_of(watch, event->order, THREADS_ACQUIRE), scope_of(watch, event->scope));
+                     half_of(watch, event->order, ORDER_ACQUIRE), scope_of(watch, event->scope));
         break;
     default:
         if (event->outstanding)
@@ -292,25 +288,24 @@ static void see_barrier(PtxWatch *watch, const PtxEvent *event) {
     uint64_t named = named_object(number, event->barrier), cluster = cluster_object(number - cta->rank);
     switch (event->kind) {
     case PTX_EVENT_NAMED_ARRIVE:
-        threads_arrive(engine, named, number, warp, event->lanes, half_of(watch, ORDER_RELEASE, THREADS_RELEASE),
-                       THREADS_CTA);
+        threads_arrive(engine, named, number, warp, event->lanes, half_of(watch, ORDER_RELEASE, ORDER_RELEASE),
+                       SCOPE_CTA);
         break;
     case PTX_EVENT_NAMED_COMPLETE:
         threads_flip(engine, named);
         break;
     case PTX_EVENT_NAMED_SYNC:
-        threads_wait(engine, named, warp, event->lanes, half_of(watch, ORDER_ACQUIRE, THREADS_ACQUIRE), THREADS_CTA);
+        threads_wait(engine, named, warp, event->lanes, half_of(watch, ORDER_ACQUIRE, ORDER_ACQUIRE), SCOPE_CTA);
         break;
     case PTX_EVENT_CLUSTER_ARRIVE:
         threads_arrive(engine, cluster, THREADS_ANY_CTA, warp, event->lanes,
-                       half_of(watch, event->order, THREADS_RELEASE), THREADS_CLUSTER);
+                       half_of(watch, event->order, ORDER_RELEASE), SCOPE_CLUSTER);
         break;
     case PTX_EVENT_CLUSTER_COMPLETE:
         threads_flip(engine, cluster);
         break;
     default:
-        threads_wait(engine, cluster, warp, event->lanes, half_of(watch, event->order, THREADS_ACQUIRE),
-                     THREADS_CLUSTER);
+        threads_wait(engine, cluster, warp, event->lanes, half_of(watch, event->order, ORDER_ACQUIRE), SCOPE_CLUSTER);
     }
 }
 

@@ -103,7 +103,7 @@ uint32_t watch_addresses(const PtxWatch *watch, const PtxLocation *locations, ui
 /* The access as the engine takes it. */
 ThreadsAccess watch_access(const PtxWatch *watch, const PtxEvent *event);
 /* The bytes of an mbarrier are touched. */
-void watch_mbarrier(PtxWatch *watch, const PtxEvent *event, ThreadsKind kind, bool weak);
+void watch_mbarrier(PtxWatch *watch, const PtxEvent *event, AccessKind kind, bool weak);
 
 void watch_issue(PtxWatch *watch, const PtxEvent *event);
 void watch_outstanding_access(PtxWatch *watch, const PtxEvent *event);

@@ -125,7 +125,7 @@ static void report(PtxWatch *watch, const PtxEvent *event, const LateWrite *writ
         .first = {.code = write->code,
                   .cta = (write->thread - 1) / threads,
                   .thread = (write->thread - 1) % threads,
-                  .access = {.kind = EFFECT_WRITE}},
+                  .access = {.kind = KIND_WRITE}},
         .second = {.code = event->code,
                    .cta = issuer / threads,
                    .thread = issuer % threads,
@@ -162,9 +162,9 @@ void watch_late_see(PtxWatch *watch, const PtxEvent *event) {
     case PTX_EVENT_ACCESS:
         if (event->outstanding && event->access.proxy == PROXY_ASYNC)
             see_outstanding(watch, event);
-        else if (!event->outstanding && event->access.kind != EFFECT_READ)
+        else if (!event->outstanding && event->access.kind != KIND_READ)
             see_write(watch, event);
-        if (!event->outstanding && (event->access.order == ORDER_RELEASE || event->access.order == ORDER_ACQ_REL))
+        if (!event->outstanding && order_releases(event->access.order))
             see_lanes(watch, event, false);
         break;
     case PTX_EVENT_FENCE:

@@ -183,9 +183,9 @@ bool ptx_watch_copy(PtxWatch *watch, const PtxWarp *from_warp, uint32_t lanes, c
 /* ---- That it is over ---- */
 
 static void touch_mbarrier(PtxWatch *watch, uint32_t operation, const PtxEvent *event) {
-    ThreadsAccess access = {.kind = THREADS_UPDATE,
-                            .order = THREADS_RELAXED,
-                            .scope = THREADS_CLUSTER,
+    ThreadsAccess access = {.kind = KIND_UPDATE,
+                            .order = ORDER_RELAXED,
+                            .scope = SCOPE_CLUSTER,
                             .element = 8,
                             .object = true,
                             .site = watch_site(watch, event->code)};
@@ -212,12 +212,12 @@ void watch_outstanding_done(PtxWatch *watch, const PtxEvent *event) {
      * it. */
     if (outstanding->covered_count && event->group != GROUP_CP_ASYNC) {
         const WatchCovered *last = &outstanding->covered[outstanding->covered_count - 1];
-        threads_done_reports(watch->engine, last->operation, object, cta, last->lanes, THREADS_CLUSTER);
+        threads_done_reports(watch->engine, last->operation, object, cta, last->lanes, SCOPE_CLUSTER);
     }
     if (!outstanding->operation)
         return;
     if (watch->role == WATCHES_STARTS) /* it comes from a thread that has begun */
-        threads_done_reports(watch->engine, outstanding->operation, object, cta, UINT32_MAX, THREADS_SYS);
+        threads_done_reports(watch->engine, outstanding->operation, object, cta, UINT32_MAX, SCOPE_SYS);
     touch_mbarrier(watch, outstanding->operation, event);
     threads_done_by(watch->engine, outstanding->operation, THREADS_ALL_DONE, object, cta, UINT32_MAX);
 }

@@ -13,9 +13,9 @@ static RaceReason reason_of(ThreadsReason reason) {
 }
 
 static RuleId rule_for(const ThreadsRace *race) {
-    ThreadsKind first = race->first.access.kind, second = race->second.access.kind;
+    AccessKind first = race->first.access.kind, second = race->second.access.kind;
     if (race->reason == THREADS_AT_EXIT)
-        return first == THREADS_READ ? RULE_RACE_EXIT_STORE : RULE_RACE_EXIT;
+        return first == KIND_READ ? RULE_RACE_EXIT_STORE : RULE_RACE_EXIT;
     if (race->reason == THREADS_READ_ONLY)
         return RULE_ACCESS_READ_ONLY;
     if (race->reason == THREADS_MIXED_SIZE)
@@ -24,7 +24,7 @@ static RuleId rule_for(const ThreadsRace *race) {
         return RULE_RACE_INFLIGHT;
     if (race->same_value)
         return RULE_RACE_SAME_VALUE;
-    return second == THREADS_READ ? RULE_RACE_RAW : first == THREADS_READ ? RULE_RACE_WAR : RULE_RACE_WAW;
+    return second == KIND_READ ? RULE_RACE_RAW : first == KIND_READ ? RULE_RACE_WAR : RULE_RACE_WAW;
 }
 
 static RaceSide side_of(const PtxWatch *watch, const ThreadsSide *side) {
@@ -38,13 +38,11 @@ static RaceSide side_of(const PtxWatch *watch, const ThreadsSide *side) {
         .cta = cta,
         .thread = side->warp % watch->cta_warps * PTX_LANES + side->lane,
         .asynchronous = side->asynchronous,
-        .access = {.kind = access->kind == THREADS_READ    ? EFFECT_READ
-                           : access->kind == THREADS_WRITE ? EFFECT_WRITE
-                                                           : EFFECT_UPDATE,
+        .access = {.kind = access->kind,
                    .proxy = access->proxy,
                    .order = access->order,
                    .scope = access->scope,
-                   .strong = access->order != THREADS_WEAK,
+                   .strong = access->order != ORDER_WEAK,
                    .read_only = access->read_only,
                    .element = access->element ? access->element : access->bytes,
                    .bytes = access->bytes,
@@ -102,7 +100,7 @@ static const PtxStores *stores_of(const PtxWatch *watch, const ThreadsAccess *ac
  * launch, or of two. */
 static bool stores_same(const PtxWatch *of_first, const PtxWatch *of_second, const ThreadsRace *race) {
     const ThreadsAccess *first = &race->first.access, *second = &race->second.access;
-    if (!of_first->stores || !of_second->stores || first->kind != THREADS_WRITE || second->kind != THREADS_WRITE ||
+    if (!of_first->stores || !of_second->stores || first->kind != KIND_WRITE || second->kind != KIND_WRITE ||
         race->first.asynchronous || race->second.asynchronous)
         return false;
     const PtxStores *one = stores_of(of_first, first), *other = stores_of(of_second, second);
@@ -114,14 +112,14 @@ static bool stores_same(const PtxWatch *of_first, const PtxWatch *of_second, con
 
 /* A recording is of one run: that a write changes nothing for who reads, it does not say of others. */
 static bool is_same(const PtxWatch *of_first, const PtxWatch *of_second, const ThreadsRace *race) {
-    bool reads = race->first.access.kind == THREADS_READ || race->second.access.kind == THREADS_READ;
+    bool reads = race->first.access.kind == KIND_READ || race->second.access.kind == KIND_READ;
     if (of_first->stores && reads)
         return false;
     return race->same_value || stores_same(of_first, of_second, race);
 }
 
 static bool is_unknown(const PtxWatch *watch, const ThreadsRace *race) {
-    return watch->stores && race->reason == THREADS_SAME_INSTRUCTION && race->first.access.kind == THREADS_WRITE &&
+    return watch->stores && race->reason == THREADS_SAME_INSTRUCTION && race->first.access.kind == KIND_WRITE &&
            stores_of(watch, &race->first.access)->how == STORES_ROWS;
 }
 

@@ -1,7 +1,7 @@
 /* The start of CTAs, and who reaches into one of them from another CTA of the cluster (WATCHES_STARTS). */
 #include "check/simt/watch_internal.h"
 
-static ThreadsAccess start_access(const PtxWatch *watch, const PtxEvent *event, ThreadsKind kind) {
+static ThreadsAccess start_access(const PtxWatch *watch, const PtxEvent *event, AccessKind kind) {
     return (ThreadsAccess){.kind = (uint8_t)kind, .element = 1, .bytes = 1, .site = watch_site(watch, event->code)};
 }
 
@@ -22,7 +22,7 @@ void watch_started(PtxWatch *watch, const PtxEvent *event) {
     watch->started[cta->number] = true;
     uint32_t first = watch_warp(watch, &cta->warps[0]), lanes = cta->warps[0].launched & -cta->warps[0].launched;
     uint32_t operation = threads_issue(watch->engine, first, lanes, true, 0, watch_site(watch, event->code));
-    ThreadsAccess access = start_access(watch, event, THREADS_WRITE);
+    ThreadsAccess access = start_access(watch, event, KIND_WRITE);
     threads_piece(watch->engine, operation, &access, start_of(watch, cta->number), 1);
     for (uint32_t i = 0; i < cta->warp_count; i++)
         threads_done(watch->engine, operation, THREADS_ALL_DONE, watch_warp(watch, &cta->warps[i]),
@@ -31,7 +31,7 @@ void watch_started(PtxWatch *watch, const PtxEvent *event) {
 
 /* By lanes of a warp, into those CTAs. */
 static void reach(PtxWatch *watch, const PtxEvent *event, uint32_t lanes, uint32_t cta) {
-    ThreadsAccess access = start_access(watch, event, THREADS_READ);
+    ThreadsAccess access = start_access(watch, event, KIND_READ);
     uint64_t addresses[PTX_LANES];
     for (uint32_t i = 0; i < PTX_LANES; i++)
         addresses[i] = start_of(watch, cta);
@@ -60,7 +60,7 @@ void watch_reaches(PtxWatch *watch, const PtxEvent *event) {
 }
 
 void watch_outstanding_reaches(PtxWatch *watch, uint32_t operation, const PtxEvent *event) {
-    ThreadsAccess access = start_access(watch, event, THREADS_READ);
+    ThreadsAccess access = start_access(watch, event, KIND_READ);
     bool by_lane = event->outstanding->group == GROUP_CP_ASYNC;
     for (uint32_t i = 0; i < event->location_count; i++)
         if ((!by_lane || event->lanes >> i & 1) && is_beyond_cta(event->warp, &event->locations[i]))

@@ -72,15 +72,15 @@ static bool is_exact(const Gsan *gsan) {
 
 /* ---- Scopes ---- */
 
-GsanScope gsan_needed(const Thread *a, const Thread *b) {
+Scope gsan_needed(const Thread *a, const Thread *b) {
     if (a == b)
-        return GSAN_CTA;
+        return SCOPE_CTA;
     if (a->device != b->device)
-        return GSAN_SYS;
-    return a->launch == b->launch && a->cluster == b->cluster ? GSAN_CLUSTER : GSAN_GPU;
+        return SCOPE_SYS;
+    return a->launch == b->launch && a->cluster == b->cluster ? SCOPE_CLUSTER : SCOPE_GPU;
 }
 
-GsanScope gsan_narrower(GsanScope a, GsanScope b) {
+Scope gsan_narrower(Scope a, Scope b) {
     return a < b ? a : b;
 }
 
@@ -248,16 +248,27 @@ void gsan_free(Gsan *gsan) {
 
 /* ---- Launches and threads ---- */
 
-/* A launch that is before, and all that it waited for in one way or the other. */
+bool gsan_launches_has(const LaunchSet *set, uint32_t launch) {
+    return set && launch / 64 < set->words && set->bits[launch / 64] >> launch % 64 & 1;
+}
+
+static void add_launches(LaunchSet *to, const LaunchSet *from) {
+    for (uint32_t i = 0; from && i < from->words; i++)
+        to->bits[i] |= from->bits[i];
+}
+
+/* Those launches, and all that they waited for in one way or the other; NULL: there are none. */
 static LaunchSet *with_launches(Gsan *gsan, const uint32_t *launches, uint32_t count) {
+    uint32_t words = gsan->launch_count / 64 + 1;
     LaunchSet *set = NULL;
     for (uint32_t i = 0; i < count; i++)
         if (launches[i] < gsan->launch_count) {
-            const HbGsanLaunch *launch = &gsan->launches[launches[i]];
-            LaunchSet *direct = gsan_launches_with(&gsan->pool, set, launches[i], launch->before);
-            gsan_launches_drop(&gsan->pool, set);
-            set = gsan_launches_with(&gsan->pool, direct, launches[i], launch->awaited);
-            gsan_launches_drop(&gsan->pool, direct);
+            if (!set)
+                set = gsan_pool_take(&gsan->pool, sizeof *set + words * sizeof *set->bits);
+            set->words = words;
+            set->bits[launches[i] / 64] |= UINT64_C(1) << launches[i] % 64;
+            add_launches(set, gsan->launches[launches[i]].before);
+            add_launches(set, gsan->launches[launches[i]].awaited);
         }
     return set;
 }
@@ -265,10 +276,13 @@ static LaunchSet *with_launches(Gsan *gsan, const uint32_t *launches, uint32_t c
 static uint32_t launch_now(Gsan *gsan, const GsanLaunch *from) {
     gsan->launches = gsan_grown(gsan, gsan->launches, gsan->launch_count, &gsan->launch_capacity, sizeof(HbGsanLaunch));
     HbGsanLaunch *launch = &gsan->launches[gsan->launch_count];
-    *launch = (HbGsanLaunch){
-        .device = from->device, .ctas = from->ctas ? from->ctas : 1, .cluster = from->cluster ? from->cluster : 1};
+    *launch = (HbGsanLaunch){.device = from->device,
+                             .ctas = from->ctas ? from->ctas : 1,
+                             .cluster = from->cluster ? from->cluster : 1,
+                             .first_cta = (uint32_t)gsan->cta_count};
     launch->before = with_launches(gsan, from->after, from->after_count);
     launch->awaited = with_launches(gsan, from->awaited, from->awaited_count);
+    gsan->cta_count += launch->ctas;
     gsan->mode->launch(gsan, launch);
     return gsan->launch_count++;
 }
@@ -294,6 +308,7 @@ static uint32_t begin_now(Gsan *gsan, uint32_t launch, uint32_t cta) {
     }
     thread->launch = launch;
     thread->cta = cta;
+    thread->of_clocks = of->first_cta + cta;
     thread->cluster = cta / of->cluster;
     thread->device = of->device;
     thread->alive = true;
@@ -339,12 +354,12 @@ void gsan_await_launches(Gsan *gsan, uint32_t thread) {
 /* An update is strong, whatever it is called: the narrowest thing that an instruction does is relaxed, on its device.
  */
 static void make_strong(GsanAccess *access) {
-    if (access->kind == GSAN_UPDATE && access->order == GSAN_WEAK)
-        access->order = GSAN_RELAXED;
-    if (gsan_is_strong(access->order) && access->scope == GSAN_NO_SCOPE)
-        access->scope = GSAN_GPU;
+    if (access->kind == KIND_UPDATE && access->order == ORDER_WEAK)
+        access->order = ORDER_RELAXED;
+    if (gsan_is_strong(access->order) && access->scope == SCOPE_NONE)
+        access->scope = SCOPE_GPU;
     if (!gsan_is_strong(access->order))
-        access->scope = GSAN_NO_SCOPE;
+        access->scope = SCOPE_NONE;
 }
 
 static void set_range(const Gsan *gsan, GsanAccess *access, uint64_t begin, uint64_t end, uint32_t element) {
@@ -361,7 +376,7 @@ static Ticket *ticket_of(const Gsan *gsan, uint32_t number) {
 
 static unsigned access_now(Gsan *gsan, GsanAccess *access, uint64_t begin, uint64_t end, uint32_t element) {
     Thread *thread = access->thread;
-    bool writes = access->kind != GSAN_READ;
+    bool writes = access->kind != KIND_READ;
     gsan->site = access->site;
     make_strong(access);
     set_range(gsan, access, begin, end, element);
@@ -380,13 +395,13 @@ static unsigned access_now(Gsan *gsan, GsanAccess *access, uint64_t begin, uint6
     gsan->mode->access(gsan, access);
     if (gsan_releases(access)) {
         uint32_t closed = gsan_close(gsan, thread);
-        thread->published = access->scope >= GSAN_CLUSTER ? closed : thread->published;
+        thread->published = access->scope >= SCOPE_CLUSTER ? closed : thread->published;
     }
     gsan_report(gsan, access);
     return access->reported;
 }
 
-unsigned gsan_elements(Gsan *gsan, uint32_t thread, uint32_t site, GsanKind kind, GsanOrder order, GsanScope scope,
+unsigned gsan_elements(Gsan *gsan, uint32_t thread, uint32_t site, AccessKind kind, Order order, Scope scope,
                        uint32_t ticket, uint64_t begin, uint64_t end, uint32_t element) {
     ENTER(gsan, 0)
     if (begin >= end || !live_thread(gsan, thread))
@@ -402,7 +417,7 @@ unsigned gsan_elements(Gsan *gsan, uint32_t thread, uint32_t site, GsanKind kind
     return access_now(gsan, &access, begin, end, element);
 }
 
-unsigned gsan_access(Gsan *gsan, uint32_t thread, uint32_t site, GsanKind kind, GsanOrder order, GsanScope scope,
+unsigned gsan_access(Gsan *gsan, uint32_t thread, uint32_t site, AccessKind kind, Order order, Scope scope,
                      uint32_t ticket, uint64_t begin, uint64_t end) {
     uint32_t element = begin < end && end - begin <= ONE_ELEMENT ? (uint32_t)(end - begin) : 0;
     return gsan_elements(gsan, thread, site, kind, order, scope, ticket, begin, end, element);
@@ -442,19 +457,19 @@ void gsan_forget(Gsan *gsan, uint64_t begin, uint64_t end) {
 
 /* ---- Order ---- */
 
-static void fence_now(Gsan *gsan, Thread *thread, uint32_t site, GsanOrder order, GsanScope scope) {
+static void fence_now(Gsan *gsan, Thread *thread, uint32_t site, Order order, Scope scope) {
     gsan->site = site;
-    scope = scope == GSAN_NO_SCOPE ? GSAN_GPU : scope;
-    if (order == GSAN_ACQUIRE || order == GSAN_ACQ_REL)
+    scope = scope == SCOPE_NONE ? SCOPE_GPU : scope;
+    if (order_acquires(order))
         gsan->mode->acquire_fence(gsan, thread, scope);
-    if (order != GSAN_RELEASE && order != GSAN_ACQ_REL)
+    if (!order_releases(order))
         return;
     gsan->mode->release_fence(gsan, thread, scope);
-    if (scope >= GSAN_CLUSTER)
+    if (scope >= SCOPE_CLUSTER)
         thread->published = thread->epoch - 1;
 }
 
-void gsan_fence(Gsan *gsan, uint32_t thread, uint32_t site, GsanOrder order, GsanScope scope) {
+void gsan_fence(Gsan *gsan, uint32_t thread, uint32_t site, Order order, Scope scope) {
     ENTER(gsan, )
     if (live_thread(gsan, thread))
         fence_now(gsan, live_thread(gsan, thread), site, order, scope);

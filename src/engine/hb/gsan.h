@@ -16,15 +16,12 @@
 #ifndef ENGINE_HB_GSAN_H
 #define ENGINE_HB_GSAN_H
 
-#include <stdbool.h>
+#include "base/consistency.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
 typedef enum GsanMode { GSAN_EXACT, GSAN_SAMPLED } GsanMode;
-typedef enum GsanKind { GSAN_READ, GSAN_WRITE, GSAN_UPDATE } GsanKind;
-/* In the order of model/effect/effect.h. */
-typedef enum GsanOrder { GSAN_WEAK, GSAN_RELAXED, GSAN_ACQUIRE, GSAN_RELEASE, GSAN_ACQ_REL } GsanOrder;
-typedef enum GsanScope { GSAN_NO_SCOPE, GSAN_CTA, GSAN_CLUSTER, GSAN_GPU, GSAN_SYS } GsanScope;
 
 enum { GSAN_NO_TICKET = 0, GSAN_NO_THREAD = UINT32_MAX };
 
@@ -44,9 +41,9 @@ typedef struct GsanOptions {
 typedef struct GsanActor {
     uint32_t thread, launch, cta; /* cta: of its launch; launch, cta: UINT32_MAX: no longer known (sampled) */
     uint32_t site;                /* UINT32_MAX: not known (sampled) */
-    GsanKind kind;
-    GsanOrder order;
-    GsanScope scope;
+    AccessKind kind;
+    Order order;
+    Scope scope;
     bool in_flight; /* asynchronous, and nothing had waited for it */
 } GsanActor;
 
@@ -69,7 +66,7 @@ typedef struct GsanRace {
     uint64_t begin, end; /* the bytes that both touch, the first run of them */
     GsanActor earlier, later;
     GsanReason reason;
-    GsanScope needed; /* the narrowest scope that has both CTAs */
+    Scope needed; /* the narrowest scope that has both CTAs */
     /* The edge that was nearly there (exact only): where the earlier one's thread, after its access, wrote a flag or
      * made a release, and where the later one's thread read what was written. UINT32_MAX: there was none. */
     uint32_t released_site, acquired_site;
@@ -129,11 +126,11 @@ void gsan_await_launches(Gsan *gsan, uint32_t thread);
  * one has elements of unknown size. An access with a ticket is asynchronous: it is judged by the clock of when the
  * ticket was taken, and stays in flight until gsan_complete. Returns how many races were told. The same two sites are
  * told once; GsanStats.races counts all. */
-unsigned gsan_access(Gsan *gsan, uint32_t thread, uint32_t site, GsanKind kind, GsanOrder order, GsanScope scope,
+unsigned gsan_access(Gsan *gsan, uint32_t thread, uint32_t site, AccessKind kind, Order order, Scope scope,
                      uint32_t ticket, uint64_t begin, uint64_t end);
 /* The same of several elements, side by side, of that many bytes each (0: not known): a strong one goes together with
  * strong ones of the same elements, however many of them another access has. */
-unsigned gsan_elements(Gsan *gsan, uint32_t thread, uint32_t site, GsanKind kind, GsanOrder order, GsanScope scope,
+unsigned gsan_elements(Gsan *gsan, uint32_t thread, uint32_t site, AccessKind kind, Order order, Scope scope,
                        uint32_t ticket, uint64_t begin, uint64_t end, uint32_t element);
 /* Taken when an asynchronous operation is issued. */
 uint32_t gsan_issue(Gsan *gsan, uint32_t thread);
@@ -145,7 +142,7 @@ void gsan_forget(Gsan *gsan, uint64_t begin, uint64_t end);
 
 /* ---- Order ---- */
 
-void gsan_fence(Gsan *gsan, uint32_t thread, uint32_t site, GsanOrder order, GsanScope scope);
+void gsan_fence(Gsan *gsan, uint32_t thread, uint32_t site, Order order, Scope scope);
 
 /* Barriers inside a cluster. The caller names them: one object for each phase of a barrier.
  * GSAN_WHOLE: everything before it (a cluster barrier that is not relaxed). GSAN_CLOSED: what the thread's earlier

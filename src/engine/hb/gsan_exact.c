@@ -35,7 +35,7 @@ struct GsanExactWalk {
 static bool knows(const GsanExactWalk *walk, const Thread *thread, uint32_t epoch) {
     if (thread == walk->access->thread)
         return epoch <= walk->access->own;
-    return gsan_sync_knows(walk->clock, thread, epoch);
+    return clock_knows(walk->clock, thread->of_clocks, epoch);
 }
 
 static bool is_ordered(const GsanExactWalk *walk, const GsanExactRecord *record) {
@@ -55,18 +55,18 @@ static bool is_same_place(const GsanExactRecord *a, const GsanExactRecord *b) {
 }
 
 static bool is_morally_strong(const GsanExactRecord *a, const GsanExactRecord *b) {
-    GsanScope needed = gsan_needed(a->thread, b->thread);
-    return a->order != GSAN_WEAK && b->order != GSAN_WEAK && a->scope >= (int)needed && b->scope >= (int)needed &&
+    Scope needed = gsan_needed(a->thread, b->thread);
+    return a->order != ORDER_WEAK && b->order != ORDER_WEAK && a->scope >= (int)needed && b->scope >= (int)needed &&
            is_same_place(a, b);
 }
 
 /* The same for a whole list, if that can be seen at once: every poll of a flag meets those of all others. */
 static bool is_strong_with_all(const GsanExactRecord *record, const Node *list) {
-    if (record->order == GSAN_WEAK || !list->is_one_place || !is_same_place(record, &list->record))
+    if (record->order == ORDER_WEAK || !list->is_one_place || !is_same_place(record, &list->record))
         return false;
-    if (record->scope == GSAN_SYS && list->narrowest == GSAN_SYS)
+    if (record->scope == SCOPE_SYS && list->narrowest == SCOPE_SYS)
         return true;
-    return record->scope >= GSAN_GPU && list->narrowest >= GSAN_GPU && list->device == record->thread->device;
+    return record->scope >= SCOPE_GPU && list->narrowest >= SCOPE_GPU && list->device == record->thread->device;
 }
 
 /* ---- Races ---- */
@@ -80,7 +80,7 @@ static GsanReason reason_of(const GsanExactWalk *walk, const GsanExactRecord *re
     const Ticket *ticket = record->ticket;
     if (ticket && (!ticket->done || knows(walk, ticket->thread, ticket->epoch)))
         return GSAN_UNFINISHED;
-    bool are_strong = record->order != GSAN_WEAK && walk->record.order != GSAN_WEAK;
+    bool are_strong = record->order != ORDER_WEAK && walk->record.order != ORDER_WEAK;
     if (are_strong ? is_same_place(record, &walk->record) : missing == GSAN_TOO_NARROW)
         return GSAN_NARROW;
     return GSAN_UNORDERED;
@@ -96,9 +96,9 @@ static void note(GsanExactWalk *walk, const GsanExactRecord *record, const GsanE
                                .launch = thread->launch,
                                .cta = thread->cta,
                                .site = record->site,
-                               .kind = (GsanKind)record->kind,
-                               .order = (GsanOrder)record->order,
-                               .scope = (GsanScope)record->scope,
+                               .kind = (AccessKind)record->kind,
+                               .order = (Order)record->order,
+                               .scope = (Scope)record->scope,
                                .in_flight = record->ticket && !record->ticket->done};
     gsan_note(walk->gsan, walk->access, &race, (uintptr_t)state);
 }
@@ -122,7 +122,7 @@ static bool is_observed(const GsanExactWalk *walk, GsanExactObserved *observed, 
 static uint32_t judge(GsanExactWalk *walk, const GsanExactState *state, uint64_t begin, uint64_t end) {
     uint32_t races = 0;
     GsanExactObserved observed = {state->lists[OBSERVATIONS], UINT64_MAX};
-    for (int kind = walk->access->kind == GSAN_READ ? WEAK_WRITES : WEAK_READS; kind <= STRONG_WRITES; kind++) {
+    for (int kind = walk->access->kind == KIND_READ ? WEAK_WRITES : WEAK_READS; kind <= STRONG_WRITES; kind++) {
         const Node *list = state->lists[kind];
         if (list && is_strong_with_all(&walk->record, list))
             continue;
@@ -163,8 +163,8 @@ static bool is_never_pair(void *context, const GsanExactRecord *newer, const Gsa
 }
 
 static ListKind list_of(const GsanExactRecord *record) {
-    bool is_strong = record->order != GSAN_WEAK;
-    if (record->kind == GSAN_READ)
+    bool is_strong = record->order != ORDER_WEAK;
+    if (record->kind == KIND_READ)
         return is_strong ? STRONG_READS : WEAK_READS;
     return is_strong ? STRONG_WRITES : WEAK_WRITES;
 }
@@ -248,7 +248,7 @@ static GsanExactState *after_weak_write(GsanExactWalk *walk, const GsanExactStat
 
 /* The strong write that the access reads, and observes; NULL: there is none. */
 static const GsanExactRecord *observed_by(const GsanExactWalk *walk, const GsanExactState *state) {
-    if (walk->record.order == GSAN_WEAK || walk->record.kind == GSAN_WRITE || !state->is_last_strong)
+    if (walk->record.order == ORDER_WEAK || walk->record.kind == KIND_WRITE || !state->is_last_strong)
         return NULL;
     const GsanExactRecord *last = &state->lists[STRONG_WRITES]->record;
     return is_morally_strong(&walk->record, last) ? last : NULL;
@@ -264,7 +264,7 @@ static Node *with_observation(GsanExactWalk *walk, const GsanExactState *state) 
         return gsan_list_share(list);
     GsanExactRecord record = walk->record;
     record.since = write->since;
-    record.number = record.kind == GSAN_UPDATE ? walk->gsan->accesses : write->number;
+    record.number = record.kind == KIND_UPDATE ? walk->gsan->accesses : write->number;
     if (!list || list->record.since != record.since || !gsan_is_same_time(&list->record, &record))
         return list && list->length >= list->limit
                    ? gsan_list_put(walk->gsan, &record, gsan_compact_observations(walk->gsan, state))
@@ -293,7 +293,7 @@ static GsanExactState *after_other(GsanExactWalk *walk, GsanExactState *before) 
     ListKind kind = list_of(&walk->record);
     Node *list = kind == STRONG_WRITES ? with_write(walk, from) : add_to_list(walk, from->lists[kind], kind);
     Node *observations = with_observation(walk, from);
-    GsanRelease *release = walk->record.kind == GSAN_READ ? gsan_release_share(from->release)
+    GsanRelease *release = walk->record.kind == KIND_READ ? gsan_release_share(from->release)
                                                           : gsan_sync_write(walk->gsan, walk->access, from->release);
     if (before && list == before->lists[kind] && observations == before->lists[OBSERVATIONS] &&
         release == before->release) {
@@ -412,7 +412,7 @@ static void walk_bytes(GsanExactWalk *walk, GsanExactState **cell, uint64_t addr
 
 /* A read of cells that are all that have a state: the state itself is changed. */
 static bool read_in_place(GsanExactWalk *walk, GsanExactState *state, uint64_t cells, uint64_t begin, uint64_t end) {
-    if (!state || state->references != cells || !walk->access || walk->access->kind != GSAN_READ)
+    if (!state || state->references != cells || !walk->access || walk->access->kind != KIND_READ)
         return false;
     judge(walk, state, begin, end);
     ListKind kind = list_of(&walk->record);
@@ -527,7 +527,7 @@ static void finish_walk(GsanExactWalk *walk) {
     gsan_list_drop(walk->gsan, walk->node);
     gsan_list_drop(walk->gsan, walk->list_before);
     gsan_list_drop(walk->gsan, walk->list_after);
-    gsan_clock_drop(&walk->gsan->pool, walk->clock);
+    clock_drop(&walk->gsan->clocks, walk->clock);
     walk->alone = NULL;
     walk->node = walk->list_before = walk->list_after = NULL;
     walk->clock = NULL;
@@ -547,15 +547,15 @@ static void start_walk(GsanExactWalk *walk, GsanAccess *access) {
                               .scope = (uint8_t)access->scope};
     Clock *clock = access->ticket ? access->ticket->clock : access->thread->clock;
     walk->access = access;
-    if (access->order == GSAN_WEAK && !access->ticket && walk->clock == clock && is_equal(&record, &walk->record))
+    if (access->order == ORDER_WEAK && !access->ticket && walk->clock == clock && is_equal(&record, &walk->record))
         return;
     finish_walk(walk);
     walk->record = record;
-    walk->clock = gsan_clock_share(clock);
+    walk->clock = clock_share(clock);
 }
 
 static void exact_access(Gsan *gsan, GsanAccess *access) {
-    if (gsan_is_strong(access->order) && access->kind != GSAN_WRITE && !access->ticket)
+    if (gsan_is_strong(access->order) && access->kind != KIND_WRITE && !access->ticket)
         read_releases(gsan, access);
     start_walk(gsan->walk, access);
     walk_range(gsan->walk, access->begin, access->end);
@@ -577,21 +577,30 @@ static void exact_forget(Gsan *gsan, uint64_t begin, uint64_t end) {
 }
 
 static void exact_create(Gsan *gsan) {
+    gsan->clocks.pool = &gsan->pool;
     gsan->walk = POOL_NEW(&gsan->pool, GsanExactWalk);
     gsan->walk->gsan = gsan;
 }
 
-/* What its CTAs have learned from others is before whatever comes after it, too. */
 static void exact_launch(Gsan *gsan, HbGsanLaunch *launch) {
-    LaunchSet *whole = gsan_launches_with(&gsan->pool, launch->before, gsan->launch_count, NULL);
-    gsan_clock_join_whole(&gsan->pool, &launch->end, whole);
-    gsan_launches_drop(&gsan->pool, whole);
+    (void)launch;
+    if (gsan->cta_count > UINT32_MAX)
+        gsan_set_trouble(gsan, GSAN_OUT_OF_MEMORY, NULL);
+    else
+        clock_space_grow(&gsan->clocks, (uint32_t)gsan->cta_count);
 }
 
+/* What its CTAs have learned from others is before whatever comes after it, too. */
 static void join_ends(Gsan *gsan, const LaunchSet *launches, Clock **into) {
-    for (uint32_t i = 0; launches && i < gsan->launch_count; i++)
-        if (gsan_launches_has(launches, i))
-            gsan_clock_join(&gsan->pool, into, gsan->launches[i].end);
+    for (uint32_t i = 0; launches && i < gsan->launch_count; i++) {
+        HbGsanLaunch *launch = &gsan->launches[i];
+        if (!gsan_launches_has(launches, i))
+            continue;
+        if (!launch->ended)
+            launch->ended = clock_of_ended(&gsan->clocks, launch->first_cta, launch->ctas);
+        clock_join(&gsan->clocks, into, launch->ended);
+        clock_join(&gsan->clocks, into, launch->end);
+    }
 }
 
 static Thread *exact_thread(Gsan *gsan, const HbGsanLaunch *launch) {
@@ -604,17 +613,17 @@ static void exact_begin(Gsan *gsan, Thread *thread) {
     thread->epoch = 1;
     if (!launch->begin)
         join_ends(gsan, launch->before, &launch->begin);
-    thread->clock = gsan_clock_share(launch->begin);
+    thread->clock = clock_share(launch->begin);
 }
 
 /* Of an ended thread only what it was called is needed. */
 static void exact_end(Gsan *gsan, Thread *thread) {
-    gsan_clock_join(&gsan->pool, &gsan->launches[thread->launch].end, thread->clock);
-    gsan_clock_drop(&gsan->pool, thread->clock);
+    clock_join(&gsan->clocks, &gsan->launches[thread->launch].end, thread->clock);
+    clock_drop(&gsan->clocks, thread->clock);
     thread->clock = NULL;
     for (int i = 0; i < SCOPES; i++) {
-        gsan_clock_drop(&gsan->pool, thread->fences[i]);
-        gsan_clock_drop(&gsan->pool, thread->observed[i]);
+        clock_drop(&gsan->clocks, thread->fences[i]);
+        clock_drop(&gsan->clocks, thread->observed[i]);
         thread->fences[i] = thread->observed[i] = NULL;
     }
     gsan_release_drop(gsan, thread->latest);
@@ -627,7 +636,7 @@ static void exact_await(Gsan *gsan, Thread *thread) {
 
 static void exact_issue(Gsan *gsan, Ticket *ticket) {
     (void)gsan;
-    ticket->clock = gsan_clock_share(ticket->thread->clock);
+    ticket->clock = clock_share(ticket->thread->clock);
 }
 
 static void exact_complete(Gsan *gsan, Ticket *ticket, Thread *thread) {
@@ -648,7 +657,7 @@ static void exact_complete(Gsan *gsan, Ticket *ticket, Thread *thread) {
     *ticket->place = ticket->next;
     if (ticket->next)
         ticket->next->place = ticket->place;
-    gsan_clock_drop(&gsan->pool, ticket->clock);
+    clock_drop(&gsan->clocks, ticket->clock);
     ticket->clock = NULL;
     gsan_ticket_drop(gsan, ticket);
 }

@@ -5,23 +5,31 @@
  * gsan_state.c     what the exact mode knows of a byte
  * gsan_observed.c  who has read which strong writes there
  * gsan_sync.c      releases, fences and barriers of the exact mode
- * gsan_clock.c     its clocks
  * gsan_sampled.c, gsan_cell.h, gsan_cell.c   the sampled mode
  * gsan_pages.c, gsan_pool.c                  addresses and memory, for both */
 #ifndef ENGINE_HB_GSAN_INTERNAL_H
 #define ENGINE_HB_GSAN_INTERNAL_H
 
-#include "engine/clock/gsan_clock.h"
+#include "base/table.h"
+#include "engine/clock/clock.h"
 #include "engine/hb/gsan.h"
 #include "engine/shadow/gsan_pages.h"
 
-enum { SCOPES = GSAN_SYS + 1, NO_SITE = UINT32_MAX };
+enum { SCOPES = SCOPE_SYS + 1, NO_SITE = UINT32_MAX };
+
+/* Of launches, by number. */
+typedef struct LaunchSet {
+    uint32_t words;
+    uint64_t bits[];
+} LaunchSet;
 
 typedef struct HbGsanLaunch {
     uint32_t device, ctas, cluster;
+    uint32_t first_cta;          /* the number that its first CTA has in clocks */
     LaunchSet *before, *awaited; /* all that are; those that it waits for by itself, and what is before them */
     /* What its CTAs know when they begin (NULL until the first one does), and what is known when all have ended. */
     Clock *begin, *end;                /* exact */
+    Clock *ended;                      /* exact: it has ended, and no more; NULL until it is asked for */
     uint16_t *begin_clock, *end_clock; /* sampled */
 } HbGsanLaunch;
 
@@ -40,9 +48,9 @@ typedef struct Completion {
 typedef struct Promised {
     uint64_t begin, end;
     uint32_t site;
-    GsanKind kind;
-    GsanOrder order;
-    GsanScope scope;
+    AccessKind kind;
+    Order order;
+    Scope scope;
     struct Promised *next;
 } Promised;
 
@@ -78,6 +86,7 @@ typedef struct Hints {
 
 struct Thread {
     uint32_t number, launch, cta, cluster, device;
+    uint32_t of_clocks; /* exact: the number that it has in clocks */
     uint32_t epoch;     /* of what it does now; from 1 on */
     uint32_t published; /* the last epoch that a release of it covers */
     bool alive;
@@ -91,7 +100,7 @@ struct Thread {
     uint32_t fence_epochs[SCOPES];
     Clock *observed[SCOPES]; /* what an acquire fence of that scope, or of a wider one, would bring */
     GsanRelease *latest;     /* the last one that it observed, and with which scope */
-    GsanScope latest_scope;
+    Scope latest_scope;
     Hints *hints;
     /* sampled */
     struct GsanSampledLane *lane;
@@ -108,9 +117,9 @@ typedef struct GsanAccess {
     Thread *thread;
     Ticket *ticket; /* NULL: not asynchronous */
     uint32_t site;
-    GsanKind kind;
-    GsanOrder order;
-    GsanScope scope;
+    AccessKind kind;
+    Order order;
+    Scope scope;
     uint64_t begin, end; /* in whole granules */
     uint64_t place; /* of a strong access: where its elements begin, modulo their size; if two accesses differ in */
     uint32_t bytes; /* that or in the bytes of an element, they do not go together. 0: not known */
@@ -156,6 +165,8 @@ struct Gsan {
     Pages pages;
     uint64_t accesses, elements, races, shadow_bytes;
     struct GsanSampledLanes *lanes; /* sampled */
+    ClockSpace clocks;              /* exact */
+    uint64_t cta_count;             /* of all launches */
     struct GsanExactWalk *walk;     /* exact: of the last access */
     Mark *marks;                    /* exact: of each thread */
     uint32_t mark_capacity;
@@ -171,6 +182,7 @@ struct Shared {
 
 /* ---- gsan.c ---- */
 
+bool gsan_launches_has(const LaunchSet *set, uint32_t launch);
 void gsan_set_trouble(Gsan *gsan, GsanTrouble trouble, const Thread *thread);
 /* An array of the pool with room for one more. */
 void *gsan_grown(Gsan *gsan, void *items, uint32_t count, uint32_t *capacity, size_t item_size);
@@ -180,8 +192,8 @@ void gsan_touch(Gsan *gsan, Thread *thread, bool writes);
 /* The epoch ends, if there is anything in it: the last one that is over. */
 uint32_t gsan_close(Gsan *gsan, Thread *thread);
 /* The narrowest scope that has both. */
-GsanScope gsan_needed(const Thread *a, const Thread *b);
-GsanScope gsan_narrower(GsanScope a, GsanScope b);
+Scope gsan_needed(const Thread *a, const Thread *b);
+Scope gsan_narrower(Scope a, Scope b);
 /* A race of the access with an earlier one: of race, all but `later` is given. */
 void gsan_note(Gsan *gsan, GsanAccess *access, const GsanRace *race, uint64_t tag);
 /* Tells what is pending. */
@@ -189,16 +201,14 @@ void gsan_report(Gsan *gsan, GsanAccess *access);
 /* Races with the same tag go on. */
 void gsan_extend(GsanAccess *access, uint64_t tag, uint64_t begin, uint64_t end);
 
-static inline bool gsan_is_strong(GsanOrder order) {
-    return order != GSAN_WEAK;
+static inline bool gsan_is_strong(Order order) {
+    return order != ORDER_WEAK;
 }
 static inline bool gsan_acquires(const GsanAccess *access) {
-    return !access->ticket && access->kind != GSAN_WRITE &&
-           (access->order == GSAN_ACQUIRE || access->order == GSAN_ACQ_REL);
+    return !access->ticket && access->kind != KIND_WRITE && order_acquires(access->order);
 }
 static inline bool gsan_releases(const GsanAccess *access) {
-    return !access->ticket && access->kind != GSAN_READ &&
-           (access->order == GSAN_RELEASE || access->order == GSAN_ACQ_REL);
+    return !access->ticket && access->kind != KIND_READ && order_releases(access->order);
 }
 
 /* ---- The modes ---- */
@@ -215,8 +225,8 @@ struct GsanModeCalls {
     void (*issue)(Gsan *gsan, Ticket *ticket);
     void (*complete)(Gsan *gsan, Ticket *ticket, Thread *thread);
     void (*forget)(Gsan *gsan, uint64_t begin, uint64_t end);
-    void (*acquire_fence)(Gsan *gsan, Thread *thread, GsanScope scope);
-    void (*release_fence)(Gsan *gsan, Thread *thread, GsanScope scope);
+    void (*acquire_fence)(Gsan *gsan, Thread *thread, Scope scope);
+    void (*release_fence)(Gsan *gsan, Thread *thread, Scope scope);
     /* Its epochs up to thread->published, or what its fences have. */
     void (*publish)(Gsan *gsan, Thread *thread, Shared *shared, GsanExtent extent);
     void (*acquire)(Gsan *gsan, Thread *thread, const Shared *shared);
@@ -226,13 +236,11 @@ extern const struct GsanModeCalls gsan_exact_mode, gsan_sampled_mode;
 
 /* ---- gsan_sync.c, for gsan_exact.c ---- */
 
-void gsan_sync_acquire_fence(Gsan *gsan, Thread *thread, GsanScope scope);
-void gsan_sync_release_fence(Gsan *gsan, Thread *thread, GsanScope scope);
+void gsan_sync_acquire_fence(Gsan *gsan, Thread *thread, Scope scope);
+void gsan_sync_release_fence(Gsan *gsan, Thread *thread, Scope scope);
 void gsan_sync_publish(Gsan *gsan, Thread *thread, Shared *shared, GsanExtent extent);
 void gsan_sync_acquire(Gsan *gsan, Thread *thread, const Shared *shared);
 void gsan_sync_retire(Gsan *gsan, Shared *shared);
-/* Whether the thread has the other one's epoch before itself, as of a clock. */
-bool gsan_sync_knows(const Clock *clock, const Thread *other, uint32_t epoch);
 /* What an access that acquires, or a later fence, gets from a release that it has read. */
 void gsan_sync_read(Gsan *gsan, GsanAccess *access, GsanRelease *release);
 /* What is there to be read after a strong write: may be NULL; one reference is the caller's. */

@@ -15,7 +15,7 @@
 struct GsanSampledLane {
     uint16_t *clock;
     uint16_t *fence; /* what the last fence has closed; its scope is `fence_scope` */
-    GsanScope fence_scope;
+    Scope fence_scope;
     uint16_t *observed[SCOPES]; /* what an acquire fence of that scope, or of a wider one, would bring */
     bool has_fence, has_observed[SCOPES];
     uint32_t asked; /* numbers that it has drawn */
@@ -126,18 +126,18 @@ static void note(Gsan *gsan, GsanAccess *access, CellClock clock, bool was_read,
     GsanRace race = {.begin = begin,
                      .end = end,
                      .reason = access->scope && scope ? GSAN_NARROW : GSAN_UNORDERED,
-                     .needed = (GsanScope)needed,
+                     .needed = (Scope)needed,
                      .released_site = NO_SITE,
                      .acquired_site = NO_SITE};
     race.earlier = (GsanActor){.thread = thread->number,
                                .launch = is_current ? thread->launch : UINT32_MAX,
                                .cta = is_current ? thread->cta : UINT32_MAX,
                                .site = NO_SITE,
-                               .kind = was_read ? GSAN_READ : GSAN_WRITE,
-                               .order = !scope                   ? GSAN_WEAK
-                                        : cell_is_release(clock) ? GSAN_RELEASE
-                                                                 : GSAN_RELAXED,
-                               .scope = (GsanScope)scope};
+                               .kind = was_read ? KIND_READ : KIND_WRITE,
+                               .order = !scope                   ? ORDER_WEAK
+                                        : cell_is_release(clock) ? ORDER_RELEASE
+                                                                 : ORDER_RELAXED,
+                               .scope = (Scope)scope};
     gsan_note(gsan, access, &race, 0);
 }
 
@@ -156,7 +156,7 @@ static const uint16_t *released(Gsan *gsan, const Thread *reader, CellClock cloc
 
 static CellEntry entry_of(const CellThreads *threads, CellClock clock) {
     if (cell_is_lost(threads, clock))
-        return (CellEntry){.scope = GSAN_SYS, .inherited = true};
+        return (CellEntry){.scope = SCOPE_SYS, .inherited = true};
     return *cell_entry(threads, cell_thread(clock), cell_epoch(clock));
 }
 
@@ -188,7 +188,7 @@ static bool inherits(const GsanAccess *access, const CellView *view, CellClock b
     const CellThreads *threads = view->threads;
     if (!cell_is_release(before))
         return false;
-    if (access->kind == GSAN_UPDATE)
+    if (access->kind == KIND_UPDATE)
         return cell_links(view, before);
     if (gsan_releases(access) || cell_is_lost(threads, before))
         return !gsan_releases(access);
@@ -234,7 +234,7 @@ static CellClock strong_write(Gsan *gsan, GsanAccess *access, const CellView *vi
             gsan_set_trouble(gsan, GSAN_MIXED_SCOPES, access->thread);
         raise_vector(mine, theirs, threads->count);
         entry.inherited = old.inherited || cell_thread(before) != view->thread;
-        entry.scope = entry.inherited ? GSAN_SYS : entry.scope > old.scope ? entry.scope : old.scope;
+        entry.scope = entry.inherited ? SCOPE_SYS : entry.scope > old.scope ? entry.scope : old.scope;
     }
     CellClock clock = publish(gsan, access, mine, entry);
     give_vector(gsan, mine);
@@ -269,7 +269,7 @@ static GsanSampledRow row_at(Gsan *gsan, uint64_t begin, uint64_t end) {
 static void access_weak(Gsan *gsan, GsanAccess *access, const GsanSampledRow *row, const CellView *view) {
     uint32_t slots = gsan->options.slots;
     CellClock clock = cell_clock(access->epoch, view->thread, 0, false), race = 0;
-    bool was_read = false, reads = access->kind == GSAN_READ;
+    bool was_read = false, reads = access->kind == KIND_READ;
     size_t size = gsan->lanes->cell_bytes;
     for (uint32_t i = 0; i < row->count; i++) {
         char *cells = row->cells + size * i;
@@ -284,7 +284,7 @@ static void access_weak(Gsan *gsan, GsanAccess *access, const GsanSampledRow *ro
 static void judge(Gsan *gsan, GsanAccess *access, const GsanSampledRow *row, const CellView *view) {
     for (uint32_t i = 0; i < row->count; i++) {
         const GsanCell *cell = (GsanCell *)(void *)(row->cells + gsan->lanes->cell_bytes * i);
-        CellClock reader = access->kind == GSAN_READ ? 0 : cell_judge_readers(cell, gsan->options.slots, view);
+        CellClock reader = access->kind == KIND_READ ? 0 : cell_judge_readers(cell, gsan->options.slots, view);
         CellClock race = reader ? reader : cell_judge_read(cell, gsan->options.slots, view);
         if (race)
             note(gsan, access, race, reader != 0, row->begin + (uint64_t)i * gsan->options.granule);
@@ -298,7 +298,7 @@ static void record(Gsan *gsan, GsanAccess *access, const GsanSampledRow *row, co
     uint32_t slots = gsan->options.slots;
     for (uint32_t i = 0; i < row->count; i++) {
         GsanCell *cell = (GsanCell *)(void *)(row->cells + gsan->lanes->cell_bytes * i);
-        if (access->kind == GSAN_READ) {
+        if (access->kind == KIND_READ) {
             cell_record_read(cell, slots, view, read,
                              cell_random(gsan->options.seed, view->thread, access->thread->lane->asked++));
             cell_observe(cell, view);
@@ -342,7 +342,7 @@ static void promise(Gsan *gsan, const GsanAccess *access) {
                            .scope = access->scope,
                            .next = access->ticket->promised};
     access->ticket->promised = promised;
-    access->ticket->is_write |= access->kind != GSAN_READ;
+    access->ticket->is_write |= access->kind != KIND_READ;
 }
 
 /* A strong write is part of a release sequence as soon as it is issued. */
@@ -350,7 +350,7 @@ static void access_asynchronously(Gsan *gsan, GsanAccess *access) {
     for_rows(gsan, access, judge);
     promise(gsan, access);
     access->epoch = access->ticket->epoch;
-    if (gsan_is_strong(access->order) && access->kind != GSAN_READ)
+    if (gsan_is_strong(access->order) && access->kind != KIND_READ)
         for_rows(gsan, access, record);
 }
 
@@ -360,7 +360,7 @@ static void sampled_access(Gsan *gsan, GsanAccess *access) {
     } else if (!gsan_is_strong(access->order)) {
         for_rows(gsan, access, access_weak);
     } else {
-        if (access->kind != GSAN_WRITE)
+        if (access->kind != KIND_WRITE)
             read_releases(gsan, access);
         for_rows(gsan, access, judge);
         for_rows(gsan, access, record);
@@ -432,7 +432,7 @@ static void record_written(Gsan *gsan, GsanAccess *access, const GsanSampledRow 
 }
 
 static bool is_strong_write(const GsanAccess *access) {
-    return gsan_is_strong(access->order) && access->kind != GSAN_READ;
+    return gsan_is_strong(access->order) && access->kind != KIND_READ;
 }
 
 /* All that it promised is judged before any of it is recorded: it does not race with itself. */
@@ -575,9 +575,9 @@ static void sampled_await(Gsan *gsan, Thread *thread) {
 
 /* ---- Fences and barriers ---- */
 
-static void sampled_acquire_fence(Gsan *gsan, Thread *thread, GsanScope scope) {
+static void sampled_acquire_fence(Gsan *gsan, Thread *thread, Scope scope) {
     struct GsanSampledLane *lane = thread->lane;
-    for (uint32_t i = GSAN_CTA; i <= (uint32_t)scope; i++)
+    for (uint32_t i = SCOPE_CTA; i <= (uint32_t)scope; i++)
         if (lane->has_observed[i]) {
             join(gsan, thread, lane->observed[i]);
             memset(lane->observed[i], 0, gsan->lanes->threads.count * sizeof *lane->observed[i]);
@@ -586,7 +586,7 @@ static void sampled_acquire_fence(Gsan *gsan, Thread *thread, GsanScope scope) {
 }
 
 /* A fence after a wider one takes that one's scope, since there is room for one. */
-static void sampled_release_fence(Gsan *gsan, Thread *thread, GsanScope scope) {
+static void sampled_release_fence(Gsan *gsan, Thread *thread, Scope scope) {
     struct GsanSampledLane *lane = thread->lane;
     if (!lane->fence)
         lane->fence = new_vector(gsan);
@@ -606,7 +606,7 @@ static void sampled_publish(Gsan *gsan, Thread *thread, Shared *shared, GsanExte
     if (extent != GSAN_FENCED) {
         snapshot(gsan, thread, thread->published, gsan->lanes->scratch);
         publish_vector(gsan, &shared->vector, gsan->lanes->scratch);
-    } else if (lane->has_fence && lane->fence_scope >= GSAN_CLUSTER) {
+    } else if (lane->has_fence && lane->fence_scope >= SCOPE_CLUSTER) {
         publish_vector(gsan, &shared->vector, lane->fence);
     }
 }

@@ -13,7 +13,7 @@ enum { MOST_GROUPS = 32 };
 
 /* Releases with one scope of one thread, or of several threads of one device. */
 typedef struct GsanSyncGroup {
-    GsanScope scope;
+    Scope scope;
     uint32_t device;
     const Thread *thread; /* NULL: several */
     uint32_t epoch;       /* of `thread`, the last one that is released; else it is in the clock */
@@ -23,7 +23,7 @@ typedef struct GsanSyncGroup {
 struct GsanRelease {
     uint32_t references, count;
     const Thread *writer; /* of the last strong write */
-    GsanScope scope;      /* of that write */
+    Scope scope;          /* of that write */
     uint64_t place;
     uint32_t bytes;
     uint32_t site, epoch; /* of the last release, by `releaser` */
@@ -45,17 +45,13 @@ void gsan_release_drop(Gsan *gsan, GsanRelease *release) {
     if (!release || --release->references)
         return;
     for (uint32_t i = 0; i < release->count; i++)
-        gsan_clock_drop(&gsan->pool, release->groups[i].clock);
+        clock_drop(&gsan->clocks, release->groups[i].clock);
     gsan_pool_give(&gsan->pool, release, release_size(release->count));
-}
-
-bool gsan_sync_knows(const Clock *clock, const Thread *other, uint32_t epoch) {
-    return gsan_clock_epoch(clock, other->launch, other->cta) >= epoch;
 }
 
 static void raise_epoch(Gsan *gsan, Clock **clock, const Thread *thread, uint32_t epoch) {
     if (thread && epoch)
-        gsan_clock_raise(&gsan->pool, clock, thread->launch, gsan->launches[thread->launch].ctas, thread->cta, epoch);
+        clock_raise(&gsan->clocks, clock, thread->of_clocks, epoch);
 }
 
 /* ---- Hints ---- */
@@ -113,15 +109,15 @@ void gsan_sync_hint(const Thread *later, const Thread *earlier, uint32_t epoch, 
 /* ---- Reading a release ---- */
 
 /* The narrowest scope that has a thread and all of a group. */
-static GsanScope needed_for(const GsanSyncGroup *group, const Thread *thread) {
+static Scope needed_for(const GsanSyncGroup *group, const Thread *thread) {
     if (group->thread)
         return gsan_needed(group->thread, thread);
-    return group->device == thread->device ? GSAN_GPU : GSAN_SYS;
+    return group->device == thread->device ? SCOPE_GPU : SCOPE_SYS;
 }
 
 /* Whether the last strong write and the access are morally strong. */
 static bool links(const GsanRelease *release, const GsanAccess *access) {
-    GsanScope needed = gsan_needed(release->writer, access->thread);
+    Scope needed = gsan_needed(release->writer, access->thread);
     bool is_same =
         !release->bytes || !access->bytes || (release->place == access->place && release->bytes == access->bytes);
     return is_same && release->scope >= needed && access->scope >= needed;
@@ -134,7 +130,7 @@ static void add_missed_release(Gsan *gsan, GsanAccess *access, const GsanRelease
 }
 
 static void acquire_group(Gsan *gsan, Clock **into, const GsanSyncGroup *group) {
-    gsan_clock_join(&gsan->pool, into, group->clock);
+    clock_join(&gsan->clocks, into, group->clock);
     raise_epoch(gsan, into, group->thread, group->epoch);
 }
 
@@ -145,7 +141,7 @@ void gsan_sync_read(Gsan *gsan, GsanAccess *access, GsanRelease *release) {
         return;
     for (uint32_t i = 0; is_linked && i < release->count; i++) {
         const GsanSyncGroup *group = &release->groups[i];
-        GsanScope needed = needed_for(group, thread);
+        Scope needed = needed_for(group, thread);
         bool is_covered = group->thread == thread || gsan_narrower(group->scope, access->scope) >= needed;
         is_reached &= is_covered;
         if (is_covered && group->thread != thread)
@@ -168,7 +164,7 @@ typedef struct GsanSyncGroups {
 } GsanSyncGroups;
 
 static void merge(Gsan *gsan, GsanSyncGroup *into, const GsanSyncGroup *from) {
-    gsan_clock_join(&gsan->pool, &into->clock, from->clock);
+    clock_join(&gsan->clocks, &into->clock, from->clock);
     if (!into->thread)
         raise_epoch(gsan, &into->clock, from->thread, from->epoch);
     else if (into->epoch < from->epoch)
@@ -187,7 +183,7 @@ static void add_group(Gsan *gsan, GsanSyncGroups *groups, const GsanSyncGroup *g
     }
     groups->items = gsan_grown(gsan, groups->items, groups->count, &groups->capacity, sizeof(GsanSyncGroup));
     groups->items[groups->count] = *group;
-    gsan_clock_share(groups->items[groups->count++].clock);
+    clock_share(groups->items[groups->count++].clock);
 }
 
 /* Groups of one scope and one device become one. */
@@ -200,13 +196,13 @@ static void coarsen(Gsan *gsan, GsanSyncGroups *groups) {
         group.thread = NULL;
         group.epoch = 0;
         add_group(gsan, &merged, &group);
-        gsan_clock_drop(&gsan->pool, group.clock);
+        clock_drop(&gsan->clocks, group.clock);
     }
     gsan_pool_give(&gsan->pool, groups->items, groups->capacity * sizeof(GsanSyncGroup));
     *groups = merged;
 }
 
-static void add_own(Gsan *gsan, GsanSyncGroups *groups, const Thread *thread, GsanScope scope, Clock *clock,
+static void add_own(Gsan *gsan, GsanSyncGroups *groups, const Thread *thread, Scope scope, Clock *clock,
                     uint32_t epoch) {
     GsanSyncGroup group = {.scope = scope, .device = thread->device, .thread = thread, .epoch = epoch, .clock = clock};
     add_group(gsan, groups, &group);
@@ -214,7 +210,7 @@ static void add_own(Gsan *gsan, GsanSyncGroups *groups, const Thread *thread, Gs
 
 /* What is passed on from what was there. */
 static void inherit(Gsan *gsan, GsanSyncGroups *groups, const GsanAccess *access, const GsanRelease *before) {
-    bool is_update = access->kind == GSAN_UPDATE;
+    bool is_update = access->kind == KIND_UPDATE;
     if (!before || (is_update && !links(before, access)))
         return;
     for (uint32_t i = 0; i < before->count; i++) {
@@ -235,11 +231,11 @@ static bool add_released(Gsan *gsan, GsanSyncGroups *groups, const GsanAccess *a
         add_own(gsan, groups, thread, access->scope, thread->clock, *epoch);
         return true;
     }
-    for (uint32_t scope = GSAN_CTA; scope < SCOPES; scope++)
+    for (uint32_t scope = SCOPE_CTA; scope < SCOPES; scope++)
         if (thread->has_fence[scope]) {
             *epoch = is_any && *epoch > thread->fence_epochs[scope] ? *epoch : thread->fence_epochs[scope];
             is_any = true;
-            add_own(gsan, groups, thread, gsan_narrower((GsanScope)scope, access->scope), thread->fences[scope],
+            add_own(gsan, groups, thread, gsan_narrower((Scope)scope, access->scope), thread->fences[scope],
                     thread->fence_epochs[scope]);
         }
     return is_any;
@@ -273,10 +269,10 @@ GsanRelease *gsan_sync_write(Gsan *gsan, GsanAccess *access, const GsanRelease *
 
 /* ---- Fences and barriers ---- */
 
-void gsan_sync_acquire_fence(Gsan *gsan, Thread *thread, GsanScope scope) {
-    for (uint32_t i = GSAN_CTA; i <= (uint32_t)scope; i++) {
-        gsan_clock_join(&gsan->pool, &thread->clock, thread->observed[i]);
-        gsan_clock_drop(&gsan->pool, thread->observed[i]);
+void gsan_sync_acquire_fence(Gsan *gsan, Thread *thread, Scope scope) {
+    for (uint32_t i = SCOPE_CTA; i <= (uint32_t)scope; i++) {
+        clock_join(&gsan->clocks, &thread->clock, thread->observed[i]);
+        clock_drop(&gsan->clocks, thread->observed[i]);
         thread->observed[i] = NULL;
     }
     gsan_release_drop(gsan, thread->latest);
@@ -284,23 +280,23 @@ void gsan_sync_acquire_fence(Gsan *gsan, Thread *thread, GsanScope scope) {
 }
 
 /* A wider fence has what narrower ones before it had. */
-void gsan_sync_release_fence(Gsan *gsan, Thread *thread, GsanScope scope) {
+void gsan_sync_release_fence(Gsan *gsan, Thread *thread, Scope scope) {
     uint32_t epoch = gsan_close(gsan, thread);
-    for (uint32_t i = GSAN_CTA; i <= (uint32_t)scope; i++) {
-        gsan_clock_drop(&gsan->pool, thread->fences[i]);
+    for (uint32_t i = SCOPE_CTA; i <= (uint32_t)scope; i++) {
+        clock_drop(&gsan->clocks, thread->fences[i]);
         thread->fences[i] = NULL;
         thread->has_fence[i] = false;
     }
-    thread->fences[scope] = gsan_clock_share(thread->clock);
+    thread->fences[scope] = clock_share(thread->clock);
     thread->fence_epochs[scope] = epoch;
     thread->has_fence[scope] = true;
     add_release(gsan, thread, gsan->site, epoch);
 }
 
 static void publish_fences(Gsan *gsan, Thread *thread, Shared *shared) {
-    for (uint32_t scope = GSAN_CLUSTER; scope < SCOPES; scope++)
+    for (uint32_t scope = SCOPE_CLUSTER; scope < SCOPES; scope++)
         if (thread->has_fence[scope]) {
-            gsan_clock_join(&gsan->pool, &shared->clock, thread->fences[scope]);
+            clock_join(&gsan->clocks, &shared->clock, thread->fences[scope]);
             raise_epoch(gsan, &shared->clock, thread, thread->fence_epochs[scope]);
         }
 }
@@ -310,15 +306,15 @@ void gsan_sync_publish(Gsan *gsan, Thread *thread, Shared *shared, GsanExtent ex
         publish_fences(gsan, thread, shared);
         return;
     }
-    gsan_clock_join(&gsan->pool, &shared->clock, thread->clock);
+    clock_join(&gsan->clocks, &shared->clock, thread->clock);
     raise_epoch(gsan, &shared->clock, thread, thread->published);
 }
 
 void gsan_sync_acquire(Gsan *gsan, Thread *thread, const Shared *shared) {
-    gsan_clock_join(&gsan->pool, &thread->clock, shared->clock);
+    clock_join(&gsan->clocks, &thread->clock, shared->clock);
 }
 
 void gsan_sync_retire(Gsan *gsan, Shared *shared) {
-    gsan_clock_drop(&gsan->pool, shared->clock);
+    clock_drop(&gsan->clocks, shared->clock);
     shared->clock = NULL;
 }

@@ -34,7 +34,8 @@ uint32_t threads_store_more(Threads *threads, Store *store) {
 static void start(Threads *threads) {
     const ThreadsShape *shape = &threads->shape;
     threads->cta_warps = (shape->cta_threads + 31) / 32;
-    threads->leaf_count = (shape->ctas + CTA_LEAF - 1) / CTA_LEAF;
+    threads->clocks = (ClockSpace){.pool = &threads->pool, .lift = threads_clock_lift, .context = threads};
+    clock_space_grow(&threads->clocks, shape->ctas);
     threads->last_mask = shape->cta_threads % 32 ? (1U << shape->cta_threads % 32) - 1 : UINT32_MAX;
     threads->ctas = ARENA_SPARSE(&threads->pool.arena, Cta *, shape->ctas);
     threads->sequential_ctas = ARENA_SPARSE(&threads->pool.arena, ThreadsClock *, shape->ctas);
@@ -235,11 +236,11 @@ uint32_t threads_own(const Warp *warp, uint32_t lane, uint64_t key) {
 ThreadsClock *threads_export(Threads *threads, uint32_t number, const ThreadsView *view, uint32_t lanes) {
     ThreadsClock *clock = threads_clock_share(view->clock);
     uint32_t cta = number / threads->cta_warps, warp = number % threads->cta_warps;
-    threads_clock_raise(threads, &clock, cta, cta, (HbThreadsRun){warp, lanes, view->now});
+    threads_clock_raise(threads, &clock, cta, cta, (ClockRun){warp, lanes, view->now});
     for (const Note *note = threads_warp(threads, number)->notes; note; note = note->next)
         if (note->kind == NOTE_OWN && note->lanes & lanes)
             threads_bridge_raise(threads, &clock, cta, note->key, cta,
-                                 (HbThreadsRun){warp, note->lanes & lanes, note->epoch});
+                                 (ClockRun){warp, note->lanes & lanes, note->epoch});
     return clock;
 }
 
@@ -410,17 +411,17 @@ static void object_drop(Threads *threads, Object *object) {
     gsan_pool_give(&threads->pool, object, sizeof *object);
 }
 
-HbThreadsRun threads_mark(Threads *threads, Object *object, uint32_t phases) {
+ClockRun threads_mark(Threads *threads, Object *object, uint32_t phases) {
     if (object->mark == UINT32_MAX) {
         object->mark = threads_cta(threads, object->cta)->marks++;
         forget_learned(threads, object);
     }
-    return (HbThreadsRun){MARKS + object->mark / 32, 1U << object->mark % 32, phases};
+    return (ClockRun){CLOCK_MARKS + object->mark / 32, 1U << object->mark % 32, phases};
 }
 
 typedef struct ThreadsArrival {
     Object *object;
-    ThreadsOrder order;
+    Order order;
     uint32_t level;
 } ThreadsArrival;
 
@@ -442,7 +443,7 @@ static void arrive(Threads *threads, uint32_t number, ThreadsView *view, uint32_
     uint32_t cta = number / threads->cta_warps, warp = number % threads->cta_warps;
     if (object->latest > view->now)
         view->now = object->latest; /* nothing forbids it, and those who wait have one number to know */
-    if (arrival->order == THREADS_RELEASE) {
+    if (arrival->order == ORDER_RELEASE) {
         if (threads->shape.by_word || has_own(threads_warp(threads, number), view, lanes, cta, warp))
             threads_releases_add(threads, &object->collecting, cta, arrival->level,
                                  threads_export(threads, number, view, lanes));
@@ -461,13 +462,13 @@ static void arrive(Threads *threads, uint32_t number, ThreadsView *view, uint32_
     for (const Note *note = threads_warp(threads, number)->notes; note; note = note->next)
         if (note->kind == NOTE_OWN && note->key == KEY_INITS && note->lanes & lanes)
             threads_bridge_raise(threads, &inits, cta, KEY_INITS, cta,
-                                 (HbThreadsRun){warp, note->lanes & lanes, note->epoch});
+                                 (ClockRun){warp, note->lanes & lanes, note->epoch});
     if (inits)
         threads_releases_add(threads, &object->collecting, cta, LEVEL_CLUSTER, inits);
 }
 
-void threads_arrive(Threads *threads, uint64_t name, uint32_t cta, uint32_t warp, uint32_t lanes, ThreadsOrder order,
-                    ThreadsScope scope) {
+void threads_arrive(Threads *threads, uint64_t name, uint32_t cta, uint32_t warp, uint32_t lanes, Order order,
+                    Scope scope) {
     ENTER(threads);
     ThreadsArrival arrival = {threads_object(threads, name, true, cta), order, level_of(scope)};
     threads_views(threads, warp, lanes, true, arrive, &arrival);
@@ -507,7 +508,7 @@ static void await(Threads *threads, uint32_t number, ThreadsView *view, uint32_t
     const ThreadsArrival *arrival = context;
     Object *object = arrival->object;
     uint32_t cta = number / threads->cta_warps;
-    if (arrival->order == THREADS_ACQUIRE) {
+    if (arrival->order == ORDER_ACQUIRE) {
         if (!learn_again(threads, object, view, arrival->level, cta)) {
             ThreadsClock *from = threads_clock_share(view->clock);
             threads_releases_acquire(threads, object->done, &view->clock, cta, arrival->level);
@@ -530,8 +531,7 @@ static void await(Threads *threads, uint32_t number, ThreadsView *view, uint32_t
         note->mark = threads_mark(threads, object, object->flips);
 }
 
-void threads_wait(Threads *threads, uint64_t name, uint32_t warp, uint32_t lanes, ThreadsOrder order,
-                  ThreadsScope scope) {
+void threads_wait(Threads *threads, uint64_t name, uint32_t warp, uint32_t lanes, Order order, Scope scope) {
     ENTER(threads);
     Object *object = threads_object(threads, name, false, 0);
     if (!object)
@@ -558,10 +558,10 @@ static bool is_whole(const Threads *threads, const Cta *cta, uint32_t number) {
 static void overlap_one_by_one(Threads *threads, uint64_t name, uint32_t number) {
     uint32_t first = number * threads->cta_warps, warps = threads->cta_warps;
     for (uint32_t i = 0; i < warps; i++)
-        threads_arrive(threads, name, number, first + i, UINT32_MAX, THREADS_RELEASE, THREADS_CTA);
+        threads_arrive(threads, name, number, first + i, UINT32_MAX, ORDER_RELEASE, SCOPE_CTA);
     threads_flip(threads, name);
     for (uint32_t i = 0; i < warps; i++)
-        threads_wait(threads, name, first + i, UINT32_MAX, THREADS_ACQUIRE, THREADS_CTA);
+        threads_wait(threads, name, first + i, UINT32_MAX, ORDER_ACQUIRE, SCOPE_CTA);
 }
 
 /* All that they know; *latest: the farthest of them. */

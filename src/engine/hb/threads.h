@@ -25,25 +25,14 @@
 #ifndef ENGINE_HB_THREADS_H
 #define ENGINE_HB_THREADS_H
 
-#include <stdbool.h>
+#include "base/consistency.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
 enum { THREADS_LANES = 32 };
 #define THREADS_NONE    UINT32_MAX
 #define THREADS_ANY_CTA UINT32_MAX
-
-typedef enum ThreadsKind { THREADS_READ, THREADS_WRITE, THREADS_UPDATE } ThreadsKind;
-/* In the order of model/effect/effect.h, as are proxies: 0 is the generic one. */
-typedef enum ThreadsOrder {
-    THREADS_WEAK,
-    THREADS_RELAXED,
-    THREADS_ACQUIRE,
-    THREADS_RELEASE,
-    THREADS_ACQ_REL
-} ThreadsOrder;
-typedef enum ThreadsScope { THREADS_NO_SCOPE, THREADS_CTA, THREADS_CLUSTER, THREADS_GPU, THREADS_SYS } ThreadsScope;
-enum { THREADS_GENERIC = 0, THREADS_ASYNC = 1, THREADS_TENSORMAP = 2, THREADS_PROXIES = 8 };
 
 /* Addresses are the caller's: global memory as it is, memory of a CTA with these. */
 static inline uint64_t threads_shared(uint32_t cta, uint64_t offset) {
@@ -185,25 +174,24 @@ void threads_done_by(Threads *threads, uint32_t operation, ThreadsDone done, uin
                      uint32_t lanes);
 /* ... and what they knew when they issued it; not what they did themselves. */
 void threads_done_reports(Threads *threads, uint32_t operation, uint64_t object, uint32_t cta, uint32_t lanes,
-                          ThreadsScope scope);
+                          Scope scope);
 /* The caller does not speak of it again. */
 void threads_close(Threads *threads, uint32_t operation);
 
 /* ---- Order ---- */
 
-void threads_fence(Threads *threads, uint32_t warp, uint32_t lanes, ThreadsOrder order, ThreadsScope scope,
-                   bool sequential);
+void threads_fence(Threads *threads, uint32_t warp, uint32_t lanes, Order order, Scope scope, bool sequential);
 typedef enum ThreadsSpace {
     THREADS_EVERYWHERE,
     THREADS_GLOBAL,
     THREADS_OWN_SHARED,
     THREADS_CLUSTER_SHARED
 } ThreadsSpace;
-/* Between the generic proxy and another one. THREADS_ACQ_REL: both ways, of itself. THREADS_RELEASE: what is done so
+/* Between the generic proxy and another one. ORDER_ACQ_REL: both ways, of itself. ORDER_RELEASE: what is done so
  * far in the generic proxy; it is there for the other one behind an ..._ACQUIRE, for which this has to be ordered
  * before it, by scopes that have each other. `address`: of an acquire, the 128 bytes that it is for; 0: all. */
 void threads_fence_proxy(Threads *threads, uint32_t warp, uint32_t lanes, uint8_t proxy, ThreadsSpace space,
-                         ThreadsOrder order, ThreadsScope scope, uint64_t address);
+                         Order order, Scope scope, uint64_t address);
 /* Accesses that `inits` so far are released to the cluster, by a relaxed arrival that follows, too. */
 void threads_fence_inits(Threads *threads, uint32_t warp, uint32_t lanes);
 /* Lanes of a mask meet. */
@@ -213,11 +201,10 @@ void threads_warp_sync(Threads *threads, uint32_t warp, uint32_t lanes);
  * last that is, and so behind the earlier ones, too. Order: ..._RELEASE and ..._ACQUIRE, or ..._RELAXED: an arrival
  * then brings what fences have released, a wait gives it to a fence that acquires. `cta`: whose it is, and with which
  * it is gone; THREADS_ANY_CTA: it belongs to no CTA, and no operation can be done by it. */
-void threads_arrive(Threads *threads, uint64_t object, uint32_t cta, uint32_t warp, uint32_t lanes, ThreadsOrder order,
-                    ThreadsScope scope);
+void threads_arrive(Threads *threads, uint64_t object, uint32_t cta, uint32_t warp, uint32_t lanes, Order order,
+                    Scope scope);
 void threads_flip(Threads *threads, uint64_t object);
-void threads_wait(Threads *threads, uint64_t object, uint32_t warp, uint32_t lanes, ThreadsOrder order,
-                  ThreadsScope scope);
+void threads_wait(Threads *threads, uint64_t object, uint32_t warp, uint32_t lanes, Order order, Scope scope);
 /* All threads of a CTA, none of which has ended, arrive at an object of it (..._RELEASE, ..._CTA), it flips, and all of
  * them have waited: the same as telling each of these. */
 void threads_meet(Threads *threads, uint64_t object, uint32_t cta);

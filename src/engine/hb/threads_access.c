@@ -7,7 +7,7 @@
 static bool is_strong(const Attempt *attempt, uint32_t slot) {
     const Node *node = node_at(attempt->threads, slot >> 5);
     const ThreadsRecord *record = attempt->record;
-    if (!node->level || record->order == THREADS_WEAK || record->proxy != THREADS_GENERIC)
+    if (!node->level || record->order == ORDER_WEAK || record->proxy != PROXY_GENERIC)
         return false;
     if (node->level == LEVEL_NONE)
         return true;
@@ -24,7 +24,7 @@ static bool is_strong(const Attempt *attempt, uint32_t slot) {
 /* Lanes of an earlier write that stay in the list, whether or not they are before: this write leaves the bytes as that
  * one has made them. Who reads meanwhile may come before both, and gets something else. */
 static uint32_t lanes_kept(const Attempt *attempt, const ThreadsRecord *earlier, uint32_t lanes) {
-    return earlier->kind != THREADS_READ && attempt->record->silent & attempt->by ? lanes & ~earlier->silent : 0;
+    return earlier->kind != KIND_READ && attempt->record->silent & attempt->by ? lanes & ~earlier->silent : 0;
 }
 
 /* What stays of a list. */
@@ -111,7 +111,7 @@ static bool all_race(const Attempt *attempt, uint32_t slot) {
     const ThreadsRecord *record = attempt->record;
     const ThreadsClock *clock = attempt->knower.clock;
     return attempt_is_foreign(attempt, slot) && node->plain && node->depth < MOST_CUT && !record->silent &&
-           !record->operation && record->proxy == THREADS_GENERIC && (!clock || !clock->bridges);
+           !record->operation && record->proxy == PROXY_GENERIC && (!clock || !clock->bridges);
 }
 
 /* They are reported, and all of them stay. */
@@ -146,7 +146,7 @@ static uint32_t put_racing(Attempt *attempt, uint32_t slot) {
 }
 
 static void read_cell(Attempt *attempt, ThreadsCell *cell) {
-    bool weak = attempt->record->order == THREADS_WEAK, any_lane = true;
+    bool weak = attempt->record->order == ORDER_WEAK, any_lane = true;
     if (cell->writes && !attempt_is_clear(attempt, cell->writes)) {
         if (weak)
             look(attempt, cell->writes, false);
@@ -175,7 +175,7 @@ static uint32_t look_racing(Attempt *attempt, uint32_t slot) {
 }
 
 static void write_cell(Attempt *attempt, ThreadsCell *cell) {
-    bool weak = attempt->record->order == THREADS_WEAK;
+    bool weak = attempt->record->order == ORDER_WEAK;
     bool silent = attempt->record->silent & attempt->by;
     if (!weak) {
         if (cell->writes && !attempt_is_clear(attempt, cell->writes))
@@ -208,7 +208,7 @@ static void look_read_only(Attempt *attempt, ShadowPage *page, uint32_t at) {
             const Node *node = node_at(attempt->threads, slot >> 5);
             attempt_report(attempt, node->record, lowest(node_lanes(node, slot)), by, THREADS_READ_ONLY);
         }
-    } else if (page->nc && page->nc[at] && attempt->record->kind != THREADS_READ) {
+    } else if (page->nc && page->nc[at] && attempt->record->kind != KIND_READ) {
         attempt_report(attempt, page->nc[at] >> 5, page->nc[at] & 31, by, THREADS_READ_ONLY);
     }
 }
@@ -217,7 +217,7 @@ static void look_read_only(Attempt *attempt, ShadowPage *page, uint32_t at) {
  * lane, or those that have been told to race in the same way. */
 static uint32_t alike(const Attempt *attempt, uint32_t slot) {
     uint32_t first = slot >> 5, lane = 1U << (slot & 31);
-    if (!slot || attempt->record->kind != THREADS_READ)
+    if (!slot || attempt->record->kind != KIND_READ)
         return lane;
     if (attempt->memos.clear[first % MEMO] == first)
         return UINT32_MAX;
@@ -235,10 +235,10 @@ static void touch_cell(Attempt *attempt, ShadowPage *page, uint32_t index) {
     attempt->reported_count = 0;
     attempt->any_lane = !(attempt->by & (attempt->by - 1));
     attempt->any_readers = false;
-    attempt->steady = attempt->record->order == THREADS_WEAK && !read_only && !attempt->threads->shape.by_word;
+    attempt->steady = attempt->record->order == ORDER_WEAK && !read_only && !attempt->threads->shape.by_word;
     if (read_only)
         look_read_only(attempt, page, index);
-    if (attempt->record->kind == THREADS_READ)
+    if (attempt->record->kind == KIND_READ)
         read_cell(attempt, cell);
     else
         write_cell(attempt, cell);
@@ -267,7 +267,7 @@ static inline uint32_t moved_slot(uint32_t slot, uint32_t moved) {
 static bool touch_again(const Attempt *attempt, const ShadowPage *page, ThreadsCell *cell) {
     const Step *step = &attempt->step;
     uint32_t moved = lowest(attempt->by) - lowest(step->by | 1U << 31);
-    bool reads = attempt->record->kind == THREADS_READ;
+    bool reads = attempt->record->kind == KIND_READ;
     if (!step->by || page->nc)
         return false;
     if (step->any_lane && !(attempt->by & (attempt->by - 1)) && !(attempt->record->silent & attempt->by)) {
@@ -382,10 +382,6 @@ static void note_observed(Threads *threads, uint32_t number, uint32_t lane, uint
     note->releases = threads_releases_share(releases);
 }
 
-static bool acquires(unsigned order) {
-    return order == THREADS_ACQUIRE || order == THREADS_ACQ_REL;
-}
-
 /* To read it again is nothing new, while nothing else writes there, if there was nothing to tell of. */
 static void note_poll(Attempt *attempt, uint32_t lane, uint64_t address) {
     const ShadowPage *page = attempt->page;
@@ -423,31 +419,31 @@ static void strong_lanes(Attempt *attempt, const ThreadsAccess *access, uint32_t
                 attempt_touch(attempt, address, address + elements.bytes);
                 continue;
             }
-            if (record->kind != THREADS_WRITE)
+            if (record->kind != KIND_WRITE)
                 observed = threads_observe(threads, attempt->index, lane, address);
-            if (alone && record->kind == THREADS_UPDATE) {
+            if (alone && record->kind == KIND_UPDATE) {
                 threads_releases_drop(threads, observed.releases); /* so that it need not be copied */
                 observed.releases = NULL;
             }
             attempt_touch(attempt, address, address + elements.bytes);
             threads_observed(threads, attempt->index, lane, address, &observed);
-            if (record->kind == THREADS_READ && observed.any && elements.count == 1)
+            if (record->kind == KIND_READ && observed.any && elements.count == 1)
                 note_poll(attempt, lane, address);
-            if (alone && record->kind == THREADS_UPDATE && observed.any)
+            if (alone && record->kind == KIND_UPDATE && observed.any)
                 observed.releases =
                     threads_releases_share(threads_location(threads, address, record->element, true)->releases);
-            if (observed.narrow && acquires(record->order) && !record->operation)
+            if (observed.narrow && order_acquires(record->order) && !record->operation)
                 threads_views(threads, number, attempt->by, true, acquire_narrow, observed.narrow);
             threads_releases_drop(threads, observed.narrow);
-            bool wanted = !record->operation && (record->kind == THREADS_READ || record->gives);
-            if (wanted && (observed.releases || acquires(record->order)) && count < THREADS_LANES * 4)
+            bool wanted = !record->operation && (record->kind == KIND_READ || record->gives);
+            if (wanted && (observed.releases || order_acquires(record->order)) && count < THREADS_LANES * 4)
                 gained[count++] = (Gained){address, observed.releases, lane};
             else
                 threads_releases_drop(threads, observed.releases);
         }
     }
     for (uint32_t i = 0; i < count; i++) {
-        if (acquires(record->order))
+        if (order_acquires(record->order))
             acquire_at(threads, number, gained[i].lane, record->level, gained[i].address, gained[i].releases);
         else
             note_observed(threads, number, gained[i].lane, gained[i].address, gained[i].releases);
@@ -504,15 +500,15 @@ static void weak_reads(Attempt *attempt, const ThreadsAccess *access, uint32_t l
 }
 
 static void do_lanes(Attempt *attempt, const ThreadsAccess *access, uint32_t lanes, const uint64_t *addresses) {
-    bool kept = attempt->threads->shape.history && (access->order == THREADS_WEAK || access->object) &&
-                access->kind != THREADS_READ;
+    bool kept =
+        attempt->threads->shape.history && (access->order == ORDER_WEAK || access->object) && access->kind != KIND_READ;
     for (uint32_t rest = lanes; kept && rest; rest &= rest - 1)
         threads_history_other(attempt->threads, addresses[lowest(rest)], access->bytes);
     if (attempt_lines(attempt, access, lanes, addresses)) {
         return;
-    } else if (access->order != THREADS_WEAK && !access->object) {
+    } else if (access->order != ORDER_WEAK && !access->object) {
         strong_lanes(attempt, access, lanes, addresses);
-    } else if (access->kind == THREADS_READ && !all_differ(lanes, addresses)) {
+    } else if (access->kind == KIND_READ && !all_differ(lanes, addresses)) {
         weak_reads(attempt, access, lanes, addresses);
     } else {
         for (uint32_t rest = lanes; rest; rest &= rest - 1) {
@@ -582,8 +578,8 @@ void threads_access(Threads *threads, uint32_t operation, uint32_t warp, uint32_
         by_operation(threads, operation, lanes, &doing);
         return;
     }
-    bool strong = access->order != THREADS_WEAK && !access->object;
-    if (strong && !threads->several && access->kind == THREADS_READ &&
+    bool strong = access->order != ORDER_WEAK && !access->object;
+    if (strong && !threads->several && access->kind == KIND_READ &&
         threads_poll_again(threads, warp, lowest(lanes), access, addresses[lowest(lanes)]))
         return;
     /* A strong access may part views while it is done, so it has parts of its own. They are done in the order of lanes:
@@ -593,8 +589,7 @@ void threads_access(Threads *threads, uint32_t operation, uint32_t warp, uint32_
             threads_views(threads, warp, rest & -rest, true, by_threads, &doing);
     else
         threads_views(threads, warp, lanes, strong, by_threads, &doing);
-    if (strong && access->kind != THREADS_READ &&
-        (access->order == THREADS_RELEASE || access->order == THREADS_ACQ_REL))
+    if (strong && access->kind != KIND_READ && order_releases(access->order))
         threads_views(threads, warp, lanes, true, tick, NULL);
     if (strong)
         threads_views_merge(threads, threads_warp(threads, warp));
@@ -619,7 +614,7 @@ void threads_pieces(Threads *threads, uint32_t index, const ThreadsAccess *acces
     for (uint32_t i = 0; i < count; i++) {
         uint64_t address = pieces[i].address, bytes = pieces[i].bytes;
         attempt.by = 1U << lane;
-        if (threads->shape.history && access->kind != THREADS_READ)
+        if (threads->shape.history && access->kind != KIND_READ)
             threads_history_other(threads, address, bytes);
         attempt_piece(&attempt, &whole, address, address + bytes);
     }

@@ -126,14 +126,14 @@ static inline uint32_t threads_record(Threads *threads, const Knower *knower, co
     record->operation = knower->operation;
     record->instruction = threads->instructions;
     record->site = access->site;
-    record->silent = access->kind == THREADS_READ ? 0 : access->silent;
+    record->silent = access->kind == KIND_READ ? 0 : access->silent;
     record->bytes = access->bytes ? access->bytes : 1;
     memcpy((char *)record + offsetof(ThreadsRecord, kind), access, AS_REPORTED);
-    record->gives &= access->kind != THREADS_WRITE;
+    record->gives &= access->kind != KIND_WRITE;
     record->level = (uint8_t)level_of(access->scope);
     record->stays = true;
     record->node = 0;
-    bool other = knower->operation || access->proxy != THREADS_GENERIC;
+    bool other = knower->operation || access->proxy != PROXY_GENERIC;
     *stamp_at(threads, index) = (Stamp){knower->cta, epoch, other ? STAMP_OTHER : knower->warp};
     return index;
 }

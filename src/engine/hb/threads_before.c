@@ -25,13 +25,13 @@ bool attempt_needs_fence(const Attempt *attempt, const ThreadsRecord *earlier) {
      * operation: multicast copies, and MMAs of a pair of CTAs. */
     bool placed = attempt->address >> 62 != 0 && earlier->operation && record->operation;
     if (earlier->proxy == record->proxy)
-        return earlier->proxy != THREADS_GENERIC && earlier->cta != record->cta && !placed;
+        return earlier->proxy != PROXY_GENERIC && earlier->cta != record->cta && !placed;
     /* That an operation is over is said in the generic proxy. */
-    return !(earlier->operation && record->proxy == THREADS_GENERIC);
+    return !(earlier->operation && record->proxy == PROXY_GENERIC);
 }
 
 static uint8_t fence_proxy(const Attempt *attempt, const ThreadsRecord *earlier) {
-    return attempt->record->proxy != THREADS_GENERIC ? attempt->record->proxy : earlier->proxy;
+    return attempt->record->proxy != PROXY_GENERIC ? attempt->record->proxy : earlier->proxy;
 }
 
 void attempt_move(Attempt *attempt, uint64_t place) {
@@ -63,7 +63,7 @@ static uint32_t fenced_lanes(const Attempt *attempt, const ThreadsRecord *earlie
         bool fenced = threads_bridge(attempt->knower.clock, keys[i], &bridge);
         behind.clock = fenced ? &bridge : NULL;
         lanes |= earlier->operation
-                     ? threads_operation_known(threads, &behind, earlier->operation, earlier->kind != THREADS_READ)
+                     ? threads_operation_known(threads, &behind, earlier->operation, earlier->kind != KIND_READ)
                      : threads_clock_known(behind.clock, earlier->cta, earlier->warp, earlier->epoch);
     }
     return lanes;
@@ -77,7 +77,7 @@ uint32_t attempt_over_lanes(Attempt *attempt, uint32_t index, const ThreadsRecor
     if (attempt_needs_fence(attempt, earlier))
         lanes = fenced_lanes(attempt, earlier);
     else if (earlier->operation)
-        lanes = threads_operation_known(threads, &attempt->knower, earlier->operation, earlier->kind != THREADS_READ);
+        lanes = threads_operation_known(threads, &attempt->knower, earlier->operation, earlier->kind != KIND_READ);
     else
         lanes = known_lanes(attempt, earlier);
     if (earlier->operation)
@@ -100,7 +100,7 @@ static uint32_t own_epoch(const Attempt *attempt, const ThreadsRecord *earlier, 
 }
 
 static bool operation_before(const Attempt *attempt, const ThreadsRecord *earlier, uint32_t lane, uint32_t by) {
-    bool writes = earlier->kind != THREADS_READ;
+    bool writes = earlier->kind != KIND_READ;
     const Knower *knower = &attempt->knower;
     if (!attempt_needs_fence(attempt, earlier) || threads_clock_ended(knower->clock, earlier->cta))
         return threads_knows_operation(attempt->threads, knower, earlier->operation, lane, writes, by);

@@ -48,7 +48,7 @@ static bool join_reader(const ThreadsCoalescedBeside *beside, const ThreadsLine 
     Threads *threads = beside->threads;
     const Knower *knower = &beside->knower;
     const ThreadsRecord *record = record_at(threads, from->reads >> 5);
-    if (!(from->read_shift & LINE_ALONE) || record->operation || record->proxy != THREADS_GENERIC ||
+    if (!(from->read_shift & LINE_ALONE) || record->operation || record->proxy != PROXY_GENERIC ||
         !seats_are(seats, from->reads, from->read_shift, from->read_flip))
         return false;
     if (record->cta == knower->cta && record->warp == knower->warp) {
@@ -99,8 +99,8 @@ static uint32_t do_alike(const ThreadsCoalescedBeside *beside, ShadowPage *page)
     LineStep step = {.from = *line, .to = *line};
     if (!all_before(beside, line->writes, line->write_shift,
                     seats_are(&seats, line->writes, line->write_shift, line->write_flip)) ||
-        !(beside->access->kind == THREADS_READ ? read_line(beside, line, &seats, &step.to)
-                                               : write_line(beside, line, &seats, &step.to)))
+        !(beside->access->kind == KIND_READ ? read_line(beside, line, &seats, &step.to)
+                                            : write_line(beside, line, &seats, &step.to)))
         return 0;
     *line = step.to;
     return 1 + (more ? threads_lines_again(&step, line + 1, more, beside->per) : 0);

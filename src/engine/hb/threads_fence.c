@@ -9,26 +9,19 @@ void threads_fenced_releases(Threads *threads, uint32_t number, uint32_t lane, u
         if (note->kind != NOTE_RELEASED || note->level < least || !(note->lanes >> lane & 1))
             continue;
         ThreadsClock *clock = threads_clock_share(note->clock);
-        threads_clock_raise(threads, &clock, cta, cta, (HbThreadsRun){warp, 1U << lane, note->epoch});
+        threads_clock_raise(threads, &clock, cta, cta, (ClockRun){warp, 1U << lane, note->epoch});
         for (const Note *own = threads_warp(threads, number)->notes; own; own = own->next)
             if (own->kind == NOTE_OWN_RELEASED && own->level == note->level && own->lanes >> lane & 1)
-                threads_bridge_raise(threads, &clock, cta, own->key, cta, (HbThreadsRun){warp, 1U << lane, own->epoch});
+                threads_bridge_raise(threads, &clock, cta, own->key, cta, (ClockRun){warp, 1U << lane, own->epoch});
         threads_releases_add(threads, releases, cta, note->level, clock);
     }
 }
 
 typedef struct Fence {
-    ThreadsOrder order;
+    Order order;
     uint32_t level;
     bool sequential;
 } Fence;
-
-static bool acquires(ThreadsOrder order) {
-    return order == THREADS_ACQUIRE || order == THREADS_ACQ_REL;
-}
-static bool releases(ThreadsOrder order) {
-    return order == THREADS_RELEASE || order == THREADS_ACQ_REL;
-}
 
 /* What was read strongly before, and may be learned now. Of the widest level, nothing is left for later fences. */
 static void take_observed(Threads *threads, uint32_t number, ThreadsView *view, uint32_t lanes, uint32_t level) {
@@ -68,7 +61,7 @@ static void give_sequential(Threads *threads, uint32_t number, ThreadsView *view
 
 static void take(Threads *threads, uint32_t number, ThreadsView *view, uint32_t lanes, void *context) {
     const Fence *what = context;
-    if (acquires(what->order))
+    if (order_acquires(what->order))
         take_observed(threads, number, view, lanes, what->level);
     if (what->sequential)
         take_sequential(threads, number / threads->cta_warps, view, what->level);
@@ -102,19 +95,18 @@ static void nothing(Threads *threads, uint32_t number, ThreadsView *view, uint32
 }
 
 /* All take before one of them gives: lanes of one instruction learn nothing from each other. */
-void threads_fence(Threads *threads, uint32_t number, uint32_t lanes, ThreadsOrder order, ThreadsScope scope,
-                   bool sequential) {
+void threads_fence(Threads *threads, uint32_t number, uint32_t lanes, Order order, Scope scope, bool sequential) {
     ENTER(threads);
-    Fence what = {sequential ? THREADS_ACQ_REL : order, level_of(scope), sequential};
+    Fence what = {sequential ? ORDER_ACQ_REL : order, level_of(scope), sequential};
     Warp *warp = threads_warp(threads, number);
     threads_blind_fence(threads, number, lanes);
-    if (acquires(what.order)) {
+    if (order_acquires(what.order)) {
         for (const Note *note = warp->notes; note; note = note->next)
             if (note->kind == NOTE_OBSERVED) /* what one lane has read, others do not learn */
                 threads_views(threads, number, lanes & note->lanes, true, nothing, NULL);
         threads_views(threads, number, lanes, true, take, &what);
     }
-    if (releases(what.order))
+    if (order_releases(what.order))
         threads_views(threads, number, lanes, true, give, &what);
     threads_views_merge(threads, warp);
 }
@@ -133,15 +125,15 @@ static void add_blind(Threads *threads, uint32_t number, uint32_t lane, unsigned
 
 /* The order in which threads come here need not be that of the run: what one of them may acquire may be released by
  * another one that comes behind it. */
-void threads_blind_access(Threads *threads, uint32_t number, uint32_t lane, ThreadsOrder order) {
+void threads_blind_access(Threads *threads, uint32_t number, uint32_t lane, Order order) {
     Warp *warp = threads_warp(threads, number);
-    bool fenced = releases(order);
+    bool fenced = order_releases(order);
     for (const Note *note = warp->notes; note && !fenced; note = note->next)
         fenced = note->kind == NOTE_RELEASED && note->lanes >> lane & 1;
     warp->blind |= 1U << lane;
     if (fenced)
         add_blind(threads, number, lane, MAY_RELEASE);
-    if (acquires(order))
+    if (order_acquires(order))
         add_blind(threads, number, lane, MAY_ACQUIRE);
 }
 
@@ -159,7 +151,7 @@ bool threads_blind_missed(const Threads *threads) {
 typedef struct ProxyFence {
     uint8_t proxy;
     ThreadsSpace space;
-    ThreadsOrder order;
+    Order order;
     uint32_t level;
     uint64_t address;
 } ProxyFence;
@@ -219,11 +211,11 @@ static void acquire_proxy(Threads *threads, uint32_t number, ThreadsView *view, 
 static void fence_proxy(Threads *threads, uint32_t number, ThreadsView *view, uint32_t lanes, void *context) {
     const ProxyFence *what = context;
     uint32_t cta = number / threads->cta_warps;
-    if (what->order == THREADS_ACQUIRE) {
+    if (what->order == ORDER_ACQUIRE) {
         acquire_proxy(threads, number, view, lanes, what);
         return;
     }
-    if (what->order == THREADS_RELEASE) {
+    if (what->order == ORDER_RELEASE) {
         put_behind(threads, number, view, lanes, released_key(what, what->level, cta));
     } else if (what->space == THREADS_EVERYWHERE) {
         put_behind(threads, number, view, lanes, fenced_key(what, THREADS_GLOBAL, cta));
@@ -235,10 +227,10 @@ static void fence_proxy(Threads *threads, uint32_t number, ThreadsView *view, ui
 }
 
 void threads_fence_proxy(Threads *threads, uint32_t warp, uint32_t lanes, uint8_t proxy, ThreadsSpace space,
-                         ThreadsOrder order, ThreadsScope scope, uint64_t address) {
+                         Order order, Scope scope, uint64_t address) {
     ENTER(threads);
     ProxyFence what = {proxy, space, order, level_of(scope), address};
-    threads->acquires_at |= order == THREADS_ACQUIRE && address;
+    threads->acquires_at |= order == ORDER_ACQUIRE && address;
     threads_views(threads, warp, lanes, true, fence_proxy, &what);
     threads_views_merge(threads, threads_warp(threads, warp));
 }

@@ -134,7 +134,7 @@ uint32_t threads_sources(Threads *threads, uint32_t warp, uint32_t lane, const T
                          ThreadsSource *sources, uint32_t most) {
     ENTER(threads, 0);
     HbHistory *history = history_at(threads, address, access->element);
-    if (!history || !history->count || access->order == THREADS_WEAK || access->bytes != access->element)
+    if (!history || !history->count || access->order == ORDER_WEAK || access->bytes != access->element)
         return 0;
     Knower knower = knower_of(threads, warp, lane);
     uint64_t hidden = 0;

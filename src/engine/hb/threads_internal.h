@@ -5,45 +5,21 @@
 #define ENGINE_HB_THREADS_INTERNAL_H
 
 #include "base/table.h"
+#include "engine/clock/clock.h"
 #include "engine/hb/threads.h"
-#include "engine/shadow/gsan_pool.h"
 
 #include <setjmp.h>
 
 /* ---- Clocks ---- */
 
-/* Lanes of a warp of a CTA that are known up to an epoch. Warps from MARKS on are no warps: each lane is an object
- * (threads_done_by), its epoch the phases of it that are known to be complete. */
-enum { MARKS = 64 };
-typedef struct HbThreadsRun {
-    uint32_t warp, lanes, epoch;
-} HbThreadsRun;
-
-/* Of one CTA: `base`, or more where a run says so. Sorted by warp; no lane is in two runs. */
-typedef struct CtaClock {
-    uint32_t references, base, count, capacity;
-    HbThreadsRun runs[];
-} CtaClock;
-
-enum { CTA_LEAF = 64 };
-typedef struct CtaLeaf {
-    uint32_t references;
-    CtaClock *ctas[CTA_LEAF]; /* NULL: nothing is known */
-} CtaLeaf;
-typedef struct Remote {
-    uint32_t references;
-    uint64_t version; /* another one whenever it changes; no two have the same */
-    /* What it was made from by learning more: of one line, each has all that those with lower steps have. Who changes
-     * what is not the last of its line begins another one. */
-    uint32_t line, step, parent_line, parent_step;
-    CtaLeaf *leaves[];
-} Remote;
+/* Warps of a clock from CLOCK_MARKS on are objects, one each lane (threads_done_by), whose epoch is the number of their
+ * phases that are known to be complete. */
 
 /* What is known behind a proxy fence, and the like: which one `key` says. */
 typedef struct ThreadsBridge {
     uint64_t key;
     CtaClock *local;
-    Remote *remote;
+    Clock *remote;
 } ThreadsBridge;
 typedef struct Bridges { /* sorted by key */
     uint32_t references, count;
@@ -54,7 +30,7 @@ typedef struct Bridges { /* sorted by key */
 typedef struct ThreadsClock {
     uint32_t references, home;
     CtaClock *local;
-    Remote *remote;
+    Clock *remote;
     Bridges *bridges;
 } ThreadsClock;
 
@@ -76,20 +52,18 @@ enum { LEVEL_CTA = 1, LEVEL_CLUSTER, LEVEL_GPU, LEVEL_NONE = UINT8_MAX };
 /* Lanes of a warp that arrived, and what they knew. */
 typedef struct Arrived {
     uint32_t cta, level;
-    HbThreadsRun run;
+    ClockRun run;
     ThreadsClock *clock;
 } Arrived;
 
 /* The home of a clock that several CTAs will take as it is: all that it knows is in `remote`, which they then share. */
 #define NO_HOME UINT32_MAX
 
-CtaClock *threads_cta_share(CtaClock *clock);
-void threads_cta_drop(Threads *threads, CtaClock *clock);
 ThreadsClock *threads_clock_share(ThreadsClock *clock);
 void threads_clock_drop(Threads *threads, ThreadsClock *clock);
 /* These change *clock, and copy it first if others have it. */
 void threads_clock_join(Threads *threads, ThreadsClock **clock, uint32_t home, const ThreadsClock *other);
-void threads_clock_raise(Threads *threads, ThreadsClock **clock, uint32_t home, uint32_t cta, HbThreadsRun run);
+void threads_clock_raise(Threads *threads, ThreadsClock **clock, uint32_t home, uint32_t cta, ClockRun run);
 /* The same of several runs of its home's, those of a lane in the order of their epochs. */
 void threads_clock_raise_all(Threads *threads, ThreadsClock **clock, uint32_t home, const Arrived *arrived,
                              uint32_t count);
@@ -97,7 +71,7 @@ void threads_clock_raise_all(Threads *threads, ThreadsClock **clock, uint32_t ho
 void threads_clock_raise_base(Threads *threads, ThreadsClock **clock, uint32_t home, uint32_t base);
 /* To what is known behind `key`: more of a CTA; all of `other` (without its own bridges). */
 void threads_bridge_raise(Threads *threads, ThreadsClock **clock, uint32_t home, uint64_t key, uint32_t cta,
-                          HbThreadsRun run);
+                          ClockRun run);
 void threads_bridge_join(Threads *threads, ThreadsClock **clock, uint32_t home, uint64_t key,
                          const ThreadsClock *other);
 /* Whether nothing is known of any CTA but its home, behind whatever key. */
@@ -112,11 +86,13 @@ static inline bool clock_has_cta(const ThreadsClock *clock, uint32_t cta, uint32
     const CtaClock *known = cta == clock->home ? clock->local : leaf ? leaf->ctas[cta % CTA_LEAF] : NULL;
     return known && known->base >= epoch;
 }
-/* Whether its launch has ended for who has the clock: it is known up to EPOCH_ENDED. */
-#define EPOCH_ENDED UINT32_MAX
+/* Whether its launch has ended for who has the clock. */
 bool threads_clock_ended(const ThreadsClock *clock, uint32_t cta);
 /* A clock that knows that of those CTAs, and nothing else. */
 ThreadsClock *threads_clock_of_ended(Threads *threads, uint32_t first_cta, uint32_t ctas);
+/* For the clocks' space: if runs have every thread of the CTA that lives, the base can be what the least of them has.
+ */
+void threads_clock_lift(void *threads, CtaClock *clock, uint32_t cta);
 /* The clock of a bridge as one of its own, valid while `clock` is; false: there is none. */
 bool threads_bridge(const ThreadsClock *clock, uint64_t key, ThreadsClock *bridge);
 
@@ -176,7 +152,7 @@ typedef struct Note {
     ThreadsClock *clock;
     Releases *releases;
     uint32_t mark_cta;
-    HbThreadsRun mark; /* lanes 0: none */
+    ClockRun mark; /* lanes 0: none */
 } Note;
 
 typedef struct Warp {
@@ -434,7 +410,7 @@ struct Location {
 
 /* ---- The engine ---- */
 
-enum { INCLUDED_MEMO = 256, LATEST_PAGES = 1024 };
+enum { LATEST_PAGES = 1024 };
 /* The number is here, too, so that a page is not looked at that it turns out not to be. */
 typedef struct LatestPage {
     uint64_t number;
@@ -458,7 +434,7 @@ struct Threads {
     Pool pool;
     jmp_buf jump;
     const char *problem;
-    uint32_t cta_warps, leaf_count;
+    uint32_t cta_warps;
     uint32_t last_mask; /* lanes of a CTA's last warp */
     Cta **ctas;
     Object **objects; /* hashed by name */
@@ -472,12 +448,9 @@ struct Threads {
     ShadowPage **pages;
     uint32_t page_count, page_capacity;
     LatestPage latest[LATEST_PAGES];
-    uint64_t versions;    /* given to clocks so far */
-    uint32_t *line_steps; /* of each line of clocks: the last step */
-    uint32_t line_count, line_capacity;
-    uint64_t included[INCLUDED_MEMO][2]; /* two versions, of which the first is known to have all of the second */
-    struct EndedLaunch *ended;           /* what was asked for with threads_ended */
-    ThreadsClock *sequential;            /* fence.sc of the widest level; by cluster, by CTA */
+    ClockSpace clocks;
+    struct EndedLaunch *ended; /* what was asked for with threads_ended */
+    ThreadsClock *sequential;  /* fence.sc of the widest level; by cluster, by CTA */
     ThreadsClock **sequential_clusters, **sequential_ctas;
     Arena found; /* races stay when a run begins again */
     ThreadsRace *races;
@@ -519,7 +492,7 @@ void *threads_grown(Threads *threads, void *items, uint32_t count, uint32_t *cap
      &(items)[(count)++])
 
 static inline uint32_t level_of(unsigned scope) {
-    return scope == THREADS_SYS ? LEVEL_GPU : scope;
+    return scope == SCOPE_SYS ? LEVEL_GPU : scope;
 }
 /* Whether the scope of that level of a thread of `from` has the threads of `to`. */
 static inline bool level_has(const Threads *threads, uint32_t level, uint32_t from, uint32_t to) {
@@ -560,7 +533,7 @@ static inline void view_tick(ThreadsView *view) {
 ThreadsClock *threads_export(Threads *threads, uint32_t warp, const ThreadsView *view, uint32_t lanes);
 /* What fences have released of the lane of the view, into *releases; `least`: of which level at least. */
 /* A strong access of lanes that observes nothing; and a fence of lanes, some of which may have made such ones. */
-void threads_blind_access(Threads *threads, uint32_t warp, uint32_t lane, ThreadsOrder order);
+void threads_blind_access(Threads *threads, uint32_t warp, uint32_t lane, Order order);
 void threads_blind_fence(Threads *threads, uint32_t warp, uint32_t lanes);
 void threads_fenced_releases(Threads *threads, uint32_t warp, uint32_t lane, uint32_t least, Releases **releases);
 Note *threads_note(Threads *threads, Warp *warp, NoteKind kind, uint32_t lanes);
@@ -571,7 +544,7 @@ uint32_t threads_own(const Warp *warp, uint32_t lane, uint64_t key);
 
 Object *threads_object(Threads *threads, uint64_t name, bool make, uint32_t cta);
 /* The mark of an object, as a run of its CTA: that so many phases are complete. */
-HbThreadsRun threads_mark(Threads *threads, Object *object, uint32_t phases);
+ClockRun threads_mark(Threads *threads, Object *object, uint32_t phases);
 
 static inline ThreadsOperation *operation_at(const Threads *threads, uint32_t index) {
     return store_at(&threads->operations, index);

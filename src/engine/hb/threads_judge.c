@@ -12,7 +12,7 @@ static bool known_behind(const Attempt *attempt, uint64_t key, const ThreadsReco
 static bool before_by_clock(const Attempt *attempt, const ThreadsRecord *earlier, uint32_t lane, uint32_t by) {
     if (earlier->operation)
         return threads_knows_operation(attempt->threads, &attempt->knower, earlier->operation, lane,
-                                       earlier->kind != THREADS_READ, by);
+                                       earlier->kind != KIND_READ, by);
     return (lane == by && attempt_same_warp(attempt, earlier) && earlier->epoch <= attempt->knower.own_epoch) ||
            threads_clock_known(attempt->knower.clock, earlier->cta, earlier->warp, earlier->epoch) >> lane & 1;
 }
@@ -35,7 +35,7 @@ static ThreadsReason reason_of(const Attempt *attempt, uint32_t index, uint32_t 
         return THREADS_SAME_INSTRUCTION;
     if (attempt_needs_fence(attempt, earlier) && before_by_clock(attempt, earlier, lane, by))
         return THREADS_OTHER_PROXY;
-    if (earlier->order != THREADS_WEAK && record->order != THREADS_WEAK && earlier->proxy == record->proxy)
+    if (earlier->order != ORDER_WEAK && record->order != ORDER_WEAK && earlier->proxy == record->proxy)
         return level_has(attempt->threads, earlier->level, earlier->cta, record->cta) &&
                        level_has(attempt->threads, record->level, record->cta, earlier->cta)
                    ? THREADS_MIXED_SIZE
@@ -53,7 +53,7 @@ static bool was_waited_for(const Attempt *attempt, const ThreadsRecord *earlier,
     const ThreadsOperation *operation = operation_at(attempt->threads, earlier->operation);
     for (const Completion *done = operation->completions; done; done = done->next)
         if (done->part >> lane & 1 && !done->object && !done->in_order &&
-            !(done->reads_only && earlier->kind != THREADS_READ))
+            !(done->reads_only && earlier->kind != KIND_READ))
             return true;
     return false;
 }
@@ -82,7 +82,7 @@ void attempt_again(Attempt *attempt, uint32_t race, uint32_t times) {
 
 uint32_t attempt_report(Attempt *attempt, uint32_t index, uint32_t lane, uint32_t by, ThreadsReason reason) {
     const ThreadsRecord *earlier = record_at(attempt->threads, index), *record = attempt->record;
-    bool silent = record->kind != THREADS_READ ? record->silent >> by & 1 : earlier->silent >> lane & 1;
+    bool silent = record->kind != KIND_READ ? record->silent >> by & 1 : earlier->silent >> lane & 1;
     uint32_t shift = attempt->page->shift;
     ThreadsRace race = {
         .first = threads_side(attempt->threads, earlier, lane),
@@ -102,7 +102,7 @@ uint32_t attempt_report(Attempt *attempt, uint32_t index, uint32_t lane, uint32_
 static bool was_observed(const Attempt *attempt, uint32_t index, uint32_t lane, uint32_t by) {
     Threads *threads = attempt->threads;
     const Knower *knower = &attempt->knower;
-    if (attempt->record->proxy == THREADS_GENERIC)
+    if (attempt->record->proxy == PROXY_GENERIC)
         return threads_was_observed(threads, knower, by, index, lane, attempt->address);
     uint64_t keys[4];
     uint32_t count = attempt_keys_at(attempt->address, attempt->record->proxy, keys);
@@ -125,8 +125,8 @@ static uint32_t reported_alike(const Attempt *attempt, uint32_t index, uint32_t 
         !attempt_needs_fence(attempt, earlier))
         return 0;
     uint32_t over =
-        threads_operation_known(attempt->threads, &attempt->knower, earlier->operation, earlier->kind != THREADS_READ);
-    uint32_t silent = attempt->record->kind != THREADS_READ ? 0 : earlier->silent;
+        threads_operation_known(attempt->threads, &attempt->knower, earlier->operation, earlier->kind != KIND_READ);
+    uint32_t silent = attempt->record->kind != KIND_READ ? 0 : earlier->silent;
     return over >> lane & 1 ? over & (silent >> lane & 1 ? silent : ~silent) : 0;
 }
 
@@ -148,7 +148,7 @@ static void report_operation(Attempt *attempt, uint32_t index, uint32_t lane, ui
 static void keep_loose(Attempt *attempt, uint32_t index, uint32_t lane, uint32_t by) {
     Threads *threads = attempt->threads;
     const ThreadsRecord *earlier = record_at(threads, index), *record = attempt->record;
-    bool silent = record->kind != THREADS_READ ? record->silent >> by & 1 : earlier->silent >> lane & 1;
+    bool silent = record->kind != KIND_READ ? record->silent >> by & 1 : earlier->silent >> lane & 1;
     if (silent || threads->loose_count == MOST_LOOSE)
         return;
     for (uint32_t i = 0; i < threads->loose_count; i++)
@@ -173,15 +173,15 @@ bool attempt_is_settled(const Attempt *attempt, const ThreadsRecord *earlier) {
     const ThreadsRecord *record = attempt->record;
     if (record->loose && earlier->loose && attempt->threads->loose_count < MOST_LOOSE)
         return false;
-    return record->order != THREADS_WEAK && threads_morally_strong(attempt->threads, earlier, record) &&
+    return record->order != ORDER_WEAK && threads_morally_strong(attempt->threads, earlier, record) &&
            (attempt->threads->order_site != THREADS_NONE ||
-            !((record->gives && earlier->kind != THREADS_READ) || (earlier->gives && record->kind != THREADS_READ)));
+            !((record->gives && earlier->kind != KIND_READ) || (earlier->gives && record->kind != KIND_READ)));
 }
 
 uint32_t attempt_judge(Attempt *attempt, uint32_t index, uint32_t lanes) {
     Threads *threads = attempt->threads;
     const ThreadsRecord *earlier = record_at(threads, index), *record = attempt->record;
-    bool strong = threads_morally_strong(threads, earlier, record), weak = earlier->order == THREADS_WEAK;
+    bool strong = threads_morally_strong(threads, earlier, record), weak = earlier->order == ORDER_WEAK;
     uint32_t found = 0;
     attempt->steady &= weak; /* who has observed it depends on the address */
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
@@ -200,8 +200,8 @@ uint32_t attempt_judge(Attempt *attempt, uint32_t index, uint32_t lanes) {
             }
             if (record->loose && earlier->loose)
                 keep_loose(attempt, index, lane, by);
-            bool reads = record->gives && earlier->kind != THREADS_READ;
-            if (threads->order_site == THREADS_NONE && (reads || (earlier->gives && record->kind != THREADS_READ)))
+            bool reads = record->gives && earlier->kind != KIND_READ;
+            if (threads->order_site == THREADS_NONE && (reads || (earlier->gives && record->kind != KIND_READ)))
                 threads->order_site = reads ? record->site : earlier->site;
         }
     }

@@ -133,8 +133,8 @@ static bool write_line(Attempt *attempt, ShadowPage *page, uint32_t at, const Se
 /* A line that is not as the last one was. */
 static void touch_other(Attempt *attempt, ShadowPage *page, uint64_t address, const Seats *seats) {
     uint32_t at = (uint32_t)(address % SHADOW_PAGE) / SHADOW_LINE, bytes = 1U << seats->shift;
-    if (!page->cells && (attempt->record->kind == THREADS_READ ? read_line(attempt, page, at, seats)
-                                                               : write_line(attempt, page, at, seats)))
+    if (!page->cells && (attempt->record->kind == KIND_READ ? read_line(attempt, page, at, seats)
+                                                            : write_line(attempt, page, at, seats)))
         return;
     for (uint32_t i = 0; i < SHADOW_LINE / bytes; i++) { /* in the order of lanes */
         uint64_t from = address + (i ^ seats->flip) * bytes;
@@ -206,7 +206,7 @@ void attempt_piece(Attempt *attempt, const ThreadsAccess *access, uint64_t begin
     const Threads *threads = attempt->threads;
     uint32_t by = attempt->by;
     uint64_t first = (begin + SHADOW_LINE - 1) / SHADOW_LINE * SHADOW_LINE, last = end / SHADOW_LINE * SHADOW_LINE;
-    bool lines = first < last && access->order == THREADS_WEAK && !access->inits && !access->silent &&
+    bool lines = first < last && access->order == ORDER_WEAK && !access->inits && !access->silent &&
                  !threads->shape.history && !threads->shape.by_word;
     if (!lines) {
         attempt_touch(attempt, begin, end);

@@ -6,7 +6,7 @@ enum { LOOKED_AT = 8, LONG_LIST = 32 };
 
 /* Whether a weak access of threads is before this, as its CTA is known by one number: as most are. */
 static inline bool is_behind(const Attempt *attempt, const Node *node, uint32_t index) {
-    return node->odd == index && node->stamp.warp != STAMP_OTHER && attempt->record->proxy == THREADS_GENERIC &&
+    return node->odd == index && node->stamp.warp != STAMP_OTHER && attempt->record->proxy == PROXY_GENERIC &&
            clock_has_cta(attempt->knower.clock, node->stamp.cta, node->stamp.epoch);
 }
 
@@ -35,9 +35,9 @@ static bool stands_for(const Threads *threads, const ThreadsRecord *later, uint3
                        uint32_t lanes) {
     if (later->silent & by && lanes & ~earlier->silent)
         return false;
-    if (later->order == THREADS_WEAK)
+    if (later->order == ORDER_WEAK)
         return true;
-    return earlier->order != THREADS_WEAK && earlier->level >= later->level && earlier->element == later->element &&
+    return earlier->order != ORDER_WEAK && earlier->level >= later->level && earlier->element == later->element &&
            earlier->proxy == later->proxy && earlier->cta == later->cta && !earlier->operation &&
            (later->gives || !earlier->gives || threads->order_site != THREADS_NONE) &&
            (later->loose || !earlier->loose);
@@ -78,7 +78,7 @@ bool attempt_is_there(const Attempt *attempt, uint32_t slot, bool *any_lane) {
         const Node *node = node_at(attempt->threads, index);
         const ThreadsRecord *other = record_at(attempt->threads, node->record);
         if (other->warp != record->warp || other->cta != record->cta || other->epoch != record->epoch ||
-            other->order != THREADS_WEAK || other->proxy != record->proxy || other->operation != record->operation)
+            other->order != ORDER_WEAK || other->proxy != record->proxy || other->operation != record->operation)
             continue;
         *any_lane &= !node->lanes;
         if (!(attempt->by & ~node_lanes(node, slot)))
@@ -123,7 +123,7 @@ static uint32_t without_repeated(Threads *threads, uint32_t slot, uint32_t *node
             if (other->cta == record->cta && other->warp == record->warp && node_lanes(later, slot) == lanes)
                 break;
         }
-        bool plain = record->order != THREADS_WEAK && !record->operation && !node->lanes;
+        bool plain = record->order != ORDER_WEAK && !record->operation && !node->lanes;
         if (plain && newest[seat] && stands_for(threads, record_at(threads, later->record), lanes, record, lanes)) {
             record->stays = false;
             continue;

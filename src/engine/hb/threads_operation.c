@@ -44,7 +44,7 @@ static void take_over(Threads *threads, ThreadsOperation *operation, const Threa
             if (from->clock)
                 threads_clock_join(threads, to, operation->cta, from->clock);
             threads_clock_raise(threads, to, operation->cta, earlier->cta,
-                                (HbThreadsRun){earlier->warp, from->lanes, from->epoch});
+                                (ClockRun){earlier->warp, from->lanes, from->epoch});
         }
 }
 
@@ -149,7 +149,7 @@ void threads_done_by(Threads *threads, uint32_t operation, ThreadsDone done, uin
                      uint32_t lanes) {
     ENTER(threads);
     Object *object = threads_object(threads, name, true, cta);
-    HbThreadsRun mark = threads_mark(threads, object, object->flips + 1);
+    ClockRun mark = threads_mark(threads, object, object->flips + 1);
     complete(threads, operation,
              (Completion){
                  .cta = object->cta,
@@ -162,8 +162,7 @@ void threads_done_by(Threads *threads, uint32_t operation, ThreadsDone done, uin
              });
 }
 
-void threads_done_reports(Threads *threads, uint32_t index, uint64_t name, uint32_t cta, uint32_t lanes,
-                          ThreadsScope scope) {
+void threads_done_reports(Threads *threads, uint32_t index, uint64_t name, uint32_t cta, uint32_t lanes, Scope scope) {
     ENTER(threads);
     Object *object = threads_object(threads, name, true, cta);
     const ThreadsOperation *operation = operation_at(threads, index);
@@ -241,7 +240,7 @@ uint32_t threads_operation_known(const Threads *threads, const Knower *knower, u
 static bool is_over(Threads *threads, const ThreadsOperation *operation, const ThreadsAccess *first) {
     uint32_t left = operation->lanes;
     for (const Completion *done = operation->completions; done; done = done->next) {
-        if (done->in_order || (done->reads_only && first->kind != THREADS_READ))
+        if (done->in_order || (done->reads_only && first->kind != KIND_READ))
             continue;
         const Object *object = done->object ? threads_object(threads, done->object, false, 0) : NULL;
         if (!object || object->waited >= done->epoch)

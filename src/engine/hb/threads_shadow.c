@@ -212,8 +212,8 @@ static uint32_t node_new(Threads *threads, uint32_t of, NodeLanes lanes, uint32_
     uint32_t index = swept_take(threads, &threads->nodes);
     Node *node = node_at(threads, index);
     const ThreadsRecord *record = record_at(threads, of);
-    bool generic = record->proxy == THREADS_GENERIC && !record->operation;
-    bool strong = generic && record->order != THREADS_WEAK;
+    bool generic = record->proxy == PROXY_GENERIC && !record->operation;
+    bool strong = generic && record->order != ORDER_WEAK;
     node->record = of;
     node->lanes = lanes.lanes;
     node->turn = (uint8_t)lanes.turn;

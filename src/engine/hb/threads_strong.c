@@ -43,7 +43,7 @@ void threads_location_mark(Threads *threads, const Location *location) {
 }
 
 bool threads_morally_strong(const Threads *threads, const ThreadsRecord *one, const ThreadsRecord *other) {
-    return one->order != THREADS_WEAK && other->order != THREADS_WEAK && one->proxy == other->proxy &&
+    return one->order != ORDER_WEAK && other->order != ORDER_WEAK && one->proxy == other->proxy &&
            one->element == other->element && level_has(threads, one->level, one->cta, other->cta) &&
            level_has(threads, other->level, other->cta, one->cta);
 }
@@ -181,7 +181,7 @@ static bool knows_witness(const Threads *threads, const Knower *knower, uint32_t
 bool threads_was_observed(Threads *threads, const Knower *knower, uint32_t by, uint32_t record, uint32_t lane,
                           uint64_t address) {
     const ThreadsRecord *write = record_at(threads, record);
-    if (write->operation || write->order == THREADS_WEAK || write->kind == THREADS_READ)
+    if (write->operation || write->order == ORDER_WEAK || write->kind == KIND_READ)
         return false;
     const Location *location =
         threads_location(threads, address & ~(uint64_t)(write->element - 1), write->element, false);
@@ -272,7 +272,7 @@ static void own_release(Threads *threads, Location *location, Witness *witness, 
 /* The release patterns that end in this write, of the thread whose witness it is. */
 static void put_releases(Threads *threads, Location *location, const ThreadsRecord *record, Witness *witness) {
     uint32_t warp = witness->warp, lane = witness->lane;
-    bool releases = record->order == THREADS_RELEASE || record->order == THREADS_ACQ_REL;
+    bool releases = order_releases(record->order);
     for (uint32_t i = witness->own; i; i = location->own[i - 1].next)
         if (!releases || location->own[i - 1].level != record->level) /* else this one has all of it */
             threads_releases_add(threads, &location->releases, record->cta, location->own[i - 1].level,
@@ -287,7 +287,7 @@ static void put_releases(Threads *threads, Location *location, const ThreadsReco
 
 void threads_observed(Threads *threads, uint32_t index, uint32_t lane, uint64_t address, const Observed *observed) {
     const ThreadsRecord *record = record_at(threads, index);
-    bool writes = record->kind != THREADS_READ;
+    bool writes = record->kind != KIND_READ;
     if (!writes && !observed->any)
         return;
     Location *location = threads_location(threads, address, record->element, true);
@@ -295,7 +295,7 @@ void threads_observed(Threads *threads, uint32_t index, uint32_t lane, uint64_t 
                            ? NULL
                            : witness_make(threads, location, record->cta * threads->cta_warps + record->warp, lane);
     if (writes) {
-        bool goes_on = record->kind == THREADS_UPDATE && observed->any;
+        bool goes_on = record->kind == KIND_UPDATE && observed->any;
         if (location->before_instruction != record->instruction) {
             threads_releases_drop(threads, location->before);
             location->before = threads_releases_share(goes_on && threads->several ? observed->releases : NULL);

@@ -7,14 +7,15 @@
 #ifndef ENGINE_SHADOW_GSAN_CELL_H
 #define ENGINE_SHADOW_GSAN_CELL_H
 
-#include <stdbool.h>
+#include "base/consistency.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
 /* An access, in 32 bits; 0: none.
  *   epoch    16  of its thread, from 1 on: 65535 releases; of a release the token of its clock instead
  *   thread   12  4096 of all devices
- *   scope     3  0: weak; else as GsanScope; 5 to 7: of a write with the scope 2 to 4, which another CTA has observed
+ *   scope     3  0: weak; else as Scope; 5 to 7: of a write with the scope 2 to 4, which another CTA has observed
  *   release   1 */
 typedef uint32_t CellClock;
 
@@ -22,7 +23,6 @@ enum {
     CELL_THREAD = 16,
     CELL_SCOPE = 28,
     CELL_RELEASE = 31,
-    CELL_WIDEST = 4,   /* scope */
     CELL_OBSERVED = 3, /* what is added to a scope */
     CELL_MOST_READS = UINT16_MAX,
 };
@@ -75,7 +75,7 @@ static inline uint32_t cell_reader_scope(CellClock clock) {
     return clock >> CELL_SCOPE & 7;
 }
 static inline bool cell_is_observed(CellClock clock) {
-    return cell_reader_scope(clock) > CELL_WIDEST;
+    return cell_reader_scope(clock) > SCOPE_SYS;
 }
 static inline uint32_t cell_scope(CellClock clock) {
     return cell_reader_scope(clock) - (cell_is_observed(clock) ? CELL_OBSERVED : 0);

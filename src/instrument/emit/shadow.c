@@ -228,9 +228,9 @@ static void say_access(ShadowWriter *writer, const ShadowSite *site, uint32_t by
     bool strong = site->kind == SHADOW_SITE_STRONG;
     char name[48];
     snprintf(name, sizeof name, "%s%s", prefix_of(writer),
-             strong                        ? "strong"
-             : site->access == SHADOW_READ ? "read"
-                                           : "write");
+             strong                      ? "strong"
+             : site->access == KIND_READ ? "read"
+                                         : "write");
     say_what(writer, site, bytes);
     say_guarded(writer, site);
     ShadowCall call = call_begin(writer, name);
@@ -274,7 +274,7 @@ static void write_group_of(ShadowWriter *writer, const ShadowSite *sites, uint32
     char name[32];
     uint32_t writes = 0;
     for (uint32_t i = 0; i < count; i++)
-        writes |= (uint32_t)(sites[i].access != SHADOW_READ) << i;
+        writes |= (uint32_t)(sites[i].access != KIND_READ) << i;
     bool mixed = writes && writes != (1u << count) - 1;
     uint32_t room = mixed || count > SHADOW_SMALL_GROUP ? SHADOW_GROUP : SHADOW_SMALL_GROUP;
     if (mixed)
@@ -390,15 +390,15 @@ static void write_strong(ShadowWriter *writer, const ShadowSite *site) {
         say_look(writer, site);
         say_compared(writer, site);
     } else {
-        if (site->access != SHADOW_READ)
+        if (site->access != KIND_READ)
             say_begin(writer, site, "%weir_g");
         /* What it gives may be its address, or its guard. */
         if (site->generic)
             say_instruction(writer, site, "@%weir_g1 ");
         say_instruction(writer, site, "@%weir_g0 ");
     }
-    if (site->access == SHADOW_READ || is_compared(site) || site->order == ORDER_ACQUIRE ||
-        site->order == ORDER_ACQ_REL || (writer->sites->fences && site->access != SHADOW_WRITE))
+    if (site->access == KIND_READ || is_compared(site) || order_acquires(site->order) ||
+        (writer->sites->fences && site->access != KIND_WRITE))
         say_end(writer, site);
     close_block(writer);
     ptx_edit_replace(writer->edits, site->statement, said(writer));
@@ -407,7 +407,7 @@ static void write_strong(ShadowWriter *writer, const ShadowSite *site) {
 /* ---- Copies ---- */
 
 static void say_issued(ShadowWriter *writer, const ShadowSite *site) {
-    if (writer->issued.size && site->access != SHADOW_READ)
+    if (writer->issued.size && site->access != KIND_READ)
         say(writer, "or.b32 %.*s, %.*s, %%weir_g;", STR_ARG(writer->issued), STR_ARG(writer->issued));
 }
 

@@ -22,7 +22,7 @@ typedef enum ShadowSiteKind {
 typedef struct ShadowSite {
     uint32_t function, statement;
     ShadowSiteKind kind;
-    uint8_t access;       /* SHADOW_READ, ... */
+    uint8_t access;       /* KIND_READ, ... */
     uint8_t order, scope; /* Order and Scope of model/effect/effect.h */
     bool generic;         /* the address may be in another memory */
     bool compares;        /* an update that stores only if it finds what it compares with */

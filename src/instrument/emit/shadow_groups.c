@@ -85,7 +85,7 @@ static uint32_t count_group(const ShadowSites *sites, const PtxModule *module, u
 /* Loads, not copies. */
 static bool are_loads(const PtxModule *module, const ShadowSite *sites, uint32_t count) {
     for (uint32_t i = 0; i < count; i++)
-        if (sites[i].access != SHADOW_READ || !module->forms[module->statements[sites[i].statement].what].writes)
+        if (sites[i].access != KIND_READ || !module->forms[module->statements[sites[i].statement].what].writes)
             return false;
     return true;
 }

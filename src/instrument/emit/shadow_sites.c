@@ -67,10 +67,6 @@ static uint32_t parameter_of(ShadowSiteWalk *walk, uint32_t statement, uint32_t 
                : PTX_NONE;
 }
 
-static uint8_t access_of(EffectVerb verb) {
-    return verb == EFFECT_READ ? SHADOW_READ : verb == EFFECT_WRITE ? SHADOW_WRITE : SHADOW_UPDATE;
-}
-
 static bool is_bulk(const PtxEffect *effect) {
     return effect->effect.helper == HELPER_TMA;
 }
@@ -102,7 +98,7 @@ static void add_access(ShadowSiteWalk *walk, uint32_t statement, const PtxEffect
             return;
     }
     ShadowSite *site = add(walk, statement, SHADOW_SITE_ACCESS);
-    site->access = access_of(effect->effect.verb);
+    site->access = (uint8_t)effect->effect.verb;
     site->order = (uint8_t)effect->effect.order;
     site->scope = effect->effect.order == ORDER_WEAK ? 0 : (uint8_t)effect->effect.scope;
     site->generic = effect->memory;
@@ -125,7 +121,7 @@ static void add_access(ShadowSiteWalk *walk, uint32_t statement, const PtxEffect
                                                 : SHADOW_SITE_ACCESS;
     walk->sites->strong |= site->kind == SHADOW_SITE_STRONG;
     walk->sites->clocked |= site->kind == SHADOW_SITE_STRONG && site->order > ORDER_RELAXED && site->scope >= SCOPE_GPU;
-    walk->sites->copies |= is_bulk(effect) && site->access != SHADOW_READ;
+    walk->sites->copies |= is_bulk(effect) && site->access != KIND_READ;
 }
 
 static void add_fence(ShadowSiteWalk *walk, uint32_t statement, const Effect *effect) {

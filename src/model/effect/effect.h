@@ -6,14 +6,15 @@
 #ifndef MODEL_EFFECT_EFFECT_H
 #define MODEL_EFFECT_EFFECT_H
 
+#include "base/consistency.h"
 #include "ir/ir.h"
 #include "ir/optable.h"
 
 typedef enum EffectVerb {
     /* access: `on` is what is touched */
-    EFFECT_READ,
-    EFFECT_WRITE,
-    EFFECT_UPDATE, /* read-modify-write */
+    EFFECT_READ = KIND_READ,
+    EFFECT_WRITE = KIND_WRITE,
+    EFFECT_UPDATE = KIND_UPDATE, /* read-modify-write */
     /* barrier: `on` is the mbarrier (or token, or aref) */
     EFFECT_INIT,       /* count */
     EFFECT_INVALIDATE, /* */
@@ -53,18 +54,6 @@ typedef enum EffectVerb {
 #define EFFECT_OP_VERBS (EFFECT_AWAIT_LAUNCHES + 1) /* those that the rows of ops have */
 
 typedef enum Space { SPACE_NONE, SPACE_SHARED, SPACE_TENSOR, SPACE_GLOBAL } Space;
-/* Those behind PROXY_TENSORMAP are of PTX alone; an alias is another address of the same memory. */
-typedef enum Proxy {
-    PROXY_GENERIC,
-    PROXY_ASYNC,
-    PROXY_TENSORMAP,
-    PROXY_TEXTURE,
-    PROXY_SURFACE,
-    PROXY_ALIAS,
-    PROXIES
-} Proxy;
-typedef enum Order { ORDER_WEAK, ORDER_RELAXED, ORDER_ACQUIRE, ORDER_RELEASE, ORDER_ACQ_REL } Order;
-typedef enum Scope { SCOPE_NONE, SCOPE_CTA, SCOPE_CLUSTER, SCOPE_GPU, SCOPE_SYS } Scope;
 
 /* When an access is over, or an arrival made. */
 typedef enum Completion {
@@ -191,8 +180,7 @@ static inline bool effect_is_barrier(const Effect *effect) {
 }
 /* Whether it is a fence by which a relaxed arrival after it releases to the cluster what was done before it. */
 static inline bool effect_releases_to_cluster(const Effect *effect) {
-    return effect->verb == EFFECT_FENCE_ORDER && effect->scope >= SCOPE_CLUSTER &&
-           (effect->order == ORDER_RELEASE || effect->order == ORDER_ACQ_REL);
+    return effect->verb == EFFECT_FENCE_ORDER && effect->scope >= SCOPE_CLUSTER && order_releases(effect->order);
 }
 /* Whether it is about a barrier of the hardware that has a number. */
 static inline bool effect_is_named(const Effect *effect) {
@@ -223,9 +211,9 @@ void effect_print(const Effect *effect, Text *to);
 const char *effect_verb_name(EffectVerb verb);
 /* "acq_rel", "gpu"; "no" for none. */
 const char *effect_order_name(Order order);
-/* Of EFFECT_READ, EFFECT_WRITE and EFFECT_UPDATE: "reads", "read". */
-const char *effect_access_verb(EffectVerb verb);
-const char *effect_access_noun(EffectVerb verb);
+/* Of an AccessKind, or the verb of an access: "reads", "read". */
+const char *effect_access_verb(unsigned kind);
+const char *effect_access_noun(unsigned kind);
 const char *effect_scope_name(Scope scope);
 /* NULL if the EFFECTS column of every row is well-formed, else a sentence about the first that is not. For tests. */
 const char *effect_table_problem(void);

@@ -6,12 +6,12 @@ const char *effect_verb_name(EffectVerb verb) {
     return effect_verb_words[verb];
 }
 
-const char *effect_access_verb(EffectVerb verb) {
-    return verb == EFFECT_READ ? "reads" : verb == EFFECT_WRITE ? "writes" : "updates";
+const char *effect_access_verb(unsigned kind) {
+    return kind == KIND_READ ? "reads" : kind == KIND_WRITE ? "writes" : "updates";
 }
 
-const char *effect_access_noun(EffectVerb verb) {
-    return verb == EFFECT_READ ? "read" : verb == EFFECT_WRITE ? "write" : "update";
+const char *effect_access_noun(unsigned kind) {
+    return kind == KIND_READ ? "read" : kind == KIND_WRITE ? "write" : "update";
 }
 
 const char *effect_order_name(Order order) {

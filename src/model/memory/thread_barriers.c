@@ -27,11 +27,11 @@ uint8_t atomic_stages(const Op *op, const Effect *effects, unsigned count, bool 
     uint8_t stages = 0;
     if (op_is(op, CLASS_POLL))
         return scratch ? STAGE_BETWEEN : STAGE_AFTER;
-    if (order == ORDER_RELEASE || order == ORDER_ACQ_REL)
+    if (order_releases(order))
         stages |= STAGE_BEFORE;
     if (scratch)
         stages |= STAGE_BETWEEN;
-    else if (order == ORDER_ACQUIRE || order == ORDER_ACQ_REL)
+    else if (order_acquires(order))
         stages |= STAGE_AFTER;
     return stages;
 }

@@ -203,10 +203,10 @@ void history_see(SimtHistory *history, const PtxEvent *event) {
         add_look(history, event);
         break;
     case PTX_EVENT_ACCESS:
-        if (event->access.strong && event->access.kind != EFFECT_WRITE && !event->outstanding && event->lanes &&
+        if (event->access.strong && event->access.kind != KIND_WRITE && !event->outstanding && event->lanes &&
             event->locations)
             add_look(history, event);
-        if (history->count && event->access.kind != EFFECT_READ && event->code && event->warp)
+        if (history->count && event->access.kind != KIND_READ && event->code && event->warp)
             look_at_write(history, event);
         break;
     case PTX_EVENT_INVALIDATE:

@@ -6,10 +6,6 @@ static const char nothing_orders[] = "in every schedule: nothing orders the two"
 
 /* ---- Sides --------------------------------------------------------------------------------------- */
 
-static const char *verb_of(const RaceSide *side) {
-    return effect_access_verb((EffectVerb)side->access.kind);
-}
-
 /* "thread 5 (warp 0)", "an operation of thread 5". */
 static const char *agent_of(const ThreadsCheck *check, const RaceSide *side) {
     const char *thread = thread_words(check, side->cta, side->thread);
@@ -28,7 +24,7 @@ static bool is_shared(const PtxRace *race) {
 /* What a missing proxy fence is called: a write through one proxy that the other one reads, or memory that an
  * asynchronous operation writes again after threads have read it. */
 RuleId threads_race_rule(const ThreadsCheck *check, const PtxRace *race) {
-    bool reuse = race->first.access.kind == EFFECT_READ && race->first.access.proxy == PROXY_GENERIC;
+    bool reuse = race->first.access.kind == KIND_READ && race->first.access.proxy == PROXY_GENERIC;
     if (race->reason == REASON_MIXED_SIZE)
         return RULE_RACE_MIXED_SIZE;
     if (race->reason == REASON_TENSOR_FENCE)
@@ -49,7 +45,7 @@ RuleId threads_race_rule(const ThreadsCheck *check, const PtxRace *race) {
 /* ---- Why, and what to do ------------------------------------------------------------------------- */
 
 static const char *why_same_value(const PtxRace *race) {
-    if (race->first.access.kind == EFFECT_READ || race->second.access.kind == EFFECT_READ)
+    if (race->first.access.kind == KIND_READ || race->second.access.kind == KIND_READ)
         return "The write leaves the bytes as they were, so the read gives the same whichever of them comes first.";
     return "Both write the same value, so the result does not depend on which of them comes last.";
 }
@@ -112,11 +108,11 @@ static const char *fix_in_flight(const ThreadsCheck *check, const PtxRace *race)
 static Facts facts_of(const ThreadsCheck *check, const PtxRace *race) {
     return (Facts){.ptx = true,
                    .agent = agent_of(check, &race->second),
-                   .verb = verb_of(&race->second),
+                   .verb = effect_access_verb(race->second.access.kind),
                    .object = location_words(check, race->location, race->bytes),
                    .other = agent_of(check, &race->first),
-                   .other_verb = verb_of(&race->first),
-                   .other_noun = effect_access_noun((EffectVerb)race->first.access.kind),
+                   .other_verb = effect_access_verb(race->first.access.kind),
+                   .other_noun = effect_access_noun(race->first.access.kind),
                    .place = code_words(check, race->first.code),
                    .first = race->first.access.element,
                    .second = race->second.access.element,
@@ -313,7 +309,7 @@ static void add_sides(const ThreadsCheck *check, const PtxRace *race, Finding *f
     FindingPlace **places = code_places(check, finding, codes, 2);
     for (unsigned i = 0; i < 2; i++) {
         places[i]->agent = agent_of(check, sides[i]);
-        places[i]->role = verb_of(sides[i]);
+        places[i]->role = effect_access_verb(sides[i]->access.kind);
         places[i]->note = location_words(check, race->location, race->bytes);
     }
 }
@@ -323,7 +319,7 @@ static void add_sides(const ThreadsCheck *check, const PtxRace *race, Finding *f
 static Finding *unstarted(const ThreadsCheck *check, const PtxRace *race, const PtxSchedule *schedule,
                           unsigned havoc_choice) {
     Verdict *verdict = check->verdict;
-    const RaceSide *side = race->first.access.kind == EFFECT_READ ? &race->first : &race->second;
+    const RaceSide *side = race->first.access.kind == KIND_READ ? &race->first : &race->second;
     uint32_t line = code_line(check->program, side->code);
     for (size_t i = 0; i < verdict->finding_count; i++)
         if (verdict->findings[i].rule == RULE_CLUSTER_START && verdict->findings[i].place_count &&
@@ -478,7 +474,7 @@ static void add_places(const ThreadsCheck *check, const ThreadsCheck *other, con
         FindingPlace *place = &places[finding->place_count++];
         finding->place_count += code_place(checks[i], sides[i]->code, place, place + 1);
         place->agent = agent_in(checks[i], sides[i], called[i]);
-        place->role = verb_of(sides[i]);
+        place->role = effect_access_verb(sides[i]->access.kind);
         place->note = location_words(check, race->location, race->bytes);
         place->ir_file = i && names->file ? verdict_text(check->verdict, "%s", names->file) : NULL;
     }
@@ -508,13 +504,13 @@ Finding *threads_race_between(const ThreadsCheck *check, const ThreadsCheck *oth
 /* ---- With what is no kernel ---------------------------------------------------------------------- */
 
 Finding *threads_race_outside(const ThreadsCheck *check, const OutsideRace *race) {
-    bool reads = race->side.access.kind == EFFECT_READ;
+    bool reads = race->side.access.kind == KIND_READ;
     RuleId rule = !reads && race->writes ? RULE_RACE_WAW
                   : reads == race->later ? RULE_RACE_WAR /* what was read is written later */
                                          : RULE_RACE_RAW;
     Finding *finding = threads_finding(check, rule, "global", &(PtxSchedule){0}, 0, race->times);
     Facts facts = {.agent = agent_of(check, &race->side),
-                   .verb = verb_of(&race->side),
+                   .verb = effect_access_verb(race->side.access.kind),
                    .object = location_words(check, race->location, race->bytes),
                    .other = race->what,
                    .other_verb = race->writes ? "writes" : "reads"};

@@ -32,7 +32,7 @@ static void add_access(const TrailShow *show, const PtxEvent *event, Text *to) {
         }
     }
     first.offset = least;
-    text_addf(to, "%s %s", effect_access_verb((EffectVerb)event->access.kind),
+    text_addf(to, "%s %s", effect_access_verb(event->access.kind),
               first.block ? location_words(show->check, first, (uint32_t)(most - least)) : "memory");
 }
 

@@ -44,7 +44,7 @@ static HandoverSide side_of(const ThreadsCheck *check, const PtxCode *access, bo
             side.fence = side.fence ? side.fence : code;
         } else if (is_handover(check, code, writes ? EFFECT_WRITE : EFFECT_READ, &order)) {
             side.handover = code;
-            side.orders = order == ORDER_ACQ_REL || order == (writes ? ORDER_RELEASE : ORDER_ACQUIRE);
+            side.orders = writes ? order_releases(order) : order_acquires(order);
             break;
         }
     }
@@ -53,7 +53,7 @@ static HandoverSide side_of(const ThreadsCheck *check, const PtxCode *access, bo
 
 bool threads_side_missing(const ThreadsCheck *check, const PtxRace *race, const char **why, const char **fix) {
     if (race->reason != REASON_UNORDERED || race->first.cta == race->second.cta || race->first.asynchronous ||
-        race->second.asynchronous || race->first.access.kind == EFFECT_READ || race->second.access.kind != EFFECT_READ)
+        race->second.asynchronous || race->first.access.kind == KIND_READ || race->second.access.kind != KIND_READ)
         return false;
     HandoverSide release = side_of(check, race->first.code, true), acquire = side_of(check, race->second.code, false);
     bool releases = release.fence || release.orders, acquires = acquire.fence || acquire.orders;

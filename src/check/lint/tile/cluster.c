@@ -93,8 +93,8 @@ static ClusterStep step_of(TileCluster *cluster, const Op *op, uint32_t number) 
                                              : effect->verb == EFFECT_READ;
         step.reaches |= remote;
         step.signals |= remote && signals;
-        step.fence |= effect->verb == EFFECT_FENCE_ORDER && effect->scope >= SCOPE_CLUSTER &&
-                      (effect->order == ORDER_RELEASE || effect->order == ORDER_ACQ_REL);
+        step.fence |=
+            effect->verb == EFFECT_FENCE_ORDER && effect->scope >= SCOPE_CLUSTER && order_releases(effect->order);
         step.arrives |= effect->verb == EFFECT_CLUSTER_ARRIVE;
         step.relaxed |= effect->verb == EFFECT_CLUSTER_ARRIVE && effect->relaxed;
         step.waits |= effect->verb == EFFECT_CLUSTER_WAIT;

@@ -91,7 +91,7 @@ static void access_shared(TraceReport *trace_report, const PtxEvent *event, cons
                           uint64_t bytes) {
     uint32_t actor = trace_report_actor(trace_report, event->warp), code = code_number(trace_report, event->code);
     uint32_t rank = location->block->cta % trace_report->check->machine->cluster_size;
-    bool reads = event->access.kind != EFFECT_WRITE, writes = event->access.kind != EFFECT_READ;
+    bool reads = event->access.kind != KIND_WRITE, writes = event->access.kind != KIND_READ;
     uint64_t begin = location->block->base + location->offset;
     for (uint64_t i = begin / GRANULE; i <= (begin + bytes - 1) / GRANULE && i < trace_report->granule_count; i++) {
         Granule *granule = &trace_report->granules[rank][i];
@@ -110,9 +110,9 @@ static void access_shared(TraceReport *trace_report, const PtxEvent *event, cons
 
 static uint8_t does(const PtxEvent *event, const PtxBlock *block) {
     bool shared = block->space == PTX_SPACE_SHARED || block->space == PTX_SPACE_CLUSTER;
-    uint8_t all = event->access.kind == EFFECT_READ    ? DOES_READ
-                  : event->access.kind == EFFECT_WRITE ? DOES_WRITE
-                                                       : DOES_READ | DOES_WRITE;
+    uint8_t all = event->access.kind == KIND_READ    ? DOES_READ
+                  : event->access.kind == KIND_WRITE ? DOES_WRITE
+                                                     : DOES_READ | DOES_WRITE;
     if (!event->outstanding || !(all & DOES_WRITE))
         return all;
     return all | (shared ? DOES_COPY_IN : block->space == PTX_SPACE_TENSOR ? DOES_MULTIPLY : DOES_COPY_OUT);

@@ -51,9 +51,9 @@ void trace_report_reach(TraceReport *trace_report, const PtxEvent *event, const 
                                     : block.name ? block.name
                                                  : "global memory",
                                     tensor ? "tensor" : "global");
-    if (event->access.kind != EFFECT_WRITE)
+    if (event->access.kind != KIND_WRITE)
         add_user(trace_report, piece, code_number(trace_report, event->code), false, from, from + bytes);
-    if (event->access.kind != EFFECT_READ)
+    if (event->access.kind != KIND_READ)
         add_user(trace_report, piece, code_number(trace_report, event->code), true, from, from + bytes);
 }
 

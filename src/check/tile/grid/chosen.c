@@ -231,8 +231,8 @@ static void report_open(Chosen *chosen, const Finding *finding) {
  * is the same, whichever program writes it. */
 static bool write_symmetry(const Chosen *chosen, const FoundRace *found) {
     const GsanRace *race = &found->race;
-    return !found->earlier && chosen->options.uniform && race->earlier.kind == GSAN_WRITE &&
-           race->later.kind == GSAN_WRITE;
+    return !found->earlier && chosen->options.uniform && race->earlier.kind == KIND_WRITE &&
+           race->later.kind == KIND_WRITE;
 }
 
 /* Whether the two places are found to race for the first time. */

@@ -74,22 +74,6 @@ static const char *address_text(const GlobalCheck *run, uint64_t address, Verdic
     return verdict_keep(verdict, &text);
 }
 
-static const char *verb_of(GsanKind kind) {
-    return effect_access_verb((EffectVerb)(EFFECT_READ + kind));
-}
-
-static const char *noun_of(GsanKind kind) {
-    return effect_access_noun((EffectVerb)(EFFECT_READ + kind));
-}
-
-static const char *order_name(GsanOrder order) {
-    return effect_order_name((Order)order);
-}
-
-static const char *scope_name(GsanScope scope) {
-    return effect_scope_name((Scope)scope);
-}
-
 static void set_place(const GlobalCheck *run, FindingPlace *place, const char *role, uint32_t launch, uint32_t cta,
                       uint32_t site, Verdict *verdict) {
     Machine machine = machine_of(run, site);
@@ -136,30 +120,30 @@ static Finding *finding_in(const GlobalCheck *run, size_t kernel, RuleId rule, c
 /* ---- Races ---------------------------------------------------------------------------------------- */
 
 static RuleId race_rule(const GsanRace *race) {
-    if (race->earlier.kind == GSAN_READ)
+    if (race->earlier.kind == KIND_READ)
         return RULE_RACE_WAR;
-    return race->later.kind == GSAN_WRITE ? RULE_RACE_WAW : RULE_RACE_RAW;
+    return race->later.kind == KIND_WRITE ? RULE_RACE_WAW : RULE_RACE_RAW;
 }
 
 static bool is_atomic(const GsanActor *actor) {
-    return actor->order != GSAN_WEAK;
+    return actor->order != ORDER_WEAK;
 }
 
 /* "relaxed, scope cta": how the op at a site orders; *order and *scope. */
-static const char *site_order(const GlobalCheck *run, uint32_t site, GsanOrder *order, GsanScope *scope,
-                              Verdict *verdict) {
+static const char *site_order(const GlobalCheck *run, uint32_t site, Order *order, Scope *scope, Verdict *verdict) {
     Effect effects[EFFECTS_MOST];
     const Program *program = run->programs[site_kernel(run, site)];
     unsigned count = effects_of(program->module, site_op(run, site), effects);
-    *order = GSAN_WEAK;
-    *scope = GSAN_NO_SCOPE;
+    *order = ORDER_WEAK;
+    *scope = SCOPE_NONE;
     for (unsigned i = 0; i < count; i++)
         if (effects[i].order != ORDER_WEAK) {
-            *order = (GsanOrder)effects[i].order;
-            *scope = (GsanScope)effects[i].scope;
+            *order = effects[i].order;
+            *scope = effects[i].scope;
         }
-    return *order == GSAN_WEAK ? "a plain access"
-                               : verdict_text(verdict, "%s, scope %s", order_name(*order), scope_name(*scope));
+    return *order == ORDER_WEAK
+               ? "a plain access"
+               : verdict_text(verdict, "%s, scope %s", effect_order_name(*order), effect_scope_name(*scope));
 }
 
 /* What the missing edge would be, where there is half of one: the earlier access is released. */
@@ -168,13 +152,13 @@ static CauseId explain_half(const GlobalCheck *run, const GsanRace *race, size_t
     facts->arrive = line_text(run, race->released_site, kernel, verdict);
     if (race->acquired_site == UINT32_MAX)
         return CAUSE_NOT_ACQUIRED;
-    GsanOrder order[2];
-    GsanScope reach[2];
+    Order order[2];
+    Scope reach[2];
     facts->wait = line_text(run, race->acquired_site, kernel, verdict);
     facts->more = site_order(run, race->released_site, &order[0], &reach[0], verdict);
     facts->detail = site_order(run, race->acquired_site, &order[1], &reach[1], verdict);
-    bool weak[2] = {order[0] < GSAN_RELEASE || reach[0] < race->needed,
-                    (order[1] != GSAN_ACQUIRE && order[1] != GSAN_ACQ_REL) || reach[1] < race->needed};
+    bool weak[2] = {order[0] < ORDER_RELEASE || reach[0] < race->needed,
+                    !order_acquires(order[1]) || reach[1] < race->needed};
     facts->fix = explain_text(
         verdict,
         weak[0] && !weak[1]   ? "Make the access of {arrive} a release with scope {scope}."
@@ -221,15 +205,15 @@ static void explain_race(const GlobalCheck *run, const FoundRace *found, size_t 
     const GsanActor *earlier = &race->earlier, *later = &race->later;
     bool same = earlier->thread == later->thread;
     Facts facts = {.agent = cta_text(run, later->launch, later->cta, verdict),
-                   .verb = verb_of(later->kind),
-                   .noun = noun_of(later->kind),
+                   .verb = effect_access_verb(later->kind),
+                   .noun = effect_access_noun(later->kind),
                    .object = address_text(run, race->begin, verdict),
                    .issuer = cta_text(run, earlier->launch, earlier->cta, verdict),
-                   .other_verb = verb_of(earlier->kind),
-                   .other_noun = noun_of(earlier->kind),
+                   .other_verb = effect_access_verb(earlier->kind),
+                   .other_noun = effect_access_noun(earlier->kind),
                    .place = line_text(run, earlier->site, kernel, verdict),
                    .last = "and nothing orders the two",
-                   .scope = scope_name(race->needed)};
+                   .scope = effect_scope_name(race->needed)};
     facts.other = same ? "it" : facts.issuer;
     CauseId cause = CAUSE_UNRELEASED;
     if (found->earlier) { /* two accesses of one CTA */
@@ -240,9 +224,9 @@ static void explain_race(const GlobalCheck *run, const FoundRace *found, size_t 
         cause = explain_unfinished(run, race, same, &facts, verdict);
     } else if (race->reason == GSAN_NARROW && is_atomic(earlier) && is_atomic(later)) {
         const GsanActor *narrow = earlier->scope < race->needed ? earlier : later;
-        facts.more = scope_name(narrow->scope);
+        facts.more = effect_scope_name(narrow->scope);
         facts.arrive = line_text(run, narrow->site, kernel, verdict);
-        facts.detail = order_name(narrow->order);
+        facts.detail = effect_order_name(narrow->order);
         cause = CAUSE_NARROW;
     } else if (race->released_site != UINT32_MAX) {
         cause = explain_half(run, race, kernel, &facts, verdict);
@@ -275,8 +259,8 @@ static bool is_harmless(const GlobalCheck *run, const FoundRace *found, const Re
     const GsanActor *earlier = &found->race.earlier, *later = &found->race.later;
     if (reporting->communicates || earlier->launch != later->launch)
         return false;
-    if (earlier->kind == GSAN_READ || later->kind == GSAN_READ)
-        return leaves_alone(run, &found->race, earlier->kind == GSAN_READ ? later->site : earlier->site);
+    if (earlier->kind == KIND_READ || later->kind == KIND_READ)
+        return leaves_alone(run, &found->race, earlier->kind == KIND_READ ? later->site : earlier->site);
     return found->silent && earlier->site == later->site;
 }
 
@@ -310,9 +294,9 @@ void report_races(GlobalCheck *run, const Reporting *reporting) {
                 verdict_text(verdict, "%s It is benign here: the write does not change the value.", finding->why);
         finding->times = found->times;
         FindingPlace *places = finding_places(verdict, finding, 2);
-        set_place(run, &places[0], verb_of(race->later.kind), race->later.launch, race->later.cta, race->later.site,
-                  verdict);
-        set_place(run, &places[1], verb_of(race->earlier.kind), race->earlier.launch, race->earlier.cta,
+        set_place(run, &places[0], effect_access_verb(race->later.kind), race->later.launch, race->later.cta,
+                  race->later.site, verdict);
+        set_place(run, &places[1], effect_access_verb(race->earlier.kind), race->earlier.launch, race->earlier.cta,
                   race->earlier.site, verdict);
         if (found->earlier) {
             places[0].agent = verdict_text(verdict, "%s of %s", found->later, places[0].agent);
@@ -362,7 +346,7 @@ void report_accesses(GlobalCheck *run, const Reporting *reporting) {
             describe_area(area, &text);
         finding->message =
             verdict_text(verdict, "%s %s %s, which %s", cta_text(run, found->launch, found->cta, verdict),
-                         verb_of(found->kind), address,
+                         effect_access_verb(found->kind), address,
                          !outside                ? "nothing has written"
                          : area && area->storage ? "is out of range of the tensor's storage"
                                                  : "is out of range of the tensor");
@@ -374,7 +358,7 @@ void report_accesses(GlobalCheck *run, const Reporting *reporting) {
                                : "Write it first (in an earlier launch, or in this one), or mark it as an input in "
                                  "the launch file.";
         FindingPlace *places = finding_places(verdict, finding, 1);
-        set_place(run, &places[0], verb_of(found->kind), found->launch, found->cta, found->site, verdict);
+        set_place(run, &places[0], effect_access_verb(found->kind), found->launch, found->cta, found->site, verdict);
         places[0].note = address;
         if (found->havoc_dependent)
             havoc_dependent_take_back(run, kernel, reporting->havoc_dependent);

@@ -72,8 +72,8 @@ typedef struct InsideSegment {
 /* An access by threads that are followed. */
 typedef struct InsideMade {
     uint32_t agent, site, epoch, maybe, released;
-    GsanKind kind;
-    GsanOrder order;
+    AccessKind kind;
+    Order order;
     bool copies; /* several threads read it */
     bool silent;
     Epoch stamp; /* when it is over, for other partitions */
@@ -500,7 +500,7 @@ static bool is_unordered(const InsideAttempt *attempt, const InsideVisit *visit,
     const InsideMade *old = made_of(attempt, visit->made), *now = made_of(attempt, attempt->made);
     const InsideAgent *agents = attempt->inside->agents;
     *sure = true;
-    if (old->order != GSAN_WEAK && now->order != GSAN_WEAK)
+    if (old->order != ORDER_WEAK && now->order != ORDER_WEAK)
         return false;
     if (old->agent != now->agent) {
         *sure = attempt->cluster_threads->clocks && agents[old->agent].released == old->released;
@@ -600,7 +600,7 @@ static void touch_location(const InsideAttempt *attempt, int64_t address, uint32
     InsideLocation *location = location_at(attempt->run, &attempt->inside->locations, address);
     const InsideMade *now = made_of(attempt, attempt->made);
     judge(attempt, &location->write, thread, address);
-    if (now->kind == GSAN_READ) {
+    if (now->kind == KIND_READ) {
         keep_read(attempt, location, thread);
         return;
     }
@@ -611,7 +611,7 @@ static void touch_location(const InsideAttempt *attempt, int64_t address, uint32
 }
 
 static void follow(GlobalCheck *run, const GridEvent *event, GridClusterThreads *cluster_threads, uint32_t rank,
-                   GsanKind kind) {
+                   AccessKind kind) {
     Inside *inside = &cluster_threads->inside[rank];
     const Event *what = event->event;
     const Effect *effect = &what->effect->effect;
@@ -626,9 +626,9 @@ static void follow(GlobalCheck *run, const GridEvent *event, GridClusterThreads 
         .maybe = agent->maybe,
         .released = agent->released,
         .kind = kind,
-        .order = (GsanOrder)effect->order,
-        .copies = pieces.copies && kind == GSAN_READ,
-        .silent = what->silent && kind != GSAN_READ,
+        .order = effect->order,
+        .copies = pieces.copies && kind == KIND_READ,
+        .silent = what->silent && kind != KIND_READ,
         .stamp = cluster_threads->clocks ? clocks_epoch(cluster_threads->clocks, what) : (Epoch){NO_COMPONENT, 0}};
     InsideAttempt attempt = {
         .run = run, .event = event, .cluster_threads = cluster_threads, .inside = inside, .made = inside->made_count};
@@ -661,12 +661,12 @@ static void fit_granule(GlobalCheck *run, const GridEvent *event, uint32_t area,
 }
 
 void inside_access(GlobalCheck *run, const GridEvent *event, GridClusterThreads *cluster_threads, uint32_t rank,
-                   const Bytes *bytes, GsanKind kind) {
+                   const Bytes *bytes, AccessKind kind) {
     InsideAgent *agent = agent_of(event, cluster_threads, rank);
     const Effect *effect = &event->event->effect->effect;
     uint32_t agents = event->machine->program->agents_per_cta, areas = global_area_count(run->launch_sequence.memory);
     bool followed = false, outside = false, meet = false, atomic = effect->order != ORDER_WEAK;
-    InsideTouch now = {.bytes = *bytes, .writes = kind != GSAN_READ, .atomic = atomic};
+    InsideTouch now = {.bytes = *bytes, .writes = kind != KIND_READ, .atomic = atomic};
     AreaTouch touch = {event, agent, NULL, !is_by_one_thread(run, event)};
     for (uint32_t i = 0, last = UINT32_MAX; i < bytes->count; i++) {
         uint32_t area = global_area_number(bytes->runs[i].begin);

@@ -64,7 +64,7 @@ typedef struct SampledRace {
     uint64_t access; /* its number in the run */
     uint64_t begin, end;
     uint32_t site;
-    GsanKind kind, earlier;
+    AccessKind kind, earlier;
     bool silent;
     bool at_its_end; /* it is asynchronous, and the race is with what came before it was over */
     bool confirmed;  /* by the exact mode */
@@ -94,7 +94,7 @@ typedef struct FoundAccess {
     uint32_t site, launch, cta;
     int64_t begin, end; /* the bytes of the run of them that shows it */
     int64_t from, to;   /* of these, what is wrong */
-    GsanKind kind;
+    AccessKind kind;
     bool reported;
     bool havoc_dependent; /* with other data that is not known it is not so */
 } FoundAccess;
@@ -271,7 +271,7 @@ void inside_before(GlobalCheck *run, const GridEvent *event, GridClusterThreads 
 void inside_after(GlobalCheck *run, const GridEvent *event, GridClusterThreads *cluster_threads, uint32_t rank);
 /* An access to known bytes of an area. */
 void inside_access(GlobalCheck *run, const GridEvent *event, GridClusterThreads *cluster_threads, uint32_t rank,
-                   const Bytes *bytes, GsanKind kind);
+                   const Bytes *bytes, AccessKind kind);
 /* After the last run. */
 /* A read of an area that no known access writes. */
 void inside_read(GlobalCheck *run, const GridEvent *event, GridClusterThreads *cluster_threads, uint32_t rank,

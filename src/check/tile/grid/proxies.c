@@ -95,11 +95,11 @@ static void keep(GlobalCheck *run, const GridEvent *event, const Bytes *bytes) {
 
 /* The engine knows what is ordered, and is asked by an access to a word of each write: its fence writes there, and a
  * copy that comes behind the fence can read that without a race. */
-static bool probe(GlobalCheck *run, const GlobalWrite *write, uint32_t thread, GsanKind kind) {
+static bool probe(GlobalCheck *run, const GlobalWrite *write, uint32_t thread, AccessKind kind) {
     uint64_t at = probe_begin + (uint64_t)(write - run->writes) * probe_size;
     run->probing = true;
-    unsigned races = gsan_access(run->gsan, thread, FIRST_PROBE + run->probes++ % FIRST_PROBE, kind, GSAN_WEAK,
-                                 GSAN_NO_SCOPE, GSAN_NO_TICKET, at, at + probe_size);
+    unsigned races = gsan_access(run->gsan, thread, FIRST_PROBE + run->probes++ % FIRST_PROBE, kind, ORDER_WEAK,
+                                 SCOPE_NONE, GSAN_NO_TICKET, at, at + probe_size);
     run->probing = false;
     return !races;
 }
@@ -107,7 +107,7 @@ static bool probe(GlobalCheck *run, const GlobalWrite *write, uint32_t thread, G
 static bool is_fenced(GlobalCheck *run, const GridEvent *event, const GlobalWrite *write, uint32_t thread) {
     if (write->readers >> event->cta % 64 & 1)
         return true;
-    return write->fenced && (write->cta == event->cta || probe(run, write, thread, GSAN_READ));
+    return write->fenced && (write->cta == event->cta || probe(run, write, thread, KIND_READ));
 }
 
 /* ---- Reads ---------------------------------------------------------------------------------------- */
@@ -163,7 +163,7 @@ void proxies_fence(GlobalCheck *run, const GridEvent *event, uint32_t thread) {
             write->launch == event->launch && write->cluster == event->cluster && write->agent == event->event->agent;
         if (write->live && own && !write->fenced) {
             write->fenced = true;
-            (void)probe(run, write, thread, GSAN_WRITE);
+            (void)probe(run, write, thread, KIND_WRITE);
         } else if (!own) {
             write->readers |= UINT64_C(1) << event->cta % 64;
         }

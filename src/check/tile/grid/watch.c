@@ -6,9 +6,6 @@
 
 #include <stdlib.h>
 
-_Static_assert((int)ORDER_ACQ_REL == (int)GSAN_ACQ_REL && (int)ORDER_WEAK == (int)GSAN_WEAK, "orders differ");
-_Static_assert((int)SCOPE_SYS == (int)GSAN_SYS && (int)SCOPE_NONE == (int)GSAN_NO_SCOPE, "scopes differ");
-
 /* ---- Clusters ------------------------------------------------------------------------------------- */
 
 static inline GridClusterThreads **cluster_threads_slot(const GlobalCheck *run, const GridEvent *event) {
@@ -102,14 +99,14 @@ static void find_access(GlobalCheck *run, const GridEvent *event, FoundAccess fo
 }
 
 /* Whether the bytes are inside of their tensor and something has written them. */
-static void check_bytes(GlobalCheck *run, const GridEvent *event, GsanKind kind, int64_t begin, int64_t end) {
+static void check_bytes(GlobalCheck *run, const GridEvent *event, AccessKind kind, int64_t begin, int64_t end) {
     const GlobalMemory *memory = run->launch_sequence.memory;
     FoundAccess found = {.begin = begin, .end = end, .kind = kind};
     if (global_outside(memory, begin, end, &found.from)) {
         found.rule = RULE_GLOBAL_OUT_OF_RANGE;
         found.to = end;
         find_access(run, event, found);
-    } else if (kind != GSAN_WRITE && global_unwritten(memory, begin, end, &found.from, &found.to)) {
+    } else if (kind != KIND_WRITE && global_unwritten(memory, begin, end, &found.from, &found.to)) {
         found.rule = RULE_GLOBAL_UNINITIALIZED;
         find_access(run, event, found);
     }
@@ -136,10 +133,10 @@ static void fly(GlobalCheck *run, const GridEvent *event, GridClusterThreads *cl
 }
 
 /* Notes what is done to the area, and says whether the engine must see it. */
-static bool matters(GlobalCheck *run, const Effect *effect, GsanKind kind, int64_t address) {
+static bool matters(GlobalCheck *run, const Effect *effect, AccessKind kind, int64_t address) {
     uint32_t area = global_area_number(address);
-    run->touched[area] |= kind == GSAN_READ ? AREA_READ : AREA_WRITTEN;
-    return kind != GSAN_READ || effect->order != ORDER_WEAK || run->written[area];
+    run->touched[area] |= kind == KIND_READ ? AREA_READ : AREA_WRITTEN;
+    return kind != KIND_READ || effect->order != ORDER_WEAK || run->written[area];
 }
 
 /* A plain read inside of a tensor that was there before the run, and that nothing writes, needs no engine: most of a
@@ -187,17 +184,17 @@ static bool masked_access(GlobalCheck *run, const GridEvent *event, GridClusterT
     for (uint32_t i = 0; i < bytes.count; i++)
         if (!global_area(run->launch_sequence.memory, bytes.runs[i].begin, &offset))
             return false;
-    GsanKind kind = effect->verb == EFFECT_READ ? GSAN_READ : GSAN_WRITE;
+    AccessKind kind = (AccessKind)effect->verb;
     uint32_t site = site_of(run, event);
     UnknownAccess *unknown = unknown_keep_mask(run, event);
     if (unknown && run->inside_matters)
         inside_masked(run, event, cluster_threads, event->cta % run->launches[event->launch].ctas, unknown, &bytes);
-    if (kind != GSAN_READ)
+    if (kind != KIND_READ)
         note_changed(&run->loud[(size_t)event->launch * run->site_count + site], &bytes);
     for (uint32_t i = 0; i < bytes.count; i++) {
         unknown_use(run, event, global_area_number(bytes.runs[i].begin));
         if (matters(run, effect, kind, bytes.runs[i].begin))
-            gsan_access(run->gsan, thread, engine_site(sampled_site(run, site), false), kind, GSAN_WEAK, GSAN_NO_SCOPE,
+            gsan_access(run->gsan, thread, engine_site(sampled_site(run, site), false), kind, ORDER_WEAK, SCOPE_NONE,
                         GSAN_NO_TICKET, (uint64_t)bytes.runs[i].begin, (uint64_t)bytes.runs[i].end);
     }
     proxies_access(run, event, thread, &bytes);
@@ -236,14 +233,12 @@ static void access_event(GlobalCheck *run, const GridEvent *event, GridClusterTh
             keep_loose(run, event, cluster_threads, reason);
         return;
     }
-    GsanKind kind = effect->verb == EFFECT_READ || (effect->verb == EFFECT_UPDATE && !what->stored) ? GSAN_READ
-                    : effect->verb == EFFECT_WRITE                                                  ? GSAN_WRITE
-                                                                                                    : GSAN_UPDATE;
+    AccessKind kind = effect->verb == EFFECT_UPDATE && !what->stored ? KIND_READ : (AccessKind)effect->verb;
     bool asynchronous = effect->done != DONE_NOW && bytes.count;
-    if (kind != GSAN_READ && !what->silent)
+    if (kind != KIND_READ && !what->silent)
         note_changed(&run->loud[(size_t)event->launch * run->site_count + site], &bytes);
     uint32_t ticket = asynchronous ? gsan_issue(run->gsan, thread) : GSAN_NO_TICKET;
-    bool strong = kind == GSAN_UPDATE || effect->order != ORDER_WEAK;
+    bool strong = kind == KIND_UPDATE || effect->order != ORDER_WEAK;
     uint32_t element = strong ? access_element(event->machine, what) : 0;
     step_access(run, event, &bytes);
     for (uint32_t i = 0; i < bytes.count; i++) {
@@ -256,9 +251,8 @@ static void access_event(GlobalCheck *run, const GridEvent *event, GridClusterTh
         unknown_use(run, event, global_area_number(bytes.runs[i].begin));
         check_bytes(run, event, kind, bytes.runs[i].begin, bytes.runs[i].end);
         if (matters(run, effect, kind, bytes.runs[i].begin))
-            gsan_elements(run->gsan, thread, engine_site(sampled_site(run, site), what->silent), kind,
-                          (GsanOrder)effect->order, (GsanScope)effect->scope, ticket, (uint64_t)bytes.runs[i].begin,
-                          (uint64_t)bytes.runs[i].end, element);
+            gsan_elements(run->gsan, thread, engine_site(sampled_site(run, site), what->silent), kind, effect->order,
+                          effect->scope, ticket, (uint64_t)bytes.runs[i].begin, (uint64_t)bytes.runs[i].end, element);
     }
     proxies_access(run, event, thread, &bytes);
     if (run->inside_matters)
@@ -434,8 +428,8 @@ void global_watch_observe(void *observer, const GridEvent *event) {
             (what->effect->effect.spaces && !(what->effect->effect.spaces & 1u << SPACE_GLOBAL)))
             break;
         step_order(run, event, STEP_FENCE, 0);
-        gsan_fence(run->gsan, thread, engine_site(site_of(run, event), false), (GsanOrder)what->effect->effect.order,
-                   (GsanScope)what->effect->effect.scope);
+        gsan_fence(run->gsan, thread, engine_site(site_of(run, event), false), what->effect->effect.order,
+                   what->effect->effect.scope);
         break;
     case EVENT_AWAIT_LAUNCHES:
         cluster_threads->waited[rank] = true;
@@ -478,7 +472,7 @@ static void found_race(void *context, const GsanRace *race) {
     }
     if (run->confirming && !sampled_confirms(run, race))
         return;
-    FoundRace now = {.race = *race, .times = 1, .silent = race->later.kind != GSAN_READ && (race->later.site & 1)};
+    FoundRace now = {.race = *race, .times = 1, .silent = race->later.kind != KIND_READ && (race->later.site & 1)};
     GsanRace *found = &now.race;
     found->earlier.site = own_site(run, race->earlier.site);
     found->later.site = own_site(run, race->later.site);

@@ -165,7 +165,7 @@ void report_pieces(PtxMachine *machine, const PtxOutstanding *outstanding, const
                                   .locations = pieces->locations,
                                   .location_count = pieces->count,
                                   .sizes = pieces->sizes,
-                                  .changes = access->kind == EFFECT_READ ? 0 : outstanding->lanes});
+                                  .changes = access->kind == KIND_READ ? 0 : outstanding->lanes});
 }
 
 void copy_completes(PtxMachine *machine, const PtxOutstanding *outstanding, uint64_t place, int64_t bytes) {

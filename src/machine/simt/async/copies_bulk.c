@@ -212,7 +212,7 @@ bool bulk_prepare(const PtxPrepare *about, PtxCode *code) {
     }
     if (code_has(code, STR("cp_mask")))
         detail.mask = code_argument(about->program, code, code->count - 1);
-    detail.read = (PtxAccess){.kind = EFFECT_READ,
+    detail.read = (PtxAccess){.kind = KIND_READ,
                               .proxy = (uint8_t)read->effect.proxy,
                               .element = update ? reduce_bytes(detail.type) : BULK_STEP,
                               .used = ~0u};

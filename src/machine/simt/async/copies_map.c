@@ -29,7 +29,7 @@ static PtxStep replace_lane(PtxMachine *machine, PtxGroup *group, const PtxCode 
                     .code = code,
                     .warp = group->warp,
                     .lanes = 1u << lane,
-                    .access = {.kind = EFFECT_WRITE, .element = TENSORMAP_BYTES, .bytes = TENSORMAP_BYTES, .used = ~0u},
+                    .access = {.kind = KIND_WRITE, .element = TENSORMAP_BYTES, .bytes = TENSORMAP_BYTES, .used = ~0u},
                     .locations = locations,
                     .location_count = PTX_LANES,
                     .changes = 1u << lane});
@@ -106,12 +106,12 @@ static PtxStep publish_run(PtxMachine *machine, PtxGroup *group, const PtxCode *
                       .code = code,
                       .warp = group->warp,
                       .lanes = 1u << lane,
-                      .access = {.kind = EFFECT_READ, .element = 16, .bytes = TENSORMAP_BYTES, .used = ~0u},
+                      .access = {.kind = KIND_READ, .element = 16, .bytes = TENSORMAP_BYTES, .used = ~0u},
                       .locations = from,
                       .location_count = PTX_LANES,
                       .changes = 1u << lane};
     ptx_emit(machine, &event);
-    event.access.kind = EFFECT_WRITE;
+    event.access.kind = KIND_WRITE;
     event.locations = to;
     ptx_emit(machine, &event);
     copy_load(machine, code, from[lane], TENSORMAP_BYTES, bytes, states);

@@ -108,7 +108,7 @@ static PtxStep fill_lane(PtxMachine *machine, PtxGroup *group, const PtxCode *co
                                   .code = code,
                                   .warp = group->warp,
                                   .lanes = 1u << lane,
-                                  .access = {.kind = EFFECT_WRITE, .element = 8, .bytes = (uint32_t)size, .used = ~0u},
+                                  .access = {.kind = KIND_WRITE, .element = 8, .bytes = (uint32_t)size, .used = ~0u},
                                   .locations = locations,
                                   .location_count = PTX_LANES,
                                   .changes = 1u << lane});

@@ -18,7 +18,7 @@ typedef struct AsyncRequest {
 
 static void land_request(PtxMachine *machine, PtxOutstanding *outstanding) {
     static const PtxAccess write = {
-        .kind = EFFECT_WRITE, .proxy = PROXY_ASYNC, .element = ANSWER_BYTES, .bytes = ANSWER_BYTES, .used = ~0u};
+        .kind = KIND_WRITE, .proxy = PROXY_ASYNC, .element = ANSWER_BYTES, .bytes = ANSWER_BYTES, .used = ~0u};
     AsyncRequest *request = outstanding->detail;
     uint8_t states[ANSWER_BYTES];
     memset(states, BYTE_KNOWN, sizeof states);

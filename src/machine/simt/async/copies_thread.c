@@ -181,9 +181,9 @@ bool thread_copy_prepare(const PtxPrepare *about, PtxCode *code) {
         else
             detail.limit = source;
     }
-    detail.read = (PtxAccess){.kind = EFFECT_READ, .element = detail.bytes, .bytes = detail.bytes, .used = ~0u};
+    detail.read = (PtxAccess){.kind = KIND_READ, .element = detail.bytes, .bytes = detail.bytes, .used = ~0u};
     detail.write = detail.read;
-    detail.write.kind = EFFECT_WRITE;
+    detail.write.kind = KIND_WRITE;
     return take_code(about, code, thread_copy_run, &detail, sizeof detail);
 }
 

@@ -16,7 +16,7 @@ static void keep(const PtxDeciding *to, PtxLocation location, uint64_t bytes) {
 
 void ptx_deciding_observe(void *deciding, const PtxEvent *event) {
     const PtxDeciding *to = deciding;
-    if (event->kind != PTX_EVENT_ACCESS || event->access.kind == EFFECT_WRITE ||
+    if (event->kind != PTX_EVENT_ACCESS || event->access.kind == KIND_WRITE ||
         !(to->decides[event->code - to->machine->program->code] || event->access.proxy == PROXY_TENSORMAP))
         return;
     for (uint32_t i = 0; i < event->location_count; i++)

@@ -118,7 +118,7 @@ bool play_lane(PtxMachine *machine, PtxWarp *warp, const PtxCode *code, uint32_t
     const CoreAccess *access = access_plain(code), *update = access ? NULL : access_update(code);
     PtxLocation locations[PTX_LANES];
     access = access ? access : update;
-    if (!access || (!update && access->access.kind != EFFECT_READ) || access->own || access->members > 1 ||
+    if (!access || (!update && access->access.kind != KIND_READ) || access->own || access->members > 1 ||
         access->space != PTX_SPACE_GLOBAL || address % access->align ||
         !memory_global(machine, address, access->access.bytes, &locations[lane]))
         return false;

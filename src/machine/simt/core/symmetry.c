@@ -418,7 +418,7 @@ static void add_accesses(PtxSymmetry *symmetry, const PtxEvent *event, const Aff
     const PtxAccess *access = &event->access;
     Piece pieces[PTX_LANES];
     uint32_t count = 0;
-    Footprint like = {.writes = access->kind != EFFECT_READ,
+    Footprint like = {.writes = access->kind != KIND_READ,
                       .async = true,
                       .atomic = access->strong && access->scope >= SCOPE_GPU ? access->element : 0,
                       .form = *form};

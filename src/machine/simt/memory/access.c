@@ -451,7 +451,7 @@ static bool prepare_load(const PtxPrepare *about, PtxCode *code, CoreAccess *acc
     access->data = access->gives = code_named(program, code, STR("d"));
     if (!access->data)
         return false;
-    access->access.kind = EFFECT_READ;
+    access->access.kind = KIND_READ;
     access->access.used = used_elements(program, access->data, access->members);
     uint64_t bytes = used_bytes(program, code), each = (UINT64_C(1) << access->element) - 1;
     for (unsigned i = 0; i < access->members && access->align <= 64; i++)
@@ -469,7 +469,7 @@ static bool prepare_store(const PtxPrepare *about, PtxCode *code, CoreAccess *ac
     access->data = code_named(about->program, code, STR("b"));
     if (!access->data)
         return false;
-    access->access.kind = EFFECT_WRITE;
+    access->access.kind = KIND_WRITE;
     access->access.used = (UINT32_C(1) << access->members) - 1;
     code->run = named_param(about->program, access) ? run_store_param : run_store;
     code->visible = !access->own;

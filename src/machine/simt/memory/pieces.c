@@ -54,7 +54,7 @@ static bool prepare_piece(const PtxPrepare *about, PtxCode *code) {
                                  .address = code_named(program, code, STR("a")),
                                  .align = piece->zeros ? BULK_ALIGN : DISCARD_ALIGN,
                                  .members = 1};
-    piece->access.access = (PtxAccess){.kind = EFFECT_WRITE, .proxy = PROXY_GENERIC, .element = 1, .used = UINT32_MAX};
+    piece->access.access = (PtxAccess){.kind = KIND_WRITE, .proxy = PROXY_GENERIC, .element = 1, .used = UINT32_MAX};
     code->run = run_piece;
     code->detail = piece;
     code->visible = true;
@@ -87,7 +87,7 @@ static bool prepare_reduce(const PtxPrepare *about, PtxCode *code) {
     if (!access_describe(about, code, access))
         return false;
     access->gives = code_named(about->program, code, STR("d"));
-    access->access.kind = EFFECT_READ;
+    access->access.kind = KIND_READ;
     access->access.used = (UINT32_C(1) << access->members) - 1;
     code->run = run_reduce;
     code->detail = access;

@@ -428,7 +428,7 @@ bool updates_prepare(const PtxPrepare *about, PtxCode *code) {
         access->compare = access->data;
         access->data = code_named(about->program, code, STR("c"));
     }
-    access->access.kind = EFFECT_UPDATE;
+    access->access.kind = KIND_UPDATE;
     access->access.used = (UINT32_C(1) << access->members) - 1;
     code->run = run_update;
     code->detail = update;

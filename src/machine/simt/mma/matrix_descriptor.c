@@ -174,7 +174,7 @@ bool matrix_emit(PtxMachine *machine, const PtxOutstanding *outstanding, PtxBloc
                                   .locations = locations,
                                   .location_count = pieces.count,
                                   .sizes = sizes,
-                                  .access = {.kind = EFFECT_READ,
+                                  .access = {.kind = KIND_READ,
                                              .proxy = PROXY_ASYNC,
                                              .order = ORDER_WEAK,
                                              .element = DESCRIPTOR_CHUNK,

@@ -49,7 +49,7 @@ static void report(PtxMachine *machine, PtxGroup *group, const PtxCode *code, ui
                       .locations = locations,
                       .location_count = PTX_LANES,
                       .changes = changes,
-                      .access = {.kind = rows->stores ? EFFECT_WRITE : EFFECT_READ,
+                      .access = {.kind = rows->stores ? KIND_WRITE : KIND_READ,
                                  .proxy = PROXY_GENERIC,
                                  .order = ORDER_WEAK,
                                  .element = rows->element,

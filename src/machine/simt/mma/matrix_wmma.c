@@ -77,7 +77,7 @@ static void report(PtxMachine *machine, PtxGroup *group, const PtxCode *code, ui
                       .locations = locations,
                       .location_count = PTX_LANES,
                       .changes = lanes,
-                      .access = {.kind = tile->stores ? EFFECT_WRITE : EFFECT_READ,
+                      .access = {.kind = tile->stores ? KIND_WRITE : KIND_READ,
                                  .proxy = PROXY_GENERIC,
                                  .order = ORDER_WEAK,
                                  .element = bits < 8 ? 1 : bits / 8,

@@ -72,7 +72,7 @@ bool tensor_check(PtxMachine *machine, const PtxCode *code, const PtxWarp *warp,
     return true;
 }
 
-void tensor_emit(PtxMachine *machine, const PtxOutstanding *outstanding, EffectVerb kind, TensorMemory *memory,
+void tensor_emit(PtxMachine *machine, const PtxOutstanding *outstanding, AccessKind kind, TensorMemory *memory,
                  const TensorArea *area) {
     PtxLocation locations[TENSOR_LANES];
     for (uint32_t i = 0; i < area->lane_count; ++i)
@@ -176,7 +176,7 @@ static PtxStep write_address(PtxMachine *machine, PtxGroup *group, const PtxCode
                                   .locations = locations,
                                   .location_count = PTX_LANES,
                                   .changes = one,
-                                  .access = {.kind = EFFECT_WRITE,
+                                  .access = {.kind = KIND_WRITE,
                                              .proxy = PROXY_GENERIC,
                                              .order = ORDER_WEAK,
                                              .element = 4,

@@ -55,7 +55,7 @@ typedef struct TensorArea {
 bool tensor_check(PtxMachine *machine, const PtxCode *code, const PtxWarp *warp, uint32_t lanes,
                   const TensorMemory *memory, const TensorArea *area);
 /* Tells that an outstanding operation reads, writes or updates it. */
-void tensor_emit(PtxMachine *machine, const PtxOutstanding *outstanding, EffectVerb kind, TensorMemory *memory,
+void tensor_emit(PtxMachine *machine, const PtxOutstanding *outstanding, AccessKind kind, TensorMemory *memory,
                  const TensorArea *area);
 /* Puts an MMA, a copy or a shift of a lane in flight, behind those before it. */
 bool tensor_fly(PtxMachine *machine, PtxOutstanding *outstanding);

@@ -71,7 +71,7 @@ static bool copy_in(PtxMachine *machine, const PtxOutstanding *outstanding, PtxC
     if (!matrix_emit(machine, outstanding, &cta->shared, &tile) ||
         !tensor_check(machine, outstanding->code, outstanding->warp, UINT32_C(1) << outstanding->lane, memory, &area))
         return false;
-    tensor_emit(machine, outstanding, EFFECT_WRITE, memory, &area);
+    tensor_emit(machine, outstanding, KIND_WRITE, memory, &area);
     copy_rows(machine, outstanding, cta, &tile);
     return true;
 }
@@ -85,7 +85,7 @@ static bool shift_in(PtxMachine *machine, const PtxOutstanding *outstanding, Ptx
         area.lanes[i] = moved->place.lane + i;
     if (!tensor_check(machine, outstanding->code, outstanding->warp, UINT32_C(1) << outstanding->lane, memory, &area))
         return false;
-    tensor_emit(machine, outstanding, EFFECT_UPDATE, memory, &area);
+    tensor_emit(machine, outstanding, KIND_UPDATE, memory, &area);
     for (uint32_t i = 0; i < area.lane_count; ++i)
         for (uint32_t column = 0; column < area.columns; ++column)
             tensor_set(memory, area.lanes[i], area.column + column, 0, false);

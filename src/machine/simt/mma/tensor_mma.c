@@ -134,7 +134,7 @@ static uint32_t a_columns(const TensorMma *mma, const OutstandingMma *outstandin
     return outstanding->k * (bits < 8 && mma->kind != KIND_MXF4 ? 8u : bits) / 32u;
 }
 
-static bool report_area(PtxMachine *machine, const PtxOutstanding *outstanding, PtxCta *cta, EffectVerb kind,
+static bool report_area(PtxMachine *machine, const PtxOutstanding *outstanding, PtxCta *cta, AccessKind kind,
                         const TensorArea *area) {
     TensorMemory *memory = tensor_memory(machine, cta);
     if (!tensor_check(machine, outstanding->code, outstanding->warp, UINT32_C(1) << outstanding->lane, memory, area))
@@ -149,7 +149,7 @@ static bool report_scales(PtxMachine *machine, const PtxOutstanding *outstanding
     TensorArea area = {.lane_count = TENSOR_LANES, .column = place.column, .columns = (lines + 31) / 32};
     for (uint32_t i = 0; i < TENSOR_LANES; ++i)
         area.lanes[i] = i;
-    return report_area(machine, outstanding, cta, EFFECT_READ, &area);
+    return report_area(machine, outstanding, cta, KIND_READ, &area);
 }
 
 static bool report_all(PtxMachine *machine, const PtxOutstanding *outstanding, PtxCta *cta, unsigned rank) {
@@ -161,7 +161,7 @@ static bool report_all(PtxMachine *machine, const PtxOutstanding *outstanding, P
         for (uint32_t lane = 0; lane < TENSOR_LANES; ++lane)
             if (layout_of(mma, made) != LAYOUT_HALF || (lane & 16) == (made->a_place.lane & 16))
                 area.lanes[area.lane_count++] = lane;
-        if (!report_area(machine, outstanding, cta, EFFECT_READ, &area))
+        if (!report_area(machine, outstanding, cta, KIND_READ, &area))
             return false;
     } else if (!matrix_emit(machine, outstanding, &cta->shared, &a))
         return false;
@@ -170,8 +170,7 @@ static bool report_all(PtxMachine *machine, const PtxOutstanding *outstanding, P
         return false;
     TensorArea d = d_area(mma, made, rank);
     return matrix_emit(machine, outstanding, &cta->shared, &b) &&
-           report_area(machine, outstanding, cta, made->accumulates || made->unknown ? EFFECT_UPDATE : EFFECT_WRITE,
-                       &d);
+           report_area(machine, outstanding, cta, made->accumulates || made->unknown ? KIND_UPDATE : KIND_WRITE, &d);
 }
 
 /* ---- What comes out ---- */

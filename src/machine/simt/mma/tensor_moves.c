@@ -165,7 +165,7 @@ static void land(PtxMachine *machine, PtxOutstanding *outstanding) {
     TensorMemory *memory = tensor_memory(machine, outstanding->warp->cta);
     if (check(machine, outstanding->code, outstanding->warp, moved, memory)) {
         TensorArea first = area_of(move, moved, false), second = area_of(move, moved, true);
-        EffectVerb kind = move->stores ? EFFECT_WRITE : EFFECT_READ;
+        AccessKind kind = move->stores ? KIND_WRITE : KIND_READ;
         tensor_emit(machine, outstanding, kind, memory, &first);
         if (move->shape == MOVE_16X32X2)
             tensor_emit(machine, outstanding, kind, memory, &second);

@@ -114,7 +114,7 @@ static uint32_t choose_write(ExploreSearch *search, const uint32_t *writes, uint
 }
 
 static bool is_one_element(const PtxEvent *event) {
-    return !event->outstanding && event->access.kind == EFFECT_READ && event->access.bytes == event->access.element &&
+    return !event->outstanding && event->access.kind == KIND_READ && event->access.bytes == event->access.element &&
            !(event->lanes & (event->lanes - 1)) && event->access.bytes <= 8;
 }
 
@@ -146,7 +146,7 @@ static void observe(void *observer, const PtxEvent *event) {
     ExploreSearch *search = observer;
     const PtxExplorer *explorer = search->explorer;
     const PtxReads *reads = &explorer->reads;
-    bool writes = event->kind == PTX_EVENT_ACCESS && event->access.kind != EFFECT_READ;
+    bool writes = event->kind == PTX_EVENT_ACCESS && event->access.kind != KIND_READ;
     uint32_t chosen = 0;
     bool is_chosen = event->kind == PTX_EVENT_ACCESS && reads->sources && is_one_element(event) &&
                      choose_read(search, event, &chosen);

@@ -41,7 +41,7 @@ static ExploreTouched piece_of(const PtxBlock *block, uint64_t offset, uint64_t 
 }
 
 static void add_access(ExploreTouch *touch, const PtxEvent *event, bool chosen, uint32_t first, uint32_t last) {
-    TouchKind kind = event->access.kind != EFFECT_READ ? TOUCH_WRITE : chosen ? TOUCH_CHOSEN : TOUCH_READ;
+    TouchKind kind = event->access.kind != KIND_READ ? TOUCH_WRITE : chosen ? TOUCH_CHOSEN : TOUCH_READ;
     for (uint32_t i = 0; i < event->location_count; i++) {
         bool here = event->location_count > PTX_LANES || event->sizes || !event->lanes || event->lanes >> i & 1;
         if (!here || !event->locations[i].block)
