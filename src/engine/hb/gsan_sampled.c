@@ -6,6 +6,7 @@
  *
  * An asynchronous access is judged when it is issued, and again when it is over, for what came in between; it is
  * recorded when it is over. */
+#include "engine/clock/vector.h"
 #include "engine/hb/gsan_internal.h"
 #include "engine/shadow/gsan_cell.h"
 
@@ -71,25 +72,13 @@ static void sampled_create(Gsan *gsan) {
 
 /* ---- Clocks ---- */
 
-static void raise_vector(uint16_t *to, const uint16_t *from, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++)
-        to[i] = to[i] > from[i] ? to[i] : from[i];
-}
-
-static bool dominates(const uint16_t *vector, const uint16_t *other, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++)
-        if (vector[i] < other[i])
-            return false;
-    return true;
-}
-
 /* Of its own thread, only what earlier CTAs did can be news. */
 static void join(Gsan *gsan, Thread *thread, const uint16_t *vector) {
     const CellThreads *threads = &gsan->lanes->threads;
     uint16_t *clock = thread->lane->clock, before = clock[thread->number];
     uint16_t news = vector[thread->number], most = (uint16_t)(threads->begun[thread->number] - 1);
     news = news < most ? news : most;
-    raise_vector(clock, vector, threads->count);
+    vector16_join(clock, vector, threads->count);
     clock[thread->number] = news > before ? news : before;
 }
 
@@ -164,7 +153,7 @@ static CellEntry entry_of(const CellThreads *threads, CellClock clock) {
 static void keep_for_fence(Gsan *gsan, struct GsanSampledLane *lane, uint32_t scope, const uint16_t *vector) {
     if (!lane->observed[scope])
         lane->observed[scope] = new_vector(gsan);
-    raise_vector(lane->observed[scope], vector, gsan->lanes->threads.count);
+    vector16_join(lane->observed[scope], vector, gsan->lanes->threads.count);
     lane->has_observed[scope] = true;
 }
 
@@ -230,9 +219,10 @@ static CellClock strong_write(Gsan *gsan, GsanAccess *access, const CellView *vi
     if (passes_on) {
         const uint16_t *theirs = released(gsan, access->thread, before, gsan->lanes->scratch);
         CellEntry old = entry_of(threads, before);
-        if (releases && cell_scope(before) != (uint32_t)access->scope && !dominates(mine, theirs, threads->count))
+        if (releases && cell_scope(before) != (uint32_t)access->scope &&
+            !vector16_includes(mine, theirs, threads->count))
             gsan_set_trouble(gsan, GSAN_MIXED_SCOPES, access->thread);
-        raise_vector(mine, theirs, threads->count);
+        vector16_join(mine, theirs, threads->count);
         entry.inherited = old.inherited || cell_thread(before) != view->thread;
         entry.scope = entry.inherited ? SCOPE_SYS : entry.scope > old.scope ? entry.scope : old.scope;
     }
@@ -515,7 +505,7 @@ static void sampled_launch(Gsan *gsan, HbGsanLaunch *launch) {
 static void join_ends(Gsan *gsan, const LaunchSet *launches, uint16_t *into) {
     for (uint32_t i = 0; i < gsan->launch_count; i++)
         if (gsan_launches_has(launches, i))
-            raise_vector(into, gsan->launches[i].end_clock, gsan->lanes->threads.count);
+            vector16_join(into, gsan->launches[i].end_clock, gsan->lanes->threads.count);
 }
 
 /* They take turns: the later a thread is used again, the less is confused. */
@@ -556,7 +546,7 @@ static void sampled_begin(Gsan *gsan, Thread *thread) {
 
 static void sampled_end(Gsan *gsan, Thread *thread) {
     uint16_t *end = gsan->launches[thread->launch].end_clock;
-    raise_vector(end, thread->lane->clock, gsan->lanes->threads.count);
+    vector16_join(end, thread->lane->clock, gsan->lanes->threads.count);
     end[thread->number] = (uint16_t)thread->epoch;
     for (Ticket *ticket = thread->tickets, *next; ticket; ticket = next) {
         next = ticket->next;
@@ -598,7 +588,7 @@ static void sampled_release_fence(Gsan *gsan, Thread *thread, Scope scope) {
 static void publish_vector(Gsan *gsan, uint16_t **to, const uint16_t *vector) {
     if (!*to)
         *to = new_vector(gsan);
-    raise_vector(*to, vector, gsan->lanes->threads.count);
+    vector16_join(*to, vector, gsan->lanes->threads.count);
 }
 
 static void sampled_publish(Gsan *gsan, Thread *thread, Shared *shared, GsanExtent extent) {

@@ -2,6 +2,7 @@
  * over. One mutex of its own guards all of it. */
 #include "runtime/record/gpu_order.h"
 
+#include "engine/clock/vector.h"
 #include "runtime/record/gpu.h"
 #include "runtime/record/gpu_pairs.h"
 
@@ -62,10 +63,8 @@ static FILE *copies;      /* NULL: none was made yet, or there is no file */
 /* ---- Clocks -------------------------------------------------------------------------------------- */
 
 static void join(GpuOrderClock *clock, const GpuOrderClock *other) {
-    for (uint32_t i = 0; i < stream_count; i++)
-        clock->over[i] = other->over[i] > clock->over[i] ? other->over[i] : clock->over[i];
-    for (uint32_t i = 0; i < stream_count; i++)
-        clock->copies[i] = other->copies[i] > clock->copies[i] ? other->copies[i] : clock->copies[i];
+    vector64_join(clock->over, other->over, stream_count);
+    vector32_join(clock->copies, other->copies, stream_count);
     clock->open |= other->open;
 }
 

@@ -1,6 +1,8 @@
 /* Runs a plan with clocks, and answers from what was seen. */
 #include "check/report/plan/plan_internal.h"
 
+#include "engine/clock/vector.h"
+
 enum { MOST_CLOCK_CELLS = 1 << 22 }; /* of all clocks together */
 
 typedef uint32_t *PlanOrderClock; /* by chain, how much of it is known */
@@ -60,8 +62,7 @@ static PlanOrderClock copy_clock(PlanOrder *o, PlanOrderClock clock) {
 }
 
 static void join(PlanOrder *o, PlanOrderClock to, PlanOrderClock from) {
-    for (uint32_t i = 0; i < o->chains; i++)
-        to[i] = from[i] > to[i] ? from[i] : to[i];
+    vector32_join(to, from, o->chains);
 }
 
 /* A partition takes over what another partition knows. */

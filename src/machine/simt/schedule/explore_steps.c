@@ -1,6 +1,8 @@
 /* The steps of a run: which are before which whatever the order is, and which could come the other way round. */
 #include "machine/simt/schedule/explore_internal.h"
 
+#include "engine/clock/vector.h"
+
 static uint32_t chain_of(ExploreSteps *steps, uint32_t who) {
     for (uint32_t i = 0; i < steps->chain_count; i++)
         if (steps->chains[i] == who)
@@ -14,8 +16,7 @@ static uint32_t chain_of(ExploreSteps *steps, uint32_t who) {
 }
 
 static void learn(ExploreStep *step, const ExploreStep *other) {
-    for (uint32_t i = 0; i < CHAINS_MOST; i++)
-        step->known[i] = other->known[i] > step->known[i] ? other->known[i] : step->known[i];
+    vector16_join(step->known, other->known, CHAINS_MOST);
 }
 
 static bool knows(const ExploreStep *step, const ExploreStep *other) {

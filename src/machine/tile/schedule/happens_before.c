@@ -1,11 +1,11 @@
 /* Clocks over one run. */
 #include "machine/tile/schedule/happens_before.h"
 
+#include "engine/clock/vector.h"
+
 enum { WINDOW = 2 * MOST_OUTSTANDING_OPS, FEWEST_CONTRIBUTORS = 16, MOST_RECEIVERS = 32, NO_STREAM = UINT32_MAX };
 /* Clocks of phases are packed where all of them, as they are, would take more memory than this. */
 static const size_t most_plain = (size_t)1 << 20;
-/* Clocks are gone through in pieces of this many components, for the compiler to use vectors. */
-enum { LANES = 4 };
 
 typedef struct Contributor {
     uint32_t agent, tick, pc;
@@ -82,7 +82,8 @@ HappensBefore *happens_before_create(Arena *arena, Machine *machine) {
     happens_before->machine = machine;
     happens_before->arena = arena;
     happens_before->agents = machine->agent_count;
-    happens_before->size = (machine->agent_count + machine->slot_count + LANES - 1) / LANES * LANES;
+    happens_before->size =
+        (machine->agent_count + machine->slot_count + VECTOR_PIECE - 1) / VECTOR_PIECE * VECTOR_PIECE;
     happens_before->components = ARENA_ARRAY(arena, uint32_t, machine->slot_count);
     happens_before->clocks = ARENA_ARRAY(arena, uint32_t, (size_t)happens_before->agents * happens_before->size);
     if (machine->outstanding_capacity)
@@ -116,7 +117,7 @@ HappensBefore *happens_before_create(Arena *arena, Machine *machine) {
 static uint32_t length(const HappensBefore *happens_before) {
     uint32_t used =
         happens_before->agents + happens_before->machine->slots_used * happens_before->machine->program->ctas;
-    return (used + LANES - 1) / LANES * LANES;
+    return (used + VECTOR_PIECE - 1) / VECTOR_PIECE * VECTOR_PIECE;
 }
 
 static void clear(const HappensBefore *happens_before, uint32_t *clock) {
@@ -127,21 +128,8 @@ static void copy(const HappensBefore *happens_before, uint32_t *restrict to, con
     memcpy(to, from, length(happens_before) * sizeof *to);
 }
 
-static void join(const HappensBefore *happens_before, uint32_t *restrict to, const uint32_t *restrict from) {
-    for (uint32_t i = length(happens_before); i > 0; i -= LANES, to += LANES, from += LANES)
-        for (uint32_t k = 0; k < LANES; k++)
-            to[k] = to[k] > from[k] ? to[k] : from[k];
-}
-
-static bool at_most(const HappensBefore *happens_before, const uint32_t *a, const uint32_t *b) {
-    for (uint32_t i = length(happens_before); i > 0; i -= LANES, a += LANES, b += LANES) {
-        bool more = false;
-        for (uint32_t k = 0; k < LANES; k++)
-            more |= a[k] > b[k];
-        if (more)
-            return false;
-    }
-    return true;
+static void join(const HappensBefore *happens_before, uint32_t *to, const uint32_t *from) {
+    vector32_join(to, from, length(happens_before));
 }
 
 /* A clock; what is in it means nothing. */
@@ -417,7 +405,7 @@ static void flip(HappensBefore *happens_before, const Event *event) {
     past->overrun |= state->generation > state->born + 1 && past->observed + 1 < state->generation;
     uint32_t *clock = clock_of(happens_before, event->agent);
     bool alone = past->now_count == 1 && past->now[0].agent == event->agent; /* its clock, as it was then */
-    if (!past->now_outstanding_ops && (alone || at_most(happens_before, phase, clock)))
+    if (!past->now_outstanding_ops && (alone || vector32_includes(clock, phase, length(happens_before))))
         clock[happens_before->components[barrier]] = state->generation;
     phase[happens_before->components[barrier]] = state->generation;
     keep_phase(happens_before, past);
