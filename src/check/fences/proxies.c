@@ -490,8 +490,7 @@ const Op *proxies_unseen(const Proxies *proxies) {
     for (uint32_t pc = 0; pc < program->code_count; pc++)
         for (uint32_t i = 0; program->code[pc].code == CODE_EFFECTS && i < program->code[pc].a; i++) {
             const Effect *effect = &program->effects[program->code[pc].aux + i].effect;
-            if (effect->verb <= EFFECT_UPDATE && effect->space == SPACE_SHARED &&
-                !proxies->seen[program->code[pc].aux + i])
+            if (effect_is_access(effect) && effect->space == SPACE_SHARED && !proxies->seen[program->code[pc].aux + i])
                 return program->ops[pc];
         }
     return NULL;

@@ -75,7 +75,7 @@ static bool needs_addresses(Module *module, const Op *root) {
         for (unsigned i = 0; i < count; i++) {
             const Effect *effect = &effects[i];
             copies_out |= effect->space == SPACE_GLOBAL && effect->proxy == PROXY_ASYNC &&
-                          effect->verb != EFFECT_READ && effect->verb <= EFFECT_UPDATE;
+                          effect->verb != EFFECT_READ && effect_is_access(effect);
             flags |= effect->space == SPACE_GLOBAL && effect->proxy == PROXY_GENERIC && effect->verb == EFFECT_UPDATE;
         }
     }

@@ -68,12 +68,13 @@ Later membar_later(const Op *next, const OpFacts *facts) {
 /* ---- Exemptions ------------------------------------------------------------------------------------------------ */
 
 static bool is_mbarrier(const Effect *effect) {
-    return effect->verb >= EFFECT_INIT && effect->verb <= EFFECT_WAIT && effect->side == SIDE_NONE;
+    return effect_is_barrier(effect) && effect->side == SIDE_NONE;
 }
 
 /* What an effect makes of its op on NVIDIA: one elected thread sets a barrier up, and TMA brings what a wait is for. */
 static uint8_t nvidia_role(const Effect *effect) {
-    if (is_mbarrier(effect) && effect->verb <= EFFECT_EXPECT)
+    bool sets_up = effect->verb == EFFECT_INIT || effect->verb == EFFECT_INVALIDATE || effect->verb == EFFECT_EXPECT;
+    if (is_mbarrier(effect) && sets_up)
         return ROLE_ONE_THREAD;
     if (is_mbarrier(effect) && effect->verb == EFFECT_WAIT)
         return ROLE_WAIT;

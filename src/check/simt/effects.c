@@ -3,19 +3,13 @@
 
 #include "ptx/effects.h"
 
-static bool is_fence(EffectVerb verb) {
-    return verb == EFFECT_FENCE_PROXY || verb == EFFECT_FENCE_ORDER;
-}
-
 static bool synchronizes(const PtxEffect *effect) {
-    EffectVerb verb = effect->effect.verb;
-    return (verb >= EFFECT_INIT && verb <= EFFECT_CLUSTER_WAIT) || is_fence(verb) || verb == EFFECT_WARP_SYNC ||
-           verb == EFFECT_AWAIT_LAUNCHES;
+    return verb_is(effect->effect.verb, VERB_SYNCS);
 }
 
 /* Memory of the thread's own is not shared with anyone. */
 static bool accesses(const PtxEffect *effect) {
-    return effect->effect.verb <= EFFECT_UPDATE && (effect->memory || effect->effect.space != SPACE_NONE);
+    return effect_is_access(&effect->effect) && (effect->memory || effect->effect.space != SPACE_NONE);
 }
 
 /* A return at the end of a function need not be written. */

@@ -27,7 +27,7 @@ enum { ACTS_AT_ALL = 1, ACTS_ORDER = 2 };
 
 /* Accesses that order nothing: leaving one out orders nothing less. */
 static bool is_plain(const PtxEffect *effect) {
-    return effect->effect.verb <= EFFECT_UPDATE && effect->effect.verb != EFFECT_UPDATE &&
+    return effect_is_access(&effect->effect) && effect->effect.verb != EFFECT_UPDATE &&
            effect->effect.order == ORDER_WEAK && effect->effect.proxy == PROXY_GENERIC;
 }
 

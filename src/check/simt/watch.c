@@ -415,7 +415,7 @@ static bool uses_tensor_memory(const PtxProgram *program) {
     for (uint32_t i = 0; i < program->code_count; i++) {
         const PtxForm *form = program->code[i].form;
         for (unsigned j = 0; form && j < form->effect_count; j++)
-            if (form->effects[j].effect.space == SPACE_TENSOR && form->effects[j].effect.verb <= EFFECT_UPDATE)
+            if (form->effects[j].effect.space == SPACE_TENSOR && effect_is_access(&form->effects[j].effect))
                 return true;
     }
     return false;

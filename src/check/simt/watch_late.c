@@ -45,7 +45,7 @@ WatchLate *watch_late(Arena *arena, const PtxMachine *machine) {
         for (unsigned j = 0; form && j < form->effect_count; j++) {
             const Effect *effect = &form->effects[j].effect;
             fences |= effect->verb == EFFECT_FENCE_PROXY && effect->proxy == PROXY_ASYNC;
-            copies |= effect->verb <= EFFECT_UPDATE && effect->proxy == PROXY_ASYNC && effect->space == SPACE_SHARED;
+            copies |= effect_is_access(effect) && effect->proxy == PROXY_ASYNC && effect->space == SPACE_SHARED;
         }
     }
     return fences && copies ? ARENA_NEW(arena, WatchLate) : NULL;

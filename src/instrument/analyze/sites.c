@@ -78,18 +78,11 @@ static bool synchronizes(const FunctionAnalysis *analysis, uint32_t instruction,
                !lanes_unnamed(analysis, instruction, effect, &unnamed) || unnamed;
     case EFFECT_ANYTHING:
         return !effect->callee || call_leaves(analysis->calls, analysis->flow.instructions[instruction]);
-    case EFFECT_READ:
-    case EFFECT_WRITE:
-    case EFFECT_UPDATE:
-    case EFFECT_VIEW:
-    case EFFECT_CONVERGED:
-    case EFFECT_FENCE_REGISTERS:
-    case EFFECT_REGISTERS:
-    case EFFECT_RELINQUISH:
-    case EFFECT_VERBS:
-        return false;
-    default:
+    case EFFECT_ALLOCATE:
+    case EFFECT_FREE:
         return true;
+    default:
+        return verb_is(effect->effect.verb, VERB_SYNCS);
     }
 }
 

@@ -11,38 +11,16 @@
 
 /* ---- Words ----------------------------------------------------------------------------------- */
 
+#define VERB(id, word, columns, known_by) [EFFECT_##id] = word,
 const char *const effect_verb_words[] = {
-    [EFFECT_READ] = "read",
-    [EFFECT_WRITE] = "write",
-    [EFFECT_UPDATE] = "update",
-    [EFFECT_INIT] = "init",
-    [EFFECT_INVALIDATE] = "invalidate",
-    [EFFECT_EXPECT] = "expect",
-    [EFFECT_ARRIVE] = "arrive",
-    [EFFECT_COMPLETE] = "complete",
-    [EFFECT_WAIT] = "wait",
-    [EFFECT_COMMIT] = "commit",
-    [EFFECT_AWAIT] = "await",
-    [EFFECT_CTA_BARRIER] = "cta-barrier",
-    [EFFECT_NAMED_ARRIVE] = "named-arrive",
-    [EFFECT_NAMED_SYNC] = "named-sync",
-    [EFFECT_CLUSTER_ARRIVE] = "cluster-arrive",
-    [EFFECT_CLUSTER_WAIT] = "cluster-wait",
-    [EFFECT_FENCE_PROXY] = "fence-proxy",
-    [EFFECT_FENCE_ORDER] = "fence-order",
-    [EFFECT_ALLOCATE] = "allocate",
-    [EFFECT_FREE] = "free",
-    [EFFECT_VIEW] = "view",
-    [EFFECT_ANYTHING] = "anything",
-    [EFFECT_AWAIT_LAUNCHES] = "await-launches",
-    [EFFECT_EXPECT_BYTES] = "expect-bytes",
-    [EFFECT_WARP_SYNC] = "warp-sync",
-    [EFFECT_CONVERGED] = "converged",
-    [EFFECT_FENCE_REGISTERS] = "fence-registers",
-    [EFFECT_REGISTERS] = "registers",
-    [EFFECT_RELINQUISH] = "relinquish",
-    [EFFECT_SCRATCH] = "scratch",
+#include "model/effect/verbs.def"
 };
+#undef VERB
+#define VERB(id, word, columns, known_by) [EFFECT_##id] = columns,
+const uint8_t effect_verb_columns[] = {
+#include "model/effect/verbs.def"
+};
+#undef VERB
 const char *const effect_space_words[] = {NULL, "shared", "tensor", "global"};
 const char *const effect_proxy_words[] = {"generic", "async", "tensormap", "texture", "surface", "alias"};
 const char *const effect_order_words[] = {"weak", "relaxed", "acquire", "release", "acq_rel"};
@@ -344,10 +322,9 @@ static void read_clause(ColumnCompiler *c) {
     Clause *clause = &c->column->clauses[c->column->clause_count++];
     *clause = (Clause){
         .verb = (EffectVerb)verb, .assembly = assembly, .external = external, .first = c->column->setting_count};
-    bool life = verb >= EFFECT_ALLOCATE && verb <= EFFECT_VIEW;
     if (verb == EFFECT_COMMIT || verb == EFFECT_AWAIT)
         read_group(c);
-    else if (verb <= EFFECT_UPDATE || effect_verb_is_barrier(clause->verb) || life ||
+    else if (verb_is(clause->verb, VERB_ACCESS | VERB_BARRIER | VERB_LIFE) ||
              effect_ref_is_value(op_slot_ref(c->row, peek(c)))) /* which named barrier, the fence of what */
         clause->on = read_value(c);
     while (goes_on(word = peek(c))) {

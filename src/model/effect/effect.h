@@ -10,48 +10,25 @@
 #include "ir/ir.h"
 #include "ir/optable.h"
 
+/* verbs.def has what each is for. */
 typedef enum EffectVerb {
-    /* access: `on` is what is touched */
-    EFFECT_READ = KIND_READ,
-    EFFECT_WRITE = KIND_WRITE,
-    EFFECT_UPDATE = KIND_UPDATE, /* read-modify-write */
-    /* barrier: `on` is the mbarrier (or token, or aref) */
-    EFFECT_INIT,       /* count */
-    EFFECT_INVALIDATE, /* */
-    EFFECT_EXPECT,     /* one arrival, and count = bytes to come */
-    EFFECT_ARRIVE,     /* count arrivals; `when` says at once or when earlier work of the issuer is done */
-    EFFECT_COMPLETE,   /* delivers the bytes of `amount` (a memory descriptor), or `count` bytes; no arrival */
-    EFFECT_WAIT,       /* `amount` is the parity */
-    /* groups */
-    EFFECT_COMMIT, /* closes the issuer's group of kind `group` */
-    EFFECT_AWAIT,  /* until at most `count` groups of the kind are left; `sources`: only their reads */
-    /* threads */
-    EFFECT_CTA_BARRIER,
-    EFFECT_NAMED_ARRIVE, /* `on` is the id (NULL: `number` is), `amount` the number of threads (NULL: `count` is) */
-    EFFECT_NAMED_SYNC,
-    EFFECT_CLUSTER_ARRIVE,
-    EFFECT_CLUSTER_WAIT,
-    /* fences */
-    EFFECT_FENCE_PROXY, /* generic <-> proxy, in `space`, `scope` */
-    EFFECT_FENCE_ORDER, /* order, scope */
-    /* life */
-    EFFECT_ALLOCATE, /* `on` is the result */
-    EFFECT_FREE,
-    EFFECT_VIEW,           /* `on` (a result) is another name for bytes of `amount` */
-    EFFECT_ANYTHING,       /* not known: it may touch memory, and order or release any agent (unknown.h) */
-    EFFECT_AWAIT_LAUNCHES, /* until the launches that this one depends on have ended, and all they wrote is there */
-    /* From here on of PTX alone (ptx_column.h): no op of the IR has them, nor does inline assembly hand them on. */
-    EFFECT_EXPECT_BYTES,    /* `count` bytes are to come; no arrival */
-    EFFECT_WARP_SYNC,       /* the lanes of a mask wait for each other; `relaxed`: that orders no memory */
-    EFFECT_CONVERGED,       /* all threads of the warp or warpgroup have to run it together */
-    EFFECT_FENCE_REGISTERS, /* of registers, between the threads themselves and their asynchronous MMAs */
-    EFFECT_REGISTERS,       /* each thread has `count` registers from here on; for more of them it may have to wait */
-    EFFECT_RELINQUISH,      /* the CTA allocates no more of `space` */
-    /* Of the emulator alone: */
-    EFFECT_SCRATCH, /* the op writes and reads shared memory that it takes for itself (model/memory/scratch.h) */
+#define VERB(id, word, columns, known_by) EFFECT_##id,
+#include "model/effect/verbs.def"
+#undef VERB
     EFFECT_VERBS
 } EffectVerb;
 #define EFFECT_OP_VERBS (EFFECT_AWAIT_LAUNCHES + 1) /* those that the rows of ops have */
+_Static_assert((int)EFFECT_READ == (int)KIND_READ && (int)EFFECT_WRITE == (int)KIND_WRITE &&
+                   (int)EFFECT_UPDATE == (int)KIND_UPDATE,
+               "the verb of an access is its kind");
+
+/* The columns of verbs.def. */
+enum { VERB_ACCESS = 1, VERB_BARRIER = 2, VERB_SYNCS = 4, VERB_LIFE = 8, VERB_QUIET = 16 };
+extern const uint8_t effect_verb_columns[EFFECT_VERBS];
+/* Whether one of those columns has it. */
+static inline bool verb_is(EffectVerb verb, unsigned columns) {
+    return effect_verb_columns[verb] & columns;
+}
 
 typedef enum Space { SPACE_NONE, SPACE_SHARED, SPACE_TENSOR, SPACE_GLOBAL } Space;
 
@@ -169,14 +146,14 @@ typedef struct Effect {
 
 /* Whether it touches memory; that of a CTA: shared or tensor memory. */
 static inline bool effect_is_access(const Effect *effect) {
-    return effect->verb <= EFFECT_UPDATE;
+    return effect->verb <= EFFECT_UPDATE; /* the kinds of accesses come first */
 }
 static inline bool effect_is_local(const Effect *effect) {
     return effect_is_access(effect) && effect->on && (effect->space == SPACE_SHARED || effect->space == SPACE_TENSOR);
 }
 /* Whether it is about an mbarrier, or one side of a token or an aref. */
 static inline bool effect_is_barrier(const Effect *effect) {
-    return effect->verb >= EFFECT_INIT && effect->verb <= EFFECT_WAIT;
+    return verb_is(effect->verb, VERB_BARRIER);
 }
 /* Whether it is a fence by which a relaxed arrival after it releases to the cluster what was done before it. */
 static inline bool effect_releases_to_cluster(const Effect *effect) {

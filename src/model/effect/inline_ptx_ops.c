@@ -115,7 +115,7 @@ static Opcode opcode_of(const PtxRow *row, Str name) {
     for (unsigned i = 0; i < all; i++)
         if (!is_beside_the_point(&effects[i]))
             effects[count++] = effects[i];
-    if (count == 1 && effects[0].effect.verb <= EFFECT_UPDATE)
+    if (count == 1 && effect_is_access(&effects[0].effect))
         return access_of(row, name, &effects[0]);
     if (count == 1 && (effects[0].effect.verb == EFFECT_NAMED_SYNC || effects[0].effect.verb == EFFECT_NAMED_ARRIVE))
         return (Opcode){.kind = OPCODE_SYNC,

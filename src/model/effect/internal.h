@@ -87,8 +87,4 @@ static inline bool effect_ref_is_value(SlotRef ref) {
     return ref.column == REF_OPERAND || ref.column == REF_RESULT;
 }
 
-static inline bool effect_verb_is_barrier(EffectVerb verb) {
-    return verb >= EFFECT_INIT && verb <= EFFECT_WAIT;
-}
-
 #endif

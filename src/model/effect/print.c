@@ -149,7 +149,7 @@ static void print_data(const Effect *effect, Text *to) {
 }
 
 void effect_print(const Effect *effect, Text *to) {
-    bool shows_space = !effect_verb_is_barrier(effect->verb);
+    bool shows_space = !effect_is_barrier(effect);
     text_str(to, str_of(effect_verb_words[effect->verb]));
     if (effect->on_descriptor)
         text_str(to, STR(" the tile of"));

@@ -283,7 +283,7 @@ static void read_subject(PtxColumnWords *words, PtxEffect *to) {
         to->together = (PtxTogether)(span < 0 ? 0 : span);
     } else if (to->effect.verb != EFFECT_REGISTERS && ptx_row_names(words->row, peek(words))) {
         read_operand(words, &to->on);
-    } else if (to->effect.verb <= EFFECT_WAIT || to->effect.verb == EFFECT_EXPECT_BYTES) {
+    } else if (verb_is(to->effect.verb, VERB_ACCESS | VERB_BARRIER)) {
         complain(words, peek(words)); /* it is about something */
     }
 }
@@ -309,7 +309,7 @@ static bool read_clause(PtxColumnWords *words, PtxEffect *to) {
         else
             read_setting(words, to);
     }
-    bool typed = verb == EFFECT_COMPLETE ? !to->boxes.size : verb <= EFFECT_UPDATE && !to->matrix;
+    bool typed = verb == EFFECT_COMPLETE ? !to->boxes.size : effect_is_access(&to->effect) && !to->matrix;
     if (typed && !to->effect.on_descriptor && !to->count.size && !to->effect.count)
         to->effect.count = bytes_of(words);
     return read_conditions(words);

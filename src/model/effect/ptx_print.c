@@ -83,7 +83,7 @@ static void print_subject(const PtxPrintPrinting *p) {
     add_if(p, effect->on_descriptor, " the tile of");
     add_if(p, p->effect->matrix, " the matrix at");
     add_operand(p, " ", p->effect->on);
-    if (!effect_verb_is_barrier(effect->verb) && effect->verb != EFFECT_EXPECT_BYTES)
+    if (!effect_is_barrier(effect))
         add_word(p, p->effect->memory ? "memory" : effect_space_words[effect->space]);
     if (effect->proxy != PROXY_GENERIC)
         add_word(p, effect_proxy_words[effect->proxy]);

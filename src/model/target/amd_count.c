@@ -23,7 +23,8 @@ static bool moving_of(Module *module, const Op *op, AmdCountMoving *moving) {
     *moving = (AmdCountMoving){0};
     for (unsigned i = 0; i < count; i++) {
         const Effect *effect = &effects[i];
-        if (effect->verb > EFFECT_WRITE || effect->done == DONE_NOW || effect->proxy == PROXY_TENSORMAP)
+        if ((effect->verb != EFFECT_READ && effect->verb != EFFECT_WRITE) || effect->done == DONE_NOW ||
+            effect->proxy == PROXY_TENSORMAP)
             continue;
         const Type *type = effect->on->type ? type_canonical(module, effect->on->type) : NULL;
         if (effect->space == SPACE_GLOBAL)
@@ -216,7 +217,7 @@ static bool touches_global(Module *module, const Op *op, const Target *target) {
     unsigned count = effects_of(module, op, effects);
     for (unsigned i = 0; i < count; i++) {
         bool writes = effects[i].verb == EFFECT_WRITE && target->store_counter;
-        if (effects[i].space == SPACE_GLOBAL && effects[i].verb <= EFFECT_UPDATE && !writes)
+        if (effects[i].space == SPACE_GLOBAL && effect_is_access(&effects[i]) && !writes)
             return true;
     }
     return false;

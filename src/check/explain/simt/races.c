@@ -217,7 +217,7 @@ static bool is_fenced_behind(const ThreadsCheck *check, const PtxCode *copy) {
                 return true;
             if (effect->verb == EFFECT_WAIT || effect->verb == EFFECT_INIT || effect->verb == EFFECT_NAMED_SYNC ||
                 effect->verb == EFFECT_CLUSTER_WAIT || effect->verb == EFFECT_ANYTHING ||
-                (effect->verb != EFFECT_READ && effect->verb <= EFFECT_UPDATE && effect->proxy == PROXY_GENERIC &&
+                (effect->verb != EFFECT_READ && effect_is_access(effect) && effect->proxy == PROXY_GENERIC &&
                  effect->space == SPACE_SHARED))
                 return false;
         }

@@ -90,7 +90,7 @@ void ptx_addresses(PtxLint *lint) {
             Need need = need_of(lint, act);
             look_at(lint, act, act->on, &need);
             look_at_room(lint, act, &need);
-        } else if (effect_is_barrier(effect) || effect->verb == EFFECT_EXPECT_BYTES) {
+        } else if (effect_is_barrier(effect)) {
             look_at(lint, act, act->on, &barrier);
         }
     }

@@ -18,7 +18,7 @@ static bool is_mapped(const PtxLint *lint, uint32_t operand) {
 static const Act *first_remote(const PtxLint *lint, bool barrier) {
     for (uint32_t i = 0; i < lint->act_count; i++) {
         const Effect *effect = &lint->acts[i].effect->effect;
-        bool is_barrier = effect_is_barrier(effect) || effect->verb == EFFECT_EXPECT_BYTES;
+        bool is_barrier = effect_is_barrier(effect);
         bool wanted = is_barrier || (!barrier && effect_is_access(effect) && effect->space == SPACE_SHARED);
         if (wanted && lint->acts[i].on != PTX_NONE && lint->module->operands[lint->acts[i].on].kind == PTX_ADDRESS &&
             is_mapped(lint, lint->acts[i].on))

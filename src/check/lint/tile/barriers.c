@@ -14,7 +14,7 @@ uint32_t lint_ctas(const Lint *lint) {
 }
 
 bool is_signal(Module *module, const Effect *effect) {
-    if (effect->verb < EFFECT_INIT || effect->verb > EFFECT_WAIT || effect->side != SIDE_NONE || !effect->on)
+    if (!effect_is_barrier(effect) || effect->side != SIDE_NONE || !effect->on)
         return false;
     const Type *type = effect->on->type ? type_canonical(module, effect->on->type) : NULL;
     return type && type_is(type, STR("ttg.memdesc"));
@@ -22,7 +22,7 @@ bool is_signal(Module *module, const Effect *effect) {
 
 bool effect_is_remote(const Lint *lint, uint32_t ctas, const Effect *effect) {
     bool signals = effect->verb == EFFECT_EXPECT || effect->verb == EFFECT_ARRIVE || effect->verb == EFFECT_COMPLETE;
-    bool touches = effect->verb <= EFFECT_UPDATE && effect->space == SPACE_SHARED;
+    bool touches = effect_is_access(effect) && effect->space == SPACE_SHARED;
     if (ctas < 2 || !(signals || touches))
         return false;
     if (effect->rank || effect->to_ctas || effect->from_some || effect->multicast || effect->pair ||

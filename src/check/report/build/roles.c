@@ -259,7 +259,8 @@ static void add_op(Roles *roles, RolePart *part, const Op *op) {
     unsigned count = effects_of(roles->builder->module, op, effects);
     RoleWork work = work_of(op, effects, count);
     for (unsigned i = 0; i < count; i++)
-        part->synchronizes |= effects[i].verb >= EFFECT_EXPECT && effects[i].verb <= EFFECT_FENCE_ORDER;
+        part->synchronizes |= verb_is(effects[i].verb, VERB_SYNCS) && effects[i].verb != EFFECT_INIT &&
+                              effects[i].verb != EFFECT_INVALIDATE;
     part->computes |= is_tensor(op) && op_evaluator(op) != EVALUATE_CONSTANT;
     part->computes |= op_is(op, CLASS_ANYTHING) || op_is_unknown(roles->builder->module, op);
     part->calculates |= calculates(roles->builder->module, op, work, count);

@@ -171,9 +171,7 @@ static void note_meets(PtxProgram *program, const PtxRoutine *routine, const Ptx
 /* Whether going round by it does nothing but wait: it reads, waits, computes. */
 static bool is_quiet(const PtxCode *code) {
     for (unsigned i = 0; i < code->form->effect_count; i++) {
-        EffectVerb verb = code->form->effects[i].effect.verb;
-        if (verb == EFFECT_WRITE || verb == EFFECT_UPDATE || verb == EFFECT_ANYTHING ||
-            (verb >= EFFECT_INIT && verb <= EFFECT_CLUSTER_WAIT && verb != EFFECT_WAIT))
+        if (!verb_is(code->form->effects[i].effect.verb, VERB_QUIET))
             return false;
     }
     return true;

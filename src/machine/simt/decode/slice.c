@@ -299,7 +299,7 @@ static bool only_synchronizes(const PtxModule *module, const PtxStatement *state
     PtxEffect effects[PTX_EFFECTS_MOST];
     unsigned count = ptx_effects_of(module, statement, effects);
     for (unsigned i = 0; i < count; i++)
-        if (effects[i].effect.verb <= EFFECT_UPDATE || effects[i].effect.verb == EFFECT_ANYTHING ||
+        if (effect_is_access(&effects[i].effect) || effects[i].effect.verb == EFFECT_ANYTHING ||
             effects[i].effect.verb == EFFECT_ALLOCATE)
             return false;
     return count;

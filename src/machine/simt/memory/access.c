@@ -8,7 +8,7 @@
 static const PtxEffect *access_effect(const PtxPrepare *about) {
     const PtxEffect *found = NULL;
     for (unsigned i = 0; i < about->effect_count; i++) {
-        if (about->effects[i].effect.verb > EFFECT_UPDATE || found || about->effects[i].effect.done != DONE_NOW)
+        if (!effect_is_access(&about->effects[i].effect) || found || about->effects[i].effect.done != DONE_NOW)
             return NULL;
         found = &about->effects[i];
     }

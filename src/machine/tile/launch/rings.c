@@ -22,7 +22,8 @@ static uint32_t slots_of(Module *module, const Op *op) {
     unsigned count = op->row && *op->row->effects ? effects_of(module, op, effects) : 0;
     uint32_t most = 0;
     for (unsigned i = 0; i < count; i++) {
-        bool phases = effects[i].verb >= EFFECT_EXPECT && effects[i].verb <= EFFECT_WAIT;
+        bool phases =
+            effect_is_barrier(&effects[i]) && effects[i].verb != EFFECT_INIT && effects[i].verb != EFFECT_INVALIDATE;
         uint32_t slots = effects[i].verb == EFFECT_VIEW ? slots_viewed(module, op, &effects[i]) : phases;
         most = slots > most ? slots : most;
     }

@@ -19,8 +19,8 @@ bool run_site_of(Module *module, const Op *op, RunSite *site) {
     bool accesses = false;
     *site = (RunSite){.op = op, .global = true};
     for (unsigned i = 0; i < count; i++) {
-        site->synchronizes |= effects[i].verb >= EFFECT_INIT && effects[i].verb <= EFFECT_FENCE_ORDER;
-        accesses |= effects[i].verb <= EFFECT_UPDATE && effects[i].space != SPACE_NONE;
+        site->synchronizes |= verb_is(effects[i].verb, VERB_SYNCS);
+        accesses |= effect_is_access(&effects[i]) && effects[i].space != SPACE_NONE;
         site->global &= effects[i].space == SPACE_GLOBAL;
     }
     return site->synchronizes || accesses;
