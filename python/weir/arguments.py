@@ -127,7 +127,7 @@ def integer_data(kind, tensor):
     if hasattr(tensor, "integers"):  # weir.triton.tensor: what the script says of it
         data = tensor.integers()
         return None if data is None or len(data) > MOST_DATA else [number(value) for value in data]
-    if unwritten.has(tensor):
+    if unwritten.is_unknown(tensor):
         return None
     if not hasattr(tensor, "tolist"):
         return None

@@ -137,9 +137,9 @@ class Kernel:
             except Exception as error:
                 self.recorder.failed(self, error)
 
-    def not_made(self, values):
-        """What it would have written is not there, where nothing runs."""
-        if unwritten.State.nothing_runs:
+    def not_made(self, values, this=False):
+        """What it would have written is not there, where nothing runs, or `this` launch does not."""
+        if unwritten.State.nothing_runs or this:
             if self.written is None:
                 self.params = self.params or arguments.parameters(self.ttgir)
                 self.written = unwritten.written_elements(self.ttgir)
@@ -235,7 +235,7 @@ class Recorder:
     def __init__(self, store, version, listener=None, passed_on=()):
         """Exceptions of the kinds in `passed_on` are the listener's, and keep the launch from being made."""
         self.store, self.version, self.listener, self.passed_on = store, version, listener, passed_on
-        self.kernels, self.complaints = [], set()
+        self.kernels, self.complaints, self.has_run = [], set(), False
         self.own = f"_weir_{id(self)}"  # the attribute of compiled kernels that is this recorder's
 
     def forget(self):
@@ -278,6 +278,21 @@ class Recorder:
 
     def failed(self, kernel, error):
         self.complain(f"a launch of kernel {kernel.function} was not recorded: {type(error).__name__}: {error}")
+
+    def ran(self):
+        if not self.has_run:
+            self.has_run = True
+            self.store.note("runs", "here")
+
+    def not_run(self, launched, error, values):
+        """Of a launch that the CPU cannot run: what it would have written is not known. Tensors that hold nothing are there for
+        kernels that are not to run."""
+        if not isinstance(error, TypeError):
+            self.complain(f"kernel {launched.metadata.name} was not run: {error}")
+        for kernel in self.kernels:
+            if kernel.ttgir is not None and kernel.ttgir == launched.ttgir:
+                kernel.not_made(values, this=True)
+                return
 
     def finish(self):
         launches = sum(kernel.launches for kernel in self.kernels)
@@ -354,7 +369,7 @@ def install(recorder, target):
         raise RuntimeError(f"Triton {triton.__version__} is not supported: releases 3.5 to 3.9 are")
     wrap(CompiledKernel, recorder)
     wrap_warmup(JITFunction, recorder)
-    standin.install(target, lambda chosen: recorder.store.note("standin", chosen))
+    standin.install(target, lambda chosen: recorder.store.note("standin", chosen), recorder)
 
 
 def start(folder, target):

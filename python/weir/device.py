@@ -12,7 +12,7 @@ import struct
 import sys
 import threading
 
-from . import _library, arguments, device_torch, standin
+from . import _library, arguments, device_torch, standin, tensors
 
 ENDS = ("done", "invalid", "address", "trap", "fault", "hang", "unsupported", "limit")  # weir_device_end
 CUDA_ERRORS = {"invalid": "invalid argument", "address": "an illegal memory access was encountered",
@@ -47,6 +47,12 @@ class DeviceError(RuntimeError):
     def __init__(self, kernel, end, sentence):
         super().__init__(f"CUDA error: {CUDA_ERRORS[end]} (kernel {kernel}: {sentence})")
         self.end = end
+
+
+class NoMemory(TypeError):
+    """An argument is a tensor that has no memory of this process behind it."""
+
+    end = "unsupported"
 
 
 # ---- The library ---------------------------------------------------------------------------------
@@ -164,6 +170,10 @@ class Loaded:
 
 def memory_of(value):
     """Address and size of the allocation behind a pointer argument."""
+    if isinstance(value, tensors.Tensor) or arguments.is_mock(value):
+        raise NoMemory("a tensor that holds nothing has no memory")
+    if getattr(getattr(value, "device", None), "type", "cpu") != "cpu" and not device_torch.State.installed:
+        raise NoMemory("a tensor in the memory of a GPU is not there for the CPU")
     if hasattr(value, "untyped_storage"):
         storage = value.untyped_storage()
         return storage.data_ptr(), storage.nbytes()
@@ -273,9 +283,9 @@ class State:
 class Kernel:
     """Launches of a compiled kernel."""
 
-    def __init__(self, compiled):
-        self.loaded = Loaded(compiled.asm["ptx"], compiled.metadata.name)
-        metadata = compiled.metadata
+    def __init__(self, compiled, watcher):
+        metadata = self.metadata = compiled.metadata
+        self.ptx, self.ttgir, self.watcher, self.loaded = compiled.asm["ptx"], compiled.asm.get("ttgir"), watcher, None
         self.types = list(compiled.src.signature.values())
         self.metas = getattr(metadata, "tensordesc_meta", None)
         self.warps, self.ctas, self.shared = metadata.num_warps, metadata.num_ctas, metadata.shared
@@ -290,6 +300,21 @@ class Kernel:
             return graph.launch(lambda: self(x, y, z, stream, function, metadata, launch_metadata, enter, leave, *values))
         if enter:
             enter(launch_metadata)
+        try:
+            self.launch(x, y, z, values)
+        except (NoMemory, DeviceError) as error:
+            if self.watcher is None or error.end not in ("unsupported", "limit"):
+                raise
+            self.watcher.not_run(self, error, values)
+        else:
+            if self.watcher:
+                self.watcher.ran()
+        if leave:
+            leave(launch_metadata)
+
+    def launch(self, x, y, z, values):
+        if self.loaded is None:
+            self.loaded = Loaded(self.ptx, self.metadata.name)
         packer, metas = Packer(self.loaded.sizes), list(self.metas or [])
         for kind, value in arguments.with_types(self.types, values):
             packer.argument(kind, value, metas)
@@ -303,14 +328,28 @@ class Kernel:
                 packer.ranges[ctypes.addressof(memory)] = size + align
             packer.number((ctypes.addressof(memory) + align - 1) // align * align if memory else 0)
         self.loaded.launch((x * self.ctas, y, z), (0, 0, 0), (0, 0, 0), self.shared, packer.parameters, packer.ranges.items())
-        if leave:
-            leave(launch_metadata)
+
+
+def run_kernels(watcher=None):
+    """Kernels that Triton compiles from now on run here. A launch that cannot run raises; where there is a watcher, its
+    not_run(kernel, error, arguments) is called instead, and the program goes on; ran() is called for those that ran."""
+    from triton.compiler.compiler import CompiledKernel
+
+    initialize = CompiledKernel._init_handles
+
+    def initialized(self):
+        initialize(self)
+        if not isinstance(self._run, Kernel):
+            self._run = Kernel(self, watcher)
+
+    CompiledKernel._init_handles = initialized
+    if device_torch.State.installed:
+        device_torch.State.memory.listen(Device.get())
 
 
 def use(target=None):
     """From now on, kernels that Triton compiles for that GPU run here."""
     import triton
-    from triton.compiler.compiler import CompiledKernel
 
     chosen = target or standin.USUAL_TARGET
     if State.installed:
@@ -320,18 +359,10 @@ def use(target=None):
     driver = standin.make_driver(chosen)
     standin.take_place(driver)
     triton.runtime.driver.set_active(driver)
-
-    def run(self):
-        kernel = self.__dict__.get("_weir_device")
-        if kernel is None:
-            kernel = self.__dict__["_weir_device"] = Kernel(self)
-        return kernel
-
-    CompiledKernel.run = property(run)
     try:
         import torch  # noqa: F401
+
+        device_torch.install(chosen)
     except ImportError:
-        return
-    device_torch.install(chosen)
-    if device_torch.State.installed:
-        device_torch.State.memory.listen(Device.get())
+        pass
+    run_kernels()

@@ -1,6 +1,7 @@
-"""A driver for Triton on a machine without a GPU: kernels are compiled for the GPU that is wanted, and a launch runs
-nothing."""
+"""A driver for Triton on a machine without a GPU: kernels are compiled for the GPU that is wanted. By itself a launch runs
+nothing; device.py runs those of PTX."""
 
+import os
 import re
 import sys
 import time
@@ -218,9 +219,9 @@ def take_place(driver):
         backends[name] = dataclasses.replace(backends[name], driver=type(driver))
 
 
-def install(target, when_used):
-    """From now on Triton takes the stand-in: at once if a target is named, else when it finds no GPU. Calls `when_used`
-    with the target when that happens."""
+def install(target, when_used, watcher):
+    """From now on Triton takes the stand-in: at once if a target is named, else when it finds no GPU. Calls `when_used` with the
+    target when that happens. Kernels of PTX run on the CPU then (device.run_kernels, which takes the watcher)."""
     import triton
 
     if target:
@@ -233,7 +234,13 @@ def install(target, when_used):
         driver = make_driver(chosen)
         take_place(driver)
         triton.testing.do_bench = triton.testing.do_bench_cudagraph = bench_once
-        unwritten.State.nothing_runs = True
+        runs = parse_target(chosen)[0] == "cuda" and os.environ.get("WEIR_RUN") != "no"
+        unwritten.State.nothing_runs = not runs
+        if runs:
+            from . import device
+
+            device.State.checks = False
+            device.run_kernels(watcher)
         when_used(chosen)
         return driver
 

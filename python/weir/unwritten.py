@@ -40,10 +40,6 @@ def address(tensor):
             return None
 
 
-def has(tensor):
-    return State.nothing_runs and address(tensor) in State.storages
-
-
 def runs(tensor):
     """Address and bytes of each stretch without gaps that the tensor covers."""
     width = tensor.element_size()
@@ -69,6 +65,14 @@ def is_unknown(tensor):
     return False
 
 
+def forget(tensor):
+    """Nothing is known of its whole storage: too much rather than too little."""
+    place = address(tensor)
+    State.storages.add(place)
+    if State.listener and hasattr(tensor, "untyped_storage"):
+        State.listener.allocated(place, tensor.untyped_storage().nbytes(), False)
+
+
 def covers(tensor):
     """Whether a tensor has all bytes of its storage."""
     try:
@@ -91,13 +95,11 @@ def written_elements(ttgir):
 def add_launch(params, written, passed):
     """Of a launch that is not made. `passed` has a value for each of the kernel's arguments, in the order of `params`, as
     far as these are memory."""
-    if not State.nothing_runs:
-        return
     kinds = [kind for _, kind in params if kind.startswith(("!tt.ptr", "!tt.tensordesc"))]
     for kind, tensor in zip(kinds, passed):
         element = ELEMENT.search(kind)
         if element is None or (element.group(1) or element.group(2)) in written:
-            State.storages.add(address(tensor))
+            forget(tensor)
 
 
 def add_result(name, sources, results):
@@ -112,9 +114,7 @@ def add_result(name, sources, results):
         if place is None:
             continue
         if not known:
-            State.storages.add(place)
-            if State.listener:  # of the whole storage: too much rather than too little
-                State.listener.allocated(place, tensor.untyped_storage().nbytes(), False)
+            forget(tensor)
         elif place in State.storages:
             if State.listener:
                 for run in runs(tensor):

@@ -28,6 +28,7 @@ typedef struct Captured {
     Recorded recorded;                /* in mode record */
     Paths notes;                      /* sentences, each once */
     char *triton, *standin, *failure; /* NULL: not said; of releases or targets that differ, "" */
+    bool runs;                        /* launches were run on the CPU */
 } Captured;
 
 /* ---- Folders ----------------------------------------------------------------------------------- */
@@ -147,7 +148,8 @@ static bool set_preload(void) {
     return good;
 }
 
-static bool set_environment(const char *folder, const char *target) {
+/* `runs`: kernels run on the CPU, where there is no GPU. */
+static bool set_environment(const char *folder, const char *target, bool runs) {
     char boot[PATH_MAX];
     if (!find_boot(boot, sizeof boot)) {
         complain("the Python package is not next to this command, where 'make install' and 'pip install' place it");
@@ -159,7 +161,8 @@ static bool set_environment(const char *folder, const char *target) {
         return false;
     bool good = setenv("PYTHONPATH", path, 1) == 0 && setenv("WEIR_CAPTURE", folder, 1) == 0;
     free(path);
-    return good && (target ? setenv("WEIR_TARGET", target, 1) : unsetenv("WEIR_TARGET")) == 0;
+    return good && (target ? setenv("WEIR_TARGET", target, 1) : unsetenv("WEIR_TARGET")) == 0 &&
+           (runs ? unsetenv("WEIR_RUN") : setenv("WEIR_RUN", "no", 1)) == 0;
 }
 
 static volatile sig_atomic_t running;
@@ -338,6 +341,8 @@ static void read_line(Captured *captured, char *line) {
         captured->processes++;
     } else if (strcmp(line, "triton") == 0) {
         set_word(&captured->triton, rest);
+    } else if (strcmp(line, "runs") == 0) {
+        captured->runs = true;
     } else if (strcmp(line, "standin") == 0) {
         set_word(&captured->standin, rest);
     } else if (strcmp(line, "failed") == 0) {
@@ -421,7 +426,8 @@ static void say_captured(const Captured *captured) {
     if (captured->launches)
         fprintf(stderr, " of %zu", captured->launches);
     if (captured->standin)
-        fprintf(stderr, ", compiled for %s; none was run", *captured->standin ? captured->standin : "several targets");
+        fprintf(stderr, ", compiled for %s%s", *captured->standin ? captured->standin : "several targets",
+                captured->runs ? " and run on the CPU" : "; none was run");
     fputc('\n', stderr);
 }
 
@@ -512,7 +518,7 @@ static bool run_again(const Options *options, const char *folder, Captured *capt
 /* `scratch`: for what is needed while the program runs. */
 static int run_and_check(Options *options, const char *folder, const char *scratch, bool record) {
     Checker checker = {.child = -1};
-    if (!(record ? record_environment(options, folder, scratch) : set_environment(folder, options->standin)))
+    if (!(record ? record_environment(options, folder, scratch) : set_environment(folder, options->standin, options->mode != EXEC_CAPTURE)))
         return STATUS_ERROR;
     if (record)
         checker = start_checker(options, folder);

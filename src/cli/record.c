@@ -67,7 +67,7 @@ bool record_wanted(const Options *options) {
     if (options->mode == EXEC_AS_FITS)
         return !options->standin && has_gpu();
     if (options->mode != EXEC_CAPTURE && options->standin)
-        wrong_usage(options, "--target runs no kernel, and modes record and shadow look at those that run");
+        wrong_usage(options, "--target runs no kernel on a GPU, and modes record and shadow look at those that run there");
     return options->mode != EXEC_CAPTURE;
 }
 

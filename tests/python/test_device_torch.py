@@ -9,8 +9,9 @@ import sys
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
+FOUND = importlib.util.find_spec("torch")  # the folder beside this file has that name, too, and no origin
 PYTHONS = [path for path in os.environ.get("TORCH_PYTHONS", "").split(":") if path] or (
-    [sys.executable] if importlib.util.find_spec("torch") else [])
+    [sys.executable] if FOUND and FOUND.origin else [])
 
 
 @unittest.skipUnless(PYTHONS, "no PyTorch: TORCH_PYTHONS=PATH:... names interpreters that have it")

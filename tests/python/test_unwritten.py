@@ -58,9 +58,9 @@ class Unwritten(unittest.TestCase):
         params = [("x", "!tt.ptr<i32>"), ("n", "i32"), ("y", "!tt.ptr<f16>"), ("d", "!tt.tensordesc<64x64xi8,")]
         x, y, d = Tensor(16), Tensor(32), Tensor(48)
         unwritten.add_launch(params, {"i32", "i8"}, [x, y, d])
-        self.assertTrue(unwritten.has(x))
-        self.assertFalse(unwritten.has(y))
-        self.assertTrue(unwritten.has(d))
+        self.assertTrue(unwritten.is_unknown(x))
+        self.assertFalse(unwritten.is_unknown(y))
+        self.assertTrue(unwritten.is_unknown(d))
         self.assertIsNone(arguments.integer_data("*i32", x))
         self.assertEqual(arguments.integer_data("*i32", y), [1, 2])
 
@@ -75,23 +75,38 @@ class Unwritten(unittest.TestCase):
         unwritten.add_result("empty", [], [a])
         unwritten.add_result("cumsum", [a], [b])
         unwritten.add_result("arange", [], [c])
-        self.assertEqual([unwritten.has(tensor) for tensor in (a, b, c)], [True, True, False])
+        self.assertEqual([unwritten.is_unknown(tensor) for tensor in (a, b, c)], [True, True, False])
         unwritten.add_result("copy_", [b, c], [b])
         unwritten.add_result("zero_", [a], [a])
-        self.assertEqual([unwritten.has(tensor) for tensor in (a, b)], [False, False])
+        self.assertEqual([unwritten.is_unknown(tensor) for tensor in (a, b)], [False, False])
 
     def test_an_address_that_is_used_again(self):
         unwritten.add_result("empty", [], [Tensor(16)])
         again = Tensor(16)
         unwritten.add_result("tensor", [], [again])
-        self.assertFalse(unwritten.has(again))
+        self.assertFalse(unwritten.is_unknown(again))
 
-    def test_where_kernels_run_all_data_is_there(self):
-        unwritten.State.nothing_runs = False
-        x = Tensor(16)
-        unwritten.add_result("empty", [], [x])
-        unwritten.add_launch([("x", "!tt.ptr<i32>")], {"i32"}, [x])
-        self.assertEqual(arguments.integer_data("*i32", x), [1, 2])
+    def test_what_a_kernel_wrote_is_there(self):
+        class Runs:
+            """A device that ran a kernel which wrote all of it, or nothing."""
+
+            wrote_all = False
+
+            def is_known(self, address, size):
+                return self.wrote_all
+
+            def allocated(self, address, size, written):
+                pass
+
+        unwritten.State.nothing_runs, unwritten.State.listener = False, Runs()
+        try:
+            x = Tensor(16)
+            unwritten.add_result("empty", [], [x])
+            self.assertIsNone(arguments.integer_data("*i32", x))
+            Runs.wrote_all = True
+            self.assertEqual(arguments.integer_data("*i32", x), [1, 2])
+        finally:
+            unwritten.State.listener = None
 
 
 if __name__ == "__main__":
