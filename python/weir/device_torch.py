@@ -33,7 +33,6 @@ class State:
     torch = memory = None
     lower = lift = None  # device_torch_memory.make_exchange
     plain_empty = None  # torch.empty, as it was
-    native = []  # what C++ uses as long as the process lasts
     libraries, kernels = {}, {}
     generator = None  # of the device, for operators that are given none
     graph = None  # of device_torch_graph, while one records
@@ -59,6 +58,8 @@ def is_elsewhere(value):
 def to_cuda(tensor, written=True):
     """A tensor of the device that has a CPU tensor's memory. It begins where the memory does: that is how the device that
     runs kernels knows it."""
+    if tensor.layout is not State.torch.strided:
+        raise NotImplementedError(f"Weir's device cuda has no tensors of the layout {tensor.layout}")
     if tensor.storage_offset():
         tensor = tensor.clone()
     State.memory.add(tensor.untyped_storage(), written)
@@ -220,7 +221,20 @@ class Kernel:
         except NotImplementedError as error:
             raise NotImplementedError(self.lacking(error)) from None
         except RuntimeError as error:
-            raise refused(error) from None
+            numbers = [number for number in self.lowers if number < len(low) and isinstance(low[number], (int, float, complex))]
+            if not numbers or "Expected a value of type 'Tensor'" not in str(error):
+                raise refused(error) from None
+            for number in numbers:
+                low[number] = self.scalar(low[number], low)
+            return self.call(*low, **low_named)
+
+    def scalar(self, value, low):
+        """A tensor for a number that C++ had as one, of a type that counts less than the others'."""
+        torch = State.torch
+        others = [one for one in low if isinstance(one, torch.Tensor)]
+        kind = None if any(one.dim() for one in others) or not others else torch.result_type(others[0], value)
+        kind = kind or {bool: torch.bool, int: torch.int64, float: torch.float64}.get(type(value), torch.complex128)
+        return torch.scalar_tensor(value, dtype=kind, device="cpu")
 
     def lacking(self, error):
         if "Could not run" not in str(error):
@@ -350,6 +364,13 @@ def lazily(name):
     return call
 
 
+def lacking(name, key):
+    def call(*args, **named):
+        raise NotImplementedError(f"Weir's device cuda has no operator {name} for tensors of the kind {key}")
+
+    return call
+
+
 def register():
     """Kernels for the key CUDA. Those of a build with CUDA stay where they only look at shapes: views."""
     torch = State.torch
@@ -359,6 +380,9 @@ def register():
         if name.partition("::")[2] not in views and not name.startswith(("_native::", "symm_mem::")):
             implement(name, lazily(name))
     library("_").m.fallback("CUDA", fallback, False)
+    for key in ("SparseCUDA", "SparseCsrCUDA", "QuantizedCUDA"):
+        for name in torch._C._dispatch_get_registrations_for_dispatch_key(key):
+            implement(name, lacking(name, key), key)
 
 
 def install(target):

@@ -30,7 +30,7 @@ class Recording:
 
     def operator(self, kernel, args, named):
         """Of PyTorch. Tensors that it makes belong to the graph: a replay puts its results there."""
-        if kernel.name in device_torch.WAITS or self.waits(kernel, args):
+        if kernel.name in device_torch.WAITS or self.waits(kernel, args, named):
             raise RuntimeError("CUDA error: operation not permitted when stream is capturing: "
                                f"{kernel.schema.name} makes the host wait for the device")
         self.inside = True
@@ -50,11 +50,12 @@ class Recording:
             self.steps.append(lambda: self.again(kernel, args, named, made))
         return made
 
-    def waits(self, kernel, args):
+    def waits(self, kernel, args, named):
         """A copy from the device to memory of the host that is not pinned."""
-        if kernel.name != "copy_" or args[0].is_cuda:
-            return False
-        return not args[0].is_pinned()
+        if kernel.name == "_to_copy":
+            device = named.get("device")
+            return device is not None and device.type == "cpu" and not named.get("non_blocking")
+        return kernel.name == "copy_" and not args[0].is_cuda and not args[0].is_pinned()
 
     def made(self, kernel, args, named):
         if kernel.written:

@@ -41,6 +41,12 @@ def declared(header, usual):
     return [place for name in names for place in ([name, name] if name.startswith("~") else [name])]
 
 
+def keep(item):
+    """C++ uses it up to the end of the process, when Python is gone."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(item))
+    return item
+
+
 def code():
     """Address of the function."""
     machine = platform.machine()
@@ -48,18 +54,16 @@ def code():
         raise RuntimeError(f"the device cuda of Weir is not for processors of the type {machine}")
     page = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
     page[:len(ONE[machine])] = ONE[machine]
-    State.native.append(page)
-    return ctypes.addressof(ctypes.c_char.from_buffer(page))
+    return ctypes.addressof(keep(ctypes.c_char.from_buffer(keep(page))))
 
 
 def table(item, places, answers):
     """Address of an object's table of virtual functions, with those that `answers` names replaced."""
-    copy = (ctypes.c_void_p * SLOTS)()
+    copy = keep((ctypes.c_void_p * SLOTS)())
     ctypes.memmove(copy, ctypes.c_void_p.from_address(item).value - 2 * WORD, ctypes.sizeof(copy))  # two words: what the type is
     for place, name in enumerate(places):
         if name in answers:
             copy[2 + place] = answers[name]
-    State.native.append(copy)
     return ctypes.addressof(copy) + 2 * WORD
 
 
@@ -71,8 +75,7 @@ def install():
     cuda, meta = (int(getattr(kind, "value", kind)) for kind in (kinds.CUDA, kinds.Meta))
     guards = (ctypes.c_void_p * (meta + 1)).in_dll(core, "_ZN3c104impl26device_guard_impl_registryE")
     places = declared("c10/core/impl/DeviceGuardImplInterface.h", GUARD)
-    guard = ctypes.c_void_p(table(guards[meta], places, {name: one for name in places if name not in OTHER and name[0] != "~"}))
-    State.native.append(guard)
+    guard = keep(ctypes.c_void_p(table(guards[meta], places, {name: one for name in places if name not in OTHER and name[0] != "~"})))
     guards[cuda] = ctypes.addressof(guard)
     # There is a CUDA, and its device has a context.
     library = ctypes.CDLL(os.path.join(folder(), "lib", "libtorch_cpu.so"))

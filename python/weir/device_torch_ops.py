@@ -35,6 +35,22 @@ def resize_(self, size, *, memory_format=None):
     return self
 
 
+def zeros_of(size, *, dtype=None, layout=None, device=None, pin_memory=None):
+    """In place of a tensor that is all zeros and has no memory."""
+    return State.torch.zeros(size, dtype=dtype, device="cuda")
+
+
+class ToCopy(device_torch.Kernel):
+    """aten::_to_copy, which gives the host memory that is pinned if it is not to wait."""
+
+    def compute(self, args, named):
+        named = {**named, "pin_memory": None, "non_blocking": False}
+        device = named.get("device")
+        if device is None or device.type == "cuda":
+            return super().compute(args, named)
+        return self.call(to_cpu(args[0]), **named)
+
+
 def record_stream(self, s):
     return None
 
@@ -78,6 +94,27 @@ def depthwise(self, weight, kernel_size, bias, stride, padding, dilation):
     torch = State.torch
     made = torch.ops.aten.convolution(self, weight, bias, stride, padding, dilation, False, [0] * len(stride), self.shape[1])
     return made
+
+
+def rms_norm(self, normalized_shape, weight, eps):
+    torch = State.torch
+    x = self.float() if self.dtype in (torch.float16, torch.bfloat16) else self
+    dims = tuple(range(self.dim() - len(normalized_shape), self.dim()))
+    rstd = (x.pow(2).mean(dims, True) + (torch.finfo(x.dtype).eps if eps is None else eps)).rsqrt()
+    made = x * rstd
+    return (made if weight is None else made * weight).to(self.dtype), rstd
+
+
+def rms_norm_backward(grad_out, self, normalized_shape, rstd, weight, output_mask):
+    torch = State.torch
+    x, grad = (one.float() if one.dtype in (torch.float16, torch.bfloat16) else one for one in (self, grad_out))
+    dims = tuple(range(self.dim() - len(normalized_shape), self.dim()))
+    scaled, even = (grad if weight is None else grad * weight), x * rstd
+    made = (scaled - even * (scaled * even).mean(dims, True)) * rstd
+    outer = tuple(range(self.dim() - len(normalized_shape)))
+    of_weight = (grad * even).sum(outer) if outer else grad * even
+    return (made.to(self.dtype) if output_mask[0] else None,
+            of_weight.to(weight.dtype) if output_mask[1] and weight is not None else None)
 
 
 def lstm_cell(input_gates, hidden_gates, cx, input_bias=None, hidden_bias=None):
@@ -149,6 +186,14 @@ def register():
         implement(f"aten::{name}_backward_data", softmax_backward(f"{name}_backward_data"))
     for key in ("CUDA", "AutogradCUDA"):
         implement("aten::scaled_dot_product_attention", attention, key)
+    State.kernels[torch.ops.aten._to_copy.default] = ToCopy(torch.ops.aten._to_copy.default)
+    implement("aten::_to_copy", device_torch.lazily("aten::_to_copy"))
+    implement("aten::_efficientzerotensor", zeros_of)
+    for name in ("_use_cudnn_ctc_loss", "_use_cudnn_ctc_loss.Tensor"):
+        implement(f"aten::{name}", lambda *args, **named: False)
+    if device_torch.find_op("aten::_fused_rms_norm_backward"):
+        implement("aten::_fused_rms_norm", rms_norm)
+        implement("aten::_fused_rms_norm_backward", rms_norm_backward)
     implement("aten::_conv_depthwise2d", depthwise)
     implement("aten::conv_depthwise3d", depthwise)
     implement("aten::_thnn_fused_lstm_cell", lstm_cell)

@@ -1,4 +1,4 @@
-"""The device cuda of PyTorch without a GPU. Each file of torch/ is run in a process of its own, by each Python of
+"""The device cuda of PyTorch without a GPU. Each file of device_torch/ is run in a process of its own, by each Python of
 TORCH_PYTHONS (paths, separated by colons), or by this one if it has PyTorch."""
 
 import importlib.util
@@ -19,7 +19,7 @@ class Torch(unittest.TestCase):
     def run_file(self, name):
         for python in PYTHONS:
             with self.subTest(python=python):
-                done = subprocess.run([python, "-W", "ignore", str(HERE / "torch" / name)], capture_output=True, text=True, timeout=600,
+                done = subprocess.run([python, "-W", "ignore", str(HERE / "device_torch" / name)], capture_output=True, text=True, timeout=600,
                                       stdin=subprocess.DEVNULL, env={**os.environ, "OMP_NUM_THREADS": "1"})
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 

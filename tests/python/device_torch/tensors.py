@@ -201,7 +201,30 @@ class Tensors(unittest.TestCase):
         self.assertTrue(torch.zeros(4, pin_memory=True).is_pinned())
         self.assertEqual(torch.empty(2, 3, pin_memory=True).shape, (2, 3))
 
+    def test_operators_of_other_kinds(self):
+        """Those that look at the device by themselves, or take numbers for tensors."""
+        x = torch.randn(3, 5, device="cuda")
+        self.assertEqual(x.to("cpu", non_blocking=True).tolist(), x.tolist())
+        self.assertEqual(x.to("cpu", torch.float64, non_blocking=True, copy=True).dtype, torch.float64)
+        self.assertEqual(torch.remainder(torch.arange(4, device="cuda"), 3).tolist(), [0, 1, 2, 0])
+        self.assertEqual(torch.remainder(torch.tensor(5, dtype=torch.int32, device="cuda"), 3).dtype, torch.int32)
+        ours, theirs = (one.requires_grad_() for one in (x.detach(), x.cpu()))
+        weight, other = (torch.arange(5., device=one, requires_grad=True) for one in ("cuda", "cpu"))
+        for values, scale in ((ours, weight), (theirs, other)):
+            torch.nn.functional.rms_norm(values, (5,), scale).pow(3).sum().backward()
+        torch.testing.assert_close(ours.grad.cpu(), theirs.grad, rtol=1e-4, atol=1e-4)
+        torch.testing.assert_close(weight.grad.cpu(), other.grad, rtol=1e-4, atol=1e-4)
+        sequences, target = torch.randn(6, 2, 4, device="cuda").log_softmax(2), torch.tensor([[1, 2], [3, 1]], device="cuda")
+        lengths = torch.tensor([6, 6]), torch.tensor([2, 2])
+        torch.testing.assert_close(torch.nn.functional.ctc_loss(sequences, target, *lengths).cpu(),
+                                   torch.nn.functional.ctc_loss(sequences.cpu(), target.cpu(), *lengths))
+        convolution = torch.nn.Conv2d(4, 4, 3, groups=4)
+        image = torch.randn(1, 4, 6, 6)
+        torch.testing.assert_close(copy.deepcopy(convolution).cuda()(image.cuda()).cpu(), convolution(image))
+
     def test_what_is_not_there(self):
+        with self.assertRaisesRegex(NotImplementedError, "sparse_coo"):
+            torch.ones(2, 2, device="cuda").to_sparse()
         with self.assertRaisesRegex(NotImplementedError, "_flash_attention_forward"):
             q = torch.zeros(1, 1, 8, 8, dtype=torch.float16, device="cuda")
             torch.ops.aten._flash_attention_forward(q, q, q, None, None, 8, 8, 0.0, False, False)
