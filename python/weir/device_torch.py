@@ -385,6 +385,18 @@ def register():
             implement(name, lacking(name, key), key)
 
 
+def install_later(target):
+    """Where there is no GPU, once PyTorch is imported: now, or when the program does it."""
+    import sys
+
+    from . import _hook
+
+    if "torch" in sys.modules:
+        install(target)
+    elif not has_gpu():
+        sys.meta_path.insert(0, _hook.Finder({"torch": lambda: install(target)}))
+
+
 def install(target):
     """After PyTorch was imported, where there is no GPU."""
     import torch

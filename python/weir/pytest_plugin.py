@@ -21,6 +21,16 @@ def pytest_addoption(parser):
     group.addoption("--weir-no-config", action="store_true", help="read no project file")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config):
+    """PyTorch's device is there before the first module of the tests asks for it."""
+    options = early_config.known_args_namespace
+    if getattr(options, "weir", False):
+        from . import device_torch
+
+        device_torch.install_later(getattr(options, "weir_target", None))
+
+
 def pytest_configure(config):
     if not config.getoption("--weir"):
         return

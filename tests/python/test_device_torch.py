@@ -16,12 +16,17 @@ PYTHONS = [path for path in os.environ.get("TORCH_PYTHONS", "").split(":") if pa
 
 @unittest.skipUnless(PYTHONS, "no PyTorch: TORCH_PYTHONS=PATH:... names interpreters that have it")
 class Torch(unittest.TestCase):
-    def run_file(self, name):
+    def each(self, *words):
+        """With each Python: what it printed, and how it ended."""
         for python in PYTHONS:
-            with self.subTest(python=python):
-                done = subprocess.run([python, "-W", "ignore", str(HERE / "device_torch" / name)], capture_output=True, text=True, timeout=600,
-                                      stdin=subprocess.DEVNULL, env={**os.environ, "OMP_NUM_THREADS": "1"})
-                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            done = subprocess.run([python, "-W", "ignore", *map(str, words)], capture_output=True, text=True, timeout=600,
+                                  stdin=subprocess.DEVNULL, cwd=HERE / "device_torch",
+                                  env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(HERE.parent.parent / "python")})
+            yield f"{python}:\n{done.stdout}{done.stderr}", done.returncode
+
+    def run_file(self, name):
+        for text, status in self.each(HERE / "device_torch" / name):
+            self.assertEqual(status, 0, text)
 
     def test_tensors(self):
         self.run_file("tensors.py")
@@ -31,6 +36,14 @@ class Torch(unittest.TestCase):
 
     def test_parallel(self):
         self.run_file("parallel.py")
+
+    def test_pytest(self):
+        """Tests of kernels run, with results, and a race in one that passes its asserts is found."""
+        for text, status in self.each("-m", "pytest", "-q", "-p", "weir.pytest_plugin", "-p", "no:cacheprovider", "--weir", "checked.py"):
+            if "No module named" not in text:
+                self.assertEqual(status, 1, text)
+                self.assertIn("race.waw", text)
+                self.assertIn("1 failed, 1 passed", text)
 
     def test_kernels(self):
         self.run_file("kernels.py")
