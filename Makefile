@@ -81,7 +81,7 @@ libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuz
 
 .DELETE_ON_ERROR:
 .PHONY: house op-ids words lines links golden malformed kernels causes lint-mutants bench-compare bench-gsan bench-machine bench-membar bench-ptx bench-races bench-record bench-size launch-cost shards exec-tutorials gpu-bench gpu-examples gpu-hangs gpu-images gpu-shadow membar-checks ptx-agree \
-	gpu-programs FORCE all objects device help demo test complete global reference litmus membar membar-triton ptx ptx-sweep ptx-mutants ptx-suites ptx-values fences mutants asan tsan fuzz bench gsan-rates \
+	gpu-programs FORCE all objects device help demo test complete global reference litmus membar membar-triton ptx ptx-sweep ptx-mutants device-triton ptx-suites ptx-values fences mutants asan tsan fuzz bench gsan-rates \
 	corpus found mutation ops docs site static package deb python-venv format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
 all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so $(if $(SANITIZE),,$(BUILD)/libweir-gpu.so) ## build the command and the libraries (the default)
@@ -380,6 +380,11 @@ ptx-sweep: ## read and print all PTX below PTX=DIR, and let ptxas judge; what it
 ptx-mutants: ## change PTX in 37 ways, and print how often Weir and ptxas agree whether it is legal; COUNT=N, SEED=WORD
 	@$(MAKE) --no-print-directory -s all
 	@scripts/oracle/ptx-mutants --build $(BUILD) --count $(or $(COUNT),3000) --seed $(or $(SEED),weir) --show 20 $(PTX)
+
+device-triton: ## run a sample of Triton's own tests on the CPU; TESTS=DIR is python/test of a checkout, PYTHON has Triton, PyTorch and pytest; TARGET=sm_90, SAMPLE=N (0: all), FILES=
+	@test -n "$(TESTS)" || { echo "make device-triton needs TESTS=DIR, the folder python/test of Triton" >&2; exit 2; }
+	@$(MAKE) --no-print-directory -s all
+	@$(or $(PYTHON),python3) scripts/oracle/device-triton $(ARGS) --target $(or $(TARGET),sm_90) --sample $(or $(SAMPLE),300) $(TESTS) $(FILES)
 
 ptx-suites: ## check suites of CUDA kernels with known verdicts; SUITES=DIR has the checkouts, CACHE=DIR keeps PTX, CAPTURED=DIR launches of weir exec
 	@test -n "$(SUITES)$(CAPTURED)" || { echo "make ptx-suites needs SUITES=DIR, a folder of checkouts, or CAPTURED=DIR" >&2; exit 2; }
