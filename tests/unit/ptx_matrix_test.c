@@ -302,6 +302,31 @@ static void unknown_rows(void **state) {
     ptx_running_end(&r);
 }
 
+#define UNKNOWN_MMA(operands)                                                                    \
+    KERNEL("mov.u32 %r4, 0x3c003c00; ld.shared.u32 %r5, [%r2]; mov.u32 %r10, 0;\n"               \
+           "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%r12,%r13,%r14,%r15},\n" operands \
+           ", {%r10,%r10,%r10,%r10}; mul.wide.u32 %rd6, %r1, 16; add.s64 %rd6, %rd6, %rd2;\n"    \
+           "st.global.v4.u32 [%rd6], {%r12,%r13,%r14,%r15}; ret;")
+
+/* Nothing of A, or of B, is known: nothing of D is. */
+static void unknown_operands(void **state) {
+    (void)state;
+    static const char *const kernels[] = {UNKNOWN_MMA("{%r5,%r5,%r5,%r5}, {%r4,%r4}"),
+                                          UNKNOWN_MMA("{%r4,%r4,%r4,%r4}, {%r5,%r5}")};
+    for (unsigned i = 0; i < 2; i++) {
+        PtxRunning r;
+        static Seen seen;
+        start(&r, &seen, 32, SCHEDULE_EAGER, kernels[i]);
+        ptx_running_expect(&r, PTX_END_COMPLETE);
+        for (uint32_t word = 0; word < 128; word++) {
+            bool known = true;
+            ptx_running_word(&r, word, &known);
+            assert_false(known);
+        }
+        ptx_running_end(&r);
+    }
+}
+
 #define FILL                                                                                                   \
     "mov.u32 %r3, %r1; FILL: shl.b32 %r4, %r3, 2; add.u32 %r4, %r4, %r2; mov.u32 %r5, 0x3c003c00;\n"           \
     "st.shared.u32 [%r4], %r5; add.u32 %r3, %r3, 128; setp.lt.u32 %p1, %r3, 4096; @%p1 bra FILL;\n"            \
@@ -404,19 +429,13 @@ static void textures(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(formats),
-        cmocka_unit_test(results),
-        cmocka_unit_test(multiplies),
-        cmocka_unit_test(canonical),
-        cmocka_unit_test(pieces_of_a_tile),
-        cmocka_unit_test(tensor_modes),
-        cmocka_unit_test(rows_are_reported),
-        cmocka_unit_test(misuse),
-        cmocka_unit_test(unknown_rows),
-        cmocka_unit_test(asynchronous),
-        cmocka_unit_test(tiles_are_reported),
-        cmocka_unit_test(tiles_have_a_base),
-        cmocka_unit_test(outside_of_memory),
+        cmocka_unit_test(formats),           cmocka_unit_test(results),
+        cmocka_unit_test(multiplies),        cmocka_unit_test(canonical),
+        cmocka_unit_test(pieces_of_a_tile),  cmocka_unit_test(tensor_modes),
+        cmocka_unit_test(rows_are_reported), cmocka_unit_test(misuse),
+        cmocka_unit_test(unknown_rows),      cmocka_unit_test(unknown_operands),
+        cmocka_unit_test(asynchronous),      cmocka_unit_test(tiles_are_reported),
+        cmocka_unit_test(tiles_have_a_base), cmocka_unit_test(outside_of_memory),
         cmocka_unit_test(textures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
