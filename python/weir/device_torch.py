@@ -82,9 +82,10 @@ def host_of(device):
 # ---- Kernels -------------------------------------------------------------------------------------
 
 
-# Operators that take tensors of several devices: copies, and those that take indices from the CPU.
+# Operators that take tensors of several devices: copies, and those that take indices or lengths from the CPU.
 ACROSS = {"copy_", "_copy_from", "_copy_from_and_resize", "index", "index_put", "index_put_", "_index_put_impl_", "_unsafe_index",
-          "_unsafe_index_put", "record_stream", "set_", "_foreach_copy_", "_foreach_copy", "is_set_to", "_nested_tensor_from_mask"}
+          "_unsafe_index_put", "record_stream", "set_", "_foreach_copy_", "_foreach_copy", "is_set_to", "_nested_tensor_from_mask",
+          "_ctc_loss", "_ctc_loss_backward"}
 # Those that cannot be in a graph: the host waits for what they compute, or what they compute decides a size.
 WAITS = {"_local_scalar_dense", "item", "nonzero", "equal", "unique_dim", "_unique2", "_unique", "unique_consecutive", "is_nonzero",
          "masked_select", "unique_dim_consecutive"}

@@ -189,8 +189,9 @@ def register():
     State.kernels[torch.ops.aten._to_copy.default] = ToCopy(torch.ops.aten._to_copy.default)
     implement("aten::_to_copy", device_torch.lazily("aten::_to_copy"))
     implement("aten::_efficientzerotensor", zeros_of)
-    for name in ("_use_cudnn_ctc_loss", "_use_cudnn_ctc_loss.Tensor"):
-        implement(f"aten::{name}", lambda *args, **named: False)
+    for name in ("_use_cudnn_ctc_loss", "_use_cudnn_ctc_loss.Tensor", "_use_miopen_ctc_loss", "_use_miopen_ctc_loss.Tensor"):
+        if device_torch.find_op(f"aten::{name}"):
+            implement(f"aten::{name}", lambda *args, **named: False)
     if device_torch.find_op("aten::_fused_rms_norm_backward"):
         implement("aten::_fused_rms_norm", rms_norm)
         implement("aten::_fused_rms_norm_backward", rms_norm_backward)

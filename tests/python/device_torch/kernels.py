@@ -21,6 +21,7 @@ except ImportError:
 from weir import device, unwritten  # noqa: E402
 
 device.use("sm_90")
+torch.manual_seed(0)
 
 
 @triton.jit

@@ -15,6 +15,7 @@ import torch  # noqa: E402
 from weir import device_torch  # noqa: E402
 
 device_torch.install("sm_90")
+torch.manual_seed(0)
 
 
 class Device(unittest.TestCase):
