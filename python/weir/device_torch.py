@@ -217,17 +217,24 @@ class Kernel:
         try:
             if self.seeded:
                 with seeded():
-                    return self.call(*low, **low_named)
-            return self.call(*low, **low_named)
+                    return self.invoke(low, low_named)
+            return self.invoke(low, low_named)
         except NotImplementedError as error:
             raise NotImplementedError(self.lacking(error)) from None
         except RuntimeError as error:
+            raise refused(error) from None
+
+    def invoke(self, low, low_named):
+        """The CPU's kernel. Numbers that C++ has as tensors come as numbers, which not all operators take."""
+        try:
+            return self.call(*low, **low_named)
+        except RuntimeError as error:
             numbers = [number for number in self.lowers if number < len(low) and isinstance(low[number], (int, float, complex))]
             if not numbers or "Expected a value of type 'Tensor'" not in str(error):
-                raise refused(error) from None
-            for number in numbers:
-                low[number] = self.scalar(low[number], low)
-            return self.call(*low, **low_named)
+                raise
+        for number in numbers:
+            low[number] = self.scalar(low[number], low)
+        return self.call(*low, **low_named)
 
     def scalar(self, value, low):
         """A tensor for a number that C++ had as one, of a type that counts less than the others'."""
@@ -252,7 +259,7 @@ class Kernel:
         def calling(fresh):
             for number in fresh:
                 low_named[self.names[number]] = torch.empty((0,), dtype=outs[number].dtype, device="cpu")
-            return self.call(*low, **low_named)
+            return self.invoke(low, low_named)
 
         empty = [number for number, out in outs.items() if not out.numel()]
         try:
