@@ -324,6 +324,11 @@ static void what_does_not_fit_together(void **state) {
          "'pointers' of 'peers' of kernel must be tensors, at multiples of 8 bytes inside of it"},
         {PEERS("\"pointers\": {\"8\": {\"tensor\": {\"shape\": [4], \"dtype\": \"f16\"}}}"), "{}", 1,
          "'peers' has 'pointers' and elements before the last of them that are not given: 'data' can give them"},
+        {PEERS("\"pointers\": {\"0\": {\"tensor\": {\"shape\": [4], \"dtype\": \"i64\", \"pointers\": {\"8\": "
+               "{\"tensor\": "
+               "{\"shape\": [4], \"dtype\": \"f16\"}}}}}}"),
+         "{}", 1,
+         "'peers[0]' has 'pointers' and elements before the last of them that are not given: 'data' can give them"},
         {PEERS("\"buffer\": \"b\", \"pointers\": {\"0\": {\"tensor\": {\"shape\": [4], \"dtype\": \"i64\", \"buffer\": "
                "\"b\"}}}"),
          "{}", 1, "'b' leads to memory that leads back to it"},

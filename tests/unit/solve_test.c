@@ -49,19 +49,24 @@ static void a_counter_is_less_than_where_its_loop_ends(void **state) {
     end_kernel(solving.running);
 }
 
-/* Where a ring of three starts over; a counter and its square are no such. */
+/* Where a ring of three starts over, and where a slot does that was set back there; a counter and its square are no
+ * such, nor is a slot that they set back. */
 static void a_counter_is_compared_with_what_is_plain(void **state) {
     (void)state;
-    Solving solving =
-        solve_for(ON_BARRIER("%n: i32", INIT(bar, 1) "    %c3 = arith.constant 3 : i32\n"
-                                                     "    scf.for %i = %c0 to %n step %c1 : i32 {\n"
-                                                     "      %square = arith.muli %i, %i : i32\n"
-                                                     "      %over = arith.cmpi eq, %i, %c3 : i32\n"
-                                                     "      %less = arith.cmpi slt, %i, %square : i32\n"
-                                                     "      %more = arith.cmpi sgt, %square, %i : i32\n" WHERE("%over")
-                                                         WHERE("%less") WHERE("%more") "    }\n"));
-    static const bool plain[] = {true, false, false};
-    for (unsigned i = 0; i < 3; i++) {
+    Solving solving = solve_for(ON_BARRIER(
+        "%n: i32", INIT(bar, 1) "    %c3 = arith.constant 3 : i32\n"
+                                "    scf.for %i = %c0 to %n step %c1 : i32 {\n"
+                                "      %square = arith.muli %i, %i : i32\n"
+                                "      %over = arith.cmpi eq, %i, %c3 : i32\n"
+                                "      %less = arith.cmpi slt, %i, %square : i32\n"
+                                "      %more = arith.cmpi sgt, %square, %i : i32\n"
+                                "      %slot = arith.select %over, %c0, %i : i32\n"
+                                "      %other = arith.select %less, %c0, %i : i32\n"
+                                "      %first = arith.cmpi eq, %slot, %c2 : i32\n"
+                                "      %second = arith.cmpi eq, %other, %c2 : i32\n" WHERE("%over") WHERE("%less")
+                                    WHERE("%more") WHERE("%first") WHERE("%second") "    }\n"));
+    static const bool plain[] = {true, false, false, true, false};
+    for (unsigned i = 0; i < 5; i++) {
         assert_true(solver_turned(solving.solver, result_of(&solving, "arith.cmpi", i)));
         assert_int_equal(solver_counts_up(solving.solver, result_of(&solving, "arith.cmpi", i)), plain[i]);
     }

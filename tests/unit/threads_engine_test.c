@@ -468,6 +468,28 @@ static void ends_of_ctas(void **state) {
     }
 }
 
+/* What the fence for initializations has released does not hide what a barrier has told besides. */
+static void initializations(void **state) {
+    (void)state;
+    ThreadsAccess init = {.kind = KIND_WRITE, .site = SITE_FIRST, .element = 8, .inits = true};
+    for (int told = 0; told < 2; told++) {
+        again();
+        access_at(A, 1, init, FLAG);
+        threads_fence_inits(engine, A, 1);
+        threads_arrive(engine, 7, 0, A, 1, ORDER_RELAXED, SCOPE_CLUSTER);
+        threads_flip(engine, 7);
+        threads_wait(engine, 7, B, 1, ORDER_ACQUIRE, SCOPE_CLUSTER);
+        access_at(B, 1, (ThreadsAccess){.kind = KIND_READ, .site = SITE_SECOND, .element = 8}, FLAG);
+        NO_RACE();
+        access_at(A, 1, init, DATA);
+        threads_arrive(engine, 7, 0, A, 1, told ? ORDER_RELEASE : ORDER_RELAXED, SCOPE_CLUSTER);
+        threads_flip(engine, 7);
+        threads_wait(engine, 7, B, 1, ORDER_ACQUIRE, SCOPE_CLUSTER);
+        access_at(B, 1, (ThreadsAccess){.kind = KIND_READ, .site = SITE_SECOND, .element = 8}, DATA);
+        assert_int_equal(found(), told ? -1 : THREADS_UNORDERED);
+    }
+}
+
 static void order_of_the_run(void **state) {
     (void)state;
     flag(A, KIND_WRITE, ORDER_RELEASE, SCOPE_GPU);
@@ -666,6 +688,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(observed_by_lanes, begin, end),
         cmocka_unit_test_setup_teardown(tensor_maps, begin, end),
         cmocka_unit_test_setup_teardown(ends_of_ctas, begin, end),
+        cmocka_unit_test_setup_teardown(initializations, begin, end),
         cmocka_unit_test_setup_teardown(order_of_the_run, begin, end),
         cmocka_unit_test_setup_teardown(memory, begin, end),
         cmocka_unit_test_setup_teardown(releases_take_no_more_memory, begin, end),
