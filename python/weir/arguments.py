@@ -3,6 +3,7 @@ names that the kernel's parameters have in the IR."""
 
 import bisect
 import gc
+import hashlib
 import math
 import sys
 
@@ -141,6 +142,21 @@ def integer_data(kind, tensor):
     order = sorted(range(len(shape)), key=lambda i: -strides[i])
     flat = tensor.permute(order).reshape(-1) if order != list(range(len(shape))) else tensor.reshape(-1)
     return [number(int(value)) for value in flat.tolist()]
+
+
+def may_have_data(types):
+    """Whether arguments of these types may be tensors of integers, which decide more than values: indices, sizes."""
+    return any(may_have_data(kind) if isinstance(kind, (tuple, list)) else kind.startswith("*") and kind.lstrip("*k") in INTEGERS
+               for kind in types)
+
+
+def data_key(types, values):
+    """What tells launches apart that differ in the integers of their tensors alone."""
+    key = hashlib.blake2b(digest_size=16)
+    for kind, value in with_types(types, values):
+        if is_tensor(value):
+            key.update(repr(integer_data(kind, value)).encode())
+    return key.digest()
 
 
 def number(value):

@@ -66,7 +66,7 @@ LAUNCH = """
 def launch(*args, **named):
     try:
         g0, g1, g2, _, _, _, _, _, _{names} = args
-        if ({key}) not in seen:
+        if ({key}) not in seen or kernel.looks_at_data:
             kernel.launched((g0, g1, g2), args[9:], ({key}))
         kernel.launches += 1
     except kernel.recorder.passed_on:
@@ -89,6 +89,7 @@ class Kernel:
         self.name = self.params = self.written = None
         self.seen, self.told, self.lock = set(), set(), threading.Lock()
         self.launches = 0
+        self.looks_at_data = recorder.data_is_here and arguments.may_have_data(self.types)
 
     def launcher(self, inner):
         """A function that records a launch, then makes it with `inner`."""
@@ -120,8 +121,10 @@ class Kernel:
             self.recorder.failed(self, error)
 
     def launched(self, grid, values, exact):
-        """A launch with other addresses than those before it, at least."""
+        """A launch with other addresses than those before it, at least; or with other data, where that is looked at."""
+        data = arguments.data_key(self.types, values) if self.looks_at_data else None
         with self.lock:
+            exact = exact if data is None else (exact, data)
             if exact in self.seen:
                 return
             if len(self.seen) >= MOST_SEEN:
@@ -130,7 +133,7 @@ class Kernel:
             if self.ttgir is None or not all(grid):  # of an empty grid Triton starts nothing
                 return
             try:
-                self.told_launch(grid, values)
+                self.told_launch(grid, values, data)
                 self.not_made(values)
             except self.recorder.passed_on:
                 raise
@@ -145,11 +148,11 @@ class Kernel:
                 self.written = unwritten.written_elements(self.ttgir)
             unwritten.add_launch(self.params, self.written, arguments.memories(self.types, values))
 
-    def told_launch(self, grid, values):
+    def told_launch(self, grid, values, data):
         """Of a launch that may be like one before it. That some are not kept is said at once: a program may end without
         a word."""
         passed = list(arguments.with_types(self.types, values))
-        key = grid, tuple(value_key(value, []) for _, value in passed), arguments.sharing(passed)
+        key = grid, tuple(value_key(value, []) for _, value in passed), arguments.sharing(passed), data
         if key in self.told:
             return
         if len(self.told) >= MOST_LAUNCHES:
@@ -236,6 +239,7 @@ class Recorder:
         """Exceptions of the kinds in `passed_on` are the listener's, and keep the launch from being made."""
         self.store, self.version, self.listener, self.passed_on = store, version, listener, passed_on
         self.kernels, self.complaints, self.has_run = [], set(), False
+        self.data_is_here = False  # in memory of this process: what tensors hold can be looked at before each launch
         self.own = f"_weir_{id(self)}"  # the attribute of compiled kernels that is this recorder's
 
     def forget(self):
@@ -278,6 +282,12 @@ class Recorder:
 
     def failed(self, kernel, error):
         self.complain(f"a launch of kernel {kernel.function} was not recorded: {type(error).__name__}: {error}")
+
+    def takes_stand_in(self, target):
+        self.store.note("standin", target)
+        self.data_is_here = True
+        for kernel in self.kernels:
+            kernel.looks_at_data = arguments.may_have_data(kernel.types)
 
     def ran(self):
         if not self.has_run:
@@ -369,7 +379,7 @@ def install(recorder, target):
         raise RuntimeError(f"Triton {triton.__version__} is not supported: releases 3.5 to 3.9 are")
     wrap(CompiledKernel, recorder)
     wrap_warmup(JITFunction, recorder)
-    standin.install(target, lambda chosen: recorder.store.note("standin", chosen), recorder)
+    standin.install(target, recorder.takes_stand_in, recorder)
 
 
 def start(folder, target):

@@ -13,7 +13,7 @@ def pytest_addoption(parser):
     group = parser.getgroup("weir", "races, deadlocks and missing barriers in Triton kernels")
     group.addoption("--weir", action="store_true", help="check the Triton kernels that tests launch")
     group.addoption("--weir-strict", action="store_true", help="let a test fail in which a kernel could not be checked in full")
-    group.addoption("--weir-target", metavar="TARGET", help="compile for this GPU, and run no kernel (sm_90, gfx942, ...)")
+    group.addoption("--weir-target", metavar="TARGET", help="compile for this GPU, and run kernels on the CPU (sm_90, ...; gfx942: not run)")
     group.addoption("--weir-config", metavar="FILE", help="read the project file FILE instead of weir.toml or .weir")
     group.addoption("--weir-require", metavar="SCOPE", choices=("every-launch", "given-launch", "tried-launches"),
                     help="what a clean kernel must cover, every-launch, given-launch or tried-launches: a test with a kernel that is "
