@@ -581,7 +581,7 @@ install: all ## install below PREFIX (/usr/local), itself below DESTDIR
 	ln -sf $(SONAME) $(lib)/libweir.so
 	install -d $(DESTDIR)$(PREFIX)/lib/weir
 	install -m 755 $(BUILD)/libweir-gpu.so $(DESTDIR)$(PREFIX)/lib/weir/libweir-gpu.so
-	install -m 644 include/weir/weir.h $(header)/weir.h
+	install -m 644 include/weir/weir.h include/weir/device.h $(header)/
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@ZSTD@|$(if $(zstd), -lzstd)|' weir.pc.in \
 		> $(lib)/pkgconfig/weir.pc
 	install -m 644 man/*.1 $(manual)
@@ -598,7 +598,7 @@ deb: ## make a Debian package in $(BUILD)
 uninstall: ## remove what install put there
 	rm -rf $(DESTDIR)$(PREFIX)/lib/weir
 	rm -f $(bin)/weir $(lib)/libweir.a $(lib)/libweir.so $(lib)/libweir.so.* $(lib)/pkgconfig/weir.pc \
-		$(header)/weir.h $(patsubst man/%,$(manual)/%,$(wildcard man/*.1)) $(bash_completion)/weir \
+		$(header)/weir.h $(header)/device.h $(patsubst man/%,$(manual)/%,$(wildcard man/*.1)) $(bash_completion)/weir \
 		$(zsh_completion)/_weir $(fish_completion)/weir.fish
 	rm -rf $(DESTDIR)$(PREFIX)/share/weir/python
 	-rmdir $(header) $(DESTDIR)$(PREFIX)/share/weir 2>/dev/null

@@ -5,6 +5,7 @@
 #include "machine/simt/async/tensormap.h"
 #include "machine/simt/core/machine.h"
 #include "machine/simt/host/host.h"
+#include "weir/device.h"
 
 #include <stdio.h>
 #include <stdlib.h>

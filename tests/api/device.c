@@ -1,5 +1,5 @@
 /* The public API: launches run on the memory of this process. */
-#include <weir/weir.h>
+#include <weir/device.h>
 
 #include "expect.h"
 

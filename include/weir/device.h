@@ -1,0 +1,84 @@
+/* A device without a GPU, for programs in C: compiled kernels run on the memory of the process, and are checked with
+ * the data that is there. docs/device.md is about the same from Python. */
+#ifndef WEIR_DEVICE_H
+#define WEIR_DEVICE_H
+
+#include <weir/weir.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Of a device one thing is asked at a time. NULL if there is no memory. */
+typedef struct weir_device weir_device;
+WEIR_API weir_device *weir_device_create(void);
+WEIR_API void weir_device_destroy(weir_device *device);
+/* One sentence on why the last call on the device did not do what it should. */
+WEIR_API const char *weir_device_error(const weir_device *device);
+
+/* Memory that kernels may access, by its address: it is not copied, and stays the caller's. What was named before and
+ * overlaps it is gone. `written` 0: its bytes are not known before a kernel writes them, or weir_device_written says
+ * so. 0, or -1 if there is not enough memory. */
+WEIR_API int weir_device_memory(weir_device *device, void *address, size_t bytes, const char *name, int written);
+/* That which begins there is gone. */
+WEIR_API void weir_device_remove(weir_device *device, const void *address);
+/* The program wrote bytes itself; whether bytes are all known. */
+WEIR_API void weir_device_written(weir_device *device, const void *address, size_t bytes);
+WEIR_API int weir_device_known(const weir_device *device, const void *address, size_t bytes);
+
+typedef struct weir_device_launch {
+    const char *kernel; /* NULL: the only one of the module */
+    unsigned grid[3];
+    unsigned block[3];       /* zeros: what the kernel requires */
+    unsigned cluster[3];     /* zeros: what the kernel requires, or one CTA */
+    size_t shared;           /* bytes of dynamic shared memory */
+    void *const *parameters; /* a pointer to each, as cuLaunchKernel takes them */
+    size_t parameter_count;
+    unsigned timeout;  /* seconds of processor time; 0: no bound */
+    weir_write *print; /* takes what the kernel prints; may be NULL */
+    void *print_to;
+} weir_device_launch;
+
+/* How many parameters a kernel has; of the first `most` the size in bytes. 0: there is no such kernel. */
+WEIR_API size_t weir_device_parameters(weir_device *device, weir_module *module, const char *kernel, size_t *sizes,
+                                       size_t most);
+
+/* A tensor map for tiled copies, as cuTensorMapEncodeTiled takes it; dimension 0 is the innermost. */
+typedef struct weir_tensormap {
+    unsigned type; /* CUtensorMapDataType */
+    unsigned rank;
+    uint64_t address;
+    uint64_t sizes[5], strides[5]; /* strides: bytes from one element to the next; the first is not looked at */
+    uint32_t box[5], steps[5];     /* steps: of elements that are copied; 0 is 1 */
+    unsigned interleave, swizzle;  /* as in CUtensorMapInterleave and CUtensorMapSwizzle */
+    unsigned fill;                 /* 0: zeros outside of the tensor, 1: NaN */
+} weir_tensormap;
+/* The bytes of a map for kernels on a device. 0, or -1 if there is no such type or rank. */
+WEIR_API int weir_device_tensormap(const weir_tensormap *map, unsigned char bytes[128]);
+
+/* How a launch ended. Memory has its results after WEIR_DEVICE_DONE, and is as it was before after all others. */
+typedef enum weir_device_end {
+    WEIR_DEVICE_DONE,
+    WEIR_DEVICE_INVALID,     /* the launch does not fit the kernel */
+    WEIR_DEVICE_ADDRESS,     /* an access to memory that is not there, or not aligned */
+    WEIR_DEVICE_TRAP,        /* a trap or an assertion */
+    WEIR_DEVICE_FAULT,       /* what the hardware does not allow otherwise: barriers, masks, ... */
+    WEIR_DEVICE_HANG,        /* no thread can go on */
+    WEIR_DEVICE_UNSUPPORTED, /* an instruction that Weir cannot run */
+    WEIR_DEVICE_LIMIT,       /* time, or memory */
+} weir_device_end;
+/* Runs every CTA of the launch. */
+WEIR_API weir_device_end weir_device_run(weir_device *device, weir_module *module, const weir_device_launch *launch);
+/* Checks the launch as weir_run does, with the data that is in memory now; memory is the same afterwards. Of the
+ * options those on launches do not count. NULL if there is no memory. The result is freed before the device, and before
+ * its module. */
+WEIR_API weir_result *weir_device_check(weir_device *device, weir_module *module, const weir_device_launch *launch,
+                                        const weir_run_options *options);
+/* Kernels of the module are not kept for later launches any more: before it is freed. */
+WEIR_API void weir_device_forget(weir_device *device, const weir_module *module);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
