@@ -9,87 +9,69 @@ typedef float FourFloats __attribute__((vector_size(16), aligned(4)));
 typedef uint64_t FourWords __attribute__((vector_size(32), aligned(8)));
 typedef uint32_t FourHalves __attribute__((vector_size(16), aligned(4)));
 
-/* ---- Rows and columns ---- */
+/* ---- Eight columns ---- */
 
-/* Four rows and eight columns, whose sums stay in registers. */
-static inline __attribute__((always_inline)) void multiply_block(unsigned n, unsigned k, const float *a, const float *b,
-                                                                 double *c) {
+/* Columns as doubles, for each k: two vectors of four. */
+typedef struct Columns {
+    double at[MATRIX_SUM_DEPTH][8];
+} Columns;
+
+/* Four rows, whose sums stay in registers. `low` and `high`: where those of the first row's columns are, by four; those
+ * of the next rows are `pitch` behind. */
+static inline __attribute__((always_inline)) void multiply_rows(unsigned k, const float *a, const Columns *b,
+                                                                double *low, double *high, size_t pitch) {
     Four sums[4][2];
     for (unsigned i = 0; i < 4; ++i) {
-        sums[i][0] = *(const Four *)(c + (size_t)i * n);
-        sums[i][1] = *(const Four *)(c + (size_t)i * n + 4);
+        sums[i][0] = *(const Four *)(low + i * pitch);
+        sums[i][1] = *(const Four *)(high + i * pitch);
     }
     for (unsigned j = 0; j < k; ++j) {
-        const float *row = b + (size_t)j * n;
-        Four low = __builtin_convertvector(*(const FourFloats *)row, Four);
-        Four high = __builtin_convertvector(*(const FourFloats *)(row + 4), Four);
+        Four first = *(const Four *)b->at[j], second = *(const Four *)(b->at[j] + 4);
         for (unsigned i = 0; i < 4; ++i) {
             double factor = (double)a[(size_t)i * k + j];
-            sums[i][0] += low * factor;
-            sums[i][1] += high * factor;
+            sums[i][0] += first * factor;
+            sums[i][1] += second * factor;
         }
     }
     for (unsigned i = 0; i < 4; ++i) {
-        *(Four *)(c + (size_t)i * n) = sums[i][0];
-        *(Four *)(c + (size_t)i * n + 4) = sums[i][1];
+        *(Four *)(low + i * pitch) = sums[i][0];
+        *(Four *)(high + i * pitch) = sums[i][1];
     }
 }
 
+/* ---- Rows and columns ---- */
+
 static inline __attribute__((always_inline)) void multiply(unsigned m, unsigned n, unsigned k, const float *a,
                                                            const float *b, double *c) {
-    unsigned i = 0;
-    for (; i + 4 <= m; i += 4)
-        for (unsigned l = 0; l < n; l += 8)
-            multiply_block(n, k, a + (size_t)i * k, b + l, c + (size_t)i * n + l);
-    for (; i < m; ++i)
+    Columns columns;
+    for (unsigned l = 0; l < n; l += 8) {
+        unsigned i = 0;
         for (unsigned j = 0; j < k; ++j)
-            for (unsigned l = 0; l < n; ++l)
-                c[(size_t)i * n + l] += (double)a[(size_t)i * k + j] * (double)b[(size_t)j * n + l];
+            for (unsigned column = 0; column < 8; ++column)
+                columns.at[j][column] = (double)b[(size_t)j * n + l + column];
+        for (; i + 4 <= m; i += 4)
+            multiply_rows(k, a + (size_t)i * k, &columns, c + (size_t)i * n + l, c + (size_t)i * n + l + 4, n);
+        for (; i < m; ++i)
+            for (unsigned j = 0; j < k; ++j)
+                for (unsigned column = 0; column < 8; ++column)
+                    c[(size_t)i * n + l + column] += (double)a[(size_t)i * k + j] * columns.at[j][column];
+    }
 }
 
 /* ---- Fragments ---- */
 
-/* Columns of eight, as doubles: even ones, then odd ones, for each k. */
-static inline __attribute__((always_inline)) void part_columns(unsigned n, unsigned k, const float *b,
-                                                               double (*to)[8]) {
-    for (unsigned j = 0; j < k; ++j)
-        for (unsigned l = 0; l < 8; ++l)
-            to[j][(l & 1) * 4 + l / 2] = (double)b[(size_t)j * n + l];
-}
-
-/* Eight rows of a fragment and eight columns: elements 0 and 1 of each lane. */
-static inline __attribute__((always_inline)) void multiply_eight(unsigned k, const float *a, const double (*b)[8],
-                                                                 double *even, double *odd) {
-    for (unsigned half = 0; half < 2; ++half) {
-        Four sums[4][2];
-        const float *rows = a + (size_t)half * 4 * k;
-        for (unsigned i = 0; i < 4; ++i) {
-            sums[i][0] = *(const Four *)(even + (half * 4 + i) * 4);
-            sums[i][1] = *(const Four *)(odd + (half * 4 + i) * 4);
-        }
-        for (unsigned j = 0; j < k; ++j) {
-            Four low = *(const Four *)b[j], high = *(const Four *)(b[j] + 4);
-            for (unsigned i = 0; i < 4; ++i) {
-                double factor = (double)rows[(size_t)i * k + j];
-                sums[i][0] += low * factor;
-                sums[i][1] += high * factor;
-            }
-        }
-        for (unsigned i = 0; i < 4; ++i) {
-            *(Four *)(even + (half * 4 + i) * 4) = sums[i][0];
-            *(Four *)(odd + (half * 4 + i) * 4) = sums[i][1];
-        }
-    }
-}
-
+/* A lane has two neighbors of each row: even columns, then odd ones. */
 static inline __attribute__((always_inline)) void multiply_fragments(unsigned m, unsigned n, unsigned k, const float *a,
                                                                      const float *b, double (*d)[32]) {
-    double columns[MATRIX_SUM_DEPTH][8];
+    Columns columns;
     for (unsigned l = 0; l < n; l += 8) {
-        part_columns(n, k, b + l, columns);
-        for (unsigned upper = 0; upper < m / 8; ++upper) {
-            double(*elements)[32] = d + l / 2 + 2 * upper;
-            multiply_eight(k, a + (size_t)upper * 8 * k, (const double(*)[8])columns, elements[0], elements[1]);
+        for (unsigned j = 0; j < k; ++j)
+            for (unsigned column = 0; column < 8; ++column)
+                columns.at[j][(column & 1) * 4 + column / 2] = (double)b[(size_t)j * n + l + column];
+        for (unsigned row = 0; row < m; row += 4) {
+            double(*elements)[32] = d + l / 2 + 2 * (row / 8);
+            unsigned lane = row % 8 * 4;
+            multiply_rows(k, a + (size_t)row * k, &columns, elements[0] + lane, elements[1] + lane, 4);
         }
     }
 }
