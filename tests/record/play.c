@@ -49,7 +49,7 @@ static unsigned passed, failed;
 static bool verbose, hangs, hurried, orders, cut, global, timeless, launched;
 static const char *keep;
 static uint32_t sample;     /* one CTA of so many is recorded; 0: all are */
-static int64_t stream = -1; /* of the launch, and its number; -1: that is not told */
+static int64_t stream = -1; /* of the launch, and its number; -1: it is not given */
 static int64_t more = -1;   /* chunks beyond the first of each warp; -1: as many as there may be asked for */
 
 static void judge(const char *name, const char *problem) {

@@ -6,26 +6,12 @@
 
 #include "check/simt/check.h"
 #include "machine/simt/core/symmetry.h"
+#include "random_text.h"
 #include "share.h"
 
 #include <inttypes.h>
 
-enum { TEXT = 1 << 14, BUFFER_WORDS = 1 << 14 };
-
-static uint64_t seed = 1;
-
-static int roll(int from, int to) {
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return from + (int)((seed >> 33) % (uint64_t)(to - from + 1));
-}
-
-static void put(char *text, const char *format, ...) {
-    size_t used = strlen(text);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text + used, TEXT - used, format, arguments);
-    va_end(arguments);
-}
+enum { BUFFER_WORDS = 1 << 14 };
 
 /* ---- Kernels -------------------------------------------------------------------------------------- */
 

@@ -3,28 +3,12 @@
 #include "running.h"
 
 #include "check/tile/grid/check.h"
+#include "random_text.h"
 #include "share.h"
 
 #include <stdio.h>
 
-enum { TEXT = 1 << 14 };
-
-static uint64_t seed = 1;
-
-static int roll(int from, int to) {
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return from + (int)((seed >> 33) % (uint64_t)(to - from + 1));
-}
-
 /* ---- Kernels -------------------------------------------------------------------------------------- */
-
-static void put(char *text, const char *format, ...) {
-    size_t used = strlen(text);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text + used, TEXT - used, format, arguments);
-    va_end(arguments);
-}
 
 /* A number that depends on the program: %x or %y, or a part of one. */
 static void put_coordinate(char *text, int at, char axis) {

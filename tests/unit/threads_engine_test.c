@@ -468,11 +468,11 @@ static void ends_of_ctas(void **state) {
     }
 }
 
-/* What the fence for initializations has released does not hide what a barrier has told besides. */
+/* What the fence for initializations has released does not hide what a barrier has released besides. */
 static void initializations(void **state) {
     (void)state;
     ThreadsAccess init = {.kind = KIND_WRITE, .site = SITE_FIRST, .element = 8, .inits = true};
-    for (int told = 0; told < 2; told++) {
+    for (int releases = 0; releases < 2; releases++) {
         again();
         access_at(A, 1, init, FLAG);
         threads_fence_inits(engine, A, 1);
@@ -482,11 +482,11 @@ static void initializations(void **state) {
         access_at(B, 1, (ThreadsAccess){.kind = KIND_READ, .site = SITE_SECOND, .element = 8}, FLAG);
         NO_RACE();
         access_at(A, 1, init, DATA);
-        threads_arrive(engine, 7, 0, A, 1, told ? ORDER_RELEASE : ORDER_RELAXED, SCOPE_CLUSTER);
+        threads_arrive(engine, 7, 0, A, 1, releases ? ORDER_RELEASE : ORDER_RELAXED, SCOPE_CLUSTER);
         threads_flip(engine, 7);
         threads_wait(engine, 7, B, 1, ORDER_ACQUIRE, SCOPE_CLUSTER);
         access_at(B, 1, (ThreadsAccess){.kind = KIND_READ, .site = SITE_SECOND, .element = 8}, DATA);
-        assert_int_equal(found(), told ? -1 : THREADS_UNORDERED);
+        assert_int_equal(found(), releases ? -1 : THREADS_UNORDERED);
     }
 }
 

@@ -217,7 +217,7 @@ static void take_step(ClockSpace *space, Clock *clock, bool made) {
     clock->step = 0;
 }
 
-/* Whether that can be told by what they were made from: one has all of the other. */
+/* Whether what they were made from shows it: one has all of the other. */
 static bool is_behind(const Clock *clock, const Clock *other) {
     return (clock->line == other->line && clock->step >= other->step) ||
            (clock->parent_line == other->line && clock->parent_step >= other->step);

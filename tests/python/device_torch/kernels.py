@@ -1,13 +1,10 @@
 """Triton kernels on tensors of the device cuda, run by Weir's device. Run by test_device_torch.py, in a process of its own."""
 
 import os
-import pathlib
 import sys
 import tempfile
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
-sys.path.insert(0, str(ROOT / "python"))
 CACHE = tempfile.TemporaryDirectory()
 os.environ.update(TORCHINDUCTOR_CACHE_DIR=CACHE.name, TRITON_CACHE_DIR=CACHE.name)
 

@@ -2,17 +2,12 @@
 test_device_torch.py, in a process of its own, which does not use the device before it starts others."""
 
 import os
-import pathlib
-import sys
 import tempfile
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
-sys.path.insert(0, str(ROOT / "python"))
+import torch
 
-import torch  # noqa: E402
-
-from weir import device_torch  # noqa: E402
+from weir import device_torch
 
 device_torch.install("sm_90")
 

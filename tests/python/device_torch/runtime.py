@@ -1,18 +1,13 @@
 """The device cuda of PyTorch without a GPU: what torch.cuda does. Run by test_device_torch.py, in a process of its own."""
 
 import gc
-import pathlib
 import pickle
-import sys
 import threading
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
-sys.path.insert(0, str(ROOT / "python"))
+import torch
 
-import torch  # noqa: E402
-
-from weir import device_torch  # noqa: E402
+from weir import device_torch
 
 device_torch.install("sm_90")
 torch.manual_seed(0)

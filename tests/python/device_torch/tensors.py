@@ -2,18 +2,13 @@
 
 import copy
 import io
-import pathlib
 import pickle
-import sys
 import threading
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
-sys.path.insert(0, str(ROOT / "python"))
+import torch
 
-import torch  # noqa: E402
-
-from weir import device_torch, unwritten  # noqa: E402
+from weir import device_torch, unwritten
 
 device_torch.install("sm_90")
 torch.manual_seed(0)
