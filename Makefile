@@ -58,7 +58,7 @@ cli_objects := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(filter src/cli/%,$(sources)
 library_objects := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(filter-out src/cli/% src/runtime/%,$(sources)))
 # Under the thread sanitizer, what no test with threads reaches can be that of another build, PLAIN=DIR, which has it already.
 ifneq ($(PLAIN),)
-borrowed_floors := $(addsuffix /%,$(addprefix $(BUILD)/obj/,machine/simt ptx/flow ptx/value instrument \
+borrowed_floors := $(addsuffix /%,$(addprefix $(BUILD)/obj/,ptx/flow ptx/value instrument \
 	check/lint/ptx check/simt check/explain/simt check/replay check/port check/report/trace))
 borrowed := $(patsubst $(BUILD)/%,$(PLAIN)/%,$(filter $(borrowed_floors),$(library_objects)))
 library_objects := $(filter-out $(borrowed_floors),$(library_objects))

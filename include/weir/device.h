@@ -16,6 +16,10 @@ WEIR_API void weir_device_destroy(weir_device *device);
 /* One sentence on why the last call on the device did not do what it should. */
 WEIR_API const char *weir_device_error(const weir_device *device);
 
+/* CTAs of a launch run on so many threads at most; 0, as it is at first: one for each processor. Results do not depend
+ * on it: CTAs run at the same time where their order cannot matter, and in the order of their numbers where it can. */
+WEIR_API void weir_device_jobs(weir_device *device, unsigned jobs);
+
 /* Memory that kernels may access, by its address: it is not copied, and stays the caller's. What was named before and
  * overlaps it is gone. `written` 0: its bytes are not known before a kernel writes them, or weir_device_written says
  * so. 0, or -1 if there is not enough memory. */

@@ -68,7 +68,7 @@ class Device:
         loaded = library.loaded_library
         pointer, text, size = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t
         for name, result, parameters in (
-                ("create", pointer, []), ("error", text, [pointer]),
+                ("create", pointer, []), ("error", text, [pointer]), ("jobs", None, [pointer, ctypes.c_uint]),
                 ("memory", ctypes.c_int, [pointer, pointer, size, text, ctypes.c_int]), ("remove", None, [pointer, pointer]),
                 ("written", None, [pointer, pointer, size]), ("known", ctypes.c_int, [pointer, pointer, size]),
                 ("parameters", size, [pointer, pointer, text, ctypes.POINTER(size), size]),
@@ -80,6 +80,7 @@ class Device:
             function.restype, function.argtypes = result, parameters
             setattr(self, name, function)
         self.handle = self.create()
+        self.jobs(self.handle, int(os.environ.get("WEIR_DEVICE_JOBS") or 0))
         self.context = library.weir_create()
         self.lock = threading.RLock()
         self.print = _library.WRITE(self.printed)

@@ -16,7 +16,11 @@ struct weir_device {
 };
 
 weir_device *weir_device_create(void) {
-    return calloc(1, sizeof(weir_device));
+    static const double alone_for = 0.0003; /* threads are there faster than that */
+    weir_device *device = calloc(1, sizeof *device);
+    if (device)
+        device->device.alone_for = alone_for;
+    return device;
 }
 
 void weir_device_destroy(weir_device *device) {
@@ -27,6 +31,10 @@ void weir_device_destroy(weir_device *device) {
 
 const char *weir_device_error(const weir_device *device) {
     return device->error;
+}
+
+void weir_device_jobs(weir_device *device, unsigned jobs) {
+    device->device.jobs = jobs;
 }
 
 /* ---- Memory ---- */
@@ -63,7 +71,8 @@ typedef struct DeviceAsk {
     const weir_module *module;
     const weir_device_launch *given;
     Arena *arena; /* its `exhausted` is set */
-    const PtxProgram *program;
+    HostKernel *kernel;
+    const PtxProgram *program; /* of it */
     PtxLaunch *launch;
     const char *problem; /* NULL: there is none */
 } DeviceAsk;
@@ -97,9 +106,10 @@ static bool place(DeviceAsk *ask) {
                                  : "the module has no kernel, or several: say which";
     if (question_entries(ask->module->ptx, given->kernel, &entry) != 1)
         return false;
-    ask->program = host_program(&ask->device->device, ask->module->ptx, entry, &ask->problem);
-    if (!ask->program)
+    ask->kernel = host_kernel(&ask->device->device, ask->module->ptx, entry, &ask->problem);
+    if (!ask->kernel)
         return false;
+    ask->program = ask->kernel->program;
     ask->launch = ARENA_NEW(ask->arena, PtxLaunch);
     ask->launch->dynamic_bytes = given->shared;
     memcpy(ask->launch->grid, given->grid, sizeof ask->launch->grid);
@@ -117,10 +127,10 @@ size_t weir_device_parameters(weir_device *device, weir_module *module, const ch
     uint32_t entry = 0;
     const char *problem = "";
     bool found = module->ok && module->ptx && question_entries(module->ptx, kernel, &entry) == 1;
-    const PtxProgram *program = found ? host_program(&device->device, module->ptx, entry, &problem) : NULL;
-    const PtxFunction *function = program ? &module->ptx->functions[entry] : NULL;
+    const HostKernel *ready = found ? host_kernel(&device->device, module->ptx, entry, &problem) : NULL;
+    const PtxFunction *function = ready ? &module->ptx->functions[entry] : NULL;
     for (uint32_t i = 0; function && i < function->parameter_count && i < most; i++)
-        sizes[i] = program->seats[function->parameters + i].bytes;
+        sizes[i] = ready->program->seats[function->parameters + i].bytes;
     return function ? function->parameter_count : 0;
 }
 
@@ -201,20 +211,23 @@ static weir_device_end ended(weir_device *device, const PtxMachine *machine, Ptx
 
 static weir_device_end run(DeviceAsk *ask) {
     const weir_device_launch *given = ask->given;
-    PtxMachine *machine;
     Text printed = {0};
+    HostRun asked = {.device = &ask->device->device,
+                     .kernel = ask->kernel,
+                     .launch = ask->launch,
+                     .printed = given->print ? &printed : NULL};
     deadline_start(given->timeout, NULL, NULL);
-    PtxEnd end = host_run(ask->program, ask->launch, given->print ? &printed : NULL, &machine, &ask->problem);
+    PtxEnd end = host_run(&asked);
     deadline_end();
     if (given->print && printed.size)
         given->print(given->print_to, printed.data, printed.size);
     text_free(&printed);
     weir_device_end how = WEIR_DEVICE_INVALID;
-    if (machine)
-        how = ended(ask->device, machine, end);
+    if (asked.machine)
+        how = ended(ask->device, asked.machine, end);
     else
-        snprintf(ask->device->error, sizeof ask->device->error, "%s", ask->problem);
-    ptx_machine_free(machine);
+        snprintf(ask->device->error, sizeof ask->device->error, "%s", asked.problem);
+    ptx_machine_free(asked.machine);
     return how;
 }
 

@@ -148,9 +148,17 @@ static bool set_preload(void) {
     return good;
 }
 
-/* `runs`: kernels run on the CPU, where there is no GPU. */
-static bool set_environment(const char *folder, const char *target, bool runs) {
+/* Kernels run on the CPU, where there is no GPU; on so many threads, if that is given. */
+static bool set_device(bool runs, unsigned jobs) {
+    char text[16];
+    snprintf(text, sizeof text, "%u", jobs);
+    return (runs ? unsetenv("WEIR_RUN") : setenv("WEIR_RUN", "no", 1)) == 0 &&
+           (!jobs || setenv("WEIR_DEVICE_JOBS", text, 1) == 0);
+}
+
+static bool set_environment(const char *folder, const Options *options) {
     char boot[PATH_MAX];
+    const char *target = options->standin;
     if (!find_boot(boot, sizeof boot)) {
         complain("the Python package is not next to this command, where 'make install' and 'pip install' place it");
         return false;
@@ -162,7 +170,7 @@ static bool set_environment(const char *folder, const char *target, bool runs) {
     bool good = setenv("PYTHONPATH", path, 1) == 0 && setenv("WEIR_CAPTURE", folder, 1) == 0;
     free(path);
     return good && (target ? setenv("WEIR_TARGET", target, 1) : unsetenv("WEIR_TARGET")) == 0 &&
-           (runs ? unsetenv("WEIR_RUN") : setenv("WEIR_RUN", "no", 1)) == 0;
+           set_device(options->mode != EXEC_CAPTURE, options->jobs);
 }
 
 static volatile sig_atomic_t running;
@@ -518,7 +526,7 @@ static bool run_again(const Options *options, const char *folder, Captured *capt
 /* `scratch`: for what is needed while the program runs. */
 static int run_and_check(Options *options, const char *folder, const char *scratch, bool record) {
     Checker checker = {.child = -1};
-    if (!(record ? record_environment(options, folder, scratch) : set_environment(folder, options->standin, options->mode != EXEC_CAPTURE)))
+    if (!(record ? record_environment(options, folder, scratch) : set_environment(folder, options)))
         return STATUS_ERROR;
     if (record)
         checker = start_checker(options, folder);

@@ -34,6 +34,7 @@ static void land_request(PtxMachine *machine, PtxOutstanding *outstanding) {
 
 /* A cluster that has not begun is taken. */
 static void take_cluster(PtxMachine *machine, uint32_t answer[ANSWER_WORDS]) {
+    ptx_ordered(machine);
     GridSync *grid = grid_sync(machine);
     const PtxLaunch *launch = machine->launch;
     uint32_t clusters = machine->cta_count / machine->cluster_size, across[3];

@@ -127,6 +127,7 @@ static PtxStep call_malloc(PtxMachine *machine, PtxGroup *group, const PtxCode *
     const uint64_t most = 8 << 20; /* what a launch has unless it says otherwise */
     Pools *pools = pools_of(machine);
     (void)group;
+    ptx_ordered(machine);
     if (unknown[0] & lanes)
         return ptx_stop(machine, code, "how much memory it allocates is not known");
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
@@ -150,6 +151,7 @@ static PtxStep call_malloc(PtxMachine *machine, PtxGroup *group, const PtxCode *
 static PtxStep call_free(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes,
                          const uint64_t arguments[][PTX_LANES], const uint32_t *unknown, uint64_t results[PTX_LANES]) {
     (void)results;
+    ptx_ordered(machine);
     if (unknown[0] & lanes)
         return ptx_stop(machine, code, "which memory it frees is not known");
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {

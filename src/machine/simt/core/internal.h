@@ -157,6 +157,9 @@ void local_grow(PtxMachine *machine, PtxBlock *block, uint64_t bytes);
 typedef struct Span {
     PtxBlock *block;
     uint64_t begin, end;
+    bool apart; /* what lies between lanes is not to be looked at: then `lanes` of them access `bytes` each */
+    uint32_t lanes, bytes;
+    const PtxLocation *locations;
 } Span;
 /* ptx_resolve, and that. */
 bool memory_resolve(PtxMachine *machine, PtxGroup *group, const PtxCode *code, PtxSpace space, const Lanes *addresses,
@@ -185,12 +188,41 @@ PtxBlock *memory_add(PtxMachine *machine, PtxBlock block);
 
 /* Bytes of memory of this process are about to be written: their pages are kept. */
 void host_save(PtxMachine *machine, PtxHost *host, uint64_t offset, uint64_t count);
-static inline void block_written(PtxMachine *machine, const PtxBlock *block, uint64_t offset, uint64_t count) {
-    if (block->host)
-        host_save(machine, block->host, offset, count);
-}
 /* Its states are there, all known if they were not. */
 void host_make_states(PtxMachine *machine, PtxHost *host);
+/* Memory that outlives the run; the machine ends as it does for want of memory if there is none. */
+void *host_taken(PtxMachine *machine, void *memory);
+
+/* ---- claims.c ---- */
+
+/* CTAs of a member of a team are about to access bytes; it does not come back if those of another one do. */
+void host_claim(PtxMachine *machine, PtxHost *host, uint64_t offset, uint64_t count, bool writes);
+/* The same of lanes; true: there is nothing between the bytes of the first and the last. */
+bool host_claim_lanes(PtxMachine *machine, PtxHost *host, uint32_t lanes, const PtxLocation *locations, uint64_t bytes,
+                      bool writes);
+
+/* Bytes of a block are about to be written. */
+static inline void block_written(PtxMachine *machine, const PtxBlock *block, uint64_t offset, uint64_t count) {
+    if (block->host) {
+        if (machine->team)
+            host_claim(machine, block->host, offset, count, true);
+        host_save(machine, block->host, offset, count);
+    } else if (block->space == PTX_SPACE_GLOBAL && machine->results) {
+        ptx_ordered(machine);
+    }
+}
+/* The same of lanes that are in one block. */
+static inline void span_written(PtxMachine *machine, const Span *span, uint32_t lanes, const PtxLocation *locations,
+                                uint64_t bytes) {
+    const PtxBlock *block = span->block;
+    if (!machine->team || !block->host) {
+        block_written(machine, block, span->begin, span->end - span->begin);
+        return;
+    }
+    host_claim_lanes(machine, block->host, lanes, locations, bytes, true);
+    for (uint32_t rest = lanes; rest; rest &= rest - 1)
+        host_save(machine, block->host, locations[__builtin_ctz(rest)].offset, bytes);
+}
 
 /* ---- access.c ---- */
 
@@ -206,6 +238,8 @@ typedef struct CoreAccess {
     uint32_t align;
 } CoreAccess;
 
+/* Whether it is a store of memory: it reads nothing there. */
+bool access_stores(const PtxCode *code);
 /* That of a load or store of memory; NULL: it is none. */
 const CoreAccess *access_plain(const PtxCode *code);
 /* The same of an atomic. */

@@ -15,6 +15,7 @@ typedef struct PtxHost {
     uint64_t size;
     uint8_t **saved; /* of each page that was written: its bytes, and behind them its states, as they were; NULL */
     uint32_t *written, written_count, written_capacity; /* these pages */
+    uint64_t **claims; /* of each page: who accesses what while CTAs run at the same time (claims.c); NULL */
 } PtxHost;
 
 /* Memory that is there before the launch. */
@@ -33,6 +34,8 @@ typedef struct PtxBuffer {
 /* Memory is as it was before the launch; or stays as it is now: what was kept is forgotten. */
 void ptx_host_restore(PtxHost *host);
 void ptx_host_keep(PtxHost *host);
+/* CTAs do not run at the same time any more. */
+void ptx_host_unclaim(PtxHost *host);
 /* What it has beside the bytes, states among that, is freed. */
 void ptx_host_free(PtxHost *host);
 

@@ -74,6 +74,7 @@ void ptx_machine_start(PtxMachine *machine) {
     machine->unknown = NULL;
     machine->unknown_why = NULL;
     machine->grid = machine->tiles = NULL;
+    machine->ordered = false;
     memory_start(machine);
 }
 
@@ -111,9 +112,14 @@ static void clear_locals(PtxMachine *machine, const PtxFrame *frame, PtxCta *cta
     }
 }
 
-/* Registers that nothing has written, in a run with other data. */
+/* Registers that nothing has written, in a run with other data or for its results: what they hold does not depend on
+ * who had the frame before. */
 static void clear_registers(const PtxMachine *machine, PtxFrame *frame, const PtxCta *cta, uint32_t warp) {
     memset(frame->masks, 0, sizeof *frame->masks * frame->routine->masks);
+    if (!machine->other) {
+        memset(frame->rows, 0, sizeof *frame->rows * frame->routine->rows);
+        return;
+    }
     uint32_t first = cta->number * machine->threads_per_cta + warp * PTX_LANES;
     for (unsigned lane = 0; lane < PTX_LANES; lane++) {
         uint64_t unset = memory_unset(machine, first + lane);
@@ -147,8 +153,10 @@ PtxFrame *new_frame(PtxMachine *machine, const PtxRoutine *routine, PtxFrame *ca
     if (caller)
         caller->users++;
     clear_locals(machine, frame, cta, warp);
-    if (machine->other)
+    if (machine->other || machine->results)
         clear_registers(machine, frame, cta, warp);
+    if (machine->results)
+        memset(frame->params, 0, (size_t)routine->param_bytes * PTX_LANES);
     return frame;
 }
 
@@ -260,8 +268,10 @@ static void begin_cta(PtxMachine *machine, uint32_t cluster, uint32_t rank) {
     cta->sync = cta->tensor = NULL;
     for (uint32_t i = 0; cta->locals && i < cta->threads; i++) {
         cta->locals[i].cta = cta->number;
-        if (cta->locals[i].states)
+        if (cta->locals[i].states) {
+            memset(cta->locals[i].bytes, 0, cta->locals[i].size);
             memset(cta->locals[i].states, BYTE_NEVER, cta->locals[i].size);
+        }
     }
     begin_shared(machine, cta);
     machine->ctas[cta->number] = cta;

@@ -20,6 +20,8 @@
 #include "machine/simt/decode/program.h"
 #include "model/effect/effect.h"
 
+#include <pthread.h>
+
 /* ---- Memory ---- */
 
 /* Of each byte of memory. */
@@ -293,6 +295,14 @@ typedef struct PtxUnset {
 
 typedef enum PtxComputes { COMPUTES_ALL, COMPUTES_NEEDED } PtxComputes;
 
+/* Machines that run CTAs of one launch at the same time, each in a thread of its own, on the memory of this process
+ * (claims.c). */
+typedef struct PtxTeam {
+    bool stop;            /* it turned out that the order of CTAs may matter, or a member failed; atomic */
+    pthread_mutex_t lock; /* of pages that are kept, and of states */
+} PtxTeam;
+enum { PTX_TEAM_MEMBERS = 64 };
+
 typedef struct PtxMachine {
     const PtxProgram *program;
     const PtxLaunch *launch;
@@ -316,6 +326,9 @@ typedef struct PtxMachine {
     /* The run is made for its results: what is not known has the value that it happens to have, and an instruction
      * whose result cannot be computed stops it. */
     bool results;
+    PtxTeam *team;  /* that it is a member of; NULL: none */
+    uint8_t member; /* its number in the team */
+    bool ordered;   /* which CTAs had run before mattered, other than by memory of this process */
     bool immediate; /* what is asynchronous lands when it is issued */
     bool timed; /* %globaltimer is known, a microsecond for each instruction; and waits fail where they would sleep */
     bool lanes_meet;   /* lanes that come together at a shuffle, vote, ... are reported to have met (WARP_SYNC) */
@@ -435,6 +448,9 @@ void ptx_note_unset(PtxMachine *machine, const PtxCode *code, const PtxWarp *war
 uint32_t ptx_havoc(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t unknown);
 /* Something of an access is not known, and it is not made, or not as it would be: that is noted. */
 void ptx_leave_out(PtxMachine *machine, PtxGroup *group, const PtxCode *code);
+/* Here it matters which CTAs of the launch have run before, and which run at the same time (claims.c): it does not come back where
+ * some do. */
+void ptx_ordered(PtxMachine *machine);
 /* Puts an operation in flight, and tells that; it lands at once if everything does. False: machine->fault. */
 bool ptx_fly(PtxMachine *machine, const PtxOutstanding *outstanding);
 /* The place of an mbarrier at an address that was resolved. */

@@ -119,6 +119,12 @@ static uint64_t environment(PtxMachine *machine, uint32_t number, uint32_t *unkn
     return 0;
 }
 
+/* It goes on from one CTA to the next. */
+static uint64_t clock_of(PtxMachine *machine) {
+    ptx_ordered(machine);
+    return machine->clock;
+}
+
 static uint64_t uniform_value(PtxMachine *machine, const PtxCta *cta, SpecialKind kind, unsigned axis, uint32_t number,
                               uint32_t *unknown) {
     const PtxLaunch *launch = machine->launch;
@@ -160,13 +166,13 @@ static uint64_t uniform_value(PtxMachine *machine, const PtxCta *cta, SpecialKin
     case SPECIAL_CLOCK_HI:
     case SPECIAL_GLOBALTIMER_HI:
         *unknown = UINT32_MAX;
-        return machine->clock >> 32;
+        return clock_of(machine) >> 32;
     case SPECIAL_GLOBALTIMER:
         *unknown = machine->timed ? 0 : UINT32_MAX;
-        return machine->clock * (machine->timed ? 1000 : 1);
+        return clock_of(machine) * (machine->timed ? 1000 : 1);
     default:
         *unknown = UINT32_MAX;
-        return machine->clock;
+        return clock_of(machine);
     }
 }
 

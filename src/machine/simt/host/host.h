@@ -19,12 +19,17 @@ typedef struct HostKernel {
     uint32_t entry;
     Arena arena;
     PtxProgram *program;
+    /* CTAs of a launch ran at the same time, and had to run again in their order: how often, and how many launches from
+     * now on that is not tried. */
+    unsigned ordered, skipped;
 } HostKernel;
 
 typedef struct PtxDevice {
     HostRange **ranges; /* sorted by address; none overlaps another */
     uint32_t range_count, range_capacity;
     HostKernel *kernels;
+    unsigned jobs;   /* threads that run CTAs of a launch at most; 0: one for each processor */
+    double alone_for; /* seconds after which other threads help with a launch */
 } PtxDevice;
 
 /* There is memory from now on; what was there before and overlaps it is gone. `written`: its bytes are data of the
@@ -38,16 +43,30 @@ void host_written(PtxDevice *device, const void *address, uint64_t bytes);
 bool host_known(const PtxDevice *device, const void *address, uint64_t bytes);
 
 /* The kernel, taken apart; NULL, with a sentence. It stays for later launches, until the module is forgotten. */
-const PtxProgram *host_program(PtxDevice *device, const PtxModule *module, uint32_t entry, const char **problem);
+HostKernel *host_kernel(PtxDevice *device, const PtxModule *module, uint32_t entry, const char **problem);
 void host_forget(PtxDevice *device, const PtxModule *module);
 void host_free(PtxDevice *device);
 
 /* Fills in what a launch has on this device beside its shape: all of its memory, and the bytes of its parameters, of
  * which each is known. */
 void host_place(PtxDevice *device, uint8_t *parameters, PtxLaunch *launch, Arena *arena);
-/* Every CTA runs. Memory holds the results if the end is PTX_END_COMPLETE, else it is as it was before. `machine`: it
- * says why, and is freed by the caller (NULL: there is none, and *problem says why). */
-PtxEnd host_run(const PtxProgram *program, const PtxLaunch *launch, Text *printed, PtxMachine **machine,
-                const char **problem);
+
+/* A launch that is run. */
+typedef struct HostRun {
+    PtxDevice *device;
+    HostKernel *kernel;
+    const PtxLaunch *launch;
+    Text *printed;       /* NULL: what the kernel prints is not kept */
+    PtxMachine *machine; /* says why the run ended so, and is freed by the caller; NULL: `problem` says why */
+    const char *problem;
+    unsigned threads; /* that ran CTAs */
+    bool again;       /* they ran CTAs whose order may matter: all ran again, one after the other */
+} HostRun;
+/* Every CTA runs. Memory holds the results if the end is PTX_END_COMPLETE, else it is as it was before. It is the same
+ * whatever the number of threads: CTAs run in the order of their numbers, one after the other, unless none of them
+ * accesses what another one writes. */
+PtxEnd host_run(HostRun *run);
+/* The same with CTAs that may run at the same time (team.c). False: memory is to be restored, and CTAs run in order. */
+bool team_run(HostRun *run, PtxEnd *end);
 
 #endif

@@ -15,30 +15,34 @@ static HostKernel *find(const PtxDevice *device, const PtxModule *module, uint32
     return kernel;
 }
 
-const PtxProgram *host_program(PtxDevice *device, const PtxModule *module, uint32_t entry, const char **problem) {
-    HostKernel *kernel = find(device, module, entry);
-    if (kernel)
-        return kernel->program;
-    kernel = calloc(1, sizeof *kernel);
-    *problem = "there is not enough memory";
-    if (!kernel)
-        return NULL;
+/* False: there is not enough memory, or *problem says what is wrong with the kernel. */
+static bool prepare(HostKernel *kernel, const char **problem) {
     jmp_buf here;
     arena_init(&kernel->arena, program_budget);
     kernel->arena.exhausted = &here;
     if (!setjmp(here))
-        kernel->program = ptx_program(&kernel->arena, module, entry, program_budget, problem);
+        kernel->program = ptx_program(&kernel->arena, kernel->module, kernel->entry, program_budget, problem);
     kernel->arena.exhausted = NULL;
-    if (!kernel->program) {
+    return kernel->program;
+}
+
+HostKernel *host_kernel(PtxDevice *device, const PtxModule *module, uint32_t entry, const char **problem) {
+    HostKernel *kernel = find(device, module, entry);
+    if (kernel)
+        return kernel;
+    kernel = calloc(1, sizeof *kernel);
+    *problem = "there is not enough memory";
+    if (!kernel)
+        return NULL;
+    *kernel = (HostKernel){.module = module, .entry = entry};
+    if (!prepare(kernel, problem)) {
         arena_free(&kernel->arena);
         free(kernel);
         return NULL;
     }
-    kernel->module = module;
-    kernel->entry = entry;
     kernel->next = device->kernels;
     device->kernels = kernel;
-    return kernel->program;
+    return kernel;
 }
 
 void host_forget(PtxDevice *device, const PtxModule *module) {
@@ -80,20 +84,24 @@ void host_place(PtxDevice *device, uint8_t *parameters, PtxLaunch *launch, Arena
     launch->text = text_keep(&text, arena);
 }
 
-PtxEnd host_run(const PtxProgram *program, const PtxLaunch *launch, Text *printed, PtxMachine **machine,
-                const char **problem) {
+PtxEnd host_run(HostRun *run) {
     PtxSchedule eager = {.kind = SCHEDULE_EAGER};
-    *machine = ptx_machine(program, launch, COMPUTES_ALL, problem);
-    if (!*machine)
-        return PTX_END_UNKNOWN;
-    (*machine)->printed = printed;
-    (*machine)->results = true;
-    PtxEnd end = ptx_schedule_run(*machine, &eager);
-    for (uint32_t i = 0; i < launch->buffer_count; i++) {
+    PtxEnd end = PTX_END_UNKNOWN;
+    PtxMachine *machine = run->machine = ptx_machine(run->kernel->program, run->launch, COMPUTES_ALL, &run->problem);
+    if (!machine)
+        return end;
+    machine->results = true;
+    machine->printed = run->printed;
+    run->threads = 1;
+    if (!team_run(run, &end)) {
+        run->again = true;
+        end = ptx_schedule_run(machine, &eager);
+    }
+    for (uint32_t i = 0; i < run->launch->buffer_count; i++) {
         if (end == PTX_END_COMPLETE)
-            ptx_host_keep(launch->buffers[i].host);
+            ptx_host_keep(run->launch->buffers[i].host);
         else
-            ptx_host_restore(launch->buffers[i].host);
+            ptx_host_restore(run->launch->buffers[i].host);
     }
     return end;
 }

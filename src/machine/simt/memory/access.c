@@ -349,7 +349,7 @@ static bool gather_rows(PtxMachine *machine, PtxGroup *group, const CoreAccess *
 static void store_rows(PtxMachine *machine, uint32_t lanes, const PtxLocation *locations, const Span *span,
                        const AccessRows *rows) {
     bool changed = false;
-    block_written(machine, span->block, span->begin, span->end - span->begin);
+    span_written(machine, span, lanes, locations, (uint64_t)rows->count * rows->each);
     for (unsigned i = 0; i < rows->count; i++)
         changed |= span_store(span, lanes, locations, i * rows->each, rows->each, rows->values[i]);
     if (changed)
@@ -432,6 +432,10 @@ static PtxStep run_store(PtxMachine *machine, PtxGroup *group, const PtxCode *co
 }
 
 /* ---- Which are accesses ---- */
+
+bool access_stores(const PtxCode *code) {
+    return code->run == run_store;
+}
 
 const CoreAccess *access_plain(const PtxCode *code) {
     return code->run == run_load || code->run == run_store ? code->detail : NULL;

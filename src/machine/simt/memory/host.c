@@ -13,44 +13,83 @@ static size_t page_size(const PtxHost *host, uint64_t page) {
     return rest < PAGE_BYTES ? (size_t)rest : PAGE_BYTES;
 }
 
-/* Memory that outlives the run; the machine ends as it does for want of memory if there is none. */
-static void *taken(PtxMachine *machine, void *memory) {
+void *host_taken(PtxMachine *machine, void *memory) {
     if (!memory)
         longjmp(*machine->arena.exhausted, 1);
     return memory;
 }
 
-static void save_page(PtxMachine *machine, PtxHost *host, uint32_t page) {
+/* Members of a team do so one after the other. */
+static void lock(PtxMachine *machine) {
+    if (machine->team)
+        pthread_mutex_lock(&machine->team->lock);
+}
+
+static void unlock(PtxMachine *machine) {
+    if (machine->team)
+        pthread_mutex_unlock(&machine->team->lock);
+}
+
+/* False: there is not enough memory. */
+static bool save_page(PtxHost *host, uint32_t page) {
     size_t size = page_size(host, page);
     if (host->written_count == host->written_capacity) {
         uint32_t capacity = host->written_capacity ? 2 * host->written_capacity : 16;
-        host->written = taken(machine, realloc(host->written, capacity * sizeof *host->written));
+        uint32_t *more = realloc(host->written, capacity * sizeof *host->written);
+        if (!more)
+            return false;
+        host->written = more;
         host->written_capacity = capacity;
     }
-    uint8_t *copy = taken(machine, malloc(2 * size));
+    uint8_t *copy = malloc(2 * size);
+    if (!copy)
+        return false;
     memcpy(copy, host->bytes + (uint64_t)page * PAGE_BYTES, size);
     if (host->states)
         memcpy(copy + size, host->states + (uint64_t)page * PAGE_BYTES, size);
     else
         memset(copy + size, BYTE_KNOWN, size);
-    host->saved[page] = copy;
     host->written[host->written_count++] = page;
+    __atomic_store_n(&host->saved[page], copy, __ATOMIC_RELEASE);
+    return true;
+}
+
+static bool save_pages(PtxHost *host, uint64_t first, uint64_t last) {
+    if (!host->saved) {
+        uint8_t **saved = calloc(page_count(host) + 1, sizeof *saved);
+        if (!saved)
+            return false;
+        __atomic_store_n(&host->saved, saved, __ATOMIC_RELEASE);
+    }
+    for (uint64_t page = first; page <= last; page++)
+        if (!host->saved[page] && !save_page(host, (uint32_t)page))
+            return false;
+    return true;
 }
 
 void host_save(PtxMachine *machine, PtxHost *host, uint64_t offset, uint64_t count) {
-    if (!host->saved)
-        host->saved = taken(machine, calloc(page_count(host) + 1, sizeof *host->saved));
-    for (uint64_t page = offset / PAGE_BYTES; count && page <= (offset + count - 1) / PAGE_BYTES; page++)
-        if (!host->saved[page])
-            save_page(machine, host, (uint32_t)page);
+    uint64_t first = offset / PAGE_BYTES, last = count ? (offset + count - 1) / PAGE_BYTES : first, page = first;
+    uint8_t **saved = __atomic_load_n(&host->saved, __ATOMIC_ACQUIRE);
+    while (saved && page <= last && __atomic_load_n(&saved[page], __ATOMIC_ACQUIRE))
+        page++;
+    if (page > last || !count)
+        return;
+    lock(machine);
+    bool kept = save_pages(host, page, last);
+    unlock(machine);
+    host_taken(machine, kept ? host : NULL);
 }
 
 void host_make_states(PtxMachine *machine, PtxHost *host) {
     enum { ROOM = 16 };
-    if (host->states)
-        return;
-    host->states = taken(machine, malloc(host->size + ROOM));
-    memset(host->states, BYTE_KNOWN, host->size + ROOM);
+    lock(machine);
+    uint8_t *states = host->states;
+    if (!states && (states = malloc(host->size + ROOM))) {
+        memset(states, BYTE_KNOWN, host->size + ROOM);
+        __atomic_store_n(&host->states, states, __ATOMIC_RELEASE);
+    }
+    unlock(machine);
+    host_taken(machine, states);
 }
 
 static void forget(PtxHost *host, bool restore) {
@@ -77,6 +116,7 @@ void ptx_host_keep(PtxHost *host) {
 
 void ptx_host_free(PtxHost *host) {
     forget(host, false);
+    ptx_host_unclaim(host);
     free(host->saved);
     free(host->written);
     free(host->states);

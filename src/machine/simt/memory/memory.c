@@ -182,7 +182,7 @@ static void add_buffer(PtxMachine *machine, const PtxBuffer *buffer) {
     } else if (buffer->host) {
         block->host = buffer->host;
         block->bytes = buffer->host->bytes;
-        block->states = buffer->host->states;
+        block->states = __atomic_load_n(&buffer->host->states, __ATOMIC_ACQUIRE);
         block->fill = BYTE_KNOWN;
     } else if (given) {
         put_given(machine, block, buffer, given, rest);
@@ -208,7 +208,7 @@ void memory_start(PtxMachine *machine) {
     machine->block_capacity = machine->program->module->variables_count + launch->buffer_count + HEAP_BLOCKS;
     machine->blocks = ARENA_ARRAY(&machine->arena, PtxBlock, machine->block_capacity);
     add_variables(machine);
-    for (uint32_t i = 0; i < launch->buffer_count; i++)
+    for (uint32_t i = 0; i < launch->buffer_count && !machine->team; i++)
         if (launch->buffers[i].host)
             ptx_host_restore(launch->buffers[i].host);
     for (uint32_t i = 0; i < launch->buffer_count; i++)
@@ -477,6 +477,8 @@ bool ptx_resolve_one(PtxMachine *machine, const PtxCode *code, PtxWarp *warp, ui
     bool aligned = align <= 1 || address % align == 0;
     if (where != WHERE_THERE || !aligned)
         return address_fault(machine, code, warp, lane, where, address, bytes, align, location);
+    if (machine->team && location->block->host)
+        host_claim(machine, location->block->host, location->offset, bytes, false);
     return stays_within(machine, code, location->block, location->offset, location->offset + bytes) ||
            within_fault(machine, code, warp, lane, address, bytes, location);
 }
@@ -484,8 +486,9 @@ bool ptx_resolve_one(PtxMachine *machine, const PtxCode *code, PtxWarp *warp, ui
 /* ---- Whole rows ---- */
 
 /* All lanes lead into one block: its bounds are looked at once. */
-static bool resolve_together(PtxMachine *machine, PtxCta *cta, PtxSpace space, const Lanes *addresses, uint32_t lanes,
-                             uint32_t bytes, uint32_t align, PtxLocation locations[PTX_LANES], Span *span) {
+static bool resolve_together(PtxMachine *machine, const PtxCode *code, PtxCta *cta, PtxSpace space,
+                             const Lanes *addresses, uint32_t lanes, uint32_t bytes, uint32_t align,
+                             PtxLocation locations[PTX_LANES], Span *span) {
     uint64_t least = UINT64_MAX, most = 0, bits = 0;
     unsigned from = 0, to = PTX_LANES;
     if (lanes && !(lanes & (lanes - 1))) { /* atomics have one, as a rule */
@@ -510,6 +513,13 @@ static bool resolve_together(PtxMachine *machine, PtxCta *cta, PtxSpace space, c
     for (unsigned i = from; i < to; i++)
         locations[i] = (PtxLocation){.block = first.block, .offset = addresses->at[i] + shift};
     *span = (Span){.block = first.block, .begin = first.offset, .end = end};
+    if (machine->team && first.block->host) {
+        bool writes = access_stores(code);
+        span->apart = !host_claim_lanes(machine, first.block->host, lanes, locations, bytes, writes);
+        span->lanes = lanes;
+        span->bytes = bytes;
+        span->locations = locations;
+    }
     return true;
 }
 
@@ -538,10 +548,10 @@ bool memory_resolve(PtxMachine *machine, PtxGroup *group, const PtxCode *code, P
     }
     if (!*lanes)
         return true;
-    if (space == PTX_SPACE_LOCAL
-            ? resolve_local(machine, group->warp, addresses, *lanes, bytes, align, locations)
-            : resolve_together(machine, group->warp->cta, space, addresses, *lanes, bytes, align, locations, span) &&
-                  stays_within(machine, code, span->block, span->begin, span->end))
+    if (space == PTX_SPACE_LOCAL ? resolve_local(machine, group->warp, addresses, *lanes, bytes, align, locations)
+                                 : resolve_together(machine, code, group->warp->cta, space, addresses, *lanes, bytes,
+                                                    align, locations, span) &&
+                                       stays_within(machine, code, span->block, span->begin, span->end))
         return true;
     span->block = NULL;
     for (uint32_t rest = *lanes; rest; rest &= rest - 1) {
@@ -561,15 +571,9 @@ bool ptx_resolve(PtxMachine *machine, PtxGroup *group, const PtxCode *code, PtxS
 
 /* ---- Whole rows of bytes that are known ---- */
 
-bool span_known(const Span *span) {
-    enum { LONGEST = 4096 };
+static bool all_known(const uint8_t *at, size_t count) {
+    const uint8_t *end = at + count;
     const uint64_t known = UINT64_C(0x0101010101010101) * BYTE_KNOWN;
-    const PtxBlock *block = span->block;
-    if (!block || !block->bytes || span->end - span->begin > LONGEST)
-        return false;
-    if (!block->states)
-        return block->fill == BYTE_KNOWN;
-    const uint8_t *at = block->states + span->begin, *end = block->states + span->end;
     uint64_t wrong = 0;
     for (; end - at >= 8; at += 8) {
         uint64_t states;
@@ -579,6 +583,21 @@ bool span_known(const Span *span) {
     for (; at < end; at++)
         wrong |= *at ^ BYTE_KNOWN;
     return !wrong;
+}
+
+bool span_known(const Span *span) {
+    enum { LONGEST = 4096 };
+    const PtxBlock *block = span->block;
+    if (!block || !block->bytes || span->end - span->begin > LONGEST)
+        return false;
+    if (!block->states)
+        return block->fill == BYTE_KNOWN;
+    if (!span->apart)
+        return all_known(block->states + span->begin, span->end - span->begin);
+    for (uint32_t rest = span->lanes; rest; rest &= rest - 1)
+        if (!all_known(block->states + span->locations[__builtin_ctz(rest)].offset, span->bytes))
+            return false;
+    return true;
 }
 
 #define EACH_LANE(lanes, ...)                                   \
@@ -682,13 +701,6 @@ void ptx_load_bytes(PtxMachine *machine, PtxLocation location, size_t count, uin
         else
             memset(states + done, part->fill, piece);
     }
-}
-
-static bool all_known(const uint8_t *states, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (states[i] != BYTE_KNOWN)
-            return false;
-    return true;
 }
 
 /* Whether a lane finds there what it stores. What is not known may be anything; but in a run with other data, what

@@ -322,7 +322,7 @@ static bool update_words(PtxMachine *machine, PtxGroup *group, const PtxCode *co
     if (reported)
         access_emit(machine, group, code, access, lanes, locations, lanes);
     uint64_t mask = bytes < 8 ? (UINT64_C(1) << bytes * 8) - 1 : UINT64_MAX;
-    block_written(machine, span->block, span->begin, span->end - span->begin);
+    span_written(machine, span, lanes, locations, bytes);
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
         uint8_t *at = span->block->bytes + locations[lane].offset;

@@ -82,12 +82,15 @@ static bool land(Runner *r, uint32_t index) {
 
 static bool begin_one(Runner *r) {
     uint32_t cluster;
+    const PtxSchedule *schedule = r->schedule;
     do {
-        if (r->begun == r->clusters)
+        if (schedule->next ? !schedule->next(schedule->context, r->live_count != 0, &cluster) : r->begun == r->clusters)
             return false;
-        cluster = r->schedule->mirrored ? r->clusters - 1 - r->begun : r->begun;
-        if (r->schedule->only)
-            cluster = r->schedule->only[cluster];
+        if (schedule->next)
+            continue;
+        cluster = schedule->mirrored ? r->clusters - 1 - r->begun : r->begun;
+        if (schedule->only)
+            cluster = schedule->only[cluster];
         r->begun++;
     } while (barriers_canceled(r->machine, cluster));
     ptx_machine_begin(r->machine, cluster);

@@ -17,6 +17,10 @@ typedef struct PtxSchedule {
     uint32_t held, held_count, delayed_pc;
     const uint32_t *only; /* clusters that are run, and no others, in this order; NULL: all */
     uint32_t only_count;
+    /* Gives the cluster that begins next, instead of all of them in their order; NULL. `stuck`: those that have begun
+     * cannot go on without it. False: there is none. */
+    bool (*next)(void *context, bool stuck, uint32_t *cluster);
+    void *context;
     Trail *record; /* NULL: the steps are not kept */
     const Trail *replay;
     bool explored;   /* SCHEDULE_REPLAY: the trail is that of an exploration, and is replayed by it (explore.h) */
