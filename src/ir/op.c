@@ -1,6 +1,8 @@
 /* What rows and attributes say of one op. */
 #include "ir/op.h"
 
+#include "ir/memo.h"
+
 Str op_dialect(const Op *op) {
     Str name = op && op->row ? op->row->name : (Str){"", 0};
     const char *dot = memchr(name.data, '.', name.size);
@@ -166,4 +168,14 @@ const Attr *op_attr_around(const Op *op, const char *name) {
 
 uint32_t op_line(const Module *module, const Op *op) {
     return source_place(module->source, op->offset).line;
+}
+
+Str op_string(const Op *op, const char *name) {
+    const Attr *attr = op_attr(op, name);
+    return attr && attr->kind == ATTR_STRING ? without_quotes(attr->text) : (Str){"", 0};
+}
+
+PtxModule *op_assembly(Module *module, const Op *op) {
+    bool fresh;
+    return module_memo(module, "asm", op_attr(op, "asm_string"), sizeof(PtxModule), &fresh);
 }

@@ -4,6 +4,7 @@
 
 #include "ir/ir.h"
 #include "ir/optable.h"
+#include "ir/ptx_module.h"
 
 /* What it does to the flow of control; CONTROL_UNKNOWN for an op without a row. */
 static inline Control op_control(const Op *op) {
@@ -79,6 +80,11 @@ bool attr_is_true(const Attr *attr);
 bool op_flag(const Op *op, const char *name);
 /* The attribute of the op, or of the nearest op around it that has one of that name; NULL if none has. */
 const Attr *op_attr_around(const Op *op, const char *name);
+
+/* The text of an attribute that is a string, without its quotes; empty if it is none. */
+Str op_string(const Op *op, const char *name);
+/* The statements of inline assembly. The front end has read them; all zero: it has not. */
+PtxModule *op_assembly(Module *module, const Op *op);
 
 /* The line of the file where it stands, from 1 on. */
 uint32_t op_line(const Module *module, const Op *op);

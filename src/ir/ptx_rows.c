@@ -584,8 +584,8 @@ static bool is_brought(Str operand, Str form, bool *there) {
 /* One word of a row's operands. */
 static bool next_operand(const char **at, Str *name, bool *optional) {
     *at += strspn(*at, " ");
-    size_t size = strcspn(*at, " "), skipped = strspn(*at, "=[");
-    *name = (Str){*at + skipped, strcspn(*at + skipped, "]:? ")};
+    size_t size = strcspn(*at, " "), skipped = strspn(*at, "=+[");
+    *name = (Str){*at + skipped, strcspn(*at + skipped, "]:?* ")};
     *optional = size && (*at)[size - 1] == '?';
     *at += size;
     return size > 0;

@@ -1,8 +1,7 @@
 /* The rows of ops/ptx.def: which PTX instructions there are, the modifiers and operands they take, what they do.
  *
- * Both readers of PTX use them: that of inline assembly (ptx_text.h splits it) and that of whole modules
- * (ptx/reader.h). An instruction's form is its opcode with its modifiers, "ld.global.b32"; modifiers are a bag, except
- * where a row says that their order matters. */
+ * The reader of PTX (ptx/reader.h) looks instructions up in them. An instruction's form is its opcode with its
+ * modifiers, "ld.global.b32"; modifiers are a bag, except where a row says that their order matters. */
 #ifndef IR_PTX_ROWS_H
 #define IR_PTX_ROWS_H
 

@@ -1,5 +1,6 @@
 /* One operation: its results' names, its name, then whatever its form is. */
 #include "mlir/internal.h"
+#include "ptx/reader.h"
 
 void append_op(MlirReader *r, Block *block, Op *op) {
     r->module->op_count += !op->implicit;
@@ -336,6 +337,8 @@ bool read_op(MlirReader *r, Block *block) {
     if (good) {
         op->result_names = r->names.count > name_mark;
         append_op(r, block, op);
+        if (op_is(op, CLASS_INLINE_PTX) && !op_assembly(r->module, op)->version)
+            ptx_read_assembly(op_assembly(r->module, op), op_string(op, "asm_string"), &r->module->arena);
     } else {
         if (!r->failed)
             fail(r, r->far ? r->far : r->p, "expected %s", r->expected ? r->expected : "something else");

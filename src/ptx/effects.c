@@ -50,23 +50,11 @@ unsigned ptx_effects_of(const PtxModule *module, const PtxStatement *statement, 
     return count;
 }
 
-static unsigned top_operands(const PtxOperand *operands, uint32_t count) {
-    unsigned top = 0;
-    for (uint32_t i = 0; i < count; i += ptx_extent(&operands[i]))
-        top++;
-    return top;
-}
-
 const PtxOperand *ptx_effect_operand(const PtxModule *module, const PtxStatement *statement, Str name) {
-    uint32_t count;
-    const PtxOperand *operands = ptx_operands(module, statement, &count);
     const PtxForm *form = &module->forms[statement->what];
-    int place = form->row ? ptx_operand_place(form->row, form->text, name, top_operands(operands, count)) : -1;
-    if (place < 0)
-        return NULL;
-    while (place--)
-        operands += ptx_extent(operands);
-    return operands;
+    unsigned count = ptx_operand_count(module, statement);
+    int place = form->row ? ptx_operand_place(form->row, form->text, name, count) : -1;
+    return place < 0 ? NULL : ptx_operand_at(module, statement, (unsigned)place);
 }
 
 /* ---- As text ------------------------------------------------------------------------------------------------- */

@@ -459,12 +459,17 @@ static bool check_operands(Reader *r, uint32_t form, const char *start, const ui
     return true;
 }
 
+/* Whether an instruction is over. Inline assembly may end without a semicolon. */
+static inline bool at_end(Reader *r) {
+    return *r->p == ';' || next_char(r) == ';' || (r->assembly && (*r->p == '}' || r->p == r->end));
+}
+
 static bool read_operands(Reader *r, uint32_t form, const char *start) {
     uint32_t heads[OPERANDS_LOOKED_AT], first = r->module->operands_count;
     const char *places[OPERANDS_LOOKED_AT];
     unsigned count = 0;
     r->calls = r->facts[form].calls;
-    if (*r->p != ';' && next_char(r) != ';') {
+    if (!at_end(r)) {
         do {
             uint32_t fixups = r->fixup_count;
             next_char(r);
@@ -478,12 +483,12 @@ static bool read_operands(Reader *r, uint32_t form, const char *start) {
                 want_labels(r, &r->facts[form], r->module->forms[form].row, count, fixups);
             count++;
         } while (*r->p == ',' ? r->p++ != NULL : take(r, ','));
-        if (*r->p != ';' && next_char(r) != ';')
+        if (!at_end(r))
             return fail_expected(r, "',' or ';'");
     }
-    if (!check_operands(r, form, start, heads, places, count))
+    if (!r->assembly && !check_operands(r, form, start, heads, places, count))
         return false;
-    r->p++;
+    r->p += *r->p == ';';
     return !r->facts[form].calls || check_call(r, first, start);
 }
 
@@ -500,7 +505,7 @@ static bool read_guard(Reader *r, uint8_t *flags) {
     if (!good || r->p == at)
         return fail_expected(r, "a predicate");
     const PtxOperand *guard = &r->module->operands[head];
-    return (guard->kind == PTX_REGISTER && type_of(r, &r->module->variables[guard->a])->letter == 'p') ||
+    return r->assembly || (guard->kind == PTX_REGISTER && type_of(r, &r->module->variables[guard->a])->letter == 'p') ||
            ptx_fail(r, at, "this is no predicate");
 }
 
@@ -533,7 +538,7 @@ static bool check_new_form(Reader *r, uint32_t form, Str opcode, const char *at)
 
 static bool check_form(Reader *r, uint32_t form, Str opcode, const char *at) {
     PtxForm *found = &r->module->forms[form];
-    if (!found->used && !check_new_form(r, form, opcode, at))
+    if (!found->used && !r->assembly && !check_new_form(r, form, opcode, at))
         return false;
     found->used++;
     r->module->instructions++;
@@ -541,7 +546,7 @@ static bool check_form(Reader *r, uint32_t form, Str opcode, const char *at) {
     if (found->row)
         return true;
     r->module->without_row++;
-    if (found->used == 1)
+    if (found->used == 1 && !r->assembly)
         diagnostics_add(r->diagnostics, r->strict ? SEVERITY_ERROR : SEVERITY_NOTE, r->source, offset_of(r, at),
                         "'%.*s' is in no row of the table: what it does is not known", STR_ARG(found->text));
     return true;
@@ -580,7 +585,7 @@ bool read_instruction(Reader *r) {
     if (*r->p != '\t' || is_class(r->p[1], CLASS_SPACE) || r->p[1] == '.')
         if (next_char(r) == '.')
             text = join_forms(r, text);
-    uint32_t form = find_form(r, text);
+    uint32_t form = r->form = find_form(r, text);
     if (!check_form(r, form, opcode, start) || !read_operands(r, form, start))
         return false;
     if (flags && !check_guarded(r, form, first, start))

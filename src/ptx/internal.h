@@ -196,6 +196,8 @@ typedef struct Reader {
     uint32_t head;              /* word of the last directive */
     uint32_t header_words;      /* the directives that stood there, a bit each */
     bool in_section, calls, strict;
+    bool assembly; /* it is inline assembly: nothing is checked, and what cannot be read is kept as PTX_UNREAD */
+    uint32_t form; /* of the statement at hand; PTX_NONE: none so far */
     unsigned depth, brackets; /* of expressions, and of operands in each other */
     size_t looked_in_vain;    /* bytes, for the brace that closes another */
     unsigned scopes_open;
@@ -216,6 +218,8 @@ typedef struct Reader {
 } Reader;
 
 /* ---- reader.c ---- */
+/* All of a source. `assembly`: it is inline assembly, and what the module holds is in this arena; NULL: it is not. */
+bool read_module(PtxModule *module, Source *source, Arena *assembly, bool strict, Diagnostics *diagnostics);
 /* Reports an error; always false. */
 bool ptx_fail(Reader *r, const char *at, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* `expected` would have had to stand here; always false. */
@@ -322,8 +326,8 @@ bool read_initial(Reader *r);
 AddressFacts address_facts(Str form);
 /* An address operand, the `place`th of its instruction, from 0 on; false, with an error, if it is none. */
 bool check_base(Reader *r, const AddressFacts *facts, uint32_t head, unsigned place, const char *at);
-/* Whether ".unified" may stand behind it, which is operand `index` of its instruction. What ptxas 13.0 takes: the second
- * operand, whatever it is, if the first space that the form names is .global, or it names none. */
+/* Whether ".unified" may stand behind it, which is operand `index` of its instruction. What ptxas 13.0 takes: the
+ * second operand, whatever it is, if the first space that the form names is .global, or it names none. */
 bool check_unified(Reader *r, const AddressFacts *facts, uint32_t head, unsigned index, const char *at);
 /* A variable or a function without brackets. */
 bool check_symbol(Reader *r, const AddressFacts *facts, const PtxOperand *symbol, const char *at);

@@ -9,6 +9,8 @@ enum { SMALL = 4 << 10, LARGE = 2 << 20 }; /* pages */
 /* ---- Errors ------------------------------------------------------------------------------------------- */
 
 bool ptx_fail(Reader *r, const char *at, const char *format, ...) {
+    if (r->assembly)
+        return false;
     va_list arguments;
     va_start(arguments, format);
     diagnostics_vadd(r->diagnostics, SEVERITY_ERROR, r->source, offset_of(r, at > r->end ? r->end : at), format,
@@ -42,6 +44,8 @@ static void use_large_pages(char *items, size_t bytes) {
 }
 
 void *grown(Reader *r, void *items, uint32_t count, uint32_t *capacity, size_t size) {
+    if (r->assembly)
+        return arena_grown(&r->module->arena, items, count, capacity, size);
     uint64_t wanted = *capacity ? (uint64_t)*capacity + *capacity / 2 : 256;
     uint64_t likely = wanted * size >= LARGE / 8 ? foreseen(r, count, size) : 0;
     if (likely > wanted)
@@ -135,7 +139,7 @@ static bool read_open(Reader *r) {
 
 static bool read_close(Reader *r) {
     const char *at = r->p++;
-    if (r->function == PTX_NONE && !r->in_section)
+    if ((r->function == PTX_NONE && !r->in_section) || (r->assembly && r->scopes_open == 1))
         return ptx_fail(r, at, "there is nothing to close");
     add_statement(r, PTX_CLOSE, r->scope, r->module->operands_count);
     if (r->in_section)
@@ -149,9 +153,11 @@ static bool read_close(Reader *r) {
 
 /* A function that is declared, and defined elsewhere. */
 static bool read_end(Reader *r) {
-    if (!r->header)
+    if (!r->header && !r->assembly)
         return ptx_fail(r, r->p, "there is no empty statement in PTX");
     r->p++;
+    if (r->assembly)
+        return true;
     add_statement(r, PTX_END, 0, r->module->operands_count);
     end_function(r);
     return true;
@@ -251,14 +257,18 @@ static void read_all(Reader *r) {
                  statements = r->module->statements_count;
         r->statement_at = offset_of(r, start);
         r->brackets = 0;
+        r->form = PTX_NONE;
         if (read_statement(r, c))
             continue;
         if (r->module->statements_count == statements && r->fixup_count >= fixups) {
             r->module->operands_count = operands;
             r->fixup_count = fixups;
         }
-        if (r->module->statements_count == statements)
+        if (r->module->statements_count == statements) {
             recover(r, start);
+            if (r->assembly)
+                add_statement(r, PTX_UNREAD, r->form, r->module->operands_count);
+        }
         if (!r->module->version)
             return; /* whatever it is, it is no PTX: one error is enough */
     }
@@ -278,17 +288,26 @@ static void read_all(Reader *r) {
 
 /* ---- A module --------------------------------------------------------------------------------------------- */
 
+/* For a look at the first words of a text, which reports no errors. */
+static Reader at_start(const Source *source) {
+    return (Reader){.assembly = true, .p = source->data, .base = source->data, .end = source->data + source->size};
+}
+
 bool ptx_is(const Source *source) {
-    Diagnostics ignored = {0};
-    Reader r = {.source = (Source *)source,
-                .diagnostics = &ignored,
-                .p = source->data,
-                .base = source->data,
-                .end = source->data + source->size};
+    Reader r = at_start(source);
     next_char(&r);
-    bool found = strncmp(r.p, ".version", 8) == 0 && is_class(r.p[8], CLASS_SPACE);
-    diagnostics_free(&ignored);
-    return found;
+    return strncmp(r.p, ".version", 8) == 0 && is_class(r.p[8], CLASS_SPACE);
+}
+
+Str ptx_target_of(const Source *source) {
+    Reader r = at_start(source);
+    while (next_char(&r)) {
+        Str word = take_dotted(&r);
+        if (str_is(word, ".target"))
+            return take_identifier(&r);
+        r.p += !word.size;
+    }
+    return (Str){"", 0};
 }
 
 size_t ptx_budget(const Source *source) {
@@ -307,11 +326,32 @@ static void start(Reader *r) {
     r->names_of_types = r->module->names_count;
 }
 
-bool ptx_read(PtxModule *module, Source *source, bool strict, Diagnostics *diagnostics) {
-    *module = (PtxModule){.source = source, .target = PTX_NONE, .address_size = 64};
+/* False: it takes more memory than it may. */
+static bool read_text(Reader *r) {
+    if (setjmp(r->exhausted) != 0)
+        return false;
+    r->module->arena.exhausted = r->stacks.exhausted = &r->exhausted;
+    start(r);
+    if (r->assembly) { /* as if it stood in a function */
+        r->module->version = PTX_NEWEST;
+        r->function = 0;
+        *PUSH(r, functions) = (PtxFunction){.name = PTX_NONE, .body = true};
+        open_scope(r);
+    }
+    if (r->assembly || check_characters(r))
+        read_all(r);
+    return true;
+}
+
+bool read_module(PtxModule *module, Source *source, Arena *assembly, bool strict, Diagnostics *diagnostics) {
     size_t budget = ptx_budget(source), errors = diagnostics->errors;
+    jmp_buf *outer = assembly ? assembly->exhausted : NULL;
     Reader *r = calloc(1, sizeof *r);
-    arena_init(&module->arena, budget);
+    *module = (PtxModule){.source = source, .target = PTX_NONE, .address_size = 64};
+    if (assembly)
+        module->arena = *assembly;
+    else
+        arena_init(&module->arena, budget);
     if (!r) {
         diagnostics_add(diagnostics, SEVERITY_ERROR, source, 0, "there is not enough memory");
         return false;
@@ -322,6 +362,7 @@ bool ptx_read(PtxModule *module, Source *source, bool strict, Diagnostics *diagn
                   .source = source,
                   .diagnostics = diagnostics,
                   .strict = strict,
+                  .assembly = assembly,
                   .p = source->data,
                   .base = source->data,
                   .end = source->data + source->size,
@@ -329,16 +370,18 @@ bool ptx_read(PtxModule *module, Source *source, bool strict, Diagnostics *diagn
                   .function = PTX_NONE,
                   .budget = budget};
     arena_init(&r->stacks, budget);
-    if (setjmp(r->exhausted) == 0) {
-        module->arena.exhausted = r->stacks.exhausted = &r->exhausted;
-        start(r);
-        if (check_characters(r))
-            read_all(r);
-    } else {
+    if (!read_text(r))
         diagnostics_add(diagnostics, SEVERITY_ERROR, source, 0, "reading it takes more than %zu MB", budget >> 20);
+    module->arena.exhausted = outer;
+    if (assembly) {
+        *assembly = module->arena;
+        module->arena = (Arena){0};
     }
-    module->arena.exhausted = NULL;
     arena_free(&r->stacks);
     free(r);
     return diagnostics->errors == errors;
+}
+
+bool ptx_read(PtxModule *module, Source *source, bool strict, Diagnostics *diagnostics) {
+    return read_module(module, source, NULL, strict, diagnostics);
 }

@@ -9,7 +9,7 @@ static void make_statements(Maker *maker, unsigned count);
 
 static void make_if(Maker *maker) {
     Word test = fresh(maker, "test");
-    Scope scope = open_scope(maker);
+    Scope scope = enter_scope(maker);
     bool has_else = chance(maker, 50);
     line(maker, "%%%s = tt.load %%flag2 : !tt.ptr<i1>", test.text);
     if (maker->blocks) {
@@ -17,12 +17,12 @@ static void make_if(Maker *maker) {
         line(maker, "cf.cond_br %%%s, ^%s, ^%s", test.text, then.text, has_else ? other.text : join.text);
         label(maker, then);
         make_statements(maker, 1 + below(maker, 2));
-        close_scope(maker, scope);
+        leave_scope(maker, scope);
         line(maker, "cf.br ^%s", join.text);
         if (has_else) {
             label(maker, other);
             make_statements(maker, 1 + below(maker, 2));
-            close_scope(maker, scope);
+            leave_scope(maker, scope);
             line(maker, "cf.br ^%s", join.text);
         }
         label(maker, join);
@@ -31,13 +31,13 @@ static void make_if(Maker *maker) {
     line(maker, "scf.if %%%s {", test.text);
     maker->indentation++;
     make_statements(maker, 1 + below(maker, 2));
-    close_scope(maker, scope);
+    leave_scope(maker, scope);
     maker->indentation--;
     if (has_else) {
         line(maker, "} else {");
         maker->indentation++;
         make_statements(maker, 1 + below(maker, 2));
-        close_scope(maker, scope);
+        leave_scope(maker, scope);
         maker->indentation--;
     }
     line(maker, "}");
@@ -45,7 +45,7 @@ static void make_if(Maker *maker) {
 
 /* In a region of its own, whose control flow may be blocks again. */
 static void make_region(Maker *maker) {
-    Scope scope = open_scope(maker);
+    Scope scope = enter_scope(maker);
     line(maker, "scf.execute_region {");
     maker->indentation++;
     maker->blocks = chance(maker, 40);
@@ -53,7 +53,7 @@ static void make_region(Maker *maker) {
     line(maker, "scf.yield");
     maker->indentation--;
     line(maker, "}");
-    close_scope(maker, scope);
+    leave_scope(maker, scope);
 }
 
 static void make_loop(Maker *maker) {

@@ -92,8 +92,8 @@ Word __attribute__((format(printf, 1, 2))) word(const char *format, ...);
 Word fresh(Maker *maker, const char *stem);
 Word constant(unsigned number);
 /* What is known at the start of a region is what is known after it. */
-Scope open_scope(Maker *maker);
-void close_scope(Maker *maker, Scope scope);
+Scope enter_scope(Maker *maker);
+void leave_scope(Maker *maker, Scope scope);
 void know_counter(Maker *maker, Word name, unsigned bound);
 void know_view(Maker *maker, Word name);
 /* counter + 1, or 0 when that reaches `bound`. */

@@ -186,7 +186,7 @@ Loop new_loop(Maker *maker) {
 }
 
 void begin_loop(Maker *maker, Loop *loop) {
-    loop->scope = open_scope(maker);
+    loop->scope = enter_scope(maker);
     if (loop->blocks)
         begin_blocks(maker, loop);
     else
@@ -199,6 +199,6 @@ void end_loop(Maker *maker, Loop *loop) {
         end_blocks(maker, loop);
     else
         end_for(maker, loop);
-    close_scope(maker, loop->scope);
+    leave_scope(maker, loop->scope);
     know_results(maker, loop);
 }

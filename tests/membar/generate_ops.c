@@ -50,11 +50,11 @@ Word constant(unsigned number) {
     return word("c%u", number);
 }
 
-Scope open_scope(Maker *maker) {
+Scope enter_scope(Maker *maker) {
     return (Scope){maker->counter_count, maker->view_count, maker->blocks};
 }
 
-void close_scope(Maker *maker, Scope scope) {
+void leave_scope(Maker *maker, Scope scope) {
     maker->counter_count = scope.counter_count;
     maker->view_count = scope.view_count;
     maker->blocks = scope.blocks;

@@ -158,7 +158,11 @@ static void addresses_go_through_registers(void **state) {
     assert_does("{ .reg .u64 %a; cvta.to.global.u64 %a, $1; add.s64 %a, %a, 8; ld.global.u32 $0, [%a+4]; }",
                 "read %ptr global at +12\n");
     assert_does("mov.b64 %a, $1; @p mov.b64 %a, $4; ld.global.u32 $0, [%a];", "unknown: ld.global.u32 $0, [%a]");
-    assert_does("mov.b64 %a, $1; { mov.b64 %a, $4; } ld.global.u32 $0, [%a];", "unknown: ld.global.u32 $0, [%a]");
+    assert_does("mov.b64 %a, $1; { mov.b64 %a, $4; } ld.global.u32 $0, [%a];", "read %ptrs global\n");
+    assert_does("{ .reg .b64 a; mov.b64 a, $1; { .reg .b64 a; mov.b64 a, $4; } ld.global.u32 $0, [a]; }",
+                "read %ptr global\n");
+    assert_does("ld .global\\0A.u32 $0, [ ${1:h}+0x10+4 ]", "read %ptr global at +20\n");
+    assert_does("ld.global.u32 $0, [${1];", "unknown: ld.global.u32 $0, [$");
     assert_does("add.u64 $1, $1, %r; ld.global.u32 $0, [$1];", "unknown: ld.global.u32 $0, [$1]");
     assert_does("cvta.shared.u64 %a, $4; ld.u32 $0, [%a];", "unknown: ld.u32 $0, [%a]");
     assert_does("mov.b64 {%a, %b}, $1; ld.global.u32 $0, [%a];", "unknown: ld.global.u32 $0, [%a]");
@@ -201,6 +205,9 @@ static void what_is_not_known_is_said(void **state) {
     assert_does("call (r), f, (a);", "unknown: call (r), f, (a)");
     assert_does("\\41dd.s32 $0, $2, 1;", "unknown: \\41dd.s32 $0, $2, 1");
     assert_does(";;@;", "unknown: @");
+    assert_does("{ add.s32 $0, $2, 1; } }", "unknown: }");
+    assert_does(".shared .b32 s;", "unknown: .shared .b32 s");
+    assert_does("l: ld.global.u32 t, [$1]; l: fence.acq_rel.gpu;", "unknown: l:");
     assert_does("ld.global.u32 $0, [$1", "unknown: ld.global.u32 $0, [$1");
 }
 
@@ -331,10 +338,16 @@ static void large_texts_end(void **state) {
     text_char(&text, 0);
     assert_does(text.data, "unknown: membar.gl");
     text.size = 0;
-    for (int i = 0; i < 2000; i++)
+    for (int i = 0; i < 2000; i++) {
         text_addf(&text, "{mov.u32 r%d, %d;", i, i);
+        if (i != 100)
+            continue;
+        text_char(&text, 0);
+        assert_does(text.data, "");
+        text.size--;
+    }
     text_char(&text, 0);
-    assert_does(text.data, "");
+    assert_does(text.data, "unknown: {mov.u32 r199, 199"); /* scopes are nested too deeply */
     text_free(&text);
 }
 

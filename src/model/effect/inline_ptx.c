@@ -23,22 +23,24 @@ typedef struct InlinePtxFact {
     int64_t number;
 } InlinePtxFact;
 
-/* What a register holds: a fact, or, of a predicate, whether `fact` stands in `relation` to `than`. */
+/* What a register holds: a fact, or, of a predicate, whether `fact` stands in `relation` to `than`. Operand $N of the
+ * op has no name, and the value N. */
 typedef struct Register {
-    PtxTextTerm name;
+    PtxOperand name;
     InlinePtxFact fact, than;
     bool is_truth, is_signed;
     InlineRelation relation;
 } Register;
 
 typedef struct InlinePtxLabel {
-    Str name;
+    uint32_t statement;
     unsigned effects; /* how many there were before it */
 } InlinePtxLabel;
 
 typedef struct InlinePtxReader {
     Module *module;
     const Op *op;
+    const PtxModule *ptx;
     /* Which value each $N is. */
     const Value *inputs[MOST_CONSTRAINTS]; /* NULL: an output that no input shares a register with */
     unsigned outputs, constraints;
@@ -49,7 +51,7 @@ typedef struct InlinePtxReader {
     InlinePtxLabel labels[MOST_LABELS];
     unsigned label_count;
     /* "@p bra done; bra loop; done:" on the way: the first branch, then the second. */
-    Str exit_label;
+    uint32_t exit_label;
     Register exit_condition;
     bool exit_negated;
     unsigned exit_state; /* 0: none */
@@ -65,13 +67,6 @@ bool is_inline_ptx(const Op *op) {
 /* LLVM's has one result at most, which is a struct of all that the text writes. */
 static bool has_one_result(const Op *op) {
     return op->row->result_count && op->row->results[0].arity == SLOT_OPTIONAL;
-}
-
-static Str quoted(const Op *op, const char *name) {
-    const Attr *attr = op_attr(op, name);
-    if (!attr || attr->kind != ATTR_STRING || attr->text.size < 2)
-        return (Str){"", 0};
-    return (Str){attr->text.data + 1, attr->text.size - 2};
 }
 
 /* ---- Operands -------------------------------------------------------------------------------- */
@@ -91,7 +86,7 @@ static Str next_constraint(Str *list) {
  * elements in one register are not taken apart. */
 static void map_operands(InlinePtxReader *reader) {
     const Op *op = reader->op;
-    Str list = quoted(op, "constraints");
+    Str list = op_string(op, "constraints");
     const Attr *packed = op_attr(op, "packed_element");
     unsigned inputs = 0;
     bool good = !packed || (packed->kind == ATTR_INTEGER && packed->integer == 1);
@@ -120,62 +115,79 @@ static void map_operands(InlinePtxReader *reader) {
 
 /* ---- Registers ------------------------------------------------------------------------------- */
 
-static bool same_name(const PtxTextTerm *a, const PtxTextTerm *b) {
-    return a->kind == b->kind && (a->kind == TERM_OPERAND ? a->number == b->number : str_equal(a->name, b->name));
+/* A name as it is kept: $N, or what the operand stands for. */
+static PtxOperand name_of(const InlinePtxReader *reader, const PtxOperand *operand) {
+    Str text = operand->kind == PTX_NAME ? ptx_name(reader->ptx, operand->a) : (Str){"", 0};
+    int64_t number;
+    if (text.size > 1 && *text.data == '$' && str_to_int((Str){text.data + 1, text.size - 1}, &number))
+        return (PtxOperand){.kind = PTX_NAME, .a = PTX_NONE, .value = number};
+    return (PtxOperand){.kind = operand->kind, .part = operand->part, .a = operand->a, .value = operand->value};
 }
 
-static Register *find_register(InlinePtxReader *reader, const PtxTextTerm *name) {
-    for (unsigned i = 0; i < reader->register_count; i++)
-        if (same_name(&reader->registers[i].name, name))
+static bool is_op_operand(const PtxOperand *name) {
+    return name->kind == PTX_NAME && name->a == PTX_NONE;
+}
+
+static Register *find_register(InlinePtxReader *reader, const PtxOperand *name) {
+    for (unsigned i = 0; i < reader->register_count; i++) {
+        const PtxOperand *other = &reader->registers[i].name;
+        if (other->kind == name->kind && other->part == name->part && other->a == name->a &&
+            other->value == name->value)
             return &reader->registers[i];
+    }
     return NULL;
 }
 
-static Register look_up(InlinePtxReader *reader, const PtxTextTerm *term) {
-    Register known = {.name = *term};
-    const Register *found = find_register(reader, term);
+static bool is_thread(const PtxOperand *operand) {
+    return operand->kind == PTX_SPECIAL && operand->part == PTX_X &&
+           strcmp(ptx_special_at(operand->a)->name, "%tid") == 0;
+}
+
+static Register look_up(InlinePtxReader *reader, const PtxOperand *operand) {
+    PtxOperand name = name_of(reader, operand);
+    const Register *found = find_register(reader, &name);
+    Register known = {0};
+    if (operand->negated)
+        return known;
     if (found)
         return *found;
-    if (term->kind == TERM_NUMBER)
-        known.fact = (InlinePtxFact){.kind = FACT_NUMBER, .number = term->number};
-    else if (term->kind == TERM_NAME && str_is(term->name, "%tid.x"))
+    if (name.kind == PTX_INTEGER)
+        known.fact = (InlinePtxFact){.kind = FACT_NUMBER, .number = name.value};
+    else if (is_thread(operand))
         known.fact.kind = FACT_THREAD;
-    else if (term->kind == TERM_OPERAND && reader->mapped && term->number >= 0 && term->number < reader->constraints &&
-             !(reader->written >> term->number & 1) && reader->inputs[term->number])
-        known.fact = (InlinePtxFact){.kind = FACT_VALUE, .value = reader->inputs[term->number]};
+    else if (is_op_operand(&name) && reader->mapped && name.value < reader->constraints &&
+             !(reader->written >> name.value & 1) && reader->inputs[name.value])
+        known.fact = (InlinePtxFact){.kind = FACT_VALUE, .value = reader->inputs[name.value]};
     return known;
 }
 
-/* From now on `name` holds what `known` does. */
-static void set_register(InlinePtxReader *reader, const PtxTextTerm *name, Register known) {
-    if (name->kind != TERM_NAME && name->kind != TERM_OPERAND)
+/* From now on the register holds what `known` does. */
+static void set_register(InlinePtxReader *reader, const PtxOperand *operand, Register known) {
+    if (operand->kind != PTX_NAME && operand->kind != PTX_REGISTER)
         return;
-    if (name->kind == TERM_OPERAND && name->number >= 0 && name->number < MOST_CONSTRAINTS)
-        reader->written |= (uint64_t)1 << name->number;
-    Register *place = find_register(reader, name);
+    known.name = name_of(reader, operand);
+    if (is_op_operand(&known.name) && known.name.value < MOST_CONSTRAINTS)
+        reader->written |= (uint64_t)1 << known.name.value;
+    Register *place = find_register(reader, &known.name);
     if (!place && reader->register_count == MOST_REGISTERS)
         return; /* one that is not in the list holds nothing that is known */
     if (!place)
         place = &reader->registers[reader->register_count++];
     *place = known;
-    place->name = *name;
+}
+
+/* All that an instruction writes: `known`, or the first of a pair p|q is that. */
+static void set_results(InlinePtxReader *reader, const PtxOperand *to, Register known) {
+    for (uint32_t i = 0; i < ptx_extent(to); i++)
+        set_register(reader, &to[i], i == (to->kind == PTX_PAIR) ? known : (Register){0});
 }
 
 static void forget_all(InlinePtxReader *reader) {
     reader->register_count = 0;
 }
 
-/* Where a scope begins or ends the same name is another register. */
-static void forget_names(InlinePtxReader *reader) {
-    unsigned kept = 0;
-    for (unsigned i = 0; i < reader->register_count; i++)
-        if (reader->registers[i].name.kind == TERM_OPERAND)
-            reader->registers[kept++] = reader->registers[i];
-    reader->register_count = kept;
-}
-
-static InlineNumber number_of(InlinePtxReader *reader, const PtxTextTerm *term) {
-    Register known = look_up(reader, term);
+static InlineNumber number_of(InlinePtxReader *reader, const PtxOperand *operand) {
+    Register known = operand ? look_up(reader, operand) : (Register){0};
     bool plain = !known.is_truth;
     if (plain && known.fact.kind == FACT_NUMBER)
         return (InlineNumber){.known = true, .number = known.fact.number};
@@ -185,8 +197,8 @@ static InlineNumber number_of(InlinePtxReader *reader, const PtxTextTerm *term) 
 }
 
 /* The number itself, if the text or a constant says it. */
-static bool constant_number(InlinePtxReader *reader, const PtxTextTerm *term, int64_t *number) {
-    InlineNumber found = number_of(reader, term);
+static bool constant_number(InlinePtxReader *reader, const PtxOperand *operand, int64_t *number) {
+    InlineNumber found = number_of(reader, operand);
     *number = found.number;
     return found.known && (!found.value || value_constant(found.value, number));
 }
@@ -211,19 +223,21 @@ static InlineRelation opposite(InlineRelation relation) {
     return opposites[relation];
 }
 
+/* The single operand at a place, or NULL: it is missing, an address, or several. */
+static const PtxOperand *single(const InlinePtxReader *reader, const PtxStatement *statement, unsigned place) {
+    const PtxOperand *operand = ptx_operand_at(reader->ptx, statement, place);
+    return operand && operand->kind < PTX_ADDRESS ? operand : NULL;
+}
+
 /* setp.ne.s32 p, a, b */
-static Register compare(InlinePtxReader *reader, const Statement *statement) {
-    Str name = statement->opcode;
-    next_part(&name);
-    Str word = next_part(&name), type = next_part(&name);
-    Register left = look_up(reader, &statement->operands[1].terms[0]);
-    Register right = look_up(reader, &statement->operands[2].terms[0]);
-    if (name.size || !type.size || type.data[0] == 'f' || left.is_truth || right.is_truth)
+static Register compare(Str words, const Register *left, const Register *right) {
+    Str word = next_part(&words), type = next_part(&words);
+    if (words.size || !type.size || type.data[0] == 'f' || left->is_truth || right->is_truth)
         return (Register){0};
     for (size_t i = 0; i < sizeof relations / sizeof *relations; i++)
         if (str_is(word, relations[i].word))
-            return (Register){.fact = left.fact,
-                              .than = right.fact,
+            return (Register){.fact = left->fact,
+                              .than = right->fact,
                               .is_truth = true,
                               .is_signed = type.data[0] == 's',
                               .relation = relations[i].relation};
@@ -231,25 +245,23 @@ static Register compare(InlinePtxReader *reader, const Statement *statement) {
 }
 
 /* What an instruction without effects leaves in its first operand. */
-static Register outcome(InlinePtxReader *reader, const Statement *statement) {
-    Str name = statement->opcode, word = next_part(&name);
-    bool two = statement->count == 2, three = statement->count == 3;
-    for (unsigned i = 0; i < statement->count; i++)
-        if (statement->operands[i].memory || (i && statement->operands[i].count != 1))
-            return (Register){0};
+static Register outcome(InlinePtxReader *reader, const PtxStatement *statement) {
+    Str form = reader->ptx->forms[statement->what].text, words = form, word = next_part(&words);
+    unsigned count = ptx_operand_count(reader->ptx, statement);
+    const PtxOperand *from = single(reader, statement, 1), *other = single(reader, statement, 2);
+    bool two = count == 2 && from, three = count == 3 && from && other;
+    Register a = from ? look_up(reader, from) : (Register){0}, b = other ? look_up(reader, other) : (Register){0};
     if (three && str_is(word, "setp"))
-        return compare(reader, statement);
-    if (statement->count && statement->operands[0].count != 1) /* taken to pieces */
+        return compare(words, &a, &b);
+    if (!single(reader, statement, 0)) /* taken to pieces */
         return (Register){0};
-    if (two && (str_is(word, "mov") || word_place(statement->opcode, "cvta.to.global.u64 cvta.global.u64") >= 0))
-        return look_up(reader, &statement->operands[1].terms[0]);
-    if (three && str_is(word, "add") && word_place(name, "s64 u64") >= 0) {
-        Register a = look_up(reader, &statement->operands[1].terms[0]);
-        Register b = look_up(reader, &statement->operands[2].terms[0]);
+    if (two && (str_is(word, "mov") || word_place(form, "cvta.to.global.u64 cvta.global.u64") >= 0))
+        return a;
+    if (three && str_is(word, "add") && word_place(words, "s64 u64") >= 0) {
         if (a.fact.kind == FACT_NUMBER) {
-            Register other = a;
+            Register swapped = a;
             a = b;
-            b = other;
+            b = swapped;
         }
         if (!a.is_truth && a.fact.kind == FACT_VALUE && b.fact.kind == FACT_NUMBER &&
             !__builtin_add_overflow(a.fact.number, b.fact.number, &a.fact.number))
@@ -259,20 +271,14 @@ static Register outcome(InlinePtxReader *reader, const Statement *statement) {
 }
 
 /* The first operand, and its second half in p|q, are overwritten. Under a predicate nothing is known of them. */
-static void note_outcome(InlinePtxReader *reader, const Statement *statement) {
-    if (str_starts(statement->opcode, STR("."))) /* a declaration */
-        return;
-    if (statement->garbled) {
+static void note_outcome(InlinePtxReader *reader, const PtxStatement *statement) {
+    const PtxOperand *to = ptx_operand_at(reader->ptx, statement, 0);
+    if (statement->kind == PTX_UNREAD) {
         forget_all(reader);
         reader->written = UINT64_MAX;
-        return;
+    } else if (to && to->kind != PTX_ADDRESS) {
+        set_results(reader, to, statement->flags & PTX_GUARDED ? (Register){0} : outcome(reader, statement));
     }
-    if (!statement->count || statement->operands[0].memory)
-        return;
-    const Operand *to = &statement->operands[0];
-    Register known = statement->guarded ? (Register){0} : outcome(reader, statement);
-    for (unsigned i = 0; i < to->count; i++)
-        set_register(reader, &to->terms[i], i ? (Register){0} : known);
 }
 
 /* ---- Predicates ------------------------------------------------------------------------------ */
@@ -293,11 +299,11 @@ static bool is_boolean(Module *module, const Value *value) {
 }
 
 /* When a statement is carried out: always, if a value is not 0, or by one thread. */
-static InlinePtxGuard guard_of(InlinePtxReader *reader, const Statement *statement) {
-    if (!statement->guarded)
+static InlinePtxGuard guard_of(InlinePtxReader *reader, const PtxStatement *statement) {
+    if (!(statement->flags & PTX_GUARDED))
         return (InlinePtxGuard){.known = true};
-    Register known = look_up(reader, &statement->guard);
-    bool holds = !statement->negated;
+    Register known = look_up(reader, &reader->ptx->operands[statement->first]);
+    bool holds = !(statement->flags & PTX_NEGATED);
     if (!known.is_truth)
         return (InlinePtxGuard){.known = holds && known.fact.kind == FACT_VALUE && !known.fact.number &&
                                          is_boolean(reader->module, known.fact.value),
@@ -320,7 +326,7 @@ static bool is_tensor(Module *module, const Value *value) {
 }
 
 /* Only an access can be made for some elements of a tensor and not for others. */
-static bool set_guard(InlinePtxReader *reader, const Statement *statement, bool access, Effect *effect) {
+static bool set_guard(InlinePtxReader *reader, const PtxStatement *statement, bool access, Effect *effect) {
     InlinePtxGuard guard = guard_of(reader, statement);
     if (!guard.known || !guard.value)
         return guard.known;
@@ -361,29 +367,22 @@ static int64_t pointee_bytes(Module *module, const Value *value) {
     return type && (type->kind == TYPE_INTEGER || type->kind == TYPE_FLOAT) ? (type->width + 7) / 8 : 0;
 }
 
-static bool set_address(InlinePtxReader *reader, const Operand *operand, bool needs_global, Effect *effect) {
-    if (!operand->memory || operand->count != 1)
+static bool set_address(InlinePtxReader *reader, const PtxOperand *operand, bool needs_global, Effect *effect) {
+    if (!operand || operand->kind != PTX_ADDRESS || operand->a != 1)
         return false;
-    Register known = look_up(reader, &operand->terms[0]);
+    Register known = look_up(reader, operand + 1);
     if (known.is_truth || known.fact.kind != FACT_VALUE ||
-        __builtin_add_overflow(known.fact.number, operand->offset, &effect->offset))
+        __builtin_add_overflow(known.fact.number, operand->value, &effect->offset))
         return false;
     effect->on = known.fact.value;
     return !needs_global || points_to_global(reader->module, effect->on);
 }
 
-static InlineNumber operand_at(InlinePtxReader *reader, const Statement *statement, unsigned index) {
-    if (index >= statement->count || statement->operands[index].memory || statement->operands[index].count != 1)
-        return (InlineNumber){0};
-    return number_of(reader, &statement->operands[index].terms[0]);
-}
-
-static bool read_access(InlinePtxReader *reader, const Statement *statement, const Opcode *opcode) {
+static bool read_access(InlinePtxReader *reader, const PtxStatement *statement, const Opcode *opcode) {
     Effect effect = opcode->effects[0];
     InlineAccess access = opcode->access;
     unsigned address = opcode->has_result;
-    if (address >= statement->count ||
-        !set_address(reader, &statement->operands[address], opcode->needs_global, &effect) ||
+    if (!set_address(reader, ptx_operand_at(reader->ptx, statement, address), opcode->needs_global, &effect) ||
         !set_guard(reader, statement, true, &effect))
         return false;
     int64_t bytes = (int64_t)access.bits / 8 * access.elements;
@@ -393,17 +392,17 @@ static bool read_access(InlinePtxReader *reader, const Statement *statement, con
         effect.element_bytes = bytes;
     access.once = guard_of(reader, statement).one_thread;
     if (access.action == INLINE_COMPARE)
-        access.compare = operand_at(reader, statement, address + 1);
-    access.operand = operand_at(reader, statement, address + 1 + (access.action == INLINE_COMPARE));
+        access.compare = number_of(reader, single(reader, statement, address + 1));
+    access.operand = number_of(reader, single(reader, statement, address + 1 + (access.action == INLINE_COMPARE)));
     if (!add_effect(reader, effect))
         return false;
     reader->accesses[reader->count - 1] = access;
     if (!opcode->has_result)
         return true;
-    const Operand *to = &statement->operands[0];
+    const PtxOperand *to = ptx_operand_at(reader->ptx, statement, 0);
+    bool whole = to->kind < PTX_ADDRESS && !(statement->flags & PTX_GUARDED);
     Register found = {.fact = {.kind = FACT_FOUND, .number = reader->count - 1}};
-    for (unsigned i = 0; i < to->count; i++)
-        set_register(reader, &to->terms[i], to->count == 1 && !statement->guarded ? found : (Register){0});
+    set_results(reader, to, whole ? found : (Register){0});
     return true;
 }
 
@@ -420,14 +419,16 @@ static bool is_specialized(const Op *op) {
 
 /* Barrier 0 of all threads is the block's own. Any other one is a named barrier: operands of the op, or numbers of the
  * text, say which, and for how many threads. One that reduces has a result before these, and a predicate behind. */
-static bool read_sync(InlinePtxReader *reader, const Statement *statement, const Opcode *opcode) {
+static bool read_sync(InlinePtxReader *reader, const PtxStatement *statement, const Opcode *opcode) {
     Effect effect = opcode->effects[0];
-    unsigned first = opcode->has_result, last = statement->count - (first && statement->count);
-    InlineNumber id = operand_at(reader, statement, first), threads = operand_at(reader, statement, first + 1);
+    unsigned first = opcode->has_result, count = ptx_operand_count(reader->ptx, statement),
+             last = count - (first && count);
+    const PtxOperand *named = single(reader, statement, first);
+    InlineNumber id = number_of(reader, named), threads = number_of(reader, single(reader, statement, first + 1));
     int64_t number = -1;
     if (!id.known || last <= first || last - first > 2 || (last - first == 2 && !threads.known))
         return false;
-    bool constant = constant_number(reader, &statement->operands[first].terms[0], &number), counted = last - first == 2;
+    bool constant = constant_number(reader, named, &number), counted = last - first == 2;
     if (constant && !number && !counted && effect.verb == EFFECT_NAMED_SYNC && !is_specialized(reader->op)) {
         effect = (Effect){.verb = EFFECT_CTA_BARRIER, .spaces = 1u << SPACE_SHARED | 1u << SPACE_GLOBAL};
     } else {
@@ -442,7 +443,7 @@ static bool read_sync(InlinePtxReader *reader, const Statement *statement, const
            add_effect(reader, effect);
 }
 
-static bool read_effects(InlinePtxReader *reader, const Statement *statement, const Opcode *opcode) {
+static bool read_effects(InlinePtxReader *reader, const PtxStatement *statement, const Opcode *opcode) {
     if (!opcode->count) {
         note_outcome(reader, statement);
         return true;
@@ -450,10 +451,9 @@ static bool read_effects(InlinePtxReader *reader, const Statement *statement, co
     for (unsigned i = 0; i < opcode->count; i++) {
         Effect effect = opcode->effects[i];
         bool counts = opcode->counted && effect.verb == EFFECT_AWAIT;
-        if ((counts && (statement->count != 1 || statement->operands[0].count != 1 ||
-                        !constant_number(reader, &statement->operands[0].terms[0], &effect.count))) ||
-            (opcode->addressed &&
-             (!statement->count || !set_address(reader, &statement->operands[0], false, &effect))) ||
+        if ((counts && (ptx_operand_count(reader->ptx, statement) != 1 ||
+                        !constant_number(reader, single(reader, statement, 0), &effect.count))) ||
+            (opcode->addressed && !set_address(reader, ptx_operand_at(reader->ptx, statement, 0), false, &effect)) ||
             !set_guard(reader, statement, false, &effect) || !add_effect(reader, effect))
             return false;
     }
@@ -485,59 +485,77 @@ static bool close_loop(InlinePtxReader *reader, const InlinePtxLabel *label, Reg
     return true;
 }
 
-static const InlinePtxLabel *find_label(const InlinePtxReader *reader, Str name) {
-    for (unsigned i = 0; i < reader->label_count; i++)
-        if (str_equal(reader->labels[i].name, name))
-            return &reader->labels[i];
-    return NULL;
+/* The label of the text that a branch goes to; NULL: there is none. */
+static const PtxOperand *target_of(const InlinePtxReader *reader, const PtxStatement *statement) {
+    const PtxOperand *to = ptx_operand_at(reader->ptx, statement, 0);
+    return to && to->kind == PTX_TARGET && !ptx_operand_at(reader->ptx, statement, 1) ? to : NULL;
 }
 
-static bool read_branch(InlinePtxReader *reader, const Statement *statement) {
-    if (statement->count != 1 || statement->operands[0].count != 1 || statement->operands[0].memory)
-        return false;
-    Str to = statement->operands[0].terms[0].name;
-    const InlinePtxLabel *label = find_label(reader, to);
+static bool read_branch(InlinePtxReader *reader, const PtxStatement *statement) {
+    const PtxOperand *to = target_of(reader, statement);
+    bool guarded = statement->flags & PTX_GUARDED, negated = statement->flags & PTX_NEGATED;
+    const InlinePtxLabel *label = NULL;
+    for (unsigned i = 0; to && i < reader->label_count; i++)
+        if (reader->labels[i].statement == to->a)
+            label = &reader->labels[i];
     if (reader->exit_state == 1) { /* the way back, after the way out */
         reader->exit_state = 2;
-        return label && !statement->guarded && close_loop(reader, label, reader->exit_condition, !reader->exit_negated);
+        return label && !guarded && close_loop(reader, label, reader->exit_condition, !reader->exit_negated);
     }
-    if (!statement->guarded)
+    if (!guarded || !to)
         return false;
-    Register condition = look_up(reader, &statement->guard);
+    Register condition = look_up(reader, &reader->ptx->operands[statement->first]);
     if (label)
-        return close_loop(reader, label, condition, statement->negated);
+        return close_loop(reader, label, condition, negated);
     reader->exit_state = 1;
-    reader->exit_label = to;
+    reader->exit_label = to->a;
     reader->exit_condition = condition;
-    reader->exit_negated = statement->negated;
+    reader->exit_negated = negated;
     return true;
 }
 
 /* A jump to here may have left other things in the registers. */
-static bool read_label(InlinePtxReader *reader, const Statement *statement) {
-    if (reader->exit_state == 2 && str_equal(statement->opcode, reader->exit_label))
+static bool read_label(InlinePtxReader *reader, const PtxStatement *statement) {
+    uint32_t number = (uint32_t)(statement - reader->ptx->statements);
+    if (reader->exit_state == 2 && reader->exit_label == number)
         reader->exit_state = 0;
-    if (reader->exit_state || reader->label_count == MOST_LABELS || find_label(reader, statement->opcode))
+    for (unsigned i = 0; i < reader->label_count; i++)
+        if (reader->ptx->statements[reader->labels[i].statement].what == statement->what)
+            return false;
+    if (reader->exit_state || reader->label_count == MOST_LABELS)
         return false;
-    reader->labels[reader->label_count++] = (InlinePtxLabel){statement->opcode, reader->count};
+    reader->labels[reader->label_count++] = (InlinePtxLabel){number, reader->count};
     forget_all(reader);
     return true;
 }
 
 /* ---- The text -------------------------------------------------------------------------------- */
 
-static bool read_statement(InlinePtxReader *reader, const Statement *statement) {
-    if (statement->kind == STATEMENT_LABEL)
+/* Declarations of registers, and pragmas. */
+static bool is_declaration(const PtxModule *ptx, const PtxStatement *statement) {
+    return (statement->kind == PTX_VARIABLES && str_is(ptx_name(ptx, ptx->variables[statement->what].space), ".reg")) ||
+           (statement->kind == PTX_DIRECTIVE && str_is(ptx_name(ptx, statement->what), ".pragma"));
+}
+
+/* The form of what is an instruction, whether all of it could be read or not; else NULL. */
+static const PtxForm *form_of(const PtxModule *ptx, const PtxStatement *statement) {
+    bool instruction = statement->kind == PTX_INSTRUCTION || statement->kind == PTX_UNREAD;
+    return instruction && statement->what != PTX_NONE ? &ptx->forms[statement->what] : NULL;
+}
+
+static bool read_statement(InlinePtxReader *reader, const PtxStatement *statement) {
+    if (statement->kind == PTX_LABEL)
         return read_label(reader, statement);
-    if (statement->kind == STATEMENT_SCOPE) {
-        forget_names(reader);
+    if (statement->kind == PTX_OPEN || statement->kind == PTX_CLOSE)
         return true;
-    }
-    Opcode opcode = inline_ptx_opcode(statement->opcode);
+    if (is_declaration(reader->ptx, statement))
+        return !reader->exit_state;
+    const PtxForm *form = form_of(reader->ptx, statement);
+    Opcode opcode = form ? inline_ptx_opcode(form) : (Opcode){.kind = OPCODE_UNKNOWN};
     if (reader->exit_state && (reader->exit_state == 2 || opcode.kind != OPCODE_BRANCH))
         return false;
     if (opcode.kind == OPCODE_UNKNOWN ||
-        (statement->garbled && (opcode.exact || opcode.kind != OPCODE_EFFECTS || opcode.count)))
+        (statement->kind == PTX_UNREAD && (opcode.exact || opcode.kind != OPCODE_EFFECTS || opcode.count)))
         return false;
     switch (opcode.kind) {
     case OPCODE_ACCESS:
@@ -553,25 +571,33 @@ static bool read_statement(InlinePtxReader *reader, const Statement *statement) 
 
 /* Which accesses end in a result of the op. */
 static void note_results(InlinePtxReader *reader) {
-    bool single = has_one_result(reader->op);
+    bool one = has_one_result(reader->op);
     for (unsigned i = 0; reader->mapped && i < reader->outputs && i < reader->op->result_count; i++) {
-        PtxTextTerm name = {.kind = TERM_OPERAND, .number = i};
-        Register known = look_up(reader, &name);
-        if (known.is_truth || known.fact.kind != FACT_FOUND || (single && reader->outputs > 1))
+        PtxOperand name = {.kind = PTX_NAME, .a = PTX_NONE, .value = i};
+        const Register *known = find_register(reader, &name);
+        if (!known || known->is_truth || known->fact.kind != FACT_FOUND || (one && reader->outputs > 1))
             continue;
-        reader->accesses[known.fact.number].result = &reader->op->results[i];
+        reader->accesses[known->fact.number].result = &reader->op->results[i];
     }
 }
 
+/* A statement as it stands in the file, without its semicolon. */
+static Str text_of(const Op *op, const PtxStatement *statement) {
+    Str text = op_string(op, "asm_string");
+    size_t end = statement->end;
+    end -= end > statement->begin && text.data[end - 1] == ';';
+    return str_between(text.data + statement->begin, text.data + end);
+}
+
 static bool read_assembly(InlinePtxReader *reader, Str *what) {
-    Str text = quoted(reader->op, "asm_string");
-    const char *at = text.data, *end = text.data + text.size;
-    Statement statement;
+    reader->ptx = op_assembly(reader->module, reader->op);
+    *what = op_string(reader->op, "asm_string");
+    if (!reader->ptx->version)
+        return false;
     map_operands(reader);
-    *what = (Str){"", 0};
-    while (ptx_next_statement(&at, end, &statement)) {
-        *what = statement.text;
-        if (!read_statement(reader, &statement))
+    for (uint32_t i = 0; i < reader->ptx->statements_count; i++) {
+        *what = text_of(reader->op, &reader->ptx->statements[i]);
+        if (!read_statement(reader, &reader->ptx->statements[i]))
             return false;
     }
     if (reader->exit_state)
@@ -595,29 +621,20 @@ bool inline_ptx_is_pure(const Op *op) {
     return op_flag(op, "pure");
 }
 
-/* Whether it is a branch to a label of the text that is still to come: that ends. */
-static bool goes_forward(const Statement *statement, const char *at, const char *end) {
-    Statement label;
-    if (inline_ptx_opcode(statement->opcode).kind != OPCODE_BRANCH || statement->count != 1 ||
-        statement->operands[0].count != 1)
-        return false;
-    while (ptx_next_statement(&at, end, &label))
-        if (label.kind == STATEMENT_LABEL && str_equal(label.opcode, statement->operands[0].terms[0].name))
-            return true;
-    return false;
-}
-
-/* The first statement of the text that is known to touch memory, to wait for others, or to stop or repeat the text. */
-static bool finds_touching(const Op *op, Str *what) {
-    Str text = quoted(op, "asm_string");
-    const char *at = text.data, *end = text.data + text.size;
-    Statement statement;
-    while (ptx_next_statement(&at, end, &statement))
-        if (statement.kind == STATEMENT_INSTRUCTION && inline_ptx_touches(statement.opcode) &&
-            !goes_forward(&statement, at, end)) {
-            *what = statement.text;
+/* The first statement of the text that is known to touch memory, to wait for others, or to stop or repeat the text. A
+ * branch to a label that is still to come ends. */
+static bool finds_touching(Module *module, const Op *op, Str *what) {
+    InlinePtxReader reader = {.module = module, .op = op, .ptx = op_assembly(module, op)};
+    for (uint32_t i = 0; i < reader.ptx->statements_count; i++) {
+        const PtxStatement *statement = &reader.ptx->statements[i];
+        const PtxForm *form = form_of(reader.ptx, statement);
+        const PtxOperand *to =
+            form && inline_ptx_opcode(form).kind == OPCODE_BRANCH ? target_of(&reader, statement) : NULL;
+        if (form && inline_ptx_touches(form->text) && !(to && to->a > i)) {
+            *what = text_of(op, statement);
             return true;
         }
+    }
     return false;
 }
 
@@ -627,11 +644,11 @@ bool inline_ptx_judged(Module *module, const Op *op, Effect *effects, unsigned m
         return good;
     if (!good) {
         *count = 0;
-        return !finds_touching(op, what);
+        return !finds_touching(module, op, what);
     }
     for (unsigned i = 0; i < *count; i++)
         if (effects[i].verb != EFFECT_READ) {
-            *what = quoted(op, "asm_string");
+            *what = op_string(op, "asm_string");
             return false;
         }
     return true;
@@ -672,30 +689,45 @@ int inline_ptx_load(Module *module, const Op *op) {
 }
 
 InlineRegister inline_ptx_register(Module *module, const Op *op) {
-    static const char names[] = "%ctaid.x %ctaid.y %ctaid.z %nctaid.x %nctaid.y %nctaid.z %cluster_ctarank "
-                                "%cluster_nctarank";
     if (!is_inline_ptx(op) || op->result_count != 1 || type_resolve(module, op->results[0].type)->kind != TYPE_INTEGER)
         return REGISTER_OTHER;
-    Str text = quoted(op, "asm_string");
-    const char *at = text.data, *end = text.data + text.size;
-    Statement move, more;
-    if (!ptx_next_statement(&at, end, &move) || ptx_next_statement(&at, end, &more) || move.guarded || move.garbled ||
-        move.kind != STATEMENT_INSTRUCTION || move.count != 2 || word_place(move.opcode, "mov.u32 mov.b32 mov.s32") < 0)
+    InlinePtxReader reader = {.ptx = op_assembly(module, op)};
+    const PtxStatement *move = reader.ptx->statements;
+    if (reader.ptx->statements_count != 1 || move->kind != PTX_INSTRUCTION || move->flags & PTX_GUARDED ||
+        ptx_operand_count(reader.ptx, move) != 2 ||
+        word_place(reader.ptx->forms[move->what].text, "mov.u32 mov.b32 mov.s32") < 0)
         return REGISTER_OTHER;
-    const PtxTextTerm *to = &move.operands[0].terms[0], *from = &move.operands[1].terms[0];
-    bool plain = move.operands[0].count == 1 && move.operands[1].count == 1 && to->kind == TERM_OPERAND && !to->number;
-    return plain && from->kind == TERM_NAME ? (InlineRegister)(REGISTER_CTA + word_place(from->name, names))
-                                            : REGISTER_OTHER;
+    const PtxOperand *to = single(&reader, move, 0), *from = single(&reader, move, 1);
+    PtxOperand name = to ? name_of(&reader, to) : (PtxOperand){0};
+    if (!is_op_operand(&name) || name.value || !from || from->kind != PTX_SPECIAL)
+        return REGISTER_OTHER;
+    int which = word_place(str_of(ptx_special_at(from->a)->name), "%ctaid %nctaid %cluster_ctarank %cluster_nctarank");
+    if (which > 1)
+        return (InlineRegister)(REGISTER_RANK + which - 2);
+    bool part = which >= 0 && from->part >= PTX_X && from->part <= PTX_Z;
+    return part ? (InlineRegister)(REGISTER_CTA + 3 * which + from->part - PTX_X) : REGISTER_OTHER;
 }
 
-bool inline_ptx_names_registers(const Op *op, bool in_program) {
-    Str text = is_inline_ptx(op) ? quoted(op, "asm_string") : STR("");
-    for (size_t i = 0; i < text.size; i++) {
-        Str rest = str_between(text.data + i, text.data + text.size);
-        bool own =
-            str_starts(rest, STR("%tid.")) || str_starts(rest, STR("%ntid.")) || str_starts(rest, STR("%laneid"));
-        if (*rest.data == '%' && !own && !(in_program && str_starts(rest, STR("%cluster_"))))
+/* Whether the threads of a CTA alone have it: %tid, %ntid, %laneid. */
+static bool is_own(const PtxSpecial *special, bool in_program) {
+    Str name = str_of(special->name);
+    return word_place(name, "%tid %ntid %laneid") >= 0 || (in_program && str_starts(name, STR("%cluster_")));
+}
+
+bool inline_ptx_names_registers(Module *module, const Op *op, bool in_program) {
+    if (!is_inline_ptx(op))
+        return false;
+    const PtxModule *ptx = op_assembly(module, op);
+    for (uint32_t i = 0; i < ptx->operands_count; i++) {
+        const PtxOperand *operand = &ptx->operands[i];
+        if ((operand->kind == PTX_NAME && *ptx_name(ptx, operand->a).data == '%') ||
+            (operand->kind == PTX_SPECIAL && !is_own(ptx_special_at(operand->a), in_program)))
             return true;
     }
-    return false;
+    for (uint32_t i = 0; i < ptx->statements_count; i++) {
+        Str text = text_of(op, &ptx->statements[i]);
+        if (ptx->statements[i].kind == PTX_UNREAD && memchr(text.data, '%', text.size))
+            return true;
+    }
+    return !ptx->version;
 }

@@ -1,10 +1,10 @@
 /* What inline assembly does to memory and to time, as far as it is PTX that Weir knows.
  *
  * Communication between CTAs is often written so: ld.acquire, st.release, red, atom, fence, membar, griddepcontrol,
- * cp.async.bulk.wait_group. The text is split into instructions, each is looked up by its parts; one that is not known,
- * and may touch memory or synchronize, makes the whole text unknown. An instruction under a predicate is known if one
- * of the op's operands decides, or if it picks one thread; a branch, if it repeats one access until that has found what
- * it waits for. */
+ * cp.async.bulk.wait_group. The front end has read the text (ptx/reader.h: ptx_read_assembly); an instruction that is
+ * not known, and may touch memory or synchronize, makes the whole text unknown. An instruction under a predicate is
+ * known if one of the op's operands decides, or if it picks one thread; a branch, if it repeats one access until that
+ * has found what it waits for. */
 #ifndef MODEL_EFFECT_INLINE_PTX_H
 #define MODEL_EFFECT_INLINE_PTX_H
 
@@ -23,7 +23,7 @@ bool inline_ptx_is_pure(const Op *op);
 /* If it does nothing but load one value into its only result: that effect's number, else -1. */
 int inline_ptx_load(Module *module, const Op *op);
 
-/* Special registers that a text may do nothing but hand on, in the order of their names in inline_ptx.c. */
+/* Special registers that a text may do nothing but hand on. */
 typedef enum InlineRegister {
     REGISTER_OTHER,
     REGISTER_CTA, /* %ctaid.x; y and z follow */
@@ -36,7 +36,7 @@ typedef enum InlineRegister {
 InlineRegister inline_ptx_register(Module *module, const Op *op);
 /* Whether the text names registers that no operand gives it, other than a thread's place in its CTA; `in_program`: or
  * in its cluster. */
-bool inline_ptx_names_registers(const Op *op, bool in_program);
+bool inline_ptx_names_registers(Module *module, const Op *op, bool in_program);
 
 /* A number that an instruction is given: that of an operand of the op, or one that stands in the text. */
 typedef struct InlineNumber {

@@ -2,7 +2,7 @@
 #ifndef MODEL_EFFECT_INLINE_PTX_INTERNAL_H
 #define MODEL_EFFECT_INLINE_PTX_INTERNAL_H
 
-#include "ir/ptx_text.h"
+#include "ir/ptx_module.h"
 #include "model/effect/inline_ptx.h"
 
 typedef enum OpcodeKind {
@@ -26,8 +26,8 @@ typedef struct Opcode {
     InlineAccess access; /* action, type, bits, elements */
 } Opcode;
 
-/* What an instruction does, by its name alone. */
-Opcode inline_ptx_opcode(Str name);
+/* What an instruction does, by its form alone. */
+Opcode inline_ptx_opcode(const PtxForm *form);
 /* Whether instructions whose name begins so touch memory, wait for others, stop or go elsewhere, known or not. */
 bool inline_ptx_touches(Str name);
 #endif

@@ -103,20 +103,18 @@ static bool add_effect(const PtxEffect *effect, Opcode *opcode) {
     }
 }
 
-static Opcode opcode_of(const PtxRow *row, Str name) {
+static Opcode opcode_of(const PtxForm *form) {
+    const PtxRow *row = form->row;
     PtxEffect effects[PTX_EFFECTS_MOST];
-    unsigned all, count = 0;
-    Str problem;
+    unsigned count = 0;
     Opcode opcode = {.kind = OPCODE_EFFECTS};
     if (row->control)
         return (Opcode){.kind = strcmp(row->operands, "target:label") == 0 ? OPCODE_BRANCH : OPCODE_UNKNOWN};
-    if (!ptx_effects(row, name, effects, PTX_EFFECTS_MOST, &all, &problem))
-        return (Opcode){.kind = OPCODE_UNKNOWN};
-    for (unsigned i = 0; i < all; i++)
-        if (!is_beside_the_point(&effects[i]))
-            effects[count++] = effects[i];
+    for (unsigned i = 0; i < form->effect_count; i++)
+        if (!is_beside_the_point(&form->effects[i]))
+            effects[count++] = form->effects[i];
     if (count == 1 && effect_is_access(&effects[0].effect))
-        return access_of(row, name, &effects[0]);
+        return access_of(row, form->text, &effects[0]);
     if (count == 1 && (effects[0].effect.verb == EFFECT_NAMED_SYNC || effects[0].effect.verb == EFFECT_NAMED_ARRIVE))
         return (Opcode){.kind = OPCODE_SYNC,
                         .count = 1,
@@ -144,17 +142,15 @@ bool inline_ptx_touches(Str name) {
     return acts == PTX_ACTS || acts == PTX_STEERS || amd_touches(name);
 }
 
-Opcode inline_ptx_opcode(Str name) {
+Opcode inline_ptx_opcode(const PtxForm *form) {
     Opcode opcode = {.kind = OPCODE_EFFECTS};
-    Str left = name, base = next_part(&left);
-    if (ptx_opcode_acts(base) == PTX_COMPUTES || word_place(name, ".reg .pragma") >= 0)
+    Str name = form->text, left = name, base = next_part(&left);
+    if (ptx_opcode_acts(base) == PTX_COMPUTES)
         return opcode;
     if (str_starts(name, STR("v_")) || word_place(name, "s_nop s_sleep s_setprio") >= 0) {
         opcode.exact = true;
         return opcode;
     }
-    const PtxRow *row = ptx_row_of(name, NULL);
-    if (row && !row->control && ptx_opcode_acts(base) == PTX_STEERS) /* it stops the kernel */
-        return (Opcode){.kind = OPCODE_UNKNOWN};
-    return row ? opcode_of(row, name) : (Opcode){.kind = OPCODE_UNKNOWN};
+    bool stops = form->row && !form->row->control && ptx_opcode_acts(base) == PTX_STEERS; /* the kernel */
+    return form->row && !stops ? opcode_of(form) : (Opcode){.kind = OPCODE_UNKNOWN};
 }

@@ -2,7 +2,6 @@
 #include "model/effect/unknown.h"
 
 #include "ir/op.h"
-#include "ir/ptx_text.h"
 #include "model/effect/inline_ptx.h"
 
 /* Dialects whose ops compute, and do nothing else. */

@@ -119,15 +119,6 @@ static unsigned device_capability(void) {
     return (unsigned)(major * 10 + minor);
 }
 
-/* The first word behind ".target": "sm_90a". */
-static Str target_of(const Source *text) {
-    static const char directive[] = ".target";
-    const char *at = memmem(text->data, text->size, directive, strlen(directive));
-    at = at ? at + strlen(directive) : text->data;
-    at += strspn(at, " \t");
-    return (Str){at, strcspn(at, " ,\t\r\n")};
-}
-
 /* Whether code for that target runs on the device: sm_90a and sm_90f do not on others. */
 static bool fits(Str target, unsigned capability) {
     int64_t number = 0;
@@ -164,7 +155,7 @@ static Source *best_text(GpuModule *module, const Source *file, const Images *im
         if (other.image->kind != IMAGE_PTX || other.image->capability > capability ||
             !(other.text = image_text(file, other.image, &problem)))
             continue;
-        other.target = target_of(other.text);
+        other.target = ptx_target_of(other.text);
         int order = best.text ? compare(&other, &best) : 1;
         if (order < 0 || !fits(other.target, capability)) {
             source_free(other.text);

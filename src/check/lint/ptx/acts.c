@@ -1,76 +1,21 @@
 /* What instructions do: the effects of their rows, with the operands that they are about. */
 #include "check/lint/ptx/internal.h"
 
-/* ---- Operands by the names of the row ------------------------------------------------------------- */
+#include "ptx/effects.h"
+
+/* ---- Operands ------------------------------------------------------------------------------------- */
+
+/* Its number in the module. */
+static uint32_t number_in(const PtxModule *module, const PtxOperand *operand) {
+    return operand ? (uint32_t)(operand - module->operands) : PTX_NONE;
+}
 
 uint32_t operand_at(const PtxModule *module, const PtxStatement *statement, unsigned index) {
-    uint32_t count, at = 0;
-    const PtxOperand *operands = ptx_operands(module, statement, &count);
-    while (index-- && at < count)
-        at += ptx_extent(operands + at);
-    return at < count ? (uint32_t)(operands - module->operands) + at : PTX_NONE;
+    return number_in(module, ptx_operand_at(module, statement, index));
 }
 
-static uint32_t operands_of(const PtxModule *module, const PtxStatement *statement) {
-    uint32_t count, at = 0, all = 0;
-    const PtxOperand *operands = ptx_operands(module, statement, &count);
-    for (; at < count; at += ptx_extent(operands + at))
-        all++;
-    return all;
-}
-
-/* One word of a row's operands. */
-typedef struct OperandWord {
-    Str name;
-    bool optional, address;
-} OperandWord;
-
-static bool next_word(const char **at, OperandWord *word) {
-    *at += strspn(*at, " ");
-    size_t size = strcspn(*at, " "), skipped = strspn(*at, "=+[");
-    if (!size)
-        return false;
-    const char *name = *at + skipped;
-    *word = (OperandWord){.name = {name, strcspn(name, "]:?* ")},
-                          .optional = (*at)[size - 1] == '?',
-                          .address = memchr(*at, '[', size) != NULL};
-    *at += size;
-    return true;
-}
-
-/* Whether an operand that may be missing is this one: an address just if the row says so; offsets are a vector; a
- * policy is there if a modifier says that it is. */
-static bool may_be(const PtxModule *module, const PtxForm *form, const OperandWord *word, uint32_t operand) {
-    PtxOperandKind kind = (PtxOperandKind)module->operands[operand].kind;
-    if ((kind == PTX_ADDRESS) != word->address)
-        return false;
-    if (str_is(word->name, "policy"))
-        return ptx_form_modifier(form->row, form->text, STR("hint")).size > 0;
-    return (kind == PTX_VECTOR) == str_is(word->name, "offsets");
-}
-
-/* One that may be missing is there only if more operands are left than those that have to be. */
 uint32_t operand_named(const PtxModule *module, const PtxStatement *statement, Str name) {
-    const PtxRow *row = module->forms[statement->what].row;
-    unsigned least, most, index = 0;
-    OperandWord word;
-    if (!row || !name.size)
-        return PTX_NONE;
-    ptx_row_operands(row, &least, &most);
-    uint32_t left = operands_of(module, statement);
-    for (const char *at = row->operands; next_word(&at, &word);) {
-        uint32_t operand = operand_at(module, statement, index);
-        if (operand == PTX_NONE)
-            return PTX_NONE;
-        if (word.optional && (left <= least || !may_be(module, &module->forms[statement->what], &word, operand)))
-            continue;
-        if (str_equal(word.name, name))
-            return operand;
-        least -= !word.optional;
-        left--;
-        index++;
-    }
-    return PTX_NONE;
+    return name.size ? number_in(module, ptx_effect_operand(module, statement, name)) : PTX_NONE;
 }
 
 /* ---- Forms ---------------------------------------------------------------------------------------- */

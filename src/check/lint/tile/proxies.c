@@ -32,9 +32,11 @@ typedef struct ProxyReporting {
 
 /* Assembly with a fence that is not made out. */
 static bool hides_fence(Lint *lint, const Op *op) {
-    const Attr *text = op_is(op, CLASS_INLINE_PTX) ? op_attr(op, "asm_string") : NULL;
-    return text && memmem(text->text.data, text->text.size, "fence.proxy", strlen("fence.proxy")) &&
-           !lint_effect(lint, op, EFFECT_FENCE_PROXY);
+    const PtxModule *ptx = op_is(op, CLASS_INLINE_PTX) ? op_assembly(lint->module, op) : NULL;
+    for (uint32_t i = 0; ptx && i < ptx->forms_count; i++)
+        if (str_starts(ptx->forms[i].text, STR("fence.proxy")))
+            return !lint_effect(lint, op, EFFECT_FENCE_PROXY);
+    return false;
 }
 
 /* Copies that tokens hold together, waits with what they are for, buffers that nothing may write to: Triton makes them

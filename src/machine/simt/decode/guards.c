@@ -30,16 +30,6 @@ static Set either(Set a, const Set *b) {
 static Set may_be(const PtxGuards *g, const PtxOperand *operand, bool holds, unsigned depth);
 static Set value_may_be(const PtxGuards *g, uint32_t value, bool holds, unsigned depth);
 
-/* The operand at a place, counted on top; NULL: there are not so many. */
-static const PtxOperand *operand_at(const PtxGuards *g, const PtxStatement *statement, uint32_t place) {
-    uint32_t count, at = 0;
-    const PtxOperand *operands = ptx_operands(g->flow->module, statement, &count);
-    for (uint32_t i = 0; i < count; i += ptx_extent(&operands[i]))
-        if (at++ == place)
-            return &operands[i];
-    return NULL;
-}
-
 static bool is_zero(const PtxGuards *g, const PtxOperand *operand) {
     Form form = ptx_operand_form(g->values, (uint32_t)(operand - g->flow->module->operands));
     uint64_t number;
@@ -49,7 +39,8 @@ static bool is_zero(const PtxGuards *g, const PtxOperand *operand) {
 /* What a comparison with 0 says of the number; of others nothing is said. */
 static Set compared(const PtxGuards *g, const PtxStatement *statement, const PtxForm *form, bool holds,
                     unsigned depth) {
-    const PtxOperand *a = operand_at(g, statement, 1), *b = operand_at(g, statement, 2);
+    const PtxOperand *a = ptx_operand_at(g->flow->module, statement, 1),
+                     *b = ptx_operand_at(g->flow->module, statement, 2);
     bool equal = ptx_form_has(form->text, STR("eq"));
     if (!(equal || ptx_form_has(form->text, STR("ne"))) || !a || !b || !is_zero(g, b))
         return all_threads();
@@ -65,7 +56,7 @@ static Set joined(const Set *a, const Set *b, bool is_and, bool holds, bool is_p
 
 static Set comparison(const PtxGuards *g, const PtxStatement *statement, const PtxForm *form, bool holds,
                       unsigned depth) {
-    const PtxOperand *with = operand_at(g, statement, 3);
+    const PtxOperand *with = ptx_operand_at(g->flow->module, statement, 3);
     bool is_and = ptx_form_has(form->text, STR("and"));
     Set set = compared(g, statement, form, holds, depth);
     if (!with)
@@ -77,9 +68,11 @@ static Set comparison(const PtxGuards *g, const PtxStatement *statement, const P
 }
 
 static Set chosen(const PtxGuards *g, const PtxStatement *statement, bool holds, unsigned depth) {
-    const PtxOperand *by = operand_at(g, statement, 3);
-    Set first = may_be(g, operand_at(g, statement, 1), holds, depth), yes = may_be(g, by, true, depth);
-    Set second = may_be(g, operand_at(g, statement, 2), holds, depth), no = may_be(g, by, false, depth);
+    const PtxOperand *by = ptx_operand_at(g->flow->module, statement, 3);
+    Set first = may_be(g, ptx_operand_at(g->flow->module, statement, 1), holds, depth),
+        yes = may_be(g, by, true, depth);
+    Set second = may_be(g, ptx_operand_at(g->flow->module, statement, 2), holds, depth),
+        no = may_be(g, by, false, depth);
     first = both(first, &yes);
     second = both(second, &no);
     return either(first, &second);
@@ -87,30 +80,30 @@ static Set chosen(const PtxGuards *g, const PtxStatement *statement, bool holds,
 
 static Set result_may_be(const PtxGuards *g, const PtxStatement *statement, bool holds, unsigned depth) {
     const PtxForm *form = &g->flow->module->forms[statement->what];
-    const PtxOperand *to = operand_at(g, statement, 0);
+    const PtxOperand *to = ptx_operand_at(g->flow->module, statement, 0);
     bool is_predicate = ptx_form_has(form->text, STR("pred"));
     if (!to || to->kind != PTX_REGISTER) /* a pair: of which of the two it is, is not asked */
         return all_threads();
     switch (form->evaluator) {
     case PTX_EVALUATE_AND:
     case PTX_EVALUATE_OR: {
-        Set a = may_be(g, operand_at(g, statement, 1), holds, depth);
-        Set b = may_be(g, operand_at(g, statement, 2), holds, depth);
+        Set a = may_be(g, ptx_operand_at(g->flow->module, statement, 1), holds, depth);
+        Set b = may_be(g, ptx_operand_at(g->flow->module, statement, 2), holds, depth);
         return joined(&a, &b, form->evaluator == PTX_EVALUATE_AND, holds, is_predicate);
     }
     case PTX_EVALUATE_NOT:
-        return is_predicate ? may_be(g, operand_at(g, statement, 1), !holds, depth) : all_threads();
+        return is_predicate ? may_be(g, ptx_operand_at(g->flow->module, statement, 1), !holds, depth) : all_threads();
     case PTX_EVALUATE_CNOT:
-        return may_be(g, operand_at(g, statement, 1), !holds, depth);
+        return may_be(g, ptx_operand_at(g->flow->module, statement, 1), !holds, depth);
     case PTX_EVALUATE_SETP:
         return comparison(g, statement, form, holds, depth);
     case PTX_EVALUATE_SELP:
         return chosen(g, statement, holds, depth);
     case PTX_EVALUATE_MOV:
-        return may_be(g, operand_at(g, statement, 1), holds, depth);
+        return may_be(g, ptx_operand_at(g->flow->module, statement, 1), holds, depth);
     case PTX_EVALUATE_CVT: /* what is cut off a number may be all of it */
         return holds && !ptx_form_has(form->text, STR("f32")) && !ptx_form_has(form->text, STR("f64"))
-                   ? may_be(g, operand_at(g, statement, 1), true, depth)
+                   ? may_be(g, ptx_operand_at(g->flow->module, statement, 1), true, depth)
                    : all_threads();
     default:
         return all_threads();

@@ -15,7 +15,7 @@ static bool depends_on_more(Compiler *compiler, const Op *op) {
             value_is_memdesc(compiler->module, op->operands[i]) || (type && type_is_descriptor(type)))
             return true;
     }
-    return inline_ptx_names_registers(op, false);
+    return inline_ptx_names_registers(compiler->module, op, false);
 }
 
 void compile_pure(Compiler *compiler, const Op *op) {

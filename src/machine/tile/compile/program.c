@@ -300,7 +300,7 @@ bool program_is_uniform(const Program *program) {
                 (effects[i].space == SPACE_GLOBAL && effects[i].order != ORDER_WEAK && has_used_result(module, op)))
                 return false;
         bool ranks = program->ranks_are_programs;
-        if (inline_ptx_names_registers(op, !ranks) || (ranks && op_evaluator(op) == EVALUATE_CTA_RANK))
+        if (inline_ptx_names_registers(module, op, !ranks) || (ranks && op_evaluator(op) == EVALUATE_CTA_RANK))
             return false;
     }
     return true;
