@@ -17,6 +17,7 @@ Why this one of what was tried:
 An operator costs some 10 to 15 microseconds more than on the CPU; docs/device.md has numbers."""
 
 import glob
+import os
 import re
 import threading
 
@@ -39,6 +40,9 @@ class State:
 
 
 def has_gpu():
+    """Whether the program may have one: CUDA_VISIBLE_DEVICES hides all if it begins with what names none."""
+    if os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0].strip() in ("", "-1"):
+        return False
     return bool(glob.glob("/dev/nvidia[0-9]*") or glob.glob("/dev/kfd") or glob.glob("/dev/dxg"))
 
 

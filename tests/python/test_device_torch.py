@@ -49,5 +49,22 @@ class Torch(unittest.TestCase):
         self.run_file("kernels.py")
 
 
+class Gpu(unittest.TestCase):
+    def test_hidden_gpus(self):
+        """CUDA_VISIBLE_DEVICES that names no GPU: the program has none."""
+        from unittest import mock
+
+        sys.path.insert(0, str(HERE.parent.parent / "python"))
+        from weir import device_torch
+
+        with mock.patch("glob.glob", lambda pattern: ["/dev/nvidia0"]):
+            for value, there in ((None, True), ("0", True), ("1,0", True), ("", False), ("-1", False), ("-1,0", False)):
+                with mock.patch.dict(os.environ):
+                    os.environ.pop("CUDA_VISIBLE_DEVICES", None)
+                    if value is not None:
+                        os.environ["CUDA_VISIBLE_DEVICES"] = value
+                    self.assertEqual(device_torch.has_gpu(), there, value)
+
+
 if __name__ == "__main__":
     unittest.main()
