@@ -91,19 +91,85 @@ static void results(void **state) {
 
 static void multiplies(void **state) {
     (void)state;
-    float a[3 * 5], b[5 * 8];
-    double c[3 * 8], expected[3 * 8];
-    for (unsigned i = 0; i < 15; i++)
-        a[i] = (float)(i * 7 % 5) - 2;
-    for (unsigned i = 0; i < 40; i++)
-        b[i] = (float)(i * 11 % 9) - 4;
-    for (unsigned i = 0; i < 24; i++) {
+    double a[5 * 5], b[5 * 16], c[5 * 16], expected[5 * 16];
+    for (unsigned i = 0; i < 25; i++)
+        a[i] = (double)(i * 7 % 5) - 2;
+    for (unsigned i = 0; i < 80; i++)
+        b[i] = (double)(i * 11 % 9) - 4;
+    for (unsigned i = 0; i < 80; i++) {
+        unsigned row = i / 16, column = i % 16;
         c[i] = expected[i] = i;
         for (unsigned k = 0; k < 5; k++)
-            expected[i] += (double)a[i / 8 * 5 + k] * (double)b[k * 8 + i % 8];
+            expected[i] += a[row * 5 + k] * b[column / 8 * 40 + k * 8 + column % 8];
     }
-    matrix_multiply(3, 8, 5, a, b, c);
+    matrix_multiply(5, 16, &(MatrixFactors){.k = 5, .a_row = 5, .a = a, .b = b}, c);
     assert_memory_equal(c, expected, sizeof c);
+}
+
+/* Vectors of elements are what one element is, and so are fragments that come from registers. */
+static void decodes(void **state) {
+    (void)state;
+    static const MatrixType types[] = {MATRIX_F16,  MATRIX_BF16, MATRIX_TF32, MATRIX_E4M3, MATRIX_E5M2,
+                                       MATRIX_E3M2, MATRIX_E2M3, MATRIX_E2M1, MATRIX_S8,   MATRIX_U8,
+                                       MATRIX_S4,   MATRIX_U4,   MATRIX_B1};
+    for (unsigned t = 0; t < sizeof types / sizeof *types; t++) {
+        MatrixDecoder decoder = matrix_decoder(types[t]);
+        for (uint64_t first = 0; first < 0x10000; first += 8) {
+            uint32_t bits[8];
+            double to[8];
+            for (unsigned i = 0; i < 8; i++)
+                bits[i] = (uint32_t)(first + i) * (types[t] == MATRIX_TF32 ? 0x10001 : 1);
+            matrix_decode(&decoder, bits, 8, to);
+            for (unsigned i = 0; i < 8; i++) {
+                double one = matrix_float(types[t], bits[i]);
+                assert_true(isnan(one) ? isnan(to[i]) : memcmp(&one, &to[i], sizeof one) == 0);
+            }
+        }
+    }
+}
+
+static void fragments(void **state) {
+    (void)state;
+    static const MatrixType types[] = {MATRIX_F16, MATRIX_TF32, MATRIX_E5M2, MATRIX_S8, MATRIX_S4, MATRIX_B1};
+    for (unsigned t = 0; t < sizeof types / sizeof *types; t++) {
+        unsigned bits = matrix_type_bits(types[t]), per = 32 / bits, k = 8 * per;
+        Lanes registers[6];
+        const Lanes *at[6];
+        uint32_t none[6] = {0};
+        bool unknown[16] = {false};
+        static double a[16 * 256], b[8 * 256];
+        double d[4][PTX_LANES], expected;
+        MatrixSteps steps;
+        for (unsigned r = 0; r < 6; r++) {
+            at[r] = &registers[r];
+            for (unsigned lane = 0; lane < PTX_LANES; lane++) /* small numbers: all sums are exact */
+                registers[r].at[lane] = (r * 0x9e3779b9u + lane * 0x85ebca6bu) & 0x47074707;
+        }
+        none[1] = 1u << 9; /* of row 10 */
+        matrix_steps(types[t], k, &steps);
+        matrix_take_a((MatrixRegisters){at, none, 4, types[t]}, a, unknown);
+        for (unsigned row = 0; row < 16; row++)
+            assert_int_equal(unknown[row], row == 10);
+        memset(none, 0, sizeof none);
+        matrix_take_b((MatrixRegisters){at + 4, none, 2, types[t]}, b, unknown);
+        memset(d, 0, sizeof d);
+        MatrixFactors factors = {
+            .k = k, .a_row = MATRIX_A_ROW, .a_half = steps.a_half, .a = a, .b = b, .a_at = steps.a, .b_at = steps.b};
+        matrix_multiply_fragments(16, 8, &factors, d);
+        for (unsigned e = 0; e < 4; e++)
+            for (unsigned lane = 0; lane < PTX_LANES; lane++) {
+                unsigned row = matrix_row(lane, e), column = matrix_column(lane, e);
+                expected = 0;
+                for (unsigned i = 0; i < k; i++) {
+                    unsigned r = i / per / 4, from = i / per % 4, shift = i % per * bits;
+                    uint64_t left = registers[2 * r + row / 8].at[row % 8 * 4 + from] >> shift;
+                    uint64_t right = registers[4 + r].at[column * 4 + from] >> shift;
+                    expected += (double)matrix_float(types[t], (uint32_t)left) *
+                                (double)matrix_float(types[t], (uint32_t)right);
+                }
+                assert_true(d[e][lane] == expected);
+            }
+    }
 }
 
 /* ---- Descriptors ---- */
@@ -430,7 +496,8 @@ static void textures(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(formats),           cmocka_unit_test(results),
-        cmocka_unit_test(multiplies),        cmocka_unit_test(canonical),
+        cmocka_unit_test(multiplies),        cmocka_unit_test(decodes),
+        cmocka_unit_test(fragments),         cmocka_unit_test(canonical),
         cmocka_unit_test(pieces_of_a_tile),  cmocka_unit_test(tensor_modes),
         cmocka_unit_test(rows_are_reported), cmocka_unit_test(misuse),
         cmocka_unit_test(unknown_rows),      cmocka_unit_test(unknown_operands),

@@ -102,7 +102,7 @@ bool location_is_there(PtxMachine *machine, const PtxOutstanding *outstanding, P
 
 void copy_load(PtxMachine *machine, const PtxCode *code, PtxLocation location, size_t count, uint8_t *bytes,
                uint8_t *states) {
-    if (machine->computes == COMPUTES_NEEDED && code->data) {
+    if (!copy_loads(machine, code)) {
         memset(bytes, 0, count);
         memset(states, BYTE_UNKNOWN, count);
         return;

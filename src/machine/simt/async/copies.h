@@ -68,6 +68,10 @@ bool location_is_there(PtxMachine *machine, const PtxOutstanding *outstanding, P
 /* A number of one lane; false, with *step, if it is not known. */
 bool lane_value(PtxMachine *machine, PtxGroup *group, const PtxCode *code, const PtxArgument *argument, uint32_t lane,
                 uint64_t *value, PtxStep *step);
+/* Whether what a copy moves is loaded. */
+static inline bool copy_loads(const PtxMachine *machine, const PtxCode *code) {
+    return machine->computes != COMPUTES_NEEDED || !code->data;
+}
 /* Reads what is copied: what nothing has written is not known there, and that it was read is noted. Without the data
  * (gear slice) nothing is known. */
 void copy_load(PtxMachine *machine, const PtxCode *code, PtxLocation location, size_t count, uint8_t *bytes,

@@ -1,6 +1,7 @@
 /* cp.async: each thread copies 4, 8 or 16 bytes from global to shared memory, fewer of them where it says so, the rest
  * zeros. The copies of a warp's instruction are one outstanding operation; those of a warp land one after the other. */
 #include "machine/simt/async/copies.h"
+#include "machine/simt/core/internal.h"
 #include "machine/simt/core/play.h"
 
 enum { MOST_THREAD_BYTES = 16 };
@@ -51,9 +52,15 @@ static void land_thread_copy(PtxMachine *machine, PtxOutstanding *outstanding) {
     ThreadCopy *copy = outstanding->detail;
     report_reads(machine, outstanding, copy);
     report_lanes(machine, outstanding, &detail->write, outstanding->lanes, copy->to);
+    bool loads = copy_loads(machine, outstanding->code);
     for (uint32_t left = machine->plays ? 0 : outstanding->lanes; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left);
         uint8_t bytes[MOST_THREAD_BYTES] = {0}, states[MOST_THREAD_BYTES];
+        if (detail->bytes == MOST_THREAD_BYTES && copy->sizes[lane] == MOST_THREAD_BYTES && loads &&
+            copy->reads >> lane & 1 && load_known(copy->from[lane], MOST_THREAD_BYTES, bytes)) {
+            ptx_store_bytes(machine, copy->to[lane], MOST_THREAD_BYTES, bytes, NULL);
+            continue;
+        }
         memset(states, BYTE_KNOWN, sizeof states);
         if (copy->reads >> lane & 1)
             copy_load(machine, outstanding->code, copy->from[lane], copy->sizes[lane], bytes, states);

@@ -58,6 +58,15 @@ static inline PtxBlock *block_at(PtxBlock *block, uint64_t *offset) {
     *offset = page ? at % PAGE_BYTES : *offset;
     return page ? page : block;
 }
+/* Bytes that are known, in one piece. False: they are not so. */
+static inline bool load_known(PtxLocation location, size_t count, uint8_t *bytes) {
+    const PtxBlock *block = location.block;
+    if (!block->bytes || block->pages ||
+        !(block->states ? bytes_known(block->states + location.offset, count) : block->fill == BYTE_KNOWN))
+        return false;
+    memcpy(bytes, block->bytes + location.offset, count);
+    return true;
+}
 /* Bytes of a block; of one that was not made yet, those that stand for what is not known. */
 void block_peek(const PtxBlock *block, uint64_t offset, size_t count, uint8_t *bytes);
 /* What stands for 8 bytes that nothing has written, in a run with other data. */

@@ -21,6 +21,7 @@
 #include "model/effect/effect.h"
 
 #include <pthread.h>
+#include <string.h>
 
 /* ---- Memory ---- */
 
@@ -30,6 +31,18 @@ enum {
     BYTE_KNOWN = 1,
     BYTE_UNKNOWN = 2, /* written, or there before the run; it is not known with what */
 };
+static inline bool bytes_known(const uint8_t *states, size_t count) {
+    const uint64_t known = UINT64_C(0x0101010101010101) * BYTE_KNOWN;
+    uint64_t wrong = 0;
+    for (; count >= 8; states += 8, count -= 8) {
+        uint64_t some;
+        memcpy(&some, states, 8);
+        wrong |= some ^ known;
+    }
+    for (; count; ++states, --count)
+        wrong |= *states ^ BYTE_KNOWN;
+    return !wrong;
+}
 
 /* A piece of memory that is addressed: a buffer of a launch, a variable in global or const memory, the shared memory of
  * a CTA, the local memory of a thread, the parameters. */

@@ -571,20 +571,6 @@ bool ptx_resolve(PtxMachine *machine, PtxGroup *group, const PtxCode *code, PtxS
 
 /* ---- Whole rows of bytes that are known ---- */
 
-static bool all_known(const uint8_t *at, size_t count) {
-    const uint8_t *end = at + count;
-    const uint64_t known = UINT64_C(0x0101010101010101) * BYTE_KNOWN;
-    uint64_t wrong = 0;
-    for (; end - at >= 8; at += 8) {
-        uint64_t states;
-        memcpy(&states, at, 8);
-        wrong |= states ^ known;
-    }
-    for (; at < end; at++)
-        wrong |= *at ^ BYTE_KNOWN;
-    return !wrong;
-}
-
 bool span_known(const Span *span) {
     enum { LONGEST = 4096 };
     const PtxBlock *block = span->block;
@@ -593,9 +579,9 @@ bool span_known(const Span *span) {
     if (!block->states)
         return block->fill == BYTE_KNOWN;
     if (!span->apart)
-        return all_known(block->states + span->begin, span->end - span->begin);
+        return bytes_known(block->states + span->begin, span->end - span->begin);
     for (uint32_t rest = span->lanes; rest; rest &= rest - 1)
-        if (!all_known(block->states + span->locations[__builtin_ctz(rest)].offset, span->bytes))
+        if (!bytes_known(block->states + span->locations[__builtin_ctz(rest)].offset, span->bytes))
             return false;
     return true;
 }
@@ -670,8 +656,7 @@ uint64_t ptx_load(PtxMachine *machine, PtxLocation location, unsigned bytes, boo
     if (!block->states)
         *known = block->fill == BYTE_KNOWN;
     else
-        for (unsigned i = 0; i < bytes; i++)
-            *known &= block->states[location.offset + i] == BYTE_KNOWN;
+        *known = bytes_known(block->states + location.offset, bytes);
     return value;
 }
 
@@ -707,7 +692,7 @@ void ptx_load_bytes(PtxMachine *machine, PtxLocation location, size_t count, uin
  * stands for it is compared. */
 static bool holds(PtxBlock *whole, uint64_t offset, size_t count, const uint8_t *bytes, bool other) {
     const PtxBlock *block = block_at(whole, &offset);
-    bool there = block->states ? all_known(block->states + offset, count) : block->fill == BYTE_KNOWN;
+    bool there = block->states ? bytes_known(block->states + offset, count) : block->fill == BYTE_KNOWN;
     if (other)
         there = block->states ? !memchr(block->states + offset, BYTE_NEVER, count) : block->fill != BYTE_NEVER;
     return block->bytes && there && memcmp(block->bytes + offset, bytes, count) == 0;
@@ -746,15 +731,11 @@ uint32_t memory_changes(const PtxMachine *machine, const PtxCode *code, uint32_t
 static inline __attribute__((always_inline)) bool store_word(PtxMachine *machine, PtxLocation location,
                                                              const unsigned bytes, const uint8_t *from) {
     PtxBlock *block = location.block;
-    uint64_t value = 0, old = 0, states = 0, all = 0;
-    memset(&all, BYTE_KNOWN, bytes);
-    memcpy(&states, block->states + location.offset, bytes);
-    if (states != all)
+    if (!bytes_known(block->states + location.offset, bytes))
         return false;
-    memcpy(&value, from, bytes);
-    memcpy(&old, block->bytes + location.offset, bytes);
-    memcpy(block->bytes + location.offset, &value, bytes);
-    if (old != value)
+    bool differs = memcmp(block->bytes + location.offset, from, bytes) != 0;
+    memcpy(block->bytes + location.offset, from, bytes);
+    if (differs)
         memory_changed(machine, block);
     return true;
 }
@@ -762,14 +743,14 @@ static inline __attribute__((always_inline)) bool store_word(PtxMachine *machine
 /* Bytes of one block, or of one of its pages. */
 static void store_bytes(PtxMachine *machine, PtxBlock *block, uint64_t offset, size_t count, const uint8_t *bytes,
                         const uint8_t *states) {
-    bool known = !states || all_known(states, count);
+    bool known = !states || bytes_known(states, count);
     bool differs = memcmp(block->bytes + offset, bytes, count) != 0;
     if (differs)
         memcpy(block->bytes + offset, bytes, count);
     if (!block->states && !(known && block->fill == BYTE_KNOWN))
         block_make_states(machine, block);
     if (block->states && known) {
-        differs |= !all_known(block->states + offset, count);
+        differs |= !bytes_known(block->states + offset, count);
         memset(block->states + offset, BYTE_KNOWN, count);
     } else if (block->states) {
         differs |= memcmp(block->states + offset, states, count) != 0;
@@ -786,7 +767,8 @@ void ptx_store_bytes(PtxMachine *machine, PtxLocation location, size_t count, co
     block_written(machine, location.block, location.offset, count);
     if (!states && location.block->states &&
         ((count == 4 && store_word(machine, location, 4, bytes)) ||
-         (count == 8 && store_word(machine, location, 8, bytes))))
+         (count == 8 && store_word(machine, location, 8, bytes)) ||
+         (count == 16 && store_word(machine, location, 16, bytes))))
         return;
     for (size_t done = 0, piece; done < count; done += piece) {
         uint64_t at = location.offset + done;

@@ -174,13 +174,6 @@ typedef struct UpdateBytes {
     uint8_t data[MOST_BYTES], states[MOST_BYTES];
 } UpdateBytes;
 
-static bool are_known(const uint8_t *states, unsigned count) {
-    for (unsigned i = 0; i < count; i++)
-        if (states[i] != BYTE_KNOWN)
-            return false;
-    return true;
-}
-
 /* One number after the other; a number whose operands are not known is not. */
 static void change_numbers(const Update *update, const UpdateBytes *old, const UpdateBytes *operand,
                            UpdateBytes *made) {
@@ -190,8 +183,8 @@ static void change_numbers(const Update *update, const UpdateBytes *old, const U
         memcpy(&a, old->data + at, each);
         memcpy(&b, operand->data + at, each);
         uint64_t value = act(update->action, update->numbers, a, b);
-        bool known = are_known(operand->states + at, each) &&
-                     (update->action == ACTION_EXCHANGE || are_known(old->states + at, each));
+        bool known = bytes_known(operand->states + at, each) &&
+                     (update->action == ACTION_EXCHANGE || bytes_known(old->states + at, each));
         memcpy(made->data + at, &value, each);
         memset(made->states + at, known ? BYTE_KNOWN : BYTE_UNKNOWN, each);
     }
@@ -208,7 +201,7 @@ static bool change(const Update *update, const UpdateBytes *old, const UpdateByt
     *made = *operand;
     if (update->action == ACTION_EXCHANGE)
         return true;
-    if (!are_known(old->states, bytes) || !are_known(compare->states, bytes)) {
+    if (!bytes_known(old->states, bytes) || !bytes_known(compare->states, bytes)) {
         memset(made->states, BYTE_UNKNOWN, bytes);
         return true;
     }
@@ -285,7 +278,7 @@ static void give_old(PtxMachine *machine, PtxGroup *group, const CoreAccess *acc
             unsigned lane = (unsigned)__builtin_ctz(rest);
             values.at[lane] = 0;
             memcpy(&values.at[lane], row->old[lane].data + i * each, each);
-            unknown |= (uint32_t)!are_known(row->old[lane].states + i * each, each) << lane;
+            unknown |= (uint32_t)!bytes_known(row->old[lane].states + i * each, each) << lane;
         }
         ptx_put(machine, group, access_member(machine->program, access->gives, i / halves), i % halves, &values, lanes,
                 unknown);

@@ -14,11 +14,12 @@ typedef struct Mma {
     MatrixType d, a, b, c;
     bool saturate, exclusive, sparse;
     Places c_at, d_at;
+    MatrixSteps steps;
 } Mma;
 
 /* A, B and C of a warp as numbers. */
 typedef struct MatrixNumbers {
-    float a[MATRIX_ROWS * MMA_DEPTH], b[MMA_DEPTH * MMA_COLUMNS];
+    double a[MATRIX_ROWS * MMA_DEPTH], b[MMA_DEPTH * MMA_COLUMNS];
     double c[MATRIX_ROWS * MMA_COLUMNS];
     bool a_unknown[MATRIX_ROWS], b_unknown[MMA_COLUMNS], c_unknown[MATRIX_ROWS * MMA_COLUMNS];
 } MatrixNumbers;
@@ -110,18 +111,6 @@ static void give_d(PtxMachine *machine, PtxGroup *group, const PtxCode *code, ui
 
 /* ---- Kinds ---- */
 
-/* a ^ b over bits: as numbers 1 and -1 their product is -1 where the bits differ. */
-static void count_differences(const MatrixShape *shape, MatrixNumbers *numbers) {
-    double sums[MATRIX_ROWS * MMA_COLUMNS] = {0};
-    for (unsigned i = 0; i < (unsigned)shape->m * shape->k; ++i)
-        numbers->a[i] = 1 - 2 * numbers->a[i];
-    for (unsigned i = 0; i < shape->k * MMA_COLUMNS; ++i)
-        numbers->b[i] = 1 - 2 * numbers->b[i];
-    matrix_multiply(shape->m, MMA_COLUMNS, shape->k, numbers->a, numbers->b, sums);
-    for (unsigned i = 0; i < shape->m * MMA_COLUMNS; ++i)
-        numbers->c[i] += (shape->k - sums[i]) / 2;
-}
-
 /* The stored half of A put where the metadata says. */
 static void spread(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes, const Registers *stored,
                    MatrixNumbers *numbers) {
@@ -149,25 +138,20 @@ static void spread(PtxMachine *machine, PtxGroup *group, const PtxCode *code, ui
         }
 }
 
-/* Accumulators of f32, in place: without the places of their elements. False: it is not so. */
-static bool multiply_in_place(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes,
-                              const Registers *c, const MatrixNumbers *numbers) {
-    const Mma *mma = code->detail;
-    const MatrixShape *shape = &mma->form.shape;
-    const PtxArgument *d = code_argument(machine->program, code, MMA_D);
-    double sums[MMA_REGISTERS / 2][PTX_LANES];
-    if (mma->c != MATRIX_F32 || mma->d != MATRIX_F32 || mma->saturate || mma->exclusive || shape->m != MATRIX_ROWS ||
-        memchr(numbers->a_unknown, true, MATRIX_ROWS) || memchr(numbers->b_unknown, true, MMA_COLUMNS))
-        return false;
-    for (unsigned r = 0; r < MMA_REGISTERS / 2; ++r)
-        matrix_widen(c->at[r]->at, sums[r]);
-    matrix_multiply_fragments(MATRIX_ROWS, MMA_COLUMNS, shape->k, numbers->a, numbers->b, sums);
-    for (unsigned r = 0; r < MMA_REGISTERS / 2; ++r) {
-        Lanes values;
-        matrix_narrow(sums[r], values.at);
-        ptx_put(machine, group, matrix_register(machine->program, d, r), 0, &values, lanes, c->unknown[r]);
-    }
-    return true;
+typedef double Sums[MMA_REGISTERS / 2][PTX_LANES];
+
+/* a ^ b over bits: as numbers 1 and -1 their product is -1 where the bits differ. */
+static void count_differences(const MatrixShape *shape, const MatrixFactors *factors, MatrixNumbers *numbers,
+                              Sums sums) {
+    Sums products = {{0}};
+    for (unsigned i = 0; i < (unsigned)shape->m * shape->k; ++i)
+        numbers->a[i] = 1 - 2 * numbers->a[i];
+    for (unsigned i = 0; i < shape->k * MMA_COLUMNS; ++i)
+        numbers->b[i] = 1 - 2 * numbers->b[i];
+    matrix_multiply_fragments(shape->m, MMA_COLUMNS, factors, products);
+    for (unsigned e = 0; e < shape->m / 4u; ++e)
+        for (unsigned lane = 0; lane < PTX_LANES; ++lane)
+            sums[e][lane] += (shape->k - products[e][lane]) / 2;
 }
 
 static void multiply(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
@@ -175,6 +159,7 @@ static void multiply(PtxMachine *machine, PtxGroup *group, const PtxCode *code, 
     const MatrixShape *shape = &mma->form.shape;
     Registers a, b, c;
     MatrixNumbers numbers;
+    Sums sums;
     forget_all(&numbers);
     fetch(machine, group, code, MMA_A, lanes, &a);
     fetch(machine, group, code, MMA_B, lanes, &b);
@@ -182,16 +167,31 @@ static void multiply(PtxMachine *machine, PtxGroup *group, const PtxCode *code, 
     if (mma->sparse)
         spread(machine, group, code, lanes, &a, &numbers);
     else
-        matrix_take_a(a.at, a.unknown, a.count, mma->a, shape->k, (MatrixOperand){numbers.a, numbers.a_unknown});
-    matrix_take_b(b.at, b.unknown, b.count, mma->b, MMA_COLUMNS, (MatrixOperand){numbers.b, numbers.b_unknown});
-    if (multiply_in_place(machine, group, code, lanes, &c, &numbers))
-        return;
-    take_c(&c, mma->c, mma->c_at, UINT32_MAX, &numbers);
+        matrix_take_a((MatrixRegisters){a.at, a.unknown, a.count, mma->a}, numbers.a, numbers.a_unknown);
+    matrix_take_b((MatrixRegisters){b.at, b.unknown, b.count, mma->b}, numbers.b, numbers.b_unknown);
+    MatrixFactors factors = {.k = shape->k,
+                             .a_row = mma->sparse ? shape->k : MATRIX_A_ROW,
+                             .a_half = mma->sparse ? 8u * shape->k : mma->steps.a_half,
+                             .a = numbers.a,
+                             .b = numbers.b,
+                             .a_at = mma->steps.a,
+                             .b_at = mma->steps.b};
+    for (uint32_t r = 0; r < c.count; ++r)
+        matrix_read_sums(mma->c, c.at[r], sums + r * matrix_per_register(mma->c));
     if (mma->exclusive)
-        count_differences(shape, &numbers);
+        count_differences(shape, &factors, &numbers, sums);
     else
-        matrix_multiply(shape->m, MMA_COLUMNS, shape->k, numbers.a, numbers.b, numbers.c);
-    give_d(machine, group, code, lanes, UINT32_MAX, &numbers);
+        matrix_multiply_fragments(shape->m, MMA_COLUMNS, &factors, sums);
+    const PtxArgument *d = code_argument(machine->program, code, MMA_D);
+    bool some = memchr(numbers.a_unknown, true, MATRIX_ROWS) || memchr(numbers.b_unknown, true, MMA_COLUMNS);
+    for (uint32_t r = 0; r < matrix_register_count(d); ++r) {
+        Lanes values;
+        uint32_t unknown = some ? matrix_unknown_sums(mma->d, r, numbers.a_unknown, numbers.b_unknown) : 0;
+        matrix_write_sums(mma->d, mma->saturate, sums + r * matrix_per_register(mma->d), &values);
+        for (unsigned e = 0; e < matrix_per_register(mma->d); ++e)
+            unknown |= c.unknown[(r * matrix_per_register(mma->d) + e) / matrix_per_register(mma->c)];
+        ptx_put(machine, group, matrix_register(machine->program, d, r), 0, &values, lanes, unknown);
+    }
 }
 
 static void multiply_f64(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
@@ -252,7 +252,8 @@ static void multiply_quarters(PtxMachine *machine, PtxGroup *group, const PtxCod
         quarter_operand(&a, quarter, mma->form.column[0], true, &numbers);
         quarter_operand(&b, quarter, !mma->form.column[1], false, &numbers);
         take_c(&c, mma->c, mma->c_at, quarter_lanes(quarter), &numbers);
-        matrix_multiply(8, MMA_COLUMNS, 4, numbers.a, numbers.b, numbers.c);
+        matrix_multiply(8, MMA_COLUMNS, &(MatrixFactors){.k = 4, .a_row = 4, .a = numbers.a, .b = numbers.b},
+                        numbers.c);
         give_d(machine, group, code, lanes, quarter_lanes(quarter), &numbers);
     }
 }
@@ -313,6 +314,10 @@ bool mma_prepare(const PtxPrepare *about, PtxCode *code) {
     bool scaled = code_has(code, STR("block_scale")), quarters = mma.form.shape.k == 4 && mma.a == MATRIX_F16;
     place_all(mma.c, quarters, mma.c_at);
     place_all(mma.d, quarters, mma.d_at);
+    if (mma.form.shape.k <= MATRIX_SUM_DEPTH && matrix_type_bits(mma.a) <= 32)
+        matrix_steps(mma.a, mma.form.shape.k, &mma.steps);
+    for (unsigned k = 0; mma.sparse && k < MATRIX_SUM_DEPTH; ++k)
+        mma.steps.a[k] = (uint16_t)k; /* spread() */
     if (scaled || matrix_type_bits(mma.a) == 6 || matrix_type_bits(mma.b) == 6 || mma.a == MATRIX_E2M1 ||
         mma.b == MATRIX_E2M1)
         take_code(about, code, run_scaled, &mma, sizeof mma);

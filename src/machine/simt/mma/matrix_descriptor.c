@@ -1,5 +1,6 @@
 /* Matrices in shared memory, by their descriptors. */
 #include "machine/simt/mma/matrix_descriptor.h"
+#include "machine/simt/core/internal.h"
 
 #include <string.h>
 
@@ -36,17 +37,23 @@ static uint32_t swizzled(const MatrixDescriptor *descriptor, uint32_t address) {
     return address & (DESCRIPTOR_SPAN - 1);
 }
 
-uint32_t matrix_chunk(const MatrixTile *tile, unsigned i, unsigned j) {
+static inline uint32_t chunk_at(const MatrixTile *tile, unsigned i, unsigned j) {
     const MatrixDescriptor *d = &tile->descriptor;
-    unsigned width = d->line / DESCRIPTOR_CHUNK, depth = d->pairs ? 4 : 8;
+    unsigned width = d->line / DESCRIPTOR_CHUNK, depth = d->pairs ? 4 : 8; /* powers of two */
+    unsigned width_bits = (unsigned)__builtin_ctz(width), depth_bits = d->pairs ? 2 : 3;
     uint32_t at = d->start;
     if (!tile->across)
         at += i % 8 * d->line + i / 8 * d->stride + j * (width == 1 ? d->leading : DESCRIPTOR_CHUNK);
     else if (width == 1)
         at += i * d->stride + j % 8 * DESCRIPTOR_CHUNK + j / 8 * d->leading;
     else
-        at += i % width * DESCRIPTOR_CHUNK + i / width * d->leading + j % depth * d->line + j / depth * d->stride;
+        at += (i & (width - 1)) * DESCRIPTOR_CHUNK + (i >> width_bits) * d->leading + (j & (depth - 1)) * d->line +
+              (j >> depth_bits) * d->stride;
     return swizzled(d, at);
+}
+
+uint32_t matrix_chunk(const MatrixTile *tile, unsigned i, unsigned j) {
+    return chunk_at(tile, i, j);
 }
 
 /* Elements in a chunk. */
@@ -183,19 +190,75 @@ bool matrix_emit(PtxMachine *machine, const PtxOutstanding *outstanding, PtxBloc
     return true;
 }
 
-/* The elements of a chunk that are asked for: K-major: k; MN-major: lines. */
-static void take_chunk(const MatrixTile *tile, const MatrixTake *take, unsigned i, unsigned j, const uint8_t *bytes) {
-    unsigned per = per_chunk(tile), bits = matrix_type_bits(tile->type);
-    unsigned begin = (tile->across ? i : j) * per;
+/* Where the element of a line and a k is. */
+static inline unsigned place_of(const MatrixTake *take, unsigned line, unsigned k) {
+    if (take->order == ORDER_ROWS)
+        return line * take->k_count + k;
+    return (line / 8 * take->k_count + k) * 8 + (take->order == ORDER_FRAGMENTS ? MATRIX_COLUMN_PLACE(line) : line % 8);
+}
+
+/* Of less than 8 bits: it is within two bytes. */
+static uint32_t element_at(const uint8_t bytes[DESCRIPTOR_CHUNK], unsigned bit) {
+    unsigned last = bit / 8 + 1 < DESCRIPTOR_CHUNK ? bit / 8 + 1 : bit / 8;
+    return (bytes[bit / 8] | (uint32_t)bytes[last] << 8) >> bit % 8;
+}
+
+/* A whole chunk of elements of 16 bits, from its first on. */
+static inline void take_halves(const MatrixTake *take, bool across, const uint8_t bytes[DESCRIPTOR_CHUNK],
+                               uint32_t *to) {
+    enum { COUNT = DESCRIPTOR_CHUNK / 2 };
+    uint16_t halves[COUNT];
+    memcpy(halves, bytes, sizeof halves);
+    if (across == (take->order == ORDER_ROWS)) { /* they are apart */
+        unsigned stride = across ? take->k_count : COUNT;
+        for (unsigned at = 0; at < COUNT; ++at)
+            to[at * stride] = halves[at];
+    } else if (take->order == ORDER_FRAGMENTS)
+        for (unsigned at = 0; at < COUNT / 2; ++at) {
+            to[at] = halves[2 * at];
+            to[at + COUNT / 2] = halves[2 * at + 1];
+        }
+    else
+        for (unsigned at = 0; at < COUNT; ++at)
+            to[at] = halves[at];
+}
+
+#define TAKE_EACH(element)                                                                  \
+    if (tile->across)                                                                       \
+        for (unsigned at = 0; at < count; ++at)                                             \
+            to[place_of(take, line + at, k)] = element;                                     \
+    else {                                                                                  \
+        uint32_t *line_to = to + place_of(take, line, k);                                   \
+        for (unsigned at = 0, stride = take->order == ORDER_ROWS ? 1 : 8; at < count; ++at) \
+            line_to[at * stride] = element;                                                 \
+    }
+
+/* The bits of the elements of a chunk that are asked for: K-major: k; MN-major: lines. */
+static void take_chunk(const MatrixTile *tile, unsigned bits, const MatrixTake *take, unsigned i, unsigned j,
+                       const uint8_t bytes[DESCRIPTOR_CHUNK], uint32_t *to) {
+    unsigned per = per_chunk(tile), begin = (tile->across ? i : j) * per;
     unsigned low = tile->across ? tile->first : take->k_first;
     unsigned high = tile->across ? tile->first + tile->lines : take->k_first + take->k_count;
-    unsigned from = begin < low ? low : begin, end = begin + per < high ? begin + per : high;
+    unsigned from = begin < low ? low : begin, end = begin + per < high ? begin + per : high, count = end - from;
     if (from >= end)
         return;
-    unsigned line = tile->across ? from : i, k = tile->across ? j : from;
-    float *to = take->to + (line - tile->first) * take->line_stride + (k - take->k_first) * take->k_stride;
-    matrix_floats(tile->type, bytes, (from - begin) * bits, end - from, to,
-                  tile->across ? take->line_stride : take->k_stride);
+    unsigned line = (tile->across ? from : i) - tile->first, k = (tile->across ? j : from) - take->k_first;
+    unsigned skip = from - begin;
+    if (bits == 16 && count == DESCRIPTOR_CHUNK / 2)
+        take_halves(take, tile->across, bytes, to + place_of(take, line, k));
+    else if (bits == 16) {
+        uint16_t words[DESCRIPTOR_CHUNK / 2];
+        memcpy(words, bytes, sizeof words);
+        TAKE_EACH(words[skip + at])
+    } else if (bits == 32) {
+        uint32_t words[DESCRIPTOR_CHUNK / 4];
+        memcpy(words, bytes, sizeof words);
+        TAKE_EACH(words[skip + at])
+    } else if (bits == 8) {
+        TAKE_EACH(bytes[skip + at])
+    } else {
+        TAKE_EACH(element_at(bytes, (skip + at) * bits))
+    }
 }
 
 static void mark_unknown(const MatrixTile *tile, const MatrixTake *take, unsigned i) {
@@ -207,20 +270,22 @@ static void mark_unknown(const MatrixTile *tile, const MatrixTake *take, unsigne
 
 void matrix_take(PtxMachine *machine, PtxBlock *block, const MatrixTile *tile, const MatrixTake *take) {
     unsigned first, end, depth, per = per_chunk(tile), k_end = take->k_first + take->k_count;
-    unsigned used = per * matrix_type_bits(tile->type) / 8; /* bytes of a chunk; the rest is padding */
+    MatrixDecoder decoder = matrix_decoder(tile->type);
+    unsigned used = per * decoder.bits / 8; /* bytes of a chunk; the rest is padding */
+    uint32_t elements[MATRIX_TAKE_MOST];
     extent(tile, &first, &end, &depth);
     unsigned j_first = tile->across ? take->k_first : take->k_first / per;
     unsigned j_end = tile->across ? k_end : (k_end + per - 1) / per;
     for (unsigned i = first; i < end; ++i)
         for (unsigned j = j_first; j < j_end && j < depth; ++j) {
             uint8_t bytes[DESCRIPTOR_CHUNK], states[DESCRIPTOR_CHUNK];
-            uint32_t address = matrix_chunk(tile, i, j);
-            ptx_load_bytes(machine, (PtxLocation){block, address - block->base}, DESCRIPTOR_CHUNK, bytes, states);
-            take_chunk(tile, take, i, j, bytes);
-            bool known = true;
-            for (unsigned byte = 0; byte < used; ++byte)
-                known &= states[byte] == BYTE_KNOWN;
-            if (!known)
-                mark_unknown(tile, take, i);
+            PtxLocation location = {block, chunk_at(tile, i, j) - block->base};
+            if (!load_known(location, DESCRIPTOR_CHUNK, bytes)) {
+                ptx_load_bytes(machine, location, DESCRIPTOR_CHUNK, bytes, states);
+                if (!bytes_known(states, used))
+                    mark_unknown(tile, take, i);
+            }
+            take_chunk(tile, decoder.bits, take, i, j, bytes, elements);
         }
+    matrix_decode(&decoder, elements, tile->lines * take->k_count, take->to);
 }

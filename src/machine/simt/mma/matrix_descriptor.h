@@ -53,11 +53,14 @@ bool matrix_pieces(PtxMachine *machine, const PtxCode *code, PtxWarp *warp, PtxB
 /* Tells that an operation in flight reads a tile of that shared memory, through the async proxy. False as above. */
 bool matrix_emit(PtxMachine *machine, const PtxOutstanding *outstanding, PtxBlock *block, const MatrixTile *tile);
 
-/* Elements k_first to k_first + k_count of each line as numbers: to[line * line_stride + k * k_stride], from the tile's
- * first line and k_first on. unknown[line] is set where a byte is not known. */
+/* Elements k_first to k_first + k_count of each line as numbers, from the tile's first line on. Rows: to[line][k].
+ * Columns: in panels of 8 (MatrixFactors), in order or as fragments have them; there are a multiple of 8.
+ * unknown[line] is set where a byte is not known. */
+enum { MATRIX_TAKE_MOST = 256 * 64 }; /* elements */
+typedef enum MatrixOrder { ORDER_ROWS, ORDER_COLUMNS, ORDER_FRAGMENTS } MatrixOrder;
 typedef struct MatrixTake {
-    float *to;
-    unsigned line_stride, k_stride;
+    double *to;
+    MatrixOrder order;
     unsigned k_first, k_count;
     bool *unknown;
 } MatrixTake;

@@ -73,38 +73,63 @@ void matrix_forget(PtxMachine *machine, PtxGroup *group, const PtxArgument *argu
         ptx_put(machine, group, matrix_register(machine->program, argument, i), 0, &nothing, lanes, lanes);
 }
 
-void matrix_take_a(const Lanes *const *registers, const uint32_t *unknown, uint32_t count, MatrixType type, unsigned k,
-                   MatrixOperand a) {
-    unsigned per = 32 / matrix_type_bits(type);
-    for (uint32_t r = 0; r < count; ++r)
-        for (unsigned lane = 0; lane < PTX_LANES; ++lane) {
-            unsigned row = (lane >> 2) + 8 * (r & 1), column = (lane & 3) * per + (r >> 1) * 4 * per;
-            uint32_t word = (uint32_t)registers[r]->at[lane];
-            a.unknown[row] |= unknown[r] >> lane & 1;
-            float *to = &a.to[row * k + column];
-            if (type == MATRIX_F16) {
-                to[0] = matrix_half((uint16_t)word);
-                to[1] = matrix_half((uint16_t)(word >> 16));
-            } else
-                matrix_floats(type, (const uint8_t *)&word, 0, per, to, 1);
-        }
+void matrix_take_a(MatrixRegisters a, double *to, bool *unknown) {
+    MatrixDecoder decoder = matrix_decoder(a.type);
+    for (uint32_t r = 0; r < a.count; ++r, to += PTX_LANES * (32 / decoder.bits)) {
+        matrix_decode_rows(&decoder, a.at[r]->at, to);
+        for (uint32_t left = a.unknown[r]; left; left &= left - 1)
+            unknown[(__builtin_ctz(left) >> 2) + 8 * (r & 1)] = true;
+    }
 }
 
-void matrix_take_b(const Lanes *const *registers, const uint32_t *unknown, uint32_t count, MatrixType type, unsigned n,
-                   MatrixOperand b) {
-    unsigned per = 32 / matrix_type_bits(type);
-    for (uint32_t r = 0; r < count; ++r)
-        for (unsigned lane = 0; lane < PTX_LANES; ++lane) {
-            unsigned column = lane >> 2, row = (lane & 3) * per + r * 4 * per;
-            uint32_t word = (uint32_t)registers[r]->at[lane];
-            b.unknown[column] |= unknown[r] >> lane & 1;
-            float *to = &b.to[row * n + column];
-            if (type == MATRIX_F16) {
-                to[0] = matrix_half((uint16_t)word);
-                to[n] = matrix_half((uint16_t)(word >> 16));
-            } else
-                matrix_floats(type, (const uint8_t *)&word, 0, per, to, n);
-        }
+void matrix_take_b(MatrixRegisters b, double *to, bool *unknown) {
+    MatrixDecoder decoder = matrix_decoder(b.type);
+    for (uint32_t r = 0; r < b.count; ++r, to += PTX_LANES * (32 / decoder.bits)) {
+        matrix_decode_columns(&decoder, b.at[r]->at, to);
+        for (uint32_t left = b.unknown[r]; left; left &= left - 1)
+            unknown[__builtin_ctz(left) >> 2] = true;
+    }
+}
+
+void matrix_steps(MatrixType type, unsigned k, MatrixSteps *steps) {
+    unsigned per = 32 / matrix_type_bits(type), size = per * PTX_LANES; /* numbers of a register */
+    steps->a_half = (uint16_t)size;
+    for (unsigned j = 0; j < k; ++j) {
+        unsigned element = j % per, lane = j / per % 4, r = j / per / 4;
+        steps->a[j] = (uint16_t)(2 * r * size + element * PTX_LANES + lane);
+        steps->b[j] = (uint16_t)(r * size + element * PTX_LANES + lane * 8);
+    }
+}
+
+void matrix_read_sums(MatrixType type, const Lanes *from, double (*to)[PTX_LANES]) {
+    if (type == MATRIX_F32) {
+        matrix_widen(from->at, *to);
+        return;
+    }
+    for (unsigned e = 0; e < matrix_per_register(type); ++e)
+        for (unsigned lane = 0; lane < PTX_LANES; ++lane)
+            to[e][lane] = matrix_accumulator(type, from->at[lane] >> (16 * e));
+}
+
+void matrix_write_sums(MatrixType type, bool saturate, double (*from)[PTX_LANES], Lanes *to) {
+    if (type == MATRIX_F32 && !saturate) {
+        matrix_narrow(*from, to->at);
+        return;
+    }
+    for (unsigned lane = 0; lane < PTX_LANES; ++lane) {
+        to->at[lane] = 0;
+        for (unsigned e = 0; e < matrix_per_register(type); ++e)
+            to->at[lane] |= matrix_result(type, from[e][lane], saturate) << (16 * e);
+    }
+}
+
+uint32_t matrix_unknown_sums(MatrixType type, unsigned index, const bool *rows, const bool *columns) {
+    unsigned per = matrix_per_register(type);
+    uint32_t unknown = 0;
+    for (unsigned lane = 0; lane < PTX_LANES; ++lane)
+        for (unsigned i = index * per; i < (index + 1) * per; ++i)
+            unknown |= (uint32_t)(rows[matrix_row(lane, i)] || columns[matrix_column(lane, i)]) << lane;
+    return unknown;
 }
 
 /* ---- Sparse A ---- */

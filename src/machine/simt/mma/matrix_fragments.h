@@ -38,17 +38,33 @@ static inline bool matrix_computes(const PtxMachine *machine, const PtxCode *cod
 /* It is not known what the registers of an operand are. */
 void matrix_forget(PtxMachine *machine, PtxGroup *group, const PtxArgument *argument, uint32_t lanes);
 
-/* A fragment of A or B as numbers. Of A: to[row][k], `rows` of them known or not; of B: to[k][column]. */
-typedef struct MatrixOperand {
-    float *to;
-    bool *unknown; /* of each row of A, or column of B */
-} MatrixOperand;
-/* Registers of 32 bits with the elements of a warp's A (16 rows) or B (8 columns). `k`: elements of a row of A, or
- * `stride` of a row of to. */
-void matrix_take_a(const Lanes *const *registers, const uint32_t *unknown, uint32_t count, MatrixType type, unsigned k,
-                   MatrixOperand a);
-void matrix_take_b(const Lanes *const *registers, const uint32_t *unknown, uint32_t count, MatrixType type, unsigned n,
-                   MatrixOperand b);
+/* Fragments of A (16 rows, or 8) and B (8 columns) as numbers, register by register, and which rows or columns are not
+ * known. */
+typedef struct MatrixRegisters {
+    const Lanes *const *at;
+    const uint32_t *unknown; /* lanes of each */
+    uint32_t count;
+    MatrixType type;
+} MatrixRegisters;
+void matrix_take_a(MatrixRegisters a, double *to, bool *unknown);
+void matrix_take_b(MatrixRegisters b, double *to, bool *unknown);
+/* Where they are then: MatrixFactors.a_at and b_at. Rows of A are four apart. */
+enum { MATRIX_A_ROW = 4 };
+typedef struct MatrixSteps {
+    uint16_t a[MATRIX_SUM_DEPTH], b[MATRIX_SUM_DEPTH];
+    uint16_t a_half;
+} MatrixSteps;
+void matrix_steps(MatrixType type, unsigned k, MatrixSteps *steps);
+
+/* Accumulators of a register as numbers: of f16 two elements, else one. */
+static inline unsigned matrix_per_register(MatrixType type) {
+    return type == MATRIX_F16 ? 2 : 1;
+}
+void matrix_read_sums(MatrixType type, const Lanes *from, double (*to)[PTX_LANES]);
+/* And back, in these lanes. */
+void matrix_write_sums(MatrixType type, bool saturate, double (*from)[PTX_LANES], Lanes *to);
+/* Lanes of accumulator `index` that depend on rows of A or columns of B that are not known. */
+uint32_t matrix_unknown_sums(MatrixType type, unsigned index, const bool *rows, const bool *columns);
 /* Where element i of a lane's accumulators is: of a warp's 16 (or 8) rows. */
 static inline unsigned matrix_row(unsigned lane, unsigned element) {
     return (lane >> 2) + 8 * (element >> 1 & 1);

@@ -1,5 +1,4 @@
-/* Formats of matrix elements. Each float format becomes a float by one shift and one multiplication by a power of two,
- * which also makes normal numbers of its subnormal ones. */
+/* Formats of matrix elements. */
 #include "machine/simt/mma/matrix_numbers.h"
 
 #include <math.h>
@@ -61,68 +60,34 @@ static uint32_t bits_of(float value) {
     return bits;
 }
 
-static float integer_of(const MatrixNumberFormat *format, uint32_t bits) {
-    uint32_t mask = (UINT32_C(1) << format->bits) - 1, sign = UINT32_C(1) << (format->bits - 1);
-    int32_t value = (int32_t)(bits & mask);
-    return (float)(format->is_signed && (bits & sign) ? value - (int32_t)mask - 1 : value);
+MatrixDecoder matrix_decoder(MatrixType type) {
+    const MatrixNumberFormat *format = &formats[type];
+    unsigned low = format->exponent + format->mantissa;
+    MatrixDecoder decoder = {.bits = format->bits, .integer = format->integer};
+    if (format->integer) {
+        decoder.magnitude = UINT32_MAX >> (32 - format->bits);
+        decoder.sign = format->is_signed ? UINT32_C(1) << (format->bits - 1) : 0;
+        return decoder;
+    }
+    uint32_t greatest = ((UINT32_C(1) << format->exponent) - 1) << format->mantissa;
+    decoder.sign = UINT32_C(1) << low;
+    decoder.magnitude = (decoder.sign - 1) & (type == MATRIX_TF32 ? ~UINT32_C(0x1fff) : UINT32_MAX);
+    decoder.sign_shift = (uint8_t)(31 - low);
+    decoder.shift = (uint8_t)(23 - format->mantissa);
+    decoder.scale = float_of((uint32_t)(254 - format->bias) << 23); /* 2^(127 - bias) */
+    decoder.special = format->specials == SPECIAL_NONE   ? INT32_MAX
+                      : format->specials == SPECIAL_IEEE ? (int32_t)greatest
+                                                         : (int32_t)(decoder.sign - 1);
+    return decoder;
 }
 
 float matrix_float(MatrixType type, uint32_t bits) {
-    const MatrixNumberFormat *format = &formats[type];
-    if (format->integer)
-        return integer_of(format, bits);
-    if (type == MATRIX_TF32)
-        return float_of(bits & ~UINT32_C(0x1fff));
-    uint32_t low = format->exponent + format->mantissa, magnitude = bits & ((UINT32_C(1) << low) - 1);
-    uint32_t sign = (bits >> low & 1) << 31, shift = 23u - format->mantissa;
-    uint32_t greatest = ((UINT32_C(1) << format->exponent) - 1) << format->mantissa;
-    if (format->specials == SPECIAL_IEEE && magnitude >= greatest)
-        return float_of(sign | 0x7f800000 | (magnitude > greatest ? 0x400000 : 0));
-    if (format->specials == SPECIAL_NAN_ONLY && magnitude == (UINT32_C(1) << low) - 1)
-        return float_of(sign | 0x7fc00000);
-    float scale = float_of((uint32_t)(254 - format->bias) << 23); /* 2^(127 - bias) */
-    return float_of(bits_of(float_of(magnitude << shift) * scale) | sign);
-}
-
-void matrix_floats(MatrixType type, const uint8_t *bytes, unsigned bit, unsigned count, float *to, unsigned stride) {
-    const uint8_t *at = bytes + bit / 8;
-    unsigned bits = formats[type].bits;
-    uint16_t word;
-    uint32_t whole;
-    switch (type) {
-    case MATRIX_F16:
-        for (unsigned i = 0; i < count; ++i, at += 2) {
-            memcpy(&word, at, sizeof word);
-            to[i * stride] = matrix_half(word);
-        }
-        return;
-    case MATRIX_BF16:
-        for (unsigned i = 0; i < count; ++i, at += 2) {
-            memcpy(&word, at, sizeof word);
-            to[i * stride] = float_of((uint32_t)word << 16);
-        }
-        return;
-    case MATRIX_TF32:
-    case MATRIX_F32:
-        for (unsigned i = 0; i < count; ++i, at += 4) {
-            memcpy(&whole, at, sizeof whole);
-            to[i * stride] = float_of(type == MATRIX_TF32 ? whole & ~UINT32_C(0x1fff) : whole);
-        }
-        return;
-    case MATRIX_S8:
-        for (unsigned i = 0; i < count; ++i)
-            to[i * stride] = (int8_t)at[i];
-        return;
-    case MATRIX_U8:
-        for (unsigned i = 0; i < count; ++i)
-            to[i * stride] = at[i];
-        return;
-    default: /* of 8 bits or less: each within two bytes */
-        for (unsigned i = 0; i < count; ++i) {
-            unsigned from = bit + i * bits, last = (from + bits - 1) / 8;
-            to[i * stride] = matrix_float(type, (bytes[from / 8] | (uint32_t)bytes[last] << 8) >> from % 8);
-        }
-    }
+    MatrixDecoder decoder = matrix_decoder(type);
+    uint32_t magnitude = bits & decoder.magnitude, sign = (bits & decoder.sign) << decoder.sign_shift;
+    if (decoder.integer)
+        return (float)((int32_t)(magnitude ^ decoder.sign) - (int32_t)decoder.sign);
+    uint32_t special = (int32_t)magnitude >= decoder.special ? 0x7f800000 : 0;
+    return float_of(bits_of(float_of(magnitude << decoder.shift) * decoder.scale) | sign | special);
 }
 
 float matrix_scale(bool ue8m0, uint8_t bits) {

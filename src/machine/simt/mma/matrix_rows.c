@@ -1,6 +1,7 @@
 /* ldmatrix and stmatrix: matrices in shared memory whose rows the lanes give the addresses of. Lanes 0 to 7 give those
  * of the first matrix, 8 to 15 of the second, and so on; a row is 16 bytes, and the lane that gave its address reads or
  * writes it. What a lane has in its registers comes from the rows of others. */
+#include "machine/simt/core/internal.h"
 #include "machine/simt/mma/matrix_fragments.h"
 
 enum { ROW_BYTES = 16, MOST_REGISTERS = 4 };
@@ -58,13 +59,32 @@ static void report(PtxMachine *machine, PtxGroup *group, const PtxCode *code, ui
     ptx_emit(machine, &event);
 }
 
+/* A register whose bytes are all known, of elements of 16 bits. */
+static void take_halves(const MatrixRowRows *rows, const uint8_t bytes[PTX_LANES][ROW_BYTES], unsigned r,
+                        Lanes *values) {
+    uint16_t halves[8][ROW_BYTES / 2];
+    uint32_t words[PTX_LANES];
+    memcpy(halves, bytes[8 * r], sizeof halves);
+    memcpy(words, halves, sizeof words);
+    for (unsigned lane = 0; lane < PTX_LANES; ++lane)
+        values->at[lane] =
+            rows->trans ? halves[(lane & 3) * 2][lane >> 2] | (uint32_t)halves[(lane & 3) * 2 + 1][lane >> 2] << 16
+                        : words[lane];
+}
+
 static void load_rows(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t given, uint32_t lanes,
                       const PtxLocation *locations) {
     const MatrixRowRows *rows = code->detail;
     uint8_t bytes[PTX_LANES][ROW_BYTES] = {{0}}, states[PTX_LANES][ROW_BYTES];
+    bool known = given == rows->from && rows->element == 2;
     memset(states, BYTE_UNKNOWN, sizeof states);
     for (uint32_t left = given; left; left &= left - 1) {
         unsigned lane = (unsigned)__builtin_ctz(left);
+        if (known && load_known(locations[lane], ROW_BYTES, bytes[lane])) {
+            memset(states[lane], BYTE_KNOWN, ROW_BYTES);
+            continue;
+        }
+        known = false;
         ptx_load_bytes(machine, locations[lane], ROW_BYTES, bytes[lane], states[lane]);
         if (rows->packed)
             memset(states[lane], BYTE_UNKNOWN, ROW_BYTES);
@@ -73,7 +93,9 @@ static void load_rows(PtxMachine *machine, PtxGroup *group, const PtxCode *code,
     for (unsigned r = 0; r < rows->registers; ++r) {
         Lanes values = {0};
         uint32_t unknown = 0;
-        for (unsigned lane = 0; lane < PTX_LANES; ++lane)
+        if (known)
+            take_halves(rows, bytes, r, &values);
+        for (unsigned lane = known ? PTX_LANES : 0; lane < PTX_LANES; ++lane)
             for (unsigned byte = 0; byte < 4; ++byte) {
                 unsigned row, at;
                 place_of(rows, lane, r, byte, &row, &at);

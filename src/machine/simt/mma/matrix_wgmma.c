@@ -24,9 +24,10 @@ typedef struct Wgmma {
     MatrixType d, a, b;
     bool sparse, from_registers, saturate;
     bool across_a, across_b, negative;
-    uint8_t scaled;   /* operand */
-    uint16_t stored;  /* k of A that are stored */
-    uint16_t d_count; /* registers */
+    uint8_t scaled;    /* operand */
+    uint16_t stored;   /* k of A that are stored */
+    uint16_t d_count;  /* registers */
+    MatrixSteps steps; /* of A in registers; B's stand behind each other */
 } Wgmma;
 
 /* A warp's part that is in flight. */
@@ -47,111 +48,96 @@ typedef struct WarpMma {
 /* ---- Landing ---- */
 
 typedef struct MatrixWgmmaWork {
-    float a[MATRIX_ROWS * WGMMA_BLOCK], b[WGMMA_BLOCK * MATRIX_COLUMNS];
+    double a[MATRIX_ROWS * MATRIX_DEPTH], b[WGMMA_BLOCK * MATRIX_COLUMNS];
     double d[MATRIX_COLUMNS / 2][PTX_LANES]; /* elements of each lane */
     bool a_unknown[MATRIX_ROWS], b_unknown[MATRIX_COLUMNS];
 } MatrixWgmmaWork;
 
-/* The stored A of the warp: [16][stored], and where it has to go. */
-static void take_stored(PtxMachine *machine, const PtxOutstanding *outstanding, float *to, bool *unknown) {
+/* The stored A of the warp, as it comes from registers, or [16][stored]. */
+static void take_stored(PtxMachine *machine, const PtxOutstanding *outstanding, double *to, bool *unknown) {
     const WarpMma *part = outstanding->detail;
     const Wgmma *wgmma = outstanding->code->detail;
     if (!wgmma->from_registers) {
-        MatrixTake take = {to, wgmma->stored, 1, 0, wgmma->stored, unknown};
+        MatrixTake take = {.to = to, .k_count = wgmma->stored, .unknown = unknown};
         matrix_take(machine, &outstanding->warp->cta->shared, &part->a_tile, &take);
         return;
     }
     const Lanes *registers[WGMMA_A_REGISTERS];
     for (unsigned r = 0; r < WGMMA_A_REGISTERS; ++r)
         registers[r] = &part->a[r];
-    matrix_take_a(registers, part->a_unknown, WGMMA_A_REGISTERS, wgmma->a, wgmma->stored, (MatrixOperand){to, unknown});
+    matrix_take_a((MatrixRegisters){registers, part->a_unknown, WGMMA_A_REGISTERS, wgmma->a}, to, unknown);
 }
 
-/* k from `first` on, `count` of them, of A. */
-static void take_block(const PtxOutstanding *outstanding, const float *stored, unsigned first, unsigned count,
-                       MatrixWgmmaWork *work) {
+/* A sparse A: [16][k]. */
+static void spread(const PtxOutstanding *outstanding, const double *stored, MatrixWgmmaWork *work) {
     const WarpMma *part = outstanding->detail;
     const Wgmma *wgmma = outstanding->code->detail;
-    memset(work->a, 0, MATRIX_ROWS * count * sizeof *work->a);
+    memset(work->a, 0, MATRIX_ROWS * wgmma->shape.k * sizeof *work->a);
     for (unsigned row = 0; row < MATRIX_ROWS; ++row)
         for (unsigned column = 0; column < wgmma->stored; ++column) {
-            unsigned k = column;
-            if (wgmma->sparse) {
-                unsigned from = matrix_sparse_lane(wgmma->a, wgmma->shape.k, part->selector, row, column);
-                k = matrix_sparse_k(wgmma->a, wgmma->shape.k, &part->metadata, part->selector, row, column);
-                work->a_unknown[row] |= part->metadata_unknown >> from & 1;
-            }
-            float value = stored[row * wgmma->stored + column];
-            if (k >= first && k < first + count)
-                work->a[row * count + k - first] = wgmma->negative ? -value : value;
+            unsigned from = matrix_sparse_lane(wgmma->a, wgmma->shape.k, part->selector, row, column);
+            unsigned k = matrix_sparse_k(wgmma->a, wgmma->shape.k, &part->metadata, part->selector, row, column);
+            unsigned at = wgmma->from_registers
+                              ? row % 8 * MATRIX_A_ROW + row / 8 * wgmma->steps.a_half + wgmma->steps.a[column]
+                              : row * wgmma->stored + column;
+            work->a_unknown[row] |= part->metadata_unknown >> from & 1;
+            work->a[row * wgmma->shape.k + k] = stored[at];
         }
+}
+
+static void take_a(PtxMachine *machine, const PtxOutstanding *outstanding, MatrixWgmmaWork *work) {
+    const Wgmma *wgmma = outstanding->code->detail;
+    double stored[MATRIX_ROWS * MATRIX_DEPTH / 2];
+    take_stored(machine, outstanding, wgmma->sparse ? stored : work->a, work->a_unknown);
+    if (wgmma->sparse)
+        spread(outstanding, stored, work);
+    for (unsigned i = 0; wgmma->negative && i < MATRIX_ROWS * wgmma->shape.k; ++i)
+        work->a[i] = -work->a[i];
 }
 
 static void multiply(PtxMachine *machine, const PtxOutstanding *outstanding, MatrixWgmmaWork *work) {
     const WarpMma *part = outstanding->detail;
     const Wgmma *wgmma = outstanding->code->detail;
-    float stored[MATRIX_ROWS * MATRIX_DEPTH];
-    unsigned n = wgmma->shape.n;
-    take_stored(machine, outstanding, stored, work->a_unknown);
-    for (unsigned first = 0; first < wgmma->shape.k; first += WGMMA_BLOCK) {
-        unsigned count = wgmma->shape.k - first < WGMMA_BLOCK ? wgmma->shape.k - first : WGMMA_BLOCK;
-        take_block(outstanding, stored, first, count, work);
-        MatrixTake take = {work->b, 1, n, first, count, work->b_unknown};
+    unsigned k = wgmma->shape.k;
+    bool direct = wgmma->from_registers && !wgmma->sparse;
+    take_a(machine, outstanding, work);
+    for (unsigned first = 0; first < k; first += WGMMA_BLOCK) {
+        MatrixTake take = {.to = work->b,
+                           .order = ORDER_FRAGMENTS,
+                           .k_first = first,
+                           .k_count = k - first < WGMMA_BLOCK ? k - first : WGMMA_BLOCK,
+                           .unknown = work->b_unknown};
+        MatrixFactors factors = {.k = take.k_count,
+                                 .a_row = direct ? MATRIX_A_ROW : k,
+                                 .a_half = direct ? wgmma->steps.a_half : 8 * k,
+                                 .a = work->a + (direct ? 0 : first),
+                                 .b = work->b,
+                                 .a_at = direct ? wgmma->steps.a + first : NULL,
+                                 .b_at = direct ? wgmma->steps.b : NULL};
         matrix_take(machine, &outstanding->warp->cta->shared, &part->b_tile, &take);
-        matrix_multiply_fragments(MATRIX_ROWS, n, count, work->a, work->b, work->d);
+        matrix_multiply_fragments(MATRIX_ROWS, wgmma->shape.n, &factors, work->d);
     }
-}
-
-static unsigned per_register(const Wgmma *wgmma) {
-    return wgmma->d == MATRIX_F16 ? 2 : 1;
 }
 
 static void read_d(PtxMachine *machine, const PtxOutstanding *outstanding, MatrixWgmmaWork *work) {
     const WarpMma *part = outstanding->detail;
     const Wgmma *wgmma = outstanding->code->detail;
     const PtxArgument *d = code_argument(machine->program, outstanding->code, WGMMA_D);
-    unsigned per = per_register(wgmma);
-    for (unsigned r = 0; r < wgmma->d_count; ++r) {
-        const Lanes *row = &part->frame->rows[matrix_register(machine->program, d, r)->slot];
-        if (wgmma->d == MATRIX_F32) {
-            matrix_widen(row->at, work->d[r]);
-            continue;
-        }
-        for (unsigned lane = 0; lane < PTX_LANES; ++lane)
-            for (unsigned e = 0; e < per; ++e)
-                work->d[r * per + e][lane] = matrix_accumulator(wgmma->d, row->at[lane] >> (16 * e));
-    }
+    for (unsigned r = 0; r < wgmma->d_count; ++r)
+        matrix_read_sums(wgmma->d, &part->frame->rows[matrix_register(machine->program, d, r)->slot],
+                         work->d + r * matrix_per_register(wgmma->d));
 }
 
-/* Lanes of a register whose rows of A or columns of B are not known. */
-static uint32_t unknown_lanes(const Wgmma *wgmma, const MatrixWgmmaWork *work, unsigned index) {
-    uint32_t unknown = 0;
-    for (unsigned lane = 0; lane < PTX_LANES; ++lane)
-        for (unsigned e = 0; e < per_register(wgmma); ++e) {
-            unsigned i = index * per_register(wgmma) + e;
-            bool missing = work->a_unknown[matrix_row(lane, i)] || work->b_unknown[matrix_column(lane, i)];
-            unknown |= (uint32_t)missing << lane;
-        }
-    return unknown;
-}
-
-static void give_register(const Wgmma *wgmma, const MatrixWgmmaWork *work, unsigned index, uint32_t lanes, Lanes *row) {
-    Lanes values = {0};
-    unsigned per = per_register(wgmma);
-    if (wgmma->d == MATRIX_F32 && !wgmma->saturate && lanes == UINT32_MAX) {
-        matrix_narrow(work->d[index], row->at);
-        return;
-    }
-    for (unsigned lane = 0; lane < PTX_LANES; ++lane) {
-        for (unsigned e = 0; e < per; ++e)
-            values.at[lane] |= matrix_result(wgmma->d, work->d[index * per + e][lane], wgmma->saturate) << (16 * e);
-        if (lanes >> lane & 1)
-            row->at[lane] = values.at[lane];
-    }
+static void give_register(const Wgmma *wgmma, MatrixWgmmaWork *work, unsigned index, uint32_t lanes, Lanes *row) {
+    Lanes values;
+    matrix_write_sums(wgmma->d, wgmma->saturate, work->d + index * matrix_per_register(wgmma->d),
+                      lanes == UINT32_MAX ? row : &values);
+    for (uint32_t left = lanes == UINT32_MAX ? 0 : lanes; left; left &= left - 1)
+        row->at[__builtin_ctz(left)] = values.at[__builtin_ctz(left)];
 }
 
 /* What is not known of it is the next part's to know, if there is one: then the registers are still in flight. */
-static void write_d(PtxMachine *machine, const PtxOutstanding *outstanding, const MatrixWgmmaWork *work) {
+static void write_d(PtxMachine *machine, const PtxOutstanding *outstanding, MatrixWgmmaWork *work) {
     WarpMma *part = outstanding->detail;
     const Wgmma *wgmma = outstanding->code->detail;
     const PtxArgument *d = code_argument(machine->program, outstanding->code, WGMMA_D);
@@ -161,7 +147,7 @@ static void write_d(PtxMachine *machine, const PtxOutstanding *outstanding, cons
         uint32_t unknown = part->accumulates_unknown ? UINT32_MAX : part->accumulates ? part->unknown[r] : 0;
         if (work)
             give_register(wgmma, work, r, part->lanes, &part->frame->rows[slot]);
-        unknown |= all ? 0 : unknown_lanes(wgmma, work, r);
+        unknown |= all ? 0 : matrix_unknown_sums(wgmma->d, r, work->a_unknown, work->b_unknown);
         unknown = work ? unknown | ~part->lanes : UINT32_MAX;
         if (part->next)
             part->next->unknown[r] = unknown;
@@ -376,6 +362,9 @@ bool wgmma_prepare(const PtxPrepare *about, PtxCode *code) {
         form.shape.k > MATRIX_DEPTH || wgmma.scaled >= code->count || !has_registers(program, code, &wgmma))
         return false;
     wgmma.stored = form.shape.k / (wgmma.sparse ? 2 : 1);
+    matrix_steps(wgmma.a, wgmma.stored, &wgmma.steps);
+    for (unsigned k = 0; k < MATRIX_SUM_DEPTH; ++k)
+        wgmma.steps.b[k] = (uint16_t)(8 * k);
     if (!integer) {
         wgmma.negative = number_of(program, code, next) * number_of(program, code, next + 1) < 0;
         wgmma.across_a = !wgmma.from_registers && number_of(program, code, next + 2) == 1;

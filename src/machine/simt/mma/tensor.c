@@ -39,8 +39,7 @@ PtxCta *tensor_peer(PtxMachine *machine, const PtxCta *cta) {
 
 uint32_t tensor_word(const TensorMemory *memory, uint32_t lane, uint32_t column, bool *known) {
     uint32_t at = tensor_offset(lane, column), value;
-    for (unsigned i = 0; i < 4; ++i)
-        *known &= memory->block.states[at + i] == BYTE_KNOWN;
+    *known &= bytes_known(memory->block.states + at, 4);
     memcpy(&value, memory->block.bytes + at, sizeof value);
     return value;
 }

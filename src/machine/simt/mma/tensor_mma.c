@@ -10,7 +10,6 @@
 #include "machine/simt/mma/tensor.h"
 
 #include <math.h>
-#include <stddef.h>
 
 enum {
     MMA_D,
@@ -22,6 +21,7 @@ enum {
     MMA_COLUMNS = 256,
     MMA_DEPTH = 64,
     MMA_CTAS = 2,
+    MMA_BLOCK = 4,
 };
 
 typedef enum MmaKind { KIND_F16, KIND_TF32, KIND_F8F6F4, KIND_I8, KIND_MXF8F6F4, KIND_MXF4, MMA_KINDS } MmaKind;
@@ -63,37 +63,23 @@ static TensorMmaLayout layout_of(const TensorMma *mma, const OutstandingMma *out
     return mma->pair || mma->stationary ? LAYOUT_TWO : LAYOUT_HALF;
 }
 
-static TensorPlace d_place(const TensorMma *mma, const OutstandingMma *outstanding, unsigned row, unsigned column) {
-    TensorPlace at = outstanding->d_place;
-    unsigned part;
-    switch (layout_of(mma, outstanding)) {
-    case LAYOUT_HALF:
-        at.lane += row % 16 + 32 * (row / 16);
-        at.column += column;
-        break;
-    case LAYOUT_TWO:
-        part = outstanding->n / 2;
-        at.lane += row + 64 * (column / part);
-        at.column += column % part;
-        break;
-    case LAYOUT_FOUR:
-        part = outstanding->n / 4;
-        at.lane += row + 32 * (column / part);
-        at.column += column % part;
-        break;
-    default:
-        at.lane += row;
-        at.column += column;
-    }
-    return at;
+/* Columns of a row of D that stand behind each other in a lane. */
+static unsigned d_columns(const TensorMma *mma, const OutstandingMma *outstanding) {
+    TensorMmaLayout layout = layout_of(mma, outstanding);
+    return outstanding->n / (layout == LAYOUT_FOUR ? 4u : layout == LAYOUT_TWO ? 2u : 1u);
+}
+
+/* The lane of a row's part of that many columns. */
+static uint32_t d_lane(const TensorMma *mma, const OutstandingMma *outstanding, unsigned row, unsigned part) {
+    TensorMmaLayout layout = layout_of(mma, outstanding);
+    if (layout == LAYOUT_HALF)
+        row = row % 16 + 32 * (row / 16);
+    return (outstanding->d_place.lane + row + (layout == LAYOUT_FOUR ? 32u : 64u) * part) % TENSOR_LANES;
 }
 
 static TensorArea d_area(const TensorMma *mma, const OutstandingMma *outstanding, unsigned cta) {
     TensorMmaLayout layout = layout_of(mma, outstanding);
-    TensorArea area = {.column = outstanding->d_place.column,
-                       .columns = layout == LAYOUT_FOUR  ? outstanding->n / 4u
-                                  : layout == LAYOUT_TWO ? outstanding->n / 2u
-                                                         : outstanding->n};
+    TensorArea area = {.column = outstanding->d_place.column, .columns = d_columns(mma, outstanding)};
     for (uint32_t lane = 0; lane < TENSOR_LANES; ++lane) {
         bool used = layout != LAYOUT_HALF || (lane & 16) == (outstanding->d_place.lane & 16);
         if (used && !(outstanding->disabled[4 * cta + lane / 32] >> lane % 32 & 1))
@@ -105,9 +91,9 @@ static TensorArea d_area(const TensorMma *mma, const OutstandingMma *outstanding
 /* ---- What it reads ---- */
 
 typedef struct TensorMmaWork {
-    float a[MMA_ROWS * MMA_DEPTH], b[MMA_DEPTH * MMA_COLUMNS];
-    double c[MMA_ROWS * MMA_COLUMNS];
-    bool a_unknown[MMA_ROWS], b_unknown[MMA_COLUMNS], c_unknown[MMA_ROWS * MMA_COLUMNS]; /* the last ones */
+    double a[MMA_ROWS * MMA_DEPTH], b[MMA_DEPTH * MMA_COLUMNS];
+    double c[MMA_BLOCK * MMA_COLUMNS]; /* of some rows at once */
+    bool a_unknown[MMA_ROWS], b_unknown[MMA_COLUMNS];
 } TensorMmaWork;
 
 static MatrixTile a_tile(const TensorMma *mma, const OutstandingMma *outstanding) {
@@ -180,7 +166,8 @@ static void take_a(PtxMachine *machine, const PtxOutstanding *outstanding, PtxCt
     const OutstandingMma *made = outstanding->detail;
     if (!mma->from_tensor) {
         MatrixTile tile = a_tile(mma, made);
-        matrix_take(machine, &cta->shared, &tile, &(MatrixTake){work->a, made->k, 1, 0, made->k, work->a_unknown});
+        matrix_take(machine, &cta->shared, &tile,
+                    &(MatrixTake){.to = work->a, .k_count = made->k, .unknown = work->a_unknown});
         return;
     }
     const TensorMemory *memory = tensor_memory(machine, cta);
@@ -203,7 +190,10 @@ static void take_b(PtxMachine *machine, const PtxOutstanding *outstanding, PtxCt
     MatrixTile tile = b_tile(mma, made);
     for (unsigned i = 0; i < (mma->pair ? MMA_CTAS : 1u); ++i)
         matrix_take(machine, &ctas[i]->shared, &tile,
-                    &(MatrixTake){work->b + i * tile.lines, 1, made->n, 0, made->k, work->b_unknown + i * tile.lines});
+                    &(MatrixTake){.to = work->b + i * tile.lines * made->k,
+                                  .order = ORDER_COLUMNS,
+                                  .k_count = made->k,
+                                  .unknown = work->b_unknown + i * tile.lines});
 }
 
 static void apply_scales(PtxMachine *machine, const PtxOutstanding *outstanding, PtxCta *cta, TensorMmaWork *work) {
@@ -219,45 +209,94 @@ static void apply_scales(PtxMachine *machine, const PtxOutstanding *outstanding,
             uint32_t word = tensor_word(memory, i % 32, place.column + i / 32, &known);
             for (unsigned k = 0; k < made->k; ++k) {
                 float scale = matrix_scale(made->ue8m0, (uint8_t)(word >> 8 * ((id + k / block) & 3)));
-                if (side)
-                    work->b[k * made->n + i] *= scale;
-                else
-                    work->a[i * made->k + k] *= scale;
+                double *at = side ? &work->b[(i / 8 * made->k + k) * 8 + i % 8] : &work->a[i * made->k + k];
+                *at = (double)((float)*at * scale);
             }
             (side ? work->b_unknown : work->a_unknown)[i] |= !known;
         }
     }
 }
 
-static void take_d(PtxMachine *machine, const PtxOutstanding *outstanding, PtxCta *cta, TensorMmaWork *work) {
-    const TensorMma *mma = outstanding->code->detail;
-    const OutstandingMma *made = outstanding->detail;
-    const TensorMemory *memory = tensor_memory(machine, cta);
-    for (unsigned row = 0; row < made->m; ++row)
-        for (unsigned column = 0; column < made->n; ++column) {
-            TensorPlace place = d_place(mma, made, row, column);
-            bool known = true;
-            uint32_t word = tensor_word(memory, place.lane, place.column, &known);
-            work->c[row * made->n + column] = matrix_accumulator(made->d, word) * made->factor;
-            work->c_unknown[row * made->n + column] = !known;
+/* Some words of a lane that stand behind each other. */
+typedef struct TensorWords {
+    uint8_t *bytes, *states;
+    unsigned count;
+} TensorWords;
+
+static TensorWords d_words(TensorMemory *memory, const TensorMma *mma, const OutstandingMma *made, unsigned row,
+                           unsigned part) {
+    uint32_t at = tensor_offset(d_lane(mma, made, row, part), made->d_place.column);
+    return (TensorWords){memory->block.bytes + at, memory->block.states + at, d_columns(mma, made)};
+}
+
+static void read_words(const OutstandingMma *made, TensorWords words, double *to) {
+    if (made->d == MATRIX_F32)
+        matrix_widen_words(words.bytes, words.count, to);
+    for (unsigned i = 0; made->d != MATRIX_F32 && i < words.count; ++i) {
+        uint32_t word;
+        memcpy(&word, words.bytes + 4 * i, sizeof word);
+        to[i] = matrix_accumulator(made->d, word);
+    }
+    for (unsigned i = 0; made->factor != 1 && i < words.count; ++i)
+        to[i] *= made->factor;
+}
+
+static void write_words(const OutstandingMma *made, const double *from, TensorWords words) {
+    if (made->d == MATRIX_F32 && !made->saturate)
+        matrix_narrow_words(from, words.count, words.bytes);
+    else
+        for (unsigned i = 0; i < words.count; ++i) {
+            uint32_t word = (uint32_t)matrix_result(made->d, from[i], made->saturate);
+            memcpy(words.bytes + 4 * i, &word, sizeof word);
         }
 }
 
-static void give_d(PtxMachine *machine, const PtxOutstanding *outstanding, PtxCta *cta, unsigned rank,
-                   const TensorMmaWork *work) {
+/* What is known of D then: what was known before, if it counts, and of A's row and B's columns. */
+static void know_words(const OutstandingMma *made, const TensorMmaWork *work, bool all_columns, unsigned row,
+                       unsigned column, TensorWords words) {
+    bool counts = made->accumulates && work;
+    if (work && !work->a_unknown[row] && all_columns && (!counts || bytes_known(words.states, 4 * words.count))) {
+        memset(words.states, BYTE_KNOWN, 4 * words.count);
+        return;
+    }
+    for (unsigned i = 0; i < words.count; ++i) {
+        bool known = work && !work->a_unknown[row] && !work->b_unknown[column + i] &&
+                     (!counts || bytes_known(words.states + 4 * i, 4));
+        memset(words.states + 4 * i, known ? BYTE_KNOWN : BYTE_UNKNOWN, 4);
+    }
+}
+
+static bool is_disabled(const OutstandingMma *made, unsigned rank, uint32_t lane) {
+    return made->disabled[4 * rank + lane / 32] >> lane % 32 & 1;
+}
+
+/* Some rows of D. Without work, it is not known what comes out. */
+static void compute_rows(PtxMachine *machine, const PtxOutstanding *outstanding, PtxCta *cta, unsigned rank,
+                         unsigned first, TensorMmaWork *work) {
     const TensorMma *mma = outstanding->code->detail;
     const OutstandingMma *made = outstanding->detail;
     TensorMemory *memory = tensor_memory(machine, cta);
-    for (unsigned row = 0; row < made->m; ++row)
-        for (unsigned column = 0; column < made->n; ++column) {
-            TensorPlace place = d_place(mma, made, row, column);
-            unsigned at = row * made->n + column;
-            if (made->disabled[4 * rank + place.lane / 32] >> place.lane % 32 & 1)
-                continue;
-            bool known = work && !work->a_unknown[row] && !work->b_unknown[column] && !work->c_unknown[at];
-            uint32_t value = work ? (uint32_t)matrix_result(made->d, work->c[at], made->saturate) : 0;
-            tensor_set(memory, place.lane, place.column, value, known);
-        }
+    unsigned columns = d_columns(mma, made), parts = made->n / columns;
+    bool all = work && !memchr(work->b_unknown, true, made->n);
+    if (work && !made->accumulates)
+        memset(work->c, 0, MMA_BLOCK * made->n * sizeof *work->c);
+    for (unsigned i = 0; work && made->accumulates && i < MMA_BLOCK * parts; ++i)
+        read_words(made, d_words(memory, mma, made, first + i / parts, i % parts), work->c + i * columns);
+    if (work)
+        matrix_multiply(MMA_BLOCK, made->n,
+                        &(MatrixFactors){.k = made->k, .a_row = made->k, .a = work->a + first * made->k, .b = work->b},
+                        work->c);
+    for (unsigned i = 0; i < MMA_BLOCK * parts; ++i) {
+        unsigned row = first + i / parts, part = i % parts;
+        TensorWords words = d_words(memory, mma, made, row, part);
+        if (is_disabled(made, rank, d_lane(mma, made, row, part)))
+            continue;
+        if (work)
+            write_words(made, work->c + i * columns, words);
+        else
+            memset(words.bytes, 0, 4 * columns);
+        know_words(made, work, all, row, part * columns, words);
+    }
 }
 
 /* Whether what comes out is documented in words. */
@@ -275,19 +314,17 @@ static void compute(PtxMachine *machine, const PtxOutstanding *outstanding, PtxC
     TensorMmaWork *work = computes ? pool_take(machine, sizeof *work) : NULL;
     for (unsigned i = 0; i < (mma->pair ? MMA_CTAS : 1u); ++i) {
         if (computes) {
-            memset(work->c, 0, (size_t)made->m * made->n * sizeof *work->c);
-            memset(work->a_unknown, 0, sizeof *work - offsetof(TensorMmaWork, a_unknown));
+            memset(work->a_unknown, 0, sizeof work->a_unknown);
+            memset(work->b_unknown, 0, sizeof work->b_unknown);
             take_a(machine, outstanding, ctas[i], work);
             take_b(machine, outstanding, ctas, work);
             if (mma->scaled)
                 apply_scales(machine, outstanding, ctas[i], work);
             for (unsigned at = 0; made->negative && at < (unsigned)made->m * made->k; ++at)
                 work->a[at] = -work->a[at];
-            if (made->accumulates)
-                take_d(machine, outstanding, ctas[i], work);
-            matrix_multiply(made->m, made->n, made->k, work->a, work->b, work->c);
         }
-        give_d(machine, outstanding, ctas[i], i, work);
+        for (unsigned row = 0; row < made->m; row += MMA_BLOCK)
+            compute_rows(machine, outstanding, ctas[i], i, row, work);
     }
     if (work)
         pool_give(machine, work, sizeof *work);
@@ -356,7 +393,8 @@ static bool read_descriptor(const TensorMma *mma, uint32_t bits, OutstandingMma 
         made->m /= 2;
     bool rows = made->m == 128 || made->m == 64 || (made->m == 32 && mma->stationary);
     bool k96 = mma->kind == KIND_MXF4 && bits >> 31;
-    return rows && made->n && made->n <= MMA_COLUMNS && made->a && made->b && made->d && !(bits >> 2 & 1) && !k96;
+    bool columns = made->n && made->n <= MMA_COLUMNS && !(mma->pair && made->n % 16);
+    return rows && columns && made->a && made->b && made->d && !(bits >> 2 & 1) && !k96;
 }
 
 static bool fetch_number(PtxMachine *machine, PtxGroup *group, const PtxCode *code, unsigned operand, uint32_t lane,
