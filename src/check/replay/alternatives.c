@@ -127,8 +127,7 @@ static PlayCluster *begin(Others *others, uint32_t number) {
     play->free_pending = NULL;
     play->free_clusters = play->queue = NULL;
     play->queue_end = &play->queue;
-    play->tokens = NULL;
-    play->token_count = play->token_capacity = 0;
+    play->tokens = (TokenTable){0};
     play->records = 0;
     play->live = 0;
     play->stops = play->lets = false;

@@ -1,6 +1,8 @@
 /* Lines in pages, and these in a hash table. A line is a word: what it is, and by which warp and layout. */
 #include "check/replay/footprint.h"
 
+#include "base/table.h"
+
 #include <string.h>
 
 enum {
@@ -32,12 +34,13 @@ typedef struct FootprintWords {
     uint32_t at[WORDS];
 } FootprintWords;
 
+typedef TABLE_OF(FootprintPage *) FootprintPages;
+
 struct Footprint {
     Arena *arena;
     FootprintWords *split; /* of lines that are kept by words */
     uint32_t split_count, split_capacity;
-    FootprintPage **pages; /* hashed; a power of two, half of them free */
-    uint32_t count, capacity;
+    FootprintPages pages;
     FootprintPage *recent[RECENT];
     uint32_t cluster_warps;
     uint32_t clusters; /* and one more: of which `shared` tells */
@@ -56,8 +59,6 @@ Footprint *footprint_new(Arena *arena, uint32_t warps, uint32_t cluster_warps, b
     footprint->only_writes = only_writes;
     footprint->all_shared = only_writes; /* who reads is not known */
     footprint->arena = arena;
-    footprint->capacity = 1024;
-    footprint->pages = ARENA_ARRAY(arena, FootprintPage *, footprint->capacity);
     footprint->cluster_warps = cluster_warps;
     footprint->clusters = warps / cluster_warps + 1;
     footprint->shared = ARENA_ARRAY(arena, uint8_t, warps / cluster_warps + 1);
@@ -67,44 +68,26 @@ Footprint *footprint_new(Arena *arena, uint32_t warps, uint32_t cluster_warps, b
 
 /* ---- Pages ---------------------------------------------------------------------------------------- */
 
-static FootprintPage **place_of(const Footprint *footprint, uint64_t number) {
-    uint32_t mask = footprint->capacity - 1;
-    uint32_t at = (uint32_t)((number * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & mask;
-    while (footprint->pages[at] && footprint->pages[at]->number != number)
-        at = (at + 1) & mask;
-    return &footprint->pages[at];
-}
-
-static void grow(Footprint *footprint) {
-    FootprintPage **before = footprint->pages;
-    uint32_t count = footprint->capacity;
-    footprint->capacity *= 2;
-    footprint->pages = ARENA_ARRAY(footprint->arena, FootprintPage *, footprint->capacity);
-    for (uint32_t i = 0; i < count; i++)
-        if (before[i])
-            *place_of(footprint, before[i]->number) = before[i];
-}
+TABLE(pages, FootprintPages, FootprintPage *, uint64_t, 1024, *item, (*item)->number, table_hash(key),
+      (*item)->number == key)
 
 /* NULL: there is no room. */
 static FootprintPage *page_of(Footprint *footprint, uint64_t number) {
     FootprintPage **recent = &footprint->recent[number % RECENT];
     if (*recent && (*recent)->number == number)
         return *recent;
-    FootprintPage **place = place_of(footprint, number);
-    if (!*place) {
-        if (footprint->count == MOST_PAGES) {
+    FootprintPage **place = pages_find(&footprint->pages, number);
+    if (!place) {
+        if (footprint->pages.count == MOST_PAGES) {
             footprint->full = true;
             return NULL;
         }
-        *place = ARENA_NEW(footprint->arena, FootprintPage);
-        (*place)->number = number;
-        *recent = *place;
-        if (2 * ++footprint->count > footprint->capacity)
-            grow(footprint);
-        return *recent;
+        FootprintPage *page = ARENA_NEW(footprint->arena, FootprintPage);
+        page->number = number;
+        place = pages_put(footprint->arena, &footprint->pages, number);
+        *place = page;
     }
-    *recent = *place;
-    return *place;
+    return *recent = *place;
 }
 
 /* ---- Lines ---------------------------------------------------------------------------------------- */
@@ -340,9 +323,11 @@ static void merge_line(Footprint *footprint, const Footprint *from, uint64_t num
 
 void footprint_merge(Footprint *footprint, const Footprint *from) {
     uint64_t all = footprint->added + from->added, loud = footprint->loud + from->loud;
-    for (uint32_t i = 0; i < from->capacity; i++)
-        for (uint32_t k = 0; from->pages[i] && k < PAGE_LINES; k++)
-            merge_line(footprint, from, from->pages[i]->number * PAGE_LINES + k, from->pages[i]->lines[k]);
+    for (uint32_t i = 0; i < from->pages.capacity; i++) {
+        const FootprintPage *page = from->pages.items[i];
+        for (uint32_t k = 0; page && k < PAGE_LINES; k++)
+            merge_line(footprint, from, page->number * PAGE_LINES + k, page->lines[k]);
+    }
     for (uint32_t i = 0; i < footprint->clusters; i++)
         footprint->shared[i] |= from->shared[i];
     footprint->all_shared |= from->all_shared;
@@ -367,7 +352,10 @@ bool footprint_is_far(const Footprint *footprint, uint64_t first, uint64_t end) 
 
 static const FootprintPage *find_page(const Footprint *footprint, uint64_t number) {
     const FootprintPage *recent = footprint->recent[number % RECENT];
-    return recent && recent->number == number ? recent : *place_of(footprint, number);
+    if (recent && recent->number == number)
+        return recent;
+    FootprintPage *const *place = pages_find(&footprint->pages, number);
+    return place ? *place : NULL;
 }
 
 /* Of the line with that number, what is of these bytes. */

@@ -2,6 +2,7 @@
 #ifndef CHECK_REPLAY_INTERNAL_H
 #define CHECK_REPLAY_INTERNAL_H
 
+#include "base/table.h"
 #include "check/replay/footprint.h"
 #include "check/replay/order/order.h"
 #include "check/replay/recording.h"
@@ -127,6 +128,7 @@ typedef struct StrongPlace {
     uint64_t key;
     uint32_t begin, next, end; /* end 0: free */
 } StrongPlace;
+typedef TABLE_OF(StrongPlace) StrongPlaces;
 /* A poll that is played earlier than it was made. */
 typedef struct EarlyPoll {
     const PlaySite *site;
@@ -140,9 +142,8 @@ typedef struct ModificationOrders {
     StrongUncertain doubts;
     const Strong *read; /* all of them, by place and time */
     uint32_t read_count;
-    uint32_t split;      /* that are to a part of what others access as a whole, or as a vector */
-    StrongPlace *places; /* hashed; a power of two */
-    uint32_t place_capacity;
+    uint32_t split; /* that are to a part of what others access as a whole, or as a vector */
+    StrongPlaces places;
     const PlaySite *kept; /* takes a lock, which is left taken by the last to do so (locks.c); NULL: none is */
     EarlyPoll early;      /* one of those; no site: there are none */
     uint32_t doubled;     /* accesses with two turns */
@@ -192,6 +193,7 @@ typedef struct Token {
     uint32_t lanes;
     uint32_t phases[PTX_LANES];
 } Token;
+typedef TABLE_OF(Token) TokenTable;
 
 typedef struct Player {
     ThreadsCheck *check;
@@ -211,8 +213,7 @@ typedef struct Player {
     ReplayPending *free_pending;
     PlayCluster *free_clusters;
     uint32_t *unknown_codes; /* of each code: it could not be played */
-    Token *tokens;           /* hashed; a power of two */
-    uint32_t token_count, token_capacity;
+    TokenTable tokens;
     uint64_t records, passes; /* passes: through the warps of some cluster */
     PlayCtaBytes *stored;     /* of each CTA; NULL: values are not told */
     PlayCtaBytes *spare;      /* of CTAs that are over */

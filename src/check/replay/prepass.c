@@ -223,30 +223,14 @@ static uint32_t stored_again(const Lanes *places, const Lanes *values, uint32_t 
     return again;
 }
 
-static struct PrepassName *name_place(const PrepassNames *names, uint32_t value) {
-    uint32_t mask = names->capacity - 1, at = value * RECORD_HASH_FACTOR >> 7 & mask;
-    while (names->items[at].stamp == names->stamp && names->items[at].value != value)
-        at = (at + 1) & mask;
-    return &names->items[at];
-}
+TABLE(names, PrepassNames, struct PrepassName, uint32_t, 1024, item->stamp == table->stamp, item->value,
+      key *RECORD_HASH_FACTOR >> 7, item->value == key)
 
 /* The values of a cluster are numbered as they come; those that instructions have keep their own. */
 static uint64_t name_of(PrepassNames *names, uint32_t value, Arena *arena) {
-    if (2 * names->count >= names->capacity) {
-        PrepassNames before = *names;
-        names->capacity = before.capacity ? 2 * before.capacity : 1024;
-        names->items = ARENA_ARRAY(arena, struct PrepassName, names->capacity);
-        names->stamp = 1;
-        for (uint32_t i = 0; i < before.capacity; i++)
-            if (before.items[i].stamp == before.stamp) {
-                struct PrepassName *to = name_place(names, before.items[i].value);
-                *to = before.items[i];
-                to->stamp = names->stamp;
-            }
-    }
-    struct PrepassName *name = name_place(names, value);
+    struct PrepassName *name = names_put(arena, names, value);
     if (name->stamp != names->stamp)
-        *name = (struct PrepassName){value, names->stamp, ++names->count};
+        *name = (struct PrepassName){value, names->stamp, names->count};
     return name->number;
 }
 
@@ -384,24 +368,19 @@ static bool read_cluster(Prepass *prepass, uint32_t number, RecordCursor *room, 
 
 /* ---- Which of them do the same -------------------------------------------------------------------- */
 
+typedef TABLE_OF(Duplicate *) PrepassDuplicates;
+TABLE(duplicates, PrepassDuplicates, Duplicate *, PrepassSum, 16, *item, (*item)->sum, (uint32_t)key.one,
+      (*item)->sum.one == key.one && (*item)->sum.two == key.two)
+
 static void find_duplicates(Prepass *prepass, uint32_t count, Arena *arena) {
-    uint32_t capacity = 16;
-    while (capacity < 2 * count)
-        capacity *= 2;
-    uint32_t *table = ARENA_ARRAY(arena, uint32_t, capacity); /* clusters, + 1 */
+    PrepassDuplicates table = {0};
     for (uint32_t i = 0; i < count; i++) {
-        const PrepassSum *sum = &prepass->duplicates[i].sum;
-        uint32_t at = (uint32_t)sum->one & (capacity - 1);
-        while (table[at] && (prepass->duplicates[table[at] - 1].sum.one != sum->one ||
-                             prepass->duplicates[table[at] - 1].sum.two != sum->two))
-            at = (at + 1) & (capacity - 1);
-        if (prepass->fetches ? prepass->duplicates[i].strong == UINT32_MAX
-                             : !footprint_cluster_is_quiet(prepass->footprint, i)) {
-            prepass->duplicates[i].first = i;
-            continue;
+        Duplicate *own = &prepass->duplicates[i], **first = &own;
+        if (prepass->fetches ? own->strong != UINT32_MAX : footprint_cluster_is_quiet(prepass->footprint, i)) {
+            first = duplicates_put(arena, &table, own->sum);
+            *first = *first ? *first : own;
         }
-        table[at] = table[at] ? table[at] : i + 1;
-        prepass->duplicates[i].first = table[at] - 1;
+        own->first = (uint32_t)(*first - prepass->duplicates);
     }
 }
 

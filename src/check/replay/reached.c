@@ -4,37 +4,16 @@
 #include "base/deadline.h"
 #include "check/replay/order/order.h"
 
-enum { PAGE_LOG2 = 12, FIRST_PAGES = 256 };
+enum { PAGE_LOG2 = 12 };
 #define NOT_GLOBAL UINT64_C(0x4000000000000000) /* windows */
 
-static uint32_t seat_of(const Reached *reached, uint64_t page) {
-    uint32_t mask = reached->capacity - 1;
-    uint32_t at = (uint32_t)((page * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & mask;
-    while (reached->pages[at] && reached->pages[at] != page + 1)
-        at = (at + 1) & mask;
-    return at;
-}
-
-static void grow(Reached *reached) {
-    Reached old = *reached;
-    reached->capacity = old.capacity ? old.capacity * 2 : FIRST_PAGES;
-    reached->pages = ARENA_ARRAY(reached->arena, uint64_t, reached->capacity);
-    reached->how = ARENA_ARRAY(reached->arena, uint8_t, reached->capacity);
-    for (uint32_t i = 0; i < old.capacity; i++)
-        if (old.pages[i]) {
-            uint32_t at = seat_of(reached, old.pages[i] - 1);
-            reached->pages[at] = old.pages[i];
-            reached->how[at] = old.how[i];
-        }
-}
+TABLE(page, ReachedPages, ReachedPage, uint64_t, 256, item->page, item->page - 1, table_hash(key),
+      item->page == key + 1)
 
 static void add(Reached *reached, uint64_t page, uint8_t how) {
-    if (reached->count * 2 >= reached->capacity)
-        grow(reached);
-    uint32_t at = seat_of(reached, page);
-    reached->count += !reached->pages[at];
-    reached->pages[at] = page + 1;
-    reached->how[at] |= how;
+    ReachedPage *item = page_put(reached->arena, &reached->pages, page);
+    item->page = page + 1;
+    item->how |= how;
 }
 
 static void add_plain(Reached *reached, const Player *player, const PlaySite *site, const Record *record,
@@ -111,17 +90,18 @@ static bool is_allocated(const Recording *recording, uint64_t page) {
 
 void reached_outside(Reached *reached, const Recording *recording) {
     uint64_t largest = NOT_GLOBAL >> PAGE_LOG2;
-    for (uint32_t i = 0; i < reached->capacity; i++)
-        if (reached->pages[i] && reached->pages[i] <= largest && (reached->how[i] & ~reached->outside) &&
-            !is_allocated(recording, reached->pages[i] - 1))
-            reached->outside |= reached->how[i];
+    for (uint32_t i = 0; i < reached->pages.capacity; i++) {
+        const ReachedPage *item = &reached->pages.items[i];
+        if (item->page && item->page <= largest && (item->how & ~reached->outside) &&
+            !is_allocated(recording, item->page - 1))
+            reached->outside |= item->how;
+    }
 }
 
 void reached_by(Reached *reached, Player *player, Arena *arena) {
     RecordCursor *room = ARENA_ARRAY(arena, RecordCursor, RECORD_LEADERS);
     uint32_t warps = player->reader.warps;
     *reached = (Reached){.arena = arena};
-    grow(reached);
     for (uint32_t cta = 0; cta < player->machine->cta_count; cta++)
         for (uint32_t i = 0; i < warps; i++)
             read_warp(reached, player, play_cta_id(player, cta) * warps + i, cta, i, room);
@@ -136,18 +116,21 @@ static bool conflict(uint8_t one, uint8_t other) {
 
 static uint8_t all_of(const Reached *reached) {
     uint8_t how = reached->anywhere;
-    for (uint32_t i = 0; i < reached->capacity; i++)
-        how |= reached->how[i];
+    for (uint32_t i = 0; i < reached->pages.capacity; i++)
+        how |= reached->pages.items[i].how;
     return how;
 }
 
 bool reached_overlap(const Reached *one, const Reached *other) {
     if (conflict(one->anywhere, all_of(other)) || conflict(other->anywhere, all_of(one)))
         return true;
-    const Reached *less = one->count < other->count ? one : other, *more = less == one ? other : one;
-    for (uint32_t i = 0; i < less->capacity; i++)
-        if (less->pages[i] && conflict(less->how[i], more->how[seat_of(more, less->pages[i] - 1)]))
+    bool fewer = one->pages.count < other->pages.count;
+    const ReachedPages *less = fewer ? &one->pages : &other->pages, *more = fewer ? &other->pages : &one->pages;
+    for (uint32_t i = 0; i < less->capacity; i++) {
+        const ReachedPage *item = &less->items[i], *same = item->page ? page_find(more, item->page - 1) : NULL;
+        if (same && conflict(item->how, same->how))
             return true;
+    }
     return false;
 }
 

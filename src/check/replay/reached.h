@@ -6,10 +6,13 @@
 #include "check/replay/internal.h"
 
 enum { REACH_READS = 1, REACH_WRITES = 2 };
+typedef struct ReachedPage {
+    uint64_t page; /* + 1; 0: free */
+    uint8_t how;   /* REACH_... */
+} ReachedPage;
+typedef TABLE_OF(ReachedPage) ReachedPages;
 typedef struct Reached {
-    uint64_t *pages; /* page + 1; hashed, a power of two */
-    uint8_t *how;    /* REACH_... */
-    uint32_t count, capacity;
+    ReachedPages pages;
     Arena *arena;
     uint8_t anywhere;  /* REACH_...: of memory that addresses alone do not identify, such as that of tensor maps */
     uint8_t named;     /* REACH_...: of variables of the module, by their names: where they lie was not recorded */

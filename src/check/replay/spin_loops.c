@@ -360,9 +360,9 @@ uint32_t polls_number(const ModificationOrders *turns, const StrongPlace *place,
 }
 
 bool polls_skip(ModificationOrders *turns, uint32_t *woken) {
-    for (uint32_t i = 0; turns->doubled && i < turns->place_capacity; i++) {
-        uint32_t at = (turns->skipped_at + i) & (turns->place_capacity - 1);
-        StrongPlace *place = &turns->places[at];
+    for (uint32_t i = 0; turns->doubled && i < turns->places.capacity; i++) {
+        uint32_t at = (turns->skipped_at + i) & (turns->places.capacity - 1);
+        StrongPlace *place = &turns->places.items[at];
         ModificationOrder *turn = place->next < place->end ? &turns->items[place->next] : NULL;
         if (!turn || turn->state != TURN_EARLY)
             continue;

@@ -10,26 +10,20 @@
 
 ORDER(by_turn, ModificationOrder, BY(key) BY(number))
 
-static StrongPlace *place_of(const ModificationOrders *turns, uint64_t key) {
-    uint32_t mask = turns->place_capacity - 1;
-    uint32_t at = (uint32_t)((key * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & mask;
-    while (turns->places[at].end && turns->places[at].key != key)
-        at = (at + 1) & mask;
-    return &turns->places[at];
-}
+TABLE(strong, StrongPlaces, StrongPlace, uint64_t, 16, item->end, item->key, table_hash(key), item->key == key)
 
 static void make_places(ModificationOrders *turns, Arena *arena) {
     uint32_t keys = 0;
     for (uint32_t i = 0; i < turns->count; i++)
         keys += !i || turns->items[i].key != turns->items[i - 1].key;
-    turns->place_capacity = 16;
-    while (turns->place_capacity < 2 * keys)
-        turns->place_capacity *= 2;
-    turns->places = ARENA_ARRAY(arena, StrongPlace, turns->place_capacity);
+    turns->places.capacity = 16;
+    while (turns->places.capacity < 2 * keys)
+        turns->places.capacity *= 2;
+    turns->places.items = ARENA_ARRAY(arena, StrongPlace, turns->places.capacity);
     for (uint32_t i = 0, end; i < turns->count; i = end) {
         for (end = i + 1; end < turns->count && turns->items[end].key == turns->items[i].key;)
             end++;
-        *place_of(turns, turns->items[i].key) = (StrongPlace){turns->items[i].key, i, i, end};
+        *strong_place(&turns->places, turns->items[i].key) = (StrongPlace){turns->items[i].key, i, i, end};
     }
 }
 
@@ -224,8 +218,10 @@ void turns_take(Player *player, PlayWarp *warp, Record *record) {
 StrongPlace *turns_place(const Player *player, const PlaySite *site, Record *record, uint32_t cta) {
     const ModificationOrders *turns = player->turns;
     if (!record->place)
-        record->place = (uint32_t)(place_of(turns, play_strong_key(player, site, record, cta)) - turns->places) + 1;
-    return &turns->places[record->place - 1];
+        record->place =
+            (uint32_t)(strong_place(&turns->places, play_strong_key(player, site, record, cta)) - turns->places.items) +
+            1;
+    return &turns->places.items[record->place - 1];
 }
 
 bool turn_has_come(Player *player, const StrongPlace *place, uint32_t number, uint32_t cluster) {
