@@ -1,6 +1,8 @@
 /* Reading files, and finding lines and columns in them when it is asked for. */
 #include "base/source.h"
 
+#include "base/bisect.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -121,15 +123,9 @@ static bool index_lines(Source *source) {
 Place source_place(Source *source, size_t offset) {
     if (!source->line_starts && !index_lines(source))
         return (Place){1 + source->lines_before, 1};
-    uint32_t low = 0, high = source->line_count; /* the line that starts last at or before offset */
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (source->line_starts[middle] <= offset)
-            low = middle;
-        else
-            high = middle;
-    }
-    return (Place){low + 1 + source->lines_before, (uint32_t)offset - source->line_starts[low] + 1};
+    uint32_t next; /* the line that starts first behind offset */
+    BISECT(next, 1, source->line_count, source->line_starts[next] <= offset);
+    return (Place){next + source->lines_before, (uint32_t)offset - source->line_starts[next - 1] + 1};
 }
 
 Str source_line(Source *source, uint32_t line) {

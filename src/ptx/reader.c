@@ -336,6 +336,7 @@ static bool read_text(Reader *r) {
         r->module->version = PTX_NEWEST;
         r->function = 0;
         *PUSH(r, functions) = (PtxFunction){.name = PTX_NONE, .body = true};
+        add_operand(r, PTX_EMPTY, 0, 0); /* no statement has it: the array is never empty */
         open_scope(r);
     }
     if (r->assembly || check_characters(r))

@@ -1,4 +1,5 @@
 /* What releases bring to those who acquire: clocks, each with the scope and the CTA of who released it. */
+#include "base/bisect.h"
 #include "engine/hb/threads_internal.h"
 
 #include <string.h>
@@ -63,15 +64,8 @@ static void own(Threads *threads, Releases **releases) {
 /* ---- A few: sorted ---- */
 
 static void put_sorted(Threads *threads, Release *items, uint32_t *count, Release item) {
-    uint32_t low = 0, high = *count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        const Release *there = &items[middle];
-        if (there->cta < item.cta || (there->cta == item.cta && there->level < item.level))
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low;
+    BISECT(low, 0, *count, items[low].cta < item.cta || (items[low].cta == item.cta && items[low].level < item.level));
     if (low < *count && items[low].cta == item.cta && items[low].level == item.level) {
         threads_clock_join(threads, &items[low].clock, item.cta, item.clock);
         threads_clock_drop(threads, item.clock);

@@ -1,4 +1,5 @@
 /* What synchronizes through memory: chains of strong writes, what they release, and who has observed them. */
+#include "base/bisect.h"
 #include "base/order.h"
 #include "engine/hb/threads_internal.h"
 
@@ -111,14 +112,8 @@ static uint32_t writes_asked_for(const Location *location, uint64_t *writes) {
 
 /* Whether one of them is behind `after`, and not behind `last`. */
 static bool is_between(const uint64_t *writes, uint32_t count, uint64_t after, uint64_t last) {
-    uint32_t low = 0, high = count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (writes[middle] <= after)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low;
+    BISECT(low, 0, count, writes[low] <= after);
     return low < count && writes[low] <= last;
 }
 

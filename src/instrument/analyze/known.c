@@ -79,7 +79,7 @@ static bool know_warp(const FunctionAnalysis *analysis, uint32_t value, SitePlac
     placed->warps = shape->x * shape->y * shape->z / RECORD_LANES;
     uint64_t *of_warp = ARENA_ARRAY(arena, uint64_t, placed->warps);
     for (uint32_t i = 0; i < placed->warps; i++)
-        of_warp[i] = (form->ones + form_offset(&analysis->values, form, i * RECORD_LANES)) & form_mask(form->width);
+        of_warp[i] = (form->ones + form_offset(&analysis->values, form, i * RECORD_LANES)) & low_ones(form->width);
     placed->of_warp = of_warp;
     return true;
 }
@@ -99,7 +99,7 @@ const SitePlaced *know_roots(const FunctionAnalysis *analysis, PtxSum *sum, Aren
             sum->roots[kept++] = root;
     }
     sum->root_count = (uint8_t)kept;
-    sum->constant &= form_mask(sum->width);
+    sum->constant &= low_ones(sum->width);
     return kept == count ? NULL : memcpy(ARENA_NEW(arena, SitePlaced), &placed, sizeof placed);
 }
 

@@ -15,7 +15,7 @@ static bool rows_are_apart(const FunctionAnalysis *analysis, uint32_t instructio
     if (!threads || form.kind != FORM_TABLE)
         return false;
     for (uint32_t warp = 0; warp + RECORD_LANES <= threads; warp += RECORD_LANES) {
-        uint64_t offsets[RECORD_LANES], mask = form_mask(form.width);
+        uint64_t offsets[RECORD_LANES], mask = low_ones(form.width);
         for (uint32_t i = 0; i < rows; i++)
             offsets[i] = form_offset(&analysis->values, &form, warp + i);
         for (uint32_t i = 0; i < rows; i++)

@@ -62,13 +62,13 @@ static bool are_apart(const FunctionAnalysis *analysis, uint32_t instruction, co
     Form guard = statement->flags & PTX_GUARDED ? ptx_operand_form(&analysis->values, statement->first) : form_any(1);
     for (uint32_t i = 0; i < threads; i++)
         if (!is_out(analysis, statement, &guard, i))
-            places[count++] = form_offset(&analysis->values, &form, i) & form_mask(form.width);
+            places[count++] = form_offset(&analysis->values, &form, i) & low_ones(form.width);
     if (count)
         qsort(places, count, sizeof *places, by_number);
     for (uint32_t i = 1; i < count; i++)
         if (places[i] - places[i - 1] < bytes)
             return false;
-    return count < 2 || ((places[0] - places[count - 1]) & form_mask(form.width)) >= bytes;
+    return count < 2 || ((places[0] - places[count - 1]) & low_ones(form.width)) >= bytes;
 }
 
 static bool is_constant(const FunctionAnalysis *analysis, const PtxOperand *value) {

@@ -4,6 +4,7 @@
  * buffers are placed first-fit in the order of time instead. */
 #include "model/memory/allocator.h"
 
+#include "base/number.h"
 #include "base/order.h"
 
 #include <stdlib.h>
@@ -13,10 +14,6 @@ enum {
     MOST_COMPARISONS = 200 * 1000 * 1000, /* of two buffers, while they are moved apart */
     MOST_NEIGHBORS = 256,                 /* buffers alive at once among which a gap is looked for */
 };
-
-static int64_t align(int64_t offset, int64_t alignment) {
-    return (offset + alignment - 1) / alignment * alignment;
-}
 
 /* ---- Slots ------------------------------------------------------------------------------------- */
 
@@ -64,7 +61,7 @@ static void fill(Arena *arena, Buffer **order, uint32_t count) {
         Lifetime life = buffer->life, time = opening.time;
         left--;
         memmove(&waiting[i], &waiting[i + 1], sizeof *waiting * (left - i));
-        buffer->offset = align(opening.offset, buffer->alignment);
+        buffer->offset = rounded_up(opening.offset, buffer->alignment);
         open_at(&openings, buffer->offset + buffer->size, life.begin > time.begin ? life.begin : time.begin,
                 life.end < time.end ? life.end : time.end);
         if (time.begin < life.begin)
@@ -106,7 +103,7 @@ static bool move_apart(Buffer **order, uint32_t count, bool *taken) {
             if (interfere(order[i], order[k]) && order[k]->offset + order[k]->size > end)
                 end = order[k]->offset + order[k]->size;
         if (order[i]->color)
-            order[i]->offset = align(end, order[i]->alignment);
+            order[i]->offset = rounded_up(end, order[i]->alignment);
     }
     return any;
 }
@@ -152,9 +149,9 @@ static void forget_dead(Alive *alive, uint32_t now) {
 }
 
 static int64_t lowest_gap(const Alive *alive, const Buffer *buffer) {
-    int64_t offset = align(alive->bottom, buffer->alignment);
+    int64_t offset = rounded_up(alive->bottom, buffer->alignment);
     for (uint32_t i = 0; i < alive->count && alive->items[i]->offset < offset + buffer->size; i++) {
-        int64_t end = align(alive->items[i]->offset + alive->items[i]->size, buffer->alignment);
+        int64_t end = rounded_up(alive->items[i]->offset + alive->items[i]->size, buffer->alignment);
         offset = end > offset ? end : offset;
     }
     return offset;

@@ -46,7 +46,7 @@ static uint64_t scatter(uint64_t unknown, unsigned *pick) {
 
 static void note_results(Trial *trial, uint64_t *results) {
     unsigned width = trial->operation->result;
-    uint64_t mask = form_mask(width), first = results[0];
+    uint64_t mask = low_ones(width), first = results[0];
     trial->base = bits_common(trial->base, bits_of(first, mask));
     for (unsigned i = 0; i < trial->threads; i++) {
         trial->lanes_known = bits_common(trial->lanes_known, bits_of(results[i], mask));
@@ -69,11 +69,11 @@ static bool try_bases(Trial *trial, unsigned pick) {
     uint64_t bases[MOST_ARGUMENTS], values[MOST_ARGUMENTS], results[FORM_MOST_THREADS];
     for (unsigned i = 0; i < trial->count; i++) {
         const Form *form = &trial->arguments[i];
-        bases[i] = form->ones | scatter(~(form->zeros | form->ones) & form_mask(form->width), &pick);
+        bases[i] = form->ones | scatter(~(form->zeros | form->ones) & low_ones(form->width), &pick);
     }
     for (unsigned thread = 0; thread < trial->threads; thread++) {
         for (unsigned i = 0; i < trial->count; i++)
-            values[i] = (bases[i] + trial->offsets[i][thread]) & form_mask(trial->arguments[i].width);
+            values[i] = (bases[i] + trial->offsets[i][thread]) & low_ones(trial->arguments[i].width);
         if (!operation_evaluate(trial->operation, values, &results[thread]))
             return false;
     }
@@ -88,7 +88,7 @@ static unsigned prepare_trial(Trial *trial) {
         const Form *form = &trial->arguments[i];
         if (form->kind != FORM_TABLE || form->width > 64)
             return MOST_UNKNOWN + 1;
-        unknown += (unsigned)__builtin_popcountll(~(form->zeros | form->ones) & form_mask(form->width));
+        unknown += (unsigned)__builtin_popcountll(~(form->zeros | form->ones) & low_ones(form->width));
         trial->offsets[i] = form_offsets(trial->tables, form->table);
         trial->threads = form->table ? form_threads(trial->tables) : trial->threads;
     }
@@ -107,7 +107,7 @@ static Form trial_form(Trial *trial, unsigned width, FormSpan span) {
 }
 
 Form operation_enumerate(FormTables *tables, const Operation *op, const Form *arguments, unsigned count, bool *done) {
-    uint64_t mask = form_mask(op->result);
+    uint64_t mask = low_ones(op->result);
     Trial trial;
     trial.tables = tables;
     trial.operation = op;
@@ -229,7 +229,7 @@ static bool share_no_ones(const FormTables *tables, const Form *a, const Form *b
     uint64_t zeros_a, zeros_b, ones;
     form_known(tables, a, &zeros_a, &ones);
     form_known(tables, b, &zeros_b, &ones);
-    return (zeros_a | zeros_b) == form_mask(a->width);
+    return (zeros_a | zeros_b) == low_ones(a->width);
 }
 
 static Form logic(FormTables *tables, const Operation *op, const Form *arguments) {

@@ -1,15 +1,12 @@
 /* What instructions on whole numbers give, for one thread. */
+#include "base/number.h"
 #include "ptx/value/operation.h"
 
 typedef __int128 EvaluateWide;
 typedef unsigned __int128 EvaluateBits128;
 
 static uint64_t low(uint64_t value, unsigned width) {
-    return value & form_mask(width);
-}
-
-static int64_t sign_extended(uint64_t value, unsigned width) {
-    return width >= 64 ? (int64_t)value : (int64_t)(value << (64 - width)) >> (64 - width);
+    return value & low_ones(width);
 }
 
 /* An operand as the number that it stands for. */
@@ -22,7 +19,7 @@ static EvaluateWide operand(const Operation *op, const uint64_t *arguments, unsi
 }
 
 static uint64_t clamped(EvaluateWide value, unsigned width, bool is_signed) {
-    EvaluateWide most = is_signed ? (EvaluateWide)(form_mask(width) >> 1) : (EvaluateWide)form_mask(width),
+    EvaluateWide most = is_signed ? (EvaluateWide)(low_ones(width) >> 1) : (EvaluateWide)low_ones(width),
                  least = is_signed ? -most - 1 : 0;
     return (uint64_t)(value < least ? least : value > most ? most : value);
 }
@@ -136,14 +133,14 @@ static uint64_t extracted(const Operation *op, const uint64_t *arguments) {
         sign = a >> (at + size - 1 < top ? at + size - 1 : top) & 1;
     uint64_t field = at > top ? 0 : a >> at;
     unsigned there = at > top ? 0 : size < top + 1 - at ? size : top + 1 - at;
-    return (field & form_mask(there)) | (sign ? ~form_mask(there) : 0);
+    return (field & low_ones(there)) | (sign ? ~low_ones(there) : 0);
 }
 
 static uint64_t inserted(const Operation *op, const uint64_t *arguments) {
     unsigned at = arguments[2] & 255, size = arguments[3] & 255;
     if (at >= op->width)
         return arguments[1];
-    uint64_t field = form_mask(size) << at;
+    uint64_t field = low_ones(size) << at;
     return (arguments[1] & ~field) | (arguments[0] << at & field);
 }
 

@@ -1,6 +1,7 @@
 /* Forms: tables that are kept once, the shapes of offsets, what two forms have in common. */
 #include "ptx/value/form.h"
 
+#include "base/number.h"
 #include "base/table.h"
 #include "ptx/value/bits.h"
 
@@ -107,7 +108,7 @@ Form form_depending(Form form, unsigned lanes) {
 }
 
 FormShape lanes_shape(const uint64_t offsets[FORM_LANES], unsigned width) {
-    uint64_t mask = form_mask(width), first = offsets[0], step = offsets[1] - first;
+    uint64_t mask = low_ones(width), first = offsets[0], step = offsets[1] - first;
     bool affine = true;
     for (unsigned lane = 0; lane < FORM_LANES; lane++) {
         /* Of the lane without its lowest bit, and that bit. */
@@ -159,13 +160,13 @@ Form form_any(unsigned width) {
 }
 
 Form form_number(unsigned width, uint64_t constant) {
-    uint64_t mask = form_mask(width);
+    uint64_t mask = low_ones(width);
     return form_uniform(width, SPAN_GRID, ~constant & mask, constant & mask);
 }
 
 Form form_uniform(unsigned width, FormSpan span, uint64_t zeros, uint64_t ones) {
     bool wide = width > 64; /* of which the bits are not kept */
-    uint64_t mask = form_mask(width);
+    uint64_t mask = low_ones(width);
     /* What is one constant is the same everywhere. */
     bool constant = !wide && (zeros | ones) == mask;
     return (Form){.kind = FORM_TABLE,
@@ -176,7 +177,7 @@ Form form_uniform(unsigned width, FormSpan span, uint64_t zeros, uint64_t ones) 
 }
 
 Form form_based(FormTables *tables, const Form *base, const uint64_t *offsets) {
-    uint64_t mask = form_mask(base->width), first = offsets[0] & mask, rest[FORM_MOST_THREADS];
+    uint64_t mask = low_ones(base->width), first = offsets[0] & mask, rest[FORM_MOST_THREADS];
     Bits sum = bits_add((Bits){base->zeros, base->ones}, bits_of(first, mask), 0, mask);
     for (unsigned i = 0; i < tables->threads; i++)
         rest[i] = (offsets[i] - first) & mask;
@@ -208,17 +209,13 @@ bool form_constant(const Form *form, uint64_t *value) {
 
 /* ---- Bits of lanes -------------------------------------------------------------------------------------- */
 
-static int64_t as_signed(uint64_t value, unsigned width) {
-    return width >= 64 ? (int64_t)value : (int64_t)(value << (64 - width)) >> (64 - width);
-}
-
 /* All bits above the greatest value there can be are zeros, if nothing wraps. */
 static uint64_t bits_below_top(const FormTables *tables, const Form *form) {
-    uint64_t mask = form_mask(form->width);
+    uint64_t mask = low_ones(form->width);
     const uint64_t *offsets = form_offsets(tables, form->table);
     __int128 least = 0, most = 0;
     for (unsigned i = 0; i < tables->threads; i++) {
-        int64_t offset = as_signed(offsets[i], form->width);
+        int64_t offset = sign_extended(offsets[i], form->width);
         least = offset < least ? offset : least;
         most = offset > most ? offset : most;
     }
@@ -231,7 +228,7 @@ static uint64_t bits_below_top(const FormTables *tables, const Form *form) {
 /* A base without its known ones, and threads with them: where no unknown bit of the one meets a bit of the others, sum
  * and bits are the same; from the lowest bit where they meet on, nothing is told. */
 static void view_table(const FormTables *tables, const Form *form, FormView *view) {
-    uint64_t mask = form_mask(form->width), met = 0;
+    uint64_t mask = low_ones(form->width), met = 0;
     const uint64_t *offsets = form_offsets(tables, form->table);
     view->vary = ~(form->zeros | form->ones) & mask;
     view->count = tables->threads;
@@ -254,14 +251,14 @@ void form_view(const FormTables *tables, const Form *form, FormView *view) {
         view_table(tables, form, view);
         return;
     }
-    uint64_t unknown = ~(form->zeros | form->ones) & form_mask(form->width);
+    uint64_t unknown = ~(form->zeros | form->ones) & low_ones(form->width);
     *(form->kind == FORM_TABLE ? &view->vary : &view->mess) = unknown;
     view->count = 1;
     view->fixed[0] = form->ones;
 }
 
 static Bits known_of_view(const FormView *view, unsigned width) {
-    uint64_t sure = ~(view->vary | view->mess) & form_mask(width);
+    uint64_t sure = ~(view->vary | view->mess) & low_ones(width);
     Bits known = {sure, sure};
     for (unsigned i = 0; i < view->count; i++) {
         known.ones &= view->fixed[i];
@@ -271,7 +268,7 @@ static Bits known_of_view(const FormView *view, unsigned width) {
 }
 
 Form form_of_view(FormTables *tables, unsigned width, FormSpan span, unsigned assumes, const FormView *view) {
-    uint64_t mask = form_mask(width);
+    uint64_t mask = low_ones(width);
     Form form;
     if (view->mess) {
         Bits known = known_of_view(view, width);
@@ -363,7 +360,7 @@ Form form_narrowed(const FormTables *tables, const Form *form, FormSpan span) {
 /* ---- For people ------------------------------------------------------------------------------------------------ */
 
 static void print_number(uint64_t value, unsigned width, Text *to) {
-    int64_t number = as_signed(value, width);
+    int64_t number = sign_extended(value, width);
     if (number > -0x10000 && number < 0x10000)
         text_addf(to, "%" PRId64, number);
     else
@@ -387,13 +384,13 @@ static void print_lanes(const uint64_t *offsets, unsigned width, Text *to) {
     FormShape shape = lanes_shape(offsets, width);
     if (shape == SHAPE_AFFINE) {
         text_addf(to, "lane * ");
-        print_number((offsets[1] - offsets[0]) & form_mask(width), width, to);
+        print_number((offsets[1] - offsets[0]) & low_ones(width), width, to);
     } else if (shape != SHAPE_UNIFORM) {
         text_addf(to, shape == SHAPE_BITS ? "bits [" : "table [");
         for (unsigned i = shape == SHAPE_BITS ? 1 : 0, first = i; i < FORM_LANES;
              i = shape == SHAPE_BITS ? i * 2 : i + 1) {
             text_addf(to, i > first ? " " : "");
-            print_number((offsets[i] - offsets[0]) & form_mask(width), width, to);
+            print_number((offsets[i] - offsets[0]) & low_ones(width), width, to);
         }
         text_addf(to, "]");
     } else {
@@ -408,7 +405,7 @@ static void print_offsets(const FormTables *tables, const Form *form, Text *to) 
     for (unsigned i = 0; i < tables->threads; i++) {
         unsigned first = i & ~(FORM_LANES - 1u);
         starts |= offsets[first] != 0;
-        lanes |= ((offsets[i] - offsets[first] - offsets[i - first]) & form_mask(form->width)) != 0;
+        lanes |= ((offsets[i] - offsets[first] - offsets[i - first]) & low_ones(form->width)) != 0;
     }
     if (tables->tables[form->table].lanes || lanes) {
         text_addf(to, " + ");

@@ -13,6 +13,7 @@
 #define PTX_VALUE_FORM_H
 
 #include "base/arena.h"
+#include "base/number.h"
 #include "base/text.h"
 
 #include <stdbool.h>
@@ -53,10 +54,6 @@ typedef struct Form {
 } Form;
 
 enum { FORM_LANES = 32, FORM_MOST_THREADS = 1024, FORM_LANE_BITS = 31 };
-
-static inline uint64_t form_mask(unsigned width) {
-    return width >= 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
-}
 
 /* ---- Tables ---- */
 
@@ -101,7 +98,7 @@ Form form_depending(Form form, unsigned lanes);
 bool form_constant(const Form *form, uint64_t *value);
 /* Whether base is known, so that every thread's value is. */
 static inline bool form_based_on_constant(const Form *form) {
-    return form->kind == FORM_TABLE && form->width <= 64 && (form->zeros | form->ones) == form_mask(form->width);
+    return form->kind == FORM_TABLE && form->width <= 64 && (form->zeros | form->ones) == low_ones(form->width);
 }
 static inline bool form_equal(const Form *a, const Form *b) {
     return a->kind == b->kind && a->span == b->span && a->width == b->width && a->assumes == b->assumes &&

@@ -1,4 +1,5 @@
 /* Sums and multiples of forms, and forms that are cut or extended. */
+#include "base/number.h"
 #include "ptx/value/bits.h"
 #include "ptx/value/operation.h"
 
@@ -13,7 +14,7 @@ static Bits lanes_known(const FormTables *tables, const Form *form) {
 }
 
 Form form_sum(FormTables *tables, const Form *a, const Form *b) {
-    uint64_t mask = form_mask(a->width);
+    uint64_t mask = low_ones(a->width);
     FormSpan span = worse(a->span, b->span);
     Form sum;
     if (a->kind == FORM_TABLE && b->kind == FORM_TABLE) {
@@ -45,7 +46,7 @@ Form form_not(FormTables *tables, const Form *a) {
         uint64_t offsets[FORM_MOST_THREADS];
         const uint64_t *of_a = form_offsets(tables, a->table);
         for (unsigned i = 0; i < form_threads(tables); i++)
-            offsets[i] = -of_a[i] & form_mask(a->width);
+            offsets[i] = -of_a[i] & low_ones(a->width);
         result.table = form_table(tables, offsets);
     }
     return result;
@@ -59,7 +60,7 @@ Form form_negate(FormTables *tables, const Form *a) {
 
 /* Times a constant the offsets are known; times what is the same in all lanes the shape is. */
 static Form scale(FormTables *tables, const Form *a, const Form *by) {
-    uint64_t mask = form_mask(a->width), factor;
+    uint64_t mask = low_ones(a->width), factor;
     FormSpan span = worse(a->span, by->span);
     if (a->kind == FORM_TABLE && !by->table && (!a->table || form_constant(by, &factor))) {
         Bits base = bits_multiply((Bits){a->zeros, a->ones}, (Bits){by->zeros, by->ones}, mask);
@@ -86,7 +87,7 @@ Form form_multiply(FormTables *tables, const Form *a, const Form *b) {
     } else if (form_is_uniform(tables, a)) {
         result = scale(tables, b, a);
     } else {
-        Bits known = bits_multiply(lanes_known(tables, a), lanes_known(tables, b), form_mask(a->width));
+        Bits known = bits_multiply(lanes_known(tables, a), lanes_known(tables, b), low_ones(a->width));
         result = form_shaped(a->width, SHAPE_OTHER, SPAN_WARP, known.zeros, known.ones);
     }
     result = form_depending(result, form_lanes(tables, a) | form_lanes(tables, b));
@@ -96,12 +97,8 @@ Form form_multiply(FormTables *tables, const Form *a, const Form *b) {
 
 /* ---- Other widths --------------------------------------------------------------------------------------- */
 
-static int64_t sign_extended(uint64_t value, unsigned width) {
-    return width >= 64 ? (int64_t)value : (int64_t)(value << (64 - width)) >> (64 - width);
-}
-
 static Form cut(FormTables *tables, const Form *a, unsigned width) {
-    uint64_t mask = form_mask(width);
+    uint64_t mask = low_ones(width);
     Form result = *a;
     result.width = (uint8_t)width;
     result.zeros &= mask;
@@ -119,7 +116,7 @@ static Form cut(FormTables *tables, const Form *a, unsigned width) {
 }
 
 static Bits extend_known(Bits known, unsigned from, unsigned to, bool is_signed) {
-    uint64_t above = form_mask(to) & ~form_mask(from), sign = UINT64_C(1) << (from - 1);
+    uint64_t above = low_ones(to) & ~low_ones(from), sign = UINT64_C(1) << (from - 1);
     if (!is_signed || known.zeros & sign)
         known.zeros |= above;
     else if (known.ones & sign)
@@ -129,7 +126,7 @@ static Bits extend_known(Bits known, unsigned from, unsigned to, bool is_signed)
 
 /* Whether no thread leaves the range of the type: then extended offsets are the offsets of what is extended. */
 static bool never_wraps(const Form *a, const uint64_t *offsets, unsigned threads, bool is_signed) {
-    uint64_t mask = form_mask(a->width), sign = mask ^ mask >> 1, most = ~a->zeros & mask;
+    uint64_t mask = low_ones(a->width), sign = mask ^ mask >> 1, most = ~a->zeros & mask;
     __int128 low = a->ones, high = most, least = 0, greatest = mask;
     if (is_signed) {
         low = sign_extended(a->zeros & sign ? a->ones : a->ones | sign, a->width);
@@ -151,7 +148,7 @@ static Form extend_table(FormTables *tables, const Form *a, unsigned width, bool
     FormView view;
     form_view(tables, a, &view);
     if (!view.mess) {
-        uint64_t sign = UINT64_C(1) << (a->width - 1), above = form_mask(width) & ~form_mask(a->width);
+        uint64_t sign = UINT64_C(1) << (a->width - 1), above = low_ones(width) & ~low_ones(a->width);
         view.vary |= is_signed && view.vary & sign ? above : 0;
         for (unsigned i = 0; i < view.count; i++)
             view.fixed[i] |= is_signed && view.fixed[i] & sign ? above : 0;
@@ -161,7 +158,7 @@ static Form extend_table(FormTables *tables, const Form *a, unsigned width, bool
     bool proven = never_wraps(a, of_a, form_threads(tables), is_signed);
     uint64_t offsets[FORM_MOST_THREADS];
     for (unsigned i = 0; i < form_threads(tables); i++)
-        offsets[i] = (uint64_t)sign_extended(of_a[i], a->width) & form_mask(width);
+        offsets[i] = (uint64_t)sign_extended(of_a[i], a->width) & low_ones(width);
     Bits base = extend_known((Bits){a->zeros, a->ones}, a->width, width, is_signed);
     Form result = form_uniform(width, (FormSpan)a->span, base.zeros, base.ones);
     result.table = form_table(tables, offsets);
@@ -173,7 +170,7 @@ static Form extend_table(FormTables *tables, const Form *a, unsigned width, bool
 /* Numbers that are far from the ends of their type do not wrap: the steps between lanes are short, then. */
 static bool is_small(const Form *a, bool is_signed) {
     unsigned spare = is_signed ? 8 : 7;
-    uint64_t mask = form_mask(a->width);
+    uint64_t mask = low_ones(a->width);
     return a->width > spare && (a->zeros | mask >> spare) == mask;
 }
 

@@ -23,7 +23,7 @@ static uint64_t logic_word(const Logic *logic, const uint64_t words[3]) {
         if (logic->table >> term & 1)
             result |= (term & 4 ? words[0] : ~words[0]) & (term & 2 ? words[1] : ~words[1]) &
                       (term & 1 ? words[2] : ~words[2]);
-    return result & form_mask(logic->width);
+    return result & low_ones(logic->width);
 }
 
 /* The result of a thread if bits that are not known are all 1 in the operands that `chosen` has, and 0 in the others.
@@ -154,7 +154,7 @@ Form form_logic(FormTables *tables, const Form *arguments, unsigned count, unsig
 /* ---- Side by side ------------------------------------------------------------------------------------------ */
 
 static void shift_view(FormView *view, unsigned left, unsigned right, unsigned width) {
-    uint64_t mask = form_mask(width);
+    uint64_t mask = low_ones(width);
     view->vary = view->vary << left >> right & mask;
     view->mess = view->mess << left >> right & mask;
     for (unsigned i = 0; i < view->count; i++)

@@ -1,4 +1,5 @@
 /* The forms of operands where they stand: of registers, numbers, special registers, variables and addresses. */
+#include "base/bisect.h"
 #include "ptx/value/internal.h"
 
 static unsigned type_bits(Str type) {
@@ -46,7 +47,7 @@ static Form variable_form(const PtxValues *values, const PtxOperand *operand, un
     unsigned bytes = register_width(values->flow->module, operand->a) / 8;
     bool opaque = is_opaque(values->flow->module, operand->a);
     uint64_t align = variable->align ? variable->align : bytes && !opaque ? bytes : 1;
-    Form base = form_uniform(width, SPAN_GRID, (align - 1) & form_mask(width), 0);
+    Form base = form_uniform(width, SPAN_GRID, (align - 1) & low_ones(width), 0);
     Form offset = form_number(width, operand->bits);
     return form_sum(values->tables, &base, &offset);
 }
@@ -94,15 +95,9 @@ Form address_form(const PtxValues *values, const PtxOperand *address, uint32_t b
 
 /* The block of the instruction that has an operand: those of instructions are in their order. */
 static uint32_t block_of_operand(const PtxFlow *flow, uint32_t operand) {
-    uint32_t low = 0, high = flow->instruction_count;
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (flow->module->statements[flow->instructions[middle]].first <= operand)
-            low = middle;
-        else
-            high = middle;
-    }
-    return flow->block_of[low];
+    uint32_t behind;
+    BISECT(behind, 1, flow->instruction_count, flow->module->statements[flow->instructions[behind]].first <= operand);
+    return flow->block_of[behind - 1];
 }
 
 Form ptx_operand_form(const PtxValues *values, uint32_t operand) {
@@ -133,7 +128,7 @@ bool form_stride(const PtxValues *values, const Form *form, uint64_t *stride) {
     const uint64_t *offsets = form_offsets(values->tables, form->table);
     *stride = offsets[1];
     for (unsigned i = 0; i < form_threads(values->tables); i += FORM_LANES)
-        if (((offsets[i + 1] - offsets[i] - *stride) & form_mask(form->width)) != 0)
+        if (((offsets[i + 1] - offsets[i] - *stride) & low_ones(form->width)) != 0)
             return false;
     return true;
 }

@@ -103,6 +103,6 @@ Form special_form(const PtxValues *values, const PtxOperand *operand) {
         return lanes_form(values, varies);
     for (unsigned i = 0; i < sizeof spans / sizeof *spans; i++)
         if (str_is(varies, spans[i]))
-            return form_uniform(width, (FormSpan)i, form_mask(width) & ~form_mask(special->bits), 0);
+            return form_uniform(width, (FormSpan)i, low_ones(width) & ~low_ones(special->bits), 0);
     return form_any(width);
 }

@@ -41,7 +41,7 @@ static bool disjoint(const Taking *taking, const PtxOperand *a, const PtxOperand
             return false;
         form_known(taking->values->tables, &form, &zeros[i], &ones);
     }
-    return (zeros[0] | zeros[1]) == form_mask(taking->sum.width);
+    return (zeros[0] | zeros[1]) == low_ones(taking->sum.width);
 }
 
 static bool take_value(Taking *taking, uint32_t value, unsigned depth);
@@ -140,7 +140,7 @@ PtxSum ptx_sum_of(const PtxValues *values, uint32_t value) {
         take_value(&taking, value, 0);
     else
         add_root(&taking, value);
-    taking.sum.constant &= form_mask(taking.sum.width);
+    taking.sum.constant &= low_ones(taking.sum.width);
     return taking.sum;
 }
 
@@ -154,7 +154,7 @@ bool ptx_sum_apart(const PtxSum *a, const PtxSum *b, PtxSum *apart) {
     for (unsigned i = 0; i < a->root_count; i++)
         if (a->roots[i] != b->roots[i])
             return false;
-    *apart = (PtxSum){.width = a->width, .constant = (b->constant - a->constant) & form_mask(a->width)};
+    *apart = (PtxSum){.width = a->width, .constant = (b->constant - a->constant) & low_ones(a->width)};
     bool gone[PTX_SUM_MOST] = {false};
     for (unsigned i = 0; i < b->term_count; i++) {
         unsigned j = 0;

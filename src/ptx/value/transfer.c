@@ -167,7 +167,7 @@ static void evaluate_window(TransferLook *look) {
     } else if (count && (!mapped || (count > 1 && form_is_uniform(look->s->tables, &arguments[1])))) {
         unsigned width = arguments[0].width;
         FormSpan span = mapped && form_span(&arguments[1]) > SPAN_CTA ? form_span(&arguments[1]) : SPAN_CTA;
-        Form window = form_uniform(width, span, form_mask(width) & 0xffff, 0);
+        Form window = form_uniform(width, span, low_ones(width) & 0xffff, 0);
         results[0] = form_sum(look->s->tables, &arguments[0], &window);
         results[0].assumes |= mapped ? arguments[1].assumes : 0;
     }

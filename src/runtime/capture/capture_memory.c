@@ -1,4 +1,5 @@
 /* Which memory there is: allocations as the program asked for them, so that their sizes are exact. */
+#include "base/bisect.h"
 #include "runtime/capture/capture.h"
 
 #include <stdlib.h>
@@ -11,14 +12,8 @@ static size_t count, capacity;
 
 /* The first that begins above an address. */
 static size_t above(uint64_t address) {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (items[middle].begin <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    BISECT(low, 0, count, items[low].begin <= address);
     return low;
 }
 

@@ -4,6 +4,7 @@
  *
  * The calls that start a program stand in front of the C library's. They may run in a child between fork and exec, so
  * what they need is found out before, and nothing is allocated. */
+#include "base/code.h"
 #include "runtime/capture/capture.h"
 #include "runtime/hooks.h"
 
@@ -68,11 +69,6 @@ static const char *missing(char *const *variables) {
     return NULL;
 }
 
-static const char *base_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* Whether a program can launch kernels, or start one that can: interpreters, shells and what starts other programs by
  * their names; scripts; and what has kernels in it or is linked to the driver or the runtime. */
 static bool may_launch(const char *path) {
@@ -81,7 +77,7 @@ static bool may_launch(const char *path) {
                                            "nohup", "timeout", "mpirun", "mpiexec", "srun", "torchrun", "pytest",
                                            "perl",  "ruby",    "node",   "julia"};
     static const char *const marks[] = {".nv_fatbin", "libcuda.so", "libcudart.so", "Py_BytesMain", "Py_Initialize"};
-    const char *name = base_name(path);
+    const char *name = path_name(path);
     if (strncmp(name, "python", 6) == 0 || strncmp(name, "pypy", 4) == 0)
         return true;
     for (size_t i = 0; i < sizeof starters / sizeof *starters; i++)
@@ -107,7 +103,7 @@ static bool may_launch(const char *path) {
 
 /* A Python with an option that has it heed no variable. */
 static bool is_isolated(const char *path, char *const *words) {
-    if (strncmp(base_name(path), "python", 6) != 0)
+    if (strncmp(path_name(path), "python", 6) != 0)
         return false;
     for (words += words && *words; words && *words && (*words)[0] == '-' && (*words)[1] != '-'; words++) {
         size_t letters = strspn(*words + 1, "bBdEhiIOPqsSuvV");

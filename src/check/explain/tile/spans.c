@@ -1,6 +1,7 @@
 /* Spans, cut as regions appear. */
 #include "check/explain/tile/spans.h"
 
+#include "base/bisect.h"
 #include "check/explain/place.h"
 #include "model/names/names.h"
 
@@ -73,14 +74,8 @@ static void insert(Spans *spans, SpanMemory *memory, uint32_t at, SpanPiece piec
 }
 
 static uint32_t first_ending_after(const SpanMemory *memory, int64_t byte) {
-    uint32_t low = 0, high = memory->count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (memory->pieces[middle].end > byte)
-            high = middle;
-        else
-            low = middle + 1;
-    }
+    uint32_t low;
+    BISECT(low, 0, memory->count, memory->pieces[low].end <= byte);
     return low;
 }
 

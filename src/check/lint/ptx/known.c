@@ -65,7 +65,7 @@ bool known_different(const Known *known, uint32_t operand) {
         return false;
     const uint64_t *offsets = form_offsets(tables, form.table);
     for (unsigned warp = 0; warp < form_threads(tables); warp += FORM_LANES)
-        if (!are_different(offsets + warp, form_mask(form.width)))
+        if (!are_different(offsets + warp, low_ones(form.width)))
             return false;
     return true;
 }

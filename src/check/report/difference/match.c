@@ -1,6 +1,7 @@
 /* Matching two reports. Whatever grows with the kernel is sorted, not compared each with each. */
 #include "check/report/difference/match.h"
 
+#include "base/bisect.h"
 #include "base/order.h"
 
 #include <stdlib.h>
@@ -317,14 +318,8 @@ const char *match_sites(Match *match, const MatchSide *side, const ReportSite *s
 const char *match_buffers(Match *match, const MatchSide *side, const char *const *names, size_t count) {
     const char **texts = ARENA_ARRAY(match->texts.arena, const char *, count + 1);
     for (size_t i = 0; i < count; i++) {
-        size_t low = 0, high = side->report->buffer_count;
-        while (low < high) {
-            size_t middle = (low + high) / 2;
-            if (strcmp(side->buffer_names[middle].name, names[i]) < 0)
-                low = middle + 1;
-            else
-                high = middle;
-        }
+        size_t low;
+        BISECT(low, 0, side->report->buffer_count, strcmp(side->buffer_names[low].name, names[i]) < 0);
         bool known = low < side->report->buffer_count && strcmp(side->buffer_names[low].name, names[i]) == 0;
         texts[i] = known ? side->buffers.texts[side->buffer_names[low].index] : names[i];
     }

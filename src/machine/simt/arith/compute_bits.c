@@ -1,9 +1,6 @@
 /* Bits: logic, shifts, fields, permutations, counts, and sums of bytes. */
+#include "base/number.h"
 #include "machine/simt/arith/compute.h"
-
-static uint64_t ones(unsigned count) {
-    return count >= 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
-}
 
 /* ---- Logic and shifts ---------------------------------------------------------------------------------------- */
 
@@ -47,7 +44,7 @@ static void lop3_row(Lanes *out, const Lanes *const in[], const Compute *how) {
 
 static uint32_t highest(uint64_t a, unsigned width, const Compute *how) {
     if (how->type.class == CLASS_SIGNED && a >> (width - 1))
-        a = ~a & ones(width);
+        a = ~a & low_ones(width);
     if (!a)
         return UINT32_MAX;
     uint32_t bit = 63 - (uint32_t)__builtin_clzll(a);
@@ -88,8 +85,8 @@ static uint64_t extracted(const Compute *how, uint64_t a, unsigned at, unsigned 
     unsigned width = how->type.bits, end = at + size < width ? at + size : width;
     uint64_t sign = how->type.class == CLASS_SIGNED && size ? a >> (end - 1) & 1 : 0;
     unsigned there = at < end ? end - at : 0;
-    uint64_t field = there ? a >> at & ones(there) : 0;
-    return (sign ? field | ~ones(there) : field) & ones(width);
+    uint64_t field = there ? a >> at & low_ones(there) : 0;
+    return (sign ? field | ~low_ones(there) : field) & low_ones(width);
 }
 
 static void bfe_row(Lanes *out, const Lanes *const in[], const Compute *how) {
@@ -100,7 +97,8 @@ static void bfi_row(Lanes *out, const Lanes *const in[], const Compute *how) {
     unsigned width = how->type.bits;
     EACH_LANE {
         unsigned at = in[2]->at[i] & 255, size = in[3]->at[i] & 255;
-        uint64_t field = at < width ? ones(size) << at & ones(width) : 0, moved = at < width ? in[0]->at[i] << at : 0;
+        uint64_t field = at < width ? low_ones(size) << at & low_ones(width) : 0,
+                 moved = at < width ? in[0]->at[i] << at : 0;
         out->at[i] = (in[1]->at[i] & ~field) | (moved & field);
     }
 }
@@ -108,7 +106,7 @@ static void bfi_row(Lanes *out, const Lanes *const in[], const Compute *how) {
 static uint64_t cut_and_extended(const Compute *how, uint64_t a, uint64_t b) {
     unsigned size = b > 31 && !how->wraps ? 32 : b & 31;
     bool sign = how->type.class == CLASS_SIGNED && size && size < 32 && a >> (size - 1) & 1;
-    return ((a & ones(size)) | (sign ? ~ones(size) : 0)) & UINT32_MAX;
+    return ((a & low_ones(size)) | (sign ? ~low_ones(size) : 0)) & UINT32_MAX;
 }
 
 static uint64_t masked_ones(const Compute *how, uint64_t at, uint64_t size) {
@@ -116,7 +114,7 @@ static uint64_t masked_ones(const Compute *how, uint64_t at, uint64_t size) {
         at &= 31, size &= 31;
     at = at > 32 ? 32 : at;
     size = size > 32 ? 32 : size;
-    return ones((unsigned)size) << at & UINT32_MAX;
+    return low_ones((unsigned)size) << at & UINT32_MAX;
 }
 
 ROW2(szext_row, uint64_t, uint64_t, uint32_t, cut_and_extended(how, a, b))
@@ -194,7 +192,7 @@ static uint32_t unknown_logic(const Lanes *const in[], const uint32_t unknown[],
         return 0;
     if (how->evaluator == PTX_EVALUATE_XOR)
         return how->same ? 0 : both;
-    uint64_t decides = how->evaluator == PTX_EVALUATE_AND ? 0 : ones(how->type.bits);
+    uint64_t decides = how->evaluator == PTX_EVALUATE_AND ? 0 : low_ones(how->type.bits);
     return both & ~(known_to_be(in[0], unknown[0], decides) | known_to_be(in[1], unknown[1], decides));
 }
 

@@ -1,5 +1,6 @@
 /* mov: a register, a number, an address or a special register; a vector made one register, or one register taken apart.
  */
+#include "base/number.h"
 #include "machine/simt/arith/compute.h"
 
 enum { MOVE_MEMBERS = 8 };
@@ -11,16 +12,12 @@ typedef struct ArithMove {
     uint8_t to_bits, from_bits; /* of one member */
 } ArithMove;
 
-static uint64_t ones(unsigned bits) {
-    return bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
-}
-
 static PtxStep run_one(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
     const ArithMove *move = code->detail;
     Lanes scratch;
     uint32_t unknown = 0;
     const Lanes *values = ptx_fetch(machine, group, &move->from[0], 0, &scratch, &unknown);
-    uint64_t mask = ones(move->to_bits);
+    uint64_t mask = low_ones(move->to_bits);
     if (move->from_bits > move->to_bits) {
         EACH_LANE scratch.at[i] = values->at[i] & mask;
         values = &scratch;
@@ -56,12 +53,12 @@ static PtxStep run_bits(PtxMachine *machine, PtxGroup *group, const PtxCode *cod
     for (unsigned k = 0, at = 0; k < move->from_count; k++)
         for (unsigned half = 0, bits = move->from_bits; half * 64 < bits; half++, at += bits < 64 ? bits : 64) {
             const Lanes *values = ptx_fetch(machine, group, &move->from[k], half, &scratch, &unknown[at / 64 & 1]);
-            uint64_t mask = ones(bits);
+            uint64_t mask = low_ones(bits);
             EACH_LANE whole[at / 64 & 1].at[i] |= (values->at[i] & mask) << at % 64;
         }
     for (unsigned k = 0, at = 0; k < move->to_count; k++)
         for (unsigned half = 0, bits = move->to_bits; half * 64 < bits; half++, at += bits < 64 ? bits : 64) {
-            uint64_t mask = ones(bits);
+            uint64_t mask = low_ones(bits);
             EACH_LANE part.at[i] = whole[at / 64 & 1].at[i] >> at % 64 & mask;
             if (move->to[k].kind != ARGUMENT_SINK)
                 ptx_put(machine, group, &move->to[k], half, &part, lanes, unknown[at / 64 & 1]);

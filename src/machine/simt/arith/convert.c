@@ -1,9 +1,6 @@
 /* From one type to another. */
+#include "base/number.h"
 #include "machine/simt/arith/compute.h"
-
-static uint64_t ones(unsigned bits) {
-    return bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
-}
 
 /* A register may be wider than its type: what stands in it is cut, and what is written is extended. */
 static uint64_t extended(PtxType type, uint64_t bits) {
@@ -12,7 +9,7 @@ static uint64_t extended(PtxType type, uint64_t bits) {
 }
 
 static uint64_t stored(const Compute *how, uint64_t bits) {
-    return extended(how->types[0], bits) & ones(how->to.bits ? how->to.bits : 64);
+    return extended(how->types[0], bits) & low_ones(how->to.bits ? how->to.bits : 64);
 }
 
 /* ---- Whole numbers ------------------------------------------------------------------------------------------- */
@@ -25,7 +22,7 @@ static ConvertWide number(PtxType type, uint64_t bits) {
 }
 
 static uint64_t clamped(PtxType type, ConvertWide value) {
-    ConvertWide most = (ConvertWide)(ones(type.bits) >> (type.class == CLASS_SIGNED)),
+    ConvertWide most = (ConvertWide)(low_ones(type.bits) >> (type.class == CLASS_SIGNED)),
                 least = type.class == CLASS_SIGNED ? -most - 1 : 0;
     return (uint64_t)(value < least ? least : value > most ? most : value);
 }
@@ -44,8 +41,8 @@ static void whole_to_whole_clamped(Lanes *out, const Lanes *const in[], const Co
 static void pack_row(Lanes *out, const Lanes *const in[], const Compute *how) {
     PtxType type = how->types[0];
     for (unsigned i = 0; i < PTX_LANES; i++) {
-        uint64_t a = clamped(type, (int32_t)in[0]->at[i]) & ones(type.bits);
-        uint64_t b = clamped(type, (int32_t)in[1]->at[i]) & ones(type.bits);
+        uint64_t a = clamped(type, (int32_t)in[0]->at[i]) & low_ones(type.bits);
+        uint64_t b = clamped(type, (int32_t)in[1]->at[i]) & low_ones(type.bits);
         uint64_t above = how->count > 2 ? in[2]->at[i] << 2 * type.bits : 0;
         out->at[i] = (uint32_t)(above | a << type.bits | b);
     }
@@ -94,7 +91,7 @@ static double widened(const Compute *how, PtxType type, uint64_t bits) {
         return flushed(how, (double)as_single(bits));
     if (type.format == FORMAT_F16)
         return flushed(how, half_widen(bits & 0xffff));
-    return flushed(how, format_widen((FormatId)type.format, (uint32_t)(bits & ones(type.bits))));
+    return flushed(how, format_widen((FormatId)type.format, (uint32_t)(bits & low_ones(type.bits))));
 }
 
 /* What is no number is 0, or the highest bit if either side has 64. */
@@ -107,7 +104,7 @@ static uint64_t whole_of(PtxType type, double value) {
     bool is_signed = type.class == CLASS_SIGNED;
     double most = as_double((uint64_t)(1023 + type.bits - is_signed) << 52), least = is_signed ? -most : 0;
     if (value >= most)
-        return ones(type.bits) >> is_signed;
+        return low_ones(type.bits) >> is_signed;
     if (value < least)
         return is_signed ? UINT64_C(1) << (type.bits - 1) : 0;
     return value < 0 ? (uint64_t)(int64_t)value : (uint64_t)value;
@@ -200,7 +197,7 @@ static void nan_to_real(Lanes *out, const Lanes *const in[], const Compute *how)
         }
         if (how->ftz && from.format == FORMAT_F32)
             bits = SINGLE_NAN;
-        uint64_t fraction = bits & ones(many), sign = bits >> (from.bits - 1) & 1;
+        uint64_t fraction = bits & low_ones(many), sign = bits >> (from.bits - 1) & 1;
         fraction = few > many ? fraction << (few - many) : fraction >> (many - few);
         out->at[i] = sign << (to.bits - 1) | endless | fraction | UINT64_C(1) << (few - 1);
     }
@@ -241,7 +238,7 @@ static void real_to_packed(Lanes *out, const Lanes *const in[], const Compute *h
         uint64_t result = 0;
         for (unsigned k = 0; k < to.count; k++) {
             uint64_t bits = from.count > 1 ? in[0]->at[i] >> k * from.bits : in[how->count - 1 - k]->at[i];
-            result |= (narrowed(how, widened(how, from, bits)) & ones(to.bits)) << k * to.bits;
+            result |= (narrowed(how, widened(how, from, bits)) & low_ones(to.bits)) << k * to.bits;
         }
         out->at[i] = result;
     }

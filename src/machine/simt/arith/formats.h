@@ -7,6 +7,8 @@
 #ifndef MACHINE_SIMT_ARITH_FORMATS_H
 #define MACHINE_SIMT_ARITH_FORMATS_H
 
+#include "base/number.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -53,28 +55,6 @@ extern const RealFormat formats[FORMATS];
 /* The same, for loops that are made for one format. */
 static const RealFormat half_format = {16, 10, 0, 15, true, 0x7bff, 0x7fff, true};
 static const RealFormat brain_format = {16, 7, 0, 127, true, 0x7f7f, 0x7fff, true};
-
-static inline double as_double(uint64_t bits) {
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-static inline uint64_t bits_of_double(double value) {
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-static inline float as_single(uint64_t bits) {
-    uint32_t low = (uint32_t)bits;
-    float value;
-    memcpy(&value, &low, sizeof value);
-    return value;
-}
-static inline uint32_t bits_of_single(float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
 
 enum { SINGLE_NAN = 0x7fffffff };
 static inline uint32_t single_result(float value) {

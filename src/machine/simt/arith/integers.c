@@ -4,10 +4,6 @@
 typedef unsigned __int128 IntegerBits128;
 typedef __int128 Wide128;
 
-static uint64_t magnitude(int64_t value) {
-    return value < 0 ? -(uint64_t)value : (uint64_t)value;
-}
-
 /* Of b = 0 nothing is specified: lanes where it is so are not known (unknown_quotient). */
 static uint64_t quotient(uint64_t a, uint64_t b) {
     return b ? a / b : UINT64_MAX;

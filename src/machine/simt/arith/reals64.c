@@ -46,7 +46,7 @@ static int width_of(Reals64Bits128 value) {
     return high ? 128 - __builtin_clzll(high) : low ? 64 - __builtin_clzll(low) : 0;
 }
 
-static bool rounded_up(bool negative, bool odd, bool half, bool rest, Round round) {
+static bool rounds_up(bool negative, bool odd, bool half, bool rest, Round round) {
     switch (round) {
     case ROUND_NEAREST:
         return half && (rest || odd);
@@ -71,12 +71,12 @@ uint64_t double_rounded(bool negative, Reals64Bits128 significand, int exponent,
     uint64_t kept;
     if (drop <= 0) {
         kept = (uint64_t)significand << -drop;
-        more = rounded_up(negative, kept & 1, false, more, round);
+        more = rounds_up(negative, kept & 1, false, more, round);
     } else {
         bool half = drop <= 128 && significand >> (drop - 1) & 1;
         bool rest = more || (drop > 128 ? true : (significand & (((Reals64Bits128)1 << (drop - 1)) - 1)) != 0);
         kept = drop >= 128 ? 0 : (uint64_t)(significand >> drop);
-        more = rounded_up(negative, kept & 1, half, rest, round);
+        more = rounds_up(negative, kept & 1, half, rest, round);
     }
     int top = exponent + drop + 1074; /* 0: subnormal, or the least normal ones */
     kept += more;

@@ -178,10 +178,7 @@ static PtxStep bulk_lane(PtxMachine *machine, PtxGroup *group, const PtxCode *co
 }
 
 static PtxStep bulk_run(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
-    PtxStep step = PTX_STEP_NEXT;
-    for (; lanes && step == PTX_STEP_NEXT; lanes &= lanes - 1)
-        step = bulk_lane(machine, group, code, (uint32_t)__builtin_ctz(lanes));
-    return step;
+    return ptx_lane_by_lane(machine, group, code, lanes, bulk_lane);
 }
 
 /* ---- Preparing ---------------------------------------------------------------------------------- */

@@ -48,10 +48,7 @@ static PtxStep replace_lane(PtxMachine *machine, PtxGroup *group, const PtxCode 
 }
 
 static PtxStep replace_run(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
-    PtxStep step = PTX_STEP_NEXT;
-    for (; lanes && step == PTX_STEP_NEXT; lanes &= lanes - 1)
-        step = replace_lane(machine, group, code, (uint32_t)__builtin_ctz(lanes));
-    return step;
+    return ptx_lane_by_lane(machine, group, code, lanes, replace_lane);
 }
 
 static bool replace_prepare(const PtxPrepare *about, PtxCode *code) {

@@ -119,10 +119,7 @@ static PtxStep fill_lane(PtxMachine *machine, PtxGroup *group, const PtxCode *co
 }
 
 static PtxStep fill_run(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
-    PtxStep step = PTX_STEP_NEXT;
-    for (; lanes && step == PTX_STEP_NEXT; lanes &= lanes - 1)
-        step = fill_lane(machine, group, code, (uint32_t)__builtin_ctz(lanes));
-    return step;
+    return ptx_lane_by_lane(machine, group, code, lanes, fill_lane);
 }
 
 /* ---- Preparing ---------------------------------------------------------------------------------- */

@@ -88,10 +88,7 @@ static PtxStep request_lane(PtxMachine *machine, PtxGroup *group, const PtxCode 
 }
 
 static PtxStep request_run(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
-    PtxStep step = PTX_STEP_NEXT;
-    for (; lanes && step == PTX_STEP_NEXT; lanes &= lanes - 1)
-        step = request_lane(machine, group, code, (uint32_t)__builtin_ctz(lanes));
-    return step;
+    return ptx_lane_by_lane(machine, group, code, lanes, request_lane);
 }
 
 /* ---- What the answer says ----------------------------------------------------------------------- */

@@ -327,10 +327,7 @@ static PtxStep tile_lane(PtxMachine *machine, PtxGroup *group, const PtxCode *co
 }
 
 static PtxStep tile_run(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
-    PtxStep step = PTX_STEP_NEXT;
-    for (; lanes && step == PTX_STEP_NEXT; lanes &= lanes - 1)
-        step = tile_lane(machine, group, code, (uint32_t)__builtin_ctz(lanes));
-    return step;
+    return ptx_lane_by_lane(machine, group, code, lanes, tile_lane);
 }
 
 bool play_tile(const PtxProgram *program, const PtxCode *code, PlayTile *tile) {

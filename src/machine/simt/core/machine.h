@@ -461,8 +461,8 @@ void ptx_note_unset(PtxMachine *machine, const PtxCode *code, const PtxWarp *war
 uint32_t ptx_havoc(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t unknown);
 /* Something of an access is not known, and it is not made, or not as it would be: that is noted. */
 void ptx_leave_out(PtxMachine *machine, PtxGroup *group, const PtxCode *code);
-/* Here it matters which CTAs of the launch have run before, and which run at the same time (claims.c): it does not come back where
- * some do. */
+/* Here it matters which CTAs of the launch have run before, and which run at the same time (claims.c): it does not come
+ * back where some do. */
 void ptx_ordered(PtxMachine *machine);
 /* Puts an operation in flight, and tells that; it lands at once if everything does. False: machine->fault. */
 bool ptx_fly(PtxMachine *machine, const PtxOutstanding *outstanding);
@@ -481,6 +481,14 @@ void ptx_special_values(PtxMachine *machine, PtxGroup *group, uint32_t special, 
 bool ptx_gather(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t mask);
 /* Lanes run an instruction whose mask does not name them: a fault. */
 PtxStep ptx_unnamed(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes);
+/* An instruction that each lane does on its own: `run` is handed a lane, as long as the ones before it have gone on. */
+static inline PtxStep ptx_lane_by_lane(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes,
+                                       PtxRun *run) {
+    PtxStep step = PTX_STEP_NEXT;
+    for (; lanes && step == PTX_STEP_NEXT; lanes &= lanes - 1)
+        step = run(machine, group, code, (uint32_t)__builtin_ctz(lanes));
+    return step;
+}
 /* Lanes end; the group is gone if none is left. */
 void ptx_exit(PtxMachine *machine, PtxGroup *group, uint32_t lanes);
 

@@ -116,7 +116,7 @@ static Set value_may_be(const PtxGuards *g, uint32_t value, bool holds, unsigned
     Set set = {{0}};
     if (!form->assumes && form_based_on_constant(form)) {
         for (uint32_t i = 0; i < g->warps * PTX_LANES; i++) {
-            bool is = ((form->ones + form_offset(g->values, form, i)) & form_mask(form->width)) != 0;
+            bool is = ((form->ones + form_offset(g->values, form, i)) & low_ones(form->width)) != 0;
             set.warps[i / PTX_LANES] |= (uint32_t)(is == holds) << i % PTX_LANES;
         }
         return set;

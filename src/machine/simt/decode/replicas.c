@@ -46,7 +46,7 @@ static ReplicaSymmetry compare(const ReplicaPair *pair, const Form *form) {
     bool in_warp = !pair->apart && pair->one / FORM_LANES == pair->other / FORM_LANES;
     const PtxValues *values = &pair->replicas->values;
     if (form->kind == FORM_TABLE && (form->span <= (pair->apart ? SPAN_GRID : SPAN_CTA) || in_warp))
-        return (form_offset(values, form, pair->one) ^ form_offset(values, form, pair->other)) & form_mask(form->width)
+        return (form_offset(values, form, pair->one) ^ form_offset(values, form, pair->other)) & low_ones(form->width)
                    ? DIFFERENT
                    : SAME;
     if (form->kind != FORM_TABLE && form->kind != FORM_NEVER && in_warp && !((pair->one ^ pair->other) & form->lanes))

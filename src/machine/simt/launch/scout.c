@@ -1,5 +1,6 @@
 /* Runs of a scout: what lanes are, and what they do. */
 #include "base/deadline.h"
+#include "base/number.h"
 #include "machine/simt/arith/compute.h"
 #include "machine/simt/core/internal.h"
 #include "machine/simt/launch/scout_internal.h"
@@ -30,10 +31,6 @@ static int64_t as_number(PtxType type, uint64_t value) {
     return (int64_t)value;
 }
 
-static uint64_t magnitude(int64_t number) {
-    return number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
-}
-
 /* How far a comparison is from the other outcome. */
 static void note_distance(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
     PtxScout *scout = machine->scout;
@@ -57,7 +54,7 @@ static void note_distance(PtxMachine *machine, PtxGroup *group, const PtxCode *c
 static void put_numbers(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t parameter, uint32_t lanes) {
     const PtxScout *scout = machine->scout;
     const PtxArgument *to = code_argument(machine->program, code, 0);
-    uint64_t mask = to->bits >= 64 ? UINT64_MAX : (UINT64_C(1) << to->bits) - 1;
+    uint64_t mask = low_ones(to->bits);
     Lanes values;
     for (unsigned i = 0; i < PTX_LANES; i++)
         values.at[i] = (uint64_t)scout->candidates[i < scout->sent ? i : 0][SCOUT_NUMBERS + parameter] & mask;

@@ -1,4 +1,5 @@
 /* Where a scout looks for a launch that goes the other way. */
+#include "base/number.h"
 #include "machine/simt/arith/compute.h"
 #include "machine/simt/launch/scout_internal.h"
 
@@ -10,10 +11,6 @@ enum {
 };
 
 /* ---- Candidates ----------------------------------------------------------------------------------- */
-
-static int64_t rounded_up(int64_t number, int64_t unit) {
-    return (number + unit - 1) / unit * unit;
-}
 
 static int64_t power_above(int64_t number) {
     int64_t power = PTX_LANES;

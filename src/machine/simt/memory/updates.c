@@ -1,5 +1,6 @@
 /* Atomics: read, change, write. Lanes of one instruction that have the same address do so one after the other, the
  * lowest first. */
+#include "base/number.h"
 #include "machine/simt/core/internal.h"
 
 #include <math.h>
@@ -68,13 +69,6 @@ static uint32_t half_bits(double value) {
     return sign | (uint32_t)(exponent + 14) << 10 | ((uint32_t)ldexp(fraction, 11) & 1023);
 }
 
-static float float_of(uint64_t bits) {
-    uint32_t low = (uint32_t)bits;
-    float value;
-    memcpy(&value, &low, sizeof value);
-    return value;
-}
-
 static uint32_t float_bits(float value) {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -87,11 +81,11 @@ static double real_of(UpdateNumbers numbers, uint64_t bits) {
     case KIND_F16:
         return half_value((uint32_t)bits);
     case KIND_BF16:
-        return (double)float_of(bits << 16);
+        return (double)as_single(bits << 16);
     case KIND_F32:
         if (numbers.flushes && !(bits & 0x7f800000))
             bits &= 0x80000000;
-        return (double)float_of(bits);
+        return (double)as_single(bits);
     default:
         memcpy(&value, &bits, sizeof value);
         return value;

@@ -1,6 +1,8 @@
 /* Formats of matrix elements. */
 #include "machine/simt/mma/matrix_numbers.h"
 
+#include "base/number.h"
+
 #include <math.h>
 
 /* What the greatest exponent stands for. */
@@ -48,18 +50,6 @@ bool matrix_type_is_integer(MatrixType type) {
     return formats[type].integer;
 }
 
-static float float_of(uint32_t bits) {
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static uint32_t bits_of(float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 MatrixDecoder matrix_decoder(MatrixType type) {
     const MatrixNumberFormat *format = &formats[type];
     unsigned low = format->exponent + format->mantissa;
@@ -74,7 +64,7 @@ MatrixDecoder matrix_decoder(MatrixType type) {
     decoder.magnitude = (decoder.sign - 1) & (type == MATRIX_TF32 ? ~UINT32_C(0x1fff) : UINT32_MAX);
     decoder.sign_shift = (uint8_t)(31 - low);
     decoder.shift = (uint8_t)(23 - format->mantissa);
-    decoder.scale = float_of((uint32_t)(254 - format->bias) << 23); /* 2^(127 - bias) */
+    decoder.scale = as_single((uint32_t)(254 - format->bias) << 23); /* 2^(127 - bias) */
     decoder.special = format->specials == SPECIAL_NONE   ? INT32_MAX
                       : format->specials == SPECIAL_IEEE ? (int32_t)greatest
                                                          : (int32_t)(decoder.sign - 1);
@@ -87,15 +77,15 @@ float matrix_float(MatrixType type, uint32_t bits) {
     if (decoder.integer)
         return (float)((int32_t)(magnitude ^ decoder.sign) - (int32_t)decoder.sign);
     uint32_t special = (int32_t)magnitude >= decoder.special ? 0x7f800000 : 0;
-    return float_of(bits_of(float_of(magnitude << decoder.shift) * decoder.scale) | sign | special);
+    return as_single(bits_of_single(as_single(magnitude << decoder.shift) * decoder.scale) | sign | special);
 }
 
 float matrix_scale(bool ue8m0, uint8_t bits) {
     if (!ue8m0)
         return matrix_float(MATRIX_E4M3, bits & 0x7f);
     if (bits == 0xff)
-        return float_of(0x7fc00000);
-    return bits ? float_of((uint32_t)bits << 23) : float_of(0x400000); /* 2^-127 is subnormal */
+        return as_single(0x7fc00000);
+    return bits ? as_single((uint32_t)bits << 23) : as_single(0x400000); /* 2^-127 is subnormal */
 }
 
 double matrix_other_accumulator(MatrixType type, uint64_t bits) {
@@ -129,8 +119,8 @@ static uint32_t single_of(double value, bool saturate) {
         return 0x7fffffff;
     float rounded = (float)value;
     if (saturate && isinf(rounded))
-        return bits_of(copysignf(0x1.fffffep127f, rounded));
-    return bits_of(rounded);
+        return bits_of_single(copysignf(0x1.fffffep127f, rounded));
+    return bits_of_single(rounded);
 }
 
 static uint32_t whole_of(double value, bool saturate) {

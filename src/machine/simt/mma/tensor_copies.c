@@ -127,10 +127,7 @@ static PtxStep issue(PtxMachine *machine, PtxGroup *group, const PtxCode *code, 
 }
 
 static PtxStep run_copy(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
-    PtxStep step = PTX_STEP_NEXT;
-    for (; lanes && step == PTX_STEP_NEXT; lanes &= lanes - 1)
-        step = issue(machine, group, code, (uint32_t)__builtin_ctz(lanes));
-    return step;
+    return ptx_lane_by_lane(machine, group, code, lanes, issue);
 }
 
 bool tensor_copy_prepare(const PtxPrepare *about, PtxCode *code) {

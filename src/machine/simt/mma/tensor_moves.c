@@ -3,6 +3,7 @@
  * is in them at once: the hardware makes an instruction that reads such a register wait for it, and compilers (LLVM
  * under Triton) move computations before the tcgen05.wait::ld; a program that is right does not change the words
  * meanwhile. */
+#include "base/number.h"
 #include "machine/simt/mma/matrix_fragments.h"
 #include "machine/simt/mma/tensor.h"
 
@@ -79,16 +80,10 @@ static TensorArea area_of(const MmaMove *move, const OutstandingMove *outstandin
 
 /* ---- Landing ---- */
 
-static float as_float(uint32_t bits) {
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 static uint32_t reduce(const MmaMove *move, uint32_t a, uint32_t b) {
     bool second;
     if (move->reduces == 'f') {
-        float x = as_float(a), y = as_float(b);
+        float x = as_single(a), y = as_single(b);
         if (x != x || y != y)
             return move->keeps_nan ? 0x7fffffff : x != x ? b : a;
         second = move->maximum ? y > x : y < x;

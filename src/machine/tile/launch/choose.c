@@ -1,5 +1,6 @@
 /* Which launches are worth running: what is wanted of a kernel, one after the other, each solved for from a small
  * launch, unless one of those before has it already. */
+#include "base/number.h"
 #include "machine/tile/launch/choose_internal.h"
 
 #include "machine/tile/launch/rings.h"
@@ -18,10 +19,6 @@ enum {
 
 static bool is_number(const Parameter *parameter) {
     return parameter->type && (parameter->type->kind == TYPE_INTEGER || parameter->type->kind == TYPE_INDEX);
-}
-
-static int64_t round_up(int64_t value, int64_t multiple) {
-    return (value + multiple - 1) / multiple * multiple;
 }
 
 /* ---- From a setting to a launch ------------------------------------------------------------------- */
@@ -164,7 +161,7 @@ static void set_base(Chooser *chooser) {
         if (parameter->type->kind == TYPE_INTEGER && parameter->type->width == 1)
             number = 1;
         else
-            number = round_up(chooser->units[i] ? chooser->units[i] : 1, parameter->divisibility);
+            number = rounded_up(chooser->units[i] ? chooser->units[i] : 1, parameter->divisibility);
         bool stays = fixed || (like && !parameter->steers);
         setting->numbers[i] = stays ? given : number;
         if (stays)
@@ -336,14 +333,14 @@ void add_launch(Chooser *chooser, LaunchDoubt doubt) {
     Setting *setting = solver_setting(chooser->solver);
     const Program *program = chooser->program;
     for (int axis = 0; axis < 3 && program->ranks_are_programs; axis++) /* whole clusters */
-        setting->grid[axis] = round_up(setting->grid[axis], program->cluster[axis]);
+        setting->grid[axis] = rounded_up(setting->grid[axis], program->cluster[axis]);
     bool uneven = is_uneven(chooser, setting);
     if (is_empty(chooser, setting))
         doubt = DOUBT_EMPTY;
     Setting whole = *setting;
     for (uint32_t i = 0; i < program->parameter_count && i < SETTING_MOST_NUMBERS; i++)
         if (uneven && is_broken(chooser, setting, i))
-            whole.numbers[i] = round_up(whole.numbers[i], chooser->units[i]);
+            whole.numbers[i] = rounded_up(whole.numbers[i], chooser->units[i]);
     if (uneven)
         add_setting(chooser, &whole, doubt);
     add_setting(chooser, setting, uneven ? DOUBT_UNEVEN : doubt);
@@ -513,7 +510,7 @@ static bool are_compared(Chooser *chooser, const Loop *a, const Loop *b) {
 /* Other numbers for one parameter, near the one that it has and small ones, as its divisibility has it. */
 static int64_t other_number(const Chooser *chooser, uint32_t parameter, unsigned which, int64_t now) {
     const int64_t by = chooser->program->parameters[parameter].divisibility, half = chooser->unit / 2;
-    const int64_t others[OTHER_NUMBERS] = {now, now + by, now - by, now + round_up(half, by), 2 * by, 3 * by, 5 * by};
+    const int64_t others[OTHER_NUMBERS] = {now, now + by, now - by, now + rounded_up(half, by), 2 * by, 3 * by, 5 * by};
     return others[which] < by ? by : others[which];
 }
 

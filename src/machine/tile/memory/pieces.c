@@ -1,6 +1,7 @@
 /* Rows of elements, and what makes rows of a tensor or a box. */
 #include "machine/tile/memory/pieces.h"
 
+#include "base/number.h"
 #include "model/number/tensor.h"
 
 /* Larger accesses are not gone through. */
@@ -19,10 +20,6 @@ static void take_row(const Box *box, int64_t address, Runs *runs) {
     }
     for (int64_t i = 0; i < count; i++)
         runs_take(runs, address_add(address, i, box->strides[last]), box->element);
-}
-
-static uint64_t magnitude(int64_t n) {
-    return n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
 }
 
 /* The dimension with the smallest stride last. */
