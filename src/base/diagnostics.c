@@ -1,6 +1,8 @@
 /* Keeping diagnostics, with the excerpt of the source, and rendering them for a person. */
 #include "base/diagnostics.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 
 /* Longest part of a source line that is shown; generated IR has lines of many thousand characters. */
@@ -36,14 +38,8 @@ void diagnostics_vadd(Diagnostics *diagnostics, Severity severity, Source *sourc
     size_t *seen = severity == SEVERITY_ERROR ? &diagnostics->errors : &diagnostics->notes;
     if ((*seen)++ >= DIAGNOSTICS_KEPT)
         return;
-    if (diagnostics->count == diagnostics->capacity) {
-        size_t capacity = diagnostics->capacity ? diagnostics->capacity * 2 : 8;
-        Diagnostic *items = realloc(diagnostics->items, capacity * sizeof *items);
-        if (!items)
-            return; /* the count above still says that something was wrong */
-        diagnostics->items = items;
-        diagnostics->capacity = capacity;
-    }
+    if (!ARRAY_ROOM(diagnostics->items, diagnostics->count, diagnostics->capacity, 8))
+        return; /* the count above still says that something was wrong */
     Text raw = {0}, message = {0}, excerpt = {0};
     text_vaddf(&raw, format, arguments);
     text_add_plain(&message, (Str){raw.data, raw.size});

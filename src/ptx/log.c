@@ -1,6 +1,8 @@
 /* Finds where PTX begins and ends among other lines. */
 #include "ptx/log.h"
 
+#include "base/array.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 
@@ -133,14 +135,8 @@ bool ptx_log_find(const Source *source, PtxTexts *texts) {
             comments = !above ? NULL : comments ? comments : line_start;
             continue;
         }
-        if (texts->count == texts->capacity) {
-            uint32_t capacity = texts->capacity ? 2 * texts->capacity : 8;
-            PtxText *items = realloc(texts->items, capacity * sizeof *items);
-            if (!items)
-                return false;
-            texts->items = items;
-            texts->capacity = capacity;
-        }
+        if (!ARRAY_ROOM(texts->items, texts->count, texts->capacity, 8))
+            return false;
         size_t begin = (size_t)((comments ? comments : line_start) - source->data);
         texts->items[texts->count++] = (PtxText){begin, find_end(source, begin)};
         at = source->data + texts->items[texts->count - 1].end;

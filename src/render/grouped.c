@@ -1,6 +1,7 @@
 /* Texts about recordings, grouped. */
 #include "render/grouped.h"
 
+#include "base/array.h"
 #include "base/hash.h"
 
 #include <ctype.h>
@@ -38,15 +39,9 @@ void grouped_begin(Grouped *grouped, const Verdict *verdict, const Source *sourc
 static void add_item(Grouped *grouped, GroupedKind kind, Text *key, size_t begin, size_t end) {
     GroupedFile *file = grouped->last;
     text_char(key, 0);
-    if (file && file->count == file->capacity) {
-        size_t wanted = file->capacity ? 2 * file->capacity : 8;
-        GroupedItem *more = realloc(file->items, wanted * sizeof *more);
-        grouped->failed |= !more;
-        file->items = more ? more : file->items;
-        file->capacity = more ? wanted : file->capacity;
-    }
-    grouped->failed |= key->failed;
-    if (!file || key->failed || file->count == file->capacity) {
+    bool room = file && ARRAY_ROOM(file->items, file->count, file->capacity, 8);
+    grouped->failed |= key->failed || (file && !room);
+    if (!room || key->failed) {
         text_free(key);
         return;
     }

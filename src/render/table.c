@@ -1,6 +1,8 @@
 /* Tables and paragraphs: measuring, breaking lines, sharing out the width. */
 #include "render/table.h"
 
+#include "base/array.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -165,17 +167,10 @@ void table_free(Table *table) {
 }
 
 Text *table_row(Table *table, Tone tone, Anchor anchor) {
-    if (table->cell_count == table->cell_capacity) {
-        size_t capacity = table->cell_capacity ? table->cell_capacity * 2 : 64;
-        TableCell *cells = realloc(table->cells, capacity * sizeof *cells);
-        if (!cells) {
-            table->text.failed = true;
-            return &table->text;
-        }
-        table->cells = cells;
-        table->cell_capacity = capacity;
-    }
-    table->cells[table->cell_count++] = (TableCell){table->text.size, tone, anchor};
+    if (ARRAY_ROOM(table->cells, table->cell_count, table->cell_capacity, 64))
+        table->cells[table->cell_count++] = (TableCell){table->text.size, tone, anchor};
+    else
+        table->text.failed = true;
     return &table->text;
 }
 

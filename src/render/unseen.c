@@ -1,6 +1,7 @@
 /* The list of kernels without PTX. */
 #include "render/unseen.h"
 
+#include "base/array.h"
 #include "base/order.h"
 
 #include <stdlib.h>
@@ -12,16 +13,8 @@ void unseen_add(Unseen *unseen, const UnseenKernel *kernel) {
             unseen->items[i].launches += kernel->launches;
             return;
         }
-    if (unseen->count == unseen->capacity) {
-        size_t wanted = unseen->capacity ? 2 * unseen->capacity : 16;
-        UnseenKernel *more = realloc(unseen->items, wanted * sizeof *more);
-        unseen->failed |= !more;
-        if (!more)
-            return;
-        unseen->items = more;
-        unseen->capacity = wanted;
-    }
-    char *name = strdup(kernel->name);
+    bool room = ARRAY_ROOM(unseen->items, unseen->count, unseen->capacity, 16);
+    char *name = room ? strdup(kernel->name) : NULL;
     unseen->failed |= !name;
     if (name)
         unseen->items[unseen->count++] = (UnseenKernel){name, kernel->launches};

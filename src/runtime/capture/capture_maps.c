@@ -1,4 +1,5 @@
 /* Tensor maps as the program had them encoded: an argument with the same 128 bytes is that map. */
+#include "base/array.h"
 #include "runtime/capture/capture.h"
 
 #include <stdlib.h>
@@ -17,13 +18,6 @@ const CaptureTensorMap *map_find(const unsigned char *bytes) {
 void map_add(const CaptureTensorMap *map) {
     if (map_find(map->bytes))
         return;
-    if (count == capacity) {
-        size_t wanted = capacity ? capacity * 2 : 16;
-        CaptureTensorMap *more = realloc(maps, wanted * sizeof *more);
-        if (!more)
-            return;
-        maps = more;
-        capacity = wanted;
-    }
-    maps[count++] = *map;
+    if (ARRAY_ROOM(maps, count, capacity, 16))
+        maps[count++] = *map;
 }

@@ -1,4 +1,5 @@
 /* Which memory there is: allocations as the program asked for them, so that their sizes are exact. */
+#include "base/array.h"
 #include "base/bisect.h"
 #include "runtime/capture/capture.h"
 
@@ -19,16 +20,8 @@ static size_t above(uint64_t address) {
 
 void memory_add(uint64_t begin, uint64_t bytes, bool host) {
     memory_remove(begin);
-    if (!begin || !bytes)
+    if (!begin || !bytes || !ARRAY_ROOM(items, count, capacity, 64))
         return;
-    if (count == capacity) {
-        size_t wanted = capacity ? capacity * 2 : 64;
-        CaptureAllocation *more = realloc(items, wanted * sizeof *more);
-        if (!more)
-            return;
-        items = more;
-        capacity = wanted;
-    }
     size_t at = above(begin);
     memmove(items + at + 1, items + at, (count - at) * sizeof *items);
     items[at] = (CaptureAllocation){begin, bytes, host};
@@ -68,14 +61,8 @@ static bool has_same(size_t i, size_t end) {
 
 void memory_map(uint64_t begin, uint64_t bytes, uint64_t offset, uint64_t handle) {
     size_t at = mapping_count;
-    if (mapping_count == mapping_capacity) {
-        size_t wanted = mapping_capacity ? mapping_capacity * 2 : 64;
-        CaptureMemoryMapping *more = realloc(mappings, wanted * sizeof *more);
-        if (!more)
-            return;
-        mappings = more;
-        mapping_capacity = wanted;
-    }
+    if (!ARRAY_ROOM(mappings, mapping_count, mapping_capacity, 64))
+        return;
     while (at && mappings[at - 1].begin > begin)
         at--;
     memmove(mappings + at + 1, mappings + at, (mapping_count - at) * sizeof *mappings);

@@ -1,5 +1,6 @@
 /* Modules that the program loads, and which function is of which: handles of modules, libraries, kernels and functions
  * all lead to the image that they came from. */
+#include "base/array.h"
 #include "runtime/capture/capture.h"
 
 #include <elf.h>
@@ -31,15 +32,8 @@ static void remember(Handle handle, CaptureModule *module) {
             known[i].module = module;
             return;
         }
-    if (known_count == known_capacity) {
-        size_t wanted = known_capacity ? known_capacity * 2 : 64;
-        CaptureModuleKnown *more = realloc(known, wanted * sizeof *more);
-        if (!more)
-            return;
-        known = more;
-        known_capacity = wanted;
-    }
-    known[known_count++] = (CaptureModuleKnown){handle, module};
+    if (ARRAY_ROOM(known, known_count, known_capacity, 64))
+        known[known_count++] = (CaptureModuleKnown){handle, module};
 }
 
 CaptureModule *module_of(Handle function) {

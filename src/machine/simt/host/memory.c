@@ -1,4 +1,5 @@
 /* Which memory of this process kernels may access, and what is known of it. */
+#include "base/array.h"
 #include "base/bisect.h"
 #include "machine/simt/core/machine.h"
 #include "machine/simt/host/host.h"
@@ -29,18 +30,6 @@ static void drop(PtxDevice *device, uint32_t index) {
     free(range);
 }
 
-static bool make_room(PtxDevice *device) {
-    if (device->range_count < device->range_capacity)
-        return true;
-    uint32_t capacity = device->range_capacity ? 2 * device->range_capacity : 64;
-    HostRange **ranges = realloc(device->ranges, capacity * sizeof *ranges);
-    if (!ranges)
-        return false;
-    device->ranges = ranges;
-    device->range_capacity = capacity;
-    return true;
-}
-
 bool host_add(PtxDevice *device, void *address, uint64_t bytes, const char *name, bool written) {
     uint64_t begin = (uintptr_t)address;
     uint32_t at = first_at(device, begin);
@@ -48,7 +37,8 @@ bool host_add(PtxDevice *device, void *address, uint64_t bytes, const char *name
         return true;
     while (at < device->range_count && begin_of(device->ranges[at]) < begin + bytes)
         drop(device, at);
-    HostRange *range = make_room(device) ? calloc(1, sizeof *range) : NULL;
+    HostRange *range =
+        ARRAY_ROOM(device->ranges, device->range_count, device->range_capacity, 64) ? calloc(1, sizeof *range) : NULL;
     if (!range)
         return false;
     *range = (HostRange){.name = strdup(name ? name : "memory"),

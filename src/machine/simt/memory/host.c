@@ -1,5 +1,6 @@
 /* Memory of this process that a launch works on in place: pages are kept as they were, before they are written first.
  */
+#include "base/array.h"
 #include "machine/simt/core/internal.h"
 
 #include <stdlib.h>
@@ -33,15 +34,8 @@ static void unlock(PtxMachine *machine) {
 /* False: there is not enough memory. */
 static bool save_page(PtxHost *host, uint32_t page) {
     size_t size = page_size(host, page);
-    if (host->written_count == host->written_capacity) {
-        uint32_t capacity = host->written_capacity ? 2 * host->written_capacity : 16;
-        uint32_t *more = realloc(host->written, capacity * sizeof *host->written);
-        if (!more)
-            return false;
-        host->written = more;
-        host->written_capacity = capacity;
-    }
-    uint8_t *copy = malloc(2 * size);
+    bool room = ARRAY_ROOM(host->written, host->written_count, host->written_capacity, 16);
+    uint8_t *copy = room ? malloc(2 * size) : NULL;
     if (!copy)
         return false;
     memcpy(copy, host->bytes + (uint64_t)page * PAGE_BYTES, size);
