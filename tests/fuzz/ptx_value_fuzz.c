@@ -8,7 +8,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 enum { LARGEST_INPUT = 8 << 10, BUDGET = 32 << 20 };
 
 static void check_form(const PtxValues *values, const Form *form) {
-    uint64_t mask = form_mask(form->width);
+    uint64_t mask = low_ones(form->width);
     if (form->kind == FORM_NEVER || form->kind > FORM_ANY || form->span >= SPAN_NONE || !form->width)
         abort();
     if (form->zeros & form->ones || (form->zeros | form->ones) & ~mask)

@@ -31,7 +31,7 @@ typedef struct Case {
 } Case;
 
 static Wide value_of(uint64_t bits, Case c) {
-    bits &= form_mask(c.width);
+    bits &= low_ones(c.width);
     if (c.is_signed && bits >> (c.width - 1) & 1)
         return (Wide)bits - ((Wide)1 << c.width);
     return (Wide)bits;
@@ -267,7 +267,7 @@ static void random_lanes(uint64_t offsets[FORM_LANES], unsigned width) {
 
 /* Of both warps: the same, or each its own. */
 static void random_offsets(uint64_t offsets[THREADS], unsigned width) {
-    uint64_t mask = form_mask(width), step = below(2) ? chance() >> below(64) : (uint64_t)32 << below(width);
+    uint64_t mask = low_ones(width), step = below(2) ? chance() >> below(64) : (uint64_t)32 << below(width);
     bool same = below(3) != 0;
     random_lanes(offsets, width);
     random_lanes(offsets + FORM_LANES, width);
@@ -278,16 +278,16 @@ static void random_offsets(uint64_t offsets[THREADS], unsigned width) {
 }
 
 static Sample random_table(FormTables *tables, unsigned width) {
-    uint64_t mask = form_mask(width), offsets[THREADS], base = chance() & mask;
+    uint64_t mask = low_ones(width), offsets[THREADS], base = chance() & mask;
     unsigned how = below(6), cut = below(width);
     if (how == 0)
         base &= chance() & chance();
     if (how == 1)
         base >>= below(width);
-    uint64_t known = how == 2 ? mask : how == 3 ? 0 : how == 4 ? form_mask(cut) : chance() | chance();
+    uint64_t known = how == 2 ? mask : how == 3 ? 0 : how == 4 ? low_ones(cut) : chance() | chance();
     if (how == 5) { /* a few bits that are not known */
         known = mask & ~(UINT64_C(3) << cut);
-        base &= ~form_mask(cut);
+        base &= ~low_ones(cut);
     }
     known &= mask;
     random_offsets(offsets, width);
@@ -310,7 +310,7 @@ static unsigned lanes_used(const uint64_t values[THREADS]) {
 
 /* Shapes without tables: of the bits that are the same in all lanes some are known. */
 static Sample random_shape(FormTables *tables, unsigned width) {
-    uint64_t mask = form_mask(width), offsets[THREADS], zeros = mask, ones = mask, base = chance() & mask;
+    uint64_t mask = low_ones(width), offsets[THREADS], zeros = mask, ones = mask, base = chance() & mask;
     Sample sample = {.form = {0}};
     do
         random_offsets(offsets, width);
@@ -338,7 +338,7 @@ static Sample random_sample(FormTables *tables, unsigned width) {
         uint64_t value = below(2) ? below(80) : chance();
         Sample sample = {.form = form_number(width, value)};
         for (unsigned i = 0; i < THREADS; i++)
-            sample.values[i] = value & form_mask(width);
+            sample.values[i] = value & low_ones(width);
         return sample;
     }
     return random_table(tables, width);
@@ -346,7 +346,7 @@ static Sample random_sample(FormTables *tables, unsigned width) {
 
 /* Whether threads have a base that is the same over the form's span, with its known bits. */
 static bool has_table(const FormTables *tables, const Form *form, const uint64_t values[THREADS]) {
-    uint64_t mask = form_mask(form->width);
+    uint64_t mask = low_ones(form->width);
     const uint64_t *offsets = form_offsets(tables, form->table);
     for (unsigned i = 0; i < THREADS; i++) {
         unsigned first = form->span == SPAN_WARP ? i / FORM_LANES * FORM_LANES : 0;
@@ -407,7 +407,7 @@ static void try_once(FormTables *tables, const Tried *t, unsigned width, bool is
         if (t->flags & NO_ZERO && (!second || second == -1))
             return;
         results[lane] = t->direct ? t->direct(c, arguments) : (uint64_t)value_of(arguments[0], c);
-        results[lane] &= form_mask(op.result);
+        results[lane] &= low_ones(op.result);
         uint64_t own;
         assert_true(operation_evaluate(&op, arguments, &own));
         assert_int_equal(own, results[lane]);

@@ -373,7 +373,7 @@ static void expect_apart(const char *body, int64_t constant, unsigned terms) {
     PtxSum apart;
     if (!stored_apart(found, &apart))
         fail_msg("%s: not known", body);
-    if (apart.constant != ((uint64_t)constant & form_mask(apart.width)) || apart.term_count != terms)
+    if (apart.constant != ((uint64_t)constant & low_ones(apart.width)) || apart.term_count != terms)
         fail_msg("%s: %llu and %u parameters", body, (unsigned long long)apart.constant, apart.term_count);
     done(found);
 }

@@ -27,6 +27,9 @@ const char *const effect_order_words[] = {"weak", "relaxed", "acquire", "release
 const char *const effect_scope_words[] = {NULL, "cta", "cluster", "gpu", "sys"};
 const char *const effect_group_words[] = {NULL,        "cp.async",   "bulk",        "wgmma",       "tma-store",
                                           "amd-async", "amd-tensor", "tensor-load", "tensor-store"};
+const char *const effect_done_words[] = {
+    [DONE_NOW] = "now",       [DONE_TX] = "tx",       [DONE_GROUP] = "group", [DONE_COMMIT] = "commit",
+    [DONE_COPIES] = "copies", [DONE_TOKEN] = "token", [DONE_END] = "end"};
 const char *const effect_helper_words[] = {NULL, "tma", "tensor", "clc"};
 const char *const effect_side_words[] = {NULL, "full", "empty"};
 const char *const effect_atomic_words[] = {
@@ -65,10 +68,9 @@ static const OtherWord other_scopes[] = {{"singlethread", SCOPE_CTA},
                                          {"one-as", SCOPE_SYS},
                                          {"", SCOPE_SYS}};
 
-/* The place of a word among `words`, or -1. */
-static int find_word(const char *const *words, size_t count, Str word) {
+int effect_word(const char *const *words, size_t count, Str word) {
     for (size_t i = 0; i < count; i++)
-        if (words[i] && str_is(word, words[i]))
+        if (words[i] && word.size && *words[i] == *word.data && str_is(word, words[i]))
             return (int)i;
     return -1;
 }
@@ -82,16 +84,16 @@ static int find_other(const OtherWord *words, size_t count, Str word) {
 
 int effect_find_order(Str word) {
     int other = find_other(other_orders, COUNT_OF(other_orders), word);
-    return other >= 0 ? other : find_word(effect_order_words, COUNT_OF(effect_order_words), word);
+    return other >= 0 ? other : effect_word(effect_order_words, COUNT_OF(effect_order_words), word);
 }
 
 int effect_find_scope(Str word) {
     int other = find_other(other_scopes, COUNT_OF(other_scopes), word);
-    return other >= 0 ? other : find_word(effect_scope_words, COUNT_OF(effect_scope_words), word);
+    return other >= 0 ? other : effect_word(effect_scope_words, COUNT_OF(effect_scope_words), word);
 }
 
 AtomicKind effect_find_atomic(Str word) {
-    int found = find_word(effect_atomic_words, COUNT_OF(effect_atomic_words), word);
+    int found = effect_word(effect_atomic_words, COUNT_OF(effect_atomic_words), word);
     return found < 0 ? ATOMIC_OTHER : (AtomicKind)found;
 }
 
@@ -164,14 +166,12 @@ static const struct {
     {"orders", FIELD_ORDERS, FOLLOWED_BY_SPACE, 0},
 };
 
-/* After "done". */
-static const struct {
-    const char *word;
-    Completion done;
-} completions[] = {
-    {"now", DONE_NOW},       {"tx", DONE_TX},         {"group", DONE_GROUP},
-    {"commit", DONE_COMMIT}, {"copies", DONE_COPIES}, {"token", DONE_TOKEN},
-};
+long effect_flag(Str word) {
+    for (size_t i = 0; i < COUNT_OF(words); i++)
+        if (words[i].field == FIELD_FLAG && str_is(word, words[i].word))
+            return words[i].value;
+    return -1;
+}
 
 typedef struct ColumnCompiler {
     const OpRow *row;
@@ -233,7 +233,7 @@ static Tests read_tests(ColumnCompiler *c) {
 
 static void read_group(ColumnCompiler *c) {
     Str kind = str_next_word(&c->at);
-    int group = find_word(effect_group_words, GROUP_OP_KINDS, kind);
+    int group = effect_word(effect_group_words, GROUP_OP_KINDS, kind);
     if (group < 0)
         complain(c, "no such kind of group", kind);
     add_setting(c, FIELD_GROUP, group);
@@ -241,17 +241,14 @@ static void read_group(ColumnCompiler *c) {
 
 static void read_completion(ColumnCompiler *c) {
     Str word = str_next_word(&c->at);
-    for (size_t i = 0; i < COUNT_OF(completions); i++) {
-        if (!str_is(word, completions[i].word))
-            continue;
-        add_setting(c, FIELD_DONE, completions[i].done);
-        if (completions[i].done == DONE_TX)
-            add_setting(c, FIELD_VALUE, offsetof(Effect, through))->from = read_value(c);
-        if (completions[i].done == DONE_GROUP)
-            read_group(c);
-        return;
-    }
-    complain(c, "no such completion", word);
+    int done = effect_word(effect_done_words, DONE_TOKEN + 1, word);
+    if (done < 0)
+        complain(c, "no such completion", word);
+    add_setting(c, FIELD_DONE, done);
+    if (done == DONE_TX)
+        add_setting(c, FIELD_VALUE, offsetof(Effect, through))->from = read_value(c);
+    if (done == DONE_GROUP)
+        read_group(c);
 }
 
 static void read_setting(ColumnCompiler *c, Str word) {
@@ -298,7 +295,7 @@ static void read_setting(ColumnCompiler *c, Str word) {
     } else {
         const char *const *table = words[i].follower == FOLLOWED_BY_HELPER ? effect_helper_words : effect_space_words;
         setting->from = (SlotRef){REF_NONE, 0};
-        setting->number = find_word(table, 4, argument);
+        setting->number = effect_word(table, 4, argument);
         good = setting->number >= 0;
     }
     if (!good || !argument.size)
@@ -312,7 +309,7 @@ static bool goes_on(Str word) {
 
 static void read_clause(ColumnCompiler *c) {
     Str word = str_next_word(&c->at);
-    int verb = find_word(effect_verb_words, EFFECT_OP_VERBS, word);
+    int verb = effect_word(effect_verb_words, EFFECT_OP_VERBS, word);
     bool assembly = str_is(word, "assembly"), external = str_is(word, "external");
     if (verb < 0) {
         if (!assembly && !external)

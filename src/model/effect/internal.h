@@ -12,10 +12,15 @@ extern const char *const effect_proxy_words[];
 extern const char *const effect_order_words[];
 extern const char *const effect_scope_words[];
 extern const char *const effect_group_words[];
+extern const char *const effect_done_words[];
 extern const char *const effect_helper_words[];
 extern const char *const effect_side_words[];
 extern const char *const effect_atomic_words[];
 
+/* The place of a word among `words`, or -1. */
+int effect_word(const char *const *words, size_t count, Str word);
+/* The member of Effect that a word stands for which nothing follows, a bool; -1 if it is no such word. */
+long effect_flag(Str word);
 /* An Order or Scope by its name, LLVM's names and AMD's included; -1 if it is none. */
 int effect_find_order(Str word);
 int effect_find_scope(Str word);

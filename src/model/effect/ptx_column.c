@@ -31,13 +31,6 @@ static void complain(PtxColumnWords *words, Str word) {
         words->problem = word.size ? word : STR("the end");
 }
 
-static int find(const char *const *list, int count, Str word) {
-    for (int i = 0; i < count; i++)
-        if (list[i] && word.size && *list[i] == *word.data && str_is(word, list[i]))
-            return i;
-    return -1;
-}
-
 /* A modifier that the form has, a group of the row of which it has one, or an operand of the row. */
 static bool holds(const PtxColumnWords *words, Str name) {
     char group[32];
@@ -67,12 +60,12 @@ static bool read_conditions(PtxColumnWords *words) {
 /* An order or a scope: a word of its own, or the modifier in the group of that name; -1: there is none. */
 static int read_choice(PtxColumnWords *words, const char *const *list, int count) {
     Str word = str_next_word(&words->at);
-    int found = find(list, count, word);
+    int found = effect_word(list, count, word);
     if (found >= 0)
         return found;
     if (str_is(word, "sem") || str_is(word, "scope")) {
         Str modifier = ptx_form_modifier(words->row, words->form, str_is(word, "sem") ? STR("sem") : STR("scope"));
-        return find(list, count, modifier);
+        return effect_word(list, count, modifier);
     }
     complain(words, word);
     return -1;
@@ -87,7 +80,7 @@ static void read_operand(PtxColumnWords *words, Str *to) {
 
 static GroupKind read_group(PtxColumnWords *words) {
     Str word = str_next_word(&words->at);
-    int group = find(effect_group_words, GROUP_KINDS, word);
+    int group = effect_word(effect_group_words, GROUP_KINDS, word);
     if (group < 0)
         complain(words, word);
     return (GroupKind)(group < 0 ? 0 : group);
@@ -95,47 +88,28 @@ static GroupKind read_group(PtxColumnWords *words) {
 
 static void read_completion(PtxColumnWords *words, PtxEffect *to) {
     Str word = str_next_word(&words->at);
-    if (str_is(word, "tx")) {
-        to->effect.done = DONE_TX;
-        read_operand(words, &to->through);
-    } else if (str_is(word, "group")) {
-        to->effect.done = DONE_GROUP;
-        to->effect.group = read_group(words);
-    } else if (str_is(word, "commit")) {
-        to->effect.done = DONE_COMMIT;
-    } else if (str_is(word, "copies")) {
-        to->effect.done = DONE_COPIES;
-    } else if (str_is(word, "end")) {
-        to->effect.done = DONE_END;
-    } else {
+    int done = effect_word(effect_done_words, DONE_END + 1, word);
+    if (done < 0)
         complain(words, word);
-    }
+    to->effect.done = (Completion)(done < 0 ? 0 : done);
+    if (done == DONE_TX)
+        read_operand(words, &to->through);
+    if (done == DONE_GROUP)
+        to->effect.group = read_group(words);
 }
 
 /* ---- Words of a clause ------------------------------------------------------------------------- */
 
-/* Words that stand alone, and what they set. */
+/* Words that stand alone, and what they set; those of ops, too (effect_flag). */
 static const struct {
     const char *word;
     size_t member;
 } flags[] = {
-    {"memory", offsetof(PtxEffect, memory)},
-    {"matrix", offsetof(PtxEffect, matrix)},
-    {"any-cta", offsetof(PtxEffect, any_cta)},
-    {"drops", offsetof(PtxEffect, drops)},
-    {"no-complete", offsetof(PtxEffect, no_complete)},
-    {"read-only", offsetof(PtxEffect, read_only)},
-    {"replicas", offsetof(PtxEffect, replicas)},
-    {"inits", offsetof(PtxEffect, inits)},
-    {"sc", offsetof(PtxEffect, sequential)},
-    {"relaxed", offsetof(PtxEffect, effect.relaxed)},
-    {"sources", offsetof(PtxEffect, effect.sources)},
-    {"no-increment", offsetof(PtxEffect, effect.no_increment)},
-    {"tile", offsetof(PtxEffect, effect.on_descriptor)},
-    {"multicast", offsetof(PtxEffect, effect.multicast)},
-    {"pair", offsetof(PtxEffect, effect.pair)},
-    {"gives-up", offsetof(PtxEffect, effect.gives_up)},
-    {"blocks", offsetof(PtxEffect, blocks)},
+    {"memory", offsetof(PtxEffect, memory)},           {"matrix", offsetof(PtxEffect, matrix)},
+    {"any-cta", offsetof(PtxEffect, any_cta)},         {"drops", offsetof(PtxEffect, drops)},
+    {"no-complete", offsetof(PtxEffect, no_complete)}, {"read-only", offsetof(PtxEffect, read_only)},
+    {"replicas", offsetof(PtxEffect, replicas)},       {"inits", offsetof(PtxEffect, inits)},
+    {"sc", offsetof(PtxEffect, sequential)},           {"blocks", offsetof(PtxEffect, blocks)},
 };
 
 /* Words that an operand follows. */
@@ -152,11 +126,11 @@ static const struct {
 
 static bool read_plain(Str word, PtxEffect *to) {
     int place;
-    if ((place = find(effect_space_words, 4, word)) >= 0) {
+    if ((place = effect_word(effect_space_words, 4, word)) >= 0) {
         to->effect.space = (Space)place;
         return true;
     }
-    if ((place = find(effect_proxy_words, PROXIES, word)) >= 0) {
+    if ((place = effect_word(effect_proxy_words, PROXIES, word)) >= 0) {
         to->effect.proxy = (Proxy)place;
         return true;
     }
@@ -165,7 +139,10 @@ static bool read_plain(Str word, PtxEffect *to) {
             *(bool *)((char *)to + flags[i].member) = true;
             return true;
         }
-    return false;
+    long member = effect_flag(word);
+    if (member >= 0)
+        *(bool *)((char *)&to->effect + member) = true;
+    return member >= 0;
 }
 
 static bool read_named(PtxColumnWords *words, Str word, PtxEffect *to) {
@@ -184,7 +161,7 @@ static AtomicKind atomic_of(const PtxColumnWords *words) {
     static const AtomicKind kinds[] = {ATOMIC_ADD, ATOMIC_EXCHANGE, ATOMIC_CAS,     ATOMIC_AND,       ATOMIC_OR,
                                        ATOMIC_XOR, ATOMIC_MAXIMUM,  ATOMIC_MINIMUM, ATOMIC_INCREMENT, ATOMIC_DECREMENT};
     Str type = ptx_form_modifier(words->row, words->form, STR("t"));
-    int place = find(actions, 10, ptx_form_modifier(words->row, words->form, STR("op")));
+    int place = effect_word(actions, 10, ptx_form_modifier(words->row, words->form, STR("op")));
     if (place < 0 || !type.size || !memchr("bus", type.data[0], 3) || str_starts(type, STR("bf")))
         return ATOMIC_OTHER;
     if (type.data[0] != 's' && (kinds[place] == ATOMIC_MAXIMUM || kinds[place] == ATOMIC_MINIMUM))
@@ -212,10 +189,10 @@ static void read_setting(PtxColumnWords *words, PtxEffect *to) {
         if ((place = read_choice(words, effect_scope_words, 5)) >= 0)
             to->effect.scope = (Scope)place;
     } else if (str_is(word, "orders")) {
-        if ((place = find(effect_space_words, 4, str_next_word(&words->at))) >= 0)
+        if ((place = effect_word(effect_space_words, 4, str_next_word(&words->at))) >= 0)
             to->effect.spaces |= (uint8_t)(1u << place);
     } else if (str_is(word, "by")) {
-        place = find(effect_helper_words, 4, str_next_word(&words->at));
+        place = effect_word(effect_helper_words, 4, str_next_word(&words->at));
         to->effect.helper = (Helper)(place < 0 ? 0 : place);
     } else if (str_is(word, "count") || str_is(word, "bytes")) {
         read_number(words, &to->count, &to->effect.count);
@@ -277,7 +254,7 @@ static void read_subject(PtxColumnWords *words, PtxEffect *to) {
         to->effect.group = read_group(words);
     } else if (to->effect.verb == EFFECT_CONVERGED) {
         Str word = str_next_word(&words->at);
-        int span = find(spans, 3, word);
+        int span = effect_word(spans, 3, word);
         if (span < 0)
             complain(words, word);
         to->together = (PtxTogether)(span < 0 ? 0 : span);
@@ -290,7 +267,7 @@ static void read_subject(PtxColumnWords *words, PtxEffect *to) {
 
 static bool read_clause(PtxColumnWords *words, PtxEffect *to) {
     Str word = str_next_word(&words->at);
-    int verb = find(effect_verb_words, EFFECT_VERBS, word);
+    int verb = effect_word(effect_verb_words, EFFECT_VERBS, word);
     *to = (PtxEffect){.callee = str_is(word, "callee")};
     if (to->callee)
         verb = EFFECT_ANYTHING;

@@ -2,7 +2,11 @@
  *
  * Two facts, each of which holds for every value that the integer can have: least <= value <= most, and value =
  * remainder + some multiple of modulus. Sums, products and the rest keep what can be kept, and know that numbers of
- * some width wrap around: then the bounds go, and of the modulus the part stays that is a power of two. */
+ * some width wrap around: then the bounds go, and of the modulus the part stays that is a power of two.
+ *
+ * The forms of PTX (ptx/value/form.h) are another lattice, over the threads of a CTA: bounds and remainders cannot say
+ * that lanes differ by 4, and known bits of a base cannot say that a trip count is below 7. Neither is a case of the
+ * other; what both compute with is base/number.h. */
 #ifndef MODEL_NUMBER_KNOWN_H
 #define MODEL_NUMBER_KNOWN_H
 

@@ -3,6 +3,7 @@
  * A tensor repeats along a dimension whose stride is 0, and everything here keeps that: an elementwise op computes only
  * where one of its operands differs (a splat plus a splat is one addition), and most changes of shape only make new
  * strides for the same data. A result that would need more than TENSOR_MOST_ELEMENTS elements of data is unknown. */
+#include "base/number.h"
 #include "model/number/even.h"
 
 #include <assert.h>
@@ -231,7 +232,7 @@ static void wrap(int64_t *numbers, size_t count, unsigned width) {
         return;
     }
     for (size_t i = 0; i < count; i++)
-        numbers[i] = (int64_t)((uint64_t)numbers[i] << (64 - width)) >> (64 - width);
+        numbers[i] = sign_extended((uint64_t)numbers[i], width);
 }
 
 /* Applies the op to every element of the walk; the results lie one after the other. */

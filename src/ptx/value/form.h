@@ -8,7 +8,11 @@
  * that is the same number in each warp makes the value uniform; one with a single stride in each warp makes it affine
  * in the lane; else it is affine in the bits of the lane, or any table. Where offsets are the same multiple or sum of
  * unknown uniform values, the strides are not known, but the shape is: FORM_AFFINE and FORM_BITS without a table. All
- * operations are exact or say less: what cannot be told is FORM_ANY. */
+ * operations are exact or say less: what cannot be told is FORM_ANY.
+ *
+ * Ops of the IR have one value for all threads, and no lanes: what is known of such a number is another lattice, of
+ * bounds and remainders (model/number/known.h). Here a bound is a power of two at best, and there nothing is said of
+ * single bits or of threads; what both compute with is base/number.h. */
 #ifndef PTX_VALUE_FORM_H
 #define PTX_VALUE_FORM_H
 

@@ -245,14 +245,14 @@ static uint32_t first_of(uint32_t lanes) {
 
 /* Whether known bits are as said: of each lane's value less its offset. */
 static bool bits_hold(const Form *form, uint64_t value) {
-    return !(value & form->zeros) && !(~value & form->ones & form_mask(form->width));
+    return !(value & form->zeros) && !(~value & form->ones & low_ones(form->width));
 }
 
 /* v = base + offset, which the table has of each thread of the CTA, or of each lane: the base is what all have. */
 static const char *table_holds(const Reported *reported, const Step *step, const Form *form, const uint64_t v[LANES],
                                uint32_t lanes, uint64_t *base) {
     const uint64_t *offsets = form_offsets(reported->values.tables, form->table);
-    uint64_t mask = form_mask(form->width);
+    uint64_t mask = low_ones(form->width);
     if (form_threads(reported->values.tables) > LANES)
         offsets += step->first;
     *base = (v[first_of(lanes)] - offsets[first_of(lanes)]) & mask;
@@ -267,7 +267,7 @@ static const char *lanes_hold(const Form *form, const uint64_t v[LANES], uint32_
     uint32_t seen[LANES] = {0}; /* a lane with these bits, + 1 */
     for (uint32_t left = lanes; left; left &= left - 1) {
         uint32_t lane = first_of(left), *of = &seen[lane & form->lanes];
-        if (*of && (v[*of - 1] ^ v[lane]) & form_mask(form->width))
+        if (*of && (v[*of - 1] ^ v[lane]) & low_ones(form->width))
             return "lanes differ that are said to have the same";
         *of = lane + 1;
     }
@@ -277,7 +277,7 @@ static const char *lanes_hold(const Form *form, const uint64_t v[LANES], uint32_
 /* The stride is told by two lanes beside each other; without such nothing is. */
 static const char *affine_holds(const Form *form, const uint64_t v[LANES], uint32_t lanes, uint64_t *base,
                                 uint64_t *stride, bool *reported) {
-    uint64_t mask = form_mask(form->width);
+    uint64_t mask = low_ones(form->width);
     uint32_t pairs = lanes & lanes >> 1;
     *reported = pairs != 0;
     if (!pairs)
@@ -293,7 +293,7 @@ static const char *affine_holds(const Form *form, const uint64_t v[LANES], uint3
 
 /* Two bits of the lane add up, wherever all four lanes are there. */
 static const char *sum_holds(const Form *form, const uint64_t v[LANES], uint32_t lanes) {
-    uint64_t mask = form_mask(form->width);
+    uint64_t mask = low_ones(form->width);
     for (unsigned lane = 0; lane < LANES; lane++)
         for (unsigned a = 1; a < LANES; a *= 2)
             for (unsigned b = a * 2; b < LANES; b *= 2) {
@@ -309,7 +309,7 @@ static const char *sum_holds(const Form *form, const uint64_t v[LANES], uint32_t
 
 static const char *all_bits_hold(const Form *form, const uint64_t v[LANES], uint32_t lanes) {
     for (uint32_t left = lanes; left; left &= left - 1)
-        if (!bits_hold(form, v[first_of(left)] & form_mask(form->width)))
+        if (!bits_hold(form, v[first_of(left)] & low_ones(form->width)))
             return "a bit of the value is not as said";
     return NULL;
 }
@@ -373,7 +373,7 @@ static const char *form_holds(Claims *claims, Reported *reported, const Step *st
         known = lanes == UINT32_MAX;
         base = v[0];
         for (unsigned b = 0; known && b < 5; b++)
-            stride = stride * 31 + ((v[1 << b] - v[0]) & form_mask(form->width));
+            stride = stride * 31 + ((v[1 << b] - v[0]) & low_ones(form->width));
         break;
     case FORM_ANY:
         known = false;

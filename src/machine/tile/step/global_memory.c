@@ -5,6 +5,8 @@
  * and tells which of its bytes it is, so that how wide slots are never shows in what is read. */
 #include "machine/tile/step/global_memory.h"
 
+#include "base/number.h"
+
 #include <assert.h>
 #include <inttypes.h>
 
@@ -108,7 +110,7 @@ uint64_t global_version(const GlobalMemory *memory) {
 static void set_bits(uint64_t *bits, unsigned from, unsigned count, bool on) {
     while (count) {
         unsigned at = from % 64, some = 64 - at < count ? 64 - at : count;
-        uint64_t mask = (some == 64 ? UINT64_MAX : (UINT64_C(1) << some) - 1) << at;
+        uint64_t mask = low_ones(some) << at;
         bits[from / 64] = on ? bits[from / 64] | mask : bits[from / 64] & ~mask;
         from += some;
         count -= some;
