@@ -110,14 +110,12 @@ static void test_pages_outside(void **state) {
     static const RecordingMemory memory[] = {{.base = 16 * PAGE, .bytes = PAGE}};
     const Recording recording = {.memory = memory, .memory_count = 1};
     for (uint32_t at = 0; at < 4; at++) {
-        uint64_t pages[4] = {0};
-        uint8_t how[4] = {0};
-        Reached reached = {.pages = pages, .how = how, .count = 1, .capacity = 4};
-        pages[at] = 16 + 1;
-        how[at] = REACH_WRITES;
+        ReachedPage pages[4] = {0};
+        Reached reached = {.pages = {.items = pages, .count = 1, .capacity = 4}};
+        pages[at] = (ReachedPage){16 + 1, REACH_WRITES};
         reached_outside(&reached, &recording);
         assert_int_equal(reached.outside, 0);
-        pages[at] = 17 + 1;
+        pages[at].page = 17 + 1;
         reached_outside(&reached, &recording);
         assert_int_equal(reached.outside, REACH_WRITES);
     }
