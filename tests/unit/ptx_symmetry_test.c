@@ -67,7 +67,7 @@ static void put_index(char *text, bool simple) {
 static void put_access(char *text, bool simple, bool *strong) {
     put_index(text, simple);
     put(text, "mul.wide.u32 %%rd3, %%r10, 4; add.u64 %%rd4, %%rd1, %%rd3; add.u64 %%rd5, %%rd2, %%rd3;\n");
-    switch (roll(0, 9)) {
+    switch (roll(0, 11)) {
     case 0:
         put(text, "ld.global.u32 %%r12, [%%rd4]; st.global.u32 [%%rd5], %%r12;\n");
         break;
@@ -92,6 +92,19 @@ static void put_access(char *text, bool simple, bool *strong) {
         put(text, "st.shared.u32 [%%r20], %%r1; bar.sync 0; xor.b32 %%r13, %%r20, 4; ld.shared.u32 %%r14, [%%r13];\n"
                   "bar.sync 0; st.global.u32 [%%rd5], %%r14;\n");
         break;
+    case 10: /* what comes from shared memory decides */
+    case 11: {
+        static const char *const values[] = {"%r4", "%r4", "%r5", "%r1", "%r12"};
+        static const char *const others[] = {"", "st.shared.u8 [%r20+1], %r4;", "st.shared.u8 [%r20+2], %r2;",
+                                             "atom.shared.add.u32 %r14, [%r20], 2;"};
+        put(text,
+            "ld.global.u32 %%r12, [%%rd4]; st.shared.u32 [%%r20], %s; %s\n"
+            "bar.sync 0; xor.b32 %%r13, %%r20, 4; ld.shared.u32 %%r14, [%%r13]; bar.sync 0;\n"
+            "and.b32 %%r14, %%r14, 1023; mul.wide.u32 %%rd6, %%r14, 4; add.u64 %%rd6, %%rd2, %%rd6;\n"
+            "setp.%s %%p4, %%r14, %d; @%%p4 ld.global.u32 %%r13, [%%rd6];\n",
+            values[roll(0, 4)], others[roll(0, 3)], roll(0, 1) ? "eq.u32" : "lt.u32", roll(0, 20));
+        break;
+    }
     case 7: /* data decides */
         put(text, "ld.global.u32 %%r12, [%%rd4]; and.b32 %%r12, %%r12, 1023; mul.wide.u32 %%rd6, %%r12, 4;\n"
                   "add.u64 %%rd6, %%rd2, %%rd6; ld.global.u32 %%r13, [%%rd6];\n");

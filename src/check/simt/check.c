@@ -92,11 +92,11 @@ static void end_run(const CheckAudience *audience) {
 }
 
 /* Races that matter: CTAs that write the same say nothing of others, which may not. */
-static bool has_races(PtxWatch *watch) {
+static bool has_races(const ThreadsCheck *check, PtxWatch *watch) {
     uint32_t count = 0;
     const PtxRace *races = watch ? ptx_watch_races(watch, &count) : NULL;
     for (uint32_t i = 0; i < count; i++)
-        if (!races[i].same_value && races[i].reason != REASON_LATE)
+        if (!races[i].same_value && races[i].reason != REASON_LATE && !threads_fence_is_note(check, &races[i]))
             return true;
     return false;
 }
@@ -112,7 +112,7 @@ static bool end_class(void *to, const uint32_t *ctas, uint32_t count) {
         threads_havocs(check);
     }
     check->havocked |= check->machine->havoc_count > 0;
-    return !has_races(audience->watch) && !deadline_passed();
+    return !has_races(check, audience->watch) && !deadline_passed();
 }
 
 /* One CTA of each class; false: the grid has to be run whole. */
@@ -121,16 +121,16 @@ static bool make_classes(CheckAudience *audience, ThreadsRun *run, PtxEnd *end) 
     ThreadsCheck *check = audience->check;
     ClassesAudience to = {.begin = begin_run, .end = end_class, .to = audience};
     bool first = run->schedule.kind == SCHEDULE_EAGER && !run->schedule.mirrored && !run->schedule.gives_up;
-    if ((!first && !classes_large(check->machine)) || run->schedule.only ||
+    if ((!first && !check->classes && !classes_large(check->machine)) || run->schedule.only ||
         check->options->classes == THREADS_CLASSES_NEVER || !classes_apply(check->machine) ||
-        has_races(audience->watch))
+        has_races(check, audience->watch))
         return false;
     ClassesEnd result =
         classes_run(check->machine, &run->schedule, &to, check->options->classes == THREADS_CLASSES_LARGE, &classes);
     *end = classes.end;
     check->runs -= classes.discarded;
     check->classes = result == CLASSES_NONE ? 0 : classes.count;
-    if (result == CLASSES_NONE || (result == CLASSES_OVERLAP && !has_races(audience->watch)))
+    if (result == CLASSES_NONE || (result == CLASSES_OVERLAP && !has_races(check, audience->watch)))
         return false;
     if (result != CLASSES_DONE) {
         uint32_t *only = ARENA_ARRAY(&check->arena, uint32_t, classes.cta_count);
@@ -504,7 +504,7 @@ static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
     if ((!runs_judge(check, &first, end) && !check->hung) || orders == ORDERS_EAGER)
         return;
     check->open |= havocked || why || history_any(check->history);
-    if (check->once || (check->odd_budget && has_races(watch)))
+    if (check->once || (check->odd_budget && has_races(check, watch)))
         return;
     if (havocked && !check->hung)
         havoc_choices_run(check);

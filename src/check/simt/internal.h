@@ -117,6 +117,8 @@ bool code_effect(const ThreadsCheck *check, const PtxCode *code, EffectVerb verb
 void threads_grade(const ThreadsCheck *check, Finding *finding);
 /* What it is called. */
 RuleId threads_race_rule(const ThreadsCheck *check, const PtxRace *race);
+/* Whether the two are ordered, and that a fence between them is missing is a note. */
+bool threads_fence_is_note(const ThreadsCheck *check, const PtxRace *race);
 /* Whether one side of a handover between CTAs has its fence, and the other has none: which, and what to do. */
 bool threads_side_missing(const ThreadsCheck *check, const PtxRace *race, const char **why, const char **fix);
 /* Volatile accesses that only being volatile keeps from racing: one finding for all of them. */

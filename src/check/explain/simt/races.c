@@ -194,9 +194,14 @@ static bool is_stored_there(const ThreadsCheck *check, const PtxRace *race) {
            !ptx_is_tiled(check->module, check->program->entry);
 }
 
+bool threads_fence_is_note(const ThreadsCheck *check, const PtxRace *race) {
+    RuleId rule = threads_race_rule(check, race);
+    return rule == RULE_FENCE_COMPILER || (rule == RULE_FENCE_TENSOR && !is_stored_there(check, race));
+}
+
 /* Of those that are notes, one stands for all: a kernel that leaves these fences out does so everywhere. */
 static bool is_one_more(const ThreadsCheck *check, const PtxRace *race, RuleId rule) {
-    if (rule != RULE_FENCE_COMPILER && (rule != RULE_FENCE_TENSOR || is_stored_there(check, race)))
+    if (!threads_fence_is_note(check, race))
         return false;
     for (size_t i = 0; i < check->verdict->finding_count; i++)
         if (check->verdict->findings[i].rule == rule) {

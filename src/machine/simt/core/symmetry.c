@@ -141,6 +141,8 @@ void ptx_symmetry_start(PtxSymmetry *symmetry, Symmetry *box, Footprints *footpr
     memset(symmetry->mask_differs, 0, (size_t)symmetry->warps * symmetry->masks * sizeof *symmetry->mask_differs);
     symmetry->issued_count = 0;
     symmetry->alone = NULL;
+    if (symmetry->shared)
+        memset(symmetry->shared, 0, symmetry->shared_bytes);
 }
 
 const PtxCode *ptx_symmetry_alone(const PtxSymmetry *symmetry) {
@@ -397,6 +399,46 @@ void ptx_symmetry_step(PtxSymmetry *symmetry, PtxMachine *machine, PtxGroup *gro
         compute(&s);
 }
 
+/* ---- Shared memory ---- */
+
+/* The shared memory that some of an access is in; NULL: none of it. */
+static const PtxBlock *shared_of(const PtxEvent *event) {
+    for (uint32_t i = 0; i < event->location_count; i++) {
+        bool there = event->outstanding || event->lanes >> i & 1;
+        if (there && event->locations[i].block && event->locations[i].block->space == PTX_SPACE_SHARED)
+            return event->locations[i].block;
+    }
+    return NULL;
+}
+
+/* Of an access of threads: what all of them write is the same in all CTAs if all is that they read; and what they load
+ * is so where that was written. */
+static void share(PtxSymmetry *symmetry, const PtxEvent *event, const PtxBlock *block) {
+    PtxGroup group = {.warp = event->warp};
+    SymmetryStep s = {
+        .symmetry = symmetry, .box = symmetry->box, .group = &group, .code = event->code, .lanes = event->lanes};
+    uint8_t kind = event->access.kind;
+    bool writes = kind != KIND_READ, all = true;
+    bool same = kind == KIND_WRITE && !event->outstanding && reads_all_same(&s, event->code->form->writes & 1);
+    if (!symmetry->shared) {
+        symmetry->shared_bytes = block->size;
+        symmetry->shared = ARENA_ARRAY(symmetry->arena, bool, block->size + 1);
+    }
+    for (uint32_t i = 0; i < event->location_count; i++) {
+        const PtxLocation *location = &event->locations[i];
+        if (!event->outstanding && !(event->lanes >> i & 1))
+            continue;
+        uint32_t bytes = event->sizes ? event->sizes[i] : event->access.bytes;
+        bool there = location->block == block && location->offset < symmetry->shared_bytes &&
+                     bytes <= symmetry->shared_bytes - location->offset;
+        if (there && writes)
+            memset(symmetry->shared + location->offset, same, bytes);
+        all &= there && !memchr(symmetry->shared + location->offset, false, bytes);
+    }
+    if (!writes && !event->outstanding && all && event->code->form->evaluator == PTX_EVALUATE_LOAD)
+        set(&s, code_argument(symmetry->program, event->code, 0), affine_same);
+}
+
 /* ---- Global memory ---- */
 
 /* Whether an address that is a multiple of the access's size is none in other CTAs. */
@@ -468,6 +510,9 @@ void ptx_symmetry_event(PtxSymmetry *symmetry, const PtxEvent *event) {
             (SymmetryIssued){event->outstanding->sequence, symmetry->address};
     if (event->kind != PTX_EVENT_ACCESS)
         return;
+    const PtxBlock *shared = symmetry->alone ? NULL : shared_of(event);
+    if (shared)
+        share(symmetry, event, shared);
     AffineForm form = event->outstanding ? issued_form(symmetry, event->outstanding->sequence) : symmetry->address;
     if (!symmetry_is_fixed(symmetry->box, &form) && (form.loose || !stays_in_bounds(symmetry, event, &form)))
         go_alone(symmetry, event->code);

@@ -1,7 +1,7 @@
 /* What the machine of PTX keeps for CTA symmetry (explore/symmetry.h), beside a run of one CTA.
  *
- * Each register has an affine form in %ctaid, the same in all lanes; or none, as what is loaded has. Conditions,
- * indices that must not wrap, and addresses that must stay in their buffer make the box of CTAs smaller for which the
+ * Each register has an affine form in %ctaid, the same in all lanes; or none, as what is loaded has, but for what
+ * threads wrote to shared memory that is the same in all CTAs. Conditions, indices that must not wrap, and addresses that must stay in their buffer make the box of CTAs smaller for which the
  * run speaks. Where something decides that has no form, the run speaks for its own CTA alone.
  *
  * Not for clusters of several CTAs, nor for what synchronizes CTAs by global memory: both are run whole. */

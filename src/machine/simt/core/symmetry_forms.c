@@ -96,23 +96,19 @@ static unsigned low_bits(const AffineForm *form) {
     return all ? (unsigned)__builtin_ctzll(all) : 64;
 }
 
-/* Whether all lanes have nothing above (or below) that bit. */
-static bool fits(const Lanes *values, uint32_t lanes, unsigned bit, bool below) {
-    if (bit >= 64)
-        return below;
-    for (unsigned lane = 0; lane < PTX_LANES; lane++)
-        if (lanes >> lane & 1 && (below ? values->at[lane] >> bit : values->at[lane] & ((UINT64_C(1) << bit) - 1)))
+/* Whether all lanes have nothing from that bit on. */
+static bool is_below(const Lanes *values, uint32_t lanes, unsigned bit) {
+    for (unsigned lane = 0; bit < 64 && lane < PTX_LANES; lane++)
+        if (lanes >> lane & 1 && values->at[lane] >> bit)
             return false;
     return true;
 }
 
-/* a | b or a ^ b, of which one changes in bits that the other has not. */
+/* a | b or a ^ b, of which one changes in bits that the other has not: those below stay as they are in both. */
 AffineForm affine_merged(const SymmetryStep *s) {
     for (unsigned i = 0; i < 2; i++) {
         const Read *a = &s->in[i], *b = &s->in[1 - i];
-        unsigned bit = low_bits(&a->form);
-        if (!a->form.loose && is_same(s, &b->form) && fits(b->values, s->lanes, bit, true) &&
-            fits(a->values, s->lanes, bit, false))
+        if (!a->form.loose && is_same(s, &b->form) && is_below(b->values, s->lanes, low_bits(&a->form)))
             return a->form;
     }
     return affine_loose;

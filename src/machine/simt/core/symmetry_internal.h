@@ -56,6 +56,9 @@ struct PtxSymmetry {
     AffineForm address; /* of the access that the machine is about to tell */
     SymmetryIssued *issued;
     uint32_t issued_count, issued_capacity;
+    bool
+        *shared; /* of each byte of shared memory: something wrote it that is the same in all CTAs; NULL: nothing did */
+    uint64_t shared_bytes;
 };
 
 /* What an instruction reads, fetched. */
