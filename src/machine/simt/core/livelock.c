@@ -11,11 +11,11 @@
  * iterates again if nothing can go, and something at a barrier was not found to come back to the same state and has
  * come further since the last time (spins_stir). When all of them come back, they spin forever together.
  *
- * A state is kept at the 16th jump back without a change, and then, as Brent's algorithm has it, at each power of two:
+ * A state is kept at the fourth jump back without a change, and then, as Brent's algorithm has it, at each power of two:
  * so any period is found, and of a loop that counts, the row in which it was seen last tells it apart at once. */
 #include "machine/simt/core/internal.h"
 
-enum { FIRST_KEPT = 16 };
+enum { FIRST_KEPT = 4 };
 
 typedef struct LivelockSpin {
     uint64_t changes, local_changes;

@@ -5,8 +5,20 @@
 #include "machine/simt/core/internal.h"
 
 /* Clusters that are there at the same time, where several can move: at least one, and no more than makes so many
- * threads. */
-enum { THREADS_AT_ONCE = 4096, SPIN_TIMEOUT = 64, JUMPS_UNTIL_SPIN_TIMEOUT = 1021 };
+ * threads. Of a large grid each meets many others in the course of it, and fewer are there at once: those that wait for
+ * one of them spin less. */
+enum {
+    THREADS_AT_ONCE = 4096,
+    LARGE_GRID = 1024,
+    AT_ONCE_IN_LARGE = 12,
+    SPIN_TIMEOUT = 64,
+    JUMPS_UNTIL_SPIN_TIMEOUT = 1021
+};
+
+/* A cluster in which no thread could go, and none can before something changes or lands: it is not looked at. */
+typedef struct RunnerQuiet {
+    uint64_t changes, stirred; /* when that was so; 0: it was not */
+} RunnerQuiet;
 
 typedef struct Runner {
     PtxMachine *machine;
@@ -16,9 +28,12 @@ typedef struct Runner {
     uint32_t replayed;
     uint32_t *live; /* clusters that have begun and are not over, in the order in which they began */
     uint32_t live_count;
+    RunnerQuiet *quiet; /* of each cluster */
+    uint64_t stirred;   /* from 1: how often something landed, or was let go on */
     uint64_t steps;
     PtxEnd end;
     bool over;
+    bool ended; /* some CTA, since that was looked at */
 } Runner;
 
 /* ---- Steps ---- */
@@ -38,8 +53,10 @@ static void end_ctas(Runner *r, uint32_t cluster) {
     PtxMachine *machine = r->machine;
     for (uint32_t i = 0; i < machine->cluster_size; i++) {
         PtxCta *cta = machine->ctas[cluster * machine->cluster_size + i];
-        if (cta && !cta->live)
+        if (cta && !cta->live) {
             cta_end(machine, cta);
+            r->ended = true;
+        }
     }
 }
 
@@ -49,6 +66,7 @@ static bool turn(Runner *r, PtxGroup *group) {
     uint32_t lane = (uint32_t)__builtin_ctz(group->lanes), cluster = group->warp->cta->cluster;
     PtxCta *cta = group->warp->cta;
     note_step(r, ptx_thread_number(machine, group->warp, lane));
+    r->quiet[cluster].stirred = 0;
     PtxTurn result = ptx_group_turn(machine, group);
     if (!cta->live)
         end_ctas(r, cluster);
@@ -69,6 +87,7 @@ static bool land(Runner *r, uint32_t index) {
     const PtxOutstanding *outstanding = machine->outstanding_ops[index];
     uint32_t cluster = outstanding->warp->cta->cluster;
     note_step(r, TRAIL_OUTSTANDING | outstanding->sequence);
+    r->stirred++;
     ptx_outstanding_complete(machine, index);
     if (machine->fault.code)
         return finish(r, PTX_END_FAULT);
@@ -107,6 +126,9 @@ static bool is_over(const PtxMachine *machine, uint32_t cluster) {
 
 static void drop_over(Runner *r) {
     uint32_t kept = 0;
+    if (!r->ended && r->live_count >= r->at_once)
+        return;
+    r->ended = false;
     for (uint32_t i = 0; i < r->live_count; i++)
         if (!is_over(r->machine, r->live[i]))
             r->live[kept++] = r->live[i];
@@ -212,6 +234,7 @@ static bool land_oldest(Runner *r) {
  * go around and may be needed at barriers, then more CTAs. False: nothing is left. */
 static bool stir(Runner *r) {
     bool any = false;
+    r->stirred++;
     if (land_oldest(r))
         return true;
     if (!r->live_count)
@@ -286,7 +309,11 @@ typedef struct ScheduleScheduleChoice {
 /* Each of those who can go with the same chance. */
 static void choose(Runner *r, ScheduleScheduleChoice *choice) {
     PtxMachine *machine = r->machine;
-    for (uint32_t i = 0; i < r->live_count; i++)
+    for (uint32_t i = 0; i < r->live_count; i++) {
+        RunnerQuiet *quiet = &r->quiet[r->live[i]];
+        uint64_t seen = choice->seen;
+        if (quiet->stirred == r->stirred && quiet->changes == machine->changes)
+            continue;
         for (uint32_t rank = 0; rank < machine->cluster_size; rank++) {
             PtxCta *cta = machine->ctas[r->live[i] * machine->cluster_size + rank];
             for (uint32_t k = 0; cta && k < cta->warp_count; k++)
@@ -294,6 +321,26 @@ static void choose(Runner *r, ScheduleScheduleChoice *choice) {
                     if (ptx_group_can_go(machine, group) && next_random(r) % ++choice->seen == 0)
                         choice->group = group;
         }
+        if (choice->seen == seen)
+            *quiet = (RunnerQuiet){.changes = machine->changes, .stirred = r->stirred};
+    }
+}
+
+/* One of some that can go; where most can, it is found at once. NULL: it was not found. */
+static PtxGroup *guess(Runner *r) {
+    enum { TRIES = 4 };
+    PtxMachine *machine = r->machine;
+    for (unsigned i = 0; r->live_count && i < TRIES; i++) {
+        uint64_t random = next_random(r) >> 16;
+        uint32_t cluster = r->live[random % r->live_count], rank = (uint32_t)(random >> 16) % machine->cluster_size;
+        const PtxCta *cta = machine->ctas[cluster * machine->cluster_size + rank];
+        PtxGroup *group = cta ? cta->warps[(uint32_t)(random >> 24) % cta->warp_count].groups : NULL;
+        if (group && group->next && random >> 40 & 1)
+            group = group->next;
+        if (group && ptx_group_can_go(machine, group))
+            return group;
+    }
+    return NULL;
 }
 
 /* Now and then something does not wait at a meeting place. */
@@ -310,8 +357,10 @@ static void run_randomly(Runner *r) {
     while (!r->over) {
         ScheduleScheduleChoice choice = {0};
         drop_over(r);
-        choose(r, &choice);
         uint32_t outstanding_ops = machine->outstanding_count;
+        choice.group = outstanding_ops ? NULL : guess(r);
+        if (!choice.group)
+            choose(r, &choice);
         uint32_t outstanding = outstanding_ops ? (uint32_t)(next_random(r) % outstanding_ops) : 0;
         bool lands = outstanding_ops && next_random(r) % (choice.seen + 1) == 0 &&
                      ptx_outstanding_can_complete(machine, machine->outstanding_ops[outstanding]);
@@ -398,6 +447,9 @@ static void start(Runner *r) {
     uint32_t threads = machine->threads_per_cta * machine->cluster_size, most = THREADS_AT_ONCE / threads;
     r->clusters = r->schedule->only ? r->schedule->only_count : machine->cta_count / machine->cluster_size;
     r->live = ARENA_ARRAY(&machine->arena, uint32_t, r->clusters);
+    r->quiet = ARENA_SPARSE(&machine->arena, RunnerQuiet, machine->cta_count / machine->cluster_size);
+    r->stirred = 1;
+    most = r->clusters > LARGE_GRID && most > AT_ONCE_IN_LARGE ? AT_ONCE_IN_LARGE : most;
     r->at_once = !steps || !most ? 1 : most;
     r->random = r->schedule->seed * UINT64_C(0x9e3779b97f4a7c15) + 0x1234567;
 }
