@@ -2,6 +2,7 @@
 #include "api/internal.h"
 
 #include "base/deadline.h"
+#include "check/simt/check.h"
 #include "machine/simt/async/tensormap.h"
 #include "machine/simt/core/machine.h"
 #include "machine/simt/host/host.h"
@@ -252,10 +253,20 @@ weir_device_end weir_device_run(weir_device *device, weir_module *module, const 
 
 /* ---- Checking ---- */
 
+/* What checks need of a kernel is made once. */
+static void prepare_for_checks(HostKernel *kernel, Arena *asks, const char **problem) {
+    kernel->arena.exhausted = asks->exhausted;
+    if (!kernel->checked)
+        kernel->checked = threads_program(&kernel->arena, kernel->module, kernel->entry, COMPUTES_ALL, problem);
+    kernel->arena.exhausted = NULL;
+}
+
 static void place_for_check(void *context) {
     DeviceAsk *ask = context;
-    if (place(ask))
-        ask->problem = NULL;
+    if (!place(ask))
+        return;
+    ask->problem = NULL;
+    prepare_for_checks(ask->kernel, ask->arena, &ask->problem);
 }
 
 weir_result *weir_device_check(weir_device *device, weir_module *module, const weir_device_launch *launch,
@@ -277,6 +288,7 @@ weir_result *weir_device_check(weir_device *device, weir_module *module, const w
             result_fail(made, "%s", ask.problem);
         else
             made->question.placed = ask.launch;
+        made->question.prepared = made->question.placed ? ask.kernel->checked : NULL;
     }
     result_check(made);
     for (uint32_t i = 0; made->question.placed && i < ask.launch->buffer_count; i++)

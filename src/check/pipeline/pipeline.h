@@ -22,6 +22,7 @@ typedef struct Question {
     const char *kernel;           /* the only one to run; NULL: every one */
     const char *launch, *trail;   /* files, or NULL; a trail is that run, and nothing else */
     const PtxLaunch *placed;      /* of PTX, instead of a file: with memory that is there; or NULL */
+    PtxProgram *prepared;         /* its kernel (check/simt/check.h); or NULL */
     const char *const *arguments; /* "NAME=VALUE" each; they go over the launch file */
     size_t argument_count;
     const char *grid;                     /* the same; or NULL */

@@ -103,6 +103,7 @@ ThreadsOptions result_threads(PipelineResult *result, size_t kernel) {
     const Question *question = &result->question;
     return (ThreadsOptions){.launch = result_given_launch(result, kernel),
                             .placed = question->placed,
+                            .prepared = question->prepared,
                             .fixed = result_fixed(result),
                             .only_launch = question->only_launch,
                             .volatile_races = question->volatile_races ||

@@ -531,15 +531,23 @@ void runs_launch(ThreadsCheck *check, PtxLaunch *launch) {
 
 /* ---- A kernel ------------------------------------------------------------------------------------ */
 
+PtxProgram *threads_program(Arena *arena, const PtxModule *module, uint32_t entry, PtxComputes computes,
+                            const char **problem) {
+    PtxProgram *program = ptx_program(arena, module, entry, program_budget, problem);
+    if (!program || (computes == COMPUTES_NEEDED && !ptx_slice(program, program_budget, problem)))
+        return NULL;
+    ptx_unused(program, program_budget);
+    ptx_dead(program, arena);
+    ptx_within(program, program_budget);
+    return program;
+}
+
 bool runs_prepare(ThreadsCheck *check, const char **problem) {
-    check->program = ptx_program(&check->arena, check->module, check->entry, program_budget, problem);
-    if (check->program && check->options->computes == COMPUTES_NEEDED &&
-        !ptx_slice(check->program, program_budget, problem))
-        return false;
+    PtxComputes computes = check->options->computes;
+    check->program = computes == COMPUTES_ALL ? check->options->prepared : NULL;
+    if (!check->program)
+        check->program = threads_program(&check->arena, check->module, check->entry, computes, problem);
     if (check->program) {
-        ptx_unused(check->program, program_budget);
-        ptx_dead(check->program, &check->arena);
-        ptx_within(check->program, program_budget);
         check->ran = ARENA_ARRAY(&check->arena, uint8_t, check->program->code_count + 1);
         check->went = ARENA_ARRAY(&check->arena, uint8_t, check->program->code_count + 1);
         check->ways = ARENA_ARRAY(&check->arena, unsigned, check->program->code_count + 1);

@@ -35,6 +35,7 @@ typedef enum TogetherKind {
 typedef struct ThreadsOptions {
     const Launch *launch;    /* NULL: they are chosen */
     const PtxLaunch *placed; /* instead of it: with memory that is there; NULL */
+    PtxProgram *prepared;    /* by threads_program, to compute all: the kernel; NULL: it is prepared for this check */
     const Launch *fixed;  /* what all chosen ones have; NULL: nothing */
     bool only_launch;
     bool volatile_races;
@@ -57,6 +58,9 @@ typedef struct ThreadsOptions {
     void *context;
 } ThreadsOptions;
 
+/* The kernel, taken apart, with all that checks need to know of it; NULL, with a sentence. Checks do not change it. */
+PtxProgram *threads_program(Arena *arena, const PtxModule *module, uint32_t entry, PtxComputes computes,
+                            const char **problem);
 void threads_check(PtxModule *module, uint32_t entry, const ThreadsOptions *options, Verdict *verdict);
 /* Whether the launch that is given, or what all chosen ones have, fits the kernel; else a sentence in the verdict's
  * arena. */

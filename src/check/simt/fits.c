@@ -8,6 +8,8 @@ const char *threads_launch_problem(PtxModule *module, uint32_t entry, const Thre
     PtxLaunch bound;
     const char *problem = NULL;
     jmp_buf here;
+    if (!launch && !options->fixed)
+        return NULL;
     arena_init(&scratch, budget);
     scratch.exhausted = &here;
     if (setjmp(here)) {

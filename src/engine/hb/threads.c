@@ -22,10 +22,13 @@ void *threads_grown(Threads *threads, void *items, uint32_t count, uint32_t *cap
 
 uint32_t threads_store_more(Threads *threads, Store *store) {
     char **chunk = THREADS_PUSH(threads, store->chunks, store->chunk_count, store->chunk_capacity);
-    *chunk =
-        arena_zalloc(&threads->pool.arena, (store->size << CHUNK_SHIFT) + store->behind); /* it is never given back */
-    if (store->next == 0)
+    size_t items = store->size << CHUNK_SHIFT;
+    *chunk = arena_alloc(&threads->pool.arena, items + store->behind); /* it is never given back */
+    memset(*chunk + items, 0, store->behind);
+    if (store->next == 0) {
+        memset(*chunk, 0, store->size);
         store->next = 1; /* 0 stands for none */
+    }
     return store->next++;
 }
 

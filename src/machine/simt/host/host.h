@@ -19,6 +19,7 @@ typedef struct HostKernel {
     uint32_t entry;
     Arena arena;
     PtxProgram *program;
+    PtxProgram *checked; /* the same as checks need it; NULL: none was made */
     /* CTAs of a launch ran at the same time, and had to run again in their order: how often, and how many launches from
      * now on that is not tried. */
     unsigned ordered, skipped;

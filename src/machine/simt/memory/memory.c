@@ -206,7 +206,7 @@ void memory_start(PtxMachine *machine) {
     Pools *pools = pools_of(machine);
     machine->block_count = 0;
     machine->block_capacity = machine->program->module->variables_count + launch->buffer_count + HEAP_BLOCKS;
-    machine->blocks = ARENA_ARRAY(&machine->arena, PtxBlock, machine->block_capacity);
+    machine->blocks = arena_alloc(&machine->arena, machine->block_capacity * sizeof *machine->blocks);
     add_variables(machine);
     for (uint32_t i = 0; i < launch->buffer_count && !machine->team; i++)
         if (launch->buffers[i].host)
