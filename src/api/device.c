@@ -119,7 +119,7 @@ static bool place(DeviceAsk *ask) {
     uint8_t *bytes = ARENA_ARRAY(ask->arena, uint8_t, ask->program->parameter_bytes + 1);
     if (!gather_parameters(ask, entry, bytes))
         return false;
-    host_place(&ask->device->device, bytes, ask->launch, ask->arena);
+    host_place(&ask->device->device, ask->kernel, bytes, ask->launch, ask->arena);
     return true;
 }
 

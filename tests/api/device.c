@@ -179,6 +179,44 @@ static void a_hang_ends(void) {
     close_text(&opened);
 }
 
+/* Two kernels of a module: one counts in a variable that points to another one, and one gives both. */
+static const char variables[] = HEAD
+    ".global .align 4 .u32 unused[3] = {1, 2, 3};\n.global .align 4 .u32 counter = 7;\n"
+    ".global .align 8 .u64 where = counter;\n"
+    ".visible .entry up() {\n"
+    "  .reg .b32 %r<3>; .reg .b64 %rd<3>; mov.u64 %rd1, where; ld.global.u64 %rd2, [%rd1];\n"
+    "  atom.global.add.u32 %r1, [%rd2], 1; ret;\n}\n"
+    ".visible .entry give(.param .u64 p) {\n"
+    "  .reg .b32 %r<3>; .reg .b64 %rd<3>; ld.param.u64 %rd1, [p]; mov.u64 %rd2, counter; ld.global.u32 %r1, [%rd2];\n"
+    "  mov.u64 %rd2, unused; ld.global.u32 %r2, [%rd2+8]; mad.lo.u32 %r1, %r2, 1000, %r1; st.global.u32 [%rd1], %r1;\n"
+    "  ret;\n}\n";
+
+static uint32_t value_of_counter(const Opened *opened) {
+    uint32_t given = 0;
+    uint64_t pointer = (uintptr_t)&given;
+    void *parameters[] = {&pointer};
+    weir_device_launch launch = {
+        .kernel = "give", .grid = {1, 1, 1}, .block = {1, 1, 1}, .parameters = parameters, .parameter_count = 1};
+    weir_device_memory(opened->device, &given, sizeof given, "given", 1);
+    CHECK(weir_device_run(opened->device, opened->module, &launch) == WEIR_DEVICE_DONE);
+    weir_device_remove(opened->device, &given);
+    return given;
+}
+
+static void variables_keep_their_values(void) {
+    Opened opened = open_text(variables);
+    weir_device_launch launch = {.kernel = "up", .grid = {2, 1, 1}, .block = {32, 1, 1}};
+    CHECK(weir_device_run(opened.device, opened.module, &launch) == WEIR_DEVICE_DONE);
+    CHECK(value_of_counter(&opened) == 3071);
+    weir_result_free(weir_device_check(opened.device, opened.module, &launch, NULL));
+    CHECK(value_of_counter(&opened) == 3071);
+    CHECK(weir_device_run(opened.device, opened.module, &launch) == WEIR_DEVICE_DONE);
+    CHECK(value_of_counter(&opened) == 3135);
+    weir_device_forget(opened.device, opened.module);
+    CHECK(value_of_counter(&opened) == 3007);
+    close_text(&opened);
+}
+
 int main(void) {
     results_are_in_memory();
     a_check_leaves_memory_as_it_is();
@@ -186,5 +224,6 @@ int main(void) {
     a_launch_has_to_fit();
     a_race_is_found();
     a_hang_ends();
+    variables_keep_their_values();
     return failures != 0;
 }

@@ -34,7 +34,7 @@ static void begin(Teamed *t, const char *text, unsigned jobs) {
     t->launch = (PtxLaunch){.grid = {CTAS, 1, 1}, .block = {CTA_THREADS, 1, 1}, .cluster = {1, 1, 1}};
     t->run = (HostRun){0};
     arena_init(&t->arena, SIZE_MAX);
-    host_place(&t->device, t->read.parameters, &t->launch, &t->arena);
+    host_place(&t->device, t->kernel, t->read.parameters, &t->launch, &t->arena);
 }
 
 static PtxEnd go(Teamed *t) {
@@ -135,7 +135,10 @@ static void what_ctas_hand_on_elsewhere_is_in_order(void **state) {
     (void)state;
     static const char *const kernels[] = {
         KERNEL(MINE "mov.u32 %r4, %clock;\n" GIVE("%r4") "ret;"),
-        ".global .u32 v;\n" KERNEL(MINE "mov.u64 %rd6, v; atom.global.add.u32 %r4, [%rd6], 1;\n" GIVE("%r4") "ret;"),
+        ".extern .func (.param .b64 r) malloc(.param .b64 a);\n" KERNEL(
+            MINE
+            "{ .param .b64 a; .param .b64 b; st.param.b64 [a], 64; call (b), malloc, (a); ld.param.b64 %rd6, [b]; }\n"
+            "cvt.u32.u64 %r4, %rd6;\n" GIVE("%r4") "ret;"),
     };
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
         static uint32_t first[WORDS];

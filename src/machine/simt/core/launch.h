@@ -29,6 +29,7 @@ typedef struct PtxBuffer {
     bool output;   /* nothing has written the rest before */
     bool chosen;   /* its size is not given */
     PtxHost *host; /* it is worked on in place; NULL: a run has a copy */
+    bool variable; /* of the module, in global memory */
 } PtxBuffer;
 
 /* Memory is as it was before the launch; or stays as it is now: what was kept is forgotten. */
@@ -57,6 +58,7 @@ typedef struct PtxLaunch {
     uint8_t *known;         /* of each byte of them: BYTE_KNOWN or BYTE_UNKNOWN of machine.h */
     PtxBuffer *buffers;
     uint32_t buffer_count;
+    bool keeps_variables; /* buffers are of the module's variables in global memory, too */
     bool chosen;
     bool dependent;                                /* it may begin before the launch before it has ended */
     bool chosen_grid, chosen_block, chosen_shared; /* they are not given */

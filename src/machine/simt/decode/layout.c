@@ -234,20 +234,33 @@ static void seat_dynamic(PtxProgram *program) {
             program->seats[i].at = program->dynamic_at;
 }
 
+/* Variables that something in the module names: in global and const memory each is at the same address for all kernels,
+ * whichever of them uses it. */
+static const bool *mentioned_variables(const PtxProgram *program) {
+    const PtxModule *module = program->module;
+    bool *mentioned = ARENA_ARRAY(program->arena, bool, module->variables_count + 1);
+    for (uint32_t i = 0; i < module->operands_count; i++)
+        if (module->operands[i].kind == PTX_VARIABLE)
+            mentioned[ptx_variable_behind(module, module->operands[i].a)] = true;
+    return mentioned;
+}
+
 void layout_seats(PtxProgram *program, const bool *reached) {
     enum { APART = 256 };
     const PtxModule *module = program->module;
     uint64_t global = PTX_WINDOW_GLOBAL, constant = 16;
+    const bool *mentioned = mentioned_variables(program);
     program->shared_bytes = module->capability >= 90 ? PTX_SHARED_FIRST : 0;
     for (uint32_t i = 0; i < module->functions_count; i++)
         if (reached[i] && module->functions[i].body)
             seat_function(program, i);
     for (uint32_t i = 0; i < module->variables_count; i++) {
-        if (!program->used[i] || ptx_variable_behind(module, i) != i)
+        if (!mentioned[i] || ptx_variable_behind(module, i) != i)
             continue;
         switch (ptx_space_named(ptx_name(module, module->variables[i].space))) {
         case PTX_SPACE_SHARED:
-            seat_shared(program, i);
+            if (program->used[i])
+                seat_shared(program, i);
             break;
         case PTX_SPACE_GLOBAL:
             global = up(global, APART);
@@ -267,6 +280,12 @@ void layout_seats(PtxProgram *program, const bool *reached) {
     for (uint32_t i = 0; i < module->variables_count; i++)
         if (program->used[i])
             program->seats[i] = program->seats[ptx_variable_behind(module, i)];
+}
+
+bool ptx_program_holds(const PtxProgram *program, uint32_t variable, PtxSpace space) {
+    const PtxSymbolSlot *seat = &program->seats[variable];
+    return program->used[variable] && seat->bytes && seat->space == space &&
+           ptx_variable_behind(program->module, variable) == variable;
 }
 
 /* ---- Initial values ---- */

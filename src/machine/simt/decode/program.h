@@ -150,6 +150,9 @@ typedef struct PtxProgram {
  * machine does not know is run into. */
 PtxProgram *ptx_program(Arena *arena, const PtxModule *module, uint32_t entry, size_t budget, const char **problem);
 
+/* Whether the kernel, or what it may call, uses that variable of the module, and it is in that memory. */
+bool ptx_program_holds(const PtxProgram *program, uint32_t variable, PtxSpace space);
+
 /* Arguments of an instruction: the i-th on top, a member, the one that its row gives that name (NULL: missing). */
 static inline const PtxArgument *code_argument(const PtxProgram *program, const PtxCode *code, uint32_t index) {
     return &program->arguments[code->first + index];

@@ -25,11 +25,19 @@ typedef struct HostKernel {
     unsigned ordered, skipped;
 } HostKernel;
 
+/* What variables of a module hold in global memory, from one launch to the next. */
+typedef struct HostVariables {
+    struct HostVariables *next;
+    const PtxModule *module;
+    PtxHost *values; /* of each variable of the module; without bytes: no kernel that has run uses it */
+} HostVariables;
+
 typedef struct PtxDevice {
     HostRange **ranges; /* sorted by address; none overlaps another */
     uint32_t range_count, range_capacity;
     HostKernel *kernels;
-    unsigned jobs;   /* threads that run CTAs of a launch at most; 0: one for each processor */
+    HostVariables *variables;
+    unsigned jobs;    /* threads that run CTAs of a launch at most; 0: one for each processor */
     double alone_for; /* seconds after which other threads help with a launch */
 } PtxDevice;
 
@@ -48,9 +56,14 @@ HostKernel *host_kernel(PtxDevice *device, const PtxModule *module, uint32_t ent
 void host_forget(PtxDevice *device, const PtxModule *module);
 void host_free(PtxDevice *device);
 
-/* Fills in what a launch has on this device beside its shape: all of its memory, and the bytes of its parameters, of
- * which each is known. */
-void host_place(PtxDevice *device, uint8_t *parameters, PtxLaunch *launch, Arena *arena);
+/* Fills in what a launch of the kernel has on this device beside its shape: all of its memory, with the variables of
+ * the module, and the bytes of its parameters, of which each is known. */
+void host_place(PtxDevice *device, const HostKernel *kernel, uint8_t *parameters, PtxLaunch *launch, Arena *arena);
+/* The variables of the module; NULL: there is not enough memory. And what the kernel uses of them, as buffers; false:
+ * there is not enough memory. */
+HostVariables *host_variables(PtxDevice *device, const PtxModule *module);
+bool host_add_variables(HostVariables *variables, const PtxProgram *program, PtxLaunch *launch, Arena *arena);
+void host_forget_variables(PtxDevice *device, const PtxModule *module);
 
 /* A launch that is run. */
 typedef struct HostRun {

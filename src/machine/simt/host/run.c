@@ -46,6 +46,7 @@ HostKernel *host_kernel(PtxDevice *device, const PtxModule *module, uint32_t ent
 }
 
 void host_forget(PtxDevice *device, const PtxModule *module) {
+    host_forget_variables(device, module);
     for (HostKernel **at = &device->kernels; *at;) {
         HostKernel *kernel = *at;
         if (kernel->module != module) {
@@ -60,9 +61,9 @@ void host_forget(PtxDevice *device, const PtxModule *module) {
 
 /* ---- Launches ---- */
 
-static void place_memory(PtxDevice *device, PtxLaunch *launch, Arena *arena) {
+static void place_memory(PtxDevice *device, const PtxModule *module, PtxLaunch *launch, Arena *arena) {
     launch->buffer_count = device->range_count;
-    launch->buffers = ARENA_ARRAY(arena, PtxBuffer, device->range_count + 1);
+    launch->buffers = ARENA_ARRAY(arena, PtxBuffer, device->range_count + module->variables_count + 1);
     for (uint32_t i = 0; i < device->range_count; i++) {
         HostRange *range = device->ranges[i];
         launch->buffers[i] = (PtxBuffer){.name = range->name,
@@ -75,9 +76,12 @@ static void place_memory(PtxDevice *device, PtxLaunch *launch, Arena *arena) {
     }
 }
 
-void host_place(PtxDevice *device, uint8_t *parameters, PtxLaunch *launch, Arena *arena) {
+void host_place(PtxDevice *device, const HostKernel *kernel, uint8_t *parameters, PtxLaunch *launch, Arena *arena) {
     Text text = {0};
-    place_memory(device, launch, arena);
+    HostVariables *variables = host_variables(device, kernel->module);
+    place_memory(device, kernel->module, launch, arena);
+    if (!variables || !host_add_variables(variables, kernel->program, launch, arena))
+        longjmp(*arena->exhausted, 1);
     launch->parameters = parameters;
     text_addf(&text, "grid %ux%ux%u, block %ux%ux%u", launch->grid[0], launch->grid[1], launch->grid[2],
               launch->block[0], launch->block[1], launch->block[2]);

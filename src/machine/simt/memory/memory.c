@@ -122,8 +122,8 @@ static void add_variables(PtxMachine *machine) {
     const PtxModule *module = program->module;
     for (uint32_t i = 0; i < module->variables_count; i++) {
         const PtxSymbolSlot *seat = &program->seats[i];
-        if (!program->used[i] || !seat->bytes || ptx_variable_behind(module, i) != i ||
-            (seat->space != PTX_SPACE_GLOBAL && seat->space != PTX_SPACE_CONST))
+        if (!ptx_program_holds(program, i, PTX_SPACE_CONST) &&
+            (!ptx_program_holds(program, i, PTX_SPACE_GLOBAL) || machine->launch->keeps_variables))
             continue;
         Str name = ptx_name(module, module->variables[i].name);
         PtxBlock *block = memory_add(machine, (PtxBlock){.space = seat->space,
@@ -177,7 +177,7 @@ static void add_buffer(PtxMachine *machine, const PtxBuffer *buffer) {
                                                      .fill = given == buffer->bytes ? BYTE_KNOWN : rest,
                                                      .name = buffer->name,
                                                      .cta = PTX_NONE});
-    if (machine->other && machine->other->kept) {
+    if (machine->other && machine->other->kept && !buffer->variable) {
         put_other(machine, block, buffer, given, rest);
     } else if (buffer->host) {
         block->host = buffer->host;
