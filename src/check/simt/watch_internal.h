@@ -11,6 +11,7 @@
 /* An operation that something may still wait for in a group, or by a commit. */
 typedef struct Waited {
     uint32_t operation;
+    uint32_t number;    /* of those of its warp */
     uint32_t lanes;     /* that have not waited for it */
     uint32_t groups;    /* groups that these had committed before it */
     uint8_t group;      /* GroupKind */
@@ -19,7 +20,7 @@ typedef struct Waited {
 
 /* What an arrival says: that these are over. */
 typedef struct WatchCovered {
-    uint32_t operation, lanes;
+    uint32_t operation, number, lanes; /* number: as in Waited */
 } WatchCovered;
 
 typedef struct WatchedLaunch {
@@ -32,7 +33,7 @@ typedef TABLE_OF(WatchedLaunch) WatchedLaunches;
 
 typedef struct WatchedWarp {
     Waited *waited;
-    uint32_t waited_count, waited_capacity;
+    uint32_t waited_count, waited_capacity, waited_number;
     uint32_t committed[GROUP_KINDS][PTX_LANES];
     bool apart[GROUP_KINDS];    /* some lanes have committed without the others */
     uint32_t newest[PTX_LANES]; /* of the operations that a commit waits for, one after the other: the last */

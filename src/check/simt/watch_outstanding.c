@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { MANY_WAITED = 4096, MOST_PIECES = 256 };
+enum { MANY_WAITED = 512, MOST_PIECES = 256 };
 
 /* ---- Flights by their sequence ---- */
 
@@ -48,6 +48,11 @@ static WatchedWarp *warp_of(PtxWatch *watch, const PtxWarp *warp) {
 
 /* ---- Issue ---- */
 
+static void put_waited(PtxWatch *watch, WatchedWarp *warp, Waited waited) {
+    waited.number = warp->waited_number++;
+    *ARENA_PUSH(&watch->run, warp->waited, warp->waited_count, warp->waited_capacity) = waited;
+}
+
 /* Whether it is one operation of all lanes of the warp. */
 static bool is_together(uint8_t group) {
     return group == GROUP_WGMMA || group == GROUP_TENSOR_LOAD || group == GROUP_TENSOR_STORE;
@@ -90,8 +95,7 @@ void watch_issue(PtxWatch *watch, const PtxEvent *event) {
         threads_piped(watch->engine, known->operation);
     }
     if (outstanding->group != GROUP_NONE || committed)
-        *ARENA_PUSH(&watch->run, warp->waited, warp->waited_count, warp->waited_capacity) =
-            (Waited){known->operation, lanes, outstanding->groups, outstanding->group, false};
+        put_waited(watch, warp, (Waited){known->operation, 0, lanes, outstanding->groups, outstanding->group, false});
 }
 
 /* ---- What it touches ---- */
@@ -169,8 +173,7 @@ bool ptx_watch_copy(PtxWatch *watch, const PtxWarp *from_warp, uint32_t lanes, c
     } else {
         copy.operation = threads_issue(watch->engine, number, lanes, false, 0, to->reported->site);
         watch->open = copy;
-        *ARENA_PUSH(&watch->run, warp->waited, warp->waited_count, warp->waited_capacity) =
-            (Waited){copy.operation, lanes, groups, GROUP_CP_ASYNC, false};
+        put_waited(watch, warp, (Waited){copy.operation, 0, lanes, groups, GROUP_CP_ASYNC, false});
     }
     uint32_t operation = watch->open.operation;
     if (from->reported)
@@ -229,18 +232,20 @@ static bool is_newest(const WatchedWarp *warp, const Waited *waited) {
 /* What an arrival has covered is not waited for in another way, as a rule; where it may be, it is kept for a while. The
  * last of those that commits cover is kept, with all before it: the next commit covers it, too. */
 static void drop_covered(PtxWatch *watch, WatchedWarp *warp, const WatchedLaunch *outstanding) {
-    for (uint32_t i = 0; i < outstanding->covered_count; i++)
-        for (uint32_t j = 0; j < warp->waited_count; j++) {
-            Waited *waited = &warp->waited[j];
-            if (waited->operation != outstanding->covered[i].operation)
-                continue;
-            if (!is_newest(warp, waited) && (waited->group == GROUP_NONE || warp->waited_count > MANY_WAITED)) {
-                threads_close(watch->engine, waited->operation);
-                memmove(waited, waited + 1, (warp->waited_count - j - 1) * sizeof *waited);
-                warp->waited_count--;
-            }
-            break;
-        }
+    uint32_t left = outstanding->covered_count, kept = 0;
+    const WatchCovered *covered = outstanding->covered; /* in the order of their numbers, as those of the warp are */
+    for (uint32_t i = 0; i < warp->waited_count; i++) {
+        const Waited *waited = &warp->waited[i];
+        while (left && covered->number < waited->number)
+            covered++, left--;
+        bool is_covered = left && covered->number == waited->number;
+        if (is_covered && !is_newest(warp, waited) &&
+            (waited->group == GROUP_NONE || warp->waited_count - (i - kept) > MANY_WAITED))
+            threads_close(watch->engine, waited->operation);
+        else
+            warp->waited[kept++] = *waited;
+    }
+    warp->waited_count = kept;
 }
 
 void watch_land(PtxWatch *watch, const PtxEvent *event) {
@@ -325,7 +330,7 @@ void watch_arrival(PtxWatch *watch, const PtxEvent *event) {
         uint32_t lanes = waited->lanes & event->lanes;
         if (lanes && waited->group == (copies ? GROUP_CP_ASYNC : GROUP_NONE))
             *ARENA_PUSH(&watch->run, watch->covered, watch->covered_count, watch->covered_capacity) =
-                (WatchCovered){waited->operation, lanes};
+                (WatchCovered){waited->operation, waited->number, lanes};
     }
 }
 

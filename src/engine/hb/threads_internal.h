@@ -261,7 +261,7 @@ typedef struct Node {
     Stamp stamp;            /* of the record */
     uint32_t chain;         /* of the hash table */
     uint32_t depth, pruned; /* pruned: depth when it was last looked through; `cut`: the last of the list */
-    uint32_t odd;           /* the first of the list that is weak, asynchronous or not generic; 0: none is */
+    uint32_t odd;           /* the first of the list that is weak or not generic; 0: none is */
     uint64_t clusters;      /* of all in the list: cluster_bit of each */
     uint32_t least, most;   /* ... and between which CTAs they are */
     uint8_t level;          /* of those that are not odd: the narrowest; 0: there are several sizes; LEVEL_NONE */

@@ -30,7 +30,8 @@ bool attempt_is_clear(Attempt *attempt, uint32_t slot) {
 
 /* Whether what stays of lanes of an earlier access of the list is nothing where that is before a later one, because the
  * later one stands for it: whatever races with it races with that. A write that changes nothing does not stand for
- * one that has changed the bytes: that race may be graver. */
+ * one that has changed the bytes: that race may be graver. An operation does not stand for another: who knows that it
+ * is over does not know what its thread knew. */
 static bool stands_for(const Threads *threads, const ThreadsRecord *later, uint32_t by, const ThreadsRecord *earlier,
                        uint32_t lanes) {
     if (later->silent & by && lanes & ~earlier->silent)
@@ -38,7 +39,7 @@ static bool stands_for(const Threads *threads, const ThreadsRecord *later, uint3
     if (later->order == ORDER_WEAK)
         return true;
     return earlier->order != ORDER_WEAK && earlier->level >= later->level && earlier->element == later->element &&
-           earlier->proxy == later->proxy && earlier->cta == later->cta && !earlier->operation &&
+           earlier->proxy == later->proxy && earlier->cta == later->cta && !(earlier->operation && later->operation) &&
            (later->gives || !earlier->gives || threads->order_site != THREADS_NONE) &&
            (later->loose || !earlier->loose);
 }

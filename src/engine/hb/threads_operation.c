@@ -99,14 +99,19 @@ const ThreadsPart *threads_operation_part(const ThreadsOperation *operation, uin
     return &operation->parts[0];
 }
 
+/* Whether everything that knows `done` knows the other one, and that it says as much. */
+static bool says_more(const Completion *other, const Completion *done) {
+    return other->cta == done->cta && other->warp == done->warp && !(done->lanes & ~other->lanes) &&
+           other->epoch <= done->epoch && !(done->part & ~other->part) && other->own == done->own &&
+           other->reads_only <= done->reads_only && other->in_order == done->in_order;
+}
+
 /* Those that it comes after are over, too: it began when they were. */
 static void complete(Threads *threads, uint32_t index, Completion done) {
     while (index) {
         ThreadsOperation *operation = operation_at(threads, index);
         for (const Completion *other = operation->completions; other; other = other->next)
-            if (other->cta == done.cta && other->warp == done.warp && other->lanes == done.lanes &&
-                other->epoch == done.epoch && other->part == done.part && other->own == done.own &&
-                other->reads_only == done.reads_only && other->in_order == done.in_order)
+            if (says_more(other, &done))
                 return;
         done.next = operation->completions;
         operation->completions = POOL_NEW(&threads->pool, Completion);

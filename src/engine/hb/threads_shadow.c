@@ -212,8 +212,7 @@ static uint32_t node_new(Threads *threads, uint32_t of, NodeLanes lanes, uint32_
     uint32_t index = swept_take(threads, &threads->nodes);
     Node *node = node_at(threads, index);
     const ThreadsRecord *record = record_at(threads, of);
-    bool generic = record->proxy == PROXY_GENERIC && !record->operation;
-    bool strong = generic && record->order != ORDER_WEAK;
+    bool generic = record->proxy == PROXY_GENERIC, strong = generic && record->order != ORDER_WEAK;
     node->record = of;
     node->lanes = lanes.lanes;
     node->turn = (uint8_t)lanes.turn;
@@ -227,7 +226,7 @@ static uint32_t node_new(Threads *threads, uint32_t of, NodeLanes lanes, uint32_
     node->odd = strong ? 0 : index;
     node->level = strong ? record->level : LEVEL_NONE;
     node->element = record->element;
-    node->plain = generic && !strong && !record->silent;
+    node->plain = generic && !strong && !record->operation && !record->silent;
     node->cut = false;
     node->gives = record->gives;
     node->loose = record->loose;
