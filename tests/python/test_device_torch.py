@@ -48,6 +48,9 @@ class Torch(unittest.TestCase):
     def test_kernels(self):
         self.run_file("kernels.py")
 
+    def test_races(self):
+        self.run_file("races.py")
+
 
 class Gpu(unittest.TestCase):
     def test_hidden_gpus(self):
