@@ -50,6 +50,36 @@ static void check_numbers(unsigned shift) {
     arena_free(&arena);
 }
 
+/* What is dropped is gone, and all others are found, whatever the order. */
+static void check_drops(unsigned shift) {
+    enum { NUMBERS = 60 };
+    Arena arena;
+    arena_init(&arena, 1 << 20);
+    CountedTable table = {.shift = shift};
+    for (uint64_t i = 0; i < NUMBERS; i++)
+        *counted_put(&arena, &table, i * 7) = (Counted){i * 7 + 1, (uint32_t)i};
+    for (uint64_t i = 0; i < NUMBERS; i++) {
+        uint64_t gone = i * 37 % NUMBERS;
+        Counted *dropped = counted_remove(&table, gone * 7);
+        assert_int_equal(dropped->times, gone);
+        dropped->number = 0;
+        assert_int_equal(table.count, NUMBERS - 1 - i);
+        for (uint64_t k = 0; k < NUMBERS; k++) {
+            uint64_t other = k * 37 % NUMBERS;
+            const Counted *found = counted_find(&table, other * 7);
+            assert_true(k <= i ? !found : found && found->times == other);
+        }
+    }
+    arena_free(&arena);
+}
+
+static void what_is_dropped_is_gone_alone(void **state) {
+    (void)state;
+    check_drops(0);
+    check_drops(3);
+    check_drops(63);
+}
+
 static void every_item_is_found_again(void **state) {
     (void)state;
     check_numbers(0);
@@ -121,6 +151,7 @@ static void orders_go_by_the_first_key_that_differs(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_item_is_found_again),
+        cmocka_unit_test(what_is_dropped_is_gone_alone),
         cmocka_unit_test(keys_that_collide_stay_apart),
         cmocka_unit_test(a_table_that_cannot_grow_is_kept),
         cmocka_unit_test(orders_go_by_the_first_key_that_differs),

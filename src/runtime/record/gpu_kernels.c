@@ -1,4 +1,5 @@
 /* Which image a handle of the driver belongs to: modules and libraries, and the functions and kernels in them. */
+#include "base/table.h"
 #include "runtime/record/gpu.h"
 
 #include <stdlib.h>
@@ -20,46 +21,21 @@ typedef struct GpuKernelKnown {
     GpuKernelName *names; /* of a module: functions of it that were asked for */
 } GpuKernelKnown;
 
-static GpuKernelKnown *table;
-static size_t capacity, used; /* `used` counts those that were taken away, too */
-
-static char gone; /* stands where one was taken away */
+typedef TABLE_OF(GpuKernelKnown) GpuKernelTable;
+static GpuKernelTable table;
 
 /* ---- The table ----------------------------------------------------------------------------------- */
 
-static size_t place_of(Handle handle) {
-    return (size_t)(((uintptr_t)handle * 0x9e3779b97f4a7c15u) >> 20) & (capacity - 1);
+static void *take(const void *nothing, size_t size) {
+    (void)nothing;
+    return calloc(1, size);
 }
+#define GIVE(nothing, items, size) free(items)
+TABLE_IN(known, GpuKernelTable, GpuKernelKnown, Handle, const void, take, GIVE, 256, item->handle, item->handle,
+         (uint32_t)(((uintptr_t)key * UINT64_C(0x9e3779b97f4a7c15)) >> 20), item->handle == key)
 
 static GpuKernelKnown *find(Handle handle) {
-    for (size_t i = capacity ? place_of(handle) : 0; capacity && table[i].handle; i = (i + 1) & (capacity - 1))
-        if (table[i].handle == handle)
-            return &table[i];
-    return NULL;
-}
-
-static void put(GpuKernelKnown item) {
-    size_t i = place_of(item.handle);
-    while (table[i].handle)
-        i = (i + 1) & (capacity - 1);
-    table[i] = item;
-    used++;
-}
-
-static bool grow(void) {
-    GpuKernelKnown *before = table;
-    size_t count = capacity;
-    GpuKernelKnown *more = calloc(capacity ? capacity * 2 : 256, sizeof *more);
-    if (!more)
-        return false;
-    table = more;
-    capacity = capacity ? capacity * 2 : 256;
-    used = 0;
-    for (size_t i = 0; i < count; i++)
-        if (before[i].handle && before[i].handle != (Handle)&gone)
-            put(before[i]);
-    free(before);
-    return true;
+    return known_find(&table, handle);
 }
 
 static void free_names(GpuKernelKnown *known) {
@@ -85,10 +61,10 @@ static GpuKernelKnown *remember(Handle handle, Handle owner, GpuModule *module, 
                                   .names = known->names};
         return known;
     }
-    if (2 * (used + 1) > capacity && !grow())
-        return NULL;
-    put((GpuKernelKnown){.handle = handle, .owner = owner, .module = module, .library = library});
-    return find(handle);
+    known = known_put(NULL, &table, handle);
+    if (known)
+        *known = (GpuKernelKnown){.handle = handle, .owner = owner, .module = module, .library = library};
+    return known;
 }
 
 void gpu_loaded(Handle handle, GpuModule *module, bool library) {
@@ -101,11 +77,15 @@ void gpu_loaded(Handle handle, GpuModule *module, bool library) {
 void gpu_unloaded(Handle handle) {
     gpu_variants_end(handle, NULL, -1);
     pthread_mutex_lock(&gpu_mutex);
-    for (size_t i = 0; i < capacity; i++)
-        if (table[i].handle && table[i].owner == handle) {
-            free_names(&table[i]);
-            table[i] = (GpuKernelKnown){.handle = (Handle)&gone};
+    for (uint32_t i = 0; i < table.capacity;) {
+        GpuKernelKnown *known = &table.items[i];
+        if (!known->handle || known->owner != handle) {
+            i++;
+            continue;
         }
+        free_names(known);
+        *known_remove(&table, known->handle) = (GpuKernelKnown){0}; /* another one may stand here now */
+    }
     pthread_mutex_unlock(&gpu_mutex);
 }
 
@@ -162,13 +142,14 @@ static const GpuKernelKnown *kernel_of(Handle function) {
     void *symbol = driver_symbol("cuKernelGetFunction");
     Result (*of_kernel)(Handle *, Handle) = *(Result(**)(Handle *, Handle)) & symbol;
     const char *name = function_name(function), *other;
-    for (size_t i = 0; name && of_kernel && i < capacity; i++) {
-        Handle handle = table[i].handle, found = NULL;
-        if (!handle || handle == (Handle)&gone || handle == table[i].owner || !table[i].library)
+    for (uint32_t i = 0; name && of_kernel && i < table.capacity; i++) {
+        const GpuKernelKnown *known = &table.items[i];
+        Handle handle = known->handle, found = NULL;
+        if (!handle || handle == known->owner || !known->library)
             continue;
-        other = table[i].kernel ? table[i].kernel->name : function_name(handle);
+        other = known->kernel ? known->kernel->name : function_name(handle);
         if (other && strcmp(other, name) == 0 && of_kernel(&found, handle) == 0 && found == function)
-            return &table[i];
+            return known;
     }
     return NULL;
 }

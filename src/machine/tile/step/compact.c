@@ -1,18 +1,21 @@
 /* Throws away the tensors and descriptors of a machine that nothing refers to any more: a kernel that runs long makes
  * new ones all the time. */
+#include "base/table.h"
 #include "machine/tile/step/machine_internal.h"
 
 /* Where a tensor has gone; several registers may hold one. */
 typedef struct Moved {
     const Tensor *from, *to;
 } Moved;
+typedef TABLE_OF(Moved) MovedTable;
+TABLE(moved, MovedTable, Moved, const Tensor *, 64, item->from, item->from, table_hash((uintptr_t)key >> 4),
+      item->from == key)
 
 typedef struct CompactMove {
     Machine *machine;
     Arena arena; /* what is kept */
     Arena table; /* what this needs itself */
-    Moved *moved;
-    uint32_t capacity;
+    MovedTable moved;
     uint32_t *places; /* of descriptors that were made: 1 + where they go; 0: nothing has it */
 } CompactMove;
 
@@ -35,13 +38,6 @@ static void visit_all(CompactMove *move, CompactVisit *visit) {
 
 /* ---- Tensors -------------------------------------------------------------------------------------- */
 
-static Moved *place_of(CompactMove *move, const Tensor *tensor) {
-    uint32_t at = (uint32_t)(((uint64_t)(uintptr_t)tensor >> 4) * 0x9e3779b97f4a7c15u >> 32) & (move->capacity - 1);
-    while (move->moved[at].from && move->moved[at].from != tensor)
-        at = (at + 1) & (move->capacity - 1);
-    return &move->moved[at];
-}
-
 /* How much of its data it reaches. */
 static size_t extent(const Tensor *tensor) {
     int64_t last = 0;
@@ -58,7 +54,7 @@ static void *copy(CompactMove *move, const void *from, size_t size) {
 static void move_tensor(CompactMove *move, Word *word) {
     if (!word_is(*word, WORD_TENSOR))
         return;
-    Moved *place = place_of(move, word->tensor);
+    Moved *place = moved_put(&move->table, &move->moved, word->tensor);
     if (!place->from) {
         Tensor *tensor = copy(move, word->tensor, sizeof *tensor);
         if (tensor->data)
@@ -106,10 +102,7 @@ static void move_descriptors(CompactMove *move) {
 void machine_compact(Machine *machine) {
     /* What is kept is not more than what there is: for a moment there may be twice as much. */
     const Arena empty = {.budget = SIZE_MAX / 2, .exhausted = machine->arena->exhausted};
-    CompactMove move = {.machine = machine, .arena = empty, .table = empty, .capacity = 64};
-    while (move.capacity < 2 * (word_count(machine) + machine->state->cell_count + machine->result_count))
-        move.capacity *= 2;
-    move.moved = ARENA_ARRAY(&move.table, Moved, move.capacity);
+    CompactMove move = {.machine = machine, .arena = empty, .table = empty};
     visit_all(&move, move_tensor);
     move_descriptors(&move);
     machine->results = copy(&move, machine->results, machine->result_count * sizeof *machine->results);
