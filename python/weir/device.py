@@ -7,6 +7,8 @@ GPU gives, and are checked.
 docs/device.md tells what runs and what is checked."""
 
 import ctypes
+import hashlib
+import json
 import os
 import struct
 import sys
@@ -124,7 +126,7 @@ class Loaded:
     """A kernel of a module of PTX."""
 
     def __init__(self, ptx, name):
-        self.device, self.name = Device.get(), name
+        self.device, self.name, self.ptx = Device.get(), name, ptx
         library, data = self.device.library, ptx.encode()
         self.file = library.weir_open_buffer(self.device.context, f"{name}.ptx".encode(), data, len(data))
         self.module = library.weir_parse(self.file, 0, 0)
@@ -161,9 +163,26 @@ class Loaded:
             raise MemoryError("there is not enough memory")
         verdict = _library.VERDICTS[library.weir_result_verdict(result)]
         State.verdicts[verdict] = State.verdicts.get(verdict, 0) + 1
-        if verdict != "clean":
+        if verdict != "clean" and State.is_new(_library.written(library, result, _library.FORMAT_TEXT)):
+            if State.witnesses:
+                self.keep_witnesses(result)
             State.report(_library.written(library, result, _library.FORMAT_TEXT))
         library.weir_result_free(result)
+
+    def keep_witnesses(self, result):
+        """Of each finding a trail, with the launch and its data, beside the PTX: for `weir run --replay TRAIL PTX`."""
+        library = self.device.library
+        os.makedirs(State.witnesses, exist_ok=True)
+        stem = os.path.join(State.witnesses, f"{self.name}-{hashlib.sha256(self.ptx.encode()).hexdigest()[:12]}")
+        with open(stem + ".ptx", "w", encoding="utf-8") as file:
+            file.write(self.ptx)
+        kernels = json.loads(_library.written(library, result, _library.FORMAT_JSON))["inputs"]
+        for index, finding in enumerate(finding for kernel in kernels for finding in kernel["findings"]):
+            if finding.get("witness"):
+                path = f"{stem}-{len(State.reports)}-{index + 1}.trail"
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(finding["witness"])
+                library.weir_keep_witness(result, index, path.encode())
 
 
 # ---- Arguments -----------------------------------------------------------------------------------
@@ -273,12 +292,17 @@ class State:
 
     installed, checks, verdicts = False, True, {}
     reports = set()
+    witnesses = os.environ.get("WEIR_DEVICE_WITNESS")  # a folder
 
     @classmethod
-    def report(cls, text):
-        if text not in cls.reports:
-            cls.reports.add(text)
-            sys.stderr.write(text)
+    def is_new(cls, text):
+        new = text not in cls.reports
+        cls.reports.add(text)
+        return new
+
+    @staticmethod
+    def report(text):
+        sys.stderr.write(text)
 
 
 class Kernel:

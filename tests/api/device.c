@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { N = 1000, BLOCK = 128 };
 
@@ -217,6 +218,68 @@ static void variables_keep_their_values(void) {
     close_text(&opened);
 }
 
+/* All threads store to a word that a table points to, if another word there is 5, and n is 9. */
+static const char pick[] = HEAD
+    ".visible .entry pick(.param .u64 table, .param .u32 n) {\n"
+    "  .reg .pred %p<3>; .reg .b32 %r<5>; .reg .b64 %rd<3>;\n"
+    "  ld.param.u64 %rd1, [table]; ld.param.u32 %r1, [n]; ld.global.u64 %rd2, [%rd1+8];\n"
+    "  ld.global.u32 %r2, [%rd2+8]; setp.ne.u32 %p1, %r2, 5; @%p1 bra DONE; setp.ne.u32 %p2, %r1, 9; @%p2 bra DONE;\n"
+    "  mov.u32 %r3, %tid.x; st.global.u32 [%rd2], %r3;\n"
+    "DONE:\n  ret;\n}\n";
+
+static void replay(const Opened *opened, const char *witness) {
+    char path[] = "/tmp/weir-device-XXXXXX";
+    int file = mkstemp(path);
+    CHECK(file >= 0 && write(file, witness, strlen(witness)) == (ssize_t)strlen(witness));
+    close(file);
+    weir_run_options options = {.replay = path};
+    weir_result *again = weir_run(opened->module, &options);
+    CHECK(weir_result_verdict(again) == WEIR_VERDICT_FINDINGS);
+    CHECK(weir_item_count(again, WEIR_ITEM_FINDING) == 1);
+    CHECK(!strcmp(weir_item_at(again, WEIR_ITEM_FINDING, 0).name, "race.waw"));
+    weir_result_free(again);
+    unlink(path);
+}
+
+static void a_finding_has_a_witness(void) {
+    Opened opened = open_text(pick);
+    static uint32_t words[8] = {1, 2, 3, 4, 5};
+    uint64_t table[3] = {7, (uintptr_t)&words[2], 0}, begin = (uintptr_t)table;
+    uint32_t n = 9;
+    void *parameters[] = {&begin, &n};
+    weir_device_launch launch = {
+        .grid = {2, 1, 1}, .block = {32, 1, 1}, .parameters = parameters, .parameter_count = 2};
+    weir_device_memory(opened.device, words, sizeof words, "words", 1);
+    weir_device_memory(opened.device, table, sizeof table, "table", 1);
+    weir_result *result = weir_device_check(opened.device, opened.module, &launch, NULL);
+    CHECK(weir_item_count(result, WEIR_ITEM_FINDING) == 1);
+    replay(&opened, weir_item_at(result, WEIR_ITEM_FINDING, 0).witness);
+    weir_result_free(result);
+    CHECK(words[2] == 3);
+    n = 8; /* no thread stores */
+    result = weir_device_check(opened.device, opened.module, &launch, NULL);
+    CHECK(weir_result_verdict(result) == WEIR_VERDICT_CLEAN);
+    weir_result_free(result);
+    close_text(&opened);
+}
+
+/* A launch file cannot say that only some bytes between others are known. */
+static void a_finding_may_have_no_witness(void) {
+    Opened opened = open_text(count);
+    uint32_t words[4] = {0};
+    uint64_t pointer = (uintptr_t)words;
+    void *parameters[] = {&pointer};
+    weir_device_launch launch = {
+        .grid = {2, 1, 1}, .block = {32, 1, 1}, .parameters = parameters, .parameter_count = 1};
+    weir_device_memory(opened.device, words, sizeof words, "words", 0);
+    weir_device_written(opened.device, &words[2], 4);
+    weir_result *result = weir_device_check(opened.device, opened.module, &launch, NULL);
+    CHECK(weir_item_count(result, WEIR_ITEM_FINDING) > 0);
+    CHECK(!*weir_item_at(result, WEIR_ITEM_FINDING, 0).witness);
+    weir_result_free(result);
+    close_text(&opened);
+}
+
 int main(void) {
     results_are_in_memory();
     a_check_leaves_memory_as_it_is();
@@ -225,5 +288,7 @@ int main(void) {
     a_race_is_found();
     a_hang_ends();
     variables_keep_their_values();
+    a_finding_has_a_witness();
+    a_finding_may_have_no_witness();
     return failures != 0;
 }

@@ -1,11 +1,16 @@
 """weir.device: kernels of PTX run on the memory of this process."""
 
 import array
+import contextlib
 import ctypes
+import glob
+import io
 import struct
+import subprocess
+import tempfile
 import unittest
 
-from weir import device
+from weir import _library, device
 
 HEAD = ".version 8.5\n.target sm_90a\n.address_size 64\n"
 
@@ -74,6 +79,19 @@ class Launched(unittest.TestCase):
         self.scale(values, 100)
         self.assertEqual(list(values), [2.0 * i for i in range(100)])
         self.assertEqual(device.State.verdicts, {"clean": 1})
+
+    def test_witness(self):
+        words = array.array("I", [5])
+        address, size = memory(words)
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()) as said:
+            device.State.witnesses = folder
+            self.addCleanup(setattr, device.State, "witnesses", None)
+            device.Loaded(RACE, "race").launch((2, 1, 1), (32, 1, 1), (0, 0, 0), 0, [struct.pack("<Q", address)], [(address, size)])
+            trail, ptx = glob.glob(folder + "/*.trail"), glob.glob(folder + "/*.ptx")
+            self.assertIn(trail[0], said.getvalue())
+            again = subprocess.run([_library.command_path(), "run", "--replay", trail[0], ptx[0]], capture_output=True, text=True)
+            self.assertEqual(again.returncode, 1)
+            self.assertIn("race.raw", again.stdout + again.stderr)
 
     def test_past_the_end(self):
         values = numbers(*range(100))

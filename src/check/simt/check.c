@@ -610,8 +610,9 @@ static void check_same(ThreadsCheck *check) {
     const PtxLaunch *like = check->launch;
     PtxLaunch *launch = ARENA_NEW(&check->arena, PtxLaunch);
     const char *problem = "";
+    *launch = *like;
     if (!runs_prepare(check, &problem) ||
-        !ptx_launch_bind(&check->arena, check->program, like->from, launch, &problem)) {
+        (like->from && !ptx_launch_bind(&check->arena, check->program, like->from, launch, &problem))) {
         verdict_incomplete(check->verdict, "", 0, "%s", problem);
         return;
     }

@@ -259,10 +259,11 @@ const char *witness_between(const ThreadsCheck *check, uint64_t launch) {
     return verdict_keep(check->verdict, &text);
 }
 
-const char *witness_of(const ThreadsCheck *check, const PtxSchedule *schedule, unsigned havoc_choice) {
+static const char *witness_at(const ThreadsCheck *check, const Launch *launch, const PtxSchedule *schedule,
+                              unsigned havoc_choice) {
     Text text = {0};
     ThreadsTrail trail = {.kernel = ptx_name(check->module, check->module->functions[check->entry].name),
-                          .launch = check->launch->from ? *check->launch->from : (Launch){.kernel = STR("")},
+                          .launch = launch ? *launch : (Launch){.kernel = STR("")},
                           .recorded = check->recorded,
                           .schedule = *schedule,
                           .computes = check->options->computes,
@@ -271,6 +272,23 @@ const char *witness_of(const ThreadsCheck *check, const PtxSchedule *schedule, u
     trail.launch.kernel = trail.kernel;
     threads_trail_write(&trail, &text);
     return verdict_keep(check->verdict, &text);
+}
+
+const char *witness_of(const ThreadsCheck *check, const PtxSchedule *schedule, unsigned havoc_choice) {
+    const PtxLaunch *launch = check->launch;
+    if (launch->from || check->recorded)
+        return witness_at(check, launch->from, schedule, havoc_choice);
+    Arena scratch;
+    const char *problem, *witness = NULL;
+    arena_init(&scratch, SIZE_MAX);
+    scratch.exhausted = check->verdict->arena->exhausted;
+    const Launch *from = ptx_launch_from(&scratch, check->program, launch, &problem);
+    if (from)
+        witness = witness_at(check, from, schedule, havoc_choice);
+    else
+        verdict_note(check->verdict, "the findings have no witness: %s", problem);
+    arena_free(&scratch);
+    return witness;
 }
 
 Finding *threads_finding(const ThreadsCheck *check, RuleId rule, const char *space, const PtxSchedule *schedule,

@@ -29,12 +29,15 @@ typedef struct PtxBuffer {
     bool output;   /* nothing has written the rest before */
     bool chosen;   /* its size is not given */
     PtxHost *host; /* it is worked on in place; NULL: a run has a copy */
-    bool variable; /* of the module, in global memory */
+    bool variable; /* of the module, in global memory; its initial value, NULL: zeros */
+    const uint8_t *initial;
 } PtxBuffer;
 
 /* Memory is as it was before the launch; or stays as it is now: what was kept is forgotten. */
 void ptx_host_restore(PtxHost *host);
 void ptx_host_keep(PtxHost *host);
+/* All of its bytes, and what was known of them, before the launch. */
+void ptx_host_before(const PtxHost *host, uint8_t *bytes, uint8_t *states);
 /* CTAs do not run at the same time any more. */
 void ptx_host_unclaim(PtxHost *host);
 /* What it has beside the bytes, states among that, is freed. */
@@ -72,6 +75,8 @@ typedef struct PtxLaunch {
  * *problem says what in one sentence. */
 bool ptx_launch_bind(Arena *arena, const PtxProgram *program, const Launch *given, PtxLaunch *launch,
                      const char **problem);
+/* The launch file of a launch in memory of this process, as that was before it; NULL, with a sentence: there is none. */
+const Launch *ptx_launch_from(Arena *arena, const PtxProgram *program, const PtxLaunch *launch, const char **problem);
 /* Launches that are tried where none is given: numbers that make loops run 0, 1, 2 and more times, sizes that do not
  * fit the tile; memory whose contents is not known. `fixed`: what the command line says of all of them (a grid of zeros
  * is not said), or NULL. How many there are, at most `most`; 0 with a sentence if what is fixed does not fit. */

@@ -60,7 +60,8 @@ bool host_add_variables(HostVariables *variables, const PtxProgram *program, Ptx
                                                               .data = value->bytes,
                                                               .data_bytes = value->size,
                                                               .host = value,
-                                                              .variable = true};
+                                                              .variable = true,
+                                                              .initial = program->images[i]};
     }
     return true;
 }

@@ -86,6 +86,19 @@ void host_make_states(PtxMachine *machine, PtxHost *host) {
     host_taken(machine, states);
 }
 
+void ptx_host_before(const PtxHost *host, uint8_t *bytes, uint8_t *states) {
+    for (uint64_t page = 0; page < page_count(host); page++) {
+        size_t size = page_size(host, page);
+        uint64_t at = page * PAGE_BYTES;
+        const uint8_t *saved = host->saved ? host->saved[page] : NULL;
+        memcpy(bytes + at, saved ? saved : host->bytes + at, size);
+        if (saved || host->states)
+            memcpy(states + at, saved ? saved + size : host->states + at, size);
+        else
+            memset(states + at, BYTE_KNOWN, size);
+    }
+}
+
 static void forget(PtxHost *host, bool restore) {
     for (uint32_t i = 0; i < host->written_count; i++) {
         uint32_t page = host->written[i];
