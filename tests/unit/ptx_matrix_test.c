@@ -89,8 +89,7 @@ static void results(void **state) {
     assert_int_equal(matrix_result(MATRIX_S32, -5, true), (uint32_t)-5);
 }
 
-static void multiplies(void **state) {
-    (void)state;
+static void multiplies_now(void) {
     double a[5 * 5], b[5 * 16], c[5 * 16], expected[5 * 16];
     for (unsigned i = 0; i < 25; i++)
         a[i] = (double)(i * 7 % 5) - 2;
@@ -107,8 +106,7 @@ static void multiplies(void **state) {
 }
 
 /* Vectors of elements are what one element is, and so are fragments that come from registers. */
-static void decodes(void **state) {
-    (void)state;
+static void decodes_now(void) {
     static const MatrixType types[] = {MATRIX_F16,  MATRIX_BF16, MATRIX_TF32, MATRIX_E4M3, MATRIX_E5M2,
                                        MATRIX_E3M2, MATRIX_E2M3, MATRIX_E2M1, MATRIX_S8,   MATRIX_U8,
                                        MATRIX_S4,   MATRIX_U4,   MATRIX_B1};
@@ -128,8 +126,7 @@ static void decodes(void **state) {
     }
 }
 
-static void fragments(void **state) {
-    (void)state;
+static void fragments_now(void) {
     static const MatrixType types[] = {MATRIX_F16, MATRIX_TF32, MATRIX_E5M2, MATRIX_S8, MATRIX_S4, MATRIX_B1};
     for (unsigned t = 0; t < sizeof types / sizeof *types; t++) {
         unsigned bits = matrix_type_bits(types[t]), per = 32 / bits, k = 8 * per;
@@ -169,6 +166,59 @@ static void fragments(void **state) {
                 }
                 assert_true(d[e][lane] == expected);
             }
+    }
+}
+
+/* Sums of what is rounded in each step: the same bits whatever the processor has. */
+static uint64_t sums_of_numbers(void) {
+    enum { ROWS = 16, COLUMNS = 16, DEPTH = 48 };
+    static double a[ROWS * DEPTH], b[DEPTH * COLUMNS], c[ROWS * COLUMNS];
+    uint32_t words[DEPTH * COLUMNS];
+    Lanes registers[COLUMNS / 2];
+    double d[COLUMNS / 2][PTX_LANES];
+    uint64_t state = 5, hash = 0;
+    MatrixDecoder decoder = matrix_decoder(MATRIX_BF16);
+    for (unsigned i = 0; i < DEPTH * COLUMNS; i++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        words[i] = (uint32_t)(state >> 40) % 0x3f80 + (state >> 63 ? 0x8000 : 0) + 0x1000;
+    }
+    matrix_decode(&decoder, words, ROWS * DEPTH, a);
+    for (unsigned i = 0; i < DEPTH * COLUMNS; i++)
+        words[i] = words[i] * 7 % 0x4000 + 0x2000;
+    matrix_decode(&decoder, words, DEPTH * COLUMNS, b);
+    memset(c, 0, sizeof c);
+    memset(d, 0, sizeof d);
+    MatrixFactors factors = {.k = DEPTH, .a_row = DEPTH, .a_half = 8 * DEPTH, .a = a, .b = b};
+    matrix_multiply(ROWS, COLUMNS, &factors, c);
+    matrix_multiply_fragments(ROWS, COLUMNS, &factors, d);
+    for (unsigned i = 0; i < COLUMNS / 2; i++) {
+        matrix_narrow(d[i], registers[i].at);
+        matrix_widen(registers[i].at, d[i]);
+        matrix_narrow_words(c + i * 32, 31, (uint8_t *)words);
+        matrix_widen_words((const uint8_t *)words, 31, c + i * 32);
+    }
+    for (unsigned i = 0; i < ROWS * COLUMNS; i++) {
+        uint64_t bits[2];
+        memcpy(&bits[0], &c[i], 8);
+        memcpy(&bits[1], &d[i / 32][i % 32], 8);
+        hash = ((hash ^ bits[0]) * UINT64_C(0x100000001b3) ^ bits[1]) * UINT64_C(0x100000001b3);
+    }
+    return hash;
+}
+
+static void versions(void **state) {
+    (void)state;
+    uint64_t sums = 0;
+    for (MatrixVersion version = MATRIX_PLAIN; version <= MATRIX_AVX512; version++) {
+        if (!matrix_choose(version))
+            break;
+        multiplies_now();
+        decodes_now();
+        fragments_now();
+        uint64_t now = sums_of_numbers();
+        if (version != MATRIX_PLAIN)
+            assert_int_equal(now, sums);
+        sums = now;
     }
 }
 
@@ -496,8 +546,7 @@ static void textures(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(formats),           cmocka_unit_test(results),
-        cmocka_unit_test(multiplies),        cmocka_unit_test(decodes),
-        cmocka_unit_test(fragments),         cmocka_unit_test(canonical),
+        cmocka_unit_test(versions),          cmocka_unit_test(canonical),
         cmocka_unit_test(pieces_of_a_tile),  cmocka_unit_test(tensor_modes),
         cmocka_unit_test(rows_are_reported), cmocka_unit_test(misuse),
         cmocka_unit_test(unknown_rows),      cmocka_unit_test(unknown_operands),

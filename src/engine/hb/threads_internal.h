@@ -218,6 +218,8 @@ typedef struct Earlier {
 } Earlier;
 typedef struct ThreadsOperation {
     uint32_t cta, warp, lanes, site, after;
+    uint32_t depth;              /* how many it comes after, one after the other */
+    uint64_t chain;              /* of the first of them: no others have it */
     uint32_t next;               /* of its CTA */
     bool closed, marked, listed; /* listed: by its CTA */
     bool piped;
@@ -440,6 +442,7 @@ struct Threads {
     Object **objects; /* hashed by name */
     uint32_t object_count, object_capacity;
     Store operations;
+    uint64_t chains; /* of operations that come after each other, so far */
     Swept records, nodes;
     uint32_t *node_table;
     uint32_t node_capacity, node_count, record_count;

@@ -61,6 +61,8 @@ uint32_t threads_issue(Threads *threads, uint32_t number, uint32_t lanes, bool t
         .lanes = lanes,
         .site = site,
         .after = after,
+        .depth = after ? operation_at(threads, after)->depth + 1 : 0,
+        .chain = after ? operation_at(threads, after)->chain : ++threads->chains,
         .next = cta->operations,
         .listed = true,
     };
@@ -188,9 +190,12 @@ void threads_close(Threads *threads, uint32_t operation) {
 }
 
 static bool comes_after(const Threads *threads, uint32_t operation, uint32_t earlier) {
-    while (operation && operation != earlier)
+    const ThreadsOperation *before = operation_at(threads, earlier);
+    if (operation_at(threads, operation)->chain != before->chain)
+        return false;
+    while (operation_at(threads, operation)->depth > before->depth)
         operation = operation_at(threads, operation)->after;
-    return operation != 0;
+    return operation == earlier;
 }
 
 /* Whether who asks may go by it: for reads or writes, in the pipe or not. */

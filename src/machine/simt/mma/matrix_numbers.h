@@ -81,6 +81,11 @@ static inline uint64_t matrix_result(MatrixType type, double value, bool saturat
     return bits;
 }
 
+/* What the functions below, and those that decode, are compiled for: the best that the processor has. False: it has not
+ * that one. */
+typedef enum MatrixVersion { MATRIX_PLAIN, MATRIX_AVX2, MATRIX_AVX512 } MatrixVersion;
+bool matrix_choose(MatrixVersion version);
+
 /* A and B as numbers. Of row i and step j of k, A's is at a[i * a_row + a_at[j]]; of fragments rows from the eighth on
  * are `a_half` behind. B is in panels of eight columns, each 8 * k long; step j of one is at b_at[j]. Without a_at
  * steps stand behind each other. */

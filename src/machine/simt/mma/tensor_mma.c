@@ -171,16 +171,21 @@ static void take_a(PtxMachine *machine, const PtxOutstanding *outstanding, PtxCt
         return;
     }
     const TensorMemory *memory = tensor_memory(machine, cta);
-    unsigned bits = matrix_type_bits(made->a), per = 32 / bits;
+    MatrixDecoder decoder = matrix_decoder(made->a);
+    unsigned per = 32 / decoder.bits;
     bool half = layout_of(mma, made) == LAYOUT_HALF;
-    for (unsigned row = 0; row < made->m; ++row)
-        for (unsigned k = 0; k < made->k; ++k) {
-            unsigned lane = made->a_place.lane + (half ? row % 16 + 32 * (row / 16) : row);
+    for (unsigned row = 0; row < made->m; ++row) {
+        unsigned lane = (made->a_place.lane + (half ? row % 16 + 32 * (row / 16) : row)) % TENSOR_LANES;
+        uint32_t elements[MMA_DEPTH];
+        for (unsigned k = 0; k < made->k; k += per) {
             bool known = true;
             uint32_t word = tensor_word(memory, lane, made->a_place.column + k / per, &known);
-            work->a[row * made->k + k] = matrix_float(made->a, word >> (k % per * bits));
+            for (unsigned e = 0; e < per; ++e)
+                elements[k + e] = word >> (e * decoder.bits);
             work->a_unknown[row] |= !known;
         }
+        matrix_decode(&decoder, elements, made->k, work->a + row * made->k);
+    }
 }
 
 static void take_b(PtxMachine *machine, const PtxOutstanding *outstanding, PtxCta *const ctas[MMA_CTAS],

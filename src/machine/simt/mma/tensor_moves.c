@@ -102,27 +102,43 @@ static void put_register(PtxMachine *machine, PtxGroup *group, const PtxArgument
     ptx_put(machine, group, argument, 0, &row, lanes, unknown & lanes);
 }
 
-static void load(PtxMachine *machine, PtxGroup *group, const PtxCode *code, OutstandingMove *moved,
-                 const TensorMemory *memory) {
-    const MmaMove *move = code->detail;
-    const PtxProgram *program = machine->program;
-    const PtxArgument *d = code_argument(program, code, move->data);
-    uint32_t reduced[PTX_LANES] = {0}, reduced_unknown = 0;
-    for (unsigned r = 0; r < move->count; ++r) {
-        uint32_t unknown = 0;
-        for (unsigned lane = 0; lane < PTX_LANES; ++lane) {
+/* Words of all lanes: of 32x32b those of a lane stand behind each other. */
+static void load_words(const MmaMove *move, OutstandingMove *moved, const TensorMemory *memory) {
+    memset(moved->unknown, 0, move->count * sizeof *moved->unknown);
+    for (unsigned lane = 0; lane < PTX_LANES; ++lane) {
+        TensorPlace first = place_of(move, moved, lane, 0);
+        const uint8_t *at = memory->block.bytes + tensor_offset(first.lane, first.column);
+        bool together = move->shape == MOVE_32X32 && !move->halves &&
+                        bytes_known(memory->block.states + tensor_offset(first.lane, first.column), 4u * move->count);
+        for (unsigned r = 0; r < move->count; ++r) {
+            if (together) {
+                memcpy(&moved->values[r][lane], at + 4 * r, 4);
+                continue;
+            }
             TensorPlace place = place_of(move, moved, lane, r);
             bool known = true;
             uint32_t value = tensor_word(memory, place.lane, place.column, &known);
             if (move->halves)
                 value = (value & 0xffff) | tensor_word(memory, place.lane, place.column + 1, &known) << 16;
             moved->values[r][lane] = value;
-            unknown |= (uint32_t)!known << lane;
-            uint32_t taken = move->absolute ? value & 0x7fffffff : value;
+            moved->unknown[r] |= (uint32_t)!known << lane;
+        }
+    }
+}
+
+static void load(PtxMachine *machine, PtxGroup *group, const PtxCode *code, OutstandingMove *moved,
+                 const TensorMemory *memory) {
+    const MmaMove *move = code->detail;
+    const PtxProgram *program = machine->program;
+    const PtxArgument *d = code_argument(program, code, move->data);
+    uint32_t reduced[PTX_LANES] = {0}, reduced_unknown = 0;
+    load_words(move, moved, memory);
+    for (unsigned r = 0; r < move->count; ++r) {
+        uint32_t unknown = matrix_computes(machine, code) ? moved->unknown[r] : UINT32_MAX;
+        for (unsigned lane = 0; move->reduced && lane < PTX_LANES; ++lane) {
+            uint32_t taken = move->absolute ? moved->values[r][lane] & 0x7fffffff : moved->values[r][lane];
             reduced[lane] = r ? reduce(move, reduced[lane], taken) : taken;
         }
-        if (!matrix_computes(machine, code))
-            unknown = UINT32_MAX;
         reduced_unknown |= unknown;
         put_register(machine, group, matrix_register(program, d, r), moved->values[r], moved->lanes, unknown);
     }
