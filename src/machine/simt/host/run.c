@@ -61,27 +61,27 @@ void host_forget(PtxDevice *device, const PtxModule *module) {
 
 /* ---- Launches ---- */
 
-static void place_memory(PtxDevice *device, const PtxModule *module, PtxLaunch *launch, Arena *arena) {
-    launch->buffer_count = device->range_count;
-    launch->buffers = ARENA_ARRAY(arena, PtxBuffer, device->range_count + module->variables_count + 1);
+/* In the order of their addresses. */
+static void place_memory(PtxDevice *device, const PtxProgram *program, PtxLaunch *launch, Arena *arena) {
+    HostVariables *variables = host_variables(device, program->module);
+    launch->buffers = ARENA_ARRAY(arena, PtxBuffer, device->range_count + program->module->variables_count + 1);
+    if (!variables || !host_add_variables(variables, program, launch, arena))
+        longjmp(*arena->exhausted, 1);
     for (uint32_t i = 0; i < device->range_count; i++) {
         HostRange *range = device->ranges[i];
-        launch->buffers[i] = (PtxBuffer){.name = range->name,
-                                         .parameter = PTX_NONE,
-                                         .address = (uintptr_t)range->memory.bytes,
-                                         .bytes = range->memory.size,
-                                         .data = range->memory.bytes,
-                                         .data_bytes = range->memory.size,
-                                         .host = &range->memory};
+        launch->buffers[launch->buffer_count++] = (PtxBuffer){.name = range->name,
+                                                              .parameter = PTX_NONE,
+                                                              .address = (uintptr_t)range->memory.bytes,
+                                                              .bytes = range->memory.size,
+                                                              .data = range->memory.bytes,
+                                                              .data_bytes = range->memory.size,
+                                                              .host = &range->memory};
     }
 }
 
 void host_place(PtxDevice *device, const HostKernel *kernel, uint8_t *parameters, PtxLaunch *launch, Arena *arena) {
     Text text = {0};
-    HostVariables *variables = host_variables(device, kernel->module);
-    place_memory(device, kernel->module, launch, arena);
-    if (!variables || !host_add_variables(variables, kernel->program, launch, arena))
-        longjmp(*arena->exhausted, 1);
+    place_memory(device, kernel->program, launch, arena);
     launch->parameters = parameters;
     text_addf(&text, "grid %ux%ux%u, block %ux%ux%u", launch->grid[0], launch->grid[1], launch->grid[2],
               launch->block[0], launch->block[1], launch->block[2]);

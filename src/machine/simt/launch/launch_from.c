@@ -10,7 +10,7 @@ typedef struct LaunchFrom {
     const PtxProgram *program;
     const PtxLaunch *launch;
     Launch *made;
-    uint32_t plain; /* buffers that are no variables: the first ones, by address */
+    uint32_t first; /* buffer that is no variable: from there on they are sorted by address */
     bool *named;    /* of each buffer: an argument says what it holds */
     uint64_t bytes; /* of these */
     const char *problem;
@@ -27,8 +27,8 @@ static Argument *fail(LaunchFrom *from, const char *problem) {
 static uint32_t buffer_at(const LaunchFrom *from, uint64_t address) {
     const PtxBuffer *buffers = from->launch->buffers;
     uint32_t low;
-    BISECT(low, 0, from->plain, buffers[low].address <= address);
-    return low && address - buffers[low - 1].address < buffers[low - 1].bytes ? low - 1 : PTX_NONE;
+    BISECT(low, from->first, from->launch->buffer_count, buffers[low].address <= address);
+    return low > from->first && address - buffers[low - 1].address < buffers[low - 1].bytes ? low - 1 : PTX_NONE;
 }
 
 static Str name_of(const LaunchFrom *from, uint32_t buffer) {
@@ -152,8 +152,8 @@ const Launch *ptx_launch_from(Arena *arena, const PtxProgram *program, const Ptx
     const PtxFunction *kernel = &program->module->functions[program->entry];
     LaunchFrom from = {.arena = arena, .program = program, .launch = launch, .made = ARENA_NEW(arena, Launch)};
     from.named = ARENA_ARRAY(arena, bool, launch->buffer_count + 1);
-    while (from.plain < launch->buffer_count && !launch->buffers[from.plain].variable)
-        from.plain++;
+    while (from.first < launch->buffer_count && launch->buffers[from.first].variable)
+        from.first++;
     for (unsigned i = 0; i < 3; i++) {
         from.made->grid[i] = launch->grid[i];
         from.made->block[i] = launch->block[i];

@@ -201,6 +201,13 @@ static void add_anywhere(PtxMachine *machine) {
         .space = PTX_SPACE_GLOBAL, .size = UINT64_MAX, .fill = BYTE_UNKNOWN, .name = "global memory", .cta = PTX_NONE};
 }
 
+static bool are_sorted(const PtxMachine *machine) {
+    uint32_t i = 1;
+    while (i < machine->block_count && machine->blocks[i - 1].base <= machine->blocks[i].base)
+        i++;
+    return i >= machine->block_count;
+}
+
 void memory_start(PtxMachine *machine) {
     const PtxLaunch *launch = machine->launch;
     Pools *pools = pools_of(machine);
@@ -221,7 +228,8 @@ void memory_start(PtxMachine *machine) {
                                    .name = "the driver's workspace for grid barriers",
                                    .cta = PTX_NONE});
     pools->heap_next = PTX_WINDOW_HEAP + 2 * WORKSPACE_BYTES;
-    qsort(machine->blocks, machine->block_count, sizeof *machine->blocks, by_base);
+    if (!are_sorted(machine))
+        qsort(machine->blocks, machine->block_count, sizeof *machine->blocks, by_base);
     add_anywhere(machine);
     machine->parameters = (PtxBlock){.space = PTX_SPACE_PARAM,
                                      .size = machine->program->parameter_bytes,
