@@ -80,7 +80,7 @@ mutant_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/mutants/*.c))
 libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuzz_targets))
 
 .DELETE_ON_ERROR:
-.PHONY: house op-ids words lines links golden malformed kernels causes lint-mutants bench-compare bench-launches bench-gsan bench-machine bench-membar bench-ptx bench-races bench-record bench-size launch-cost shards exec-tutorials gpu-bench gpu-examples gpu-hangs gpu-images gpu-shadow membar-checks ptx-agree \
+.PHONY: house op-ids words lines links golden malformed kernels causes lint-mutants bench-compare bench-device bench-launches bench-gsan bench-machine bench-membar bench-ptx bench-races bench-record bench-size launch-cost shards exec-tutorials gpu-bench gpu-examples gpu-hangs gpu-images gpu-shadow membar-checks ptx-agree \
 	gpu-programs FORCE all objects device help demo test complete global reference litmus membar membar-triton ptx ptx-sweep ptx-mutants device-triton ptx-suites ptx-values fences mutants asan tsan fuzz bench gsan-rates \
 	corpus found mutation ops docs site static package deb python-venv format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
@@ -425,7 +425,7 @@ bench: ## measure speed and memory, beside mlir-opt; results in build/bench.txt
 	@scripts/setup bench
 	@$(MAKE) --no-print-directory -s all
 	@$(MAKE) --no-print-directory -s bench-programs $(BUILD)/tests/machine/machine $(BUILD)/tests/record/play
-	@BUILD=$(BUILD) scripts/bench/kernels; status=$$?; BUILD=$(BUILD) scripts/bench/races && BUILD=$(BUILD) scripts/bench/membar && BUILD=$(BUILD) scripts/bench/gsan && BUILD=$(BUILD) scripts/bench/size && BUILD=$(BUILD) scripts/bench/ptx && BUILD=$(BUILD) scripts/bench/machine && BUILD=$(BUILD) scripts/bench/launches && BUILD=$(BUILD) scripts/bench/record && exit $$status
+	@BUILD=$(BUILD) scripts/bench/kernels; status=$$?; BUILD=$(BUILD) scripts/bench/races && BUILD=$(BUILD) scripts/bench/membar && BUILD=$(BUILD) scripts/bench/gsan && BUILD=$(BUILD) scripts/bench/size && BUILD=$(BUILD) scripts/bench/ptx && BUILD=$(BUILD) scripts/bench/machine && BUILD=$(BUILD) scripts/bench/launches && BUILD=$(BUILD) scripts/bench/device && BUILD=$(BUILD) scripts/bench/record && exit $$status
 
 gsan-rates: ## measure how often the sampled mode finds races in global memory, against the formula
 	@$(MAKE) --no-print-directory -s $(BUILD)/tests/rates
@@ -507,6 +507,9 @@ lint-mutants: all ## put faults of fences and descriptors into kernels; ARGS="[-
 
 bench-compare: ## compare two builds of the command; ARGS="[--instructions] OLD NEW [CORPUS]"
 	@BUILD=$(BUILD) scripts/bench/compare $(ARGS)
+
+bench-device: all ## measure the device without a GPU beside Triton's interpreter; TORCH_PYTHONS=PATH has both; part of make bench
+	@BUILD=$(BUILD) scripts/bench/device $(ARGS)
 
 bench-launches: all ## measure launches on a device without a GPU; part of make bench
 	@BUILD=$(BUILD) scripts/bench/launches $(ARGS)

@@ -1,7 +1,6 @@
 /* JSON, member after member. */
 #include "base/json.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,14 +97,27 @@ void json_take(Json *json, const char *key, Text *text) {
     text_free(text);
 }
 
+/* Tensors have millions of them. */
+static void add_digits(Text *to, uint64_t number, bool negative) {
+    char digits[24];
+    size_t at = sizeof digits;
+    do {
+        digits[--at] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number);
+    if (negative)
+        digits[--at] = '-';
+    text_str(to, (Str){digits + at, sizeof digits - at});
+}
+
 void json_number(Json *json, const char *key, uint64_t number) {
     start(json, key);
-    text_addf(json->to, "%" PRIu64, number);
+    add_digits(json->to, number, false);
 }
 
 void json_signed(Json *json, const char *key, int64_t number) {
     start(json, key);
-    text_addf(json->to, "%" PRId64, number);
+    add_digits(json->to, number < 0 ? 0 - (uint64_t)number : (uint64_t)number, number < 0);
 }
 
 void json_integers(Json *json, const char *key, const int64_t *numbers, size_t count) {

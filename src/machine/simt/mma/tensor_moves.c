@@ -102,13 +102,17 @@ static void put_register(PtxMachine *machine, PtxGroup *group, const PtxArgument
     ptx_put(machine, group, argument, 0, &row, lanes, unknown & lanes);
 }
 
-/* Words of all lanes: of 32x32b those of a lane stand behind each other. */
+/* Whether the words of a lane stand behind each other. */
+static bool in_a_row(const MmaMove *move) {
+    return (move->shape == MOVE_32X32 || move->shape == MOVE_16X32X2) && !move->halves;
+}
+
 static void load_words(const MmaMove *move, OutstandingMove *moved, const TensorMemory *memory) {
     memset(moved->unknown, 0, move->count * sizeof *moved->unknown);
     for (unsigned lane = 0; lane < PTX_LANES; ++lane) {
         TensorPlace first = place_of(move, moved, lane, 0);
         const uint8_t *at = memory->block.bytes + tensor_offset(first.lane, first.column);
-        bool together = move->shape == MOVE_32X32 && !move->halves &&
+        bool together = in_a_row(move) &&
                         bytes_known(memory->block.states + tensor_offset(first.lane, first.column), 4u * move->count);
         for (unsigned r = 0; r < move->count; ++r) {
             if (together) {
@@ -151,15 +155,28 @@ static void store(PtxMachine *machine, PtxOutstanding *outstanding, TensorMemory
     const MmaMove *move = outstanding->code->detail;
     const OutstandingMove *moved = outstanding->detail;
     bool computes = matrix_computes(machine, outstanding->code);
+    uint32_t unknown = computes ? 0 : UINT32_MAX;
     for (unsigned r = 0; r < move->count; ++r)
-        for (unsigned lane = 0; lane < PTX_LANES; ++lane) {
+        unknown |= moved->unknown[r];
+    for (unsigned lane = 0; lane < PTX_LANES; ++lane) {
+        TensorPlace first = place_of(move, moved, lane, 0);
+        uint32_t at = tensor_offset(first.lane, first.column);
+        bool together = in_a_row(move) && !(unknown >> lane & 1);
+        if (together)
+            memset(memory->block.states + at, BYTE_KNOWN, 4u * move->count);
+        for (unsigned r = 0; r < move->count; ++r) {
+            uint32_t value = moved->values[r][lane];
+            if (together) {
+                memcpy(memory->block.bytes + at + 4 * r, &value, 4);
+                continue;
+            }
             TensorPlace place = place_of(move, moved, lane, r);
             bool known = computes && !(moved->unknown[r] >> lane & 1);
-            uint32_t value = moved->values[r][lane];
             tensor_set(memory, place.lane, place.column, move->halves ? value & 0xffff : value, known);
             if (move->halves)
                 tensor_set(memory, place.lane, place.column + 1, value >> 16, known);
         }
+    }
 }
 
 static bool check(PtxMachine *machine, const PtxCode *code, const PtxWarp *warp, const OutstandingMove *moved,
