@@ -19,23 +19,6 @@ static WatchedLaunch *outstanding_add(PtxWatch *watch, uint32_t sequence) {
     return outstanding;
 }
 
-/* Those behind it move up, as far as they would be found no more. */
-static void outstanding_drop(WatchedLaunches *table, uint32_t sequence) {
-    WatchedLaunch *items = table->items;
-    uint32_t mask = table->capacity - 1, hole = (uint32_t)(outstanding_place(table, sequence) - items);
-    for (uint32_t at = (hole + 1) & mask; items[at].sequence; at = (at + 1) & mask) {
-        uint32_t home = items[at].sequence * 2654435761u & mask;
-        if (((at - home) & mask) < ((at - hole) & mask))
-            continue;
-        WatchedLaunch moved = items[at];
-        items[at] = items[hole];
-        items[hole] = moved;
-        hole = at;
-    }
-    items[hole].sequence = 0;
-    table->count--;
-}
-
 static WatchedWarp *warp_of(PtxWatch *watch, const PtxWarp *warp) {
     WatchedWarp ***warps = &watch->warps[warp->cta->number], **seat;
     if (!*warps)
@@ -257,7 +240,7 @@ void watch_land(PtxWatch *watch, const PtxEvent *event) {
         drop_covered(watch, warp_of(watch, landed->warp), outstanding);
     if (outstanding->operation && landed->group == GROUP_NONE && !is_committed(landed))
         threads_close(watch->engine, outstanding->operation);
-    outstanding_drop(&watch->outstanding_ops, landed->sequence);
+    outstanding_remove(&watch->outstanding_ops, landed->sequence)->sequence = 0;
 }
 
 /* ---- Groups ---- */
