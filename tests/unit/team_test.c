@@ -97,7 +97,7 @@ static void ctas_that_are_neighbors_do_not_meet(void **state) {
 }
 
 /* So long that several threads get some of the CTAs, if not each time. */
-enum { TRIES = 100 };
+enum { TRIES = 2000 };
 #define WORK "mov.u32 %r38, 3000; WORK: sub.u32 %r38, %r38, 1; setp.ne.u32 %p9, %r38, 0; @%p9 bra WORK;\n"
 
 /* The later one of two CTAs finds what the other one wrote, in the order of their numbers. */
@@ -106,7 +106,7 @@ static void ctas_that_meet_run_in_order(void **state) {
     static const char *const kernels[] = {
         KERNEL(MINE WORK "atom.global.add.u32 %r4, [%rd2], 1; ret;"),
         KERNEL(MINE WORK "st.global.u32 [%rd2], %r3; ret;"),
-        KERNEL(MINE
+        KERNEL(MINE WORK
                "add.u32 %r4, %r3, 512; rem.u32 %r5, %r4, 3072;\n"
                "mul.wide.u32 %rd6, %r5, 4; add.s64 %rd7, %rd2, %rd6; ld.global.u32 %r6, [%rd7];\n" GIVE("%r6") "ret;"),
     };

@@ -94,10 +94,9 @@ FindingPlace **code_places(const ThreadsCheck *check, Finding *finding, const Pt
 /* A finding of this launch, without its texts and places. `times`: 0 counts as 1. */
 Finding *threads_finding(const ThreadsCheck *check, RuleId rule, const char *space, const PtxSchedule *schedule,
                          unsigned havoc_choice, uint64_t times);
-/* The schedule in words, and as a witness. */
+/* The schedule in words. */
 const char *schedule_words(const ThreadsCheck *check, const PtxSchedule *schedule);
-const char *witness_of(const ThreadsCheck *check, const PtxSchedule *schedule, unsigned havoc_choice);
-/* Of a recording that is played together with that of another launch. */
+/* The witness of a recording that is played together with that of another launch. */
 const char *witness_between(const ThreadsCheck *check, uint64_t launch);
 
 /* ---- effects.c: what an instruction is for ---- */

@@ -274,10 +274,14 @@ static const char *witness_at(const ThreadsCheck *check, const Launch *launch, c
     return verdict_keep(check->verdict, &text);
 }
 
-const char *witness_of(const ThreadsCheck *check, const PtxSchedule *schedule, unsigned havoc_choice) {
+/* A launch on memory of this process is written down for it, which is not worth its time for a note. */
+static const char *witness_of(const ThreadsCheck *check, RuleId rule, const PtxSchedule *schedule,
+                              unsigned havoc_choice) {
     const PtxLaunch *launch = check->launch;
     if (launch->from || check->recorded)
         return witness_at(check, launch->from, schedule, havoc_choice);
+    if (rule_of(rule)->severity == SEVERITY_NOTE)
+        return NULL;
     Arena scratch;
     const char *problem, *witness = NULL;
     arena_init(&scratch, SIZE_MAX);
@@ -298,7 +302,7 @@ Finding *threads_finding(const ThreadsCheck *check, RuleId rule, const char *spa
     finding->space = space;
     finding->launch = check->launch->text;
     finding->schedule = schedule_words(check, schedule);
-    finding->witness = witness_of(check, schedule, havoc_choice);
+    finding->witness = witness_of(check, rule, schedule, havoc_choice);
     finding->times = times ? (size_t)times : 1;
     return finding;
 }
