@@ -11,6 +11,7 @@ enum {
     THREADS_AT_ONCE = 4096,
     LARGE_GRID = 1024,
     AT_ONCE_IN_LARGE = 12,
+    MANY_LIVE = 4, /* fewer are looked at one by one */
     SPIN_TIMEOUT = 64,
     JUMPS_UNTIL_SPIN_TIMEOUT = 1021
 };
@@ -358,7 +359,7 @@ static void run_randomly(Runner *r) {
         ScheduleScheduleChoice choice = {0};
         drop_over(r);
         uint32_t outstanding_ops = machine->outstanding_count;
-        choice.group = outstanding_ops ? NULL : guess(r);
+        choice.group = outstanding_ops || r->live_count < MANY_LIVE ? NULL : guess(r);
         if (!choice.group)
             choose(r, &choice);
         uint32_t outstanding = outstanding_ops ? (uint32_t)(next_random(r) % outstanding_ops) : 0;
