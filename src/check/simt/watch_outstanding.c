@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { MANY_WAITED = 512, MOST_PIECES = 256 };
+enum { MANY_WAITED = 4096, MOST_PIECES = 256 };
 
 /* ---- Flights by their sequence ---- */
 
