@@ -56,8 +56,7 @@ struct PtxSymmetry {
     AffineForm address; /* of the access that the machine is about to tell */
     SymmetryIssued *issued;
     uint32_t issued_count, issued_capacity;
-    bool
-        *shared; /* of each byte of shared memory: something wrote it that is the same in all CTAs; NULL: nothing did */
+    bool *shared; /* whether each byte of shared memory is the same in all CTAs, as far as is known; NULL: none is */
     uint64_t shared_bytes;
 };
 

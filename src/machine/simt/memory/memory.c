@@ -683,7 +683,8 @@ void ptx_store(PtxMachine *machine, PtxLocation location, unsigned bytes, uint64
 }
 
 void ptx_load_bytes(PtxMachine *machine, PtxLocation location, size_t count, uint8_t *bytes, uint8_t *states) {
-    (void)machine;
+    if (machine->team && location.block->host)
+        host_claim(machine, location.block->host, location.offset, count, false);
     block_peek(location.block, location.offset, count, bytes);
     for (size_t done = 0, piece; states && done < count; done += piece) {
         uint64_t at = location.offset + done;
