@@ -1,0 +1,116 @@
+/* The clocks of streams, threads and events. */
+#include "engine/order/order.h"
+
+#include "base/array.h"
+#include "engine/clock/vector.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void order_free_all(Order *order) {
+    for (uint32_t i = 0; i < order->lane_count; i++)
+        free(order->lanes[i]);
+    for (uint32_t i = 0; i < order->thread_count; i++)
+        free(order->threads[i]);
+    free(order->threads);
+    *order = (Order){0};
+}
+
+/* ---- Clocks -------------------------------------------------------------------------------------- */
+
+void lanes_join(const Order *order, OrderClock *clock, const OrderClock *other) {
+    vector64_join(clock->over, other->over, order->lane_count);
+    clock->open |= other->open;
+}
+
+/* Of lanes that are not there, all clocks have nothing. */
+void lanes_set(const Order *order, OrderClock *clock, const OrderClock *other) {
+    memcpy(clock->over, other->over, order->lane_count * sizeof *clock->over);
+    clock->open = other->open;
+}
+
+/* ---- Lanes and threads ---------------------------------------------------------------------------- */
+
+static bool is_over_for_all(const Order *order, const OrderLane *lane) {
+    for (uint32_t i = 0; i < order->thread_count; i++)
+        if (order->threads[i]->knows.over[lane->index] < lane->last)
+            return false;
+    return true;
+}
+
+static OrderLane **free_seat(Order *order) {
+    for (uint32_t i = 0; i < order->lane_count; i++)
+        if (order->lanes[i]->gone && is_over_for_all(order, order->lanes[i]))
+            return &order->lanes[i];
+    return order->lane_count < ORDER_LANES ? &order->lanes[order->lane_count] : NULL;
+}
+
+OrderLane *order_lane(Order *order, uint64_t context, bool legacy, bool blocking) {
+    OrderLane **seat = free_seat(order), *lane = seat ? calloc(1, sizeof *lane) : NULL;
+    if (!lane)
+        return NULL;
+    lane->index = (uint32_t)(seat - order->lanes);
+    lane->context = context;
+    lane->legacy = legacy;
+    lane->blocking = blocking;
+    if (lane->index == order->lane_count)
+        order->lane_count++;
+    free(*seat);
+    return *seat = lane;
+}
+
+OrderThread *order_thread(Order *order, uint64_t id) {
+    for (uint32_t i = 0; i < order->thread_count; i++)
+        if (order->threads[i]->id == id)
+            return order->threads[i];
+    if (!ARRAY_ROOM(order->threads, order->thread_count, order->thread_capacity, 8))
+        return NULL;
+    OrderThread *thread = calloc(1, sizeof *thread);
+    if (!thread)
+        return NULL;
+    thread->id = id;
+    return order->threads[order->thread_count++] = thread;
+}
+
+/* ---- Operations ----------------------------------------------------------------------------------- */
+
+void lane_issue(Order *order, OrderLane *lane, const OrderThread *thread) {
+    for (uint32_t i = 0; lane->blocking && i < order->lane_count; i++) {
+        const OrderLane *other = order->lanes[i];
+        if (other != lane && other->blocking && other->context == lane->context && (lane->legacy || other->legacy))
+            lanes_join(order, &lane->now, &other->now);
+    }
+    lanes_join(order, &lane->now, &thread->knows);
+    lane->launched = false;
+}
+
+void lane_operation(OrderLane *lane, uint64_t number) {
+    lane->last = lane->now.over[lane->index] = number + 1;
+}
+
+bool lane_launch(Order *order, OrderLane *lane, const OrderThread *thread, bool dependent, OrderClock *begun) {
+    bool follows = dependent && lane->launched;
+    OrderClock before = lane->begun, until = lane->now;
+    lane_issue(order, lane, thread);
+    follows = follows && memcmp(&until, &lane->now, sizeof until) == 0; /* or it waits for others as well */
+    *begun = follows ? before : lane->now;
+    lane->begun = *begun;
+    lane->launched = true;
+    return follows;
+}
+
+void lane_waits(Order *order, OrderLane *lane, const OrderThread *thread, const OrderClock *clock) {
+    lane_issue(order, lane, thread);
+    lanes_join(order, &lane->now, clock);
+}
+
+void thread_waits(Order *order, OrderThread *thread, const OrderClock *clock) {
+    lanes_join(order, &thread->knows, clock);
+    lanes_join(order, &order->hosts, clock);
+}
+
+void thread_waits_for_all(Order *order, OrderThread *thread, bool all, uint64_t context) {
+    for (uint32_t i = 0; i < order->lane_count; i++)
+        if (all || order->lanes[i]->context == context)
+            thread_waits(order, thread, &order->lanes[i]->now);
+}

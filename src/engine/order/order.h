@@ -1,0 +1,82 @@
+/* Which operations of a program are over when another one begins: a clock for each stream, each host thread and each
+ * event.
+ *
+ * A lane is a stream: its operations run one after the other. Operations have numbers that go up with time, over all
+ * lanes. A clock has a number for each lane: the operations of that lane with smaller numbers are over.
+ *
+ * What one host thread has waited for is known to that thread. Threads may tell each other in ways that are not seen:
+ * where only what another thread knows would order two operations, their order is open (clock_may_have). */
+#ifndef ENGINE_ORDER_ORDER_H
+#define ENGINE_ORDER_ORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { ORDER_LANES = 256 };
+
+typedef struct OrderClock {
+    uint64_t over[ORDER_LANES];
+    bool open; /* something may be over that the clock does not have */
+} OrderClock;
+
+typedef struct OrderLane {
+    uint32_t index;        /* in a clock */
+    uint64_t context;      /* legacy and blocking streams wait for each other within one context */
+    bool legacy, blocking; /* legacy: the stream that blocking streams wait for, and that waits for them */
+    bool gone;             /* destroyed: no operation comes */
+    bool launched;         /* the last operation is a launch */
+    uint64_t last;         /* the last operation's number, + 1; 0: there was none */
+    OrderClock now;        /* what is over when the next operation begins */
+    OrderClock begun;      /* what was over when the last launch began */
+} OrderLane;
+
+typedef struct OrderThread {
+    uint64_t id;
+    OrderClock knows;
+} OrderThread;
+
+/* Of one process. All zero at first. */
+typedef struct Order {
+    OrderLane *lanes[ORDER_LANES];
+    uint32_t lane_count;
+    OrderThread **threads;
+    uint32_t thread_count, thread_capacity;
+    OrderClock hosts; /* what any thread knows */
+} Order;
+
+void order_free_all(Order *order);
+
+/* A new stream; NULL: there are too many, or there is no memory. The lane of a stream that is gone is used again once
+ * every thread knows that its operations are over. */
+OrderLane *order_lane(Order *order, uint64_t context, bool legacy, bool blocking);
+/* Of that id; it is made at its first use, and knows nothing then. NULL: there is no memory. */
+OrderThread *order_thread(Order *order, uint64_t id);
+
+void lanes_join(const Order *order, OrderClock *clock, const OrderClock *other);
+void lanes_set(const Order *order, OrderClock *clock, const OrderClock *other);
+
+/* The thread puts something into the stream: it begins after what streams wait for by themselves, and after what the
+ * thread has waited for. lane->now is then what is over when it begins. */
+void lane_issue(Order *order, OrderLane *lane, const OrderThread *thread);
+/* That is an operation with this number: what comes next in the lane begins after it. */
+void lane_operation(OrderLane *lane, uint64_t number);
+/* The same of a launch. A dependent launch may begin while the launch before it runs, unless something else stands
+ * between them: *begun is what is over when it begins, lane->now what is over once it has waited. Returns whether it
+ * may. */
+bool lane_launch(Order *order, OrderLane *lane, const OrderThread *thread, bool dependent, OrderClock *begun);
+/* The stream waits for what the clock has. */
+void lane_waits(Order *order, OrderLane *lane, const OrderThread *thread, const OrderClock *clock);
+/* The thread does; and for all streams of a context (all: of every one). */
+void thread_waits(Order *order, OrderThread *thread, const OrderClock *clock);
+void thread_waits_for_all(Order *order, OrderThread *thread, bool all, uint64_t context);
+
+static inline bool clock_has(const OrderClock *clock, uint32_t lane, uint64_t number) {
+    return number < clock->over[lane];
+}
+/* Whether it may be over by what cannot be seen: another thread knows, or the clock is open. */
+static inline bool clock_may_have(const Order *order, const OrderClock *clock, uint32_t lane, uint64_t number) {
+    return clock->open || number < order->hosts.over[lane];
+}
+
+#endif
