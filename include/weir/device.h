@@ -39,6 +39,7 @@ typedef struct weir_device_launch {
     void *const *parameters; /* a pointer to each, as cuLaunchKernel takes them */
     size_t parameter_count;
     unsigned timeout;  /* seconds of processor time; 0: no bound */
+    int dependent;     /* it may begin while the launch before it runs (programmatic dependent launch) */
     weir_write *print; /* takes what the kernel prints; may be NULL */
     void *print_to;
 } weir_device_launch;
@@ -73,6 +74,23 @@ typedef enum weir_device_end {
 } weir_device_end;
 /* Runs every CTA of the launch. */
 WEIR_API weir_device_end weir_device_run(weir_device *device, weir_module *module, const weir_device_launch *launch);
+/* Bytes that a launch touches: `count` pieces, each `stride` behind the one before it. */
+enum {
+    WEIR_TOUCH_READ = 1,
+    WEIR_TOUCH_WRITE = 2,
+    WEIR_TOUCH_STRONG_READ = 4, /* by atomics, volatile accesses and the like */
+    WEIR_TOUCH_STRONG_WRITE = 8,
+    WEIR_TOUCH_EARLY = 16 /* by a dependent launch, before it has waited for the launch before it */
+};
+typedef struct weir_device_touch {
+    uint64_t address, bytes, stride, count;
+    unsigned how; /* WEIR_TOUCH_... */
+} weir_device_touch;
+/* Whether launches that are run from now on say what they touch. */
+WEIR_API void weir_device_watch(weir_device *device, int on);
+/* What the last launch has touched, until the next one runs; *waits: of a dependent launch, whether every CTA has
+ * waited for the launch before it. NULL: it is not known. */
+WEIR_API const weir_device_touch *weir_device_touches(const weir_device *device, size_t *count, int *waits);
 /* Checks the launch as weir_run does, with the data that is in memory now; memory is the same afterwards. Of the
  * options those on launches do not count. NULL if there is no memory. The result is freed before the device, and before
  * its module. */

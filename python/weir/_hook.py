@@ -92,6 +92,10 @@ def install(folder):
         from weir import device_torch
 
         device_torch.install(target)
+        if device_torch.State.installed and os.environ.get("WEIR_RUN") != "no":
+            from weir import program
+
+            program.begin(folder)
 
     note(folder, "python", os.getpid())
     sys.meta_path.append(OwnPackage)

@@ -11,7 +11,7 @@ import os
 import re
 import threading
 
-from . import _hook, arguments, standin, unwritten
+from . import _hook, arguments, program, standin, unwritten
 
 OLDEST = (3, 5)
 MOST_LAUNCHES = 100  # that are kept of one kernel
@@ -122,8 +122,8 @@ class Kernel:
 
     def launched(self, grid, values, exact):
         """A launch with other addresses than those before it, at least; or with other data, where that is looked at."""
-        data = arguments.data_key(self.types, values) if self.looks_at_data else None
-        with self.lock:
+        with program.quiet(), self.lock:
+            data = arguments.data_key(self.types, values) if self.looks_at_data else None
             exact = exact if data is None else (exact, data)
             if exact in self.seen:
                 return

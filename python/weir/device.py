@@ -14,7 +14,7 @@ import struct
 import sys
 import threading
 
-from . import _library, arguments, device_torch, standin, tensors
+from . import _library, arguments, device_torch, program, standin, tensors
 
 ENDS = ("done", "invalid", "address", "trap", "fault", "hang", "unsupported", "limit")  # weir_device_end
 CUDA_ERRORS = {"invalid": "invalid argument", "address": "an illegal memory access was encountered",
@@ -30,8 +30,15 @@ class Launch(ctypes.Structure):
 
     _fields_ = [("kernel", ctypes.c_char_p), ("grid", ctypes.c_uint * 3), ("block", ctypes.c_uint * 3),
                 ("cluster", ctypes.c_uint * 3), ("shared", ctypes.c_size_t), ("parameters", ctypes.POINTER(ctypes.c_void_p)),
-                ("parameter_count", ctypes.c_size_t), ("timeout", ctypes.c_uint), ("print", _library.WRITE),
+                ("parameter_count", ctypes.c_size_t), ("timeout", ctypes.c_uint), ("dependent", ctypes.c_int), ("print", _library.WRITE),
                 ("print_to", ctypes.c_void_p)]
+
+
+class Touch(ctypes.Structure):
+    """weir_device_touch."""
+
+    _fields_ = [("address", ctypes.c_uint64), ("bytes", ctypes.c_uint64), ("stride", ctypes.c_uint64), ("count", ctypes.c_uint64),
+                ("how", ctypes.c_uint)]
 
 
 class TensorMap(ctypes.Structure):
@@ -77,6 +84,8 @@ class Device:
                 ("tensormap", ctypes.c_int, [ctypes.POINTER(TensorMap), ctypes.c_char_p]),
                 ("run", ctypes.c_int, [pointer, pointer, ctypes.POINTER(Launch)]),
                 ("check", pointer, [pointer, pointer, ctypes.POINTER(Launch), ctypes.POINTER(_library.RunOptions)]),
+                ("watch", None, [pointer, ctypes.c_int]),
+                ("touches", ctypes.POINTER(Touch), [pointer, ctypes.POINTER(size), ctypes.POINTER(ctypes.c_int)]),
                 ("forget", None, [pointer, pointer])):
             function = getattr(loaded, "weir_device_" + name)
             function.restype, function.argtypes = result, parameters
@@ -135,13 +144,13 @@ class Loaded:
         self.device.parameters(self.device.handle, self.module, name.encode(), sizes, most)
         self.sizes = list(sizes)
 
-    def launch(self, grid, block, cluster, shared, parameters, ranges):
+    def launch(self, grid, block, cluster, shared, parameters, ranges, dependent=False):
         """Parameters are their bytes; ranges are (address, bytes) of memory that the launch may access."""
-        device = self.device
+        device, log = self.device, program.State.log
         kept = [ctypes.create_string_buffer(value, len(value)) for value in parameters]
         pointers = (ctypes.c_void_p * len(kept))(*[ctypes.addressof(value) for value in kept])
         launch = Launch(self.name.encode(), tuple(grid), tuple(block), tuple(cluster), shared,
-                        ctypes.cast(pointers, ctypes.POINTER(ctypes.c_void_p)), len(kept), 0, device.print, None)
+                        ctypes.cast(pointers, ctypes.POINTER(ctypes.c_void_p)), len(kept), 0, int(dependent), device.print, None)
         with device.lock:
             ranges = [(address, size) for address, size in ranges if address not in device.named]
             for address, size in ranges:
@@ -149,12 +158,27 @@ class Loaded:
             try:
                 if State.checks:
                     self.check(launch)
+                if log is not None:
+                    device.watch(device.handle, 1)
                 end = ENDS[device.run(device.handle, self.module, ctypes.byref(launch))]
+                if log is not None and end == "done":
+                    self.log(log, dependent, ranges)
             finally:
                 for address, _ in ranges:
                     device.remove(device.handle, address)
         if end != "done":
             raise DeviceError(self.name, end, device.error(device.handle).decode())
+
+    def log(self, log, dependent, ranges):
+        """What the launch has accessed. Memory that is there for it alone is allocated and freed with it."""
+        device, count, waits = self.device, ctypes.c_size_t(), ctypes.c_int()
+        touches = device.touches(device.handle, ctypes.byref(count), ctypes.byref(waits))
+        own = [(address, size) for address, size in ranges if address not in log.memory]
+        for address, size in own:
+            log.allocated(address, size, program.current.stream)
+        log.launch(program.current.stream, self.name, dependent, waits.value, touches[:count.value] if touches else None)
+        for address, _ in own:
+            log.freed(address)
 
     def check(self, launch):
         device, library = self.device, self.device.library
@@ -312,6 +336,7 @@ class Kernel:
         metadata = self.metadata = compiled.metadata
         self.ptx, self.ttgir, self.watcher, self.loaded = compiled.asm["ptx"], compiled.asm.get("ttgir"), watcher, None
         self.types = list(compiled.src.signature.values())
+        self.dependent = bool(getattr(metadata, "launch_pdl", False))
         self.metas = getattr(metadata, "tensordesc_meta", None)
         self.warps, self.ctas, self.shared = metadata.num_warps, metadata.num_ctas, metadata.shared
         self.scratch = [(metadata.global_scratch_size, metadata.global_scratch_align),
@@ -352,7 +377,8 @@ class Kernel:
                 kept.append(memory)
                 packer.ranges[ctypes.addressof(memory)] = size + align
             packer.number((ctypes.addressof(memory) + align - 1) // align * align if memory else 0)
-        self.loaded.launch((x * self.ctas, y, z), (0, 0, 0), (0, 0, 0), self.shared, packer.parameters, packer.ranges.items())
+        self.loaded.launch((x * self.ctas, y, z), (0, 0, 0), (0, 0, 0), self.shared, packer.parameters, packer.ranges.items(),
+                           self.dependent)
 
 
 def run_kernels(watcher=None):

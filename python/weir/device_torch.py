@@ -21,7 +21,7 @@ import os
 import re
 import threading
 
-from . import device_torch_memory, standin, unwritten
+from . import device_torch_memory, program, standin, unwritten
 
 
 OLDEST = 2, 5
@@ -207,6 +207,8 @@ class Kernel:
         if self.generator is not None and self.argument(self.generator, args, named) is None:
             low_named[self.names[self.generator]] = State.generator
         result = self.finished(args, named, self.computed(args, named, low, low_named))
+        if program.State.log is not None:
+            self.log(args, named, seen, result)
         storages = unwritten.State.storages
         if storages:
             for tensor in seen:
@@ -293,6 +295,25 @@ class Kernel:
         return tuple(self.raised(one) if number is None else self.argument(number, args, named)
                      for number, one in zip(self.returns, made))
 
+    def log(self, args, named, seen, result):
+        """The operation, in the stream of this thread: what it writes are arguments, and tensors of its own."""
+        torch = State.torch
+        if self.is_empty:
+            return
+        if self.name == "copy_" and args[0].is_cuda != args[1].is_cuda:
+            return log_copy(args[0], args[1], self.argument(2, args, named))
+        written = []
+        for number in self.written:
+            value = self.argument(number, args, named)
+            written += [one for one in (value if isinstance(value, (list, tuple)) else [value]) if isinstance(one, torch.Tensor)]
+        only = {id(one) for one in written} if self.name in unwritten.FILLED else {id(self.argument(number, args, named)) for number in self.outs}
+        reads = [one for one in seen if one.is_cuda and id(one) not in only]
+        made = [] if not self.fresh else list(result) if isinstance(result, (list, tuple)) else [result]
+        log_operation("launch", self.schema.name, reads,
+                      [one for one in written + made if isinstance(one, torch.Tensor) and one.is_cuda])
+        if self.name in WAITS:
+            program.State.log.await_stream(program.current.stream)
+
     def note(self, args, named, seen, result):
         """Which bytes are known from here on."""
         torch = State.torch
@@ -302,6 +323,23 @@ class Kernel:
         made = [] if not self.fresh else list(result) if isinstance(result, (list, tuple)) else [result]
         made = [one for one in made if isinstance(one, torch.Tensor)]
         unwritten.add_result(self.name, [one for one in seen if id(one) not in only], [one for one in flat + made if one.is_cuda])
+
+
+def log_operation(verb, name, reads, writes):
+    lines = program.touch_lines("r", reads), program.touch_lines("w", writes)
+    if lines[0] is None or lines[1] is None:
+        return program.State.log.missing(f"{name} accesses a tensor of too many pieces: its races were not looked for")
+    program.State.log.operation(verb, program.current.stream, name, lines[0] + lines[1])
+
+
+def log_copy(to, source, non_blocking):
+    """Between the host and the device. Memory of the host counts where it is pinned, and the host does not wait."""
+    stream = program.current.stream
+    aside = bool(non_blocking) and (source if to.is_cuda else to).is_pinned()
+    log_operation("copy", "copy to the device" if to.is_cuda else "copy to the host",
+                  [source] if source.is_cuda or aside else [], [to] if to.is_cuda or aside else [])
+    if not non_blocking or (not to.is_cuda and not aside):
+        program.State.log.await_stream(stream)
 
 
 def refused(error):

@@ -8,11 +8,10 @@ import itertools
 import os
 import re
 import sys
-import threading
 import time
 import types
 
-from . import device_torch, standin
+from . import device_torch, program, standin
 from .device_torch import check_device
 
 GiB = 1 << 30
@@ -101,11 +100,7 @@ class Runtime:
 # ---- Streams, events and generators ------------------------------------------------------------------
 
 
-class Current(threading.local):
-    stream = 0
-
-
-current = Current()
+current = program.current
 numbers = itertools.count(1)
 
 
@@ -119,6 +114,7 @@ def make_classes(torch):
             check_device(device_index)
             if not device_type:
                 stream_id = stream_ptr or next(numbers)
+                log("stream", stream_id)
             self = torch.Stream.__new__(cls, stream_id=stream_id, device_index=0, device_type=CUDA_TYPE)
             return self
 
@@ -142,10 +138,11 @@ def make_classes(torch):
             return 0, -5
 
         def query(self):
+            log("await_stream", self.stream_id)
             return True
 
         def synchronize(self):
-            pass
+            log("await_stream", self.stream_id)
 
         def __eq__(self, other):
             return isinstance(other, torch.Stream) and other.stream_id == self.stream_id and other.device_type == CUDA_TYPE
@@ -167,7 +164,7 @@ def make_classes(torch):
             return torch.Event.__new__(cls, device=here)
 
         def __init__(self, enable_timing=False, blocking=False, interprocess=False, external=False):
-            self.timing, self.at, self.number = enable_timing, None, 0
+            self.timing, self.at, self.number, self.logged = enable_timing, None, 0, None
 
         device = property(lambda self: here)
 
@@ -180,8 +177,29 @@ def make_classes(torch):
         def record(self, stream=None):
             self.number = self.number or next(numbers)
             self.at = time.perf_counter()
+            self.logs("record", current.stream if stream is None else stream.stream_id)
 
-        wait, query, synchronize = standin.Event.wait, standin.Event.query, standin.Event.synchronize
+        def wait(self, stream=None):
+            self.logs("wait", current.stream if stream is None else stream.stream_id)
+
+        def query(self):
+            self.logs("await_event")
+            return True
+
+        def synchronize(self):
+            self.logs("await_event")
+
+        def logs(self, what, *stream):
+            """An event that was never recorded orders nothing."""
+            if program.State.log is None or (what != "record" and self.logged is None):
+                return
+            if self.logged is None:
+                self.logged = program.State.log.event()
+            log(what, self.logged, *stream)
+
+        def __del__(self):
+            if getattr(self, "logged", None) is not None and program.State.log is not None:
+                program.State.log.event_gone(self.logged)
 
         def elapsed_time(self, end):
             if not self.timing or not end.timing:
@@ -249,6 +267,11 @@ def make_classes(torch):
 
     Generator.__name__, Generator.__qualname__, Generator.__module__ = "Generator", "Generator", "torch"
     return CudaStreamBase, CudaEventBase, CudaGenerator, Generator
+
+
+def log(what, *values):
+    if program.State.log is not None:
+        getattr(program.State.log, what)(*values)
 
 
 def restore_generator(seed, state):
@@ -320,7 +343,7 @@ def functions(torch, properties):
         _cuda_getDeviceCount=always(1), _cuda_getDevice=always(0), _cuda_setDevice=set_device, _cuda_exchangeDevice=exchange,
         _cuda_maybeExchangeDevice=maybe_exchange, _cuda_init=init, _cuda_isInBadFork=lambda: bool(forked),
         _cuda_getDeviceProperties=always(properties), _cuda_getArchFlags=always(f"{arch} compute_{arch[3:]}"),
-        _cuda_canDeviceAccessPeer=always(False), _cuda_hasPrimaryContext=always(True), _cuda_synchronize=always(None),
+        _cuda_canDeviceAccessPeer=always(False), _cuda_hasPrimaryContext=always(True), _cuda_synchronize=lambda *args: log("await_all"),
         _cuda_sleep=always(None), _cuda_set_sync_debug_mode=always(None), _cuda_get_sync_debug_mode=always(0),
         _cuda_getCurrentStream=lambda device=0: (current.stream, 0, CUDA_TYPE),
         _cuda_getDefaultStream=lambda device=0: (0, 0, CUDA_TYPE), _cuda_getCurrentRawStream=lambda device=0: handle_of(current.stream),
@@ -343,7 +366,7 @@ def accelerator(torch):
     return dict(
         _accelerator_getAccelerator=always(torch.device("cuda")), _accelerator_deviceCount=always(1), _accelerator_getDeviceIndex=always(0),
         _accelerator_setDeviceIndex=lambda index: check_device(index), _accelerator_exchangeDevice=lambda index: 0,
-        _accelerator_maybeExchangeDevice=lambda index: 0, _accelerator_synchronizeDevice=always(None), _accelerator_emptyCache=always(None),
+        _accelerator_maybeExchangeDevice=lambda index: 0, _accelerator_synchronizeDevice=lambda *args: log("await_all"), _accelerator_emptyCache=always(None),
         _accelerator_getStream=lambda index=0: torch.cuda.current_stream(), _accelerator_isAllocatorInitialized=always(True),
         _accelerator_setStream=lambda stream: torch.cuda.set_stream(stream),
         _accelerator_getDeviceStats=lambda index=0: memory.statistics(), _accelerator_resetPeakStats=lambda index=0: memory.reset_peaks(),

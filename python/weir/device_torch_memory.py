@@ -5,7 +5,7 @@ import ctypes
 import weakref
 from collections import deque
 
-from . import unwritten
+from . import program, unwritten
 
 ROUND = 512  # the caching allocator gives multiples of it
 SMALL = 1 << 20  # and has a pool of its own for those up to it
@@ -101,6 +101,8 @@ class Memory:
             if self.live.get(allocation.address) is allocation:
                 del self.live[allocation.address]
                 unwritten.State.storages.discard(allocation.address)
+                if program.State.log is not None:
+                    program.State.log.freed(allocation.address)
                 if unwritten.State.listener:
                     unwritten.State.listener.freed(allocation.address)
 
@@ -118,6 +120,8 @@ class Memory:
         allocation.address, allocation.size = address, size
         allocation.rounded = rounded = (size + ROUND - 1) // ROUND * ROUND
         self.live[address] = allocation
+        if program.State.log is not None:
+            program.State.log.allocated(address, size, program.current.stream)
         for pool in (self.all, self.small if rounded <= SMALL else self.large):
             pool.count += 1
             pool.bytes += rounded
@@ -148,7 +152,14 @@ class Memory:
 
     def pin(self, storage):
         address = storage.data_ptr()
-        self.pinned[address] = weakref.ref(storage, lambda reference: self.pinned.pop(address, None))
+        self.pinned[address] = weakref.ref(storage, lambda reference: self.unpin(address))
+        if program.State.log is not None and storage.nbytes():
+            program.State.log.pinned(address, storage.nbytes())
+
+    def unpin(self, address):
+        self.pinned.pop(address, None)
+        if program.State.log is not None:
+            program.State.log.freed(address)
 
     def is_pinned(self, storage):
         return storage.data_ptr() in self.pinned

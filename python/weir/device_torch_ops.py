@@ -1,7 +1,7 @@
 """Operators of PyTorch that are not the CPU's kernel on the same bytes: those that PyTorch makes of others with a look at
 the device, those that change what memory a tensor has, and those that only GPUs have."""
 
-from . import device_torch
+from . import device_torch, program
 from .device_torch import State, implement, kernel_of, to_cpu, to_cuda
 
 # Operators that PyTorch composes, and would compose of others where it sees a GPU: they are taken whole.
@@ -44,15 +44,22 @@ class ToCopy(device_torch.Kernel):
     """aten::_to_copy, which gives the host memory that is pinned if it is not to wait."""
 
     def compute(self, args, named):
+        non_blocking = named.get("non_blocking")
         named = {**named, "pin_memory": None, "non_blocking": False}
         device = named.get("device")
         if device is None or device.type == "cuda":
             return super().compute(args, named)
-        return self.call(to_cpu(args[0]), **named)
+        made = self.call(to_cpu(args[0]), **named)
+        if program.State.log is not None:
+            if non_blocking:
+                State.memory.pin(made.untyped_storage())
+            device_torch.log_copy(made, args[0], non_blocking)
+        return made
 
 
 def record_stream(self, s):
-    return None
+    if program.State.log is not None:
+        program.State.log.used(self.untyped_storage().data_ptr(), s.stream_id)
 
 
 def pin_memory(self, device=None):

@@ -13,6 +13,10 @@
 
 struct weir_device {
     PtxDevice device;
+    bool watches;
+    weir_device_touch *touches; /* of the last launch; NULL: not known */
+    size_t touch_count;
+    bool waits;
     char error[512];
 };
 
@@ -27,6 +31,8 @@ weir_device *weir_device_create(void) {
 void weir_device_destroy(weir_device *device) {
     if (device)
         host_free(&device->device);
+    if (device)
+        free(device->touches);
     free(device);
 }
 
@@ -210,16 +216,56 @@ static weir_device_end ended(weir_device *device, const PtxMachine *machine, Ptx
     }
 }
 
+/* ---- What a launch touches ---- */
+
+void weir_device_watch(weir_device *device, int on) {
+    device->watches = on;
+}
+
+const weir_device_touch *weir_device_touches(const weir_device *device, size_t *count, int *waits) {
+    *count = device->touch_count;
+    *waits = device->waits;
+    return device->touches;
+}
+
+static void forget_touches(weir_device *device) {
+    free(device->touches);
+    device->touches = NULL;
+    device->touch_count = 0;
+    device->waits = false;
+}
+
+static void keep_touches(weir_device *device, const HostRun *run) {
+    uint32_t count = 0;
+    TouchedBytes *bytes = run->touched ? touched_bytes(run->touched, &count) : NULL;
+    device->touches = bytes ? calloc((size_t)count + 1, sizeof *device->touches) : NULL;
+    for (uint32_t i = 0; device->touches && i < count; i++)
+        device->touches[i] = (weir_device_touch){.address = bytes[i].address,
+                                                 .bytes = bytes[i].bytes,
+                                                 .stride = bytes[i].stride,
+                                                 .count = bytes[i].count,
+                                                 .how = 1u << bytes[i].way | (bytes[i].early ? WEIR_TOUCH_EARLY : 0)};
+    device->touch_count = device->touches ? count : 0;
+    device->waits = run->touched && touched_waits(run->touched, run->machine->cta_count);
+    free(bytes);
+}
+
 static weir_device_end run(DeviceAsk *ask) {
     const weir_device_launch *given = ask->given;
     Text printed = {0};
     HostRun asked = {.device = &ask->device->device,
                      .kernel = ask->kernel,
                      .launch = ask->launch,
+                     .watched = ask->device->watches,
+                     .dependent = given->dependent,
                      .printed = given->print ? &printed : NULL};
     deadline_start(given->timeout, NULL, NULL);
+    forget_touches(ask->device);
     PtxEnd end = host_run(&asked);
     deadline_end();
+    if (asked.machine)
+        keep_touches(ask->device, &asked);
+    touched_free(asked.touched);
     if (given->print && printed.size)
         given->print(given->print_to, printed.data, printed.size);
     text_free(&printed);

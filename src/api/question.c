@@ -32,6 +32,7 @@ static weir_result *begin(weir_module *module, Task *read, const void *options, 
     result->result.ptx = module->ptx;
     result->result.recording = module->recording.kernel ? &module->recording : NULL;
     result->result.recorded = &module->recorded;
+    result->result.program = module->program;
     if (!module->ok) {
         result->result.problem = "it has errors";
     } else if (module->ptx && read != read_run && read != compare) {

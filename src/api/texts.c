@@ -1,5 +1,8 @@
-/* PTX that does not stand in a file as it is: in an image of a program, among the lines of a log, in a recording. */
+/* PTX that does not stand in a file as it is: in an image of a program, among the lines of a log, in a recording; and
+ * order logs of programs, which have none. */
 #include "api/internal.h"
+
+#include "check/program/check.h"
 
 /* The text of an image; one that cannot be read is empty, and that is an error. NULL: there is no memory. */
 static Source *unpacked_text(weir_file *file, size_t index, Diagnostics *diagnostics) {
@@ -43,6 +46,16 @@ static void read_copies(weir_module *module, const char *path) {
     fclose(file);
 }
 
+/* A text that has a name alone; none: it is empty. NULL: there is no memory. */
+static Source *named_text(const weir_file *file, const char *name) {
+    Text made = {0};
+    if (name)
+        text_addf(&made, ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry %s()\n{\n\tret;\n}\n", name);
+    Source *text = source_copy(file->source->name, name ? made.data : "", made.size);
+    text_free(&made);
+    return text;
+}
+
 /* The PTX of a recording. Of a kernel that has none, a text that has its name alone. NULL: there is no memory. */
 static Source *recorded_text(weir_file *file, weir_module *module) {
     static const size_t most = (size_t)1 << 36; /* of packed chunks; what is zero takes no memory */
@@ -61,11 +74,7 @@ static Source *recorded_text(weir_file *file, weir_module *module) {
     if (good && recording->ptx.size) {
         text = source_copy(file->source->name, recording->ptx.data, recording->ptx.size);
     } else {
-        Text made = {0};
-        text_addf(&made, ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry %s()\n{\n\tret;\n}\n",
-                  good ? recording->kernel : "");
-        text = source_copy(file->source->name, good ? made.data : "", good ? made.size : 0);
-        text_free(&made);
+        text = named_text(file, good ? recording->kernel : NULL);
     }
     if (text && !good)
         diagnostics_add(&module->diagnostics, SEVERITY_ERROR, NULL, 0, "%s", problem);
@@ -80,5 +89,10 @@ Source *text_of_module(weir_file *file, weir_module *module, size_t index) {
         return module->text = text_of_log(file, index);
     if (file->recorded)
         return module->text = recorded_text(file, module);
+    if (file->program) {
+        module->program = file->source;
+        bool good = program_log_read(file->source, &module->diagnostics);
+        return module->text = named_text(file, good ? "program" : NULL);
+    }
     return file->source;
 }

@@ -3,6 +3,7 @@
 
 #include "base/order.h"
 #include "ptx/log.h"
+#include "trace/order_log.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,12 +85,14 @@ static bool find_log(weir_file *file, const Source *source, bool wanted) {
 /* All of a PTX file is one module: lines that look like those between modules are comments there. False: no memory. */
 static bool find_units(weir_file *file, const Source *source, bool ptx_wanted) {
     file->recorded = recording_is(source->data, source->size) || str_ends(str_of(source->name), STR(RECORDING_ENDING));
-    file->container = !file->recorded && images_in(source);
+    file->program = order_log_is(source->data, source->size) || str_ends(str_of(source->name), STR(ORDER_LOG_ENDING));
+    file->container = !file->recorded && !file->program && images_in(source);
     file->ptx = file->container || looks_like_ptx(source);
     if (file->container)
         return find_texts(file, source);
-    file->ptx |= file->recorded;
-    if (!file->recorded && !str_ends(str_of(source->name), STR(".ptx")) && !find_log(file, source, ptx_wanted))
+    file->ptx |= file->recorded || file->program;
+    if (!file->recorded && !file->program && !str_ends(str_of(source->name), STR(".ptx")) &&
+        !find_log(file, source, ptx_wanted))
         return false;
     if (file->log)
         return true;

@@ -48,6 +48,7 @@ int check_while(Options *options, const Early *early);
 /* ---- exec.c, record.c, ptxas.c: programs whose kernels are captured or recorded ---- */
 /* How the name of a recording ends (trace/file.h). */
 #define RECORDINGS_END ".weirrec"
+#define ORDER_LOGS_END ".weirlog"
 /* What processes have said of what they recorded. */
 typedef struct Recorded {
     size_t begun, ended; /* processes that used a GPU; those that have said all */

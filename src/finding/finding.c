@@ -349,8 +349,8 @@ static size_t count_lowered(const Verdict *verdict) {
 }
 
 bool verdict_excepts(const Verdict *verdict) {
-    return count_lowered(verdict) || verdict_suppressed(verdict, SUPPRESSED_CONFIG) || verdict_suppressed(verdict, SUPPRESSED_SOURCE) ||
-           verdict_suppressed(verdict, SUPPRESSED_BASELINE);
+    return count_lowered(verdict) || verdict_suppressed(verdict, SUPPRESSED_CONFIG) ||
+           verdict_suppressed(verdict, SUPPRESSED_SOURCE) || verdict_suppressed(verdict, SUPPRESSED_BASELINE);
 }
 
 void suppressions_print(const Verdict *verdict, Text *to) {
@@ -364,7 +364,8 @@ void suppressions_print(const Verdict *verdict, Text *to) {
         }
     }
     if (count_lowered(verdict))
-        text_addf(to, "%s%zu lowered to %s", separator, count_lowered(verdict), count_lowered(verdict) == 1 ? "a note" : "notes");
+        text_addf(to, "%s%zu lowered to %s", separator, count_lowered(verdict),
+                  count_lowered(verdict) == 1 ? "a note" : "notes");
 }
 
 /* ---- Kinds of verdict -------------------------------------------------------------------------- */
@@ -465,6 +466,10 @@ void verdict_print_scope(const Verdict *verdict, Text *to) {
     size_t given = given_launches(verdict);
     if (verdict->scope == COVERS_NONE)
         return;
+    if (verdict->program) {
+        text_addf(to, " (this run)");
+        return;
+    }
     text_addf(to, " (");
     verdict_scope_print(verdict->scope, given, verdict->launch_count - given, to);
     text_addf(to, ")");

@@ -136,6 +136,7 @@ typedef struct Verdict {
     uint64_t sampled_ctas, sampled_of; /* of a recording of a part of the grid: CTAs that were recorded; 0: of all */
     double seconds;                    /* that it took to look at it */
     bool only_launch;                  /* nothing is said of other launches than the one that was given */
+    bool program;                      /* it is about the operations of a program that ran, and their order */
     bool replayed;                     /* one run was made, that of a trail, and nothing is said of others */
     bool closed;                       /* nothing is left open that a launch gives; else: */
     const char *open;                  /* what is, the first of it: "argument n"; NULL: that was not looked into */

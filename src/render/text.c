@@ -299,7 +299,10 @@ static void add_basis(Text *to, const Verdict *verdict) {
         events += verdict->launches[i].events;
         chosen += verdict->launches[i].chosen;
     }
-    if (verdict->launch_count) {
+    if (verdict->program && verdict->launch_count) {
+        text_addf(to, "%s%s", verdict->incomplete_count || verdict->finding_count ? "; " : ": ",
+                  verdict->launches[0].text);
+    } else if (verdict->launch_count) {
         text_addf(to, "%s", verdict->incomplete_count || verdict->finding_count ? "; " : ": ");
         text_number_of(to, verdict->launch_count, "launch");
         if (chosen == verdict->launch_count)

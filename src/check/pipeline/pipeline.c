@@ -2,6 +2,7 @@
 #include "check/pipeline/internal.h"
 
 #include "base/deadline.h"
+#include "check/program/check.h"
 
 /* What `weir check` does to a kernel once its grid has run as a whole (result_check), in order. Each step adds what it
  * finds, and what it could not look at, to the kernel's verdict. */
@@ -11,6 +12,11 @@ static void check_kernel(void *context) {
     const Question *question = &result->question;
     if (deadline_look()) /* of all that is checked at once: there is none left for this one */
         return;
+    if (result->program) {
+        program_check(result->program,
+                      &result->verdicts[look->at]); /* the operations of a program, and what orders them */
+        return;
+    }
     if (question->lint)
         step_lint(result, look->at); /* what the hardware does not allow, read off the IR */
     if (question->lint_only)

@@ -345,6 +345,15 @@ static bool ask_recording(PipelineResult *result) {
     return !question->trail || read_ptx_trail(result);
 }
 
+/* An order log has its launches. */
+static bool ask_program(PipelineResult *result) {
+    const Question *question = &result->question;
+    bool given = question->launch && !is_beside(result, question->launch);
+    if (given || question->argument_count || question->grid || question->trail)
+        return result_fail(result, "an order log is of a program that ran: it takes no launch and no trail");
+    return true;
+}
+
 /* Rules read it as it stands: a launch beside it is for those who run it. */
 static bool ask_ptx(PipelineResult *result) {
     const Question *question = &result->question;
@@ -352,6 +361,8 @@ static bool ask_ptx(PipelineResult *result) {
         return result_fail(result, "PTX is linted without a launch, and takes no arguments and no grid");
     if (!find_entries(result))
         return false;
+    if (result->program)
+        return ask_program(result);
     if (question->lint_only)
         return true;
     if (!result->ptx->functions[result->entries[0]].entry)

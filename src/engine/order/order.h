@@ -24,6 +24,7 @@ typedef struct OrderLane {
     uint32_t index;        /* in a clock */
     uint64_t context;      /* legacy and blocking streams wait for each other within one context */
     bool legacy, blocking; /* legacy: the stream that blocking streams wait for, and that waits for them */
+    bool host;             /* it is a thread of the host */
     bool gone;             /* destroyed: no operation comes */
     bool launched;         /* the last operation is a launch */
     uint64_t last;         /* the last operation's number, + 1; 0: there was none */

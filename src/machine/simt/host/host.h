@@ -4,6 +4,7 @@
 #define MACHINE_SIMT_HOST_HOST_H
 
 #include "machine/simt/core/launch.h"
+#include "machine/simt/host/touched.h"
 #include "machine/simt/schedule/schedule.h"
 
 /* Memory that kernels may access. */
@@ -70,6 +71,9 @@ typedef struct HostRun {
     PtxDevice *device;
     HostKernel *kernel;
     const PtxLaunch *launch;
+    bool watched;        /* what it touches is wanted */
+    bool dependent;      /* ... of a launch that may begin while the one before it runs */
+    Touched *touched;    /* that, if it was wanted and there is memory; freed by the caller */
     Text *printed;       /* NULL: what the kernel prints is not kept */
     PtxMachine *machine; /* says why the run ended so, and is freed by the caller; NULL: `problem` says why */
     const char *problem;
@@ -80,6 +84,8 @@ typedef struct HostRun {
  * whatever the number of threads: CTAs run in the order of their numbers, one after the other, unless none of them
  * accesses what another one writes. */
 PtxEnd host_run(HostRun *run);
+/* The machine's accesses are written down there; NULL: they are not. */
+void host_watch(PtxMachine *machine, Touched *touched);
 /* The same with CTAs that may run at the same time (team.c). False: memory is to be restored, and CTAs run in order. */
 bool team_run(HostRun *run, PtxEnd *end);
 

@@ -88,6 +88,11 @@ void host_place(PtxDevice *device, const HostKernel *kernel, uint8_t *parameters
     launch->text = text_keep(&text, arena);
 }
 
+void host_watch(PtxMachine *machine, Touched *touched) {
+    machine->observe = touched ? touched_observe : NULL;
+    machine->observer = touched;
+}
+
 PtxEnd host_run(HostRun *run) {
     PtxSchedule eager = {.kind = SCHEDULE_EAGER};
     PtxEnd end = PTX_END_UNKNOWN;
@@ -96,9 +101,13 @@ PtxEnd host_run(HostRun *run) {
         return end;
     machine->results = true;
     machine->printed = run->printed;
+    run->touched = run->watched ? touched_new(machine, run->dependent) : NULL;
+    host_watch(machine, run->touched);
     run->threads = 1;
     if (!team_run(run, &end)) {
         run->again = true;
+        if (run->touched)
+            touched_clear(run->touched);
         end = ptx_schedule_run(machine, &eager);
     }
     for (uint32_t i = 0; i < run->launch->buffer_count; i++) {

@@ -19,6 +19,7 @@ typedef struct HostTeam HostTeam;
 typedef struct HostMember {
     HostTeam *team;
     PtxMachine *machine;
+    Touched *touched; /* by its CTAs; NULL: that is not wanted */
     uint32_t at, end; /* clusters of its piece that have not begun */
     pthread_t thread;
     PtxEnd how;
@@ -103,10 +104,16 @@ static bool add_member(HostTeam *team, const pthread_attr_t *attributes) {
     member->machine->results = true;
     member->machine->team = &team->team;
     member->machine->member = (uint8_t)team->member_count;
+    if (team->run->touched && !(member->touched = touched_new(member->machine, team->run->dependent))) {
+        ptx_machine_free(member->machine);
+        return false;
+    }
+    host_watch(member->machine, member->touched);
     if (pthread_create(&member->thread, attributes, work, member) == 0) {
         team->member_count++;
         return true;
     }
+    touched_free(member->touched);
     ptx_machine_free(member->machine);
     return false;
 }
@@ -170,6 +177,9 @@ static bool end_team(HostTeam *team, PtxEnd end) {
     for (unsigned i = 1; i < team->member_count; i++) {
         pthread_join(team->members[i].thread, NULL);
         good &= team->members[i].how == PTX_END_COMPLETE;
+        if (team->members[i].touched)
+            touched_join(run->touched, team->members[i].touched);
+        touched_free(team->members[i].touched);
         ptx_machine_free(team->members[i].machine);
     }
     good &= !team->team.stop;

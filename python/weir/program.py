@@ -1,0 +1,296 @@
+"""The order log of a program that runs on the device without a GPU (docs/programs.md): what it puts into which stream, what
+waits for what, which memory there is. `weir check FILE.weirlog` finds what nothing orders."""
+
+import atexit
+import os
+import sys
+import threading
+
+MOST_BYTES = 1 << 30
+PIECES = 64  # lines that are written at once
+LEGACY, NON_BLOCKING = 2, 0
+OWN = os.path.dirname(os.path.abspath(__file__))
+FOLDER = os.path.join(os.getcwd(), "")
+LETTERS = {1: "r", 2: "w", 4: "R", 8: "W"}  # weir_device_touch.how
+
+
+class State:
+    log = None
+
+
+class Current(threading.local):
+    """The stream that this thread puts operations into; `quiet` while it works for Weir, and not for the program."""
+
+    stream, quiet = 0, False
+
+
+current = Current()
+
+
+class quiet:
+    """While it lasts, what this thread does is not the program's doing."""
+
+    def __enter__(self):
+        self.before, current.quiet = current.quiet, True
+
+    def __exit__(self, *error):
+        current.quiet = self.before
+        return False
+
+
+# ---- Places ----------------------------------------------------------------------------------------
+
+
+def is_library(name):
+    """Whether code of that file is not the program's own."""
+    parts = name.replace("\\", "/").split("/")
+    return name.startswith(OWN) or name.startswith("<") or ("site-packages" in parts and ("torch" in parts or "triton" in parts)) or \
+        "importlib" in parts or name.endswith(("/contextlib.py", "/functools.py", "/threading.py"))
+
+
+libraries = {}  # of code objects
+
+
+def where():
+    """The program's own line that does this, "app.py:14"; "" where there is none, as in a thread of autograd."""
+    frame = sys._getframe(2)
+    while frame is not None:
+        code = frame.f_code
+        library = libraries.get(code)
+        if library is None:
+            library = libraries[code] = is_library(code.co_filename)
+        if not library:
+            name = code.co_filename
+            return f"{name[len(FOLDER):] if name.startswith(FOLDER) else name}:{frame.f_lineno}"
+        frame = frame.f_back
+    return ""
+
+
+def quoted(text):
+    return '"' + text.replace('"', "'").replace("\n", " ").replace("\r", " ") + '"'
+
+
+# ---- The log ----------------------------------------------------------------------------------------
+
+
+class Log:
+    def __init__(self, path):
+        self.path, self.lines, self.bytes, self.full = path, [], 0, False
+        self.lock = threading.RLock()
+        self.thread, self.threads, self.parents = threading.get_ident(), {threading.get_ident(): 0}, {}
+        self.free_events, self.event_count = [], 0
+        self.memory = set()  # addresses of allocations that the log has
+        self.process = os.getpid()
+        self.file = open(path, "w", encoding="utf-8", errors="replace")
+        self.lines.append("weirlog 1\n")
+
+    # ---- Lines --------------------------------------------------------------------------------------
+
+    def add(self, *lines):
+        """Lines that belong together."""
+        if current.quiet or os.getpid() != self.process:  # a child of fork has a log of its own, or none
+            return
+        with self.lock:
+            ident = threading.get_ident()
+            if ident != self.thread:
+                self.thread = ident
+                self.lines.append(self.thread_line(ident))
+            self.lines += lines
+            if len(self.lines) >= PIECES:
+                self.flush()
+
+    def thread_line(self, ident):
+        number = self.threads.get(ident)
+        if number is not None:
+            return f"thread {number}\n"
+        number = self.threads[ident] = len(self.threads)
+        parent = self.parents.pop(ident, None)
+        return f"thread {number} {parent}\n" if parent is not None else f"thread {number}\n"
+
+    def flush(self):
+        text, self.lines = "".join(self.lines), []
+        self.bytes += len(text)
+        if self.full or self.file is None:
+            return
+        if self.bytes > MOST_BYTES:
+            self.full = True
+            text = f'missing "the order log is larger than {MOST_BYTES >> 30} GiB: what the program did then was not looked at"\n'
+        self.file.write(text)
+        self.file.flush()
+
+    def close(self):
+        if os.getpid() != self.process or self.file is None:
+            return
+        with self.lock:
+            self.lines.append("end\n")
+            self.flush()
+            self.file.close()
+            self.file = None
+
+    # ---- What the program does --------------------------------------------------------------------------
+
+    def stream(self, number):
+        self.add(f"stream {number} {NON_BLOCKING} {quoted(where())}\n")
+
+    def allocated(self, address, size, stream):
+        if current.quiet:
+            return
+        self.memory.add(address)
+        self.add(f"alloc {address} {size} {stream} {quoted(where())}\n")
+
+    def pinned(self, address, size):
+        self.memory.add(address)
+        self.add(f"host {address} {size} {quoted(where())}\n")
+
+    def freed(self, address):
+        if address in self.memory:
+            self.memory.discard(address)
+            self.add(f'free {address} ""\n')
+
+    def used(self, address, stream):
+        self.add(f"use {address} {stream}\n")
+
+    def operation(self, verb, stream, name, touches):
+        self.add(f"{verb} {stream} {quoted(name)} {quoted(where())}\n", *touches)
+
+    def host_access(self, name, touches):
+        self.add(f"access {quoted(name)} {quoted(where())}\n", *touches)
+
+    def launch(self, stream, name, dependent, waits, touches):
+        """`touches`: as weir_device_touches gives them; None: not known."""
+        if touches is None:
+            return self.missing(f"what {name} accesses is not known: its races with other operations were not looked for")
+        lines = []
+        for touch in touches:
+            early, letter = "e" if touch.how & 16 else "", LETTERS[touch.how & 15]
+            pieces = f" {touch.stride} {touch.count}" if touch.count > 1 else ""
+            lines.append(f"{early}{letter} {touch.address} {touch.bytes}{pieces}\n")
+        verb = f"dependent {stream} {int(waits)}" if dependent else f"launch {stream}"
+        self.add(f"{verb} {quoted(name)} {quoted(where())}\n", *lines)
+
+    def record(self, event, stream):
+        self.add(f"record {event} {stream}\n")
+
+    def wait(self, event, stream):
+        self.add(f"wait {event} {stream}\n")
+
+    def event(self):
+        """A number for one; numbers of events that are gone are used again."""
+        with self.lock:
+            if self.free_events:
+                return self.free_events.pop()
+            self.event_count += 1
+            return self.event_count
+
+    def event_gone(self, event):
+        self.add(f"gone {event}\n")
+        with self.lock:
+            self.free_events.append(event)
+
+    def await_event(self, event):
+        self.add(f"await-event {event}\n")
+
+    def await_stream(self, stream):
+        self.add(f"await-stream {stream}\n")
+
+    def await_all(self):
+        self.add("await-all\n")
+
+    def missing(self, sentence):
+        self.add(f"missing {quoted(sentence)}\n")
+
+    # ---- Threads -----------------------------------------------------------------------------------------
+
+    def started(self, ident, parent):
+        with self.lock:
+            if ident not in self.threads:
+                self.parents[ident] = self.threads.get(parent, 0)
+
+    def joined(self, ident):
+        number = self.threads.get(ident)
+        if number is not None:
+            self.add(f"learn {number}\n")
+
+
+def watch_threads():
+    """A thread begins with what the one that starts it knows; one that joins it learns what it knew."""
+    start, join = threading.Thread.start, threading.Thread.join
+
+    def started(self):
+        parent, run, log = threading.get_ident(), self.run, State.log
+
+        def announced():
+            if log is not None:
+                log.started(threading.get_ident(), parent)
+            run()
+
+        if log is not None:
+            self.run = announced
+        return start(self)
+
+    def joined(self, timeout=None):
+        result = join(self, timeout)
+        if State.log is not None and not self.is_alive() and self.ident is not None:
+            State.log.joined(self.ident)
+        return result
+
+    threading.Thread.start, threading.Thread.join = started, joined
+
+
+def begin(folder):
+    """From now on, this process writes its log into the folder."""
+    if State.log is not None:
+        return
+    State.log = Log(os.path.join(folder, f"program-{os.getpid()}.weirlog"))
+    watch_threads()
+    atexit.register(State.log.close)
+
+
+def after_fork():
+    """A child's operations are not in its parent's log."""
+    State.log = None
+
+
+os.register_at_fork(after_in_child=after_fork)
+
+
+# ---- Touches of operators -------------------------------------------------------------------------------
+
+
+def pieces(tensor):
+    """(address, bytes, stride, count) of what a tensor covers: as few as can be; None where that is too many."""
+    width, shape = tensor.element_size(), tensor.shape
+    if 0 in shape:
+        return ()
+    address, length = tensor.data_ptr(), width
+    if tensor.is_contiguous():
+        return ((address, width * tensor.numel(), 0, 1),)
+    outer = []
+    for stride, size in sorted((stride * width, size) for size, stride in zip(shape, tensor.stride()) if size > 1 and stride):
+        if not outer and stride <= length:
+            length += stride * (size - 1)
+        else:
+            outer.append((stride, size))
+    if not outer:
+        return ((address, length, 0, 1),)
+    (stride, count), rest = outer[0], outer[1:]
+    starts = [address]
+    for step, size in rest:
+        if len(starts) * size > 4096:
+            return None
+        starts = [start + i * step for start in starts for i in range(size)]
+    if stride < length:
+        return None
+    return [(start, length, stride, count) for start in starts]
+
+
+def touch_lines(letter, tensors):
+    """None where a tensor has too many pieces."""
+    lines = []
+    for tensor in tensors:
+        found = pieces(tensor)
+        if found is None:
+            return None
+        for address, length, stride, count in found:
+            lines.append(f"{letter} {address} {length} {stride} {count}\n" if count > 1 else f"{letter} {address} {length}\n")
+    return lines

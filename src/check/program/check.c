@@ -1,0 +1,413 @@
+/* Goes through an order log: each line moves a clock, or is an operation whose touches are held against those before
+ * it. Memory is bounded by what is alive: an event's clock is kept until the event is gone, an allocation's marks until
+ * it is freed and what used it is over; of operations nothing is kept but their sites. */
+#include "check/program/internal.h"
+
+#include "base/array.h"
+
+#include <stdlib.h>
+
+enum { LEGACY = 2, MOST_PIECES = 1 << 20 };
+
+bool program_log_read(Source *source, Diagnostics *diagnostics) {
+    OrderLog log = {.rest = {source->data, source->size}};
+    OrderLine line;
+    bool begun = order_log_next(&log, &line);
+    if (begun && (line.verb != ORDER_BEGIN || line.numbers[0] != 1)) {
+        begun = false;
+        log.problem = "this is no order log of version 1";
+    }
+    while (begun && order_log_next(&log, &line))
+        ;
+    if (!begun && !log.problem)
+        log.problem = "it is empty";
+    if (log.problem) {
+        size_t end = source->size - log.rest.size, at = end && source->data[end - 1] == '\n' ? end - 1 : end;
+        while (at && source->data[at - 1] != '\n')
+            at--;
+        diagnostics_add(diagnostics, SEVERITY_ERROR, source, at, "%s", log.problem);
+    }
+    return !log.problem;
+}
+
+/* ---- Streams, events, sites ------------------------------------------------------------------------- */
+
+static ProgramStream *add_stream(ProgramCheck *check, uint64_t id, bool legacy, bool blocking) {
+    OrderLane *lane = order_lane(&check->order, 0, legacy, blocking);
+    if (!lane || !ARRAY_ROOM(check->streams, check->stream_count, check->stream_capacity, 16)) {
+        check->too_many = true;
+        return NULL;
+    }
+    ProgramStream *stream = &check->streams[check->stream_count++];
+    *stream = (ProgramStream){.id = id, .where = STR(""), .lane = lane};
+    return stream;
+}
+
+/* One that the log does not introduce is as those that torch.cuda.Stream makes; 0 is the default stream. */
+static ProgramStream *stream_of(ProgramCheck *check, uint64_t id) {
+    for (uint32_t i = 0; i < check->stream_count; i++)
+        if (check->streams[i].id == id)
+            return &check->streams[i];
+    return add_stream(check, id, id == 0, id == 0);
+}
+
+static OrderLane *lane_of(ProgramCheck *check, uint64_t id) {
+    ProgramStream *stream = stream_of(check, id);
+    return stream ? stream->lane : NULL;
+}
+
+static void introduce(ProgramCheck *check, const OrderLine *line) {
+    ProgramStream *stream = stream_of(check, line->numbers[0]);
+    if (!stream)
+        return;
+    stream->where = line->texts[0];
+    stream->lane->legacy = line->numbers[1] == LEGACY;
+    stream->lane->blocking = line->numbers[1] != 0;
+}
+
+/* NULL: there is no memory. */
+static ProgramEvent *event_of(ProgramCheck *check, uint64_t id) {
+    ProgramEvent *known = map_get(&check->event_map, (Str){(const char *)&id, sizeof id});
+    if (known)
+        return known;
+    ProgramEvent *event = ARENA_NEW(check->arena, ProgramEvent);
+    *event = (ProgramEvent){.next = check->events, .id = id};
+    check->events = event;
+    void **seat = map_put(&check->event_map, (Str){(const char *)&event->id, sizeof event->id});
+    check->races.failed |= !seat;
+    if (seat)
+        *seat = event;
+    return seat ? event : NULL;
+}
+
+static uint32_t site_of(ProgramCheck *check, const OrderLine *line, uint32_t stream, Str name, Str where) {
+    Text key = {0};
+    text_addf(&key, "%u %u %.*s\n%.*s", (unsigned)line->verb, stream, STR_ARG(name), STR_ARG(where));
+    void *known = map_get(&check->site_map, (Str){key.data, key.size});
+    if (known) {
+        text_free(&key);
+        return (uint32_t)((uintptr_t)known - 1);
+    }
+    size_t size = key.size;
+    const char *kept = text_keep(&key, check->arena);
+    void **seat = map_put(&check->site_map, (Str){kept, size});
+    if (!seat || !ARRAY_ROOM(check->sites, check->site_count, check->site_capacity, 64)) {
+        check->races.failed = true;
+        return 0; /* the first one stands for it */
+    }
+    check->sites[check->site_count] = (ProgramSite){.verb = line->verb, .name = name, .where = where, .stream = stream};
+    *seat = (void *)(uintptr_t)++check->site_count;
+    return check->site_count - 1;
+}
+
+/* ---- Operations ------------------------------------------------------------------------------------- */
+
+/* The thread as a lane: what it accesses, it does in its order, and after all that it has waited for. */
+static OrderLane *host_lane(ProgramCheck *check) {
+    uint32_t thread = 0;
+    while (check->order.threads[thread] != check->thread)
+        thread++;
+    if (thread >= check->host_count) {
+        OrderLane **hosts = ARENA_ARRAY(check->arena, OrderLane *, thread + 8);
+        for (uint32_t i = 0; i < check->host_count; i++)
+            hosts[i] = check->hosts[i];
+        check->hosts = hosts;
+        check->host_count = thread + 8;
+    }
+    if (!check->hosts[thread]) {
+        check->hosts[thread] = order_lane(&check->order, 0, false, false);
+        check->too_many |= !check->hosts[thread];
+        if (check->hosts[thread])
+            check->hosts[thread]->host = true;
+    }
+    return check->hosts[thread];
+}
+
+static void access_by_host(ProgramCheck *check) {
+    OrderLane *lane = host_lane(check);
+    if (!lane)
+        return;
+    lanes_set(&check->order, &lane->now, &check->thread->knows);
+    OrderedOperation made = {.lane = lane,
+                             .number = check->number,
+                             .site = check->site,
+                             .begun = &lane->now,
+                             .waited = &lane->now,
+                             .touches = check->touches,
+                             .touch_count = check->touch_count};
+    races_operation(&check->races, &made); /* what is in no allocation is the host's own */
+    lane_operation(lane, check->number);
+    thread_waits(&check->order, check->thread, &lane->now);
+}
+
+static void do_operation(ProgramCheck *check, OrderLane *lane) {
+    enum { WAITS = 1, WAITS_FIRST = 2 };
+    OrderClock begun;
+    uint64_t how = check->operation.verb == ORDER_DEPENDENT ? check->operation.numbers[1] : 0;
+    bool dependent = check->operation.verb == ORDER_DEPENDENT, follows = false;
+    if (dependent || check->operation.verb == ORDER_LAUNCH) {
+        follows = lane_launch(&check->order, lane, check->thread, dependent, &begun);
+        check->launches++;
+    } else {
+        lane_issue(&check->order, lane, check->thread);
+        begun = lane->now;
+    }
+    OrderedOperation made = {.lane = lane,
+                             .number = check->number,
+                             .site = check->site,
+                             .begun = &begun,
+                             .waited = &lane->now,
+                             .touches = check->touches,
+                             .touch_count = check->touch_count};
+    if (races_operation(&check->races, &made))
+        verdict_incomplete(
+            check->verdict, "", 0,
+            "operations access memory of which the log has no allocation: their races were not looked for");
+    if (follows && how < WAITS)
+        program_report_no_wait(check);
+    if (follows && how >= WAITS_FIRST)
+        lane->begun = lane->now; /* the next launch begins when this one has triggered, and so has waited */
+    lane_operation(lane, check->number);
+}
+
+static void close_operation(ProgramCheck *check) {
+    if (!check->is_open)
+        return;
+    check->is_open = false;
+    if (check->operation.verb == ORDER_ACCESS) {
+        access_by_host(check);
+    } else {
+        OrderLane *lane = lane_of(check, check->operation.numbers[0]);
+        if (lane)
+            do_operation(check, lane);
+    }
+    check->number++;
+    check->operations++;
+    check->touch_count = 0;
+}
+
+static void open_operation(ProgramCheck *check, const OrderLine *line) {
+    const ProgramStream *stream = line->verb == ORDER_ACCESS ? NULL : stream_of(check, line->numbers[0]);
+    uint32_t number = stream ? (uint32_t)(stream - check->streams) : UINT32_MAX;
+    check->operation = *line;
+    check->is_open = true;
+    check->site = site_of(check, line, number, line->texts[0], line->texts[1]);
+}
+
+static void add_touch(ProgramCheck *check, const OrderLine *line) {
+    static const uint8_t ways[] = {TOUCH_READ, TOUCH_WRITE, TOUCH_STRONG_READ, TOUCH_STRONG_WRITE};
+    unsigned way = (unsigned)line->verb - ORDER_READS; /* ORDER order_log.def */
+    enum { WAYS = sizeof ways };
+    Touch touch = {.begin = line->numbers[0],
+                   .bytes = line->numbers[1],
+                   .stride = line->number_count > 3 ? line->numbers[2] : 0,
+                   .count = line->number_count > 3 ? line->numbers[3] : 1,
+                   .how = ways[way % WAYS],
+                   .early = way >= WAYS};
+    uint64_t end;
+    if (!touch.bytes || !touch.count || !check->is_open)
+        return;
+    bool odd = touch.count > MOST_PIECES || (touch.count > 1 && touch.stride < touch.bytes) ||
+               __builtin_mul_overflow(touch.stride, touch.count, &end) ||
+               __builtin_add_overflow(end, touch.begin, &end) || __builtin_add_overflow(end, touch.bytes, &end);
+    if (odd || !ARRAY_ROOM(check->touches, check->touch_count, check->touch_capacity, 64))
+        verdict_incomplete(check->verdict, "", 0,
+                           "not all accesses of an operation at line %u of the log were taken in",
+                           check->operation.line);
+    else
+        check->touches[check->touch_count++] = touch;
+}
+
+/* ---- Lines ------------------------------------------------------------------------------------------ */
+
+static void begin_thread(ProgramCheck *check, const OrderLine *line) {
+    uint32_t count = check->order.thread_count;
+    OrderThread *thread = order_thread(&check->order, line->numbers[0]);
+    OrderThread *parent = line->number_count > 1 ? order_thread(&check->order, line->numbers[1]) : NULL;
+    check->races.failed |= !thread || (line->number_count > 1 && !parent);
+    if (!thread)
+        return;
+    if (parent && check->order.thread_count > count)
+        thread_waits(&check->order, thread, &parent->knows);
+    check->thread = thread;
+}
+
+static void learn(ProgramCheck *check, uint64_t id) {
+    const OrderThread *other = order_thread(&check->order, id);
+    check->races.failed |= !other;
+    if (other)
+        thread_waits(&check->order, check->thread, &other->knows);
+}
+
+static void record(ProgramCheck *check, const OrderLine *line) {
+    OrderLane *lane = lane_of(check, line->numbers[1]);
+    ProgramEvent *event = event_of(check, line->numbers[0]);
+    if (!lane || !event)
+        return;
+    if (!event->clock && !(event->clock = calloc(1, sizeof *event->clock))) {
+        check->races.failed = true;
+        return;
+    }
+    lane_issue(&check->order, lane, check->thread);
+    *event->clock = lane->now;
+}
+
+static void join_lanes(ProgramCheck *check, uint64_t one, uint64_t other) {
+    OrderLane *lane = lane_of(check, one), *from = lane_of(check, other);
+    if (lane && from)
+        lane_waits(&check->order, lane, check->thread, &from->now);
+}
+
+static void allocate(ProgramCheck *check, const OrderLine *line, OrderLane *lane, Str where) {
+    uint32_t site = site_of(check, line, UINT32_MAX, STR(""), where);
+    races_allocate(&check->races, line->numbers[0], line->numbers[1], lane, check->thread, site);
+}
+
+/* What an event has when it is waited for: nothing, if it was never recorded. */
+static void wait_for_event(ProgramCheck *check, const OrderLine *line) {
+    const ProgramEvent *event = event_of(check, line->numbers[0]);
+    OrderLane *lane = line->verb == ORDER_WAIT ? lane_of(check, line->numbers[1]) : NULL;
+    if (!event || !event->clock)
+        return;
+    if (lane)
+        lane_waits(&check->order, lane, check->thread, event->clock);
+    else if (line->verb == ORDER_AWAIT_EVENT)
+        thread_waits(&check->order, check->thread, event->clock);
+}
+
+static void forget_event(ProgramCheck *check, uint64_t id) {
+    ProgramEvent *event = event_of(check, id);
+    if (!event)
+        return;
+    free(event->clock);
+    event->clock = NULL;
+}
+
+static void do_line(ProgramCheck *check, const OrderLine *line) {
+    OrderLane *lane;
+    if (line->verb >= ORDER_READS && line->verb <= ORDER_EARLY_STRONG_WRITES) {
+        add_touch(check, line);
+        return;
+    }
+    close_operation(check);
+    switch (line->verb) {
+    case ORDER_STREAM:
+        introduce(check, line);
+        break;
+    case ORDER_THREAD:
+        begin_thread(check, line);
+        break;
+    case ORDER_ALLOCATE:
+        if ((lane = lane_of(check, line->numbers[2])))
+            allocate(check, line, lane, line->texts[0]);
+        break;
+    case ORDER_HOST_MEMORY:
+        allocate(check, line, NULL, line->texts[0]);
+        break;
+    case ORDER_FREE:
+        races_free(&check->races, line->numbers[0], check->thread,
+                   site_of(check, line, UINT32_MAX, STR(""), line->texts[0]));
+        break;
+    case ORDER_USE:
+        if ((lane = lane_of(check, line->numbers[1])))
+            races_use(&check->races, line->numbers[0], lane);
+        break;
+    case ORDER_LAUNCH:
+    case ORDER_DEPENDENT:
+    case ORDER_COPY:
+    case ORDER_ACCESS:
+        open_operation(check, line);
+        break;
+    case ORDER_RECORD:
+        record(check, line);
+        break;
+    case ORDER_WAIT:
+    case ORDER_AWAIT_EVENT:
+        wait_for_event(check, line);
+        break;
+    case ORDER_EVENT_GONE:
+        forget_event(check, line->numbers[0]);
+        break;
+    case ORDER_AWAIT_STREAM:
+        if ((lane = lane_of(check, line->numbers[0]))) {
+            lane_issue(&check->order, lane, check->thread);
+            thread_waits(&check->order, check->thread, &lane->now);
+        }
+        break;
+    case ORDER_AWAIT_ALL:
+        thread_waits_for_all(&check->order, check->thread, true, 0);
+        break;
+    case ORDER_LEARN:
+        learn(check, line->numbers[0]);
+        break;
+    case ORDER_FORK:
+        join_lanes(check, line->numbers[0], line->numbers[1]);
+        break;
+    case ORDER_JOIN:
+        join_lanes(check, line->numbers[1], line->numbers[0]);
+        break;
+    case ORDER_MISSING:
+        verdict_incomplete(check->verdict, "", 0, "%.*s", STR_ARG(line->texts[0]));
+        break;
+    case ORDER_END:
+        check->ended = true;
+        break;
+    default:
+        break;
+    }
+}
+
+static void close_check(ProgramCheck *check) {
+    Verdict *verdict = check->verdict;
+    close_operation(check);
+    if (!check->ended)
+        verdict_incomplete(verdict, "", 0, "the log ends early: what the program did then was not looked at");
+    if (check->too_many)
+        verdict_incomplete(verdict, "", 0, "the program has more than %d streams: not all were looked at", ORDER_LANES);
+    if (check->races.failed)
+        verdict_incomplete(verdict, "", 0, "there was not enough memory to look at all operations");
+    Text text = {0};
+    text_number_of(&text, check->operations, "operation");
+    text_addf(&text, " on ");
+    text_number_of(&text, check->stream_count, "stream");
+    *verdict_launch(verdict) =
+        (LaunchRun){.text = verdict_keep(verdict, &text), .events = check->operations, .schedules = 1};
+    verdict->only_launch = verdict->program = true;
+}
+
+static void release(ProgramCheck *check) {
+    for (ProgramEvent *event = check->events; event; event = event->next)
+        free(event->clock);
+    races_release(&check->races);
+    order_free_all(&check->order);
+    map_free(&check->site_map);
+    map_free(&check->event_map);
+    map_free(&check->pair_map);
+    free(check->streams);
+    free(check->sites);
+    free(check->touches);
+}
+
+static void go_through(ProgramCheck *check, const Source *source) {
+    OrderLog log = {.rest = {source->data, source->size}};
+    check->thread = order_thread(&check->order, 0);
+    check->races.failed |= !check->thread;
+    for (OrderLine line; check->thread && order_log_next(&log, &line);)
+        do_line(check, &line);
+    close_check(check);
+}
+
+void program_check(const Source *source, Verdict *verdict) {
+    ProgramCheck check = {.verdict = verdict, .arena = verdict->arena};
+    jmp_buf here, *outer = verdict->arena->exhausted;
+    check.races = (Races){
+        .order = &check.order, .report = program_report_race, .reused = program_report_reuse, .context = &check};
+    verdict->arena->exhausted = &here;
+    bool enough = !setjmp(here);
+    if (enough)
+        go_through(&check, source);
+    release(&check);
+    verdict->arena->exhausted = outer;
+    if (!enough)
+        longjmp(*outer, 1);
+}

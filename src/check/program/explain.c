@@ -1,0 +1,220 @@
+/* What was found, in words: which two operations, where the program does them, what would order them. */
+#include "check/program/internal.h"
+
+#include <stdlib.h>
+
+/* ---- Places ------------------------------------------------------------------------------------------ */
+
+/* "app.py:14", as a file and a line; false: it is no place of a source. */
+static bool set_place(const ProgramCheck *check, Str where, FindingPlace *place) {
+    size_t colon = where.size;
+    uint32_t line = 0;
+    while (colon && where.data[colon - 1] != ':')
+        colon--;
+    for (size_t i = colon; i < where.size && where.data[i] >= '0' && where.data[i] <= '9' && line < 100000000; i++)
+        line = line * 10 + (uint32_t)(where.data[i] - '0');
+    if (colon < 2 || !line)
+        return false;
+    place->file = arena_copy(check->arena, where.data, colon - 1);
+    place->line = line;
+    place->column = 1;
+    return true;
+}
+
+/* "stream 2 (made at app.py:11)", "the default stream", "the host" */
+static const char *stream_name(const ProgramCheck *check, const ProgramSite *site) {
+    if (site->stream >= check->stream_count)
+        return "the host";
+    const ProgramStream *stream = &check->streams[site->stream];
+    if (!stream->id)
+        return "the default stream";
+    if (!stream->where.size)
+        return verdict_text(check->verdict, "stream %llu", (unsigned long long)stream->id);
+    return verdict_text(check->verdict, "stream %llu (made at %.*s)", (unsigned long long)stream->id,
+                        STR_ARG(stream->where));
+}
+
+static const char *agent_of(const ProgramCheck *check, const ProgramSite *site) {
+    if (site->stream >= check->stream_count)
+        return "host";
+    uint64_t id = check->streams[site->stream].id;
+    return id ? verdict_text(check->verdict, "stream %llu", (unsigned long long)id) : "default stream";
+}
+
+static const char *verb_of(uint8_t how) {
+    return how & (TOUCH_WRITE | TOUCH_STRONG_WRITE) ? "writes" : "reads";
+}
+
+static void place_site(const ProgramCheck *check, const ProgramSite *site, const char *role, const char *note,
+                       FindingPlace *place) {
+    place->role = role;
+    place->agent = agent_of(check, site);
+    place->op = arena_copy(check->arena, site->name.data, site->name.size);
+    place->note = note;
+    set_place(check, site->where, place);
+}
+
+/* "4,096 bytes at byte 0 of the memory allocated at app.py:10" */
+static const char *bytes_of(const ProgramCheck *check, const RaceMemory *memory, uint64_t offset, uint64_t bytes) {
+    Str where = memory->site < check->site_count ? check->sites[memory->site].where : STR("");
+    Text text = {0};
+    text_number_of(&text, bytes, "byte");
+    text_addf(&text, " at offset %llu of the %llu bytes", (unsigned long long)offset,
+              (unsigned long long)memory->bytes);
+    if (where.size)
+        text_addf(&text, " allocated at %.*s", STR_ARG(where));
+    return verdict_keep(check->verdict, &text);
+}
+
+/* ---- Races ------------------------------------------------------------------------------------------- */
+
+/* Whether the pair of sites was not reported yet; else it is counted. */
+static bool is_new(ProgramCheck *check, const char *what, uint32_t one, uint32_t other) {
+    const char *key = verdict_text(check->verdict, "%s %u %u", what, one, other);
+    void **seat = map_put(&check->pair_map, str_of(key));
+    if (!seat) {
+        check->races.failed = true;
+        return false;
+    }
+    if (*seat && (uintptr_t)*seat <= check->verdict->finding_count)
+        check->verdict->findings[(uintptr_t)*seat - 1].times++;
+    bool first = !*seat;
+    if (first)
+        *seat = (void *)(uintptr_t)(check->verdict->finding_count + 1);
+    return first;
+}
+
+static Finding *begin_finding(ProgramCheck *check, RuleId rule) {
+    Finding *finding = verdict_finding(check->verdict);
+    finding->rule = rule;
+    finding->space = "global";
+    finding->launch =
+        verdict_text(check->verdict, "operation %llu of the program", (unsigned long long)check->number + 1);
+    finding->witness = "";
+    finding->fingerprint = "";
+    finding->schedule = "nothing orders the two, in every schedule";
+    finding->times = 1;
+    return finding;
+}
+
+static void say_open(ProgramCheck *check, const ProgramSite *earlier, const ProgramSite *later, const OrderRace *race) {
+    if (race->communicates)
+        verdict_incomplete(check->verdict, "", 0,
+                           "%.*s (%.*s) and %.*s (%.*s) can run at the same time and communicate by atomics: whether "
+                           "that orders their other accesses was not looked at",
+                           STR_ARG(earlier->name), STR_ARG(earlier->where), STR_ARG(later->name),
+                           STR_ARG(later->where));
+    else
+        verdict_incomplete(check->verdict, "", 0,
+                           "%.*s (%.*s) and %.*s (%.*s) access the same memory, and only what another host thread has "
+                           "waited for could order them: how the threads hand over to each other is not seen",
+                           STR_ARG(earlier->name), STR_ARG(earlier->where), STR_ARG(later->name),
+                           STR_ARG(later->where));
+}
+
+static const char *fix_of(const ProgramCheck *check, const ProgramSite *earlier, const ProgramSite *later,
+                          const OrderRace *race) {
+    Verdict *verdict = check->verdict;
+    if (race->early)
+        return verdict_text(verdict,
+                            "Call `gdc_wait()` (griddepcontrol.wait) in %.*s before its first access to this memory, "
+                            "in every warp that accesses it; or launch it without the dependent-launch attribute.",
+                            STR_ARG(later->name));
+    if (later->stream >= check->stream_count)
+        return verdict_text(verdict,
+                            "Wait for %.*s before the host accesses the memory: `stream.synchronize()`, or record an "
+                            "event after it and call `event.synchronize()`.",
+                            STR_ARG(earlier->name));
+    if (earlier->stream >= check->stream_count)
+        return "Access the memory from the host before the call that starts this operation, or after it is over.";
+    return verdict_text(verdict,
+                        "Before this, let its stream wait for the other one: `s2.wait_stream(s1)`, where s2 is %s and "
+                        "s1 is %s; or wait for an event that s1 records after %.*s; or use one stream.",
+                        stream_name(check, later), stream_name(check, earlier), STR_ARG(earlier->name));
+}
+
+void program_report_race(void *context, const OrderRace *race) {
+    ProgramCheck *check = context;
+    Verdict *verdict = check->verdict;
+    const ProgramSite *earlier = &check->sites[race->earlier.site], *later = &check->sites[check->site];
+    if (race->open || race->communicates) {
+        if (is_new(check, "open", race->earlier.site, check->site))
+            say_open(check, earlier, later, race);
+        return;
+    }
+    if (!is_new(check, race->early ? "early" : "race", race->earlier.site, check->site))
+        return;
+    const char *bytes = bytes_of(check, race->memory, race->offset, race->bytes);
+    Finding *finding = begin_finding(check, race->early ? RULE_PROGRAM_EARLY : RULE_PROGRAM_RACE);
+    finding->message =
+        verdict_text(verdict, "%.*s %s memory that %.*s (%.*s) %s, and %s", STR_ARG(later->name), verb_of(race->how),
+                     STR_ARG(earlier->name), STR_ARG(earlier->where), verb_of(race->earlier.how),
+                     race->early ? "does so before it waits for that launch" : "nothing orders the two");
+    finding->why =
+        race->early
+            ? verdict_text(verdict,
+                           "%.*s is a dependent launch: it may begin while %.*s runs, and accesses %s before "
+                           "griddepcontrol.wait.",
+                           STR_ARG(later->name), STR_ARG(earlier->name), bytes)
+            : verdict_text(verdict,
+                           "%.*s is in %s, %.*s in %s. No event, wait or synchronization stands between them, so they "
+                           "can run at the same time, or in either order; both access %s.",
+                           STR_ARG(earlier->name), stream_name(check, earlier), STR_ARG(later->name),
+                           stream_name(check, later), bytes);
+    finding->fix = fix_of(check, earlier, later, race);
+    FindingPlace *places = finding_places(verdict, finding, 2);
+    place_site(check, later, verb_of(race->how), bytes, &places[0]);
+    place_site(check, earlier, verb_of(race->earlier.how), "", &places[1]);
+}
+
+void program_report_reuse(void *context, const RaceMemory *memory, uint32_t freed_at, const TouchMark *user,
+                          bool open) {
+    ProgramCheck *check = context;
+    Verdict *verdict = check->verdict;
+    const ProgramSite *used = &check->sites[user->site], *freed = &check->sites[freed_at];
+    if (!is_new(check, open ? "open reuse" : "reuse", user->site, memory->site))
+        return;
+    if (open) {
+        verdict_incomplete(verdict, "", 0,
+                           "memory that %.*s (%.*s) uses was freed and is given out again, and only what another host "
+                           "thread has waited for could order the two",
+                           STR_ARG(used->name), STR_ARG(used->where));
+        return;
+    }
+    Str made = memory->site < check->site_count ? check->sites[memory->site].where : STR("");
+    Finding *finding = begin_finding(check, RULE_PROGRAM_REUSE);
+    finding->message =
+        verdict_text(verdict, "memory that %.*s (%.*s) may still use was freed, and the allocator gives it out again",
+                     STR_ARG(used->name), STR_ARG(used->where));
+    finding->why = verdict_text(
+        verdict,
+        "The tensor allocated at %.*s was freed%s%.*s while %.*s in %s may still run. Its own stream does not wait for "
+        "that one, so the next allocation there gets the same bytes and overwrites them.",
+        STR_ARG(made), freed->where.size ? " at " : "", STR_ARG(freed->where), STR_ARG(used->name),
+        stream_name(check, used));
+    finding->fix = verdict_text(verdict,
+                                "Call `tensor.record_stream(s)` after it is used in %s, where s is that stream; or let "
+                                "the tensor's own stream wait for it (`wait_stream`) before the tensor is freed.",
+                                stream_name(check, used));
+    FindingPlace *places = finding_places(verdict, finding, 2);
+    place_site(check, used, "uses", bytes_of(check, memory, 0, memory->bytes), &places[0]);
+    places[1].role = "allocates";
+    places[1].agent = places[1].op = places[1].note = "";
+    set_place(check, made, &places[1]);
+}
+
+void program_report_no_wait(ProgramCheck *check) {
+    const ProgramSite *site = &check->sites[check->site];
+    if (!is_new(check, "no wait", check->site, check->site))
+        return;
+    Finding *finding = begin_finding(check, RULE_GLOBAL_DEPENDENCY_WAIT);
+    finding->message = verdict_text(check->verdict,
+                                    "%.*s is a dependent launch and finishes without having waited for the preceding "
+                                    "launch",
+                                    STR_ARG(site->name));
+    finding->why = "The preceding launch may still be running when this one has finished, so a third launch after this "
+                   "one is not ordered after the first.";
+    finding->fix = "Call `gdc_wait()` (griddepcontrol.wait) on every path.";
+    finding->schedule = "in every schedule";
+    place_site(check, site, "ends", "", finding_places(check->verdict, finding, 1));
+}

@@ -1,0 +1,60 @@
+/* One check of an order log: check.c goes through the lines, explain.c says what was found. */
+#ifndef CHECK_PROGRAM_INTERNAL_H
+#define CHECK_PROGRAM_INTERNAL_H
+
+#include "base/map.h"
+#include "check/program/check.h"
+#include "engine/order/races.h"
+#include "trace/order_log.h"
+
+/* A place of the program that does something: an operation of one name in one stream, or an allocation. */
+typedef struct ProgramSite {
+    OrderVerb verb;
+    Str name, where;
+    uint32_t stream; /* index of it */
+} ProgramSite;
+
+typedef struct ProgramStream {
+    uint64_t id;
+    Str where; /* it is made; "": the default stream, or not known */
+    OrderLane *lane;
+} ProgramStream;
+
+typedef struct ProgramEvent {
+    struct ProgramEvent *next;
+    uint64_t id;
+    OrderClock *clock; /* NULL: it was never recorded */
+} ProgramEvent;
+
+typedef struct ProgramCheck {
+    Verdict *verdict;
+    Arena *arena; /* the verdict's */
+    Order order;
+    Races races;
+    ProgramStream *streams;
+    uint32_t stream_count, stream_capacity;
+    ProgramSite *sites;
+    uint32_t site_count, site_capacity;
+    Map site_map, event_map;
+    Map pair_map; /* of two sites that were reported: the number of the finding, from 1 */
+    ProgramEvent *events;
+    OrderThread *thread;
+    OrderLane **hosts; /* of each thread that accessed memory, by the number of the thread; NULL: it has not */
+    uint32_t host_count;
+    uint64_t number; /* of the operation */
+    OrderLine operation;
+    bool is_open; /* the lines after `operation` say what it touches */
+    uint32_t site;
+    Touch *touches;
+    uint32_t touch_count, touch_capacity;
+    uint64_t operations, launches;
+    bool ended, too_many; /* too_many: streams */
+} ProgramCheck;
+
+/* ---- explain.c ---- */
+void program_report_race(void *check, const OrderRace *race);
+void program_report_reuse(void *check, const RaceMemory *memory, uint32_t freed_at, const TouchMark *user, bool open);
+/* A dependent launch that ends without having waited. */
+void program_report_no_wait(ProgramCheck *check);
+
+#endif

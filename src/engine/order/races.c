@@ -1,0 +1,375 @@
+/* Segments of allocations, and what touched them. */
+#include "engine/order/races.h"
+
+#include "base/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Who touched all bytes of a segment. Shared by segments; it does not change. */
+typedef struct MarkSet {
+    uint32_t references, count;
+    TouchMark marks[];
+} MarkSet;
+
+typedef struct TouchSegment {
+    uint64_t begin, end;
+    MarkSet *set;
+} TouchSegment;
+
+typedef struct FreedMemory {
+    RaceMemory *memory;
+    uint32_t site; /* of the free */
+    TouchMark user;
+} FreedMemory;
+
+static void drop(MarkSet *set) {
+    if (set && !--set->references)
+        free(set);
+}
+
+static MarkSet *hold(MarkSet *set) {
+    set->references++;
+    return set;
+}
+
+static void free_memory(RaceMemory *memory) {
+    for (uint32_t i = 0; i < memory->segment_count; i++)
+        drop(memory->segments[i].set);
+    free(memory->segments);
+    free(memory);
+}
+
+void races_release(Races *races) {
+    for (uint32_t i = 0; i < races->memory_count; i++)
+        free_memory(races->memories[i]);
+    for (uint32_t i = 0; i < races->freed_count; i++)
+        free_memory(races->freed[i].memory);
+    free(races->memories);
+    free(races->freed);
+    *races = (Races){0};
+}
+
+/* ---- Allocations ---------------------------------------------------------------------------------- */
+
+/* The first that ends behind the address. */
+static uint32_t seat_of(const Races *races, uint64_t address) {
+    uint32_t low = 0, high = races->memory_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const RaceMemory *memory = races->memories[middle];
+        if (memory->address + memory->bytes <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+RaceMemory *races_memory(const Races *races, uint64_t address) {
+    uint32_t seat = seat_of(races, address);
+    return seat < races->memory_count && races->memories[seat]->address <= address ? races->memories[seat] : NULL;
+}
+
+static void remove_memory(Races *races, uint32_t seat) {
+    races->memory_count--;
+    memmove(&races->memories[seat], &races->memories[seat + 1], (races->memory_count - seat) * sizeof *races->memories);
+}
+
+static void add_memory(Races *races, RaceMemory *made) {
+    uint32_t seat = seat_of(races, made->address);
+    while (seat < races->memory_count && races->memories[seat]->address < made->address + made->bytes) {
+        free_memory(races->memories[seat]);
+        remove_memory(races, seat);
+    }
+    if (!ARRAY_ROOM(races->memories, races->memory_count, races->memory_capacity, 64)) {
+        races->failed = true;
+        free_memory(made);
+        return;
+    }
+    memmove(&races->memories[seat + 1], &races->memories[seat], (races->memory_count - seat) * sizeof *races->memories);
+    races->memories[seat] = made;
+    races->memory_count++;
+}
+
+/* ---- Memory that is given out again ------------------------------------------------------------------ */
+
+/* PyTorch's caching allocator has two pools: an allocation comes from the pool of its size. */
+static bool is_small(uint64_t bytes) {
+    static const uint64_t most_small = 1 << 20;
+    return bytes <= most_small;
+}
+
+static bool could_get(const RaceMemory *freed, uint64_t bytes) {
+    return bytes <= freed->bytes && is_small(bytes) == is_small(freed->bytes);
+}
+
+static void forget_freed(Races *races, uint32_t at) {
+    free_memory(races->freed[at].memory);
+    races->freed[at] = races->freed[--races->freed_count];
+}
+
+static void look_at_freed(Races *races, const OrderLane *lane, uint64_t bytes) {
+    for (uint32_t i = races->freed_count; i-- > 0;) {
+        const FreedMemory *freed = &races->freed[i];
+        if (freed->memory->lane != lane)
+            continue;
+        bool over = clock_has(&lane->now, freed->user.lane, freed->user.number);
+        if (!over && !could_get(freed->memory, bytes))
+            continue;
+        if (!over)
+            races->reused(races->context, freed->memory, freed->site, &freed->user,
+                          clock_may_have(races->order, &lane->now, freed->user.lane, freed->user.number));
+        forget_freed(races, i);
+    }
+}
+
+void races_allocate(Races *races, uint64_t address, uint64_t bytes, OrderLane *lane, const OrderThread *thread,
+                    uint32_t site) {
+    if (lane) {
+        lane_issue(races->order, lane, thread);
+        look_at_freed(races, lane, bytes);
+    }
+    if (!bytes || address + bytes < address)
+        return;
+    RaceMemory *made = calloc(1, sizeof *made);
+    if (!made) {
+        races->failed = true;
+        return;
+    }
+    *made = (RaceMemory){.address = address, .bytes = bytes, .site = site, .lane = lane};
+    add_memory(races, made);
+}
+
+void races_use(Races *races, uint64_t address, const OrderLane *lane) {
+    RaceMemory *memory = races_memory(races, address);
+    if (memory)
+        memory->used[lane->index / 32] |= UINT32_C(1) << lane->index % 32;
+}
+
+/* The last operation of another lane that its own lane does not wait for; false: there is none. */
+static bool find_user(const Races *races, const RaceMemory *memory, TouchMark *user) {
+    bool found = false;
+    for (uint32_t i = 0; i < memory->segment_count; i++)
+        for (uint32_t k = 0; k < memory->segments[i].set->count; k++) {
+            const TouchMark *mark = &memory->segments[i].set->marks[k];
+            bool notified = memory->used[mark->lane / 32] >> mark->lane % 32 & 1;
+            bool host = mark->lane < races->order->lane_count && races->order->lanes[mark->lane]->host;
+            if (mark->lane == memory->lane->index || notified || host ||
+                clock_has(&memory->lane->now, mark->lane, mark->number) || (found && mark->number < user->number))
+                continue;
+            *user = *mark;
+            found = true;
+        }
+    return found;
+}
+
+void races_free(Races *races, uint64_t address, const OrderThread *thread, uint32_t site) {
+    uint32_t seat = seat_of(races, address);
+    RaceMemory *memory = seat < races->memory_count ? races->memories[seat] : NULL;
+    if (!memory || memory->address != address)
+        return;
+    FreedMemory freed = {.memory = memory, .site = site};
+    remove_memory(races, seat);
+    if (memory->lane)
+        lane_issue(races->order, memory->lane, thread);
+    if (!memory->lane || !find_user(races, memory, &freed.user)) {
+        free_memory(memory);
+    } else if (ARRAY_ROOM(races->freed, races->freed_count, races->freed_capacity, 16)) {
+        races->freed[races->freed_count++] = freed;
+    } else {
+        races->failed = true;
+        free_memory(memory);
+    }
+}
+
+/* ---- Operations ------------------------------------------------------------------------------------- */
+
+/* One operation's way through the segments of an allocation. */
+typedef struct Walk {
+    Races *races;
+    const OrderedOperation *operation;
+    const OrderClock *clock;
+    RaceMemory *memory;
+    uint8_t how;
+    bool early;
+    TouchSegment *made; /* the segments as they are then */
+    uint32_t made_count, made_capacity;
+    const MarkSet *last; /* what became of the last set: `last_made` */
+    MarkSet *last_made;
+    OrderRace *found;
+    uint32_t found_count, found_capacity;
+} Walk;
+
+static bool conflicts(uint8_t one, uint8_t other) {
+    return (one == TOUCH_WRITE) || (other == TOUCH_WRITE) || (one == TOUCH_READ && other == TOUCH_STRONG_WRITE) ||
+           (one == TOUCH_STRONG_WRITE && other == TOUCH_READ);
+}
+
+static void note_race(Walk *walk, const TouchMark *mark, uint64_t begin, uint64_t end) {
+    const Order *order = walk->races->order;
+    bool talks = mark->how == TOUCH_STRONG_WRITE && walk->how == TOUCH_STRONG_READ;
+    if (clock_has(walk->clock, mark->lane, mark->number) || mark->number == walk->operation->number ||
+        (!conflicts(mark->how, walk->how) && !talks))
+        return;
+    for (uint32_t i = 0; i < walk->found_count; i++) {
+        OrderRace *race = &walk->found[i];
+        if (race->earlier.number == mark->number && race->memory == walk->memory && race->how == walk->how &&
+            race->earlier.how == mark->how)
+            return;
+    }
+    if (!ARRAY_ROOM(walk->found, walk->found_count, walk->found_capacity, 8)) {
+        walk->races->failed = true;
+        return;
+    }
+    walk->found[walk->found_count++] = (OrderRace){.memory = walk->memory,
+                                                   .offset = begin - walk->memory->address,
+                                                   .bytes = end - begin,
+                                                   .earlier = *mark,
+                                                   .how = walk->how,
+                                                   .early = walk->early,
+                                                   .open = clock_may_have(order, walk->clock, mark->lane, mark->number),
+                                                   .communicates = talks};
+}
+
+/* Marks that stay beside the new one: those of other lanes and ways, unless a write comes after them. */
+static bool stays(const Walk *walk, const TouchMark *mark) {
+    if (mark->lane == walk->operation->lane->index && mark->how == walk->how)
+        return false;
+    return walk->how != TOUCH_WRITE || !clock_has(walk->clock, mark->lane, mark->number);
+}
+
+/* The set with this operation; NULL: there is no memory. */
+static MarkSet *touched(Walk *walk, const MarkSet *old) {
+    if (walk->last_made && walk->last == old)
+        return hold(walk->last_made);
+    uint32_t count = old ? old->count : 0;
+    MarkSet *set = malloc(sizeof *set + (count + 1) * sizeof *set->marks);
+    if (!set)
+        return NULL;
+    *set = (MarkSet){.references = 1};
+    for (uint32_t i = 0; i < count; i++)
+        if (stays(walk, &old->marks[i]))
+            set->marks[set->count++] = old->marks[i];
+    set->marks[set->count++] = (TouchMark){.number = walk->operation->number,
+                                           .lane = walk->operation->lane->index,
+                                           .site = walk->operation->site,
+                                           .how = walk->how};
+    walk->last = old;
+    walk->last_made = set;
+    return set;
+}
+
+static void add_segment(Walk *walk, uint64_t begin, uint64_t end, MarkSet *set) {
+    TouchSegment *before = walk->made_count ? &walk->made[walk->made_count - 1] : NULL;
+    if (begin == end || !set) {
+        walk->races->failed |= !set;
+        drop(set);
+    } else if (before && before->set == set && before->end == begin) {
+        before->end = end;
+        drop(set);
+    } else if (ARRAY_ROOM(walk->made, walk->made_count, walk->made_capacity, 16)) {
+        walk->made[walk->made_count++] = (TouchSegment){begin, end, set};
+    } else {
+        walk->races->failed = true;
+        drop(set);
+    }
+}
+
+static uint64_t least(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+/* [begin, end) of the segments from *at on, and of what lies between them; those before it are passed on. */
+static void walk_piece(Walk *walk, uint32_t *at, uint64_t begin, uint64_t end) {
+    TouchSegment *segments = walk->memory->segments;
+    uint32_t count = walk->memory->segment_count;
+    for (; *at < count && segments[*at].end <= begin; ++*at)
+        add_segment(walk, segments[*at].begin, segments[*at].end, segments[*at].set);
+    while (begin < end) {
+        TouchSegment *segment = *at < count ? &segments[*at] : NULL;
+        if (!segment || segment->begin >= end) {
+            add_segment(walk, begin, end, touched(walk, NULL));
+            return;
+        }
+        if (segment->begin < begin) {
+            add_segment(walk, segment->begin, begin, hold(segment->set));
+            segment->begin = begin;
+        } else if (segment->begin > begin) {
+            add_segment(walk, begin, segment->begin, touched(walk, NULL));
+            begin = segment->begin;
+        }
+        uint64_t until = least(end, segment->end);
+        for (uint32_t i = 0; i < segment->set->count; i++)
+            note_race(walk, &segment->set->marks[i], begin, until);
+        add_segment(walk, begin, until, touched(walk, segment->set));
+        segment->begin = begin = until;
+        if (segment->begin == segment->end) {
+            drop(segment->set);
+            ++*at;
+        }
+    }
+}
+
+/* Pieces of a touch that lie in the allocation. */
+static void walk_touch(Walk *walk, const Touch *touch) {
+    uint64_t first = walk->memory->address, last = first + walk->memory->bytes;
+    uint32_t at = 0;
+    for (uint64_t i = 0; i < touch->count; i++) {
+        uint64_t begin = touch->begin + i * touch->stride, end = begin + touch->bytes;
+        begin = begin > first ? begin : first;
+        end = least(end, last);
+        if (begin < end)
+            walk_piece(walk, &at, begin, end);
+    }
+    for (; at < walk->memory->segment_count; at++)
+        add_segment(walk, walk->memory->segments[at].begin, walk->memory->segments[at].end,
+                    walk->memory->segments[at].set);
+    free(walk->memory->segments);
+    walk->memory->segments = walk->made;
+    walk->memory->segment_count = walk->made_count;
+    walk->memory->segment_capacity = walk->made_capacity;
+    walk->made = NULL;
+    walk->made_count = walk->made_capacity = 0;
+    walk->last = NULL;
+    walk->last_made = NULL;
+}
+
+/* Where the two communicate, that may order them. */
+static void report_found(const Walk *walk) {
+    for (uint32_t i = 0; i < walk->found_count; i++) {
+        OrderRace *race = &walk->found[i];
+        bool talks = race->communicates;
+        race->communicates = false;
+        for (uint32_t k = 0; k < walk->found_count; k++) {
+            const OrderRace *other = &walk->found[k];
+            race->communicates |= other->earlier.lane == race->earlier.lane &&
+                                  other->earlier.how == TOUCH_STRONG_WRITE && other->how == TOUCH_STRONG_READ;
+        }
+        if (!talks)
+            walk->races->report(walk->races->context, race);
+    }
+}
+
+uint32_t races_operation(Races *races, const OrderedOperation *operation) {
+    Walk walk = {.races = races, .operation = operation};
+    uint32_t outside = 0;
+    for (uint32_t i = 0; i < operation->touch_count; i++) {
+        const Touch *touch = &operation->touches[i];
+        uint64_t end = touch->begin + (touch->count - 1) * touch->stride + touch->bytes;
+        bool found = false;
+        walk.clock = touch->early ? operation->begun : operation->waited;
+        walk.how = touch->how;
+        walk.early = touch->early;
+        for (uint32_t seat = seat_of(races, touch->begin);
+             seat < races->memory_count && races->memories[seat]->address < end; seat++) {
+            walk.memory = races->memories[seat];
+            walk_touch(&walk, touch);
+            found = true;
+        }
+        outside += !found;
+    }
+    report_found(&walk);
+    free(walk.found);
+    return outside;
+}
