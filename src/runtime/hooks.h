@@ -9,6 +9,7 @@
 
 /* Name as cuGetProcAddress is asked for it, name as the linker has it, and which of the stream variants it is. */
 #define HOOKS(X)                                                                   \
+    X(cuGetProcAddress, cuGetProcAddress, ANY)                                     \
     X(cuGetProcAddress, cuGetProcAddress_v2, ANY)                                  \
     X(cuInit, cuInit, ANY)                                                         \
     X(cuModuleLoad, cuModuleLoad, ANY)                                             \
@@ -27,8 +28,11 @@
     X(cuFuncSetSharedMemConfig, cuFuncSetSharedMemConfig, ANY)                     \
     X(cuKernelSetCacheConfig, cuKernelSetCacheConfig, ANY)                         \
     X(cuCtxSetLimit, cuCtxSetLimit, ANY)                                           \
+    X(cuCtxDestroy, cuCtxDestroy, ANY)                                             \
     X(cuCtxDestroy, cuCtxDestroy_v2, ANY)                                          \
+    X(cuDevicePrimaryCtxReset, cuDevicePrimaryCtxReset, ANY)                       \
     X(cuDevicePrimaryCtxReset, cuDevicePrimaryCtxReset_v2, ANY)                    \
+    X(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease, ANY)                   \
     X(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, ANY)                \
     X(cuMemAlloc, cuMemAlloc_v2, ANY)                                              \
     X(cuMemGetInfo, cuMemGetInfo_v2, ANY)                                          \
@@ -38,8 +42,10 @@
     X(cuMemAllocAsync, cuMemAllocAsync_ptsz, PER_THREAD)                           \
     X(cuMemAllocFromPoolAsync, cuMemAllocFromPoolAsync, LEGACY)                    \
     X(cuMemAllocFromPoolAsync, cuMemAllocFromPoolAsync_ptsz, PER_THREAD)           \
+    X(cuMemAllocHost, cuMemAllocHost, ANY)                                         \
     X(cuMemAllocHost, cuMemAllocHost_v2, ANY)                                      \
     X(cuMemHostAlloc, cuMemHostAlloc, ANY)                                         \
+    X(cuMemHostRegister, cuMemHostRegister, ANY)                                   \
     X(cuMemHostRegister, cuMemHostRegister_v2, ANY)                                \
     X(cuMemHostUnregister, cuMemHostUnregister, ANY)                               \
     X(cuMemFree, cuMemFree_v2, ANY)                                                \
@@ -69,6 +75,8 @@
     X(cuGraphAddNode, cuGraphAddNode_v2, ANY)                                      \
     X(cuGraphNodeSetParams, cuGraphNodeSetParams, ANY)                             \
     X(cuGraphExecNodeSetParams, cuGraphExecNodeSetParams, ANY)                     \
+    X(cuStreamBeginCapture, cuStreamBeginCapture, LEGACY)                          \
+    X(cuStreamBeginCapture, cuStreamBeginCapture_ptsz, PER_THREAD)                 \
     X(cuStreamBeginCapture, cuStreamBeginCapture_v2, LEGACY)                       \
     X(cuStreamBeginCapture, cuStreamBeginCapture_v2_ptsz, PER_THREAD)              \
     X(cuStreamBeginCaptureToGraph, cuStreamBeginCaptureToGraph, LEGACY)            \
@@ -97,6 +105,24 @@
     X(cuGraphLaunch, cuGraphLaunch_ptsz, PER_THREAD)                               \
     X(cuIpcOpenEventHandle, cuIpcOpenEventHandle, ANY)
 
+/* Words as arguments, and as they are handed on. */
+#define WORDS_1 uintptr_t a
+#define WORDS_2 WORDS_1, uintptr_t b
+#define WORDS_3 WORDS_2, uintptr_t c
+#define WORDS_4 WORDS_3, uintptr_t d
+#define WORDS_5 WORDS_4, uintptr_t e
+#define WORDS_6 WORDS_5, uintptr_t f
+#define WORDS_8 WORDS_6, uintptr_t g, uintptr_t h
+#define WORDS_9 WORDS_8, uintptr_t i
+#define GIVEN_1 a
+#define GIVEN_2 GIVEN_1, b
+#define GIVEN_3 GIVEN_2, c
+#define GIVEN_4 GIVEN_3, d
+#define GIVEN_5 GIVEN_4, e
+#define GIVEN_6 GIVEN_5, f
+#define GIVEN_8 GIVEN_6, g, h
+#define GIVEN_9 GIVEN_8, i
+
 /* All of them, with those that order launches: HOOK_ROW is what is made of each. */
 #define HOOK_ASYNC(name, exported, means, count, stream) \
     HOOK_ROW(name, exported, LEGACY) HOOK_ROW(name, exported##_ptsz, PER_THREAD)
@@ -105,12 +131,25 @@
 #define HOOK_OTHER(name, exported, means, count, stream) HOOK_ROW(name, exported, ANY)
 #define ALL_HOOKS                                        HOOKS(HOOK_ROW) ORDER_ASYNC(HOOK_ASYNC) ORDER_SYNC(HOOK_SYNC) ORDER_OTHERS(HOOK_OTHER)
 
+/* Behind those, the ones that are not modeled (hooks_unmodeled.c). */
 enum {
 #define HOOK_ROW(name, exported, streams) HOOK_##exported,
     ALL_HOOKS
 #undef HOOK_ROW
-        HOOK_COUNT
+        HOOKS_MODELED,
+    HOOK_BEFORE = HOOKS_MODELED - 1,
+#define MODELED(exported)
+#define HARMLESS(exported)
+#define INCOMPLETE(exported, why, words) HOOK_##exported,
+#include "runtime/entry_points.def"
+#undef INCOMPLETE
+    HOOK_COUNT
 };
+
+/* An event or memory of another process. */
+typedef struct IpcHandle {
+    char bytes[64];
+} IpcHandle;
 
 typedef void HookFunction(void);
 

@@ -23,10 +23,12 @@
     X(cuMemsetD2D8Async, cuMemsetD2D8Async, SET_ROWS_8, 6, 6)                               \
     X(cuMemsetD2D16Async, cuMemsetD2D16Async, SET_ROWS_16, 6, 6)                            \
     X(cuMemsetD2D32Async, cuMemsetD2D32Async, SET_ROWS_32, 6, 6)                            \
-    X(cuMemcpyBatchAsync, cuMemcpyBatchAsync, UNSEEN_COPIES, 9, 0)                          \
-    X(cuMemcpyBatchAsync, cuMemcpyBatchAsync_v2, UNSEEN_COPIES, 8, 0)                       \
-    X(cuMemcpy3DBatchAsync, cuMemcpy3DBatchAsync, UNSEEN_COPIES, 5, 0)                      \
-    X(cuMemcpy3DBatchAsync, cuMemcpy3DBatchAsync_v2, UNSEEN_COPIES, 4, 0)                   \
+    X(cuMemcpyBatchAsync, cuMemcpyBatchAsync, COPY_MANY, 9, 9)                              \
+    X(cuMemcpyBatchAsync, cuMemcpyBatchAsync_v2, COPY_MANY, 8, 8)                           \
+    X(cuMemPrefetchAsync, cuMemPrefetchAsync, WORK, 4, 4)                                   \
+    X(cuMemPrefetchAsync, cuMemPrefetchAsync_v2, WORK, 5, 5)                                \
+    X(cuMemPrefetchBatchAsync, cuMemPrefetchBatchAsync, WORK, 8, 8)                         \
+    X(cuGraphUpload, cuGraphUpload, WORK, 2, 2)                                             \
     X(cuStreamAttachMemAsync, cuStreamAttachMemAsync, WORK, 4, 1)                           \
     X(cuMemMapArrayAsync, cuMemMapArrayAsync, WORK, 3, 3)                                   \
     X(cuStreamSynchronize, cuStreamSynchronize, WAITS, 1, 1)                                \
@@ -74,10 +76,13 @@
 
 /* Whichever stream the thread's is. */
 #define ORDER_OTHERS(X)                                         \
+    X(cuStreamDestroy, cuStreamDestroy, DESTROYS, 1, 1)         \
     X(cuStreamDestroy, cuStreamDestroy_v2, DESTROYS, 1, 1)      \
     X(cuEventSynchronize, cuEventSynchronize, HOST_EVENT, 1, 0) \
     X(cuEventQuery, cuEventQuery, HOST_EVENT, 1, 0)             \
+    X(cuEventDestroy, cuEventDestroy, DESTROYS_EVENT, 1, 0)     \
     X(cuEventDestroy, cuEventDestroy_v2, DESTROYS_EVENT, 1, 0)  \
-    X(cuCtxSynchronize, cuCtxSynchronize, WAITS_FOR_ALL, 1, 0)
+    X(cuCtxSynchronize, cuCtxSynchronize, WAITS_FOR_ALL, 1, 0)  \
+    X(cuCtxSynchronize, cuCtxSynchronize_v2, WAITS_FOR_CONTEXT, 1, 0)
 
 #endif

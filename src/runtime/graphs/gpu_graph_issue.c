@@ -222,9 +222,8 @@ void graph_report(const GraphStep *step, OrderStream stream) {
     if (step->type != NODE_COPY && step->type != NODE_SET)
         return;
     if (!node_bytes(step, &bytes)) {
-        folder_log("note the driver does not say what a %s of a graph copies: races of kernels with it were not looked "
-                   "for",
-                   copy.name);
+        gpu_unseen_program("the driver does not say what a %s of a graph copies: races with it were not looked for",
+                           copy.name);
         return;
     }
     if (step->type == NODE_COPY) {
@@ -369,8 +368,8 @@ Result graph_issue_in_place(const GraphPlan *plan, const GraphLanes *lanes, cons
     for (uint32_t i = 0; i < plan->count; i++)
         if (steps[i].held) {
             if (set_kernel(&steps[i], &steps[i].own.node))
-                folder_log("note the driver did not take the own kernel of a graph's node back: later launches of the "
-                           "graph run one that records, and are not looked at");
+                gpu_unseen_program("the driver did not take the own kernel of a graph's node back: later launches of "
+                                   "the graph run one that records, and are not looked at");
             if (result)
                 gpu_held_failed(steps[i].held, order_handle(graph->stream));
             else

@@ -106,9 +106,8 @@ static void follow(GraphsGraph *graph, Handle of) {
             graph->why = "it is a node of a graph that cannot be cloned, which is not recorded";
         for (uint32_t i = 0; i < graph->plan.count; i++)
             if (graph->plan.steps[i].type == NODE_COPY || graph->plan.steps[i].type == NODE_SET)
-                folder_log(
-                    "note the program has copies in graphs that cannot be cloned: races of kernels with them were "
-                    "not looked for");
+                gpu_unseen_program(
+                    "the program has copies in graphs that cannot be cloned: races with them were not looked for");
     }
 }
 

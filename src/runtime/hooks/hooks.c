@@ -14,7 +14,7 @@ pthread_mutex_t hook_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 typedef enum Streams { STREAMS_ANY, STREAMS_LEGACY, STREAMS_PER_THREAD } Streams;
 typedef struct Hook {
-    const char *name;     /* as cuGetProcAddress is asked for it */
+    const char *name;     /* as cuGetProcAddress is asked for it; NULL: as `exported` without its endings */
     const char *exported; /* as the linker has it */
     Streams streams;
     HookFunction *hook;
@@ -24,12 +24,31 @@ typedef struct Hook {
 #define HOOK_ROW(name, exported, streams) extern HookFunction hook_##exported __asm__(#exported);
 ALL_HOOKS
 #undef HOOK_ROW
+#define INCOMPLETE(exported, why, words) extern HookFunction hook_##exported __asm__(#exported);
+#include "runtime/entry_points.def"
+#undef INCOMPLETE
 
 static Hook hooks[HOOK_COUNT] = {
 #define HOOK_ROW(name, exported, streams) {#name, #exported, STREAMS_##streams, hook_##exported, NULL},
     ALL_HOOKS
 #undef HOOK_ROW
+#define INCOMPLETE(exported, why, words) {NULL, #exported, STREAMS_ANY, hook_##exported, NULL},
+#include "runtime/entry_points.def"
+#undef INCOMPLETE
 };
+
+/* The table of entry points calls those modeled that have a hook, and no others: else it does not compile. */
+#undef MODELED
+#define MODELED(exported) is_modeled_##exported = HOOK_##exported,
+#define INCOMPLETE(exported, why, words)
+enum {
+#include "runtime/entry_points.def"
+};
+#undef MODELED
+#undef INCOMPLETE
+#define HOOK_ROW(name, exported, streams) is_in_the_table_##exported = is_modeled_##exported,
+enum { ALL_HOOKS };
+#undef HOOK_ROW
 
 HookFunction *hook_next(unsigned number) {
     Hook *hook = &hooks[number];
@@ -50,17 +69,28 @@ static void *in_front(Hook *hook, void *found) {
     return *(void **)&hook->hook;
 }
 
+/* Whether it is a form of what is asked for: cuX, cuX_v2, cuX_ptsz, cuX_v2_ptsz. */
+static bool is_form(const Hook *hook, const char *name) {
+    size_t length = strlen(name);
+    if (strcmp(hook->exported, name) == 0 || (hook->name && strcmp(hook->name, name) == 0))
+        return true;
+    const char *rest = hook->exported + length;
+    return !hook->name && strncmp(hook->exported, name, length) == 0 &&
+           (strncmp(rest, "_v", 2) == 0 || strncmp(rest, "_pt", 3) == 0);
+}
+
 /* Of an entry point with several forms (_v2) the driver gives one by the version that is asked for: the hook is that of
  * the same form. */
 static void *place_in_front(const char *name, uint64_t flags, void *found) {
     Streams streams = flags & PER_THREAD_STREAM ? STREAMS_PER_THREAD : STREAMS_LEGACY;
     Hook *best = NULL;
     for (unsigned i = 0; found && i < HOOK_COUNT; i++) {
-        if ((strcmp(hooks[i].name, name) != 0 && strcmp(hooks[i].exported, name) != 0) ||
-            (hooks[i].streams != STREAMS_ANY && hooks[i].streams != streams))
+        if ((hooks[i].streams != STREAMS_ANY && hooks[i].streams != streams) || !is_form(&hooks[i], name))
             continue;
-        best = &hooks[i]; /* the last is the newest form */
-        if (driver_symbol(hooks[i].exported) == found)
+        bool same = driver_symbol(hooks[i].exported) == found;
+        if (same || !best || i < HOOKS_MODELED)
+            best = &hooks[i]; /* the last is the newest form */
+        if (same)
             break;
     }
     return best ? in_front(best, found) : found;
@@ -76,10 +106,8 @@ EXPORTED Result cuGetProcAddress_v2(const char *name, void **to, int version, ui
 
 /* The form before CUDA 12. */
 EXPORTED Result cuGetProcAddress(const char *name, void **to, int version, uint64_t flags) {
-    void *symbol = driver_symbol("cuGetProcAddress");
-    Result (*next)(const char *, void **, int, uint64_t) = *(Result(**)(const char *, void **, int, uint64_t)) & symbol;
-    Result result = next ? next(name, to, version, flags) : NOT_FOUND;
-    if (!result && to && strcmp(name, "cuGetProcAddress") != 0)
+    Result result = NEXT(cuGetProcAddress, (const char *, void **, int, uint64_t), name, to, version, flags);
+    if (!result && to)
         *to = place_in_front(name, flags, *to);
     return result;
 }
@@ -90,7 +118,7 @@ EXPORTED void *dlsym(void *handle, const char *name) {
     void *found = next_dlsym(handle, name);
     for (unsigned i = 0; found && i < HOOK_COUNT; i++)
         if (strcmp(hooks[i].exported, name) == 0)
-            return in_front(&hooks[i], found);
+            return hook_next(i) ? in_front(&hooks[i], found) : NULL; /* it may be this library's own */
     return found;
 }
 

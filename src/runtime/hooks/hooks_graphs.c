@@ -64,6 +64,9 @@ static Result ended(Result result, Handle stream) {
     EXPORTED Result exported(Handle stream, int mode) {                                       \
         return begun(NEXT(exported, (Handle, int), stream, mode), named(stream, per_thread)); \
     }
+/* The first form has no mode. */
+BEGIN_CAPTURE(cuStreamBeginCapture, false)
+BEGIN_CAPTURE(cuStreamBeginCapture_ptsz, true)
 BEGIN_CAPTURE(cuStreamBeginCapture_v2, false)
 BEGIN_CAPTURE(cuStreamBeginCapture_v2_ptsz, true)
 

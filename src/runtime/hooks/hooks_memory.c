@@ -83,12 +83,15 @@ ALLOCATE_ASYNC(cuMemAllocAsync_ptsz, true)
 ALLOCATE_FROM(cuMemAllocFromPoolAsync, false)
 ALLOCATE_FROM(cuMemAllocFromPoolAsync_ptsz, true)
 
-EXPORTED Result cuMemAllocHost_v2(void **to, size_t bytes) {
-    Result result = NEXT(cuMemAllocHost_v2, (void **, size_t), to, bytes);
-    if (!result)
-        GUARDED(memory_add((uintptr_t)*to, bytes, true));
-    return result;
-}
+#define ALLOCATE_HOST(name, size)                               \
+    EXPORTED Result name(void **to, size bytes) {               \
+        Result result = NEXT(name, (void **, size), to, bytes); \
+        if (!result)                                            \
+            GUARDED(memory_add((uintptr_t)*to, bytes, true));   \
+        return result;                                          \
+    }
+ALLOCATE_HOST(cuMemAllocHost, unsigned)
+ALLOCATE_HOST(cuMemAllocHost_v2, size_t)
 
 EXPORTED Result cuMemHostAlloc(void **to, size_t bytes, unsigned flags) {
     Result result = NEXT(cuMemHostAlloc, (void **, size_t, unsigned), to, bytes, flags);
@@ -97,12 +100,15 @@ EXPORTED Result cuMemHostAlloc(void **to, size_t bytes, unsigned flags) {
     return result;
 }
 
-EXPORTED Result cuMemHostRegister_v2(void *memory, size_t bytes, unsigned flags) {
-    Result result = NEXT(cuMemHostRegister_v2, (void *, size_t, unsigned), memory, bytes, flags);
-    if (!result)
-        GUARDED(memory_add((uintptr_t)memory, bytes, true));
-    return result;
-}
+#define REGISTER_HOST(name)                                                           \
+    EXPORTED Result name(void *memory, size_t bytes, unsigned flags) {                \
+        Result result = NEXT(name, (void *, size_t, unsigned), memory, bytes, flags); \
+        if (!result)                                                                  \
+            GUARDED(memory_add((uintptr_t)memory, bytes, true));                      \
+        return result;                                                                \
+    }
+REGISTER_HOST(cuMemHostRegister)
+REGISTER_HOST(cuMemHostRegister_v2)
 
 EXPORTED Result cuMemHostUnregister(void *memory) {
     hold_for_all();

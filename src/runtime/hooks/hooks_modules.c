@@ -206,26 +206,25 @@ EXPORTED Result cuCtxSetLimit(int limit, size_t value) {
 
 /* ---- Contexts that end --------------------------------------------------------------------------- */
 
-EXPORTED Result cuCtxDestroy_v2(Handle context) {
-    gpu_variants_end(NULL, context, -1);
-    gpu_context_ends(context);
-    return NEXT(cuCtxDestroy_v2, (Handle), context);
-}
+#define DESTROY_CONTEXT(exported)                 \
+    EXPORTED Result exported(Handle context) {    \
+        gpu_variants_end(NULL, context, -1);      \
+        gpu_context_ends(context);                \
+        return NEXT(exported, (Handle), context); \
+    }
+DESTROY_CONTEXT(cuCtxDestroy)
+DESTROY_CONTEXT(cuCtxDestroy_v2)
 
-EXPORTED Result cuDevicePrimaryCtxReset_v2(int device) {
-    gpu_variants_end(NULL, NULL, -1);
-    gpu_device_settle(device);
-    Result result = NEXT(cuDevicePrimaryCtxReset_v2, (int), device);
-    gpu_device_ended(device, !result);
-    gpu_variants_end(NULL, NULL, device);
-    return result;
-}
-
-EXPORTED Result cuDevicePrimaryCtxRelease_v2(int device) {
-    gpu_variants_end(NULL, NULL, -1);
-    gpu_device_settle(device);
-    Result result = NEXT(cuDevicePrimaryCtxRelease_v2, (int), device);
-    if (gpu_device_ended(device, false))
-        gpu_variants_end(NULL, NULL, device);
-    return result;
-}
+#define END_PRIMARY(exported, resets)                              \
+    EXPORTED Result exported(int device) {                         \
+        gpu_variants_end(NULL, NULL, -1);                          \
+        gpu_device_settle(device);                                 \
+        Result result = NEXT(exported, (int), device);             \
+        if (gpu_device_ended(device, resets && !result) || resets) \
+            gpu_variants_end(NULL, NULL, device);                  \
+        return result;                                             \
+    }
+END_PRIMARY(cuDevicePrimaryCtxReset, true)
+END_PRIMARY(cuDevicePrimaryCtxReset_v2, true)
+END_PRIMARY(cuDevicePrimaryCtxRelease, false)
+END_PRIMARY(cuDevicePrimaryCtxRelease_v2, false)

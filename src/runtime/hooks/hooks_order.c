@@ -27,8 +27,8 @@ typedef enum Means {
     MEANS_COPY_TO_ARRAY_WAITS,
     MEANS_COPY_FROM_ARRAY, /* to, array, where in it, bytes; the host waits for it as above */
     MEANS_COPY_FROM_ARRAY_WAITS,
-    MEANS_UNSEEN_COPIES, /* many at once */
-    MEANS_WAITS,         /* the host waits for all before it, or for it */
+    MEANS_COPY_MANY, /* to, from, bytes: of each; how many */
+    MEANS_WAITS,     /* the host waits for all before it, or for it */
     MEANS_WAIT_EVENT,
     MEANS_RECORD_EVENT,
     MEANS_REPORTS_HOST,
@@ -37,6 +37,7 @@ typedef enum Means {
     MEANS_HOST_EVENT,
     MEANS_DESTROYS_EVENT,
     MEANS_WAITS_FOR_ALL,
+    MEANS_WAITS_FOR_CONTEXT, /* NULL: the thread's */
 } Means;
 
 /* Bytes that the driver takes from memory that is not pinned without waiting, at least (driver 580). */
@@ -110,8 +111,25 @@ static void report_copy(Means means, OrderStream stream, const uintptr_t *words,
     order_copy(&copy);
 }
 
-static void report(Means means, OrderStream stream, const uintptr_t *words, const char *name) {
+/* They come one behind the other here, and in any order on the device. */
+static void report_copies(OrderStream stream, const uintptr_t *words, const char *name) {
+    const DevicePointer *to = (const void *)words[0], *from = (const void *)words[1];
+    const size_t *bytes = (const void *)words[2];
+    for (size_t i = 0; i < words[3]; i++)
+        order_copy(&(OrderCopy){.stream = stream,
+                                .reads = recording_area(from[i], bytes[i]),
+                                .writes = recording_area(to[i], bytes[i]),
+                                .name = name});
+}
+
+static Handle current_context(void) {
     Handle context = NULL;
+    if (gpu_driver(NULL))
+        gpu_driver(NULL)->context_current(&context);
+    return context;
+}
+
+static void report(Means means, OrderStream stream, const uintptr_t *words, const char *name) {
     switch (means) {
     case MEANS_WORK:
         order_work(stream, false);
@@ -137,9 +155,8 @@ static void report(Means means, OrderStream stream, const uintptr_t *words, cons
     case MEANS_COPY_FROM_ARRAY_WAITS:
         report_copy(means, stream, words, name);
         break;
-    case MEANS_UNSEEN_COPIES:
-        folder_log("note the program made copies in batches (cuMemcpyBatchAsync): races of kernels with them were not "
-                   "looked for");
+    case MEANS_COPY_MANY:
+        report_copies(stream, words, name);
         break;
     case MEANS_WAITS:
         order_work(stream, true);
@@ -166,9 +183,10 @@ static void report(Means means, OrderStream stream, const uintptr_t *words, cons
         order_event_destroyed((Handle)words[0]);
         break;
     case MEANS_WAITS_FOR_ALL:
-        if (gpu_driver(NULL))
-            gpu_driver(NULL)->context_current(&context);
-        order_host_context(context);
+        order_host_context(current_context());
+        break;
+    case MEANS_WAITS_FOR_CONTEXT:
+        order_host_context(words[0] ? (Handle)words[0] : current_context());
         break;
     }
 }
@@ -245,23 +263,6 @@ static Result reported(Means means, unsigned stream, bool per_thread, Result res
     return result;
 }
 
-#define WORDS_1 uintptr_t a
-#define WORDS_2 WORDS_1, uintptr_t b
-#define WORDS_3 WORDS_2, uintptr_t c
-#define WORDS_4 WORDS_3, uintptr_t d
-#define WORDS_5 WORDS_4, uintptr_t e
-#define WORDS_6 WORDS_5, uintptr_t f
-#define WORDS_8 WORDS_6, uintptr_t g, uintptr_t h
-#define WORDS_9 WORDS_8, uintptr_t i
-#define GIVEN_1 a
-#define GIVEN_2 GIVEN_1, b
-#define GIVEN_3 GIVEN_2, c
-#define GIVEN_4 GIVEN_3, d
-#define GIVEN_5 GIVEN_4, e
-#define GIVEN_6 GIVEN_5, f
-#define GIVEN_8 GIVEN_6, g, h
-#define GIVEN_9 GIVEN_8, i
-
 #define HOOK(exported, means, count, stream, per_thread)                              \
     EXPORTED Result exported(WORDS_##count) {                                         \
         const uintptr_t words[] = {GIVEN_##count, 0};                                 \
@@ -280,11 +281,6 @@ static Result reported(Means means, unsigned stream, bool per_thread, Result res
 ORDER_ASYNC(ASYNC)
 ORDER_SYNC(SYNC)
 ORDER_OTHERS(OTHER)
-
-/* An event of another process. */
-typedef struct IpcHandle {
-    char bytes[64];
-} IpcHandle;
 
 EXPORTED Result cuIpcOpenEventHandle(Handle *event, IpcHandle handle) {
     if (order_on())

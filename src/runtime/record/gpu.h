@@ -186,6 +186,8 @@ void gpu_variants_settle(uint64_t nanoseconds);
 /* So many launches of that kernel, and why; one. */
 void gpu_unseen_times(uint64_t times, const char *kernel, const char *why, ...) __attribute__((format(printf, 3, 4)));
 #define gpu_unseen(kernel, ...) gpu_unseen_times(1, kernel, __VA_ARGS__)
+/* Something of no kernel in particular: the whole sentence. */
+void gpu_unseen_program(const char *why, ...) __attribute__((format(printf, 1, 2)));
 /* Writes a recording for each kernel of which there is something to be said. Returns how many launches were of kernels
  * that have no PTX. */
 uint64_t gpu_unseen_write(void);

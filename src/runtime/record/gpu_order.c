@@ -323,6 +323,10 @@ void order_events_elsewhere(void) {
     LOCKED(elsewhere = true);
 }
 
+void order_unknown(void) {
+    LOCKED(host.open = true); /* which all that comes takes over */
+}
+
 /* ---- Memory that streams hand to each other ------------------------------------------------------ */
 
 static void put_freed(DevicePointer memory, uint64_t bytes, OrderStream name) {
@@ -399,7 +403,7 @@ static uint32_t put_known(const Stream *stream, const GpuOrderClock *begun, Reco
 }
 
 /* What was made already goes to the file, whatever becomes of the program. */
-static void write_copy(const Stream *stream, const OrderCopy *made) {
+static bool write_copy(const Stream *stream, const OrderCopy *made) {
     RecordingKnown known[ORDER_STREAMS];
     RecordingCopy copy = {.number = copy_count,
                           .launches = launched,
@@ -416,23 +420,26 @@ static void write_copy(const Stream *stream, const OrderCopy *made) {
         recording_copies_name(path, sizeof path, gpu_options()->folder, strlen(gpu_options()->folder), process);
         copies = fopen(path, "wb");
     }
-    bool good = copies && copy_count < MOST_COPIES && recording_copy_write(copies, &copy, known) && !fflush(copies);
-    if (!good)
-        folder_log("note not all copies could be written down: races of kernels with them were not looked for");
+    return copies && copy_count < MOST_COPIES && recording_copy_write(copies, &copy, known) && !fflush(copies);
 }
 
-static void make_copy(const OrderCopy *made) {
+/* False: it could not be written down. */
+static bool make_copy(const OrderCopy *made) {
     Stream *stream = find(made->stream);
     if (!stream)
-        return;
+        return false;
     issue(stream);
-    write_copy(stream, made);
+    bool good = write_copy(stream, made);
     stream->last_copy = stream->now.copies[number_of(stream)] = ++copy_count;
     if (made->host_waits)
         join(&host, &stream->now);
+    return good;
 }
 void order_copy(const OrderCopy *made) {
-    LOCKED(make_copy(made));
+    bool good;
+    LOCKED(good = make_copy(made));
+    if (!good)
+        gpu_unseen_program("not all copies could be written down: races with them were not looked for");
 }
 
 /* ---- Launches ------------------------------------------------------------------------------------ */

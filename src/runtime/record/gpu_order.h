@@ -88,8 +88,10 @@ void order_host_context(Handle context); /* NULL: all of them */
 void order_host_called(OrderStream stream);
 /* The stream waits for something that nothing sees. */
 void order_opened(OrderStream stream);
-/* From now on events may be recorded, or waited for, by others. */
+/* From now on events may be recorded, or waited for, by others; anything may be ordered by something that is not
+ * modeled. */
 void order_events_elsewhere(void);
+void order_unknown(void);
 /* Memory that launches have used is free when what the stream has is over; and it is given to another one, which waits
  * for that. */
 void order_freed(DevicePointer memory, uint64_t bytes, OrderStream stream);

@@ -43,6 +43,15 @@ void gpu_unseen_times(uint64_t times, const char *kernel, const char *why, ...) 
     va_end(arguments);
 }
 
+void gpu_unseen_program(const char *why, ...) {
+    va_list arguments;
+    va_start(arguments, why);
+    pthread_mutex_lock(&mutex);
+    add("program", 0, why, arguments);
+    pthread_mutex_unlock(&mutex);
+    va_end(arguments);
+}
+
 /* The mutex is held. */
 __attribute__((format(printf, 3, 4))) static void add_more(const char *kernel, uint64_t launches, const char *why,
                                                            ...) {
@@ -74,8 +83,10 @@ static void write_kernel(const RecordUnseen *of) {
     for (RecordUnseen *unseen = first; unseen; unseen = unseen->next) {
         if (strcmp(unseen->kernel, of->kernel) != 0 || unseen->written)
             continue;
-        text_addf(&sentences, "%s: %llu launch%s not looked at", unseen->why, (unsigned long long)unseen->launches,
-                  unseen->launches == 1 ? " was" : "es were");
+        text_addf(&sentences, "%s", unseen->why);
+        if (unseen->launches)
+            text_addf(&sentences, ": %llu launch%s not looked at", (unsigned long long)unseen->launches,
+                      unseen->launches == 1 ? " was" : "es were");
         text_char(&sentences, 0);
         unseen->written = true;
     }
