@@ -87,6 +87,9 @@ typedef enum RecordingOrderFlags {
      * is to be said of it and launches that it is not known to come behind. */
     RECORDING_ORDER_OPEN = 1,
     RECORDING_ORDER_CALLED = 2, /* the host was called from streams: it may know what nothing saw it waiting for */
+    /* The host may have waited for more than the thread that made it is known to: another thread of it has, and may
+     * have handed that on. */
+    RECORDING_ORDER_THREADS = 4,
 } RecordingOrderFlags;
 
 typedef struct RecordingOrder {

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef int Result;
 typedef void *Handle;
@@ -17,6 +18,10 @@ Result cuInit(unsigned);
 Result cuMemAlloc_v2(uint64_t *, size_t);
 Result cuMemcpyHtoD_v2(uint64_t, const void *, size_t);
 Result cuMemcpyDtoH_v2(void *, uint64_t, size_t);
+Result cuMemcpyDtoD_v2(uint64_t, uint64_t, size_t);
+Result cuMemcpyBatchAsync_v2(uint64_t *, uint64_t *, size_t *, size_t, void *, size_t *, size_t, Handle);
+Result cuMemsetD8_v2(uint64_t, unsigned char, size_t);
+Result cuPointerSetAttribute(const unsigned *, int, uint64_t);
 Result cuMemsetD8Async(uint64_t, unsigned char, size_t, Handle);
 Result cuMemcpyDtoHAsync_v2(void *, uint64_t, size_t, Handle);
 Result cuMemcpyHtoDAsync_v2(uint64_t, const void *, size_t, Handle);
@@ -166,6 +171,21 @@ static void called(void *with) {
     (void)with;
 }
 
+static void *wait_in_thread(void *unused) {
+    cuStreamSynchronize(one);
+    return unused;
+}
+
+/* The launch, or the copy, that another thread waits for. */
+static void wait_elsewhere(bool joins) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, wait_in_thread, NULL);
+    if (joins)
+        pthread_join(thread, NULL);
+    else
+        usleep(100000);
+}
+
 static void *launch_from_thread(void *unused) {
     launch(copy, two, out);
     return unused;
@@ -268,6 +288,26 @@ static int with_copies(const char *what) {
         cuMemcpyHtoDAsync_v2(box, pinned, 1024, one);
         between(strcmp(what, "copy-in") == 0 ? "" : strcmp(what, "copy-in-host") == 0 ? "host-stream" : "event");
         launch(copy, two, out);
+    } else if (strncmp(what, "sync-", 5) == 0) { /* copies without a stream, and a stream that does not wait for them */
+        const unsigned on = 1;
+        if (strstr(what, "-memops"))
+            cuPointerSetAttribute(&on, 6, box);
+        if (strncmp(what, "sync-in", 7) == 0)
+            cuMemcpyHtoD_v2(box, strstr(what, "pinned") ? pinned : numbers, 1024);
+        else if (strncmp(what, "sync-within", 11) == 0)
+            cuMemcpyDtoD_v2(box, other, 1024);
+        else if (strncmp(what, "sync-set", 8) == 0)
+            cuMemsetD8_v2(box, 0, 1024);
+        else
+            cuMemcpyDtoH_v2(numbers, box, 1024);
+        if (strstr(what, "-waits"))
+            cuCtxSynchronize();
+        launch(strncmp(what, "sync-out", 8) == 0 ? produce : copy, two, out);
+    } else if (strcmp(what, "batch") == 0 || strcmp(what, "batch-same") == 0) {
+        uint64_t to[] = {other, box + 512}, from[] = {(uintptr_t)pinned, (uintptr_t)pinned};
+        size_t bytes[] = {256, 256};
+        cuMemcpyBatchAsync_v2(to, from, bytes, 2, NULL, NULL, 0, one);
+        launch(copy, strcmp(what, "batch") == 0 ? two : one, out);
     } else if (strcmp(what, "copy-same") == 0) {
         cuMemcpyHtoDAsync_v2(box, pinned, 1024, one);
         launch(copy, one, out);
@@ -412,6 +452,15 @@ int main(int count, char **words) {
     } else if (strcmp(what, "late") == 0) { /* those on the second stream are equal to the first ones, and come late */
         for (int i = 0; i < 10; i++)
             launch(produce, i < 5 ? one : two, 0);
+        return 0;
+    } else if (strncmp(what, "thread-", 7) == 0) {
+        void *pinned;
+        if (strcmp(what, "thread-copy") == 0 && !cuMemHostAlloc(&pinned, 1024, 0))
+            cuMemcpyHtoDAsync_v2(box, pinned, 1024, one);
+        else
+            launch(produce, one, 0);
+        wait_elsewhere(strcmp(what, "thread-joined") == 0);
+        launch(copy, two, out);
         return 0;
     } else if (strcmp(what, "thread") == 0) {
         pthread_t thread;

@@ -66,6 +66,38 @@ EXPORTED Result cuMemcpyDtoDAsync_v2(Address to, Address from, size_t bytes, Han
     return copy_in((void *)(uintptr_t)to, (void *)(uintptr_t)from, bytes, stream);
 }
 
+EXPORTED Result cuMemcpyDtoD_v2(Address to, Address from, size_t bytes) {
+    return copy_in((void *)(uintptr_t)to, (void *)(uintptr_t)from, bytes, NULL);
+}
+
+EXPORTED Result cuMemsetD8_v2(Address to, unsigned char value, size_t bytes) {
+    return set_in(&(SetNode){.to = to, .value = value, .element = 1, .width = bytes, .height = 1}, NULL);
+}
+
+EXPORTED Result cuMemcpyBatchAsync_v2(Address *to, Address *from, size_t *bytes, size_t count, void *attributes,
+                                      size_t *which, size_t attribute_count, Handle stream) {
+    Result result = SUCCESS;
+    (void)attributes, (void)which, (void)attribute_count;
+    for (size_t i = 0; i < count && !result; i++)
+        result = copy_in((void *)(uintptr_t)to[i], (void *)(uintptr_t)from[i], bytes[i], stream);
+    return result;
+}
+
+/* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS of all memory. */
+static unsigned synchronous;
+
+EXPORTED Result cuPointerSetAttribute(const unsigned *value, int attribute, Address memory) {
+    (void)memory;
+    synchronous = *value;
+    return attribute == 6 ? SUCCESS : INVALID;
+}
+
+EXPORTED Result cuPointerGetAttribute(unsigned *value, int attribute, Address memory) {
+    (void)memory;
+    *value = synchronous;
+    return attribute == 6 ? SUCCESS : INVALID;
+}
+
 EXPORTED Result cuMemsetD8Async(Address to, unsigned char value, size_t bytes, Handle stream) {
     return set_in(&(SetNode){.to = to, .value = value, .element = 1, .width = bytes, .height = 1}, stream);
 }

@@ -578,7 +578,7 @@ int main(int count, char **words) {
         cuModuleGetFunction(&others, module, "others") || cuModuleGetFunction(&walks, module, "walks") ||
         cuMemAlloc_v2(&a, BYTES) || cuMemAlloc_v2(&apart, BYTES) || cuMemAlloc_v2(&b, BYTES) ||
         cuMemAlloc_v2(&far[0], BYTES) || cuMemAlloc_v2(&far[1], BYTES) || cuMemcpyHtoD_v2(a, numbers, BYTES) ||
-        cuMemcpyHtoD_v2(b, numbers, BYTES))
+        cuMemcpyHtoD_v2(b, numbers, BYTES) || cuCtxSynchronize())
         return 2;
     if (strcmp(what, "capture") == 0 && count > 3)
         return capture(words[2], words[3], count > 4);

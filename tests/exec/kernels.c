@@ -661,7 +661,7 @@ static int reads_texture(Handle function, const char *what) {
     void *parameters[] = {&to, &texture};
     Handle stream;
     (void)function;
-    if (cuStreamCreate(&stream, 1) || cuMemcpyHtoA_v2(array, 0, values, 64) ||
+    if (cuStreamCreate(&stream, 1) || cuMemcpyHtoA_v2(array, 0, values, 64) || cuCtxSynchronize() ||
         cuTexObjectCreate(&texture, resource, NULL, NULL) ||
         (strcmp(what, "texture-surface") == 0 && cuSurfObjectCreate(&surface, resource)))
         return 0;

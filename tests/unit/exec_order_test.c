@@ -20,8 +20,8 @@ const GpuOptions *gpu_options(void) {
     static const GpuOptions options = {.folder = "/nowhere"};
     return &options;
 }
-void folder_log(const char *format, ...) {
-    (void)format;
+void gpu_unseen_program(const char *why, ...) {
+    (void)why;
 }
 static Handle current;
 static Result current_context(Handle *to) {
@@ -45,6 +45,8 @@ static Result flags_of(Handle stream, unsigned *flags) {
 void *driver_symbol(const char *name) {
     Result (*function)(Handle, unsigned *) = flags_of;
     void *symbol = NULL;
+    if (strcmp(name, "cuStreamGetCtx") == 0)
+        return NULL;
     assert_string_equal(name, "cuStreamGetFlags");
     memcpy(&symbol, &function, sizeof symbol);
     return symbol;
@@ -86,10 +88,8 @@ static bool is_before(uint64_t first, uint64_t second) {
 /* All is forgotten. */
 static int begin(void **state) {
     (void)state;
-    for (uint32_t i = 0; i < stream_count; i++) {
-        free(streams[i]);
-        streams[i] = NULL;
-    }
+    order_free_all(&program);
+    self.known = NULL;
     for (uint32_t i = 0; i < EVENT_BUCKETS; i++)
         while (events[i])
             order_event_destroyed(events[i]->handle);
@@ -97,9 +97,9 @@ static int begin(void **state) {
         free(freed[i].clock);
     for (unsigned i = 0; i < sizeof made / sizeof *made; i++)
         order_free(&made[i]);
-    stream_count = freed_count = 0;
-    host = reported = pool = (GpuOrderClock){0};
-    elsewhere = false;
+    freed_count = 0;
+    reported = pool = dropped = (OrderClock){0};
+    elsewhere = unknown = crowded = late = false;
     library_beside = next_number = copy_count = 0;
     for (uint32_t i = 0; i < ORDER_STREAMS; i++)
         free(kinds[i].items);
@@ -184,7 +184,7 @@ static void test_contexts(void **state) {
     (void)state;
     uint64_t a = launch_on(BLOCKING);
     current = (Handle)2;
-    uint64_t b = launch_on(DEFAULT), c = launch_on(BLOCKING);
+    uint64_t b = launch_on(DEFAULT), c = launch_on(OTHER_BLOCKING);
     assert_false(is_before(a, b) || is_before(a, c));
     assert_true(is_before(b, c));
     order_host_context((Handle)2);
@@ -252,11 +252,68 @@ static void test_streams_come_and_go(void **state) {
     order_destroyed(named(ONE));
     uint64_t c = launch_on(TWO); /* has the number of one whose launches are over */
     assert_true(is_before(a, c) && is_before(b, c));
-    assert_int_equal(stream_count, 2);
+    assert_int_equal(program.lane_count, 2);
     for (uintptr_t i = 0; i < ORDER_STREAMS + 10; i++)
         order_work(named(1001 + 2 * i), false);
     uint64_t d = launch_on(3); /* too many to be told apart */
     assert_false(made[d].there);
+}
+
+/* What one thread of the host has waited for another may know, or not. */
+static void test_threads(void **state) {
+    (void)state;
+    uint64_t a = launch_on(ONE);
+    HostThread first = self;
+    void *known = order_thread_made();
+    self = (HostThread){0};
+    uint64_t id = order_thread_begun(known);
+    order_host_stream(named(ONE)); /* the second thread waits */
+    assert_false(order_is_over(made[a].order.stream, a));
+    uint64_t b = launch_on(TWO);
+    assert_true(is_before(a, b));
+    assert_int_equal(made[b].order.flags, 0);
+    HostThread second = self;
+    self = first;
+    uint64_t c = launch_on(THREE);
+    assert_false(is_before(a, c));
+    assert_true(known_of(a, c).maybe > a);
+    assert_int_equal(made[c].order.flags, RECORDING_ORDER_THREADS);
+    self = second;
+    thread_ends(NULL);
+    self = first;
+    order_thread_joined(id);
+    assert_true(is_before(a, launch_on(THREE)));
+    assert_true(order_is_over(made[a].order.stream, a));
+    assert_false(order_thread_was_late());
+    self = (HostThread){0}; /* one that knows less than what was dropped */
+    launch_on(TWO);
+    assert_true(order_thread_was_late());
+    thread_ends(NULL);
+    self = first;
+}
+
+static void test_copies_that_may_be_waited_for(void **state) {
+    (void)state;
+    uint64_t a = launch_on(ONE);
+    order_copy(&(OrderCopy){.stream = named(ONE), .host = HOST_MAY_WAIT, .name = "first"});
+    uint64_t b = launch_on(TWO);
+    assert_true(!is_before(a, b) && known_of(a, b).maybe > a);
+}
+
+/* A stream is the same one whichever context is current. */
+static void test_other_context(void **state) {
+    (void)state;
+    uint64_t a = launch_on(ONE);
+    current = (Handle)2;
+    order_host_stream(named(ONE));
+    assert_true(is_before(a, launch_on(TWO)));
+}
+
+static void test_unknown(void **state) {
+    (void)state;
+    launch_on(ONE);
+    order_unknown();
+    assert_int_equal(made[launch_on(TWO)].order.flags, RECORDING_ORDER_OPEN);
 }
 
 static uint64_t missed;
@@ -359,7 +416,7 @@ static void test_copies(void **state) {
     assert_int_equal(known_of(a, b).copies, 1);
     assert_int_equal(known_of(c, c).copies, 2);
     assert_int_equal(made[d].order.known_count, 0);
-    order_copy(&(OrderCopy){.stream = named(ONE), .host_waits = true, .name = "third"});
+    order_copy(&(OrderCopy){.stream = named(ONE), .host = HOST_WAITS, .name = "third"});
     uint64_t e = launch_on(THREE);
     assert_true(is_before(b, e));
     assert_int_equal(known_of(a, e).copies, 3);
@@ -378,6 +435,10 @@ int main(void) {
         cmocka_unit_test_setup(test_what_nothing_sees, begin),
         cmocka_unit_test_setup(test_memory, begin),
         cmocka_unit_test_setup(test_copies, begin),
+        cmocka_unit_test_setup(test_threads, begin),
+        cmocka_unit_test_setup(test_copies_that_may_be_waited_for, begin),
+        cmocka_unit_test_setup(test_other_context, begin),
+        cmocka_unit_test_setup(test_unknown, begin),
         cmocka_unit_test_setup(test_streams_come_and_go, begin),
         cmocka_unit_test_setup_teardown(test_not_recorded, begin, begin),
         cmocka_unit_test_setup_teardown(test_chosen, begin, begin),

@@ -34,7 +34,10 @@ Beside recording_beside_copy(const Recording *launch, const RecordingCopy *copy,
             of = &known[i];
     if (launch->launch.number < of->begun || copy->number < known_of(launch, copy->stream)->copies)
         return BESIDE_BEFORE;
-    return (order->flags | copy->flags) & (RECORDING_ORDER_OPEN | RECORDING_ORDER_CALLED) ? BESIDE_MAYBE : BESIDE_BOTH;
+    bool handed_on = copy->launches > launch->launch.number ? launch->launch.number < of->maybe
+                                                            : order->flags & RECORDING_ORDER_THREADS;
+    bool open = (order->flags | copy->flags) & (RECORDING_ORDER_OPEN | RECORDING_ORDER_CALLED);
+    return open || handed_on ? BESIDE_MAYBE : BESIDE_BOTH;
 }
 
 int recordings_by_number(const Recording *one, const Recording *other) {

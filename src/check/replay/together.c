@@ -250,7 +250,10 @@ static void report_maybe(const Member *first, const Member *second) {
         first->recording.order->flags & RECORDING_ORDER_OPEN || second->recording.order->flags & RECORDING_ORDER_OPEN
             ? "a stream of theirs waits for memory, a semaphore or an event of others"
         : first->reached.reports_host ? "the host may have waited for what the first one tells it"
-                                      : "the host was called from a stream";
+        : second->recording.order->flags & RECORDING_ORDER_CALLED
+            ? "the host was called from a stream"
+            : "the host may have waited for the first one in a way that is not seen, by another thread of it or by a "
+              "copy";
     verdict_incomplete(second->launch->verdict, "", 0,
                        "it and launch %llu (%.*s) access the same memory, and whether they can run at the same time is "
                        "not known: %s",

@@ -7,48 +7,64 @@
 #include <stdlib.h>
 #include <string.h>
 
-void order_free_all(Order *order) {
+void order_free_all(ProgramOrder *order) {
     for (uint32_t i = 0; i < order->lane_count; i++)
         free(order->lanes[i]);
     for (uint32_t i = 0; i < order->thread_count; i++)
         free(order->threads[i]);
     free(order->threads);
-    *order = (Order){0};
+    *order = (ProgramOrder){0};
 }
 
 /* ---- Clocks -------------------------------------------------------------------------------------- */
 
-void lanes_join(const Order *order, OrderClock *clock, const OrderClock *other) {
+void lanes_join(const ProgramOrder *order, OrderClock *clock, const OrderClock *other) {
     vector64_join(clock->over, other->over, order->lane_count);
+    vector32_join(clock->copies, other->copies, order->lane_count);
     clock->open |= other->open;
 }
 
 /* Of lanes that are not there, all clocks have nothing. */
-void lanes_set(const Order *order, OrderClock *clock, const OrderClock *other) {
+void lanes_set(const ProgramOrder *order, OrderClock *clock, const OrderClock *other) {
     memcpy(clock->over, other->over, order->lane_count * sizeof *clock->over);
+    memcpy(clock->copies, other->copies, order->lane_count * sizeof *clock->copies);
     clock->open = other->open;
 }
 
 /* ---- Lanes and threads ---------------------------------------------------------------------------- */
 
-static bool is_over_for_all(const Order *order, const OrderLane *lane) {
-    for (uint32_t i = 0; i < order->thread_count; i++)
-        if (order->threads[i]->knows.over[lane->index] < lane->last)
-            return false;
-    return true;
+static bool is_over_for(const OrderClock *clock, const OrderLane *lane) {
+    return clock->over[lane->index] >= lane->last && clock->copies[lane->index] >= lane->last_copy;
 }
 
-static OrderLane **free_seat(Order *order) {
+static bool is_over_for_all(const ProgramOrder *order, const OrderLane *lane) {
+    bool over = true;
+    for (uint32_t i = 0; i < order->thread_count && over; i++)
+        over = is_over_for(&order->threads[i]->knows, lane);
+    return over && is_over_for(&order->hosts, lane);
+}
+
+static OrderLane **free_seat(ProgramOrder *order) {
     for (uint32_t i = 0; i < order->lane_count; i++)
         if (order->lanes[i]->gone && is_over_for_all(order, order->lanes[i]))
             return &order->lanes[i];
     return order->lane_count < ORDER_LANES ? &order->lanes[order->lane_count] : NULL;
 }
 
-OrderLane *order_lane(Order *order, uint64_t context, bool legacy, bool blocking) {
-    OrderLane **seat = free_seat(order), *lane = seat ? calloc(1, sizeof *lane) : NULL;
+static OrderLane **open_seat(ProgramOrder *order) {
+    for (uint32_t i = 0; i < order->lane_count; i++)
+        if (order->lanes[i]->gone && is_over_for(&order->hosts, order->lanes[i]))
+            return &order->lanes[i];
+    return NULL;
+}
+
+OrderLane *order_lane(ProgramOrder *order, uint64_t context, bool legacy, bool blocking) {
+    OrderLane **seat = free_seat(order);
+    bool open = !seat && (seat = open_seat(order));
+    OrderLane *lane = seat ? calloc(1, sizeof *lane) : NULL;
     if (!lane)
         return NULL;
+    lane->now.open = open;
     lane->index = (uint32_t)(seat - order->lanes);
     lane->context = context;
     lane->legacy = legacy;
@@ -59,7 +75,7 @@ OrderLane *order_lane(Order *order, uint64_t context, bool legacy, bool blocking
     return *seat = lane;
 }
 
-OrderThread *order_thread(Order *order, uint64_t id) {
+OrderThread *order_thread(ProgramOrder *order, uint64_t id) {
     for (uint32_t i = 0; i < order->thread_count; i++)
         if (order->threads[i]->id == id)
             return order->threads[i];
@@ -72,9 +88,25 @@ OrderThread *order_thread(Order *order, uint64_t id) {
     return order->threads[order->thread_count++] = thread;
 }
 
+void order_thread_ends(ProgramOrder *order, OrderThread *thread) {
+    for (uint32_t i = 0; i < order->thread_count; i++)
+        if (order->threads[i] == thread) {
+            order->threads[i] = order->threads[--order->thread_count];
+            free(thread);
+            return;
+        }
+}
+
+bool threads_know(const ProgramOrder *order, uint32_t lane, uint64_t number) {
+    bool known = clock_has(&order->hosts, lane, number);
+    for (uint32_t i = 0; i < order->thread_count && known; i++)
+        known = clock_has(&order->threads[i]->knows, lane, number);
+    return known;
+}
+
 /* ---- Operations ----------------------------------------------------------------------------------- */
 
-void lane_issue(Order *order, OrderLane *lane, const OrderThread *thread) {
+void lane_issue(ProgramOrder *order, OrderLane *lane, const OrderThread *thread) {
     for (uint32_t i = 0; lane->blocking && i < order->lane_count; i++) {
         const OrderLane *other = order->lanes[i];
         if (other != lane && other->blocking && other->context == lane->context && (lane->legacy || other->legacy))
@@ -88,7 +120,11 @@ void lane_operation(OrderLane *lane, uint64_t number) {
     lane->last = lane->now.over[lane->index] = number + 1;
 }
 
-bool lane_launch(Order *order, OrderLane *lane, const OrderThread *thread, bool dependent, OrderClock *begun) {
+void lane_copy(OrderLane *lane, uint32_t number) {
+    lane->last_copy = lane->now.copies[lane->index] = number + 1;
+}
+
+bool lane_launch(ProgramOrder *order, OrderLane *lane, const OrderThread *thread, bool dependent, OrderClock *begun) {
     bool follows = dependent && lane->launched;
     OrderClock before = lane->begun, until = lane->now;
     lane_issue(order, lane, thread);
@@ -99,17 +135,17 @@ bool lane_launch(Order *order, OrderLane *lane, const OrderThread *thread, bool 
     return follows;
 }
 
-void lane_waits(Order *order, OrderLane *lane, const OrderThread *thread, const OrderClock *clock) {
+void lane_waits(ProgramOrder *order, OrderLane *lane, const OrderThread *thread, const OrderClock *clock) {
     lane_issue(order, lane, thread);
     lanes_join(order, &lane->now, clock);
 }
 
-void thread_waits(Order *order, OrderThread *thread, const OrderClock *clock) {
+void thread_waits(ProgramOrder *order, OrderThread *thread, const OrderClock *clock) {
     lanes_join(order, &thread->knows, clock);
     lanes_join(order, &order->hosts, clock);
 }
 
-void thread_waits_for_all(Order *order, OrderThread *thread, bool all, uint64_t context) {
+void thread_waits_for_all(ProgramOrder *order, OrderThread *thread, bool all, uint64_t context) {
     for (uint32_t i = 0; i < order->lane_count; i++)
         if (all || order->lanes[i]->context == context)
             thread_waits(order, thread, &order->lanes[i]->now);

@@ -20,10 +20,12 @@ void *driver_symbol(const char *name);
 
 typedef struct CaptureAllocation {
     uint64_t begin, bytes;
-    bool host; /* readable without the driver */
+    bool host;    /* readable without the driver */
+    bool managed; /* it moves between the host and devices */
 } CaptureAllocation;
 
 void memory_add(uint64_t begin, uint64_t bytes, bool host);
+void memory_add_managed(uint64_t begin, uint64_t bytes);
 void memory_remove(uint64_t begin);
 /* The allocation that an address is in: one that was seen, else what the driver says. NULL: none. */
 const CaptureAllocation *memory_find(uint64_t address);

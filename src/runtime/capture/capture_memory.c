@@ -18,14 +18,22 @@ static size_t above(uint64_t address) {
     return low;
 }
 
-void memory_add(uint64_t begin, uint64_t bytes, bool host) {
-    memory_remove(begin);
-    if (!begin || !bytes || !ARRAY_ROOM(items, count, capacity, 64))
+static void add(CaptureAllocation allocation) {
+    memory_remove(allocation.begin);
+    if (!allocation.begin || !allocation.bytes || !ARRAY_ROOM(items, count, capacity, 64))
         return;
-    size_t at = above(begin);
+    size_t at = above(allocation.begin);
     memmove(items + at + 1, items + at, (count - at) * sizeof *items);
-    items[at] = (CaptureAllocation){begin, bytes, host};
+    items[at] = allocation;
     count++;
+}
+
+void memory_add(uint64_t begin, uint64_t bytes, bool host) {
+    add((CaptureAllocation){begin, bytes, .host = host});
+}
+
+void memory_add_managed(uint64_t begin, uint64_t bytes) {
+    add((CaptureAllocation){begin, bytes, .managed = true});
 }
 
 void memory_remove(uint64_t begin) {
@@ -94,7 +102,7 @@ void memory_unmap(uint64_t begin, uint64_t bytes) {
 bool memory_mapped(size_t *at, CaptureAllocation *run) {
     if (*at >= mapping_count)
         return false;
-    *run = (CaptureAllocation){mappings[*at].begin, mappings[*at].bytes, false};
+    *run = (CaptureAllocation){mappings[*at].begin, mappings[*at].bytes, .host = false};
     while (++*at < mapping_count && mappings[*at].begin == run->begin + run->bytes)
         run->bytes += mappings[*at].bytes;
     return true;
@@ -114,7 +122,7 @@ static const CaptureAllocation *ask_driver(uint64_t address) {
     size_t bytes = 0;
     if (address < 4096 || !range || range(&begin, &bytes, address) != 0 || !begin || address - begin >= bytes)
         return NULL;
-    found = (CaptureAllocation){begin, bytes, false};
+    found = (CaptureAllocation){begin, bytes, .host = false};
     return &found;
 }
 

@@ -48,7 +48,7 @@ EXPORTED Result cuMemCreate(uint64_t *handle, size_t bytes, const void *how, uin
 EXPORTED Result cuMemAllocManaged(DevicePointer *to, size_t bytes, unsigned flags) {
     Result result = NEXT(cuMemAllocManaged, (DevicePointer *, size_t, unsigned), to, bytes, flags);
     if (!result)
-        GUARDED(memory_add(*to, bytes, false));
+        GUARDED(memory_add_managed(*to, bytes));
     return result;
 }
 

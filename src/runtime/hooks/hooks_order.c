@@ -6,6 +6,8 @@
 #include "runtime/hooks.h"
 #include "runtime/record/gpu.h"
 
+#include <string.h>
+
 typedef enum Means {
     MEANS_WORK,
     MEANS_COPY_ARRAYS,  /* to, where in it, from, where in it, bytes */
@@ -49,18 +51,52 @@ static bool is_seen_memory(uintptr_t address) {
     return seen;
 }
 
-/* The host waits for a copy to pageable memory of its own, unless both sides are the device's; and where the entry
- * point has no stream, for one from the host as well. */
-static bool host_waits(const CopySides *sides, bool entry_waits) {
-    bool to_host = sides->to_host || (sides->to_unified && !is_seen_memory(sides->writes.base));
-    bool from_host = sides->from_host || (sides->from_unified && !is_seen_memory(sides->reads.base));
-    return entry_waits ? to_host || from_host : to_host && !is_seen_memory(sides->writes.base);
+/* ---- Whether the host waits ---------------------------------------------------------------------- */
+
+typedef enum MemoryPlace { PLACE_DEVICE, PLACE_MANAGED, PLACE_PINNED, PLACE_PAGEABLE } MemoryPlace;
+
+static MemoryPlace place_of(uint64_t address) {
+    const CaptureAllocation *found;
+    MemoryPlace place = PLACE_PAGEABLE;
+    if (address >= RECORDING_OF_ARRAYS)
+        return PLACE_DEVICE;
+    GUARDED(found = memory_find(address); if (found) place = found->managed ? PLACE_MANAGED
+                                                             : found->host  ? PLACE_PINNED
+                                                                            : PLACE_DEVICE);
+    return place;
 }
 
-static void put_sides(OrderCopy *copy, CopySides sides, bool entry_waits) {
+/* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: calls without a stream that use the memory wait until they are done. */
+static bool is_synchronous(uint64_t memory) {
+    enum { SYNC_MEMOPS = 6 };
+    void *symbol = driver_symbol("cuPointerGetAttribute");
+    Result (*ask)(void *, int, DevicePointer) = *(Result(**)(void *, int, DevicePointer)) & symbol;
+    unsigned waits = 0;
+    return ask && memory && memory < RECORDING_OF_ARRAYS && ask(&waits, SYNC_MEMOPS, memory) == 0 && waits;
+}
+
+/* Whether the host waits for a copy or a memset, as "API synchronization behavior" of the driver's documentation has
+ * it. Without a stream: for a copy to the host, for one from pinned memory, and for a memset of memory that the host
+ * has, too. A copy from pageable memory has been staged when the call returns, and need not have arrived; a copy within
+ * the device, and a memset of its memory, are not waited for. With a stream: for a copy to pageable memory, and from
+ * host to host. Of copies of managed memory it depends on where that is. */
+static OrderHostWait host_wait(const OrderCopy *copy) {
+    bool sets = !copy->reads.bytes, with_stream = strstr(copy->name, "Async");
+    MemoryPlace to = copy->writes.bytes ? place_of(copy->writes.base) : PLACE_DEVICE;
+    MemoryPlace from = sets ? PLACE_DEVICE : place_of(copy->reads.base);
+    if (with_stream)
+        return !sets && (to == PLACE_PAGEABLE || (to == PLACE_PINNED && from >= PLACE_PINNED)) ? HOST_WAITS
+                                                                                               : HOST_GOES_ON;
+    if (to >= PLACE_PINNED || from == PLACE_PINNED || (sets && to == PLACE_MANAGED))
+        return HOST_WAITS;
+    if (is_synchronous(copy->writes.base) || (from <= PLACE_MANAGED && is_synchronous(copy->reads.base)))
+        return HOST_WAITS;
+    return to == PLACE_MANAGED || from == PLACE_MANAGED ? HOST_MAY_WAIT : HOST_GOES_ON;
+}
+
+static void put_sides(OrderCopy *copy, CopySides sides) {
     copy->reads = sides.reads;
     copy->writes = sides.writes;
-    copy->host_waits = host_waits(&sides, entry_waits);
 }
 
 static void report_copy(Means means, OrderStream stream, const uintptr_t *words, const char *name) {
@@ -82,17 +118,16 @@ static void report_copy(Means means, OrderStream stream, const uintptr_t *words,
         break;
     case MEANS_COPY_ROWS:
     case MEANS_COPY_ROWS_WAITS:
-        put_sides(&copy, copy_rows((const void *)words[0]), means == MEANS_COPY_ROWS_WAITS);
+        put_sides(&copy, copy_rows((const void *)words[0]));
         break;
     case MEANS_COPY_SLICES:
     case MEANS_COPY_SLICES_WAITS:
-        put_sides(&copy, copy_slices((const void *)words[0]), means == MEANS_COPY_SLICES_WAITS);
+        put_sides(&copy, copy_slices((const void *)words[0]));
         break;
     case MEANS_COPY_TO_ARRAY:
     case MEANS_COPY_TO_ARRAY_WAITS:
         copy.reads = recording_area(words[2], words[3]);
         copy.writes = recording_array(words[0]);
-        copy.host_waits = means == MEANS_COPY_TO_ARRAY_WAITS;
         break;
     case MEANS_COPY_ARRAYS:
         copy.reads = recording_array(words[2]);
@@ -100,14 +135,16 @@ static void report_copy(Means means, OrderStream stream, const uintptr_t *words,
         break;
     case MEANS_COPY_FROM_ARRAY:
     case MEANS_COPY_FROM_ARRAY_WAITS:
+        copy.reads = recording_array(words[1]);
         copy.writes = recording_area(words[0], words[3]);
-        copy.host_waits = means == MEANS_COPY_FROM_ARRAY_WAITS || !is_seen_memory(words[0]);
         break;
     default:
         copy.reads = recording_area(words[1], words[2]);
         copy.writes = recording_area(words[0], words[2]);
-        copy.host_waits = means == MEANS_COPY_WAITS || (means == MEANS_COPY_TO_HOST && !is_seen_memory(words[0]));
     }
+    int mode = gpu_relax(); /* the driver is asked */
+    copy.host = host_wait(&copy);
+    gpu_relaxed(mode);
     order_copy(&copy);
 }
 
@@ -216,8 +253,8 @@ static bool waits_for_turn(Means means, const uintptr_t *words) {
     case MEANS_COPY_ROWS:
     case MEANS_COPY_SLICES:
         sides = means == MEANS_COPY_ROWS ? copy_rows((const void *)words[0]) : copy_slices((const void *)words[0]);
-        return host_waits(&sides, false) || (sides.from_host && is_pageable(sides.reads.base)) ||
-               (sides.from_unified && is_pageable(sides.reads.base));
+        return ((sides.to_host || sides.to_unified) && is_pageable(sides.writes.base)) ||
+               ((sides.from_host || sides.from_unified) && is_pageable(sides.reads.base));
     default:
         return false;
     }

@@ -1,8 +1,8 @@
-/* The clocks of streams, events and the host. A clock has, of each stream, the number of a launch: those before it are
- * over. One mutex of its own guards all of it. */
+/* The clocks of streams and host threads (engine/order), of events and of memory that was freed, as calls of the driver
+ * move them. A clock has, of each stream, the number of a launch: those before it are over. One mutex of its own guards
+ * all of it. */
 #include "runtime/record/gpu_order.h"
 
-#include "engine/clock/vector.h"
 #include "runtime/record/gpu.h"
 #include "runtime/record/gpu_pairs.h"
 
@@ -12,74 +12,164 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LEGACY = 1, MOST_FREED = 1024, EVENT_BUCKETS = 1024, MOST_COPIES = 1 << 18 };
-
-typedef struct GpuOrderClock {
-    uint64_t over[ORDER_STREAMS];   /* of each stream: launches before that number */
-    uint32_t copies[ORDER_STREAMS]; /* ... and copies */
-    bool open;                      /* something may be over that it does not have */
-} GpuOrderClock;
+enum { LEGACY = 1, MOST_ENDED = 64, MOST_FREED = 1024, EVENT_BUCKETS = 1024, MOST_COPIES = 1 << 18 };
 
 typedef struct Stream {
     OrderStream name;
-    pthread_t thread; /* of a stream of a thread */
-    bool legacy, blocking, destroyed;
-    bool launched; /* the last that it did is a launch */
+    uint64_t thread; /* of a stream of a thread */
+    OrderLane *lane;
     int device;
-    uint64_t last;       /* the last launch, + 1; */
-    uint64_t library;    /* ... of a kernel that has no PTX; */
-    uint64_t looked_at;  /* ... that was recorded, or is equal to others that were */
-    uint32_t last_copy;  /* the last copy, + 1 */
-    GpuOrderClock now;   /* what is over when what comes next begins */
-    GpuOrderClock begun; /* what was when the last launch began */
+    uint64_t library;   /* the last launch, + 1, of a kernel that has no PTX; */
+    uint64_t looked_at; /* ... that was recorded, or is equal to others that were */
 } Stream;
 
 typedef struct GpuOrderEvent {
     struct GpuOrderEvent *next;
     Handle handle;
-    GpuOrderClock *clock; /* NULL: never recorded */
+    OrderClock *clock; /* NULL: never recorded */
 } GpuOrderEvent;
 
 typedef struct Freed {
     DevicePointer memory;
     uint64_t bytes;
-    GpuOrderClock *clock;
+    OrderClock *clock;
 } Freed;
 
+typedef struct EndedThread {
+    uint64_t id;
+    OrderClock *knew;
+} EndedThread;
+
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static Stream *streams[ORDER_STREAMS];
-static uint32_t stream_count;
+static ProgramOrder program;
+static Stream streams[ORDER_STREAMS]; /* by their lanes */
 static GpuOrderEvent *events[EVENT_BUCKETS];
 static Freed freed[MOST_FREED];
 static uint32_t freed_count;
-static GpuOrderClock host, reported, pool; /* pool: what freed has no room for */
-static bool elsewhere;                     /* events may be recorded by others */
-static bool called;                        /* the host was, from a stream */
+static OrderClock reported, pool; /* pool: what freed has no room for */
+static OrderClock dropped;        /* what no launch is held against any more */
+static bool elsewhere;            /* events may be recorded by others */
+static bool called;               /* the host was, from a stream */
+static bool unknown;              /* something that is not modeled may order anything */
+static bool crowded, late;        /* there were too many streams; a thread came when launches were dropped */
+static EndedThread ended[MOST_ENDED];
+static uint32_t ended_count;
 static uint64_t process, library_beside;
 static uint32_t copy_count;
 static uint64_t launched; /* the last launch, + 1 */
 static FILE *copies;      /* NULL: none was made yet, or there is no file */
 
-/* ---- Clocks -------------------------------------------------------------------------------------- */
+#define LOCKED(statement)             \
+    do {                              \
+        pthread_mutex_lock(&mutex);   \
+        statement;                    \
+        pthread_mutex_unlock(&mutex); \
+    } while (0)
 
-static void join(GpuOrderClock *clock, const GpuOrderClock *other) {
-    vector64_join(clock->over, other->over, stream_count);
-    vector32_join(clock->copies, other->copies, stream_count);
-    clock->open |= other->open;
-}
-
-/* Of streams that there are not, all clocks have nothing. */
-static void set_clock(GpuOrderClock *clock, const GpuOrderClock *other) {
-    memcpy(clock->over, other->over, stream_count * sizeof *clock->over);
-    memcpy(clock->copies, other->copies, stream_count * sizeof *clock->copies);
-    clock->open = other->open;
-}
-
-static GpuOrderClock *copied(const GpuOrderClock *clock) {
-    GpuOrderClock *copy = malloc(sizeof *copy);
+static OrderClock *copied(const OrderClock *clock) {
+    OrderClock *copy = malloc(sizeof *copy);
     if (copy)
         *copy = *clock;
     return copy;
+}
+
+/* ---- Threads of the host ------------------------------------------------------------------------- */
+
+typedef struct HostThread {
+    uint64_t id;
+    OrderClock *inherited; /* what the thread that made it knew then; NULL: nothing, or it is in `known` */
+    OrderThread *known;    /* NULL: it has not called the driver */
+} HostThread;
+
+static _Thread_local HostThread self;
+static pthread_key_t ends; /* has a value in each thread that `program` has */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static uint64_t self_id(void) {
+    static uint64_t count;
+    if (!self.id)
+        self.id = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
+    return self.id;
+}
+
+/* What it knew is for the thread that waits for its end. */
+static void end_self(void) {
+    if (ended_count == MOST_ENDED) {
+        free(ended[0].knew);
+        memmove(ended, ended + 1, --ended_count * sizeof *ended);
+    }
+    ended[ended_count++] = (EndedThread){self.id, copied(&self.known->knows)};
+    order_thread_ends(&program, self.known);
+    self.known = NULL;
+}
+
+static void thread_ends(void *unused) {
+    (void)unused;
+    if (self.known)
+        LOCKED(end_self());
+}
+
+static void make_key(void) {
+    pthread_key_create(&ends, thread_ends);
+}
+
+/* One that comes late was made by a thread that knew less than all that call the driver do. */
+static OrderThread *begin_self(void) {
+    static OrderThread no_memory;
+    OrderThread *thread = order_thread(&program, self_id());
+    if (!thread)
+        return &no_memory;
+    self.known = thread;
+    if (self.inherited)
+        lanes_join(&program, &thread->knows, self.inherited);
+    free(self.inherited);
+    self.inherited = NULL;
+    for (uint32_t i = 0; i < program.lane_count; i++)
+        late |= dropped.over[i] > thread->knows.over[i];
+    pthread_once(&once, make_key);
+    pthread_setspecific(ends, thread);
+    return thread;
+}
+
+/* The mutex is held. */
+static OrderThread *host(void) {
+    return self.known ? self.known : begin_self();
+}
+
+void *order_thread_made(void) {
+    OrderClock *clock = NULL;
+    if (self.known)
+        LOCKED(clock = copied(&self.known->knows));
+    else if (self.inherited)
+        clock = copied(self.inherited);
+    return clock;
+}
+
+uint64_t order_thread_begun(void *known) {
+    self.inherited = known;
+    return self_id();
+}
+
+static void join_thread(uint64_t id) {
+    for (uint32_t i = 0; i < ended_count; i++)
+        if (ended[i].id == id) {
+            if (ended[i].knew)
+                thread_waits(&program, host(), ended[i].knew);
+            free(ended[i].knew);
+            ended[i] = ended[--ended_count];
+            return;
+        }
+}
+void order_thread_joined(uint64_t id) {
+    LOCKED(join_thread(id));
+}
+
+bool order_thread_was_late(void) {
+    return late;
+}
+
+bool order_is_crowded(void) {
+    return crowded;
 }
 
 /* ---- Streams ------------------------------------------------------------------------------------- */
@@ -105,30 +195,35 @@ static bool is_blocking(OrderStream name) {
 }
 
 static bool is_named(const Stream *stream, OrderStream name) {
-    if (stream->destroyed || stream->name.context != name.context)
+    if (stream->lane->gone)
         return false;
     if (is_legacy(name))
-        return stream->legacy;
+        return stream->lane->legacy && stream->name.context == name.context;
     if (is_of_thread(name))
-        return is_of_thread(stream->name) && pthread_equal(stream->thread, pthread_self());
+        return is_of_thread(stream->name) && stream->name.context == name.context && stream->thread == self_id();
     return stream->name.handle == name.handle;
 }
 
-/* That of a stream that is no more, whose launches are over for all that come; else a new one. NULL: there is none. */
-static Stream **free_seat(void) {
-    for (uint32_t i = 0; i < stream_count; i++)
-        if (streams[i]->destroyed && host.over[i] >= streams[i]->last && host.copies[i] >= streams[i]->last_copy)
-            return &streams[i];
-    return stream_count < ORDER_STREAMS ? &streams[stream_count] : NULL;
+static void find_context(OrderStream *name) {
+    if (!name->context && gpu_driver(NULL))
+        gpu_driver(NULL)->context_current(&name->context);
+}
+
+/* Calls may name a stream while another context is current. */
+static void find_own_context(OrderStream *name) {
+    void *symbol = is_legacy(*name) || is_of_thread(*name) ? NULL : driver_symbol("cuStreamGetCtx");
+    Result (*context_of)(Handle, Handle *) = *(Result(**)(Handle, Handle *)) & symbol;
+    Handle context = NULL;
+    if (context_of && context_of(name->handle, &context) == 0 && context)
+        name->context = context;
 }
 
 /* NULL: nothing was put into it yet. */
 static Stream *look_for(OrderStream *name) {
-    if (!name->context && gpu_driver(NULL))
-        gpu_driver(NULL)->context_current(&name->context);
-    for (uint32_t i = 0; i < stream_count; i++)
-        if (is_named(streams[i], *name))
-            return streams[i];
+    find_context(name);
+    for (uint32_t i = 0; i < program.lane_count; i++)
+        if (is_named(&streams[i], *name))
+            return &streams[i];
     return NULL;
 }
 
@@ -137,38 +232,22 @@ static Stream *find(OrderStream name) {
     Stream *known = look_for(&name);
     if (known)
         return known;
-    Stream **seat = free_seat(), *stream = seat ? calloc(1, sizeof *stream) : NULL;
-    if (!stream)
+    find_own_context(&name);
+    OrderLane *lane = order_lane(&program, (uintptr_t)name.context, is_legacy(name), is_blocking(name));
+    crowded |= !lane;
+    if (!lane)
         return NULL;
-    stream->now = stream->begun = host;
-    stream->name = name;
-    stream->thread = pthread_self();
-    stream->legacy = is_legacy(name);
-    stream->blocking = is_blocking(name);
+    Stream *stream = &streams[lane->index];
+    *stream = (Stream){.name = name, .thread = self_id(), .lane = lane};
     if (gpu_driver(NULL))
         gpu_driver(NULL)->context_device(&stream->device);
-    if (seat == &streams[stream_count])
-        stream_count++;
-    free(*seat);
-    return *seat = stream;
+    return stream;
 }
 
-static uint32_t number_of(const Stream *stream) {
-    uint32_t number = 0;
-    while (streams[number] != stream)
-        number++;
-    return number;
-}
-
-/* Something is about to be put into the stream: it waits for what streams wait for by themselves, and for what the host
- * has waited for. */
+/* Something is about to be put into the stream. */
 static void issue(Stream *stream) {
-    for (uint32_t i = 0; stream->blocking && i < stream_count; i++)
-        if (streams[i] != stream && streams[i]->blocking && streams[i]->name.context == stream->name.context &&
-            (stream->legacy || streams[i]->legacy))
-            join(&stream->now, &streams[i]->now);
-    join(&stream->now, &host);
-    stream->launched = false;
+    lane_issue(&program, stream->lane, host());
+    stream->lane->now.open |= unknown;
 }
 
 /* ---- Events -------------------------------------------------------------------------------------- */
@@ -187,7 +266,7 @@ static GpuOrderEvent *event_of(Handle handle) {
     return *seat;
 }
 
-static void set_event(Handle handle, const GpuOrderClock *clock, bool open) {
+static void set_event(Handle handle, const OrderClock *clock, bool open) {
     GpuOrderEvent *event = event_of(handle);
     if (!event)
         return;
@@ -198,8 +277,8 @@ static void set_event(Handle handle, const GpuOrderClock *clock, bool open) {
 }
 
 /* What is known where it has come; NULL: nothing, as it was never recorded. Where others may have: it is open. */
-static const GpuOrderClock *event_clock(Handle handle) {
-    static const GpuOrderClock order_not_known = {.open = true};
+static const OrderClock *event_clock(Handle handle) {
+    static const OrderClock order_not_known = {.open = true};
     const GpuOrderEvent *event = *event_seat(handle);
     return event ? event->clock : elsewhere ? &order_not_known : NULL;
 }
@@ -210,20 +289,13 @@ bool order_on(void) {
 
 /* ---- Calls --------------------------------------------------------------------------------------- */
 
-#define LOCKED(statement)             \
-    do {                              \
-        pthread_mutex_lock(&mutex);   \
-        statement;                    \
-        pthread_mutex_unlock(&mutex); \
-    } while (0)
-
 static void work(OrderStream name, bool waits) {
     Stream *stream = find(name);
     if (!stream)
         return;
     issue(stream);
     if (waits)
-        join(&host, &stream->now);
+        thread_waits(&program, host(), &stream->lane->now);
 }
 void order_work(OrderStream name, bool waits) {
     LOCKED(work(name, waits));
@@ -232,7 +304,7 @@ void order_work(OrderStream name, bool waits) {
 static void destroy(OrderStream name) {
     Stream *stream = look_for(&name); /* the driver does not know it any more */
     if (stream)
-        stream->destroyed = true;
+        stream->lane->gone = true;
 }
 void order_destroyed(OrderStream name) {
     LOCKED(destroy(name));
@@ -242,9 +314,9 @@ static void record(Handle handle, OrderStream name) {
     Stream *stream = find(name);
     if (stream) {
         issue(stream);
-        set_event(handle, &stream->now, false);
+        set_event(handle, &stream->lane->now, false);
     } else {
-        set_event(handle, &host, true);
+        set_event(handle, &host()->knows, true);
     }
 }
 void order_event_recorded(Handle event, OrderStream stream) {
@@ -265,19 +337,19 @@ void order_event_destroyed(Handle event) {
 
 static void wait_for(OrderStream name, Handle handle) {
     Stream *stream = find(name);
-    const GpuOrderClock *clock = event_clock(handle);
+    const OrderClock *clock = event_clock(handle);
     if (!stream || !clock)
         return;
-    issue(stream);
-    join(&stream->now, clock);
+    lane_waits(&program, stream->lane, host(), clock);
+    stream->lane->now.open |= unknown;
 }
 void order_stream_waits(OrderStream stream, Handle event) {
     LOCKED(wait_for(stream, event));
 }
 
-static void host_waits(const GpuOrderClock *clock) {
+static void host_waits(const OrderClock *clock) {
     if (clock)
-        join(&host, clock);
+        thread_waits(&program, host(), clock);
 }
 void order_host_event(Handle event) {
     LOCKED(host_waits(event_clock(event)));
@@ -287,13 +359,8 @@ void order_host_stream(OrderStream stream) {
     order_work(stream, true);
 }
 
-static void wait_for_all(Handle context) {
-    for (uint32_t i = 0; i < stream_count; i++)
-        if (!context || streams[i]->name.context == context)
-            join(&host, &streams[i]->now);
-}
 void order_host_context(Handle context) {
-    LOCKED(wait_for_all(context));
+    LOCKED(thread_waits_for_all(&program, host(), !context, (uintptr_t)context));
 }
 
 static void report_host(OrderStream name) {
@@ -301,7 +368,7 @@ static void report_host(OrderStream name) {
     if (!stream)
         return;
     issue(stream);
-    join(&reported, &stream->now);
+    lanes_join(&program, &reported, &stream->lane->now);
     called = true;
 }
 void order_host_called(OrderStream stream) {
@@ -313,7 +380,7 @@ static void open_stream(OrderStream name) {
     if (!stream)
         return;
     issue(stream);
-    stream->now.open = true;
+    stream->lane->now.open = true;
 }
 void order_opened(OrderStream stream) {
     LOCKED(open_stream(stream));
@@ -324,7 +391,7 @@ void order_events_elsewhere(void) {
 }
 
 void order_unknown(void) {
-    LOCKED(host.open = true); /* which all that comes takes over */
+    LOCKED(unknown = true);
 }
 
 /* ---- Memory that streams hand to each other ------------------------------------------------------ */
@@ -337,12 +404,12 @@ static void put_freed(DevicePointer memory, uint64_t bytes, OrderStream name) {
     if (freed_count == MOST_FREED) {
         for (uint32_t i = 0; i < freed_count; i++) {
             if (freed[i].clock)
-                join(&pool, freed[i].clock);
+                lanes_join(&program, &pool, freed[i].clock);
             free(freed[i].clock);
         }
         freed_count = 0;
     }
-    freed[freed_count++] = (Freed){memory, bytes, copied(&stream->now)};
+    freed[freed_count++] = (Freed){memory, bytes, copied(&stream->lane->now)};
 }
 void order_freed(DevicePointer memory, uint64_t bytes, OrderStream stream) {
     LOCKED(put_freed(memory, bytes, stream));
@@ -353,12 +420,12 @@ static void take_freed(DevicePointer memory, uint64_t bytes, OrderStream name) {
     if (!stream)
         return;
     issue(stream);
-    join(&stream->now, &pool);
+    lanes_join(&program, &stream->lane->now, &pool);
     for (uint32_t i = 0; i < freed_count;) {
         Freed *piece = &freed[i];
         bool overlaps = memory < piece->memory + piece->bytes && piece->memory < memory + bytes;
         if (overlaps && piece->clock)
-            join(&stream->now, piece->clock);
+            lanes_join(&program, &stream->lane->now, piece->clock);
         if (overlaps && memory <= piece->memory && piece->memory + piece->bytes <= memory + bytes) {
             free(piece->clock);
             *piece = freed[--freed_count];
@@ -383,21 +450,28 @@ static void begin_process(void) {
     process = process ? process : make_process();
 }
 
-static uint32_t flags_now(const GpuOrderClock *clock) {
-    return (clock->open ? RECORDING_ORDER_OPEN : 0) | (called ? RECORDING_ORDER_CALLED : 0);
+/* `now`: of what comes behind what the clock has, in which launches begin. */
+static uint32_t flags_now(const OrderClock *clock) {
+    uint32_t flags = (clock->open ? RECORDING_ORDER_OPEN : 0) | (called ? RECORDING_ORDER_CALLED : 0);
+    for (uint32_t i = 0; i < program.lane_count && !(flags & RECORDING_ORDER_THREADS); i++)
+        if (program.hosts.over[i] > clock->over[i] || program.hosts.copies[i] > clock->copies[i])
+            flags |= RECORDING_ORDER_THREADS;
+    return flags;
 }
 
-/* What is known of each stream; returns of how many. */
-static uint32_t put_known(const Stream *stream, const GpuOrderClock *begun, RecordingKnown *known) {
+static uint64_t larger(uint64_t one, uint64_t other) {
+    return one > other ? one : other;
+}
+
+/* What is known of each stream; returns of how many. Another thread of the host may know more. */
+static uint32_t put_known(const Stream *stream, const OrderClock *begun, RecordingKnown *known) {
+    const OrderClock *now = &stream->lane->now;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < stream_count; i++) {
-        uint64_t waited = stream->now.over[i], maybe = reported.over[i] > waited ? reported.over[i] : waited;
-        if (maybe || stream->now.copies[i])
-            known[count++] = (RecordingKnown){.stream = i,
-                                              .copies = stream->now.copies[i],
-                                              .begun = begun->over[i],
-                                              .waited = waited,
-                                              .maybe = maybe};
+    for (uint32_t i = 0; i < program.lane_count; i++) {
+        uint64_t maybe = larger(now->over[i], larger(reported.over[i], program.hosts.over[i]));
+        if (maybe || now->copies[i])
+            known[count++] = (RecordingKnown){
+                .stream = i, .copies = now->copies[i], .begun = begun->over[i], .waited = now->over[i], .maybe = maybe};
     }
     return count;
 }
@@ -410,9 +484,9 @@ static bool write_copy(const Stream *stream, const OrderCopy *made) {
                           .reads = made->reads,
                           .writes = made->writes,
                           .device = (uint32_t)stream->device,
-                          .stream = number_of(stream),
-                          .flags = flags_now(&stream->now),
-                          .known_count = put_known(stream, &stream->now, known)};
+                          .stream = stream->lane->index,
+                          .flags = flags_now(&stream->lane->now),
+                          .known_count = put_known(stream, &stream->lane->now, known)};
     char path[4096];
     snprintf(copy.name, sizeof copy.name, "%s", made->name);
     begin_process();
@@ -430,9 +504,11 @@ static bool make_copy(const OrderCopy *made) {
         return false;
     issue(stream);
     bool good = write_copy(stream, made);
-    stream->last_copy = stream->now.copies[number_of(stream)] = ++copy_count;
-    if (made->host_waits)
-        join(&host, &stream->now);
+    lane_copy(stream->lane, copy_count++);
+    if (made->host == HOST_WAITS)
+        thread_waits(&program, host(), &stream->lane->now);
+    else if (made->host == HOST_MAY_WAIT)
+        lanes_join(&program, &program.hosts, &stream->lane->now);
     return good;
 }
 void order_copy(const OrderCopy *made) {
@@ -444,14 +520,14 @@ void order_copy(const OrderCopy *made) {
 
 /* ---- Launches ------------------------------------------------------------------------------------ */
 
-static void describe(const Stream *stream, const GpuOrderClock *begun, GpuOrder *order) {
-    order->known = calloc(stream_count, sizeof *order->known);
+static void describe(const Stream *stream, const OrderClock *begun, GpuOrder *order) {
+    order->known = calloc(program.lane_count, sizeof *order->known);
     if (!order->known)
         return;
     order->order = (RecordingOrder){.process = process,
                                     .device = (uint32_t)stream->device,
-                                    .stream = number_of(stream),
-                                    .flags = flags_now(begun) | flags_now(&stream->now),
+                                    .stream = stream->lane->index,
+                                    .flags = flags_now(&stream->lane->now) | (begun->open ? RECORDING_ORDER_OPEN : 0),
                                     .known_count = put_known(stream, begun, order->known)};
     order->there = true;
 }
@@ -461,25 +537,15 @@ static void launch(const OrderLaunch *made, GpuOrder *order) {
     begin_process();
     if (!stream)
         return;
-    /* What it would wait for if nothing stood between it and the launch before it. */
-    GpuOrderClock before;
-    bool dependent = made->dependent && stream->launched;
-    if (dependent) {
-        GpuOrderClock until = stream->now;
-        before = stream->begun;
-        issue(stream);
-        dependent = memcmp(&until, &stream->now, sizeof until) == 0; /* or it waits for others as well */
-    } else {
-        issue(stream);
-    }
-    const GpuOrderClock *begun = dependent ? &before : &stream->now;
-    describe(stream, begun, order);
+    OrderClock begun;
+    lane_launch(&program, stream->lane, host(), made->dependent, &begun);
+    begun.open |= unknown;
+    stream->lane->now.open |= unknown;
+    describe(stream, &begun, order);
     for (unsigned i = 0; i < sizeof made->triggered / sizeof *made->triggered; i++)
         if (made->triggered[i])
-            set_event(made->triggered[i], begun, true);
-    set_clock(&stream->begun, begun);
-    stream->last = stream->now.over[number_of(stream)] = made->number + 1;
-    stream->launched = true;
+            set_event(made->triggered[i], &begun, true);
+    lane_operation(stream->lane, made->number);
     launched = made->number + 1 > launched ? made->number + 1 : launched;
 }
 
@@ -495,7 +561,7 @@ void order_free(GpuOrder *order) {
 
 /* Of each stream: launches before that number are over when the launch begins. */
 static void begun_of(const GpuOrder *order, uint64_t begun[ORDER_STREAMS]) {
-    memset(begun, 0, stream_count * sizeof *begun);
+    memset(begun, 0, program.lane_count * sizeof *begun);
     for (uint32_t i = 0; i < order->order.known_count; i++)
         begun[order->known[i].stream] = order->known[i].begun;
 }
@@ -504,8 +570,8 @@ static bool wants(const GpuOrder *order, uint64_t key) {
     uint64_t begun[ORDER_STREAMS];
     begun_of(order, begun);
     bool wanted = false;
-    for (uint32_t i = 0; i < stream_count; i++)
-        if (streams[i]->last > begun[i])
+    for (uint32_t i = 0; i < program.lane_count; i++)
+        if (streams[i].lane->last > begun[i])
             wanted |= pairs_wanted(i, begun[i], order->order.stream, key);
     wanted |= pairs_wanted_by_others(order->order.stream, key);
     if (wanted)
@@ -528,14 +594,14 @@ static void look_at(const GpuOrder *order, const OrderKernel *kernel) {
     uint64_t begun[ORDER_STREAMS];
     bool beside = false;
     begun_of(order, begun);
-    for (uint32_t i = 0; i < stream_count; i++) {
-        beside |= streams[i]->library > begun[i];
-        if (streams[i]->last > begun[i])
+    for (uint32_t i = 0; i < program.lane_count; i++) {
+        beside |= streams[i].library > begun[i];
+        if (streams[i].lane->last > begun[i])
             pairs_meet(i, begun[i], kernel);
     }
     pairs_add(order->order.stream, kernel);
     library_beside += beside;
-    streams[order->order.stream]->looked_at = kernel->number + 1;
+    streams[order->order.stream].looked_at = kernel->number + 1;
 }
 void order_looked_at(const GpuOrder *order, const OrderKernel *kernel) {
     if (order->there)
@@ -551,9 +617,9 @@ static void add_library(const GpuOrder *order, uint64_t number) {
     bool beside = !order->there;
     if (order->there) {
         begun_of(order, begun);
-        for (uint32_t i = 0; i < stream_count; i++)
-            beside |= streams[i]->looked_at > begun[i];
-        streams[order->order.stream]->library = number + 1;
+        for (uint32_t i = 0; i < program.lane_count; i++)
+            beside |= streams[i].looked_at > begun[i];
+        streams[order->order.stream].library = number + 1;
     }
     library_beside += beside;
 }
@@ -561,9 +627,15 @@ void order_library(const GpuOrder *order, uint64_t number) {
     LOCKED(add_library(order, number));
 }
 
+static bool is_over(uint32_t stream, uint64_t number) {
+    bool over = stream < program.lane_count && threads_know(&program, stream, number);
+    if (over)
+        dropped.over[stream] = larger(dropped.over[stream], number + 1);
+    return over;
+}
 bool order_is_over(uint32_t stream, uint64_t number) {
     bool over = false;
-    LOCKED(over = stream < stream_count && number < host.over[stream]);
+    LOCKED(over = is_over(stream, number));
     return over;
 }
 

@@ -1,17 +1,17 @@
-/* Which launches of a program are over when another one begins: a clock for each stream and event, and one for the
- * host. What could order two launches and is not seen makes it open whether they are ordered (RECORDING_ORDER_OPEN,
- * RecordingKnown.maybe): no launch is accused of a race for what was not looked at.
- *
- * The host is one: what one of its threads has waited for is over for the launches of all of them. */
+/* Which launches of a program are over when another one begins: a clock for each stream and event, and one for each
+ * thread of the host. What could order two launches and is not seen makes it open whether they are ordered
+ * (RECORDING_ORDER_OPEN, RecordingKnown.maybe): no launch is accused of a race for what was not looked at. So is what
+ * another thread of the host knows: it may have handed it on. */
 #ifndef RUNTIME_RECORD_GPU_ORDER_H
 #define RUNTIME_RECORD_GPU_ORDER_H
 
+#include "engine/order/order.h"
 #include "runtime/driver.h"
 #include "trace/copies.h"
 
 #include <stdbool.h>
 
-enum { ORDER_STREAMS = 256 }; /* that are distinguished */
+enum { ORDER_STREAMS = ORDER_LANES }; /* that are distinguished */
 
 /* A stream as a call names it: none is that of the thread, or that which all others wait for. */
 typedef struct OrderStream {
@@ -33,6 +33,16 @@ typedef struct OrderLaunch {
     bool dependent;      /* on the one before it, and may begin before that has ended */
     Handle triggered[2]; /* events that it records while it runs; NULL: none */
 } OrderLaunch;
+
+/* Threads of the host. What one that this thread makes knows when it begins, to be given to order_thread_begun in it;
+ * that returns its id. Its end was waited for. */
+void *order_thread_made(void);
+uint64_t order_thread_begun(void *known);
+void order_thread_joined(uint64_t id);
+/* Whether a thread first called the driver when launches were dropped that it does not know to be over; whether there
+ * were more streams than are distinguished. */
+bool order_thread_was_late(void);
+bool order_is_crowded(void);
 
 /* Whether anything asks: in mode record alone. */
 bool order_on(void);
@@ -63,13 +73,15 @@ void order_library(const GpuOrder *order, uint64_t number);
 /* How often such a launch and one that was looked at could run at the same time. */
 uint64_t order_library_beside(void);
 
-/* Whether the host knows that the launch of that number in that stream is over: so are all that come behind it. */
+/* Whether all threads of the host know that the launch of that number in that stream is over: so it is for all launches
+ * that come. The caller drops it then. */
 bool order_is_over(uint32_t stream, uint64_t number);
 
 /* A copy or a memset. */
+typedef enum OrderHostWait { HOST_GOES_ON, HOST_MAY_WAIT, HOST_WAITS } OrderHostWait;
 typedef struct OrderCopy {
     OrderStream stream;
-    bool host_waits;
+    OrderHostWait host;
     RecordingArea reads, writes; /* bytes 0: none */
     const char *name;            /* of the entry point */
 } OrderCopy;
@@ -80,7 +92,7 @@ void order_destroyed(OrderStream stream);
 void order_event_recorded(Handle event, OrderStream stream);
 void order_event_destroyed(Handle event);
 void order_stream_waits(OrderStream stream, Handle event);
-/* The host knows that all before it is over. */
+/* This thread of the host knows that all before it is over. */
 void order_host_event(Handle event);
 void order_host_stream(OrderStream stream);
 void order_host_context(Handle context); /* NULL: all of them */

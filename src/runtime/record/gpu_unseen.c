@@ -122,6 +122,13 @@ static uint64_t write_libraries(void) {
 uint64_t gpu_unseen_write(void) {
     pthread_mutex_lock(&mutex);
     order_each_missed(add_missed);
+    if (order_thread_was_late())
+        add_more("program", 0,
+                 "a thread of the host first called the driver when launches before it had been checked: races of its "
+                 "launches with these were not looked for");
+    if (order_is_crowded())
+        add_more("program", 0, "there are more than %d streams at once: races between launches were not all looked for",
+                 ORDER_STREAMS);
     uint64_t libraries = write_libraries();
     for (RecordUnseen *unseen = first; unseen; unseen = unseen->next)
         if (!unseen->written)
