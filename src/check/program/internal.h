@@ -29,7 +29,7 @@ typedef struct ProgramEvent {
 typedef struct ProgramCheck {
     Verdict *verdict;
     Arena *arena; /* the verdict's */
-    Order order;
+    ProgramOrder order;
     Races races;
     ProgramStream *streams;
     uint32_t stream_count, stream_capacity;

@@ -207,7 +207,7 @@ static bool conflicts(uint8_t one, uint8_t other) {
 }
 
 static void note_race(Walk *walk, const TouchMark *mark, uint64_t begin, uint64_t end) {
-    const Order *order = walk->races->order;
+    const ProgramOrder *order = walk->races->order;
     bool talks = mark->how == TOUCH_STRONG_WRITE && walk->how == TOUCH_STRONG_READ;
     if (clock_has(walk->clock, mark->lane, mark->number) || mark->number == walk->operation->number ||
         (!conflicts(mark->how, walk->how) && !talks))

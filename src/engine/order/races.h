@@ -51,7 +51,7 @@ struct RaceMemory {
 };
 
 typedef struct Races {
-    Order *order;
+    ProgramOrder *order;
     RaceMemory **memories; /* sorted by address */
     uint32_t memory_count, memory_capacity;
     struct FreedMemory *freed;
