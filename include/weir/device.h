@@ -88,8 +88,9 @@ typedef struct weir_device_touch {
 } weir_device_touch;
 /* Whether launches that are run from now on say what they touch. */
 WEIR_API void weir_device_watch(weir_device *device, int on);
-/* What the last launch has touched, until the next one runs; *waits: of a dependent launch, whether every CTA has
- * waited for the launch before it. NULL: it is not known. */
+/* What the last launch has touched, until the next one runs; *waits: of a dependent launch, 1 if every CTA has
+ * waited for the launch before it, 2 if each did so before it let the next launch begin, else 0. NULL: it is not known.
+ */
 WEIR_API const weir_device_touch *weir_device_touches(const weir_device *device, size_t *count, int *waits);
 /* Checks the launch as weir_run does, with the data that is in memory now; memory is the same afterwards. Of the
  * options those on launches do not count. NULL if there is no memory. The result is freed before the device, and before

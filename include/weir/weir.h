@@ -311,6 +311,7 @@ typedef struct weir_run_options {
     const char *const *arguments; /* "NAME=VALUE" each; they go over the launch file */
     size_t argument_count;
     const char *grid;      /* "X", "X,Y" or "X,Y,Z"; goes over the launch file; or NULL */
+    int order_log;         /* nonzero: the order log of the program is looked at, too, and has what launches before do */
     int only_launch;       /* nonzero: no other launch than the one that `launch` gives */
     const char *kernel;    /* the only one to run; NULL: every one of the module */
     const char *schedule;  /* "directed" (or NULL), "eager", "lazy", "round-robin", "random", "all" */
@@ -520,6 +521,8 @@ typedef struct weir_kernel {
     /* weir_run, of a recording: it is about kernels without PTX alone (WEIR_ITEM_UNSEEN), each of whose launches is
      * ordered with those that were looked at. It is incomplete by itself, and need not count beside other kernels. */
     int aside;
+    /* weir_run, of an order log: it is no kernel, but the operations of a program that ran, and what orders them. */
+    int program;
 } weir_kernel;
 
 /* How many there are; none if the verdict is WEIR_VERDICT_ERROR. */

@@ -207,7 +207,7 @@ class Kernel:
         if self.generator is not None and self.argument(self.generator, args, named) is None:
             low_named[self.names[self.generator]] = State.generator
         result = self.finished(args, named, self.computed(args, named, low, low_named))
-        if program.State.log is not None:
+        if program.State.log is not None and State.graph is None:  # while a graph is captured, nothing is done
             self.log(args, named, seen, result)
         storages = unwritten.State.storages
         if storages:
@@ -323,6 +323,13 @@ class Kernel:
         made = [] if not self.fresh else list(result) if isinstance(result, (list, tuple)) else [result]
         made = [one for one in made if isinstance(one, torch.Tensor)]
         unwritten.add_result(self.name, [one for one in seen if id(one) not in only], [one for one in flat + made if one.is_cuda])
+
+
+def tensors_in(value):
+    if isinstance(value, State.torch.Tensor):
+        return [value]
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    return [tensor for part in parts for tensor in tensors_in(part)]
 
 
 def log_operation(verb, name, reads, writes):

@@ -191,6 +191,8 @@ def make_classes(torch):
 
         def logs(self, what, *stream):
             """An event that was never recorded orders nothing."""
+            if device_torch.State.graph is not None and stream:
+                return device_torch.State.graph.event(what, self, *stream)
             if program.State.log is None or (what != "record" and self.logged is None):
                 return
             if self.logged is None:

@@ -4,10 +4,15 @@ what it computes counts for nothing. A replay does all of them again, in order, 
 
 import itertools
 
-from . import device_torch
+from . import device_torch, program
 from .device_torch import State
 
 pools = itertools.count(1)
+
+
+def log(what, *values):
+    if program.State.log is not None:
+        getattr(program.State.log, what)(*values)
 
 
 def pool_handle():
@@ -20,13 +25,51 @@ class Recording:
 
     def __init__(self):
         self.steps, self.inside = [], False
+        self.streams = {}  # of those that it was captured from: the stream that a replay has for each
+        self.events = {}  # of those that were recorded meanwhile: their numbers in the order log
+
+    def add(self, work):
+        """Work of the stream that is captured; work() does it."""
+        self.steps.append((program.current.stream, program.where(), work))
+
+    def event(self, what, event, stream):
+        """An event that is recorded, or waited for, by a stream that is captured."""
+        if what == "record":
+            self.events[id(event)] = event, None if program.State.log is None else program.State.log.event()
+        if id(event) in self.events and what in ("record", "wait"):
+            number = self.events[id(event)][1]
+            self.steps.append((stream, None, lambda: log(what, number, program.current.stream)))
+
+    def replay(self):
+        """Each stream of the graph begins after what the replay's stream has, and that goes on after all of them."""
+        begun, site = program.current.stream, program.current.site
+        for stream in {stream for stream, _, _ in self.steps} - set(self.streams):
+            self.streams[stream] = self.graph_stream(stream)
+        for stream in self.streams.values():
+            log("fork", begun, stream)
+        try:
+            for stream, where, work in list(self.steps):
+                program.current.stream, program.current.site = self.streams[stream], where
+                work()
+        finally:
+            program.current.stream, program.current.site = begun, site
+        for stream in self.streams.values():
+            log("join", begun, stream)
+
+    @staticmethod
+    def graph_stream(captured):
+        from . import device_torch_cuda
+
+        stream = next(device_torch_cuda.numbers)
+        log("stream", stream, captured)
+        return stream
 
     def takes(self):
         return not self.inside
 
     def launch(self, work):
         """Of a kernel: called at each replay."""
-        self.steps.append(work)
+        self.add(work)
 
     def operator(self, kernel, args, named):
         """Of PyTorch. Tensors that it makes belong to the graph: a replay puts its results there."""
@@ -36,7 +79,7 @@ class Recording:
         self.inside = True
         try:
             if kernel.written and not kernel.fresh:
-                self.steps.append(lambda: kernel.compute(args, named))
+                self.add(lambda: kernel.compute(args, named))
                 made = kernel.finished(args, named, [None] * len(kernel.returns))
                 if any(number is None for number in kernel.returns):
                     made = kernel.compute(args, named)
@@ -45,9 +88,9 @@ class Recording:
         finally:
             self.inside = False
         if kernel.written:  # and it returns nothing of that
-            self.steps.append(lambda: kernel.compute(args, named))
+            self.add(lambda: kernel.compute(args, named))
         elif not kernel.is_empty:
-            self.steps.append(lambda: self.again(kernel, args, named, made))
+            self.add(lambda: self.again(kernel, args, named, made))
         return made
 
     def waits(self, kernel, args, named):
@@ -94,7 +137,11 @@ class Recording:
                 for one, other in zip(old, new):
                     put(one, other)
 
-        put(made, kernel.compute(args, named))
+        with program.quiet():
+            computed = kernel.compute(args, named)
+            put(made, computed)
+        if program.State.log is not None:
+            kernel.log(args, named, device_torch.tensors_in((args, named)), made)
 
 
 def make_base():
@@ -112,6 +159,7 @@ def make_base():
                 raise RuntimeError("CUDA error: operation not permitted when stream is capturing: another graph records")
             self._pool = pool or pool_handle()
             self._weir = State.graph = Recording()
+            program.State.captures = True
 
         def capture_end(self):
             self.capture_end_pre()
@@ -120,6 +168,7 @@ def make_base():
             if State.graph is None or State.graph is not self._weir:
                 raise RuntimeError("CUDA error: the graph does not record (torch.cuda.CUDAGraph.capture_end)")
             State.graph = None
+            program.State.captures = False
 
         def capture_end_post(self):
             pass
@@ -135,8 +184,7 @@ def make_base():
         def replay(self):
             if self._weir is None or State.graph is self._weir:
                 raise RuntimeError("Called CUDAGraph::replay without a preceding successful capture.")
-            for step in list(self._weir.steps):
-                step()
+            self._weir.replay()
 
         def reset(self):
             self._weir = None

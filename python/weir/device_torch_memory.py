@@ -121,7 +121,7 @@ class Memory:
         allocation.rounded = rounded = (size + ROUND - 1) // ROUND * ROUND
         self.live[address] = allocation
         if program.State.log is not None:
-            program.State.log.allocated(address, size, program.current.stream)
+            program.State.log.allocated(address, size, None if program.State.captures else program.current.stream)
         for pool in (self.all, self.small if rounded <= SMALL else self.large):
             pool.count += 1
             pool.bytes += rounded

@@ -16,12 +16,14 @@ LETTERS = {1: "r", 2: "w", 4: "R", 8: "W"}  # weir_device_touch.how
 
 class State:
     log = None
+    captures = False  # a graph is being captured
 
 
 class Current(threading.local):
     """The stream that this thread puts operations into; `quiet` while it works for Weir, and not for the program."""
 
     stream, quiet = 0, False
+    site = None  # where what a graph does now was captured
 
 
 current = Current()
@@ -53,6 +55,8 @@ libraries = {}  # of code objects
 
 def where():
     """The program's own line that does this, "app.py:14"; "" where there is none, as in a thread of autograd."""
+    if current.site is not None:
+        return current.site
     frame = sys._getframe(2)
     while frame is not None:
         code = frame.f_code
@@ -79,6 +83,7 @@ class Log:
         self.lock = threading.RLock()
         self.thread, self.threads, self.parents = threading.get_ident(), {threading.get_ident(): 0}, {}
         self.free_events, self.event_count = [], 0
+        self.streams = {}  # where they were made
         self.memory = set()  # addresses of allocations that the log has
         self.process = os.getpid()
         self.file = open(path, "w", encoding="utf-8", errors="replace")
@@ -129,14 +134,19 @@ class Log:
 
     # ---- What the program does --------------------------------------------------------------------------
 
-    def stream(self, number):
-        self.add(f"stream {number} {NON_BLOCKING} {quoted(where())}\n")
+    def stream(self, number, captured=None):
+        """A new one; of a graph, it has the place of the one that was captured."""
+        self.streams[number] = where() if captured is None else f"{self.streams.get(captured, '')}, in a graph"
+        self.add(f"stream {number} {NON_BLOCKING} {quoted(self.streams[number])}\n")
 
     def allocated(self, address, size, stream):
         if current.quiet:
             return
         self.memory.add(address)
-        self.add(f"alloc {address} {size} {stream} {quoted(where())}\n")
+        if stream is None:  # memory of a graph: it lives as long as that, and is not given out again
+            self.add(f"host {address} {size} {quoted(where())}\n")
+        else:
+            self.add(f"alloc {address} {size} {stream} {quoted(where())}\n")
 
     def pinned(self, address, size):
         self.memory.add(address)
@@ -167,6 +177,12 @@ class Log:
             lines.append(f"{early}{letter} {touch.address} {touch.bytes}{pieces}\n")
         verb = f"dependent {stream} {int(waits)}" if dependent else f"launch {stream}"
         self.add(f"{verb} {quoted(name)} {quoted(where())}\n", *lines)
+
+    def fork(self, stream, graph_stream):
+        self.add(f"fork {graph_stream} {stream}\n")
+
+    def join(self, stream, graph_stream):
+        self.add(f"join {graph_stream} {stream}\n")
 
     def record(self, event, stream):
         self.add(f"record {event} {stream}\n")

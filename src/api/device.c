@@ -16,7 +16,7 @@ struct weir_device {
     bool watches;
     weir_device_touch *touches; /* of the last launch; NULL: not known */
     size_t touch_count;
-    bool waits;
+    TouchedWaits waits;
     char error[512];
 };
 
@@ -224,7 +224,7 @@ void weir_device_watch(weir_device *device, int on) {
 
 const weir_device_touch *weir_device_touches(const weir_device *device, size_t *count, int *waits) {
     *count = device->touch_count;
-    *waits = device->waits;
+    *waits = (int)device->waits;
     return device->touches;
 }
 
@@ -232,7 +232,7 @@ static void forget_touches(weir_device *device) {
     free(device->touches);
     device->touches = NULL;
     device->touch_count = 0;
-    device->waits = false;
+    device->waits = TOUCHED_NO_WAIT;
 }
 
 static void keep_touches(weir_device *device, const HostRun *run) {
@@ -246,7 +246,8 @@ static void keep_touches(weir_device *device, const HostRun *run) {
                                                  .count = bytes[i].count,
                                                  .how = 1u << bytes[i].way | (bytes[i].early ? WEIR_TOUCH_EARLY : 0)};
     device->touch_count = device->touches ? count : 0;
-    device->waits = run->touched && touched_waits(run->touched, run->machine->cta_count);
+    if (run->touched)
+        device->waits = touched_waits(run->touched, run->machine->cta_count);
     free(bytes);
 }
 

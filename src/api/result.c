@@ -64,7 +64,8 @@ static weir_kernel run_kernel(const Verdict *verdict) {
                                       .rings_turned = run->rings_turned,
                                       .launches = verdict->launch_count},
                          .only_launch = verdict->only_launch,
-                         .aside = verdict->aside};
+                         .aside = verdict->aside,
+                         .program = verdict->program};
 }
 
 weir_kernel weir_kernel_at(const weir_result *result, size_t index) {

@@ -375,6 +375,8 @@ static size_t core_count(void) {
 static void add_up(Reporter *all, Reporter *part) {
     all->verdict = weir_verdict_worse(all->verdict, part->verdict);
     all->kernels += part->kernels;
+    for (weir_verdict i = WEIR_VERDICT_CLEAN; i < WEIR_VERDICT_ERROR; i++)
+        all->programs[i] += part->programs[i];
     all->kernel_found |= part->kernel_found;
     for (weir_severity i = WEIR_ERROR; i <= WEIR_NOTE; i++)
         all->severities[i] += part->severities[i];

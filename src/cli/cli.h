@@ -146,6 +146,7 @@ typedef struct Reporter {
     size_t witnesses;           /* written */
     weir_verdict verdict;
     size_t kernels;
+    size_t programs[WEIR_VERDICT_ERROR];        /* whose operations were looked at, by verdict */
     size_t counts[WEIR_VERDICT_ERROR + 1];      /* kernels by verdict; of errors: inputs and modules */
     size_t scopes[WEIR_SCOPE_EVERY_LAUNCH + 1]; /* clean ones by scope */
     size_t *rules;                              /* findings by rule; NULL: not counted, and neither are reasons */

@@ -388,7 +388,7 @@ static void captured_free(Captured *captured) {
     paths_free(&captured->notes);
 }
 
-static size_t files_found, launches_found;
+static size_t files_found, launches_found, logs_found; /* files_found: of kernels */
 
 static bool count_file(const char *path) {
     static const char *const endings[] = {".ttgir", ".ptx", ".fatbin", ".cubin", RECORDINGS_END};
@@ -398,6 +398,8 @@ static bool count_file(const char *path) {
         files_found += length > size && strcmp(path + length - size, endings[i]) == 0;
     }
     launches_found += strstr(path, ".launch.") != NULL;
+    const char *dot = strrchr(path, '.');
+    logs_found += dot && strcmp(dot, ORDER_LOGS_END) == 0;
     return true;
 }
 
@@ -455,6 +457,7 @@ static int check_folder(Options *options, const char *folder, const Captured *ca
     fflush(NULL);
     watch_signals(true);
     options->inputs.ptx = PTX_ALONE;
+    options->run.order_log = logs_found != 0;
     pid_t child = paths_add(&options->inputs, &options->unread, folder) ? fork() : -1;
     if (child == 0) {
         watch_signals(false);
@@ -547,9 +550,11 @@ static int run_and_check(Options *options, const char *folder, const char *scrat
         recorded_say(&captured.recorded, files_found, options);
     if (record) {
         status = end_checker(checker, true);
-    } else if (files_found) {
-        if (!options->quiet)
+    } else if (files_found || logs_found) {
+        if (!options->quiet && files_found)
             say_captured(&captured);
+        else if (!options->quiet)
+            fprintf(stderr, "weir: no kernel was captured; the order of the program's operations is looked at\n");
         status = check_folder(options, folder, &captured);
     } else {
         say_nothing_captured(&captured);

@@ -99,6 +99,18 @@ static void print_unseen(Output *output, const Options *options, const Tally *un
                       launches == 1 ? "" : "es");
 }
 
+/* Programs whose operations were looked at: those that a log has. */
+static void print_programs(Output *output, const size_t programs[WEIR_VERDICT_ERROR]) {
+    static const char *const verdicts[] = {"clean (this run)", "with findings", "incomplete"}; /* ORDER weir_verdict */
+    size_t count = 0;
+    for (weir_verdict i = WEIR_VERDICT_CLEAN; i < WEIR_VERDICT_ERROR; i++)
+        count += programs[i];
+    if (count)
+        output_printf(output, "programs: %zu\n", count);
+    for (weir_verdict i = WEIR_VERDICT_CLEAN; i < WEIR_VERDICT_ERROR; i++)
+        add_row(output, programs[i], verdicts[i]);
+}
+
 static void print_summary(Session *session, Output *output) {
     Reporter *all = &session->reporter;
     static const char *const verdicts[] = {"clean", "with findings", "incomplete"}; /* ORDER weir_verdict */
@@ -112,6 +124,7 @@ static void print_summary(Session *session, Output *output) {
     print_clean(output, all->scopes);
     for (weir_verdict i = WEIR_VERDICT_FINDINGS; i < WEIR_VERDICT_ERROR; i++)
         add_row(output, all->counts[i], verdicts[i]);
+    print_programs(output, all->programs);
     print_coverage(output, &all->coverage);
     for (weir_severity i = WEIR_ERROR; i <= WEIR_NOTE; i++)
         findings += all->severities[i];

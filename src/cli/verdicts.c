@@ -87,6 +87,10 @@ static void tally(Reporter *reporter, const weir_result *result) {
     }
     for (size_t i = 0; i < weir_result_kernels(result); i++) {
         weir_kernel kernel = weir_kernel_at(result, i);
+        if (kernel.program) {
+            reporter->programs[kernel.verdict]++;
+            continue;
+        }
         reporter->kernels++;
         reporter->counts[kernel.verdict]++;
         reporter->scopes[kernel.scope] += kernel.verdict == WEIR_VERDICT_CLEAN;

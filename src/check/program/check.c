@@ -362,6 +362,8 @@ static void close_check(ProgramCheck *check) {
     close_operation(check);
     if (!check->ended)
         verdict_incomplete(verdict, "", 0, "the log ends early: what the program did then was not looked at");
+    if (!check->operations)
+        verdict_incomplete(verdict, "", 0, "the program did nothing on the device");
     if (check->too_many)
         verdict_incomplete(verdict, "", 0, "the program has more than %d streams: not all were looked at", ORDER_LANES);
     if (check->races.failed)

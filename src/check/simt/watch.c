@@ -382,6 +382,7 @@ static void see(PtxWatch *watch, const PtxEvent *event) {
         break;
     case PTX_EVENT_PEER:
     case PTX_EVENT_AWAIT_LAUNCHES:
+    case PTX_EVENT_TRIGGER_LAUNCHES:
     case PTX_EVENT_UNKNOWN:
         break;
     }

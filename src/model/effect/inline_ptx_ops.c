@@ -62,6 +62,7 @@ static bool is_beside_the_point(const PtxEffect *effect) {
     case EFFECT_FENCE_REGISTERS:
     case EFFECT_REGISTERS:
     case EFFECT_RELINQUISH:
+    case EFFECT_TRIGGER_LAUNCHES:
         return true;
     case EFFECT_AWAIT:
         return effect->effect.group == GROUP_TENSOR_LOAD || effect->effect.group == GROUP_TENSOR_STORE;

@@ -69,6 +69,7 @@ static void add_event(const TrailShow *show, const PtxEvent *event, Text *to) {
         [PTX_EVENT_COMMIT_TO] = "will arrive on {object} when earlier operations are complete",
         [PTX_EVENT_PEER] = "allocates tensor memory together with CTA {parity}",
         [PTX_EVENT_AWAIT_LAUNCHES] = "has waited for the launch before",
+        [PTX_EVENT_TRIGGER_LAUNCHES] = "lets dependent launches begin",
         [PTX_EVENT_EXIT] = "exits",
         [PTX_EVENT_CTA_OVER] = "the CTA is over",
         [PTX_EVENT_UNKNOWN] = "does something that is not known",

@@ -114,6 +114,7 @@ void trace_report_see(void *observer, const PtxEvent *event) {
     case PTX_EVENT_COMMIT:
     case PTX_EVENT_AWAIT:
     case PTX_EVENT_AWAIT_LAUNCHES:
+    case PTX_EVENT_TRIGGER_LAUNCHES:
     case PTX_EVENT_EXIT:
     case PTX_EVENT_UNKNOWN:
         trace_report_draw(trace_report, event, 0);

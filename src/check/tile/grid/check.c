@@ -229,10 +229,10 @@ bool global_run_so(GlobalCheck *run, GridOptions options) {
         return false; /* it may wait for those that were left out */
     if (end == RUN_STUCK)
         run->hangs = report_hang(run, &reporting);
-    else if (end == RUN_COMPLETE)
-        report_forgotten_waits(run, &reporting);
-    else
+    else if (end != RUN_COMPLETE)
         report_end(run, end);
+    else if (!run->options->order_log)
+        report_forgotten_waits(run, &reporting);
     return end == RUN_COMPLETE;
 }
 
@@ -376,7 +376,8 @@ void global_check_run(GlobalCheck *run, const GlobalKernel *kernels, size_t coun
     flags_run(run);
     unknown_report(run);
     inside_report(run);
-    report_early(run);
+    if (!options->order_log)
+        report_early(run);
     report_unreached(run);
     report_part(run);
     if (options->steps)

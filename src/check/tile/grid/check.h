@@ -24,6 +24,7 @@ typedef enum ClassesMode { CLASSES_LARGE, CLASSES_NEVER, CLASSES_ALWAYS } Classe
 typedef struct GlobalOptions {
     uint32_t devices;   /* 0: 1 */
     GsanOptions engine; /* without `devices` */
+    bool order_log;     /* what launches before it do is looked at elsewhere */
     uint32_t resident;  /* clusters of a device that are there at once; 0: all */
     uint32_t schedules; /* how many are tried where CTAs talk to each other; 0: 6 */
     uint64_t seed;

@@ -199,6 +199,7 @@ typedef enum PtxEventKind {
     PTX_EVENT_COMMIT_TO, /* tcgen05.commit: an arrival when the MMAs so far are over */
     PTX_EVENT_PEER,      /* lanes do what the other CTA of a pair takes part in: place: that CTA << 32 */
     PTX_EVENT_AWAIT_LAUNCHES,
+    PTX_EVENT_TRIGGER_LAUNCHES, /* launches that depend on this one need not wait for the CTA any more */
     PTX_EVENT_EXIT, /* lanes end */
     PTX_EVENT_CTA_OVER,
     PTX_EVENT_UNKNOWN, /* an instruction that is not modeled, and could do anything */

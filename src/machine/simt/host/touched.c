@@ -25,6 +25,7 @@ typedef struct TouchedBarrier {
 
 struct Touched {
     bool dependent, failed;
+    bool triggers_first; /* some CTA lets the next launch begin before it has waited itself */
     TouchedHost *hosts;
     uint32_t host_count, host_capacity, last;
     uint32_t *knows; /* of each warp of each CTA: lanes */
@@ -45,6 +46,7 @@ static void forget(Touched *touched) {
             free(pages);
         }
     touched->host_count = touched->barrier_count = touched->early_count = 0;
+    touched->triggers_first = false;
 }
 
 Touched *touched_new(const PtxMachine *machine, bool dependent) {
@@ -198,6 +200,9 @@ static void follow(Touched *touched, const PtxEvent *event) {
         *lanes_that_know(touched, event->warp) |= event->lanes;
         touched->waited[event->warp->cta->number] = 1;
         break;
+    case PTX_EVENT_TRIGGER_LAUNCHES:
+        touched->triggers_first |= (event->lanes & ~*lanes_that_know(touched, event->warp)) != 0;
+        break;
     case PTX_EVENT_WARP_SYNC:
         if (*lanes_that_know(touched, event->warp) & event->lanes)
             *lanes_that_know(touched, event->warp) |= event->lanes;
@@ -286,6 +291,7 @@ void touched_observe(void *observer, const PtxEvent *event) {
 
 void touched_join(Touched *touched, const Touched *other) {
     touched->failed |= other->failed;
+    touched->triggers_first |= other->triggers_first;
     for (uint32_t i = 0; other->waited && i < other->cta_count; i++)
         touched->waited[i] |= other->waited[i];
     for (uint32_t i = 0; i < other->host_count; i++)
@@ -369,9 +375,9 @@ TouchedBytes *touched_bytes(const Touched *touched, uint32_t *count) {
     return list.failed ? NULL : list.items;
 }
 
-bool touched_waits(const Touched *touched, uint32_t ctas) {
+TouchedWaits touched_waits(const Touched *touched, uint32_t ctas) {
     uint32_t count = 0;
     for (uint32_t i = 0; touched->waited && i < touched->cta_count; i++)
         count += touched->waited[i];
-    return count == ctas;
+    return count != ctas ? TOUCHED_NO_WAIT : touched->triggers_first ? TOUCHED_WAIT : TOUCHED_WAIT_FIRST;
 }

@@ -28,7 +28,9 @@ void touched_join(Touched *touched, const Touched *other);
 /* What was touched, in the order of memory, way by way; the caller frees it. NULL: there is no memory, or some is
  * missing. */
 TouchedBytes *touched_bytes(const Touched *touched, uint32_t *count);
-/* Of a dependent launch: whether some thread of each of `ctas` CTAs has waited. */
-bool touched_waits(const Touched *touched, uint32_t ctas);
+/* Of a dependent launch: whether some thread of each of `ctas` CTAs has waited, and did so before the CTA let the next
+ * launch begin. */
+typedef enum TouchedWaits { TOUCHED_NO_WAIT, TOUCHED_WAIT, TOUCHED_WAIT_FIRST } TouchedWaits;
+TouchedWaits touched_waits(const Touched *touched, uint32_t ctas);
 
 #endif

@@ -181,6 +181,8 @@ bool fence_prepare(const PtxPrepare *about, PtxCode *code) {
     FenceDetail detail = {.event = {.kind = PTX_EVENT_FENCE}};
     if (what->verb == EFFECT_AWAIT_LAUNCHES) {
         detail.event.kind = PTX_EVENT_AWAIT_LAUNCHES;
+    } else if (what->verb == EFFECT_TRIGGER_LAUNCHES) {
+        detail.event.kind = PTX_EVENT_TRIGGER_LAUNCHES;
     } else if (what->verb == EFFECT_FENCE_ORDER || what->verb == EFFECT_FENCE_PROXY) {
         detail.event.order = (uint8_t)what->order;
         detail.event.scope = (uint8_t)what->scope;
