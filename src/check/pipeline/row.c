@@ -3,6 +3,8 @@
 #include "base/deadline.h"
 #include "check/pipeline/internal.h"
 
+#include <stdlib.h>
+
 /* Of what a run of a grid keeps: its memory, its clusters, what their loads gave. */
 static const size_t row_budget = (size_t)4 << 30;
 
@@ -182,7 +184,7 @@ static void run_recordings(Row *row, PipelineResult *const *results, size_t coun
     }
 }
 
-void results_check(PipelineResult *const *results, size_t count) {
+static void check_in_order(PipelineResult *const *results, size_t count) {
     Row row = {0};
     bool ready = count > 0;
     if (are_recordings(results, count)) {
@@ -207,6 +209,73 @@ void results_check(PipelineResult *const *results, size_t count) {
     for (size_t i = 0; i < count; i++)
         result_check(results[i]);
     row_free(&row);
+}
+
+/* ---- The order of inputs --------------------------------------------------------------------------- */
+
+static bool has_kernel(const PipelineResult *result, Str name) {
+    bool found = false;
+    for (size_t i = 0; !result->ptx && !found && i < result->count; i++) {
+        const Launch *launch = result_given_launch(result, i);
+        found = str_equal(op_symbol(result->functions[i]), name) || (launch && str_equal(launch->kernel, name));
+    }
+    return found;
+}
+
+/* Whether a kernel that the launches of `result` come after is in an input of the rest, and in none before. */
+static bool has_to_wait(PipelineResult *const *results, size_t place, size_t at, size_t count) {
+    const PipelineResult *result = results[at];
+    for (size_t k = 0; !result->ptx && k < result->count; k++) {
+        const Launch *launch = result_given_launch(result, k);
+        for (size_t n = 0; launch && n < launch->after_count; n++) {
+            bool before = false, later = false;
+            for (size_t i = 0; i < count; i++) {
+                bool has = i != at && has_kernel(results[i], launch->after[n]);
+                before |= has && i < place;
+                later |= has && i >= place;
+            }
+            if (later && !before)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* The input that comes next: as they are given, but for those whose launches are after those of another one; of a
+ * trail, the one that it has there. */
+static size_t next_input(PipelineResult *const *results, size_t place, size_t count) {
+    const TrailFile *trail = results[0]->trail;
+    for (size_t i = place; i < count; i++) {
+        bool fits = trail && trail->whole && place < trail->grid.count;
+        if (fits ? has_kernel(results[i], trail->grid.kernels[place]) : !has_to_wait(results, place, i, count))
+            return i;
+    }
+    return place; /* they wait for each other: that is reported */
+}
+
+static void put_in_order(PipelineResult **results, size_t count) {
+    for (size_t place = 0; place < count; place++) {
+        size_t next = next_input(results, place, count);
+        PipelineResult *moved = results[next];
+        memmove(&results[place + 1], &results[place], (next - place) * sizeof *results);
+        results[place] = moved;
+    }
+}
+
+void results_check(PipelineResult *const *given, size_t count) {
+    PipelineResult **results = calloc(count + 1, sizeof *results);
+    for (size_t i = 0; results && i < count; i++)
+        results[i] = given[i];
+    if (!results) {
+        for (size_t i = 0; i < count; i++) {
+            result_fail(given[i], "there is not enough memory");
+            result_close(given[i]);
+        }
+        return;
+    }
+    put_in_order(results, count);
+    check_in_order(results, count);
+    free(results);
 }
 
 /* ---- Step by step --------------------------------------------------------------------------------- */
