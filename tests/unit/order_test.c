@@ -1,0 +1,347 @@
+/* Races between operations of a program, beside a slow reference: every operation, event and wait is a node of a graph,
+ * what orders them an edge, and two operations race if neither is reached from the other. Then cases by hand: dependent
+ * launches, memory that is given out again, logs that cannot be read. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "check/program/check.h"
+#include "engine/order/races.h"
+
+enum { PROGRAMS = 3000, STEPS = 48, STREAMS = 4, HOST_THREADS = 2, EVENTS = 3, BYTES = 24, MOST_NODES = 64 };
+static const uint64_t base = 4096;
+
+/* ---- The reference ---- */
+
+typedef struct Node {
+    uint64_t before; /* nodes that are over when it begins */
+    bool operation;
+    uint32_t stream;
+    uint32_t begin, end;
+    uint8_t how;
+} Node;
+
+typedef struct Random {
+    ProgramOrder order;
+    Races races;
+    OrderLane *lanes[STREAMS];
+    OrderThread *threads[HOST_THREADS];
+    OrderClock events[EVENTS];
+    Node nodes[MOST_NODES];
+    uint32_t count;
+    uint64_t of_stream[STREAMS];      /* nodes that are over for what comes next in the stream */
+    uint64_t of_thread[HOST_THREADS]; /* ... for what the thread puts into any stream */
+    uint64_t of_event[EVENTS];
+    uint64_t state;
+    uint32_t expected, found; /* lanes that the operation races with */
+} Random;
+
+static uint32_t choose(Random *random, uint32_t count) {
+    random->state = random->state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(random->state >> 33) % count;
+}
+
+/* Stream 0 is the legacy one, 1 is blocking, the others are not. */
+static bool waits_for(uint32_t stream, uint32_t other) {
+    return (stream == 0 && other == 1) || (stream == 1 && other == 0);
+}
+
+static uint64_t issued(Random *random, uint32_t stream, uint32_t thread) {
+    for (uint32_t i = 0; i < STREAMS; i++)
+        if (waits_for(stream, i))
+            random->of_stream[stream] |= random->of_stream[i];
+    return random->of_stream[stream] |= random->of_thread[thread];
+}
+
+static bool conflict(uint8_t one, uint8_t other) {
+    bool strong = (one | other) <= TOUCH_WRITE ? false : one >= TOUCH_STRONG_READ && other >= TOUCH_STRONG_READ;
+    return !strong && ((one | other) & (TOUCH_WRITE | TOUCH_STRONG_WRITE));
+}
+
+static void expect(Random *random, const Node *node) {
+    random->expected = 0;
+    for (uint32_t i = 0; i < random->count; i++) {
+        const Node *other = &random->nodes[i];
+        bool meets = other->operation && other->begin < node->end && node->begin < other->end;
+        if (meets && conflict(other->how, node->how) && !(node->before >> i & 1))
+            random->expected |= 1u << other->stream;
+    }
+}
+
+static void note(void *context, const OrderRace *race) {
+    Random *random = context;
+    random->found |= 1u << race->earlier.lane;
+}
+
+static void operate(Random *random, uint32_t stream, uint32_t thread) {
+    static const uint8_t ways[] = {TOUCH_READ, TOUCH_WRITE, TOUCH_STRONG_READ, TOUCH_STRONG_WRITE};
+    uint32_t begin = choose(random, BYTES), number = random->count;
+    Node node = {.before = issued(random, stream, thread),
+                 .operation = true,
+                 .stream = stream,
+                 .begin = begin,
+                 .end = begin + 1 + choose(random, BYTES - begin),
+                 .how = ways[choose(random, 4)]};
+    Touch touch = {.begin = base + begin, .bytes = node.end - begin, .count = 1, .how = node.how};
+    OrderLane *lane = random->lanes[stream];
+    expect(random, &node);
+    random->found = 0;
+    lane_issue(&random->order, lane, random->threads[thread]);
+    OrderedOperation made = {
+        .lane = lane, .number = number, .begun = &lane->now, .waited = &lane->now, .touches = &touch, .touch_count = 1};
+    assert_int_equal(races_operation(&random->races, &made), 0);
+    lane_operation(lane, number);
+    /* A write that comes after what touched the bytes before stands for that. */
+    assert_int_equal(random->found != 0, random->expected != 0);
+    assert_int_equal(random->found & ~random->expected, 0);
+    random->nodes[random->count++] = node;
+    random->of_stream[stream] |= UINT64_C(1) << number;
+}
+
+static void step(Random *random) {
+    uint32_t stream = choose(random, STREAMS), thread = choose(random, HOST_THREADS), event = choose(random, EVENTS);
+    OrderLane *lane = random->lanes[stream];
+    OrderThread *of = random->threads[thread];
+    switch (choose(random, 8)) {
+    case 0:
+        random->of_event[event] = issued(random, stream, thread);
+        lane_issue(&random->order, lane, of);
+        random->events[event] = lane->now;
+        break;
+    case 1:
+        issued(random, stream, thread);
+        random->of_stream[stream] |= random->of_event[event];
+        lane_waits(&random->order, lane, of, &random->events[event]);
+        break;
+    case 2:
+        random->of_thread[thread] |= random->of_event[event];
+        thread_waits(&random->order, of, &random->events[event]);
+        break;
+    case 3:
+        if (choose(random, 4))
+            break;
+        for (uint32_t i = 0; i < STREAMS; i++)
+            random->of_thread[thread] |= random->of_stream[i];
+        thread_waits_for_all(&random->order, of, true, 0);
+        break;
+    default:
+        operate(random, stream, thread);
+        break;
+    }
+}
+
+static void no_reuse(void *context, const RaceMemory *memory, uint32_t at, const TouchMark *user, bool open) {
+    (void)context, (void)memory, (void)at, (void)user, (void)open;
+    fail();
+}
+
+static void operations_race_if_no_path_orders_them(void **state) {
+    (void)state;
+    uint32_t racing = 0;
+    for (uint32_t i = 0; i < PROGRAMS; i++) {
+        Random random = {.state = i + 1};
+        random.races = (Races){.order = &random.order, .report = note, .reused = no_reuse, .context = &random};
+        for (uint32_t k = 0; k < STREAMS; k++)
+            random.lanes[k] = order_lane(&random.order, 0, k == 0, k <= 1);
+        for (uint32_t k = 0; k < HOST_THREADS; k++)
+            random.threads[k] = order_thread(&random.order, k);
+        races_allocate(&random.races, base, BYTES, random.lanes[0], random.threads[0], 0);
+        for (uint32_t k = 0; k < STEPS; k++) {
+            step(&random);
+            racing += random.found != 0;
+        }
+        assert_false(random.races.failed);
+        races_release(&random.races);
+        order_free_all(&random.order);
+    }
+    assert_in_range(racing, PROGRAMS, PROGRAMS * STEPS);
+}
+
+/* ---- Logs ---- */
+
+static Verdict *check(const char *text, Arena *arena) {
+    static jmp_buf here;
+    Source *source = source_copy("p.weirlog", text, strlen(text));
+    Diagnostics diagnostics = {0};
+    arena_init(arena, (size_t)64 << 20);
+    arena->exhausted = &here;
+    assert_false(setjmp(here));
+    Verdict *verdict = ARENA_NEW(arena, Verdict);
+    *verdict = (Verdict){.arena = arena, .kernel = "program"};
+    assert_true(program_log_read(source, &diagnostics));
+    program_check(source, verdict);
+    verdict_close(verdict);
+    diagnostics_free(&diagnostics);
+    source_free(source);
+    return verdict;
+}
+
+#define TWO_STREAMS                      \
+    "weirlog 1\nstream 1 0 \"a.py:1\"\n" \
+    "stream 2 0 \"a.py:2\"\nalloc 4096 64 1 \"a.py:3\"\n"
+
+/* What a log shows: its verdict, how many findings, and the rule of the first. */
+typedef struct Case {
+    const char *text;
+    VerdictKind kind;
+    size_t findings;
+    RuleId rule;
+} Case;
+
+static void logs_have_verdicts(void **state) {
+    (void)state;
+    static const Case cases[] = {
+        {TWO_STREAMS "launch 1 \"p\" \"a.py:4\"\nw 4096 64\nlaunch 2 \"c\" \"a.py:5\"\nr 4096 64\nend\n",
+         VERDICT_FINDINGS, 1, RULE_PROGRAM_RACE},
+        {TWO_STREAMS
+         "launch 1 \"p\" \"a.py:4\"\nw 4096 64\nrecord 7 1\nwait 7 2\nlaunch 2 \"c\" \"a.py:5\"\nr 4096 64\nend\n",
+         VERDICT_CLEAN, 0, 0},
+        /* recorded before what it is to cover */
+        {TWO_STREAMS
+         "record 7 1\nlaunch 1 \"p\" \"a.py:4\"\nw 4096 64\nwait 7 2\nlaunch 2 \"c\" \"a.py:5\"\nr 4096 64\nend\n",
+         VERDICT_FINDINGS, 1, RULE_PROGRAM_RACE},
+        /* other bytes; pieces that lie between each other */
+        {TWO_STREAMS "launch 1 \"p\" \"a.py:4\"\nw 4096 4 8 8\nlaunch 2 \"c\" \"a.py:5\"\nw 4100 4 8 7\nend\n",
+         VERDICT_CLEAN, 0, 0},
+        {TWO_STREAMS "launch 1 \"p\" \"a.py:4\"\nw 4096 4 8 8\nlaunch 2 \"c\" \"a.py:5\"\nw 4099 4 8 7\nend\n",
+         VERDICT_FINDINGS, 1, RULE_PROGRAM_RACE},
+        /* atomics; and a plain access beside them */
+        {TWO_STREAMS "launch 1 \"p\" \"a.py:4\"\nW 4096 4\nlaunch 2 \"c\" \"a.py:5\"\nW 4096 4\nend\n", VERDICT_CLEAN,
+         0, 0},
+        {TWO_STREAMS "launch 1 \"p\" \"a.py:4\"\nW 4096 4\nlaunch 2 \"c\" \"a.py:5\"\nr 4096 4\nend\n",
+         VERDICT_FINDINGS, 1, RULE_PROGRAM_RACE},
+        /* a flag may order them */
+        {TWO_STREAMS
+         "launch 1 \"p\" \"a.py:4\"\nW 4096 4\nw 4100 4\nlaunch 2 \"c\" \"a.py:5\"\nR 4096 4\nr 4100 4\nend\n",
+         VERDICT_INCOMPLETE, 0, 0},
+        /* what another thread has waited for may; a thread that was started by it knows; one that was joined, too */
+        {TWO_STREAMS
+         "launch 1 \"p\" \"a.py:4\"\nw 4096 64\nawait-stream 1\nthread 1\nlaunch 2 \"c\" \"a.py:5\"\nr 4096 64\nend\n",
+         VERDICT_INCOMPLETE, 0, 0},
+        {TWO_STREAMS "launch 1 \"p\" \"a.py:4\"\nw 4096 64\nawait-stream 1\nthread 1 0\nlaunch 2 \"c\" \"a.py:5\"\nr "
+                     "4096 64\nend\n",
+         VERDICT_CLEAN, 0, 0},
+        {TWO_STREAMS "thread 1\nlaunch 1 \"p\" \"a.py:4\"\nw 4096 64\nawait-stream 1\nthread 0\nlearn 1\nlaunch 2 "
+                     "\"c\" \"a.py:5\"\n"
+                     "r 4096 64\nend\n",
+         VERDICT_CLEAN, 0, 0},
+        /* dependent launches: before the wait, after it, never; behind one that waits before it triggers */
+        {TWO_STREAMS "launch 1 \"p\" \"a.py:4\"\nw 4096 64\ndependent 1 1 \"c\" \"a.py:5\"\ner 4096 64\nend\n",
+         VERDICT_FINDINGS, 1, RULE_PROGRAM_EARLY},
+        {TWO_STREAMS "launch 1 \"p\" \"a.py:4\"\nw 4096 64\ndependent 1 1 \"c\" \"a.py:5\"\nr 4096 64\nend\n",
+         VERDICT_CLEAN, 0, 0},
+        {TWO_STREAMS "launch 1 \"p\" \"a.py:4\"\nw 4096 64\ndependent 1 0 \"c\" \"a.py:5\"\nend\n", VERDICT_FINDINGS, 1,
+         RULE_GLOBAL_DEPENDENCY_WAIT},
+        {TWO_STREAMS "launch 1 \"p\" \"a.py:4\"\nw 4096 64\ndependent 1 1 \"b\" \"a.py:5\"\ndependent 1 1 \"c\" "
+                     "\"a.py:6\"\ner 4096 64\nend\n",
+         VERDICT_FINDINGS, 1, RULE_PROGRAM_EARLY},
+        {TWO_STREAMS "launch 1 \"p\" \"a.py:4\"\nw 4096 64\ndependent 1 2 \"b\" \"a.py:5\"\ndependent 1 1 \"c\" "
+                     "\"a.py:6\"\ner 4096 64\nend\n",
+         VERDICT_CLEAN, 0, 0},
+        /* memory that is given out again; with record_stream; after a wait; to an allocation that does not fit */
+        {TWO_STREAMS "launch 2 \"c\" \"a.py:5\"\nr 4096 64\nfree 4096 \"\"\nalloc 4096 64 1 \"a.py:7\"\nend\n",
+         VERDICT_FINDINGS, 1, RULE_PROGRAM_REUSE},
+        {TWO_STREAMS
+         "launch 2 \"c\" \"a.py:5\"\nr 4096 64\nuse 4096 2\nfree 4096 \"\"\nalloc 4096 64 1 \"a.py:7\"\nend\n",
+         VERDICT_CLEAN, 0, 0},
+        {TWO_STREAMS "launch 2 \"c\" \"a.py:5\"\nr 4096 64\nrecord 1 2\nwait 1 1\nfree 4096 \"\"\nalloc 4096 64 1 "
+                     "\"a.py:7\"\nend\n",
+         VERDICT_CLEAN, 0, 0},
+        {TWO_STREAMS "launch 2 \"c\" \"a.py:5\"\nr 4096 64\nfree 4096 \"\"\nalloc 8192 128 1 \"a.py:7\"\nend\n",
+         VERDICT_CLEAN, 0, 0},
+        /* the host: reads what a copy writes, waits first */
+        {TWO_STREAMS "host 9000 64 \"a.py:4\"\ncopy 1 \"copy\" \"a.py:5\"\nr 4096 64\nw 9000 64\naccess \"item\" "
+                     "\"a.py:6\"\nr 9000 4\nend\n",
+         VERDICT_FINDINGS, 1, RULE_PROGRAM_RACE},
+        {TWO_STREAMS "host 9000 64 \"a.py:4\"\ncopy 1 \"copy\" \"a.py:5\"\nr 4096 64\nw 9000 64\nawait-stream "
+                     "1\naccess \"item\" \"a.py:6\"\n"
+                     "r 9000 4\nend\n",
+         VERDICT_CLEAN, 0, 0},
+        {TWO_STREAMS "host 9000 64 \"a.py:4\"\ncopy 1 \"copy\" \"a.py:5\"\nr 9000 64\nw 4096 64\naccess \"fill_\" "
+                     "\"a.py:6\"\nw 9000 4\nend\n",
+         VERDICT_FINDINGS, 1, RULE_PROGRAM_RACE},
+        /* the streams of a graph */
+        {TWO_STREAMS "fork 1 0\nfork 2 0\nlaunch 1 \"p\" \"a.py:4\"\nw 4096 64\nlaunch 2 \"c\" \"a.py:5\"\nr 4096 "
+                     "64\njoin 1 0\njoin 2 0\nend\n",
+         VERDICT_FINDINGS, 1, RULE_PROGRAM_RACE},
+        {TWO_STREAMS
+         "fork 1 0\nlaunch 1 \"p\" \"a.py:4\"\nw 4096 64\njoin 1 0\nlaunch 0 \"c\" \"a.py:5\"\nr 4096 64\nend\n",
+         VERDICT_CLEAN, 0, 0},
+        /* what is not known */
+        {TWO_STREAMS "launch 1 \"p\" \"a.py:4\"\nw 4096 64\n", VERDICT_INCOMPLETE, 0, 0},
+        {TWO_STREAMS "end\n", VERDICT_INCOMPLETE, 0, 0},
+        {TWO_STREAMS "launch 1 \"p\" \"a.py:4\"\nw 4096 64\nmissing \"something\"\nend\n", VERDICT_INCOMPLETE, 0, 0},
+        {TWO_STREAMS "launch 1 \"p\" \"a.py:4\"\nw 100 64\nend\n", VERDICT_INCOMPLETE, 0, 0},
+        {TWO_STREAMS "launch 1 \"p\" \"a.py:4\"\nw 4096 18446744073709551615\nend\n", VERDICT_INCOMPLETE, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Arena arena;
+        const Verdict *verdict = check(cases[i].text, &arena);
+        if (verdict->kind != cases[i].kind || verdict->finding_count != cases[i].findings)
+            print_error("%s", cases[i].text);
+        assert_int_equal(verdict->kind, cases[i].kind);
+        assert_int_equal(verdict->finding_count, cases[i].findings);
+        if (cases[i].findings)
+            assert_int_equal(verdict->findings[0].rule, cases[i].rule);
+        arena_free(&arena);
+    }
+}
+
+static void what_is_no_log_is_an_error(void **state) {
+    (void)state;
+    static const char *const texts[] = {"",
+                                        "weirlog 2\n",
+                                        "weirlog\n",
+                                        "stream 1 0 \"\"\n",
+                                        "weirlog 1\nnonsense\n",
+                                        "weirlog 1\nwait 1\n",
+                                        "weirlog 1\nwait 1 x\n",
+                                        "weirlog 1\nwait 1 2 3\n",
+                                        "weirlog 1\nlaunch 1 \"p\n",
+                                        "weirlog 1\nlaunch 1 p q\n",
+                                        "weirlog 1\nrecord 18446744073709551616 1\n"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        Diagnostics diagnostics = {0};
+        Source *source = source_copy("p.weirlog", texts[i], strlen(texts[i]));
+        assert_false(program_log_read(source, &diagnostics));
+        assert_int_equal(diagnostics.errors, 1);
+        diagnostics_free(&diagnostics);
+        source_free(source);
+    }
+}
+
+/* Streams, events and allocations come and go; what is kept stays small. */
+static void many_operations_need_no_more_memory(void **state) {
+    (void)state;
+    Text text = {0};
+    text_addf(&text, "weirlog 1\nstream 1 0 \"a.py:1\"\n");
+    for (unsigned i = 0; i < 20000; i++)
+        text_addf(
+            &text,
+            "alloc %u 64 0 \"a.py:2\"\nlaunch 0 \"p\" \"a.py:3\"\nw %u 64\nrecord %u 0\nwait %u 1\nlaunch 1 \"c\" "
+            "\"a.py:4\"\nr %u 64\nuse %u 1\nfree %u \"\"\ngone %u\n",
+            4096 + i % 7 * 64, 4096 + i % 7 * 64, i % 5, i % 5, 4096 + i % 7 * 64, 4096 + i % 7 * 64, 4096 + i % 7 * 64,
+            i % 5);
+    text_addf(&text, "end\n");
+    text_add(&text, "", 1);
+    Arena arena;
+    const Verdict *verdict = check(text.data, &arena);
+    assert_int_equal(verdict->kind, VERDICT_CLEAN);
+    assert_in_range(arena.held, 0, 1 << 20);
+    arena_free(&arena);
+    text_free(&text);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(operations_race_if_no_path_orders_them),
+        cmocka_unit_test(logs_have_verdicts),
+        cmocka_unit_test(what_is_no_log_is_an_error),
+        cmocka_unit_test(many_operations_need_no_more_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
