@@ -253,7 +253,7 @@ static size_t next_input(PipelineResult *const *results, size_t place, size_t co
     return place; /* they wait for each other: that is reported */
 }
 
-static void put_in_order(PipelineResult **results, size_t count) {
+static void sort_inputs(PipelineResult **results, size_t count) {
     for (size_t place = 0; place < count; place++) {
         size_t next = next_input(results, place, count);
         PipelineResult *moved = results[next];
@@ -273,7 +273,7 @@ void results_check(PipelineResult *const *given, size_t count) {
         }
         return;
     }
-    put_in_order(results, count);
+    sort_inputs(results, count);
     check_in_order(results, count);
     free(results);
 }
