@@ -468,14 +468,18 @@ static Job *find_job(const CliCheck *check, const char *path) {
     return NULL;
 }
 
-/* Adds recordings of the folder that are not known yet; false: there is not enough memory. */
+static bool ends_with(const char *name, const char *ending) {
+    size_t length = strlen(name), size = strlen(ending);
+    return length > size && strcmp(name + length - size, ending) == 0;
+}
+
+/* Adds recordings and order logs of the folder that are not known yet; false: there is not enough memory. */
 static bool add_recordings(CliCheck *check, const char *folder) {
     DIR *directory = opendir(folder);
     bool good = true;
     for (struct dirent *entry; good && directory && (entry = readdir(directory));) {
-        size_t length = strlen(entry->d_name), ending = strlen(RECORDINGS_END);
         char *path = NULL;
-        if (length <= ending || strcmp(entry->d_name + length - ending, RECORDINGS_END) != 0)
+        if (!ends_with(entry->d_name, RECORDINGS_END) && !ends_with(entry->d_name, ORDER_LOGS_END))
             continue;
         good = asprintf(&path, "%s/%s", folder, entry->d_name) >= 0 &&
                (find_job(check, path) || job_add(check, path, false));

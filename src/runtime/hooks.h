@@ -171,6 +171,10 @@ Result cuMemFree_v2(DevicePointer memory);
  * that does the same to a node of a graph; NULL: it is not followed. Returns `result`. */
 Result graph_follow(Result result, Handle exec, Handle node, const char *set, const void *value);
 
+struct OrderCopy;
+/* A copy was made: the allocations are found that its memory is in. */
+void hook_copied(struct OrderCopy *copy);
+
 extern pthread_mutex_t hook_mutex;
 #define GUARDED(statement)                 \
     do {                                   \

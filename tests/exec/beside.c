@@ -88,6 +88,14 @@ static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
                            "  ret;\n"
                            "}\n";
 
+/* Lets the next launch begin, then waits. */
+static const char between_text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                                   ".visible .entry idle(.param .u64 box, .param .u64 flags, .param .u64 out) {\n"
+                                   "  griddepcontrol.launch_dependents;\n"
+                                   "  griddepcontrol.wait;\n"
+                                   "  ret;\n"
+                                   "}\n";
+
 /* A variable of the module, by its name and by its address. */
 static const char variable[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
                                ".visible .global .align 4 .u32 counter;\n"
@@ -303,6 +311,27 @@ static int with_copies(const char *what) {
         if (strstr(what, "-waits"))
             cuCtxSynchronize();
         launch(strncmp(what, "sync-out", 8) == 0 ? produce : copy, two, out);
+    } else if (strncmp(what, "copies-", 7) == 0) { /* two copies, and what stands between them */
+        bool away = strcmp(what, "copies-elsewhere") == 0, out_too = strcmp(what, "copies-out") == 0;
+        uint64_t mine = box;
+        launch(produce, one, 0);
+        cuCtxSynchronize();
+        cuMemcpyHtoDAsync_v2(box, pinned, 512, one);
+        if (strcmp(what, "copies-event") == 0 || strcmp(what, "copies-host-stream") == 0 ||
+            strcmp(what, "copies-value") == 0)
+            between(what + 7);
+        if (strcmp(what, "copies-thread") == 0)
+            wait_elsewhere(false);
+        if (strcmp(what, "copies-flags") == 0) { /* of memory of their own */
+            box = other;
+            launch(produce, one, 0);
+            launch(consume, two, out);
+            box = mine;
+        }
+        if (out_too)
+            cuMemcpyDtoHAsync_v2((char *)pinned + 512, box + 256, 64, two);
+        else
+            cuMemsetD2D32Async(box + (away ? 512 : 480), 32, 0, 1, 4, strcmp(what, "copies-same") == 0 ? one : two);
     } else if (strcmp(what, "batch") == 0 || strcmp(what, "batch-same") == 0) {
         uint64_t to[] = {other, box + 512}, from[] = {(uintptr_t)pinned, (uintptr_t)pinned};
         size_t bytes[] = {256, 256};
@@ -400,6 +429,17 @@ int main(int count, char **words) {
         launch(consume, two, out);
     } else if (strcmp(what, "dependent") == 0 || strcmp(what, "no-wait") == 0) {
         launch(produce, one, 0);
+        launch_dependent(copy, one, out);
+    } else if (strncmp(what, "chain", 5) == 0) { /* a launch between the two that begins with the first one */
+        Handle module, idle;
+        bool waits = strcmp(what, "chain-no-wait-b") != 0;
+        if (cuModuleLoadData(&module, waits ? between_text : replaced(between_text, "griddepcontrol.wait;", "")) ||
+            cuModuleGetFunction(&idle, module, "idle"))
+            return 2;
+        if (strcmp(what, "chain-no-wait-c") == 0)
+            load(replaced(text, "  griddepcontrol.wait;\n", ""));
+        launch(produce, one, 0);
+        launch_dependent(idle, one, other);
         launch_dependent(copy, one, out);
     } else if (strcmp(what, "dependent-event") == 0) { /* an event between them: it waits for all */
         launch(produce, one, 0);

@@ -3,6 +3,8 @@
 #include "runtime/record/gpu_order.c"
 #include "runtime/record/gpu_pairs.c"
 
+#include "runtime/record/gpu_log.c"
+
 #include <setjmp.h>
 #include <stdarg.h>
 
@@ -90,6 +92,10 @@ static int begin(void **state) {
     (void)state;
     order_free_all(&program);
     self.known = NULL;
+    log_end(false);
+    memset(memories, 0, sizeof memories);
+    stream_ids = 0;
+    copies_beside = default_named = pooled = false;
     for (uint32_t i = 0; i < EVENT_BUCKETS; i++)
         while (events[i])
             order_event_destroyed(events[i]->handle);

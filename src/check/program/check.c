@@ -58,11 +58,21 @@ static OrderLane *lane_of(ProgramCheck *check, uint64_t id) {
 
 static void introduce(ProgramCheck *check, const OrderLine *line) {
     ProgramStream *stream = stream_of(check, line->numbers[0]);
-    if (!stream)
+    if (!stream || !stream->lane)
         return;
     stream->where = line->texts[0];
     stream->lane->legacy = line->numbers[1] == LEGACY;
     stream->lane->blocking = line->numbers[1] != 0;
+    stream->lane->context = line->number_count > 2 ? line->numbers[2] : 0;
+}
+
+/* Its lane may become another stream's. */
+static void close_stream(ProgramCheck *check, uint64_t id) {
+    ProgramStream *stream = stream_of(check, id);
+    if (!stream || !stream->lane)
+        return;
+    stream->lane->gone = true;
+    stream->lane = NULL;
 }
 
 /* NULL: there is no memory. */
@@ -95,7 +105,8 @@ static uint32_t site_of(ProgramCheck *check, const OrderLine *line, uint32_t str
         check->races.failed = true;
         return 0; /* the first one stands for it */
     }
-    check->sites[check->site_count] = (ProgramSite){.verb = line->verb, .name = name, .where = where, .stream = stream};
+    check->sites[check->site_count] =
+        (ProgramSite){.verb = line->verb, .name = name, .where = where, .stream = stream, .line = line->line};
     *seat = (void *)(uintptr_t)++check->site_count;
     return check->site_count - 1;
 }
@@ -227,6 +238,7 @@ static void begin_thread(ProgramCheck *check, const OrderLine *line) {
     check->races.failed |= !thread || (line->number_count > 1 && !parent);
     if (!thread)
         return;
+    thread->knows.open |= check->open;
     if (parent && check->order.thread_count > count)
         thread_waits(&check->order, thread, &parent->knows);
     check->thread = thread;
@@ -248,8 +260,33 @@ static void record(ProgramCheck *check, const OrderLine *line) {
         check->races.failed = true;
         return;
     }
+    bool while_runs = line->number_count > 2 && line->numbers[2] && lane->launched;
     lane_issue(&check->order, lane, check->thread);
-    *event->clock = lane->now;
+    *event->clock = while_runs ? lane->begun : lane->now;
+    event->clock->open |= line->number_count > 2 && line->numbers[2];
+}
+
+static void spawn(ProgramCheck *check, uint64_t id) {
+    OrderThread *thread = order_thread(&check->order, id);
+    check->races.failed |= !thread;
+    if (thread)
+        lanes_join(&check->order, &thread->knows, &check->thread->knows);
+}
+
+/* What every thread puts into streams from here on may come after something that is not seen. */
+static void open_all(ProgramCheck *check) {
+    for (uint32_t i = 0; i < check->order.thread_count; i++)
+        check->order.threads[i]->knows.open = true;
+    check->open = true;
+}
+
+static void open_stream(ProgramCheck *check, OrderLane *lane, bool told) {
+    if (!lane)
+        return;
+    lane_issue(&check->order, lane, check->thread);
+    lane->now.open |= !told;
+    if (told)
+        lanes_join(&check->order, &check->order.hosts, &lane->now);
 }
 
 static void join_lanes(ProgramCheck *check, uint64_t one, uint64_t other) {
@@ -294,6 +331,19 @@ static void do_line(ProgramCheck *check, const OrderLine *line) {
     case ORDER_STREAM:
         introduce(check, line);
         break;
+    case ORDER_CLOSED:
+        close_stream(check, line->numbers[0]);
+        break;
+    case ORDER_OPEN:
+    case ORDER_TOLD:
+        open_stream(check, lane_of(check, line->numbers[0]), line->verb == ORDER_TOLD);
+        break;
+    case ORDER_OPEN_ALL:
+        open_all(check);
+        break;
+    case ORDER_SPAWN:
+        spawn(check, line->numbers[0]);
+        break;
     case ORDER_THREAD:
         begin_thread(check, line);
         break;
@@ -335,7 +385,7 @@ static void do_line(ProgramCheck *check, const OrderLine *line) {
         }
         break;
     case ORDER_AWAIT_ALL:
-        thread_waits_for_all(&check->order, check->thread, true, 0);
+        thread_waits_for_all(&check->order, check->thread, !line->number_count, line->numbers[0]);
         break;
     case ORDER_LEARN:
         learn(check, line->numbers[0]);

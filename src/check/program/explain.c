@@ -51,7 +51,16 @@ static void place_site(const ProgramCheck *check, const ProgramSite *site, const
     place->agent = agent_of(check, site);
     place->op = arena_copy(check->arena, site->name.data, site->name.size);
     place->note = note;
+    place->file = "";
+    place->ir_line = site->line;
     set_place(check, site->where, place);
+}
+
+/* Where the program does it, or which of its operations it is. */
+static const char *where_of(const ProgramCheck *check, const ProgramSite *site, uint64_t number) {
+    if (site->where.size)
+        return verdict_text(check->verdict, "%.*s", STR_ARG(site->where));
+    return verdict_text(check->verdict, "operation %llu", (unsigned long long)number + 1);
 }
 
 /* "4,096 bytes at byte 0 of the memory allocated at app.py:10" */
@@ -98,18 +107,17 @@ static Finding *begin_finding(ProgramCheck *check, RuleId rule) {
 }
 
 static void say_open(ProgramCheck *check, const ProgramSite *earlier, const ProgramSite *later, const OrderRace *race) {
+    const char *one = where_of(check, earlier, race->earlier.number), *other = where_of(check, later, check->number);
     if (race->communicates)
         verdict_incomplete(check->verdict, "", 0,
-                           "%.*s (%.*s) and %.*s (%.*s) can run at the same time and communicate by atomics: whether "
+                           "%.*s (%s) and %.*s (%s) can run at the same time and communicate by atomics: whether "
                            "that orders their other accesses was not looked at",
-                           STR_ARG(earlier->name), STR_ARG(earlier->where), STR_ARG(later->name),
-                           STR_ARG(later->where));
+                           STR_ARG(earlier->name), one, STR_ARG(later->name), other);
     else
         verdict_incomplete(check->verdict, "", 0,
-                           "%.*s (%.*s) and %.*s (%.*s) access the same memory, and only what another host thread has "
-                           "waited for could order them: how the threads hand over to each other is not seen",
-                           STR_ARG(earlier->name), STR_ARG(earlier->where), STR_ARG(later->name),
-                           STR_ARG(later->where));
+                           "%.*s (%s) and %.*s (%s) access the same memory, and only what is not seen could order "
+                           "them: what another host thread has waited for and handed over, or what a stream waits for",
+                           STR_ARG(earlier->name), one, STR_ARG(later->name), other);
 }
 
 static const char *fix_of(const ProgramCheck *check, const ProgramSite *earlier, const ProgramSite *later,
@@ -147,8 +155,8 @@ void program_report_race(void *context, const OrderRace *race) {
     const char *bytes = bytes_of(check, race->memory, race->offset, race->bytes);
     Finding *finding = begin_finding(check, race->early ? RULE_PROGRAM_EARLY : RULE_PROGRAM_RACE);
     finding->message =
-        verdict_text(verdict, "%.*s %s memory that %.*s (%.*s) %s, and %s", STR_ARG(later->name), verb_of(race->how),
-                     STR_ARG(earlier->name), STR_ARG(earlier->where), verb_of(race->earlier.how),
+        verdict_text(verdict, "%.*s %s memory that %.*s (%s) %s, and %s", STR_ARG(later->name), verb_of(race->how),
+                     STR_ARG(earlier->name), where_of(check, earlier, race->earlier.number), verb_of(race->earlier.how),
                      race->early ? "does so before it waits for that launch" : "nothing orders the two");
     finding->why =
         race->early

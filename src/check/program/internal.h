@@ -12,6 +12,7 @@ typedef struct ProgramSite {
     OrderVerb verb;
     Str name, where;
     uint32_t stream; /* index of it */
+    uint32_t line;   /* of the log, the first one */
 } ProgramSite;
 
 typedef struct ProgramStream {
@@ -49,6 +50,7 @@ typedef struct ProgramCheck {
     uint32_t touch_count, touch_capacity;
     uint64_t operations, launches;
     bool ended, too_many; /* too_many: streams */
+    bool open;            /* anything may be ordered by what is not seen */
 } ProgramCheck;
 
 /* ---- explain.c ---- */

@@ -253,7 +253,7 @@ static bool is_new(const GraphsGraph *graph, uint32_t stream) {
 static bool is_wanted(const GraphsGraph *graph, OrderStream stream, bool can_be, bool *again) {
     GpuOrder order = {0};
     uint64_t number = gpu_graph_number();
-    order_launch(&(OrderLaunch){.stream = stream, .number = number}, &order);
+    order_launch(&(OrderLaunch){.stream = stream, .number = number, .may_poll = true}, &order);
     uint64_t words[] = {graph->exact, order.order.stream}, key = hash_bytes(HASH_START, words, sizeof words);
     bool looks = graph->sign && !graph->why;
     bool wanted = can_be && looks && (is_new(graph, order.order.stream) || graph->seldom);

@@ -94,6 +94,26 @@ static OrderHostWait host_wait(const OrderCopy *copy) {
     return to == PLACE_MANAGED || from == PLACE_MANAGED ? HOST_MAY_WAIT : HOST_GOES_ON;
 }
 
+static RecordingMemory allocation_of(const RecordingArea *area) {
+    RecordingMemory memory = {area->base, area->bytes};
+    if (area->base >= RECORDING_OF_ARRAYS || !area->bytes)
+        return memory;
+    pthread_mutex_lock(&hook_mutex);
+    const CaptureAllocation *found = memory_find(area->base);
+    memory.base = found ? found->begin : 0;
+    memory.bytes = found ? found->bytes : 0;
+    pthread_mutex_unlock(&hook_mutex);
+    return memory;
+}
+
+void hook_copied(OrderCopy *copy) {
+    int mode = gpu_relax();
+    copy->read = allocation_of(&copy->reads);
+    copy->written = allocation_of(&copy->writes);
+    gpu_relaxed(mode);
+    order_copy(copy);
+}
+
 static void put_sides(OrderCopy *copy, CopySides sides) {
     copy->reads = sides.reads;
     copy->writes = sides.writes;
@@ -145,7 +165,7 @@ static void report_copy(Means means, OrderStream stream, const uintptr_t *words,
     int mode = gpu_relax(); /* the driver is asked */
     copy.host = host_wait(&copy);
     gpu_relaxed(mode);
-    order_copy(&copy);
+    hook_copied(&copy);
 }
 
 /* They come one behind the other here, and in any order on the device. */
@@ -153,10 +173,10 @@ static void report_copies(OrderStream stream, const uintptr_t *words, const char
     const DevicePointer *to = (const void *)words[0], *from = (const void *)words[1];
     const size_t *bytes = (const void *)words[2];
     for (size_t i = 0; i < words[3]; i++)
-        order_copy(&(OrderCopy){.stream = stream,
-                                .reads = recording_area(from[i], bytes[i]),
-                                .writes = recording_area(to[i], bytes[i]),
-                                .name = name});
+        hook_copied(&(OrderCopy){.stream = stream,
+                                 .reads = recording_area(from[i], bytes[i]),
+                                 .writes = recording_area(to[i], bytes[i]),
+                                 .name = name});
 }
 
 static Handle current_context(void) {

@@ -12,7 +12,7 @@ typedef void *ThreadFunction(void *);
 
 typedef struct ThreadStart {
     ThreadFunction *function;
-    void *argument, *known;
+    void *argument, *made;
 } ThreadStart;
 
 /* Threads that were made, and whose end was not waited for. */
@@ -59,8 +59,14 @@ static uint64_t take(pthread_t handle) {
 static void *begin(void *of) {
     ThreadStart start = *(ThreadStart *)of;
     free(of);
-    add(pthread_self(), order_thread_begun(start.known));
+    add(pthread_self(), order_thread_begun(start.made));
     return start.function(start.argument);
+}
+
+/* This library's own threads are not the program's. */
+static bool is_own(const void *caller) {
+    Dl_info of_caller, own;
+    return dladdr(caller, &of_caller) && dladdr(&threads, &own) && of_caller.dli_fbase == own.dli_fbase;
 }
 
 EXPORTED int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, ThreadFunction *function,
@@ -68,13 +74,14 @@ EXPORTED int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
     typedef int Create(pthread_t *, const pthread_attr_t *, ThreadFunction *, void *);
     void *symbol = next_dlsym(RTLD_NEXT, "pthread_create");
     Create *next = *(Create **)&symbol;
-    ThreadStart *start = order_on() ? malloc(sizeof *start) : NULL;
+    bool own = is_own(__builtin_return_address(0));
+    ThreadStart *start = order_on() && !own ? malloc(sizeof *start) : NULL;
     if (!start)
         return next(thread, attributes, function, argument);
     *start = (ThreadStart){function, argument, order_thread_made()};
     int result = next(thread, attributes, begin, start);
     if (result) {
-        free(start->known);
+        order_thread_not_made(start->made);
         free(start);
     }
     return result;

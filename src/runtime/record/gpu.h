@@ -77,6 +77,7 @@ struct GpuModule {
     uint64_t fingerprint;
     GpuShadowMark shadow; /* of kernels that check themselves */
     GpuSites *sites;      /* made when they are asked for (gpu_sites.c) */
+    bool searched, polls; /* it was looked whether its kernels may wait for what others write; they may */
 };
 
 typedef struct GpuParameter {

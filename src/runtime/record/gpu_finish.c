@@ -73,6 +73,8 @@ static void count(GpuKernel *kernel) {
 static void say(void) {
     over_look(); /* what was written last */
     uint64_t libraries = gpu_unseen_write();
+    if (order_on())
+        order_log_end();
     if (failed.result && !failed.kept)
         folder_log("launch-failed %d %s", failed.result, failed.kernel ? failed.kernel : "");
     folder_log("busy %ld %.3f", (long)getpid(), busy_seconds());

@@ -384,13 +384,26 @@ static Result make_checked(const SeenLaunch *launch, GpuKernel *kernel, Handle s
     return go_plain(launch);
 }
 
-static GpuOrder ordered(const SeenLaunch *launch, const GpuContext *context, uint64_t number) {
+/* Whether it may read what another kernel writes meanwhile, by its text. */
+static bool may_poll(const GpuKernel *kernel) {
+    static const char *const words[] = {".volatile", ".acquire", ".relaxed", ".cv.", ".mmio", "atom."};
+    GpuModule *home = kernel ? kernel->home : NULL;
+    if (!home || !home->ptx)
+        return true;
+    for (unsigned i = 0; !home->searched && i < sizeof words / sizeof *words; i++)
+        home->polls |= strstr(home->ptx, words[i]) != NULL;
+    home->searched = true;
+    return home->polls;
+}
+
+static GpuOrder ordered(const SeenLaunch *launch, const GpuContext *context, const GpuKernel *kernel, uint64_t number) {
     GpuOrder order = {0};
     OrderLaunch made = {.stream = {.handle = launch->stream,
                                    .context = context ? context->context : NULL,
                                    .per_thread = launch->per_thread},
                         .number = number,
                         .dependent = launch->dependent,
+                        .may_poll = may_poll(kernel),
                         .triggered = {launch->triggered[0], launch->triggered[1]}};
     order_launch(&made, &order);
     return order;
@@ -470,7 +483,7 @@ static Result make(const SeenLaunch *launch) {
         return result;
     }
     GpuContext *context = measured ? gpu_context() : NULL;
-    GpuOrder order = ordered(launch, context, number);
+    GpuOrder order = ordered(launch, context, kernel, number);
     if (context && is_chosen(kernel, launch, &order, number, &choice)) {
         int mode = gpu_relax();
         bool unknown = gpu_capture(stream) == CAPTURE_UNKNOWN;

@@ -4,6 +4,7 @@
 #include "runtime/record/gpu_order.h"
 
 #include "runtime/record/gpu.h"
+#include "runtime/record/gpu_log.h"
 #include "runtime/record/gpu_pairs.h"
 
 #include <pthread.h>
@@ -18,6 +19,7 @@ typedef struct Stream {
     OrderStream name;
     uint64_t thread; /* of a stream of a thread */
     OrderLane *lane;
+    uint64_t id; /* in the order log; 0: the default stream of the first context */
     int device;
     uint64_t library;   /* the last launch, + 1, of a kernel that has no PTX; */
     uint64_t looked_at; /* ... that was recorded, or is equal to others that were */
@@ -48,6 +50,7 @@ static Freed freed[MOST_FREED];
 static uint32_t freed_count;
 static OrderClock reported, pool; /* pool: what freed has no room for */
 static OrderClock dropped;        /* what no launch is held against any more */
+static bool pooled;               /* pool has something */
 static bool elsewhere;            /* events may be recorded by others */
 static bool called;               /* the host was, from a stream */
 static bool unknown;              /* something that is not modeled may order anything */
@@ -58,6 +61,10 @@ static uint64_t process, library_beside;
 static uint32_t copy_count;
 static uint64_t launched; /* the last launch, + 1 */
 static FILE *copies;      /* NULL: none was made yet, or there is no file */
+static uint64_t stream_ids;
+static const Stream *issued; /* the last line of the order log is that something was put into this stream */
+static bool copies_beside;   /* two copies may have run at the same time */
+static bool default_named;   /* a stream has the id 0 */
 
 #define LOCKED(statement)             \
     do {                              \
@@ -85,12 +92,18 @@ static _Thread_local HostThread self;
 static pthread_key_t ends; /* has a value in each thread that `program` has */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static uint64_t self_id(void) {
+static uint64_t new_id(void) {
     static uint64_t count;
-    if (!self.id)
-        self.id = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
+    return __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
+}
+
+static uint64_t self_id(void) {
+    self.id = self.id ? self.id : new_id();
     return self.id;
 }
+
+#define LOG(...)      (issued = NULL, log_line(self_id(), __VA_ARGS__))
+#define NUMBER(value) ((unsigned long long)(value))
 
 /* What it knew is for the thread that waits for its end. */
 static void end_self(void) {
@@ -107,6 +120,8 @@ static void thread_ends(void *unused) {
     (void)unused;
     if (self.known)
         LOCKED(end_self());
+    free(self.inherited);
+    self.inherited = NULL;
 }
 
 static void make_key(void) {
@@ -127,7 +142,7 @@ static OrderThread *begin_self(void) {
     for (uint32_t i = 0; i < program.lane_count; i++)
         late |= dropped.over[i] > thread->knows.over[i];
     pthread_once(&once, make_key);
-    pthread_setspecific(ends, thread);
+    pthread_setspecific(ends, &ends);
     return thread;
 }
 
@@ -137,16 +152,30 @@ static OrderThread *host(void) {
 }
 
 void *order_thread_made(void) {
-    OrderClock *clock = NULL;
-    if (self.known)
-        LOCKED(clock = copied(&self.known->knows));
-    else if (self.inherited)
-        clock = copied(self.inherited);
-    return clock;
+    HostThread *made = calloc(1, sizeof *made);
+    if (!made)
+        return NULL;
+    made->id = new_id();
+    if (!self.known && self.inherited)
+        made->inherited = copied(self.inherited);
+    else if (self.known)
+        LOCKED(made->inherited = copied(&self.known->knows); LOG("spawn %llu", NUMBER(made->id)));
+    return made;
 }
 
-uint64_t order_thread_begun(void *known) {
-    self.inherited = known;
+void order_thread_not_made(void *made) {
+    HostThread *thread = made;
+    if (thread)
+        free(thread->inherited);
+    free(thread);
+}
+
+uint64_t order_thread_begun(void *made) {
+    if (made)
+        self = *(HostThread *)made;
+    free(made);
+    pthread_once(&once, make_key);
+    pthread_setspecific(ends, &ends);
     return self_id();
 }
 
@@ -155,6 +184,7 @@ static void join_thread(uint64_t id) {
         if (ended[i].id == id) {
             if (ended[i].knew)
                 thread_waits(&program, host(), ended[i].knew);
+            LOG("learn %llu", NUMBER(id));
             free(ended[i].knew);
             ended[i] = ended[--ended_count];
             return;
@@ -238,7 +268,13 @@ static Stream *find(OrderStream name) {
     if (!lane)
         return NULL;
     Stream *stream = &streams[lane->index];
-    *stream = (Stream){.name = name, .thread = self_id(), .lane = lane};
+    bool first = lane->legacy && !default_named;
+    *stream = (Stream){.name = name, .thread = self_id(), .lane = lane, .id = first ? 0 : ++stream_ids};
+    default_named |= first;
+    LOG("stream %llu %d %llu \"\"", NUMBER(stream->id), lane->legacy ? 2 : lane->blocking,
+        NUMBER((uintptr_t)name.context));
+    if (lane->now.open)
+        LOG("open %llu", NUMBER(stream->id));
     if (gpu_driver(NULL))
         gpu_driver(NULL)->context_device(&stream->device);
     return stream;
@@ -248,6 +284,14 @@ static Stream *find(OrderStream name) {
 static void issue(Stream *stream) {
     lane_issue(&program, stream->lane, host());
     stream->lane->now.open |= unknown;
+}
+
+/* For the log: streams that do not wait for the default stream order nothing by what is put into them. */
+static void log_issued(const Stream *stream) {
+    if (!stream->lane->blocking || issued == stream)
+        return;
+    LOG("launch %llu \"\" \"\"", NUMBER(stream->id));
+    issued = stream;
 }
 
 /* ---- Events -------------------------------------------------------------------------------------- */
@@ -294,8 +338,12 @@ static void work(OrderStream name, bool waits) {
     if (!stream)
         return;
     issue(stream);
-    if (waits)
-        thread_waits(&program, host(), &stream->lane->now);
+    if (!waits) {
+        log_issued(stream);
+        return;
+    }
+    thread_waits(&program, host(), &stream->lane->now);
+    LOG("await-stream %llu", NUMBER(stream->id));
 }
 void order_work(OrderStream name, bool waits) {
     LOCKED(work(name, waits));
@@ -303,8 +351,10 @@ void order_work(OrderStream name, bool waits) {
 
 static void destroy(OrderStream name) {
     Stream *stream = look_for(&name); /* the driver does not know it any more */
-    if (stream)
-        stream->lane->gone = true;
+    if (!stream)
+        return;
+    stream->lane->gone = true;
+    LOG("closed %llu", NUMBER(stream->id));
 }
 void order_destroyed(OrderStream name) {
     LOCKED(destroy(name));
@@ -315,6 +365,7 @@ static void record(Handle handle, OrderStream name) {
     if (stream) {
         issue(stream);
         set_event(handle, &stream->lane->now, false);
+        LOG("record %llu %llu", NUMBER((uintptr_t)handle), NUMBER(stream->id));
     } else {
         set_event(handle, &host()->knows, true);
     }
@@ -330,6 +381,7 @@ static void forget(Handle handle) {
     *seat = event->next;
     free(event->clock);
     free(event);
+    LOG("gone %llu", NUMBER((uintptr_t)handle));
 }
 void order_event_destroyed(Handle event) {
     LOCKED(forget(event));
@@ -342,25 +394,40 @@ static void wait_for(OrderStream name, Handle handle) {
         return;
     lane_waits(&program, stream->lane, host(), clock);
     stream->lane->now.open |= unknown;
+    LOG("wait %llu %llu", NUMBER((uintptr_t)handle), NUMBER(stream->id));
+    if (clock->open)
+        LOG("open %llu", NUMBER(stream->id));
 }
 void order_stream_waits(OrderStream stream, Handle event) {
     LOCKED(wait_for(stream, event));
 }
 
-static void host_waits(const OrderClock *clock) {
-    if (clock)
-        thread_waits(&program, host(), clock);
+static void host_waits(Handle event) {
+    const OrderClock *clock = event_clock(event);
+    if (!clock)
+        return;
+    thread_waits(&program, host(), clock);
+    LOG("await-event %llu", NUMBER((uintptr_t)event));
+    if (clock->open)
+        LOG("open-all");
 }
 void order_host_event(Handle event) {
-    LOCKED(host_waits(event_clock(event)));
+    LOCKED(host_waits(event));
 }
 
 void order_host_stream(OrderStream stream) {
     order_work(stream, true);
 }
 
+static void wait_for_all(Handle context) {
+    thread_waits_for_all(&program, host(), !context, (uintptr_t)context);
+    if (context)
+        LOG("await-all %llu", NUMBER((uintptr_t)context));
+    else
+        LOG("await-all");
+}
 void order_host_context(Handle context) {
-    LOCKED(thread_waits_for_all(&program, host(), !context, (uintptr_t)context));
+    LOCKED(wait_for_all(context));
 }
 
 static void report_host(OrderStream name) {
@@ -370,6 +437,7 @@ static void report_host(OrderStream name) {
     issue(stream);
     lanes_join(&program, &reported, &stream->lane->now);
     called = true;
+    LOG("told %llu", NUMBER(stream->id));
 }
 void order_host_called(OrderStream stream) {
     LOCKED(report_host(stream));
@@ -381,6 +449,7 @@ static void open_stream(OrderStream name) {
         return;
     issue(stream);
     stream->lane->now.open = true;
+    LOG("open %llu", NUMBER(stream->id));
 }
 void order_opened(OrderStream stream) {
     LOCKED(open_stream(stream));
@@ -391,16 +460,35 @@ void order_events_elsewhere(void) {
 }
 
 void order_unknown(void) {
-    LOCKED(unknown = true);
+    LOCKED(unknown = true; LOG("open-all"));
 }
 
 /* ---- Memory that streams hand to each other ------------------------------------------------------ */
+
+/* Whether copies of other streams may run now. */
+static bool has_copies_beside(const Stream *stream) {
+    for (uint32_t i = 0; i < program.lane_count; i++)
+        if (program.lanes[i] != stream->lane && program.lanes[i]->last_copy > stream->lane->now.copies[i])
+            return true;
+    return false;
+}
+
+/* In the log, what frees memory writes all of it, and records an event of an odd number, which no handle has. */
+static void log_freed(const Stream *stream, DevicePointer memory, uint64_t bytes) {
+    copies_beside |= has_copies_beside(stream);
+    log_memory(self_id(), (RecordingMemory){memory, bytes});
+    LOG("copy %llu \"cuMemFreeAsync\" \"\"", NUMBER(stream->id));
+    if (bytes)
+        LOG("w %llu %llu", NUMBER(memory), NUMBER(bytes));
+    LOG("record %llu %llu", NUMBER(memory | 1), NUMBER(stream->id));
+}
 
 static void put_freed(DevicePointer memory, uint64_t bytes, OrderStream name) {
     Stream *stream = find(name);
     if (!stream)
         return;
     issue(stream);
+    log_freed(stream, memory, bytes);
     if (freed_count == MOST_FREED) {
         for (uint32_t i = 0; i < freed_count; i++) {
             if (freed[i].clock)
@@ -408,6 +496,7 @@ static void put_freed(DevicePointer memory, uint64_t bytes, OrderStream name) {
             free(freed[i].clock);
         }
         freed_count = 0;
+        pooled = true;
     }
     freed[freed_count++] = (Freed){memory, bytes, copied(&stream->lane->now)};
 }
@@ -421,11 +510,16 @@ static void take_freed(DevicePointer memory, uint64_t bytes, OrderStream name) {
         return;
     issue(stream);
     lanes_join(&program, &stream->lane->now, &pool);
+    log_issued(stream);
+    if (pooled)
+        LOG("open %llu", NUMBER(stream->id));
     for (uint32_t i = 0; i < freed_count;) {
         Freed *piece = &freed[i];
         bool overlaps = memory < piece->memory + piece->bytes && piece->memory < memory + bytes;
-        if (overlaps && piece->clock)
+        if (overlaps && piece->clock) {
             lanes_join(&program, &stream->lane->now, piece->clock);
+            LOG("wait %llu %llu", NUMBER(piece->memory | 1), NUMBER(stream->id));
+        }
         if (overlaps && memory <= piece->memory && piece->memory + piece->bytes <= memory + bytes) {
             free(piece->clock);
             *piece = freed[--freed_count];
@@ -497,6 +591,20 @@ static bool write_copy(const Stream *stream, const OrderCopy *made) {
     return copies && copy_count < MOST_COPIES && recording_copy_write(copies, &copy, known) && !fflush(copies);
 }
 
+static void log_copy(const Stream *stream, const OrderCopy *made) {
+    log_memory(self_id(), made->read);
+    log_memory(self_id(), made->written);
+    LOG("copy %llu \"%.*s\" \"\"", NUMBER(stream->id), (int)strcspn(made->name, "_"), made->name);
+    if (made->read.bytes)
+        log_touches(self_id(), &made->reads, false);
+    if (made->written.bytes)
+        log_touches(self_id(), &made->writes, true);
+    if (made->host == HOST_WAITS)
+        LOG("await-stream %llu", NUMBER(stream->id));
+    else if (made->host == HOST_MAY_WAIT)
+        LOG("told %llu", NUMBER(stream->id));
+}
+
 /* False: it could not be written down. */
 static bool make_copy(const OrderCopy *made) {
     Stream *stream = find(made->stream);
@@ -504,6 +612,8 @@ static bool make_copy(const OrderCopy *made) {
         return false;
     issue(stream);
     bool good = write_copy(stream, made);
+    copies_beside |= has_copies_beside(stream);
+    log_copy(stream, made);
     lane_copy(stream->lane, copy_count++);
     if (made->host == HOST_WAITS)
         thread_waits(&program, host(), &stream->lane->now);
@@ -532,6 +642,13 @@ static void describe(const Stream *stream, const OrderClock *begun, GpuOrder *or
     order->there = true;
 }
 
+static bool has_launches_beside(const Stream *stream, const OrderClock *begun) {
+    for (uint32_t i = 0; i < program.lane_count; i++)
+        if (program.lanes[i] != stream->lane && program.lanes[i]->last > begun->over[i])
+            return true;
+    return false;
+}
+
 static void launch(const OrderLaunch *made, GpuOrder *order) {
     Stream *stream = find(made->stream);
     begin_process();
@@ -543,8 +660,13 @@ static void launch(const OrderLaunch *made, GpuOrder *order) {
     stream->lane->now.open |= unknown;
     describe(stream, &begun, order);
     for (unsigned i = 0; i < sizeof made->triggered / sizeof *made->triggered; i++)
-        if (made->triggered[i])
+        if (made->triggered[i]) {
             set_event(made->triggered[i], &begun, true);
+            LOG("record %llu %llu 1", NUMBER((uintptr_t)made->triggered[i]), NUMBER(stream->id));
+        }
+    log_issued(stream);
+    if (made->may_poll && has_launches_beside(stream, &begun))
+        LOG("open %llu", NUMBER(stream->id)); /* what comes behind it may be ordered by what it reads */
     lane_operation(stream->lane, made->number);
     launched = made->number + 1 > launched ? made->number + 1 : launched;
 }
@@ -641,4 +763,8 @@ bool order_is_over(uint32_t stream, uint64_t number) {
 
 uint64_t order_library_beside(void) {
     return library_beside;
+}
+
+void order_log_end(void) {
+    LOCKED(log_end(copies_beside));
 }

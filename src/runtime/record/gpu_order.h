@@ -31,13 +31,15 @@ typedef struct OrderLaunch {
     OrderStream stream;
     uint64_t number;
     bool dependent;      /* on the one before it, and may begin before that has ended */
+    bool may_poll;       /* it may wait for what another launch writes */
     Handle triggered[2]; /* events that it records while it runs; NULL: none */
 } OrderLaunch;
 
-/* Threads of the host. What one that this thread makes knows when it begins, to be given to order_thread_begun in it;
- * that returns its id. Its end was waited for. */
+/* Threads of the host. What one that this thread makes knows when it begins, to be given to order_thread_begun in it,
+ * which returns its id; or it could not be made. Its end was waited for. */
 void *order_thread_made(void);
-uint64_t order_thread_begun(void *known);
+void order_thread_not_made(void *made);
+uint64_t order_thread_begun(void *made);
 void order_thread_joined(uint64_t id);
 /* Whether a thread first called the driver when launches were dropped that it does not know to be over; whether there
  * were more streams than are distinguished. */
@@ -82,8 +84,9 @@ typedef enum OrderHostWait { HOST_GOES_ON, HOST_MAY_WAIT, HOST_WAITS } OrderHost
 typedef struct OrderCopy {
     OrderStream stream;
     OrderHostWait host;
-    RecordingArea reads, writes; /* bytes 0: none */
-    const char *name;            /* of the entry point */
+    RecordingArea reads, writes;   /* bytes 0: none */
+    RecordingMemory read, written; /* the allocations that these are in; bytes 0: memory of the host that is pageable */
+    const char *name;              /* of the entry point */
 } OrderCopy;
 void order_copy(const OrderCopy *copy);
 /* Something that is no launch. `host`: the host waits for it. */
@@ -108,5 +111,7 @@ void order_unknown(void);
  * for that. */
 void order_freed(DevicePointer memory, uint64_t bytes, OrderStream stream);
 void order_allocated(DevicePointer memory, uint64_t bytes, OrderStream stream);
+/* The program ends: the order log is closed (gpu_log.h). */
+void order_log_end(void);
 
 #endif
