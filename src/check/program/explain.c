@@ -52,8 +52,8 @@ static void place_site(const ProgramCheck *check, const ProgramSite *site, const
     place->op = arena_copy(check->arena, site->name.data, site->name.size);
     place->note = note;
     place->file = "";
-    place->ir_line = site->line;
-    set_place(check, site->where, place);
+    if (!set_place(check, site->where, place))
+        place->ir_line = site->line;
 }
 
 /* Where the program does it, or which of its operations it is. */
@@ -106,6 +106,11 @@ static Finding *begin_finding(ProgramCheck *check, RuleId rule) {
     return finding;
 }
 
+static bool is_open(const ProgramCheck *check, const ProgramSite *site) {
+    const OrderLane *lane = site->stream < check->stream_count ? check->streams[site->stream].lane : NULL;
+    return lane && lane->now.open;
+}
+
 static void say_open(ProgramCheck *check, const ProgramSite *earlier, const ProgramSite *later, const OrderRace *race) {
     const char *one = where_of(check, earlier, race->earlier.number), *other = where_of(check, later, check->number);
     if (race->communicates)
@@ -114,10 +119,13 @@ static void say_open(ProgramCheck *check, const ProgramSite *earlier, const Prog
                            "that orders their other accesses was not looked at",
                            STR_ARG(earlier->name), one, STR_ARG(later->name), other);
     else
-        verdict_incomplete(check->verdict, "", 0,
-                           "%.*s (%s) and %.*s (%s) access the same memory, and only what is not seen could order "
-                           "them: what another host thread has waited for and handed over, or what a stream waits for",
-                           STR_ARG(earlier->name), one, STR_ARG(later->name), other);
+        verdict_incomplete(
+            check->verdict, "", 0, "%.*s (%s) and %.*s (%s) access the same memory, and only %s",
+            STR_ARG(earlier->name), one, STR_ARG(later->name), other,
+            is_open(check, later)
+                ? "what is not seen could order them: memory that a stream or a kernel waits for, or events of others"
+                : "what another host thread has waited for could order them: how the threads hand over to each other "
+                  "is not seen");
 }
 
 static const char *fix_of(const ProgramCheck *check, const ProgramSite *earlier, const ProgramSite *later,
