@@ -18,7 +18,8 @@ static Verdict check(const Source *source, Arena *arena) {
         abort();
     *verdict = (Verdict){.arena = arena, .kernel = "program"};
     if (setjmp(here) == 0) {
-        program_check(source, verdict);
+        Trace trace;
+        program_check(source, verdict, &trace);
         verdict_close(verdict);
     }
     made = *verdict;

@@ -173,7 +173,7 @@ static Verdict *check(const char *text, Arena *arena) {
     Verdict *verdict = ARENA_NEW(arena, Verdict);
     *verdict = (Verdict){.arena = arena, .kernel = "program"};
     assert_true(program_log_read(source, &diagnostics));
-    program_check(source, verdict);
+    program_check(source, verdict, NULL);
     verdict_close(verdict);
     diagnostics_free(&diagnostics);
     source_free(source);

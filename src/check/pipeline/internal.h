@@ -41,6 +41,8 @@ void step_runs(PipelineResult *result, size_t kernel);
 /* The same of PTX, thread by thread, or the run of its trail. */
 void step_threads(PipelineResult *result, size_t kernel);
 ThreadsOptions result_threads(PipelineResult *result, size_t kernel);
+/* The operations of a program, by its order log, and what orders them. */
+void step_program(PipelineResult *result, size_t kernel);
 /* The recording's chunks are opened. False: they cannot be, and it is said why, unless the time is up. */
 bool result_open(PipelineResult *result, size_t kernel);
 /* The run of a trail, and nothing else. */

@@ -2,7 +2,6 @@
 #include "check/pipeline/internal.h"
 
 #include "base/deadline.h"
-#include "check/program/check.h"
 
 /* What `weir check` does to a kernel once its grid has run as a whole (result_check), in order. Each step adds what it
  * finds, and what it could not look at, to the kernel's verdict. */
@@ -13,8 +12,7 @@ static void check_kernel(void *context) {
     if (deadline_look()) /* of all that is checked at once: there is none left for this one */
         return;
     if (result->program) {
-        program_check(result->program,
-                      &result->verdicts[look->at]); /* the operations of a program, and what orders them */
+        step_program(result, look->at); /* the operations of a program, and what orders them */
         return;
     }
     if (question->lint)

@@ -3,6 +3,7 @@
 #include "check/pipeline/internal.h"
 
 #include "check/explain/tile/steps.h"
+#include "check/program/check.h"
 #include "check/tile/run/timeline.h"
 #include "machine/tile/launch/choose.h"
 #include "model/flow/print.h"
@@ -126,6 +127,16 @@ static void show_run(void *context) {
     }
 }
 
+/* ---- Programs ------------------------------------------------------------------------------------- */
+
+static void show_program(void *context) {
+    PipelineShow *show = context;
+    Verdict ignored = {.arena = &show->result->arena, .kernel = "program"};
+    Trace trace;
+    program_check(show->result->program, &ignored, &trace);
+    render_trace(&trace, show->out);
+}
+
 /* ---- PTX ------------------------------------------------------------------------------------------ */
 
 /* The kernel whose run it is: the first that something was found of. */
@@ -147,6 +158,8 @@ bool result_show_memory(PipelineResult *result, const char *name, Text *to) {
 
 bool result_show(PipelineResult *result, ShowWhat what, uint64_t step, Text *to) {
     PipelineShow show = {.result = result, .what = what, .step = step, .out = to};
+    if (result->program)
+        return what == SHOW_TRACE && result_attempt(result, show_program, &show);
     if (result->ptx)
         return what != SHOW_STATE && show_threads(result, &(ThreadsShow){.steps = what == SHOW_STEPS,
                                                                          .global = result->question.shows_global,

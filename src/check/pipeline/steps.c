@@ -6,6 +6,7 @@
 #include "check/explain/source_lines.h"
 #include "check/lint/ptx/lint.h"
 #include "check/lint/tile/lint.h"
+#include "check/program/check.h"
 #include "check/report/build/head.h"
 #include "check/report/build/one_buffer.h"
 #include "check/report/build/report.h"
@@ -153,6 +154,15 @@ void step_threads(PipelineResult *result, size_t kernel) {
                             &result->reports[kernel], &result->traces[kernel]);
     else
         threads_check(result->ptx, result->entries[kernel], &options, &result->verdicts[kernel]);
+}
+
+void step_program(PipelineResult *result, size_t kernel) {
+    bool report = result->question.report;
+    program_check(result->program, &result->verdicts[kernel], report ? &result->traces[kernel] : NULL);
+    if (report)
+        result->reports[kernel] = report_blank(result->program->name, &result->verdicts[kernel]);
+    if (report && result->verdicts[kernel].launch_count)
+        result->reports[kernel].launch = result->verdicts[kernel].launches[0].text;
 }
 
 /* ---- Global memory that was not asked for --------------------------------------------- */

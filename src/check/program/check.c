@@ -146,6 +146,7 @@ static void access_by_host(ProgramCheck *check) {
                              .waited = &lane->now,
                              .touches = check->touches,
                              .touch_count = check->touch_count};
+    program_timeline_operation(check->timeline, check, lane, &lane->now);
     races_operation(&check->races, &made); /* what is in no allocation is the host's own */
     lane_operation(lane, check->number);
     thread_waits(&check->order, check->thread, &lane->now);
@@ -170,6 +171,7 @@ static void do_operation(ProgramCheck *check, OrderLane *lane) {
                              .waited = &lane->now,
                              .touches = check->touches,
                              .touch_count = check->touch_count};
+    program_timeline_operation(check->timeline, check, lane, &begun);
     if (races_operation(&check->races, &made))
         verdict_incomplete(
             check->verdict, "", 0,
@@ -263,6 +265,7 @@ static void record(ProgramCheck *check, const OrderLine *line) {
     bool while_runs = line->number_count > 2 && line->numbers[2] && lane->launched;
     lane_issue(&check->order, lane, check->thread);
     *event->clock = while_runs ? lane->begun : lane->now;
+    event->lane = lane;
     event->clock->open |= line->number_count > 2 && line->numbers[2];
 }
 
@@ -291,8 +294,10 @@ static void open_stream(ProgramCheck *check, OrderLane *lane, bool told) {
 
 static void join_lanes(ProgramCheck *check, uint64_t one, uint64_t other) {
     OrderLane *lane = lane_of(check, one), *from = lane_of(check, other);
-    if (lane && from)
-        lane_waits(&check->order, lane, check->thread, &from->now);
+    if (!lane || !from)
+        return;
+    lane_waits(&check->order, lane, check->thread, &from->now);
+    program_timeline_waits(check->timeline, lane, from);
 }
 
 static void allocate(ProgramCheck *check, const OrderLine *line, OrderLane *lane, Str where) {
@@ -306,9 +311,10 @@ static void wait_for_event(ProgramCheck *check, const OrderLine *line) {
     OrderLane *lane = line->verb == ORDER_WAIT ? lane_of(check, line->numbers[1]) : NULL;
     if (!event || !event->clock)
         return;
-    if (lane)
+    if (lane) {
         lane_waits(&check->order, lane, check->thread, event->clock);
-    else if (line->verb == ORDER_AWAIT_EVENT)
+        program_timeline_waits(check->timeline, lane, event->lane);
+    } else if (line->verb == ORDER_AWAIT_EVENT)
         thread_waits(&check->order, check->thread, event->clock);
 }
 
@@ -449,15 +455,19 @@ static void go_through(ProgramCheck *check, const Source *source) {
     close_check(check);
 }
 
-void program_check(const Source *source, Verdict *verdict) {
+void program_check(const Source *source, Verdict *verdict, Trace *trace) {
     ProgramCheck check = {.verdict = verdict, .arena = verdict->arena};
     jmp_buf here, *outer = verdict->arena->exhausted;
     check.races = (Races){
         .order = &check.order, .report = program_report_race, .reused = program_report_reuse, .context = &check};
     verdict->arena->exhausted = &here;
     bool enough = !setjmp(here);
-    if (enough)
+    if (enough) {
+        check.timeline = trace ? program_timeline(check.arena) : NULL;
         go_through(&check, source);
+        if (trace)
+            program_timeline_close(&check, source->name, trace);
+    }
     release(&check);
     verdict->arena->exhausted = outer;
     if (!enough)

@@ -5,10 +5,11 @@
 
 #include "base/diagnostics.h"
 #include "finding/finding.h"
+#include "render/trace.h"
 
 /* Whether all lines can be read; else the first that cannot is an error. */
 bool program_log_read(Source *source, Diagnostics *diagnostics);
-/* Of a log that can be read. */
-void program_check(const Source *source, Verdict *verdict);
+/* Of a log that can be read; with a picture of it, unless `trace` is NULL. */
+void program_check(const Source *source, Verdict *verdict, Trace *trace);
 
 #endif

@@ -22,16 +22,20 @@ static bool set_place(const ProgramCheck *check, Str where, FindingPlace *place)
 }
 
 /* "stream 2 (made at app.py:11)", "the default stream", "the host" */
-static const char *stream_name(const ProgramCheck *check, const ProgramSite *site) {
-    if (site->stream >= check->stream_count)
+const char *program_stream_name(const ProgramCheck *check, uint32_t index) {
+    if (index >= check->stream_count)
         return "the host";
-    const ProgramStream *stream = &check->streams[site->stream];
+    const ProgramStream *stream = &check->streams[index];
     if (!stream->id)
         return "the default stream";
     if (!stream->where.size)
         return verdict_text(check->verdict, "stream %llu", (unsigned long long)stream->id);
     return verdict_text(check->verdict, "stream %llu (made at %.*s)", (unsigned long long)stream->id,
                         STR_ARG(stream->where));
+}
+
+static const char *stream_name(const ProgramCheck *check, const ProgramSite *site) {
+    return program_stream_name(check, site->stream);
 }
 
 static const char *agent_of(const ProgramCheck *check, const ProgramSite *site) {
@@ -178,6 +182,7 @@ void program_report_race(void *context, const OrderRace *race) {
                            STR_ARG(earlier->name), stream_name(check, earlier), STR_ARG(later->name),
                            stream_name(check, later), bytes);
     finding->fix = fix_of(check, earlier, later, race);
+    program_timeline_race(check->timeline, race->earlier.number, check->number, finding->message);
     FindingPlace *places = finding_places(verdict, finding, 2);
     place_site(check, later, verb_of(race->how), bytes, &places[0]);
     place_site(check, earlier, verb_of(race->earlier.how), "", &places[1]);

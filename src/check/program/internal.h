@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "check/program/check.h"
 #include "engine/order/races.h"
+#include "render/trace.h"
 #include "trace/order_log.h"
 
 /* A place of the program that does something: an operation of one name in one stream, or an allocation. */
@@ -24,8 +25,11 @@ typedef struct ProgramStream {
 typedef struct ProgramEvent {
     struct ProgramEvent *next;
     uint64_t id;
-    OrderClock *clock; /* NULL: it was never recorded */
+    OrderClock *clock;     /* NULL: it was never recorded */
+    const OrderLane *lane; /* that recorded it */
 } ProgramEvent;
+
+typedef struct ProgramTimeline ProgramTimeline;
 
 typedef struct ProgramCheck {
     Verdict *verdict;
@@ -49,14 +53,27 @@ typedef struct ProgramCheck {
     Touch *touches;
     uint32_t touch_count, touch_capacity;
     uint64_t operations, launches;
-    bool ended, too_many; /* too_many: streams */
-    bool open;            /* anything may be ordered by what is not seen */
+    ProgramTimeline *timeline; /* NULL: no picture is wanted */
+    bool ended, too_many;      /* too_many: streams */
+    bool open;                 /* anything may be ordered by what is not seen */
 } ProgramCheck;
 
 /* ---- explain.c ---- */
 void program_report_race(void *check, const OrderRace *race);
 void program_report_reuse(void *check, const RaceMemory *memory, uint32_t freed_at, const TouchMark *user, bool open);
+/* "stream 2 (made at app.py:11)", "the default stream" */
+const char *program_stream_name(const ProgramCheck *check, uint32_t stream);
 /* A dependent launch that ends without having waited. */
 void program_report_no_wait(ProgramCheck *check);
+
+/* ---- timeline.c ---- */
+ProgramTimeline *program_timeline(Arena *arena);
+/* A lane waits for another one; the operation that is being done begins once the clock's are over; one races with an
+ * earlier one. Without a timeline these do nothing. */
+void program_timeline_waits(ProgramTimeline *timeline, const OrderLane *lane, const OrderLane *other);
+void program_timeline_operation(ProgramTimeline *timeline, const ProgramCheck *check, const OrderLane *lane,
+                                const OrderClock *begun);
+void program_timeline_race(ProgramTimeline *timeline, uint64_t earlier, uint64_t later, const char *message);
+void program_timeline_close(const ProgramCheck *check, const char *file, Trace *trace);
 
 #endif

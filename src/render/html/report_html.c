@@ -18,13 +18,18 @@ static void add(Html *html, const char *markup) {
 
 /* ---- The frame --------------------------------------------------------------------------------- */
 
+static bool is_program(const Html *html) {
+    return html->report->verdict->program;
+}
+
 static void add_head(Html *html) {
     add(html, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
               "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
               "script-src 'unsafe-inline'; img-src data:\">\n"
               "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
               "<meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n");
-    html_addf(html, "<title>%s: barrier report</title>\n<style>\n", html->report->kernel);
+    html_addf(html, "<title>%s: %s</title>\n<style>\n", html->report->kernel,
+              is_program(html) ? "order of operations" : "barrier report");
     text_str(html->to, page_style());
     add(html, "</style>\n</head>\n");
     add(html, html->report->ptx ? "<body data-text=\"PTX\">\n" : "<body>\n");
@@ -52,10 +57,11 @@ static void add_bar(Html *html, bool with_links) {
         add(html, "<nav aria-label=\"Sections\">");
         add_bar_link(html, "verdict", "Verdict");
         add_bar_link(html, "timeline", "Timeline");
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; !is_program(html) && i < count; i++)
             if (html->report->limit_count || strcmp(sections[i].id, "limits") != 0)
                 add_bar_link(html, sections[i].id, sections[i].title + strspn(sections[i].title, "0123456789. "));
-        add_bar_link(html, "glossary", "Glossary");
+        if (!is_program(html))
+            add_bar_link(html, "glossary", "Glossary");
         add(html, "</nav>");
     }
     add(html, "<span class=\"tools\" hidden>");
@@ -81,8 +87,11 @@ static void add_end(Html *html) {
 
 /* "1 deadlock, 2 races" */
 static void add_families(Html *html, const Verdict *verdict) {
-    static const char *const families[][2] = {
-        {"deadlock", "deadlock"}, {"race", "race"}, {"coverage", "missing order"}, {"barrier", "misused barrier"}};
+    static const char *const families[][2] = {{"deadlock", "deadlock"},
+                                              {"race", "race"},
+                                              {"coverage", "missing order"},
+                                              {"barrier", "misused barrier"},
+                                              {"program", "operation without order"}};
     const char *before = "";
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
         size_t count = verdict_faults(verdict, families[i][0]);
@@ -121,7 +130,7 @@ static void add_outcome(Html *html, const Verdict *verdict) {
     } kinds[] = {
         /* ORDER VerdictKind; then a clean one without a run */
         {"\xe2\x9c\x93", "Clean", "In all that was run, nothing races and nothing hangs."},
-        {"\xe2\x9c\x97", "", "This kernel can fail: "},
+        {"\xe2\x9c\x97", "", "It can fail: "},
         {"?", "Incomplete", "No problem was found, but not everything could be looked at."},
         {"\xe2\x9c\x97", "Error", "The kernel could not be looked at."},
         {"\xe2\x80\x93", "Not run", "Nothing was run, so nothing is known of races and hangs."},
@@ -135,7 +144,7 @@ static void add_outcome(Html *html, const Verdict *verdict) {
         verdict_print_scope(verdict, html->to);
     const char *how = html->report->head.verdict; /* "hangs" */
     if (verdict->kind == VERDICT_FINDINGS && html_said(how))
-        html_addf(html, "</strong><span class=\"meaning\">This kernel %s: ", how);
+        html_addf(html, "</strong><span class=\"meaning\">This %s %s: ", is_program(html) ? "program" : "kernel", how);
     else
         text_addf(html->to, "</strong><span class=\"meaning\">%s", kinds[kind].text);
     if (verdict->kind == VERDICT_FINDINGS)
@@ -268,9 +277,11 @@ static void end_verdict(HtmlWriter *writer) {
     const Report *report = writer->html.report;
     html_fact(writer, "file", report->file);
     html_fact(writer, "launch", report->launch);
-    add_basis(writer, report->verdict);
+    if (!report->verdict->program)
+        add_basis(writer, report->verdict);
     html_end_facts(writer);
-    add_launches(writer, report->verdict);
+    if (!report->verdict->program)
+        add_launches(writer, report->verdict);
     add(&writer->html, "</section>\n");
     swimlanes_section(&writer->html, ((ReportHtmlPage *)writer)->trace);
 }
@@ -278,9 +289,8 @@ static void end_verdict(HtmlWriter *writer) {
 /* ---- The page ---------------------------------------------------------------------------------- */
 
 static void add_title(Html *html, const char *class) {
-    html_addf(html,
-              "<section id=\"verdict\" class=\"verdict %s\">\n<p class=\"kind\">Barrier report</p>\n<h1>%s</h1>\n",
-              class, html->report->kernel);
+    html_addf(html, "<section id=\"verdict\" class=\"verdict %s\">\n<p class=\"kind\">%s</p>\n<h1>%s</h1>\n", class,
+              is_program(html) ? "Order of operations" : "Barrier report", html->report->kernel);
 }
 
 static void add_nothing(HtmlWriter *writer) {
@@ -309,8 +319,11 @@ static void add_sections(ReportHtmlPage *page) {
     if (verdict->kind == VERDICT_FINDINGS)
         add_leads(html, page->trace);
     report_sections(html->report, &page->writer.writer);
+    if (is_program(html)) /* it has no sections, before the first of which this is written */
+        end_verdict(&page->writer);
     html_end_section(&page->writer);
-    html_glossary(html);
+    if (!is_program(html))
+        html_glossary(html);
     swimlanes_data(html, page->trace); /* before the excerpts, which have its lines, too */
     html_excerpts(html);
 }

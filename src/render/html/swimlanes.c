@@ -288,7 +288,11 @@ static bool shows_a_finding(const Report *report) {
 
 void swimlanes_section(Html *html, const Trace *trace) {
     html_section(html, "timeline", "Timeline", 0, "",
-                 shows_a_finding(html->report)
+                 html->report->verdict->program
+                     ? STR("What the program put into its streams, each operation as early as what orders it allows: "
+                           "operations that stand above each other can run at the same time. Each stream has a lane; "
+                           "arrows lead from an operation to one that waits for it. How long each takes is not known.")
+                 : shows_a_finding(html->report)
                      ? STR("The run that shows what is wrong, step by step. Each agent has a lane; arrows lead from an "
                            "arrival to the wait that it released.")
                      : STR("One run, step by step. Each agent has a lane; arrows lead from an arrival to the wait that "

@@ -513,7 +513,7 @@ void report_sections(const Report *report, ReportWriter *writer) {
         say_overview(report, writer);
     if (hangs && is_reported(writer, SECTION_DEADLOCKS))
         say_deadlocks(report, writer);
-    for (SectionId i = 0; i < LENGTH(sections); i++)
+    for (SectionId i = 0; i < LENGTH(sections) && !report->verdict->program; i++)
         if (is_reported(writer, i) && !(hangs && i == SECTION_DEADLOCKS))
             sections[i](report, writer);
     about_free(&writer->about);

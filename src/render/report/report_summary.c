@@ -571,6 +571,8 @@ void report_summary(const Report *report, Style style, Text *to) {
     const ReportSection *sections = report_section_list(&count);
     style.width = style.width ? style.width : WIDE;
     ReportSummary summary = {.report = report, .style = style, .to = to};
+    if (report->verdict->program) /* the findings say it all */
+        return;
     add_partitions(&summary);
     add_graph(&summary);
     add_hazards(&summary);
