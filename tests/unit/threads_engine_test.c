@@ -375,6 +375,21 @@ static void operations(void **state) {
     RACES(IN_FLIGHT);
 }
 
+static void operations_that_all_know(void **state) {
+    (void)state;
+    uint32_t copy = threads_issue(engine, A, 1, false, 0, SITE_FIRST);
+    threads_done_by(engine, copy, THREADS_ALL_DONE, 5, 0, UINT32_MAX);
+    assert_false(threads_done_for_all(engine, copy));
+    threads_flip(engine, 5);
+    for (uint32_t warp = A; warp <= FAR + 1; warp++) {
+        assert_false(threads_done_for_all(engine, copy));
+        threads_wait(engine, 5, warp, UINT32_MAX - 1, ORDER_ACQUIRE, SCOPE_CLUSTER);
+        assert_false(threads_done_for_all(engine, copy)); /* a lane of the warp does not know it */
+        threads_wait(engine, 5, warp, 1, ORDER_ACQUIRE, SCOPE_CLUSTER);
+    }
+    assert_true(threads_done_for_all(engine, copy));
+}
+
 static void proxies(void **state) {
     (void)state;
     static const struct {
@@ -684,6 +699,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(bytes, begin, end),
         cmocka_unit_test_setup_teardown(mbarriers, begin, end),
         cmocka_unit_test_setup_teardown(operations, begin, end),
+        cmocka_unit_test_setup_teardown(operations_that_all_know, begin, end),
         cmocka_unit_test_setup_teardown(proxies, begin, end),
         cmocka_unit_test_setup_teardown(observed_by_lanes, begin, end),
         cmocka_unit_test_setup_teardown(tensor_maps, begin, end),

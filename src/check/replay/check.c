@@ -243,6 +243,21 @@ static void report_first(Verdict *verdict) {
 
 /* ---- The play ------------------------------------------------------------------------------------- */
 
+/* Whether an asynchronous operation accesses global memory that nothing can race for. */
+static bool is_quiet(const Player *player, const PtxEvent *event) {
+    if (!player->footprint || event->kind != PTX_EVENT_ACCESS || !event->outstanding ||
+        event->outstanding->group == GROUP_CP_ASYNC)
+        return false;
+    for (uint32_t i = 0; i < event->location_count; i++) {
+        const PtxLocation *location = &event->locations[i];
+        uint64_t first = location->block->base + location->offset;
+        uint32_t bytes = event->sizes ? event->sizes[i] : event->access.bytes;
+        if (location->block->space != PTX_SPACE_GLOBAL || !footprint_is_quiet(player->footprint, first, first + bytes))
+            return false;
+    }
+    return event->location_count;
+}
+
 void playing_observe(void *observer, const PtxEvent *event) {
     Player *player = observer;
     PtxEvent known;
@@ -266,6 +281,8 @@ void playing_observe(void *observer, const PtxEvent *event) {
         together_waited(player, event);
     if (player->copies && event->kind == PTX_EVENT_ACCESS)
         copies_see(player, event);
+    if (is_quiet(player, event))
+        return;
     ptx_watch_observe(player->watch, event);
     if (player->apart)
         ptx_watch_observe(player->apart, event);

@@ -270,7 +270,7 @@ static void add_bytes(Footprint *clusters, uint32_t cluster, bool writes, uint64
 static bool add_record(Footprint *clusters, const Player *player, uint32_t cluster, uint32_t warp,
                        const Record *record) {
     const PlaySite *site = record->kind < RECORD_EXIT ? &player->sites->items[record->site] : NULL;
-    if (!site || !site->global)
+    if (!site || !prepass_is_global(player, site, record, warp))
         return true;
     const PlayAccess *access = site->copies ? &site->copy.from : &site->access;
     uint32_t bytes = site->copies ? site->copy.bytes : access->access.bytes;

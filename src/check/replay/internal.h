@@ -41,6 +41,7 @@ typedef struct PlaySite {
     bool gathers;                             /* all lanes of the warp run it together */
     bool awaits;                              /* launches before this one */
     uint8_t global;                           /* it may read (1) or write (2) global memory */
+    uint8_t global_part;                      /* ... if that is where the address in this part is, + 1; 0: it does */
     bool for_system;                          /* a strong access whose scope has the host */
     bool sequential;                          /* a fence that is in one order with all others of its kind */
     bool meets;                               /* all threads of the CTA, at this barrier: */
@@ -49,6 +50,7 @@ typedef struct PlaySite {
     const PtxArgument *mask;           /* bar.warp.sync and the like: of the lanes that meet; NULL: it is another one */
     const PtxForm *hands;              /* ... that hand registers to each other, which orders no memory; else NULL */
     const PtxArgument *state, *object; /* a wait: its token, if it has one, and the mbarrier; else NULL */
+    uint8_t state_part;                /* ... the part that has the token, + 1: what it is says nothing (tokens.c) */
     const PtxArgument *tested;         /* a wait before it is known how it ends: the mbarrier; else NULL */
     const PtxArgument *address;        /* strong: of the access */
     PtxSpace space;                    /* ... and in which memory */

@@ -22,6 +22,17 @@ bool prepass_has(const Player *player, uint64_t first, uint64_t end) {
     return end <= PTX_GLOBAL_END && (player->machine->anywhere || play_has(player->machine, first, end));
 }
 
+bool prepass_is_global(const Player *player, const PlaySite *site, const Record *record, uint32_t warp_in_cta) {
+    Lanes at;
+    if (!site->global_part)
+        return site->global;
+    play_values(player, site, record, site->global_part - 1u, warp_in_cta, &at);
+    for (uint32_t rest = record->lanes; rest; rest &= rest - 1)
+        if (at.at[__builtin_ctz(rest)] < PLAY_WINDOWS)
+            return true;
+    return false;
+}
+
 /* Two lanes meet, or nothing is known of who else does. */
 static void add_noise(Prepass *prepass, const PrepassFrom *from, uint64_t first, uint64_t end) {
     for (uint64_t line = first / FOOTPRINT_LINE * FOOTPRINT_LINE; line < end; line += FOOTPRINT_LINE)
@@ -272,7 +283,8 @@ static bool read_writes(Prepass *prepass, const PlaySite *site, const Record *re
         add_strong(prepass, site, record, from);
     else if (site->plain && site->reported.kind != KIND_READ)
         add_plain(prepass, site, record, from, &known);
-    else if (!site->plain && !site->copies && site->global & 2)
+    else if (!site->plain && !site->copies && site->global & 2 &&
+             prepass_is_global(prepass->player, site, record, from->index))
         known = prepass_tile(prepass, site, record, from, &sum, &left_out);
     return known;
 }
@@ -310,7 +322,7 @@ static bool read_record(Prepass *prepass, const Record *record, const PrepassFro
         left_out = add_plain(prepass, site, record, from, &known);
     else if (site && site->copies && (known = add_copies(prepass, site, record, from)))
         left_out = 1U << site->from_part;
-    else if (site && site->global)
+    else if (site && prepass_is_global(prepass->player, site, record, from->index))
         known = prepass_tile(prepass, site, record, from, sum, &left_out);
     if (!prepass->compares)
         return known;
@@ -318,6 +330,8 @@ static bool read_record(Prepass *prepass, const Record *record, const PrepassFro
         left_out |= 1U << (site->data - 1);
         mix_stored(prepass, site, record, from, duplicate);
     }
+    if (site && site->state_part)
+        left_out |= 1U << (site->state_part - 1);
     for (unsigned i = 0; site && known && i < record->part_count; i++)
         if (!(left_out >> i & 1))
             prepass_mix_part(sum, &site->site->parts[i], &record->parts[i], record->lanes);
@@ -425,7 +439,9 @@ static bool read_all(Prepass *prepass, const Recording *recording) {
     const char *problem = reader->problem;
     prepass->duplicates = ARENA_ARRAY(&player->arena, Duplicate, player->cluster_count + 1);
     bool known = cores_read(prepass, recording);
-    known = known && !reader->damaged && !reader->missing;
+    known = known && !reader->damaged;
+    if (reader->missing) /* clusters that end early may do the same until then, and no more is known of them */
+        prepass->compares = prepass->fetches = false;
     prepass->seen = ARENA_ARRAY(&player->arena, uint8_t, player->recording->more_count + 1);
     memcpy(prepass->seen, reader->seen, player->recording->more_count);
     reader->problem = problem;
@@ -465,7 +481,7 @@ void prepass_make(Player *player, const Recording *recording) {
         return;
     if (prepass->strong && !footprint_cluster_is_quiet(prepass->footprint, player->cluster_count))
         prepass->compares = false; /* whose strong accesses those are is not known */
-    if (player->sites->any_order && !are_mostly_quiet(prepass))
+    if (loose && player->sites->any_order && !are_mostly_quiet(prepass))
         prepass->compares = false;
     player->prepass = prepass;
     player->read = prepass->reading;

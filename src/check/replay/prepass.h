@@ -78,6 +78,8 @@ void prepass_mix_part(PrepassSum *sum, const SitePart *about, const RecordPart *
 static inline bool prepass_is_alone(const ThreadsAccess *reported) {
     return reported->proxy == PROXY_GENERIC && !reported->read_only;
 }
+/* Whether an instruction that may access global memory does: where its address may be anywhere, it says so. */
+bool prepass_is_global(const Player *player, const PlaySite *site, const Record *record, uint32_t warp_in_cta);
 /* Whether that is in global memory. */
 bool prepass_has(const Player *player, uint64_t first, uint64_t end);
 

@@ -1,8 +1,8 @@
 /* TMA copies in a prepass: what of global memory they touch. What they touch of shared memory, and what they complete,
- * does not depend on their coordinates.
+ * does not depend on their coordinates, or on the address of bytes that lie beside each other.
  *
- * One that loads is taken for a read of the whole tensor, which is added once. One that stores is added row by row, and
- * touches each byte once. */
+ * One that loads a box is taken for a read of the whole tensor, which is added once. One that stores is added row by
+ * row, and touches each byte once. */
 #include "check/replay/prepass.h"
 
 #include "machine/simt/async/tiles.h"
@@ -76,13 +76,38 @@ static void add_row(Prepass *prepass, const PrepassFrom *from, uint64_t first, u
     }
 }
 
+/* Bytes that lie beside each other. */
+static bool read_bulk(Prepass *prepass, const PlaySite *site, const Record *record, const PrepassFrom *from,
+                      unsigned lane, const PlayBulk *copy, uint32_t *left_out) {
+    const Player *player = prepass->player;
+    uint64_t first, size;
+    unsigned part, ignored;
+    if (!value_of(player, site, record, from, copy->global.base, lane, &first, &part) || !part ||
+        !value_of(player, site, record, from, copy->size, lane, &size, &ignored))
+        return false;
+    first += (uint64_t)copy->global.offset;
+    size = (uint32_t)size;
+    if (first % copy->global.align || size % copy->global.align || first >= PTX_GLOBAL_END ||
+        (size && !prepass_has(player, first, first + size)))
+        return false;
+    *left_out |= 1U << (part - 1);
+    if (size && copy->loads)
+        footprint_add_readers(prepass->footprint, first, first + size);
+    else if (size)
+        add_row(prepass, from, first, first + size);
+    return true;
+}
+
 static bool read_lane(Prepass *prepass, const PlaySite *site, const Record *record, const PrepassFrom *from,
                       unsigned lane, PrepassSum *sum, uint32_t *left_out) {
     const Player *player = prepass->player;
     const PtxProgram *program = player->check->program;
     PlayTile copy;
+    PlayBulk bulk;
     uint64_t value, first, end;
     unsigned part;
+    if (play_bulk(program, site->code, &bulk))
+        return read_bulk(prepass, site, record, from, lane, &bulk, left_out);
     if (!play_tile(program, site->code, &copy) || copy.list->count > TENSORMAP_DIMS ||
         !value_of(player, site, record, from, copy.map, lane, &value, &part))
         return false;

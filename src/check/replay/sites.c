@@ -119,19 +119,6 @@ static void prepare_strong(ThreadsCheck *check, PlaySite *site) {
         }
 }
 
-/* Which accesses of it may be to global memory. */
-static void find_global(ThreadsCheck *check, PlaySite *site) {
-    PtxEffect effects[PTX_EFFECTS_MOST];
-    unsigned count = ptx_effects_of(check->module, &check->module->statements[site->code->statement], effects);
-    for (unsigned i = 0; i < count; i++) {
-        const Effect *effect = &effects[i].effect;
-        if (!effect_is_access(effect) || (effect->space != SPACE_GLOBAL && !effects[i].memory))
-            continue;
-        site->global |= effect->verb == EFFECT_READ ? 1 : 2;
-        site->for_system |= effect->scope == SCOPE_SYS;
-    }
-}
-
 static bool find_part(const PlaySite *site, const PtxArgument *argument, uint8_t *part) {
     for (unsigned i = 0; i < site->site->part_count; i++)
         if (site->arguments[i] == argument) {
@@ -139,6 +126,26 @@ static bool find_part(const PlaySite *site, const PtxArgument *argument, uint8_t
             return true;
         }
     return false;
+}
+
+/* Which accesses of it may be to global memory. */
+static void find_global(ThreadsCheck *check, PlaySite *site) {
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    unsigned count = ptx_effects_of(check->module, &check->module->statements[site->code->statement], effects);
+    unsigned accesses = 0;
+    for (unsigned i = 0; i < count; i++) {
+        const Effect *effect = &effects[i].effect;
+        PlayAccess at = {0};
+        uint8_t part;
+        if (!effect_is_access(effect) || (effect->space != SPACE_GLOBAL && !effects[i].memory))
+            continue;
+        site->global |= effect->verb == EFFECT_READ ? 1 : 2;
+        site->for_system |= effect->scope == SCOPE_SYS;
+        const PtxArgument *on = effects[i].memory ? code_named(check->program, site->code, effects[i].on) : NULL;
+        bool known =
+            on && play_address(check->program, on, &at) && find_part(site, at.base, &part) && site->generic >> part & 1;
+        site->global_part = !accesses++ && known ? (uint8_t)(part + 1) : 0;
+    }
 }
 
 static bool is_copy(const PtxProgram *program, PlaySite *site) {
@@ -228,6 +235,8 @@ static bool prepare_site(ThreadsCheck *check, PlaySite *site) {
     } else if (code_effect(check, site->code, EFFECT_WAIT, &effect)) {
         site->state = effect.by_state ? code_named(program, site->code, effect.phase) : NULL;
         site->object = code_named(program, site->code, effect.on);
+        uint8_t part;
+        site->state_part = site->state && find_part(site, site->state, &part) ? (uint8_t)(part + 1) : 0;
     }
     site->at_named = code_effect(check, site->code, EFFECT_NAMED_SYNC, &effect) ||
                      code_effect(check, site->code, EFFECT_NAMED_ARRIVE, &effect);

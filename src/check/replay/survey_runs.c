@@ -1,8 +1,8 @@
 /* Runs of records that do not access global memory: the prepass needs no record of them. They are identified by their
  * bytes and by the values of the slots that they use, of which there are few.
  *
- * A run is digested if none of its sites accesses global memory, is strong, or stores what is recorded. Which runs are
- * is the same for all clusters, so that equal sums still mean equal records. */
+ * A run is digested if none of its sites accesses global memory, is strong, stores what is recorded, or waits by a
+ * token. Which runs are is the same for all clusters, so that equal sums still mean equal records. */
 #include "check/replay/prepass.h"
 
 /* Of the site that a run begins with. */
@@ -14,7 +14,7 @@ typedef struct PrepassRun {
 
 static bool is_quiet(const PlaySite *site) {
     PtxSpace space = site->access.space;
-    return site->code && !site->site->strong && !site->data && !site->copies &&
+    return site->code && !site->site->strong && !site->data && !site->copies && !site->state_part &&
            (site->plain ? space != PTX_SPACE_GLOBAL && space != PTX_SPACE_UNKNOWN : !site->global);
 }
 

@@ -16,6 +16,7 @@ typedef struct Waited {
     uint32_t groups;    /* groups that these had committed before it */
     uint8_t group;      /* GroupKind */
     bool sources_known; /* they have waited for what it reads */
+    uint32_t arrivals;  /* that cover it, and have not come yet */
 } Waited;
 
 /* What an arrival says: that these are over. */
@@ -34,6 +35,7 @@ typedef TABLE_OF(WatchedLaunch) WatchedLaunches;
 typedef struct WatchedWarp {
     Waited *waited;
     uint32_t waited_count, waited_capacity, waited_number;
+    uint32_t look_at; /* so many, and it is looked which of them are known to be over to all that may ask */
     uint32_t committed[GROUP_KINDS][PTX_LANES];
     bool apart[GROUP_KINDS];    /* some lanes have committed without the others */
     uint32_t newest[PTX_LANES]; /* of the operations that a commit waits for, one after the other: the last */

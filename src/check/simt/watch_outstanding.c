@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { MANY_WAITED = 4096, MOST_PIECES = 256 };
+enum { FEW_WAITED = 32, MANY_WAITED = 4096, MOST_PIECES = 256 };
 
 /* ---- Flights by their sequence ---- */
 
@@ -78,7 +78,8 @@ void watch_issue(PtxWatch *watch, const PtxEvent *event) {
         threads_piped(watch->engine, known->operation);
     }
     if (outstanding->group != GROUP_NONE || committed)
-        put_waited(watch, warp, (Waited){known->operation, 0, lanes, outstanding->groups, outstanding->group, false});
+        put_waited(watch, warp,
+                   (Waited){known->operation, 0, lanes, outstanding->groups, outstanding->group, false, 0});
 }
 
 /* ---- What it touches ---- */
@@ -156,7 +157,7 @@ bool ptx_watch_copy(PtxWatch *watch, const PtxWarp *from_warp, uint32_t lanes, c
     } else {
         copy.operation = threads_issue(watch->engine, number, lanes, false, 0, to->reported->site);
         watch->open = copy;
-        put_waited(watch, warp, (Waited){copy.operation, 0, lanes, groups, GROUP_CP_ASYNC, false});
+        put_waited(watch, warp, (Waited){copy.operation, 0, lanes, groups, GROUP_CP_ASYNC, false, 0});
     }
     uint32_t operation = watch->open.operation;
     if (from->reported)
@@ -212,23 +213,36 @@ static bool is_newest(const WatchedWarp *warp, const Waited *waited) {
     return warp->newest[__builtin_ctz(waited->lanes)] == waited->operation;
 }
 
-/* What an arrival has covered is not waited for in another way, as a rule; where it may be, it is kept for a while. The
- * last of those that commits cover is kept, with all before it: the next commit covers it, too. */
+/* What an arrival has covered may be covered by later ones, too, or waited for in another way: it is kept until every
+ * thread that may ask knows that it is over; of very many, for a while. The last of those that commits cover is kept,
+ * with all before it: the next commit covers it, too. */
+static bool is_kept(const PtxWatch *watch, const WatchedWarp *warp, const Waited *waited, bool is_covered, bool look,
+                    uint32_t left) {
+    if (waited->arrivals || is_newest(warp, waited))
+        return true;
+    if (is_covered && (waited->group == GROUP_NONE || left > MANY_WAITED))
+        return false;
+    return !look || waited->group != GROUP_CP_ASYNC || !threads_done_for_all(watch->engine, waited->operation);
+}
+
 static void drop_covered(PtxWatch *watch, WatchedWarp *warp, const WatchedLaunch *outstanding) {
     uint32_t left = outstanding->covered_count, kept = 0;
     const WatchCovered *covered = outstanding->covered; /* in the order of their numbers, as those of the warp are */
+    bool look = warp->waited_count > warp->look_at;
     for (uint32_t i = 0; i < warp->waited_count; i++) {
-        const Waited *waited = &warp->waited[i];
+        Waited *waited = &warp->waited[i];
         while (left && covered->number < waited->number)
             covered++, left--;
         bool is_covered = left && covered->number == waited->number;
-        if (is_covered && !is_newest(warp, waited) &&
-            (waited->group == GROUP_NONE || warp->waited_count - (i - kept) > MANY_WAITED))
-            threads_close(watch->engine, waited->operation);
-        else
+        waited->arrivals -= is_covered;
+        if (is_kept(watch, warp, waited, is_covered, look, warp->waited_count - (i - kept)))
             warp->waited[kept++] = *waited;
+        else
+            threads_close(watch->engine, waited->operation);
     }
     warp->waited_count = kept;
+    if (look)
+        warp->look_at = 2 * kept + FEW_WAITED;
 }
 
 void watch_land(PtxWatch *watch, const PtxEvent *event) {
@@ -302,18 +316,20 @@ void watch_pipe(PtxWatch *watch, const PtxEvent *event) {
 /* ---- Arrivals that come when others are over ---- */
 
 void watch_arrival(PtxWatch *watch, const PtxEvent *event) {
-    const WatchedWarp *warp = warp_of(watch, event->warp);
+    WatchedWarp *warp = warp_of(watch, event->warp);
     bool copies = event->kind == PTX_EVENT_TRACK;
     if (watch->arrival == event->code)
         return; /* the same commit, at another CTA's mbarrier */
     watch->arrival = event->code;
     watch->covered_count = 0;
     for (uint32_t i = 0; i < warp->waited_count; i++) {
-        const Waited *waited = &warp->waited[i];
+        Waited *waited = &warp->waited[i];
         uint32_t lanes = waited->lanes & event->lanes;
-        if (lanes && waited->group == (copies ? GROUP_CP_ASYNC : GROUP_NONE))
-            *ARENA_PUSH(&watch->run, watch->covered, watch->covered_count, watch->covered_capacity) =
-                (WatchCovered){waited->operation, waited->number, lanes};
+        if (!lanes || waited->group != (copies ? GROUP_CP_ASYNC : GROUP_NONE))
+            continue;
+        waited->arrivals++;
+        *ARENA_PUSH(&watch->run, watch->covered, watch->covered_count, watch->covered_capacity) =
+            (WatchCovered){waited->operation, waited->number, lanes};
     }
 }
 

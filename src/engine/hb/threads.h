@@ -175,6 +175,8 @@ void threads_done_by(Threads *threads, uint32_t operation, ThreadsDone done, uin
 /* ... and what they knew when they issued it; not what they did themselves. */
 void threads_done_reports(Threads *threads, uint32_t operation, uint64_t object, uint32_t cta, uint32_t lanes,
                           Scope scope);
+/* Whether all threads of its cluster that live know that it is over, so that none can learn that any more. */
+bool threads_done_for_all(Threads *threads, uint32_t operation);
 /* The caller does not speak of it again. */
 void threads_close(Threads *threads, uint32_t operation);
 

@@ -243,6 +243,25 @@ uint32_t threads_operation_known(const Threads *threads, const Knower *knower, u
     return known;
 }
 
+bool threads_done_for_all(Threads *threads, uint32_t index) {
+    ENTER(threads, false);
+    const ThreadsOperation *operation = operation_at(threads, index);
+    uint32_t size = threads->shape.cluster, first = operation->cta / size * size;
+    for (uint32_t cta = first; cta < first + size; cta++)
+        for (uint32_t i = 0; i < threads->cta_warps; i++) {
+            const Warp *warp = threads->ctas[cta] ? &threads->ctas[cta]->warps[i] : NULL;
+            if (!warp)
+                return false; /* it has not begun */
+            for (uint32_t k = 0; k < warp->count; k++) {
+                Knower knower = {.clock = warp->views[k].clock, .cta = cta, .warp = i};
+                if (warp->views[k].lanes & warp->live &&
+                    operation->lanes & ~threads_operation_known(threads, &knower, index, true))
+                    return false;
+            }
+        }
+    return true;
+}
+
 /* ---- Its end ---- */
 
 /* Whether something has waited for all of it, as far as it touches memory of CTAs. */

@@ -1,6 +1,7 @@
 /* Bulk copies and reductions of bytes that lie beside each other: global to shared memory of one CTA or of several,
  * shared memory to that of another CTA, shared to global. */
 #include "machine/simt/async/copies.h"
+#include "machine/simt/core/play.h"
 
 enum { BULK_STEP = 16 };
 
@@ -179,6 +180,20 @@ static PtxStep bulk_lane(PtxMachine *machine, PtxGroup *group, const PtxCode *co
 
 static PtxStep bulk_run(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
     return ptx_lane_by_lane(machine, group, code, lanes, bulk_lane);
+}
+
+bool play_bulk(const PtxProgram *program, const PtxCode *code, PlayBulk *bulk) {
+    const BulkDetail *detail = code->detail;
+    if (code->run != bulk_run || detail->action || detail->left || detail->right || detail->mask)
+        return false;
+    bool loads = detail->from_space == PTX_SPACE_GLOBAL;
+    *bulk = (PlayBulk){.global = {.access = loads ? detail->read : detail->write,
+                                  .space = loads ? detail->from_space : detail->to_space,
+                                  .align = BULK_STEP},
+                       .size = detail->size,
+                       .loads = loads};
+    return bulk->global.space == PTX_SPACE_GLOBAL &&
+           play_address(program, loads ? detail->from : detail->to, &bulk->global);
 }
 
 /* ---- Preparing ---------------------------------------------------------------------------------- */

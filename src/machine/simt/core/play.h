@@ -72,4 +72,12 @@ typedef struct PlayTile {
 } PlayTile;
 bool play_tile(const PtxProgram *program, const PtxCode *code, PlayTile *tile);
 
+/* A bulk copy of bytes that lie beside each other, from or to global memory: of all of them, and no reduction. */
+typedef struct PlayBulk {
+    PlayAccess global;
+    const PtxArgument *size;
+    bool loads;
+} PlayBulk;
+bool play_bulk(const PtxProgram *program, const PtxCode *code, PlayBulk *bulk);
+
 #endif
