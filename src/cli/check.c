@@ -17,12 +17,14 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What --check-time is, unless it is given: all of it takes so many times as long as the program without Weir, and
- * checks get at least so many seconds, more if a kernel hung: why it did is what the user waits for. The program takes
- * no less than a share of the time that it ran here; a part of this time is Weir's own start. */
-enum { CHECKS_TIMES = 10, CHECKS_LEAST = 2, CHECKS_LEAST_HUNG = 60, PLAIN_SHARE = 8 };
-#define START_SECONDS 0.2
-#define ALONE_SECONDS 0.25 /* of a check before it uses other cores: most take less */
+/* What --check-time is, unless it is given: all of it takes so many times as long as the program without Weir, fewer
+ * times from so many seconds on, and checks get as long as the program takes, but at least so many seconds; more if a
+ * kernel hung: why it did is what the user waits for. The program takes no less than a share of the time that it ran
+ * here; a part of this time is Weir's own start. */
+enum { CHECKS_TIMES = 10, CHECKS_LONG = 50, CHECKS_LEAST = 2, CHECKS_LEAST_HUNG = 60, PLAIN_SHARE = 8 };
+#define CHECKS_LONG_TIMES 2.5
+#define START_SECONDS     0.2
+#define ALONE_SECONDS     0.25 /* of a check before it uses other cores: most take less */
 enum { STACK_SIZE = 16 << 20, LOOK_MS = 200, LOWEST_PRIORITY = 19, STATUS_INCOMPLETE = 3 };
 
 /* ---- One file -------------------------------------------------------------------------------- */
@@ -77,7 +79,9 @@ static void check_module(void *context, const char *path, weir_module *module, c
 static double time_for(const CliCheck *check, double seconds) {
     double share = seconds / PLAIN_SHARE, own = check->busy + START_SECONDS;
     double plain = seconds - own > share ? seconds - own : share;
-    double rest = CHECKS_TIMES * plain - seconds, least = check->hung ? CHECKS_LEAST_HUNG : CHECKS_LEAST;
+    double all = CHECKS_TIMES * plain, least = check->hung ? CHECKS_LEAST_HUNG : CHECKS_LEAST;
+    all = all < CHECKS_LONG ? all : CHECKS_LONG > CHECKS_LONG_TIMES * plain ? CHECKS_LONG : CHECKS_LONG_TIMES * plain;
+    double rest = all - seconds > plain ? all - seconds : plain;
     return rest > least ? rest : least;
 }
 

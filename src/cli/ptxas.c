@@ -193,20 +193,6 @@ static char **text_argument(int count, char **arguments, char ***output) {
     return text;
 }
 
-/* Triton takes the whole of it into the key of its cache: what was assembled in another run is not found. */
-static int report_version(const char *real, char **arguments) {
-    int status = status_of(start(real, arguments, false));
-    printf("weir %s records in %s\n", weir_version(), getenv("WEIR_RECORD_PTX"));
-    return status;
-}
-
-static bool asks_version(int count, char **arguments) {
-    for (int i = 1; i < count; i++)
-        if (strcmp(arguments[i], "--version") == 0 || strcmp(arguments[i], "-V") == 0)
-            return true;
-    return false;
-}
-
 /* Starts the real one for what records; 0: it cannot be instrumented. */
 static pid_t start_recording(PtxaText *text, const char *folder, const char *real, char **arguments, char **argument,
                              char **output, bool free_registers) {
@@ -224,9 +210,7 @@ static pid_t start_recording(PtxaText *text, const char *folder, const char *rea
 int run_ptxas(int count, char **arguments) {
     const char *real = real_ptxas(base_name(arguments[0])), *folder = getenv("WEIR_RECORD_PTX");
     char **output, **argument = text_argument(count, arguments, &output);
-    if (asks_version(count, arguments))
-        return report_version(real, arguments);
-    if (!argument || !output)
+    if (!argument || !output) /* its version, for example, by which Triton finds what is in its cache */
         return status_of(start(real, arguments, false));
     PtxaText text;
     open_text(&text, *argument);

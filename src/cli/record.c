@@ -67,7 +67,8 @@ bool record_wanted(const Options *options) {
     if (options->mode == EXEC_AS_FITS)
         return !options->standin && has_gpu();
     if (options->mode != EXEC_CAPTURE && options->standin)
-        wrong_usage(options, "--target runs no kernel on a GPU, and modes record and shadow look at those that run there");
+        wrong_usage(options,
+                    "--target runs no kernel on a GPU, and modes record and shadow look at those that run there");
     return options->mode != EXEC_CAPTURE;
 }
 
@@ -118,8 +119,13 @@ static bool set_ptxas(const char *scratch, const char *name, const char *variabl
     return good;
 }
 
+/* Texts of what is in Triton's cache are found there (runtime/record/gpu_cached.c), or in the images themselves, unless
+ * these have no line information: then everything is compiled again. */
 static bool set_cache(const char *scratch) {
+    const char *bare = getenv("TRITON_DISABLE_LINE_INFO");
     char *path = NULL;
+    if (!bare || !*bare || strcmp(bare, "0") == 0)
+        return true;
     bool good = asprintf(&path, "%s/triton", scratch) >= 0 && setenv("TRITON_CACHE_DIR", path, 1) == 0;
     free(path);
     return good;

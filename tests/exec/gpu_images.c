@@ -12,7 +12,7 @@
 /* An ELF file with a text, the symbols of marks: 32 and 16 bytes, and the registers of its first kernel. */
 typedef struct Image {
     Elf64_Ehdr header;
-    Elf64_Shdr sections[5]; /* none, symbols, names, the marks, registers */
+    Elf64_Shdr sections[6]; /* none, symbols, names, the marks, registers, the text */
     Elf64_Sym symbols[4];
     char names[256];
     uint32_t marks[12];
@@ -52,7 +52,7 @@ static Image *make_image(const char *text, size_t bytes) {
     image->header.e_ident[EI_CLASS] = ELFCLASS64;
     image->header.e_shoff = offsetof(Image, sections);
     image->header.e_shentsize = sizeof(Elf64_Shdr);
-    image->header.e_shnum = 5;
+    image->header.e_shnum = 6;
     image->header.e_shstrndx = 2;
     image->sections[1] = (Elf64_Shdr){
         .sh_type = SHT_SYMTAB, .sh_offset = offsetof(Image, symbols), .sh_size = sizeof image->symbols, .sh_link = 2};
@@ -61,8 +61,10 @@ static Image *make_image(const char *text, size_t bytes) {
     image->sections[3] =
         (Elf64_Shdr){.sh_type = SHT_PROGBITS, .sh_offset = offsetof(Image, marks), .sh_size = sizeof image->marks};
     const char *entry = strstr(text, ".entry ");
-    snprintf(image->names + 1, sizeof image->names - 1, "weir_instrumented%cweir_shadow%c.nv.info%c%.*s", 0, 0, 0,
-             entry ? (int)strcspn(entry + 7, "( \n") : 0, entry ? entry + 7 : "");
+    int length = entry ? (int)strcspn(entry + 7, "( \n") : 0;
+    const char *name = entry ? entry + 7 : "";
+    snprintf(image->names + 1, sizeof image->names - 1, "weir_instrumented%cweir_shadow%c.nv.info%c%.*s%c.text.%.*s", 0,
+             0, 0, length, name, 0, length, name);
     if (find_mark(text, "weir_instrumented", 8, image->marks))
         image->symbols[1] = (Elf64_Sym){.st_name = 1, .st_shndx = 3};
     if (find_mark(text, "weir_shadow", 4, image->marks + 8))
@@ -72,6 +74,10 @@ static Image *make_image(const char *text, size_t bytes) {
                                       .sh_type = 0x70000000,
                                       .sh_offset = offsetof(Image, registers),
                                       .sh_size = sizeof image->registers};
+    image->sections[5] = (Elf64_Shdr){.sh_name = 41 + (unsigned)length,
+                                      .sh_type = SHT_PROGBITS,
+                                      .sh_offset = offsetof(Image, text),
+                                      .sh_size = bytes};
     memcpy(image->registers, (uint32_t[]){4 | 0x2f << 8 | 8 << 16, 2, image_registers(text)}, sizeof image->registers);
     memcpy(image->text, text, bytes);
     return image;
@@ -107,7 +113,7 @@ EXPORTED Result cuLinkAddData_v2(Handle state, int type, void *data, size_t byte
 EXPORTED Result cuLinkComplete(Handle state, void **image, size_t *bytes) {
     Linking *linking = state;
     *image = linking->image;
-    *bytes = sizeof *linking->image + strlen(linking->image->text) + 1;
+    *bytes = offsetof(Image, text) + strlen(linking->image->text) + 1;
     return SUCCESS;
 }
 

@@ -37,6 +37,9 @@ Result cuCtxSynchronize(void);
 Result cuCtxEnablePeerAccess(Handle, unsigned);
 Result cuModuleLoadData(Handle *, const void *);
 Result cuModuleUnload(Handle);
+Result cuLinkCreate_v2(unsigned, int *, void **, Handle *);
+Result cuLinkAddData_v2(Handle, int, void *, size_t, const char *, unsigned, int *, void **);
+Result cuLinkComplete(Handle, void **, size_t *);
 Result cuModuleGetFunction(Handle *, Handle, const char *);
 Result cuLibraryLoadData(Handle *, const void *, int *, void **, unsigned, int *, void **, unsigned);
 Result cuLibraryGetKernel(Handle *, Handle, const char *);
@@ -671,6 +674,38 @@ static int reads_texture(Handle function, const char *what) {
     return 1;
 }
 
+static int writes(const char *path, const void *bytes, size_t count) {
+    FILE *file = fopen(path, "wb");
+    int good = file && fwrite(bytes, 1, count, file) == count;
+    return file && fclose(file) == 0 && good;
+}
+
+/* Machine code as Triton has it in its cache, where its text lies beside it; or does not. */
+static int is_cached(Handle function, const char *what) {
+    const char *cache = getenv("TRITON_CACHE_DIR");
+    char *text = without(right, "  bar.sync 0;\n"), path[4096];
+    void *image;
+    size_t bytes;
+    Handle link;
+    if (strcmp(what, "cached-unfused") == 0)
+        text = strcat(strcpy(malloc(strlen(text) + 100), text), "// -fmad false\n");
+    if (cuLinkCreate_v2(0, NULL, NULL, &link) || cuLinkAddData_v2(link, 1, text, strlen(text) + 1, "", 0, NULL, NULL) ||
+        cuLinkComplete(link, &image, &bytes))
+        return 0;
+    snprintf(path, sizeof path, "%s/other/turned.cubin", cache);
+    if (!writes(path, text, strlen(text)))
+        return 0;
+    snprintf(path, sizeof path, "%s/entry/turned.cubin", cache);
+    if (!writes(path, image, bytes))
+        return 0;
+    snprintf(path, sizeof path, "%s/entry/turned.ptx", cache);
+    if (strcmp(what, "cached-alone") != 0 && !writes(path, text, strlen(text)))
+        return 0;
+    function = function_of(image, "turned");
+    launch(function, 3, NULL);
+    return cuCtxSynchronize() == 0;
+}
+
 static const struct {
     const char *what;
     int (*run)(Handle function, const char *what);
@@ -732,6 +767,9 @@ static const struct {
     {"forked", is_forked},
     {"killed", is_killed},
     {"refused", is_refused},
+    {"cached", is_cached},
+    {"cached-alone", is_cached},
+    {"cached-unfused", is_cached},
 };
 
 int main(int count, char **words) {

@@ -33,6 +33,7 @@ typedef struct GpuOptions {
     uint64_t disk;                /* bytes of recordings, at most; 0: any */
     uint64_t hang_after;          /* nanoseconds; 0: never */
     bool on_host;                 /* records are in memory of the host, where a launch that fails leaves them */
+    bool times;                   /* the log says how long things take */
     const char *only, *exclude;   /* names with commas between; NULL: all, none */
     InstrumentOptions instrument; /* what is recorded */
 } GpuOptions;
@@ -117,6 +118,11 @@ struct GpuKernel {
     uint64_t packed;                /* bytes of its records when they were packed, at most; 0: not known yet */
 };
 
+/* The name of a section of an ELF file; false: it has not so many. */
+bool gpu_section(const void *file, size_t bytes, unsigned number, const char **name);
+/* The text of an image that Triton took from its cache, for free(); NULL: it did not, or *why says why the driver cannot
+ * make the same of it (gpu_cached.c). */
+char *gpu_cached_text(const void *image, size_t bytes, const char **why);
 /* The module of an image that is about to be loaded, which may be known from before; NULL: no memory. */
 GpuModule *gpu_module(const void *image);
 /* An image of a kernel that records. */

@@ -103,7 +103,7 @@ static Recording recording_of(const GpuOutstanding *outstanding) {
 }
 
 static void note_time(const GpuOutstanding *outstanding, const GpuChunks *chunks, uint64_t ended, uint64_t copied) {
-    if (getenv("WEIR_RECORD_TIMES"))
+    if (gpu_options()->times)
         folder_log(
             "time %s launch %llu kernel %llu ns, seen to have ended after %llu ns, on the host after %llu ns, "
             "written after %llu ns, %llu bytes of chunks, %llu packed",

@@ -77,17 +77,36 @@ static bool symbol_in(const char *file, size_t bytes, const Elf64_Shdr *sections
     return false;
 }
 
-static bool read_symbol(const char *file, size_t bytes, const char *name, void *to, size_t size) {
+/* The sections of an ELF file; NULL: it is none. */
+static const Elf64_Shdr *sections_of(const char *file, size_t bytes, unsigned *count) {
     const Elf64_Ehdr *header = (const void *)file;
     if (bytes < sizeof *header || memcmp(file, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64)
-        return false;
-    const Elf64_Shdr *sections =
-        (const Elf64_Shdr *)part(file, bytes, header->e_shoff, (uint64_t)header->e_shnum * sizeof *sections);
-    for (unsigned i = 0; sections && i < header->e_shnum; i++)
-        if (sections[i].sh_type == SHT_SYMTAB && sections[i].sh_link < header->e_shnum &&
-            symbol_in(file, bytes, sections, header->e_shnum, i, name, to, size))
+        return NULL;
+    *count = header->e_shnum;
+    return (const Elf64_Shdr *)part(file, bytes, header->e_shoff, (uint64_t)*count * sizeof(Elf64_Shdr));
+}
+
+static bool read_symbol(const char *file, size_t bytes, const char *name, void *to, size_t size) {
+    unsigned count = 0;
+    const Elf64_Shdr *sections = sections_of(file, bytes, &count);
+    for (unsigned i = 0; sections && i < count; i++)
+        if (sections[i].sh_type == SHT_SYMTAB && sections[i].sh_link < count &&
+            symbol_in(file, bytes, sections, count, i, name, to, size))
             return true;
     return false;
+}
+
+bool gpu_section(const void *file, size_t bytes, unsigned number, const char **name) {
+    unsigned count = 0;
+    const Elf64_Shdr *sections = sections_of(file, bytes, &count);
+    unsigned names = sections && count ? ((const Elf64_Ehdr *)file)->e_shstrndx : 0;
+    if (number >= count || names >= count || !sections)
+        return false;
+    const Elf64_Shdr *strings = &sections[names];
+    const char *text = part(file, bytes, strings->sh_offset, strings->sh_size);
+    bool ends = text && strings->sh_size && !text[strings->sh_size - 1];
+    *name = ends && sections[number].sh_name < strings->sh_size ? text + sections[number].sh_name : "";
+    return true;
 }
 
 /* What kind of image it is; false: it was not instrumented, or not as this library has it. */
@@ -463,7 +482,12 @@ static void make_module(GpuModule *module, const void *image, size_t bytes, cons
         because(&module->why, "this driver has no %s: CUDA 12.4 or later is required", missing);
         return;
     }
-    if (*gpu_options()->texts && strcmp(ending, ".cubin") == 0 && take_kept(module, image, bytes))
+    bool cubin = *gpu_options()->texts && strcmp(ending, ".cubin") == 0;
+    if (cubin && take_kept(module, image, bytes))
+        return;
+    if (cubin && (module->ptx = gpu_cached_text(image, bytes, &module->why)))
+        module->ptx_bytes = strlen(module->ptx);
+    if (module->ptx || module->why)
         return;
     Source *text = text_of(module, image, bytes, ending);
     if (text && (module->ptx = malloc(text->size + 1))) {

@@ -156,11 +156,16 @@ static uint64_t exact_key(const GpuKernel *kernel, uint64_t key, const uint8_t *
 /* Whether it was seen so often that it is not recorded again; *different: it was not, but many others were. One that
  * may not be run is equal to those that are known to have been. */
 static bool is_repeated(GpuKernel *kernel, uint64_t key, bool maybe, bool *different) {
-    for (size_t i = 0; i < kernel->seen_count; i++)
-        if (kernel->seen[i].key == key)
-            return (kernel->seen[i].times++ >= gpu_options()->launches ||
-                    (kernel->seen[i].enough && gpu_options()->launches <= USUAL_LAUNCHES)) &&
-                   (!maybe || kernel->seen[i].landed || !gpu_options()->launches);
+    uint64_t most = gpu_options()->launches;
+    for (size_t i = 0; i < kernel->seen_count; i++) {
+        GpuSeen *seen = &kernel->seen[i];
+        if (seen->key != key)
+            continue;
+        bool few = seen->times++ < most;
+        if (few && most <= USUAL_LAUNCHES) /* others need the disk, if there is little of it left */
+            few = !seen->enough && (!seen->landed || disk_has(gpu_options()->disk / 2));
+        return !few && (!maybe || seen->landed || !most);
+    }
     *different = kernel->seen_count == MOST_DIFFERENT;
     GpuSeen *more = *different ? NULL : realloc(kernel->seen, (kernel->seen_count + 1) * sizeof *more);
     if (!more)
@@ -474,7 +479,7 @@ static Result make(const SeenLaunch *launch) {
     bool measured = kernel && gpu_measure(kernel, launch->function);
     if (measured && !kernel->prepared)
         prepare(kernel, launch);
-    uint64_t number = launches++;
+    uint64_t number = launches++, prepared = gpu_options()->times ? gpu_now() : 0;
     if (measured && gpu_checks()) {
         pthread_mutex_unlock(&gpu_mutex);
         int mode = gpu_relax();
@@ -495,8 +500,15 @@ static Result make(const SeenLaunch *launch) {
         if (unknown)
             unsee(kernel, choice.key);
         pthread_mutex_unlock(&gpu_mutex);
+        uint64_t has_memory = gpu_now();
         Result result = outstanding ? make_outstanding(launch, variant, outstanding, stream) : 0;
         gpu_relaxed(mode);
+        if (outstanding && gpu_options()->times)
+            folder_log("time %s launch %llu asked for at %llu, prepared after %llu ns, has memory after %llu ns, made "
+                       "after %llu ns",
+                       kernel->name, (unsigned long long)number, (unsigned long long)now,
+                       (unsigned long long)(prepared - now), (unsigned long long)(has_memory - now),
+                       (unsigned long long)(gpu_now() - now));
         if (!outstanding)
             result = go_plain(launch);
         if (unknown && !result)

@@ -20,6 +20,7 @@ static void read_options(void) {
     options.disk = folder_number("WEIR_RECORD_DISK", 0);
     options.hang_after = folder_number("WEIR_RECORD_HANG", 0);
     options.on_host = folder_number("WEIR_RECORD_HOST", 0) != 0;
+    options.times = getenv("WEIR_RECORD_TIMES") != NULL;
     options.only = getenv("WEIR_RECORD_ONLY");
     options.exclude = getenv("WEIR_RECORD_EXCLUDE");
     uint64_t shadow = folder_number("WEIR_RECORD_SHADOW", 0); /* 2: in the layout of the seed */

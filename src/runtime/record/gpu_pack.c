@@ -28,7 +28,7 @@ static void load_packer(GpuContext *context) {
  * a third of it at most: to free it, the driver waits for all that runs. */
 static bool has_room(GpuStaging *staging, uint64_t bytes) {
     const GpuDriver *driver = gpu_driver(NULL);
-    uint64_t wanted = LEAST_STAGING;
+    uint64_t wanted = LEAST_STAGING, begin = gpu_now();
     if (staging->at && staging->bytes >= bytes)
         return true;
     while (wanted < bytes)
@@ -37,6 +37,9 @@ static bool has_room(GpuStaging *staging, uint64_t bytes) {
     if (wanted > most_pinned || driver->allocate_host(&staging->at, wanted, HOST_PORTABLE | HOST_MAPPED) != 0)
         return false;
     staging->bytes = wanted;
+    if (gpu_options()->times)
+        folder_log("time pinned memory: %llu bytes after %llu ns, at %llu", (unsigned long long)wanted,
+                   (unsigned long long)(gpu_now() - begin), (unsigned long long)begin);
     return true;
 }
 

@@ -51,7 +51,7 @@ static bool add_piece(GpuContext *context, uint64_t bytes) {
 static bool grow(GpuContext *context, uint64_t bytes) {
     const GpuDriver *driver = gpu_driver(NULL);
     size_t free_bytes = 0, total = 0;
-    uint64_t page = context->map.page, room = context->limit - context->arena_bytes;
+    uint64_t begin = gpu_now(), page = context->map.page, room = context->limit - context->arena_bytes;
     if (!context->grows || !room || context->block_count == GPU_BLOCKS)
         return false;
     driver->memory_info(&free_bytes, &total);
@@ -76,6 +76,10 @@ static bool grow(GpuContext *context, uint64_t bytes) {
         return false;
     }
     context->block_count++;
+    if (gpu_options()->times)
+        folder_log("time memory for records: %llu bytes, %llu more after %llu ns",
+                   (unsigned long long)context->arena_bytes, (unsigned long long)bytes,
+                   (unsigned long long)(gpu_now() - begin));
     return true;
 }
 

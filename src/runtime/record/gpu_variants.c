@@ -138,12 +138,18 @@ static void make(GpuVariant *variant) {
     bool pushed = (driver->context_current(&current) != 0 || current != variant->context) &&
                   driver->context_push(variant->context) == 0;
     int mode = gpu_relax();
+    uint64_t begin = gpu_now();
     if (!variant->image.bytes && !gpu_image(variant->kernel, variant->form, variant->registers, &variant->image))
         variant->why = variant->image.why;
+    uint64_t compiled = gpu_now();
     if (!variant->why && !variant->module)
         load(variant);
     if (!variant->why)
         point_all(variant);
+    if (gpu_options()->times)
+        folder_log("time image of %s begun at %llu, compiled after %llu ns, loaded after %llu ns",
+                   variant->kernel->name, (unsigned long long)begin, (unsigned long long)(compiled - begin),
+                   (unsigned long long)(gpu_now() - begin));
     gpu_relaxed(mode);
     if (pushed)
         driver->context_pop(&current);
