@@ -21,7 +21,7 @@ class RunOptions(ctypes.Structure):
     _fields_ = [
         ("source_root", ctypes.c_char_p),
         ("launch", ctypes.c_char_p), ("arguments", ctypes.c_void_p), ("argument_count", ctypes.c_size_t),
-        ("grid", ctypes.c_char_p), ("only_launch", ctypes.c_int), ("kernel", ctypes.c_char_p),
+        ("grid", ctypes.c_char_p), ("order_log", ctypes.c_int), ("only_launch", ctypes.c_int), ("kernel", ctypes.c_char_p),
         ("schedule", ctypes.c_char_p), ("mma_order", ctypes.c_char_p), ("rules", ctypes.c_char_p),
         ("project", ctypes.c_void_p), ("replay", ctypes.c_char_p), ("seed", ctypes.c_uint64), ("budget", ctypes.c_uint64),
         ("schedules", ctypes.c_uint), ("timeout", ctypes.c_uint), ("global", ctypes.c_int), ("gsan", ctypes.c_char_p),

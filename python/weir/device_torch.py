@@ -36,6 +36,7 @@ class State:
     plain_empty = None  # torch.empty, as it was
     libraries, kernels = {}, {}
     generator = None  # of the device, for operators that are given none
+    watches_host = False  # device_torch_host does
     graph = None  # of device_torch_graph, while one records
 
 
@@ -231,16 +232,25 @@ class Kernel:
             raise refused(error) from None
 
     def invoke(self, low, low_named):
+        if not State.watches_host:
+            return self.call_cpu(low, low_named)
+        with program.quiet():  # the CPU's kernel is the device's, and not the host's
+            return self.call_cpu(low, low_named)
+
+    def call_cpu(self, low, low_named):
         """The CPU's kernel. Numbers that C++ has as tensors come as numbers, which not all operators take."""
         try:
             return self.call(*low, **low_named)
         except RuntimeError as error:
-            numbers = [number for number in self.lowers if number < len(low) and isinstance(low[number], (int, float, complex))]
+            numbers = self.numbers(low)
             if not numbers or "Expected a value of type 'Tensor'" not in str(error):
                 raise
         for number in numbers:
             low[number] = self.scalar(low[number], low)
         return self.call(*low, **low_named)
+
+    def numbers(self, low):
+        return [number for number in self.lowers if number < len(low) and isinstance(low[number], (int, float, complex))]
 
     def scalar(self, value, low):
         """A tensor for a number that C++ had as one, of a type that counts less than the others'."""
@@ -302,17 +312,21 @@ class Kernel:
             return
         if self.name == "copy_" and args[0].is_cuda != args[1].is_cuda:
             return log_copy(args[0], args[1], self.argument(2, args, named))
-        written = []
-        for number in self.written:
-            value = self.argument(number, args, named)
-            written += [one for one in (value if isinstance(value, (list, tuple)) else [value]) if isinstance(one, torch.Tensor)]
-        only = {id(one) for one in written} if self.name in unwritten.FILLED else {id(self.argument(number, args, named)) for number in self.outs}
-        reads = [one for one in seen if one.is_cuda and id(one) not in only]
+        reads, written = self.touched(args, named, seen)
         made = [] if not self.fresh else list(result) if isinstance(result, (list, tuple)) else [result]
-        log_operation("launch", self.schema.name, reads,
+        log_operation("launch", self.schema.name, [one for one in reads if one.is_cuda],
                       [one for one in written + made if isinstance(one, torch.Tensor) and one.is_cuda])
         if self.name in WAITS:
             program.State.log.await_stream(program.current.stream)
+
+    def touched(self, args, named, seen):
+        """Arguments that are read, and those that are written."""
+        written = []
+        for number in self.written:
+            value = self.argument(number, args, named)
+            written += [one for one in (value if isinstance(value, (list, tuple)) else [value]) if isinstance(one, State.torch.Tensor)]
+        only = {id(one) for one in written} if self.name in unwritten.FILLED else {id(self.argument(number, args, named)) for number in self.outs}
+        return [one for one in seen if id(one) not in only], written
 
     def note(self, args, named, seen, result):
         """Which bytes are known from here on."""
@@ -345,7 +359,12 @@ def log_copy(to, source, non_blocking):
     aside = bool(non_blocking) and (source if to.is_cuda else to).is_pinned()
     log_operation("copy", "copy to the device" if to.is_cuda else "copy to the host",
                   [source] if source.is_cuda or aside else [], [to] if to.is_cuda or aside else [])
-    if not non_blocking or (not to.is_cuda and not aside):
+    if aside:
+        program.State.log.started_copy((source if to.is_cuda else to).untyped_storage().data_ptr(), stream)
+        from . import device_torch_host
+
+        device_torch_host.watch()
+    elif not non_blocking or not to.is_cuda:
         program.State.log.await_stream(stream)
 
 
@@ -467,6 +486,7 @@ def install(target):
 
     State.installed = True
     State.torch, State.memory = torch, device_torch_memory.Memory()
+    program.State.memory = State.memory.all_memory
     State.lower, State.lift = device_torch_memory.make_exchange(torch)
     State.plain_empty = torch.empty
     device_torch_native.install()

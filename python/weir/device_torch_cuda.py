@@ -82,12 +82,14 @@ class Runtime:
         return 0
 
     def cudaHostRegister(self, pointer, size, flags):
+        log("missing", "cudaHostRegister: how the host accesses that memory while it is copied was not looked at")
         return 0
 
     def cudaHostUnregister(self, pointer):
         return 0
 
     def cudaStreamCreate(self, pointer):
+        log("missing", "cudaStreamCreate: what is in that stream was not looked at")
         return 0
 
     def cudaStreamDestroy(self, stream):
@@ -101,7 +103,25 @@ class Runtime:
 
 
 current = program.current
-numbers = itertools.count(1)
+POOL, PRIORITIES = 32, 4  # streams that torch.cuda.Stream takes in turn, of each priority
+numbers = itertools.count(1 + POOL * PRIORITIES)  # of events, and of streams that graphs have
+taken = [0] * PRIORITIES
+
+
+def next_of_pool(priority):
+    """As PyTorch has them: of more streams than the pool has, two are one."""
+    kind = min(max(-priority, 0), PRIORITIES - 1)
+    taken[kind] += 1
+    return 1 + kind * POOL + (taken[kind] - 1) % POOL
+
+
+def external(handle):
+    """The stream of that handle; one that is not of the pool is another library's."""
+    number = (handle - FIRST_HANDLE) // 64
+    if handle_of(number) == handle and 0 < number <= POOL * PRIORITIES:
+        return number
+    log("missing", f"torch.cuda.ExternalStream: of the stream {handle:#x} it is not known what it waits for")
+    return handle
 
 
 def make_classes(torch):
@@ -113,13 +133,15 @@ def make_classes(torch):
         def __new__(cls, priority=0, stream_id=0, device_index=0, device_type=0, stream_ptr=0):
             check_device(device_index)
             if not device_type:
-                stream_id = stream_ptr or next(numbers)
-                log("stream", stream_id)
+                stream_id = external(stream_ptr) if stream_ptr else next_of_pool(priority)
+                if not stream_ptr:
+                    log("stream", stream_id)
             self = torch.Stream.__new__(cls, stream_id=stream_id, device_index=0, device_type=CUDA_TYPE)
+            self.priority = min(0, max(-5, priority))
             return self
 
-        def __init__(self, *args, priority=0, **named):
-            self.priority = min(0, max(-5, priority))
+        def __init__(self, *args, **named):
+            pass
 
         @property
         def cuda_stream(self):
@@ -164,7 +186,8 @@ def make_classes(torch):
             return torch.Event.__new__(cls, device=here)
 
         def __init__(self, enable_timing=False, blocking=False, interprocess=False, external=False):
-            self.timing, self.at, self.number, self.logged = enable_timing, None, 0, None
+            self.timing, self.at, self.number = enable_timing, None, 0
+            self.logged_in = self.logged = None  # the order log that has it, and its number there
 
         device = property(lambda self: here)
 
@@ -193,15 +216,17 @@ def make_classes(torch):
             """An event that was never recorded orders nothing."""
             if device_torch.State.graph is not None and stream:
                 return device_torch.State.graph.event(what, self, *stream)
-            if program.State.log is None or (what != "record" and self.logged is None):
+            now = program.State.log
+            if now is None or (what != "record" and self.logged_in is not now):
                 return
-            if self.logged is None:
-                self.logged = program.State.log.event()
+            if self.logged_in is not now:
+                self.logged_in, self.logged = now, now.event()
             log(what, self.logged, *stream)
 
         def __del__(self):
-            if getattr(self, "logged", None) is not None and program.State.log is not None:
-                program.State.log.event_gone(self.logged)
+            now = getattr(self, "logged_in", None)
+            if now is not None and now is program.State.log:
+                now.event_gone(self.logged)
 
         def elapsed_time(self, end):
             if not self.timing or not end.timing:

@@ -141,6 +141,12 @@ class Memory:
         self.settle()
         return sorted((one.address, one.size) for one in list(self.live.values()))
 
+    def all_memory(self):
+        """As program.State.memory."""
+        pinned = [(address, storage()) for address, storage in list(self.pinned.items())]
+        return [(address, size, False) for address, size in self.allocations()] + [
+            (address, storage.nbytes(), True) for address, storage in pinned if storage is not None and storage.nbytes()]
+
     def listen(self, listener):
         """From now on; what lives is reported at once."""
         self.settle()
@@ -155,6 +161,9 @@ class Memory:
         self.pinned[address] = weakref.ref(storage, lambda reference: self.unpin(address))
         if program.State.log is not None and storage.nbytes():
             program.State.log.pinned(address, storage.nbytes())
+            from . import device_torch_host
+
+            device_torch_host.watch_views()
 
     def unpin(self, address):
         self.pinned.pop(address, None)

@@ -50,9 +50,9 @@ class ToCopy(device_torch.Kernel):
         if device is None or device.type == "cuda":
             return super().compute(args, named)
         made = self.call(to_cpu(args[0]), **named)
+        if non_blocking:
+            State.memory.pin(made.untyped_storage())
         if program.State.log is not None:
-            if non_blocking:
-                State.memory.pin(made.untyped_storage())
             device_torch.log_copy(made, args[0], non_blocking)
         return made
 

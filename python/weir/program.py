@@ -11,12 +11,19 @@ PIECES = 64  # lines that are written at once
 LEGACY, NON_BLOCKING = 2, 0
 OWN = os.path.dirname(os.path.abspath(__file__))
 FOLDER = os.path.join(os.getcwd(), "")
+FIRST_VIEW = 1 << 32  # numbers of threads that stand for arrays of the host
 LETTERS = {1: "r", 2: "w", 4: "R", 8: "W"}  # weir_device_touch.how
 
 
 class State:
     log = None
     captures = False  # a graph is being captured
+    watches = False  # threads are
+
+    @staticmethod
+    def memory():
+        """(address, bytes, whether it is pinned memory of the host) of what lives; set by the device."""
+        return ()
 
 
 class Current(threading.local):
@@ -85,6 +92,8 @@ class Log:
         self.free_events, self.event_count = [], 0
         self.streams = {}  # where they were made
         self.memory = set()  # addresses of allocations that the log has
+        self.asynchronous = {}  # addresses of pinned memory that streams may copy: the streams
+        self.free_views, self.view_count = [], 0
         self.process = os.getpid()
         self.file = open(path, "w", encoding="utf-8", errors="replace")
         self.lines.append("weirlog 1\n")
@@ -208,9 +217,40 @@ class Log:
 
     def await_stream(self, stream):
         self.add(f"await-stream {stream}\n")
+        if self.asynchronous and len(self.threads) == 1:
+            for address, streams in list(self.asynchronous.items()):
+                streams.discard(stream)
+                if not streams:
+                    del self.asynchronous[address]
 
     def await_all(self):
         self.add("await-all\n")
+        if len(self.threads) == 1:
+            self.asynchronous.clear()
+
+    # ---- Pinned memory ------------------------------------------------------------------------------------
+
+    def started_copy(self, address, stream):
+        self.asynchronous.setdefault(address, set()).add(stream)
+
+    def view(self, address, size, name):
+        """From now on, the host may access the memory in ways that are not seen: as a thread that this one starts."""
+        with self.lock:
+            self.view_count += not self.free_views
+            number = self.free_views.pop() if self.free_views else FIRST_VIEW + self.view_count
+            self.add()
+            own = self.threads.get(threading.get_ident(), 0)
+            self.add(f"thread {number}\n", f"learn {own}\n", f"access {quoted(name)} {quoted(where())}\n", f"u {address} {size}\n",
+                     f"thread {own}\n")
+        return number
+
+    def view_gone(self, number):
+        """This thread joins it, whatever it does now."""
+        before, current.quiet = current.quiet, False
+        self.add(f"learn {number}\n")
+        current.quiet = before
+        with self.lock:
+            self.free_views.append(number)
 
     def missing(self, sentence):
         self.add(f"missing {quoted(sentence)}\n")
@@ -253,13 +293,24 @@ def watch_threads():
     threading.Thread.start, threading.Thread.join = started, joined
 
 
-def begin(folder):
-    """From now on, this process writes its log into the folder."""
+def begin(folder, name=None):
+    """From now on, this process writes its log into the folder. Memory that lives is the default stream's."""
     if State.log is not None:
         return
-    State.log = Log(os.path.join(folder, f"program-{os.getpid()}.weirlog"))
-    watch_threads()
-    atexit.register(State.log.close)
+    State.log = Log(os.path.join(folder, f"{name or f'program-{os.getpid()}'}.weirlog"))
+    for address, size, pinned in State.memory():
+        State.log.pinned(address, size) if pinned else State.log.allocated(address, size, 0)
+    if not State.watches:
+        State.watches = True
+        watch_threads()
+        atexit.register(end)
+
+
+def end():
+    """The log is whole."""
+    log, State.log = State.log, None
+    if log is not None:
+        log.close()
 
 
 def after_fork():

@@ -51,6 +51,9 @@ class Torch(unittest.TestCase):
     def test_races(self):
         self.run_file("races.py")
 
+    def test_programs(self):
+        self.run_file("programs.py")
+
 
 class Gpu(unittest.TestCase):
     def test_hidden_gpus(self):

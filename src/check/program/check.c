@@ -211,12 +211,13 @@ static void add_touch(ProgramCheck *check, const OrderLine *line) {
     static const uint8_t ways[] = {TOUCH_READ, TOUCH_WRITE, TOUCH_STRONG_READ, TOUCH_STRONG_WRITE};
     unsigned way = (unsigned)line->verb - ORDER_READS; /* ORDER order_log.def */
     enum { WAYS = sizeof ways };
+    bool unseen = line->verb == ORDER_UNSEEN;
     Touch touch = {.begin = line->numbers[0],
                    .bytes = line->numbers[1],
                    .stride = line->number_count > 3 ? line->numbers[2] : 0,
                    .count = line->number_count > 3 ? line->numbers[3] : 1,
-                   .how = ways[way % WAYS],
-                   .early = way >= WAYS};
+                   .how = unseen ? TOUCH_UNSEEN : ways[way % WAYS],
+                   .early = !unseen && way >= WAYS};
     uint64_t end;
     if (!touch.bytes || !touch.count || !check->is_open)
         return;
@@ -328,7 +329,7 @@ static void forget_event(ProgramCheck *check, uint64_t id) {
 
 static void do_line(ProgramCheck *check, const OrderLine *line) {
     OrderLane *lane;
-    if (line->verb >= ORDER_READS && line->verb <= ORDER_EARLY_STRONG_WRITES) {
+    if (line->verb >= ORDER_READS && line->verb <= ORDER_UNSEEN) {
         add_touch(check, line);
         return;
     }

@@ -21,6 +21,10 @@ static bool set_place(const ProgramCheck *check, Str where, FindingPlace *place)
     return true;
 }
 
+static bool is_host(const ProgramCheck *check, const ProgramSite *site) {
+    return site->stream >= check->stream_count;
+}
+
 /* "stream 2 (made at app.py:11)", "the default stream", "the host" */
 const char *program_stream_name(const ProgramCheck *check, uint32_t index) {
     if (index >= check->stream_count)
@@ -39,7 +43,7 @@ static const char *stream_name(const ProgramCheck *check, const ProgramSite *sit
 }
 
 static const char *agent_of(const ProgramCheck *check, const ProgramSite *site) {
-    if (site->stream >= check->stream_count)
+    if (is_host(check, site))
         return "host";
     uint64_t id = check->streams[site->stream].id;
     return id ? verdict_text(check->verdict, "stream %llu", (unsigned long long)id) : "default stream";
@@ -122,6 +126,11 @@ static void say_open(ProgramCheck *check, const ProgramSite *earlier, const Prog
                            "%.*s (%s) and %.*s (%s) can run at the same time and communicate by atomics: whether "
                            "that orders their other accesses was not looked at",
                            STR_ARG(earlier->name), one, STR_ARG(later->name), other);
+    else if (race->unseen)
+        verdict_incomplete(check->verdict, "", 0,
+                           "%.*s (%s) and %.*s (%s) have the same memory at a time: what the host does with its array "
+                           "is not seen",
+                           STR_ARG(earlier->name), one, STR_ARG(later->name), other);
     else
         verdict_incomplete(
             check->verdict, "", 0, "%.*s (%s) and %.*s (%s) access the same memory, and only %s",
@@ -140,12 +149,12 @@ static const char *fix_of(const ProgramCheck *check, const ProgramSite *earlier,
                             "Call `gdc_wait()` (griddepcontrol.wait) in %.*s before its first access to this memory, "
                             "in every warp that accesses it; or launch it without the dependent-launch attribute.",
                             STR_ARG(later->name));
-    if (later->stream >= check->stream_count)
+    if (is_host(check, later))
         return verdict_text(verdict,
                             "Wait for %.*s before the host accesses the memory: `stream.synchronize()`, or record an "
                             "event after it and call `event.synchronize()`.",
                             STR_ARG(earlier->name));
-    if (earlier->stream >= check->stream_count)
+    if (is_host(check, earlier))
         return "Access the memory from the host before the call that starts this operation, or after it is over.";
     return verdict_text(verdict,
                         "Before this, let its stream wait for the other one: `s2.wait_stream(s1)`, where s2 is %s and "
@@ -177,10 +186,11 @@ void program_report_race(void *context, const OrderRace *race) {
                            "griddepcontrol.wait.",
                            STR_ARG(later->name), STR_ARG(earlier->name), bytes)
             : verdict_text(verdict,
-                           "%.*s is in %s, %.*s in %s. No event, wait or synchronization stands between them, so they "
+                           "%.*s is in %s, %.*s %s%s. No event, wait or synchronization stands between them, so they "
                            "can run at the same time, or in either order; both access %s.",
                            STR_ARG(earlier->name), stream_name(check, earlier), STR_ARG(later->name),
-                           stream_name(check, later), bytes);
+                           is_host(check, later) ? "does not wait for it" : "is in ",
+                           is_host(check, later) ? "" : stream_name(check, later), bytes);
     finding->fix = fix_of(check, earlier, later, race);
     program_timeline_race(check->timeline, race->earlier.number, check->number, finding->message);
     FindingPlace *places = finding_places(verdict, finding, 2);

@@ -202,6 +202,8 @@ typedef struct Walk {
 } Walk;
 
 static bool conflicts(uint8_t one, uint8_t other) {
+    if ((one | other) & TOUCH_UNSEEN)
+        return one != other;
     return (one == TOUCH_WRITE) || (other == TOUCH_WRITE) || (one == TOUCH_READ && other == TOUCH_STRONG_WRITE) ||
            (one == TOUCH_STRONG_WRITE && other == TOUCH_READ);
 }
@@ -209,6 +211,7 @@ static bool conflicts(uint8_t one, uint8_t other) {
 static void note_race(Walk *walk, const TouchMark *mark, uint64_t begin, uint64_t end) {
     const ProgramOrder *order = walk->races->order;
     bool talks = mark->how == TOUCH_STRONG_WRITE && walk->how == TOUCH_STRONG_READ;
+    bool unseen = mark->how == TOUCH_UNSEEN || walk->how == TOUCH_UNSEEN;
     if (clock_has(walk->clock, mark->lane, mark->number) || mark->number == walk->operation->number ||
         (!conflicts(mark->how, walk->how) && !talks))
         return;
@@ -222,14 +225,16 @@ static void note_race(Walk *walk, const TouchMark *mark, uint64_t begin, uint64_
         walk->races->failed = true;
         return;
     }
-    walk->found[walk->found_count++] = (OrderRace){.memory = walk->memory,
-                                                   .offset = begin - walk->memory->address,
-                                                   .bytes = end - begin,
-                                                   .earlier = *mark,
-                                                   .how = walk->how,
-                                                   .early = walk->early,
-                                                   .open = clock_may_have(order, walk->clock, mark->lane, mark->number),
-                                                   .communicates = talks};
+    walk->found[walk->found_count++] =
+        (OrderRace){.memory = walk->memory,
+                    .offset = begin - walk->memory->address,
+                    .bytes = end - begin,
+                    .earlier = *mark,
+                    .how = walk->how,
+                    .early = walk->early,
+                    .open = unseen || clock_may_have(order, walk->clock, mark->lane, mark->number),
+                    .unseen = unseen,
+                    .communicates = talks};
 }
 
 /* Marks that stay beside the new one: those of other lanes and ways, unless a write comes after them. */

@@ -8,9 +8,9 @@
 
 #include "engine/order/order.h"
 
-/* How bytes are touched: by plain accesses, or by strong ones (atomics, volatile), which do not race with each other.
- */
-enum { TOUCH_READ = 1, TOUCH_WRITE = 2, TOUCH_STRONG_READ = 4, TOUCH_STRONG_WRITE = 8 };
+/* How bytes are touched: by plain accesses, or by strong ones (atomics, volatile), which do not race with each other;
+ * or in ways that are not seen: whether that races is open. */
+enum { TOUCH_READ = 1, TOUCH_WRITE = 2, TOUCH_STRONG_READ = 4, TOUCH_STRONG_WRITE = 8, TOUCH_UNSEEN = 16 };
 
 /* Bytes that an operation touches: `count` pieces, at least one, each `stride` behind the one before it, which does not
  * reach so far. */
@@ -37,6 +37,7 @@ typedef struct OrderRace {
     uint8_t how;            /* the later one touches them */
     bool early;             /* ... before it has waited */
     bool open;              /* what cannot be seen may order the two */
+    bool unseen;            /* ... and what one of them does with the bytes */
     bool communicates;      /* the later one reads with strong reads what the earlier one writes with strong writes */
 } OrderRace;
 

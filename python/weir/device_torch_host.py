@@ -1,0 +1,128 @@
+"""What the host does with pinned memory while the device may copy it: PyTorch's operators on the CPU, lists and NumPy arrays.
+Once a program has copied pinned memory without waiting, each operator of the CPU passes by here, from every thread: a kernel
+for the key BackendSelect, which all tensors have, calls the CPU's. Before that nothing is changed; what a pointer of the host
+(Tensor.data_ptr) is used for is not seen."""
+
+import weakref
+
+from . import device_torch, program
+from .device_torch import State
+
+
+class Host:
+    views = False
+    after = None  # the keys of the kernels below this one
+
+
+def pinned(tensor):
+    """Address of its pinned memory; None: it has none."""
+    if tensor.is_cuda or tensor.layout is not State.torch.strided:
+        return None
+    address = tensor.untyped_storage().data_ptr()
+    return address if address in State.memory.pinned else None
+
+
+class Operator(device_torch.Kernel):
+    """Of the CPU."""
+
+    def __call__(self, keys, *args, **named):
+        log = program.State.log
+        if log is not None and log.asynchronous and State.graph is None and not program.current.quiet:
+            seen = device_torch.tensors_in((args, named))
+            if seen and not any(one.is_cuda for one in seen) and any(pinned(one) in log.asynchronous for one in seen):
+                self.access(log, args, named, seen)
+        keys = keys & Host.after
+        try:
+            return self.op.redispatch(keys, *args, **named)
+        except RuntimeError as error:
+            low, numbers = list(args), self.numbers(args)
+            if not numbers or "Expected a value of type 'Tensor'" not in str(error):
+                raise
+        for number in numbers:
+            low[number] = self.scalar(low[number], low)
+        return self.op.redispatch(keys, *low, **named)
+
+    def access(self, log, args, named, seen):
+        reads, writes = self.touched(args, named, seen)
+        lines = [program.touch_lines(letter, [one for one in tensors if pinned(one) in log.asynchronous])
+                 for letter, tensors in (("r", reads), ("w", writes))]
+        if None in lines:
+            log.missing(f"{self.schema.name} accesses a tensor of too many pieces: its races were not looked for")
+        elif lines[0] or lines[1]:
+            log.host_access(f"the host ({self.schema.name})", lines[0] + lines[1])
+
+
+def lazily(name):
+    made = None
+
+    def call(keys, *args, **named):
+        nonlocal made
+        if made is None:
+            made = Operator(device_torch.find_op(name))
+        return made(keys, *args, **named)
+
+    return call
+
+
+def watch():
+    """A copy of pinned memory is under way."""
+    if State.watches_host:
+        return
+    State.watches_host, torch = True, State.torch
+    Host.after = torch._C._dispatch_keyset_full_after(torch._C.DispatchKey.BackendSelect)
+    taken = set(torch._C._dispatch_get_registrations_for_dispatch_key("BackendSelect"))
+    for name in (*torch._C._dispatch_get_registrations_for_dispatch_key("CPU"), "aten::copy_"):  # which is the CPU's, and others'
+        op = device_torch.find_op(name) if name.startswith("aten::") and name not in taken else None
+        if op is not None and touches_memory(op._schema):
+            device_torch.library("aten").m.impl(name.partition("::")[2], "BackendSelect", lazily(name), True)
+
+
+def touches_memory(schema):
+    """Not those that make a tensor, or a view."""
+    views = any(result.alias_info is not None and not result.alias_info.is_write for result in schema.returns)
+    return not views and any("Tensor" in str(argument.type) for argument in schema.arguments) and \
+        schema.name.partition("::")[2] not in ("is_pinned", "_pin_memory", "set_", "resize_", "empty_like", "is_set_to")
+
+
+# ---- Lists and arrays ------------------------------------------------------------------------------------
+
+
+def watch_views():
+    """There is pinned memory: of which arrays are made, and how long they live."""
+    if Host.views:
+        return
+    Host.views, kind = True, State.torch.Tensor
+    for name in ("numpy", "__dlpack__"):
+        setattr(kind, name, viewing(name, getattr(kind, name)))
+    kind.tolist = listing(kind.tolist)
+
+
+def listing(plain):
+    def tolist(self):
+        read_by_host(self, "tolist")
+        return plain(self)
+
+    tolist.__doc__ = plain.__doc__
+    return tolist
+
+
+def viewing(name, plain):
+    def view(self, *args, **named):
+        made = plain(self, *args, **named)
+        log, address = program.State.log, None if self.is_cuda or program.current.quiet else pinned(self)
+        if log is not None and address is not None:
+            read_by_host(self, name)
+            number = log.view(address, self.untyped_storage().nbytes(), f"the host's array ({name})")
+            weakref.finalize(made if name == "numpy" else self, log.view_gone, number)
+        return made
+
+    view.__name__, view.__doc__ = name, plain.__doc__
+    return view
+
+
+def read_by_host(tensor, name):
+    log = program.State.log
+    if log is not None and log.asynchronous and not tensor.is_cuda and pinned(tensor) in log.asynchronous:
+        lines = program.touch_lines("r", [tensor])
+        if lines:
+            log.host_access(f"the host ({name})", lines)
