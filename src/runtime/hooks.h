@@ -6,6 +6,7 @@
 #include "runtime/hooks_order.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 
 /* Name as cuGetProcAddress is asked for it, name as the linker has it, and which of the stream variants it is. */
 #define HOOKS(X)                                                                   \
@@ -172,8 +173,9 @@ Result cuMemFree_v2(DevicePointer memory);
 Result graph_follow(Result result, Handle exec, Handle node, const char *set, const void *value);
 
 struct OrderCopy;
-/* A copy was made: the allocations are found that its memory is in. */
-void hook_copied(struct OrderCopy *copy);
+/* A copy was made, by a node of a graph or by a call: the allocations are found that its memory is in, and whether the
+ * host waits for it. */
+void hook_copied(struct OrderCopy *copy, bool node);
 
 extern pthread_mutex_t hook_mutex;
 #define GUARDED(statement)                 \

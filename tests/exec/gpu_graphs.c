@@ -11,7 +11,8 @@ struct Node {
     const Node *from; /* that it was cloned from */
     Node **before;
     size_t before_count, behind_count;
-    bool off, dependent;
+    bool off;
+    unsigned char port; /* of those before it: 1 programmatic, 2 launch order */
     union {
         KernelNode kernel;
         SlicesNode slices;
@@ -61,7 +62,7 @@ Graph *graph_new(void) {
 }
 
 void node_dependent(Node *node) {
-    node->dependent = true;
+    node->port = 1;
 }
 
 bool node_has_behind(const Node *node) {
@@ -159,7 +160,7 @@ static Graph *clone_of(const Graph *from) {
                                node->before_count);
         made->type = node->type;
         made->from = node;
-        made->dependent = node->dependent;
+        made->port = node->port;
         if (node->type == NODE_CONDITIONAL) {
             made->condition = node->condition;
             made->kind = node->kind;
@@ -271,11 +272,12 @@ typedef struct AnyNode { /* CUgraphNodeParams */
 
 EXPORTED Result cuGraphAddNode_v2(Handle *to, Handle graph, const Handle *before, const void *edges, size_t count,
                                   AnyNode *any) {
-    (void)edges;
     if (any->type != NODE_KERNEL && any->type != NODE_CONDITIONAL)
         return NOT_SUPPORTED;
     Node *node = graph_add(graph, any->type, &any->kernel, (Node *const *)before, count);
     *to = node;
+    if (edges && count)
+        node->port = *(const unsigned char *)edges;
     if (any->type == NODE_CONDITIONAL) {
         node->condition = (Condition *)(uintptr_t)any->conditional.handle;
         node->kind = any->conditional.type;
@@ -308,8 +310,10 @@ EXPORTED Result cuGraphGetEdges_v2(Handle of, Handle *from, Handle *to, void *da
                 from[edges] = graph->nodes[i]->before[k];
                 to[edges] = graph->nodes[i];
                 memset((char *)data + 8 * edges, 0, 8);
-                if (graph->nodes[i]->dependent) /* its port, and that it is programmatic */
-                    ((char *)data)[8 * edges] = ((char *)data)[8 * edges + 2] = 1;
+                if (graph->nodes[i]->port) { /* and that it is programmatic */
+                    ((unsigned char *)data)[8 * edges] = graph->nodes[i]->port;
+                    ((unsigned char *)data)[8 * edges + 2] = 1;
+                }
             }
     *count = edges;
     return SUCCESS;

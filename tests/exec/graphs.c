@@ -462,9 +462,12 @@ static int graphs(const char *what) {
         SAY(end(way, &graph));
         return runs(executable(graph, 0), 5, stream);
     }
-    if (strcmp(what, "wide") == 0) { /* more branches than are recorded */
+    if (strncmp(what, "wide", 4) == 0) { /* more branches than are recorded */
         for (int i = 0; i < 20; i++)
-            add_kernel(graph, adds, i ? b : a, 0, NULL);
+            if (strcmp(what, "wide") == 0)
+                add_kernel(graph, adds, i ? b : a, 0, NULL);
+            else
+                add_set(graph, b, NULL);
         return runs(executable(graph, 0), 1, stream);
     }
     if (strcmp(what, "joins") == 0) { /* branches that are joined, again and again */
@@ -517,6 +520,28 @@ static int graphs(const char *what) {
         SAY(launch(adds, a, 1, way));
         SAY(cuLaunchKernelEx(&config, others, parameters, NULL));
         SAY(end(way, &graph));
+        return runs(executable(graph, 0), 5, stream);
+    }
+    if (strncmp(what, "port-", 5) == 0) { /* edges that do not wait for the end of the kernel before */
+        struct {
+            int type, reserved[3];
+            KernelNode kernel;
+            long long rest[30];
+        } any = {
+            .kernel = {others, {BLOCKS, 1, 1}, {THREADS, 1, 1}, 0, (void *[]){&a, &(unsigned){8}}, NULL, NULL, NULL}};
+        const unsigned char edge[8] = {strcmp(what, "port-programmatic") == 0 ? 1 : 2, 0, 1};
+        node = add_kernel(graph, adds, a, 1, NULL);
+        SAY(cuGraphAddNode_v2(&node, graph, &node, edge, 1, &any));
+        return runs(executable(graph, 0), 1, stream);
+    }
+    if (strncmp(what, "sets", 4) == 0) { /* two memsets, and an edge between them, or none */
+        node = add_set(graph, a, add_kernel(graph, adds, b, 1, NULL));
+        add_set(graph, a, strcmp(what, "sets") == 0 ? node : NULL);
+        return runs(executable(graph, 0), 5, stream);
+    }
+    if (strcmp(what, "set-racing") == 0) { /* a memset and a kernel without an edge */
+        add_set(graph, a, NULL);
+        add_kernel(graph, adds, a, 1, NULL);
         return runs(executable(graph, 0), 5, stream);
     }
     if (strcmp(what, "device") == 0) {

@@ -233,7 +233,7 @@ void graph_report(const GraphStep *step, OrderStream stream) {
     } else {
         copy.writes = set_rows(bytes.set.to, bytes.set.pitch, bytes.set.element, bytes.set.width, bytes.set.height);
     }
-    hook_copied(&copy);
+    hook_copied(&copy, true);
 }
 
 static Result issue_step(const GraphStep *step, OrderStream stream, bool again) {

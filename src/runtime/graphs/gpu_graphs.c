@@ -52,9 +52,15 @@ static GraphsGraph *find(Handle exec) {
 /* Launches so far are of the kernels that it had. */
 static void count(GraphsGraph *graph) {
     static const char other[] = "it is a node of a graph, which is not checked";
-    for (uint32_t i = 0; i < graph->plan.count && graph->plain; i++)
-        if (graph->plan.steps[i].type == NODE_KERNEL)
+    uint32_t copies = 0;
+    for (uint32_t i = 0; i < graph->plan.count && graph->plain; i++) {
+        int type = graph->plan.steps[i].type;
+        if (type == NODE_KERNEL)
             gpu_ran_plain(graph->plan.steps[i].kernel, graph->plain, gpu_checks() ? other : graph->why);
+        copies += type == NODE_COPY || type == NODE_SET;
+    }
+    if (copies > 1 && graph->why && order_on())
+        gpu_unseen_program("copies of a graph were not held against each other, and of each: %s", graph->why);
     if (graph->untold && graph->plain)
         gpu_unseen_times(graph->plain, "kernel_without_a_name", "%s", graph->why);
     graph->plain = 0;

@@ -55,14 +55,19 @@ static bool is_seen_memory(uintptr_t address) {
 
 typedef enum MemoryPlace { PLACE_DEVICE, PLACE_MANAGED, PLACE_PINNED, PLACE_PAGEABLE } MemoryPlace;
 
-static MemoryPlace place_of(uint64_t address) {
-    const CaptureAllocation *found;
+/* Where memory is, and the allocation it is in. */
+static MemoryPlace place_of(const RecordingArea *area, RecordingMemory *memory) {
     MemoryPlace place = PLACE_PAGEABLE;
-    if (address >= RECORDING_OF_ARRAYS)
+    *memory = (RecordingMemory){area->base, area->bytes};
+    if (area->base >= RECORDING_OF_ARRAYS || !area->bytes)
         return PLACE_DEVICE;
-    GUARDED(found = memory_find(address); if (found) place = found->managed ? PLACE_MANAGED
-                                                             : found->host  ? PLACE_PINNED
-                                                                            : PLACE_DEVICE);
+    pthread_mutex_lock(&hook_mutex);
+    const CaptureAllocation *found = memory_find(area->base);
+    memory->base = found ? found->begin : 0;
+    memory->bytes = found ? found->bytes : 0;
+    if (found)
+        place = found->managed ? PLACE_MANAGED : found->host ? PLACE_PINNED : PLACE_DEVICE;
+    pthread_mutex_unlock(&hook_mutex);
     return place;
 }
 
@@ -80,10 +85,11 @@ static bool is_synchronous(uint64_t memory) {
  * has, too. A copy from pageable memory has been staged when the call returns, and need not have arrived; a copy within
  * the device, and a memset of its memory, are not waited for. With a stream: for a copy to pageable memory, and from
  * host to host. Of copies of managed memory it depends on where that is. */
-static OrderHostWait host_wait(const OrderCopy *copy) {
+static OrderHostWait host_wait(const OrderCopy *copy, MemoryPlace to, MemoryPlace from) {
     bool sets = !copy->reads.bytes, with_stream = strstr(copy->name, "Async");
-    MemoryPlace to = copy->writes.bytes ? place_of(copy->writes.base) : PLACE_DEVICE;
-    MemoryPlace from = sets ? PLACE_DEVICE : place_of(copy->reads.base);
+    if (to == PLACE_PAGEABLE &&
+        (sets || strstr(copy->name, "toD"))) /* of the device, which the driver does not describe */
+        to = PLACE_DEVICE;
     if (with_stream)
         return !sets && (to == PLACE_PAGEABLE || (to == PLACE_PINNED && from >= PLACE_PINNED)) ? HOST_WAITS
                                                                                                : HOST_GOES_ON;
@@ -94,22 +100,10 @@ static OrderHostWait host_wait(const OrderCopy *copy) {
     return to == PLACE_MANAGED || from == PLACE_MANAGED ? HOST_MAY_WAIT : HOST_GOES_ON;
 }
 
-static RecordingMemory allocation_of(const RecordingArea *area) {
-    RecordingMemory memory = {area->base, area->bytes};
-    if (area->base >= RECORDING_OF_ARRAYS || !area->bytes)
-        return memory;
-    pthread_mutex_lock(&hook_mutex);
-    const CaptureAllocation *found = memory_find(area->base);
-    memory.base = found ? found->begin : 0;
-    memory.bytes = found ? found->bytes : 0;
-    pthread_mutex_unlock(&hook_mutex);
-    return memory;
-}
-
-void hook_copied(OrderCopy *copy) {
-    int mode = gpu_relax();
-    copy->read = allocation_of(&copy->reads);
-    copy->written = allocation_of(&copy->writes);
+void hook_copied(OrderCopy *copy, bool node) {
+    int mode = gpu_relax(); /* the driver is asked */
+    MemoryPlace to = place_of(&copy->writes, &copy->written), from = place_of(&copy->reads, &copy->read);
+    copy->host = node ? HOST_GOES_ON : host_wait(copy, to, from);
     gpu_relaxed(mode);
     order_copy(copy);
 }
@@ -162,10 +156,7 @@ static void report_copy(Means means, OrderStream stream, const uintptr_t *words,
         copy.reads = recording_area(words[1], words[2]);
         copy.writes = recording_area(words[0], words[2]);
     }
-    int mode = gpu_relax(); /* the driver is asked */
-    copy.host = host_wait(&copy);
-    gpu_relaxed(mode);
-    hook_copied(&copy);
+    hook_copied(&copy, false);
 }
 
 /* They come one behind the other here, and in any order on the device. */
@@ -176,7 +167,8 @@ static void report_copies(OrderStream stream, const uintptr_t *words, const char
         hook_copied(&(OrderCopy){.stream = stream,
                                  .reads = recording_area(from[i], bytes[i]),
                                  .writes = recording_area(to[i], bytes[i]),
-                                 .name = name});
+                                 .name = name},
+                    false);
 }
 
 static Handle current_context(void) {

@@ -47,7 +47,6 @@ static void begin_log(void) {
 
 void log_line(uint64_t thread, const char *format, ...) {
     va_list arguments;
-    char line[512];
     if (!log.begun)
         begin_log();
     if (log.failed)
@@ -56,9 +55,9 @@ void log_line(uint64_t thread, const char *format, ...) {
         text_addf(&log.text, "thread %llu\n", (unsigned long long)thread);
     log.thread = thread;
     va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
+    text_vaddf(&log.text, format, arguments);
     va_end(arguments);
-    text_addf(&log.text, "%s\n", line);
+    text_char(&log.text, '\n');
     if (log.text.size >= PIECE)
         write_piece();
 }
