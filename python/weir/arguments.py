@@ -71,6 +71,16 @@ def is_mock(value):
     return type(value).__name__ == "MockTensor"
 
 
+def with_constants(types, values):
+    """A value for each parameter. Some callers leave out all constants."""
+    if len(values) == len(types):
+        return values
+    passed = iter(values)
+    if len(values) == sum(kind != "constexpr" for kind in types):
+        return [None if kind == "constexpr" else next(passed) for kind in types]
+    raise Unmatched(f"it has {len(types)} parameters, and {len(values)} arguments")
+
+
 def with_types(types, values):
     """Pairs of type and value for what is passed at run time: tuples are taken apart, constants left out."""
     for kind, value in zip(types, values):

@@ -15,6 +15,7 @@ from . import _hook, arguments, program, standin, unwritten
 
 OLDEST = (3, 5)
 MOST_LAUNCHES = 100  # that are kept of one kernel
+MOST_SECONDS = 60  # of processor time, in which launches of one kernel are checked as they run
 MOST_SEEN = 65536  # exact keys of launches that are remembered for one kernel
 
 
@@ -88,7 +89,7 @@ class Kernel:
         self.types = list(getattr(compiled.src, "signature", {}).values())
         self.name = self.params = self.written = None
         self.seen, self.told, self.lock = set(), set(), threading.Lock()
-        self.launches = 0
+        self.launches, self.spent = 0, 0.0
         self.looks_at_data = recorder.data_is_here and arguments.may_have_data(self.types)
 
     def launcher(self, inner):
@@ -109,11 +110,7 @@ class Kernel:
         kernel that was compiled ahead of time, or no constants, as some callers have it."""
         try:
             self.launches += 1
-            if len(values) == sum(kind != "constexpr" for kind in self.types):
-                passed = iter(values)
-                values = [None if kind == "constexpr" else next(passed) for kind in self.types]
-            elif len(values) != len(self.types):
-                raise arguments.Unmatched(f"it has {len(self.types)} parameters, and {len(values)} arguments")
+            values = arguments.with_constants(self.types, values)
             self.launched(grid, values, ("odd", grid, exact_key(tuple(values))))
         except self.recorder.passed_on:
             raise
@@ -211,25 +208,34 @@ class Folder:
     def note(self, *words):
         _hook.note(self.path, *words)
 
-    def write_kernel(self, name, ttgir):
-        name = f"{re.sub(r'[^A-Za-z0-9_.-]', '_', name)[:80]}-{hashlib.sha256(ttgir.encode()).hexdigest()[:8]}"
-        path = os.path.join(self.path, f"{name}.ttgir")
+    def write_kernel(self, name, text, ending="ttgir"):
+        name = f"{re.sub(r'[^A-Za-z0-9_.-]', '_', name)[:80]}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+        path = os.path.join(self.path, f"{name}.{ending}")
         if not os.path.exists(path):
-            write_file(path, ttgir)
+            write_file(path, text)
         return name
 
     def write_launch(self, name, launch):
-        text = launch_text(launch)
+        """Once, though several processes may make it. One that is `checked` takes the place of the one that was not."""
+        text = launch_text({key: value for key, value in launch.items() if key != "checked"})
         with Lock(self.path):
             number = 1
             while True:
                 path = os.path.join(self.path, f"{name}.launch.json" if number == 1 else f"{name}.launch.{number}.json")
-                if not os.path.exists(path):
-                    return write_file(path, text)
-                with open(path, encoding="utf-8") as file:
-                    if file.read() == text:
-                        return
+                there = None
+                if os.path.exists(path):
+                    with open(path, encoding="utf-8") as file:
+                        there = file.read()
+                if there in (None, text):
+                    return write_file(path, launch_text(launch)) if there is None or "checked" in launch else None
+                if there == launch_text({**launch, "checked": True}):
+                    return None
                 number += 1
+
+    def write_found(self, name, ptx, launch):
+        """Of a launch on the device with findings: its PTX, and the launch with its data. The launch was counted (cli/exec.c)."""
+        name = self.write_kernel(f"{name[:70]}.found", ptx, "ptx")
+        write_file(os.path.join(self.path, f"{name}.launch.json"), launch)
 
 
 class Recorder:
@@ -239,6 +245,7 @@ class Recorder:
         """Exceptions of the kinds in `passed_on` are the listener's, and keep the launch from being made."""
         self.store, self.version, self.listener, self.passed_on = store, version, listener, passed_on
         self.kernels, self.complaints, self.has_run = [], set(), False
+        self.new = threading.local()  # the launch that is written, and not made yet
         self.data_is_here = False  # in memory of this process: what tensors hold can be looked at before each launch
         self.own = f"_weir_{id(self)}"  # the attribute of compiled kernels that is this recorder's
 
@@ -274,6 +281,40 @@ class Recorder:
         self.store.write_launch(kernel.name, launch)
         if self.listener:
             self.listener(kernel, launch)
+        self.new.launch = kernel, launch
+
+    def judge(self, launched):
+        """For the device, at a launch: None, or a function that takes what it says of one that is new."""
+        kernel, launch = self.new.__dict__.pop("launch", (None, None))
+        if kernel is None or kernel.ttgir != launched.ttgir or kernel.spent > MOST_SECONDS:
+            return None
+
+        def judged(verdict, findings, seconds):
+            kernel.spent += seconds
+            if verdict == "clean":
+                self.checked(kernel, launch)
+            elif verdict == "findings":
+                self.found(kernel, launch, launched.ptx, findings)
+
+        return judged
+
+    def checked(self, kernel, launch):
+        launch["checked"] = True
+        self.store.write_launch(kernel.name, launch)
+
+    def found(self, kernel, launch, ptx, findings):
+        """The device has findings. Those that the IR shows, too, are said of the IR."""
+        from . import check
+
+        if check(kernel.ttgir, launch, name=f"{kernel.name}.ttgir").verdict == "findings":
+            return
+        for finding in findings:
+            for line in (finding.get("witness") or "").splitlines():
+                if line.startswith("launch "):
+                    self.store.write_found(kernel.function, ptx, line[len("launch "):])
+                    return self.checked(kernel, launch)
+        self.complain(f"kernel {kernel.name}: {findings[0]['message']} [{findings[0]['rule']}]; its memory is too large to be kept: "
+                      "weir.device.use in the program shows the finding in full")
 
     def complain(self, sentence):
         if sentence not in self.complaints:
@@ -367,6 +408,7 @@ def record_warmup(recorder, function, compiled, args, grid, named):
     kernel = recorder.kernel_of(compiled)
     kernel.launches += 1
     kernel.launched(grid, values, ("warmup", grid, exact_key(values)))
+    recorder.new.__dict__.clear()  # it is not made
 
 
 def install(recorder, target):

@@ -13,6 +13,7 @@ import os
 import struct
 import sys
 import threading
+import time
 
 from . import _library, arguments, device_torch, program, standin, tensors
 
@@ -22,6 +23,7 @@ CUDA_ERRORS = {"invalid": "invalid argument", "address": "an illegal memory acce
                "hang": "the launch timed out and was terminated", "unsupported": "operation not supported",
                "limit": "out of memory"}
 TENSORMAP_BYTES = 128
+MOST_SECONDS = 20  # of processor time, for a check where not all launches are checked
 FLOATS = {"fp16": "<e", "fp32": "<f", "f32": "<f", "fp64": "<d", "f64": "<d"}
 
 
@@ -144,8 +146,9 @@ class Loaded:
         self.device.parameters(self.device.handle, self.module, name.encode(), sizes, most)
         self.sizes = list(sizes)
 
-    def launch(self, grid, block, cluster, shared, parameters, ranges, dependent=False):
-        """Parameters are their bytes; ranges are (address, bytes) of memory that the launch may access."""
+    def launch(self, grid, block, cluster, shared, parameters, ranges, dependent=False, judge=None):
+        """Parameters are their bytes; ranges are (address, bytes) of memory that the launch may access. `judge`, if there is
+        one, takes the verdict of the launch, the findings with their witnesses, as JSON has them, and the time that it took."""
         device, log = self.device, program.State.log
         kept = [ctypes.create_string_buffer(value, len(value)) for value in parameters]
         pointers = (ctypes.c_void_p * len(kept))(*[ctypes.addressof(value) for value in kept])
@@ -156,8 +159,8 @@ class Loaded:
             for address, size in ranges:
                 device.memory(device.handle, address, size, b"memory", 1)
             try:
-                if State.checks:
-                    self.check(launch)
+                if State.checks or judge:
+                    self.check(launch, judge)
                 if log is not None:
                     device.watch(device.handle, 1)
                 end = ENDS[device.run(device.handle, self.module, ctypes.byref(launch))]
@@ -180,12 +183,19 @@ class Loaded:
         for address, _ in own:
             log.freed(address)
 
-    def check(self, launch):
+    def check(self, launch, judge):
         device, library = self.device, self.device.library
-        result = device.check(device.handle, self.module, ctypes.byref(launch), None)
+        options, started = ctypes.byref(_library.RunOptions(timeout=MOST_SECONDS)) if judge else None, time.process_time()
+        result = device.check(device.handle, self.module, ctypes.byref(launch), options)
         if not result:
             raise MemoryError("there is not enough memory")
         verdict = _library.VERDICTS[library.weir_result_verdict(result)]
+        if judge:
+            kernels = json.loads(_library.written(library, result, _library.FORMAT_JSON))["inputs"] if verdict == "findings" else []
+            judge(verdict, [finding for kernel in kernels for finding in kernel["findings"] if finding["severity"] != "note"],
+                  time.process_time() - started)
+            library.weir_result_free(result)
+            return
         State.verdicts[verdict] = State.verdicts.get(verdict, 0) + 1
         if verdict != "clean" and State.is_new(_library.written(library, result, _library.FORMAT_TEXT)):
             if State.witnesses:
@@ -342,16 +352,17 @@ class Kernel:
         self.scratch = [(metadata.global_scratch_size, metadata.global_scratch_align),
                         (getattr(metadata, "profile_scratch_size", 0), getattr(metadata, "profile_scratch_align", 1))]
 
-    def __call__(self, x, y, z, stream, function, metadata, launch_metadata, enter, leave, *values):
+    def __call__(self, x, y, z, stream, function, metadata, launch_metadata, enter, leave, *values, judge=None):
         if x * y * z == 0:
             return
+        judge = judge or (self.watcher and self.watcher.judge(self))
         graph = device_torch.State.graph
         if graph is not None:
-            return graph.launch(lambda: self(x, y, z, stream, function, metadata, launch_metadata, enter, leave, *values))
+            return graph.launch(lambda: self(x, y, z, stream, function, metadata, launch_metadata, enter, leave, *values, judge=judge))
         if enter:
             enter(launch_metadata)
         try:
-            self.launch(x, y, z, values)
+            self.launch(x, y, z, values, judge)
         except (NoMemory, DeviceError) as error:
             if self.watcher is None or error.end not in ("unsupported", "limit"):
                 raise
@@ -362,9 +373,13 @@ class Kernel:
         if leave:
             leave(launch_metadata)
 
-    def launch(self, x, y, z, values):
+    def launch(self, x, y, z, values, judge=None):
         if self.loaded is None:
             self.loaded = Loaded(self.ptx, self.metadata.name)
+        try:
+            values = arguments.with_constants(self.types, values)
+        except arguments.Unmatched as error:
+            raise TypeError(f"kernel {self.metadata.name}: {error}") from None
         packer, metas = Packer(self.loaded.sizes), list(self.metas or [])
         for kind, value in arguments.with_types(self.types, values):
             packer.argument(kind, value, metas)
@@ -378,12 +393,13 @@ class Kernel:
                 packer.ranges[ctypes.addressof(memory)] = size + align
             packer.number((ctypes.addressof(memory) + align - 1) // align * align if memory else 0)
         self.loaded.launch((x * self.ctas, y, z), (0, 0, 0), (0, 0, 0), self.shared, packer.parameters, packer.ranges.items(),
-                           self.dependent)
+                           self.dependent, judge)
 
 
 def run_kernels(watcher=None):
     """Kernels that Triton compiles from now on run here. A launch that cannot run raises; where there is a watcher, its
-    not_run(kernel, error, arguments) is called instead, and the program goes on; ran() is called for those that ran."""
+    not_run(kernel, error, arguments) is called instead, and the program goes on; ran() is called for those that ran, and judge(kernel) before
+    each launch, for what Loaded.launch takes."""
     from triton.compiler.compiler import CompiledKernel
 
     initialize = CompiledKernel._init_handles

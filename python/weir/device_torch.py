@@ -205,8 +205,8 @@ class Kernel:
             low_named[name] = self.lowered(named[name], seen)
         if len(seen) > 1 and not self.across:
             self.check_devices(args, named, seen)
-        if self.generator is not None and self.argument(self.generator, args, named) is None:
-            low_named[self.names[self.generator]] = State.generator
+        if self.generator is not None:
+            self.draw(args, named, low_named)
         result = self.finished(args, named, self.computed(args, named, low, low_named))
         if program.State.log is not None and State.graph is None:  # while a graph is captured, nothing is done
             self.log(args, named, seen, result)
@@ -217,6 +217,13 @@ class Kernel:
                     self.note(args, named, seen, result)
                     break
         return result
+
+    def draw(self, args, named, low_named):
+        generator = self.argument(self.generator, args, named)
+        if generator is None:
+            generator = low_named[self.names[self.generator]] = State.generator
+        if hasattr(generator, "advance"):
+            generator.advance()
 
     def computed(self, args, named, low, low_named):
         if self.outs:
@@ -376,7 +383,7 @@ def refused(error):
 
 
 class seeded:
-    """While it lasts, the CPU's own generator is in the state of the device's: for operators that take none."""
+    """While it lasts, the CPU's own generator draws what the device's is to: for operators that take none."""
 
     lock = threading.RLock()
 
@@ -384,12 +391,10 @@ class seeded:
         self.lock.acquire()
         default = State.torch.default_generator
         self.kept = default.get_state()
-        default.set_state(State.generator.get_state())
+        default.set_state(State.generator.advance())
 
     def __exit__(self, *error):
-        default = State.torch.default_generator
-        State.generator.set_state(default.get_state())
-        default.set_state(self.kept)
+        State.torch.default_generator.set_state(self.kept)
         self.lock.release()
         return False
 
@@ -497,3 +502,7 @@ def install(target):
         warnings.simplefilter("ignore")
         register()
         device_torch_ops.register()
+    if standin.runs_kernels(target or standin.USUAL_TARGET):  # what is written before the first kernel counts byte by byte, too
+        from . import device
+
+        State.memory.listen(device.Device.get())

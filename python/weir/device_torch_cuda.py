@@ -7,9 +7,11 @@ import importlib
 import itertools
 import os
 import re
+import struct
 import sys
 import time
 import types
+import zlib
 
 from . import device_torch, program, standin
 from .device_torch import check_device
@@ -22,6 +24,7 @@ GPUS = {"sm_80": ("NVIDIA A100-SXM4-80GB", 80 * GiB, 40 << 20, 167936), "sm_86":
         "sm_120": ("NVIDIA RTX PRO 6000 Blackwell Server Edition", 96 * GiB, 128 << 20, 102400),
         "gfx90a": ("AMD Instinct MI250X", 64 * GiB, 8 << 20, 65536), "gfx942": ("AMD Instinct MI300X", 192 * GiB, 4 << 20, 65536),
         "gfx950": ("AMD Instinct MI350X", 288 * GiB, 4 << 20, 163840), "gfx1250": ("AMD gfx1250", 432 * GiB, 4 << 20, 327680)}
+WORD = (1 << 64) - 1
 CUDA_TYPE = 1  # c10::DeviceType::CUDA
 FIRST_HANDLE = 0x10000  # of streams and events: no addresses
 
@@ -245,26 +248,54 @@ def make_classes(torch):
     plain = torch.Generator
 
     class CudaGenerator(plain):
-        """Draws as the CPU's generators do, and is no less reproducible: the numbers are not those of a GPU."""
+        """Its state is a GPU's: a seed, and how far it has come. Each operator draws as the CPU's generators do, from a seed that is
+        made of both: the numbers are not those of a GPU, and no less reproducible."""
 
         def __new__(cls, device="cuda"):
             return plain.__new__(cls, "cpu")
 
         def __init__(self, device="cuda"):
-            pass
+            self.manual_seed(plain.initial_seed(self))
 
         device = property(lambda self: here)
 
+        def manual_seed(self, seed):
+            self.number, self.offset = int(seed) & WORD, 0
+            return self
+
+        def seed(self):
+            return self.manual_seed(plain.seed(self)).number
+
+        def initial_seed(self):
+            return self.number
+
         def get_offset(self):
-            return self.__dict__.get("offset", 0)
+            return self.offset
 
         def set_offset(self, offset):
+            if offset % 4:
+                raise RuntimeError("offset must be a multiple of 4")
             self.offset = offset
 
+        def get_state(self):
+            return torch.frombuffer(bytearray(struct.pack("<QQ", self.number, self.offset)), dtype=torch.uint8)
+
+        def set_state(self, state):
+            if not isinstance(state, torch.Tensor) or state.dtype != torch.uint8 or state.device.type != "cpu":
+                raise TypeError("expected a torch.ByteTensor, but got " + (state.type() if isinstance(state, torch.Tensor) else type(state).__name__))
+            if state.numel() not in (8, 16):
+                raise RuntimeError("RNG state is wrong size")
+            self.number, self.offset = struct.unpack("<QQ", bytes(state.tolist()).ljust(16, b"\0"))
+            return self
+
+        def advance(self):
+            """For the next operator, which draws from what the CPU has of it."""
+            plain.manual_seed(self, zlib.crc32(struct.pack("<QQ", self.number, self.offset)))
+            self.offset += 4
+            return plain.get_state(self)
+
         def clone_state(self):
-            made = CudaGenerator()
-            made.set_state(self.get_state())
-            return made
+            return CudaGenerator().set_state(self.get_state())
 
         def graphsafe_get_state(self):
             return self.clone_state()

@@ -149,6 +149,8 @@ class Memory:
 
     def listen(self, listener):
         """From now on; what lives is reported at once."""
+        if unwritten.State.listener is listener:
+            return
         self.settle()
         unwritten.State.listener = listener
         for one in list(self.live.values()):

@@ -72,12 +72,17 @@ def is_pinned(self, device=None):
     return State.memory.is_pinned(self.untyped_storage())
 
 
+def is_short(dtype):
+    return dtype in (State.torch.float16, State.torch.bfloat16)
+
+
 def softmax(name):
-    """The CPU's kernel cannot convert float16 to float32 on the way."""
+    """As a GPU does, short floats are computed as float32, and rounded once. The CPU's kernel rounds on the way."""
     kernel = kernel_of(getattr(State.torch.ops.aten, name).default)
 
     def call(self, dim, half_to_float):
-        return kernel(self.float() if half_to_float else self, dim, False)
+        made = kernel(self.float() if is_short(self.dtype) else self, dim, False)
+        return made if half_to_float else made.to(self.dtype)
 
     return call
 
@@ -86,15 +91,31 @@ def softmax_backward(name):
     kernel = kernel_of(getattr(State.torch.ops.aten, name).default)
 
     def call(grad_output, output, dim, input_dtype):
-        return kernel(grad_output, output, dim, grad_output.dtype).to(input_dtype)
+        grad, made = (one.float() if is_short(one.dtype) else one for one in (grad_output, output))
+        return kernel(grad, made, dim, grad.dtype).to(input_dtype)
 
     return call
 
 
 def attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None, enable_gqa=False):
-    """By its definition: the fused kernels are a GPU's."""
+    """By its definition: the fused kernels are a GPU's. It adds the mask, and one of truths says what takes part."""
+    if attn_mask is not None and attn_mask.dtype == State.torch.bool:
+        attn_mask = State.torch.zeros_like(attn_mask, dtype=query.dtype).masked_fill_(~attn_mask, float("-inf"))
     named = {"scale": scale, **({"enable_gqa": True} if enable_gqa else {})}
     return State.torch.ops.aten._scaled_dot_product_attention_math(query, key, value, attn_mask, dropout_p, is_causal, None, **named)[0]
+
+
+def product(name):
+    """mm.dtype and its like: products of short floats, which are summed up as float32 and not rounded to their own type. Of the
+    tensors the last two are multiplied, and one before them is added."""
+    whole = getattr(State.torch.ops.aten, name).default
+
+    def call(*args, out=None, **named):
+        *operands, out_dtype = args
+        made = whole(*(one.float() if is_short(one.dtype) else one for one in operands), **named).to(out_dtype)
+        return made if out is None else out.resize_(made.shape).copy_(made)
+
+    return call
 
 
 def depthwise(self, weight, kernel_size, bias, stride, padding, dilation):
@@ -105,7 +126,7 @@ def depthwise(self, weight, kernel_size, bias, stride, padding, dilation):
 
 def rms_norm(self, normalized_shape, weight, eps):
     torch = State.torch
-    x = self.float() if self.dtype in (torch.float16, torch.bfloat16) else self
+    x = self.float() if is_short(self.dtype) else self
     dims = tuple(range(self.dim() - len(normalized_shape), self.dim()))
     rstd = (x.pow(2).mean(dims, True) + (torch.finfo(x.dtype).eps if eps is None else eps)).rsqrt()
     made = x * rstd
@@ -114,7 +135,7 @@ def rms_norm(self, normalized_shape, weight, eps):
 
 def rms_norm_backward(grad_out, self, normalized_shape, rstd, weight, output_mask):
     torch = State.torch
-    x, grad = (one.float() if one.dtype in (torch.float16, torch.bfloat16) else one for one in (self, grad_out))
+    x, grad = (one.float() if is_short(one.dtype) else one for one in (self, grad_out))
     dims = tuple(range(self.dim() - len(normalized_shape), self.dim()))
     scaled, even = (grad if weight is None else grad * weight), x * rstd
     made = (scaled - even * (scaled * even).mean(dims, True)) * rstd
@@ -191,6 +212,10 @@ def register():
     for name in ("_softmax", "_log_softmax"):
         implement(f"aten::{name}", softmax(name))
         implement(f"aten::{name}_backward_data", softmax_backward(f"{name}_backward_data"))
+    for name in ("mm", "bmm", "addmm", "baddbmm"):
+        for overload in ("dtype", "dtype_out"):
+            if device_torch.find_op(f"aten::{name}.{overload}"):
+                implement(f"aten::{name}.{overload}", product(name))
     for key in ("CUDA", "AutogradCUDA"):
         implement("aten::scaled_dot_product_attention", attention, key)
     State.kernels[torch.ops.aten._to_copy.default] = ToCopy(torch.ops.aten._to_copy.default)

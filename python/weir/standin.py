@@ -219,6 +219,11 @@ def take_place(driver):
         backends[name] = dataclasses.replace(backends[name], driver=type(driver))
 
 
+def runs_kernels(target):
+    """Whether kernels for that target run on the CPU."""
+    return parse_target(target)[0] == "cuda" and os.environ.get("WEIR_RUN") != "no"
+
+
 def install(target, when_used, watcher):
     """From now on Triton takes the stand-in: at once if a target is named, else when it finds no GPU. Calls `when_used` with the
     target when that happens. Kernels of PTX run on the CPU then (device.run_kernels, which takes the watcher)."""
@@ -234,7 +239,7 @@ def install(target, when_used, watcher):
         driver = make_driver(chosen)
         take_place(driver)
         triton.testing.do_bench = triton.testing.do_bench_cudagraph = bench_once
-        runs = parse_target(chosen)[0] == "cuda" and os.environ.get("WEIR_RUN") != "no"
+        runs = runs_kernels(chosen)
         unwritten.State.nothing_runs = not runs
         if runs:
             from . import device

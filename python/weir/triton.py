@@ -20,6 +20,8 @@ weir.Project."""
 import atexit
 import contextlib
 import functools
+import json
+import os
 import sys
 import threading
 
@@ -56,6 +58,10 @@ class Memory:
     def write_launch(self, name, launch):
         pass
 
+    def write_found(self, name, ptx, launch):
+        for each in list(State.watches):
+            each.found(name, ptx, launch)
+
 
 class Watch:
     """What was launched while it was on, and what the checks of that said. `notes` has a sentence on each thing that was
@@ -68,18 +74,22 @@ class Watch:
 
     def launched(self, kernel, launch):
         with self.lock:
-            self.pending.append((kernel.name, kernel.ttgir, launch))
+            self.pending.append((f"{kernel.name}.ttgir", kernel.ttgir, launch))
         if self.raises:
             self.finish()
             self.complain()
+
+    def found(self, name, ptx, launch):
+        """Of a launch that has findings as it runs here."""
+        with self.lock:
+            self.pending.append((f"{name}.ptx", ptx, json.loads(launch)))
 
     def finish(self):
         """Checks what was launched and not checked yet. Gives all results, as pairs of a kernel's name and a Result."""
         with self.lock:
             pending, self.pending = self.pending, []
         for name, ttgir, launch in pending:
-            self.results.append((name, check_ir(ttgir, launch, name=f"{name}.ttgir", project=self.project,
-                                                 **self.options)))
+            self.results.append((os.path.splitext(name)[0], check_ir(ttgir, launch, name=name, project=self.project, **self.options)))
         return self.results
 
     def bad(self):

@@ -230,6 +230,17 @@ void verdict_drop_halves(Verdict *verdict) {
     verdict->finding_count = kept;
 }
 
+void verdict_decided(Verdict *verdict, const char *by) {
+    if (!verdict->incomplete_count && verdict->kind != VERDICT_INCOMPLETE)
+        return;
+    for (size_t i = 0; i < verdict->incomplete_count; i++)
+        verdict_note(verdict, "%s: %s", by, verdict->incomplete[i].reason);
+    verdict->incomplete_count = 0;
+    verdict->kind = VERDICT_CLEAN;
+    verdict->only_launch = true;
+    verdict->closed = false;
+}
+
 void verdict_close(Verdict *verdict) {
     if (verdict->kind == VERDICT_ERROR)
         return;

@@ -175,6 +175,9 @@ void verdict_incomplete(Verdict *verdict, const char *op, uint32_t ir_line, cons
 void verdict_unreached(Verdict *verdict, const char *op, uint32_t ir_line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 void verdict_note(Verdict *verdict, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The launch that was given is clean by another check, `by`: what this one could not decide is noted, and does not
+ * count. */
+void verdict_decided(Verdict *verdict, const char *by);
 /* Sets `kind` from what was added: error findings or warnings that are not suppressed make it findings; else any
  * incomplete makes it incomplete; and `scope` from what was run. */
 void verdict_close(Verdict *verdict);

@@ -1,5 +1,5 @@
 """The device cuda of PyTorch without a GPU. Each file of device_torch/ is run in a process of its own, by each Python of
-TORCH_PYTHONS (paths, separated by colons), or by this one if it has PyTorch."""
+TORCH_PYTHONS (paths, separated by colons), or by this one, if it has PyTorch or the folder TORCH_WHEELS has."""
 
 import importlib.util
 import os
@@ -9,19 +9,21 @@ import sys
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
+WEIR = os.environ.get("WEIR", str(HERE.parent.parent / "build" / "weir"))
 FOUND = importlib.util.find_spec("torch")  # the folder beside this file has that name, too, and no origin
 PYTHONS = [path for path in os.environ.get("TORCH_PYTHONS", "").split(":") if path] or (
-    [sys.executable] if FOUND and FOUND.origin else [])
+    [sys.executable] if FOUND and FOUND.origin or os.environ.get("TORCH_WHEELS") else [])
+PATH = os.pathsep.join(filter(None, [os.environ.get("TORCH_WHEELS"), str(HERE.parent.parent / "python")]))
 
 
 @unittest.skipUnless(PYTHONS, "no PyTorch: TORCH_PYTHONS=PATH:... names interpreters that have it")
 class Torch(unittest.TestCase):
-    def each(self, *words):
+    def each(self, *words, command=()):
         """With each Python: what it printed, and how it ended."""
         for python in PYTHONS:
-            done = subprocess.run([python, "-W", "ignore", *map(str, words)], capture_output=True, text=True, timeout=600,
+            done = subprocess.run([*command, python, "-W", "ignore", *map(str, words)], capture_output=True, text=True, timeout=600,
                                   stdin=subprocess.DEVNULL, cwd=HERE / "device_torch",
-                                  env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(HERE.parent.parent / "python")})
+                                  env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": PATH})
             yield f"{python}:\n{done.stdout}{done.stderr}", done.returncode
 
     def run_file(self, name):
@@ -40,6 +42,24 @@ class Torch(unittest.TestCase):
     def test_pytest(self):
         """Tests of kernels run, with results, and a race in one that passes its asserts is found."""
         for text, status in self.each("-m", "pytest", "-q", "-p", "weir.pytest_plugin", "-p", "no:cacheprovider", "--weir", "checked.py"):
+            if "No module named" not in text:
+                self.assertEqual(status, 1, text)
+                self.assertIn("race.waw", text)
+                self.assertIn("1 failed, 1 passed", text)
+
+    def test_exec(self):
+        """Data that the IR does not tell is decided by the PTX, which runs with it."""
+        for way, runs, status, words in (("right", True, 0, "clean (this launch)"), ("race", True, 1, "race.waw"), ("graph", True, 0, "clean (this launch)"),
+                                         ("race", False, 3, "its addresses are not known")):
+            for text, ended in self.each("data.py", way, command=[WEIR, "exec", *([] if runs else ["--mode=capture"]), "--"]):
+                if "No module named" not in text:
+                    self.assertEqual(ended, status, text)
+                    self.assertIn(words, text)
+                    self.assertIn("1 kernel, 1 different launch of 1", text)
+
+    def test_exec_pytest(self):
+        """The same with pytest --weir."""
+        for text, status in self.each("-m", "pytest", "-q", "-p", "weir.pytest_plugin", "-p", "no:cacheprovider", "--weir", "--weir-strict", "test_data.py"):
             if "No module named" not in text:
                 self.assertEqual(status, 1, text)
                 self.assertIn("race.waw", text)

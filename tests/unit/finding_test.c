@@ -173,6 +173,33 @@ static void a_finding_without_a_text_or_a_place_is_none(void **state) {
     }
 }
 
+/* What another check has decided does not count, and findings do. */
+static void what_was_decided_otherwise_is_a_note(void **state) {
+    (void)state;
+    for (int finds = 0; finds < 2; finds++) {
+        Arena arena;
+        Verdict verdict = new_verdict(&arena);
+        verdict_launch(&verdict)->text = "grid 1x1x1";
+        verdict.closed = true;
+        verdict_decided(&verdict, "decided by a run");
+        assert_false(verdict.only_launch);
+        assert_int_equal(verdict.note_count, 0);
+        verdict_incomplete(&verdict, "tt.store", 7, "its addresses are not known");
+        if (finds)
+            report(&verdict, RULE_RACE_WAW);
+        verdict_decided(&verdict, "decided by a run");
+        verdict_close(&verdict);
+        assert_int_equal(verdict.kind, finds ? VERDICT_FINDINGS : VERDICT_CLEAN);
+        assert_int_equal(verdict.incomplete_count, 0);
+        assert_int_equal(verdict.note_count, 1);
+        assert_string_equal(verdict.notes[0], "decided by a run: its addresses are not known");
+        assert_true(verdict.only_launch);
+        if (!finds)
+            assert_int_equal(verdict.scope, COVERS_GIVEN_LAUNCH);
+        arena_free(&arena);
+    }
+}
+
 /* Time is up, and what was found is told all the same: no arena jumps meanwhile. */
 static void a_finding_has_time_to_be_told(void **state) {
     (void)state;
@@ -414,6 +441,7 @@ int main(void) {
         cmocka_unit_test(every_rule_is_explained),
         cmocka_unit_test(old_names_of_rules_are_read),
         cmocka_unit_test(a_finding_without_a_text_or_a_place_is_none),
+        cmocka_unit_test(what_was_decided_otherwise_is_a_note),
         cmocka_unit_test(a_finding_has_time_to_be_told),
         cmocka_unit_test(what_is_added_stays),
         cmocka_unit_test(the_same_reason_is_kept_once),

@@ -75,6 +75,19 @@ static void set_progress(Question *question, Look *look) {
     question->runs.context = question->global_options.context = look;
 }
 
+/* Of a launch that ran on Weir's device, which has all data and checks the PTX, but lets no launch begin before the one
+ * before it has ended. */
+static void take_checked(void *context) {
+    const Look *look = context;
+    Verdict *verdict = &look->result->verdicts[look->at];
+    const Launch *given = look->result->ptx ? NULL : result_given_launch(look->result, look->at);
+    if (!given || !given->checked || given->dependent || look->result->trail || look->result->question.lint_only)
+        return;
+    if (!verdict->launch_count)
+        *verdict_launch(verdict) = (LaunchRun){.text = launch_text(given, &look->result->arena)};
+    verdict_decided(verdict, "decided by its PTX, which ran with its data");
+}
+
 /* First the whole grid on one memory, if it is not one of a row; then the kernel by itself; then its verdict. */
 static void check_and_close(PipelineResult *result, size_t kernel) {
     Question *question = &result->question;
@@ -112,6 +125,7 @@ static void check_and_close(PipelineResult *result, size_t kernel) {
     step_project(result, kernel);
     verdict->seconds = clock_seconds() - started;
     verdict->replayed = result->trail || result->threads_trail;
+    result_attempt(result, take_checked, &look);
     verdict_close(verdict);
     result_attempt(result, step_scope, &look);
     if (result->question.report && complete)

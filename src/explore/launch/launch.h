@@ -4,8 +4,8 @@
  * "dtype", "data", "storage", "buffer", "offset", "device", "output", "zero"}} | {"descriptor": {the same, and
  * "block"}} |
  * {"pointers": BUFFER} | {"rank": true} | {"devices": true}}, "stream", "device", "dependent", "after": [KERNEL],
- * "triton": RELEASE}; "data" is a flat list of numbers, what the memory holds in the order of the addresses. Of the
- * rest a shape alone must be there. Any other key is an error, but for "from" and those that begin with "x-".
+ * "triton": RELEASE, "checked"}; "data" is a flat list of numbers, what the memory holds in the order of the addresses.
+ * Of the rest a shape alone must be there. Any other key is an error, but for "from" and those that begin with "x-".
  *
  * Of PTX there are "block", "cluster" and "shared", too; arguments may be a list, or have numbers for names; one may be
  * {"bytes": HEX, "pointers": {OFFSET: argument}}; a descriptor says how its tensor map is made. docs/launch.md says all
@@ -112,6 +112,7 @@ typedef struct Launch {
     LaunchDoubt doubt;
     uint32_t stream, device;
     bool has_device; /* it runs on `device` alone, else on every one */
+    bool checked;    /* its PTX ran with its data, and was checked, and is clean */
     bool dependent;  /* it may overlap the launch before it on its stream, and waits for that by itself */
     Str *after;      /* kernels that have ended before it */
     size_t after_count;

@@ -208,7 +208,8 @@ static bool read_order(Reading *reading, json_t *root, Launch *launch) {
         return false;
     launch->stream = (uint32_t)stream;
     launch->device = (uint32_t)device;
-    return reading_flag(reading, root, "dependent", &launch->dependent) && read_after(reading, root, launch);
+    return reading_flag(reading, root, "dependent", &launch->dependent) &&
+           reading_flag(reading, root, "checked", &launch->checked) && read_after(reading, root, launch);
 }
 
 /* Three positive integers; nothing happens if there are none. */
@@ -231,7 +232,8 @@ static bool read_launch(Reading *reading, Launch *launch) {
     if (!json_is_object(root))
         return reading_fail(reading, "a launch must be an object, {\"kernel\": ..., \"grid\": ..., \"args\": ...}");
     reading->threads = json_object_get(root, "block") != NULL;
-    if (!reading_has_only(reading, root, "kernel grid block cluster shared args stream device dependent after triton"))
+    if (!reading_has_only(reading, root,
+                          "kernel grid block cluster shared args stream device dependent after triton checked"))
         return false;
     if ((value = reading_enter(reading, root, "kernel"))) {
         if (!json_is_string(value))

@@ -72,6 +72,16 @@ class Kernels(unittest.TestCase):
         self.assertTrue(unwritten.is_unknown(y * 2))
         self.assertFalse(unwritten.is_unknown(y[:64] * 2))
 
+    def test_arguments_of_a_compiled_kernel(self):
+        x, y = torch.ones(64, device="cuda"), torch.zeros(64, device="cuda")
+        compiled = scale_kernel[(1,)](x, y, 64, 2.0, BLOCK=64)
+        compiled[(1, 1, 1)](x, y, 64, 3.0, 64)
+        self.assertEqual(y.tolist(), [3.0] * 64)
+        compiled[(1, 1, 1)](x, y, 64, 4.0)  # without the constant
+        self.assertEqual(y.tolist(), [4.0] * 64)
+        with self.assertRaisesRegex(TypeError, "5 parameters, and 3 arguments"):
+            compiled[(1, 1, 1)](x, y, 64)
+
     def test_gradients(self):
         x = torch.randn(70, device="cuda", requires_grad=True)
         Scale.apply(Scale.apply(x, 2.0), 5.0).sum().backward()

@@ -88,6 +88,14 @@ class Device(unittest.TestCase):
         third = draw()
         torch.cuda.set_rng_state(state)
         self.assertEqual(draw(), third)
+        state = torch.cuda.get_rng_state()  # as a GPU's: seed and offset
+        self.assertEqual(state.view(torch.int64).tolist(), [7, torch.cuda.default_generators[0].get_offset()])
+        state.view(torch.int64)[1] += 8
+        torch.cuda.set_rng_state(state)
+        self.assertEqual(torch.cuda.get_rng_state().tolist(), state.tolist())
+        self.assertNotEqual(draw(), third)
+        with self.assertRaisesRegex(RuntimeError, "wrong size"):
+            torch.cuda.set_rng_state(torch.get_rng_state())
         generator = torch.Generator("cuda")
         self.assertEqual(generator.device, torch.device("cuda", 0))
         self.assertIsInstance(generator, torch.Generator)

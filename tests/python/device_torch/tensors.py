@@ -299,6 +299,9 @@ class Training(unittest.TestCase):
         attend(q, k, v, is_causal=True).sum().backward()
         attend(*ours, is_causal=True).sum().backward()
         torch.testing.assert_close(ours[0].grad.cpu(), q.grad)
+        mask = torch.rand(2, 1, 6, 6) < 0.5
+        mask[..., 0] = True
+        torch.testing.assert_close(attend(*ours, attn_mask=mask.cuda()).cpu(), attend(q, k, v, attn_mask=mask))
         layer = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True).cuda()
         self.assertEqual(layer(torch.randn(2, 3, 8, device="cuda")).shape, (2, 3, 8))
 
@@ -321,6 +324,32 @@ class Training(unittest.TestCase):
         scaler.update()
         self.assertFalse(torch.equal(before, layer.weight))
         self.assertTrue(torch.cuda.is_bf16_supported())
+
+    def test_short_floats_are_rounded_once(self):
+        x = (4 * torch.randn(5, 300)).bfloat16()
+        for function in (torch.softmax, torch.log_softmax):
+            ours, whole = x.cuda().requires_grad_(), x.float().requires_grad_()
+            made, exact = function(ours, 1), function(whole, 1)
+            torch.testing.assert_close(made.cpu(), exact.bfloat16(), rtol=0, atol=0)
+            grad = torch.randn(5, 300).bfloat16()
+            made.backward(grad.cuda())
+            rounded = exact.bfloat16().float() if function is torch.softmax else exact.bfloat16().float().exp()
+            sums = (grad.float() * rounded).sum(1, True) if function is torch.softmax else grad.float().sum(1, True)
+            wanted = rounded * (grad.float() - sums) if function is torch.softmax else grad.float() - rounded * sums
+            torch.testing.assert_close(ours.grad.cpu(), wanted.bfloat16())
+
+    def test_products_in_another_type(self):
+        if not hasattr(torch.ops.aten.addmm, "dtype"):
+            self.skipTest("this PyTorch has none")
+        a, b, c = torch.randn(3, 5).half(), torch.randn(5, 4).half(), torch.randn(3, 4)
+        wanted = a.float() @ b.float()
+        a, b, c = a.cuda(), b.cuda(), c.cuda()
+        torch.testing.assert_close(torch.mm(a, b, out_dtype=torch.float32).cpu(), wanted)
+        torch.testing.assert_close(torch.bmm(a[None], b[None], out_dtype=torch.float32)[0].cpu(), wanted)
+        torch.testing.assert_close(torch.addmm(c, a, b, out_dtype=torch.float32, beta=2).cpu(), 2 * c.cpu() + wanted)
+        out = torch.empty(3, 4, device="cuda")
+        torch.addmm(c, a, b, out_dtype=torch.float32, out=out)
+        torch.testing.assert_close(out.cpu(), c.cpu() + wanted)
 
     def test_checkpoint_and_functional(self):
         from torch.utils.checkpoint import checkpoint
