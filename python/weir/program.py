@@ -87,6 +87,7 @@ def quoted(text):
 class Log:
     def __init__(self, path):
         self.path, self.lines, self.bytes, self.full = path, [], 0, False
+        self.operations = 0
         self.lock = threading.RLock()
         self.thread, self.threads, self.parents = threading.get_ident(), {threading.get_ident(): 0}, {}
         self.free_events, self.event_count = [], 0
@@ -170,6 +171,7 @@ class Log:
         self.add(f"use {address} {stream}\n")
 
     def operation(self, verb, stream, name, touches):
+        self.operations += 1
         self.add(f"{verb} {stream} {quoted(name)} {quoted(where())}\n", *touches)
 
     def host_access(self, name, touches):
@@ -179,6 +181,7 @@ class Log:
         """`touches`: as weir_device_touches gives them; None: not known."""
         if touches is None:
             return self.missing(f"what {name} accesses is not known: its races with other operations were not looked for")
+        self.operations += 1
         lines = []
         for touch in touches:
             early, letter = "e" if touch.how & 16 else "", LETTERS[touch.how & 15]

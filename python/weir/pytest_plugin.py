@@ -1,4 +1,4 @@
-"""pytest --weir: a test fails whose Triton kernels have findings, in its body, its fixtures or its teardown. --weir-target names the GPU
+"""pytest --weir: a test fails whose Triton kernels have findings, or whose operations race with each other where there is no GPU (docs/programs.md), in its body, its fixtures or its teardown. --weir-target names the GPU
 to compile for where there is none, --weir-strict lets a test fail, too, in which a kernel is incomplete, and --weir-require one whose clean kernels cover less than it names. Findings count as the project
 file says (docs/config.md). Findings that no failed test shows (of a test that is expected to fail, or while modules are imported) are reported
 at the end, and the exit status is that of failed tests. Under xdist the processes that run the tests check, and the one
@@ -58,10 +58,12 @@ class Plugin:
         watch = triton.Watch(project=self.project)
         triton.install(self.config.getoption("--weir-target")).forget()
         triton.State.watches.append(watch)
+        log = triton.OrderLog()
         try:
             yield watch
         finally:
             triton.State.watches.remove(watch)
+            log.end(watch)
 
     def settle(self, where, watch):
         """Adds up what a watch has seen; gives the text for which a test is to fail, or None."""

@@ -23,6 +23,7 @@ import functools
 import json
 import os
 import sys
+import tempfile
 import threading
 
 from . import Project
@@ -119,6 +120,33 @@ class Watch:
                  "weir: nothing was checked: no kernel was launched\n")
 
 
+class OrderLog:
+    """Of what the program puts into streams, where PyTorch has the device without a GPU: from here on until `end`, which adds
+    what it shows to a watch, unless that is clean."""
+
+    def __init__(self):
+        from . import device_torch, program
+
+        self.folder = None
+        if device_torch.State.installed and program.State.log is None and os.environ.get("WEIR_RUN") != "no":
+            self.folder = tempfile.TemporaryDirectory(prefix="weir-")
+            program.begin(self.folder.name, "program")
+
+    def end(self, watch):
+        from . import program
+
+        if self.folder is None or program.State.log is None:
+            return
+        log = program.State.log
+        program.end()
+        if log.operations:
+            known = {name: value for name, value in watch.options.items() if name in ("rules", "timeout")}
+            result = check_ir(log.path, project=watch.project, **known)
+            if not result:
+                watch.results.append(("program", result))
+        self.folder.cleanup()
+
+
 class State:
     """Triton is wrapped once; who listens changes."""
 
@@ -163,12 +191,13 @@ class checked(contextlib.ContextDecorator):
 
     def __enter__(self):
         install(self.target).forget()
-        self.watch = Watch(**self.options)
+        self.watch, self.log = Watch(**self.options), OrderLog()
         State.watches.append(self.watch)
         return self.watch
 
     def __exit__(self, kind, error, trace):
         State.watches.remove(self.watch)
+        self.log.end(self.watch)
         if kind is None:
             self.watch.complain()
         return False

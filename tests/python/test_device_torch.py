@@ -65,6 +65,14 @@ class Torch(unittest.TestCase):
                 self.assertIn("race.waw", text)
                 self.assertIn("1 failed, 1 passed", text)
 
+    def test_order_pytest(self):
+        """Operations of a test that nothing orders let it fail."""
+        for text, status in self.each("-m", "pytest", "-q", "-p", "weir.pytest_plugin", "-p", "no:cacheprovider", "--weir", "test_order.py"):
+            if "No module named" not in text:
+                self.assertEqual(status, 1, text)
+                self.assertIn("program.race", text)
+                self.assertIn("1 failed, 1 passed", text)
+
     def test_kernels(self):
         self.run_file("kernels.py")
 
