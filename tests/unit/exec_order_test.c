@@ -268,13 +268,14 @@ static void test_streams_come_and_go(void **state) {
 /* What one thread of the host has waited for another may know, or not. */
 static void test_threads(void **state) {
     (void)state;
+    launch_on(TWO);
     uint64_t a = launch_on(ONE);
     HostThread first = self;
     void *known = order_thread_made();
     self = (HostThread){0};
     uint64_t id = order_thread_begun(known);
     order_host_stream(named(ONE)); /* the second thread waits */
-    assert_false(order_is_over(made[a].order.stream, a));
+    assert_false(order_is_over(made[a].order.stream, a, false));
     uint64_t b = launch_on(TWO);
     assert_true(is_before(a, b));
     assert_int_equal(made[b].order.flags, 0);
@@ -289,13 +290,33 @@ static void test_threads(void **state) {
     self = first;
     order_thread_joined(id);
     assert_true(is_before(a, launch_on(THREE)));
-    assert_true(order_is_over(made[a].order.stream, a));
-    assert_false(order_thread_was_late());
+    assert_true(order_is_over(made[a].order.stream, a, false));
+    assert_false(order_was_late());
     self = (HostThread){0}; /* one that knows less than what was dropped */
-    launch_on(TWO);
-    assert_true(order_thread_was_late());
+    launch_on(ONE);
+    assert_false(order_was_late());
+    launch_on(THREE + 2);
+    assert_true(order_was_late());
     thread_ends(NULL);
     self = first;
+}
+
+/* Of one stream all that comes is behind what one thread has waited for; what is put into another one is not. */
+static void test_dropped(void **state) {
+    (void)state;
+    uint64_t a = launch_on(ONE);
+    HostThread first = self;
+    self = (HostThread){0};
+    order_host_stream(named(ONE));
+    thread_ends(NULL);
+    self = first;
+    assert_true(order_is_over(made[a].order.stream, a, false));
+    uint64_t b = launch_on(ONE);
+    assert_false(order_was_late());
+    launch_on(TWO);
+    assert_true(order_was_late());
+    order_host_context(NULL);
+    assert_true(order_is_over(made[b].order.stream, b, false));
 }
 
 static void test_copies_that_may_be_waited_for(void **state) {
@@ -442,6 +463,7 @@ int main(void) {
         cmocka_unit_test_setup(test_memory, begin),
         cmocka_unit_test_setup(test_copies, begin),
         cmocka_unit_test_setup(test_threads, begin),
+        cmocka_unit_test_setup(test_dropped, begin),
         cmocka_unit_test_setup(test_copies_that_may_be_waited_for, begin),
         cmocka_unit_test_setup(test_other_context, begin),
         cmocka_unit_test_setup(test_unknown, begin),

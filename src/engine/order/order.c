@@ -61,17 +61,16 @@ static OrderLane **open_seat(ProgramOrder *order) {
 OrderLane *order_lane(ProgramOrder *order, uint64_t context, bool legacy, bool blocking) {
     OrderLane **seat = free_seat(order);
     bool open = !seat && (seat = open_seat(order));
-    OrderLane *lane = seat ? calloc(1, sizeof *lane) : NULL;
+    OrderLane *lane = !seat ? NULL : *seat ? *seat : calloc(1, sizeof *lane); /* who has it may still ask it */
     if (!lane)
         return NULL;
-    lane->now.open = open;
-    lane->index = (uint32_t)(seat - order->lanes);
-    lane->context = context;
-    lane->legacy = legacy;
-    lane->blocking = blocking;
+    *lane = (OrderLane){.index = (uint32_t)(seat - order->lanes),
+                        .context = context,
+                        .legacy = legacy,
+                        .blocking = blocking,
+                        .now.open = open};
     if (lane->index == order->lane_count)
         order->lane_count++;
-    free(*seat);
     return *seat = lane;
 }
 

@@ -120,8 +120,8 @@ struct GpuKernel {
 
 /* The name of a section of an ELF file; false: it has not so many. */
 bool gpu_section(const void *file, size_t bytes, unsigned number, const char **name);
-/* The text of an image that Triton took from its cache, for free(); NULL: it did not, or *why says why the driver cannot
- * make the same of it (gpu_cached.c). */
+/* The text of an image that Triton took from its cache, for free(); NULL: it did not, or *why says why the driver
+ * cannot make the same of it (gpu_cached.c). */
 char *gpu_cached_text(const void *image, size_t bytes, const char **why);
 /* The module of an image that is about to be loaded, which may be known from before; NULL: no memory. */
 GpuModule *gpu_module(const void *image);
@@ -437,6 +437,8 @@ void over_making(int count);
 
 /* Whether so many bytes more are within the limit. */
 bool disk_has(uint64_t bytes);
+/* Whether more than half of it is taken, by what is known. */
+bool disk_is_pressed(void);
 /* So many were written. */
 void disk_takes(uint64_t bytes);
 /* Why a launch was not looked at, if they are not. */

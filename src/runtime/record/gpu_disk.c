@@ -39,6 +39,13 @@ bool disk_has(uint64_t bytes) {
     return !full;
 }
 
+bool disk_is_pressed(void) {
+    pthread_mutex_lock(&mutex);
+    bool pressed = gpu_options()->disk && there + since > gpu_options()->disk / 2;
+    pthread_mutex_unlock(&mutex);
+    return pressed;
+}
+
 void disk_takes(uint64_t bytes) {
     pthread_mutex_lock(&mutex);
     since += bytes;

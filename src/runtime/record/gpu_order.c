@@ -54,7 +54,8 @@ static bool pooled;               /* pool has something */
 static bool elsewhere;            /* events may be recorded by others */
 static bool called;               /* the host was, from a stream */
 static bool unknown;              /* something that is not modeled may order anything */
-static bool crowded, late;        /* there were too many streams; a thread came when launches were dropped */
+static bool crowded;              /* there were too many streams */
+static bool late;                 /* something was made that is not known to come behind launches that were dropped */
 static EndedThread ended[MOST_ENDED];
 static uint32_t ended_count;
 static uint64_t process, library_beside;
@@ -128,7 +129,6 @@ static void make_key(void) {
     pthread_key_create(&ends, thread_ends);
 }
 
-/* One that comes late was made by a thread that knew less than all that call the driver do. */
 static OrderThread *begin_self(void) {
     static OrderThread no_memory;
     OrderThread *thread = order_thread(&program, self_id());
@@ -139,8 +139,6 @@ static OrderThread *begin_self(void) {
         lanes_join(&program, &thread->knows, self.inherited);
     free(self.inherited);
     self.inherited = NULL;
-    for (uint32_t i = 0; i < program.lane_count; i++)
-        late |= dropped.over[i] > thread->knows.over[i];
     pthread_once(&once, make_key);
     pthread_setspecific(ends, &ends);
     return thread;
@@ -194,7 +192,7 @@ void order_thread_joined(uint64_t id) {
     LOCKED(join_thread(id));
 }
 
-bool order_thread_was_late(void) {
+bool order_was_late(void) {
     return late;
 }
 
@@ -466,6 +464,13 @@ void order_unknown(void) {
 /* ---- Memory that streams hand to each other ------------------------------------------------------ */
 
 /* Whether copies of other streams may run now. */
+static bool lacks_dropped(const OrderClock *clock) {
+    for (uint32_t i = 0; i < program.lane_count; i++)
+        if (clock->over[i] < dropped.over[i])
+            return true;
+    return false;
+}
+
 static bool has_copies_beside(const Stream *stream) {
     for (uint32_t i = 0; i < program.lane_count; i++)
         if (program.lanes[i] != stream->lane && program.lanes[i]->last_copy > stream->lane->now.copies[i])
@@ -613,6 +618,7 @@ static bool make_copy(const OrderCopy *made) {
     issue(stream);
     bool good = write_copy(stream, made);
     copies_beside |= has_copies_beside(stream);
+    late |= lacks_dropped(&stream->lane->now);
     log_copy(stream, made);
     lane_copy(stream->lane, copy_count++);
     if (made->host == HOST_WAITS)
@@ -658,6 +664,7 @@ static void launch(const OrderLaunch *made, GpuOrder *order) {
     lane_launch(&program, stream->lane, host(), made->dependent, &begun);
     begun.open |= unknown;
     stream->lane->now.open |= unknown;
+    late |= lacks_dropped(&begun);
     describe(stream, &begun, order);
     for (unsigned i = 0; i < sizeof made->triggered / sizeof *made->triggered; i++)
         if (made->triggered[i]) {
@@ -749,15 +756,24 @@ void order_library(const GpuOrder *order, uint64_t number) {
     LOCKED(add_library(order, number));
 }
 
-static bool is_over(uint32_t stream, uint64_t number) {
-    bool over = stream < program.lane_count && threads_know(&program, stream, number);
+static bool has_one_lane(void) {
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < program.lane_count; i++)
+        used += program.lanes[i]->last || program.lanes[i]->last_copy;
+    return used == 1;
+}
+
+/* A thread that does not know it may still put something into another stream. */
+static bool is_over(uint32_t stream, uint64_t number, bool hurries) {
+    bool known = stream < program.lane_count && clock_has(&program.hosts, stream, number);
+    bool over = known && (hurries || has_one_lane() || threads_know(&program, stream, number));
     if (over)
         dropped.over[stream] = larger(dropped.over[stream], number + 1);
     return over;
 }
-bool order_is_over(uint32_t stream, uint64_t number) {
+bool order_is_over(uint32_t stream, uint64_t number, bool hurries) {
     bool over = false;
-    LOCKED(over = is_over(stream, number));
+    LOCKED(over = is_over(stream, number, hurries));
     return over;
 }
 

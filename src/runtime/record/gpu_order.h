@@ -41,9 +41,8 @@ void *order_thread_made(void);
 void order_thread_not_made(void *made);
 uint64_t order_thread_begun(void *made);
 void order_thread_joined(uint64_t id);
-/* Whether a thread first called the driver when launches were dropped that it does not know to be over; whether there
- * were more streams than are distinguished. */
-bool order_thread_was_late(void);
+/* Whether something was late (order_is_over); whether there were more streams than are distinguished. */
+bool order_was_late(void);
 bool order_is_crowded(void);
 
 /* Whether anything asks: in mode record alone. */
@@ -76,8 +75,9 @@ void order_library(const GpuOrder *order, uint64_t number);
 uint64_t order_library_beside(void);
 
 /* Whether all threads of the host know that the launch of that number in that stream is over: so it is for all launches
- * that come. The caller drops it then. */
-bool order_is_over(uint32_t stream, uint64_t number);
+ * that come. The caller drops it then. Where there is one stream, or if the caller hurries, one thread is enough: what
+ * another one makes then, and is not known to come behind it, is late. */
+bool order_is_over(uint32_t stream, uint64_t number, bool hurries);
 
 /* A copy or a memset. */
 typedef enum OrderHostWait { HOST_GOES_ON, HOST_MAY_WAIT, HOST_WAITS } OrderHostWait;

@@ -37,7 +37,7 @@ void over_written(const char *name, const Recording *recording) {
  * the clock has. */
 static void report(void) {
     for (GpuOverWritten *written = first; written; written = written->next)
-        written->over = order_is_over(written->stream, written->number);
+        written->over = order_is_over(written->stream, written->number, disk_is_pressed());
     if (__atomic_load_n(&making, __ATOMIC_ACQUIRE) != 0 || !drain_is_done())
         return;
     for (GpuOverWritten **at = &first; *at;) {

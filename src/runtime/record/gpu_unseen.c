@@ -122,10 +122,10 @@ static uint64_t write_libraries(void) {
 uint64_t gpu_unseen_write(void) {
     pthread_mutex_lock(&mutex);
     order_each_missed(add_missed);
-    if (order_thread_was_late())
+    if (order_was_late())
         add_more("program", 0,
-                 "a thread of the host first called the driver when launches before it had been checked: races of its "
-                 "launches with these were not looked for");
+                 "launches were checked and dropped when one thread of the host knew them to be over, and another one "
+                 "made launches or copies then: races between these were not looked for");
     if (order_is_crowded())
         add_more("program", 0, "there are more than %d streams at once: races between launches were not all looked for",
                  ORDER_STREAMS);
