@@ -243,8 +243,8 @@ void program_report_no_wait(ProgramCheck *check) {
                                     "%.*s is a dependent launch and finishes without having waited for the preceding "
                                     "launch",
                                     STR_ARG(site->name));
-    finding->why = "The preceding launch may still be running when this one has finished, so a third launch after this "
-                   "one is not ordered after the first.";
+    finding->why = "The preceding launch may still be running when this one has finished, so a third launch that does "
+                   "not wait either can begin before the first is over.";
     finding->fix = "Call `gdc_wait()` (griddepcontrol.wait) on every path.";
     finding->schedule = "in every schedule";
     place_site(check, site, "ends", "", finding_places(check->verdict, finding, 1));

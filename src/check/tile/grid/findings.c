@@ -530,8 +530,8 @@ void report_forgotten_waits(GlobalCheck *run, const Reporting *reporting) {
                                         "preceding launch",
                                         run->programs[kernel]->name);
         finding->why =
-            "The preceding launch may still be running when this one has finished, so a third launch after this one "
-            "is not ordered after the first.";
+            "The preceding launch may still be running when this one has finished, so a third launch that does "
+            "not wait either can begin before the first is over.";
         finding->fix = "Execute `tt.grid_dependency_wait` on every path.";
         FindingPlace *places = finding_places(verdict, finding, 1);
         Machine machine = {.program = run->programs[kernel]};
