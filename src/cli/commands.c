@@ -37,7 +37,9 @@ const Command commands[COMMAND_COUNT] = {
              "Every kernel of every input runs on an emulator. Weir checks that all accesses to shared and tensor "
              "memory are ordered and every agent finishes, whatever order the hardware executes in; with a launch, "
              "also that all global-memory accesses of its CTAs are ordered and in range; and everything that weir "
-             "lint checks. PTX is run thread by thread, and races are decided by its memory model.\nFindings are "
+             "lint checks. PTX is run thread by thread, and races are decided by its memory model. An order log of a "
+             "program (.weirlog, which weir exec --keep leaves) is checked for operations that nothing "
+             "orders.\nFindings are "
              "printed, and what could not be looked at, then a table that sums up.",
          .groups = {"What is checked", "How", "Output"},
          .examples = EXAMPLES(
@@ -67,7 +69,10 @@ const Command commands[COMMAND_COUNT] = {
              "verdict.\nWithout "
              "one, or in mode capture, when Python starts it loads a small Weir package, which waits for Triton "
              "to be imported and then records each kernel, and each launch before it runs. Without a GPU, Triton "
-             "gets a stand-in for one. In a CUDA program the library writes the PTX of each kernel, its launch, and "
+             "gets a stand-in for one: kernels run on the CPU, and the order of the program's operations (launches, "
+             "copies, "
+             "operators of PyTorch, memory that is freed) is looked at, too. In a CUDA program the library writes the "
+             "PTX of each kernel, its launch, and "
              "what the memory holds that it points to. In a Python it does "
              "nothing, unless WEIR_CAPTURE_CUDA is set. WEIR_CAPTURE_LAUNCHES (4) is how many different launches of a "
              "kernel are kept, WEIR_CAPTURE_BYTES (65536) how many bytes of a buffer.\nSignals that end this command "
@@ -110,7 +115,9 @@ const Command commands[COMMAND_COUNT] = {
                  "slots and phases of every barrier, the data they protect, whether any agent waits forever, and "
                  "whether every overwrite waits for its readers. Of PTX, and of a recording of a kernel on a GPU (weir "
                  "exec "
-                 "--keep), what its warps did: roles, barriers, what each carries, and a picture of the run.",
+                 "--keep), what its warps did: roles, barriers, what each carries, and a picture of the run. Of the "
+                 "order log of a program (.weirlog), "
+                 "a timeline of its streams.",
          .more =
              RUN_FILES RUN_BELOW "reported on" INPUT " Weir chooses launches, also in addition to a given one. --diff "
                                  "matches partitions by what they do, not by their number.",
