@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 typedef int Result;
@@ -177,6 +178,10 @@ static void launch_variable(const char *text) {
 
 static void called(void *with) {
     (void)with;
+}
+
+static void *idle_thread(void *unused) {
+    return unused;
 }
 
 static void *wait_in_thread(void *unused) {
@@ -493,6 +498,16 @@ int main(int count, char **words) {
         for (int i = 0; i < 10; i++)
             launch(produce, i < 5 ? one : two, 0);
         return 0;
+    } else if (strcmp(what, "forks") == 0) { /* a child makes threads that have nothing to do with the device */
+        int status = 1;
+        pthread_t thread;
+        launch(produce, one, 0);
+        launch(copy, one, out);
+        pid_t child = fork();
+        if (child == 0)
+            _exit(pthread_create(&thread, NULL, idle_thread, NULL) || pthread_join(thread, NULL));
+        if (waitpid(child, &status, 0) != child || status)
+            return 1;
     } else if (strncmp(what, "thread-", 7) == 0) {
         void *pinned;
         if (strcmp(what, "thread-copy") == 0 && !cuMemHostAlloc(&pinned, 1024, 0))

@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 typedef void *ThreadFunction(void *);
 
@@ -63,6 +64,17 @@ static void *begin(void *of) {
     return start.function(start.argument);
 }
 
+static pid_t process;
+
+__attribute__((constructor)) static void name_process(void) {
+    process = getpid();
+}
+
+/* In a child that was forked, a mutex may be locked by a thread that is not there. */
+static bool looks(void) {
+    return order_on() && getpid() == process;
+}
+
 /* This library's own threads are not the program's. */
 static bool is_own(const void *caller) {
     Dl_info of_caller, own;
@@ -75,7 +87,7 @@ EXPORTED int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
     void *symbol = next_dlsym(RTLD_NEXT, "pthread_create");
     Create *next = *(Create **)&symbol;
     bool own = is_own(__builtin_return_address(0));
-    ThreadStart *start = order_on() && !own ? malloc(sizeof *start) : NULL;
+    ThreadStart *start = looks() && !own ? malloc(sizeof *start) : NULL;
     if (!start)
         return next(thread, attributes, function, argument);
     *start = (ThreadStart){function, argument, order_thread_made()};
@@ -91,7 +103,7 @@ EXPORTED int pthread_join(pthread_t thread, void **value) {
     typedef int Join(pthread_t, void **);
     void *symbol = next_dlsym(RTLD_NEXT, "pthread_join");
     int result = (*(Join **)&symbol)(thread, value);
-    uint64_t id = !result && order_on() ? take(thread) : 0;
+    uint64_t id = !result && looks() ? take(thread) : 0;
     if (id)
         order_thread_joined(id);
     return result;

@@ -87,6 +87,7 @@ typedef struct HostThread {
     uint64_t id;
     OrderClock *inherited; /* what the thread that made it knew then; NULL: nothing, or it is in `known` */
     OrderThread *known;    /* NULL: it has not called the driver */
+    pid_t process;         /* where `known` is */
 } HostThread;
 
 static _Thread_local HostThread self;
@@ -117,9 +118,10 @@ static void end_self(void) {
     self.known = NULL;
 }
 
+/* In a child that was forked, the mutex may be locked by a thread that is not there. */
 static void thread_ends(void *unused) {
     (void)unused;
-    if (self.known)
+    if (self.known && self.process == getpid())
         LOCKED(end_self());
     free(self.inherited);
     self.inherited = NULL;
@@ -135,6 +137,7 @@ static OrderThread *begin_self(void) {
     if (!thread)
         return &no_memory;
     self.known = thread;
+    self.process = getpid();
     if (self.inherited)
         lanes_join(&program, &thread->knows, self.inherited);
     free(self.inherited);
