@@ -76,6 +76,8 @@
     X(cuGraphAddNode, cuGraphAddNode_v2, ANY)                                      \
     X(cuGraphNodeSetParams, cuGraphNodeSetParams, ANY)                             \
     X(cuGraphExecNodeSetParams, cuGraphExecNodeSetParams, ANY)                     \
+    X(cuStreamSetAttribute, cuStreamSetAttribute, LEGACY)                          \
+    X(cuStreamSetAttribute, cuStreamSetAttribute_ptsz, PER_THREAD)                 \
     X(cuStreamBeginCapture, cuStreamBeginCapture, LEGACY)                          \
     X(cuStreamBeginCapture, cuStreamBeginCapture_ptsz, PER_THREAD)                 \
     X(cuStreamBeginCapture, cuStreamBeginCapture_v2, LEGACY)                       \

@@ -145,14 +145,14 @@ static void launch(Handle function, Handle stream, uint64_t to) {
         exit(2);
 }
 
-static void launch_dependent(Handle function, Handle stream, uint64_t to) {
+static void launch_with(int attribute_id, Handle function, Handle stream, uint64_t to) {
     struct {
         int id, pad;
         union {
             char bytes[64];
             int number;
         } value;
-    } attribute = {.id = 6, .value.number = 1};
+    } attribute = {.id = attribute_id, .value.number = 1};
     struct {
         unsigned grid[3], block[3], shared;
         Handle stream;
@@ -162,6 +162,10 @@ static void launch_dependent(Handle function, Handle stream, uint64_t to) {
     void *parameters[] = {&box, &flags, &to};
     if (cuLaunchKernelEx(&config, function, parameters, NULL))
         exit(2);
+}
+
+static void launch_dependent(Handle function, Handle stream, uint64_t to) {
+    launch_with(6, function, stream, to);
 }
 
 /* One names the variable, the other has its address; each is one thread. */
@@ -432,6 +436,9 @@ int main(int count, char **words) {
                strcmp(what, "cta-scope") == 0) {
         launch(produce, one, 0);
         launch(consume, two, out);
+    } else if (strcmp(what, "domains") == 0) { /* flags between launches of two memory synchronization domains */
+        launch_with(10, produce, one, 0);
+        launch(consume, strcmp(how, "same") == 0 ? one : two, out);
     } else if (strcmp(what, "dependent") == 0 || strcmp(what, "no-wait") == 0) {
         launch(produce, one, 0);
         launch_dependent(copy, one, out);

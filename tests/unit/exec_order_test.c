@@ -105,7 +105,7 @@ static int begin(void **state) {
         order_free(&made[i]);
     freed_count = 0;
     reported = pool = dropped = (OrderClock){0};
-    elsewhere = unknown = crowded = late = false;
+    elsewhere = unknown = crowded = late = remote = domains = false;
     library_beside = next_number = copy_count = 0;
     for (uint32_t i = 0; i < ORDER_STREAMS; i++)
         free(kinds[i].items);

@@ -100,6 +100,7 @@ struct SeenLaunch {
     Handle function, stream;
     uint32_t grid[3], block[3], cluster[3], shared;
     bool dependent, cooperative;
+    bool remote;                  /* its memory synchronization domain is not the default one */
     Handle triggered[2];          /* events that it records while it runs; NULL: none */
     bool per_thread;              /* no stream is that of the thread */
     bool later;                   /* a node of a graph: what memory holds when it runs is not known now */

@@ -78,6 +78,8 @@ static Result launch_with(const LaunchConfig *config, SeenLaunch launch) {
             launch.dependent = attribute->value.number != 0;
         else if (attribute->id == ATTRIBUTE_PROGRAMMATIC_EVENT)
             launch.triggered[0] = attribute->value.event;
+        else if (attribute->id == ATTRIBUTE_DOMAIN)
+            launch.remote = attribute->value.number != 0;
         else if (attribute->id == ATTRIBUTE_LAUNCHED_EVENT)
             launch.triggered[1] = attribute->value.event;
     }

@@ -331,6 +331,17 @@ ORDER_ASYNC(ASYNC)
 ORDER_SYNC(SYNC)
 ORDER_OTHERS(OTHER)
 
+/* Launches in the stream may be in another memory synchronization domain. */
+#define SET_ATTRIBUTE(exported)                                                        \
+    EXPORTED Result exported(Handle stream, int id, const int *value) {                \
+        Result result = NEXT(exported, (Handle, int, const int *), stream, id, value); \
+        if (!result && id == ATTRIBUTE_DOMAIN && *value && order_on())                 \
+            order_remote();                                                            \
+        return result;                                                                 \
+    }
+SET_ATTRIBUTE(cuStreamSetAttribute)
+SET_ATTRIBUTE(cuStreamSetAttribute_ptsz)
+
 EXPORTED Result cuIpcOpenEventHandle(Handle *event, IpcHandle handle) {
     if (order_on())
         order_events_elsewhere();

@@ -409,6 +409,7 @@ static GpuOrder ordered(const SeenLaunch *launch, const GpuContext *context, con
                         .number = number,
                         .dependent = launch->dependent,
                         .may_poll = may_poll(kernel),
+                        .remote = launch->remote && kernel,
                         .triggered = {launch->triggered[0], launch->triggered[1]}};
     order_launch(&made, &order);
     return order;

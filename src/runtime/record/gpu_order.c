@@ -55,6 +55,7 @@ static bool elsewhere;            /* events may be recorded by others */
 static bool called;               /* the host was, from a stream */
 static bool unknown;              /* something that is not modeled may order anything */
 static bool crowded;              /* there were too many streams */
+static bool remote, domains;      /* there are two domains; launches of both may have run at the same time */
 static bool late;                 /* something was made that is not known to come behind launches that were dropped */
 static EndedThread ended[MOST_ENDED];
 static uint32_t ended_count;
@@ -201,6 +202,14 @@ bool order_was_late(void) {
 
 bool order_is_crowded(void) {
     return crowded;
+}
+
+void order_remote(void) {
+    LOCKED(remote = true);
+}
+
+bool order_has_domains(void) {
+    return domains;
 }
 
 /* ---- Streams ------------------------------------------------------------------------------------- */
@@ -675,6 +684,8 @@ static void launch(const OrderLaunch *made, GpuOrder *order) {
             LOG("record %llu %llu 1", NUMBER((uintptr_t)made->triggered[i]), NUMBER(stream->id));
         }
     log_issued(stream);
+    remote |= made->remote;
+    domains |= remote && made->may_poll && has_launches_beside(stream, &begun);
     if (made->may_poll && has_launches_beside(stream, &begun))
         LOG("open %llu", NUMBER(stream->id)); /* what comes behind it may be ordered by what it reads */
     lane_operation(stream->lane, made->number);

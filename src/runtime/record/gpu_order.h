@@ -32,6 +32,7 @@ typedef struct OrderLaunch {
     uint64_t number;
     bool dependent;      /* on the one before it, and may begin before that has ended */
     bool may_poll;       /* it may wait for what another launch writes */
+    bool remote;         /* its memory synchronization domain is not the default one */
     Handle triggered[2]; /* events that it records while it runs; NULL: none */
 } OrderLaunch;
 
@@ -44,6 +45,9 @@ void order_thread_joined(uint64_t id);
 /* Whether something was late (order_is_over); whether there were more streams than are distinguished. */
 bool order_was_late(void);
 bool order_is_crowded(void);
+/* Whether launches of two memory synchronization domains may have run at the same time. */
+bool order_has_domains(void);
+void order_remote(void); /* launches may be in another one from now on */
 
 /* Whether anything asks: in mode record alone. */
 bool order_on(void);

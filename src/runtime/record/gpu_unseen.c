@@ -126,6 +126,11 @@ uint64_t gpu_unseen_write(void) {
         add_more("program", 0,
                  "launches were checked and dropped when one thread of the host knew them to be over, and another one "
                  "made launches or copies then: races between these were not looked for");
+    if (order_has_domains())
+        add_more(
+            "program", 0,
+            "launches are in two memory synchronization domains (CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN) and can run at "
+            "the same time: that operations of scope .gpu do not order these was not looked at");
     if (order_is_crowded())
         add_more("program", 0, "there are more than %d streams at once: races between launches were not all looked for",
                  ORDER_STREAMS);
