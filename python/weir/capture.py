@@ -296,6 +296,7 @@ class Recorder:
             elif verdict == "findings":
                 self.found(kernel, launch, launched.ptx, findings)
 
+        judged.seconds = max(1, int(MOST_SECONDS - kernel.spent))  # that the check may take
         return judged
 
     def checked(self, kernel, launch):
@@ -303,17 +304,18 @@ class Recorder:
         self.store.write_launch(kernel.name, launch)
 
     def found(self, kernel, launch, ptx, findings):
-        """The device has findings. Those that the IR shows, too, are said of the IR."""
+        """The device has findings. If the IR shows such as well, they are said of the IR."""
         from . import check
 
-        if check(kernel.ttgir, launch, name=f"{kernel.name}.ttgir").verdict == "findings":
+        families = lambda some: {finding.rule.split(".")[0] for finding in some if finding.severity != "note"}
+        if families(findings) <= families(check(kernel.ttgir, launch, name=f"{kernel.name}.ttgir").findings):
             return
         for finding in findings:
-            for line in (finding.get("witness") or "").splitlines():
+            for line in (finding.witness or "").splitlines():
                 if line.startswith("launch "):
                     self.store.write_found(kernel.function, ptx, line[len("launch "):])
                     return self.checked(kernel, launch)
-        self.complain(f"kernel {kernel.name}: {findings[0]['message']} [{findings[0]['rule']}]; its memory is too large to be kept: "
+        self.complain(f"kernel {kernel.name}: {findings[0].message} [{findings[0].rule}]; its memory is too large to be kept: "
                       "weir.device.use in the program shows the finding in full")
 
     def complain(self, sentence):

@@ -14,8 +14,9 @@ import struct
 import sys
 import threading
 import time
+import weakref
 
-from . import _library, arguments, device_torch, program, standin, tensors
+from . import Finding, _library, arguments, device_torch, program, standin, tensors
 
 ENDS = ("done", "invalid", "address", "trap", "fault", "hang", "unsupported", "limit")  # weir_device_end
 CUDA_ERRORS = {"invalid": "invalid argument", "address": "an illegal memory access was encountered",
@@ -23,7 +24,6 @@ CUDA_ERRORS = {"invalid": "invalid argument", "address": "an illegal memory acce
                "hang": "the launch timed out and was terminated", "unsupported": "operation not supported",
                "limit": "out of memory"}
 TENSORMAP_BYTES = 128
-MOST_SECONDS = 20  # of processor time, for a check where not all launches are checked
 FLOATS = {"fp16": "<e", "fp32": "<f", "f32": "<f", "fp64": "<d", "f64": "<d"}
 
 
@@ -145,10 +145,18 @@ class Loaded:
         sizes = (ctypes.c_size_t * most)()
         self.device.parameters(self.device.handle, self.module, name.encode(), sizes, most)
         self.sizes = list(sizes)
+        weakref.finalize(self, self.free, self.device, self.file, self.module).atexit = False
+
+    @staticmethod
+    def free(device, file, module):
+        with device.lock:
+            device.forget(device.handle, module)
+            device.library.weir_module_free(module)
+            device.library.weir_close(file)
 
     def launch(self, grid, block, cluster, shared, parameters, ranges, dependent=False, judge=None):
         """Parameters are their bytes; ranges are (address, bytes) of memory that the launch may access. `judge`, if there is
-        one, takes the verdict of the launch, the findings with their witnesses, as JSON has them, and the time that it took."""
+        one, takes the verdict of the launch, the findings that are more than notes, and the time that it took."""
         device, log = self.device, program.State.log
         kept = [ctypes.create_string_buffer(value, len(value)) for value in parameters]
         pointers = (ctypes.c_void_p * len(kept))(*[ctypes.addressof(value) for value in kept])
@@ -185,15 +193,15 @@ class Loaded:
 
     def check(self, launch, judge):
         device, library = self.device, self.device.library
-        options, started = ctypes.byref(_library.RunOptions(timeout=MOST_SECONDS)) if judge else None, time.process_time()
+        options, started = ctypes.byref(_library.RunOptions(timeout=judge.seconds)) if judge else None, time.process_time()
         result = device.check(device.handle, self.module, ctypes.byref(launch), options)
         if not result:
             raise MemoryError("there is not enough memory")
         verdict = _library.VERDICTS[library.weir_result_verdict(result)]
         if judge:
             kernels = json.loads(_library.written(library, result, _library.FORMAT_JSON))["inputs"] if verdict == "findings" else []
-            judge(verdict, [finding for kernel in kernels for finding in kernel["findings"] if finding["severity"] != "note"],
-                  time.process_time() - started)
+            findings = [Finding(words, self.name) for kernel in kernels for words in kernel["findings"]]
+            judge(verdict, [finding for finding in findings if finding.severity != "note"], time.process_time() - started)
             library.weir_result_free(result)
             return
         State.verdicts[verdict] = State.verdicts.get(verdict, 0) + 1

@@ -3,6 +3,7 @@
 import array
 import contextlib
 import ctypes
+import gc
 import glob
 import io
 import struct
@@ -79,6 +80,25 @@ class Launched(unittest.TestCase):
         self.scale(values, 100)
         self.assertEqual(list(values), [2.0 * i for i in range(100)])
         self.assertEqual(device.State.verdicts, {"clean": 1})
+
+    def test_kernels_that_are_gone(self):
+        """They leave the library, and others stay."""
+        kept, freed = device.Loaded(SCALE, "scale"), []
+        library = kept.device.library
+        for name in ("weir_module_free", "weir_close"):
+            function = getattr(library, name)
+            setattr(library, name, lambda handle, function=function: (freed.append(handle), function(handle)))
+            self.addCleanup(setattr, library, name, function)
+        gone = [device.Loaded(SCALE, "scale") for _ in range(3)]
+        handles = {handle for one in gone for handle in (one.module, one.file)}
+        del gone
+        gc.collect()
+        self.assertEqual(set(freed), handles)
+        values = numbers(1.0, 2.0)
+        address, size = memory(values)
+        kept.launch((1, 1, 1), (32, 1, 1), (0, 0, 0), 0, [struct.pack("<Q", address), struct.pack("<f", 3.0), struct.pack("<I", 2)],
+                    [(address, size)])
+        self.assertEqual(list(values), [3.0, 6.0])
 
     def test_witness(self):
         words = array.array("I", [5])
