@@ -231,7 +231,7 @@ static int graphs(const std::string &what) {
     } else if (what == "conditional") {
         cudaGraphConditionalHandle handle;
         int three = 3;
-        SAY(cudaMemcpy(far1, &three, 4, cudaMemcpyHostToDevice));
+        SAY(cudaMemcpy(far1, &three, 4, cudaMemcpyHostToDevice)); SAY(cudaDeviceSynchronize()); // from pageable memory: it may arrive later
         SAY(cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault));
         cudaGraphNodeParams loop = {cudaGraphNodeTypeConditional};
         loop.conditional.handle = handle; loop.conditional.type = cudaGraphCondTypeWhile; loop.conditional.size = 1;
@@ -245,7 +245,7 @@ static int graphs(const std::string &what) {
     } else if (what == "chooses") { // if and else, by what a kernel before it decides: the first in two launches, then the other
         cudaGraphConditionalHandle handle;
         int three = 3;
-        SAY(cudaMemcpy(far1, &three, 4, cudaMemcpyHostToDevice));
+        SAY(cudaMemcpy(far1, &three, 4, cudaMemcpyHostToDevice)); SAY(cudaDeviceSynchronize()); // from pageable memory: it may arrive later
         SAY(cudaGraphConditionalHandleCreate(&handle, graph));
         SAY(cudaStreamBeginCaptureToGraph(s, graph, nullptr, nullptr, 0, cudaStreamCaptureModeRelaxed));
         decide<<<1, 1, 0, s>>>(handle, far1);

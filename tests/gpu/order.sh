@@ -32,7 +32,7 @@ try 0 - event
 try 1 '[race.raw]' none
 try 0 - thread-made
 try 0 - thread-joined
-try 3 'in a way that is not seen' thread-other
+try 3 'of the host' thread-other
 try 1 'of the program (cuMemcpyHtoD' sync-in
 try 0 - sync-in-pinned
 try 0 - sync-in-default
