@@ -13,7 +13,7 @@ import time
 import types
 import zlib
 
-from . import device_torch, program, standin
+from . import _hook, device_torch, device_torch_native, program, standin
 from .device_torch import check_device
 
 GiB = 1 << 30
@@ -118,6 +118,37 @@ def next_of_pool(priority):
     return 1 + kind * POOL + (taken[kind] - 1) % POOL
 
 
+def pool_stream(priority):
+    """A new one, as the program sees it."""
+    if not any(taken):
+        device_torch_native.answer_streams(sys.modules[__name__], device_torch_native.FREQUENT)
+    number = next_of_pool(priority)
+    log("stream", number)
+    return number
+
+
+class EventOrder:
+    """What the order log has of an event."""
+
+    logged_in = logged = None  # the order log that has it, and its number there
+
+    def logs(self, what, *stream):
+        """An event that was never recorded orders nothing."""
+        if device_torch.State.graph is not None and stream:
+            return device_torch.State.graph.event(what, self, *stream)
+        now = program.State.log
+        if now is None or (what != "record" and self.logged_in is not now):
+            return
+        if self.logged_in is not now:
+            self.logged_in, self.logged = now, now.event()
+        log(what, self.logged, *stream)
+
+    def __del__(self):
+        now = self.logged_in
+        if now is not None and now is program.State.log:
+            now.event_gone(self.logged)
+
+
 def external(handle):
     """The stream of that handle; one that is not of the pool is another library's."""
     number = (handle - FIRST_HANDLE) // 64
@@ -136,9 +167,7 @@ def make_classes(torch):
         def __new__(cls, priority=0, stream_id=0, device_index=0, device_type=0, stream_ptr=0):
             check_device(device_index)
             if not device_type:
-                stream_id = external(stream_ptr) if stream_ptr else next_of_pool(priority)
-                if not stream_ptr:
-                    log("stream", stream_id)
+                stream_id = external(stream_ptr) if stream_ptr else pool_stream(priority)
             self = torch.Stream.__new__(cls, stream_id=stream_id, device_index=0, device_type=CUDA_TYPE)
             self.priority = min(0, max(-5, priority))
             return self
@@ -184,13 +213,12 @@ def make_classes(torch):
             current.stream = self.entered.pop()
             return False
 
-    class CudaEventBase(torch.Event):
+    class CudaEventBase(torch.Event, EventOrder):
         def __new__(cls, enable_timing=False, blocking=False, interprocess=False, external=False):
             return torch.Event.__new__(cls, device=here)
 
         def __init__(self, enable_timing=False, blocking=False, interprocess=False, external=False):
             self.timing, self.at, self.number = enable_timing, None, 0
-            self.logged_in = self.logged = None  # the order log that has it, and its number there
 
         device = property(lambda self: here)
 
@@ -214,22 +242,6 @@ def make_classes(torch):
 
         def synchronize(self):
             self.logs("await_event")
-
-        def logs(self, what, *stream):
-            """An event that was never recorded orders nothing."""
-            if device_torch.State.graph is not None and stream:
-                return device_torch.State.graph.event(what, self, *stream)
-            now = program.State.log
-            if now is None or (what != "record" and self.logged_in is not now):
-                return
-            if self.logged_in is not now:
-                self.logged_in, self.logged = now, now.event()
-            log(what, self.logged, *stream)
-
-        def __del__(self):
-            now = getattr(self, "logged_in", None)
-            if now is not None and now is program.State.log:
-                now.event_gone(self.logged)
 
         def elapsed_time(self, end):
             if not self.timing or not end.timing:
@@ -560,9 +572,31 @@ def compile_here(torch):
         config.compile_threads = 1
         if hasattr(config, "use_static_cuda_launcher"):
             config.use_static_cuda_launcher = False
+    if "torch._inductor.compile_fx" in sys.modules:
+        graph_here()
+    else:
+        sys.meta_path.insert(0, _hook.Finder({"torch._inductor.compile_fx": graph_here}))
     guards = getattr(getattr(torch._C, "_dynamo", None), "guards", None)
     if hasattr(guards, "_empty_strided_cuda"):
         guards._empty_strided_cuda = lambda size, stride, dtype: torch.empty_strided(size, stride, dtype=dtype, device="cuda")
+
+
+def graph_here():
+    """Its trees of graphs share memory of the caching allocator, which is not here. Without gradients it has a graph for each
+    function, as before; a forward pass with a backward pass to come is not captured: its results are kept until then."""
+    inductor = sys.modules["torch._inductor.compile_fx"]
+    plain = getattr(inductor, "cudagraphify", None)
+    if plain is None:
+        return
+
+    @functools.wraps(plain)
+    def cudagraphify(model, *args, is_inference=False, **named):
+        if not is_inference:
+            return model
+        with inductor.config.patch("triton.cudagraph_trees", False):
+            return plain(model, *args, is_inference=is_inference, **named)
+
+    inductor.cudagraphify = cudagraphify
 
 
 def install(target):
@@ -604,6 +638,8 @@ def install(target):
     execute_again(torch, "torch.cuda.graphs", parts)
     torch._C._set_cudnn_enabled(False)
     hold_storages(torch)
+    device_torch_native.answer_streams(sys.modules[__name__], device_torch_native.ANSWERED - device_torch_native.FREQUENT)
+    device_torch_native.watch_backward(torch)
     pin_what_is_made(torch)
     time_no_reducer(torch)
     compile_here(torch)

@@ -61,7 +61,7 @@ libraries = {}  # of code objects
 
 
 def where():
-    """The program's own line that does this, "app.py:14"; "" where there is none, as in a thread of autograd."""
+    """The program's own line that does this, "app.py:14", or has autograd do it; "" where there is none."""
     if current.site is not None:
         return current.site
     frame = sys._getframe(2)
@@ -74,7 +74,8 @@ def where():
             name = code.co_filename
             return f"{name[len(FOLDER):] if name.startswith(FOLDER) else name}:{frame.f_lineno}"
         frame = frame.f_back
-    return ""
+    callers = State.log.callers if State.log is not None else None
+    return callers[-1][1] if callers else ""
 
 
 def quoted(text):
@@ -90,6 +91,9 @@ class Log:
         self.operations = 0
         self.lock = threading.RLock()
         self.thread, self.threads, self.parents = threading.get_ident(), {threading.get_ident(): 0}, {}
+        self.thread_count = 1
+        self.python_threads = {threading.get_ident()}
+        self.callers = []  # of autograd's engine, whose threads work for them: the number of each, and its place
         self.free_events, self.event_count = [], 0
         self.streams = {}  # where they were made
         self.memory = set()  # addresses of allocations that the log has
@@ -115,10 +119,14 @@ class Log:
                 self.flush()
 
     def thread_line(self, ident):
+        callers = {number for number, _ in self.callers}
+        if len(callers) == 1 and ident not in self.python_threads:
+            return f"thread {callers.pop()}\n"
         number = self.threads.get(ident)
         if number is not None:
             return f"thread {number}\n"
-        number = self.threads[ident] = len(self.threads)
+        number = self.threads[ident] = self.thread_count
+        self.thread_count += 1
         parent = self.parents.pop(ident, None)
         return f"thread {number} {parent}\n" if parent is not None else f"thread {number}\n"
 
@@ -220,7 +228,7 @@ class Log:
 
     def await_stream(self, stream):
         self.add(f"await-stream {stream}\n")
-        if self.asynchronous and len(self.threads) == 1:
+        if self.asynchronous and self.thread_count == 1:
             for address, streams in list(self.asynchronous.items()):
                 streams.discard(stream)
                 if not streams:
@@ -228,7 +236,7 @@ class Log:
 
     def await_all(self):
         self.add("await-all\n")
-        if len(self.threads) == 1:
+        if self.thread_count == 1:
             self.asynchronous.clear()
 
     # ---- Pinned memory ------------------------------------------------------------------------------------
@@ -242,7 +250,7 @@ class Log:
             self.view_count += not self.free_views
             number = self.free_views.pop() if self.free_views else FIRST_VIEW + self.view_count
             self.add()
-            own = self.threads.get(threading.get_ident(), 0)
+            own = self.number()
             self.add(f"thread {number}\n", f"learn {own}\n", f"access {quoted(name)} {quoted(where())}\n", f"u {address} {size}\n",
                      f"thread {own}\n")
         return number
@@ -262,13 +270,39 @@ class Log:
 
     def started(self, ident, parent):
         with self.lock:
-            if ident not in self.threads:
-                self.parents[ident] = self.threads.get(parent, 0)
+            self.python_threads.add(ident)
+            self.threads.pop(ident, None)  # another one had that ident
+            self.parents[ident] = self.threads.get(parent, 0)
+
+    def number(self):
+        """Of this thread."""
+        return int(self.thread_line(threading.get_ident()).split()[1])
 
     def joined(self, ident):
         number = self.threads.get(ident)
         if number is not None:
             self.add(f"learn {number}\n")
+
+
+class working_for:
+    """While it lasts, threads of autograd's engine do what this one has them do."""
+
+    def __enter__(self):
+        self.log = log = State.log
+        if log is not None:
+            with log.lock:
+                log.add()
+                log.callers.append((log.number(), where()))
+                log.thread = None
+
+    def __exit__(self, *error):
+        log = self.log
+        if log is not None:
+            with log.lock:
+                number = log.number()
+                log.callers.pop(next(i for i, (one, _) in enumerate(log.callers) if one == number))
+                log.thread = None
+        return False
 
 
 def watch_threads():

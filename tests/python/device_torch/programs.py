@@ -272,6 +272,34 @@ def all_gather_after_reshard(fixed):
     torch.cuda.synchronize()
 
 
+@bug(RACE, "wait_stream")
+def gradients_of_a_side_stream(fixed):
+    """Class only (PyTorch's notes on CUDA, streams of backward passes): gradients are the stream's that called backward."""
+    weight, side = torch.rand(N, device="cuda", requires_grad=True), stream()
+    with torch.cuda.stream(side):
+        (weight * 2).sum().backward()  # <- 2
+    if fixed:
+        torch.cuda.current_stream().wait_stream(side)
+    with torch.no_grad():
+        weight.grad.mul_(0.5)  # <- 1
+    torch.cuda.synchronize()
+
+
+@bug(RACE, "wait_stream")
+def streams_of_any_device(fixed):
+    """pytorch#195798: `with` of a torch.Stream makes it current, and orders nothing."""
+    x = zeros()
+    one, other = torch.Stream(device="cuda"), torch.Stream(device="cuda")
+    torch.cuda.synchronize()
+    with one:
+        x.add_(1)  # <- 2
+    if fixed:
+        other.wait_stream(one)
+    with other:
+        x.mul_(2)  # <- 1
+    torch.cuda.synchronize()
+
+
 # ---- Memory that is given out again --------------------------------------------------------------------
 
 
