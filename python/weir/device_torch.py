@@ -103,7 +103,7 @@ class Kernel:
         torch = State.torch
         schema = op._schema
         self.op, self.schema, self.call = op, schema, op._op
-        self.name = schema.name.split("::")[1]
+        self.schema_name, self.name = schema.name, schema.name.split("::")[1]
         self.across = self.name in ACROSS
         self.names = [argument.name for argument in schema.arguments]
         self.written = {}  # number of each argument that is written: the names of what aliases it
@@ -209,7 +209,7 @@ class Kernel:
             self.draw(args, named, low_named)
         result = self.finished(args, named, self.computed(args, named, low, low_named))
         if program.State.log is not None and State.graph is None:  # while a graph is captured, nothing is done
-            self.log(args, named, seen, result)
+            self.log(args, named, result)
         storages = unwritten.State.storages
         if storages:
             for tensor in seen:
@@ -312,28 +312,34 @@ class Kernel:
         return tuple(self.raised(one) if number is None else self.argument(number, args, named)
                      for number, one in zip(self.returns, made))
 
-    def log(self, args, named, seen, result):
+    def log(self, args, named, result):
         """The operation, in the stream of this thread: what it writes are arguments, and tensors of its own."""
-        torch = State.torch
         if self.is_empty:
             return
         if self.name == "copy_" and args[0].is_cuda != args[1].is_cuda:
             return log_copy(args[0], args[1], self.argument(2, args, named))
-        reads, written = self.touched(args, named, seen)
-        made = [] if not self.fresh else list(result) if isinstance(result, (list, tuple)) else [result]
-        log_operation("launch", self.schema.name, [one for one in reads if one.is_cuda],
-                      [one for one in written + made if isinstance(one, torch.Tensor) and one.is_cuda])
+        lines = [program.touch_line(letter, one) for letter, one in self.touched(args, named) if one.is_cuda]
+        if self.fresh:
+            for one in result if isinstance(result, (list, tuple)) else (result,):
+                if isinstance(one, State.torch.Tensor) and one.is_cuda:
+                    lines.append(program.touch_line("w", one))
+        log_operation("launch", self.schema_name, lines)
         if self.name in WAITS:
             program.State.log.await_stream(program.current.stream)
 
-    def touched(self, args, named, seen):
-        """Arguments that are read, and those that are written."""
-        written = []
-        for number in self.written:
-            value = self.argument(number, args, named)
-            written += [one for one in (value if isinstance(value, (list, tuple)) else [value]) if isinstance(one, State.torch.Tensor)]
-        only = {id(one) for one in written} if self.name in unwritten.FILLED else {id(self.argument(number, args, named)) for number in self.outs}
-        return [one for one in seen if id(one) not in only], written
+    def touched(self, args, named):
+        """Tensors among the arguments, with "w" for those that are written, and "r" for those that are only read."""
+        found, tensor_type, count = [], State.torch.Tensor, len(args)
+        for number in self.lowers:
+            value = args[number] if number < count else named.get(self.names[number]) if named else None
+            if value is None:
+                continue
+            letter = "w" if number in self.written else "r"
+            if isinstance(value, tensor_type):
+                found.append((letter, value))
+            elif isinstance(value, (list, tuple)):
+                found += [(letter, one) for one in value if isinstance(one, tensor_type)]
+        return found
 
     def note(self, args, named, seen, result):
         """Which bytes are known from here on."""
@@ -353,11 +359,10 @@ def tensors_in(value):
     return [tensor for part in parts for tensor in tensors_in(part)]
 
 
-def log_operation(verb, name, reads, writes):
-    lines = program.touch_lines("r", reads), program.touch_lines("w", writes)
-    if lines[0] is None or lines[1] is None:
+def log_operation(verb, name, lines):
+    if None in lines:
         return program.State.log.missing(f"{name} accesses a tensor of too many pieces: its races were not looked for")
-    program.State.log.operation(verb, program.current.stream, name, lines[0] + lines[1])
+    program.State.log.operation(verb, program.current.stream, name, lines)
 
 
 def log_copy(to, source, non_blocking):
@@ -365,7 +370,7 @@ def log_copy(to, source, non_blocking):
     stream = program.current.stream
     aside = bool(non_blocking) and (source if to.is_cuda else to).is_pinned()
     log_operation("copy", "copy to the device" if to.is_cuda else "copy to the host",
-                  [source] if source.is_cuda or aside else [], [to] if to.is_cuda or aside else [])
+                  [program.touch_line(letter, one) for letter, one in (("r", source), ("w", to)) if one.is_cuda or aside])
     if aside:
         program.State.log.started_copy((source if to.is_cuda else to).untyped_storage().data_ptr(), stream)
         from . import device_torch_host

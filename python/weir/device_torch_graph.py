@@ -141,7 +141,7 @@ class Recording:
             computed = kernel.compute(args, named)
             put(made, computed)
         if program.State.log is not None:
-            kernel.log(args, named, device_torch.tensors_in((args, named)), made)
+            kernel.log(args, named, made)
 
 
 def make_base():

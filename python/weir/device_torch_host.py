@@ -30,7 +30,7 @@ class Operator(device_torch.Kernel):
         if log is not None and log.asynchronous and State.graph is None and not program.current.quiet:
             seen = device_torch.tensors_in((args, named))
             if seen and not any(one.is_cuda for one in seen) and any(pinned(one) in log.asynchronous for one in seen):
-                self.access(log, args, named, seen)
+                self.access(log, args, named)
         keys = keys & Host.after
         try:
             return self.op.redispatch(keys, *args, **named)
@@ -42,14 +42,12 @@ class Operator(device_torch.Kernel):
             low[number] = self.scalar(low[number], low)
         return self.op.redispatch(keys, *low, **named)
 
-    def access(self, log, args, named, seen):
-        reads, writes = self.touched(args, named, seen)
-        lines = [program.touch_lines(letter, [one for one in tensors if pinned(one) in log.asynchronous])
-                 for letter, tensors in (("r", reads), ("w", writes))]
+    def access(self, log, args, named):
+        lines = [program.touch_line(letter, one) for letter, one in self.touched(args, named) if pinned(one) in log.asynchronous]
         if None in lines:
-            log.missing(f"{self.schema.name} accesses a tensor of too many pieces: its races were not looked for")
-        elif lines[0] or lines[1]:
-            log.host_access(f"the host ({self.schema.name})", lines[0] + lines[1])
+            log.missing(f"{self.schema_name} accesses a tensor of too many pieces: its races were not looked for")
+        elif lines:
+            log.host_access(f"the host ({self.schema_name})", lines)
 
 
 def lazily(name):
@@ -123,6 +121,6 @@ def viewing(name, plain):
 def read_by_host(tensor, name):
     log = program.State.log
     if log is not None and log.asynchronous and not tensor.is_cuda and pinned(tensor) in log.asynchronous:
-        lines = program.touch_lines("r", [tensor])
-        if lines:
-            log.host_access(f"the host ({name})", lines)
+        line = program.touch_line("r", tensor)
+        if line:
+            log.host_access(f"the host ({name})", [line])

@@ -2,16 +2,22 @@
 waits for what, which memory there is. `weir check FILE.weirlog` finds what nothing orders."""
 
 import atexit
+import collections
 import os
+import queue
 import sys
 import threading
+from concurrent import futures
+from threading import get_ident
 
 MOST_BYTES = 1 << 30
 PIECES = 64  # lines that are written at once
+MOST_IDLE = 1 << 16  # lines that are kept before the first operation
 LEGACY, NON_BLOCKING = 2, 0
 OWN = os.path.dirname(os.path.abspath(__file__))
 FOLDER = os.path.join(os.getcwd(), "")
 FIRST_VIEW = 1 << 32  # numbers of threads that stand for arrays of the host
+FIRST_MESSAGE = 1 << 33
 LETTERS = {1: "r", 2: "w", 4: "R", 8: "W"}  # weir_device_touch.how
 
 
@@ -54,10 +60,16 @@ def is_library(name):
     """Whether code of that file is not the program's own."""
     parts = name.replace("\\", "/").split("/")
     return name.startswith(OWN) or name.startswith("<") or ("site-packages" in parts and ("torch" in parts or "triton" in parts)) or \
-        "importlib" in parts or name.endswith(("/contextlib.py", "/functools.py", "/threading.py"))
+        "importlib" in parts or parts[-3:-1] == ["concurrent", "futures"] or name.endswith(("/contextlib.py", "/functools.py", "/threading.py", "/queue.py"))
 
 
-libraries = {}  # of code objects
+codes = {}  # by id: a code object, and for the program's own ones the texts of their places, by instruction; None: a library's
+quotes = {}
+
+
+def add_code(code):
+    codes[id(code)] = found = code, None if is_library(code.co_filename) else {}
+    return found
 
 
 def where():
@@ -67,19 +79,25 @@ def where():
     frame = sys._getframe(2)
     while frame is not None:
         code = frame.f_code
-        library = libraries.get(code)
-        if library is None:
-            library = libraries[code] = is_library(code.co_filename)
-        if not library:
-            name = code.co_filename
-            return f"{name[len(FOLDER):] if name.startswith(FOLDER) else name}:{frame.f_lineno}"
+        places = (codes.get(id(code)) or add_code(code))[1]
+        if places is not None:
+            place = places.get(frame.f_lasti)
+            if place is None:
+                name = code.co_filename
+                place = places[frame.f_lasti] = f"{name[len(FOLDER):] if name.startswith(FOLDER) else name}:{frame.f_lineno}"
+            return place
         frame = frame.f_back
     callers = State.log.callers if State.log is not None else None
     return callers[-1][1] if callers else ""
 
 
 def quoted(text):
-    return '"' + text.replace('"', "'").replace("\n", " ").replace("\r", " ") + '"'
+    made = quotes.get(text)
+    if made is None:
+        made = '"' + text.replace('"', "'").replace("\n", " ").replace("\r", " ") + '"'
+        if len(quotes) < MOST_IDLE:
+            quotes[text] = made
+    return made
 
 
 # ---- The log ----------------------------------------------------------------------------------------
@@ -99,23 +117,23 @@ class Log:
         self.memory = set()  # addresses of allocations that the log has
         self.asynchronous = {}  # addresses of pinned memory that streams may copy: the streams
         self.free_views, self.view_count = [], 0
-        self.process = os.getpid()
-        self.file = open(path, "w", encoding="utf-8", errors="replace")
+        self.free_messages, self.message_count = [], 0
+        self.file, self.closed = None, False  # opened once there is something to say: a process may do nothing on the device
         self.lines.append("weirlog 1\n")
 
     # ---- Lines --------------------------------------------------------------------------------------
 
     def add(self, *lines):
         """Lines that belong together."""
-        if current.quiet or os.getpid() != self.process:  # a child of fork has a log of its own, or none
+        if current.quiet:
             return
         with self.lock:
-            ident = threading.get_ident()
+            ident = get_ident()
             if ident != self.thread:
                 self.thread = ident
                 self.lines.append(self.thread_line(ident))
             self.lines += lines
-            if len(self.lines) >= PIECES:
+            if len(self.lines) >= PIECES or self.operations == 1:
                 self.flush()
 
     def thread_line(self, ident):
@@ -131,10 +149,14 @@ class Log:
         return f"thread {number} {parent}\n" if parent is not None else f"thread {number}\n"
 
     def flush(self):
+        if not self.operations and len(self.lines) < MOST_IDLE:
+            return
         text, self.lines = "".join(self.lines), []
         self.bytes += len(text)
-        if self.full or self.file is None:
+        if self.full or self.closed:
             return
+        if self.file is None:
+            self.file = open(self.path, "w", encoding="utf-8", errors="replace")
         if self.bytes > MOST_BYTES:
             self.full = True
             text = f'missing "the order log is larger than {MOST_BYTES >> 30} GiB: what the program did then was not looked at"\n'
@@ -142,13 +164,14 @@ class Log:
         self.file.flush()
 
     def close(self):
-        if os.getpid() != self.process or self.file is None:
+        if self.closed:
             return
         with self.lock:
             self.lines.append("end\n")
             self.flush()
-            self.file.close()
-            self.file = None
+            self.closed = True
+            if self.file is not None:
+                self.file.close()
 
     # ---- What the program does --------------------------------------------------------------------------
 
@@ -264,6 +287,7 @@ class Log:
             self.free_views.append(number)
 
     def missing(self, sentence):
+        self.operations += 1
         self.add(f"missing {quoted(sentence)}\n")
 
     # ---- Threads -----------------------------------------------------------------------------------------
@@ -273,6 +297,19 @@ class Log:
             self.python_threads.add(ident)
             self.threads.pop(ident, None)  # another one had that ident
             self.parents[ident] = self.threads.get(parent, 0)
+
+    def send(self):
+        """Number of what stands for a message: a thread that knows what this one knows, and does nothing."""
+        with self.lock:
+            self.message_count += not self.free_messages
+            number = self.free_messages.pop() if self.free_messages else FIRST_MESSAGE + self.message_count
+            self.add(f"spawn {number}\n")
+        return number
+
+    def receive(self, number):
+        with self.lock:
+            self.add(f"learn {number} 1\n")
+            self.free_messages.append(number)
 
     def number(self):
         """Of this thread."""
@@ -328,6 +365,70 @@ def watch_threads():
         return result
 
     threading.Thread.start, threading.Thread.join = started, joined
+    watch_queues()
+    watch_futures()
+
+
+def watch_queues():
+    """Who takes an item out of a queue.Queue knows what the one that has put it in knew then."""
+    put, get = queue.Queue._put, queue.Queue._get
+
+    def sent(self, item):
+        put(self, item)
+        messages = self.__dict__.setdefault("_weir_messages", collections.deque())
+        messages.append(send())
+        if len(messages) != len(self.queue):  # there were items before
+            messages.clear()
+
+    def received(self):
+        item, messages = get(self), self.__dict__.get("_weir_messages")
+        if messages:
+            receive(messages.popleft())
+        return item
+
+    queue.Queue._put, queue.Queue._get = sent, received
+
+
+def watch_futures():
+    """A task of a ThreadPoolExecutor begins with what the one that submits it knows; who gets its result knows what it knew."""
+    submit, result = futures.ThreadPoolExecutor.submit, futures.Future.result
+
+    def submitted(self, function, /, *args, **named):
+        if State.log is None:
+            return submit(self, function, *args, **named)
+        begun, ended = send(), []
+
+        def work(*args, **named):
+            receive(begun)
+            try:
+                return function(*args, **named)
+            finally:
+                ended.append(send())
+
+        made = submit(self, work, *args, **named)
+        made._weir_ended = ended
+        return made
+
+    def got(self, timeout=None):
+        try:
+            return result(self, timeout)
+        finally:
+            ended = self.__dict__.get("_weir_ended")
+            if ended and self.done():
+                receive(ended.pop())
+
+    futures.ThreadPoolExecutor.submit, futures.Future.result = submitted, got
+
+
+def send():
+    """A message with what this thread knows, for `receive`."""
+    log = State.log
+    return None if log is None or not log.operations else (log, log.send())
+
+
+def receive(message):
+    if message is not None and message[0] is State.log:
+        message[0].receive(message[1])
 
 
 def begin(folder, name=None):
@@ -341,6 +442,9 @@ def begin(folder, name=None):
         State.watches = True
         watch_threads()
         atexit.register(end)
+    from multiprocessing import util
+
+    util.Finalize(None, end, exitpriority=-1)  # processes that it forks end without atexit
 
 
 def end():
@@ -351,8 +455,15 @@ def end():
 
 
 def after_fork():
-    """A child's operations are not in its parent's log."""
-    State.log = None
+    """A child's operations are not in its parent's log, but in one of its own."""
+    parent, State.log = State.log, None
+    if parent is not None:
+        parent.closed = True  # here
+        from multiprocessing import util
+
+        current.quiet = False
+        begin(os.path.dirname(parent.path))
+        util.register_after_fork(State, lambda state: util.Finalize(None, end, exitpriority=-1))
 
 
 os.register_at_fork(after_in_child=after_fork)
@@ -388,13 +499,14 @@ def pieces(tensor):
     return [(start, length, stride, count) for start in starts]
 
 
-def touch_lines(letter, tensors):
-    """None where a tensor has too many pieces."""
-    lines = []
-    for tensor in tensors:
-        found = pieces(tensor)
-        if found is None:
-            return None
-        for address, length, stride, count in found:
-            lines.append(f"{letter} {address} {length} {stride} {count}\n" if count > 1 else f"{letter} {address} {length}\n")
-    return lines
+def touch_line(letter, tensor):
+    """Lines, as one text; None where it has too many pieces."""
+    if tensor.is_contiguous():
+        size = tensor.nbytes
+        return f"{letter} {tensor.data_ptr()} {size}\n" if size else ""
+    found = pieces(tensor)
+    if found is None:
+        return None
+    return "".join([f"{letter} {address} {length} {stride} {count}\n" if count > 1 else f"{letter} {address} {length}\n"
+                    for address, length, stride, count in found])
+

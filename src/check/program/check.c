@@ -247,11 +247,13 @@ static void begin_thread(ProgramCheck *check, const OrderLine *line) {
     check->thread = thread;
 }
 
-static void learn(ProgramCheck *check, uint64_t id) {
-    const OrderThread *other = order_thread(&check->order, id);
+static void learn(ProgramCheck *check, uint64_t id, bool ends) {
+    OrderThread *other = order_thread(&check->order, id);
     check->races.failed |= !other;
     if (other)
         thread_waits(&check->order, check->thread, &other->knows);
+    if (other && ends)
+        other->knows = (OrderClock){0};
 }
 
 static void record(ProgramCheck *check, const OrderLine *line) {
@@ -395,7 +397,7 @@ static void do_line(ProgramCheck *check, const OrderLine *line) {
         thread_waits_for_all(&check->order, check->thread, !line->number_count, line->numbers[0]);
         break;
     case ORDER_LEARN:
-        learn(check, line->numbers[0]);
+        learn(check, line->numbers[0], line->number_count > 1);
         break;
     case ORDER_FORK:
         join_lanes(check, line->numbers[0], line->numbers[1]);

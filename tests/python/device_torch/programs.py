@@ -5,12 +5,14 @@ each bug, at the two lines that are marked, with the fix, and is clean for each 
 import gc
 import json
 import os
+import queue
 import re
 import subprocess
 import sys
 import tempfile
 import threading
 import unittest
+from concurrent import futures
 
 FOLDER = tempfile.TemporaryDirectory()
 os.environ.update(TRITON_CACHE_DIR=os.path.join(FOLDER.name, "cache"), WEIR_DEVICE_MODE="run")
@@ -827,16 +829,133 @@ def launch_before_the_last(fixed):
     consume[(8,)](x, y, 128, 1 if fixed else 2, launch_pdl=True)  # <- 1
 
 
+# ---- Programs that are right, and such that cannot be decided --------------------------------------------------
+
+
+RIGHT, OPEN = [], []
+
+
+@RIGHT.append
+def backward_of_two_streams():
+    """The engine makes streams wait for each other, and the caller's for all of them."""
+    weight, side = torch.rand(N, device="cuda", requires_grad=True), stream()
+    for _ in range(2):
+        with torch.cuda.stream(side):
+            part = weight * 2
+        torch.cuda.current_stream().wait_stream(side)
+        part.record_stream(torch.cuda.current_stream())
+        (part * weight).sum().backward()
+        with torch.no_grad():
+            weight -= weight.grad
+        weight.grad = None
+        side.wait_stream(torch.cuda.current_stream())
+
+
+@RIGHT.append
+def handed_over_by_a_future():
+    x, side = zeros(), stream()
+
+    def work():
+        with torch.cuda.stream(side):
+            x.add_(1)
+        side.synchronize()
+
+    with futures.ThreadPoolExecutor(1) as pool:
+        pool.submit(work).result()
+        x.mul_(2)
+
+
+@RIGHT.append
+def handed_over_by_a_queue():
+    x, side, items, done = zeros(), stream(), queue.Queue(), queue.Queue()
+
+    def work():
+        items.get()
+        with torch.cuda.stream(side):
+            x.add_(1)
+        side.synchronize()
+        done.put(True)
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    items.put(True)
+    done.get()
+    x.mul_(2)
+    worker.join()
+
+
+@RIGHT.append
+def same_stream_by_its_handle():
+    x, side = zeros(), stream()
+    with torch.cuda.stream(side):
+        x.add_(1)
+    with torch.cuda.stream(torch.cuda.ExternalStream(side.cuda_stream)):
+        x.mul_(2)
+    torch.cuda.synchronize()
+
+
+@RIGHT.append
+def array_of_a_copy_that_is_over():
+    staging, x = torch.zeros(N).pin_memory(), zeros()
+    for _ in range(3):
+        staging.numpy()[:] = 1
+        x.copy_(staging, non_blocking=True)
+        staging.copy_(x, non_blocking=True)
+        torch.cuda.synchronize()
+        assert staging.numpy().sum() == N
+
+
+@OPEN.append
+def array_that_lives_on():
+    """What is written to it while the copy runs is not seen."""
+    staging, x = torch.zeros(N).pin_memory(), zeros()
+    array = staging.numpy()
+    x.copy_(staging, non_blocking=True)
+    array[:] = 1
+    torch.cuda.synchronize()
+
+
+@OPEN.append
+def handed_over_by_a_lock():
+    x, side, done = zeros(), stream(), threading.Event()
+
+    def work():
+        with torch.cuda.stream(side):
+            x.add_(1)
+        side.synchronize()
+        done.set()
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    done.wait()
+    x.mul_(2)
+    worker.join()
+
+
+@OPEN.append
+def stream_of_another_library():
+    x = zeros()
+    with torch.cuda.stream(torch.cuda.ExternalStream(0x7f0012345678)):
+        y = zeros()
+    torch.cuda.synchronize()
+    return x, y
+
+
+@OPEN.append
+def memory_that_is_registered():
+    torch.cuda.cudart().cudaHostRegister(torch.zeros(N).data_ptr(), 4 * N, 0)
+    return zeros()
+
+
 # ---- All of them -----------------------------------------------------------------------------------------------
 
 
-def run_program(test, fixed):
-    name = f"{test.__name__}-{'right' if fixed else 'wrong'}"
+def run_program(test, name, *fixed):
     gc.collect()
     torch.cuda.synchronize()
     program.begin(FOLDER.name, name)
     try:
-        kept = test(fixed)
+        kept = test(*fixed)
     finally:
         program.end()
     del kept
@@ -863,7 +982,8 @@ class Programs(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        paths = [run_program(test, fixed) for test, *_ in BUGS for fixed in (False, True)]
+        paths = [run_program(test, f"{test.__name__}-{name}", fixed) for test, *_ in BUGS for name, fixed in (("wrong", False), ("right", True))]
+        paths += [run_program(test, test.__name__) for test in RIGHT + OPEN]
         build = os.environ.get("WEIR") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../build/weir")
         done = subprocess.run([build, "check", "--format", "json", *paths], capture_output=True, text=True)
         cls.results = {os.path.basename(one["file"])[:-len(".weirlog")]: one for one in json.loads(done.stdout)["inputs"]}
@@ -879,10 +999,16 @@ class Programs(unittest.TestCase):
                 self.assertIn(fix, result["findings"][0]["fix"])
 
     def test_right(self):
-        for test, *_ in BUGS:
-            result = self.results[f"{test.__name__}-right"]
-            with self.subTest(test.__name__):
+        for name in [f"{test.__name__}-right" for test, *_ in BUGS] + [test.__name__ for test in RIGHT]:
+            result = self.results[name]
+            with self.subTest(name):
                 self.assertEqual((result["verdict"], result["findings"], result["incomplete"]), ("clean", [], []))
+
+    def test_open(self):
+        for test in OPEN:
+            result = self.results[test.__name__]
+            with self.subTest(test.__name__):
+                self.assertEqual((result["verdict"], result["findings"]), ("incomplete", []))
 
 
 if __name__ == "__main__":
