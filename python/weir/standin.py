@@ -234,10 +234,17 @@ def install(target, when_used, watcher):
     module = sys.modules["triton.runtime.driver"]
     create = module._create_driver
 
+    chosen, made = target or USUAL_TARGET, []
+
+    def early():
+        """PyTorch's compiler looks for the backend's driver before it asks for the active one."""
+        if not made:
+            made.append(make_driver(chosen))
+            take_place(made[0])
+        return made[0]
+
     def stand_in():
-        chosen = target or USUAL_TARGET
-        driver = make_driver(chosen)
-        take_place(driver)
+        driver = early()
         triton.testing.do_bench = triton.testing.do_bench_cudagraph = bench_once
         runs = runs_kernels(chosen)
         unwritten.State.nothing_runs = not runs
@@ -264,3 +271,7 @@ def install(target, when_used, watcher):
         return stand_in()
 
     module._create_driver = create_driver
+    from . import device_torch
+
+    if target or device_torch.State.installed:
+        early()

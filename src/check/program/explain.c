@@ -175,9 +175,11 @@ void program_report_race(void *context, const OrderRace *race) {
         return;
     const char *bytes = bytes_of(check, race->memory, race->offset, race->bytes);
     Finding *finding = begin_finding(check, race->early ? RULE_PROGRAM_EARLY : RULE_PROGRAM_RACE);
+    bool freed = race->earlier.freed;
     finding->message =
-        verdict_text(verdict, "%.*s %s memory that %.*s (%s) %s, and %s", STR_ARG(later->name), verb_of(race->how),
+        verdict_text(verdict, "%.*s %s memory that %.*s (%s) %s%s, and %s", STR_ARG(later->name), verb_of(race->how),
                      STR_ARG(earlier->name), where_of(check, earlier, race->earlier.number), verb_of(race->earlier.how),
+                     freed ? " as another tensor's, which was freed" : "",
                      race->early ? "does so before it waits for that launch" : "nothing orders the two");
     finding->why =
         race->early
@@ -187,10 +189,14 @@ void program_report_race(void *context, const OrderRace *race) {
                            STR_ARG(later->name), STR_ARG(earlier->name), bytes)
             : verdict_text(verdict,
                            "%.*s is in %s, %.*s %s%s. No event, wait or synchronization stands between them, so they "
-                           "can run at the same time, or in either order; both access %s.",
+                           "can run at the same time, or in either order; both access %s.%s",
                            STR_ARG(earlier->name), stream_name(check, earlier), STR_ARG(later->name),
-                           is_host(check, later) ? "does not wait for it" : "is in ",
-                           is_host(check, later) ? "" : stream_name(check, later), bytes);
+                           is_host(check, later) ? "does not wait for it" : "in ",
+                           is_host(check, later) ? "" : stream_name(check, later), bytes,
+                           freed
+                               ? " The allocator gives out the bytes of a tensor that was freed to the next one of its "
+                                 "stream at once: that is right for this stream alone."
+                               : "");
     finding->fix = fix_of(check, earlier, later, race);
     program_timeline_race(check->timeline, race->earlier.number, check->number, finding->message);
     FindingPlace *places = finding_places(verdict, finding, 2);

@@ -23,6 +23,17 @@ typedef struct FreedMemory {
     TouchMark user;
 } FreedMemory;
 
+/* The last operations of its own lane, by read and by write: whoever gets the bytes next begins after them, but not
+ * what other lanes do with them. */
+typedef struct RecycledMemory {
+    const OrderLane *lane;
+    uint64_t bytes;
+    TouchMark marks[2];
+    uint32_t mark_count;
+} RecycledMemory;
+
+enum { MOST_RECYCLED = 1024 };
+
 static void drop(MarkSet *set) {
     if (set && !--set->references)
         free(set);
@@ -47,6 +58,7 @@ void races_release(Races *races) {
         free_memory(races->freed[i].memory);
     free(races->memories);
     free(races->freed);
+    free(races->recycled);
     *races = (Races){0};
 }
 
@@ -124,6 +136,78 @@ static void look_at_freed(Races *races, const OrderLane *lane, uint64_t bytes) {
     }
 }
 
+/* The caching allocator gives multiples of it. */
+static uint64_t rounded(uint64_t bytes) {
+    static const uint64_t unit = 512;
+    return (bytes + unit - 1) / unit * unit;
+}
+
+static void keep_last(RecycledMemory *recycled, const TouchMark *mark) {
+    bool writes = mark->how & (TOUCH_WRITE | TOUCH_STRONG_WRITE);
+    for (uint32_t i = 0; i < recycled->mark_count; i++) {
+        TouchMark *kept = &recycled->marks[i];
+        if ((kept->how == TOUCH_WRITE) != writes)
+            continue;
+        kept->number = kept->number < mark->number ? mark->number : kept->number;
+        kept->site = kept->number == mark->number ? mark->site : kept->site;
+        return;
+    }
+    recycled->marks[recycled->mark_count] = *mark;
+    recycled->marks[recycled->mark_count].how = writes ? TOUCH_WRITE : TOUCH_READ;
+    recycled->marks[recycled->mark_count++].freed = true;
+}
+
+/* A size that fits is taken first, so that only the same size is looked at: what allocations of other sizes get is not
+ * known. */
+static void recycle(Races *races, const RaceMemory *memory) {
+    RecycledMemory made = {.lane = memory->lane, .bytes = rounded(memory->bytes)};
+    for (uint32_t i = 0; i < memory->segment_count; i++)
+        for (uint32_t k = 0; k < memory->segments[i].set->count; k++)
+            if (memory->segments[i].set->marks[k].lane == memory->lane->index)
+                keep_last(&made, &memory->segments[i].set->marks[k]);
+    if (!races->recycled && !(races->recycled = calloc(MOST_RECYCLED, sizeof *races->recycled))) {
+        races->failed = true;
+        return;
+    }
+    if (races->recycled_count == MOST_RECYCLED)
+        memmove(&races->recycled[0], &races->recycled[1], --races->recycled_count * sizeof *races->recycled);
+    races->recycled[races->recycled_count++] = made;
+}
+
+static bool is_over(const RecycledMemory *recycled, const OrderThread *thread) {
+    bool over = true;
+    for (uint32_t i = 0; i < recycled->mark_count && over; i++)
+        over = clock_has(&thread->knows, recycled->marks[i].lane, recycled->marks[i].number);
+    return over;
+}
+
+/* What touched the bytes that the allocation gets: of several that it may get, one that is over, if there is one. */
+static void take_recycled(Races *races, RaceMemory *memory, const OrderThread *thread) {
+    uint32_t found = UINT32_MAX;
+    for (uint32_t i = 0; i < races->recycled_count; i++) {
+        const RecycledMemory *recycled = &races->recycled[i];
+        if (recycled->lane == memory->lane && recycled->bytes == rounded(memory->bytes) &&
+            (found == UINT32_MAX || is_over(recycled, thread)))
+            found = i;
+    }
+    if (found == UINT32_MAX)
+        return;
+    RecycledMemory taken = races->recycled[found];
+    races->recycled_count--;
+    memmove(&races->recycled[found], &races->recycled[found + 1],
+            (races->recycled_count - found) * sizeof *races->recycled);
+    MarkSet *set = taken.mark_count ? calloc(1, sizeof *set + taken.mark_count * sizeof *set->marks) : NULL;
+    if (set && ARRAY_ROOM(memory->segments, memory->segment_count, memory->segment_capacity, 16)) {
+        *set = (MarkSet){.references = 1, .count = taken.mark_count};
+        memcpy(set->marks, taken.marks, taken.mark_count * sizeof *set->marks);
+        memory->segments[memory->segment_count++] =
+            (TouchSegment){memory->address, memory->address + memory->bytes, set};
+        return;
+    }
+    races->failed |= taken.mark_count != 0;
+    free(set);
+}
+
 void races_allocate(Races *races, uint64_t address, uint64_t bytes, OrderLane *lane, const OrderThread *thread,
                     uint32_t site) {
     if (lane) {
@@ -138,6 +222,8 @@ void races_allocate(Races *races, uint64_t address, uint64_t bytes, OrderLane *l
         return;
     }
     *made = (RaceMemory){.address = address, .bytes = bytes, .site = site, .lane = lane};
+    if (lane)
+        take_recycled(races, made, thread);
     add_memory(races, made);
 }
 
@@ -173,6 +259,8 @@ void races_free(Races *races, uint64_t address, const OrderThread *thread, uint3
     remove_memory(races, seat);
     if (memory->lane)
         lane_issue(races->order, memory->lane, thread);
+    if (memory->lane)
+        recycle(races, memory);
     if (!memory->lane || !find_user(races, memory, &freed.user)) {
         free_memory(memory);
     } else if (ARRAY_ROOM(races->freed, races->freed_count, races->freed_capacity, 16)) {

@@ -25,6 +25,7 @@ typedef struct TouchMark {
     uint64_t number;
     uint32_t lane, site; /* site: the caller's */
     uint8_t how;
+    bool freed; /* when the bytes were another allocation's, which was freed */
 } TouchMark;
 
 typedef struct RaceMemory RaceMemory;
@@ -57,6 +58,8 @@ typedef struct Races {
     uint32_t memory_count, memory_capacity;
     struct FreedMemory *freed;
     uint32_t freed_count, freed_capacity;
+    struct RecycledMemory *recycled; /* allocations that were freed, the next of that size and lane gets the last */
+    uint32_t recycled_count;
     void (*report)(void *context, const OrderRace *race);
     /* Memory was freed while an operation of another lane may still use it, and is given out again. */
     void (*reused)(void *context, const RaceMemory *memory, uint32_t freed_at, const TouchMark *user, bool open);

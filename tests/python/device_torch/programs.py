@@ -450,6 +450,25 @@ def kernel_of_another_stream(fixed):
     torch.cuda.synchronize()
 
 
+@bug(RACE, "wait_stream")
+def first_used_on_another_stream(fixed):
+    """ROCm/ATOM#1956: a staging buffer of the default stream gets bytes that this still reads, and another stream fills it."""
+    packs = torch.cuda.Stream()
+    old = torch.rand(N, device="cuda")
+    torch.cuda.synchronize()
+    total = old.sum()  # <- 2
+    del old
+    if fixed:
+        with torch.cuda.stream(packs):
+            staging = torch.empty(N, device="cuda")
+    else:
+        staging = torch.empty(N, device="cuda")
+    with torch.cuda.stream(packs):
+        staging.fill_(1)  # <- 1
+    torch.cuda.synchronize()
+    return total, staging
+
+
 # ---- Copies and the host ---------------------------------------------------------------------------------
 
 
