@@ -23,7 +23,7 @@ typedef struct FreedMemory {
     TouchMark user;
 } FreedMemory;
 
-/* The last operations of its own lane, by read and by write: whoever gets the bytes next begins after them, but not
+/* The last operations of its own lane, by read and by write: the next owner of the bytes begins after them, but not
  * what other lanes do with them. */
 typedef struct RecycledMemory {
     const OrderLane *lane;
