@@ -398,6 +398,23 @@ typedef struct GpuChunks {
     uint32_t near, far; /* as it was packed */
     void *copied;       /* for free() */
 } GpuChunks;
+/* What a launch left, until it is written. */
+typedef struct GpuWriting {
+    struct GpuWriting *next;
+    GpuOutstanding *outstanding;
+    GpuKernel *kernel;
+    GpuChunks chunks;
+    Result result;          /* how the launch ended, as the driver says it */
+    bool written;           /* it is already, as a hang */
+    uint64_t ended, copied; /* when it was seen that it has ended, and when its records were on the host */
+} GpuWriting;
+/* It is written, and its outstanding launch freed. */
+void drain_written(GpuWriting *writing);
+/* Another thread does that, one after the other (gpu_writing.c); waits if there is too much to be written. */
+void writing_add(GpuWriting *writing);
+/* Waits for that, for so long; and what is not written by then is said not to have been looked at. */
+void writing_settle(uint64_t nanoseconds);
+void writing_lost(void);
 /* Whether a launch that has ended was run at all. */
 bool gpu_has_run(const GpuOutstanding *outstanding);
 /* Of a launch that has ended: its block, of which the outstanding launch gets to know, and its chunks. */

@@ -1,5 +1,5 @@
-/* The thread that takes records off the device: it waits for launches to end, copies what they used, clears it, and
- * writes a file. The program's own streams are not waited for. */
+/* The thread that takes records off the device: it waits for launches to end, copies what they used, clears it, and has
+ * it written as a file. The program's own streams are not waited for. */
 #include "runtime/record/gpu.h"
 
 #include <ctype.h>
@@ -151,54 +151,115 @@ static Text sentences_of(const GpuOutstanding *outstanding, const Recording *rec
     return text;
 }
 
-/* `result`: how the launch ended, as the driver says it; `written`: it is already, as a hang. */
-static bool take_records(GpuOutstanding *outstanding, Result result, bool written) {
-    uint64_t ended = gpu_now();
-    GpuChunks chunks;
-    bool on_host = outstanding->context->on_host, good = gpu_copy(outstanding, &chunks);
-    if (good) {
-        uint64_t copied = gpu_now();
-        Recording recording = recording_of(outstanding);
-        recording.first = chunks.first;
-        recording.first_count = chunks.first_count;
-        recording.more = chunks.more;
-        recording.more_count = chunks.more_count;
-        recording.packed = chunks.packed;
-        recording.near = chunks.near;
-        recording.far = chunks.far;
-        Text sentences = sentences_of(outstanding, &recording, result);
-        recording.unseen = (Str){sentences.data, sentences.size};
-        if (!on_host) /* others can have its memory while it is written */
-            give_back(outstanding, &chunks);
-        /* One that failed, or of which there is something to be said, is like no other. */
-        uint64_t key = result || sentences.size
-                           ? 0
-                           : outstanding->key ^ (uint64_t)(uintptr_t)outstanding->kernel ^ (uint64_t)getpid() << 48;
-        if (!written && !drain_write(&recording, key))
-            __atomic_sub_fetch(&outstanding->kernel->recorded, 1, __ATOMIC_RELAXED);
-        note_time(outstanding, &chunks, ended, copied);
-        if (on_host)
-            give_back(outstanding, &chunks);
-        text_free(&sentences);
-    }
-    free(chunks.copied);
-    return good;
+/* It is over, and what was to be written is. */
+static void finish(GpuOutstanding *outstanding) {
+    GpuContext *context = outstanding->context;
+    pthread_mutex_lock(&gpu_mutex);
+    outstanding_free(outstanding);
+    context->unwritten--;
+    __atomic_sub_fetch(&unwritten, 1, __ATOMIC_RELEASE);
+    gpu_busy(false);
+    stay_awake();
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&gpu_mutex);
+    over_look();
 }
 
-/* After a launch that failed memory of the device is gone. */
-static void end(GpuOutstanding *outstanding, Result result) {
+/* What a launch left is written as a recording. */
+static void write_records(GpuWriting *writing) {
+    GpuOutstanding *outstanding = writing->outstanding;
+    const GpuChunks *chunks = &writing->chunks;
+    Recording recording = recording_of(outstanding);
+    recording.first = chunks->first;
+    recording.first_count = chunks->first_count;
+    recording.more = chunks->more;
+    recording.more_count = chunks->more_count;
+    recording.packed = chunks->packed;
+    recording.near = chunks->near;
+    recording.far = chunks->far;
+    Text sentences = sentences_of(outstanding, &recording, writing->result);
+    recording.unseen = (Str){sentences.data, sentences.size};
+    /* One that failed, or of which there is something to be said, is like no other. */
+    uint64_t key = writing->result || sentences.size
+                       ? 0
+                       : outstanding->key ^ (uint64_t)(uintptr_t)outstanding->kernel ^ (uint64_t)getpid() << 48;
+    if (!writing->written && !drain_write(&recording, key))
+        __atomic_sub_fetch(&outstanding->kernel->recorded, 1, __ATOMIC_RELAXED);
+    note_time(outstanding, chunks, writing->ended, writing->copied);
+    text_free(&sentences);
+}
+
+void drain_written(GpuWriting *writing) {
+    write_records(writing);
+    finish(writing->outstanding);
+}
+
+static void is_packed(GpuOutstanding *outstanding) {
+    pthread_mutex_lock(&gpu_mutex);
+    gpu_packed(outstanding);
+    outstanding->packs = false;
+    pthread_mutex_unlock(&gpu_mutex);
+}
+
+/* Packed records, moved out of where they were packed to, are left to another thread. False: they are not. */
+static bool write_later(const GpuWriting *writing) {
+    GpuWriting *later = writing->chunks.packed.data && !writing->written ? malloc(sizeof *later) : NULL;
+    char *copy = later ? malloc(writing->chunks.packed.size + 1) : NULL;
+    if (!copy) {
+        free(later);
+        return false;
+    }
+    *later = *writing;
+    later->chunks.copied = memcpy(copy, writing->chunks.packed.data, writing->chunks.packed.size);
+    later->chunks.packed.data = copy;
+    is_packed(writing->outstanding);
+    writing_add(later);
+    return true;
+}
+
+/* What came of a launch: its records were taken, and are written; they are taken, and another thread writes them; or
+ * they are lost. */
+typedef enum GpuTaken { TAKEN_WRITTEN, TAKEN_LATER, TAKEN_NOT } GpuTaken;
+
+/* `result`: how the launch ended, as the driver says it; `written`: it is already, as a hang. */
+static GpuTaken take_records(GpuOutstanding *outstanding, Result result, bool written) {
+    GpuWriting writing = {.outstanding = outstanding,
+                          .kernel = outstanding->kernel,
+                          .result = result,
+                          .written = written,
+                          .ended = gpu_now()};
+    bool on_host = outstanding->context->on_host;
+    if (!gpu_copy(outstanding, &writing.chunks)) {
+        free(writing.chunks.copied);
+        return TAKEN_NOT;
+    }
+    writing.copied = gpu_now();
+    if (!on_host) /* others can have its memory while it is written */
+        give_back(outstanding, &writing.chunks);
+    if (!on_host && write_later(&writing))
+        return TAKEN_LATER;
+    write_records(&writing);
+    if (on_host)
+        give_back(outstanding, &writing.chunks);
+    free(writing.chunks.copied);
+    return TAKEN_WRITTEN;
+}
+
+/* After a launch that failed memory of the device is gone. Whether another thread writes what it left. */
+static bool end(GpuOutstanding *outstanding, Result result) {
     bool written = outstanding->watched.found && hang_release(&outstanding->watched) != HANG_NOT;
     bool lost = result && !outstanding->context->on_host;
     if (!result && !written && outstanding->maybe && !gpu_has_run(outstanding)) {
         gpu_not_run(outstanding);
         give_back(outstanding, &(GpuChunks){0});
-        return;
+        return false;
     }
     if (written || (result && !lost))
         gpu_failed_kept();
     if (result)
         outstanding->launch.flags |= RECORDING_CUT;
-    if (lost || !take_records(outstanding, result, written)) {
+    GpuTaken taken = lost ? TAKEN_NOT : take_records(outstanding, result, written);
+    if (taken == TAKEN_NOT) {
         if (!written && lost)
             gpu_failed(result, outstanding->kernel->name);
         if (!written && lost)
@@ -209,24 +270,16 @@ static void end(GpuOutstanding *outstanding, Result result) {
             gpu_unseen(outstanding->kernel->name, "its records could not be copied");
         land(outstanding);
     }
+    return taken == TAKEN_LATER;
 }
 
 static void drain(GpuOutstanding *outstanding, Result result) {
-    GpuContext *context = outstanding->context;
     if (outstanding->undone)
         land(outstanding);
-    else
-        end(outstanding, result);
-    pthread_mutex_lock(&gpu_mutex);
-    gpu_packed(outstanding);
-    outstanding_free(outstanding);
-    context->unwritten--;
-    __atomic_sub_fetch(&unwritten, 1, __ATOMIC_RELEASE);
-    gpu_busy(false);
-    stay_awake();
-    pthread_cond_broadcast(&changed);
-    pthread_mutex_unlock(&gpu_mutex);
-    over_look();
+    else if (end(outstanding, result))
+        return;
+    is_packed(outstanding);
+    finish(outstanding);
 }
 
 /* ---- The thread ---------------------------------------------------------------------------------- */

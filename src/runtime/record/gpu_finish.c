@@ -90,8 +90,10 @@ static void finish(uint64_t nanoseconds) {
     gpu_variants_settle(nanoseconds);
     graph_count_all();
     pthread_mutex_lock(&gpu_mutex);
-    if (!gpu_settle_all(nanoseconds))
+    if (!gpu_settle_all(nanoseconds)) {
         drain_lost();
+        writing_lost();
+    }
     gpu_each_kernel(count);
     pthread_mutex_unlock(&gpu_mutex);
     say();
@@ -101,17 +103,22 @@ void gpu_finish(void) {
     finish(spin_timeout + 2 * gpu_options()->hang_after);
 }
 
+static const uint64_t time_to_write = 2000000000; /* nanoseconds */
+
 /* A thread that keeps the mutex for that long is locked out of the driver, and changes nothing. */
 void gpu_abandon(void) {
     struct timespec until;
     if (owner != getpid())
         return;
     owner = 0;
+    writing_settle(time_to_write);
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec++;
     bool has = pthread_mutex_timedlock(&gpu_mutex, &until) == 0;
-    if (!has || !gpu_settle_all(0))
+    if (!has || !gpu_settle_all(0)) {
         drain_lost();
+        writing_lost();
+    }
     gpu_each_kernel(count);
     if (has)
         pthread_mutex_unlock(&gpu_mutex);

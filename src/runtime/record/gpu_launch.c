@@ -505,7 +505,7 @@ static Result make(const SeenLaunch *launch) {
         Result result = outstanding ? make_outstanding(launch, variant, outstanding, stream) : 0;
         gpu_relaxed(mode);
         if (outstanding && gpu_options()->times)
-            folder_log("time %s launch %llu asked for at %llu, prepared after %llu ns, has memory after %llu ns, made "
+            folder_log("waits %s launch %llu asked for at %llu, prepared after %llu ns, has memory after %llu ns, made "
                        "after %llu ns",
                        kernel->name, (unsigned long long)number, (unsigned long long)now,
                        (unsigned long long)(prepared - now), (unsigned long long)(has_memory - now),

@@ -38,7 +38,7 @@ static bool has_room(GpuStaging *staging, uint64_t bytes) {
         return false;
     staging->bytes = wanted;
     if (gpu_options()->times)
-        folder_log("time pinned memory: %llu bytes after %llu ns, at %llu", (unsigned long long)wanted,
+        folder_log("memory pinned: %llu bytes after %llu ns, at %llu", (unsigned long long)wanted,
                    (unsigned long long)(gpu_now() - begin), (unsigned long long)begin);
     return true;
 }

@@ -77,7 +77,7 @@ static bool grow(GpuContext *context, uint64_t bytes) {
     }
     context->block_count++;
     if (gpu_options()->times)
-        folder_log("time memory for records: %llu bytes, %llu more after %llu ns",
+        folder_log("memory for records: %llu bytes, %llu more after %llu ns",
                    (unsigned long long)context->arena_bytes, (unsigned long long)bytes,
                    (unsigned long long)(gpu_now() - begin));
     return true;

@@ -147,7 +147,7 @@ static void make(GpuVariant *variant) {
     if (!variant->why)
         point_all(variant);
     if (gpu_options()->times)
-        folder_log("time image of %s begun at %llu, compiled after %llu ns, loaded after %llu ns",
+        folder_log("image of %s begun at %llu, compiled after %llu ns, loaded after %llu ns",
                    variant->kernel->name, (unsigned long long)begin, (unsigned long long)(compiled - begin),
                    (unsigned long long)(gpu_now() - begin));
     gpu_relaxed(mode);
