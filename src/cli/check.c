@@ -38,12 +38,21 @@ typedef struct Job {
     size_t error_size;
     char prefix[24];
     Reporter reporter;
-    uint64_t like; /* recordings of equal launches have the same; 0: not known */
-    bool over;     /* no launch can come that is to be checked together with it */
+    uint64_t like;            /* recordings of equal launches have the same; 0: not known */
+    bool again;               /* one that is like it was taken */
+    struct JobKernel *kernel; /* once it was asked for */
+    bool over;                /* no launch can come that is to be checked together with it */
     bool queued, done;
     bool left_out; /* it was not opened for want of time, and one that is like it was checked to its end */
     bool whole;    /* it was checked to its end */
 } Job;
+
+/* Of a program: recordings of it that a thread has taken. */
+typedef struct JobKernel {
+    struct JobKernel *next;
+    char *name;
+    size_t taken;
+} JobKernel;
 
 typedef struct Workers {
     pthread_t *threads;
@@ -58,6 +67,7 @@ typedef struct CliCheck {
     size_t count, capacity;
     Job **queue; /* the first of each group of files that are checked together */
     size_t queued, taken, queue_capacity;
+    struct JobKernel *kernels;
     bool drops;           /* what was checked while the program ran is removed */
     double began, until;  /* seconds_now() when the program was started; when checks are to end; 0: whenever they do */
     double busy;          /* seconds in which the program was recorded, as its processes say */
@@ -232,6 +242,8 @@ static bool queue_add(CliCheck *check, Job *first) {
         check->queue = more;
         check->queue_capacity = wanted;
     }
+    for (size_t i = 0; first->like && i < check->taken; i++)
+        first->again |= check->queue[i]->like == first->like;
     check->queue[check->queued++] = first;
     pthread_cond_signal(&check->more);
     return true;
@@ -310,6 +322,52 @@ static bool is_spare(const CliCheck *check, const Job *job) {
     return false;
 }
 
+/* Its kernel: recordings of programs are called KERNEL-PROCESS-NUMBER. */
+static JobKernel *kernel_of(CliCheck *check, const Job *job) {
+    const char *slash = strrchr(job->path, '/'), *name = slash ? slash + 1 : job->path;
+    size_t length = strlen(name);
+    for (int dashes = 0; length && dashes < 2;)
+        dashes += name[--length] == '-';
+    JobKernel *kernel = check->kernels;
+    while (kernel && (strncmp(kernel->name, name, length) != 0 || kernel->name[length]))
+        kernel = kernel->next;
+    if (!kernel && (kernel = calloc(1, sizeof *kernel))) {
+        *kernel = (JobKernel){.next = check->kernels, .name = strndup(name, length)};
+        if (!kernel->name) {
+            free(kernel);
+            return NULL;
+        }
+        check->kernels = kernel;
+    }
+    return kernel;
+}
+
+static bool comes_before(CliCheck *check, Job *job, Job *other) {
+    job->kernel = job->kernel ? job->kernel : kernel_of(check, job);
+    other->kernel = other->kernel ? other->kernel : kernel_of(check, other);
+    if (job->again != other->again)
+        return other->again;
+    return job->kernel && other->kernel && job->kernel->taken < other->kernel->taken;
+}
+
+/* The next one. Of a program each kernel is to be looked at before time is up: one of those of which the fewest were
+ * taken; and of equal launches one before the others. The lock is held. */
+static Job *take_next(CliCheck *check) {
+    enum { WINDOW = 1024 };
+    size_t best = check->taken, end = check->queued - best > WINDOW ? best + WINDOW : check->queued;
+    for (size_t i = best + 1; i < end && check->queue[check->taken]->like; i++)
+        if (check->queue[i]->like && comes_before(check, check->queue[i], check->queue[best]))
+            best = i;
+    Job *job = check->queue[best];
+    memmove(check->queue + check->taken + 1, check->queue + check->taken, (best - check->taken) * sizeof(Job *));
+    check->queue[check->taken++] = job;
+    if (job->kernel)
+        job->kernel->taken++;
+    for (size_t i = check->taken; job->like && i < check->queued; i++)
+        check->queue[i]->again |= check->queue[i]->like == job->like;
+    return job;
+}
+
 static void take_jobs(CliCheck *check, bool early) {
     weir_context *weir = weir_create();
     pthread_mutex_lock(&check->lock);
@@ -320,7 +378,7 @@ static void take_jobs(CliCheck *check, bool early) {
             pthread_cond_wait(&check->more, &check->lock);
             continue;
         }
-        Job *first = check->queue[check->taken++];
+        Job *first = take_next(check);
         first->left_out = is_time_up(check) && !first->next && is_spare(check, first);
         pthread_mutex_unlock(&check->lock);
         __atomic_sub_fetch(&check->idle, 1, __ATOMIC_RELAXED);
@@ -640,6 +698,12 @@ static void check_free(CliCheck *check) {
         free(check->jobs[i]);
     }
     free(check->jobs);
+    while (check->kernels) {
+        JobKernel *next = check->kernels->next;
+        free(check->kernels->name);
+        free(check->kernels);
+        check->kernels = next;
+    }
     free(check->queue);
 }
 
