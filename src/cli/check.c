@@ -19,9 +19,9 @@
 
 /* What --check-time is, unless it is given: all of it takes so many times as long as the program without Weir, fewer
  * times from so many seconds on, and checks get as long as the program takes, but at least so many seconds; more if a
- * kernel hung: why it did is what the user waits for. The program takes no less than a share of the time that it ran
- * here; a part of this time is Weir's own start. */
-enum { CHECKS_TIMES = 10, CHECKS_LONG = 50, CHECKS_LEAST = 2, CHECKS_LEAST_HUNG = 60, PLAIN_SHARE = 8 };
+ * kernel hung, a launch failed or a process crashed: why is what the user waits for. The program takes no less than a
+ * share of the time that it ran here; a part of this time is Weir's own start. */
+enum { CHECKS_TIMES = 10, CHECKS_LONG = 50, CHECKS_LEAST = 3, CHECKS_LEAST_FAILED = 60, PLAIN_SHARE = 8 };
 #define CHECKS_LONG_TIMES 2.5
 #define START_SECONDS     0.2
 #define ALONE_SECONDS     0.25 /* of a check before it uses other cores: most take less */
@@ -71,7 +71,8 @@ typedef struct CliCheck {
     bool drops;           /* what was checked while the program ran is removed */
     double began, until;  /* seconds_now() when the program was started; when checks are to end; 0: whenever they do */
     double busy;          /* seconds in which the program was recorded, as its processes say */
-    bool hung;            /* a kernel did not end */
+    bool failed;          /* a kernel did not end, or a launch failed */
+    long processes;       /* that have used a GPU, and have not ended as they should */
     Workers early;        /* that take files while the program runs */
     long idle;            /* cores that no thread has; less than 0 if there are more threads */
     size_t left_out;      /* files */
@@ -89,7 +90,8 @@ static void check_module(void *context, const char *path, weir_module *module, c
 static double time_for(const CliCheck *check, double seconds) {
     double share = seconds / PLAIN_SHARE, own = check->busy + START_SECONDS;
     double plain = seconds - own > share ? seconds - own : share;
-    double all = CHECKS_TIMES * plain, least = check->hung ? CHECKS_LEAST_HUNG : CHECKS_LEAST;
+    double all = CHECKS_TIMES * plain,
+           least = check->failed || check->processes > 0 ? CHECKS_LEAST_FAILED : CHECKS_LEAST;
     all = all < CHECKS_LONG ? all : CHECKS_LONG > CHECKS_LONG_TIMES * plain ? CHECKS_LONG : CHECKS_LONG_TIMES * plain;
     double rest = all - seconds > plain ? all - seconds : plain;
     return rest > least ? rest : least;
@@ -587,8 +589,10 @@ static bool read_over(CliCheck *check, const char *folder, FILE *log, Paths *ove
             add_like(check, folder, line + 5);
         else if (sscanf(line, "busy %*d %lf", &seconds) == 1)
             check->busy += seconds;
-        else if (strncmp(line, "hung ", 5) == 0)
-            check->hung = true;
+        else if (strncmp(line, "hung ", 5) == 0 || strncmp(line, "launch-failed ", 14) == 0)
+            check->failed = true;
+        else
+            check->processes += (strncmp(line, "cuda ", 5) == 0) - (strncmp(line, "recorded ", 9) == 0);
     }
     fseek(log, at, SEEK_SET); /* what has no end yet is read again */
     free(line);
