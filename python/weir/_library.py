@@ -81,7 +81,7 @@ class Library:
         library = self.loaded_library = ctypes.CDLL(library_path())
         pointer, text, size = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t
         for name, result, parameters in (
-                ("weir_version", text, []), ("weir_create", pointer, []), ("weir_destroy", None, [pointer]),
+                ("weir_version", text, []), ("weir_hash", ctypes.c_uint64, [text, size]), ("weir_create", pointer, []), ("weir_destroy", None, [pointer]),
                 ("weir_error", text, [pointer]), ("weir_open", pointer, [pointer, text]),
                 ("weir_open_buffer", pointer, [pointer, text, text, size]), ("weir_close", None, [pointer]),
                 ("weir_module_count", size, [pointer]), ("weir_parse", pointer, [pointer, size, ctypes.c_uint]),

@@ -2,6 +2,9 @@
 #include "check/pipeline/internal.h"
 
 #include "base/deadline.h"
+#include "base/hash.h"
+
+#include <stdio.h>
 
 /* What `weir check` does to a kernel once its grid has run as a whole (result_check), in order. Each step adds what it
  * finds, and what it could not look at, to the kernel's verdict. */
@@ -75,13 +78,22 @@ static void set_progress(Question *question, Look *look) {
     question->runs.context = question->global_options.context = look;
 }
 
+/* Whether the launch is the one that was checked, and the IR the one it was. */
+static bool is_as_checked(const PipelineResult *result, const Launch *launch) {
+    char hash[20];
+    const Source *source = result->module->source;
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)hash_bytes(HASH_START, source->data, source->size));
+    return str_is(launch->checked, hash) && !result->question.argument_count && !result->question.grid;
+}
+
 /* Of a launch that ran on Weir's device, which has all data and checks the PTX, but lets no launch begin before the one
  * before it has ended. */
 static void take_checked(void *context) {
     const Look *look = context;
     Verdict *verdict = &look->result->verdicts[look->at];
     const Launch *given = look->result->ptx ? NULL : result_given_launch(look->result, look->at);
-    if (!given || !given->checked || given->dependent || look->result->trail || look->result->question.lint_only)
+    if (!given || !given->checked.size || given->dependent || look->result->trail || look->result->question.lint_only ||
+        !is_as_checked(look->result, given))
         return;
     if (!verdict->launch_count)
         *verdict_launch(verdict) = (LaunchRun){.text = launch_text(given, &look->result->arena)};

@@ -112,9 +112,9 @@ typedef struct Launch {
     LaunchDoubt doubt;
     uint32_t stream, device;
     bool has_device; /* it runs on `device` alone, else on every one */
-    bool checked;    /* its PTX ran with its data, and was checked, and is clean */
-    bool dependent;  /* it may overlap the launch before it on its stream, and waits for that by itself */
-    Str *after;      /* kernels that have ended before it */
+    Str checked; /* its PTX ran with its data, and was checked, and is clean: hash of the IR that it was; "": not so */
+    bool dependent; /* it may overlap the launch before it on its stream, and waits for that by itself */
+    Str *after;     /* kernels that have ended before it */
     size_t after_count;
     Str triton; /* the release that compiles it; "" if not said */
 } Launch;

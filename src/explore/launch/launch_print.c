@@ -256,8 +256,8 @@ static void write_order(const Launch *launch, Json *json) {
         json_number(json, "device", launch->device);
     if (launch->dependent)
         json_truth(json, "dependent", true);
-    if (launch->checked)
-        json_truth(json, "checked", true);
+    if (launch->checked.size)
+        json_str(json, "checked", launch->checked);
     if (!launch->after_count)
         return;
     json_begin_list(json, "after");

@@ -200,6 +200,17 @@ static bool read_release(Reading *reading, json_t *root, Launch *launch) {
 }
 
 /* Where it runs, and what it comes after. */
+static bool read_checked(Reading *reading, json_t *root, Launch *launch) {
+    json_t *value = reading_enter(reading, root, "checked");
+    if (!value)
+        return true;
+    if (!json_is_string(value))
+        return reading_fail(reading, "'checked' must be the hash of the IR, in quotes");
+    launch->checked = str_of(arena_copy(reading->arena, json_string_value(value), json_string_length(value)));
+    reading_leave(reading);
+    return true;
+}
+
 static bool read_order(Reading *reading, json_t *root, Launch *launch) {
     int64_t stream = 0, device = 0;
     launch->has_device = json_object_get(root, "device") != NULL;
@@ -208,8 +219,8 @@ static bool read_order(Reading *reading, json_t *root, Launch *launch) {
         return false;
     launch->stream = (uint32_t)stream;
     launch->device = (uint32_t)device;
-    return reading_flag(reading, root, "dependent", &launch->dependent) &&
-           reading_flag(reading, root, "checked", &launch->checked) && read_after(reading, root, launch);
+    return reading_flag(reading, root, "dependent", &launch->dependent) && read_checked(reading, root, launch) &&
+           read_after(reading, root, launch);
 }
 
 /* Three positive integers; nothing happens if there are none. */
