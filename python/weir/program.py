@@ -108,7 +108,7 @@ class Log:
         self.path, self.lines, self.bytes, self.full = path, [], 0, False
         self.operations = 0
         self.lock = threading.RLock()
-        self.thread, self.threads, self.parents = threading.get_ident(), {threading.get_ident(): 0}, {}
+        self.thread, self.threads = threading.get_ident(), {threading.get_ident(): 0}
         self.thread_count = 1
         self.python_threads = {threading.get_ident()}
         self.callers = []  # of autograd's engine, whose threads work for them: the number of each, and its place
@@ -145,8 +145,7 @@ class Log:
             return f"thread {number}\n"
         number = self.threads[ident] = self.thread_count
         self.thread_count += 1
-        parent = self.parents.pop(ident, None)
-        return f"thread {number} {parent}\n" if parent is not None else f"thread {number}\n"
+        return f"thread {number}\n"
 
     def flush(self):
         if not self.operations and len(self.lines) < MOST_IDLE:
@@ -292,14 +291,16 @@ class Log:
 
     # ---- Threads -----------------------------------------------------------------------------------------
 
-    def started(self, ident, parent):
+    def enter(self, number):
+        """This thread begins, with what another one knew when it started it: send() gave the number there."""
         with self.lock:
-            self.python_threads.add(ident)
-            self.threads.pop(ident, None)  # another one had that ident
-            self.parents[ident] = self.threads.get(parent, 0)
+            self.python_threads.add(get_ident())
+            self.threads[get_ident()] = number
+            self.thread_count += 1
+            self.thread = None  # another one may have had that ident
 
     def send(self):
-        """Number of what stands for a message: a thread that knows what this one knows, and does nothing."""
+        """Number of a thread that knows what this one knows: one that it starts, or one that stands for a message."""
         with self.lock:
             self.message_count += not self.free_messages
             number = self.free_messages.pop() if self.free_messages else FIRST_MESSAGE + self.message_count
@@ -314,11 +315,6 @@ class Log:
     def number(self):
         """Of this thread."""
         return int(self.thread_line(threading.get_ident()).split()[1])
-
-    def joined(self, ident):
-        number = self.threads.get(ident)
-        if number is not None:
-            self.add(f"learn {number}\n")
 
 
 class working_for:
@@ -347,21 +343,22 @@ def watch_threads():
     start, join = threading.Thread.start, threading.Thread.join
 
     def started(self):
-        parent, run, log = threading.get_ident(), self.run, State.log
+        run, log = self.run, State.log
+        if log is None:
+            return start(self)
+        number = log.send()
 
         def announced():
-            if log is not None:
-                log.started(threading.get_ident(), parent)
+            log.enter(number)
             run()
 
-        if log is not None:
-            self.run = announced
+        self.run, self._weir_number = announced, (log, number)
         return start(self)
 
     def joined(self, timeout=None):
         result = join(self, timeout)
-        if State.log is not None and not self.is_alive() and self.ident is not None:
-            State.log.joined(self.ident)
+        if not self.is_alive():
+            receive(self.__dict__.pop("_weir_number", None))
         return result
 
     threading.Thread.start, threading.Thread.join = started, joined

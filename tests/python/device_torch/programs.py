@@ -290,8 +290,9 @@ def gradients_of_a_side_stream(fixed):
 @bug(RACE, "wait_stream")
 def streams_of_any_device(fixed):
     """pytorch#195798: `with` of a torch.Stream makes it current, and orders nothing."""
+    kind = torch.Stream if hasattr(torch.Stream, "__enter__") else torch.cuda.Stream
     x = zeros()
-    one, other = torch.Stream(device="cuda"), torch.Stream(device="cuda")
+    one, other = kind(device="cuda"), kind(device="cuda")
     torch.cuda.synchronize()
     with one:
         x.add_(1)  # <- 2
@@ -901,6 +902,24 @@ def handed_over_by_a_queue():
     done.get()
     x.mul_(2)
     worker.join()
+
+
+@RIGHT.append
+def threads_one_after_another():
+    """Their idents are the same, and they are not."""
+    x, workers = zeros(), []
+
+    def work():
+        side = stream()
+        with torch.cuda.stream(side):
+            x.add_(1)
+        side.synchronize()
+
+    for _ in range(3):
+        workers.append(threading.Thread(target=work))
+        workers[-1].start()
+        workers[-1].join()
+    x.mul_(2)
 
 
 @RIGHT.append
