@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define MOST_UNWRITTEN (UINT64_C(512) << 20) /* bytes; what takes records off waits for more of them to be written */
+#define MOST_UNWRITTEN (UINT64_C(64) << 20) /* bytes, which a crash loses; what takes records off waits then */
 
 static GpuWriting *first, **last = &first;
 static uint64_t bytes; /* of all of them */
