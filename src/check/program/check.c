@@ -344,8 +344,8 @@ static void do_line(ProgramCheck *check, const OrderLine *line) {
         close_stream(check, line->numbers[0]);
         break;
     case ORDER_OPEN:
-    case ORDER_TOLD:
-        open_stream(check, lane_of(check, line->numbers[0]), line->verb == ORDER_TOLD);
+    case ORDER_NOTIFIES:
+        open_stream(check, lane_of(check, line->numbers[0]), line->verb == ORDER_NOTIFIES);
         break;
     case ORDER_OPEN_ALL:
         open_all(check);

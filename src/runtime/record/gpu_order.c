@@ -447,7 +447,7 @@ static void report_host(OrderStream name) {
     issue(stream);
     lanes_join(&program, &reported, &stream->lane->now);
     called = true;
-    LOG("told %llu", NUMBER(stream->id));
+    LOG("notifies %llu", NUMBER(stream->id));
 }
 void order_host_called(OrderStream stream) {
     LOCKED(report_host(stream));
@@ -619,7 +619,7 @@ static void log_copy(const Stream *stream, const OrderCopy *made) {
     if (made->host == HOST_WAITS)
         LOG("await-stream %llu", NUMBER(stream->id));
     else if (made->host == HOST_MAY_WAIT)
-        LOG("told %llu", NUMBER(stream->id));
+        LOG("notifies %llu", NUMBER(stream->id));
 }
 
 /* False: it could not be written down. */
