@@ -597,6 +597,11 @@ def graph_here():
             return plain(model, *args, is_inference=is_inference, **named)
 
     inductor.cudagraphify = cudagraphify
+    kind = getattr(sys.modules.get("torch._inductor.output_code"), "CompiledFxGraph", None)
+    if kind is not None:
+        from . import device_torch_host
+
+        kind.__call__ = device_torch_host.calling(kind.__call__)
 
 
 def install(target):

@@ -3,6 +3,7 @@ Once a program has copied pinned memory without waiting, each operator of the CP
 for the key BackendSelect, which all tensors have, calls the CPU's. Before that nothing is changed; what a pointer of the host
 (Tensor.data_ptr) is used for is not seen."""
 
+import functools
 import weakref
 
 from . import device_torch, program
@@ -18,7 +19,10 @@ def pinned(tensor):
     """Address of its pinned memory; None: it has none."""
     if tensor.is_cuda or tensor.layout is not State.torch.strided:
         return None
-    address = tensor.untyped_storage().data_ptr()
+    try:
+        address = tensor.untyped_storage().data_ptr()
+    except RuntimeError:  # one that has no memory, as those that compilers trace with
+        return None
     return address if address in State.memory.pinned else None
 
 
@@ -29,7 +33,8 @@ class Operator(device_torch.Kernel):
         log = program.State.log
         if log is not None and log.asynchronous and State.graph is None and not program.current.quiet:
             seen = device_torch.tensors_in((args, named))
-            if seen and not any(one.is_cuda for one in seen) and any(pinned(one) in log.asynchronous for one in seen):
+            home = all(one.device.type == "cpu" for one in seen) and getattr(named.get("device"), "type", "cpu") == "cpu"
+            if home and any(pinned(one) in log.asynchronous for one in seen):
                 self.access(log, args, named)
         keys = keys & Host.after
         try:
@@ -92,19 +97,21 @@ def watch_views():
     Host.views, kind = True, State.torch.Tensor
     for name in ("numpy", "__dlpack__"):
         setattr(kind, name, viewing(name, getattr(kind, name)))
-    kind.tolist = listing(kind.tolist)
+    for name in ("tolist", "__reduce_ex__"):  # the latter for torch.save and pickle
+        setattr(kind, name, reading(name, getattr(kind, name)))
 
 
-def listing(plain):
-    def tolist(self):
-        read_by_host(self, "tolist")
-        return plain(self)
+def reading(name, plain):
+    @functools.wraps(plain)
+    def read(self, *args):
+        read_by_host(self, name)
+        return plain(self, *args)
 
-    tolist.__doc__ = plain.__doc__
-    return tolist
+    return read
 
 
 def viewing(name, plain):
+    @functools.wraps(plain)
     def view(self, *args, **named):
         made = plain(self, *args, **named)
         log, address = program.State.log, None if self.is_cuda or program.current.quiet else pinned(self)
@@ -114,7 +121,6 @@ def viewing(name, plain):
             weakref.finalize(made if name == "numpy" else self, log.view_gone, number)
         return made
 
-    view.__name__, view.__doc__ = name, plain.__doc__
     return view
 
 
@@ -124,3 +130,16 @@ def read_by_host(tensor, name):
         line = program.touch_line("r", tensor)
         if line:
             log.host_access(f"the host ({name})", [line])
+
+
+def calling(plain):
+    """Functions that PyTorch's compiler has compiled access memory by themselves."""
+    @functools.wraps(plain)
+    def call(self, inputs, *args, **named):
+        log = program.State.log
+        if log is not None and log.asynchronous and any(
+                isinstance(one, State.torch.Tensor) and pinned(one) in log.asynchronous for one in inputs):
+            log.missing(f"a compiled function ({program.where()}) has pinned memory that a copy may access: what it does with that is not seen")
+        return plain(self, inputs, *args, **named)
+
+    return call

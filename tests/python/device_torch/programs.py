@@ -3,6 +3,7 @@ test_device_torch.py, in a process of its own: each program has an order log, an
 each bug, at the two lines that are marked, with the fix, and is clean for each twin."""
 
 import gc
+import io
 import json
 import os
 import queue
@@ -523,6 +524,17 @@ def as_an_array(fixed):
 
 
 @bug(RACE, "synchronize")
+def checkpoint_of_a_copy(fixed):
+    """Class only: a checkpoint is written while the copies to the host run."""
+    x = torch.rand(N, device="cuda")
+    host = {"x": x.to("cpu", non_blocking=True)}  # <- 2
+    if fixed:
+        torch.cuda.synchronize()
+    torch.save(host, io.BytesIO())  # <- 1
+    torch.cuda.synchronize()
+
+
+@bug(RACE, "synchronize")
 def refilled_buffer(fixed):
     """pytorch#126946, NVIDIA/TensorRT-LLM#15546: a pinned buffer is filled again while a copy reads it."""
     staging, x = torch.zeros(N).pin_memory(), zeros()
@@ -941,6 +953,18 @@ def array_of_a_copy_that_is_over():
         staging.copy_(x, non_blocking=True)
         torch.cuda.synchronize()
         assert staging.numpy().sum() == N
+
+
+@RIGHT.append
+def tensors_without_memory():
+    """Operators that only compute shapes are no accesses, while a copy runs."""
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    host = zeros().to("cpu", non_blocking=True)
+    with FakeTensorMode():
+        assert (torch.zeros(N) + 1).shape == host.shape
+    assert (host.to("meta") + 1).shape == host.shape
+    torch.cuda.synchronize()
 
 
 @OPEN.append
