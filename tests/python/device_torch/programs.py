@@ -137,7 +137,7 @@ def event_never_recorded(fixed):
 
 @bug(RACE, "event")
 def event_recorded_again(fixed):
-    """vllm#39115: one event for two steps; recorded again, it stands for another stream's step."""
+    """Class only (as vllm#39115): one event for two steps; recorded again, it stands for another stream's step."""
     x, first, second, event = zeros(), stream(), stream(), torch.cuda.Event()
     other = torch.cuda.Event() if fixed else event
     y = zeros()
@@ -486,7 +486,7 @@ def read_before_the_copy_is_over(fixed):
 
 @bug(RACE, "synchronize")
 def list_of_tokens(fixed):
-    """vllm#42603: sampled tokens are made a list while their copy runs."""
+    """Class only (as vllm#42603): sampled tokens are made a list while their copy runs."""
     tokens, side = torch.arange(64, device="cuda"), torch.cuda.Stream()
     host, done = torch.empty(64, dtype=torch.int64).pin_memory(), torch.cuda.Event()
     side.wait_stream(torch.cuda.current_stream())
@@ -561,7 +561,7 @@ def refilled_by_an_index(fixed):
 
 @bug(RACE, "synchronize")
 def two_halves_of_one_buffer(fixed):
-    """1CatAI/1Cat-vLLM#406: keys and values go through one pinned buffer."""
+    """1bit-MONSTER#2436: keys and values go through one pinned buffer."""
     keys, values = torch.rand(N), torch.rand(N)
     staging, cache = torch.empty(N).pin_memory(), zeros(2 * N)
     staging.copy_(keys)
@@ -575,7 +575,7 @@ def two_halves_of_one_buffer(fixed):
 
 @bug(RACE, "wait_stream")
 def copy_against_copy(fixed):
-    """NVIDIA/Megatron-LM#7398: a copy to the host, and one from the host into the same memory, on two streams."""
+    """Class only (as NVIDIA/Megatron-LM#7398): a copy to the host, and one from the host into the same memory, on two streams."""
     x, out, back = torch.rand(N, device="cuda"), stream(), stream()
     saved, other = torch.empty(N).pin_memory(), torch.ones(N).pin_memory()
     with torch.cuda.stream(out):
@@ -671,7 +671,7 @@ def output_overwritten_by_the_next_replay(fixed):
 
 @bug(RACE, "synchronize")
 def graph_keeps_the_address_of_the_host(fixed):
-    """microsoft/onnxruntime#32121: each replay copies from the pinned memory that was captured, as it is then."""
+    """Class only (as microsoft/onnxruntime#32121): each replay copies from the pinned memory that was captured, as it is then."""
     staging, x, graph = torch.zeros(N).pin_memory(), zeros(), torch.cuda.CUDAGraph()
     torch.cuda.synchronize()
     with torch.cuda.graph(graph):
@@ -748,7 +748,7 @@ def overwrite(x, BLOCK: tl.constexpr, FIRST: tl.constexpr):
 
 @bug(EARLY, "gdc_wait")
 def store_before_the_wait(fixed):
-    """NVIDIA/cutlass#2760: the dependent launch overwrites what the one before it reads."""
+    """Class only (as NVIDIA/cutlass#2760): the dependent launch overwrites what the one before it reads."""
     x, y = zeros(), zeros()
     torch.cuda.synchronize()
     read[(8,)](x, y, 128)  # <- 2
@@ -853,7 +853,7 @@ def never_waits(fixed):
 
 @bug(EARLY, "gdc_wait")
 def launch_before_the_last(fixed):
-    """NVIDIA/TensorRT-LLM#14668: the launch in between triggers before it waits, and so orders nothing."""
+    """Class only (as NVIDIA/TensorRT-LLM#14668): the launch in between triggers before it waits, and so orders nothing."""
     x, y, z = zeros(), zeros(), zeros()
     torch.cuda.synchronize()
     produce[(8,)](x, 128)  # <- 2
