@@ -1,0 +1,150 @@
+"""Programs that are right, and such that cannot be decided."""
+
+import queue
+import threading
+from concurrent import futures
+
+from program_cases import N, OPEN, RIGHT, stream, zeros
+import torch
+
+
+@RIGHT.append
+def backward_of_two_streams():
+    """The engine makes streams wait for each other, and the caller's for all of them."""
+    weight, side = torch.rand(N, device="cuda", requires_grad=True), stream()
+    for _ in range(2):
+        with torch.cuda.stream(side):
+            part = weight * 2
+        torch.cuda.current_stream().wait_stream(side)
+        part.record_stream(torch.cuda.current_stream())
+        (part * weight).sum().backward()
+        with torch.no_grad():
+            weight -= weight.grad
+        weight.grad = None
+        side.wait_stream(torch.cuda.current_stream())
+
+
+@RIGHT.append
+def handed_over_by_a_future():
+    x, side = zeros(), stream()
+
+    def work():
+        with torch.cuda.stream(side):
+            x.add_(1)
+        side.synchronize()
+
+    with futures.ThreadPoolExecutor(1) as pool:
+        pool.submit(work).result()
+        x.mul_(2)
+
+
+@RIGHT.append
+def handed_over_by_a_queue():
+    x, side, items, done = zeros(), stream(), queue.Queue(), queue.Queue()
+
+    def work():
+        items.get()
+        with torch.cuda.stream(side):
+            x.add_(1)
+        side.synchronize()
+        done.put(True)
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    items.put(True)
+    done.get()
+    x.mul_(2)
+    worker.join()
+
+
+@RIGHT.append
+def threads_one_after_another():
+    """Their idents are the same, and they are not."""
+    x, workers = zeros(), []
+
+    def work():
+        side = stream()
+        with torch.cuda.stream(side):
+            x.add_(1)
+        side.synchronize()
+
+    for _ in range(3):
+        workers.append(threading.Thread(target=work))
+        workers[-1].start()
+        workers[-1].join()
+    x.mul_(2)
+
+
+@RIGHT.append
+def same_stream_by_its_handle():
+    x, side = zeros(), stream()
+    with torch.cuda.stream(side):
+        x.add_(1)
+    with torch.cuda.stream(torch.cuda.ExternalStream(side.cuda_stream)):
+        x.mul_(2)
+    torch.cuda.synchronize()
+
+
+@RIGHT.append
+def array_of_a_copy_that_is_over():
+    staging, x = torch.zeros(N).pin_memory(), zeros()
+    for _ in range(3):
+        staging.numpy()[:] = 1
+        x.copy_(staging, non_blocking=True)
+        staging.copy_(x, non_blocking=True)
+        torch.cuda.synchronize()
+        assert staging.numpy().sum() == N
+
+
+@RIGHT.append
+def tensors_without_memory():
+    """Operators that only compute shapes are no accesses, while a copy runs."""
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    host = zeros().to("cpu", non_blocking=True)
+    with FakeTensorMode():
+        assert (torch.zeros(N) + 1).shape == host.shape
+    assert (host.to("meta") + 1).shape == host.shape
+    torch.cuda.synchronize()
+
+
+@OPEN.append
+def array_that_lives_on():
+    """What is written to it while the copy runs is not seen."""
+    staging, x = torch.zeros(N).pin_memory(), zeros()
+    array = staging.numpy()
+    x.copy_(staging, non_blocking=True)
+    array[:] = 1
+    torch.cuda.synchronize()
+
+
+@OPEN.append
+def handed_over_by_a_lock():
+    x, side, done = zeros(), stream(), threading.Event()
+
+    def work():
+        with torch.cuda.stream(side):
+            x.add_(1)
+        side.synchronize()
+        done.set()
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    done.wait()
+    x.mul_(2)
+    worker.join()
+
+
+@OPEN.append
+def stream_of_another_library():
+    x = zeros()
+    with torch.cuda.stream(torch.cuda.ExternalStream(0x7f0012345678)):
+        y = zeros()
+    torch.cuda.synchronize()
+    return x, y
+
+
+@OPEN.append
+def memory_that_is_registered():
+    torch.cuda.cudart().cudaHostRegister(torch.zeros(N).data_ptr(), 4 * N, 0)
+    return zeros()
