@@ -163,7 +163,7 @@ static void operations_race_if_no_path_orders_them(void **state) {
 
 /* ---- Logs ---- */
 
-static Verdict *check(const char *text, Arena *arena) {
+static Verdict *check(const char *text, Arena *arena, Trace *trace) {
     static jmp_buf here;
     Source *source = source_copy("p.weirlog", text, strlen(text));
     Diagnostics diagnostics = {0};
@@ -173,7 +173,7 @@ static Verdict *check(const char *text, Arena *arena) {
     Verdict *verdict = ARENA_NEW(arena, Verdict);
     *verdict = (Verdict){.arena = arena, .kernel = "program"};
     assert_true(program_log_read(source, &diagnostics));
-    program_check(source, verdict, NULL);
+    program_check(source, verdict, trace);
     verdict_close(verdict);
     diagnostics_free(&diagnostics);
     source_free(source);
@@ -271,6 +271,11 @@ static void logs_have_verdicts(void **state) {
         {TWO_STREAMS
          "fork 1 0\nlaunch 1 \"p\" \"a.py:4\"\nw 4096 64\njoin 1 0\nlaunch 0 \"c\" \"a.py:5\"\nr 4096 64\nend\n",
          VERDICT_CLEAN, 0, 0},
+        /* a stream that is destroyed, and an operation in it all the same */
+        {TWO_STREAMS
+         "launch 1 \"p\" \"a.py:4\"\nw 4096 64\nawait-stream 1\nclosed 1\nlaunch 2 \"c\" \"a.py:5\"\nr 4096 64\nend\n",
+         VERDICT_CLEAN, 0, 0},
+        {TWO_STREAMS "await-stream 1\nclosed 1\nlaunch 1 \"p\" \"a.py:4\"\nw 4096 64\nend\n", VERDICT_INCOMPLETE, 0, 0},
         /* what is not known */
         {TWO_STREAMS "launch 1 \"p\" \"a.py:4\"\nw 4096 64\n", VERDICT_INCOMPLETE, 0, 0},
         {TWO_STREAMS "end\n", VERDICT_INCOMPLETE, 0, 0},
@@ -280,7 +285,8 @@ static void logs_have_verdicts(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Arena arena;
-        const Verdict *verdict = check(cases[i].text, &arena);
+        Trace trace;
+        const Verdict *verdict = check(cases[i].text, &arena, &trace);
         if (verdict->kind != cases[i].kind || verdict->finding_count != cases[i].findings)
             print_error("%s", cases[i].text);
         assert_int_equal(verdict->kind, cases[i].kind);
@@ -329,7 +335,7 @@ static void many_operations_need_no_more_memory(void **state) {
     text_addf(&text, "end\n");
     text_add(&text, "", 1);
     Arena arena;
-    const Verdict *verdict = check(text.data, &arena);
+    const Verdict *verdict = check(text.data, &arena, NULL);
     assert_int_equal(verdict->kind, VERDICT_CLEAN);
     assert_in_range(arena.held, 0, 1 << 20);
     arena_free(&arena);

@@ -39,7 +39,7 @@ static ProgramStream *add_stream(ProgramCheck *check, uint64_t id, bool legacy, 
         return NULL;
     }
     ProgramStream *stream = &check->streams[check->stream_count++];
-    *stream = (ProgramStream){.id = id, .where = STR(""), .lane = lane};
+    *stream = (ProgramStream){.id = id, .where = STR(""), .lane = lane, .track = lane->index};
     return stream;
 }
 
@@ -193,6 +193,11 @@ static void close_operation(ProgramCheck *check) {
         OrderLane *lane = lane_of(check, check->operation.numbers[0]);
         if (lane)
             do_operation(check, lane);
+        else
+            verdict_incomplete(
+                check->verdict, "", 0,
+                "an operation at line %u of the log is in a stream that is not there: it was not looked at",
+                check->operation.line);
     }
     check->number++;
     check->operations++;
@@ -286,12 +291,12 @@ static void open_all(ProgramCheck *check) {
     check->open = true;
 }
 
-static void open_stream(ProgramCheck *check, OrderLane *lane, bool told) {
+static void open_stream(ProgramCheck *check, OrderLane *lane, bool notifies) {
     if (!lane)
         return;
     lane_issue(&check->order, lane, check->thread);
-    lane->now.open |= !told;
-    if (told)
+    lane->now.open |= !notifies;
+    if (notifies)
         lanes_join(&check->order, &check->order.hosts, &lane->now);
 }
 
@@ -317,8 +322,9 @@ static void wait_for_event(ProgramCheck *check, const OrderLine *line) {
     if (lane) {
         lane_waits(&check->order, lane, check->thread, event->clock);
         program_timeline_waits(check->timeline, lane, event->lane);
-    } else if (line->verb == ORDER_AWAIT_EVENT)
+    } else if (line->verb == ORDER_AWAIT_EVENT) {
         thread_waits(&check->order, check->thread, event->clock);
+    }
 }
 
 static void forget_event(ProgramCheck *check, uint64_t id) {

@@ -18,8 +18,9 @@ typedef struct ProgramSite {
 
 typedef struct ProgramStream {
     uint64_t id;
-    Str where; /* it is made; "": the default stream, or not known */
-    OrderLane *lane;
+    Str where;       /* it is made; "": the default stream, or not known */
+    OrderLane *lane; /* NULL: it was destroyed */
+    uint32_t track;  /* of the timeline: the number of its lane, which another stream may have afterwards */
 } ProgramStream;
 
 typedef struct ProgramEvent {

@@ -88,7 +88,7 @@ void program_timeline_close(const ProgramCheck *check, const char *file, Trace *
     for (uint32_t i = 0; i < count; i++)
         tracks[i] = (TraceTrack){.cta_name = "program", .agent = "host"};
     for (uint32_t i = 0; i < check->stream_count; i++)
-        tracks[check->streams[i].lane->index].agent = program_stream_name(check, i);
+        tracks[check->streams[i].track].agent = program_stream_name(check, i);
     memcpy(events, timeline->events, timeline->count * sizeof *events);
     memcpy(events + timeline->count, timeline->marks, timeline->mark_count * sizeof *events);
     *trace = (Trace){.file = file,
