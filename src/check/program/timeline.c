@@ -89,8 +89,10 @@ void program_timeline_close(const ProgramCheck *check, const char *file, Trace *
         tracks[i] = (TraceTrack){.cta_name = "program", .agent = "host"};
     for (uint32_t i = 0; i < check->stream_count; i++)
         tracks[check->streams[i].track].agent = program_stream_name(check, i);
-    memcpy(events, timeline->events, timeline->count * sizeof *events);
-    memcpy(events + timeline->count, timeline->marks, timeline->mark_count * sizeof *events);
+    for (uint32_t i = 0; i < timeline->count; i++)
+        events[i] = timeline->events[i];
+    for (uint32_t i = 0; i < timeline->mark_count; i++)
+        events[timeline->count + i] = timeline->marks[i];
     *trace = (Trace){.file = file,
                      .kernel = "program",
                      .launch = "",
