@@ -154,8 +154,9 @@ class Loaded:
             device.library.weir_module_free(module)
             device.library.weir_close(file)
 
-    def launch(self, grid, block, cluster, shared, parameters, ranges, dependent=False, judge=None):
-        """Parameters are their bytes; ranges are (address, bytes) of memory that the launch may access. `judge`, if there is
+    def launch(self, grid, block, cluster, shared, parameters, ranges, dependent=False, judge=None, scratch=()):
+        """Parameters are their bytes; ranges are (address, bytes) of memory that the launch may access, and `scratch` the addresses of
+        those that are there for it alone. `judge`, if there is
         one, takes the verdict of the launch, the findings that are more than notes, and the time that it took."""
         device, log = self.device, program.State.log
         kept = [ctypes.create_string_buffer(value, len(value)) for value in parameters]
@@ -173,22 +174,25 @@ class Loaded:
                     device.watch(device.handle, 1)
                 end = ENDS[device.run(device.handle, self.module, ctypes.byref(launch))]
                 if log is not None and end == "done":
-                    self.log(log, dependent, ranges)
+                    self.log(log, dependent, ranges, scratch)
             finally:
                 for address, _ in ranges:
                     device.remove(device.handle, address)
         if end != "done":
             raise DeviceError(self.name, end, device.error(device.handle).decode())
 
-    def log(self, log, dependent, ranges):
-        """What the launch has accessed. Memory that is there for it alone is allocated and freed with it."""
+    def log(self, log, dependent, ranges, scratch):
+        """What the launch has accessed. Memory that is there for it alone is allocated and freed with it; how long other memory
+        lives that PyTorch does not know is not known."""
         device, count, waits = self.device, ctypes.c_size_t(), ctypes.c_int()
         touches = device.touches(device.handle, ctypes.byref(count), ctypes.byref(waits))
-        own = [(address, size) for address, size in ranges if address not in log.memory]
-        for address, size in own:
-            log.allocated(address, size, program.current.stream)
+        for address, size in ranges:
+            if address in scratch:
+                log.allocated(address, size, program.current.stream)
+            elif address not in log.memory:
+                log.pinned(address, size)
         log.launch(program.current.stream, self.name, dependent, waits.value, touches[:count.value] if touches else None)
-        for address, _ in own:
+        for address in scratch:
             log.freed(address)
 
     def check(self, launch, judge):
@@ -375,6 +379,8 @@ class Kernel:
             if self.watcher is None or error.end not in ("unsupported", "limit"):
                 raise
             self.watcher.not_run(self, error, values)
+            if program.State.log is not None:
+                program.State.log.unknown_launch(program.current.stream, self.metadata.name, self.dependent)
         else:
             if self.watcher:
                 self.watcher.ran()
@@ -401,7 +407,7 @@ class Kernel:
                 packer.ranges[ctypes.addressof(memory)] = size + align
             packer.number((ctypes.addressof(memory) + align - 1) // align * align if memory else 0)
         self.loaded.launch((x * self.ctas, y, z), (0, 0, 0), (0, 0, 0), self.shared, packer.parameters, packer.ranges.items(),
-                           self.dependent, judge)
+                           self.dependent, judge, [ctypes.addressof(memory) for memory in kept])
 
 
 def run_kernels(watcher=None):

@@ -28,6 +28,8 @@ def resize_(self, size, *, memory_format=None):
         grown = torch.empty((self.storage_offset() + count,), dtype=self.dtype, device="cpu")
         grown[:whole.numel()].copy_(whole)
         made = to_cuda(grown)
+        if program.State.log is not None:
+            device_torch.log_operation("launch", "aten::resize_", [program.touch_line("r", self), program.touch_line("w", made)])
         self.set_(made.untyped_storage(), self.storage_offset(), tuple(size))
         return self
     stride = torch.empty(tuple(size), device="meta", memory_format=memory_format or torch.contiguous_format).stride()
@@ -44,17 +46,21 @@ class ToCopy(device_torch.Kernel):
     """aten::_to_copy, which gives the host memory that is pinned if it is not to wait."""
 
     def compute(self, args, named):
-        non_blocking = named.get("non_blocking")
-        named = {**named, "pin_memory": None, "non_blocking": False}
         device = named.get("device")
         if device is None or device.type == "cuda":
-            return super().compute(args, named)
-        made = self.call(to_cpu(args[0]), **named)
-        if non_blocking:
+            return super().compute(args, {**named, "pin_memory": None})
+        made = self.call(to_cpu(args[0]), **{**named, "pin_memory": None, "non_blocking": False})
+        if named.get("non_blocking"):
             State.memory.pin(made.untyped_storage())
         if program.State.log is not None:
-            device_torch.log_copy(made, args[0], non_blocking)
+            device_torch.log_copy(made, args[0], named.get("non_blocking"))
         return made
+
+    def log(self, args, named, result):
+        if args[0].is_cuda:
+            super().log(args, named, result)
+        else:
+            device_torch.log_copy(result, args[0], named.get("non_blocking"))
 
 
 def record_stream(self, s):

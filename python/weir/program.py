@@ -210,7 +210,7 @@ class Log:
     def launch(self, stream, name, dependent, waits, touches):
         """`touches`: as weir_device_touches gives them; None: not known."""
         if touches is None:
-            return self.missing(f"what {name} accesses is not known: its races with other operations were not looked for")
+            return self.unknown_launch(stream, name, dependent)
         self.operations += 1
         lines = []
         for touch in touches:
@@ -219,6 +219,11 @@ class Log:
             lines.append(f"{early}{letter} {touch.address} {touch.bytes}{pieces}\n")
         verb = f"dependent {stream} {int(waits)}" if dependent else f"launch {stream}"
         self.add(f"{verb} {quoted(name)} {quoted(where())}\n", *lines)
+
+    def unknown_launch(self, stream, name, dependent):
+        """One that did not run, or of which it is not known what it accesses."""
+        self.operations += 1
+        self.add(f"unknown {stream} {int(dependent)} {quoted(name)} {quoted(where())}\n")
 
     def fork(self, stream, graph_stream):
         self.add(f"fork {graph_stream} {stream}\n")

@@ -6,7 +6,7 @@ import re
 import sys
 import time
 
-from . import unwritten
+from . import program, unwritten
 
 # Of the GPUs that kernels ask about: streaming multiprocessors or compute units, bytes of shared memory for a block.
 SHARED = {"sm_80": (108, 166912), "sm_86": (84, 101376), "sm_89": (142, 101376), "sm_90": (132, 232448),
@@ -53,10 +53,11 @@ class Launcher:
     """What would start the kernel on a device."""
 
     def __init__(self, source, metadata):
-        pass
+        self.name, self.dependent = metadata.name, bool(getattr(metadata, "launch_pdl", False))
 
     def __call__(self, *arguments, **named):
-        pass
+        if program.State.log is not None:
+            program.State.log.unknown_launch(program.current.stream, self.name, self.dependent)
 
 
 class Event:

@@ -28,7 +28,7 @@ typedef struct Captured {
     Recorded recorded;                /* in mode record */
     Paths notes;                      /* sentences, each once */
     char *triton, *standin, *failure; /* NULL: not said; of releases or targets that differ, "" */
-    bool runs;                        /* launches were run on the CPU */
+    size_t runs;                      /* processes whose launches were run on the CPU */
 } Captured;
 
 /* ---- Folders ----------------------------------------------------------------------------------- */
@@ -350,7 +350,7 @@ static void read_line(Captured *captured, char *line) {
     } else if (strcmp(line, "triton") == 0) {
         set_word(&captured->triton, rest);
     } else if (strcmp(line, "runs") == 0) {
-        captured->runs = true;
+        captured->runs++;
     } else if (strcmp(line, "standin") == 0) {
         set_word(&captured->standin, rest);
     } else if (strcmp(line, "failed") == 0) {
@@ -459,7 +459,7 @@ static int check_folder(Options *options, const char *folder, const Captured *ca
     fflush(NULL);
     watch_signals(true);
     options->inputs.ptx = PTX_ALONE;
-    options->run.order_log = logs_found != 0;
+    options->run.order_log = logs_found && logs_found >= captured->runs; /* each has one */
     pid_t child = paths_add(&options->inputs, &options->unread, folder) ? fork() : -1;
     if (child == 0) {
         watch_signals(false);

@@ -276,11 +276,26 @@ static void logs_have_verdicts(void **state) {
          "launch 1 \"p\" \"a.py:4\"\nw 4096 64\nawait-stream 1\nclosed 1\nlaunch 2 \"c\" \"a.py:5\"\nr 4096 64\nend\n",
          VERDICT_CLEAN, 0, 0},
         {TWO_STREAMS "await-stream 1\nclosed 1\nlaunch 1 \"p\" \"a.py:4\"\nw 4096 64\nend\n", VERDICT_INCOMPLETE, 0, 0},
+        /* a launch of which it is not known what it touches: alone in its stream, beside another one, behind it */
+        {TWO_STREAMS "launch 1 \"p\" \"a.py:4\"\nw 4096 64\nunknown 1 \"u\" \"a.py:5\"\nlaunch 1 \"c\" \"a.py:6\"\nr "
+                     "4096 64\nend\n",
+         VERDICT_CLEAN, 0, 0},
+        {TWO_STREAMS "launch 1 \"p\" \"a.py:4\"\nw 4096 64\nunknown 2 \"u\" \"a.py:5\"\nend\n", VERDICT_INCOMPLETE, 0,
+         0},
+        {TWO_STREAMS "unknown 2 \"u\" \"a.py:5\"\nlaunch 1 \"p\" \"a.py:4\"\nw 4096 64\nend\n", VERDICT_INCOMPLETE, 0,
+         0},
+        {TWO_STREAMS "unknown 2 \"u\" \"a.py:5\"\nawait-stream 2\nlaunch 1 \"p\" \"a.py:4\"\nw 4096 64\nend\n",
+         VERDICT_CLEAN, 0, 0},
+        {TWO_STREAMS "launch 1 \"p\" \"a.py:4\"\nw 4096 64\nunknown 1 1 \"u\" \"a.py:5\"\nend\n", VERDICT_INCOMPLETE, 0,
+         0},
         /* what is not known */
         {TWO_STREAMS "launch 1 \"p\" \"a.py:4\"\nw 4096 64\n", VERDICT_INCOMPLETE, 0, 0},
         {TWO_STREAMS "end\n", VERDICT_INCOMPLETE, 0, 0},
         {TWO_STREAMS "launch 1 \"p\" \"a.py:4\"\nw 4096 64\nmissing \"something\"\nend\n", VERDICT_INCOMPLETE, 0, 0},
         {TWO_STREAMS "launch 1 \"p\" \"a.py:4\"\nw 100 64\nend\n", VERDICT_INCOMPLETE, 0, 0},
+        {TWO_STREAMS "launch 1 \"p\" \"a.py:4\"\nw 4096 65\nend\n", VERDICT_INCOMPLETE, 0, 0},
+        {TWO_STREAMS "unknown 1 \"u\" \"a.py:4\"\ndependent 1 1 \"c\" \"a.py:5\"\nr 4096 64\nend\n", VERDICT_INCOMPLETE,
+         0, 0},
         {TWO_STREAMS "launch 1 \"p\" \"a.py:4\"\nw 4096 18446744073709551615\nend\n", VERDICT_INCOMPLETE, 0, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

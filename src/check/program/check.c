@@ -134,6 +134,37 @@ static OrderLane *host_lane(ProgramCheck *check) {
     return check->hosts[thread];
 }
 
+static void say_unknown(ProgramCheck *check, Str name, Str where) {
+    verdict_incomplete(
+        check->verdict, "", 0,
+        "what %.*s (%.*s) accesses is not known, and other operations can run at the same time: its races "
+        "were not looked for",
+        STR_ARG(name), STR_ARG(where));
+}
+
+/* Of an operation that begins when `begun` is over: whether one of which that is not known can still run. */
+static void look_at_unknown(ProgramCheck *check, const OrderClock *begun) {
+    for (uint32_t i = 0; check->any_unknown && i < check->order.lane_count; i++)
+        if (check->unknown[i] && !clock_has(begun, i, check->unknown[i] - 1))
+            say_unknown(check, check->sites[check->unknown_at[i]].name, check->sites[check->unknown_at[i]].where);
+}
+
+/* It may touch anything: nothing else may run at the same time. */
+static void do_unknown(ProgramCheck *check, OrderLane *lane) {
+    bool dependent = check->operation.number_count > 1 && check->operation.numbers[1];
+    OrderClock begun;
+    bool beside = lane_launch(&check->order, lane, check->thread, dependent, &begun);
+    for (uint32_t i = 0; i < check->order.lane_count && !beside; i++)
+        beside = i != lane->index && check->order.lanes[i]->last > lane->now.over[i];
+    if (beside)
+        say_unknown(check, check->operation.texts[0], check->operation.texts[1]);
+    program_timeline_operation(check->timeline, check, lane, &begun);
+    check->unknown[lane->index] = check->number + 1;
+    check->unknown_at[lane->index] = check->site;
+    check->any_unknown = true;
+    lane_operation(lane, check->number);
+}
+
 static void access_by_host(ProgramCheck *check) {
     OrderLane *lane = host_lane(check);
     if (!lane)
@@ -146,6 +177,7 @@ static void access_by_host(ProgramCheck *check) {
                              .waited = &lane->now,
                              .touches = check->touches,
                              .touch_count = check->touch_count};
+    look_at_unknown(check, &lane->now);
     program_timeline_operation(check->timeline, check, lane, &lane->now);
     races_operation(&check->races, &made); /* what is in no allocation is the host's own */
     lane_operation(lane, check->number);
@@ -171,6 +203,7 @@ static void do_operation(ProgramCheck *check, OrderLane *lane) {
                              .waited = &lane->now,
                              .touches = check->touches,
                              .touch_count = check->touch_count};
+    look_at_unknown(check, &begun);
     program_timeline_operation(check->timeline, check, lane, &begun);
     if (races_operation(&check->races, &made))
         verdict_incomplete(
@@ -191,7 +224,9 @@ static void close_operation(ProgramCheck *check) {
         access_by_host(check);
     } else {
         OrderLane *lane = lane_of(check, check->operation.numbers[0]);
-        if (lane)
+        if (lane && check->operation.verb == ORDER_UNKNOWN)
+            do_unknown(check, lane);
+        else if (lane)
             do_operation(check, lane);
         else
             verdict_incomplete(
@@ -379,6 +414,7 @@ static void do_line(ProgramCheck *check, const OrderLine *line) {
         break;
     case ORDER_LAUNCH:
     case ORDER_DEPENDENT:
+    case ORDER_UNKNOWN:
     case ORDER_COPY:
     case ORDER_ACCESS:
         open_operation(check, line);

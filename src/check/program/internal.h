@@ -54,9 +54,13 @@ typedef struct ProgramCheck {
     Touch *touches;
     uint32_t touch_count, touch_capacity;
     uint64_t operations, launches;
-    ProgramTimeline *timeline; /* NULL: no picture is wanted */
-    bool ended, too_many;      /* too_many: streams */
-    bool open;                 /* anything may be ordered by what is not seen */
+    uint64_t
+        unknown[ORDER_LANES]; /* of each lane: the last operation, + 1, of which it is not known what it touches; */
+    uint32_t unknown_at[ORDER_LANES]; /* and its site */
+    bool any_unknown;                 /* there is one */
+    ProgramTimeline *timeline;        /* NULL: no picture is wanted */
+    bool ended, too_many;             /* too_many: streams */
+    bool open;                        /* anything may be ordered by what is not seen */
 } ProgramCheck;
 
 /* ---- explain.c ---- */

@@ -285,6 +285,7 @@ typedef struct Walk {
     uint32_t made_count, made_capacity;
     const MarkSet *last; /* what became of the last set: `last_made` */
     MarkSet *last_made;
+    uint64_t covered; /* bytes of the touch that lie in allocations */
     OrderRace *found;
     uint32_t found_count, found_capacity;
 } Walk;
@@ -412,8 +413,10 @@ static void walk_touch(Walk *walk, const Touch *touch) {
         uint64_t begin = touch->begin + i * touch->stride, end = begin + touch->bytes;
         begin = begin > first ? begin : first;
         end = least(end, last);
-        if (begin < end)
-            walk_piece(walk, &at, begin, end);
+        if (begin >= end)
+            continue;
+        walk_piece(walk, &at, begin, end);
+        walk->covered += end - begin;
     }
     for (; at < walk->memory->segment_count; at++)
         add_segment(walk, walk->memory->segments[at].begin, walk->memory->segments[at].end,
@@ -450,7 +453,7 @@ uint32_t races_operation(Races *races, const OrderedOperation *operation) {
     for (uint32_t i = 0; i < operation->touch_count; i++) {
         const Touch *touch = &operation->touches[i];
         uint64_t end = touch->begin + (touch->count - 1) * touch->stride + touch->bytes;
-        bool found = false;
+        walk.covered = 0;
         walk.clock = touch->early ? operation->begun : operation->waited;
         walk.how = touch->how;
         walk.early = touch->early;
@@ -458,9 +461,8 @@ uint32_t races_operation(Races *races, const OrderedOperation *operation) {
              seat < races->memory_count && races->memories[seat]->address < end; seat++) {
             walk.memory = races->memories[seat];
             walk_touch(&walk, touch);
-            found = true;
         }
-        outside += !found;
+        outside += walk.covered != touch->bytes * touch->count;
     }
     report_found(&walk);
     free(walk.found);

@@ -87,7 +87,7 @@ typedef struct OrderedOperation {
     const Touch *touches;
     uint32_t touch_count;
 } OrderedOperation;
-/* Looks for its races. Touches that lie in no allocation are left out: returns how many do. */
+/* Looks for its races. What lies in no allocation is left out: returns of how many touches something does. */
 uint32_t races_operation(Races *races, const OrderedOperation *operation);
 
 #endif

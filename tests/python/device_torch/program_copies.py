@@ -216,3 +216,27 @@ def graph_keeps_the_address_of_the_host(fixed):
     staging.fill_(2)  # <- 1
     graph.replay()
     torch.cuda.synchronize()
+
+
+@bug(RACE, "synchronize")
+def refilled_after_to(fixed):
+    """Class only: the source of `to(..., non_blocking=True)` is refilled."""
+    batch = torch.ones(N).pin_memory()
+    x = batch.to("cuda", non_blocking=True)  # <- 2
+    if fixed:
+        torch.cuda.synchronize()
+    batch.fill_(2)  # <- 1
+    return x
+
+
+@bug(RACE, "wait_stream")
+def grown_while_another_stream_writes(fixed):
+    """Class only: resize_ copies what the tensor holds."""
+    x, side = zeros(), stream()
+    with torch.cuda.stream(side):
+        x.add_(1)  # <- 2
+    if fixed:
+        torch.cuda.current_stream().wait_stream(side)
+    x.resize_(2 * N)  # <- 1
+    torch.cuda.synchronize()
+    return x

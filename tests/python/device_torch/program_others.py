@@ -25,6 +25,16 @@ def backward_of_two_streams():
 
 
 @RIGHT.append
+def copied_before_the_call_returns():
+    """A copy to the device without non_blocking: the host waits, and so may every stream use it."""
+    side = torch.cuda.Stream()
+    x, y = torch.rand(N).to("cuda"), torch.tensor([1.0, 2.0], device="cuda")
+    with torch.cuda.stream(side):
+        x.add_(y[0])
+    torch.cuda.synchronize()
+
+
+@RIGHT.append
 def handed_over_by_a_future():
     x, side = zeros(), stream()
 
