@@ -1,0 +1,224 @@
+/* The frame of a proof: both halves are asked, and what they add is kept; and launches are held against it. */
+#include "check/prove/prove.h"
+
+#include "base/deadline.h"
+#include "ir/location.h"
+#include "ir/op.h"
+#include "machine/tile/compile/program.h"
+
+#include <stdio.h>
+
+/* ---- What the halves add -------------------------------------------------------------------------- */
+
+static const char *kept_text(Prover *prover, const char *format, va_list arguments) {
+    Text text = {0};
+    text_vaddf(&text, format, arguments);
+    return text_keep(&text, prover->arena);
+}
+
+/* "tt.store at matmul.py:88" */
+static void add_place(Prover *prover, const Op *op, Text *to) {
+    const Attr *location = kernel_location(prover->module, op->location);
+    text_str(to, op->name);
+    if (location) {
+        Str file = location_text(location);
+        const char *slash = memrchr(file.data, '/', file.size);
+        Str name = slash ? str_between(slash + 1, file.data + file.size) : file;
+        text_addf(to, " at ");
+        text_add_plain(to, name);
+        text_addf(to, ":%u", location->line);
+    } else {
+        text_addf(to, " at IR line %u", op_line(prover->module, op));
+    }
+}
+
+void proof_open(Prover *prover, const Op *op, const char *reason, const char *format, ...) {
+    enum { MOST_OPEN = 64 };
+    Proof *proof = prover->proof;
+    Text text = {0};
+    va_list arguments;
+    if (op)
+        add_place(prover, op, &text);
+    text_addf(&text, "%s", op ? ": " : "");
+    va_start(arguments, format);
+    text_vaddf(&text, format, arguments);
+    va_end(arguments);
+    const char *kept = text_keep(&text, prover->arena);
+    for (uint32_t i = 0; i < proof->open_count; i++)
+        if (strcmp(proof->open[i].text, kept) == 0)
+            return;
+    if (proof->open_count < MOST_OPEN)
+        *ARENA_PUSH(prover->arena, proof->open, proof->open_count, proof->open_capacity) =
+            (ProofOpen){.op = op, .reason = reason, .text = kept};
+}
+
+static bool same_condition(const Condition *a, const Condition *b) {
+    return a->kind == b->kind && a->a == b->a && a->b == b->b && a->level_count == b->level_count &&
+           (!a->level_count || memcmp(a->levels, b->levels, a->level_count * sizeof *a->levels) == 0);
+}
+
+void proof_require(Prover *prover, const Condition *condition, const char *subject) {
+    Proof *proof = prover->proof;
+    Interval atoms[MOST_ATOMS];
+    quantities_at(&proof->quantities, NULL, atoms);
+    if (condition_holds(&proof->quantities, atoms, condition))
+        return;
+    for (uint32_t i = 0; i < proof->where_count; i++)
+        if (same_condition(&proof->where[i], condition))
+            return;
+    Condition *kept = ARENA_PUSH(prover->arena, proof->where, proof->where_count, proof->where_capacity);
+    *kept = *condition;
+    if (condition->level_count) {
+        NestLevel *levels = ARENA_ARRAY(prover->arena, NestLevel, condition->level_count);
+        memcpy(levels, condition->levels, condition->level_count * sizeof *levels);
+        kept->levels = levels;
+    }
+    if (!kept->text)
+        kept->text = condition_text(&proof->quantities, kept, subject);
+}
+
+void proof_assume(Prover *prover, const char *text) {
+    Proof *proof = prover->proof;
+    for (uint32_t i = 0; i < proof->assume_count; i++)
+        if (strcmp(proof->assumes[i], text) == 0)
+            return;
+    *ARENA_PUSH(prover->arena, proof->assumes, proof->assume_count, proof->assume_capacity) = text;
+}
+
+void proof_step(Prover *prover, const char *format, ...) {
+    Proof *proof = prover->proof;
+    va_list arguments;
+    va_start(arguments, format);
+    *ARENA_PUSH(prover->arena, proof->steps, proof->step_count, proof->step_capacity) =
+        kept_text(prover, format, arguments);
+    va_end(arguments);
+}
+
+bool prover_is_late(Prover *prover) {
+    if (!prover->late && deadline_now() > prover->end) {
+        prover->late = true;
+        proof_open(prover, NULL, "time", "there was no time left for the proof (raise --prove-time)");
+    }
+    return prover->late;
+}
+
+/* ---- The proof ------------------------------------------------------------------------------------ */
+
+static void name_parameters(Prover *prover) {
+    Proof *proof = prover->proof;
+    uint32_t count;
+    const Parameter *parameters = program_parameters(prover->module, prover->function, &count);
+    const char **names = ARENA_ARRAY(prover->arena, const char *, count + 1);
+    for (uint32_t i = 0; i < count; i++)
+        names[i] = parameters[i].name;
+    proof->names = names;
+    proof->name_count = count;
+    proof->quantities.parameters = names;
+}
+
+/* Whether a precondition leaves one value of something. */
+static bool pins(const Proof *proof, const Condition *condition) {
+    int64_t value;
+    const Polynomial *of = &proof->quantities.all[condition->a];
+    return condition->kind == CONDITION_EQUAL && quantity_is_constant(&proof->quantities, condition->b, &value) &&
+           of->count == 1 && of->terms[0].count == 1;
+}
+
+/* Whether only one grid, or one value of an argument, is left. */
+static bool is_narrow(const Proof *proof) {
+    unsigned axes = 0;
+    for (uint32_t i = 0; i < proof->where_count; i++) {
+        const Condition *condition = &proof->where[i];
+        if (!pins(proof, condition))
+            continue;
+        const QuantityAtom *atom = &proof->quantities.atoms[proof->quantities.all[condition->a].terms[0].atoms[0]];
+        if (atom->kind != ATOM_PROGRAMS)
+            return true;
+        axes |= 1u << atom->axis;
+    }
+    return axes == 7;
+}
+
+Proof *prove_kernel(Module *module, const Op *function, double seconds) {
+    Prover prover = {.module = module, .function = function, .arena = &module->arena};
+    double started = clock_seconds();
+    prover.proof = ARENA_NEW(prover.arena, Proof);
+    prover.end = deadline_now() + (uint64_t)(seconds * 1e9);
+    quantities_init(&prover.proof->quantities, prover.arena);
+    name_parameters(&prover);
+    proof_assume(&prover, "arguments that are pointers point to memory that does not overlap and is large enough");
+    prove_sync(&prover);
+    prove_global(&prover);
+    prover_is_late(&prover);
+    if (prover.proof->quantities.bound_count)
+        proof_assume(&prover, "integers do not wrap around, and sizes and divisors are positive");
+    prover.proof->proved = !prover.proof->open_count;
+    prover.proof->narrow = is_narrow(prover.proof);
+    prover.proof->seconds = clock_seconds() - started;
+    return prover.proof;
+}
+
+/* ---- Launches ------------------------------------------------------------------------------------- */
+
+static bool bounds_hold(const Quantities *quantities, const Interval *atoms) {
+    for (uint32_t i = 0; i < quantities->bound_count; i++) {
+        const QuantityBound *bound = &quantities->bounds[i];
+        Interval interval = quantity_interval(quantities, atoms, bound->what);
+        if (interval.least < bound->least || interval.most > bound->most || interval.least <= -BOUND_NONE ||
+            interval.most >= BOUND_NONE)
+            return false;
+    }
+    return true;
+}
+
+bool proof_covers_numbers(const Proof *proof, const LaunchNumbers *launch, const char **lacks) {
+    Interval atoms[MOST_ATOMS];
+    const char *unused;
+    lacks = lacks ? lacks : &unused;
+    *lacks = "it is not proved";
+    if (!proof->proved)
+        return false;
+    quantities_at(&proof->quantities, launch, atoms);
+    *lacks = "an integer may wrap around, or a size or divisor is not positive";
+    if (!bounds_hold(&proof->quantities, atoms))
+        return false;
+    for (uint32_t i = 0; i < proof->where_count; i++) {
+        *lacks = proof->where[i].text;
+        if (!condition_holds(&proof->quantities, atoms, &proof->where[i]))
+            return false;
+    }
+    *lacks = NULL;
+    return true;
+}
+
+/* Whether two arguments may share memory: they name one buffer, or their addresses are too near. */
+static bool may_share(const Argument *a, const Argument *b) {
+    if (a->buffer.size && str_equal(a->buffer, b->buffer))
+        return true;
+    if (!a->address || !b->address)
+        return false;
+    const Argument *low = a->address <= b->address ? a : b, *high = low == a ? b : a;
+    int64_t elements = argument_elements(low), bytes = (low->element_bits + 7) / 8;
+    return elements < 0 || !bytes || low->address + elements * bytes > high->address;
+}
+
+bool proof_covers(const Proof *proof, const Launch *launch, const char **lacks) {
+    enum { MOST_ARGUMENTS = 256 };
+    LaunchNumber room[MOST_ARGUMENTS];
+    const char *unused;
+    lacks = lacks ? lacks : &unused;
+    *lacks = "it has too many arguments";
+    if (proof->name_count > MOST_ARGUMENTS)
+        return false;
+    LaunchNumbers numbers = launch_numbers(launch, proof->names, proof->name_count, room);
+    if (!proof_covers_numbers(proof, &numbers, lacks))
+        return false;
+    *lacks = "two arguments share memory";
+    for (uint32_t i = 0; i < launch->count; i++)
+        for (uint32_t k = i + 1; k < launch->count; k++)
+            if (launch->arguments[i].kind != ARGUMENT_INTEGER && launch->arguments[k].kind != ARGUMENT_INTEGER &&
+                may_share(&launch->arguments[i], &launch->arguments[k]))
+                return false;
+    *lacks = NULL;
+    return true;
+}

@@ -1,0 +1,84 @@
+/* Whether a kernel is clean at every launch: a proof with preconditions that a launch can be asked, or what is open.
+ *
+ * A proof has two halves, each of which adds what it cannot show (proof_open) and what it needs of a launch
+ * (proof_require) to one Proof: global memory between the programs of a grid and inside each of them (global.c), and
+ * all else that a run can show: deadlocks, barriers, shared and tensor memory (prove_sync). Nothing is proved unless
+ * neither half leaves anything open. What was not looked at is open.
+ *
+ * Nothing is run, and the time is bounded: what there is no time for is open. */
+#ifndef CHECK_PROVE_PROVE_H
+#define CHECK_PROVE_PROVE_H
+
+#include "check/prove/condition.h"
+#include "finding/finding.h"
+
+/* What could not be shown: where, and why in one sentence. */
+typedef struct ProofOpen {
+    const Op *op;       /* NULL: of the whole kernel */
+    const char *reason; /* "the address depends on data": a few words, the same for all of a kind */
+    const char *text;   /* "store at matmul.py:88 against itself in another program: the address depends on data" */
+} ProofOpen;
+
+/* How trip counts are steered (docs/proofs.md): A to F; 0: not known. */
+typedef struct Proof {
+    Quantities quantities;
+    const char *const *names; /* of the parameters */
+    uint32_t name_count;
+    Condition *where; /* a launch that fulfills all of them, and the bounds of the quantities, is covered */
+    ProofOpen *open;
+    const char **assumes; /* what is taken for granted, in words */
+    uint32_t where_count, open_count, assume_count;
+    uint32_t where_capacity, open_capacity, assume_capacity;
+    const char **steps; /* what was shown, a line each, for `weir prove` */
+    uint32_t step_count, step_capacity;
+    bool proved; /* nothing is open */
+    bool narrow; /* but only one grid, or one value of an argument, fulfills `where` */
+    double seconds;
+} Proof;
+
+/* What both halves work with. */
+typedef struct Prover {
+    Module *module;
+    const Op *function;
+    Arena *arena; /* the module's */
+    Proof *proof;
+    uint64_t end; /* deadline_now by which it has to be done */
+    bool late;
+    struct ProverMemo *memo; /* value.c */
+} Prover;
+
+/* Proves what it can in so many seconds. Memory: the module's arena, which must be able to jump. */
+Proof *prove_kernel(Module *module, const Op *function, double seconds);
+
+/* Whether the proof covers a launch: all preconditions and bounds hold, and pointers that are written do not share
+ * memory with others. `lacks` (or NULL) gets the text of the first that does not. */
+bool proof_covers(const Proof *proof, const Launch *launch, const char **lacks);
+/* The same of numbers alone, without a look at pointers. Takes no memory. */
+bool proof_covers_numbers(const Proof *proof, const LaunchNumbers *launch, const char **lacks);
+
+/* ---- For the halves ------------------------------------------------------------------------------- */
+
+/* Something is open; the text is made of the place of `op` (NULL: none) and the sentence: "tt.store at matmul.py:88:
+ * ...". `reason` is kept as it is. */
+void proof_open(Prover *prover, const Op *op, const char *reason, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* A precondition, unless it holds at every launch, or is there already. `subject`: of CONDITION_NEST, whose strides. */
+void proof_require(Prover *prover, const Condition *condition, const char *subject);
+void proof_assume(Prover *prover, const char *text);
+void proof_step(Prover *prover, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Whether time is up; that becomes open, once. */
+bool prover_is_late(Prover *prover);
+
+/* A scalar integer in normal form, with the bounds that keep its ops from wrapping around; with data in it
+ * (quantity_has_data) where it depends on memory. Copies that partitions capture, values that loops carry by even
+ * steps, and induction variables (ATOM_TRIP of the loop) are seen through. QUANTITY_NONE: too long. */
+Quantity prover_quantity(Prover *prover, const Value *value);
+/* How often a loop that counts runs; QUANTITY_NONE: it does not count. */
+Quantity prover_trips(Prover *prover, const Op *loop);
+
+/* The half about global memory (global.c). */
+void prove_global(Prover *prover);
+/* The half about everything else. */
+void prove_sync(Prover *prover);
+
+#endif
