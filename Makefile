@@ -77,6 +77,7 @@ litmus_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/reference/litmus/
 litmus_machine_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/litmus/*.c))
 membar_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/membar/*.c))
 mutant_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/mutants/*.c))
+prove_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/prove/*.c))
 libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuzz_targets))
 
 .DELETE_ON_ERROR:
@@ -280,7 +281,10 @@ $(BUILD)/tests/membar/checker_test: $(filter-out %/compare.o,$(membar_objects)) 
 $(BUILD)/tests/mutants/mutate: $(mutant_objects) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries)
 
-$(reference_objects) $(ptx_reference_objects) $(litmus_objects) $(litmus_machine_objects) $(membar_objects) $(mutant_objects): $(BUILD)/%.o: %.c $(BUILD)/flags
+$(BUILD)/tests/prove/prove: $(prove_objects) $(BUILD)/libweir.a
+	$(link) -o $@ $^ $(libraries)
+
+$(reference_objects) $(ptx_reference_objects) $(litmus_objects) $(litmus_machine_objects) $(membar_objects) $(mutant_objects) $(prove_objects): $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(compile) $(internal) -c -o $@ $<
 
@@ -613,6 +617,6 @@ clean: ## remove everything made
 	rm -rf $(BUILD)
 
 -include $(addsuffix .d,$(cli_objects) $(exec_objects) $(library_objects) $(unit_tests:=.o) $(BUILD)/tests/unit/all.o $(api_tests) $(fuzz_targets:=.o) \
-	$(libfuzzer_targets) $(reference_objects) $(ptx_reference_objects) $(litmus_objects) $(litmus_machine_objects) $(membar_objects) $(mutant_objects) $(BUILD)/tests/fuzz/driver.o \
+	$(libfuzzer_targets) $(reference_objects) $(ptx_reference_objects) $(litmus_objects) $(litmus_machine_objects) $(membar_objects) $(mutant_objects) $(prove_objects) $(BUILD)/tests/fuzz/driver.o \
 	$(BUILD)/tests/tokens $(BUILD)/tests/verdicts $(BUILD)/tests/facts $(BUILD)/tests/rates \
 	$(BUILD)/tests/mirror)

@@ -1,16 +1,590 @@
-/* The half of a proof about global memory: so far, that a kernel which writes none is as good as any. */
-#include "check/prove/prove.h"
+/* The half of a proof about global memory: of each two accesses to one root, that no two programs come to the same
+ * element, and that two accesses of one program to the same element are in order.
+ *
+ * Two accesses to the same element have offsets of the same value. An offset is a sum over levels: a factor that is the
+ * same in the whole launch (a stride) times a number that varies. If the levels nest (condition.h), the two accesses
+ * agree in the number of each level; if what these are made of nests again (tiles beside each other), in each digit of
+ * it. So numbers become known to be equal. From a quotient and a remainder by the same divisor follows what was divided
+ * (grouped and swizzled program ids); a minimum, a quotient or a remainder of known numbers is known. When the program
+ * ids are among the known ones, both accesses are of the same program.
+ *
+ * Levels that do not nest whatever the launch are open; others become a precondition. */
+#include "check/prove/access.h"
 
-#include "model/effect/effect.h"
+#include "ir/op.h"
+#include "model/flow/partition.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* Two accesses, and what they are known to agree in when they are to the same element. */
+typedef struct PairProof {
+    Prover *prover;
+    const ProofAccess *access[2];
+    const char *subject;    /* the name of the root */
+    bool known[MOST_ATOMS]; /* the atom has the same value in both */
+    bool apart;             /* they are never to the same element */
+    const char *problem;    /* what stopped it */
+} PairProof;
+
+static Quantities *quantities_of(const PairProof *pair) {
+    return &pair->prover->proof->quantities;
+}
+
+/* ---- Levels ---------------------------------------------------------------------------------------- */
+
+/* A number that varies, of one level of an offset: a sum without products of what varies. */
+typedef struct LevelSum {
+    Quantity factor; /* the same in the whole launch */
+    Quantity varying[2];
+    int64_t constant[2];
+} LevelSum;
+
+static int64_t greatest_divisor_of(int64_t a, int64_t b) {
+    a = llabs(a);
+    b = llabs(b);
+    while (b) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Splits a monomial: *launch is its part that does not vary, *varies the atom that does; NONE: there is none. */
+static bool split_monomial(PairProof *pair, const Monomial *term, Quantity *launch, Quantity *varies) {
+    Quantities *quantities = quantities_of(pair);
+    *launch = QUANTITY_ONE;
+    *varies = QUANTITY_NONE;
+    for (unsigned i = 0; i < term->count; i++) {
+        const QuantityAtom *atom = &quantities->atoms[term->atoms[i]];
+        Quantity one = quantity_atom(quantities, atom);
+        if (!atom->varies) {
+            *launch = quantity_multiply(quantities, *launch, one);
+        } else if (*varies == QUANTITY_NONE) {
+            *varies = one;
+        } else {
+            pair->problem = "numbers that differ from program to program are multiplied with each other";
+            return false;
+        }
+    }
+    return *launch != QUANTITY_NONE;
+}
+
+/* The sums of both sides by level. False: they are too many, or not sums. */
+static bool find_levels(PairProof *pair, const Quantity sides[2], LevelSum *levels, unsigned *count) {
+    Quantities *quantities = quantities_of(pair);
+    *count = 0;
+    for (unsigned side = 0; side < 2; side++) {
+        const Polynomial of = quantities->all[sides[side]];
+        for (uint32_t i = 0; i < of.count; i++) {
+            Quantity launch, varies;
+            unsigned at = 0;
+            if (!split_monomial(pair, &of.terms[i], &launch, &varies))
+                return false;
+            while (at < *count && levels[at].factor != launch)
+                at++;
+            if (at == MOST_LEVELS) {
+                pair->problem = "the address is too long";
+                return false;
+            }
+            if (at == *count)
+                levels[(*count)++] = (LevelSum){.factor = launch};
+            if (varies == QUANTITY_NONE)
+                levels[at].constant[side] = of.terms[i].factor;
+            else
+                levels[at].varying[side] =
+                    quantity_add(quantities, levels[at].varying[side], varies, of.terms[i].factor);
+            if (levels[at].varying[side] == QUANTITY_NONE)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* By what all terms of a level can be divided, the difference of the constants included; 0: there are none. */
+static int64_t level_content(const Quantities *quantities, const LevelSum *level) {
+    int64_t divisor = level->constant[0] - level->constant[1];
+    for (unsigned side = 0; side < 2; side++) {
+        const Polynomial *of = &quantities->all[level->varying[side]];
+        for (uint32_t i = 0; i < of->count; i++)
+            divisor = greatest_divisor_of(divisor, of->terms[i].factor);
+    }
+    return llabs(divisor);
+}
+
+static Quantity divided_by(Quantities *quantities, Quantity sum, int64_t divisor) {
+    const Polynomial of = quantities->all[sum];
+    Quantity result = QUANTITY_ZERO;
+    for (uint32_t i = 0; i < of.count; i++) {
+        Quantity product = quantity_constant(quantities, of.terms[i].factor / divisor);
+        for (unsigned k = 0; k < of.terms[i].count; k++)
+            product = quantity_multiply(quantities, product,
+                                        quantity_atom(quantities, &quantities->atoms[of.terms[i].atoms[k]]));
+        result = quantity_add(quantities, result, product, 1);
+    }
+    return result;
+}
+
+/* ---- Bounds by guards ------------------------------------------------------------------------------ */
+
+/* The part of a quantity that varies; *rest is the other one. */
+static Quantity varying_part(Quantities *quantities, Quantity quantity, Quantity *rest) {
+    const Polynomial of = quantities->all[quantity];
+    Quantity varying = QUANTITY_ZERO;
+    for (uint32_t i = 0; i < of.count; i++) {
+        Quantity product = quantity_constant(quantities, of.terms[i].factor);
+        bool varies = false;
+        for (unsigned k = 0; k < of.terms[i].count; k++) {
+            const QuantityAtom *atom = &quantities->atoms[of.terms[i].atoms[k]];
+            varies |= atom->varies;
+            product = quantity_multiply(quantities, product, quantity_atom(quantities, atom));
+        }
+        varying = varies ? quantity_add(quantities, varying, product, 1) : varying;
+    }
+    *rest = quantity_add(quantities, quantity, varying, -1);
+    return varying;
+}
+
+/* a = *times * b, a whole number; b is not 0. */
+static bool is_multiple_of(Quantities *quantities, Quantity a, Quantity b, int64_t *times) {
+    const Polynomial *of = &quantities->all[a], *by = &quantities->all[b];
+    if (!of->count || of->count != by->count)
+        return false;
+    *times = of->terms[0].factor / by->terms[0].factor;
+    return *times && quantity_add(quantities, a, b, -*times) == QUANTITY_ZERO;
+}
+
+/* What the guards of an access say of `value`, which varies, and to which `add` is added: the tightest of them that is
+ * first found. */
+static void set_bounds(PairProof *pair, unsigned side, Quantity value, int64_t add, NestLevel *level) {
+    Quantities *quantities = quantities_of(pair);
+    const ProofGuards *guards = &pair->access[side]->guards;
+    level->least[side] = level->most[side] = QUANTITY_NONE;
+    for (uint32_t i = 0; i < guards->count && value != QUANTITY_ZERO; i++) {
+        Quantity rest, varying = varying_part(quantities, guards->all[i].left, &rest);
+        int64_t times;
+        if (varying == QUANTITY_NONE || rest == QUANTITY_NONE || !is_multiple_of(quantities, varying, value, &times))
+            continue;
+        if (times != 1 && times != -1) /* value * times + rest <= 0 */
+            continue;
+        Quantity bound = quantity_add(quantities, quantity_constant(quantities, add), rest, -times);
+        Quantity *kept = times > 0 ? &level->most[side] : &level->least[side];
+        if (*kept == QUANTITY_NONE)
+            *kept = bound;
+        else
+            *kept = times > 0 ? quantity_minimum(quantities, *kept, bound) : quantity_maximum(quantities, *kept, bound);
+    }
+}
+
+/* ---- Nesting --------------------------------------------------------------------------------------- */
+
+/* By how much the sides of a level differ at least at a launch with several programs and turns. */
+static int64_t least_width(const PairProof *pair, const Interval *atoms, const NestLevel *level) {
+    const Quantities *quantities = quantities_of(pair);
+    Interval a = quantity_interval(quantities, atoms, level->value[0]);
+    Interval b = quantity_interval(quantities, atoms, level->value[1]);
+    bool bounded = false;
+    for (unsigned side = 0; side < 2; side++)
+        bounded |= level->most[side] != QUANTITY_NONE || level->least[side] != QUANTITY_NONE;
+    bool known = a.least > -BOUND_NONE && b.least > -BOUND_NONE && a.most < INT32_MAX / 2 && b.most < INT32_MAX / 2;
+    if (!known || bounded)
+        return 1;
+    return a.most - b.least > b.most - a.least ? a.most - b.least : b.most - a.least;
+}
+
+/* Whether there may be launches with several programs at which the levels nest: those with constant factors do. */
+static bool may_nest(const PairProof *pair, const NestLevel *levels, unsigned count) {
+    const Quantities *quantities = quantities_of(pair);
+    Interval atoms[MOST_ATOMS];
+    int64_t factors[MOST_LEVELS], widths[MOST_LEVELS], factor;
+    unsigned kept = 0;
+    quantities_at(quantities, NULL, atoms);
+    for (unsigned i = 0; i < count; i++) {
+        int64_t width = least_width(pair, atoms, &levels[i]);
+        if (!quantity_is_constant(quantities, levels[i].factor, &factor) || width <= 0)
+            continue;
+        unsigned at = kept++;
+        for (; at && factors[at - 1] > llabs(factor); at--) {
+            factors[at] = factors[at - 1];
+            widths[at] = widths[at - 1];
+        }
+        factors[at] = llabs(factor);
+        widths[at] = width;
+    }
+    __int128 span = 0;
+    for (unsigned i = 0; i < kept; i++) {
+        if (factors[i] <= span)
+            return false;
+        span += (__int128)factors[i] * widths[i];
+    }
+    return true;
+}
+
+/* Both sides of each level are equal from now on, if that can be asked of a launch. */
+static bool require_nest(PairProof *pair, const NestLevel *levels, unsigned count) {
+    Condition nest = {.kind = CONDITION_NEST, .levels = levels, .level_count = count, .op = pair->access[0]->op};
+    if (!may_nest(pair, levels, count)) {
+        pair->problem = "tiles of two programs overlap, or elements of one tile do";
+        return false;
+    }
+    proof_require(pair->prover, &nest, pair->subject);
+    return true;
+}
+
+static bool are_apart(const PairProof *pair, const NestLevel *level) {
+    Interval atoms[MOST_ATOMS];
+    quantities_at(quantities_of(pair), NULL, atoms);
+    Interval a = quantity_interval(quantities_of(pair), atoms, level->value[0]);
+    Interval b = quantity_interval(quantities_of(pair), atoms, level->value[1]);
+    return a.most < b.least || b.most < a.least;
+}
+
+/* ---- Digits ---------------------------------------------------------------------------------------- */
+
+/* The atoms of both sides of a sum by their factor. */
+typedef struct DigitSum {
+    int64_t factor;
+    Quantity side[2];
+} DigitSum;
+
+static bool find_digits(PairProof *pair, const Quantity sides[2], DigitSum *digits, unsigned *count) {
+    Quantities *quantities = quantities_of(pair);
+    for (unsigned side = 0; side < 2; side++) {
+        const Polynomial of = quantities->all[sides[side]];
+        for (uint32_t i = 0; i < of.count; i++) {
+            unsigned at = 0;
+            while (at < *count && digits[at].factor != of.terms[i].factor)
+                at++;
+            if (at == MOST_LEVELS) {
+                pair->problem = "the address is too long";
+                return false;
+            }
+            if (at == *count)
+                digits[(*count)++] = (DigitSum){.factor = of.terms[i].factor};
+            digits[at].side[side] =
+                quantity_add(quantities, digits[at].side[side],
+                             quantity_atom(quantities, &quantities->atoms[of.terms[i].atoms[0]]), 1);
+        }
+    }
+    return true;
+}
+
+/* The digit that the difference of the constants belongs to: the one with the largest factor that divides it. */
+static DigitSum *digit_for(DigitSum *digits, unsigned *count, int64_t constant) {
+    DigitSum *best = NULL;
+    for (unsigned i = 0; i < *count; i++)
+        if (constant % digits[i].factor == 0 && (!best || llabs(digits[i].factor) > llabs(best->factor)))
+            best = &digits[i];
+    if (!best && *count < MOST_LEVELS) {
+        best = &digits[(*count)++];
+        *best = (DigitSum){.factor = 1};
+    }
+    return best;
+}
+
+static void learn(PairProof *pair, Quantity a, Quantity b) {
+    const Polynomial *of = a == b && a != QUANTITY_NONE ? &quantities_of(pair)->all[a] : NULL;
+    if (of && of->count == 1 && of->terms[0].count == 1 && of->terms[0].factor == 1)
+        pair->known[of->terms[0].atoms[0]] = true;
+}
+
+/* The sums, with constant[0] - constant[1] added to the first, are equal: so are their digits, if they nest. */
+static bool equate_digits(PairProof *pair, const Quantity sides[2], int64_t difference) {
+    Quantities *quantities = quantities_of(pair);
+    DigitSum digits[MOST_LEVELS] = {{0}};
+    NestLevel levels[MOST_LEVELS];
+    unsigned count = 0;
+    if (!find_digits(pair, sides, digits, &count))
+        return false;
+    DigitSum *moved = difference ? digit_for(digits, &count, difference) : NULL;
+    if (difference && !moved) {
+        pair->problem = "the address is too long";
+        return false;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        int64_t add = moved == &digits[i] ? difference / digits[i].factor : 0;
+        levels[i] =
+            (NestLevel){.factor = quantity_constant(quantities, digits[i].factor),
+                        .value = {quantity_add(quantities, digits[i].side[0], QUANTITY_ONE, add), digits[i].side[1]}};
+        set_bounds(pair, 0, digits[i].side[0], add, &levels[i]);
+        set_bounds(pair, 1, digits[i].side[1], 0, &levels[i]);
+    }
+    if (!require_nest(pair, levels, count))
+        return false;
+    for (unsigned i = 0; i < count; i++) {
+        pair->apart |= are_apart(pair, &levels[i]);
+        learn(pair, levels[i].value[0], levels[i].value[1]);
+    }
+    return true;
+}
+
+/* Two offsets are equal: so is each of their levels, and each digit of it. */
+static bool equate(PairProof *pair, Quantity a, Quantity b) {
+    Quantities *quantities = quantities_of(pair);
+    const Quantity sides[2] = {a, b};
+    LevelSum sums[MOST_LEVELS];
+    NestLevel levels[MOST_LEVELS];
+    unsigned count, kept = 0;
+    if (!find_levels(pair, sides, sums, &count))
+        return false;
+    for (unsigned i = 0; i < count; i++) {
+        int64_t content = level_content(quantities, &sums[i]);
+        if (!content)
+            continue;
+        LevelSum sum = {.factor = quantity_multiply(quantities, sums[i].factor, quantity_constant(quantities, content)),
+                        .varying = {divided_by(quantities, sums[i].varying[0], content),
+                                    divided_by(quantities, sums[i].varying[1], content)},
+                        .constant = {(sums[i].constant[0] - sums[i].constant[1]) / content, 0}};
+        NestLevel *level = &levels[kept];
+        *level = (NestLevel){
+            .factor = sum.factor,
+            .value = {quantity_add(quantities, sum.varying[0], QUANTITY_ONE, sum.constant[0]), sum.varying[1]}};
+        set_bounds(pair, 0, sum.varying[0], sum.constant[0], level);
+        set_bounds(pair, 1, sum.varying[1], 0, level);
+        sums[kept++] = sum;
+    }
+    if (!require_nest(pair, levels, kept))
+        return false;
+    for (unsigned i = 0; i < kept; i++) {
+        pair->apart |= are_apart(pair, &levels[i]);
+        if (!equate_digits(pair, sums[i].varying, sums[i].constant[0]))
+            return false;
+    }
+    return true;
+}
+
+/* ---- What follows ---------------------------------------------------------------------------------- */
+
+static bool quantity_is_known(const PairProof *pair, Quantity quantity);
+
+static bool atom_is_known(const PairProof *pair, uint32_t at) {
+    const QuantityAtom *atom = &quantities_of(pair)->atoms[at];
+    bool made = atom->kind >= ATOM_DIVIDE && atom->kind <= ATOM_MAXIMUM;
+    return !atom->varies || pair->known[at] ||
+           (made && quantity_is_known(pair, atom->a) && quantity_is_known(pair, atom->b));
+}
+
+/* Whether it has the same value in both. */
+static bool quantity_is_known(const PairProof *pair, Quantity quantity) {
+    if (quantity == QUANTITY_NONE)
+        return false;
+    const Polynomial *of = &quantities_of(pair)->all[quantity];
+    for (uint32_t i = 0; i < of->count; i++)
+        for (unsigned k = 0; k < of->terms[i].count; k++)
+            if (!atom_is_known(pair, of->terms[i].atoms[k]))
+                return false;
+    return true;
+}
+
+/* A quotient and a remainder by the same divisor are known: so is the number that was divided. */
+static bool rejoin(PairProof *pair, const QuantityAtom *whole, uint32_t quotient, uint32_t rest) {
+    bool before[MOST_ATOMS];
+    if (!atom_is_known(pair, quotient) || !atom_is_known(pair, rest) || !quantity_is_known(pair, whole->b) ||
+        quantity_is_known(pair, whole->a))
+        return false;
+    memcpy(before, pair->known, sizeof before);
+    if (!equate(pair, whole->a, whole->a))
+        pair->problem = NULL; /* it may not be needed */
+    return memcmp(before, pair->known, sizeof before) != 0;
+}
+
+/* Goes on until nothing more follows. */
+static void saturate(PairProof *pair) {
+    const Quantities *quantities = quantities_of(pair);
+    bool more = true;
+    while (more && !prover_is_late(pair->prover)) {
+        more = false;
+        for (uint32_t i = 0; i < quantities->atom_count; i++) {
+            const QuantityAtom whole = quantities->atoms[i];
+            for (uint32_t k = 0; whole.kind == ATOM_DIVIDE && k < quantities->atom_count; k++) {
+                const QuantityAtom *rest = &quantities->atoms[k];
+                if (rest->kind == ATOM_REMAINDER && rest->a == whole.a && rest->b == whole.b)
+                    more |= rejoin(pair, &whole, i, k);
+            }
+        }
+    }
+}
+
+/* ---- A pair ---------------------------------------------------------------------------------------- */
+
+/* Whether conditions around both accesses leave one program along an axis: `if pid == 0`. */
+static bool one_program_is_left(PairProof *pair, Quantity program) {
+    Interval atoms[MOST_ATOMS];
+    NestLevel level = {.factor = QUANTITY_ZERO, .value = {program, program}};
+    set_bounds(pair, 0, program, 0, &level);
+    set_bounds(pair, 1, program, 0, &level);
+    quantities_at(quantities_of(pair), NULL, atoms);
+    Condition same = {.kind = CONDITION_NEST, .levels = &level, .level_count = 1};
+    return condition_holds(quantities_of(pair), atoms, &same);
+}
+
+static bool program_is_known(PairProof *pair, unsigned axis) {
+    Quantities *quantities = quantities_of(pair);
+    for (uint32_t i = 0; i < quantities->atom_count; i++)
+        if (quantities->atoms[i].kind == ATOM_PROGRAM && quantities->atoms[i].axis == axis)
+            return pair->known[i] || one_program_is_left(pair, quantity_atom(quantities, &quantities->atoms[i]));
+    return false;
+}
+
+/* Whether the program id along an axis is in the offset of one of the two. */
+static bool mentions_program(const PairProof *pair, unsigned axis) {
+    Quantities *quantities = quantities_of(pair);
+    for (uint32_t i = 0; i < quantities->atom_count; i++)
+        if (quantities->atoms[i].kind == ATOM_PROGRAM && quantities->atoms[i].axis == axis &&
+            (quantity_mentions(quantities, pair->access[0]->offset, i) ||
+             quantity_mentions(quantities, pair->access[1]->offset, i)))
+            return true;
+    return false;
+}
+
+/* Another program never comes to the same element. */
+static bool programs_differ(PairProof *pair) {
+    Quantities *quantities = quantities_of(pair);
+    for (unsigned axis = 0; axis < 3 && !pair->apart; axis++) {
+        if (program_is_known(pair, axis))
+            continue;
+        if (mentions_program(pair, axis)) {
+            pair->problem = "the address does not determine the program id";
+            return false;
+        }
+        Condition one = {.kind = CONDITION_EQUAL,
+                         .a = quantity_atom(quantities, &(QuantityAtom){.kind = ATOM_PROGRAMS, .axis = (uint8_t)axis}),
+                         .b = QUANTITY_ONE,
+                         .op = pair->access[0]->op};
+        proof_require(pair->prover, &one, pair->subject);
+    }
+    return true;
+}
+
+/* Whether all coordinates of the element in its tile are equal in both. */
+static bool lanes_are_known(const PairProof *pair) {
+    const Quantities *quantities = quantities_of(pair);
+    uint32_t lanes = pair->access[0]->lanes;
+    for (uint32_t i = 0; i < quantities->atom_count; i++)
+        if (quantities->atoms[i].kind == ATOM_LANE && pair->known[i])
+            lanes &= ~(1u << quantities->atoms[i].axis);
+    return !lanes;
+}
+
+/* Whether all turns of loops around an access are equal in both. */
+static bool turns_are_known(const PairProof *pair) {
+    const Quantities *quantities = quantities_of(pair);
+    for (const Op *op = op_parent(pair->access[0]->op); op && op != pair->prover->function; op = op_parent(op)) {
+        bool found = false;
+        if (!op_is_loop(op))
+            continue;
+        for (uint32_t i = 0; i < quantities->atom_count && !found; i++)
+            found = quantities->atoms[i].kind == ATOM_TRIP && quantities->atoms[i].key == op && pair->known[i];
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+/* Whether two accesses of one program to one element are in order: the same thread makes both. */
+static bool is_ordered(PairProof *pair) {
+    const ProofAccess *a = pair->access[0], *b = pair->access[1];
+    Partitions first = partitions_of(a->op), second = partitions_of(b->op);
+    if (pair->apart)
+        return true;
+    if (a->async || b->async) {
+        pair->problem = a == b ? "asynchronous accesses of two turns may be to the same element"
+                               : "an asynchronous access may be to the same element of the same program";
+        return a == b && lanes_are_known(pair) && turns_are_known(pair);
+    }
+    pair->problem = "two threads of a program may come to the same element";
+    if (!lanes_are_known(pair))
+        return false;
+    if (a == b)
+        return !(first.mask & (first.mask - 1));
+    bool same = a->mapping && a->mapping == b->mapping && first.mask == second.mask;
+    return same && !(first.mask & (first.mask - 1));
+}
+
+static const char *access_word(const ProofAccess *access) {
+    return access->effect.verb == EFFECT_UPDATE ? "atomic" : access->writes ? "store" : "load";
+}
+
+static void leave_open(Prover *prover, const ProofAccess *a, const ProofAccess *b, const char *reason) {
+    if (a == b)
+        proof_open(prover, a->op, reason, "the %s against itself in another program: %s", access_word(a), reason);
+    else
+        proof_open(prover, a->op, reason, "the %s against the %s at line %u: %s", access_word(a), access_word(b),
+                   op_line(prover->module, b->op), reason);
+}
+
+static void print_pair(const PairProof *pair) {
+    Text text = {0};
+    const ProofAccess *a = pair->access[0], *b = pair->access[1];
+    text_addf(&text, "%s at line %u", access_word(a), op_line(pair->prover->module, a->op));
+    if (a != b)
+        text_addf(&text, " and %s at line %u", access_word(b), op_line(pair->prover->module, b->op));
+    text_plainf(&text, " of %s: element ", pair->subject);
+    quantity_print(quantities_of(pair), a->offset, &text);
+    if (a->offset != b->offset) {
+        text_addf(&text, " and ");
+        quantity_print(quantities_of(pair), b->offset, &text);
+    }
+    proof_step(pair->prover, "%.*s", (int)text.size, text.data);
+    text_free(&text);
+}
+
+static void prove_pair(Prover *prover, const ProofAccess *a, const ProofAccess *b) {
+    if ((!a->writes && !b->writes) || (a->root >= 0 && b->root >= 0 && a->root != b->root))
+        return;
+    if ((a->root == ROOT_OWN && b->root != ROOT_UNKNOWN) || (b->root == ROOT_OWN && a->root != ROOT_UNKNOWN))
+        return;
+    if (a->strong && b->strong && a->bytes == b->bytes && a->effect.verb != EFFECT_ANYTHING &&
+        b->effect.verb != EFFECT_ANYTHING) {
+        proof_assume(prover, "memory that atomics access is accessed by one device");
+        return;
+    }
+    if (a->problem || b->problem) {
+        leave_open(prover, a->problem ? a : b, a->problem ? b : a, a->problem ? a->problem : b->problem);
+        return;
+    }
+    PairProof pair = {.prover = prover, .access = {a, b}, .subject = prover->proof->names[a->root]};
+    quantity_bound(&prover->proof->quantities, a->offset, -BOUND_NONE + 1, BOUND_NONE - 1);
+    quantity_bound(&prover->proof->quantities, b->offset, -BOUND_NONE + 1, BOUND_NONE - 1);
+    bool good = a->bytes == b->bytes;
+    pair.problem = good ? NULL : "elements of two sizes";
+    good = good && equate(&pair, a->offset, b->offset);
+    if (good)
+        saturate(&pair);
+    good = good && programs_differ(&pair);
+    for (uint32_t i = 0; good && i < prover->proof->quantities.atom_count; i++) /* from here on of one program */
+        pair.known[i] |= prover->proof->quantities.atoms[i].kind == ATOM_PROGRAM;
+    if (good)
+        saturate(&pair);
+    good = good && is_ordered(&pair);
+    if (!good)
+        leave_open(prover, a, b, pair.problem ? pair.problem : "it is not understood");
+    else
+        print_pair(&pair);
+}
+
+/* CTAs of a cluster that share a program id would have to be told apart. */
+static bool has_clusters(const Prover *prover) {
+    static const char *const names[] = {"ttg.num-ctas", "ttg.cluster-dim-x", "ttg.cluster-dim-y", "ttg.cluster-dim-z"};
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        const Attr *attr = op_attr_around(prover->function, names[i]);
+        if (attr && (attr->kind != ATTR_INTEGER || attr->integer != 1))
+            return true;
+    }
+    return false;
+}
 
 void prove_global(Prover *prover) {
-    for (const Op *op = prover->function; op; op = op_next_in_walk(op, prover->function)) {
-        Effect effects[EFFECTS_MOST];
-        unsigned count = effects_of(prover->module, op, effects);
-        for (unsigned i = 0; i < count; i++)
-            if (effect_is_access(&effects[i]) && effects[i].space == SPACE_GLOBAL && effects[i].verb != EFFECT_READ) {
-                proof_open(prover, op, "global memory", "writes to global memory are not looked at");
-                return;
-            }
+    ProofAccesses accesses = proof_accesses(prover);
+    bool writes = false;
+    for (uint32_t i = 0; i < accesses.count; i++)
+        writes |= accesses.all[i].writes;
+    if (writes && has_clusters(prover)) {
+        proof_open(prover, NULL, "clusters", "CTAs of a cluster are not told apart");
+        return;
     }
+    for (uint32_t i = 0; i < accesses.count; i++)
+        for (uint32_t k = i; k < accesses.count && !prover_is_late(prover); k++)
+            prove_pair(prover, &accesses.all[i], &accesses.all[k]);
 }

@@ -210,6 +210,9 @@ bool proof_covers(const Proof *proof, const Launch *launch, const char **lacks) 
     *lacks = "it has too many arguments";
     if (proof->name_count > MOST_ARGUMENTS)
         return false;
+    *lacks = "it may overlap the launch before it";
+    if (launch->dependent)
+        return false;
     LaunchNumbers numbers = launch_numbers(launch, proof->names, proof->name_count, room);
     if (!proof_covers_numbers(proof, &numbers, lacks))
         return false;

@@ -413,8 +413,11 @@ static Interval given_interval(const QuantityAtom *atom, const LaunchNumbers *la
     const LaunchNumber *argument = launch_argument(launch, atom->of);
     bool dimension = argument && atom->axis < argument->rank;
     switch (atom->kind) {
-    case ATOM_ARGUMENT:
-        return argument ? exactly(argument->value) : width_interval(atom->width);
+    case ATOM_ARGUMENT: {
+        Interval fits = width_interval(atom->width); /* another number wraps around into it */
+        return argument && argument->value >= fits.least && argument->value <= fits.most ? exactly(argument->value)
+                                                                                         : fits;
+    }
     case ATOM_SHAPE:
         return dimension ? exactly(argument->shape[atom->axis]) : (Interval){0, BOUND_NONE};
     case ATOM_STRIDE:

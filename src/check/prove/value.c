@@ -404,7 +404,10 @@ static Quantity element_at(Prover *prover, const Value *value, uint32_t map) {
 }
 
 Quantity prover_quantity(Prover *prover, const Value *value) {
-    return element_at(prover, value, NO_MAP);
+    const Type *type = value ? type_resolve(prover->module, value->type) : NULL;
+    Quantity quantity = element_at(prover, value, NO_MAP);
+    bool number = type && (type->kind == TYPE_INTEGER || type->kind == TYPE_INDEX);
+    return number && quantity != QUANTITY_NONE ? in_range(prover, value, quantity, true) : quantity;
 }
 
 /* Coordinates of an element of a tensor of that type. */
