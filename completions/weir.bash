@@ -12,13 +12,14 @@ _weir_files() {
 
 _weir() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local commands="check exec run report membar lint merge parse launch instrument rules help"
+    local commands="check exec run report membar prove lint merge parse launch instrument rules help"
     local -A options=(
-        [check]="--help -h --version -V --arg --baseline --block --cluster --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --require --require-all --rule --select --severity --shard --shared --triton --update-baseline --budget --gsan --jobs -j --mma-order --resident --timeout --values --volatile-races --also --brief --color --format --max-findings --output -o --quiet -q --source-root --verbose -v --witness"
-        [exec]="--help -h --version -V --baseline --config --devices --exclude --ignore --keep --kernel --no-config --only --only-launch --require --require-all --rule --select --severity --target --triton --update-baseline --budget --check-time --gsan --hang-after --jobs -j --mma-order --mode --record-disk --record-host --record-launches --record-memory --rerun-on-failure --resident --sample --timeout --values --volatile-races --also --brief --color --format --max-findings --output -o --quiet -q --source-root --verbose -v --witness"
-        [run]="--help -h --version -V --arg --baseline --block --cluster --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --replay --require --rule --select --severity --shared --update-baseline --budget --granule --gsan --mma-order --resident --ring --schedule --schedules --seed --slots --timeout --values --volatile-races --also --brief --color --format --global --max-findings --memory --output -o --quiet -q --source-root --state --state= --steps --trace --verbose -v --witness"
-        [report]="--help -h --version -V --arg --block --buffer-id --cluster --diff --grid --kernel --launch --module --no-launch --only-launch --require --shared --triton --budget --mma-order --timeout --color --format --full --glossary --output -o --quiet -q --section --wide --width --witness"
+        [check]="--help -h --version -V --arg --baseline --block --cluster --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --require --require-all --rule --select --severity --shard --shared --triton --update-baseline --budget --gsan --jobs -j --mma-order --prove-time --resident --timeout --values --volatile-races --also --brief --color --format --max-findings --output -o --quiet -q --source-root --verbose -v --witness"
+        [exec]="--help -h --version -V --baseline --config --devices --exclude --ignore --keep --kernel --no-config --only --only-launch --require --require-all --rule --select --severity --target --triton --update-baseline --budget --check-time --gsan --hang-after --jobs -j --mma-order --mode --prove-time --record-disk --record-host --record-launches --record-memory --rerun-on-failure --resident --sample --timeout --values --volatile-races --also --brief --color --format --max-findings --output -o --quiet -q --source-root --verbose -v --witness"
+        [run]="--help -h --version -V --arg --baseline --block --cluster --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --replay --require --rule --select --severity --shared --update-baseline --budget --granule --gsan --mma-order --prove-time --resident --ring --schedule --schedules --seed --slots --timeout --values --volatile-races --also --brief --color --format --global --max-findings --memory --output -o --quiet -q --source-root --state --state= --steps --trace --verbose -v --witness"
+        [report]="--help -h --version -V --arg --block --buffer-id --cluster --diff --grid --kernel --launch --module --no-launch --only-launch --require --shared --triton --budget --mma-order --prove-time --timeout --color --format --full --glossary --output -o --quiet -q --section --wide --width --witness"
         [membar]="--help -h --version -V --function --kernel --module --triton --assume --model --timeout --color --compare --emit --format --output -o --prune --quiet -q --why"
+        [prove]="--help -h --version -V --arg --grid --kernel --launch --module --no-launch --prove-time --output -o"
         [lint]="--help -h --version -V --arg --baseline --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --port --rule --select --severity --shard --target --triton --update-baseline --budget --gsan --mma-order --resident --timeout --also --brief --color --emit --format --max-findings --output -o --quiet -q --source-root --verbose -v --witness"
         [merge]="--help -h --version -V --output -o --quiet -q --require"
         [parse]="--help -h --version -V --color --dump-ops --dump-ops= --effects --generic --kernel --list --module --output -o --print --ptx --quiet -q --stats --strict"
@@ -56,6 +57,7 @@ _weir() {
     "check --gsan") _weir_words "exact sampled off" && return ;;
     "check --jobs" | "check -j") return ;;
     "check --mma-order") _weir_words "issue waits" && return ;;
+    "check --prove-time") return ;;
     "check --resident") return ;;
     "check --timeout") return ;;
     "check --values") _weir_words "all needed" && return ;;
@@ -87,6 +89,7 @@ _weir() {
     "exec --jobs" | "exec -j") return ;;
     "exec --mma-order") _weir_words "issue waits" && return ;;
     "exec --mode") _weir_words "record shadow capture" && return ;;
+    "exec --prove-time") return ;;
     "exec --record-disk") return ;;
     "exec --record-launches") return ;;
     "exec --record-memory") return ;;
@@ -122,6 +125,7 @@ _weir() {
     "run --granule") return ;;
     "run --gsan") _weir_words "exact sampled off" && return ;;
     "run --mma-order") _weir_words "issue waits" && return ;;
+    "run --prove-time") return ;;
     "run --resident") return ;;
     "run --ring") return ;;
     "run --schedule") _weir_words "directed eager lazy round-robin random all" && return ;;
@@ -152,6 +156,7 @@ _weir() {
     "report --triton") return ;;
     "report --budget") return ;;
     "report --mma-order") _weir_words "issue waits" && return ;;
+    "report --prove-time") return ;;
     "report --timeout") return ;;
     "report --color") _weir_words "auto always never" && return ;;
     "report --format") _weir_words "text markdown json dot html" && return ;;
@@ -171,6 +176,13 @@ _weir() {
     "membar --format") _weir_words "text json" && return ;;
     "membar --output" | "membar -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "membar --why") return ;;
+    "prove --arg") return ;;
+    "prove --grid") return ;;
+    "prove --kernel") return ;;
+    "prove --launch") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "prove --module") return ;;
+    "prove --prove-time") return ;;
+    "prove --output" | "prove -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "lint --arg") return ;;
     "lint --baseline") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "lint --config") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
@@ -228,6 +240,7 @@ _weir() {
     run) _weir_files ;;
     report) _weir_files ;;
     membar) _weir_files ;;
+    prove) _weir_files ;;
     lint) _weir_files ;;
     merge) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     parse) _weir_files ;;

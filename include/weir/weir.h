@@ -362,12 +362,16 @@ typedef struct weir_run_options {
     int (*core)(void *context, int take);
     void *core_context;
     double core_after; /* seconds of a check before it is asked: a thread takes some time to start */
+    double prove_time; /* seconds for a proof that a kernel is clean at every launch; 0: 2, negative: none is tried */
 } weir_run_options;
 
 /* Runs the kernels of a module on an emulator: who waits for whom, whether all finish, and what is not
  * ordered. docs/running.md tells how. */
 WEIR_API weir_result *weir_run(weir_module *module, const weir_run_options *options);
-/* The same of several modules, whose launches are made one after the other on one global memory: launch files share
+/* Writes the proofs of the kernels of a module for every launch, and what is open (docs/proofs.md). Nothing is run. 0; 1
+ * if something is open; -1 if it could not be written, or something is wrong with the module or the options. */
+WEIR_API int weir_prove(weir_module *module, const weir_run_options *options, weir_write *write, void *to);
+/* weir_run of several modules, whose launches are made one after the other on one global memory: launch files share
  * what they give the same "buffer". `options` has one for each module. Fills `results`, one for each; 0, or -1 if
  * there is no memory (then all are NULL). */
 WEIR_API int weir_run_row(weir_module *const *modules, const weir_run_options *options, size_t count,
@@ -613,7 +617,8 @@ enum {
     WEIR_SUPPRESSED = 16,  /* a line for each finding that does not count */
     WEIR_SUMMARY = 32,     /* of reports no more than fits on a screen */
     WEIR_REQUIRE_ALL = 64, /* kernels without PTX count (weir_kernel.aside) */
-    WEIR_BRIEF = 128       /* a line for each finding */
+    WEIR_BRIEF = 128,      /* a line for each finding */
+    WEIR_OPEN = 256        /* of clean kernels, what is open in the proof for every launch, and what it assumes */
 };
 
 /* The sections of a report (docs/report.md). */

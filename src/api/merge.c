@@ -206,9 +206,24 @@ static void unite_list(Merge *merge, json_t *into, const json_t *from, const cha
     }
 }
 
+/* What is left of every launch where something holds that the launches of the input are not known to fulfill. */
+static VerdictScope scope_without_proof(const json_t *input) {
+    size_t index;
+    const json_t *launch;
+    json_array_foreach(json_object_get(input, "launches"), index, launch) {
+        if (!json_is_true(json_object_get(launch, "chosen")))
+            return COVERS_GIVEN_LAUNCH;
+    }
+    return COVERS_TRIED_LAUNCHES;
+}
+
 /* Of an input, or of a document; COVERS_NONE unless it is clean. */
 static VerdictScope scope_in(const json_t *object) {
-    return verdict_scope_named(merge_text(object, "scope"));
+    VerdictScope scope = verdict_scope_named(merge_text(object, "scope"));
+    bool where = json_array_size(json_object_get(object, "where")) > 0;
+    return scope == COVERS_EVERY_LAUNCH && where && !json_is_true(json_object_get(object, "fulfilled"))
+               ? scope_without_proof(object)
+               : scope;
 }
 
 static void set_scope(Merge *merge, json_t *input, VerdictScope scope) {

@@ -201,6 +201,9 @@ static void read_run(void *context) {
                          .membar_summary = options->membar == WEIR_MEMBAR_SUMMARY,
                          .report = options->report,
                          .only_launch = options->only_launch,
+                         .prove_seconds = options->prove_time > 0   ? options->prove_time
+                                          : options->prove_time < 0 ? 0
+                                                                    : 2,
                          .timeout = options->timeout,
                          .stop = options->stop,
                          .stop_context = options->stop_context,
@@ -228,6 +231,15 @@ weir_result *weir_run(weir_module *module, const weir_run_options *options) {
     if (result)
         result_check(&result->result);
     return result;
+}
+
+int weir_prove(weir_module *module, const weir_run_options *options, weir_write *write, void *to) {
+    Text out = SINK_TEXT(write, to);
+    weir_result *result = question_begin(module, options);
+    bool proved = result && result_prove(&result->result, &out);
+    bool good = result && result->result.kind != VERDICT_ERROR;
+    weir_result_free(result);
+    return sink_finish(&out) == 0 && good ? !proved : -1;
 }
 
 int weir_run_row(weir_module *const *modules, const weir_run_options *options, size_t count, weir_result **results) {

@@ -300,6 +300,7 @@ static void add_verdicts(weir_writer *to, const weir_result *result) {
                                .launches = flags & WEIR_LAUNCHES,
                                .suppressed = flags & WEIR_SUPPRESSED,
                                .brief = flags & WEIR_SKIP_CLEAN && verdict->kind == VERDICT_CLEAN,
+                               .open = flags & WEIR_OPEN,
                                .lines = flags & WEIR_BRIEF,
                                .most = writer->options.findings,
                                .witnesses = witnesses,

@@ -19,6 +19,7 @@ int command_exec(Options *options);
 int command_run(Options *options);
 int command_report(Options *options);
 int command_membar(Options *options);
+int command_prove(Options *options);
 int command_lint(Options *options);
 int command_merge(Options *options);
 int command_launch(Options *options);

@@ -146,6 +146,19 @@ const Command commands[COMMAND_COUNT] = {
              {"See which thread barriers a kernel needs, how many fewer than Triton's own pass inserts, and insert "
               "them:",
               {"weir membar --compare sync kernel.ttgir", "weir membar --emit -o with-barriers.ttgir kernel.ttgir"}})},
+    [COMMAND_PROVE] =
+        {.name = "prove",
+         .run = command_prove,
+         .what = "show why a kernel is clean at every launch, or what of that is open",
+         .operands = "FILE|DIR|-...",
+         .does = "Proves that kernels in Triton GPU IR have no race, deadlock or misused barrier at any launch, and "
+                 "shows what a launch has to fulfill, what is taken for granted, the addresses of accesses in normal "
+                 "form, and what is open.",
+         .more = FILES BELOW "proved" INPUT " A launch, from K.launch.json next to K.ttgir, is held against the proof.",
+         .status = "0 if all is proved, 3 if something is open, 2 if the input or the command line is wrong.",
+         .manual = "Nothing is run.",
+         .groups = {"What is proved", "How", "Output"},
+         .examples = EXAMPLES({"See why a kernel is not proved:", {"weir prove kernel.ttgir"}})},
     [COMMAND_LINT] =
         {.name = "lint",
          .run = command_lint,

@@ -370,13 +370,14 @@ static void find_inputs(Options *options) {
 }
 
 void options_read(Options *options, const Command *command, int count, char **arguments) {
-    *options = (Options){.command = (CommandId)(command - commands), .run.timeout = USUAL_SECONDS};
+    *options = (Options){.command = (CommandId)(command - commands), .prove_seconds = USUAL_PROVE_SECONDS, .run.timeout = USUAL_SECONDS};
     read_words(options, &(OptionLine){arguments, count, 0});
     if (options->output && strcmp(options->output, "-") == 0) /* as an input, it is no file of that name */
         options->output = NULL;
     if (options->has_also && !options->output)
         wrong_usage(options,
                     "--also prints to standard output what --output has in another format, and --output is not given");
+    options->run.prove_time = options->prove_seconds ? (double)options->prove_seconds : -1;
     options->run.arguments = (const char *const *)options->arguments.items;
     options->run.argument_count = options->arguments.count;
     project_open(options);

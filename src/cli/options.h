@@ -57,6 +57,7 @@ typedef enum CommandId {
     COMMAND_RUN,
     COMMAND_REPORT,
     COMMAND_MEMBAR,
+    COMMAND_PROVE,
     COMMAND_LINT,
     COMMAND_MERGE,
     COMMAND_PARSE,
@@ -76,6 +77,7 @@ enum {
     RUN = 1u << COMMAND_RUN,
     REPORT = 1u << COMMAND_REPORT,
     MEMBAR = 1u << COMMAND_MEMBAR,
+    PROVE = 1u << COMMAND_PROVE,
     LINT = 1u << COMMAND_LINT,
     MERGE = 1u << COMMAND_MERGE,
     PARSE = 1u << COMMAND_PARSE,
@@ -97,8 +99,8 @@ typedef enum Operands {
 
 /* ---- Options ---------------------------------------------------------------------------------- */
 
-/* For a kernel, where --timeout does not say; and the most that it may. */
-enum { USUAL_SECONDS = 60, MOST_SECONDS = 1000000 };
+/* For a kernel, where --prove-time and --timeout do not say; and the most that it may. */
+enum { USUAL_PROVE_SECONDS = 2, USUAL_SECONDS = 60, MOST_SECONDS = 1000000 };
 /* Columns of text: at least, at most, and as many as it takes. */
 enum { LEAST_WIDTH = 40, MOST_WIDTH = 100000, ANY_WIDTH = MOST_WIDTH + 1 };
 
@@ -121,6 +123,7 @@ typedef struct Options {
     bool no_launch, only_launch, quiet, verbose;
     bool brief; /* check, run, lint: a line for each finding */
     unsigned max_findings; /* check, run, lint: of a kernel; 0: all */
+    unsigned prove_seconds; /* check, run, report, prove: for a proof; 0: none is tried */
     weir_format format;
     weir_format also; /* with has_also: verdicts go to standard output in this format, too */
     bool has_also;

@@ -30,7 +30,7 @@ __attribute__((format(printf, 2, 3))) static void say(Reporter *reporter, const 
 Reporter reporter_start(const Options *options, weir_write *write_error, void *error_to) {
     return (Reporter){.options = options,
                       .how = {.flags = (color_wanted(options, STDOUT_FILENO, options->output) ? WEIR_COLOR : 0) |
-                                       (options->brief ? WEIR_BRIEF : 0),
+                                       (options->brief ? WEIR_BRIEF : 0) | (options->verbose ? WEIR_OPEN : 0),
                               .findings = options->max_findings},
                       .write_error = write_error,
                       .error_to = error_to,

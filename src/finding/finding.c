@@ -212,7 +212,9 @@ static size_t given_launches(const Verdict *verdict) {
 static VerdictScope scope_of(const Verdict *verdict) {
     if (verdict->kind != VERDICT_CLEAN || !verdict->launch_count || verdict->replayed)
         return COVERS_NONE;
-    if (verdict->closed && !verdict->only_launch)
+    const ProofSummary *proof = verdict->proof;
+    bool proved = proof && proof->proved && !proof->narrow && (!proof->where_count || proof->fulfilled);
+    if ((verdict->closed || proved) && !verdict->only_launch)
         return COVERS_EVERY_LAUNCH;
     return given_launches(verdict) ? COVERS_GIVEN_LAUNCH : COVERS_TRIED_LAUNCHES;
 }
@@ -239,6 +241,7 @@ void verdict_decided(Verdict *verdict, const char *by) {
     verdict->kind = VERDICT_CLEAN;
     verdict->only_launch = true;
     verdict->closed = false;
+    verdict->proof = NULL;
 }
 
 void verdict_close(Verdict *verdict) {
@@ -257,11 +260,31 @@ void verdict_close(Verdict *verdict) {
     verdict->scope = scope_of(verdict);
 }
 
+/* "every launch where grid.y == 1, K % 64 == 0" */
+static void print_where(const Verdict *verdict, Text *to) {
+    enum { MOST_WHERE = 6 };
+    const ProofSummary *proof = verdict->proof;
+    text_addf(to, "%s", verdict_scope_words(COVERS_EVERY_LAUNCH));
+    for (size_t i = 0; i < proof->where_count && i < MOST_WHERE; i++) {
+        text_addf(to, "%s", i ? ", " : " where ");
+        text_add_plain(to, str_of(proof->where[i].text));
+    }
+    if (proof->where_count > MOST_WHERE)
+        text_addf(to, ", and %zu more", proof->where_count - MOST_WHERE);
+}
+
 void verdict_require(Verdict *verdict, VerdictScope required) {
     if (verdict->kind != VERDICT_CLEAN || verdict->scope >= required)
         return;
     Text why = {0};
-    verdict_scope_lacking(verdict->scope, required, verdict->launch_count, verdict->open, &why);
+    if (verdict_holds_where(verdict)) {
+        text_addf(&why, "%s is required, and it is proved for ", verdict_scope_name(required));
+        print_where(verdict, &why);
+        text_addf(&why, " only: give a launch that fulfills this (--require %s takes it as it is)",
+                  verdict_scope_name(verdict->scope));
+    } else {
+        verdict_scope_lacking(verdict->scope, required, verdict->launch_count, verdict->open, &why);
+    }
     verdict_incomplete(verdict, "", 0, "%.*s", (int)why.size, why.data);
     text_free(&why);
     verdict_close(verdict);
@@ -322,6 +345,10 @@ void verdict_join(Verdict *verdict, const Verdict *other) {
     for (size_t i = 0; i < other->launch_count; i++)
         *verdict_launch(verdict) = other->launches[i];
     verdict->seconds += other->seconds;
+    if (verdict->proof && other->proof)
+        verdict->proof->fulfilled &= other->proof->fulfilled;
+    else
+        verdict->proof = NULL;
     if (other->kind == VERDICT_INCOMPLETE)
         verdict->kind = VERDICT_INCOMPLETE;
     verdict_close(verdict);
@@ -473,6 +500,12 @@ void verdict_scope_lacking(VerdictScope scope, VerdictScope required, size_t tri
         text_addf(to, ": other launches may differ (--require %s takes this)", scopes[scope].name);
 }
 
+bool verdict_holds_where(const Verdict *verdict) {
+    const ProofSummary *proof = verdict->proof;
+    return verdict->scope != COVERS_NONE && verdict->scope < COVERS_EVERY_LAUNCH && proof && proof->proved &&
+           !proof->narrow && !verdict->only_launch;
+}
+
 void verdict_print_scope(const Verdict *verdict, Text *to) {
     size_t given = given_launches(verdict);
     if (verdict->scope == COVERS_NONE)
@@ -482,7 +515,12 @@ void verdict_print_scope(const Verdict *verdict, Text *to) {
         return;
     }
     text_addf(to, " (");
-    verdict_scope_print(verdict->scope, given, verdict->launch_count - given, to);
+    if (verdict_holds_where(verdict))
+        print_where(verdict, to);
+    else if (verdict->scope == COVERS_EVERY_LAUNCH && !verdict->closed)
+        print_where(verdict, to);
+    else
+        verdict_scope_print(verdict->scope, given, verdict->launch_count - given, to);
     text_addf(to, ")");
 }
 

@@ -115,6 +115,23 @@ typedef struct RunCoverage {
  * nothing to count. */
 void coverage_print(const RunCoverage *coverage, Text *to);
 
+/* A line of a proof, and where it comes from; file: of the kernel's own source, "" if there is none. */
+typedef struct ProofLine {
+    const char *text, *file;
+    uint32_t line, ir_line;
+} ProofLine;
+
+/* Whether a kernel is clean at every launch, by a proof (check/prove), in texts. */
+typedef struct ProofSummary {
+    bool proved;    /* nothing is open */
+    bool narrow;    /* but `where` leaves one grid, or one value of an argument */
+    bool fulfilled; /* the launches that were given fulfill `where`, and there is one */
+    ProofLine *where, *open;
+    const char **assumes;
+    size_t where_count, open_count, assume_count;
+    double seconds;
+} ProofSummary;
+
 /* A kernel that was launched, and has no PTX that could be looked at. */
 typedef struct UnseenKernel {
     const char *name;
@@ -140,6 +157,7 @@ typedef struct Verdict {
     bool replayed;                     /* one run was made, that of a trail, and nothing is said of others */
     bool closed;                       /* nothing is left open that a launch gives; else: */
     const char *open;                  /* what is, the first of it: "argument n"; NULL: that was not looked into */
+    ProofSummary *proof;               /* for every launch; NULL: none was tried */
     VerdictScope scope;                /* verdict_close sets it */
     const char **notes;                /* "loads from memory at line 12 were given 3 values each" */
     size_t note_count;
@@ -227,6 +245,9 @@ void verdict_scope_print(VerdictScope scope, size_t given, size_t tried, Text *t
 void verdict_scopes_print(const size_t counts[COVERS_COUNT], Text *to);
 /* Why a scope is not enough, and what to do: one sentence. `open`: as in a verdict. */
 void verdict_scope_lacking(VerdictScope scope, VerdictScope required, size_t tried, const char *open, Text *to);
+/* Whether a clean verdict is one for every launch that fulfills the preconditions of its proof, of which there are some,
+ * and that its launches are not known to fulfill. Its scope is what holds without that. */
+bool verdict_holds_where(const Verdict *verdict);
 /* "clean (this launch)", "findings": a verdict in a few words; and " (this launch)" alone, or nothing. */
 void verdict_print(const Verdict *verdict, Text *to);
 void verdict_print_scope(const Verdict *verdict, Text *to);

@@ -353,6 +353,17 @@ static void add_findings(Renderer *renderer, const Verdict *verdict) {
     grouped_left_out(renderer->to, out);
 }
 
+/* Why it is not proved for every launch; or what is taken for granted. */
+static void add_proof(Renderer *renderer, const ProofSummary *proof) {
+    enum { MOST_OPEN = 4 };
+    for (size_t i = 0; i < proof->open_count && i < MOST_OPEN; i++)
+        text_plainf(renderer->to, "  not proved for every launch: %s\n", proof->open[i].text);
+    if (proof->open_count > MOST_OPEN)
+        text_addf(renderer->to, "  and %zu more\n", proof->open_count - MOST_OPEN);
+    for (size_t i = 0; proof->proved && i < proof->assume_count; i++)
+        text_plainf(renderer->to, "  proved, assuming: %s\n", proof->assumes[i]);
+}
+
 void render_text(const Verdict *verdict, Source *source, TextOptions options, Text *to) {
     Renderer renderer = {.to = to, .source = source, .options = options};
     bool list_launches = options.launches && verdict->launch_count;
@@ -363,7 +374,8 @@ void render_text(const Verdict *verdict, Source *source, TextOptions options, Te
         return;
     }
     bool list_findings = verdict_suppressed(verdict, SUPPRESSED_NOT) || (options.suppressed && verdict->finding_count);
-    if (list_findings || verdict->incomplete_count || verdict->note_count || list_launches) {
+    bool proof = options.open && verdict->proof && verdict->kind == VERDICT_CLEAN && !verdict->closed;
+    if (list_findings || verdict->incomplete_count || verdict->note_count || list_launches || proof) {
         verdict_print(verdict, to);
         text_char(to, '\n');
     }
@@ -374,6 +386,8 @@ void render_text(const Verdict *verdict, Source *source, TextOptions options, Te
         add_note(&renderer, verdict->notes[i]);
     for (size_t i = 0; list_launches && i < verdict->launch_count; i++)
         add_launch(&renderer, &verdict->launches[i]);
+    if (proof)
+        add_proof(&renderer, verdict->proof);
     add_outcome(&renderer, verdict);
     add_basis(to, verdict);
     free(renderer.kernel_file);

@@ -33,6 +33,7 @@ typedef struct TextOptions {
     bool launches;   /* list the launches that were run */
     bool suppressed; /* a line for each finding that does not count */
     bool brief;      /* the last line alone, which says what it comes to */
+    bool open;       /* of clean kernels, what is open in the proof for every launch, and what it assumes */
     bool lines;      /* of a finding the line with its place and message alone */
     size_t most;     /* findings that are written, if there are no groups, which leave out their own; 0: all */
     const char *const *witnesses; /* the file of each finding's witness, or NULL; NULL: of none */

@@ -61,6 +61,10 @@ void step_scope(void *look);
 void step_head(void *look);
 void step_buffer(void *result);
 
+/* ---- prove.c ---- */
+/* A Task. Whether the kernel of a Look is clean at every launch, unless its verdict is incomplete. */
+void step_proof(void *look);
+
 /* ---- project.c ---- */
 /* Which findings count, and how grave they are, by what the project says; nothing without one. */
 void step_project(PipelineResult *result, size_t kernel);

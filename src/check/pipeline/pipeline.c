@@ -137,6 +137,8 @@ static void check_and_close(PipelineResult *result, size_t kernel) {
     step_project(result, kernel);
     verdict->seconds = clock_seconds() - started;
     verdict->replayed = result->trail || result->threads_trail;
+    if (complete)
+        result_attempt(result, step_proof, &look);
     result_attempt(result, take_checked, &look);
     verdict_close(verdict);
     result_attempt(result, step_scope, &look);

@@ -35,6 +35,7 @@ typedef struct Question {
     CheckOptions runs;                    /* without a launch */
     bool only_launch;                     /* no other than the one of the file */
     VerdictScope required;                /* of a clean verdict; a weaker one is incomplete */
+    double prove_seconds;                 /* for a proof of each kernel for every launch; 0: none is tried */
     unsigned timeout;                     /* seconds for each kernel; 0: no bound */
     int (*stop)(void *context);           /* whether it has to end now; or NULL */
     void *stop_context;
@@ -134,6 +135,10 @@ void result_membar(PipelineResult *result, const MembarRequest *request);
 void result_port(PipelineResult *result, const Target *target, const char *kernel);
 /* The IR with what thread barriers, or proxy fences, it needs. False: some place could not be found. */
 bool result_emit(PipelineResult *result, bool prune, Text *to);
+
+/* ---- prove.c ---- */
+/* The proof of each kernel, for people; closes the result. False: something is open. */
+bool result_prove(PipelineResult *result, Text *to);
 
 /* ---- show.c ---- */
 /* What a module is made into, on the way to being run: each stage for people, function by function. */

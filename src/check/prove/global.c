@@ -507,7 +507,9 @@ static const char *access_word(const ProofAccess *access) {
 }
 
 static void leave_open(Prover *prover, const ProofAccess *a, const ProofAccess *b, const char *reason) {
-    if (a == b)
+    if (a->root == ROOT_UNKNOWN)
+        proof_open(prover, a->op, reason, "the %s against others: %s", access_word(a), reason);
+    else if (a == b)
         proof_open(prover, a->op, reason, "the %s against itself in another program: %s", access_word(a), reason);
     else
         proof_open(prover, a->op, reason, "the %s against the %s at line %u: %s", access_word(a), access_word(b),

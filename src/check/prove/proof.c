@@ -139,6 +139,17 @@ static bool is_narrow(const Proof *proof) {
     return axes == 7;
 }
 
+/* What is asked of launches must not be asked in vain. */
+static void look_for_example(Prover *prover) {
+    Proof *proof = prover->proof;
+    uint64_t seed = 1;
+    LaunchNumbers launch;
+    LaunchNumber *room = ARENA_ARRAY(prover->arena, LaunchNumber, proof->name_count + 1);
+    if (proof->where_count && !proof_example(proof, &seed, room, &launch))
+        proof_open(prover, NULL, "preconditions", "no launch was found that fulfills what the proof asks");
+    proof->proved = !proof->open_count;
+}
+
 Proof *prove_kernel(Module *module, const Op *function, double seconds) {
     Prover prover = {.module = module, .function = function, .arena = &module->arena};
     double started = clock_seconds();
@@ -153,6 +164,8 @@ Proof *prove_kernel(Module *module, const Op *function, double seconds) {
     if (prover.proof->quantities.bound_count)
         proof_assume(&prover, "integers do not wrap around, and sizes and divisors are positive");
     prover.proof->proved = !prover.proof->open_count;
+    if (prover.proof->proved)
+        look_for_example(&prover);
     prover.proof->narrow = is_narrow(prover.proof);
     prover.proof->seconds = clock_seconds() - started;
     return prover.proof;

@@ -56,6 +56,10 @@ bool proof_covers(const Proof *proof, const Launch *launch, const char **lacks);
 /* The same of numbers alone, without a look at pointers. Takes no memory. */
 bool proof_covers_numbers(const Proof *proof, const LaunchNumbers *launch, const char **lacks);
 
+/* A launch that the proof covers, with several programs along each axis that allows it; `room` has space for the
+ * arguments. False: none was found. */
+bool proof_example(const Proof *proof, uint64_t *seed, LaunchNumber *room, LaunchNumbers *launch);
+
 /* ---- For the halves ------------------------------------------------------------------------------- */
 
 /* Something is open; the text is made of the place of `op` (NULL: none) and the sentence: "tt.store at matmul.py:88:

@@ -1,0 +1,57 @@
+/* Whether kernels are clean at every launch: the proof of each, beside what its runs have shown. */
+#include "check/pipeline/internal.h"
+
+#include "check/prove/summary.h"
+
+/* Whether what was asked is about launches of IR at all. */
+static bool may_be_proved(const PipelineResult *result) {
+    const Question *question = &result->question;
+    return question->prove_seconds > 0 && !result->ptx && !result->program && !result->trail && !question->lint_only &&
+           question->global && !question->only_launch && question->global_options.devices <= 1;
+}
+
+/* What is known of the launch: a file's, or what the command line says, if that has a grid: the rest may be anything.
+ */
+static const Launch *known_launch(PipelineResult *result, size_t kernel) {
+    const Launch *given = result_given_launch(result, kernel), *fixed = given ? NULL : result_fixed(result);
+    return given || !fixed || fixed->grid[0] > 0 ? (given ? given : fixed) : NULL;
+}
+
+void step_proof(void *context) {
+    const Look *look = context;
+    PipelineResult *result = look->result;
+    Verdict *verdict = &result->verdicts[look->at];
+    if (!may_be_proved(result) || verdict->kind == VERDICT_INCOMPLETE || verdict->incomplete_count)
+        return;
+    const Proof *proof = prove_kernel(result->module, result->functions[look->at], result->question.prove_seconds);
+    verdict->proof = proof_summary(result->module, proof, verdict->arena);
+    const Launch *given = known_launch(result, look->at);
+    verdict->proof->fulfilled = given && proof_covers(proof, given, NULL);
+}
+
+/* A kernel of a result, and where its proof is written. */
+typedef struct PrintedProof {
+    PipelineResult *result;
+    Text *to;
+    bool all;
+} PrintedProof;
+
+static void print_proofs(void *context) {
+    PrintedProof *printed = context;
+    PipelineResult *result = printed->result;
+    for (size_t i = 0; i < result->count; i++) {
+        Module *module = result->module;
+        const Proof *proof = prove_kernel(module, result->functions[i], result->question.prove_seconds);
+        Str name = result_name(result, i);
+        proof_print(module, proof, arena_copy(&result->arena, name.data, name.size), known_launch(result, i),
+                    &result->arena, printed->to);
+        printed->all &= proof->proved;
+    }
+}
+
+bool result_prove(PipelineResult *result, Text *to) {
+    PrintedProof printed = {.result = result, .to = to, .all = !result->ptx && !result->program};
+    bool complete = !result->ptx && !result->program && result_attempt(result, print_proofs, &printed);
+    result_close(result);
+    return complete && printed.all;
+}

@@ -1,0 +1,70 @@
+/* Launches that a proof covers, found by trying: so that what it asks is not asked in vain, and so that a launch can be
+ * made to try the proof. */
+#include "check/prove/prove.h"
+
+static int64_t pick(uint64_t *seed, int64_t from, int64_t to) {
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return from + (int64_t)((*seed >> 33) % (uint64_t)(to - from + 1));
+}
+
+/* Whether one program along the axis is asked for. */
+static bool is_pinned(const Proof *proof, unsigned axis) {
+    for (uint32_t i = 0; i < proof->where_count; i++) {
+        const Condition *condition = &proof->where[i];
+        const Polynomial *of = condition->kind == CONDITION_EQUAL ? &proof->quantities.all[condition->a] : NULL;
+        if (!of || condition->b != QUANTITY_ONE || of->count != 1 || of->terms[0].count != 1)
+            continue;
+        const QuantityAtom *atom = &proof->quantities.atoms[of->terms[0].atoms[0]];
+        if (atom->kind == ATOM_PROGRAMS && atom->axis == axis)
+            return true;
+    }
+    return false;
+}
+
+/* A size, a stride, a flag: numbers of many magnitudes, most of them multiples of others. */
+static int64_t some_number(uint64_t *seed) {
+    static const int64_t usual[] = {1, 1, 2, 3, 8, 16, 64, 100, 128, 256, 1000, 1024, 4096, 65536, 1 << 20};
+    return usual[pick(seed, 0, (int64_t)(sizeof usual / sizeof *usual) - 1)];
+}
+
+static LaunchNumber some_argument(uint64_t *seed) {
+    LaunchNumber argument = {.known = true, .value = some_number(seed), .rank = LAUNCH_MOST_DIMS};
+    for (unsigned i = 0; i < LAUNCH_MOST_DIMS; i++)
+        argument.shape[i] = pick(seed, 1, 700);
+    return argument;
+}
+
+/* Of a descriptor of that rank: as memory is laid out, the last dimension's elements side by side. */
+static void lay_out(LaunchNumber *argument, unsigned rank) {
+    int64_t stride = 1;
+    argument->rank = (uint8_t)rank;
+    for (unsigned i = rank; i-- > 0; stride *= argument->shape[i])
+        argument->strides[i] = stride;
+}
+
+/* Dimensions of a descriptor that the proof asks about. */
+static unsigned rank_of(const Proof *proof, uint32_t parameter) {
+    unsigned rank = 0;
+    for (uint32_t i = 0; i < proof->quantities.atom_count; i++) {
+        const QuantityAtom *atom = &proof->quantities.atoms[i];
+        if ((atom->kind == ATOM_SHAPE || atom->kind == ATOM_STRIDE) && atom->of == parameter && atom->axis >= rank)
+            rank = atom->axis + 1u;
+    }
+    return rank;
+}
+
+bool proof_example(const Proof *proof, uint64_t *seed, LaunchNumber *room, LaunchNumbers *launch) {
+    enum { TRIES = 4000 };
+    for (unsigned n = 0; n < TRIES; n++) {
+        *launch = (LaunchNumbers){.arguments = room, .count = proof->name_count};
+        for (unsigned axis = 0; axis < 3; axis++)
+            launch->grid[axis] = is_pinned(proof, axis) ? 1 : pick(seed, 2, 6);
+        for (uint32_t i = 0; i < proof->name_count; i++) {
+            room[i] = some_argument(seed);
+            lay_out(&room[i], rank_of(proof, i));
+        }
+        if (proof_covers_numbers(proof, launch, NULL))
+            return true;
+    }
+    return false;
+}
