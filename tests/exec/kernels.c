@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -634,8 +635,13 @@ static int is_forked(Handle function, const char *what) {
 }
 
 static int is_killed(Handle function, const char *what) {
-    (void)what;
+    struct rlimit none = {0};
+    setrlimit(RLIMIT_CORE, &none);
     launch(function, 3, NULL);
+    if (strcmp(what, "crashes") == 0)
+        return *(volatile int *)8;
+    if (strcmp(what, "aborts") == 0)
+        abort();
     return raise(SIGKILL);
 }
 
@@ -766,6 +772,8 @@ static const struct {
     {"loose-first", is_loose},
     {"forked", is_forked},
     {"killed", is_killed},
+    {"crashes", is_killed},
+    {"aborts", is_killed},
     {"refused", is_refused},
     {"cached", is_cached},
     {"cached-alone", is_cached},

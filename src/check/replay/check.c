@@ -660,6 +660,8 @@ static void play_machine(Playing *playing, PtxWatch *watch) {
     }
     check->unordered = why_unordered(playing);
     check->unordered_within = check->unordered && (playing->turns.doubts.within || has_gaps(playing));
+    check->unordered_ctas = playing->turns.doubts.ctas;
+    check->unordered_cta_count = playing->turns.doubts.cta_count;
     check->unordered_counts = gaps;
     bool hung = playing->recording->launch.flags & RECORDING_HUNG; /* then that is told first */
     if (hung)

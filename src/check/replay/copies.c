@@ -148,6 +148,7 @@ void copies_report(const Player *player) {
     for (uint32_t i = 0; copies && i < copies->hit_count; i++) {
         OutsideRace *race = &copies->hits[i].race;
         const RecordingCopy *copy = &copies->all->items[copies->ranges[copies->hits[i].range].copy];
+        race->returned = !strstr(copy->name, "Async");
         race->later = copy->launches > player->recording->launch.number;
         race->what = verdict_text(check->verdict, "copy %llu of the program (%.*s)", (unsigned long long)copy->number,
                                   (int)strcspn(copy->name, "_"), copy->name);

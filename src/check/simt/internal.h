@@ -66,8 +66,10 @@ typedef struct ThreadsCheck {
     uint64_t first_used;     /* instructions of the first run */
     bool recorded;           /* a recording is played */
     const char *unordered;   /* why it may be that CTAs are ordered, though it does not seem so; NULL: it may not */
-    bool unordered_within;   /* ... and threads of one CTA may be, too */
-    bool unordered_counts;   /* ... and pairs that may be are only counted: one line says what is missing */
+    bool unordered_within;   /* ... and threads of one CTA may be, too: of any, or */
+    const uint32_t *unordered_ctas; /* ... of these alone */
+    uint32_t unordered_cta_count;
+    bool unordered_counts; /* ... and pairs that may be are only counted: one line says what is missing */
     uint32_t unordered_count;
 } ThreadsCheck;
 
@@ -144,6 +146,7 @@ typedef struct OutsideRace {
     uint32_t bytes;
     bool writes;      /* the other */
     bool later;       /* ... and was made later */
+    bool returned;    /* ... by a call that has no stream, and does not wait for it */
     const char *what; /* that is: "the copy 5 (cuMemcpyHtoDAsync)" */
     uint64_t times;
 } OutsideRace;

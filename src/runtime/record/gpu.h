@@ -523,6 +523,8 @@ void gpu_busy(bool begins);
 /* The same for what has ended: a kernel never will, and others may be in the driver with the mutex, and not come back.
  */
 void gpu_abandon(void);
+/* A signal that ends the program waits until everything is written (gpu_crash.c). */
+void crash_watch(void);
 
 /* Nanoseconds of a clock that only goes on. */
 uint64_t gpu_now(void);

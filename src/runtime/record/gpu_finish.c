@@ -130,6 +130,7 @@ void gpu_begin(void) {
         return;
     owner = getpid();
     folder_log("cuda %ld", (long)owner);
+    crash_watch();
     atexit(gpu_finish); /* after those of the driver and the runtime were made, so before them */
 }
 

@@ -9,7 +9,7 @@
 enum { BLOCK_BYTES = GPU_ALIGN, FURTHER_SPARE = 1 << 20 };
 /* Chunks of kernels with loops, or more. Of a launch that is like none before, so that it is not cut short beside 31
  * others: a share of all memory; of one that is equal to others, what these needed, a quarter of that, and a share. */
-enum { LOOPS_CHUNK = 4096, UNKNOWN_SHARE = 32, SPARE_SHARE = 64, RATE_SHARE = 4 };
+enum { LOOPS_CHUNK = 4096, UNKNOWN_SHARE = 32, SPARE_SHARE = 64, RATE_SHARE = 4, MUCH_SHARE = 16 };
 /* Nanoseconds: for as long a launch of the same kernel that runs is waited for, since it says how much this one needs.
  */
 static const uint64_t wait_for_like = 100000000;
@@ -156,13 +156,20 @@ static void place(GpuOutstanding *outstanding, DevicePointer piece, uint64_t byt
     outstanding->more_count = further < UINT32_MAX / 2 ? further : UINT32_MAX / 2;
 }
 
+/* Loops need what nothing says; and where lanes part, each has a chunk of its own. */
+static bool may_need_much(const GpuContext *context, const RecordingLaunch *launch) {
+    uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
+    return launch->chunk >= LOOPS_CHUNK ||
+           launch_ctas(launch) * threads > gpu_free(context) / MUCH_SHARE / launch->chunk;
+}
+
 static GpuOutstanding *take(GpuOutstanding *outstanding, const SeenLaunch *launch) {
     GpuContext *context = outstanding->context;
     GpuOutstandingWish wish = {0};
     uint64_t bytes = 0;
     describe(outstanding, launch);
     const GpuSeen *seen = seen_before(outstanding->kernel, outstanding->key);
-    if (outstanding->launch.chunk >= LOOPS_CHUNK && !(seen && seen->landed))
+    if (may_need_much(context, &outstanding->launch) && !(seen && seen->landed))
         drain_kernel(outstanding->kernel, wait_for_like);
     outstanding->slot = take_slot(context);
     DevicePointer piece = outstanding->slot >= 0 ? take_piece(context, outstanding->kernel, outstanding->key,

@@ -343,6 +343,14 @@ static Finding *unstarted(const ThreadsCheck *check, const PtxRace *race, const 
     return finding;
 }
 
+/* Whether something that is not known may order the two. */
+static bool may_be_ordered(const ThreadsCheck *check, const PtxRace *race) {
+    bool may = race->first.cta != race->second.cta || check->unordered_within;
+    for (uint32_t i = 0; i < check->unordered_cta_count && !may; i++)
+        may = check->unordered_ctas[i] == race->first.cta;
+    return may;
+}
+
 Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedule *schedule, unsigned havoc_choice) {
     RuleId rule = threads_race_rule(check, race);
     if (race->reason == REASON_START)
@@ -381,8 +389,8 @@ Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedul
         return NULL;
     }
     /* Strong accesses whose scopes lack each other order nothing, in whatever order they were made. */
-    if (check->unordered && race->reason != REASON_SCOPE &&
-        (race->first.cta != race->second.cta || check->unordered_within) && rule_of(rule)->severity != SEVERITY_NOTE) {
+    if (check->unordered && race->reason != REASON_SCOPE && may_be_ordered(check, race) &&
+        rule_of(rule)->severity != SEVERITY_NOTE) {
         check->unordered_count++;
         if (check->unordered_counts)
             return NULL;
@@ -519,7 +527,8 @@ Finding *threads_race_outside(const ThreadsCheck *check, const OutsideRace *race
                    .object = location_words(check, race->location, race->bytes),
                    .other = race->what,
                    .other_verb = race->writes ? "writes" : "reads"};
-    explain(check->verdict, finding, CAUSE_UNORDERED_STREAMS, &facts);
+    explain(check->verdict, finding, race->returned && !race->later ? CAUSE_UNORDERED_COPY : CAUSE_UNORDERED_STREAMS,
+            &facts);
     finding->schedule = nothing_orders;
     FindingPlace **places = code_places(check, finding, &race->side.code, 1);
     places[0]->agent = facts.agent;

@@ -361,6 +361,18 @@ static bool order_reads(const Strong *items, uint32_t count, uint32_t *numbers) 
     return true;
 }
 
+static void doubt(StrongUncertain *doubts, const Strong *items, uint32_t count) {
+    bool one = doubts->cta_count < STRONG_DOUBTED;
+    if (!strong_within(items, count))
+        return;
+    for (uint32_t i = 1; i < count && one; i++)
+        one = items[i].cta == items[0].cta;
+    if (!one)
+        doubts->within = true;
+    else if (!doubts->cta_count || doubts->ctas[doubts->cta_count - 1] != items[0].cta)
+        doubts->ctas[doubts->cta_count++] = items[0].cta;
+}
+
 static void order_key(Strong *items, uint32_t count, bool *done, uint32_t *numbers, StrongUncertain *doubts) {
     int32_t best = WINDOW;
     if (order_reads(items, count, numbers) || strong_chain(items, count, numbers))
@@ -383,7 +395,7 @@ static void order_key(Strong *items, uint32_t count, bool *done, uint32_t *numbe
     doubts->unfit += least.unfit;
     doubts->unsure += least.unsure;
     if (least.unfit || least.unsure)
-        doubts->within |= strong_within(items, count);
+        doubt(doubts, items, count);
 }
 
 StrongUncertain strong_order(Strong *items, uint32_t count, uint32_t *numbers) {

@@ -47,6 +47,8 @@ typedef struct Strong {
     const struct PlaySite *site;
 } Strong;
 
+enum { STRONG_DOUBTED = 256 };
+
 /* Plain stores may come between: what they leave is not known, nor when. An access that found what was not there, and
  * what no strong access leaves, has found what one of them left; there are no more of these than stores.
  *
@@ -54,8 +56,9 @@ typedef struct Strong {
  * what was there, so that others may have come before them or behind. */
 typedef struct StrongUncertain {
     uint32_t unfit, unsure;
-    bool within; /* ... and threads of one CTA are among those at one of these places */
-    bool late;   /* the time was up before the order was found */
+    bool within; /* ... and threads of one CTA are among those at one of these places: of any CTA, or */
+    uint32_t ctas[STRONG_DOUBTED], cta_count; /* ... of these alone: it is a place that only their CTA has */
+    bool late;                                /* the time was up before the order was found */
 } StrongUncertain;
 /* numbers[index] is the place of each in the order of its key. The items are sorted by key and time. */
 StrongUncertain strong_order(Strong *items, uint32_t count, uint32_t *numbers);
