@@ -683,6 +683,11 @@ typedef struct weir_merged {
 WEIR_API int weir_merge(weir_context *context, const char *const *paths, size_t count, const char *require,
                         weir_write *write, void *to, weir_merged *merged);
 
+/* Order logs (.weirlog) of the processes of one program, written as one log, which is checked as a whole. 0, or -1 if a
+ * file cannot be read or is no order log, or if `write` stopped; weir_error says why. */
+WEIR_API int weir_merge_logs(weir_context *context, const char *const *paths, size_t count, weir_write *write,
+                             void *to);
+
 /* For a person: what is wrong with the input or the options, where the verdict is an error. 0 or -1. */
 WEIR_API int weir_result_errors(const weir_result *result, unsigned flags, weir_write *write, void *to);
 

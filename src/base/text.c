@@ -122,7 +122,7 @@ void text_number(Text *text, uint64_t number) {
 }
 
 static void add_noun(Text *text, uint64_t number, const char *one) {
-    text_addf(text, " %s%s", one, number == 1 ? "" : str_ends(str_of(one), STR("ch")) ? "es" : "s");
+    text_addf(text, " %s%s", one, number == 1 ? "" : str_ends(str_of(one), STR("ch")) || str_ends(str_of(one), STR("ss")) ? "es" : "s");
 }
 
 void text_count(Text *text, uint64_t number, const char *one) {

@@ -50,6 +50,8 @@ int check_while(Options *options, const Early *early);
 /* How the name of a recording ends (trace/file.h). */
 #define RECORDINGS_END ".weirrec"
 #define ORDER_LOGS_END ".weirlog"
+/* Order logs of the processes of a program become one, at that path (NULL: standard output). */
+bool merge_logs(const Paths *files, const char *to);
 /* What processes have said of what they recorded. */
 typedef struct Recorded {
     size_t begun, ended; /* processes that used a GPU; those that have said all */

@@ -183,9 +183,10 @@ const Command commands[COMMAND_COUNT] = {
          .operands = "FILE...",
          .takes = OPERANDS_RESULTS,
          .does = "Merges the JSON or SARIF that weir check, run or lint wrote for parts of the inputs into one "
-                 "document of the same format, and exits with the status of the whole.",
-         .more = "FILE is the output of --format json or --format sarif. A finding in several files is reported "
-                 "once. If they were made with --shard and a shard is missing, the whole is incomplete.",
+                 "document of the same format, and exits with the status of the whole. Order logs of the processes of "
+                 "one program (.weirlog) become one log, which weir check checks as a whole.",
+         .more = "FILE is the output of --format json or --format sarif, or an order log. A finding in several files "
+                 "is reported once. If they were made with --shard and a shard is missing, the whole is incomplete.",
          .status = "the status of weir check for all inputs together: 0 if all is clean, 1 if something is wrong "
                    "with a kernel, 3 if nothing wrong was found but not everything was looked at, 2 if an input, a "
                    "FILE or the command line is wrong.",
@@ -194,7 +195,10 @@ const Command commands[COMMAND_COUNT] = {
          .examples = EXAMPLES({"Check a folder in two processes, and merge the results:",
                                {"weir check --shard 1/2 --format sarif -o 1.sarif kernels",
                                 "weir check --shard 2/2 --format sarif -o 2.sarif kernels",
-                                "weir merge -o weir.sarif 1.sarif 2.sarif"}})},
+                                "weir merge -o weir.sarif 1.sarif 2.sarif"}},
+                              {"Check what two processes did together:",
+                               {"weir merge -o both.weirlog program-1.weirlog program-2.weirlog",
+                                "weir check both.weirlog"}})},
     [COMMAND_PARSE] =
         {.name = "parse",
          .run = command_parse,

@@ -452,6 +452,27 @@ static void say_program(const char *program, int status) {
 
 /* ---- The check ----------------------------------------------------------------------------------- */
 
+static Paths logs_of_processes;
+
+static bool add_log(const char *path) {
+    const char *dot = strrchr(path, '.');
+    return !dot || strcmp(dot, ORDER_LOGS_END) != 0 || paths_append(&logs_of_processes, path);
+}
+
+/* The order logs of all processes become one, which has one verdict. */
+static bool merge_order(const char *folder) {
+    char *path = NULL;
+    if (logs_found < 2)
+        return true;
+    each_entry(folder, add_log);
+    bool good = asprintf(&path, "%s/program" ORDER_LOGS_END, folder) >= 0 && merge_logs(&logs_of_processes, path);
+    for (size_t i = 0; good && i < logs_of_processes.count; i++)
+        unlink(logs_of_processes.items[i]);
+    paths_free(&logs_of_processes);
+    free(path);
+    return good;
+}
+
 /* In a process of its own, so that the folder is removed however it ends. */
 static int check_folder(Options *options, const char *folder, const Captured *captured) {
     if (captured->triton && *captured->triton && !options->run.triton)
@@ -557,6 +578,7 @@ static int run_and_check(Options *options, const char *folder, const char *scrat
             say_captured(&captured);
         else if (!options->quiet)
             fprintf(stderr, "weir: no kernel was captured; the order of the program's operations is looked at\n");
+        all &= merge_order(folder);
         status = check_folder(options, folder, &captured);
     } else {
         say_nothing_captured(&captured);

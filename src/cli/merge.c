@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static void say_counts(const weir_merged *merged, size_t files) {
     size_t kernels = 0;
@@ -28,10 +29,38 @@ static int write_nowhere(void *to, const char *data, size_t size) {
     return 0;
 }
 
+/* ---- Order logs -------------------------------------------------------------------------------- */
+
+static bool is_log(const char *path) {
+    const char *dot = strrchr(path, '.');
+    return dot && strcmp(dot, ORDER_LOGS_END) == 0;
+}
+
+bool merge_logs(const Paths *files, const char *to) {
+    weir_context *weir = weir_create();
+    Output *output = output_open(to);
+    bool good = weir && output &&
+                weir_merge_logs(weir, (const char *const *)files->items, files->count, output_write, output) == 0;
+    if (weir && *weir_error(weir))
+        complain("%s", weir_error(weir));
+    good = output && output_close(output, good) && good;
+    weir_destroy(weir);
+    return good;
+}
+
+/* ---- The command --------------------------------------------------------------------------------- */
+
 int command_merge(Options *options) {
     const Paths *files = &options->operands;
+    size_t logs = 0;
     if (!files->count)
         wrong_usage(options, "no file to merge");
+    for (size_t i = 0; i < files->count; i++)
+        logs += is_log(files->items[i]);
+    if (logs && logs < files->count)
+        wrong_usage(options, "order logs are merged with order logs alone");
+    if (logs)
+        return merge_logs(files, options->output) ? STATUS_OK : STATUS_ERROR;
     weir_context *weir = weir_create();
     Output *output = output_open(options->output);
     weir_merged merged = {.verdict = WEIR_VERDICT_ERROR};

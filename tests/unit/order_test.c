@@ -184,6 +184,11 @@ static Verdict *check(const char *text, Arena *arena, Trace *trace) {
     "weirlog 1\nstream 1 0 \"a.py:1\"\n" \
     "stream 2 0 \"a.py:2\"\nalloc 4096 64 1 \"a.py:3\"\n"
 
+/* Both have memory "k"; the first one writes half of it. */
+#define TWO_PROCESSES                                                                               \
+    "weirlog 1\nprocess 7\nalloc 4096 128 0 \"a.py:3\"\nshared 4096 128 0 128 \"k\"\nprocess 8\n" \
+    "shared 9000 128 0 128 \"k\"\nprocess 7\nlaunch 0 \"p\" \"a.py:4\"\nw 4096 64\n"
+
 /* What a log shows: its verdict, how many findings, and the rule of the first. */
 typedef struct Case {
     const char *text;
@@ -288,6 +293,36 @@ static void logs_have_verdicts(void **state) {
          VERDICT_CLEAN, 0, 0},
         {TWO_STREAMS "launch 1 \"p\" \"a.py:4\"\nw 4096 64\nunknown 1 1 \"u\" \"a.py:5\"\nend\n", VERDICT_INCOMPLETE, 0,
          0},
+        /* two processes and memory with a key: nothing orders them; a host that has waited could; a message does; an
+           event that both know; other bytes, at another address; the same, mapped twice in one process */
+        {TWO_PROCESSES "process 8\nlaunch 0 \"c\" \"b.py:5\"\nr 9000 64\nend\n", VERDICT_FINDINGS, 1,
+         RULE_PROGRAM_RACE},
+        {TWO_PROCESSES "await-all\nprocess 8\nlaunch 0 \"c\" \"b.py:5\"\nr 9000 64\nend\n", VERDICT_INCOMPLETE, 0,
+         0},
+        {TWO_PROCESSES "await-all\nsend 1 \"m\"\nprocess 8\nreceive \"m\"\nlaunch 0 \"c\" \"b.py:5\"\nr 9000 "
+                       "64\nend\n",
+         VERDICT_CLEAN, 0, 0},
+        {TWO_PROCESSES "record 3 0\nevent 3 \"e\"\ngone 3\nprocess 8\nevent 9 \"e\"\nwait 9 0\nlaunch 0 \"c\" "
+                       "\"b.py:5\"\nr 9000 64\nend\n",
+         VERDICT_CLEAN, 0, 0},
+        {TWO_PROCESSES "record 3 0\nprocess 8\nwait 3 0\nlaunch 0 \"c\" \"b.py:5\"\nr 9000 64\nend\n",
+         VERDICT_FINDINGS, 1, RULE_PROGRAM_RACE},
+        {TWO_PROCESSES "process 8\nlaunch 0 \"c\" \"b.py:5\"\nr 9064 64\nend\n", VERDICT_CLEAN, 0, 0},
+        {TWO_PROCESSES "process 8\nhost 4096 64 \"b.py:3\"\nlaunch 0 \"c\" \"b.py:5\"\nr 4096 64\nend\n",
+         VERDICT_CLEAN, 0, 0},
+        {TWO_PROCESSES "shared 5000 32 32 128 \"k\"\nstream 1 0 \"a.py:6\"\nlaunch 1 \"c\" \"a.py:7\"\nr 5000 "
+                       "4\nend\n",
+         VERDICT_FINDINGS, 1, RULE_PROGRAM_RACE},
+        {TWO_PROCESSES "process 8\nfree 9000 \"\"\nlaunch 0 \"c\" \"b.py:5\"\nr 9000 64\nend\n",
+         VERDICT_INCOMPLETE, 0, 0},
+        /* ... memory that no process has allocated, and all have mapped; of which they say different sizes */
+        {"weirlog 1\nshared 100 8 8 64 \"v\"\nlaunch 0 \"p\" \"a.py:4\"\nw 104 4\nprocess 8\nprocess 9\nshared 100 "
+         "16 0 64 \"v\"\nlaunch 0 \"c\" \"b.py:5\"\nr 112 4\nend\n",
+         VERDICT_FINDINGS, 1, RULE_PROGRAM_RACE},
+        {"weirlog 1\nshared 100 8 8 64 \"v\"\nprocess 8\nprocess 9\nshared 100 16 0 32 \"v\"\nlaunch 0 \"c\" "
+         "\"b.py:5\"\nr 112 4\nend\n",
+         VERDICT_INCOMPLETE, 0, 0},
+        {TWO_PROCESSES "process 8\nlaunch 0 \"c\" \"b.py:5\"\nr 9100 64\nend\n", VERDICT_INCOMPLETE, 0, 0},
         /* what is not known */
         {TWO_STREAMS "launch 1 \"p\" \"a.py:4\"\nw 4096 64\n", VERDICT_INCOMPLETE, 0, 0},
         {TWO_STREAMS "end\n", VERDICT_INCOMPLETE, 0, 0},

@@ -39,14 +39,15 @@ static ProgramStream *add_stream(ProgramCheck *check, uint64_t id, bool legacy, 
         return NULL;
     }
     ProgramStream *stream = &check->streams[check->stream_count++];
-    *stream = (ProgramStream){.id = id, .where = STR(""), .lane = lane, .track = lane->index};
+    *stream =
+        (ProgramStream){.id = id, .process = check->process, .where = STR(""), .lane = lane, .track = lane->index};
     return stream;
 }
 
 /* One that the log does not introduce is as those that torch.cuda.Stream makes; 0 is the default stream. */
 static ProgramStream *stream_of(ProgramCheck *check, uint64_t id) {
     for (uint32_t i = 0; i < check->stream_count; i++)
-        if (check->streams[i].id == id)
+        if (check->streams[i].id == id && check->streams[i].process == check->process)
             return &check->streams[i];
     return add_stream(check, id, id == 0, id == 0);
 }
@@ -77,22 +78,39 @@ static void close_stream(ProgramCheck *check, uint64_t id) {
 
 /* NULL: there is no memory. */
 static ProgramEvent *event_of(ProgramCheck *check, uint64_t id) {
-    ProgramEvent *known = map_get(&check->event_map, (Str){(const char *)&id, sizeof id});
+    uint64_t key[] = {id, check->process};
+    ProgramEvent *known = map_get(&check->event_map, (Str){(const char *)key, sizeof key});
     if (known)
         return known;
     ProgramEvent *event = ARENA_NEW(check->arena, ProgramEvent);
-    *event = (ProgramEvent){.next = check->events, .id = id};
+    *event = (ProgramEvent){.next = check->events, .key = {key[0], key[1]}};
     check->events = event;
-    void **seat = map_put(&check->event_map, (Str){(const char *)&event->id, sizeof event->id});
+    void **seat = map_put(&check->event_map, (Str){(const char *)event->key, sizeof event->key});
     check->races.failed |= !seat;
     if (seat)
         *seat = event;
     return seat ? event : NULL;
 }
 
+/* That event is the one that processes know by the key. */
+static void share_event(ProgramCheck *check, const OrderLine *line) {
+    void **seat = map_put(&check->event_key_map, line->texts[0]);
+    ProgramEvent *own = event_of(check, line->numbers[0]);
+    check->races.failed |= !seat || !own;
+    if (!seat || !own)
+        return;
+    own->shared = true;
+    if (!*seat)
+        *seat = own;
+    void **place = map_put(&check->event_map, (Str){(const char *)own->key, sizeof own->key});
+    check->races.failed |= !place;
+    if (place)
+        *place = *seat;
+}
+
 static uint32_t site_of(ProgramCheck *check, const OrderLine *line, uint32_t stream, Str name, Str where) {
     Text key = {0};
-    text_addf(&key, "%u %u %.*s\n%.*s", (unsigned)line->verb, stream, STR_ARG(name), STR_ARG(where));
+    text_addf(&key, "%u %u %u %.*s\n%.*s", (unsigned)line->verb, stream, check->process, STR_ARG(name), STR_ARG(where));
     void *known = map_get(&check->site_map, (Str){key.data, key.size});
     if (known) {
         text_free(&key);
@@ -105,8 +123,12 @@ static uint32_t site_of(ProgramCheck *check, const OrderLine *line, uint32_t str
         check->races.failed = true;
         return 0; /* the first one stands for it */
     }
-    check->sites[check->site_count] =
-        (ProgramSite){.verb = line->verb, .name = name, .where = where, .stream = stream, .line = line->line};
+    check->sites[check->site_count] = (ProgramSite){.verb = line->verb,
+                                                    .name = name,
+                                                    .where = where,
+                                                    .stream = stream,
+                                                    .process = check->process,
+                                                    .line = line->line};
     *seat = (void *)(uintptr_t)++check->site_count;
     return check->site_count - 1;
 }
@@ -258,12 +280,13 @@ static void add_touch(ProgramCheck *check, const OrderLine *line) {
                    .count = line->number_count > 3 ? line->numbers[3] : 1,
                    .how = unseen ? TOUCH_UNSEEN : ways[way % WAYS],
                    .early = !unseen && way >= WAYS};
-    uint64_t end;
+    uint64_t end = touch.begin;
     if (!touch.bytes || !touch.count || !check->is_open)
         return;
     bool odd = touch.count > MOST_PIECES || (touch.count > 1 && touch.stride < touch.bytes) ||
                __builtin_mul_overflow(touch.stride, touch.count, &end) ||
-               __builtin_add_overflow(end, touch.begin, &end) || __builtin_add_overflow(end, touch.bytes, &end);
+               __builtin_add_overflow(end, touch.begin, &end) || __builtin_add_overflow(end, touch.bytes, &end) ||
+               !program_address(check, &touch.begin, (touch.count - 1) * touch.stride + touch.bytes);
     if (odd || !ARRAY_ROOM(check->touches, check->touch_count, check->touch_capacity, 64))
         verdict_incomplete(check->verdict, "", 0,
                            "not all accesses of an operation at line %u of the log were taken in",
@@ -284,7 +307,7 @@ static void begin_thread(ProgramCheck *check, const OrderLine *line) {
     thread->knows.open |= check->open;
     if (parent && check->order.thread_count > count)
         thread_waits(&check->order, thread, &parent->knows);
-    check->thread = thread;
+    check->thread = program_process(check)->thread = thread;
 }
 
 static void learn(ProgramCheck *check, uint64_t id, bool ends) {
@@ -345,7 +368,22 @@ static void join_lanes(ProgramCheck *check, uint64_t one, uint64_t other) {
 
 static void allocate(ProgramCheck *check, const OrderLine *line, OrderLane *lane, Str where) {
     uint32_t site = site_of(check, line, UINT32_MAX, STR(""), where);
-    races_allocate(&check->races, line->numbers[0], line->numbers[1], lane, check->thread, site);
+    uint64_t address = line->numbers[0];
+    if (program_address(check, &address, line->numbers[1]))
+        races_allocate(&check->races, address, line->numbers[1], lane, check->thread, site);
+}
+
+static void free_memory(ProgramCheck *check, const OrderLine *line) {
+    uint64_t address = line->numbers[0];
+    if (!program_unmap(check, address) && program_address(check, &address, 1))
+        races_free(&check->races, address, check->thread, site_of(check, line, UINT32_MAX, STR(""), line->texts[0]));
+}
+
+static void use_memory(ProgramCheck *check, const OrderLine *line) {
+    OrderLane *lane = lane_of(check, line->numbers[1]);
+    uint64_t address = line->numbers[0];
+    if (lane && program_address(check, &address, 1))
+        races_use(&check->races, address, lane);
 }
 
 /* What an event has when it is waited for: nothing, if it was never recorded. */
@@ -363,8 +401,12 @@ static void wait_for_event(ProgramCheck *check, const OrderLine *line) {
 }
 
 static void forget_event(ProgramCheck *check, uint64_t id) {
+    uint64_t key[] = {id, check->process};
     ProgramEvent *event = event_of(check, id);
-    if (!event)
+    void **place = event && event->shared ? map_put(&check->event_map, (Str){(const char *)key, sizeof key}) : NULL;
+    if (place)
+        *place = NULL; /* other processes may have it */
+    if (!event || event->shared)
         return;
     free(event->clock);
     event->clock = NULL;
@@ -378,6 +420,12 @@ static void do_line(ProgramCheck *check, const OrderLine *line) {
     }
     close_operation(check);
     switch (line->verb) {
+    case ORDER_PROCESS:
+        check->too_many |= !program_enter(check, line->numbers[0]);
+        break;
+    case ORDER_CALLED:
+        program_process(check)->name = line->texts[0];
+        break;
     case ORDER_STREAM:
         introduce(check, line);
         break;
@@ -405,12 +453,13 @@ static void do_line(ProgramCheck *check, const OrderLine *line) {
         allocate(check, line, NULL, line->texts[0]);
         break;
     case ORDER_FREE:
-        races_free(&check->races, line->numbers[0], check->thread,
-                   site_of(check, line, UINT32_MAX, STR(""), line->texts[0]));
+        free_memory(check, line);
+        break;
+    case ORDER_SHARED:
+        program_share(check, line, site_of(check, line, UINT32_MAX, STR(""), STR("")));
         break;
     case ORDER_USE:
-        if ((lane = lane_of(check, line->numbers[1])))
-            races_use(&check->races, line->numbers[0], lane);
+        use_memory(check, line);
         break;
     case ORDER_LAUNCH:
     case ORDER_DEPENDENT:
@@ -425,6 +474,15 @@ static void do_line(ProgramCheck *check, const OrderLine *line) {
     case ORDER_WAIT:
     case ORDER_AWAIT_EVENT:
         wait_for_event(check, line);
+        break;
+    case ORDER_SHARED_EVENT:
+        share_event(check, line);
+        break;
+    case ORDER_SEND:
+        program_send(check, line);
+        break;
+    case ORDER_RECEIVE:
+        program_receive(check, line);
         break;
     case ORDER_EVENT_GONE:
         forget_event(check, line->numbers[0]);
@@ -466,13 +524,20 @@ static void close_check(ProgramCheck *check) {
     if (!check->operations)
         verdict_incomplete(verdict, "", 0, "the program did nothing on the device");
     if (check->too_many)
-        verdict_incomplete(verdict, "", 0, "the program has more than %d streams: not all were looked at", ORDER_LANES);
+        verdict_incomplete(verdict, "", 0,
+                           "the program has more than %d streams, or more processes than can be looked at together: "
+                           "not all were",
+                           ORDER_LANES);
     if (check->races.failed)
         verdict_incomplete(verdict, "", 0, "there was not enough memory to look at all operations");
     Text text = {0};
     text_number_of(&text, check->operations, "operation");
     text_addf(&text, " on ");
     text_number_of(&text, check->stream_count, "stream");
+    if (check->process_count > 1) {
+        text_addf(&text, " of ");
+        text_number_of(&text, check->process_count, "process");
+    }
     *verdict_launch(verdict) =
         (LaunchRun){.text = verdict_keep(verdict, &text), .events = check->operations, .schedules = 1};
     verdict->only_launch = verdict->program = true;
@@ -485,7 +550,9 @@ static void release(ProgramCheck *check) {
     order_free_all(&check->order);
     map_free(&check->site_map);
     map_free(&check->event_map);
+    map_free(&check->event_key_map);
     map_free(&check->pair_map);
+    program_release_processes(check);
     free(check->streams);
     free(check->sites);
     free(check->touches);
@@ -493,9 +560,10 @@ static void release(ProgramCheck *check) {
 
 static void go_through(ProgramCheck *check, const Source *source) {
     OrderLog log = {.rest = {source->data, source->size}};
-    check->thread = order_thread(&check->order, 0);
-    check->races.failed |= !check->thread;
-    for (OrderLine line; check->thread && order_log_next(&log, &line);)
+    bool begun = program_enter(check, 0);
+    if (begun)
+        check->processes[0].named = false;
+    for (OrderLine line; begun && order_log_next(&log, &line);)
         do_line(check, &line);
     close_check(check);
 }

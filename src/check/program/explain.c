@@ -30,12 +30,16 @@ const char *program_stream_name(const ProgramCheck *check, uint32_t index) {
     if (index >= check->stream_count)
         return "the host";
     const ProgramStream *stream = &check->streams[index];
-    if (!stream->id)
-        return "the default stream";
-    if (!stream->where.size)
-        return verdict_text(check->verdict, "stream %llu", (unsigned long long)stream->id);
-    return verdict_text(check->verdict, "stream %llu (made at %.*s)", (unsigned long long)stream->id,
-                        STR_ARG(stream->where));
+    Text text = {0};
+    if (stream->id)
+        text_addf(&text, "stream %llu", (unsigned long long)stream->id);
+    else
+        text_addf(&text, "the default stream");
+    if (check->process_count > 1)
+        text_addf(&text, " of %s", program_process_name(check, stream->process));
+    if (stream->where.size && stream->id)
+        text_addf(&text, " (made at %.*s)", STR_ARG(stream->where));
+    return verdict_keep(check->verdict, &text);
 }
 
 static const char *stream_name(const ProgramCheck *check, const ProgramSite *site) {
@@ -45,8 +49,11 @@ static const char *stream_name(const ProgramCheck *check, const ProgramSite *sit
 static const char *agent_of(const ProgramCheck *check, const ProgramSite *site) {
     if (is_host(check, site))
         return "host";
-    uint64_t id = check->streams[site->stream].id;
-    return id ? verdict_text(check->verdict, "stream %llu", (unsigned long long)id) : "default stream";
+    const ProgramStream *stream = &check->streams[site->stream];
+    bool several = check->process_count > 1;
+    const char *of = several ? " of " : "", *process = several ? program_process_name(check, stream->process) : "";
+    return stream->id ? verdict_text(check->verdict, "stream %llu%s%s", (unsigned long long)stream->id, of, process)
+                      : verdict_text(check->verdict, "default stream%s%s", of, process);
 }
 
 static const char *verb_of(uint8_t how) {
@@ -119,6 +126,10 @@ static bool is_open(const ProgramCheck *check, const ProgramSite *site) {
     return lane && lane->now.open;
 }
 
+static bool between_processes(const ProgramSite *one, const ProgramSite *other) {
+    return one->process != other->process;
+}
+
 static void say_open(ProgramCheck *check, const ProgramSite *earlier, const ProgramSite *later, const OrderRace *race) {
     const char *one = where_of(check, earlier, race->earlier.number), *other = where_of(check, later, check->number);
     if (race->communicates)
@@ -137,6 +148,9 @@ static void say_open(ProgramCheck *check, const ProgramSite *earlier, const Prog
             STR_ARG(earlier->name), one, STR_ARG(later->name), other,
             is_open(check, later)
                 ? "what is not seen could order them: memory that a stream or a kernel waits for, or events of others"
+            : between_processes(earlier, later)
+                ? "what a host thread has waited for could order them: how the processes hand over to each other is "
+                  "not seen"
                 : "what another host thread has waited for could order them: how the threads hand over to each other "
                   "is not seen");
 }
@@ -149,6 +163,13 @@ static const char *fix_of(const ProgramCheck *check, const ProgramSite *earlier,
                             "Call `gdc_wait()` (griddepcontrol.wait) in %.*s before its first access to this memory, "
                             "in every warp that accesses it; or launch it without the dependent-launch attribute.",
                             STR_ARG(later->name));
+    if (between_processes(earlier, later))
+        return verdict_text(verdict,
+                            "Order the two processes: after %.*s, %s synchronizes with %s and then hands over (a "
+                            "message, a barrier) before %.*s is started; or let the kernels signal each other in "
+                            "memory that both have, with release and acquire of system scope.",
+                            STR_ARG(earlier->name), program_process_name(check, earlier->process),
+                            is_host(check, earlier) ? "its thread" : stream_name(check, earlier), STR_ARG(later->name));
     if (is_host(check, later))
         return verdict_text(verdict,
                             "Wait for %.*s before the host accesses the memory: `stream.synchronize()`, or record an "

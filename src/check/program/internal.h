@@ -13,11 +13,13 @@ typedef struct ProgramSite {
     OrderVerb verb;
     Str name, where;
     uint32_t stream; /* index of it */
-    uint32_t line;   /* of the log, the first one */
+    uint32_t process;
+    uint32_t line; /* of the log, the first one */
 } ProgramSite;
 
 typedef struct ProgramStream {
     uint64_t id;
+    uint32_t process;
     Str where;       /* it is made; "": the default stream, or not known */
     OrderLane *lane; /* NULL: it was destroyed */
     uint32_t track;  /* of the timeline: the number of its lane, which another stream may have afterwards */
@@ -25,12 +27,41 @@ typedef struct ProgramStream {
 
 typedef struct ProgramEvent {
     struct ProgramEvent *next;
-    uint64_t id;
+    uint64_t key[2];       /* its number, and the process */
+    bool shared;           /* processes know it by a key */
     OrderClock *clock;     /* NULL: it was never recorded */
     const OrderLane *lane; /* that recorded it */
 } ProgramEvent;
 
 typedef struct ProgramTimeline ProgramTimeline;
+
+/* Memory that processes know by a key. */
+typedef struct ProgramShared {
+    uint64_t to, bytes; /* where it is for the engine; bytes 0: it is not there */
+    uint32_t users;     /* mappings of it */
+} ProgramShared;
+
+/* Where a process has some of it. */
+typedef struct ProgramMapping {
+    uint64_t address, bytes, to;
+    ProgramShared *shared;
+} ProgramMapping;
+
+typedef struct ProgramProcess {
+    uint64_t id;
+    bool named; /* the log says which one it is */
+    Str name;
+    OrderThread *thread; /* that does what follows in it */
+    ProgramMapping *mappings;
+    uint32_t mapping_count, mapping_capacity;
+} ProgramProcess;
+
+/* What the threads knew that have sent it. */
+typedef struct ProgramMessage {
+    struct ProgramMessage *next;
+    OrderClock *clock; /* NULL: it was not sent, or is received by all */
+    uint64_t left;     /* so often it is received */
+} ProgramMessage;
 
 typedef struct ProgramCheck {
     Verdict *verdict;
@@ -42,8 +73,14 @@ typedef struct ProgramCheck {
     ProgramSite *sites;
     uint32_t site_count, site_capacity;
     Map site_map, event_map;
-    Map pair_map; /* of two sites that were reported: the number of the finding, from 1 */
+    Map event_key_map; /* of events that processes share */
+    Map pair_map;      /* of two sites that were reported: the number of the finding, from 1 */
     ProgramEvent *events;
+    ProgramProcess *processes;
+    uint32_t process_count, process_capacity, process; /* process: that does what follows */
+    Map shared_map, message_map;
+    ProgramMessage *messages;
+    uint64_t keyed; /* bytes of memory with keys that no process has allocated in the log */
     OrderThread *thread;
     OrderLane **hosts; /* of each thread that accessed memory, by the number of the thread; NULL: it has not */
     uint32_t host_count;
@@ -59,7 +96,7 @@ typedef struct ProgramCheck {
     uint32_t unknown_at[ORDER_LANES]; /* and its site */
     bool any_unknown;                 /* there is one */
     ProgramTimeline *timeline;        /* NULL: no picture is wanted */
-    bool ended, too_many;             /* too_many: streams */
+    bool ended, too_many;             /* too_many: streams, or processes */
     bool open;                        /* anything may be ordered by what is not seen */
 } ProgramCheck;
 
@@ -70,6 +107,21 @@ void program_report_reuse(void *check, const RaceMemory *memory, uint32_t freed_
 const char *program_stream_name(const ProgramCheck *check, uint32_t stream);
 /* A dependent launch that ends without having waited. */
 void program_report_no_wait(ProgramCheck *check);
+
+/* ---- processes.c ---- */
+ProgramProcess *program_process(ProgramCheck *check);
+/* What follows is done by that process; false: there are too many. */
+bool program_enter(ProgramCheck *check, uint64_t id);
+const char *program_process_name(const ProgramCheck *check, uint32_t index);
+/* An address of this process as the engine has it; false: not all of `reach` bytes from there on are in the memory that
+ * it is of. */
+bool program_address(ProgramCheck *check, uint64_t *address, uint64_t reach);
+void program_share(ProgramCheck *check, const OrderLine *line, uint32_t site);
+/* Whether memory with a key is there, which is not there for this process any more. */
+bool program_unmap(ProgramCheck *check, uint64_t address);
+void program_send(ProgramCheck *check, const OrderLine *line);
+void program_receive(ProgramCheck *check, const OrderLine *line);
+void program_release_processes(ProgramCheck *check);
 
 /* ---- timeline.c ---- */
 ProgramTimeline *program_timeline(Arena *arena);

@@ -65,6 +65,7 @@ OrderLane *order_lane(ProgramOrder *order, uint64_t context, bool legacy, bool b
     if (!lane)
         return NULL;
     *lane = (OrderLane){.index = (uint32_t)(seat - order->lanes),
+                        .process = order->process,
                         .context = context,
                         .legacy = legacy,
                         .blocking = blocking,
@@ -76,7 +77,7 @@ OrderLane *order_lane(ProgramOrder *order, uint64_t context, bool legacy, bool b
 
 OrderThread *order_thread(ProgramOrder *order, uint64_t id) {
     for (uint32_t i = 0; i < order->thread_count; i++)
-        if (order->threads[i]->id == id)
+        if (order->threads[i]->id == id && order->threads[i]->process == order->process)
             return order->threads[i];
     if (!ARRAY_ROOM(order->threads, order->thread_count, order->thread_capacity, 8))
         return NULL;
@@ -84,6 +85,7 @@ OrderThread *order_thread(ProgramOrder *order, uint64_t id) {
     if (!thread)
         return NULL;
     thread->id = id;
+    thread->process = order->process;
     return order->threads[order->thread_count++] = thread;
 }
 
@@ -108,7 +110,8 @@ bool threads_know(const ProgramOrder *order, uint32_t lane, uint64_t number) {
 void lane_issue(ProgramOrder *order, OrderLane *lane, const OrderThread *thread) {
     for (uint32_t i = 0; lane->blocking && i < order->lane_count; i++) {
         const OrderLane *other = order->lanes[i];
-        if (other != lane && other->blocking && other->context == lane->context && (lane->legacy || other->legacy))
+        if (other != lane && other->blocking && other->process == lane->process && other->context == lane->context &&
+            (lane->legacy || other->legacy))
             lanes_join(order, &lane->now, &other->now);
     }
     lanes_join(order, &lane->now, &thread->knows);
@@ -146,6 +149,6 @@ void thread_waits(ProgramOrder *order, OrderThread *thread, const OrderClock *cl
 
 void thread_waits_for_all(ProgramOrder *order, OrderThread *thread, bool all, uint64_t context) {
     for (uint32_t i = 0; i < order->lane_count; i++)
-        if (all || order->lanes[i]->context == context)
+        if (order->lanes[i]->process == thread->process && (all || order->lanes[i]->context == context))
             thread_waits(order, thread, &order->lanes[i]->now);
 }

@@ -23,6 +23,7 @@ typedef struct OrderClock {
 
 typedef struct OrderLane {
     uint32_t index;        /* in a clock */
+    uint32_t process;      /* whose it is */
     uint64_t context;      /* legacy and blocking streams wait for each other within one context */
     bool legacy, blocking; /* legacy: the stream that blocking streams wait for, and that waits for them */
     bool host;             /* it is a thread of the host */
@@ -36,16 +37,18 @@ typedef struct OrderLane {
 
 typedef struct OrderThread {
     uint64_t id;
+    uint32_t process; /* whose it is */
     OrderClock knows;
 } OrderThread;
 
-/* Of one process. All zero at first. */
+/* Of all processes of a program. All zero at first. */
 typedef struct ProgramOrder {
     OrderLane *lanes[ORDER_LANES];
     uint32_t lane_count;
     OrderThread **threads;
     uint32_t thread_count, thread_capacity;
     OrderClock hosts; /* what any thread knows */
+    uint32_t process; /* that new lanes and threads are of */
 } ProgramOrder;
 
 void order_free_all(ProgramOrder *order);
@@ -53,7 +56,7 @@ void order_free_all(ProgramOrder *order);
 /* A new stream; NULL: there are too many, or there is no memory. The lane of a stream that is gone is used again once
  * every thread knows that its operations are over; or some thread, where there is no other: its clock is open then. */
 OrderLane *order_lane(ProgramOrder *order, uint64_t context, bool legacy, bool blocking);
-/* Of that id; it is made at its first use, and knows nothing then. NULL: there is no memory. */
+/* Of that id in the process; it is made at its first use, and knows nothing then. NULL: there is no memory. */
 OrderThread *order_thread(ProgramOrder *order, uint64_t id);
 /* It puts nothing into streams any more. */
 void order_thread_ends(ProgramOrder *order, OrderThread *thread);
@@ -75,7 +78,7 @@ void lane_copy(OrderLane *lane, uint32_t number);
 bool lane_launch(ProgramOrder *order, OrderLane *lane, const OrderThread *thread, bool dependent, OrderClock *begun);
 /* The stream waits for what the clock has. */
 void lane_waits(ProgramOrder *order, OrderLane *lane, const OrderThread *thread, const OrderClock *clock);
-/* The thread does; and for all streams of a context (all: of every one). */
+/* The thread does; and for all streams of a context of its process (all: of every one). */
 void thread_waits(ProgramOrder *order, OrderThread *thread, const OrderClock *clock);
 void thread_waits_for_all(ProgramOrder *order, OrderThread *thread, bool all, uint64_t context);
 
