@@ -22,8 +22,14 @@ WEIR_API void weir_device_jobs(weir_device *device, unsigned jobs);
 
 /* Memory that kernels may access, by its address: it is not copied, and stays the caller's. What was named before and
  * overlaps it is gone. `written` 0: its bytes are not known before a kernel writes them, or weir_device_written says
- * so. 0, or -1 if there is not enough memory. */
+ * so; WEIR_MEMORY_SHARED: other processes access it, too (weir_device_others). 0, or -1 if there is not enough memory.
+ */
+enum { WEIR_MEMORY_SHARED = 2 };
 WEIR_API int weir_device_memory(weir_device *device, void *address, size_t bytes, const char *name, int written);
+/* Launches take turns with those of other processes by a lock on that file, where there is memory that they share: one
+ * that waits for a signal of another process lets that go on. What such a launch has written to that memory stays,
+ * however it ends. 0 or -1. */
+WEIR_API int weir_device_others(weir_device *device, const char *lock);
 /* That which begins there is gone. */
 WEIR_API void weir_device_remove(weir_device *device, const void *address);
 /* The program wrote bytes itself; whether bytes are all known. */
@@ -86,12 +92,36 @@ typedef struct weir_device_touch {
     uint64_t address, bytes, stride, count;
     unsigned how; /* WEIR_TOUCH_... */
 } weir_device_touch;
-/* Whether launches that are run from now on say what they touch. */
+/* Whether launches that are run from now on say what they touch. WEIR_WATCH_THREADS: and threads of launches that take
+ * turns with other processes, which cannot be checked by themselves, are held against each other as they run. */
+enum { WEIR_WATCH_THREADS = 2 };
 WEIR_API void weir_device_watch(weir_device *device, int on);
+/* A sentence if threads of the last such launch race, or were not looked at; else "". */
+WEIR_API const char *weir_device_threads(const weir_device *device);
 /* What the last launch has touched, until the next one runs; *waits: of a dependent launch, 1 if every CTA has
  * waited for the launch before it, 2 if each did so before it let the next launch begin, else 0. NULL: it is not known.
  */
 WEIR_API const weir_device_touch *weir_device_touches(const weir_device *device, size_t *count, int *waits);
+/* What warps of the last launch have done, where there is memory that other processes access, too: accesses to that,
+ * and what orders them: strong accesses to any memory, fences, barriers. In the order of their times (CLOCK_MONOTONIC,
+ * nanoseconds). */
+enum { WEIR_STEP_ACCESS, WEIR_STEP_FENCE, WEIR_STEP_ARRIVE, WEIR_STEP_PASS };
+typedef struct weir_device_step {
+    uint64_t time;
+    uint64_t address, bytes; /* of barriers: the number of its phase; bytes 0: an access that was made again */
+    unsigned warp;           /* of the grid */
+    unsigned what;           /* WEIR_STEP_... */
+    unsigned kind;           /* 0 reads, 1 writes, 2 updates */
+    unsigned order;          /* 0 weak, 1 relaxed, 2 acquire, 3 release, 4 acq_rel */
+    unsigned scope;          /* 0 none, 1 cta, 2 cluster, 3 gpu, 4 sys */
+    const char *file;        /* of the source, file_size bytes; NULL: it is not known */
+    size_t file_size;
+    unsigned line;
+} weir_device_step;
+/* Until the next launch runs; `shape`: CTAs, warps of a CTA, CTAs of a cluster. NULL: there are none; or they are not
+ * known, and *problem says why. */
+WEIR_API const weir_device_step *weir_device_steps(const weir_device *device, size_t *count, unsigned shape[3],
+                                                   const char **problem);
 /* Checks the launch as weir_run does, with the data that is in memory now; memory is the same afterwards. Of the
  * options those on launches do not count. NULL if there is no memory. The result is freed before the device, and before
  * its module. */

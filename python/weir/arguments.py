@@ -7,7 +7,7 @@ import hashlib
 import math
 import sys
 
-from . import tensors, unwritten
+from . import device_torch, tensors, unwritten
 
 INTEGERS = {"i1": 8, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "u1": 8, "u8": 8, "u16": 16, "u32": 32, "u64": 64}
 MOST_DATA = 1 << 15  # integers of one argument that are copied from the device
@@ -114,7 +114,7 @@ def memory(kind, tensor):
     if len(shape) > MOST_DIMENSIONS or own != bits:
         shape, strides = [extent(shape, strides) * own // bits], [1]
     name = str(kind).lstrip("*k") if isinstance(kind, str) and kind.startswith("*") else str(tensor.dtype)
-    return {"shape": shape, "strides": strides, "dtype": name}
+    return {"shape": shape, "strides": strides, "dtype": name, **({"peers": True} if device_torch.has_peers(tensor) else {})}
 
 
 def may_copy(tensor):

@@ -296,6 +296,14 @@ class Recorder:
             elif verdict == "findings":
                 self.found(kernel, launch, launched.ptx, findings)
 
+        def together(sentence):
+            """Of a launch that takes turns with other processes: what its threads do to each other."""
+            if not sentence:
+                self.checked(kernel, launch)
+            elif "race" in sentence:
+                self.complain(f"kernel {kernel.name}: {sentence}")
+
+        judged.together = together
         judged.seconds = max(1, int(MOST_SECONDS - kernel.spent))  # that the check may take
         return judged
 

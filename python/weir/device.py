@@ -24,6 +24,7 @@ CUDA_ERRORS = {"invalid": "invalid argument", "address": "an illegal memory acce
                "hang": "the launch timed out and was terminated", "unsupported": "operation not supported",
                "limit": "out of memory"}
 TENSORMAP_BYTES = 128
+WEIR_MEMORY_SHARED = WEIR_WATCH_THREADS = 2
 FLOATS = {"fp16": "<e", "fp32": "<f", "f32": "<f", "fp64": "<d", "f64": "<d"}
 
 
@@ -41,6 +42,14 @@ class Touch(ctypes.Structure):
 
     _fields_ = [("address", ctypes.c_uint64), ("bytes", ctypes.c_uint64), ("stride", ctypes.c_uint64), ("count", ctypes.c_uint64),
                 ("how", ctypes.c_uint)]
+
+
+class Step(ctypes.Structure):
+    """weir_device_step."""
+
+    _fields_ = [("time", ctypes.c_uint64), ("address", ctypes.c_uint64), ("bytes", ctypes.c_uint64), ("warp", ctypes.c_uint),
+                ("what", ctypes.c_uint), ("kind", ctypes.c_uint), ("order", ctypes.c_uint), ("scope", ctypes.c_uint),
+                ("file", ctypes.c_void_p), ("file_size", ctypes.c_size_t), ("line", ctypes.c_uint)]
 
 
 class TensorMap(ctypes.Structure):
@@ -88,6 +97,8 @@ class Device:
                 ("check", pointer, [pointer, pointer, ctypes.POINTER(Launch), ctypes.POINTER(_library.RunOptions)]),
                 ("watch", None, [pointer, ctypes.c_int]),
                 ("touches", ctypes.POINTER(Touch), [pointer, ctypes.POINTER(size), ctypes.POINTER(ctypes.c_int)]),
+                ("others", ctypes.c_int, [pointer, text]), ("threads", text, [pointer]),
+                ("steps", ctypes.POINTER(Step), [pointer, ctypes.POINTER(size), ctypes.POINTER(ctypes.c_uint), ctypes.POINTER(text)]),
                 ("forget", None, [pointer, pointer])):
             function = getattr(loaded, "weir_device_" + name)
             function.restype, function.argtypes = result, parameters
@@ -97,6 +108,7 @@ class Device:
         self.context = library.weir_create()
         self.lock = threading.RLock()
         self.print = _library.WRITE(self.printed)
+        self.has_others = False  # processes with which launches take turns
         self.named = {}  # address and size of memory that is there until it is freed
 
     @classmethod
@@ -106,15 +118,29 @@ class Device:
         return cls.made
 
     def allocated(self, address, size, written):
-        """There is memory for kernels until `freed`; `written` False: its bytes are not known before something writes them."""
+        """There is memory for kernels until `freed`; `written` False: its bytes are not known before something writes them;
+        WEIR_MEMORY_SHARED: other processes access it, too."""
         with self.lock:
             self.named[address] = size
+            if written == WEIR_MEMORY_SHARED and not self.has_others:
+                from . import device_torch_shared
+
+                self.has_others = self.others(self.handle, device_torch_shared.lock_path().encode()) == 0
             self.memory(self.handle, address, size, b"memory", int(written))
 
     def freed(self, address):
         with self.lock:
             if self.named.pop(address, None) is not None:
                 self.remove(self.handle, address)
+
+    def leads_to_others(self, parameters):
+        """Whether one of a launch's parameters, as bytes, is an address of memory that other processes access, too, or that holds
+        such addresses: what the launch does is then not decided by this process alone."""
+        if not self.has_others:
+            return False
+        ranges = device_torch.State.memory.reach()
+        return any(low <= value < high for value in (int.from_bytes(one, "little") for one in parameters if len(one) == 8)
+                   for low, high in ranges)
 
     def wrote(self, address, size):
         """The program has written bytes by itself, not by a kernel that ran here."""
@@ -158,7 +184,7 @@ class Loaded:
         """Parameters are their bytes; ranges are (address, bytes) of memory that the launch may access, and `scratch` the addresses of
         those that are there for it alone. `judge`, if there is
         one, takes the verdict of the launch, the findings that are more than notes, and the time that it took."""
-        device, log = self.device, program.State.log
+        device, log, begun = self.device, program.State.log, time.monotonic_ns()
         kept = [ctypes.create_string_buffer(value, len(value)) for value in parameters]
         pointers = (ctypes.c_void_p * len(kept))(*[ctypes.addressof(value) for value in kept])
         launch = Launch(self.name.encode(), tuple(grid), tuple(block), tuple(cluster), shared,
@@ -168,20 +194,25 @@ class Loaded:
             for address, size in ranges:
                 device.memory(device.handle, address, size, b"memory", 1)
             try:
-                if State.checks or judge:
+                together = device.leads_to_others(parameters)
+                if (State.checks or judge) and not together:
                     self.check(launch, judge)
-                if log is not None:
-                    device.watch(device.handle, 1)
+                if log is not None or together:
+                    device.watch(device.handle, WEIR_WATCH_THREADS if together and judge else 1)
                 end = ENDS[device.run(device.handle, self.module, ctypes.byref(launch))]
                 if log is not None and end == "done":
-                    self.log(log, dependent, ranges, scratch)
+                    self.log(log, dependent, ranges, scratch, begun)
+                if judge and together and end == "done":
+                    judge.together(device.threads(device.handle).decode())
+                elif State.checks and together:
+                    self.check_nothing()
             finally:
                 for address, _ in ranges:
                     device.remove(device.handle, address)
         if end != "done":
             raise DeviceError(self.name, end, device.error(device.handle).decode())
 
-    def log(self, log, dependent, ranges, scratch):
+    def log(self, log, dependent, ranges, scratch, begun):
         """What the launch has accessed. Memory that is there for it alone is allocated and freed with it; how long other memory
         lives that PyTorch does not know is not known."""
         device, count, waits = self.device, ctypes.c_size_t(), ctypes.c_int()
@@ -191,9 +222,27 @@ class Loaded:
                 log.allocated(address, size, program.current.stream)
             elif address not in log.memory:
                 log.pinned(address, size)
-        log.launch(program.current.stream, self.name, dependent, waits.value, touches[:count.value] if touches else None)
+        log.launch(program.current.stream, self.name, dependent, waits.value, touches[:count.value] if touches else None, begun,
+                   self.steps(log) if device.has_others else ())
         for address in scratch:
             log.freed(address)
+
+    def steps(self, log):
+        """Lines of what its warps have done that other processes may notice."""
+        device, count, shape, problem = self.device, ctypes.c_size_t(), (ctypes.c_uint * 3)(), ctypes.c_char_p()
+        steps = device.steps(device.handle, ctypes.byref(count), shape, ctypes.byref(problem))
+        if problem.value:
+            log.missing(f"{self.name}: {problem.value.decode()}: races with other processes were not looked for")
+        if not steps or not count.value:
+            return ()
+        return [f"grid {shape[0]} {shape[1]} {shape[2]} {standin.device_number()}\n", *program.step_lines(steps[:count.value])]
+
+    def check_nothing(self):
+        """Of a launch that is to be checked, and takes turns with other processes."""
+        text = f"{self.name}: incomplete: it accesses memory that other processes have: `weir exec` checks what they do together\n"
+        State.verdicts["incomplete"] = State.verdicts.get("incomplete", 0) + 1
+        if State.is_new(text):
+            State.report(text)
 
     def check(self, launch, judge):
         device, library = self.device, self.device.library

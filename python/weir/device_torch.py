@@ -60,6 +60,14 @@ def is_elsewhere(value):
     return State.installed and isinstance(value, State.torch.Tensor) and not value.is_cuda and not value.is_pinned()
 
 
+def has_peers(value):
+    """Whether other processes have the memory of a tensor, too."""
+    if not State.installed or not State.memory.shared or not hasattr(value, "untyped_storage"):
+        return False
+    address = value.untyped_storage().data_ptr()
+    return any(begin <= address < begin + size for begin, size in State.memory.shared)
+
+
 def to_cuda(tensor, written=True):
     """A tensor of the device that has a CPU tensor's memory. It begins where the memory does: that is how the device that
     runs kernels knows it."""
@@ -492,13 +500,14 @@ def install(target):
     release = tuple(map(int, re.match(r"(\d+)\.(\d+)", torch.__version__).groups()))
     if release < OLDEST:
         raise RuntimeError(f"PyTorch {torch.__version__} gets no device cuda without a GPU: releases from {OLDEST[0]}.{OLDEST[1]} on do")
-    from . import device_torch_cuda, device_torch_native, device_torch_ops
+    from . import device_torch_cuda, device_torch_native, device_torch_ops, device_torch_shared
 
     State.installed = True
     State.torch, State.memory = torch, device_torch_memory.Memory()
-    program.State.memory = State.memory.all_memory
+    program.State.memory, program.State.shared = State.memory.all_memory, State.memory.all_shared
     State.lower, State.lift = device_torch_memory.make_exchange(torch)
     State.plain_empty = torch.empty
+    device_torch_shared.install(torch)
     device_torch_native.install()
     device_torch_cuda.install(target or standin.USUAL_TARGET)
     import warnings

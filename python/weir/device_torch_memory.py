@@ -9,6 +9,7 @@ from . import program, unwritten
 
 ROUND = 512  # the caching allocator gives multiples of it
 SMALL = 1 << 20  # and has a pool of its own for those up to it
+SHARED = 2  # WEIR_MEMORY_SHARED
 CPU, CUDA = 1, 2  # DLPack's numbers of devices
 
 
@@ -81,6 +82,8 @@ class Memory:
         self.live, self.dead = {}, deque()
         self.all, self.small, self.large = Pool(), Pool(), Pool()
         self.pinned = {}
+        self.shared = {}  # address and size of memory that other processes have, too: its key, and where it was before
+        self.tables = set()  # address and size of memory that holds its addresses
 
     # ---- Allocations -----------------------------------------------------------------------------
 
@@ -103,6 +106,10 @@ class Memory:
                 unwritten.State.storages.discard(allocation.address)
                 if program.State.log is not None:
                     program.State.log.freed(allocation.address)
+                    before = self.shared.get((allocation.address, allocation.size), (None, None))[1]
+                    if before is not None:
+                        program.State.log.freed(before)
+                self.shared.pop((allocation.address, allocation.size), None)
                 if unwritten.State.listener:
                     unwritten.State.listener.freed(allocation.address)
 
@@ -120,7 +127,8 @@ class Memory:
         allocation.address, allocation.size = address, size
         allocation.rounded = rounded = (size + ROUND - 1) // ROUND * ROUND
         self.live[address] = allocation
-        if program.State.log is not None:
+        shared = self.shared.get((address, size))
+        if program.State.log is not None and shared is None:
             program.State.log.allocated(address, size, None if program.State.captures else program.current.stream)
         for pool in (self.all, self.small if rounded <= SMALL else self.large):
             pool.count += 1
@@ -134,7 +142,31 @@ class Memory:
                 pool.requested_peak = pool.requested
         (unwritten.State.storages.discard if written else unwritten.State.storages.add)(address)
         if unwritten.State.listener:
-            unwritten.State.listener.allocated(address, size, written)
+            unwritten.State.listener.allocated(address, size, SHARED if shared else written)
+
+    def share(self, address, size, key, mine):
+        """Other processes have the memory there, too, by that key; `mine`: it is new."""
+        if (address, size) in self.shared:
+            return
+        self.shared[address, size] = key, None
+        if program.State.log is not None:
+            if mine:
+                program.State.log.pinned(address, size)
+            program.State.log.shared(address, size, key)
+
+    def move(self, address, to, size, key):
+        """What was in memory of this process alone is in memory that others have."""
+        allocation = self.live.pop(address)
+        allocation.address = to
+        self.live[to], self.shared[to, size] = allocation, (key, address)
+        if program.State.log is not None:
+            program.State.log.shared(address, size, key)
+            program.State.log.shared(to, size, key)
+        if address in unwritten.State.storages:
+            unwritten.State.storages.discard(address)
+        if unwritten.State.listener:
+            unwritten.State.listener.freed(address)
+            unwritten.State.listener.allocated(to, size, SHARED)
 
     def allocations(self):
         """Address and bytes of each, in the order of their addresses."""
@@ -147,6 +179,14 @@ class Memory:
         return [(address, size, False) for address, size in self.allocations()] + [
             (address, storage.nbytes(), True) for address, storage in pinned if storage is not None and storage.nbytes()]
 
+    def reach(self):
+        """(begin, end) of memory that other processes have, and of tables of its addresses."""
+        return [(address, address + size) for address, size in (*self.shared, *self.tables)]
+
+    def all_shared(self):
+        """As program.State.shared."""
+        return [(address, size, key) for (address, size), (key, _) in list(self.shared.items()) if address in self.live]
+
     def listen(self, listener):
         """From now on; what lives is reported at once."""
         if unwritten.State.listener is listener:
@@ -154,7 +194,8 @@ class Memory:
         self.settle()
         unwritten.State.listener = listener
         for one in list(self.live.values()):
-            listener.allocated(one.address, one.size, one.address not in unwritten.State.storages)
+            known = SHARED if (one.address, one.size) in self.shared else one.address not in unwritten.State.storages
+            listener.allocated(one.address, one.size, known)
 
     # ---- Memory of the host that is pinned ---------------------------------------------------------
 

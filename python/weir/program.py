@@ -3,10 +3,12 @@ waits for what, which memory there is. `weir check FILE.weirlog` finds what noth
 
 import atexit
 import collections
+import ctypes
 import os
 import queue
 import sys
 import threading
+import time
 from concurrent import futures
 from threading import get_ident
 
@@ -14,6 +16,7 @@ MOST_BYTES = 1 << 30
 PIECES = 64  # lines that are written at once
 MOST_IDLE = 1 << 16  # lines that are kept before the first operation
 LEGACY, NON_BLOCKING = 2, 0
+DELAY, MOST_DELAYS = 0.25, 8  # seconds; how often in a process
 OWN = os.path.dirname(os.path.abspath(__file__))
 FOLDER = os.path.join(os.getcwd(), "")
 FIRST_VIEW = 1 << 32  # numbers of threads that stand for arrays of the host
@@ -29,6 +32,11 @@ class State:
     @staticmethod
     def memory():
         """(address, bytes, whether it is pinned memory of the host) of what lives; set by the device."""
+        return ()
+
+    @staticmethod
+    def shared():
+        """(address, bytes, key) of what other processes have, too."""
         return ()
 
 
@@ -119,15 +127,21 @@ class Log:
         self.free_views, self.view_count = [], 0
         self.free_messages, self.message_count = [], 0
         self.file, self.closed = None, False  # opened once there is something to say: a process may do nothing on the device
-        self.lines.append("weirlog 1\n")
+        self.delays, self.meets = MOST_DELAYS, False  # meets: a launch accesses memory of other processes, and was not waited for
+        self.timed = False  # it says when things are done: other processes have memory or messages of this one
+        self.lines += ["weirlog 1\n", f"process {os.getpid()}\n"]
+        if os.environ.get("RANK", "").isdigit():
+            self.called(f"rank {os.environ['RANK']}")
 
     # ---- Lines --------------------------------------------------------------------------------------
 
-    def add(self, *lines):
-        """Lines that belong together."""
+    def add(self, *lines, at=None):
+        """Lines that belong together. `at`: when the program has begun it, if not now."""
         if current.quiet:
             return
         with self.lock:
+            if self.timed:
+                self.lines.append(f"at {at or time.monotonic_ns()}\n")
             ident = get_ident()
             if ident != self.thread:
                 self.thread = ident
@@ -166,6 +180,8 @@ class Log:
         if self.closed:
             return
         with self.lock:
+            if self.timed:
+                self.lines += [f"at {time.monotonic_ns()}\n", f'send 1 "end-{os.getpid()}"\n']
             self.lines.append("end\n")
             self.flush()
             self.closed = True
@@ -207,18 +223,19 @@ class Log:
     def host_access(self, name, touches):
         self.add(f"access {quoted(name)} {quoted(where())}\n", *touches)
 
-    def launch(self, stream, name, dependent, waits, touches):
-        """`touches`: as weir_device_touches gives them; None: not known."""
+    def launch(self, stream, name, dependent, waits, touches, at=None, steps=()):
+        """`touches`: as weir_device_touches gives them; None: not known. `steps`: lines of what its warps have done."""
         if touches is None:
             return self.unknown_launch(stream, name, dependent)
         self.operations += 1
-        lines = []
+        self.meets |= bool(steps)
+        lines = list(steps)
         for touch in touches:
             early, letter = "e" if touch.how & 16 else "", LETTERS[touch.how & 15]
             pieces = f" {touch.stride} {touch.count}" if touch.count > 1 else ""
             lines.append(f"{early}{letter} {touch.address} {touch.bytes}{pieces}\n")
         verb = f"dependent {stream} {int(waits)}" if dependent else f"launch {stream}"
-        self.add(f"{verb} {quoted(name)} {quoted(where())}\n", *lines)
+        self.add(f"{verb} {quoted(name)} {quoted(where())}\n", *lines, at=at)
 
     def unknown_launch(self, stream, name, dependent):
         """One that did not run, or of which it is not known what it accesses."""
@@ -250,10 +267,19 @@ class Log:
         with self.lock:
             self.free_events.append(event)
 
+    def delay(self):
+        """Before this process knows that a launch on memory of several processes is over. What others put into their streams
+        meanwhile does not depend on it: it was not handed over."""
+        if self.meets and self.delays and not current.quiet:
+            self.meets, self.delays = False, self.delays - 1
+            time.sleep(DELAY)
+
     def await_event(self, event):
+        self.delay()
         self.add(f"await-event {event}\n")
 
     def await_stream(self, stream):
+        self.delay()
         self.add(f"await-stream {stream}\n")
         if self.asynchronous and self.thread_count == 1:
             for address, streams in list(self.asynchronous.items()):
@@ -262,6 +288,7 @@ class Log:
                     del self.asynchronous[address]
 
     def await_all(self):
+        self.delay()
         self.add("await-all\n")
         if self.thread_count == 1:
             self.asynchronous.clear()
@@ -293,6 +320,30 @@ class Log:
     def missing(self, sentence):
         self.operations += 1
         self.add(f"missing {quoted(sentence)}\n")
+
+    # ---- Processes ---------------------------------------------------------------------------------------
+
+    def called(self, name):
+        self.add(f"called {quoted(name)}\n")
+
+    def tell(self, count, key):
+        """A message to other processes, which is received so often."""
+        self.timed = True
+        self.add(f"send {count} {quoted(key)}\n")
+
+    def hear(self, key):
+        self.timed = True
+        self.add(f"receive {quoted(key)}\n")
+
+    def shared(self, address, size, key, offset=0, total=None):
+        """Memory that all processes know by the key."""
+        self.timed = True
+        self.memory.add(address)
+        self.add(f"shared {address} {size} {offset} {total or size} {quoted(key)}\n")
+
+    def shared_event(self, event, key):
+        self.timed = True
+        self.add(f"event {event} {quoted(key)}\n")
 
     # ---- Threads -----------------------------------------------------------------------------------------
 
@@ -440,9 +491,14 @@ def begin(folder, name=None):
     State.log = Log(os.path.join(folder, f"{name or f'program-{os.getpid()}'}.weirlog"))
     for address, size, pinned in State.memory():
         State.log.pinned(address, size) if pinned else State.log.allocated(address, size, 0)
+    for address, size, key in State.shared():
+        State.log.shared(address, size, key)
     if not State.watches:
         State.watches = True
         watch_threads()
+        from . import program_processes
+
+        program_processes.watch()
         atexit.register(end)
     from multiprocessing import util
 
@@ -469,6 +525,29 @@ def after_fork():
 
 
 os.register_at_fork(after_in_child=after_fork)
+
+
+# ---- Steps of warps --------------------------------------------------------------------------------------
+
+
+ACCESS, FENCE, ARRIVE, PASS = range(4)  # weir_device_step.what
+
+
+def step_lines(steps):
+    """How a step is: scope, order and kind, a digit each."""
+    lines = []
+    for step in steps:
+        if step.what == ACCESS and not step.bytes:
+            continue
+        place = quoted(f"{ctypes.string_at(step.file, step.file_size).decode('utf-8', 'replace')}:{step.line}" if step.file else "")
+        how = 100 * step.scope + 10 * step.order + step.kind
+        if step.what == ACCESS:
+            lines.append(f"step {step.time} {step.warp} {how} {step.address} {step.bytes} {place}\n")
+        elif step.what == FENCE:
+            lines.append(f"fence {step.time} {step.warp} {how} {place}\n")
+        else:
+            lines.append(f"{'arrive' if step.what == ARRIVE else 'pass'} {step.time} {step.warp} {step.address}\n")
+    return lines
 
 
 # ---- Touches of operators -------------------------------------------------------------------------------

@@ -276,3 +276,9 @@ def install(target, when_used, watcher):
 
     if target or device_torch.State.installed:
         early()
+
+
+def device_number(index=0):
+    """Which GPU of the machine a device of this process stands for: CUDA_VISIBLE_DEVICES renumbers them."""
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")
+    return int(visible[index]) if index < len(visible) and visible[index].strip().isdigit() else index

@@ -3,20 +3,28 @@
 
 #include "base/deadline.h"
 #include "check/simt/check.h"
+#include "check/simt/watch.h"
 #include "machine/simt/async/tensormap.h"
 #include "machine/simt/core/machine.h"
 #include "machine/simt/host/host.h"
 #include "weir/device.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 struct weir_device {
     PtxDevice device;
-    bool watches;
+    bool watches, looks;        /* looks: at threads of launches that take turns with other processes */
     weir_device_touch *touches; /* of the last launch; NULL: not known */
     size_t touch_count;
     TouchedWaits waits;
+    weir_device_step *steps; /* of the last launch; NULL: there are none */
+    size_t step_count;
+    unsigned shape[3]; /* CTAs, warps of a CTA, CTAs of a cluster */
+    const char *steps_problem;
+    char threads[256]; /* what threads of the last launch do to each other; "": nothing that is wrong */
     char error[512];
 };
 
@@ -29,10 +37,13 @@ weir_device *weir_device_create(void) {
 }
 
 void weir_device_destroy(weir_device *device) {
-    if (device)
-        host_free(&device->device);
-    if (device)
-        free(device->touches);
+    if (!device)
+        return;
+    host_free(&device->device);
+    if (device->device.lock)
+        close(device->device.lock - 1);
+    free(device->touches);
+    free(device->steps);
     free(device);
 }
 
@@ -47,10 +58,25 @@ void weir_device_jobs(weir_device *device, unsigned jobs) {
 /* ---- Memory ---- */
 
 int weir_device_memory(weir_device *device, void *address, size_t bytes, const char *name, int written) {
-    if (host_add(&device->device, address, bytes, name, written))
+    bool added = host_add(&device->device, address, bytes, name, written);
+    if (added && written == WEIR_MEMORY_SHARED)
+        host_share(&device->device, address);
+    if (added)
         return 0;
     snprintf(device->error, sizeof device->error, "there is not enough memory");
     return -1;
+}
+
+int weir_device_others(weir_device *device, const char *lock) {
+    int file = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (file < 0) {
+        snprintf(device->error, sizeof device->error, "%s cannot be opened", lock);
+        return -1;
+    }
+    if (device->device.lock)
+        close(device->device.lock - 1);
+    device->device.lock = file + 1;
+    return 0;
 }
 
 void weir_device_remove(weir_device *device, const void *address) {
@@ -162,6 +188,14 @@ int weir_device_tensormap(const weir_tensormap *map, unsigned char bytes[128]) {
     return 0;
 }
 
+/* What checks need of a kernel is made once. */
+static void prepare_for_checks(HostKernel *kernel, Arena *asks, const char **problem) {
+    kernel->arena.exhausted = asks->exhausted;
+    if (!kernel->checked)
+        kernel->checked = threads_program(&kernel->arena, kernel->module, kernel->entry, COMPUTES_ALL, problem);
+    kernel->arena.exhausted = NULL;
+}
+
 /* ---- Running ---- */
 
 static weir_device_end end_of_fault(RuleId rule) {
@@ -220,6 +254,7 @@ static weir_device_end ended(weir_device *device, const PtxMachine *machine, Ptx
 
 void weir_device_watch(weir_device *device, int on) {
     device->watches = on;
+    device->looks = on == WEIR_WATCH_THREADS;
 }
 
 const weir_device_touch *weir_device_touches(const weir_device *device, size_t *count, int *waits) {
@@ -228,8 +263,20 @@ const weir_device_touch *weir_device_touches(const weir_device *device, size_t *
     return device->touches;
 }
 
+const weir_device_step *weir_device_steps(const weir_device *device, size_t *count, unsigned shape[3],
+                                          const char **problem) {
+    *count = device->step_count;
+    memcpy(shape, device->shape, sizeof device->shape);
+    *problem = device->steps_problem;
+    return device->steps;
+}
+
 static void forget_touches(weir_device *device) {
     free(device->touches);
+    free(device->steps);
+    device->steps = NULL;
+    device->step_count = 0;
+    device->steps_problem = NULL;
     device->touches = NULL;
     device->touch_count = 0;
     device->waits = TOUCHED_NO_WAIT;
@@ -251,31 +298,121 @@ static void keep_touches(weir_device *device, const HostRun *run) {
     free(bytes);
 }
 
+static void keep_steps(weir_device *device, PtxModule *module, const HostSteps *steps) {
+    uint32_t count;
+    const HostStep *all = host_steps_all(steps, &count, &device->steps_problem);
+    device->steps = all ? calloc((size_t)count + 1, sizeof *device->steps) : NULL;
+    if (all && !device->steps)
+        device->steps_problem = "there is not enough memory for its accesses";
+    for (uint32_t i = 0; device->steps && i < count; i++) {
+        PtxPlace place = {0};
+        bool placed = ptx_places(module, all[i].code->statement, &place, 1) && place.line;
+        device->steps[i] = (weir_device_step){.time = all[i].time,
+                                              .address = all[i].address,
+                                              .bytes = all[i].bytes,
+                                              .warp = all[i].warp,
+                                              .what = all[i].what,
+                                              .kind = all[i].kind,
+                                              .order = all[i].order,
+                                              .scope = all[i].scope,
+                                              .file = placed ? place.file.data : NULL,
+                                              .file_size = placed ? place.file.size : 0,
+                                              .line = placed ? place.line : 0};
+    }
+    device->step_count = device->steps ? count : 0;
+}
+
+/* ---- Threads of a launch that takes turns with other processes ---- */
+
+typedef struct DeviceThreads {
+    DeviceAsk *ask;
+    HostRun run;
+    PtxWatch *watch;
+    const char *problem;
+} DeviceThreads;
+
+static void look_at_threads(HostRun *run) {
+    DeviceThreads *threads = (DeviceThreads *)((char *)run - offsetof(DeviceThreads, run));
+    PtxWatchOptions options = {.beyond = true};
+    threads->watch = ptx_watch(threads->ask->arena, run->machine, &options, &threads->problem);
+    if (!threads->watch)
+        return;
+    ptx_watch_start(threads->watch);
+    run->observe = ptx_watch_observe;
+    run->observer = threads->watch;
+}
+
+static void say_threads(DeviceThreads *threads, bool complete) {
+    weir_device *device = threads->ask->device;
+    uint32_t count = 0;
+    const PtxRace *races = NULL;
+    if (threads->watch && complete) {
+        ptx_watch_end(threads->watch);
+        races = ptx_watch_races(threads->watch, &count);
+        threads->problem = ptx_watch_problem(threads->watch);
+    }
+    snprintf(device->threads, sizeof device->threads, "%s",
+             threads->problem  ? threads->problem
+             : !complete       ? "the launch did not end well"
+             : !threads->watch ? "threads were not looked at"
+                               : "");
+    for (uint32_t i = 0; i < count && !*device->threads; i++)
+        if (!races[i].same_value)
+            snprintf(device->threads, sizeof device->threads,
+                     "two of its threads may race: lines %u and %u of the PTX [%s]",
+                     code_line(threads->run.machine->program, races[i].first.code),
+                     code_line(threads->run.machine->program, races[i].second.code), rule_of(races[i].rule)->id);
+    ptx_watch_free(threads->watch);
+}
+
+const char *weir_device_threads(const weir_device *device) {
+    return device->threads;
+}
+
 static weir_device_end run(DeviceAsk *ask) {
     const weir_device_launch *given = ask->given;
     Text printed = {0};
-    HostRun asked = {.device = &ask->device->device,
-                     .kernel = ask->kernel,
-                     .launch = ask->launch,
-                     .watched = ask->device->watches,
-                     .dependent = given->dependent,
-                     .printed = given->print ? &printed : NULL};
+    const char *problem = NULL;
+    DeviceThreads threads = {.ask = ask};
+    *ask->device->threads = 0;
+    if (ask->device->looks && ask->device->device.lock)
+        prepare_for_checks(ask->kernel, ask->arena, &problem);
+    HostRun *asked = &threads.run;
+    *asked = (HostRun){.device = &ask->device->device,
+                       .kernel = ask->kernel,
+                       .program = ask->device->looks ? ask->kernel->checked : NULL,
+                       .begins = ask->device->looks && ask->kernel->checked ? look_at_threads : NULL,
+                       .launch = ask->launch,
+                       .watched = ask->device->watches,
+                       .dependent = given->dependent,
+                       .printed = given->print ? &printed : NULL};
     deadline_start(given->timeout, NULL, NULL);
     forget_touches(ask->device);
-    PtxEnd end = host_run(&asked);
+    PtxEnd end = host_run(asked);
     deadline_end();
-    if (asked.machine)
-        keep_touches(ask->device, &asked);
-    touched_free(asked.touched);
+    if (asked->machine)
+        keep_touches(ask->device, asked);
+    if (asked->steps) {
+        const PtxMachine *machine = asked->machine;
+        ask->device->shape[0] = machine->cta_count;
+        ask->device->shape[1] = (machine->threads_per_cta + PTX_LANES - 1) / PTX_LANES;
+        ask->device->shape[2] = machine->cluster_size;
+    }
+    if (asked->steps)
+        keep_steps(ask->device, ask->module->ptx, asked->steps);
+    if (asked->begins)
+        say_threads(&threads, asked->machine && end == PTX_END_COMPLETE);
+    touched_free(asked->touched);
+    host_steps_free(asked->steps);
     if (given->print && printed.size)
         given->print(given->print_to, printed.data, printed.size);
     text_free(&printed);
     weir_device_end how = WEIR_DEVICE_INVALID;
-    if (asked.machine)
-        how = ended(ask->device, asked.machine, end);
+    if (asked->machine)
+        how = ended(ask->device, asked->machine, end);
     else
-        snprintf(ask->device->error, sizeof ask->device->error, "%s", asked.problem);
-    ptx_machine_free(asked.machine);
+        snprintf(ask->device->error, sizeof ask->device->error, "%s", asked->problem);
+    ptx_machine_free(asked->machine);
     return how;
 }
 
@@ -299,14 +436,6 @@ weir_device_end weir_device_run(weir_device *device, weir_module *module, const 
 }
 
 /* ---- Checking ---- */
-
-/* What checks need of a kernel is made once. */
-static void prepare_for_checks(HostKernel *kernel, Arena *asks, const char **problem) {
-    kernel->arena.exhausted = asks->exhausted;
-    if (!kernel->checked)
-        kernel->checked = threads_program(&kernel->arena, kernel->module, kernel->entry, COMPUTES_ALL, problem);
-    kernel->arena.exhausted = NULL;
-}
 
 static void place_for_check(void *context) {
     DeviceAsk *ask = context;

@@ -27,7 +27,7 @@ typedef enum OrderVerb {
     ORDER_VERBS
 } OrderVerb;
 
-enum { ORDER_NUMBERS = 4, ORDER_TEXTS = 2 };
+enum { ORDER_NUMBERS = 5, ORDER_TEXTS = 2 };
 
 typedef struct OrderLine {
     OrderVerb verb;

@@ -39,6 +39,9 @@ class Torch(unittest.TestCase):
     def test_parallel(self):
         self.run_file("parallel.py")
 
+    def test_several(self):
+        self.run_file("several.py")
+
     def test_pytest(self):
         """Tests of kernels run, with results, and a race in one that passes its asserts is found."""
         for text, status in self.each("-m", "pytest", "-q", "-p", "weir.pytest_plugin", "-p", "no:cacheprovider", "--weir", "checked.py"):
@@ -56,6 +59,14 @@ class Torch(unittest.TestCase):
                     self.assertEqual(ended, status, text)
                     self.assertIn(words, text)
                     self.assertIn("1 kernel, 1 different launch of 1", text)
+
+    def test_exec_processes(self):
+        """One verdict for all."""
+        for way, status, words in (("right", 0, "1  clean (this run)"), ("race", 1, "handed.py:25:1: error: aten::add writes memory that aten::sum")):
+            for text, ended in self.each("handed.py", way, command=[WEIR, "exec", "--"]):
+                self.assertEqual(ended, status, text)
+                self.assertIn(words, text)
+                self.assertIn("programs: 1\n", text)
 
     def test_exec_pytest(self):
         """The same with pytest --weir."""

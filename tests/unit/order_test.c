@@ -185,9 +185,22 @@ static Verdict *check(const char *text, Arena *arena, Trace *trace) {
     "stream 2 0 \"a.py:2\"\nalloc 4096 64 1 \"a.py:3\"\n"
 
 /* Both have memory "k"; the first one writes half of it. */
-#define TWO_PROCESSES                                                                               \
+#define TWO_PROCESSES                                                                             \
     "weirlog 1\nprocess 7\nalloc 4096 128 0 \"a.py:3\"\nshared 4096 128 0 128 \"k\"\nprocess 8\n" \
     "shared 9000 128 0 128 \"k\"\nprocess 7\nlaunch 0 \"p\" \"a.py:4\"\nw 4096 64\n"
+
+/* Kernels of both processes: the first one writes, by its first warp, and then signals; the second one reads that. */
+#define SHARED_ALONE                                                                              \
+    "weirlog 1\nprocess 7\nalloc 4096 128 0 \"a.py:3\"\nshared 4096 128 0 128 \"k\"\nprocess 8\n" \
+    "shared 9000 128 0 128 \"k\"\nprocess 7\n"
+#define PRODUCER(device) \
+    SHARED_ALONE "at 5\nlaunch 0 \"p\" \"a.py:4\"\ngrid 1 2 1 " device "\nstep 6 0 1 4096 64 \"k.py:2\"\n"
+#define WRITES(signal, device) PRODUCER(device) "step " signal " \"k.py:3\"\nw 4096 64\nW 4160 4\nprocess 8\n"
+#define READER(how, device)                                                                                          \
+    "at 4\nlaunch 0 \"c\" \"b.py:5\"\ngrid 1 1 1 " device "\nstep 20 0 " how " 9064 4 \"k.py:6\"\nstep 21 0 0 9000 " \
+    "64 \"k.py:7\"\nr 9000 64\nR 9064 4\n"
+#define READS(how, device) "process 8\n" READER(how, device) "end\n"
+#define WRITES_THEN        "at 5\nlaunch 0 \"q\" \"a.py:6\"\ngrid 1 1 1 0\nstep 10 0 431 4160 4 \"k.py:3\"\nW 4160 4\n"
 
 /* What a log shows: its verdict, how many findings, and the rule of the first. */
 typedef struct Case {
@@ -297,24 +310,23 @@ static void logs_have_verdicts(void **state) {
            event that both know; other bytes, at another address; the same, mapped twice in one process */
         {TWO_PROCESSES "process 8\nlaunch 0 \"c\" \"b.py:5\"\nr 9000 64\nend\n", VERDICT_FINDINGS, 1,
          RULE_PROGRAM_RACE},
-        {TWO_PROCESSES "await-all\nprocess 8\nlaunch 0 \"c\" \"b.py:5\"\nr 9000 64\nend\n", VERDICT_INCOMPLETE, 0,
-         0},
+        {TWO_PROCESSES "await-all\nprocess 8\nlaunch 0 \"c\" \"b.py:5\"\nr 9000 64\nend\n", VERDICT_INCOMPLETE, 0, 0},
         {TWO_PROCESSES "await-all\nsend 1 \"m\"\nprocess 8\nreceive \"m\"\nlaunch 0 \"c\" \"b.py:5\"\nr 9000 "
                        "64\nend\n",
          VERDICT_CLEAN, 0, 0},
         {TWO_PROCESSES "record 3 0\nevent 3 \"e\"\ngone 3\nprocess 8\nevent 9 \"e\"\nwait 9 0\nlaunch 0 \"c\" "
                        "\"b.py:5\"\nr 9000 64\nend\n",
          VERDICT_CLEAN, 0, 0},
-        {TWO_PROCESSES "record 3 0\nprocess 8\nwait 3 0\nlaunch 0 \"c\" \"b.py:5\"\nr 9000 64\nend\n",
-         VERDICT_FINDINGS, 1, RULE_PROGRAM_RACE},
+        {TWO_PROCESSES "record 3 0\nprocess 8\nwait 3 0\nlaunch 0 \"c\" \"b.py:5\"\nr 9000 64\nend\n", VERDICT_FINDINGS,
+         1, RULE_PROGRAM_RACE},
         {TWO_PROCESSES "process 8\nlaunch 0 \"c\" \"b.py:5\"\nr 9064 64\nend\n", VERDICT_CLEAN, 0, 0},
-        {TWO_PROCESSES "process 8\nhost 4096 64 \"b.py:3\"\nlaunch 0 \"c\" \"b.py:5\"\nr 4096 64\nend\n",
-         VERDICT_CLEAN, 0, 0},
+        {TWO_PROCESSES "process 8\nhost 4096 64 \"b.py:3\"\nlaunch 0 \"c\" \"b.py:5\"\nr 4096 64\nend\n", VERDICT_CLEAN,
+         0, 0},
         {TWO_PROCESSES "shared 5000 32 32 128 \"k\"\nstream 1 0 \"a.py:6\"\nlaunch 1 \"c\" \"a.py:7\"\nr 5000 "
                        "4\nend\n",
          VERDICT_FINDINGS, 1, RULE_PROGRAM_RACE},
-        {TWO_PROCESSES "process 8\nfree 9000 \"\"\nlaunch 0 \"c\" \"b.py:5\"\nr 9000 64\nend\n",
-         VERDICT_INCOMPLETE, 0, 0},
+        {TWO_PROCESSES "process 8\nfree 9000 \"\"\nlaunch 0 \"c\" \"b.py:5\"\nr 9000 64\nend\n", VERDICT_INCOMPLETE, 0,
+         0},
         /* ... memory that no process has allocated, and all have mapped; of which they say different sizes */
         {"weirlog 1\nshared 100 8 8 64 \"v\"\nlaunch 0 \"p\" \"a.py:4\"\nw 104 4\nprocess 8\nprocess 9\nshared 100 "
          "16 0 64 \"v\"\nlaunch 0 \"c\" \"b.py:5\"\nr 112 4\nend\n",
@@ -323,6 +335,38 @@ static void logs_have_verdicts(void **state) {
          "\"b.py:5\"\nr 112 4\nend\n",
          VERDICT_INCOMPLETE, 0, 0},
         {TWO_PROCESSES "process 8\nlaunch 0 \"c\" \"b.py:5\"\nr 9100 64\nend\n", VERDICT_INCOMPLETE, 0, 0},
+        /* kernels of both that signal each other, on two devices: of scope sys; of scope gpu, on two and on one; by a
+           relaxed write; by fences */
+        {WRITES("10 0 431 4160 4", "0") READS("420", "1"), VERDICT_CLEAN, 0, 0},
+        {WRITES("10 0 331 4160 4", "0") READS("320", "1"), VERDICT_FINDINGS, 1, RULE_PROGRAM_RACE},
+        {WRITES("10 0 331 4160 4", "1") READS("320", "1"), VERDICT_CLEAN, 0, 0},
+        {WRITES("10 0 411 4160 4", "0") READS("420", "1"), VERDICT_FINDINGS, 1, RULE_PROGRAM_RACE},
+        {WRITES("10 0 411 4160 4", "0") READS("410", "1"), VERDICT_FINDINGS, 1, RULE_PROGRAM_RACE},
+        {PRODUCER("0") "fence 9 0 440 \"k.py:3\"\nstep 10 0 411 4160 4 \"k.py:3\"\nw 4096 64\nW 4160 4\n" READS("420",
+                                                                                                                "1"),
+         VERDICT_CLEAN, 0, 0},
+        /* by a warp that does not know that the other one has written; behind a barrier of the CTA */
+        {WRITES("10 1 431 4160 4", "0") READS("420", "1"), VERDICT_FINDINGS, 1, RULE_PROGRAM_RACE},
+        {PRODUCER("0") "arrive 7 0 1\narrive 7 1 1\npass 8 0 1\npass 8 1 1\nstep 10 1 431 4160 4 \"k.py:3\"\nw 4096 "
+                       "64\nW 4160 4\n" READS("420", "1"),
+         VERDICT_CLEAN, 0, 0},
+        /* what comes before the one and after the other in their streams; and in another stream */
+        {TWO_PROCESSES WRITES_THEN "process 8\n" READER("420", "1") "launch 0 \"y\" \"b.py:9\"\nr 9000 64\nend\n",
+         VERDICT_CLEAN, 0, 0},
+        {TWO_PROCESSES WRITES_THEN "process 8\n" READER("420", "1") "launch 3 \"y\" \"b.py:9\"\nr 9000 64\nend\n",
+         VERDICT_FINDINGS, 1, RULE_PROGRAM_RACE},
+        /* written again, while the other one may still read; after a message */
+        {WRITES("10 0 431 4160 4", "0")
+             READER("420", "1") "process 7\nat 30\nlaunch 0 \"z\" \"a.py:9\"\nw 4096 64\nend\n",
+         VERDICT_FINDINGS, 1, RULE_PROGRAM_RACE},
+        {WRITES("10 0 431 4160 4", "0")
+             READER("420", "1") "await-all\nsend 1 \"m\"\nprocess 7\nat 30\nreceive \"m\"\nlaunch "
+                                "0 \"z\" \"a.py:9\"\nw 4096 64\nend\n",
+         VERDICT_CLEAN, 0, 0},
+        /* steps that do not fit */
+        {PRODUCER("0") "step 9 2 1 4096 4 \"\"\nw 4096 64\nend\n", VERDICT_INCOMPLETE, 0, 0},
+        {PRODUCER("0") "step 2 0 1 4096 4 \"\"\nw 4096 64\nend\n", VERDICT_INCOMPLETE, 0, 0},
+        {PRODUCER("0") "step 9 0 999 4096 4 \"\"\nw 4096 64\nend\n", VERDICT_INCOMPLETE, 0, 0},
         /* what is not known */
         {TWO_STREAMS "launch 1 \"p\" \"a.py:4\"\nw 4096 64\n", VERDICT_INCOMPLETE, 0, 0},
         {TWO_STREAMS "end\n", VERDICT_INCOMPLETE, 0, 0},

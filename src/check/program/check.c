@@ -201,6 +201,7 @@ static void access_by_host(ProgramCheck *check) {
                              .touch_count = check->touch_count};
     look_at_unknown(check, &lane->now);
     program_timeline_operation(check->timeline, check, lane, &lane->now);
+    program_together_operation(check, lane, &lane->now, &lane->now);
     races_operation(&check->races, &made); /* what is in no allocation is the host's own */
     lane_operation(lane, check->number);
     thread_waits(&check->order, check->thread, &lane->now);
@@ -227,6 +228,7 @@ static void do_operation(ProgramCheck *check, OrderLane *lane) {
                              .touch_count = check->touch_count};
     look_at_unknown(check, &begun);
     program_timeline_operation(check->timeline, check, lane, &begun);
+    program_together_operation(check, lane, follows ? &begun : &lane->now, &lane->now);
     if (races_operation(&check->races, &made))
         verdict_incomplete(
             check->verdict, "", 0,
@@ -418,10 +420,17 @@ static void do_line(ProgramCheck *check, const OrderLine *line) {
         add_touch(check, line);
         return;
     }
+    if (line->verb >= ORDER_GRID && line->verb <= ORDER_PASS) {
+        program_together_line(check, line);
+        return;
+    }
     close_operation(check);
     switch (line->verb) {
     case ORDER_PROCESS:
         check->too_many |= !program_enter(check, line->numbers[0]);
+        break;
+    case ORDER_AT:
+        program_process(check)->time = line->numbers[0];
         break;
     case ORDER_CALLED:
         program_process(check)->name = line->texts[0];
@@ -519,6 +528,7 @@ static void do_line(ProgramCheck *check, const OrderLine *line) {
 static void close_check(ProgramCheck *check) {
     Verdict *verdict = check->verdict;
     close_operation(check);
+    program_together_end(check);
     if (!check->ended)
         verdict_incomplete(verdict, "", 0, "the log ends early: what the program did then was not looked at");
     if (!check->operations)
@@ -552,6 +562,7 @@ static void release(ProgramCheck *check) {
     map_free(&check->event_map);
     map_free(&check->event_key_map);
     map_free(&check->pair_map);
+    program_together_release(check);
     program_release_processes(check);
     free(check->streams);
     free(check->sites);

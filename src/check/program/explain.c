@@ -1,6 +1,8 @@
 /* What was found, in words: which two operations, where the program does them, what would order them. */
 #include "check/program/internal.h"
 
+#include "model/effect/effect.h"
+
 #include <stdlib.h>
 
 /* ---- Places ------------------------------------------------------------------------------------------ */
@@ -69,6 +71,17 @@ static void place_site(const ProgramCheck *check, const ProgramSite *site, const
     place->file = "";
     if (!set_place(check, site->where, place))
         place->ir_line = site->line;
+}
+
+/* Where the kernel does it. */
+static void place_step(const ProgramCheck *check, const ProgramSite *site, Str where, const char *role,
+                       FindingPlace *place) {
+    place->role = role;
+    place->agent = agent_of(check, site);
+    place->op = arena_copy(check->arena, site->name.data, site->name.size);
+    place->note = "in the kernel";
+    place->file = "";
+    set_place(check, where, place);
 }
 
 /* Where the program does it, or which of its operations it is. */
@@ -183,9 +196,91 @@ static const char *fix_of(const ProgramCheck *check, const ProgramSite *earlier,
                         stream_name(check, later), stream_name(check, earlier), STR_ARG(earlier->name));
 }
 
+/* ---- Memory that processes share ---------------------------------------------------------------------- */
+
+/* What nearly orders the two. */
+static const char *why_shared(const ProgramCheck *check, const SharedRace *shared, const char *bytes) {
+    const GsanRace *race = shared->race;
+    const ProgramSite *earlier = &check->sites[shared->earlier], *later = &check->sites[shared->later];
+    Text text = {0};
+    text_addf(&text, "%.*s is in %s, %.*s %s%s; both access %s.", STR_ARG(earlier->name), stream_name(check, earlier),
+              STR_ARG(later->name), is_host(check, later) ? "is done by " : "in ", stream_name(check, later), bytes);
+    if (race->reason == GSAN_NARROW && race->earlier.order != ORDER_WEAK && race->later.order != ORDER_WEAK)
+        text_addf(&text,
+                  " Both accesses are atomic, but with the scopes %s and %s: one does not reach the other launch, for "
+                  "which scope %s is needed.",
+                  effect_scope_name(race->earlier.scope), effect_scope_name(race->later.scope),
+                  effect_scope_name(race->needed));
+    else if (shared->released_where.size && shared->acquired_where.size)
+        text_addf(
+            &text,
+            " After its access, the first one signals at %.*s, and the second one reads that at %.*s: this orders "
+            "the two only if the signal is a release and the read an acquire, both of scope %s or wider.",
+            STR_ARG(shared->released_where), STR_ARG(shared->acquired_where), effect_scope_name(race->needed));
+    else
+        text_addf(&text, " No event, message or synchronization stands between them, and no signal in memory that the "
+                         "second one reads after the first one has written it.");
+    return verdict_keep(check->verdict, &text);
+}
+
+static const char *fix_shared(const ProgramCheck *check, const SharedRace *shared) {
+    const GsanRace *race = shared->race;
+    const ProgramSite *earlier = &check->sites[shared->earlier], *later = &check->sites[shared->later];
+    bool narrow = race->reason == GSAN_NARROW || race->missing == GSAN_TOO_NARROW;
+    if (narrow)
+        return verdict_text(check->verdict, "Give the signal the scope %s on both sides (`scope=\"sys\"`).",
+                            effect_scope_name(race->needed));
+    if (race->missing != GSAN_NO_PAIR && shared->released_where.size)
+        return verdict_text(check->verdict, "Make the signal %s, with scope %s.",
+                            race->missing == GSAN_NO_RELEASE   ? "a release (`sem=\"release\"`)"
+                            : race->missing == GSAN_NO_ACQUIRE ? "read with an acquire (`sem=\"acquire\"`)"
+                                                               : "a release, and read it with an acquire",
+                            effect_scope_name(race->needed));
+    return fix_of(check, earlier, later, &(OrderRace){0});
+}
+
+void program_report_shared(ProgramCheck *check, const SharedRace *shared) {
+    Verdict *verdict = check->verdict;
+    const GsanRace *race = shared->race;
+    const ProgramSite *earlier = &check->sites[shared->earlier], *later = &check->sites[shared->later];
+    uint32_t one = shared->earlier < shared->later ? shared->earlier : shared->later;
+    uint32_t other = shared->earlier + shared->later - one;
+    if (shared->open) {
+        if (is_new(check, "open", one, other))
+            say_open(check, earlier, later, &(OrderRace){.earlier.number = shared->earlier_number});
+        return;
+    }
+    if (!is_new(check, "race", one, other))
+        return;
+    const RaceMemory *memory = races_memory(&check->races, race->begin);
+    const char *bytes =
+        memory ? bytes_of(check, memory, race->begin - memory->address, race->end - race->begin) : "the same memory";
+    Finding *finding = begin_finding(check, RULE_PROGRAM_RACE);
+    finding->message =
+        verdict_text(verdict, "%.*s %s memory that %.*s (%s) %s, and nothing orders the two", STR_ARG(later->name),
+                     effect_access_verb(race->later.kind), STR_ARG(earlier->name),
+                     where_of(check, earlier, shared->earlier_number), effect_access_verb(race->earlier.kind));
+    finding->why = why_shared(check, shared, bytes);
+    finding->fix = fix_shared(check, shared);
+    finding->launch = verdict_text(verdict, "operation %llu of the program", (unsigned long long)shared->number + 1);
+    program_timeline_race(check->timeline, shared->earlier_number, shared->number, finding->message);
+    unsigned count = 2 + (shared->later_where.size != 0) + (shared->earlier_where.size != 0);
+    FindingPlace *places = finding_places(verdict, finding, count);
+    place_site(check, later, effect_access_verb(race->later.kind), bytes, &places[0]);
+    place_site(check, earlier, effect_access_verb(race->earlier.kind), "", &places[1]);
+    if (shared->later_where.size)
+        place_step(check, later, shared->later_where, effect_access_verb(race->later.kind), &places[2]);
+    if (shared->earlier_where.size)
+        place_step(check, earlier, shared->earlier_where, effect_access_verb(race->earlier.kind), &places[count - 1]);
+}
+
+/* ---- Others -------------------------------------------------------------------------------------------- */
+
 void program_report_race(void *context, const OrderRace *race) {
     ProgramCheck *check = context;
     Verdict *verdict = check->verdict;
+    if (race->memory->shared && !race->early)
+        return; /* together.c */
     const ProgramSite *earlier = &check->sites[race->earlier.site], *later = &check->sites[check->site];
     if (race->open || race->communicates) {
         if (is_new(check, "open", race->earlier.site, check->site))

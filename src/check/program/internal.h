@@ -4,6 +4,7 @@
 
 #include "base/map.h"
 #include "check/program/check.h"
+#include "engine/hb/gsan.h"
 #include "engine/order/races.h"
 #include "render/trace.h"
 #include "trace/order_log.h"
@@ -34,6 +35,7 @@ typedef struct ProgramEvent {
 } ProgramEvent;
 
 typedef struct ProgramTimeline ProgramTimeline;
+typedef struct ProgramTogether ProgramTogether;
 
 /* Memory that processes know by a key. */
 typedef struct ProgramShared {
@@ -51,6 +53,7 @@ typedef struct ProgramProcess {
     uint64_t id;
     bool named; /* the log says which one it is */
     Str name;
+    uint64_t time;       /* of what follows in it */
     OrderThread *thread; /* that does what follows in it */
     ProgramMapping *mappings;
     uint32_t mapping_count, mapping_capacity;
@@ -96,6 +99,7 @@ typedef struct ProgramCheck {
     uint32_t unknown_at[ORDER_LANES]; /* and its site */
     bool any_unknown;                 /* there is one */
     ProgramTimeline *timeline;        /* NULL: no picture is wanted */
+    ProgramTogether *together;        /* NULL: no memory is shared by processes */
     bool ended, too_many;             /* too_many: streams, or processes */
     bool open;                        /* anything may be ordered by what is not seen */
 } ProgramCheck;
@@ -105,6 +109,15 @@ void program_report_race(void *check, const OrderRace *race);
 void program_report_reuse(void *check, const RaceMemory *memory, uint32_t freed_at, const TouchMark *user, bool open);
 /* "stream 2 (made at app.py:11)", "the default stream" */
 const char *program_stream_name(const ProgramCheck *check, uint32_t stream);
+/* Of memory that processes share. */
+typedef struct SharedRace {
+    uint32_t earlier, later;                                        /* sites */
+    uint64_t earlier_number, number;                                /* of the operations */
+    Str earlier_where, later_where, released_where, acquired_where; /* in the kernels; empty: not known */
+    const GsanRace *race;
+    bool open; /* what cannot be seen may order the two */
+} SharedRace;
+void program_report_shared(ProgramCheck *check, const SharedRace *shared);
 /* A dependent launch that ends without having waited. */
 void program_report_no_wait(ProgramCheck *check);
 
@@ -122,6 +135,15 @@ bool program_unmap(ProgramCheck *check, uint64_t address);
 void program_send(ProgramCheck *check, const OrderLine *line);
 void program_receive(ProgramCheck *check, const OrderLine *line);
 void program_release_processes(ProgramCheck *check);
+
+/* ---- together.c ---- */
+ProgramTogether *program_together(ProgramCheck *check);
+void program_together_line(ProgramCheck *check, const OrderLine *line);
+/* The operation that is being done begins once the first clock's are over, and has waited for those of the second. */
+void program_together_operation(ProgramCheck *check, const OrderLane *lane, const OrderClock *begun,
+                                const OrderClock *waited);
+void program_together_end(ProgramCheck *check);
+void program_together_release(ProgramCheck *check);
 
 /* ---- timeline.c ---- */
 ProgramTimeline *program_timeline(Arena *arena);

@@ -82,12 +82,16 @@ static void place_shared(ProgramCheck *check, ProgramShared *shared, uint64_t ad
     RaceMemory *memory = program_address(check, &there, bytes) ? races_memory(&check->races, there) : NULL;
     if (memory && there - memory->address >= offset && memory->bytes - (there - memory->address - offset) >= total) {
         memory->lane = NULL; /* it is given out again when all processes are done with it */
+        memory->shared = true;
         shared->to = there - offset;
         return;
     }
     shared->to = (uint64_t)KEYED << ADDRESS_BITS | check->keyed;
     check->keyed += total;
     races_allocate(&check->races, shared->to, total, NULL, check->thread, site);
+    memory = races_memory(&check->races, shared->to);
+    if (memory)
+        memory->shared = true;
 }
 
 void program_share(ProgramCheck *check, const OrderLine *line, uint32_t site) {
@@ -96,6 +100,7 @@ void program_share(ProgramCheck *check, const OrderLine *line, uint32_t site) {
     ProgramProcess *process = program_process(check);
     bool fits = bytes && bytes <= total && offset <= total - bytes && total < most && address + bytes > address;
     ProgramShared *shared = fits && check->keyed < most ? shared_of(check, line->texts[0]) : NULL;
+    program_together(check);
     if (shared && !shared->bytes)
         place_shared(check, shared, address, bytes, offset, total, site);
     if (shared && !shared->bytes)

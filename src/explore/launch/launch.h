@@ -1,7 +1,7 @@
 /* How a kernel is launched: its grid and its arguments, from a launch file, from the command line, or chosen.
  *
  * A launch file is JSON: {"kernel", "grid": [x, y, z], "args": {NAME: number | true | {"tensor": {"shape", "strides",
- * "dtype", "data", "storage", "buffer", "offset", "device", "output", "zero"}} | {"descriptor": {the same, and
+ * "dtype", "data", "storage", "buffer", "offset", "device", "output", "zero", "peers"}} | {"descriptor": {the same, and
  * "block"}} |
  * {"pointers": BUFFER} | {"rank": true} | {"devices": true}}, "stream", "device", "dependent", "after": [KERNEL],
  * "triton": RELEASE, "checked"}; "data" is a flat list of numbers, what the memory holds in the order of the addresses.
@@ -84,6 +84,7 @@ typedef struct Argument {
     uint32_t device;      /* DEVICE_NUMBER */
     bool output;          /* nothing has written it before the run */
     bool zero;            /* what `data` does not tell is zero */
+    bool peers;           /* other processes write it while the launch runs */
     int64_t address;      /* of its memory; 0: global_address(parameter) */
     const uint8_t *bytes; /* ARGUMENT_RAW; it is not known what is behind them */
     size_t byte_count;

@@ -122,7 +122,8 @@ static bool read_offset(Reading *reading, json_t *memory, Argument *argument) {
 static bool read_history(Reading *reading, json_t *memory, Argument *argument) {
     if (!reading_name(reading, memory, "buffer", &argument->buffer) || !read_offset(reading, memory, argument) ||
         !read_device(reading, memory, argument) || !reading_flag(reading, memory, "output", &argument->output) ||
-        !reading_flag(reading, memory, "zero", &argument->zero))
+        !reading_flag(reading, memory, "zero", &argument->zero) ||
+        !reading_flag(reading, memory, "peers", &argument->peers))
         return false;
     if (argument->output && (argument->zero || argument->data)) {
         (void)reading_enter(reading, memory, "output");
@@ -237,8 +238,8 @@ bool reading_memory(Reading *reading, json_t *memory, Argument *argument, const 
         return reading_fail(reading, "a %s must be an object with a shape", kind);
     if (!reading_has_only(reading, memory,
                           argument->kind == ARGUMENT_TENSOR
-                              ? "shape strides block dtype data zero output storage buffer offset device pointers"
-                              : "shape strides block dtype data zero output storage buffer offset device swizzle "
+                              ? "shape strides block dtype data zero output peers storage buffer offset device pointers"
+                              : "shape strides block dtype data zero output peers storage buffer offset device swizzle "
                                 "interleave fill element_strides lower upper"))
         return false;
     json_t *value;

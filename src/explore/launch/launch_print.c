@@ -27,6 +27,10 @@ static void describe_history(const Argument *argument, Text *to) {
         text_addf(to, "%s%s", between, argument->output ? "output" : "zeros");
         between = ", ";
     }
+    if (argument->peers) {
+        text_addf(to, "%sof several processes", between);
+        between = ", ";
+    }
     if (argument->buffer.size) {
         text_addf(to, "%sbuffer ", between);
         text_add_plain(to, argument->buffer);
@@ -157,6 +161,8 @@ static void write_history(const Argument *argument, Json *json) {
         json_truth(json, "output", true);
     if (argument->zero)
         json_truth(json, "zero", true);
+    if (argument->peers)
+        json_truth(json, "peers", true);
 }
 
 static void write_map(const Argument *argument, Json *json) {

@@ -1,7 +1,9 @@
 """What programs with bugs share: the device, and the lists of them. Line <- 1 of a program is the first place of its finding, line <- 2
 the second."""
 
+import gc
 import os
+import re
 import sys
 import tempfile
 
@@ -15,7 +17,7 @@ try:
     import triton.language as tl
 except ImportError:
     sys.exit(0)  # nothing to run
-from weir import device  # noqa: E402
+from weir import device, program  # noqa: E402
 
 device.use("sm_90")
 N = 1024
@@ -47,3 +49,31 @@ def stream():
 def add_kernel(x, y, BLOCK: tl.constexpr):
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.store(y + at, tl.load(x + at) + 1)
+
+
+def run_program(test, name, *fixed, folder=None):
+    """Its order log."""
+    gc.collect()
+    torch.cuda.synchronize()
+    program.begin(folder or FOLDER.name, name)
+    try:
+        kept = test(*fixed)
+    finally:
+        program.end()
+    del kept
+    return os.path.join(folder or FOLDER.name, name + ".weirlog")
+
+
+def marks(test):
+    """Lines of the marks, by number."""
+    first = test.__code__.co_firstlineno
+    found = {}
+    with open(test.__code__.co_filename, encoding="utf-8") as file:
+        lines = file.read().split("\n")
+    for number in range(first, len(lines)):
+        if lines[number].startswith(("def ", "@")) and number > first + 1:
+            break
+        mark = re.search(r"# <- (\d)$", lines[number])
+        if mark:
+            found[int(mark.group(1))] = number + 1
+    return found

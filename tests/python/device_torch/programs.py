@@ -2,47 +2,16 @@
 test_device_torch.py, in a process of its own: each program has an order log, and `weir check` of all logs gets one finding for
 each bug, at the two lines that are marked, with the fix, and is clean for each twin."""
 
-import gc
 import json
 import os
-import re
 import subprocess
 import unittest
 
-from program_cases import BUGS, FOLDER, OPEN, RIGHT
+from program_cases import BUGS, marks, OPEN, RIGHT, run_program
 import program_copies  # noqa: F401
 import program_launches  # noqa: F401
 import program_others  # noqa: F401
 import program_streams  # noqa: F401
-import torch
-from weir import program
-
-
-def run_program(test, name, *fixed):
-    gc.collect()
-    torch.cuda.synchronize()
-    program.begin(FOLDER.name, name)
-    try:
-        kept = test(*fixed)
-    finally:
-        program.end()
-    del kept
-    return os.path.join(FOLDER.name, name + ".weirlog")
-
-
-def marks(test):
-    """Lines of the marks, by number."""
-    first = test.__code__.co_firstlineno
-    found = {}
-    with open(test.__code__.co_filename, encoding="utf-8") as file:
-        lines = file.read().split("\n")
-    for number in range(first, len(lines)):
-        if lines[number].startswith(("def ", "@")) and number > first + 1:
-            break
-        mark = re.search(r"# <- (\d)$", lines[number])
-        if mark:
-            found[int(mark.group(1))] = number + 1
-    return found
 
 
 class Programs(unittest.TestCase):

@@ -447,19 +447,32 @@ static bool may_write(const GlobalCheck *run, uint32_t launch, uint32_t area, co
     return false;
 }
 
+static bool is_of(const Argument *argument, uint32_t area) {
+    return argument->kind != ARGUMENT_INTEGER && argument->address && global_area_number(argument->address) == area;
+}
+
+/* Whether other processes write what is waited for. */
+static bool has_peers(const GlobalCheck *run, const Sleeper *sleeper) {
+    const Launch *launch = run->launch_sequence.launches[sleeper->launch].launch;
+    for (uint32_t i = 0; sleeper->address && i < launch->count; i++)
+        if (launch->arguments[i].peers && is_of(&launch->arguments[i], global_area_number(sleeper->address)))
+            return true;
+    return false;
+}
+
 /* What is waited for is written by no launch here, and a launch that is not here may: its memory has a name by which
- * launches share it, or it is not said what it holds. */
+ * launches share it, or it is not said what it holds; or other processes write it. */
 static bool waits_for_others(const GlobalCheck *run, const Sleeper *all, size_t total, const Sleeper *sleeper) {
     const GridLaunch *which = &run->launch_sequence.launches[sleeper->launch];
     uint32_t area = global_area_number(sleeper->address);
     bool shared = false;
     if (!sleeper->address)
         return false;
+    if (has_peers(run, sleeper))
+        return true;
     for (uint32_t i = 0; i < which->launch->count; i++) {
         const Argument *argument = &which->launch->arguments[i];
-        bool here =
-            argument->kind != ARGUMENT_INTEGER && argument->address && global_area_number(argument->address) == area;
-        shared |= here && (argument->buffer.size || !(argument->data || argument->zero));
+        shared |= is_of(argument, area) && (argument->buffer.size || !(argument->data || argument->zero));
     }
     for (uint32_t i = 0; i < run->launch_sequence.count && shared; i++)
         shared = !may_write(run, i, area, all, total);
@@ -469,11 +482,12 @@ static bool waits_for_others(const GlobalCheck *run, const Sleeper *all, size_t 
 static void report_others_missing(const GlobalCheck *run, const Sleeper *sleeper, const Op *op) {
     size_t kernel = run->launch_sequence.inputs[sleeper->launch];
     Verdict *verdict = run->kernels[kernel].verdict;
-    verdict_incomplete(
-        verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)), op_line(run->programs[kernel]->module, op),
-        "it waits for %s, which nothing in this launch writes; run it together with the launch that does (weir run A "
-        "B), or give data that ends the wait",
-        address_text(run, (uint64_t)sleeper->address, verdict));
+    verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)),
+                       op_line(run->programs[kernel]->module, op),
+                       "it waits for %s, which %s; run it together with the launch that does (weir run A B), or give "
+                       "data that ends the wait",
+                       address_text(run, (uint64_t)sleeper->address, verdict),
+                       has_peers(run, sleeper) ? "other processes write" : "nothing in this launch writes");
 }
 
 bool report_hang(GlobalCheck *run, const Reporting *reporting) {

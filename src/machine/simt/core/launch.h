@@ -13,6 +13,7 @@
 typedef struct PtxHost {
     uint8_t *bytes, *states; /* states: BYTE_... of machine.h, made by malloc; NULL: all bytes are known */
     uint64_t size;
+    bool shared; /* other processes access it, too */
     uint8_t **saved; /* of each page that was written: its bytes, and behind them its states, as they were; NULL */
     uint32_t *written, written_count, written_capacity; /* these pages */
     uint64_t **claims; /* of each page: who accesses what while CTAs run at the same time (claims.c); NULL */

@@ -4,6 +4,7 @@
 #define MACHINE_SIMT_HOST_HOST_H
 
 #include "machine/simt/core/launch.h"
+#include "machine/simt/host/steps.h"
 #include "machine/simt/host/touched.h"
 #include "machine/simt/schedule/schedule.h"
 
@@ -40,12 +41,15 @@ typedef struct PtxDevice {
     HostVariables *variables;
     unsigned jobs;    /* threads that run CTAs of a launch at most; 0: one for each processor */
     double alone_for; /* seconds after which other threads help with a launch */
+    int lock;         /* a file that processes lock while they run a launch on memory that they share, + 1; 0: none */
 } PtxDevice;
 
 /* There is memory from now on; what was there before and overlaps it is gone. `written`: its bytes are data of the
  * program; else they are not known before a kernel, or host_written, writes them. False: there is not enough memory. */
 bool host_add(PtxDevice *device, void *address, uint64_t bytes, const char *name, bool written);
 /* That of which this is the first address is gone. */
+/* Other processes access the memory that begins there, too. */
+void host_share(PtxDevice *device, const void *address);
 void host_remove(PtxDevice *device, const void *address);
 /* The program has written bytes itself. */
 void host_written(PtxDevice *device, const void *address, uint64_t bytes);
@@ -71,9 +75,16 @@ typedef struct HostRun {
     PtxDevice *device;
     HostKernel *kernel;
     const PtxLaunch *launch;
-    bool watched;        /* what it touches is wanted */
-    bool dependent;      /* ... of a launch that may begin while the one before it runs */
-    Touched *touched;    /* that, if it was wanted and there is memory; freed by the caller */
+    bool watched;              /* what it touches is wanted */
+    bool dependent;            /* ... of a launch that may begin while the one before it runs */
+    Touched *touched;          /* that, if it was wanted and there is memory; freed by the caller */
+    const PtxProgram *program; /* of the kernel; NULL: kernel->program */
+    /* Of a launch on memory that other processes have: called before it begins, and for each event. NULL: nothing is.
+     */
+    void (*begins)(struct HostRun *run);
+    PtxObserve *observe;
+    void *observer;
+    HostSteps *steps;    /* of a launch on memory that other processes have, if it was watched; freed by the caller */
     Text *printed;       /* NULL: what the kernel prints is not kept */
     PtxMachine *machine; /* says why the run ended so, and is freed by the caller; NULL: `problem` says why */
     const char *problem;

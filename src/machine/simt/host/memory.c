@@ -54,6 +54,12 @@ bool host_add(PtxDevice *device, void *address, uint64_t bytes, const char *name
     return true;
 }
 
+void host_share(PtxDevice *device, const void *address) {
+    uint32_t at = first_at(device, (uintptr_t)address);
+    if (at < device->range_count && device->ranges[at]->memory.bytes == address)
+        device->ranges[at]->memory.shared = true;
+}
+
 void host_remove(PtxDevice *device, const void *address) {
     uint32_t at = first_at(device, (uintptr_t)address);
     if (at < device->range_count && device->ranges[at]->memory.bytes == address)

@@ -3,6 +3,8 @@
 #include "machine/simt/host/host.h"
 
 #include <stdlib.h>
+#include <sys/file.h>
+#include <time.h>
 
 static const size_t program_budget = (size_t)2 << 30;
 
@@ -93,10 +95,79 @@ void host_watch(PtxMachine *machine, Touched *touched) {
     machine->observer = touched;
 }
 
+/* ---- Memory that other processes access, too ---- */
+
+/* A launch that takes turns with those of other processes, on memory that they share. */
+typedef struct HostTurns {
+    HostRun *run;
+    unsigned idle; /* how often it could not go on, one time after the other */
+    double since;  /* when it could not the first time */
+} HostTurns;
+
+static bool has_others(const HostRun *run) {
+    for (uint32_t i = 0; i < run->launch->buffer_count; i++)
+        if (run->launch->buffers[i].host && run->launch->buffers[i].host->shared)
+            return run->device->lock;
+    return false;
+}
+
+static double seconds(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* What was written is there for them from now on: it is not undone. */
+static bool give_turn(void *context, bool stuck) {
+    static const long first_ns = 50000;
+    static const double most_seconds = 120;
+    enum { MOST_DOUBLED = 5 };
+    HostTurns *turns = context;
+    const HostRun *run = turns->run;
+    turns->since = stuck && !turns->idle ? seconds() : turns->since;
+    turns->idle = stuck ? turns->idle + 1 : 0;
+    for (uint32_t i = 0; i < run->launch->buffer_count; i++)
+        if (run->launch->buffers[i].host && run->launch->buffers[i].host->shared)
+            ptx_host_keep(run->launch->buffers[i].host);
+    flock(run->device->lock - 1, LOCK_UN);
+    unsigned doubled = turns->idle < MOST_DOUBLED ? turns->idle : MOST_DOUBLED;
+    if (stuck)
+        nanosleep(&(struct timespec){.tv_nsec = first_ns << doubled}, NULL);
+    flock(run->device->lock - 1, LOCK_EX);
+    return !stuck || seconds() - turns->since < most_seconds;
+}
+
+static void observe_all(void *observer, const PtxEvent *event) {
+    const HostRun *run = observer;
+    if (run->touched)
+        touched_observe(run->touched, event);
+    if (run->steps)
+        host_steps_observe(run->steps, event);
+    if (run->observe)
+        run->observe(run->observer, event);
+}
+
+/* CTAs run one after the other, and let other processes go on. */
+static PtxEnd run_with_others(HostRun *run) {
+    HostTurns turns = {.run = run};
+    PtxSchedule eager = {.kind = SCHEDULE_EAGER, .others = give_turn, .context = &turns};
+    run->steps = run->watched ? host_steps_new(run->machine) : NULL;
+    if (run->begins)
+        run->begins(run);
+    run->machine->observe = run->watched ? observe_all : NULL;
+    run->machine->observer = run;
+    flock(run->device->lock - 1, LOCK_EX);
+    PtxEnd end = ptx_schedule_run(run->machine, &eager);
+    flock(run->device->lock - 1, LOCK_UN);
+    host_watch(run->machine, NULL);
+    return end;
+}
+
 PtxEnd host_run(HostRun *run) {
     PtxSchedule eager = {.kind = SCHEDULE_EAGER};
     PtxEnd end = PTX_END_UNKNOWN;
-    PtxMachine *machine = run->machine = ptx_machine(run->kernel->program, run->launch, COMPUTES_ALL, &run->problem);
+    const PtxProgram *program = run->program && has_others(run) ? run->program : run->kernel->program;
+    PtxMachine *machine = run->machine = ptx_machine(program, run->launch, COMPUTES_ALL, &run->problem);
     if (!machine)
         return end;
     machine->results = true;
@@ -104,7 +175,9 @@ PtxEnd host_run(HostRun *run) {
     run->touched = run->watched ? touched_new(machine, run->dependent) : NULL;
     host_watch(machine, run->touched);
     run->threads = 1;
-    if (!team_run(run, &end)) {
+    if (has_others(run)) {
+        end = run_with_others(run);
+    } else if (!team_run(run, &end)) {
         run->again = true;
         if (run->touched)
             touched_clear(run->touched);

@@ -256,6 +256,15 @@ static PtxEnd none_moves(const Runner *r) {
 /* ---- The kinds
  * --------------------------------------------------------------------------------------------------------- */
 
+/* Other processes have their turn; what they have changed is looked at again. */
+static bool let_others(Runner *r, bool stuck) {
+    const PtxSchedule *schedule = r->schedule;
+    if (!schedule->others || !schedule->others(schedule->context, stuck))
+        return false;
+    r->machine->changes += stuck;
+    return !deadline_passed();
+}
+
 static void run_eagerly(Runner *r) {
     while (!r->over) {
         bool any = false;
@@ -263,7 +272,9 @@ static void run_eagerly(Runner *r) {
         if (!each_warp(r, run_warp, &any))
             return;
         drop_over(r);
-        if (!any && !stir(r) && !r->over)
+        if (any || stir(r) || r->over)
+            let_others(r, false);
+        else if (none_moves(r) == PTX_END_COMPLETE || !let_others(r, true))
             finish(r, none_moves(r));
     }
 }

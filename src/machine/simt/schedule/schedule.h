@@ -21,6 +21,9 @@ typedef struct PtxSchedule {
      * cannot go on without it. False: there is none. */
     bool (*next)(void *context, bool stuck, uint32_t *cluster);
     void *context;
+    /* Other processes may change memory now; `stuck`: no thread can go on before they do. False: they will not. NULL:
+     * there are none. */
+    bool (*others)(void *context, bool stuck);
     Trail *record; /* NULL: the steps are not kept */
     const Trail *replay;
     bool explored;   /* SCHEDULE_REPLAY: the trail is that of an exploration, and is replayed by it (explore.h) */

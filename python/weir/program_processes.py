@@ -1,0 +1,192 @@
+"""What processes of a program learn from each other (docs/programs.md): one that is started, one that is joined, messages of
+multiprocessing's queues and pipes, collectives of torch.distributed. Other ways to hand over are not seen."""
+
+import functools
+import itertools
+import os
+import threading
+
+from . import _hook, program
+
+counter = itertools.count()
+inside = threading.local()  # `collective`: this thread is in one
+COUNTS = {}  # of each group: collectives so far
+
+# How collectives hand over: from all to all, from one to all others, from all others to one.
+ALL = ("barrier monitored_barrier all_reduce all_gather all_gather_object all_gather_into_tensor reduce_scatter reduce_scatter_tensor "
+       "all_to_all all_to_all_single all_reduce_coalesced all_gather_coalesced").split()
+FROM_ONE = {"broadcast": "src", "broadcast_object_list": "src", "scatter": "src", "scatter_object_list": "src"}
+TO_ONE = {"reduce": "dst", "gather": "dst", "gather_object": "dst"}
+
+
+def send(count=1):
+    """A message to other processes; None where there is no log."""
+    log = program.State.log
+    if log is None or program.current.quiet:
+        return None
+    key = f"{os.getpid()}-{next(counter)}"
+    log.tell(count, key)
+    return key
+
+
+def receive(key):
+    if key is not None and program.State.log is not None:
+        program.State.log.hear(key)
+
+
+# ---- multiprocessing ------------------------------------------------------------------------------------
+
+
+class Carried:
+    """An object with a message: the thread that unpickles it has the object, and knows what the sender knew."""
+
+    def __init__(self, value):
+        self.value, self.key = value, send()
+
+    def __reduce__(self):
+        return arrived, (self.value, self.key)
+
+
+def arrived(value, key):
+    receive(key)
+    return value
+
+
+def carrying(function):
+    @functools.wraps(function)
+    def put(self, obj, *args, **named):
+        return function(self, obj if program.State.log is None else Carried(obj), *args, **named)
+
+    return put
+
+
+def watch_multiprocessing():
+    from multiprocessing import connection, process, queues
+
+    start, join, bootstrap = process.BaseProcess.start, process.BaseProcess.join, process.BaseProcess._bootstrap
+
+    def started(self):
+        self._weir_begun = send()
+        return start(self)
+
+    def joined(self, timeout=None):
+        result = join(self, timeout)
+        if self.exitcode is not None:
+            receive(last_message(self.pid))
+        return result
+
+    def run(self, *args, **named):
+        receive(self.__dict__.pop("_weir_begun", None))
+        return bootstrap(self, *args, **named)
+
+    process.BaseProcess.start, process.BaseProcess.join, process.BaseProcess._bootstrap = started, joined, run
+    for kind in (queues.Queue, queues.JoinableQueue, queues.SimpleQueue):
+        kind.put = carrying(kind.put)
+    connection.Connection.send = carrying(connection.Connection.send)
+
+
+def last_message(process):
+    """What a process knew at its end."""
+    return f"end-{process}"
+
+
+# ---- torch.distributed ----------------------------------------------------------------------------------
+
+
+def group_of(args, named, distributed):
+    from torch._C._distributed_c10d import ProcessGroup
+
+    found = named.get("group") or next((one for one in args if isinstance(one, ProcessGroup)), None)
+    return found or distributed.distributed_c10d._get_default_group()
+
+
+def has_tensors(value):
+    """Of the device, among arguments."""
+    if isinstance(value, (list, tuple)):
+        return any(map(has_tensors, value))
+    return getattr(value, "is_cuda", False) is True
+
+
+def exchanging(name, plain, distributed):
+    """A collective, with messages: what each process knows and its stream has done, others know."""
+    role = FROM_ONE.get(name) or TO_ONE.get(name)
+
+    @functools.wraps(plain)
+    def collective(*args, **named):
+        log = program.State.log
+        if log is None or getattr(inside, "collective", False) or named.get("async_op") or program.current.quiet:
+            return plain(*args, **named)
+        try:
+            group = group_of(args, named, distributed)
+            rank, size = distributed.get_rank(group), distributed.get_world_size(group)
+        except (ValueError, RuntimeError):
+            return plain(*args, **named)
+        if rank < 0:
+            return plain(*args, **named)
+        one = size if role is None else root(plain, role, args, named, group, distributed)
+        label = f"{os.getppid()}-{getattr(group, 'group_name', '')}"
+        COUNTS[label] = number = COUNTS.get(label, 0) + 1
+        key = f"{label}-{number}"
+        if any(map(has_tensors, (*args, *named.values()))):
+            log.await_stream(program.current.stream)  # gloo copies to the host
+        inside.collective = True
+        try:
+            if one is not None and (role is None or (rank == one) == (name in FROM_ONE)):
+                log.tell(size if role is None else size - 1 if name in FROM_ONE else 1, key)
+            result = plain(*args, **named)
+            if one is not None and (role is None or (rank == one) != (name in FROM_ONE)):
+                log.hear(key)
+        finally:
+            inside.collective = False
+        return result
+
+    return collective
+
+
+def root(plain, role, args, named, group, distributed):
+    """The one that the others send to, or that sends, by its rank in the group; None: it is not known."""
+    import inspect
+
+    try:
+        given = inspect.signature(plain).bind(*args, **named).arguments
+        if given.get(f"group_{role}") is not None:
+            return given[f"group_{role}"]
+        return distributed.get_group_rank(group, given.get(role) or 0)
+    except (TypeError, ValueError, RuntimeError):
+        return None
+
+
+def watch_distributed():
+    import torch.distributed as distributed
+
+    if not distributed.is_available():
+        return
+    core = distributed.distributed_c10d
+    for name in (*ALL, *FROM_ONE, *TO_ONE):
+        plain = getattr(core, name, None)
+        if plain is not None:
+            made = exchanging(name, plain, distributed)
+            for place in (core, distributed):
+                if getattr(place, name, None) is plain:
+                    setattr(place, name, made)
+    plain = core.init_process_group
+
+    @functools.wraps(plain)
+    def initialize(*args, **named):
+        result = plain(*args, **named)
+        if program.State.log is not None:
+            program.State.log.called(f"rank {distributed.get_rank()}")
+        return result
+
+    for place in (core, distributed):
+        place.init_process_group = initialize
+
+
+def watch():
+    import sys
+
+    watch_multiprocessing()
+    if "torch.distributed.distributed_c10d" in sys.modules:
+        watch_distributed()
+    else:
+        sys.meta_path.insert(0, _hook.Finder({"torch.distributed.distributed_c10d": watch_distributed}))

@@ -1,0 +1,449 @@
+/* Memory that processes share: operations on it are held against each other as CTAs of launches are (engine/hb/gsan.h),
+ * so that signals in that memory order what they order, with the scopes that they have. A warp counts as a thread of
+ * the engine, and its CTA (or cluster) as a cluster. An operation of which no steps are known is one thread that does
+ * all at once. */
+#include "check/program/internal.h"
+
+#include "base/array.h"
+#include "engine/hb/gsan.h"
+
+#include <stdlib.h>
+
+enum { DEVICES = 64, MOST_WARPS = 1 << 20, STEP_SITES = 1 << 20 };
+static const size_t most_memory = (size_t)1 << 30;
+
+typedef enum TogetherVerb { DOES_ACCESS, DOES_FENCE, DOES_ARRIVE, DOES_PASS } TogetherVerb;
+
+typedef struct TogetherStep {
+    uint64_t time, address, bytes;
+    uint32_t warp, site;
+    uint8_t does, kind, order, scope;
+} TogetherStep;
+
+/* An operation that the engine knows, by its number there. */
+typedef struct TogetherOperation {
+    uint64_t number;
+    uint32_t lane, site;
+} TogetherOperation;
+
+/* One whose steps are not all done. */
+typedef struct TogetherLaunch {
+    struct TogetherLaunch *next;
+    uint32_t launch, at, step_count, warps;
+    TogetherStep *steps;
+    uint32_t *threads;  /* of each warp; GSAN_NO_THREAD: it has not begun */
+    uint64_t objects;   /* added to the numbers of its barriers */
+    OrderClock *issued; /* what threads of the host knew when it was issued */
+} TogetherLaunch;
+
+/* Of a lane, its operations that the engine knows. */
+typedef struct TogetherLane {
+    uint32_t *launches;
+    uint32_t count, capacity;
+} TogetherLane;
+
+/* A place of a kernel, or of the program. */
+typedef struct TogetherSite {
+    uint32_t site; /* of the operation */
+    Str where;     /* in the kernel; empty: it is not known */
+} TogetherSite;
+
+struct ProgramTogether {
+    ProgramCheck *check;
+    Gsan *gsan;
+    TogetherOperation *operations;
+    uint32_t operation_count, operation_capacity;
+    TogetherLane lanes[ORDER_LANES];
+    TogetherLaunch *active;
+    TogetherSite *sites;
+    uint32_t site_count, site_capacity;
+    Map site_map;
+    TogetherStep *steps; /* of the operation that is open */
+    uint32_t step_count, step_capacity;
+    uint64_t grid[ORDER_NUMBERS];
+    bool has_grid, wrong;
+    uint64_t objects;
+    const OrderClock *issued; /* of the operation that is being done */
+};
+
+/* ---- Sites ---------------------------------------------------------------------------------------------- */
+
+static uint32_t site_of(ProgramTogether *together, Str where) {
+    ProgramCheck *check = together->check;
+    Text key = {0};
+    text_addf(&key, "%u %.*s", check->site, STR_ARG(where));
+    void *known = map_get(&together->site_map, (Str){key.data, key.size});
+    if (known) {
+        text_free(&key);
+        return (uint32_t)((uintptr_t)known - 1);
+    }
+    size_t size = key.size;
+    const char *kept = text_keep(&key, check->arena);
+    void **seat = map_put(&together->site_map, (Str){kept, size});
+    if (!seat || !ARRAY_ROOM(together->sites, together->site_count, together->site_capacity, 64)) {
+        check->races.failed = true;
+        return 0;
+    }
+    together->sites[together->site_count] = (TogetherSite){check->site, where};
+    *seat = (void *)(uintptr_t)++together->site_count;
+    return together->site_count - 1;
+}
+
+/* ---- What is found -------------------------------------------------------------------------------------- */
+
+static const OrderClock *issued_of(const ProgramTogether *together, uint32_t launch) {
+    for (const TogetherLaunch *active = together->active; active; active = active->next)
+        if (active->launch == launch)
+            return active->issued;
+    return launch + 1 == together->operation_count ? together->issued : NULL;
+}
+
+/* Whether a thread of the host knew that one of them was over when the other one was issued: it may have handed over.
+ */
+static bool is_open(const TogetherOperation *one, const OrderClock *other) {
+    return other && clock_has(other, one->lane, one->number);
+}
+
+static void found(void *context, const GsanRace *race) {
+    ProgramTogether *together = context;
+    const TogetherOperation *earlier = &together->operations[race->earlier.launch];
+    const TogetherOperation *later = &together->operations[race->later.launch];
+    if (race->earlier.launch == race->later.launch)
+        return; /* that is the kernel's own */
+    const OrderClock *issued = issued_of(together, race->later.launch);
+    const OrderClock *other = issued_of(together, race->earlier.launch);
+    SharedRace shared = {
+        .earlier = earlier->site,
+        .later = later->site,
+        .earlier_number = earlier->number,
+        .number = later->number,
+        .earlier_where =
+            race->earlier.site < together->site_count ? together->sites[race->earlier.site].where : STR(""),
+        .later_where = race->later.site < together->site_count ? together->sites[race->later.site].where : STR(""),
+        .released_where =
+            race->released_site < together->site_count ? together->sites[race->released_site].where : STR(""),
+        .acquired_where =
+            race->acquired_site < together->site_count ? together->sites[race->acquired_site].where : STR(""),
+        .race = race,
+        .open = is_open(earlier, issued) || is_open(later, other) || (issued && issued->open),
+    };
+    program_report_shared(together->check, &shared);
+}
+
+/* ---- Steps ------------------------------------------------------------------------------------------------ */
+
+static uint32_t thread_of(ProgramTogether *together, TogetherLaunch *launch, uint32_t warp) {
+    if (launch->threads[warp] == GSAN_NO_THREAD)
+        launch->threads[warp] = gsan_begin(together->gsan, launch->launch, warp);
+    return launch->threads[warp];
+}
+
+static void do_step(ProgramTogether *together, TogetherLaunch *launch, const TogetherStep *step) {
+    Gsan *gsan = together->gsan;
+    uint32_t thread = thread_of(together, launch, step->warp);
+    switch ((TogetherVerb)step->does) {
+    case DOES_ACCESS:
+        gsan_access(gsan, thread, step->site, (AccessKind)step->kind, (Order)step->order, (Scope)step->scope,
+                    GSAN_NO_TICKET, step->address, step->address + step->bytes);
+        break;
+    case DOES_FENCE:
+        gsan_fence(gsan, thread, step->site, (Order)step->order, (Scope)step->scope);
+        break;
+    case DOES_ARRIVE:
+        gsan_publish(gsan, thread, launch->objects + step->address, GSAN_WHOLE);
+        break;
+    case DOES_PASS:
+        gsan_acquire(gsan, thread, launch->objects + step->address);
+        break;
+    }
+}
+
+static void end_launch(ProgramTogether *together, TogetherLaunch **at) {
+    TogetherLaunch *launch = *at;
+    for (uint32_t i = 0; i < launch->warps; i++)
+        if (launch->threads[i] != GSAN_NO_THREAD)
+            gsan_end(together->gsan, launch->threads[i]);
+    *at = launch->next;
+    free(launch->steps);
+    free(launch->threads);
+    free(launch->issued);
+    free(launch);
+}
+
+/* All steps up to that time, the earliest first. */
+static void do_steps_until(ProgramTogether *together, uint64_t time) {
+    for (;;) {
+        TogetherLaunch *first = NULL;
+        for (TogetherLaunch **at = &together->active; *at;) {
+            if ((*at)->at == (*at)->step_count) {
+                end_launch(together, at);
+                continue;
+            }
+            if (!first || (*at)->steps[(*at)->at].time < first->steps[first->at].time)
+                first = *at;
+            at = &(*at)->next;
+        }
+        if (!first || first->steps[first->at].time > time)
+            return;
+        do_step(together, first, &first->steps[first->at++]);
+    }
+}
+
+/* ---- Operations --------------------------------------------------------------------------------------------- */
+
+/* The last of a lane that is before that number; UINT32_MAX: there is none. */
+static uint32_t last_before(const ProgramTogether *together, uint32_t lane, uint64_t number) {
+    const TogetherLane *of = &together->lanes[lane];
+    uint32_t low = 0, high = of->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (together->operations[of->launches[middle]].number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? of->launches[low - 1] : UINT32_MAX;
+}
+
+/* Operations that are over when it begins; their steps are done. */
+static uint32_t find_after(ProgramTogether *together, const OrderClock *clock, uint32_t after[ORDER_LANES]) {
+    uint32_t count = 0;
+    for (uint32_t lane = 0; lane < together->check->order.lane_count; lane++) {
+        uint32_t last = clock->over[lane] ? last_before(together, lane, clock->over[lane]) : UINT32_MAX;
+        if (last == UINT32_MAX)
+            continue;
+        after[count++] = last;
+        for (const TogetherLaunch *active = together->active; active; active = active->next)
+            if (active->launch == last && active->step_count) {
+                do_steps_until(together, active->steps[active->step_count - 1].time);
+                break;
+            }
+    }
+    return count;
+}
+
+static bool begin_engine(ProgramTogether *together) {
+    GsanOptions options = {.mode = GSAN_EXACT, .devices = DEVICES, .memory = most_memory};
+    const char *problem;
+    if (!together->gsan)
+        together->gsan = gsan_create(&options, found, together, &problem);
+    together->check->races.failed |= !together->gsan;
+    return together->gsan;
+}
+
+/* Its number; UINT32_MAX: there is no memory. */
+static uint32_t add_operation(ProgramTogether *together, const OrderLane *lane, const OrderClock *begun,
+                              const OrderClock *waited) {
+    ProgramCheck *check = together->check;
+    uint32_t after[ORDER_LANES], awaited[ORDER_LANES];
+    TogetherLane *of = &together->lanes[lane->index];
+    if (!begin_engine(together) ||
+        !ARRAY_ROOM(together->operations, together->operation_count, together->operation_capacity, 64) ||
+        !ARRAY_ROOM(of->launches, of->count, of->capacity, 64)) {
+        check->races.failed = true;
+        return UINT32_MAX;
+    }
+    uint64_t warps = together->has_grid ? together->grid[0] * together->grid[1] : 1;
+    GsanLaunch launch = {.device = together->has_grid ? (uint32_t)together->grid[3] % DEVICES : 0,
+                         .ctas = (uint32_t)warps,
+                         .cluster = together->has_grid ? (uint32_t)(together->grid[1] * together->grid[2]) : 1,
+                         .after = after,
+                         .awaited = awaited};
+    launch.after_count = find_after(together, begun, after);
+    launch.awaited_count = begun != waited ? find_after(together, waited, awaited) : 0;
+    uint32_t number = gsan_launch(together->gsan, &launch);
+    together->operations[together->operation_count++] =
+        (TogetherOperation){.number = check->number, .lane = lane->index, .site = check->site};
+    of->launches[of->count++] = number;
+    return number;
+}
+
+/* Of an operation that has no steps: what it touches of memory that processes share, at once. */
+static void touch_all(ProgramTogether *together, uint32_t thread, bool early) {
+    const ProgramCheck *check = together->check;
+    uint32_t site = site_of(together, STR(""));
+    for (uint32_t i = 0; i < check->touch_count; i++) {
+        const Touch *touch = &check->touches[i];
+        const RaceMemory *memory = races_memory(&check->races, touch->begin);
+        bool strong = touch->how & (TOUCH_STRONG_READ | TOUCH_STRONG_WRITE);
+        bool writes = touch->how & (TOUCH_WRITE | TOUCH_STRONG_WRITE);
+        for (uint64_t k = 0; memory && memory->shared && touch->early == early && k < touch->count; k++)
+            gsan_access(together->gsan, thread, site, writes ? KIND_WRITE : KIND_READ,
+                        strong ? ORDER_RELAXED : ORDER_WEAK, strong ? SCOPE_SYS : SCOPE_NONE, GSAN_NO_TICKET,
+                        touch->begin + k * touch->stride, touch->begin + k * touch->stride + touch->bytes);
+    }
+}
+
+static bool touches_shared(const ProgramCheck *check) {
+    for (uint32_t i = 0; i < check->touch_count; i++) {
+        const RaceMemory *memory = races_memory(&check->races, check->touches[i].begin);
+        if (memory && memory->shared)
+            return true;
+    }
+    return false;
+}
+
+static OrderClock *copy_of(const OrderClock *clock) {
+    OrderClock *copy = malloc(sizeof *copy);
+    if (copy)
+        *copy = *clock;
+    return copy;
+}
+
+/* Its steps are done as time goes on. */
+static void start_launch(ProgramTogether *together, uint32_t number) {
+    ProgramCheck *check = together->check;
+    TogetherLaunch *launch = calloc(1, sizeof *launch);
+    uint32_t warps = (uint32_t)(together->grid[0] * together->grid[1]);
+    uint32_t *threads = calloc(warps + 1, sizeof *threads);
+    OrderClock *issued = copy_of(&check->order.hosts);
+    if (!launch || !threads || !issued) {
+        check->races.failed = true;
+        free(launch);
+        free(threads);
+        free(issued);
+        return;
+    }
+    for (uint32_t i = 0; i < warps; i++)
+        threads[i] = GSAN_NO_THREAD;
+    issued->open = check->order.hosts.open;
+    *launch = (TogetherLaunch){.next = together->active,
+                               .launch = number,
+                               .step_count = together->step_count,
+                               .warps = warps,
+                               .steps = together->steps,
+                               .threads = threads,
+                               .objects = together->objects,
+                               .issued = issued};
+    together->objects += UINT32_MAX;
+    together->active = launch;
+    together->steps = NULL;
+    together->step_capacity = 0;
+}
+
+void program_together_operation(ProgramCheck *check, const OrderLane *lane, const OrderClock *begun,
+                                const OrderClock *waited) {
+    ProgramTogether *together = check->together;
+    bool steps = together && together->has_grid && together->step_count;
+    if (together && (steps || touches_shared(check))) {
+        do_steps_until(together, program_process(check)->time);
+        uint32_t number = add_operation(together, lane, begun, waited);
+        together->issued = &check->order.hosts;
+        if (number != UINT32_MAX && steps) {
+            start_launch(together, number);
+        } else if (number != UINT32_MAX) {
+            uint32_t thread = gsan_begin(together->gsan, number, 0);
+            touch_all(together, thread, true);
+            if (begun != waited)
+                gsan_await_launches(together->gsan, thread);
+            touch_all(together, thread, false);
+            gsan_end(together->gsan, thread);
+        }
+        together->issued = NULL;
+    }
+    if (together) {
+        together->step_count = 0;
+        together->has_grid = false;
+    }
+}
+
+/* ---- Lines --------------------------------------------------------------------------------------------------- */
+
+ProgramTogether *program_together(ProgramCheck *check) {
+    if (!check->together && (check->together = calloc(1, sizeof *check->together)))
+        check->together->check = check;
+    check->races.failed |= !check->together;
+    return check->together;
+}
+
+static void set_grid(ProgramTogether *together, const OrderLine *line) {
+    uint64_t warps;
+    bool fits = line->numbers[0] && line->numbers[1] && line->numbers[2] &&
+                !__builtin_mul_overflow(line->numbers[0], line->numbers[1], &warps) && warps <= MOST_WARPS &&
+                line->numbers[2] <= line->numbers[0];
+    together->wrong |= !fits;
+    together->has_grid = fits;
+    for (unsigned i = 0; i < line->number_count; i++)
+        together->grid[i] = line->numbers[i];
+}
+
+void program_together_line(ProgramCheck *check, const OrderLine *line) {
+    enum { KIND = 10, ORDER = 100 };
+    ProgramTogether *together = check->is_open ? program_together(check) : NULL;
+    if (!together)
+        return;
+    if (line->verb == ORDER_GRID) {
+        set_grid(together, line);
+        return;
+    }
+    bool barrier = line->verb == ORDER_ARRIVE || line->verb == ORDER_PASS;
+    uint64_t how = barrier ? 0 : line->numbers[2];
+    TogetherStep step = {.time = line->numbers[0],
+                         .warp = (uint32_t)line->numbers[1],
+                         .address = line->verb == ORDER_STEP ? line->numbers[3]
+                                    : barrier                ? line->numbers[2]
+                                                             : 0,
+                         .bytes = line->verb == ORDER_STEP ? line->numbers[4] : 0,
+                         .does = line->verb == ORDER_STEP     ? DOES_ACCESS
+                                 : line->verb == ORDER_FENCE  ? DOES_FENCE
+                                 : line->verb == ORDER_ARRIVE ? DOES_ARRIVE
+                                                              : DOES_PASS,
+                         .kind = (uint8_t)(how % KIND),
+                         .order = (uint8_t)(how / KIND % KIND),
+                         .scope = (uint8_t)(how / ORDER % KIND)};
+    bool fits = together->has_grid && line->numbers[1] < together->grid[0] * together->grid[1] &&
+                step.kind <= KIND_UPDATE && step.order <= ORDER_ACQ_REL && step.scope <= SCOPE_SYS &&
+                how / ORDER < KIND && (!barrier || line->numbers[2] < UINT32_MAX) &&
+                (!together->step_count || together->steps[together->step_count - 1].time <= step.time);
+    if (step.scope == SCOPE_CTA)
+        step.scope = SCOPE_CLUSTER;
+    if (fits && line->verb == ORDER_STEP)
+        fits =
+            step.bytes && program_address(check, &step.address, step.bytes) && step.address + step.bytes > step.address;
+    if (fits)
+        step.site = barrier ? UINT32_MAX : site_of(together, line->texts[0]);
+    if (fits && ARRAY_ROOM(together->steps, together->step_count, together->step_capacity, 64))
+        together->steps[together->step_count++] = step;
+    else
+        together->wrong = true;
+}
+
+/* ---- The end -------------------------------------------------------------------------------------------------- */
+
+void program_together_end(ProgramCheck *check) {
+    ProgramTogether *together = check->together;
+    uint32_t thread, site;
+    if (!together)
+        return;
+    if (together->gsan)
+        do_steps_until(together, UINT64_MAX);
+    if (together->wrong)
+        verdict_incomplete(check->verdict, "", 0,
+                           "steps of launches in the log do not fit their grids: not all races were looked for");
+    GsanTrouble trouble = together->gsan ? gsan_trouble(together->gsan, &thread, &site) : GSAN_FINE;
+    if (trouble != GSAN_FINE)
+        verdict_incomplete(check->verdict, "", 0, "not all accesses to memory that processes share were looked at: %s",
+                           gsan_trouble_text(trouble));
+}
+
+void program_together_release(ProgramCheck *check) {
+    ProgramTogether *together = check->together;
+    if (!together)
+        return;
+    for (TogetherLaunch *launch = together->active, *next; launch; launch = next) {
+        next = launch->next;
+        free(launch->steps);
+        free(launch->threads);
+        free(launch->issued);
+        free(launch);
+    }
+    for (uint32_t i = 0; i < ORDER_LANES; i++)
+        free(together->lanes[i].launches);
+    gsan_free(together->gsan);
+    map_free(&together->site_map);
+    free(together->operations);
+    free(together->sites);
+    free(together->steps);
+    free(together);
+    check->together = NULL;
+}
