@@ -82,7 +82,7 @@ libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuz
 
 .DELETE_ON_ERROR:
 .PHONY: house op-ids words lines links golden malformed kernels causes lint-mutants bench-compare bench-device bench-launches bench-gsan bench-machine bench-membar bench-ptx bench-races bench-record bench-size launch-cost shards exec-tutorials gpu-bench gpu-examples gpu-hangs gpu-images gpu-shadow membar-checks ptx-agree \
-	gpu-programs FORCE all objects device help demo test complete global reference litmus membar membar-triton ptx ptx-sweep ptx-mutants device-triton ptx-suites ptx-values fences mutants asan tsan fuzz bench gsan-rates \
+	gpu-programs FORCE all objects device help demo test complete global reference litmus membar membar-triton ptx ptx-sweep ptx-mutants device-triton ptx-suites ptx-values fences mutants prove-corpus prove-launches prove-mutants asan tsan fuzz bench gsan-rates \
 	corpus found mutation ops docs site static package deb python-venv format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
 all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so $(if $(SANITIZE),,$(BUILD)/libweir-gpu.so) ## build the command and the libraries (the default)
@@ -407,6 +407,21 @@ fences: ## hold what is said of proxy fences against the PTX of each Triton belo
 membar-triton: ## hold the thread barriers of kernels against those of Triton's own pass; needs a Triton from 3.9 on for Python
 	@$(MAKE) --no-print-directory -s $(BUILD)/weir
 	@BUILD=$(BUILD) scripts/oracle/membar-triton $(ARGS)
+
+prove-corpus: ## what is proved for every launch of the kernels below CORPUS=DIR, what is open by reason, and how long it takes; ARGS=--global
+	@test -n "$(CORPUS)" || { echo "make prove-corpus needs CORPUS=DIR, a folder of kernels" >&2; exit 2; }
+	@$(MAKE) --no-print-directory -s $(BUILD)/tests/prove/prove
+	@BUILD=$(BUILD) scripts/tests/prove corpus "$(CORPUS)" $(ARGS)
+
+prove-launches: ## run COUNT launches that proofs of the kernels below CORPUS=DIR cover (1000): none may have a race in global memory
+	@test -n "$(CORPUS)" || { echo "make prove-launches needs CORPUS=DIR, a folder of kernels" >&2; exit 2; }
+	@$(MAKE) --no-print-directory -s all $(BUILD)/tests/prove/prove
+	@BUILD=$(BUILD) scripts/tests/prove launches "$(CORPUS)" $(or $(COUNT),1000) $(ARGS)
+
+prove-mutants: ## change COUNT addresses, program ids, masks, strides and trip counts of proved kernels below CORPUS=DIR (3000), and run those that are still proved
+	@test -n "$(CORPUS)" || { echo "make prove-mutants needs CORPUS=DIR, a folder of kernels" >&2; exit 2; }
+	@$(MAKE) --no-print-directory -s all $(BUILD)/tests/prove/prove
+	@BUILD=$(BUILD) scripts/tests/prove mutants "$(CORPUS)" $(or $(COUNT),3000) $(ARGS)
 
 mutants: ## put faults into the clean kernels of CORPUS=DIR, which TRITON_RELEASE compiles; survivors in build/mutants.txt
 	@test -n "$(CORPUS)" || { echo "make mutants needs CORPUS=DIR, a folder with expected.tsv" >&2; exit 2; }

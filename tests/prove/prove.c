@@ -1,65 +1,105 @@
-/* prove [--seconds S] FILE...: what a proof of each kernel says, a line each, for scripts/tests/prove: whether it is
- * proved for every launch, with which preconditions, whether the launch beside the file fulfills them, what is open,
- * and how long it took. */
+/* prove [--global] [--examples N] [--seed S] [--seconds S] FILE...: what the proof of each kernel says, as a line of
+ * JSON each, for scripts/tests/prove: whether it is proved, with which preconditions, whether the launch beside the
+ * file fulfills them, what is open, how long it took, and launches that are covered.
+ *
+ * --global: the half about global memory alone: what the other half leaves open does not count. */
 #include "check/prove/prove.h"
-#include "base/deadline.h"
 #include "base/diagnostics.h"
-#include "ir/op.h"
+#include "base/json.h"
 #include "machine/tile/compile/program.h"
 #include "mlir/reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *launch_name(const char *path, char *room, size_t size) {
-    size_t stem = strlen(path);
-    const char *dot = strrchr(path, '.');
-    stem = dot ? (size_t)(dot - path) : stem;
-    snprintf(room, size, "%.*s.launch.json", (int)stem, path);
-    return room;
-}
+typedef struct ProveOptions {
+    double seconds;
+    uint64_t seed;
+    unsigned examples;
+    bool global;
+} ProveOptions;
 
-/* "covered", "not covered: ...", or "no launch". */
-static void print_cover(const Proof *proof, const char *path, Arena *arena) {
+/* "covered", what is lacking, or "no launch". */
+static const char *coverage_of(const Proof *proof, const char *path, Arena *arena) {
     char name[4096];
     Launch launch = {0};
-    const char *lacks;
+    const char *problem, *result = "no launch", *dot = strrchr(path, '.');
     Diagnostics diagnostics = {0};
-    const char *problem;
-    Source *source = source_read(launch_name(path, name, sizeof name), &problem);
-    if (!source || !launch_read(arena, source, &launch, &diagnostics))
-        printf("no launch");
-    else if (proof_covers(proof, &launch, &lacks))
-        printf("covered");
-    else
-        printf("not covered: %s", lacks);
+    snprintf(name, sizeof name, "%.*s.launch.json", (int)(dot ? dot - path : (long)strlen(path)), path);
+    Source *source = source_read(name, &problem);
+    if (source && launch_read(arena, source, &launch, &diagnostics)) {
+        const char *lacks;
+        result = proof_covers(proof, &launch, &lacks) ? "covered" : arena_copy(arena, lacks, strlen(lacks));
+    }
     if (source)
         source_free(source);
     diagnostics_free(&diagnostics);
+    return result;
 }
 
-static void print_proof(const char *path, Module *module, const Op *function, double seconds, bool steps) {
-    Proof *proof = prove_kernel(module, function, seconds);
-    printf("%s\t%s\t%s\t%.2f\t", path, program_name(module, function),
-           !proof->proved  ? "open"
-           : proof->narrow ? "narrow"
-                           : "proved",
-           1000 * proof->seconds);
-    print_cover(proof, path, &module->arena);
-    printf("\t");
+static void add_example(Json *json, const Proof *proof, const LaunchNumbers *launch) {
+    json_begin(json, NULL);
+    json_begin_list(json, "grid");
+    for (unsigned i = 0; i < 3; i++)
+        json_number(json, NULL, (uint64_t)launch->grid[i]);
+    json_end_list(json);
+    json_begin(json, "args");
+    for (uint32_t i = 0; i < proof->name_count; i++) {
+        const LaunchNumber *argument = &launch->arguments[i];
+        json_begin(json, proof->names[i]);
+        json_number(json, "value", (uint64_t)argument->value);
+        json_begin_list(json, "shape");
+        for (unsigned k = 0; k < argument->rank; k++)
+            json_number(json, NULL, (uint64_t)argument->shape[k]);
+        json_end_list(json);
+        json_begin_list(json, "strides");
+        for (unsigned k = 0; k < argument->rank; k++)
+            json_number(json, NULL, (uint64_t)argument->strides[k]);
+        json_end_list(json);
+        json_end(json);
+    }
+    json_end(json);
+    json_end(json);
+}
+
+static void prove_one(const char *path, Module *module, const Op *function, const ProveOptions *options) {
+    Text text = {0};
+    Json json = {.to = &text};
+    uint64_t seed = options->seed;
+    Proof *proof = (options->global ? prove_global_half : prove_kernel)(module, function, options->seconds);
+    json_begin(&json, NULL);
+    json_text(&json, "file", path);
+    json_text(&json, "kernel", program_name(module, function));
+    json_truth(&json, "proved", proof->proved);
+    json_truth(&json, "narrow", proof->narrow);
+    json_text(&json, "launch", coverage_of(proof, path, &module->arena));
+    json_number(&json, "microseconds", (uint64_t)(1e6 * proof->seconds));
+    json_begin_list(&json, "where");
     for (uint32_t i = 0; i < proof->where_count; i++)
-        printf("%s%s", i ? "; " : "", proof->where[i].text);
-    printf("\t");
-    for (uint32_t i = 0; i < proof->open_count; i++)
-        printf("%s%s", i ? "; " : "", proof->open[i].reason);
-    printf("\t%s\n", proof->open_count ? proof->open[0].text : "");
-    for (uint32_t i = 0; steps && i < proof->step_count; i++)
-        printf("    %s\n", proof->steps[i]);
-    for (uint32_t i = 0; steps && i < proof->open_count; i++)
-        printf("    open: %s\n", proof->open[i].text);
+        json_text(&json, NULL, proof->where[i].text);
+    json_end_list(&json);
+    json_begin_list(&json, "open");
+    for (uint32_t i = 0; i < proof->open_count; i++) {
+        json_begin(&json, NULL);
+        json_text(&json, "reason", proof->open[i].reason);
+        json_text(&json, "text", proof->open[i].text);
+        json_end(&json);
+    }
+    json_end_list(&json);
+    json_begin_list(&json, "examples");
+    LaunchNumber *room = ARENA_ARRAY(&module->arena, LaunchNumber, proof->name_count + 1);
+    for (unsigned i = 0; proof->proved && i < options->examples; i++) {
+        LaunchNumbers launch;
+        if (proof_example(proof, &seed, room, &launch))
+            add_example(&json, proof, &launch);
+    }
+    json_end_list(&json);
+    json_end(&json);
+    printf("%.*s\n", (int)text.size, text.data);
+    text_free(&text);
 }
 
-static void prove_file(const char *path, double seconds, bool steps) {
+static void prove_file(const char *path, const ProveOptions *options) {
     Module module;
     Diagnostics diagnostics = {0};
     const char *problem;
@@ -75,11 +115,7 @@ static void prove_file(const char *path, double seconds, bool steps) {
         module.arena.exhausted = &out;
         if (!setjmp(out))
             for (size_t i = 0; i < count && i < 64; i++)
-                print_proof(path, &module, kernels[i], seconds, steps);
-        else
-            printf("%s\t?\topen\t0\tno memory\t\tmemory\t\n", path);
-    } else {
-        printf("%s\t?\terror\t0\t\t\t\t\n", path);
+                prove_one(path, &module, kernels[i], options);
     }
     module_free(&module);
     diagnostics_free(&diagnostics);
@@ -87,14 +123,19 @@ static void prove_file(const char *path, double seconds, bool steps) {
 }
 
 int main(int count, char **arguments) {
-    double seconds = 2;
-    bool steps = false;
-    for (int i = 1; i < count; i++)
-        if (strcmp(arguments[i], "--seconds") == 0 && i + 1 < count)
-            seconds = strtod(arguments[++i], NULL);
-        else if (strcmp(arguments[i], "--steps") == 0)
-            steps = true;
+    ProveOptions options = {.seconds = 2, .seed = 1};
+    for (int i = 1; i < count; i++) {
+        bool more = i + 1 < count;
+        if (strcmp(arguments[i], "--seconds") == 0 && more)
+            options.seconds = strtod(arguments[++i], NULL);
+        else if (strcmp(arguments[i], "--examples") == 0 && more)
+            options.examples = (unsigned)strtoul(arguments[++i], NULL, 10);
+        else if (strcmp(arguments[i], "--seed") == 0 && more)
+            options.seed = strtoull(arguments[++i], NULL, 10);
+        else if (strcmp(arguments[i], "--global") == 0)
+            options.global = true;
         else
-            prove_file(arguments[i], seconds, steps);
+            prove_file(arguments[i], &options);
+    }
     return 0;
 }

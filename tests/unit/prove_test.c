@@ -262,9 +262,26 @@ static unsigned some_pair(Kernel *kernel) {
                     add_node(kernel, MULTIPLY, 0, rest, some_factor(kernel)));
 }
 
+/* Grouped programs: rows of a group, of which the last has fewer, in either of the two ways that kernels have them. */
+static unsigned some_group(Kernel *kernel) {
+    unsigned of = roll(0, 1) && kernel->loops ? add_node(kernel, TURN, 0, 0, 0) : add_node(kernel, PROGRAM, 0, 0, 0);
+    unsigned columns = add_node(kernel, ARGUMENT, 0, 0, 0), rows = add_node(kernel, ARGUMENT, 1, 0, 0);
+    unsigned size = add_node(kernel, CONSTANT, roll(1, 3), 0, 0);
+    unsigned in_group = add_node(kernel, MULTIPLY, 0, columns, size);
+    unsigned group = add_node(kernel, DIVIDE, 0, of, in_group), rest = add_node(kernel, REST, 0, of, in_group);
+    unsigned first = add_node(kernel, MULTIPLY, 0, group, size);
+    unsigned left = add_node(kernel, LEAST, 0, add_node(kernel, SUBTRACT, 0, rows, first), size);
+    unsigned row = add_node(kernel, ADD, 0, first, add_node(kernel, REST, 0, roll(0, 1) ? of : rest, left));
+    unsigned column = add_node(kernel, DIVIDE, 0, roll(0, 5) ? rest : of, left);
+    return add_node(kernel, ADD, 0, add_node(kernel, MULTIPLY, 0, row, some_factor(kernel)),
+                    add_node(kernel, MULTIPLY, 0, column, some_factor(kernel)));
+}
+
 static unsigned some_offset(Kernel *kernel) {
     unsigned lane = add_node(kernel, LANE, 0, 0, 0);
     unsigned sum = roll(0, 3) ? lane : add_node(kernel, MULTIPLY, 0, lane, some_factor(kernel));
+    if (roll(0, 2) == 0)
+        return add_node(kernel, ADD, 0, sum, some_group(kernel));
     for (int64_t i = roll(1, 3); i > 0; i--)
         sum =
             add_node(kernel, roll(0, 12) ? ADD : SUBTRACT, 0, sum, roll(0, 2) ? some_term(kernel) : some_pair(kernel));

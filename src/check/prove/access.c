@@ -26,7 +26,7 @@ static int64_t bytes_of_pointee(Prover *prover, const Value *value) {
     unsigned bits = pointee->kind == TYPE_INTEGER || pointee->kind == TYPE_FLOAT
                         ? pointee->width
                         : number_width(prover->module, pointee);
-    return (bits + 7) / 8;
+    return bits == 1 ? 1 : bits / 8; /* parts of a byte are not told apart */
 }
 
 /* ---- Roots ---------------------------------------------------------------------------------------- */
@@ -117,6 +117,7 @@ typedef struct TensorPlace {
     int32_t root;
     Quantity base; /* elements from the root on */
     Quantity shape[LAUNCH_MOST_DIMS], strides[LAUNCH_MOST_DIMS], offsets[LAUNCH_MOST_DIMS];
+    int64_t box[LAUNCH_MOST_DIMS]; /* copies are of whole ones; 0: of any size */
 } TensorPlace;
 
 /* The value behind its other names. */
@@ -173,8 +174,13 @@ static bool place_of_op(Prover *prover, const Op *op, int64_t bytes, TensorPlace
         !number_list(prover, op, row->shape, rank, map, place->shape))
         return false;
     if (map) {
-        if (!number_list(prover, op, row->strides, rank - 1, true, place->strides))
+        Quantity box[LAUNCH_MOST_DIMS];
+        if (!number_list(prover, op, row->strides, rank - 1, true, place->strides) ||
+            !number_list(prover, op, row->box, rank, true, box))
             return false;
+        for (uint32_t i = 0; i < rank; i++)
+            if (!quantity_is_constant(quantities_of(prover), box[i], &place->box[i]) || place->box[i] <= 0)
+                return false;
         for (uint32_t i = 0; i + 1 < rank; i++)
             place->strides[i] = in_elements(prover, place->strides[i], bytes);
         place->strides[rank - 1] = QUANTITY_ONE;
@@ -208,6 +214,30 @@ static void add_bound(ProofAccess *access, Quantity left) {
         access->guards.all[access->guards.count++].left = left;
 }
 
+/* The type whose sizes a copy has: that of its memory in the CTA, which may be less than a block. */
+static const Type *tile_type(Prover *prover, const Type *block, const Effect *effect) {
+    const Type *data = effect->end ? type_resolve(prover->module, effect->end->type) : NULL;
+    const Type *element = data && data->element ? type_resolve(prover->module, data->element) : NULL;
+    const Type *own = block->element ? type_resolve(prover->module, block->element) : NULL;
+    bool same = element && own && element->width == own->width && type_is(data, STR("ttg.memdesc")) &&
+                data->dim_count == block->dim_count;
+    return same ? data : block;
+}
+
+/* Coordinate `i` of an element of the tile. */
+static Quantity tile_coordinate(Prover *prover, Quantity from, unsigned i, int64_t size, int64_t box,
+                                ProofAccess *access) {
+    Quantities *quantities = quantities_of(prover);
+    int64_t extent = box ? (size + box - 1) / box * box : size;
+    if (extent < 1)
+        return QUANTITY_NONE;
+    if (extent == 1)
+        return from;
+    access->lanes |= 1u << i;
+    QuantityAtom lane = {.kind = ATOM_LANE, .axis = (uint8_t)i, .extent = extent};
+    return quantity_add(quantities, from, quantity_atom(quantities, &lane), 1);
+}
+
 /* The tile of a descriptor at coordinates `at`. */
 static void set_tile(Prover *prover, const Value *descriptor, ValueList at, ProofAccess *access) {
     Quantities *quantities = quantities_of(prover);
@@ -221,23 +251,22 @@ static void set_tile(Prover *prover, const Value *descriptor, ValueList at, Proo
         set_problem(access, "its descriptor is not understood");
         return;
     }
+    const Type *tile = tile_type(prover, block, &access->effect);
     access->root = place.root;
-    access->lanes = lanes_of(block);
     access->offset = place.base;
     for (uint32_t i = 0; i < place.rank; i++) {
-        Quantity coordinate = at.count ? prover_quantity(prover, at.items[i]) : place.offsets[i];
-        if (block->dims[i] > 1)
-            coordinate = quantity_add(
-                quantities, coordinate,
-                quantity_atom(quantities,
-                              &(QuantityAtom){.kind = ATOM_LANE, .axis = (uint8_t)i, .extent = block->dims[i]}),
-                1);
-        add_bound(access, quantity_add(quantities, QUANTITY_ZERO, coordinate, -1));
-        add_bound(access,
-                  quantity_add(quantities, quantity_add(quantities, coordinate, place.shape[i], -1), QUANTITY_ONE, 1));
+        Quantity from = at.count ? prover_quantity(prover, at.items[i]) : place.offsets[i];
+        Quantity coordinate = tile_coordinate(prover, from, i, tile->dims[i], place.box[i], access);
+        if (at.count) { /* of a block pointer, not all dimensions need be held against the shape */
+            add_bound(access, quantity_add(quantities, QUANTITY_ZERO, coordinate, -1));
+            add_bound(access, quantity_add(quantities, quantity_add(quantities, coordinate, place.shape[i], -1),
+                                           QUANTITY_ONE, 1));
+        }
         access->offset =
             quantity_add(quantities, access->offset, quantity_multiply(quantities, coordinate, place.strides[i]), 1);
     }
+    if (access->offset == QUANTITY_NONE)
+        set_problem(access, "the address is not understood");
 }
 
 /* ---- Accesses ------------------------------------------------------------------------------------- */
@@ -253,17 +282,15 @@ static void add_conditions(Prover *prover, const Op *op, ProofAccess *access) {
     }
 }
 
-/* The tensor whose layout says which thread makes which part of the access; NULL: threads have copies. */
-static const Type *mapping_of(Prover *prover, const Value *value) {
+/* The tensor whose layout says which thread makes which part of the access. */
+static void set_mapping(Prover *prover, const Value *value, ProofAccess *access) {
     const Type *type = type_resolve(prover->module, value->type);
     const Distributed *layout = type && type->kind == TYPE_TENSOR ? distributed_of(prover->module, type) : NULL;
-    if (!layout || !layout->known)
-        return NULL;
-    for (unsigned holder = HOLD_LANE; holder < HOLDERS; holder++)
+    access->mapping = layout && layout->known ? type : NULL;
+    access->copies = false;
+    for (unsigned holder = HOLD_LANE; access->mapping && holder < HOLDERS; holder++)
         for (unsigned i = 0; i < layout->count[holder]; i++)
-            if (distributed_is_copy(layout, (Holder)holder, i))
-                return NULL;
-    return type;
+            access->copies |= distributed_is_copy(layout, (Holder)holder, i);
 }
 
 static void set_pointers(Prover *prover, const Value *pointers, ProofAccess *access) {
@@ -271,13 +298,13 @@ static void set_pointers(Prover *prover, const Value *pointers, ProofAccess *acc
     const Type *type = type_resolve(prover->module, pointers->type);
     Quantity address = prover_element(prover, pointers);
     access->lanes = type && type->kind == TYPE_TENSOR ? lanes_of(type) : 0;
-    access->mapping = mapping_of(prover, pointers);
+    set_mapping(prover, pointers, access);
     address = take_root(prover, address, &access->root);
     if (access->effect.offsets.count == 1 && address != QUANTITY_NONE) { /* of a buffer: elements from there on */
         const Value *offsets = access->effect.offsets.items[0];
         const Type *tensor = type_resolve(prover->module, offsets->type);
         access->lanes = tensor && tensor->kind == TYPE_TENSOR ? lanes_of(tensor) : 0;
-        access->mapping = mapping_of(prover, offsets);
+        set_mapping(prover, offsets, access);
         address = quantity_add(quantities, address, prover_element(prover, offsets), access->bytes);
     } else if (access->effect.offsets.count) {
         address = QUANTITY_NONE;
@@ -302,6 +329,10 @@ static void look_at(Prover *prover, const Op *op, const Effect *effect, ProofAcc
         return;
     }
     access->bytes = effect->element_bytes ? effect->element_bytes : bytes_of_pointee(prover, effect->on);
+    if (access->bytes <= 0) {
+        set_problem(access, "the size of its elements is not known");
+        return;
+    }
     const Type *element = element_type(prover, effect->on->type);
     bool block = element && type_is(element, STR("tt.ptr")) && element->element &&
                  type_resolve(prover->module, element->element) &&

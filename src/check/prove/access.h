@@ -22,8 +22,8 @@ typedef struct ProofAccess {
     Quantity offset;     /* from the root, in elements; QUANTITY_NONE: not understood, since: */
     const char *problem; /* "the address depends on data" */
     ProofGuards guards;
-    const Type *mapping; /* the tensor of which each thread has its elements; NULL: it is not one, or a thread's element
-                            may be another one's, too */
+    const Type *mapping; /* the tensor of which each thread has its elements; NULL: it is none, or not understood */
+    bool copies;         /* several threads have the same element */
     uint32_t lanes;      /* a bit for each coordinate of an element that there are several of */
 } ProofAccess;
 

@@ -124,13 +124,13 @@ const char *condition_text(const Quantities *quantities, const Condition *condit
 /* ---- A launch ------------------------------------------------------------------------------------- */
 
 static LaunchNumber number_of(const Argument *argument) {
-    LaunchNumber number = {.known = argument &&
-                                    (argument->kind == ARGUMENT_INTEGER || argument->kind == ARGUMENT_DESCRIPTOR)};
-    if (!number.known)
+    LaunchNumber number = {.known = argument && argument->kind == ARGUMENT_INTEGER};
+    if (number.known)
+        number.value = argument->integer;
+    if (!argument || argument->kind != ARGUMENT_DESCRIPTOR || argument->rank > LAUNCH_MOST_DIMS)
         return number;
-    number.value = argument->integer;
-    number.rank = argument->kind == ARGUMENT_DESCRIPTOR ? argument->rank : 0;
-    for (unsigned i = 0; i < number.rank && i < LAUNCH_MOST_DIMS; i++) {
+    number.rank = argument->rank;
+    for (unsigned i = 0; i < number.rank; i++) {
         number.shape[i] = argument->shape[i];
         number.strides[i] = argument->strides[i];
     }

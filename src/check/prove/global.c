@@ -33,11 +33,11 @@ static Quantities *quantities_of(const PairProof *pair) {
 
 /* ---- Levels ---------------------------------------------------------------------------------------- */
 
-/* A number that varies, of one level of an offset: a sum without products of what varies. */
+/* Of one level of two offsets: the numbers that vary, sums without products of what varies, and by how much more the
+ * first offset is, which does not vary. */
 typedef struct LevelSum {
     Quantity factor; /* the same in the whole launch */
-    Quantity varying[2];
-    int64_t constant[2];
+    Quantity varying[2], difference;
 } LevelSum;
 
 static int64_t greatest_divisor_of(int64_t a, int64_t b) {
@@ -71,46 +71,100 @@ static bool split_monomial(PairProof *pair, const Monomial *term, Quantity *laun
     return *launch != QUANTITY_NONE;
 }
 
-/* The sums of both sides by level. False: they are too many, or not sums. */
-static bool find_levels(PairProof *pair, const Quantity sides[2], LevelSum *levels, unsigned *count) {
+static LevelSum *level_of(PairProof *pair, LevelSum *levels, unsigned *count, Quantity factor) {
+    for (unsigned i = 0; i < *count; i++)
+        if (levels[i].factor == factor)
+            return &levels[i];
+    if (*count == MOST_LEVELS) {
+        pair->problem = "the address is too long";
+        return NULL;
+    }
+    levels[*count] = (LevelSum){.factor = factor};
+    return &levels[(*count)++];
+}
+
+/* Adds to the sums of both sides what varies, by level. False: that is too much, or no sum. */
+static bool add_varying(PairProof *pair, const Quantity sides[2], LevelSum *levels, unsigned *count) {
     Quantities *quantities = quantities_of(pair);
-    *count = 0;
     for (unsigned side = 0; side < 2; side++) {
         const Polynomial of = quantities->all[sides[side]];
         for (uint32_t i = 0; i < of.count; i++) {
             Quantity launch, varies;
-            unsigned at = 0;
             if (!split_monomial(pair, &of.terms[i], &launch, &varies))
                 return false;
-            while (at < *count && levels[at].factor != launch)
-                at++;
-            if (at == MOST_LEVELS) {
-                pair->problem = "the address is too long";
-                return false;
-            }
-            if (at == *count)
-                levels[(*count)++] = (LevelSum){.factor = launch};
             if (varies == QUANTITY_NONE)
-                levels[at].constant[side] = of.terms[i].factor;
-            else
-                levels[at].varying[side] =
-                    quantity_add(quantities, levels[at].varying[side], varies, of.terms[i].factor);
-            if (levels[at].varying[side] == QUANTITY_NONE)
+                continue;
+            LevelSum *level = level_of(pair, levels, count, launch);
+            if (!level)
+                return false;
+            level->varying[side] = quantity_add(quantities, level->varying[side], varies, of.terms[i].factor);
+            if (level->varying[side] == QUANTITY_NONE)
                 return false;
         }
     }
     return true;
 }
 
-/* By what all terms of a level can be divided, the difference of the constants included; 0: there are none. */
-static int64_t level_content(const Quantities *quantities, const LevelSum *level) {
-    int64_t divisor = level->constant[0] - level->constant[1];
+/* term = *quotient * the factor of a level, which is a product of atoms. */
+static bool quotient_of(Quantities *quantities, const Monomial *term, Quantity factor, Quantity *quotient) {
+    const Monomial *by = &quantities->all[factor].terms[0];
+    unsigned k = 0;
+    *quotient = quantity_constant(quantities, term->factor);
+    for (unsigned i = 0; i < term->count; i++)
+        if (k < by->count && by->atoms[k] == term->atoms[i])
+            k++;
+        else
+            *quotient =
+                quantity_multiply(quantities, *quotient, quantity_atom(quantities, &quantities->atoms[term->atoms[i]]));
+    return k == by->count && *quotient != QUANTITY_NONE;
+}
+
+/* Adds a term that does not vary, of the first side or (times -1) of the second, to the level with the longest factor
+ * that is in it. */
+static bool add_fixed(PairProof *pair, const Monomial *term, int64_t times, LevelSum *levels, unsigned *count) {
+    Quantities *quantities = quantities_of(pair);
+    LevelSum *best = NULL;
+    Quantity quotient;
+    for (unsigned i = 0; i < *count; i++)
+        if (quotient_of(quantities, term, levels[i].factor, &quotient) &&
+            (!best || quantities->all[levels[i].factor].terms[0].count > quantities->all[best->factor].terms[0].count))
+            best = &levels[i];
+    best = best ? best : level_of(pair, levels, count, QUANTITY_ONE);
+    if (!best || !quotient_of(quantities, term, best->factor, &quotient))
+        return false;
+    best->difference = quantity_add(quantities, best->difference, quotient, times);
+    return best->difference != QUANTITY_NONE;
+}
+
+/* The sums of both sides by level. False: they are too many, or not sums. */
+static bool find_levels(PairProof *pair, const Quantity sides[2], LevelSum *levels, unsigned *count) {
+    Quantities *quantities = quantities_of(pair);
+    *count = 0;
+    if (!add_varying(pair, sides, levels, count))
+        return false;
     for (unsigned side = 0; side < 2; side++) {
-        const Polynomial *of = &quantities->all[level->varying[side]];
+        const Polynomial of = quantities->all[sides[side]];
+        for (uint32_t i = 0; i < of.count; i++) {
+            bool varies = false;
+            for (unsigned k = 0; k < of.terms[i].count; k++)
+                varies |= quantities->atoms[of.terms[i].atoms[k]].varies;
+            if (!varies && !add_fixed(pair, &of.terms[i], side ? -1 : 1, levels, count))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* By what all terms of a level can be divided; 0: there are none. */
+static int64_t level_content(const Quantities *quantities, const LevelSum *level) {
+    const Quantity parts[] = {level->varying[0], level->varying[1], level->difference};
+    int64_t divisor = 0;
+    for (unsigned part = 0; part < 3; part++) {
+        const Polynomial *of = &quantities->all[parts[part]];
         for (uint32_t i = 0; i < of->count; i++)
             divisor = greatest_divisor_of(divisor, of->terms[i].factor);
     }
-    return llabs(divisor);
+    return divisor;
 }
 
 static Quantity divided_by(Quantities *quantities, Quantity sum, int64_t divisor) {
@@ -157,7 +211,7 @@ static bool is_multiple_of(Quantities *quantities, Quantity a, Quantity b, int64
 
 /* What the guards of an access say of `value`, which varies, and to which `add` is added: the tightest of them that is
  * first found. */
-static void set_bounds(PairProof *pair, unsigned side, Quantity value, int64_t add, NestLevel *level) {
+static void set_bounds(PairProof *pair, unsigned side, Quantity value, Quantity add, NestLevel *level) {
     Quantities *quantities = quantities_of(pair);
     const ProofGuards *guards = &pair->access[side]->guards;
     level->least[side] = level->most[side] = QUANTITY_NONE;
@@ -168,7 +222,7 @@ static void set_bounds(PairProof *pair, unsigned side, Quantity value, int64_t a
             continue;
         if (times != 1 && times != -1) /* value * times + rest <= 0 */
             continue;
-        Quantity bound = quantity_add(quantities, quantity_constant(quantities, add), rest, -times);
+        Quantity bound = quantity_add(quantities, add, rest, -times);
         Quantity *kept = times > 0 ? &level->most[side] : &level->least[side];
         if (*kept == QUANTITY_NONE)
             *kept = bound;
@@ -245,7 +299,7 @@ static bool are_apart(const PairProof *pair, const NestLevel *level) {
 /* The atoms of both sides of a sum by their factor. */
 typedef struct DigitSum {
     int64_t factor;
-    Quantity side[2];
+    Quantity side[2], difference;
 } DigitSum;
 
 static bool find_digits(PairProof *pair, const Quantity sides[2], DigitSum *digits, unsigned *count) {
@@ -270,11 +324,11 @@ static bool find_digits(PairProof *pair, const Quantity sides[2], DigitSum *digi
     return true;
 }
 
-/* The digit that the difference of the constants belongs to: the one with the largest factor that divides it. */
-static DigitSum *digit_for(DigitSum *digits, unsigned *count, int64_t constant) {
+/* The digit that a term of the difference belongs to: the one with the largest factor that divides it. */
+static DigitSum *digit_for(DigitSum *digits, unsigned *count, int64_t factor) {
     DigitSum *best = NULL;
     for (unsigned i = 0; i < *count; i++)
-        if (constant % digits[i].factor == 0 && (!best || llabs(digits[i].factor) > llabs(best->factor)))
+        if (factor % digits[i].factor == 0 && (!best || llabs(digits[i].factor) > llabs(best->factor)))
             best = &digits[i];
     if (!best && *count < MOST_LEVELS) {
         best = &digits[(*count)++];
@@ -283,32 +337,48 @@ static DigitSum *digit_for(DigitSum *digits, unsigned *count, int64_t constant) 
     return best;
 }
 
+static bool add_difference(PairProof *pair, Quantity difference, DigitSum *digits, unsigned *count) {
+    Quantities *quantities = quantities_of(pair);
+    const Polynomial of = quantities->all[difference];
+    for (uint32_t i = 0; i < of.count; i++) {
+        DigitSum *digit = digit_for(digits, count, of.terms[i].factor);
+        Quantity quotient;
+        Monomial term = of.terms[i];
+        if (!digit)
+            return false;
+        term.factor /= digit->factor;
+        if (!quotient_of(quantities, &term, QUANTITY_ONE, &quotient))
+            return false;
+        digit->difference = quantity_add(quantities, digit->difference, quotient, 1);
+    }
+    return true;
+}
+
 static void learn(PairProof *pair, Quantity a, Quantity b) {
     const Polynomial *of = a == b && a != QUANTITY_NONE ? &quantities_of(pair)->all[a] : NULL;
     if (of && of->count == 1 && of->terms[0].count == 1 && of->terms[0].factor == 1)
         pair->known[of->terms[0].atoms[0]] = true;
 }
 
-/* The sums, with constant[0] - constant[1] added to the first, are equal: so are their digits, if they nest. */
-static bool equate_digits(PairProof *pair, const Quantity sides[2], int64_t difference) {
+/* The sums are equal if the difference is added to the first: so are their digits, if they nest. */
+static bool equate_digits(PairProof *pair, const LevelSum *sum) {
     Quantities *quantities = quantities_of(pair);
     DigitSum digits[MOST_LEVELS] = {{0}};
     NestLevel levels[MOST_LEVELS];
     unsigned count = 0;
-    if (!find_digits(pair, sides, digits, &count))
+    if (!find_digits(pair, sum->varying, digits, &count))
         return false;
-    DigitSum *moved = difference ? digit_for(digits, &count, difference) : NULL;
-    if (difference && !moved) {
+    if (!add_difference(pair, sum->difference, digits, &count)) {
         pair->problem = "the address is too long";
         return false;
     }
     for (unsigned i = 0; i < count; i++) {
-        int64_t add = moved == &digits[i] ? difference / digits[i].factor : 0;
+        const DigitSum *digit = &digits[i];
         levels[i] =
-            (NestLevel){.factor = quantity_constant(quantities, digits[i].factor),
-                        .value = {quantity_add(quantities, digits[i].side[0], QUANTITY_ONE, add), digits[i].side[1]}};
-        set_bounds(pair, 0, digits[i].side[0], add, &levels[i]);
-        set_bounds(pair, 1, digits[i].side[1], 0, &levels[i]);
+            (NestLevel){.factor = quantity_constant(quantities, digit->factor),
+                        .value = {quantity_add(quantities, digit->side[0], digit->difference, 1), digit->side[1]}};
+        set_bounds(pair, 0, digit->side[0], digit->difference, &levels[i]);
+        set_bounds(pair, 1, digit->side[1], QUANTITY_ZERO, &levels[i]);
     }
     if (!require_nest(pair, levels, count))
         return false;
@@ -335,20 +405,19 @@ static bool equate(PairProof *pair, Quantity a, Quantity b) {
         LevelSum sum = {.factor = quantity_multiply(quantities, sums[i].factor, quantity_constant(quantities, content)),
                         .varying = {divided_by(quantities, sums[i].varying[0], content),
                                     divided_by(quantities, sums[i].varying[1], content)},
-                        .constant = {(sums[i].constant[0] - sums[i].constant[1]) / content, 0}};
+                        .difference = divided_by(quantities, sums[i].difference, content)};
         NestLevel *level = &levels[kept];
-        *level = (NestLevel){
-            .factor = sum.factor,
-            .value = {quantity_add(quantities, sum.varying[0], QUANTITY_ONE, sum.constant[0]), sum.varying[1]}};
-        set_bounds(pair, 0, sum.varying[0], sum.constant[0], level);
-        set_bounds(pair, 1, sum.varying[1], 0, level);
+        *level = (NestLevel){.factor = sum.factor,
+                             .value = {quantity_add(quantities, sum.varying[0], sum.difference, 1), sum.varying[1]}};
+        set_bounds(pair, 0, sum.varying[0], sum.difference, level);
+        set_bounds(pair, 1, sum.varying[1], QUANTITY_ZERO, level);
         sums[kept++] = sum;
     }
     if (!require_nest(pair, levels, kept))
         return false;
     for (unsigned i = 0; i < kept; i++) {
         pair->apart |= are_apart(pair, &levels[i]);
-        if (!equate_digits(pair, sums[i].varying, sums[i].constant[0]))
+        if (!equate_digits(pair, &sums[i]))
             return false;
     }
     return true;
@@ -377,11 +446,36 @@ static bool quantity_is_known(const PairProof *pair, Quantity quantity) {
     return true;
 }
 
-/* A quotient and a remainder by the same divisor are known: so is the number that was divided. */
+/* The quantity with each remainder y % w by itself written as y - w * (y / w). */
+static Quantity without_remainders(PairProof *pair, Quantity quantity) {
+    Quantities *quantities = quantities_of(pair);
+    const Polynomial of = quantities->all[quantity];
+    Quantity result = quantity;
+    for (uint32_t i = 0; i < of.count; i++) {
+        const QuantityAtom atom = of.terms[i].count == 1 ? quantities->atoms[of.terms[i].atoms[0]] : (QuantityAtom){0};
+        if (atom.kind != ATOM_REMAINDER)
+            continue;
+        Quantity whole = quantity_multiply(quantities, atom.b, quantity_divide(quantities, atom.a, atom.b));
+        result = quantity_add(quantities, result, quantity_atom(quantities, &atom), -of.terms[i].factor);
+        result = quantity_add(quantities, result, quantity_add(quantities, atom.a, whole, -1), of.terms[i].factor);
+    }
+    return result;
+}
+
+/* Whether it is known by how much the two differ. */
+static bool difference_is_known(PairProof *pair, Quantity a, Quantity b) {
+    Quantities *quantities = quantities_of(pair);
+    if (a == b)
+        return true;
+    Quantity difference = quantity_add(quantities, without_remainders(pair, a), without_remainders(pair, b), -1);
+    return quantity_is_known(pair, difference);
+}
+
+/* A quotient x / d and a remainder y % d are known, and so is y - x: then x is. */
 static bool rejoin(PairProof *pair, const QuantityAtom *whole, uint32_t quotient, uint32_t rest) {
     bool before[MOST_ATOMS];
     if (!atom_is_known(pair, quotient) || !atom_is_known(pair, rest) || !quantity_is_known(pair, whole->b) ||
-        quantity_is_known(pair, whole->a))
+        quantity_is_known(pair, whole->a) || !difference_is_known(pair, quantities_of(pair)->atoms[rest].a, whole->a))
         return false;
     memcpy(before, pair->known, sizeof before);
     if (!equate(pair, whole->a, whole->a))
@@ -397,11 +491,9 @@ static void saturate(PairProof *pair) {
         more = false;
         for (uint32_t i = 0; i < quantities->atom_count; i++) {
             const QuantityAtom whole = quantities->atoms[i];
-            for (uint32_t k = 0; whole.kind == ATOM_DIVIDE && k < quantities->atom_count; k++) {
-                const QuantityAtom *rest = &quantities->atoms[k];
-                if (rest->kind == ATOM_REMAINDER && rest->a == whole.a && rest->b == whole.b)
+            for (uint32_t k = 0; whole.kind == ATOM_DIVIDE && k < quantities->atom_count; k++)
+                if (quantities->atoms[k].kind == ATOM_REMAINDER && quantities->atoms[k].b == whole.b)
                     more |= rejoin(pair, &whole, i, k);
-            }
         }
     }
 }
@@ -412,8 +504,8 @@ static void saturate(PairProof *pair) {
 static bool one_program_is_left(PairProof *pair, Quantity program) {
     Interval atoms[MOST_ATOMS];
     NestLevel level = {.factor = QUANTITY_ZERO, .value = {program, program}};
-    set_bounds(pair, 0, program, 0, &level);
-    set_bounds(pair, 1, program, 0, &level);
+    set_bounds(pair, 0, program, QUANTITY_ZERO, &level);
+    set_bounds(pair, 1, program, QUANTITY_ZERO, &level);
     quantities_at(quantities_of(pair), NULL, atoms);
     Condition same = {.kind = CONDITION_NEST, .levels = &level, .level_count = 1};
     return condition_holds(quantities_of(pair), atoms, &same);
@@ -498,7 +590,8 @@ static bool is_ordered(PairProof *pair) {
         return false;
     if (a == b)
         return !(first.mask & (first.mask - 1));
-    bool same = a->mapping && a->mapping == b->mapping && first.mask == second.mask;
+    bool same = a->mapping && a->mapping == b->mapping && first.mask == second.mask &&
+                (!a->copies || (a->writes && b->writes)); /* of threads with copies the first one writes */
     return same && !(first.mask & (first.mask - 1));
 }
 
@@ -562,8 +655,7 @@ static void prove_pair(Prover *prover, const ProofAccess *a, const ProofAccess *
     good = good && is_ordered(&pair);
     if (!good)
         leave_open(prover, a, b, pair.problem ? pair.problem : "it is not understood");
-    else
-        print_pair(&pair);
+    print_pair(&pair);
 }
 
 /* CTAs of a cluster that share a program id would have to be told apart. */

@@ -40,7 +40,8 @@ typedef struct Proof {
 typedef struct Prover {
     Module *module;
     const Op *function;
-    Arena *arena; /* the module's */
+    Arena *arena;                       /* the module's */
+    const struct Parameter *parameters; /* machine/tile/compile/program.h */
     Proof *proof;
     uint64_t end; /* deadline_now by which it has to be done */
     bool late;
@@ -49,6 +50,9 @@ typedef struct Prover {
 
 /* Proves what it can in so many seconds. Memory: the module's arena, which must be able to jump. */
 Proof *prove_kernel(Module *module, const Op *function, double seconds);
+
+/* The same of global memory alone: no proof of the kernel. For tests. */
+Proof *prove_global_half(Module *module, const Op *function, double seconds);
 
 /* Whether the proof covers a launch: all preconditions and bounds hold, and pointers that are written do not share
  * memory with others. `lacks` (or NULL) gets the text of the first that does not. */

@@ -268,17 +268,19 @@ static bool is_less(const Quantities *quantities, Quantity a, Quantity b) {
 
 static Quantity quotient_or_rest(Quantities *quantities, Quantity a, Quantity b, AtomKind kind) {
     Quantity whole, rest, result;
+    Interval atoms[MOST_ATOMS];
     if (a == QUANTITY_NONE || b == QUANTITY_NONE || b == QUANTITY_ZERO)
         return QUANTITY_NONE;
     quantity_bound(quantities, a, 0, BOUND_NONE);
     quantity_bound(quantities, b, 1, BOUND_NONE);
+    quantities_at(quantities, NULL, atoms);
+    if (quantity_interval(quantities, atoms, b).most <= 1) /* then it is 1 */
+        return kind == ATOM_DIVIDE ? a : QUANTITY_ZERO;
     split_off(quantities, a, b, &whole, &rest);
     if (is_less(quantities, rest, b)) {
         result = kind == ATOM_DIVIDE ? QUANTITY_ZERO : rest;
     } else {
         /* a remainder of what may be negative without its whole part is not what is left of it */
-        Interval atoms[MOST_ATOMS];
-        quantities_at(quantities, NULL, atoms);
         if (quantity_interval(quantities, atoms, rest).least < 0) {
             whole = QUANTITY_ZERO;
             rest = a;
@@ -310,6 +312,20 @@ Quantity quantity_minimum(Quantities *quantities, Quantity a, Quantity b) {
 }
 Quantity quantity_maximum(Quantities *quantities, Quantity a, Quantity b) {
     return one_of_two(quantities, a, b, ATOM_MAXIMUM);
+}
+
+Quantity quantity_into_minimum(Quantities *quantities, Quantity quantity) {
+    const Polynomial of = quantity == QUANTITY_NONE ? (Polynomial){0} : quantities->all[quantity];
+    for (uint32_t i = 0; i < of.count; i++) {
+        const QuantityAtom *atom = of.terms[i].count == 1 ? &quantities->atoms[of.terms[i].atoms[0]] : NULL;
+        if (!atom || of.terms[i].factor != 1 || atom->kind != ATOM_MINIMUM)
+            continue;
+        const QuantityAtom least = *atom;
+        Quantity rest = quantity_add(quantities, quantity, quantity_atom(quantities, &least), -1);
+        return quantity_minimum(quantities, quantity_add(quantities, least.a, rest, 1),
+                                quantity_add(quantities, least.b, rest, 1));
+    }
+    return quantity;
 }
 
 Quantity quantity_trips(Quantities *quantities, Quantity span, Quantity step) {
@@ -404,8 +420,7 @@ static Interval exactly(int64_t value) {
 }
 
 static const LaunchNumber *launch_argument(const LaunchNumbers *launch, uint32_t parameter) {
-    const LaunchNumber *argument = launch && parameter < launch->count ? &launch->arguments[parameter] : NULL;
-    return argument && argument->known ? argument : NULL;
+    return launch && parameter < launch->count ? &launch->arguments[parameter] : NULL;
 }
 
 /* Of what a launch says itself. */
@@ -415,8 +430,9 @@ static Interval given_interval(const QuantityAtom *atom, const LaunchNumbers *la
     switch (atom->kind) {
     case ATOM_ARGUMENT: {
         Interval fits = width_interval(atom->width); /* another number wraps around into it */
-        return argument && argument->value >= fits.least && argument->value <= fits.most ? exactly(argument->value)
-                                                                                         : fits;
+        return argument && argument->known && argument->value >= fits.least && argument->value <= fits.most
+                   ? exactly(argument->value)
+                   : fits;
     }
     case ATOM_SHAPE:
         return dimension ? exactly(argument->shape[atom->axis]) : (Interval){0, BOUND_NONE};

@@ -102,6 +102,8 @@ Quantity quantity_divide(Quantities *quantities, Quantity a, Quantity b);
 Quantity quantity_remainder(Quantities *quantities, Quantity a, Quantity b);
 Quantity quantity_minimum(Quantities *quantities, Quantity a, Quantity b);
 Quantity quantity_maximum(Quantities *quantities, Quantity a, Quantity b);
+/* min(a, b) + c as min(a + c, b + c), whose bounds may be better. */
+Quantity quantity_into_minimum(Quantities *quantities, Quantity quantity);
 /* How often a loop runs that counts up to `span` by a step, from 0 on. */
 Quantity quantity_trips(Quantities *quantities, Quantity span, Quantity step);
 
@@ -134,9 +136,9 @@ typedef struct Interval {
 
 /* An argument of a launch. */
 typedef struct LaunchNumber {
-    bool known; /* an integer, or a descriptor */
+    bool known; /* it is an integer: */
     int64_t value;
-    uint8_t rank;
+    uint8_t rank; /* of a descriptor; 0: it is none */
     int64_t shape[LAUNCH_MOST_DIMS], strides[LAUNCH_MOST_DIMS];
 } LaunchNumber;
 

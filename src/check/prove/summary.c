@@ -13,6 +13,13 @@ static ProofLine line_of(Module *module, const Op *op, const char *text, Arena *
                        .ir_line = op ? op_line(module, op) : 0};
 }
 
+static bool has_text(const ProofLine *lines, size_t count, const char *text) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(lines[i].text, text) == 0)
+            return true;
+    return false;
+}
+
 ProofSummary *proof_summary(Module *module, const Proof *proof, Arena *arena) {
     ProofSummary *summary = ARENA_NEW(arena, ProofSummary);
     *summary = (ProofSummary){.proved = proof->proved,
@@ -20,12 +27,12 @@ ProofSummary *proof_summary(Module *module, const Proof *proof, Arena *arena) {
                               .where = ARENA_ARRAY(arena, ProofLine, proof->where_count + 1),
                               .open = ARENA_ARRAY(arena, ProofLine, proof->open_count + 1),
                               .assumes = ARENA_ARRAY(arena, const char *, proof->assume_count + 1),
-                              .where_count = proof->where_count,
                               .open_count = proof->open_count,
                               .assume_count = proof->assume_count,
                               .seconds = proof->seconds};
     for (uint32_t i = 0; i < proof->where_count; i++)
-        summary->where[i] = line_of(module, proof->where[i].op, proof->where[i].text, arena);
+        if (!has_text(summary->where, summary->where_count, proof->where[i].text))
+            summary->where[summary->where_count++] = line_of(module, proof->where[i].op, proof->where[i].text, arena);
     for (uint32_t i = 0; i < proof->open_count; i++)
         summary->open[i] = line_of(module, proof->open[i].op, proof->open[i].text, arena);
     for (uint32_t i = 0; i < proof->assume_count; i++)

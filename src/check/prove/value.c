@@ -6,6 +6,7 @@
 #include "check/prove/value.h"
 
 #include "ir/op.h"
+#include "machine/tile/compile/program.h"
 #include "model/flow/forwarded.h"
 #include "model/number/parts.h"
 #include "model/number/tensor.h"
@@ -118,6 +119,7 @@ static bool loop_numbers(Prover *prover, const Op *loop, Quantity *from, Quantit
     *from = loop_number(prover, bounds.from);
     *step = loop_number(prover, bounds.step);
     *span = quantity_add(quantities, loop_number(prover, bounds.to), *from, -1);
+    *span = quantity_into_minimum(quantities, *span);
     quantity_bound(quantities, *step, 1, BOUND_NONE - 1);
     return *span != QUANTITY_NONE && *step != QUANTITY_NONE;
 }
@@ -356,8 +358,26 @@ static Quantity of_op(Prover *prover, const Op *op, const Value *value, uint32_t
     return how.code == EVALUATE_NONE ? QUANTITY_NONE : computed(prover, op, &how, map);
 }
 
+/* A dimension or a stride of the descriptor that is another parameter: these follow it, shape first. */
+static Quantity part_of_descriptor(Prover *prover, uint32_t index) {
+    const Parameter *parameter = &prover->parameters[index];
+    uint32_t parts = 0, whole = (uint32_t)parameter->descriptor;
+    for (uint32_t i = whole + 1; i < prover->proof->name_count && prover->parameters[i].descriptor == (int32_t)whole;
+         i++)
+        parts++;
+    uint32_t rank = parts / 2;
+    if (!rank || parts % 2 || rank > LAUNCH_MOST_DIMS)
+        return QUANTITY_NONE;
+    bool stride = parameter->part >= rank;
+    return quantity_atom(quantities_of(prover), &(QuantityAtom){.kind = stride ? ATOM_STRIDE : ATOM_SHAPE,
+                                                                .of = whole,
+                                                                .axis = (uint8_t)(parameter->part % rank)});
+}
+
 static Quantity of_parameter(Prover *prover, const Value *value) {
     unsigned width = width_of_element(prover, value);
+    if (value->index < prover->proof->name_count && prover->parameters[value->index].descriptor >= 0)
+        return part_of_descriptor(prover, value->index);
     return width ? quantity_atom(quantities_of(prover),
                                  &(QuantityAtom){.kind = ATOM_ARGUMENT, .of = value->index, .width = (uint8_t)width})
                  : QUANTITY_NONE;
