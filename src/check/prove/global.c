@@ -559,11 +559,13 @@ static bool lanes_are_known(const PairProof *pair) {
     return !lanes;
 }
 
-/* Whether all turns of loops around an access are equal in both. */
+/* Whether all turns of loops around an access are equal in both. Branches between blocks may be a loop. */
 static bool turns_are_known(const PairProof *pair) {
     const Quantities *quantities = quantities_of(pair);
-    for (const Op *op = op_parent(pair->access[0]->op); op && op != pair->prover->function; op = op_parent(op)) {
+    for (const Op *op = pair->access[0]->op; op && op != pair->prover->function; op = op_parent(op)) {
         bool found = false;
+        if (op->block && op->block->region->block_count > 1)
+            return false;
         if (!op_is_loop(op))
             continue;
         for (uint32_t i = 0; i < quantities->atom_count && !found; i++)
@@ -578,21 +580,18 @@ static bool turns_are_known(const PairProof *pair) {
 static bool is_ordered(PairProof *pair) {
     const ProofAccess *a = pair->access[0], *b = pair->access[1];
     Partitions first = partitions_of(a->op), second = partitions_of(b->op);
+    bool alone = !(first.mask & (first.mask - 1)) && first.mask == second.mask; /* one partition makes both */
     if (pair->apart)
         return true;
     if (a->async || b->async) {
         pair->problem = a == b ? "asynchronous accesses of two turns may be to the same element"
                                : "an asynchronous access may be to the same element of the same program";
-        return a == b && lanes_are_known(pair) && turns_are_known(pair);
+        return a == b && alone && lanes_are_known(pair) && turns_are_known(pair);
     }
     pair->problem = "two threads of a program may come to the same element";
-    if (!lanes_are_known(pair))
-        return false;
-    if (a == b)
-        return !(first.mask & (first.mask - 1));
-    bool same = a->mapping && a->mapping == b->mapping && first.mask == second.mask &&
+    bool same = a->mapping && a->mapping == b->mapping &&
                 (!a->copies || (a->writes && b->writes)); /* of threads with copies the first one writes */
-    return same && !(first.mask & (first.mask - 1));
+    return alone && lanes_are_known(pair) && (a == b || same);
 }
 
 static const char *access_word(const ProofAccess *access) {

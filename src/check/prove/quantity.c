@@ -349,6 +349,47 @@ void quantity_bound(Quantities *quantities, Quantity quantity, int64_t least, in
             (QuantityBound){.what = quantity, .least = least, .most = most};
 }
 
+void quantity_set_most(Quantities *quantities, Quantity quantity, Quantity most) {
+    if (quantity != QUANTITY_NONE && most != QUANTITY_NONE && most < quantity) /* so that none waits for itself */
+        quantities->all[quantity].most = most;
+}
+
+static Quantity substitute_atom(Quantities *quantities, uint32_t at, uint32_t atom, Quantity by) {
+    const QuantityAtom old = quantities->atoms[at];
+    if (at == atom)
+        return by;
+    if (at < atom || !(old.kind >= ATOM_TRIP && old.kind <= ATOM_MAXIMUM)) /* it is made of earlier ones */
+        return quantity_atom(quantities, &old);
+    Quantity a = quantity_substitute(quantities, old.a, atom, by), b = quantity_substitute(quantities, old.b, atom, by);
+    switch (old.kind) {
+    case ATOM_DIVIDE:
+        return quantity_divide(quantities, a, b);
+    case ATOM_REMAINDER:
+        return quantity_remainder(quantities, a, b);
+    case ATOM_MINIMUM:
+        return quantity_minimum(quantities, a, b);
+    case ATOM_MAXIMUM:
+        return quantity_maximum(quantities, a, b);
+    default:
+        return a == old.a && b == old.b ? quantity_atom(quantities, &old) : QUANTITY_NONE;
+    }
+}
+
+Quantity quantity_substitute(Quantities *quantities, Quantity quantity, uint32_t atom, Quantity by) {
+    if (quantity == QUANTITY_NONE || by == QUANTITY_NONE)
+        return QUANTITY_NONE;
+    const Polynomial of = quantities->all[quantity];
+    Quantity sum = QUANTITY_ZERO;
+    for (uint32_t i = 0; i < of.count; i++) {
+        Quantity product = quantity_constant(quantities, of.terms[i].factor);
+        for (unsigned k = 0; k < of.terms[i].count; k++)
+            product =
+                quantity_multiply(quantities, product, substitute_atom(quantities, of.terms[i].atoms[k], atom, by));
+        sum = quantity_add(quantities, sum, product, 1);
+    }
+    return sum;
+}
+
 /* ---- At a launch ---------------------------------------------------------------------------------- */
 
 static int64_t clipped(__int128 value) {
@@ -378,6 +419,10 @@ Interval quantity_interval(const Quantities *quantities, const Interval *atoms, 
             product = product_of(product, atoms[term->atoms[k]]);
         least = product.least == -BOUND_NONE || least == -BOUND_NONE ? -BOUND_NONE : clipped(least + product.least);
         most = product.most == BOUND_NONE || most == BOUND_NONE ? BOUND_NONE : clipped(most + product.most);
+    }
+    if (of->most != QUANTITY_ZERO) {
+        int64_t other = quantity_interval(quantities, atoms, of->most).most;
+        most = other < most ? other : most;
     }
     return (Interval){(int64_t)least, (int64_t)most};
 }

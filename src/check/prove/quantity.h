@@ -65,6 +65,7 @@ typedef struct Monomial {
 typedef struct Polynomial {
     const Monomial *terms; /* by their atoms, the constant first */
     uint32_t count;
+    Quantity most; /* it is no more than this, for another reason than its atoms; QUANTITY_ZERO: none is known */
 } Polynomial;
 
 /* `what` is from least to most. */
@@ -118,6 +119,11 @@ bool quantity_has_data(const Quantities *quantities, Quantity quantity);
 bool quantity_is_open(const Quantities *quantities, Quantity quantity);
 /* Whether the atom is in it, or in an operand of its atoms. */
 bool quantity_mentions(const Quantities *quantities, Quantity quantity, uint32_t atom);
+
+/* It is at most `most`, wherever it has a value at all: the counter of a loop is less than its end. */
+void quantity_set_most(Quantities *quantities, Quantity quantity, Quantity most);
+/* The same with another number in place of an atom, wherever it is; QUANTITY_NONE if that is too long. */
+Quantity quantity_substitute(Quantities *quantities, Quantity quantity, uint32_t atom, Quantity by);
 
 /* From now on it is asked of a launch that it is so, unless it is so at every launch. */
 void quantity_bound(Quantities *quantities, Quantity quantity, int64_t least, int64_t most);

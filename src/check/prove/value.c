@@ -136,12 +136,18 @@ Quantity prover_trips(Prover *prover, const Op *loop) {
                                                            : QUANTITY_NONE;
 }
 
+/* The counter of a loop: it is less than its end. */
 static Quantity induction(Prover *prover, const Op *loop) {
     Quantity from, span, step;
     Quantities *quantities = quantities_of(prover);
-    if (!loop_numbers(prover, loop, &from, &span, &step))
+    Bounds bounds;
+    if (!loop_numbers(prover, loop, &from, &span, &step) || !loop_bounds(loop, &bounds))
         return QUANTITY_NONE;
-    return quantity_add(quantities, from, quantity_multiply(quantities, trip_of(prover, loop, span, step), step), 1);
+    Quantity last = quantity_add(quantities, loop_number(prover, bounds.to), QUANTITY_ONE, -1);
+    Quantity counter =
+        quantity_add(quantities, from, quantity_multiply(quantities, trip_of(prover, loop, span, step), step), 1);
+    quantity_set_most(quantities, counter, last);
+    return counter;
 }
 
 static void remember(Prover *prover, const Value *value, uint32_t map, Quantity quantity) {
@@ -149,9 +155,19 @@ static void remember(Prover *prover, const Value *value, uint32_t map, Quantity 
         (KnownValue){value, map, quantity};
 }
 
-/* A value that a loop carries, at the start of a turn or behind the loop: what it is at first, and the same step again
- * each turn. */
-static Quantity carried_value(Prover *prover, const Value *value, uint32_t map, const Carried *carried) {
+/* A value that a loop carries and that does not depend on what it was: in each turn it is what `next` was in the turn
+ * before, also in the first one, if that fits. */
+static Quantity lagging_value(Prover *prover, Quantity first, Quantity next, Quantity trip) {
+    Quantities *quantities = quantities_of(prover);
+    uint32_t atom = quantities->all[trip].terms[0].atoms[0];
+    Quantity before = quantity_add(quantities, QUANTITY_ZERO, QUANTITY_ONE, -1);
+    if (quantity_has_data(quantities, next) || quantity_substitute(quantities, next, atom, before) != first)
+        return QUANTITY_NONE;
+    return quantity_substitute(quantities, next, atom, quantity_add(quantities, trip, QUANTITY_ONE, -1));
+}
+
+/* A value that a loop carries, at the start of a turn: what it is at first, and the same step again each turn. */
+static Quantity carried_value(Prover *prover, uint32_t map, const Carried *carried) {
     Quantities *quantities = quantities_of(prover);
     Quantity from, span, step, first = element_at(prover, carried->first, map);
     Quantity self = quantity_atom(
@@ -160,21 +176,32 @@ static Quantity carried_value(Prover *prover, const Value *value, uint32_t map, 
     if (self == QUANTITY_NONE || !loop_numbers(prover, carried->loop, &from, &span, &step))
         return QUANTITY_NONE;
     Quantity trip = trip_of(prover, carried->loop, span, step);
+    if (trip == QUANTITY_NONE)
+        return QUANTITY_NONE;
     remember(prover, carried->argument, map, self);
     Quantity next = element_at(prover, carried->next, map);
     remember(prover, carried->argument, map, QUANTITY_NONE); /* until it is known */
+    if (next == QUANTITY_NONE)
+        return QUANTITY_NONE;
+    if (!quantity_is_open(quantities, next))
+        return lagging_value(prover, first, next, trip);
     Quantity by = quantity_add(quantities, next, self, -1);
-    if (by == QUANTITY_NONE || trip == QUANTITY_NONE || quantity_has_data(quantities, by))
+    if (by == QUANTITY_NONE || quantity_has_data(quantities, by) ||
+        quantity_mentions(quantities, by, quantities->all[trip].terms[0].atoms[0]))
         return QUANTITY_NONE;
-    if (quantity_mentions(quantities, by, quantities->all[trip].terms[0].atoms[0]))
+    return quantity_add(quantities, first, quantity_multiply(quantities, trip, by), 1);
+}
+
+/* The same behind the loop: as it would be at the start of one more turn. */
+static Quantity carried_out(Prover *prover, uint32_t map, const Carried *carried) {
+    Quantities *quantities = quantities_of(prover);
+    Quantity from, span, step, inside = element_at(prover, carried->argument, map);
+    if (!loop_numbers(prover, carried->loop, &from, &span, &step) || quantity_has_data(quantities, inside))
         return QUANTITY_NONE;
-    Quantity inside = quantity_add(quantities, first, quantity_multiply(quantities, trip, by), 1);
-    if (!value_op(value) || inside == QUANTITY_NONE)
-        return inside;
-    if (!quantity_is_open(quantities, inside))
-        remember(prover, carried->argument, map, inside);
-    Quantity turns = quantity_trips(quantities, span, step);
-    return quantity_add(quantities, first, quantity_multiply(quantities, turns, by), 1);
+    Quantity trip = trip_of(prover, carried->loop, span, step);
+    return trip == QUANTITY_NONE ? trip
+                                 : quantity_substitute(quantities, inside, quantities->all[trip].terms[0].atoms[0],
+                                                       quantity_trips(quantities, span, step));
 }
 
 /* ---- Shapes --------------------------------------------------------------------------------------- */
@@ -184,6 +211,8 @@ static Quantity moved(Prover *prover, const Op *op, const Evaluation *how, uint3
     const Type *from = tensor_type(prover, op->operands[0]);
     const LaneMap to = memo_of(prover)->maps[map];
     LaneMap inner = {.rank = from ? from->dim_count : 0};
+    if (how->code == EVALUATE_RESHAPE && op_attr(op, "allow_reorder")) /* in no order that is known */
+        return QUANTITY_NONE;
     if (!from || inner.rank > TENSOR_MOST_DIMS)
         return how->code == EVALUATE_SPLAT ? operand_at(prover, op, 0, NO_MAP) : QUANTITY_NONE;
     for (unsigned i = 0; i < inner.rank; i++) {
@@ -393,7 +422,7 @@ static Quantity find_element(Prover *prover, const Value *value, uint32_t map) {
     if (!op && (loop = counted_by(value)))
         return induction(prover, loop);
     if (carried_of(value, &carried) && op_is_control(carried.loop, CONTROL_LOOP))
-        return carried_value(prover, value, map, &carried);
+        return op ? carried_out(prover, map, &carried) : carried_value(prover, map, &carried);
     if (same && type_agree(prover->module, same->type, value->type) == AGREE)
         return element_at(prover, same, map);
     if (choice_of(value, &choice))
