@@ -22,8 +22,8 @@ WEIR_API void weir_device_jobs(weir_device *device, unsigned jobs);
 
 /* Memory that kernels may access, by its address: it is not copied, and stays the caller's. What was named before and
  * overlaps it is gone. `written` 0: its bytes are not known before a kernel writes them, or weir_device_written says
- * so; WEIR_MEMORY_SHARED: other processes access it, too (weir_device_others). 0, or -1 if there is not enough memory.
- */
+ * so. WEIR_MEMORY_SHARED is added where other processes or devices access it, too (weir_device_others). 0, or -1 if
+ * there is not enough memory. */
 enum { WEIR_MEMORY_SHARED = 2 };
 WEIR_API int weir_device_memory(weir_device *device, void *address, size_t bytes, const char *name, int written);
 /* Launches take turns with those of other processes by a lock on that file, where there is memory that they share: one

@@ -122,7 +122,7 @@ class Device:
         WEIR_MEMORY_SHARED: other processes access it, too."""
         with self.lock:
             self.named[address] = size
-            if written == WEIR_MEMORY_SHARED and not self.has_others:
+            if written & WEIR_MEMORY_SHARED and not self.has_others:
                 from . import device_torch_shared
 
                 self.has_others = self.others(self.handle, device_torch_shared.lock_path().encode()) == 0
@@ -235,7 +235,7 @@ class Loaded:
             log.missing(f"{self.name}: {problem.value.decode()}: races with other processes were not looked for")
         if not steps or not count.value:
             return ()
-        return [f"grid {shape[0]} {shape[1]} {shape[2]} {standin.device_number()}\n", *program.step_lines(steps[:count.value])]
+        return [f"grid {shape[0]} {shape[1]} {shape[2]} {standin.device_number(program.device_of(program.current.stream))}\n", *program.step_lines(steps[:count.value])]
 
     def check_nothing(self):
         """Of a launch that is to be checked, and takes turns with other processes."""

@@ -80,8 +80,8 @@ def to_cuda(tensor, written=True):
 
 
 def check_device(index):
-    if index not in (0, -1, None):
-        raise RuntimeError(f"CUDA error: invalid device ordinal (device {index}: Weir's device cuda is the only one)")
+    if index is not None and not -1 <= index < program.State.devices:
+        raise RuntimeError(f"CUDA error: invalid device ordinal (device {index}: Weir has {program.State.devices}; WEIR_DEVICE_COUNT sets it)")
 
 
 def host_of(device):
@@ -169,9 +169,9 @@ class Kernel:
 
     def check_devices(self, args, named, seen):
         """As PyTorch: a tensor without dimensions may be on the CPU."""
-        other = None
+        other, index = None, program.device_of(program.current.stream)
         for tensor in seen:
-            if not tensor.is_cuda and tensor.dim():
+            if tensor.dim() and (not tensor.is_cuda or tensor.get_device() != index):
                 other = tensor
         home = other is not None and next((tensor.device for tensor in seen if tensor.is_cuda), None)
         if not home:
@@ -198,6 +198,20 @@ class Kernel:
         return self.compute(args, named)
 
     def compute(self, args, named):
+        if program.State.devices > 1:
+            with program.on_device(self.home(args, named)):
+                return self.compute_here(args, named)
+        return self.compute_here(args, named)
+
+    def home(self, args, named):
+        """The device that it runs on: that of its first tensor there, or that which is asked for."""
+        found = next((one for one in tensors_in((args, list(named.values()))) if one.is_cuda), None)
+        if found is None:
+            found = next((one for one in (*args, *named.values()) if isinstance(one, State.torch.device) and one.type == "cuda"), None)
+        index = found.get_device() if isinstance(found, State.torch.Tensor) else getattr(found, "index", None)
+        return program.device_of(program.current.stream) if index is None or index < 0 else index
+
+    def compute_here(self, args, named):
         seen, low, low_named, tensor_type, lower = [], list(args), {}, State.torch.Tensor, State.lower
         for number in self.lowers:
             if number >= len(low):
@@ -326,6 +340,8 @@ class Kernel:
             return
         if self.name == "copy_" and args[0].is_cuda != args[1].is_cuda:
             return log_copy(args[0], args[1], self.argument(2, args, named))
+        if self.name == "copy_" and args[0].device != args[1].device:
+            return log_copy_between(args[0], args[1])
         lines = [program.touch_line(letter, one) for letter, one in self.touched(args, named) if one.is_cuda]
         if self.fresh:
             for one in result if isinstance(result, (list, tuple)) else (result,):
@@ -388,9 +404,25 @@ def log_copy(to, source, non_blocking):
         program.State.log.await_stream(stream)
 
 
+def log_copy_between(to, source):
+    """Two devices: the copy is in the current stream of the source's, and each waits for the other, as PyTorch has it."""
+    log, streams = program.State.log, [program.stream_on(one.get_device()) for one in (to, source)]
+
+    def wait(first, second):
+        event = log.event()
+        log.record(event, first)
+        log.wait(event, second)
+        log.event_gone(event)
+
+    wait(*streams)
+    with program.on_device(source.get_device()):
+        log_operation("copy", "copy between devices", [program.touch_line("r", source), program.touch_line("w", to)])
+    wait(*reversed(streams))
+
+
 def refused(error):
     """An error of the CPU's kernel as one of a GPU's."""
-    if "allocate memory" in str(error):
+    if "allocate memory" in str(error) or "not enough memory" in str(error):
         return State.torch.OutOfMemoryError(f"CUDA out of memory. Weir's device has the host's memory: {error}")
     return error
 
@@ -503,6 +535,7 @@ def install(target):
     from . import device_torch_cuda, device_torch_native, device_torch_ops, device_torch_shared
 
     State.installed = True
+    program.State.devices = max(1, int(os.environ.get("WEIR_DEVICE_COUNT") or 1))
     State.torch, State.memory = torch, device_torch_memory.Memory()
     program.State.memory, program.State.shared = State.memory.all_memory, State.memory.all_shared
     State.lower, State.lift = device_torch_memory.make_exchange(torch)

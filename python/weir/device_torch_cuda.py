@@ -118,13 +118,22 @@ def next_of_pool(priority):
     return 1 + kind * POOL + (taken[kind] - 1) % POOL
 
 
-def pool_stream(priority):
+def pool_stream(priority, device=None):
     """A new one, as the program sees it."""
     if not any(taken):
         device_torch_native.answer_streams(sys.modules[__name__], device_torch_native.FREQUENT)
-    number = next_of_pool(priority)
+    number = program.default_stream(program.device_of(current.stream) if device is None else device) | next_of_pool(priority)
     log("stream", number)
     return number
+
+
+def split(number):
+    """A stream as PyTorch has it: its number on its device, and that."""
+    return number & (1 << program.DEVICE_BITS) - 1, program.device_of(number)
+
+
+def number_of(stream):
+    return program.default_stream(stream.device_index) | stream.stream_id
 
 
 class EventOrder:
@@ -152,7 +161,7 @@ class EventOrder:
 def external(handle):
     """The stream of that handle; one that is not of the pool is another library's."""
     number = (handle - FIRST_HANDLE) // 64
-    if handle_of(number) == handle and 0 < number <= POOL * PRIORITIES:
+    if handle_of(number) == handle and 0 < split(number)[0] <= POOL * PRIORITIES:
         return number
     log("missing", f"torch.cuda.ExternalStream: of the stream {handle:#x} it is not known what it waits for")
     return handle
@@ -164,11 +173,14 @@ def make_classes(torch):
     here = torch.device("cuda", 0)
 
     class CudaStreamBase(torch.Stream):
-        def __new__(cls, priority=0, stream_id=0, device_index=0, device_type=0, stream_ptr=0):
+        def __new__(cls, priority=0, stream_id=0, device_index=None, device_type=0, stream_ptr=0):
             check_device(device_index)
-            if not device_type:
-                stream_id = external(stream_ptr) if stream_ptr else pool_stream(priority)
-            self = torch.Stream.__new__(cls, stream_id=stream_id, device_index=0, device_type=CUDA_TYPE)
+            device_index = device_index if device_index is not None else program.device_of(current.stream)
+            if not device_type and stream_ptr:
+                stream_id, device_index = external(stream_ptr), 0
+            elif not device_type:
+                stream_id, device_index = split(pool_stream(priority))
+            self = torch.Stream.__new__(cls, stream_id=stream_id, device_index=device_index, device_type=CUDA_TYPE)
             self.priority = min(0, max(-5, priority))
             return self
 
@@ -177,40 +189,44 @@ def make_classes(torch):
 
         @property
         def cuda_stream(self):
-            return handle_of(self.stream_id)
+            return handle_of(number_of(self))
 
         @property
         def native_handle(self):
-            return handle_of(self.stream_id)
+            return handle_of(number_of(self))
 
         @property
         def device(self):
-            return here
+            return torch.device("cuda", self.device_index)
 
         @staticmethod
         def priority_range():
             return 0, -5
 
         def query(self):
-            log("await_stream", self.stream_id)
+            log("await_stream", number_of(self))
             return True
 
         def synchronize(self):
-            log("await_stream", self.stream_id)
+            log("await_stream", number_of(self))
 
         def __eq__(self, other):
-            return isinstance(other, torch.Stream) and other.stream_id == self.stream_id and other.device_type == CUDA_TYPE
+            return isinstance(other, torch.Stream) and number_of(other) == number_of(self) and other.device_type == CUDA_TYPE
 
         def __hash__(self):
-            return hash((self.stream_id, 0))
+            return hash((self.stream_id, self.device_index))
 
         def __enter__(self):
-            self.__dict__.setdefault("entered", []).append(current.stream)
-            current.stream = self.stream_id
+            before, own = program.set_device(self.device_index), current.stream
+            self.__dict__.setdefault("entered", []).append((before, own))
+            current.stream = number_of(self)
             return self
 
         def __exit__(self, *error):
-            current.stream = self.entered.pop()
+            before, own = self.entered.pop()
+            program.set_device(self.device_index)
+            current.stream = own
+            program.set_device(before)
             return False
 
     class CudaEventBase(torch.Event, EventOrder):
@@ -231,10 +247,10 @@ def make_classes(torch):
         def record(self, stream=None):
             self.number = self.number or next(numbers)
             self.at = time.perf_counter()
-            self.logs("record", current.stream if stream is None else stream.stream_id)
+            self.logs("record", current.stream if stream is None else number_of(stream))
 
         def wait(self, stream=None):
-            self.logs("wait", current.stream if stream is None else stream.stream_id)
+            self.logs("wait", current.stream if stream is None else number_of(stream))
 
         def query(self):
             self.logs("await_event")
@@ -368,22 +384,24 @@ def functions(torch, properties):
 
     def set_device(index):
         check_device(index)
+        program.set_device(max(index, 0))
 
     def exchange(index):
         if index < 0:
             return -1
         check_device(index)
-        return 0
+        return program.set_device(index)
 
     def maybe_exchange(index):
         return exchange(index)
 
     def set_stream(stream_id=0, device_index=0, device_type=CUDA_TYPE):
         check_device(device_index)
-        current.stream = stream_id
+        program.set_device(max(device_index, 0))
+        current.stream = program.default_stream(max(device_index, 0)) | stream_id
 
     def init():
-        torch.cuda.default_generators = (device_torch.State.generator,)
+        torch.cuda.default_generators = (device_torch.State.generator,) * program.State.devices
         torch.cuda._get_device_properties = torch._C._cuda_getDeviceProperties
 
     def statistics(device=0):
@@ -410,13 +428,14 @@ def functions(torch, properties):
     os.register_at_fork(after_in_child=after_fork)
     arch = f"sm_{properties.major}{properties.minor}"
     return dict(
-        _cuda_getDeviceCount=always(1), _cuda_getDevice=always(0), _cuda_setDevice=set_device, _cuda_exchangeDevice=exchange,
+        _cuda_getDeviceCount=always(program.State.devices), _cuda_getDevice=lambda: program.device_of(current.stream), _cuda_setDevice=set_device, _cuda_exchangeDevice=exchange,
         _cuda_maybeExchangeDevice=maybe_exchange, _cuda_init=init, _cuda_isInBadFork=lambda: bool(forked),
         _cuda_getDeviceProperties=always(properties), _cuda_getArchFlags=always(f"{arch} compute_{arch[3:]}"),
-        _cuda_canDeviceAccessPeer=always(False), _cuda_hasPrimaryContext=always(True), _cuda_synchronize=lambda *args: log("await_all"),
+        _cuda_canDeviceAccessPeer=always(False), _cuda_hasPrimaryContext=always(True), _cuda_synchronize=lambda: log("await_all"),
         _cuda_sleep=always(None), _cuda_set_sync_debug_mode=always(None), _cuda_get_sync_debug_mode=always(0),
-        _cuda_getCurrentStream=lambda device=0: (current.stream, 0, CUDA_TYPE),
-        _cuda_getDefaultStream=lambda device=0: (0, 0, CUDA_TYPE), _cuda_getCurrentRawStream=lambda device=0: handle_of(current.stream),
+        _cuda_getCurrentStream=lambda device=0: (*split(program.stream_on(max(device, 0))), CUDA_TYPE),
+        _cuda_getDefaultStream=lambda device=0: (0, max(device, 0), CUDA_TYPE),
+        _cuda_getCurrentRawStream=lambda device=0: handle_of(program.stream_on(max(device, 0))),
         _cuda_getStreamFromExternal=lambda pointer, device=0: (pointer, 0, CUDA_TYPE), _cuda_setStream=set_stream,
         _cuda_isCurrentStreamCapturing=capturing, _cuda_memoryStats=statistics, _cuda_emptyCache=always(None),
         _cuda_resetPeakMemoryStats=lambda device=0: memory.reset_peaks(),
@@ -434,9 +453,12 @@ def accelerator(torch):
     memory = device_torch.State.memory
     always = lambda value: lambda *args, **named: value
     return dict(
-        _accelerator_getAccelerator=always(torch.device("cuda")), _accelerator_deviceCount=always(1), _accelerator_getDeviceIndex=always(0),
-        _accelerator_setDeviceIndex=lambda index: check_device(index), _accelerator_exchangeDevice=lambda index: 0,
-        _accelerator_maybeExchangeDevice=lambda index: 0, _accelerator_synchronizeDevice=lambda *args: log("await_all"), _accelerator_emptyCache=always(None),
+        _accelerator_getAccelerator=always(torch.device("cuda")), _accelerator_deviceCount=always(program.State.devices),
+        _accelerator_getDeviceIndex=lambda: program.device_of(current.stream),
+        _accelerator_setDeviceIndex=lambda index: (check_device(index), program.set_device(index)) and None,
+        _accelerator_exchangeDevice=lambda index: program.set_device(index) if index >= 0 else -1,
+        _accelerator_maybeExchangeDevice=lambda index: program.set_device(index) if index >= 0 else -1,
+        _accelerator_synchronizeDevice=lambda *args: log("await_all", *args), _accelerator_emptyCache=always(None),
         _accelerator_getStream=lambda index=0: torch.cuda.current_stream(), _accelerator_isAllocatorInitialized=always(True),
         _accelerator_setStream=lambda stream: torch.cuda.set_stream(stream),
         _accelerator_getDeviceStats=lambda index=0: memory.statistics(), _accelerator_resetPeakStats=lambda index=0: memory.reset_peaks(),
@@ -636,7 +658,7 @@ def install(target):
     cuda._exchange_device, cuda._maybe_exchange_device = answers["_cuda_exchangeDevice"], answers["_cuda_maybeExchangeDevice"]
     cuda._is_in_bad_fork = answers["_cuda_isInBadFork"]
     cuda._CudaDeviceProperties, cuda._cudart = Properties, Runtime(properties)
-    cuda.default_generators = (device_torch.State.generator,)
+    cuda.default_generators = (device_torch.State.generator,) * program.State.devices
     cuda._get_device_properties = answers["_cuda_getDeviceProperties"]
     cuda.nvtx._nvtx = Marks()
     execute_again(torch, "torch.cuda.streams", parts)

@@ -10,6 +10,7 @@ from . import program, unwritten
 ROUND = 512  # the caching allocator gives multiples of it
 SMALL = 1 << 20  # and has a pool of its own for those up to it
 SHARED = 2  # WEIR_MEMORY_SHARED
+PEERS = SHARED | 1  # what other processes write is known
 CPU, CUDA = 1, 2  # DLPack's numbers of devices
 
 
@@ -26,7 +27,10 @@ def make_exchange(torch):
             capsule = export(tensor)
         except (RuntimeError, BufferError):  # a type that this release of DLPack does not have
             return move_bytes(tensor, kind)
-        number(locate(capsule, b"dltensor") + 8).value = kind
+        at = locate(capsule, b"dltensor")
+        number(at + 8).value = kind
+        if kind == CUDA:
+            number(at + 12).value = program.device_of(program.current.stream)
         return take(capsule)
 
     def move_bytes(tensor, kind):
@@ -39,7 +43,7 @@ def make_exchange(torch):
     def to_cpu(tensor):
         try:
             capsule = export(tensor)
-            number(locate(capsule, b"dltensor") + 8).value = CPU
+            number(locate(capsule, b"dltensor") + 8).value = CPU  # of which the number does not count
             made = take(capsule)
         except (RuntimeError, BufferError):
             made = move_bytes(tensor, CPU)
@@ -142,7 +146,7 @@ class Memory:
                 pool.requested_peak = pool.requested
         (unwritten.State.storages.discard if written else unwritten.State.storages.add)(address)
         if unwritten.State.listener:
-            unwritten.State.listener.allocated(address, size, SHARED if shared else written)
+            unwritten.State.listener.allocated(address, size, written | (PEERS if shared else SHARED if program.State.devices > 1 else 0))
 
     def share(self, address, size, key, mine):
         """Other processes have the memory there, too, by that key; `mine`: it is new."""
@@ -166,7 +170,7 @@ class Memory:
             unwritten.State.storages.discard(address)
         if unwritten.State.listener:
             unwritten.State.listener.freed(address)
-            unwritten.State.listener.allocated(to, size, SHARED)
+            unwritten.State.listener.allocated(to, size, PEERS)
 
     def allocations(self):
         """Address and bytes of each, in the order of their addresses."""
@@ -194,8 +198,8 @@ class Memory:
         self.settle()
         unwritten.State.listener = listener
         for one in list(self.live.values()):
-            known = SHARED if (one.address, one.size) in self.shared else one.address not in unwritten.State.storages
-            listener.allocated(one.address, one.size, known)
+            peers = PEERS if (one.address, one.size) in self.shared else SHARED if program.State.devices > 1 else 0
+            listener.allocated(one.address, one.size, (one.address not in unwritten.State.storages) | peers)
 
     # ---- Memory of the host that is pinned ---------------------------------------------------------
 

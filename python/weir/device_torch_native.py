@@ -66,6 +66,13 @@ def code(instructions):
     return ctypes.addressof(keep(ctypes.c_char.from_buffer(keep(page))))
 
 
+def returning(count):
+    """A function that returns a small number."""
+    if platform.machine() == "x86_64":
+        return code(b"\xb8" + count.to_bytes(4, "little") + bytes.fromhex("31d2c3"))
+    return code((0x52800000 | count << 5).to_bytes(4, "little") + of_machine(ONE)[4:])
+
+
 def of_machine(table):
     machine = platform.machine()
     if machine not in table:
@@ -93,12 +100,13 @@ def table(item, places, answers):
 # ---- Streams and events of C++: autograd's, torch.Stream, torch.Event ----------------------------------------
 
 
-POINTER, INDEX = ctypes.c_void_p, ctypes.c_int8
+POINTER, INDEX, DEVICE = ctypes.c_void_p, ctypes.c_int8, ctypes.c_int16  # a c10::Device is a type, and above it an index
 
 
 def stream_at(address):
-    """Its number; a c10::Stream is a device and that."""
-    return ctypes.c_int64.from_address(address + WORD).value
+    """Its number; a c10::Stream is a device and that. Streams that C++ has got here have the device in their numbers."""
+    number = ctypes.c_int64.from_address(address + WORD).value
+    return number | program.default_stream(max(ctypes.c_int8.from_address(address + 1).value, 0))
 
 
 def answers(streams):
@@ -106,8 +114,7 @@ def answers(streams):
     current, events = streams.current, {}
 
     def exchange(this, device, stream):
-        before, current.stream = current.stream, stream
-        return before
+        return program.set_stream(stream)  # C++ has got it here: its device is in its number
 
     def record(this, event, stream, index, flag):
         cell = ctypes.c_void_p.from_address(event)
@@ -132,10 +139,10 @@ def answers(streams):
         streams.log("used", ctypes.c_uint64.from_address(data).value, stream_at(stream))
 
     return dict(
-        getStream=(ctypes.c_int64, (INDEX,), lambda this, device: current.stream),
+        getStream=(ctypes.c_int64, (DEVICE,), lambda this, device: program.stream_on(device >> 8) if device >= 0 else current.stream),
         exchangeStream=(ctypes.c_int64, (ctypes.c_int64, ctypes.c_int64), exchange),
-        getStreamFromGlobalPool=(ctypes.c_int64, (INDEX, ctypes.c_bool), lambda this, device, high: streams.pool_stream(-int(high))),
-        getNewStream=(ctypes.c_int64, (INDEX, ctypes.c_int), lambda this, device, priority: streams.pool_stream(priority)),
+        getStreamFromGlobalPool=(ctypes.c_int64, (DEVICE, ctypes.c_bool), lambda this, device, high: streams.pool_stream(-int(high))),
+        getNewStream=(ctypes.c_int64, (DEVICE, ctypes.c_int), lambda this, device, priority: streams.pool_stream(priority)),
         record=(None, (POINTER, POINTER, INDEX, ctypes.c_int), record), block=(None, (POINTER, POINTER), of_event("wait")),
         destroyEvent=(None, (POINTER, INDEX), lambda this, event, index: events.pop(event, None) and None),
         queryEvent=(ctypes.c_bool, (POINTER,), of_event("await_event")), synchronizeEvent=(None, (POINTER,), of_event("await_event")),
@@ -195,6 +202,8 @@ def install():
     places = declared("c10/core/impl/DeviceGuardImplInterface.h", GUARD)
     guard = keep(ctypes.c_void_p(table(guards[meta], places, {name: one for name in places if name not in OTHER and name[0] != "~"})))
     guards[cuda] = ctypes.addressof(guard)
+    if program.State.devices > 1 and "deviceCount" in places:
+        Guard.slots[2 + places.index("deviceCount")] = returning(program.State.devices)
     Guard.one, Guard.places = one, {name: 2 + place for place, name in enumerate(places)}
     # There is a CUDA, and its device has a context.
     library = ctypes.CDLL(os.path.join(folder(), "lib", "libtorch_cpu.so"))

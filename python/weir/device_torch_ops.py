@@ -13,6 +13,9 @@ def empty(size, *, dtype=None, layout=None, device=None, pin_memory=None, memory
     device_torch.check_device(device.index)
     with State.torch._C.DisableTorchFunction():
         made = State.plain_empty(size, dtype=dtype, device="cpu", memory_format=memory_format)
+    if program.State.devices > 1 and device.index is not None:
+        with program.on_device(device.index):
+            return to_cuda(made, False)
     return to_cuda(made, False)
 
 
@@ -45,10 +48,12 @@ def zeros_of(size, *, dtype=None, layout=None, device=None, pin_memory=None):
 class ToCopy(device_torch.Kernel):
     """aten::_to_copy, which gives the host memory that is pinned if it is not to wait."""
 
-    def compute(self, args, named):
+    def compute_here(self, args, named):
         device = named.get("device")
         if device is None or device.type == "cuda":
-            return super().compute(args, {**named, "pin_memory": None})
+            index = device.index if device is not None else None
+            with program.on_device(program.device_of(program.current.stream) if index is None else index):
+                return super().compute_here(args, {**named, "pin_memory": None})
         made = self.call(to_cpu(args[0]), **{**named, "pin_memory": None, "non_blocking": False})
         if named.get("non_blocking"):
             State.memory.pin(made.untyped_storage())
@@ -57,7 +62,9 @@ class ToCopy(device_torch.Kernel):
         return made
 
     def log(self, args, named, result):
-        if args[0].is_cuda:
+        if args[0].is_cuda and result.device != args[0].device:
+            device_torch.log_copy_between(result, args[0])
+        elif args[0].is_cuda:
             super().log(args, named, result)
         else:
             device_torch.log_copy(result, args[0], named.get("non_blocking"))

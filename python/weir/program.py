@@ -16,6 +16,7 @@ MOST_BYTES = 1 << 30
 PIECES = 64  # lines that are written at once
 MOST_IDLE = 1 << 16  # lines that are kept before the first operation
 LEGACY, NON_BLOCKING = 2, 0
+DEVICE_BITS = 20  # of a stream's number: those above are its device
 DELAY, MOST_DELAYS = 0.25, 8  # seconds; how often in a process
 OWN = os.path.dirname(os.path.abspath(__file__))
 FOLDER = os.path.join(os.getcwd(), "")
@@ -28,6 +29,7 @@ class State:
     log = None
     captures = False  # a graph is being captured
     watches = False  # threads are
+    devices = 1
 
     @staticmethod
     def memory():
@@ -46,8 +48,61 @@ class Current(threading.local):
     stream, quiet = 0, False
     site = None  # where what a graph does now was captured
 
+    def __init__(self):
+        self.last = {}  # by device: the stream that it had there
+
 
 current = Current()
+
+
+def device_of(stream):
+    """Streams of all devices have numbers: the default stream of a device is the first. Those of other libraries are their handles."""
+    device = stream >> DEVICE_BITS
+    return device if device < State.devices else 0
+
+
+def default_stream(device):
+    return device << DEVICE_BITS
+
+
+def stream_on(device):
+    """The current stream of a device."""
+    if device == device_of(current.stream):
+        return current.stream
+    return current.last.get(device, default_stream(device))
+
+
+def set_device(device):
+    """The one that this thread uses; returns the one before."""
+    before = device_of(current.stream)
+    if device != before:
+        current.last[before], current.stream = current.stream, stream_on(device)
+    return before
+
+
+def set_stream(stream):
+    """The current stream of its device; returns the one before."""
+    device = device_of(stream)
+    before = stream_on(device)
+    if device == device_of(current.stream):
+        current.stream = stream
+    else:
+        current.last[device] = stream
+    return before
+
+
+class on_device:
+    """While it lasts, this thread uses that device."""
+
+    def __init__(self, device):
+        self.device = device
+
+    def __enter__(self):
+        self.before = set_device(self.device)
+
+    def __exit__(self, *error):
+        set_device(self.before)
+        return False
 
 
 class quiet:
@@ -130,6 +185,10 @@ class Log:
         self.delays, self.meets = MOST_DELAYS, False  # meets: a launch accesses memory of other processes, and was not waited for
         self.timed = False  # it says when things are done: other processes have memory or messages of this one
         self.lines += ["weirlog 1\n", f"process {os.getpid()}\n"]
+        if State.devices > 1:
+            self.lines.append(f"devices {State.devices}\n")
+        for device in range(1, State.devices):
+            self.lines.append(f'stream {default_stream(device)} {LEGACY} {device} ""\n')
         if os.environ.get("RANK", "").isdigit():
             self.called(f"rank {os.environ['RANK']}")
 
@@ -193,7 +252,7 @@ class Log:
     def stream(self, number, captured=None):
         """A new one; of a graph, it has the place of the one that was captured."""
         self.streams[number] = where() if captured is None else f"{self.streams.get(captured, '')}, in a graph"
-        self.add(f"stream {number} {NON_BLOCKING} {quoted(self.streams[number])}\n")
+        self.add(f"stream {number} {NON_BLOCKING} {device_of(number)} {quoted(self.streams[number])}\n")
 
     def allocated(self, address, size, stream):
         if current.quiet:
@@ -287,10 +346,10 @@ class Log:
                 if not streams:
                     del self.asynchronous[address]
 
-    def await_all(self):
+    def await_all(self, device=None):
         self.delay()
-        self.add("await-all\n")
-        if self.thread_count == 1:
+        self.add("await-all\n" if State.devices == 1 else f"await-all {device_of(current.stream) if device is None else device}\n")
+        if self.thread_count == 1 and State.devices == 1:
             self.asynchronous.clear()
 
     # ---- Pinned memory ------------------------------------------------------------------------------------

@@ -58,8 +58,8 @@ void weir_device_jobs(weir_device *device, unsigned jobs) {
 /* ---- Memory ---- */
 
 int weir_device_memory(weir_device *device, void *address, size_t bytes, const char *name, int written) {
-    bool added = host_add(&device->device, address, bytes, name, written);
-    if (added && written == WEIR_MEMORY_SHARED)
+    bool added = host_add(&device->device, address, bytes, name, written & 1);
+    if (added && written & WEIR_MEMORY_SHARED)
         host_share(&device->device, address);
     if (added)
         return 0;

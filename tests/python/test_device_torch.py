@@ -18,16 +18,16 @@ PATH = os.pathsep.join(filter(None, [os.environ.get("TORCH_WHEELS"), str(HERE.pa
 
 @unittest.skipUnless(PYTHONS, "no PyTorch: TORCH_PYTHONS=PATH:... names interpreters that have it")
 class Torch(unittest.TestCase):
-    def each(self, *words, command=()):
+    def each(self, *words, command=(), **extra):
         """With each Python: what it printed, and how it ended."""
         for python in PYTHONS:
             done = subprocess.run([*command, python, "-W", "ignore", *map(str, words)], capture_output=True, text=True, timeout=600,
                                   stdin=subprocess.DEVNULL, cwd=HERE / "device_torch",
-                                  env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": PATH})
+                                  env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": PATH, **extra})
             yield f"{python}:\n{done.stdout}{done.stderr}", done.returncode
 
-    def run_file(self, name):
-        for text, status in self.each(HERE / "device_torch" / name):
+    def run_file(self, name, **extra):
+        for text, status in self.each(HERE / "device_torch" / name, **extra):
             self.assertEqual(status, 0, text)
 
     def test_tensors(self):
@@ -38,6 +38,11 @@ class Torch(unittest.TestCase):
 
     def test_parallel(self):
         self.run_file("parallel.py")
+
+    def test_devices(self):
+        """Two of one process. What one device does has the same verdicts when there are two."""
+        self.run_file("devices.py")
+        self.run_file("programs.py", WEIR_DEVICE_COUNT="2")
 
     def test_several(self):
         self.run_file("several.py")

@@ -200,7 +200,12 @@ static Verdict *check(const char *text, Arena *arena, Trace *trace) {
     "at 4\nlaunch 0 \"c\" \"b.py:5\"\ngrid 1 1 1 " device "\nstep 20 0 " how " 9064 4 \"k.py:6\"\nstep 21 0 0 9000 " \
     "64 \"k.py:7\"\nr 9000 64\nR 9064 4\n"
 #define READS(how, device) "process 8\n" READER(how, device) "end\n"
-#define WRITES_THEN        "at 5\nlaunch 0 \"q\" \"a.py:6\"\ngrid 1 1 1 0\nstep 10 0 431 4160 4 \"k.py:3\"\nW 4160 4\n"
+#define DEVICES(how, device, other_how, other_device)                                                           \
+    "weirlog 1\ndevices 2\nstream 5 2 1 \"\"\nalloc 4096 64 0 \"a.py:1\"\nlaunch 0 \"p\" \"a.py:4\"\ngrid 1 1 " \
+    "1 " device "\nstep 5 0 " how                                                                               \
+    " 4096 4 \"k.py:2\"\nR 4096 4\nW 4096 4\nlaunch 5 \"q\" \"a.py:5\"\ngrid 1 1 1 " other_device               \
+    "\nstep 6 0 " other_how " 4096 4 \"k.py:2\"\nR 4096 4\nW 4096 4\nend\n"
+#define WRITES_THEN "at 5\nlaunch 0 \"q\" \"a.py:6\"\ngrid 1 1 1 0\nstep 10 0 431 4160 4 \"k.py:3\"\nW 4160 4\n"
 
 /* What a log shows: its verdict, how many findings, and the rule of the first. */
 typedef struct Case {
@@ -363,6 +368,10 @@ static void logs_have_verdicts(void **state) {
              READER("420", "1") "await-all\nsend 1 \"m\"\nprocess 7\nat 30\nreceive \"m\"\nlaunch "
                                 "0 \"z\" \"a.py:9\"\nw 4096 64\nend\n",
          VERDICT_CLEAN, 0, 0},
+        /* atomics of two devices of one process: with scope gpu, with scope sys; on one device */
+        {DEVICES("312", "0", "312", "1"), VERDICT_FINDINGS, 1, RULE_PROGRAM_RACE},
+        {DEVICES("412", "0", "412", "1"), VERDICT_CLEAN, 0, 0},
+        {DEVICES("312", "1", "312", "1"), VERDICT_CLEAN, 0, 0},
         /* steps that do not fit */
         {PRODUCER("0") "step 9 2 1 4096 4 \"\"\nw 4096 64\nend\n", VERDICT_INCOMPLETE, 0, 0},
         {PRODUCER("0") "step 2 0 1 4096 4 \"\"\nw 4096 64\nend\n", VERDICT_INCOMPLETE, 0, 0},

@@ -62,6 +62,8 @@ static void introduce(ProgramCheck *check, const OrderLine *line) {
     if (!stream || !stream->lane)
         return;
     stream->where = line->texts[0];
+    stream->legacy = line->numbers[1] == LEGACY;
+    stream->context = line->number_count > 2 ? line->numbers[2] : 0;
     stream->lane->legacy = line->numbers[1] == LEGACY;
     stream->lane->blocking = line->numbers[1] != 0;
     stream->lane->context = line->number_count > 2 ? line->numbers[2] : 0;
@@ -201,7 +203,7 @@ static void access_by_host(ProgramCheck *check) {
                              .touch_count = check->touch_count};
     look_at_unknown(check, &lane->now);
     program_timeline_operation(check->timeline, check, lane, &lane->now);
-    program_together_operation(check, lane, &lane->now, &lane->now);
+    program_together_operation(check, lane);
     races_operation(&check->races, &made); /* what is in no allocation is the host's own */
     lane_operation(lane, check->number);
     thread_waits(&check->order, check->thread, &lane->now);
@@ -228,7 +230,7 @@ static void do_operation(ProgramCheck *check, OrderLane *lane) {
                              .touch_count = check->touch_count};
     look_at_unknown(check, &begun);
     program_timeline_operation(check->timeline, check, lane, &begun);
-    program_together_operation(check, lane, follows ? &begun : &lane->now, &lane->now);
+    program_together_operation(check, lane);
     if (races_operation(&check->races, &made))
         verdict_incomplete(
             check->verdict, "", 0,
@@ -373,6 +375,11 @@ static void allocate(ProgramCheck *check, const OrderLine *line, OrderLane *lane
     uint64_t address = line->numbers[0];
     if (program_address(check, &address, line->numbers[1]))
         races_allocate(&check->races, address, line->numbers[1], lane, check->thread, site);
+    RaceMemory *memory = check->several_devices ? races_memory(&check->races, address) : NULL;
+    if (memory && program_together(check)) {
+        memory->shared = true;
+        program_together_forget(check, address, line->numbers[1]);
+    }
 }
 
 static void free_memory(ProgramCheck *check, const OrderLine *line) {
@@ -434,6 +441,9 @@ static void do_line(ProgramCheck *check, const OrderLine *line) {
         break;
     case ORDER_CALLED:
         program_process(check)->name = line->texts[0];
+        break;
+    case ORDER_DEVICES:
+        check->several_devices |= line->numbers[0] > 1;
         break;
     case ORDER_STREAM:
         introduce(check, line);

@@ -33,10 +33,12 @@ const char *program_stream_name(const ProgramCheck *check, uint32_t index) {
         return "the host";
     const ProgramStream *stream = &check->streams[index];
     Text text = {0};
-    if (stream->id)
+    if (stream->id && !stream->legacy)
         text_addf(&text, "stream %llu", (unsigned long long)stream->id);
     else
         text_addf(&text, "the default stream");
+    if (check->several_devices)
+        text_addf(&text, " of device %llu", (unsigned long long)stream->context);
     if (check->process_count > 1)
         text_addf(&text, " of %s", program_process_name(check, stream->process));
     if (stream->where.size && stream->id)
@@ -54,8 +56,9 @@ static const char *agent_of(const ProgramCheck *check, const ProgramSite *site) 
     const ProgramStream *stream = &check->streams[site->stream];
     bool several = check->process_count > 1;
     const char *of = several ? " of " : "", *process = several ? program_process_name(check, stream->process) : "";
-    return stream->id ? verdict_text(check->verdict, "stream %llu%s%s", (unsigned long long)stream->id, of, process)
-                      : verdict_text(check->verdict, "default stream%s%s", of, process);
+    return stream->id && !stream->legacy
+               ? verdict_text(check->verdict, "stream %llu%s%s", (unsigned long long)stream->id, of, process)
+               : verdict_text(check->verdict, "default stream%s%s", of, process);
 }
 
 static const char *verb_of(uint8_t how) {
@@ -228,8 +231,9 @@ static const char *fix_shared(const ProgramCheck *check, const SharedRace *share
     const ProgramSite *earlier = &check->sites[shared->earlier], *later = &check->sites[shared->later];
     bool narrow = race->reason == GSAN_NARROW || race->missing == GSAN_TOO_NARROW;
     if (narrow)
-        return verdict_text(check->verdict, "Give the signal the scope %s on both sides (`scope=\"sys\"`).",
-                            effect_scope_name(race->needed));
+        return verdict_text(check->verdict, "Give the %s the scope %s on both sides (`scope=\"%s\"`).",
+                            race->missing == GSAN_TOO_NARROW ? "signal" : "atomic accesses",
+                            effect_scope_name(race->needed), effect_scope_name(race->needed));
     if (race->missing != GSAN_NO_PAIR && shared->released_where.size)
         return verdict_text(check->verdict, "Make the signal %s, with scope %s.",
                             race->missing == GSAN_NO_RELEASE   ? "a release (`sem=\"release\"`)"
@@ -279,7 +283,7 @@ void program_report_shared(ProgramCheck *check, const SharedRace *shared) {
 void program_report_race(void *context, const OrderRace *race) {
     ProgramCheck *check = context;
     Verdict *verdict = check->verdict;
-    if (race->memory->shared && !race->early)
+    if (race->memory->shared && !race->early && !race->unseen && !race->earlier.freed)
         return; /* together.c */
     const ProgramSite *earlier = &check->sites[race->earlier.site], *later = &check->sites[check->site];
     if (race->open || race->communicates) {

@@ -21,6 +21,8 @@ typedef struct ProgramSite {
 typedef struct ProgramStream {
     uint64_t id;
     uint32_t process;
+    uint64_t context;
+    bool legacy;
     Str where;       /* it is made; "": the default stream, or not known */
     OrderLane *lane; /* NULL: it was destroyed */
     uint32_t track;  /* of the timeline: the number of its lane, which another stream may have afterwards */
@@ -100,6 +102,7 @@ typedef struct ProgramCheck {
     bool any_unknown;                 /* there is one */
     ProgramTimeline *timeline;        /* NULL: no picture is wanted */
     ProgramTogether *together;        /* NULL: no memory is shared by processes */
+    bool several_devices;             /* a process has */
     bool ended, too_many;             /* too_many: streams, or processes */
     bool open;                        /* anything may be ordered by what is not seen */
 } ProgramCheck;
@@ -139,9 +142,10 @@ void program_release_processes(ProgramCheck *check);
 /* ---- together.c ---- */
 ProgramTogether *program_together(ProgramCheck *check);
 void program_together_line(ProgramCheck *check, const OrderLine *line);
-/* The operation that is being done begins once the first clock's are over, and has waited for those of the second. */
-void program_together_operation(ProgramCheck *check, const OrderLane *lane, const OrderClock *begun,
-                                const OrderClock *waited);
+/* The operation that is being done, of that lane. */
+void program_together_operation(ProgramCheck *check, const OrderLane *lane);
+/* What is there from now on is new. */
+void program_together_forget(ProgramCheck *check, uint64_t address, uint64_t bytes);
 void program_together_end(ProgramCheck *check);
 void program_together_release(ProgramCheck *check);
 

@@ -126,6 +126,7 @@ bool program_unmap(ProgramCheck *check, uint64_t address) {
     ProgramShared *shared = mapping->shared;
     *mapping = process->mappings[--process->mapping_count];
     if (!--shared->users) {
+        program_together_forget(check, shared->to, shared->bytes);
         races_free(&check->races, shared->to, check->thread, 0);
         shared->bytes = 0; /* the key may come again */
     }

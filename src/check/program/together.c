@@ -1,7 +1,7 @@
-/* Memory that processes share: operations on it are held against each other as CTAs of launches are (engine/hb/gsan.h),
- * so that signals in that memory order what they order, with the scopes that they have. A warp counts as a thread of
- * the engine, and its CTA (or cluster) as a cluster. An operation of which no steps are known is one thread that does
- * all at once. */
+/* Memory that processes or devices share: operations on it are held against each other as CTAs of launches are
+ * (engine/hb/gsan.h), so that signals in that memory order what they order, with the scopes that they have. A warp
+ * counts as a thread of the engine, and its CTA (or cluster) as a cluster. An operation of which no steps are known is
+ * one thread that does all at once. */
 #include "check/program/internal.h"
 
 #include "base/array.h"
@@ -232,10 +232,9 @@ static bool begin_engine(ProgramTogether *together) {
 }
 
 /* Its number; UINT32_MAX: there is no memory. */
-static uint32_t add_operation(ProgramTogether *together, const OrderLane *lane, const OrderClock *begun,
-                              const OrderClock *waited) {
+static uint32_t add_operation(ProgramTogether *together, const OrderLane *lane) {
     ProgramCheck *check = together->check;
-    uint32_t after[ORDER_LANES], awaited[ORDER_LANES];
+    uint32_t after[ORDER_LANES];
     TogetherLane *of = &together->lanes[lane->index];
     if (!begin_engine(together) ||
         !ARRAY_ROOM(together->operations, together->operation_count, together->operation_capacity, 64) ||
@@ -247,10 +246,8 @@ static uint32_t add_operation(ProgramTogether *together, const OrderLane *lane, 
     GsanLaunch launch = {.device = together->has_grid ? (uint32_t)together->grid[3] % DEVICES : 0,
                          .ctas = (uint32_t)warps,
                          .cluster = together->has_grid ? (uint32_t)(together->grid[1] * together->grid[2]) : 1,
-                         .after = after,
-                         .awaited = awaited};
-    launch.after_count = find_after(together, begun, after);
-    launch.awaited_count = begun != waited ? find_after(together, waited, awaited) : 0;
+                         .after = after};
+    launch.after_count = find_after(together, &lane->now, after);
     uint32_t number = gsan_launch(together->gsan, &launch);
     together->operations[together->operation_count++] =
         (TogetherOperation){.number = check->number, .lane = lane->index, .site = check->site};
@@ -259,15 +256,17 @@ static uint32_t add_operation(ProgramTogether *together, const OrderLane *lane, 
 }
 
 /* Of an operation that has no steps: what it touches of memory that processes share, at once. */
-static void touch_all(ProgramTogether *together, uint32_t thread, bool early) {
+static void touch_all(ProgramTogether *together, uint32_t thread) {
     const ProgramCheck *check = together->check;
     uint32_t site = site_of(together, STR(""));
     for (uint32_t i = 0; i < check->touch_count; i++) {
         const Touch *touch = &check->touches[i];
         const RaceMemory *memory = races_memory(&check->races, touch->begin);
+        if (touch->how == TOUCH_UNSEEN)
+            continue;
         bool strong = touch->how & (TOUCH_STRONG_READ | TOUCH_STRONG_WRITE);
         bool writes = touch->how & (TOUCH_WRITE | TOUCH_STRONG_WRITE);
-        for (uint64_t k = 0; memory && memory->shared && touch->early == early && k < touch->count; k++)
+        for (uint64_t k = 0; memory && memory->shared && k < touch->count; k++)
             gsan_access(together->gsan, thread, site, writes ? KIND_WRITE : KIND_READ,
                         strong ? ORDER_RELAXED : ORDER_WEAK, strong ? SCOPE_SYS : SCOPE_NONE, GSAN_NO_TICKET,
                         touch->begin + k * touch->stride, touch->begin + k * touch->stride + touch->bytes);
@@ -321,22 +320,19 @@ static void start_launch(ProgramTogether *together, uint32_t number) {
     together->step_capacity = 0;
 }
 
-void program_together_operation(ProgramCheck *check, const OrderLane *lane, const OrderClock *begun,
-                                const OrderClock *waited) {
+/* What a dependent launch does before it has waited is looked at elsewhere (races.h). */
+void program_together_operation(ProgramCheck *check, const OrderLane *lane) {
     ProgramTogether *together = check->together;
     bool steps = together && together->has_grid && together->step_count;
     if (together && (steps || touches_shared(check))) {
         do_steps_until(together, program_process(check)->time);
-        uint32_t number = add_operation(together, lane, begun, waited);
+        uint32_t number = add_operation(together, lane);
         together->issued = &check->order.hosts;
         if (number != UINT32_MAX && steps) {
             start_launch(together, number);
         } else if (number != UINT32_MAX) {
             uint32_t thread = gsan_begin(together->gsan, number, 0);
-            touch_all(together, thread, true);
-            if (begun != waited)
-                gsan_await_launches(together->gsan, thread);
-            touch_all(together, thread, false);
+            touch_all(together, thread);
             gsan_end(together->gsan, thread);
         }
         together->issued = NULL;
@@ -345,6 +341,14 @@ void program_together_operation(ProgramCheck *check, const OrderLane *lane, cons
         together->step_count = 0;
         together->has_grid = false;
     }
+}
+
+void program_together_forget(ProgramCheck *check, uint64_t address, uint64_t bytes) {
+    ProgramTogether *together = check->together;
+    if (!together || !together->gsan || !bytes)
+        return;
+    do_steps_until(together, program_process(check)->time);
+    gsan_forget(together->gsan, address, address + bytes);
 }
 
 /* ---- Lines --------------------------------------------------------------------------------------------------- */

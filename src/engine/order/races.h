@@ -47,7 +47,7 @@ struct RaceMemory {
     uint64_t address, bytes;
     uint32_t site;                 /* the caller's, of where it was allocated */
     OrderLane *lane;               /* that it was allocated for; NULL: memory of the host */
-    bool shared;                   /* processes have it; the caller's */
+    bool shared;                   /* several processes or devices have it; the caller's */
     struct TouchSegment *segments; /* sorted */
     uint32_t segment_count, segment_capacity;
     uint32_t used[ORDER_LANES / 32]; /* lanes that its owner was notified of */
