@@ -89,9 +89,14 @@ void proxies_breach(Proxies *proxies, Breach breach);
 uint32_t proxies_reported_by(const Proxies *proxies, uint32_t agent, Epoch stamp, bool *own);
 void proxies_give_up(Proxies *proxies, const char *why, const Op *op);
 
+/* ---- proxies.c ---- */
+void proxies_visit_stamp(const StateVisit *visit, Epoch stamp);
+
 /* ---- proxies_global.c ---- */
 void proxies_global_start(Proxies *proxies, bool same_launch);
 void proxies_global_access(Proxies *proxies, const Event *event);
+void proxies_global_visit(const Proxies *proxies, const StateVisit *visit);
+
 void proxies_global_fence(Proxies *proxies, const Event *event);
 
 #endif

@@ -508,3 +508,32 @@ const char *proxies_problem(const Proxies *proxies, const Op **op) {
     *op = proxies->problem_op;
     return clocks_overflowed(proxies->clocks) ? "a run is longer than clocks can count" : proxies->problem;
 }
+
+/* ---- The state ------------------------------------------------------------------------------------ */
+
+void proxies_visit_stamp(const StateVisit *visit, Epoch stamp) {
+    visit_number(visit, stamp.component);
+    if (stamp.component != NO_COMPONENT)
+        visit_epoch(visit, stamp.component, stamp.value);
+}
+
+void proxies_visit(const Proxies *proxies, const StateVisit *visit) {
+    uint32_t bridges = proxies->machine->agent_count * REACHES;
+    clocks_visit(proxies->clocks, visit);
+    visit_number(visit, proxies->engine.spans);
+    for (uint32_t i = 0; i < proxies->ordinary_count; i++) {
+        const Ordinary *access = proxies->ordinary[i];
+        visit_number(visit, access->live);
+        if (!access->live)
+            continue;
+        visit_number(visit, i);
+        visit_number(visit, (uint64_t)access->forwarded << 2 | (uint64_t)access->remote << 1 | access->delayed);
+        proxies_visit_stamp(visit, access->stamp);
+        for (uint32_t k = 0; k < bridges; k++) {
+            visit_number(visit, access->bridges[k].there);
+            if (access->bridges[k].there)
+                proxies_visit_stamp(visit, access->bridges[k].stamp);
+        }
+    }
+    proxies_global_visit(proxies, visit);
+}

@@ -81,6 +81,9 @@ const Op *proxies_unseen(const Proxies *proxies);
 /* Whether every access to shared memory that the program has was made in some run, and all that met were ordered: only
  * then can be said what is not needed. */
 bool proxies_saw_all(const Proxies *proxies);
+/* All that decides which fences the events to come will lack, in shared memory and of descriptors; not in global
+ * memory. */
+void proxies_visit(const Proxies *proxies, const StateVisit *visit);
 /* "bytes 0-8191 of %a" */
 void proxies_describe(const Proxies *proxies, uint32_t span, Text *to);
 /* Why not everything was looked at, and the op of which something is not known (NULL: there was too much of

@@ -241,3 +241,19 @@ void proxies_global_fence(Proxies *proxies, const Event *event) {
     else
         descriptor_acquired(proxies, event, address.bits);
 }
+
+void proxies_global_visit(const Proxies *proxies, const StateVisit *visit) {
+    for (const MadeDescriptor *made = proxies->made; made; made = made->next) {
+        visit_number(visit, (uint64_t)made->address);
+        visit_number(visit, (uint64_t)made->agent << 32 | made->pc);
+        proxies_visit_stamp(visit, made->stamp);
+        visit_number(visit, made->read);
+        if (made->read)
+            proxies_visit_stamp(visit, made->read_stamp);
+        for (uint32_t i = 0; i < proxies->machine->agent_count; i++) {
+            visit_number(visit, made->acquired[i].there);
+            if (made->acquired[i].there)
+                proxies_visit_stamp(visit, made->acquired[i].stamp);
+        }
+    }
+}

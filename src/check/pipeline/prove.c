@@ -21,8 +21,8 @@ void step_proof(void *context) {
     const Look *look = context;
     PipelineResult *result = look->result;
     Verdict *verdict = &result->verdicts[look->at];
-    if (!may_be_proved(result) || verdict->kind == VERDICT_INCOMPLETE || verdict->incomplete_count)
-        return;
+    if (!may_be_proved(result) || verdict->kind == VERDICT_INCOMPLETE || verdict->incomplete_count || verdict->closed)
+        return; /* or nothing is left open that a launch gives */
     const Proof *proof = prove_kernel(result->module, result->functions[look->at], result->question.prove_seconds);
     verdict->proof = proof_summary(result->module, proof, verdict->arena);
     const Launch *given = known_launch(result, look->at);

@@ -5,7 +5,7 @@
  * all else that a run can show: deadlocks, barriers, shared and tensor memory (prove_sync). Nothing is proved unless
  * neither half leaves anything open. What was not looked at is open.
  *
- * Nothing is run, and the time is bounded: what there is no time for is open. */
+ * The time is bounded: what there is no time for is open. */
 #ifndef CHECK_PROVE_PROVE_H
 #define CHECK_PROVE_PROVE_H
 

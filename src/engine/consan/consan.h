@@ -239,6 +239,8 @@ uint32_t consan_next_staged(const Consan *consan, ConsanGroup group, uint32_t ba
 bool consan_written(const Consan *consan, uint32_t span);
 /* Whether a wait for the barrier has shown an agent an access to the span that it had not seen. */
 bool consan_forwarded(const Consan *consan, uint32_t barrier, uint32_t span);
+/* Hands out, number by number, all that decides what is legal from now on. */
+void consan_visit(const Consan *consan, void (*number)(void *context, uint64_t number), void *context);
 /* The place of the access that such an entry is for. */
 uint32_t consan_stage_place(const Consan *consan, ConsanGroup group, uint32_t base, uint32_t span);
 

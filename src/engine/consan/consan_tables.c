@@ -346,3 +346,67 @@ uint32_t consan_stage_place(const Consan *consan, ConsanGroup group, uint32_t ba
     const ConsanStaged *staged = consan_staged(consan_word(consan, span), group, consan_agent(base));
     return staged ? staged->places[span % CONSAN_LANES] : 0;
 }
+
+/* ---- The state ------------------------------------------------------------------------------------ */
+
+typedef struct ConsanVisit {
+    void (*number)(void *context, uint64_t number);
+    void *context;
+} ConsanVisit;
+
+/* Entries that are not zero, with their index. */
+static void visit_rows(const ConsanVisit *visit, const uint64_t *rows, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        if (rows[i]) {
+            visit->number(visit->context, i);
+            visit->number(visit->context, rows[i]);
+        }
+    visit->number(visit->context, UINT64_MAX);
+}
+
+static void visit_reader(const Consan *consan, const ConsanVisit *visit, const ConsanReader *reader) {
+    if (!reader->spans)
+        return; /* it has read nothing that was not overwritten since: rows of such spans are not looked at */
+    visit->number(visit->context, (uint64_t)reader->actor << 1 | reader->updates);
+    visit->number(visit->context, reader->spans);
+    visit_rows(visit, reader->seen, consan->actors);
+    visit_rows(visit, reader->tracked, consan->phases);
+    for (uint64_t left = reader->spans; left;) {
+        uint32_t lane = consan_take_lowest(&left);
+        visit->number(visit->context, (uint64_t)reader->places[lane] << 8 | reader->elements[lane]);
+    }
+}
+
+static void visit_staged(const Consan *consan, const ConsanVisit *visit, const ConsanWord *word, uint32_t group) {
+    for (uint32_t agent = 0; agent < consan->agents; agent++) {
+        const ConsanStaged *staged = consan_staged(word, (ConsanGroup)group, agent);
+        if (!staged || !staged->open)
+            continue;
+        visit->number(visit->context, (uint64_t)agent << 8 | group);
+        visit->number(visit->context, staged->open);
+        for (uint64_t left = staged->open; left;) {
+            uint32_t lane = consan_take_lowest(&left);
+            visit->number(visit->context, (uint64_t)staged->places[lane] << 8 | (uint8_t)staged->commits[lane]);
+        }
+    }
+}
+
+void consan_visit(const Consan *consan, void (*number)(void *context, uint64_t number), void *context) {
+    const ConsanVisit visit = {number, context};
+    number(context, consan->spans);
+    for (uint32_t i = 0; i < consan->word_count; i++) {
+        const ConsanWord *word = &consan->words[i];
+        number(context, word->written);
+        visit_rows(&visit, word->seen, consan->actors);
+        visit_rows(&visit, word->tracked, consan->phases);
+        for (uint64_t left = word->written; left;) {
+            uint32_t lane = consan_take_lowest(&left);
+            number(context, (uint64_t)word->write_place[lane] << 16 | word->writer[lane]);
+        }
+        for (uint32_t actor = 0; actor < 2 * consan->actors; actor++)
+            if (word->reader_of[actor])
+                visit_reader(consan, &visit, word->reader_of[actor]);
+        for (uint32_t group = 0; group < CONSAN_KINDS; group++)
+            visit_staged(consan, &visit, word, group);
+    }
+}

@@ -115,6 +115,10 @@ const char *races_problem(const Races *races, const Op **op) {
     return races->problem;
 }
 
+void races_visit(const Races *races, const StateVisit *visit) {
+    consan_visit(&races->engine, visit->number, visit->context);
+}
+
 /* By what the engine names an access: where something is not known, by a note of it. */
 static uint32_t place_of(Races *races, const Event *event) {
     return races->may_order ? may_order_note(races->may_order, event) : event->pc;

@@ -5,6 +5,7 @@
 #ifndef CHECK_TILE_RUN_RACES_H
 #define CHECK_TILE_RUN_RACES_H
 
+#include "base/visit.h"
 #include "check/explain/tile/flow.h"
 #include "check/explain/tile/spans.h"
 #include "check/tile/run/may_order.h"
@@ -101,6 +102,8 @@ bool races_show(const Races *races, const Race *race);
 void races_clear(Races *races);
 /* Those in doubt, which have been reported, are looked for again from now on. Returns how many races are left. */
 uint32_t races_forget_may_order(Races *races);
+/* All that decides which races the events to come will show, where nothing is in flight; not what was found. */
+void races_visit(const Races *races, const StateVisit *visit);
 /* The engine's tables, for people. */
 void races_print(const Races *races, const Machine *machine, Text *to);
 

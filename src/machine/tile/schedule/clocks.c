@@ -527,3 +527,64 @@ const Raise *clocks_raise(const Clocks *clocks, uint32_t agent, Epoch stamp) {
             return &raises->items[i % RAISES];
     return NULL;
 }
+
+/* ---- The state ------------------------------------------------------------------------------------ */
+
+static void visit_clock(const Clocks *clocks, ScheduleClock clock, const StateVisit *visit) {
+    visit_number(visit, clock.values != NULL);
+    for (uint32_t i = 0, end = clock.values ? length(clocks) : 0; i < end; i++)
+        visit_epoch(visit, i, clock.values[i]);
+}
+
+/* Of the groups that are committed: those that a wait can leave pending, by how many came after. */
+static void visit_group(const Clocks *clocks, uint32_t agent, GroupClass class, const StateVisit *visit) {
+    const ClockGroup *group = group_of(clocks, agent, class);
+    uint32_t kept = group->commits < MARKS ? group->commits : MARKS - 1, longest = 0;
+    const Program *program = clocks->machine->program;
+    for (uint32_t i = 0; i < program->effect_count; i++) {
+        const Effect *effect = &program->effects[i].effect;
+        if (effect->verb == EFFECT_AWAIT && effect->count > longest)
+            longest = effect->count < MARKS ? (uint32_t)effect->count : MARKS;
+    }
+    for (uint32_t reads = 0; clocks->used[class] && reads < 2; reads++) {
+        uint32_t component = group_part(clocks, agent, class, reads);
+        visit_epoch(visit, component, group->operations);
+        visit_number(visit, group->commits <= longest ? group->commits : longest + 1);
+        for (uint32_t k = 0; k < kept && k <= longest; k++)
+            visit_epoch(visit, component, group->marks[(group->commits - k) % MARKS]);
+    }
+}
+
+void clocks_visit(const Clocks *clocks, const StateVisit *visit) {
+    const Machine *machine = clocks->machine;
+    for (uint32_t i = 0; i < clocks->agents; i++) {
+        visit_clock(clocks, clocks->clocks[i], visit);
+        visit_clock(clocks, clocks->fenced[i], visit);
+        visit_epoch(visit, part(clocks, i, PART_TENSOR), clocks->work[i]);
+        for (uint32_t k = 0; k < CLASSES; k++)
+            visit_group(clocks, i, (GroupClass)k, visit);
+    }
+    for (uint32_t cta = 0; cta < machine->program->ctas; cta++)
+        for (uint32_t i = 0; i < machine->slots_used; i++) {
+            uint32_t barrier = cta * machine->slots_per_cta + i;
+            const ClockPhase *phase = &clocks->phases[barrier];
+            const Barrier *state = &machine->state->barriers[barrier];
+            visit_epoch(visit, barrier_part(clocks, barrier), state->generation);
+            visit_epoch(visit, barrier_part(clocks, barrier), state->born);
+            visit_clock(clocks, phase->coming, visit);
+            for (uint32_t k = 0; k < RECENT; k++)
+                visit_clock(clocks, phase->done[(state->generation - k) % RECENT], visit);
+        }
+    for (uint32_t i = 0; i < clocks->barrier_instance_count; i++) {
+        const ClockBarrierInstance *instance = &clocks->barrier_instances[i];
+        uint32_t named = machine->program->ctas * NAMED_BARRIERS;
+        uint32_t generation =
+            i < named ? machine->state->named[i].generation : machine->state->cluster[i - named].generation;
+        if (!instance->coming.values)
+            continue;
+        visit_number(visit, i);
+        visit_clock(clocks, instance->coming, visit);
+        for (uint32_t k = 0; k < LATEST; k++)
+            visit_clock(clocks, instance->done[turn(generation + k)], visit);
+    }
+}

@@ -11,6 +11,7 @@
 #ifndef MACHINE_TILE_SCHEDULE_CLOCKS_H
 #define MACHINE_TILE_SCHEDULE_CLOCKS_H
 
+#include "base/visit.h"
 #include "machine/tile/step/machine.h"
 
 enum { NO_COMPONENT = UINT32_MAX };
@@ -63,6 +64,9 @@ bool clocks_follow(const Clocks *clocks, const Event *access, Epoch stamp);
 const Raise *clocks_raise(const Clocks *clocks, uint32_t agent, Epoch stamp);
 /* The agent that a component belongs to; UINT32_MAX for those of barriers. */
 uint32_t clocks_agent(const Clocks *clocks, uint32_t component);
+/* All that decides what clocks will say of the events to come; not how agents came to know. Components are those of
+ * epochs. */
+void clocks_visit(const Clocks *clocks, const StateVisit *visit);
 /* Whether the access is made by the agent itself and is over when its next op begins. */
 bool clocks_immediate(const Clocks *clocks, const CompiledEffect *access);
 

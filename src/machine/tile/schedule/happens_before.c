@@ -602,3 +602,86 @@ void happens_before_observe(void *observer, const Event *event) {
         break;
     }
 }
+
+/* ---- The state ------------------------------------------------------------------------------------ */
+
+static void visit_clock(const HappensBefore *happens_before, const uint32_t *clock, const StateVisit *visit) {
+    for (uint32_t i = 0, end = length(happens_before); i < end; i++)
+        visit_epoch(visit, i, clock ? clock[i] : 0);
+}
+
+static void visit_packed(const Packed *packed, const StateVisit *visit) {
+    uint32_t at = 0;
+    visit_number(visit, packed->count);
+    for (uint32_t i = 0; i < packed->count; i += 2)
+        for (uint32_t k = packed->runs[i]; k > 0; k--, at++)
+            visit_epoch(visit, at, packed->runs[i + 1]);
+}
+
+static void visit_contributors(const Contributor *items, uint32_t count, const StateVisit *visit) {
+    visit_number(visit, count);
+    for (uint32_t i = 0; i < count; i++) {
+        visit_number(visit, (uint64_t)items[i].agent << 33 | (uint64_t)items[i].pc << 1 | items[i].outstanding);
+        visit_epoch(visit, items[i].agent, items[i].tick);
+    }
+}
+
+static void visit_past(const HappensBefore *happens_before, uint32_t barrier, const StateVisit *visit) {
+    const HappensBeforePast *past = &happens_before->pasts[barrier];
+    const Barrier *state = &happens_before->machine->state->barriers[barrier];
+    const HappensBeforePass *passes = &happens_before->passes[(size_t)barrier * happens_before->agents];
+    uint32_t component = happens_before->components[barrier];
+    const uint32_t generations[] = {state->generation, state->born, past->passers_of, past->observed};
+    const bool flags[] = {past->phase,
+                          past->plain,
+                          past->now_outstanding_ops,
+                          past->before_outstanding_ops,
+                          past->now_bytes,
+                          past->before_bytes,
+                          past->waited,
+                          past->overrun,
+                          past->late};
+    uint64_t all = 0;
+    for (unsigned i = 0; i < sizeof flags / sizeof *flags; i++)
+        all = all << 1 | flags[i];
+    visit_number(visit, all);
+    visit_number(visit, (uint64_t)past->stream << 32 | past->stream_before);
+    for (unsigned i = 0; i < sizeof generations / sizeof *generations; i++)
+        visit_epoch(visit, component, generations[i]);
+    visit_clock(happens_before, past->phase, visit);
+    visit_clock(happens_before, past->plain, visit);
+    visit_packed(&past->done, visit);
+    visit_contributors(past->now, past->now_count, visit);
+    visit_contributors(past->before, past->before_count, visit);
+    visit_number(visit, past->passer_count);
+    for (uint32_t i = 0; i < past->passer_count; i++)
+        visit_number(visit, past->passers[i]);
+    for (uint32_t i = 0; i < happens_before->agents; i++) {
+        visit_epoch(visit, component, passes[i].generation);
+        visit_epoch(visit, i, passes[i].tick);
+    }
+    visit_number(visit, past->init_agent);
+    visit_epoch(visit, past->init_agent, past->init_tick);
+}
+
+/* Which barriers one multicast has completed (`multicast`) is not asked any more when another event comes. */
+void happens_before_visit(const HappensBefore *happens_before, const StateVisit *visit) {
+    const Machine *machine = happens_before->machine;
+    for (uint32_t i = 0; i < happens_before->agents; i++) {
+        visit_epoch(visit, i, machine->state->agents[i].ticks);
+        visit_clock(happens_before, happens_before->clocks + (size_t)i * happens_before->size, visit);
+        visit_clock(happens_before, happens_before->met + (size_t)i * happens_before->size, visit);
+    }
+    for (uint32_t i = 0; i < happens_before->barrier_instance_count; i++) {
+        const HappensBeforeBarrierInstance *instance = &happens_before->barrier_instances[i];
+        if (!instance->now_count && !instance->before_count)
+            continue; /* it was not used */
+        visit_number(visit, i);
+        visit_clock(happens_before, instance->coming, visit);
+        visit_contributors(instance->now, instance->now_count, visit);
+        visit_contributors(instance->before, instance->before_count, visit);
+    }
+    for (uint32_t cta = 0; cta < machine->program->ctas; cta++)
+        for (uint32_t i = 0; i < machine->slots_used; i++)
+            visit_past(happens_before, cta * machine->slots_per_cta + i, visit);
+}

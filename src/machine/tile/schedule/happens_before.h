@@ -11,6 +11,7 @@
 #ifndef MACHINE_TILE_SCHEDULE_HAPPENS_BEFORE_H
 #define MACHINE_TILE_SCHEDULE_HAPPENS_BEFORE_H
 
+#include "base/visit.h"
 #include "machine/tile/schedule/schedule.h"
 
 typedef enum SensitivePointKind {
@@ -45,5 +46,8 @@ const SensitivePoint *happens_before_sensitive(const HappensBefore *happens_befo
 bool happens_before_overrun(const HappensBefore *happens_before, uint32_t *barrier);
 /* True if more risks were seen than are kept. */
 bool happens_before_overflowed(const HappensBefore *happens_before);
+/* All that decides what it makes of the events to come, where nothing is in flight; not what it has noted. Components
+ * are agents, and then barriers. */
+void happens_before_visit(const HappensBefore *happens_before, const StateVisit *visit);
 
 #endif

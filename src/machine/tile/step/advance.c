@@ -215,6 +215,8 @@ StepResult machine_advance(Machine *machine, uint32_t index) {
         const Instruction *instruction = &program->code[agent->pc];
         if (machine->symmetry)
             symmetry_follow(machine, index, instruction);
+        if (machine->follow)
+            machine->follow(machine->follower, index, instruction);
         switch ((Code)instruction->code) {
         case CODE_INTEGER: {
             if (instruction->evaluator == EVALUATE_SELECT)

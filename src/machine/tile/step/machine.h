@@ -209,6 +209,9 @@ typedef struct Event {
 
 typedef void Observe(void *observer, const Event *event);
 
+/* Before an agent carries out an instruction; it may change the agent's registers. */
+typedef void Follow(void *follower, uint32_t agent, const Instruction *instruction);
+
 typedef enum StepResult {
     STEP_DONE,
     STEP_FAULT,   /* machine->fault says which */
@@ -328,6 +331,8 @@ typedef struct Machine {
     const char *unknown;
     Observe *observe;
     void *observer;
+    Follow *follow; /* NULL: none */
+    void *follower;
     bool excluded;     /* the launch broke an assumption of the kernel */
     bool immediate;    /* what is asynchronous completes when it is issued */
     bool out_of_order; /* tensor-core work without a commit completes in any order */

@@ -1,0 +1,279 @@
+/* check/prove/sync: which kernels are clean for all trip counts, held against runs with the first of them. */
+#include "running.h"
+
+#include "base/deadline.h"
+#include "check/prove/prove.h"
+#include "check/tile/run/races.h"
+#include "machine/tile/schedule/happens_before.h"
+
+#include <stdio.h>
+
+/* ---- Kernels ---------------------------------------------------------------------------------------- */
+
+/* A ring of buffers between a producer, partition 0, and a consumer. */
+typedef struct Ring {
+    const char *name;
+    int depth;              /* of the ring; the slots are counted by `slots` */
+    int slots;              /* 0: depth */
+    const char *first;      /* parity with which the producer waits first; NULL: "%c1" */
+    const char *bounds;     /* text that makes %more of %n */
+    const char *consumes;   /* how many trips the consumer makes; NULL: "%n" */
+    const char *produces;   /* the same, of the producer; NULL: "%n_p" */
+    const char *wait_empty; /* NULL: there is one */
+    const char *wait_full, *release;
+    bool clean; /* at all trip counts; what is in flight at the end is a note */
+} Ring;
+
+static char *ring_text(const Ring *ring) {
+    static char text[16384];
+    int slots = ring->slots ? ring->slots : ring->depth;
+    int size = snprintf(
+        text, sizeof text,
+        "#shared = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>\n"
+        "#flat = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>\n"
+        "#smem = #ttg.shared_memory\n"
+        "#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, "
+        "0]}>\n"
+        "!bar = !ttg.memdesc<1xi64, #flat, #smem, mutable>\n"
+        "!bars = !ttg.memdesc<%dx1xi64, #flat, #smem, mutable>\n"
+        "!tile = !ttg.memdesc<64x64xf16, #shared, #smem, mutable>\n"
+        "!tiles = !ttg.memdesc<%dx64x64xf16, #shared, #smem, mutable>\n"
+        "!desc = !tt.tensordesc<tensor<64x64xf16, #shared>>\n"
+        "module attributes {\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, ttg.target = \"cuda:100\", "
+        "\"ttg.threads-per-warp\" = 32 : i32} {\n"
+        "  tt.func public @kernel(%%desc: !desc, %%n: i32, %%m: i32) {\n"
+        "%s"
+        "    %%slots = arith.constant %d : i32\n"
+        "%s"
+        "    %%ring = ttg.local_alloc : () -> !tiles\n"
+        "    %%full = ttg.local_alloc : () -> !bars\n"
+        "    %%empty = ttg.local_alloc : () -> !bars\n"
+        "    scf.for %%k = %%c0 to %%slots step %%c1 : i32 {\n"
+        "      %%f = ttg.memdesc_index %%full[%%k] : !bars -> !bar\n"
+        "      ttng.init_barrier %%f, 1 : !bar\n"
+        "      %%e = ttg.memdesc_index %%empty[%%k] : !bars -> !bar\n"
+        "      ttng.init_barrier %%e, 1 : !bar\n"
+        "    }\n"
+        "    ttg.warp_specialize(%%desc, %%ring, %%full, %%empty, %s)\n"
+        "    default {\n"
+        "      scf.for %%i = %%c0 to %s step %%c1 : i32 {\n"
+        "        %%slot = arith.remsi %%i, %%slots : i32\n"
+        "        %%turn = arith.divsi %%i, %%slots : i32\n"
+        "        %%phase = arith.andi %%turn, %%c1 : i32\n"
+        "        %%f = ttg.memdesc_index %%full[%%slot] : !bars -> !bar\n"
+        "        %%e = ttg.memdesc_index %%empty[%%slot] : !bars -> !bar\n"
+        "%s"
+        "        %%t = ttg.memdesc_index %%ring[%%slot] : !tiles -> !tile\n"
+        "        %%v = ttg.local_load %%t : !tile -> tensor<64x64xf16, #blocked>\n"
+        "        ttng.fence_async_shared {bCluster = false}\n"
+        "%s"
+        "      }\n"
+        "      ttg.warp_yield\n"
+        "    }\n"
+        "    partition0(%%desc_p: !desc, %%ring_p: !tiles, %%full_p: !bars, %%empty_p: !bars, %%n_p: i32) num_warps(4) "
+        "{\n%s"
+        "      %%slots_p = arith.constant %d : i32\n"
+        "      scf.for %%i = %%c0 to %s step %%c1 : i32 {\n"
+        "        %%slot = arith.remsi %%i, %%slots_p : i32\n"
+        "        %%turn = arith.divsi %%i, %%slots_p : i32\n"
+        "        %%odd = arith.andi %%turn, %%c1 : i32\n"
+        "        %%phase = arith.xori %%odd, %s : i32\n"
+        "        %%f = ttg.memdesc_index %%full_p[%%slot] : !bars -> !bar\n"
+        "        %%e = ttg.memdesc_index %%empty_p[%%slot] : !bars -> !bar\n"
+        "%s"
+        "        ttng.barrier_expect %%f, 8192, %%true : !bar\n"
+        "        %%t = ttg.memdesc_index %%ring_p[%%slot] : !tiles -> !tile\n"
+        "        ttng.async_tma_copy_global_to_local %%desc_p[%%c0, %%i] %%t, %%f, %%true : !desc, !bar -> !tile\n"
+        "      }\n"
+        "      ttg.warp_return\n"
+        "    } : (!desc, !tiles, !bars, !bars, i32) -> ()\n"
+        "    tt.return\n"
+        "  }\n"
+        "}\n",
+        ring->depth, ring->depth, CONSTANTS, slots, ring->bounds ? ring->bounds : "", ring->produces ? "%more" : "%n",
+        ring->consumes ? ring->consumes : "%n",
+        ring->wait_full ? ring->wait_full : "        ttng.wait_barrier %f, %phase : !bar\n",
+        ring->release ? ring->release : "        ttng.arrive_barrier %e, 1 : !bar\n", CONSTANTS, slots, "%n_p",
+        ring->first ? ring->first : "%c1",
+        ring->wait_empty ? ring->wait_empty : "        ttng.wait_barrier %e, %phase : !bar\n");
+    assert_true(size > 0 && (size_t)size < sizeof text);
+    return text;
+}
+
+#define ONE_MORE  "    %more = arith.addi %n, %c1 : i32\n"
+#define OF_OTHERS "    %more = arith.addi %m, %c0 : i32\n"
+
+static const Ring rings[] = {
+    {.name = "depth 1", .depth = 1, .clean = true},
+    {.name = "depth 2", .depth = 2, .clean = true},
+    {.name = "depth 3", .depth = 3, .clean = true},
+    {.name = "depth 5", .depth = 5, .clean = true},
+    {.name = "wrong first parity", .depth = 3, .first = "%c0"},
+    {.name = "the consumer makes one trip more", .depth = 3, .bounds = ONE_MORE, .consumes = "%more"},
+    {.name = "the producer makes one trip more", .depth = 2, .bounds = ONE_MORE, .produces = "%more", .clean = true},
+    {.name = "the producer waits for nothing", .depth = 3, .wait_empty = ""},
+    {.name = "the consumer waits for nothing", .depth = 3, .wait_full = ""},
+    {.name = "the consumer never releases", .depth = 3, .release = ""},
+    {.name = "one slot is left out", .depth = 4, .slots = 3, .clean = true},
+    {.name = "the consumer releases before it reads",
+     .depth = 2,
+     .wait_full = "        ttng.wait_barrier %f, %phase : !bar\n        ttng.arrive_barrier %e, 1 : !bar\n",
+     .release = ""},
+    {.name = "the consumer waits for the other phase",
+     .depth = 2,
+     .wait_full = "        %wrong = arith.xori %phase, %c1 : i32\n        ttng.wait_barrier %f, %wrong : !bar\n"},
+    {.name = "two trip counts", .depth = 2, .bounds = OF_OTHERS, .consumes = "%more"},
+};
+
+/* ---- Proofs ----------------------------------------------------------------------------------------- */
+
+typedef struct Proving {
+    Reading *reading;
+    const Op *function;
+    Proof *proof;
+} Proving;
+
+static Proving prove_text(const char *text) {
+    Reading *reading = read_text(text);
+    assert_true(reading->ok);
+    Module *module = &reading->module;
+    jmp_buf exhausted;
+    module->arena.exhausted = &exhausted;
+    assert_int_equal(setjmp(exhausted), 0);
+    Proving proving = {.reading = reading, .function = find_op(reading, "tt.func", 0)};
+    Prover prover = {.module = module,
+                     .function = proving.function,
+                     .arena = &module->arena,
+                     .proof = ARENA_NEW(&module->arena, Proof),
+                     .end = deadline_now() + UINT64_C(20000000000)};
+    quantities_init(&prover.proof->quantities, prover.arena);
+    prove_sync(&prover);
+    proving.proof = prover.proof;
+    module->arena.exhausted = NULL;
+    return proving;
+}
+
+static void end_proof(Proving proving) {
+    done(proving.reading);
+}
+
+/* ---- Runs ------------------------------------------------------------------------------------------- */
+
+static void observe_races(void *observer, const Event *event) {
+    races_observe(observer, event);
+}
+
+/* Whether a run with that trip count goes right. */
+static bool goes_right(const char *text, int64_t trips) {
+    char argument[32];
+    const char *problem = NULL;
+    uint32_t count;
+    bool right = true;
+    Running *running = compile_whole(text);
+    snprintf(argument, sizeof argument, "n=%lld", (long long)trips);
+    give(running, argument);
+    snprintf(argument, sizeof argument, "m=%lld", (long long)(trips / 2));
+    give(running, argument);
+    Races *races = races_create(&running->reading->module.arena, running->machine, false, &problem);
+    assert_non_null(races);
+    races_start(races, 0, 0, false);
+    running->machine->observe = observe_races;
+    running->machine->observer = races;
+    right &= run_eagerly(running) == RUN_COMPLETE;
+    const Race *found = races_found(races, &count);
+    for (uint32_t i = 0; i < count; i++)
+        right &= found[i].kind == RACE_EXIT;
+    running->machine->observe = NULL;
+    for (uint64_t seed = 0; seed < 3 && right; seed++)
+        right &= run_schedule(running, (Schedule){.kind = SCHEDULE_RANDOM, .seed = seed}) == RUN_COMPLETE;
+    end_kernel(running);
+    return right;
+}
+
+static void what_is_proved_goes_right_with_every_trip_count(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof rings / sizeof *rings; i++) {
+        const char *text = ring_text(&rings[i]);
+        Proving proving = prove_text(text);
+        bool proved = !proving.proof->open_count, right = true;
+        for (int64_t trips = 0; trips <= 40; trips++)
+            right &= goes_right(text, trips);
+        if (proved != rings[i].clean || (proved && !right) || (proved && proving.proof->where_count))
+            print_error("%s: %s, runs go %s, %s\n", rings[i].name, proved ? "proved" : "open",
+                        right ? "right" : "wrong", proved ? "" : proving.proof->open[0].text);
+        assert_int_equal(proved, rings[i].clean);
+        assert_true(!proved || right);
+        assert_int_equal(proved ? proving.proof->where_count : 0, 0);
+        end_proof(proving);
+    }
+}
+
+/* ---- One agent -------------------------------------------------------------------------------------- */
+
+static bool is_proved(const char *text) {
+    Proving proving = prove_text(text);
+    bool proved = !proving.proof->open_count;
+    end_proof(proving);
+    return proved;
+}
+
+#define LOOP(body) "    scf.for %i = %c0 to %n step %c1 : i32 {\n" body "    }\n"
+#define TURN       "      %odd = arith.andi %i, %c1 : i32\n" ARRIVE(bar) "      ttng.wait_barrier %bar, %odd : !barrier\n"
+
+static void one_agent_counts_phases(void **state) {
+    (void)state;
+    assert_true(is_proved(ON_BARRIER("%n: i32", INIT(bar, 1) LOOP(TURN))));
+    assert_false(is_proved(ON_BARRIER("%n: i32", INIT(bar, 2) LOOP(TURN))));
+    /* the wrong parity from the hundredth trip on */
+    assert_false(is_proved(ON_BARRIER("%n: i32", INIT(bar, 1) "    %late = arith.constant 100 : i32\n" LOOP(
+                                                     "      %is = arith.cmpi sge, %i, %late : i32\n"
+                                                     "      %more = arith.extui %is : i1 to i32\n"
+                                                     "      %odd = arith.andi %i, %c1 : i32\n"
+                                                     "      %wrong = arith.xori %odd, %more : i32\n" ARRIVE(
+                                                         bar) "      ttng.wait_barrier %bar, %wrong : !barrier\n"))));
+    /* in the last trip alone, and in the one before the last */
+    assert_false(is_proved(ON_BARRIER(
+        "%n: i32", INIT(bar, 1) "    %last = arith.subi %n, %c1 : i32\n" LOOP(
+                       "      %is = arith.cmpi ne, %i, %last : i32\n"
+                       "      %odd = arith.andi %i, %c1 : i32\n"
+                       "      scf.if %is {\n" ARRIVE(bar) "      }\n"
+                                                          "      ttng.wait_barrier %bar, %odd : !barrier\n"))));
+}
+
+static void a_condition_of_the_launch_goes_both_ways(void **state) {
+    (void)state;
+    const char *guarded = "    %yes = arith.cmpi sgt, %m, %c2 : i32\n    scf.if %yes {\n" ARRIVE(bar) "    }\n";
+    char text[4096];
+    snprintf(text, sizeof text, "%s%s%s",
+             "#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>\n"
+             "#smem = #ttg.shared_memory\n!barrier = !ttg.memdesc<1xi64, #shared, #smem, mutable>\n"
+             "module attributes {\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, ttg.target = \"cuda:100\", "
+             "\"ttg.threads-per-warp\" = 32 : i32} {\n  tt.func public @kernel(%m: i32) {\n" CONSTANTS
+             "    %bar = ttg.local_alloc : () -> !barrier\n" INIT(bar, 2) ARRIVE(bar),
+             guarded, WAIT(bar, 0) "    tt.return\n  }\n}\n");
+    assert_false(is_proved(text));
+    assert_true(
+        is_proved(ON_BARRIER("%m: i32", INIT(bar, 1) "    %yes = arith.cmpi sgt, %m, %c2 : i32\n"
+                                                     "    scf.if %yes {\n" ARRIVE(bar) WAIT(bar, 0) "    }\n")));
+}
+
+static void what_depends_on_data_is_open(void **state) {
+    (void)state;
+    Proving proving = prove_text(
+        ON_BARRIER("%p: !tt.ptr<i32>, %n: i32", INIT(bar, 1) LOOP("      %v = tt.load %p : !tt.ptr<i32>\n"
+                                                                  "      %is = arith.cmpi sgt, %v, %c0 : i32\n"
+                                                                  "      scf.if %is {\n" ARRIVE(bar) "      }\n")));
+    assert_int_equal(proving.proof->open_count, 1);
+    assert_string_equal(proving.proof->open[0].reason, "depends");
+    end_proof(proving);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_proved_goes_right_with_every_trip_count),
+        cmocka_unit_test(one_agent_counts_phases),
+        cmocka_unit_test(a_condition_of_the_launch_goes_both_ways),
+        cmocka_unit_test(what_depends_on_data_is_open),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
