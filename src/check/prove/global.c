@@ -250,10 +250,9 @@ static int64_t least_width(const PairProof *pair, const Interval *atoms, const N
 /* Whether there may be launches with several programs at which the levels nest: those with constant factors do. */
 static bool may_nest(const PairProof *pair, const NestLevel *levels, unsigned count) {
     const Quantities *quantities = quantities_of(pair);
-    Interval atoms[MOST_ATOMS];
+    const Interval *atoms = quantities->anywhere;
     int64_t factors[MOST_LEVELS], widths[MOST_LEVELS], factor;
     unsigned kept = 0;
-    quantities_at(quantities, NULL, atoms);
     for (unsigned i = 0; i < count; i++) {
         int64_t width = least_width(pair, atoms, &levels[i]);
         if (!quantity_is_constant(quantities, levels[i].factor, &factor) || width <= 0)
@@ -287,8 +286,7 @@ static bool require_nest(PairProof *pair, const NestLevel *levels, unsigned coun
 }
 
 static bool are_apart(const PairProof *pair, const NestLevel *level) {
-    Interval atoms[MOST_ATOMS];
-    quantities_at(quantities_of(pair), NULL, atoms);
+    const Interval *atoms = quantities_of(pair)->anywhere;
     Interval a = quantity_interval(quantities_of(pair), atoms, level->value[0]);
     Interval b = quantity_interval(quantities_of(pair), atoms, level->value[1]);
     return a.most < b.least || b.most < a.least;
@@ -502,13 +500,11 @@ static void saturate(PairProof *pair) {
 
 /* Whether conditions around both accesses leave one program along an axis: `if pid == 0`. */
 static bool one_program_is_left(PairProof *pair, Quantity program) {
-    Interval atoms[MOST_ATOMS];
     NestLevel level = {.factor = QUANTITY_ZERO, .value = {program, program}};
     set_bounds(pair, 0, program, QUANTITY_ZERO, &level);
     set_bounds(pair, 1, program, QUANTITY_ZERO, &level);
-    quantities_at(quantities_of(pair), NULL, atoms);
     Condition same = {.kind = CONDITION_NEST, .levels = &level, .level_count = 1};
-    return condition_holds(quantities_of(pair), atoms, &same);
+    return condition_holds(quantities_of(pair), quantities_of(pair)->anywhere, &same);
 }
 
 static bool program_is_known(PairProof *pair, unsigned axis) {

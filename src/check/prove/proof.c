@@ -59,9 +59,7 @@ static bool same_condition(const Condition *a, const Condition *b) {
 
 void proof_require(Prover *prover, const Condition *condition, const char *subject) {
     Proof *proof = prover->proof;
-    Interval atoms[MOST_ATOMS];
-    quantities_at(&proof->quantities, NULL, atoms);
-    if (condition_holds(&proof->quantities, atoms, condition))
+    if (condition_holds(&proof->quantities, proof->quantities.anywhere, condition))
         return;
     for (uint32_t i = 0; i < proof->where_count; i++)
         if (same_condition(&proof->where[i], condition))
@@ -151,6 +149,26 @@ static void look_for_example(Prover *prover) {
     proof->proved = !proof->open_count;
 }
 
+/* What launches are asked about is known from here on. */
+static void settle(Proof *proof) {
+    Quantities *quantities = &proof->quantities;
+    for (uint32_t i = 0; i < proof->where_count; i++) {
+        const Condition *condition = &proof->where[i];
+        quantity_need(quantities, condition->a);
+        quantity_need(quantities, condition->b);
+        for (uint32_t k = 0; k < condition->level_count; k++) {
+            const NestLevel *level = &condition->levels[k];
+            quantity_need(quantities, level->factor);
+            for (unsigned side = 0; side < 2; side++) {
+                quantity_need(quantities, level->value[side]);
+                quantity_need(quantities, level->least[side]);
+                quantity_need(quantities, level->most[side]);
+            }
+        }
+    }
+    quantities_settle(quantities);
+}
+
 /* Both halves, or the one about global memory alone. */
 static Proof *prove_halves(Module *module, const Op *function, double seconds, bool global_alone) {
     Prover prover = {.module = module, .function = function, .arena = &module->arena};
@@ -166,6 +184,7 @@ static Proof *prove_halves(Module *module, const Op *function, double seconds, b
     prover_is_late(&prover);
     if (prover.proof->quantities.bound_count)
         proof_assume(&prover, "integers do not wrap around, and sizes and divisors are positive");
+    settle(prover.proof);
     prover.proof->proved = !prover.proof->open_count;
     if (prover.proof->proved)
         look_for_example(&prover);

@@ -7,6 +7,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+static Interval atom_interval(const Quantities *quantities, const QuantityAtom *atom, const LaunchNumbers *launch,
+                              const Interval *atoms);
+
 /* ---- One of each ---------------------------------------------------------------------------------- */
 
 static bool same_monomial(const Monomial *a, const Monomial *b) {
@@ -58,7 +61,9 @@ static Quantity enter(Quantities *quantities, const Monomial *terms, uint32_t co
 }
 
 void quantities_init(Quantities *quantities, Arena *arena) {
-    *quantities = (Quantities){.arena = arena, .atoms = ARENA_ARRAY(arena, QuantityAtom, MOST_ATOMS)};
+    *quantities = (Quantities){.arena = arena,
+                               .atoms = ARENA_ARRAY(arena, QuantityAtom, MOST_ATOMS),
+                               .anywhere = ARENA_ARRAY(arena, Interval, MOST_ATOMS)};
     enter(quantities, NULL, 0);
     enter(quantities, &(Monomial){.factor = 1}, 1);
 }
@@ -178,6 +183,7 @@ Quantity quantity_atom(Quantities *quantities, const QuantityAtom *wanted) {
             atom.kind == ATOM_PROGRAM || atom.kind == ATOM_LANE || atom.kind == ATOM_TRIP || atom.kind == ATOM_DATA;
         atom.data |= atom.kind == ATOM_DATA;
         inherit(quantities, &atom);
+        quantities->anywhere[at] = atom_interval(quantities, &atom, NULL, quantities->anywhere);
         quantities->atoms[quantities->atom_count++] = atom;
     }
     return enter(quantities, &(Monomial){.factor = 1, .count = 1, .atoms = {(uint16_t)at}}, 1);
@@ -257,31 +263,27 @@ static void split_off(Quantities *quantities, Quantity a, Quantity b, Quantity *
 
 /* Whether 0 <= a < b at every launch. */
 static bool is_less(const Quantities *quantities, Quantity a, Quantity b) {
-    Interval atoms[MOST_ATOMS];
     int64_t by;
     if (!quantity_is_constant(quantities, b, &by))
         return a == QUANTITY_ZERO;
-    quantities_at(quantities, NULL, atoms);
-    Interval interval = quantity_interval(quantities, atoms, a);
+    Interval interval = quantity_interval(quantities, quantities->anywhere, a);
     return interval.least >= 0 && interval.most < by;
 }
 
 static Quantity quotient_or_rest(Quantities *quantities, Quantity a, Quantity b, AtomKind kind) {
     Quantity whole, rest, result;
-    Interval atoms[MOST_ATOMS];
     if (a == QUANTITY_NONE || b == QUANTITY_NONE || b == QUANTITY_ZERO)
         return QUANTITY_NONE;
     quantity_bound(quantities, a, 0, BOUND_NONE);
     quantity_bound(quantities, b, 1, BOUND_NONE);
-    quantities_at(quantities, NULL, atoms);
-    if (quantity_interval(quantities, atoms, b).most <= 1) /* then it is 1 */
+    if (quantity_interval(quantities, quantities->anywhere, b).most <= 1) /* then it is 1 */
         return kind == ATOM_DIVIDE ? a : QUANTITY_ZERO;
     split_off(quantities, a, b, &whole, &rest);
     if (is_less(quantities, rest, b)) {
         result = kind == ATOM_DIVIDE ? QUANTITY_ZERO : rest;
     } else {
         /* a remainder of what may be negative without its whole part is not what is left of it */
-        if (quantity_interval(quantities, atoms, rest).least < 0) {
+        if (quantity_interval(quantities, quantities->anywhere, rest).least < 0) {
             whole = QUANTITY_ZERO;
             rest = a;
         }
@@ -335,15 +337,13 @@ Quantity quantity_trips(Quantities *quantities, Quantity span, Quantity step) {
 }
 
 void quantity_bound(Quantities *quantities, Quantity quantity, int64_t least, int64_t most) {
-    Interval atoms[MOST_ATOMS];
     if (quantity == QUANTITY_NONE)
         return;
     for (uint32_t i = 0; i < quantities->bound_count; i++)
         if (quantities->bounds[i].what == quantity && quantities->bounds[i].least >= least &&
             quantities->bounds[i].most <= most)
             return;
-    quantities_at(quantities, NULL, atoms);
-    Interval interval = quantity_interval(quantities, atoms, quantity);
+    Interval interval = quantity_interval(quantities, quantities->anywhere, quantity);
     if (interval.least < least || interval.most > most)
         *ARENA_PUSH(quantities->arena, quantities->bounds, quantities->bound_count, quantities->bound_capacity) =
             (QuantityBound){.what = quantity, .least = least, .most = most};
@@ -494,31 +494,52 @@ static Interval given_interval(const QuantityAtom *atom, const LaunchNumbers *la
     }
 }
 
+static Interval atom_interval(const Quantities *quantities, const QuantityAtom *atom, const LaunchNumbers *launch,
+                              const Interval *atoms) {
+    Interval a = quantity_interval(quantities, atoms, atom->a), b = quantity_interval(quantities, atoms, atom->b);
+    switch (atom->kind) {
+    case ATOM_TRIP:
+        return trip_interval(a, b);
+    case ATOM_DIVIDE:
+        return quotient_interval(a, b);
+    case ATOM_REMAINDER:
+        return remainder_interval(a, b);
+    case ATOM_MINIMUM:
+        return (Interval){smaller(a.least, b.least), smaller(a.most, b.most)};
+    case ATOM_MAXIMUM:
+        return (Interval){larger(a.least, b.least), larger(a.most, b.most)};
+    default:
+        return given_interval(atom, launch);
+    }
+}
+
 void quantities_at(const Quantities *quantities, const LaunchNumbers *launch, Interval atoms[MOST_ATOMS]) {
     for (uint32_t i = 0; i < quantities->atom_count; i++) {
         const QuantityAtom *atom = &quantities->atoms[i];
-        Interval a = quantity_interval(quantities, atoms, atom->a), b = quantity_interval(quantities, atoms, atom->b);
-        switch (atom->kind) {
-        case ATOM_TRIP:
-            atoms[i] = trip_interval(a, b);
-            break;
-        case ATOM_DIVIDE:
-            atoms[i] = quotient_interval(a, b);
-            break;
-        case ATOM_REMAINDER:
-            atoms[i] = remainder_interval(a, b);
-            break;
-        case ATOM_MINIMUM:
-            atoms[i] = (Interval){smaller(a.least, b.least), smaller(a.most, b.most)};
-            break;
-        case ATOM_MAXIMUM:
-            atoms[i] = (Interval){larger(a.least, b.least), larger(a.most, b.most)};
-            break;
-        default:
-            atoms[i] = given_interval(atom, launch);
-            break;
-        }
+        if (!quantities->settled || atom->needed)
+            atoms[i] = launch ? atom_interval(quantities, atom, launch, atoms) : quantities->anywhere[i];
     }
+}
+
+void quantity_need(Quantities *quantities, Quantity quantity) {
+    const Polynomial *of = quantity == QUANTITY_NONE ? NULL : &quantities->all[quantity];
+    for (uint32_t i = 0; of && i < of->count; i++)
+        for (unsigned k = 0; k < of->terms[i].count; k++) {
+            QuantityAtom *atom = &quantities->atoms[of->terms[i].atoms[k]];
+            if (atom->needed)
+                continue;
+            atom->needed = true;
+            quantity_need(quantities, atom->a);
+            quantity_need(quantities, atom->b);
+        }
+    if (of && of->most != QUANTITY_ZERO)
+        quantity_need(quantities, of->most);
+}
+
+void quantities_settle(Quantities *quantities) {
+    for (uint32_t i = 0; i < quantities->bound_count; i++)
+        quantity_need(quantities, quantities->bounds[i].what);
+    quantities->settled = true;
 }
 
 /* ---- For people ----------------------------------------------------------------------------------- */

@@ -47,6 +47,7 @@ typedef struct QuantityAtom {
     AtomKind kind;
     bool varies; /* not the same in the whole launch */
     bool data;   /* data is in it */
+    bool needed; /* a launch is asked about it (quantities_settle) */
     bool open;   /* a value that a loop carries and that is being looked at is in it */
     uint8_t axis, width;
     uint32_t of;
@@ -78,6 +79,8 @@ typedef struct Quantities {
     Arena *arena;
     QuantityAtom *atoms;
     uint32_t atom_count;
+    struct Interval *anywhere; /* of each atom, at any launch */
+    bool settled;              /* atoms that are not needed are left out at a launch */
     Polynomial *all;
     uint32_t count, capacity;
     QuantityBound *bounds;
@@ -139,6 +142,10 @@ void quantity_print(const Quantities *quantities, Quantity quantity, Text *to);
 typedef struct Interval {
     int64_t least, most; /* -BOUND_NONE, BOUND_NONE: there is none */
 } Interval;
+
+/* From now on, what a quantity that was not needed (quantity_need) is at a launch is not said. */
+void quantity_need(Quantities *quantities, Quantity quantity);
+void quantities_settle(Quantities *quantities);
 
 /* An argument of a launch. */
 typedef struct LaunchNumber {

@@ -86,6 +86,7 @@ void ci_add(Ci *ci, const CiInput *input) {
     ci->verdict = verdict_worse(ci->verdict, verdict->kind);
     ci->counts.kernels[verdict->kind]++;
     ci->counts.scopes[verdict->scope] += verdict->kind == VERDICT_CLEAN;
+    ci->counts.where += verdict->kind == VERDICT_CLEAN && verdict_holds_where(verdict);
     ci->counts.seconds += verdict->seconds;
     for (size_t i = 0; i < verdict->finding_count; i++)
         count_finding(&ci->counts, &verdict->findings[i]);
@@ -120,6 +121,7 @@ void ci_join(Ci *ci, Ci *part) {
         ci->counts.kernels[i] += part->counts.kernels[i];
     for (VerdictScope scope = COVERS_NONE; scope < COVERS_COUNT; scope++)
         ci->counts.scopes[scope] += part->counts.scopes[scope];
+    ci->counts.where += part->counts.where;
     ci->counts.findings += part->counts.findings;
     ci->counts.notes += part->counts.notes;
     ci->counts.suppressed += part->counts.suppressed;

@@ -22,8 +22,9 @@ typedef struct CiOptions {
 
 /* What it comes to. */
 typedef struct CiCounts {
-    size_t kernels[VERDICT_ERROR + 1];  /* by verdict; of errors: inputs and modules */
-    size_t scopes[COVERS_COUNT];        /* clean ones by scope */
+    size_t kernels[VERDICT_ERROR + 1]; /* by verdict; of errors: inputs and modules */
+    size_t scopes[COVERS_COUNT];       /* clean ones by scope */
+    size_t where; /* of them, proved for every launch that fulfills something, which theirs need not */
     size_t findings, notes, suppressed; /* that count; that do not, since they are no more than notes, or suppressed */
     double seconds;
 } CiCounts;
