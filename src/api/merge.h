@@ -26,6 +26,7 @@ typedef struct Merge {
     VerdictKind verdict;
     VerdictScope required; /* of clean kernels; a weaker one is incomplete */
     weir_merged merged;
+    size_t where; /* of SARIF: kernels that are proved for every launch that fulfills something */
     Text lacking; /* "2 kernels are clean for less: ..."; nothing if none is */
     Text missing; /* "shards 3 and 7 of 16 are missing: ..."; nothing if none is */
 } Merge;

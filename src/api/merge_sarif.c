@@ -99,6 +99,7 @@ static bool add_counts(Merge *merge, const Document *document) {
         scoped += merge_number(scopes, verdict_scope_name(scope));
     }
     merge->merged.scopes[COVERS_NONE] += merge_number(kernels, verdict_kind_name(VERDICT_CLEAN)) - scoped;
+    merge->where += merge_number(properties, "everyLaunchWhere");
     merge->merged.findings += merge_number(properties, "findings");
     merge->merged.notes += merge_number(properties, "notes");
     merge->merged.suppressed += merge_number(properties, "suppressed");
@@ -175,7 +176,10 @@ static void write_end(Merge *merge, const MergeSarifJoined *run) {
     for (VerdictScope scope = COVERS_COUNT - 1; scope > COVERS_NONE; scope--)
         text_addf(merge->to, "%s\"%s\": %zu", scope < COVERS_COUNT - 1 ? ", " : "", verdict_scope_name(scope),
                   merged->scopes[scope]);
-    text_addf(merge->to, "}, \"kernels\": {");
+    if (merge->where)
+        text_addf(merge->to, "}, \"everyLaunchWhere\": %zu, \"kernels\": {", merge->where);
+    else
+        text_addf(merge->to, "}, \"kernels\": {");
     for (VerdictKind kind = VERDICT_CLEAN; kind <= VERDICT_ERROR; kind++)
         text_addf(merge->to, "%s\"%s\": %zu", kind ? ", " : "", verdict_kind_name(kind), merged->kernels[kind]);
     text_addf(merge->to, "}, \"findings\": %zu, \"notes\": %zu, \"suppressed\": %zu, \"leftOut\": %zu}}]}\n",

@@ -204,6 +204,7 @@ run = shape(
                 "verdict": text,
                 "scope": one_of("every-launch", "given-launch", "tried-launches", None),
                 "scopes": scopes,
+                "everyLaunchWhere?": number,
                 "kernels": kernels,
                 "findings": number,
                 "notes": number,

@@ -397,6 +397,8 @@ static int64_t clipped(__int128 value) {
 }
 
 static Interval product_of(Interval a, Interval b) {
+    if (a.least >= 0 && b.least >= 0) /* as nearly all are */
+        return (Interval){clipped((__int128)a.least * b.least), clipped((__int128)a.most * b.most)};
     const __int128 corners[] = {(__int128)a.least * b.least, (__int128)a.least * b.most, (__int128)a.most * b.least,
                                 (__int128)a.most * b.most};
     __int128 least = corners[0], most = corners[0];

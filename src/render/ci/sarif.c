@@ -421,7 +421,8 @@ static void add_counts(Json *json, const Ci *ci) {
     for (VerdictScope scope = COVERS_COUNT - 1; scope > COVERS_NONE; scope--)
         json_number(json, verdict_scope_name(scope), counts->scopes[scope]);
     json_end(json);
-    json_number(json, "everyLaunchWhere", counts->where);
+    if (counts->where)
+        json_number(json, "everyLaunchWhere", counts->where);
     json_begin(json, "kernels");
     for (VerdictKind kind = VERDICT_CLEAN; kind <= VERDICT_ERROR; kind++)
         json_number(json, verdict_kind_name(kind), counts->kernels[kind]);
