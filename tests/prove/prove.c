@@ -47,6 +47,8 @@ static void add_example(Json *json, const Proof *proof, const LaunchNumbers *lau
     json_begin(json, "args");
     for (uint32_t i = 0; i < proof->name_count; i++) {
         const LaunchNumber *argument = &launch->arguments[i];
+        if (i && strcmp(proof->names[i], proof->names[i - 1]) == 0) /* a part of a descriptor, which has it */
+            continue;
         json_begin(json, proof->names[i]);
         json_number(json, "value", (uint64_t)argument->value);
         json_begin_list(json, "shape");
