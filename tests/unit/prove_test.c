@@ -177,7 +177,7 @@ static void kernels_are_judged(void **state) {
 
 /* ---- Random kernels -------------------------------------------------------------------------------- */
 
-enum { LANES = 4, MOST_NODES = 96, MOST_PLACES = 1 << 14 };
+enum { LANES = 8 /* 4 rows of 2 */, MOST_NODES = 96, MOST_PLACES = 1 << 14 };
 
 typedef enum NodeKind {
     CONSTANT,
@@ -204,6 +204,7 @@ typedef struct Kernel {
     Node nodes[MOST_NODES];
     unsigned count, stores, offsets[2], masks[2]; /* masks: less than argument 2; 0: none */
     bool loops, strides;                          /* strides: from the program id on, by how many there are */
+    enum { UNGUARDED, IF_FIRST, IF_LESS, UNLESS_LESS } guard; /* on the program id along x */
 } Kernel;
 
 static unsigned add_node(Kernel *kernel, NodeKind kind, int64_t value, unsigned a, unsigned b) {
@@ -278,7 +279,11 @@ static unsigned some_group(Kernel *kernel) {
 }
 
 static unsigned some_offset(Kernel *kernel) {
-    unsigned lane = add_node(kernel, LANE, 0, 0, 0);
+    unsigned lane = add_node(kernel, LANE, 0, 0, 0), column = add_node(kernel, LANE, 1, 0, 0);
+    unsigned row =
+        add_node(kernel, MULTIPLY, 0, lane, roll(0, 5) ? add_node(kernel, CONSTANT, 2, 0, 0) : some_factor(kernel));
+    lane =
+        add_node(kernel, ADD, 0, row, roll(0, 5) ? column : add_node(kernel, MULTIPLY, 0, column, some_factor(kernel)));
     unsigned sum = roll(0, 3) ? lane : add_node(kernel, MULTIPLY, 0, lane, some_factor(kernel));
     if (roll(0, 2) == 0)
         return add_node(kernel, ADD, 0, sum, some_group(kernel));
@@ -290,13 +295,14 @@ static unsigned some_offset(Kernel *kernel) {
 
 static Kernel some_kernel(void) {
     Kernel kernel = {.loops = roll(0, 2) == 0, .strides = roll(0, 1), .stores = (unsigned)roll(1, 2)};
+    kernel.guard = roll(0, 3) ? UNGUARDED : (unsigned)roll(IF_FIRST, UNLESS_LESS);
     add_node(&kernel, CONSTANT, 0, 0, 0);
     for (unsigned i = 0; i < kernel.stores; i++) {
         bool again = i && roll(0, 1);
         kernel.offsets[i] =
             again ? add_node(&kernel, ADD, 0, kernel.offsets[0], add_node(&kernel, CONSTANT, roll(0, 24), 0, 0))
                   : some_offset(&kernel);
-        kernel.masks[i] = roll(0, 2) ? 0 : roll(0, 1) ? kernel.offsets[i] : add_node(&kernel, LANE, 0, 0, 0);
+        kernel.masks[i] = roll(0, 2) ? 0 : roll(0, 1) ? kernel.offsets[i] : add_node(&kernel, LANE, roll(0, 1), 0, 0);
     }
     return kernel;
 }
@@ -307,7 +313,7 @@ static void write_node(const Kernel *kernel, unsigned at, Text *to) {
     static const char *const ops[] = {[ADD] = "addi",     [SUBTRACT] = "subi", [MULTIPLY] = "muli",
                                       [DIVIDE] = "divsi", [REST] = "remsi",    [LEAST] = "minsi"};
     const Node *node = &kernel->nodes[at];
-    const char *tensor = "tensor<4xi32, #blocked>";
+    const char *tensor = "tensor<4x2xi32, #blocked>";
     switch (node->kind) {
     case CONSTANT:
         text_addf(to, "    %%v%u = arith.constant dense<%d> : %s\n", at, (int)node->value, tensor);
@@ -321,7 +327,16 @@ static void write_node(const Kernel *kernel, unsigned at, Text *to) {
     case PROGRAMS:
         break;
     case LANE:
-        text_addf(to, "    %%v%u = tt.make_range {end = 4 : i32, start = 0 : i32} : %s\n", at, tensor);
+        text_addf(to,
+                  "    %%r%u = tt.make_range {end = %d : i32, start = 0 : i32} : tensor<%dxi32, #ttg.slice<{dim = %d, "
+                  "parent = "
+                  "#blocked}>>\n"
+                  "    %%e%u = tt.expand_dims %%r%u {axis = %d : i32} : tensor<%dxi32, #ttg.slice<{dim = %d, parent = "
+                  "#blocked}>> -> tensor<%sxi32, #blocked>\n"
+                  "    %%v%u = tt.broadcast %%e%u : tensor<%sxi32, #blocked> -> %s\n",
+                  at, node->value ? 2 : 4, node->value ? 2 : 4, node->value ? 0 : 1, at, at, node->value ? 0 : 1,
+                  node->value ? 2 : 4, node->value ? 0 : 1, node->value ? "1x2" : "4x1", at, at,
+                  node->value ? "1x2" : "4x1", tensor);
         break;
     case TURN:
         text_addf(to, "    %%v%u = tt.splat %%k : i32 -> %s\n", at, tensor);
@@ -334,7 +349,8 @@ static void write_node(const Kernel *kernel, unsigned at, Text *to) {
 
 static void write_kernel(const Kernel *kernel, Text *to) {
     text_addf(to,
-              "#blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]}>\n"
+              "#blocked = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [16, 2], warpsPerCTA = [1, 1], order "
+              "= [1, 0]}>\n"
               "module attributes {\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 1 : i32, ttg.target = \"cuda:90\", "
               "\"ttg.threads-per-warp\" = 32 : i32} {\n"
               "  tt.func public @kernel(%%p: !tt.ptr<i32>, %%a0: i32, %%a1: i32, %%a2: i32) {\n"
@@ -343,26 +359,33 @@ static void write_kernel(const Kernel *kernel, Text *to) {
               "    %%n0 = tt.get_num_programs x : i32\n"
               "    %%c0 = arith.constant 0 : i32\n"
               "    %%c1 = arith.constant 1 : i32\n"
-              "    %%w = arith.constant dense<1> : tensor<4xi32, #blocked>\n"
-              "    %%pp = tt.splat %%p : !tt.ptr<i32> -> tensor<4x!tt.ptr<i32>, #blocked>\n"
-              "    %%bound = tt.splat %%a2 : i32 -> tensor<4xi32, #blocked>\n");
+              "    %%w = arith.constant dense<1> : tensor<4x2xi32, #blocked>\n"
+              "    %%pp = tt.splat %%p : !tt.ptr<i32> -> tensor<4x2x!tt.ptr<i32>, #blocked>\n"
+              "    %%bound = tt.splat %%a2 : i32 -> tensor<4x2xi32, #blocked>\n");
+    if (kernel->guard)
+        text_addf(to, "    %%guard = arith.cmpi %s, %%pid0, %s : i32\n    scf.if %%guard {\n",
+                  kernel->guard == IF_FIRST  ? "eq"
+                  : kernel->guard == IF_LESS ? "slt"
+                                             : "sge",
+                  kernel->guard == IF_FIRST ? "%c1" : "%a2");
     if (kernel->loops)
         text_addf(to, "    scf.for %%k = %s to %%a2 step %s : i32 {\n", kernel->strides ? "%pid0" : "%c0",
                   kernel->strides ? "%n0" : "%c1");
     for (unsigned i = 0; i < kernel->count; i++)
         write_node(kernel, i, to);
     for (unsigned i = 0; i < kernel->stores; i++) {
-        text_addf(to, "    %%q%u = tt.addptr %%pp, %%v%u : tensor<4x!tt.ptr<i32>, #blocked>, tensor<4xi32, #blocked>\n",
+        text_addf(to,
+                  "    %%q%u = tt.addptr %%pp, %%v%u : tensor<4x2x!tt.ptr<i32>, #blocked>, tensor<4x2xi32, #blocked>\n",
                   i, kernel->offsets[i]);
         if (kernel->masks[i])
-            text_addf(to, "    %%m%u = arith.cmpi slt, %%v%u, %%bound : tensor<4xi32, #blocked>\n", i,
+            text_addf(to, "    %%m%u = arith.cmpi slt, %%v%u, %%bound : tensor<4x2xi32, #blocked>\n", i,
                       kernel->masks[i]);
         if (kernel->masks[i])
-            text_addf(to, "    tt.store %%q%u, %%w, %%m%u : tensor<4x!tt.ptr<i32>, #blocked>\n", i, i);
+            text_addf(to, "    tt.store %%q%u, %%w, %%m%u : tensor<4x2x!tt.ptr<i32>, #blocked>\n", i, i);
         else
-            text_addf(to, "    tt.store %%q%u, %%w : tensor<4x!tt.ptr<i32>, #blocked>\n", i);
+            text_addf(to, "    tt.store %%q%u, %%w : tensor<4x2x!tt.ptr<i32>, #blocked>\n", i);
     }
-    text_addf(to, "%s    tt.return\n  }\n}\n", kernel->loops ? "    }\n" : "");
+    text_addf(to, "%s%s    tt.return\n  }\n}\n", kernel->loops ? "    }\n" : "", kernel->guard ? "    }\n" : "");
     text_char(to, 0);
 }
 
@@ -386,7 +409,7 @@ static int64_t value_of(const Kernel *kernel, unsigned at, const Moment *moment,
     case PROGRAMS:
         return moment->grid[node->value];
     case LANE:
-        return moment->lane;
+        return node->value ? moment->lane % 2 : moment->lane / 2;
     case TURN:
         return moment->turn;
     case ADD:
@@ -423,6 +446,11 @@ static bool visits_meet(const Kernel *kernel, const Moment *launch) {
     Moment moment = *launch;
     for (moment.program[0] = 0; moment.program[0] < launch->grid[0]; moment.program[0]++)
         for (moment.program[1] = 0; moment.program[1] < launch->grid[1]; moment.program[1]++) {
+            int64_t x = moment.program[0], bound = launch->arguments[2];
+            if (kernel->guard && !(kernel->guard == IF_FIRST  ? x == 1
+                                   : kernel->guard == IF_LESS ? x < bound
+                                                              : x >= bound))
+                continue;
             int64_t from = kernel->strides ? moment.program[0] : 0, step = kernel->strides ? launch->grid[0] : 1;
             for (moment.turn = from; kernel->loops ? moment.turn < launch->arguments[2] : moment.turn == from;
                  moment.turn += step)
