@@ -418,10 +418,11 @@ prove-launches: ## run COUNT launches that proofs of the kernels below CORPUS=DI
 	@$(MAKE) --no-print-directory -s all $(BUILD)/tests/prove/prove
 	@BUILD=$(BUILD) scripts/tests/prove launches "$(CORPUS)" $(or $(COUNT),1000) $(ARGS)
 
-prove-mutants: ## change COUNT addresses, program ids, masks, strides and trip counts of proved kernels below CORPUS=DIR (3000), and run those that are still proved
+prove-mutants: ## change COUNT addresses, program ids, masks, strides and trip counts of proved kernels below CORPUS=DIR (3000), then COUNT waits, phases, slots and bounds, and run those that are still proved
 	@test -n "$(CORPUS)" || { echo "make prove-mutants needs CORPUS=DIR, a folder of kernels" >&2; exit 2; }
 	@$(MAKE) --no-print-directory -s all $(BUILD)/tests/prove/prove
 	@BUILD=$(BUILD) scripts/tests/prove mutants "$(CORPUS)" $(or $(COUNT),3000) $(ARGS)
+	@BUILD=$(BUILD) scripts/tests/prove trips "$(CORPUS)" $(or $(COUNT),3000) $(ARGS)
 
 mutants: ## put faults into the clean kernels of CORPUS=DIR, which TRITON_RELEASE compiles; survivors in build/mutants.txt
 	@test -n "$(CORPUS)" || { echo "make mutants needs CORPUS=DIR, a folder with expected.tsv" >&2; exit 2; }

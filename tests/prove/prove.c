@@ -1,8 +1,8 @@
-/* prove [--global] [--examples N] [--seed S] [--seconds S] FILE...: what the proof of each kernel says, as a line of
- * JSON each, for scripts/tests/prove: whether it is proved, with which preconditions, whether the launch beside the
- * file fulfills them, what is open, how long it took, and launches that are covered.
+/* prove [--global|--sync] [--examples N] [--seed S] [--seconds S] FILE...: what the proof of each kernel says, as a
+ * line of JSON each, for scripts/tests/prove: whether it is proved, with which preconditions, whether the launch beside
+ * the file fulfills them, what is open, how long it took, and launches that are covered.
  *
- * --global: the half about global memory alone: what the other half leaves open does not count. */
+ * --global: the half about global memory alone: what the other half leaves open does not count. --sync: the other. */
 #include "check/prove/prove.h"
 #include "base/deadline.h"
 #include "base/diagnostics.h"
@@ -17,7 +17,7 @@ typedef struct ProveOptions {
     double seconds;
     uint64_t seed;
     unsigned examples;
-    bool global;
+    bool global, sync;
 } ProveOptions;
 
 /* "covered", what is lacking, or "no launch". */
@@ -87,7 +87,9 @@ static void prove_one(const char *path, Module *module, const Op *function, cons
     Text text = {0};
     Json json = {.to = &text};
     uint64_t seed = options->seed;
-    Proof *proof = (options->global ? prove_global_half : prove_kernel)(module, function, options->seconds);
+    Proof *proof = (options->global ? prove_global_half
+                    : options->sync ? prove_sync_half
+                                    : prove_kernel)(module, function, options->seconds);
     json_begin(&json, NULL);
     json_text(&json, "file", path);
     json_text(&json, "kernel", program_name(module, function));
@@ -156,6 +158,8 @@ int main(int count, char **arguments) {
             options.seed = strtoull(arguments[++i], NULL, 10);
         else if (strcmp(arguments[i], "--global") == 0)
             options.global = true;
+        else if (strcmp(arguments[i], "--sync") == 0)
+            options.sync = true;
         else
             prove_file(arguments[i], &options);
     }

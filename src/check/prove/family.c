@@ -187,7 +187,7 @@ void family_start(Family *family, const FamilyRun *run) {
     family->problem = NULL;
     if (family->is_new) /* what was not known before may be made of a trip count */
         family->condition_count = 0;
-    family->cells_differ = family->is_new = false;
+    family->is_new = false;
 }
 
 void family_forget(Family *family) {
@@ -362,13 +362,14 @@ static void follow(Family *family, uint32_t agent, uint32_t pc) {
         shifts[instruction->dst] = result;
         break;
     }
-    case CODE_KEEP:
-    case CODE_KEEP_BUFFER:
-        family->cells_differ |= !shifts_are_none(&family->lanes, &shifts[instruction->a]) ||
-                                !shifts_are_none(&family->lanes, &shifts[instruction->b]);
+    case CODE_KEEP: /* nothing of it is known where it is read */
         break;
-    case CODE_CELL:
-        shifts[instruction->dst] = family->cells_differ ? shifts_loose(&family->lanes) : shifts[instruction->a];
+    case CODE_KEEP_BUFFER: /* which buffers there are is settled before any loop */
+        decide(family, agent, instruction->a, false);
+        decide(family, agent, instruction->b, false);
+        break;
+    case CODE_CELL: /* what shared memory holds may be something else each time */
+        shifts[instruction->dst] = shifts_loose(&family->lanes);
         break;
     case CODE_SEQUENCE:
         shifts[instruction->dst] = family->agents[agent].of_mmas;

@@ -88,7 +88,6 @@ struct Family {
     FamilyPending pending[MOST_TRIP_COUNTS];
     uint32_t anchors[MOST_TRIP_COUNTS]; /* the agent whose loops are looked at, + 1; 0: the next that comes */
     RecurrenceHash *hash;
-    bool cells_differ; /* what is kept in shared memory has a shift */
     bool is_new;
     const char *problem;
     const Op *problem_op;

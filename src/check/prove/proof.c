@@ -169,8 +169,8 @@ static void settle(Proof *proof) {
     quantities_settle(quantities);
 }
 
-/* Both halves, or the one about global memory alone. */
-static Proof *prove_halves(Module *module, const Op *function, double seconds, bool global_alone) {
+/* Both halves, or one of them. */
+static Proof *prove_halves(Module *module, const Op *function, double seconds, bool sync, bool global) {
     Prover prover = {.module = module, .function = function, .arena = &module->arena};
     double started = clock_seconds();
     prover.proof = ARENA_NEW(prover.arena, Proof);
@@ -178,9 +178,10 @@ static Proof *prove_halves(Module *module, const Op *function, double seconds, b
     quantities_init(&prover.proof->quantities, prover.arena);
     name_parameters(&prover);
     proof_assume(&prover, "arguments that are pointers point to memory that does not overlap and is large enough");
-    if (!global_alone)
+    if (sync)
         prove_sync(&prover);
-    prove_global(&prover);
+    if (global)
+        prove_global(&prover);
     prover_is_late(&prover);
     if (prover.proof->quantities.bound_count)
         proof_assume(&prover, "integers do not wrap around, and sizes and divisors are positive");
@@ -194,11 +195,15 @@ static Proof *prove_halves(Module *module, const Op *function, double seconds, b
 }
 
 Proof *prove_kernel(Module *module, const Op *function, double seconds) {
-    return prove_halves(module, function, seconds, false);
+    return prove_halves(module, function, seconds, true, true);
 }
 
 Proof *prove_global_half(Module *module, const Op *function, double seconds) {
-    return prove_halves(module, function, seconds, true);
+    return prove_halves(module, function, seconds, false, true);
+}
+
+Proof *prove_sync_half(Module *module, const Op *function, double seconds) {
+    return prove_halves(module, function, seconds, true, false);
 }
 
 /* ---- Launches ------------------------------------------------------------------------------------- */

@@ -53,6 +53,8 @@ Proof *prove_kernel(Module *module, const Op *function, double seconds);
 
 /* The same of global memory alone: no proof of the kernel. For tests. */
 Proof *prove_global_half(Module *module, const Op *function, double seconds);
+/* The same of everything but global memory. */
+Proof *prove_sync_half(Module *module, const Op *function, double seconds);
 
 /* Whether the proof covers a launch: all preconditions and bounds hold, and pointers that are written do not share
  * memory with others. `lacks` (or NULL) gets the text of the first that does not. */

@@ -190,7 +190,6 @@ static void hash_state(const Family *family, uint32_t agent, uint64_t *a, uint64
     }
     add(hash, state->requests);
     add(hash, state->unread);
-    add(hash, family->cells_differ);
     family->visit(family->context, &visit);
     add_epochs(hash);
     *a = hash->a;

@@ -383,6 +383,8 @@ static void prove_runs(SyncProof *sync) {
         sync_open(sync, NULL, "order", "barriers alone do not decide the order of arrivals");
     if (sync->proxies && (sync->count || family_conditions(sync->family)))
         sync_fences(sync);
+    if (sync->count)
+        proof_assume(sync->prover, "integers do not wrap around, and sizes and divisors are positive");
     if (!sync->open)
         require_trips(sync);
 }
