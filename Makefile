@@ -413,7 +413,7 @@ prove-corpus: ## what is proved for every launch of the kernels below CORPUS=DIR
 	@$(MAKE) --no-print-directory -s $(BUILD)/tests/prove/prove
 	@BUILD=$(BUILD) scripts/tests/prove corpus "$(CORPUS)" $(ARGS)
 
-prove-launches: ## run COUNT launches that proofs of the kernels below CORPUS=DIR cover (1000): none may have a race in global memory
+prove-launches: ## run COUNT launches that proofs of the kernels below CORPUS=DIR cover (1000): none may have a finding that they exclude
 	@test -n "$(CORPUS)" || { echo "make prove-launches needs CORPUS=DIR, a folder of kernels" >&2; exit 2; }
 	@$(MAKE) --no-print-directory -s all $(BUILD)/tests/prove/prove
 	@BUILD=$(BUILD) scripts/tests/prove launches "$(CORPUS)" $(or $(COUNT),1000) $(ARGS)
