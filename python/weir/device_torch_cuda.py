@@ -525,6 +525,30 @@ def hold_storages(torch):
     torch.UntypedStorage.__new__ = new
 
 
+def resize_storages(torch):
+    """UntypedStorage.resize_: of the device it gets other memory, with the same bytes. All views have that."""
+    plain = torch._C.StorageBase.resize_
+
+    def resize_(self, size):
+        if self.device.type != "cuda":
+            return plain(self, size)
+        before, memory = self.nbytes(), device_torch.State.memory
+        if size == before:
+            return self
+        if any(begin <= self.data_ptr() < begin + bytes_ for begin, bytes_ in memory.shared):
+            raise NotImplementedError("Weir's device cuda cannot resize a storage that other processes have")
+        with program.on_device(max(self.device.index or 0, 0)):
+            fresh = torch.empty((size,), dtype=torch.uint8, device="cuda") if size else None
+            if size and before:
+                old = torch.empty(0, dtype=torch.uint8, device="cuda").set_(self)[:size]
+                fresh[:old.numel()].copy_(old)
+                del old
+        memory.resize(self, size, fresh)
+        return self
+
+    torch.UntypedStorage.resize_ = resize_
+
+
 class TensorKind(type):
     """As the type of torch.cuda.FloatTensor, which builds without CUDA have, and refuse to use."""
 
@@ -665,6 +689,7 @@ def install(target):
     execute_again(torch, "torch.cuda.graphs", parts)
     torch._C._set_cudnn_enabled(False)
     hold_storages(torch)
+    resize_storages(torch)
     device_torch_native.answer_streams(sys.modules[__name__], device_torch_native.ANSWERED - device_torch_native.FREQUENT)
     device_torch_native.watch_backward(torch)
     pin_what_is_made(torch)

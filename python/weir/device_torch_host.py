@@ -1,9 +1,10 @@
 """What the host does with pinned memory while the device may copy it: PyTorch's operators on the CPU, lists and NumPy arrays.
 Once a program has copied pinned memory without waiting, each operator of the CPU passes by here, from every thread: a kernel
-for the key BackendSelect, which all tensors have, calls the CPU's. Before that nothing is changed; what a pointer of the host
-(Tensor.data_ptr) is used for is not seen."""
+for the key BackendSelect, which all tensors have, calls the CPU's. Before that nothing is changed. What an address that the
+program takes (Tensor.data_ptr) is used for is not seen: it counts as an array that lives as long as the memory."""
 
 import functools
+import sys
 import weakref
 
 from . import device_torch, program
@@ -99,6 +100,7 @@ def watch_views():
         setattr(kind, name, viewing(name, getattr(kind, name)))
     for name in ("tolist", "__reduce_ex__"):  # the latter for torch.save and pickle
         setattr(kind, name, reading(name, getattr(kind, name)))
+    kind.data_ptr = pointing(kind.data_ptr)
 
 
 def reading(name, plain):
@@ -108,6 +110,21 @@ def reading(name, plain):
         return plain(self, *args)
 
     return read
+
+
+def pointing(plain):
+    """The program takes an address: from now on it may access the memory by that, until it is freed."""
+    @functools.wraps(plain)
+    def point(self):
+        made, log = plain(self), program.State.log
+        if log is not None and not self.is_cuda and not program.current.quiet:
+            address = pinned(self)
+            if address is not None and address not in log.pointed and not program.is_library(sys._getframe(1).f_code.co_filename):
+                read_by_host(self, "data_ptr")
+                log.pointed[address] = log.view(address, self.untyped_storage().nbytes(), "the host, by an address (data_ptr)")
+        return made
+
+    return point
 
 
 def viewing(name, plain):

@@ -9,6 +9,7 @@ from . import program, unwritten
 
 ROUND = 512  # the caching allocator gives multiples of it
 SMALL = 1 << 20  # and has a pool of its own for those up to it
+DATA, SIZE = 2, 6  # words of a storage of C++
 SHARED = 2  # WEIR_MEMORY_SHARED
 PEERS = SHARED | 1  # what other processes write is known
 CPU, CUDA = 1, 2  # DLPack's numbers of devices
@@ -57,7 +58,8 @@ def make_exchange(torch):
 class Allocation(weakref.ref):
     """Of the storage that holds the bytes."""
 
-    __slots__ = ("address", "size", "rounded")
+    __slots__ = ("address", "size", "rounded", "kept", "gone")
+    # kept: a tensor that has the bytes since the storage was resized; gone: it was freed then
 
 
 class Pool:
@@ -86,6 +88,7 @@ class Memory:
         self.live, self.dead = {}, deque()
         self.all, self.small, self.large = Pool(), Pool(), Pool()
         self.pinned = {}
+        self.resized = {}  # by the address of a storage: the allocation that it was made with
         self.shared = {}  # address and size of memory that other processes have, too: its key, and where it was before
         self.tables = set()  # address and size of memory that holds its addresses
 
@@ -98,6 +101,10 @@ class Memory:
                 allocation = self.dead.popleft()
             except IndexError:  # another thread was faster
                 return
+            if allocation.gone:
+                self.resized.pop(allocation.gone, None)
+                allocation.kept = None
+                continue
             for pool in (self.all, self.small if allocation.rounded <= SMALL else self.large):
                 pool.count -= 1
                 pool.bytes -= allocation.rounded
@@ -128,7 +135,7 @@ class Memory:
         if address in self.live:
             return
         allocation = Allocation(storage, self.dead.append)
-        allocation.address, allocation.size = address, size
+        allocation.address, allocation.size, allocation.kept, allocation.gone = address, size, None, None
         allocation.rounded = rounded = (size + ROUND - 1) // ROUND * ROUND
         self.live[address] = allocation
         shared = self.shared.get((address, size))
@@ -171,6 +178,21 @@ class Memory:
         if unwritten.State.listener:
             unwritten.State.listener.freed(address)
             unwritten.State.listener.allocated(to, size, PEERS)
+
+    def resize(self, storage, size, fresh):
+        """The bytes of a storage are those of another tensor of the device, `fresh`, from now on; None: it has none. C++ holds their
+        address and their number in the storage."""
+        cells = (ctypes.c_uint64 * (SIZE + 1)).from_address(storage._cdata)
+        first = self.resized.get(storage._cdata) or self.live.get(storage.data_ptr())
+        if first is None or cells[DATA] != storage.data_ptr() or cells[SIZE] != storage.nbytes():
+            raise NotImplementedError("Weir's device cuda cannot resize this storage")
+        cells[DATA], cells[SIZE] = fresh.data_ptr() if fresh is not None else 0, size
+        if not first.gone:
+            self.dead.append(first)
+            self.settle()
+            first.gone = storage._cdata
+            self.resized[first.gone] = first
+        first.kept = fresh
 
     def allocations(self):
         """Address and bytes of each, in the order of their addresses."""

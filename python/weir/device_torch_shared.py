@@ -15,6 +15,7 @@ import time
 
 from . import _hook, device_torch, program
 from .device_torch import State, check_device, to_cuda
+from .device_torch_memory import DATA
 
 HANDLE = 64  # bytes of an IPC handle of CUDA
 SIGNAL = 4  # bytes of a signal
@@ -100,9 +101,8 @@ def remove(path, process):
 
 
 def repoint(storage, address):
-    """The storage has its bytes there from now on, and so have all tensors that are views of it. C++ holds the address in the
-    third word of the storage, behind its type and its count of references."""
-    cell = ctypes.c_uint64.from_address(storage._cdata + 16)
+    """The storage has its bytes there from now on, and so have all tensors that are views of it."""
+    cell = ctypes.c_uint64.from_address(storage._cdata + 8 * DATA)
     if cell.value != storage.data_ptr():
         raise NotImplementedError("Weir's device cuda cannot share a tensor with another process in this release of PyTorch")
     cell.value = address

@@ -180,6 +180,7 @@ class Log:
         self.memory = set()  # addresses of allocations that the log has
         self.asynchronous = {}  # addresses of pinned memory that streams may copy: the streams
         self.free_views, self.view_count = [], 0
+        self.pointed = {}  # addresses of pinned memory that the program has taken: the view that stands for that
         self.free_messages, self.message_count = [], 0
         self.file, self.closed = None, False  # opened once there is something to say: a process may do nothing on the device
         self.delays, self.meets = MOST_DELAYS, False  # meets: a launch accesses memory of other processes, and was not waited for
@@ -268,6 +269,8 @@ class Log:
         self.add(f"host {address} {size} {quoted(where())}\n")
 
     def freed(self, address):
+        if address in self.pointed:
+            self.view_gone(self.pointed.pop(address))
         if address in self.memory:
             self.memory.discard(address)
             self.add(f'free {address} ""\n')

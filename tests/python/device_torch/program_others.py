@@ -1,5 +1,6 @@
 """Programs that are right, and such that cannot be decided."""
 
+import ctypes
 import queue
 import threading
 from concurrent import futures
@@ -125,6 +126,16 @@ def array_that_lives_on():
     array = staging.numpy()
     x.copy_(staging, non_blocking=True)
     array[:] = 1
+    torch.cuda.synchronize()
+
+
+@OPEN.append
+def address_that_is_taken():
+    """What is done with it while the copy runs is not seen."""
+    staging, x = torch.zeros(N).pin_memory(), zeros()
+    address = staging.data_ptr()
+    x.copy_(staging, non_blocking=True)
+    ctypes.memset(address, 0, 4)
     torch.cuda.synchronize()
 
 

@@ -15,6 +15,20 @@ torch.manual_seed(0)
 
 
 class Tensors(unittest.TestCase):
+    def test_resized_storage(self):
+        """As fully sharded training does it: memory goes, and comes again; views have it."""
+        x = torch.arange(8., device="cuda")
+        view, storage, before = x[4:], x.untyped_storage(), torch.cuda.memory_allocated()
+        storage.resize_(0)
+        self.assertEqual((storage.nbytes(), storage.data_ptr(), torch.cuda.memory_allocated()), (0, 0, before - 512))
+        storage.resize_(32)
+        x.copy_(torch.arange(8.))
+        self.assertEqual((view.tolist(), torch.cuda.memory_allocated()), ([4., 5., 6., 7.], before))
+        storage.resize_(1024)
+        self.assertEqual((x.tolist(), storage.nbytes()), ([0., 1., 2., 3., 4., 5., 6., 7.], 1024))
+        del x, view, storage
+        self.assertEqual(torch.cuda.memory_allocated(), before - 512)
+
     def test_where_it_is(self):
         x = torch.ones(3, device="cuda")
         self.assertIs(type(x), torch.Tensor)
