@@ -140,6 +140,7 @@ class EventOrder:
     """What the order log has of an event."""
 
     logged_in = logged = None  # the order log that has it, and its number there
+    key = None  # by which processes know it
 
     def logs(self, what, *stream):
         """An event that was never recorded orders nothing."""
@@ -148,9 +149,24 @@ class EventOrder:
         now = program.State.log
         if now is None or (what != "record" and self.logged_in is not now):
             return
+        self.enter(now)
+        log(what, self.logged, *stream)
+
+    def enter(self, now):
         if self.logged_in is not now:
             self.logged_in, self.logged = now, now.event()
-        log(what, self.logged, *stream)
+            if self.key is not None:
+                now.shared_event(self.logged, self.key)
+
+    def shares(self):
+        """Other processes have it, too."""
+        now = program.State.log
+        if now is None:
+            return
+        known = self.logged_in is now
+        self.enter(now)
+        if known:
+            now.shared_event(self.logged, self.key)
 
     def __del__(self):
         now = self.logged_in
@@ -234,7 +250,7 @@ def make_classes(torch):
             return torch.Event.__new__(cls, device=here)
 
         def __init__(self, enable_timing=False, blocking=False, interprocess=False, external=False):
-            self.timing, self.at, self.number = enable_timing, None, 0
+            self.timing, self.at, self.number, self.interprocess = enable_timing, None, 0, interprocess
 
         device = property(lambda self: here)
 
@@ -267,11 +283,20 @@ def make_classes(torch):
             return standin.Event.elapsed_time(self, end)
 
         def ipc_handle(self):
-            raise NotImplementedError("Weir's device cuda has no events between processes (torch.cuda.Event.ipc_handle)")
+            """Processes know the event by it, from now on."""
+            if not self.interprocess:
+                raise RuntimeError("CUDA error: invalid argument (torch.cuda.Event.ipc_handle: it needs interprocess=True)")
+            self.number = self.number or next(numbers)
+            self.key = self.key or f"event-{os.getpid()}-{self.number}"
+            self.shares()
+            return self.key.encode().ljust(64, b"\0")
 
         @classmethod
         def from_ipc_handle(cls, device, handle):
-            raise NotImplementedError("Weir's device cuda has no events between processes (torch.cuda.Event.from_ipc_handle)")
+            made = cls(interprocess=True)
+            made.number, made.key = next(numbers), bytes(handle).rstrip(b"\0").decode()
+            made.shares()
+            return made
 
     plain = torch.Generator
 

@@ -174,7 +174,7 @@ def watch_distributed():
     @functools.wraps(plain)
     def initialize(*args, **named):
         result = plain(*args, **named)
-        if program.State.log is not None:
+        if program.State.log is not None and distributed.is_initialized():
             program.State.log.called(f"rank {distributed.get_rank()}")
         return result
 

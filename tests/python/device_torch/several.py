@@ -174,6 +174,24 @@ def handed_over_by_a_queue(memory):
         done.put(float(y.sum()))
 
 
+@bug(RACE, "Order the two processes")
+def event_between_processes(memory, fixed):
+    """An event that the other process's stream waits for, or does not."""
+    send, done = QUEUES
+    if memory.rank == 0:
+        event = torch.cuda.Event(interprocess=True)
+        memory.peer.fill_(8)  # <- 2
+        event.record()
+        send.put(event.ipc_handle())
+        done.get()
+    else:
+        event = torch.cuda.Event.from_ipc_handle(torch.device("cuda"), send.get())
+        if fixed:
+            event.wait()
+        memory.out.add_(memory.own)  # <- 1
+        done.put(None)
+
+
 @OPEN.append
 def handed_over_by_a_file(memory):
     """How the processes hand over is not seen."""
