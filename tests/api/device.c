@@ -52,7 +52,9 @@ static void close_text(Opened *opened) {
     weir_destroy(opened->context);
 }
 
-static float a[N], b[N], out[N + 1];
+/* Behind each of them is memory that is none of the device's. */
+static struct { float a[N], behind_a[BLOCK], b[N], behind_b[BLOCK], out[N + 1], behind_out[BLOCK]; } memory;
+static float *const a = memory.a, *const b = memory.b, *const out = memory.out;
 
 /* A launch of the kernel above, and what its parameters are. */
 typedef struct Added {
@@ -80,9 +82,9 @@ static void fill(Added *added, uint32_t n) {
 }
 
 static void name_memory(const Opened *opened, int out_written) {
-    CHECK(weir_device_memory(opened->device, a, sizeof a, "a", 1) == 0);
-    CHECK(weir_device_memory(opened->device, b, sizeof b, "b", 1) == 0);
-    CHECK(weir_device_memory(opened->device, out, sizeof out, "out", out_written) == 0);
+    CHECK(weir_device_memory(opened->device, a, sizeof memory.a, "a", 1) == 0);
+    CHECK(weir_device_memory(opened->device, b, sizeof memory.b, "b", 1) == 0);
+    CHECK(weir_device_memory(opened->device, out, sizeof memory.out, "out", out_written) == 0);
 }
 
 static void results_are_in_memory(void) {
@@ -90,15 +92,15 @@ static void results_are_in_memory(void) {
     Added added;
     fill(&added, N);
     name_memory(&opened, 0);
-    CHECK(!weir_device_known(opened.device, out, sizeof out));
+    CHECK(!weir_device_known(opened.device, out, sizeof memory.out));
     CHECK(weir_device_run(opened.device, opened.module, &added.launch) == WEIR_DEVICE_DONE);
     for (int i = 0; i < N; i++)
         CHECK(out[i] == a[i] + b[i]);
     CHECK(out[N] == -1);
     CHECK(weir_device_known(opened.device, out, N * sizeof *out));
-    CHECK(!weir_device_known(opened.device, out, sizeof out));
+    CHECK(!weir_device_known(opened.device, out, sizeof memory.out));
     weir_device_written(opened.device, out + N, sizeof *out);
-    CHECK(weir_device_known(opened.device, out, sizeof out));
+    CHECK(weir_device_known(opened.device, out, sizeof memory.out));
     close_text(&opened);
 }
 

@@ -117,7 +117,7 @@ static void write_several(weir_context *weir) {
     weir_write_options options = {.subject = WEIR_REPORTS, .format = WEIR_JSON};
     CHECK(weir_result_write(input.report, &options, append, &text) == 0);
     CHECK(strstr(text.data, "\"reports\": ["));
-    CHECK(strstr(text.data, "\"kernel\": \"ends\", \"verdict\": \"clean\", \"scope\": \"tried-launches\""));
+    CHECK(strstr(text.data, "\"kernel\": \"ends\", \"verdict\": \"clean\", \"scope\": \"every-launch\""));
     CHECK(strstr(text.data, "\"kernel\": \"hangs\", \"verdict\": \"findings\""));
     CHECK(strstr(text.data, "\"rule\": \"deadlock.no-producer\""));
     clear();

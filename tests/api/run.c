@@ -91,7 +91,7 @@ static void run_all_kernels(weir_context *weir) {
     CHECK(weir_result_kernels(result) == 2);
     CHECK(strcmp(weir_kernel_at(result, 0).name, "ends") == 0);
     CHECK(weir_kernel_at(result, 0).verdict == WEIR_VERDICT_CLEAN);
-    CHECK(weir_kernel_at(result, 0).scope == WEIR_SCOPE_TRIED_LAUNCHES);
+    CHECK(weir_kernel_at(result, 0).scope == WEIR_SCOPE_EVERY_LAUNCH);
     CHECK(weir_kernel_at(result, 1).verdict == WEIR_VERDICT_FINDINGS);
     CHECK(weir_kernel_at(result, 1).scope == WEIR_SCOPE_NONE && weir_result_scope(result) == WEIR_SCOPE_NONE);
     CHECK(weir_item_count(result, WEIR_ITEM_LAUNCH) > 2);

@@ -74,11 +74,12 @@ class Check(unittest.TestCase):
         self.assertEqual(weir.check(text, {"args": {"tiles": 5}}, only_launch=True).verdict, "findings")
 
     def test_scopes(self):
-        ring, closed = ROOT / "tests/kernels/ring-ok.ttgir", ROOT / "tests/kernels/scope/closed.ttgir"
-        launch = {"grid": [1, 1, 1], "args": {"tiles": 5}}
+        ring, closed = ROOT / "tests/kernels/blocks-phase-ok.ttgir", ROOT / "tests/kernels/scope/closed.ttgir"  # the loop of the first is not proved
+        launch = {"grid": [1, 1, 1], "args": {"n": 5, "skipped": 2}}
         self.assertEqual(weir.check(ring).scope, "tried-launches")
         self.assertEqual(weir.check(ring, launch).scope, "given-launch")
         self.assertEqual(weir.check(closed).scope, "every-launch")
+        self.assertEqual(weir.check(ROOT / "tests/kernels/ring-ok.ttgir").scope, "every-launch")
         self.assertEqual(weir.check(ring, launch, require="given-launch").verdict, "clean")
         less = weir.check(ring, require="given-launch")
         self.assertEqual((less.verdict, less.scope), ("incomplete", None))
