@@ -119,10 +119,16 @@ class quiet:
 # ---- Places ----------------------------------------------------------------------------------------
 
 
+def library_folders():
+    """Where PyTorch and Triton are, wherever they are installed."""
+    modules = (sys.modules.get(name) for name in ("torch", "triton"))
+    return tuple(os.path.join(folder, "") for module in modules for folder in getattr(module, "__path__", ()))
+
+
 def is_library(name):
     """Whether code of that file is not the program's own."""
     parts = name.replace("\\", "/").split("/")
-    return name.startswith(OWN) or name.startswith("<") or ("site-packages" in parts and ("torch" in parts or "triton" in parts)) or \
+    return name.startswith(OWN) or name.startswith("<") or name.startswith(library_folders()) or \
         "importlib" in parts or parts[-3:-1] == ["concurrent", "futures"] or name.endswith(("/contextlib.py", "/functools.py", "/threading.py", "/queue.py"))
 
 

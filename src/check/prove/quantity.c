@@ -52,7 +52,8 @@ static Quantity enter(Quantities *quantities, const Monomial *terms, uint32_t co
     quantities->found.capacity = table.capacity;
     if (!*place) {
         Monomial *kept = ARENA_ARRAY(quantities->arena, Monomial, count + 1);
-        memcpy(kept, terms, count * sizeof *kept);
+        if (count)
+            memcpy(kept, terms, count * sizeof *kept);
         *ARENA_PUSH(quantities->arena, quantities->all, quantities->count, quantities->capacity) =
             (Polynomial){.terms = kept, .count = count};
         *place = quantities->count;
