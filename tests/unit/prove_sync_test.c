@@ -101,6 +101,7 @@ static char *ring_text(const Ring *ring) {
 }
 
 #define ONE_MORE  "    %more = arith.addi %n, %c1 : i32\n"
+#define OF_A_BYTE "    %byte = arith.trunci %n : i32 to i8\n    %more = arith.extsi %byte : i8 to i32\n"
 #define OF_OTHERS "    %more = arith.addi %m, %c0 : i32\n"
 
 static const Ring rings[] = {
@@ -122,6 +123,7 @@ static const Ring rings[] = {
     {.name = "the consumer waits for the other phase",
      .depth = 2,
      .wait_full = "        %wrong = arith.xori %phase, %c1 : i32\n        ttng.wait_barrier %f, %wrong : !bar\n"},
+    {.name = "the producer makes as many trips as 8 bits count", .depth = 2, .bounds = OF_A_BYTE, .produces = "%more"},
     {.name = "two trip counts", .depth = 2, .bounds = OF_OTHERS, .consumes = "%more"},
 };
 
@@ -240,6 +242,47 @@ static void one_agent_counts_phases(void **state) {
                                                           "      ttng.wait_barrier %bar, %odd : !barrier\n"))));
 }
 
+/* Arrives as long as %ok. */
+#define ARRIVE_IF_OK "      scf.if %ok {\n" ARRIVE(bar) "      }\n      ttng.wait_barrier %bar, %odd : !barrier\n"
+
+static void numbers_that_turn_around_late_are_open(void **state) {
+    (void)state;
+    /* c grows by less and less: it is negative from trip 2002 on */
+    assert_false(is_proved(ON_BARRIER(
+        "%n: i32", INIT(bar, 1) "    %many = arith.constant 1000 : i32\n"
+                                "    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%c = %c0, %d = %many) -> (i32, "
+                                "i32) : i32 {\n"
+                                "      %odd = arith.andi %i, %c1 : i32\n"
+                                "      %ok = arith.cmpi sge, %c, %c0 : i32\n" ARRIVE_IF_OK
+                                "      %c_next = arith.addi %c, %d : i32\n"
+                                "      %d_next = arith.subi %d, %c1 : i32\n"
+                                "      scf.yield %c_next, %d_next : i32, i32\n    }\n")));
+    /* 8 bits wrap around in trip 128 */
+    assert_false(is_proved(ON_BARRIER("%n: i32", INIT(bar, 1) "    %zero = arith.constant 0 : i8\n" LOOP(
+                                                     "      %odd = arith.andi %i, %c1 : i32\n"
+                                                     "      %byte = arith.trunci %i : i32 to i8\n"
+                                                     "      %ok = arith.cmpi sge, %byte, %zero : i8\n" ARRIVE_IF_OK))));
+}
+
+/* i * 2^24 is negative from trip 128 on: a launch with so many trips is not covered. */
+static void numbers_that_wrap_around_are_asked_about(void **state) {
+    (void)state;
+    Proving proving =
+        prove_text(ON_BARRIER("%n: i32", INIT(bar, 1) "    %much = arith.constant 16777216 : i32\n" LOOP(
+                                             "      %odd = arith.andi %i, %c1 : i32\n"
+                                             "      %is = arith.muli %i, %much : i32\n"
+                                             "      %ok = arith.cmpi sge, %is, %c0 : i32\n" ARRIVE_IF_OK)));
+    Proof *proof = proving.proof;
+    assert_int_equal(proof->open_count, 0);
+    proof->proved = true;
+    LaunchNumber numbers[1] = {{.known = true, .value = 40}};
+    const LaunchNumbers launch = {.grid = {1, 1, 1}, .arguments = numbers, .count = 1};
+    assert_true(proof_covers_numbers(proof, &launch, NULL));
+    numbers[0].value = 129;
+    assert_false(proof_covers_numbers(proof, &launch, NULL));
+    end_proof(proving);
+}
+
 static void a_condition_of_the_launch_goes_both_ways(void **state) {
     (void)state;
     const char *guarded = "    %yes = arith.cmpi sgt, %m, %c2 : i32\n    scf.if %yes {\n" ARRIVE(bar) "    }\n";
@@ -272,6 +315,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_proved_goes_right_with_every_trip_count),
         cmocka_unit_test(one_agent_counts_phases),
+        cmocka_unit_test(numbers_that_turn_around_late_are_open),
+        cmocka_unit_test(numbers_that_wrap_around_are_asked_about),
         cmocka_unit_test(a_condition_of_the_launch_goes_both_ways),
         cmocka_unit_test(what_depends_on_data_is_open),
     };

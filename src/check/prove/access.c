@@ -305,7 +305,11 @@ static void set_pointers(Prover *prover, const Value *pointers, ProofAccess *acc
         const Type *tensor = type_resolve(prover->module, offsets->type);
         access->lanes = tensor && tensor->kind == TYPE_TENSOR ? lanes_of(tensor) : 0;
         set_mapping(prover, offsets, access);
-        address = quantity_add(quantities, address, prover_element(prover, offsets), access->bytes);
+        Quantity bytes = quantity_multiply(quantities, prover_element(prover, offsets),
+                                           quantity_constant(quantities, access->bytes));
+        if (bytes != QUANTITY_NONE && !quantity_has_data(quantities, bytes)) /* the hardware counts in 32 bits */
+            quantity_bound(quantities, bytes, INT32_MIN, INT32_MAX);
+        address = quantity_add(quantities, address, bytes, 1);
     } else if (access->effect.offsets.count) {
         address = QUANTITY_NONE;
     }

@@ -145,6 +145,7 @@ Family *family_create(Arena *arena, const Program *program) {
     for (uint32_t pc = 0; pc < program->code_count; pc++)
         change(family, pc);
     family->counting = ARENA_ARRAY(arena, bool, (size_t)program->strand_count * family->kept);
+    family->uneven = ARENA_ARRAY(arena, bool, (size_t)program->strand_count * family->kept);
     family->parameters = ARENA_ARRAY(arena, uint32_t, family->kept);
     return family;
 }
@@ -222,6 +223,10 @@ int64_t family_reach(const Family *family, uint32_t count) {
     return family->lanes.limits[2 * count + 1];
 }
 
+FamilyGrowth family_growth(const Family *family, uint32_t count) {
+    return family->growth[count];
+}
+
 void family_fail(Family *family, const Instruction *instruction, const char *why) {
     if (family->problem)
         return;
@@ -265,6 +270,25 @@ static void perform(Family *family, uint32_t agent, uint32_t pc) {
     }
 }
 
+static int64_t size_of(int64_t number) {
+    return number == INT64_MIN ? INT64_MAX : number < 0 ? -number : number;
+}
+
+/* Numbers wrap around if they grow for long. */
+static void note_growth(Family *family, const Instruction *instruction, const int64_t values[3], const Shifts *result) {
+    for (uint32_t i = 0; i < family->lanes.count && instruction->width >= 32 && instruction->width < 64; i += 2) {
+        FamilyGrowth *growth = &family->growth[i / 2];
+        Shift shift = result->lanes[i];
+        int64_t per = family->run.down[i / 2] || !family->counts[i / 2].period ? 1 : family->counts[i / 2].period;
+        if (shift.kind == SHIFT_LOOSE || !shift.by)
+            continue;
+        int64_t fast = (size_of(shift.by) - 1) / per + 1;
+        growth->fastest = fast > growth->fastest ? fast : growth->fastest;
+        for (unsigned k = 0; k < 2; k++)
+            growth->largest = size_of(values[k]) > growth->largest ? size_of(values[k]) : growth->largest;
+    }
+}
+
 static Shifts evaluated(Family *family, uint32_t agent, const Instruction *instruction) {
     const Word *words = family_words(family, agent);
     const Shifts *shifts = family_shifts(family, agent), *of[3] = {0};
@@ -298,8 +322,10 @@ static Shifts evaluated(Family *family, uint32_t agent, const Instruction *instr
     if (!numbers)
         return shifts_loose(&family->lanes);
     const Evaluation *how = &family->program.evaluations[instruction->aux];
-    return shifts_evaluate(&family->lanes, (Evaluator)instruction->evaluator, instruction->width, how->a, values, of,
-                           3);
+    Shifts result =
+        shifts_evaluate(&family->lanes, (Evaluator)instruction->evaluator, instruction->width, how->a, values, of, 3);
+    note_growth(family, instruction, values, &result);
+    return result;
 }
 
 static void start_partitions(Family *family, uint32_t agent, const Fork *fork) {

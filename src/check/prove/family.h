@@ -29,6 +29,12 @@ typedef struct TripCount {
     uint64_t identity;          /* of what decides it */
 } TripCount;
 
+/* Of 32-bit numbers that a trip count shifts: by how much they grow at most if it is 1 more, and how large they were in
+ * the runs that were made. */
+typedef struct FamilyGrowth {
+    int64_t fastest, largest;
+} FamilyGrowth;
+
 enum { MOST_CONDITIONS = 32 };
 
 typedef struct Family Family;
@@ -66,5 +72,7 @@ const char *family_problem(const Family *family, const Op **op);
 /* Whether it speaks for T + n * L, for all n; and up to which e for T + e. */
 bool family_speaks(const Family *family, uint32_t count);
 int64_t family_reach(const Family *family, uint32_t count);
+/* Of all runs so far. */
+FamilyGrowth family_growth(const Family *family, uint32_t count);
 
 #endif

@@ -53,9 +53,12 @@ typedef struct FamilySnapshot {
 /* A period that has to be gone through once more. */
 typedef struct FamilyPending {
     bool is;
-    uint32_t agent, pc;
+    uint32_t agent, pc, lane;
     int64_t at; /* what the loop has counted to then */
     uint64_t a, b;
+    const FamilySnapshot *before; /* s1 */
+    Word *words;                  /* of s2 */
+    Shifts *shifts;
 } FamilyPending;
 
 typedef struct RecurrenceHash RecurrenceHash;
@@ -72,10 +75,12 @@ struct Family {
     uint32_t kept;        /* behind them: registers that are given a value wherever they are read */
     uint32_t *parameters; /* by register of the function: the trip count that it is, + 1 */
     bool *counting;       /* [strand][register]: what it holds only counts */
+    bool *uneven;         /* the same: what it holds grows by more or less from period to period */
     TripCount counts[MOST_TRIP_COUNTS];
     uint32_t count_count;
     uint64_t conditions[MOST_CONDITIONS];
     uint32_t condition_count;
+    FamilyGrowth growth[MOST_TRIP_COUNTS];
     /* Of a run: */
     FamilyRun run;
     ShiftLanes lanes;

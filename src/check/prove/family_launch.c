@@ -202,13 +202,12 @@ static uint32_t step_back(const Family *family, const FamilyOrigin *origin, int6
     *factor = 1;
     if (was->code == CODE_MOVE)
         return was->a;
-    if (was->code != CODE_INTEGER)
+    if (was->code != CODE_INTEGER || was->width < 32) /* narrow numbers wrap around */
         return NO_REGISTER;
     bool first = word_is(words[was->a], WORD_UNKNOWN), second = word_is(words[was->b], WORD_INTEGER);
     switch ((Evaluator)was->evaluator) {
     case EVALUATE_SIGN_EXTEND:
-    case EVALUATE_WRAP:
-        return first && was->width > 1 ? was->a : NO_REGISTER;
+        return first ? was->a : NO_REGISTER;
     case EVALUATE_ADD:
         if (word_is(words[was->a], WORD_INTEGER) && word_is(words[was->b], WORD_UNKNOWN)) {
             *more = words[was->a].bits;

@@ -224,9 +224,18 @@ static void watch(Family *family, uint32_t agent) {
 
 /* ---- Recurrences ---------------------------------------------------------------------------------- */
 
+/* A copy of all registers, and of their shifts. */
+static void keep_numbers(const Family *family, Word **words, Shifts **shifts) {
+    const Machine *machine = family->machine;
+    size_t count = (size_t)machine->agent_count * family->program.most_registers;
+    *words = ARENA_ARRAY(machine->arena, Word, count);
+    *shifts = ARENA_ARRAY(machine->arena, Shifts, count);
+    memcpy(*words, machine->state->words, count * sizeof **words);
+    memcpy(*shifts, family->shifts, count * sizeof **shifts);
+}
+
 static void keep(Family *family, uint32_t agent, uint32_t pc, uint32_t count, uint64_t a, uint64_t b) {
     Machine *machine = family->machine;
-    size_t words = (size_t)machine->agent_count * family->program.most_registers;
     if (family->snapshot_count++ >= MOST_SNAPSHOTS)
         return;
     FamilySnapshot *snapshot = ARENA_NEW(machine->arena, FamilySnapshot);
@@ -236,12 +245,9 @@ static void keep(Family *family, uint32_t agent, uint32_t pc, uint32_t count, ui
                                  .agent = agent,
                                  .pc = pc,
                                  .count = count,
-                                 .words = ARENA_ARRAY(machine->arena, Word, words),
-                                 .shifts = ARENA_ARRAY(machine->arena, Shifts, words),
                                  .mmas = ARENA_ARRAY(machine->arena, uint32_t, machine->agent_count),
                                  .finished = ARENA_ARRAY(machine->arena, uint32_t, machine->agent_count)};
-    memcpy(snapshot->words, machine->state->words, words * sizeof *snapshot->words);
-    memcpy(snapshot->shifts, family->shifts, words * sizeof *snapshot->shifts);
+    keep_numbers(family, &snapshot->words, &snapshot->shifts);
     for (uint32_t i = 0; i < machine->agent_count; i++) {
         snapshot->mmas[i] = machine->state->agents[i].mmas;
         snapshot->finished[i] = machine->state->agents[i].finished;
@@ -279,6 +285,10 @@ static bool same_word(Word x, Word y) {
     return x.bits == y.bits || (word_is(x, WORD_TENSOR) && word_identity(x) == word_identity(y));
 }
 
+static bool *uneven(const Family *family, uint32_t agent, uint32_t reg) {
+    return &family->uneven[(size_t)family->machine->state->agents[agent].strand * family->kept + reg];
+}
+
 static void shift_agent(const Family *family, uint32_t agent, uint32_t lane, const FamilySnapshot *before) {
     const Agent *state = &family->machine->state->agents[agent];
     FamilyAgent *own = &family->agents[agent];
@@ -291,7 +301,7 @@ static void shift_agent(const Family *family, uint32_t agent, uint32_t lane, con
         Shifts *shifts = &family_shifts(family, agent)[reg];
         int64_t grown;
         if (word_is(now, WORD_INTEGER) && word_is(then, WORD_INTEGER) && now.meta == then.meta) {
-            if (__builtin_sub_overflow(now.bits, then.bits, &grown))
+            if (*uneven(family, agent, reg) || __builtin_sub_overflow(now.bits, then.bits, &grown))
                 *shifts = shifts_loose(&family->lanes);
             else
                 shift_on(family, lane, shifts, &before->shifts[first + reg], grown);
@@ -309,6 +319,49 @@ static void spoil(Family *family, uint32_t count) {
     family->lanes.limits[2 * count] = 0;
 }
 
+/* Whether a number that has the shift `now` is one of those with the shift `then`. */
+static bool is_within(Shift now, Shift then) {
+    if (then.kind == SHIFT_LOOSE)
+        return true;
+    if (now.kind == SHIFT_LOOSE || (now.ends && (!then.ends || now.ends < then.ends)))
+        return false;
+    if (then.kind == SHIFT_EXACT)
+        return now.kind == SHIFT_EXACT && now.by == then.by;
+    return now.by >= 0 && shift_divisor(now.by, then.by) == then.by;
+}
+
+/* Whether a register grew by as much in the second time through the period as in the first, in longer runs, too. */
+static bool grew_evenly(const Family *family, const FamilyPending *pending, uint32_t agent, uint32_t reg) {
+    size_t at = (size_t)agent * family->program.most_registers + reg;
+    Word now = family->machine->state->words[at], then = pending->words[at], first = pending->before->words[at];
+    int64_t one, two;
+    for (uint32_t i = 0; i < family->lanes.count; i++)
+        if (!is_within(family->shifts[at].lanes[i], pending->shifts[at].lanes[i]))
+            return false;
+    if (!word_is(now, WORD_INTEGER) || pending->shifts[at].lanes[pending->lane].kind == SHIFT_LOOSE)
+        return true;
+    return !__builtin_sub_overflow(then.bits, first.bits, &one) && !__builtin_sub_overflow(now.bits, then.bits, &two) &&
+           one == two;
+}
+
+/* Registers that count are not in the hash of a state. Of one that did not grow evenly, nothing is known in later runs.
+ */
+static bool all_grew_evenly(const Family *family, const FamilyPending *pending) {
+    bool all = true;
+    for (uint32_t i = 0; i < family->machine->agent_count; i++) {
+        const Agent *agent = &family->machine->state->agents[i];
+        if (is_over(agent))
+            continue;
+        for (uint32_t reg = first_register(family, agent->strand); reg < family->kept;
+             reg = next_register(family, agent->strand, reg))
+            if (!grew_evenly(family, pending, i, reg)) {
+                *uneven(family, i, reg) = true;
+                all = false;
+            }
+    }
+    return all;
+}
+
 /* The second time through the period is over. */
 static void settle(Family *family, uint32_t agent, uint32_t pc, uint32_t count, int64_t at) {
     FamilyPending *pending = &family->pending[count];
@@ -316,7 +369,7 @@ static void settle(Family *family, uint32_t agent, uint32_t pc, uint32_t count, 
     if (!pending->is || pending->agent != agent || pending->pc != pc || at < pending->at)
         return;
     hash_state(family, agent, &a, &b);
-    if (at != pending->at || a != pending->a || b != pending->b)
+    if (at != pending->at || a != pending->a || b != pending->b || !all_grew_evenly(family, pending))
         spoil(family, count);
     pending->is = false;
 }
@@ -346,7 +399,15 @@ static void look_back(Family *family, uint32_t agent, uint32_t pc, uint32_t coun
             spoil(family, count);
         for (uint32_t i = 0; i < family->machine->agent_count; i++)
             shift_agent(family, i, 2 * count, before);
-        family->pending[count] = (FamilyPending){true, agent, pc, at + grown, a, b};
+        family->pending[count] = (FamilyPending){.is = true,
+                                                 .agent = agent,
+                                                 .pc = pc,
+                                                 .lane = 2 * count,
+                                                 .at = at + grown,
+                                                 .a = a,
+                                                 .b = b,
+                                                 .before = before};
+        keep_numbers(family, &family->pending[count].words, &family->pending[count].shifts);
         *anchor = 0; /* another agent may have yet to come to a loop of this trip count */
         return;
     }

@@ -99,6 +99,13 @@ static Shift masked(Shift shift, int64_t mask, bool keeps) {
     return keeps ? shift : none;
 }
 
+/* Of a number of so many bits: narrow ones wrap around after few trips. */
+static Shift wrapped(Shift shift, unsigned width) {
+    if (!width || width >= 32 || shift.kind == SHIFT_LOOSE || shift_is_zero(shift))
+        return shift;
+    return shift.by % (INT64_C(1) << width) ? loose : none;
+}
+
 /* ---- Decisions ------------------------------------------------------------------------------------ */
 
 static void limit(ShiftLanes *lanes, uint32_t lane, int64_t most) {
@@ -269,7 +276,7 @@ Shifts shifts_evaluate(const ShiftLanes *lanes, Evaluator code, unsigned width, 
             ends = shift_ends(ends, each[k].ends);
             zero &= shift_is_zero(each[k]);
         }
-        result.lanes[i] = zero ? none : lane_of(code, width, attribute, values, each);
+        result.lanes[i] = zero ? none : wrapped(lane_of(code, width, attribute, values, each), width);
         result.lanes[i].ends = ends;
     }
     return result;

@@ -376,6 +376,29 @@ bool sync_cover_all(SyncProof *sync) {
     return !sync->open;
 }
 
+/* Bounds of loops, and numbers that grow with them, are not to wrap around: that is asked of a launch. */
+static void bound_numbers(SyncProof *sync) {
+    Prover *prover = sync->prover;
+    Quantities *quantities = &prover->proof->quantities;
+    for (const Op *op = prover->function; op; op = op_next_in_walk(op, prover->function))
+        if (op_is_control(op, CONTROL_LOOP))
+            (void)prover_trips(prover, op);
+    for (uint32_t i = 0; i < sync->count; i++) {
+        const TripCount *count = &sync->counts[i];
+        FamilyGrowth growth = family_growth(sync->family, i);
+        Quantity trips = prover_trips(prover, count->loop);
+        int64_t each;
+        if (!growth.fastest || trips == QUANTITY_NONE || quantity_has_data(quantities, trips))
+            continue;
+        if (__builtin_mul_overflow(growth.fastest, count->step, &each) || growth.largest > INT32_MAX) {
+            sync_open(sync, count->loop, "recurrence", "numbers wrap around after few trips");
+            return;
+        }
+        trips = quantity_multiply(quantities, trips, quantity_constant(quantities, (each - 1) / count->factor + 1));
+        quantity_bound(quantities, trips, INT32_MIN, INT32_MAX - growth.largest);
+    }
+}
+
 static void prove_runs(SyncProof *sync) {
     if (!sync_cover_all(sync))
         return;
@@ -383,6 +406,8 @@ static void prove_runs(SyncProof *sync) {
         sync_open(sync, NULL, "order", "barriers alone do not decide the order of arrivals");
     if (sync->proxies && (sync->count || family_conditions(sync->family)))
         sync_fences(sync);
+    if (sync->count)
+        bound_numbers(sync);
     if (sync->count)
         proof_assume(sync->prover, "integers do not wrap around, and sizes and divisors are positive");
     if (!sync->open)
