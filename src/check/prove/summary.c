@@ -63,6 +63,10 @@ void proof_print(Module *module, const Proof *proof, const char *kernel, const L
         text_plainf(to, "  %s\n", proof->steps[i]);
     for (size_t i = 0; i < summary->assume_count; i++)
         text_plainf(to, "  assumed: %s\n", summary->assumes[i]);
+    if (proof->proved)
+        text_addf(
+            to,
+            "  not part of it, and decided by weir check: thread barriers, lint, what a release of Triton inserts\n");
     if (launch && proof->proved) {
         bool covers = proof_covers(proof, launch, &lacks);
         text_plainf(to, covers ? "  the launch is covered\n" : "  the launch is not covered: %s\n", lacks);

@@ -38,7 +38,7 @@ typedef struct ValueKey {
 TABLE(known_values, KnownValues, KnownValue, ValueKey, 256, item->value, ((ValueKey){item->value, item->map}),
       table_hash((uintptr_t)key.value >> 3 ^ (uint64_t)key.map << 40), item->value == key.value && item->map == key.map)
 
-enum { NO_MAP = 0, DEEPEST = 400 };
+enum { NO_MAP = 0, DEEPEST = 400, SMALL_WIDTH = 32 };
 
 static Quantities *quantities_of(Prover *prover) {
     return &prover->proof->quantities;
@@ -384,7 +384,8 @@ static Quantity of_op(Prover *prover, const Op *op, const Value *value, uint32_t
                    ? quantity_atom(quantities_of(prover), &(QuantityAtom){.kind = kind, .axis = (uint8_t)axis})
                    : QUANTITY_NONE;
     }
-    return how.code == EVALUATE_NONE ? QUANTITY_NONE : computed(prover, op, &how, map);
+    bool small = how.width && how.width < SMALL_WIDTH; /* these do wrap around */
+    return how.code == EVALUATE_NONE || small ? QUANTITY_NONE : computed(prover, op, &how, map);
 }
 
 /* A dimension or a stride of the descriptor that is another parameter: these follow it, shape first. */
