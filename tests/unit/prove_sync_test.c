@@ -264,6 +264,31 @@ static void numbers_that_turn_around_late_are_open(void **state) {
                                                      "      %ok = arith.cmpi sge, %byte, %zero : i8\n" ARRIVE_IF_OK))));
 }
 
+/* Whether the proof covers launches with that argument. */
+static bool covers(Proving proving, int64_t n) {
+    LaunchNumber number = {.known = true, .value = n};
+    const LaunchNumbers launch = {.grid = {1, 1, 1}, .arguments = &number, .count = 1};
+    assert_int_equal(proving.proof->open_count, 0);
+    proving.proof->proved = true;
+    return proof_covers_numbers(proving.proof, &launch, NULL);
+}
+
+/* With 1 to 32 elements the only trip does not arrive; with 33 to 64 it does. */
+static void preconditions_leave_out_all_that_goes_wrong(void **state) {
+    (void)state;
+    Proving proving = prove_text(
+        ON_BARRIER("%n: i32", INIT(bar, 1) "    %c64 = arith.constant 64 : i32\n    %c33 = arith.constant 33 : i32\n"
+                                           "    %ok = arith.cmpi sge, %n, %c33 : i32\n"
+                                           "    scf.for %i = %c0 to %n step %c64 : i32 {\n"
+                                           "      %turn = arith.divsi %i, %c64 : i32\n"
+                                           "      %odd = arith.andi %turn, %c1 : i32\n" ARRIVE_IF_OK "    }\n"));
+    for (int64_t n = 1; n <= 32; n++)
+        assert_false(covers(proving, n));
+    assert_true(covers(proving, 65));
+    assert_true(covers(proving, 1000));
+    end_proof(proving);
+}
+
 /* i * 2^24 is negative from trip 128 on: a launch with so many trips is not covered. */
 static void numbers_that_wrap_around_are_asked_about(void **state) {
     (void)state;
@@ -272,14 +297,8 @@ static void numbers_that_wrap_around_are_asked_about(void **state) {
                                              "      %odd = arith.andi %i, %c1 : i32\n"
                                              "      %is = arith.muli %i, %much : i32\n"
                                              "      %ok = arith.cmpi sge, %is, %c0 : i32\n" ARRIVE_IF_OK)));
-    Proof *proof = proving.proof;
-    assert_int_equal(proof->open_count, 0);
-    proof->proved = true;
-    LaunchNumber numbers[1] = {{.known = true, .value = 40}};
-    const LaunchNumbers launch = {.grid = {1, 1, 1}, .arguments = numbers, .count = 1};
-    assert_true(proof_covers_numbers(proof, &launch, NULL));
-    numbers[0].value = 129;
-    assert_false(proof_covers_numbers(proof, &launch, NULL));
+    assert_true(covers(proving, 40));
+    assert_false(covers(proving, 129));
     end_proof(proving);
 }
 
@@ -316,6 +335,7 @@ int main(void) {
         cmocka_unit_test(what_is_proved_goes_right_with_every_trip_count),
         cmocka_unit_test(one_agent_counts_phases),
         cmocka_unit_test(numbers_that_turn_around_late_are_open),
+        cmocka_unit_test(preconditions_leave_out_all_that_goes_wrong),
         cmocka_unit_test(numbers_that_wrap_around_are_asked_about),
         cmocka_unit_test(a_condition_of_the_launch_goes_both_ways),
         cmocka_unit_test(what_depends_on_data_is_open),

@@ -325,7 +325,9 @@ static void require_trips(SyncProof *sync) {
                       "something goes wrong with few trips, and a launch does not say how many there are");
             return;
         }
-        int64_t least = (count->factor * sync->least[i] + count->more + count->step - 1) / count->step;
+        /* more trips than with any number below the least */
+        int64_t span = count->factor * (sync->least[i] - 1) + count->more;
+        int64_t least = (span > 0 ? (span + count->step - 1) / count->step : 0) + 1;
         Condition condition = {.kind = CONDITION_AT_LEAST,
                                .a = trips,
                                .b = quantity_constant(&sync->prover->proof->quantities, least),
