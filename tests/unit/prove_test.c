@@ -160,6 +160,20 @@ static const struct {
                    "    %op = tt.addptr %pp, %o : " TYPE_OF_POINTERS ", tensor<128xi32, #blocked>\n"
                    "    tt.store %op, %v, %mask : " TYPE_OF_POINTERS "\n" TAIL,
      "s > n - 1; grid.z == 1"},
+    {"an unsigned quotient of negative numbers, rounded up",
+     HEAD "    %c = arith.constant dense<64> : tensor<128xi32, #blocked>\n"
+          "    %c4 = arith.constant dense<4> : tensor<128xi32, #blocked>\n"
+          "    %c32 = arith.constant dense<32> : tensor<128xi32, #blocked>\n"
+          "    %d = arith.subi %lane, %c32 : tensor<128xi32, #blocked>\n"
+          "    %e = arith.ceildivui %d, %c : tensor<128xi32, #blocked>\n"
+          "    %l = arith.muli %lane, %c4 : tensor<128xi32, #blocked>\n"
+          "    %le = arith.addi %l, %e : tensor<128xi32, #blocked>\n"
+          "    %t = arith.muli %x, %s : i32\n"
+          "    %ts = tt.splat %t : i32 -> tensor<128xi32, #blocked>\n"
+          "    %o = arith.addi %ts, %le : tensor<128xi32, #blocked>\n"
+          "    %op = tt.addptr %pp, %o : " TYPE_OF_POINTERS ", tensor<128xi32, #blocked>\n"
+          "    tt.store %op, %v : " TYPE_OF_POINTERS "\n" TAIL,
+     "open: preconditions"},
 };
 
 static void kernels_are_judged(void **state) {

@@ -267,9 +267,12 @@ static int64_t power_of(Prover *prover, const Op *op, uint32_t map) {
     return known && shift >= 0 && shift < 40 ? INT64_C(1) << shift : 0;
 }
 
-static Quantity divided(Prover *prover, const Op *op, uint32_t map, bool remainder, bool up) {
+static Quantity divided(Prover *prover, const Op *op, const Evaluation *how, uint32_t map) {
     Quantities *quantities = quantities_of(prover);
-    Quantity a = number_at(prover, op, 0, map, up), b = number_at(prover, op, 1, map, true);
+    bool remainder = how->code == EVALUATE_REMAINDER_SIGNED || how->code == EVALUATE_REMAINDER_UNSIGNED;
+    bool negative = how->code == EVALUATE_DIVIDE_CEIL_SIGNED;
+    bool up = negative || how->code == EVALUATE_DIVIDE_CEIL_UNSIGNED;
+    Quantity a = number_at(prover, op, 0, map, negative), b = number_at(prover, op, 1, map, true);
     if (quantity_has_data(quantities, a) || quantity_has_data(quantities, b))
         return QUANTITY_NONE;
     if (up)
@@ -318,13 +321,11 @@ static Quantity computed(Prover *prover, const Op *op, const Evaluation *how, ui
     case EVALUATE_DIVIDE_SIGNED:
     case EVALUATE_DIVIDE_UNSIGNED:
     case EVALUATE_DIVIDE_FLOOR_SIGNED:
-        return divided(prover, op, map, false, false);
     case EVALUATE_DIVIDE_CEIL_SIGNED:
     case EVALUATE_DIVIDE_CEIL_UNSIGNED:
-        return divided(prover, op, map, false, true);
     case EVALUATE_REMAINDER_SIGNED:
     case EVALUATE_REMAINDER_UNSIGNED:
-        return divided(prover, op, map, true, false);
+        return divided(prover, op, how, map);
     case EVALUATE_MINIMUM_SIGNED:
     case EVALUATE_MINIMUM_UNSIGNED: {
         bool negative = how->code == EVALUATE_MINIMUM_SIGNED;
