@@ -40,6 +40,13 @@ class Finding:
         return f"<{self.severity} {self.rule} in {self.kernel} at {self.place}: {self.message}>"
 
 
+def earned_scope(kernel):
+    """Of a clean kernel's JSON: a proof with preconditions is one for every launch only if the given launch fulfills them."""
+    if kernel["scope"] != "every-launch" or not kernel.get("where") or kernel.get("fulfilled"):
+        return kernel["scope"]
+    return "given-launch" if any(not launch["chosen"] for launch in kernel["launches"]) else "tried-launches"
+
+
 class Result:
     """Of a check: `verdict` is clean, findings, incomplete or error; `scope` what a clean one covers: every-launch,
     given-launch or tried-launches, the weakest of all kernels, and None of one that is not clean; `findings` and `incomplete` say why; `str` of it is
@@ -52,7 +59,7 @@ class Result:
 
     @property
     def scope(self):
-        scopes = [each["scope"] for each in self.inputs] if self.verdict == "clean" else []
+        scopes = [earned_scope(each) for each in self.inputs] if self.verdict == "clean" else []
         return min(scopes, key=SCOPES.index, default=None)
 
     def add_incomplete(self, sentences):

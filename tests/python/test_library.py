@@ -79,7 +79,8 @@ class Check(unittest.TestCase):
         self.assertEqual(weir.check(ring).scope, "tried-launches")
         self.assertEqual(weir.check(ring, launch).scope, "given-launch")
         self.assertEqual(weir.check(closed).scope, "every-launch")
-        self.assertEqual(weir.check(ROOT / "tests/kernels/ring-ok.ttgir").scope, "every-launch")
+        proved = weir.check(ROOT / "tests/golden/axpy.mlir")  # where grid.y == 1, grid.z == 1
+        self.assertEqual((proved.inputs[0]["scope"], proved.inputs[0]["fulfilled"], proved.scope), ("every-launch", False, "tried-launches"))
         self.assertEqual(weir.check(ring, launch, require="given-launch").verdict, "clean")
         less = weir.check(ring, require="given-launch")
         self.assertEqual((less.verdict, less.scope), ("incomplete", None))

@@ -26,7 +26,7 @@ static int64_t bytes_of_pointee(Prover *prover, const Value *value) {
     unsigned bits = pointee->kind == TYPE_INTEGER || pointee->kind == TYPE_FLOAT
                         ? pointee->width
                         : number_width(prover->module, pointee);
-    return bits == 1 ? 1 : bits / 8; /* parts of a byte are not told apart */
+    return bits == 1 ? 1 : bits / 8; /* an access to a part of a byte is one to the byte */
 }
 
 /* ---- Roots ---------------------------------------------------------------------------------------- */

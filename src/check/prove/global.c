@@ -653,7 +653,7 @@ static void prove_pair(Prover *prover, const ProofAccess *a, const ProofAccess *
     print_pair(&pair);
 }
 
-/* CTAs of a cluster that share a program id would have to be told apart. */
+/* CTAs of a cluster that share a program id would have to be distinguished. */
 static bool has_clusters(const Prover *prover) {
     static const char *const names[] = {"ttg.num-ctas", "ttg.cluster-dim-x", "ttg.cluster-dim-y", "ttg.cluster-dim-z"};
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
@@ -670,7 +670,7 @@ void prove_global(Prover *prover) {
     for (uint32_t i = 0; i < accesses.count; i++)
         writes |= accesses.all[i].writes;
     if (writes && has_clusters(prover)) {
-        proof_open(prover, NULL, "clusters", "CTAs of a cluster are not told apart");
+        proof_open(prover, NULL, "clusters", "CTAs of a cluster are not distinguished");
         return;
     }
     for (uint32_t i = 0; i < accesses.count; i++)

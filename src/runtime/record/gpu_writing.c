@@ -44,14 +44,14 @@ static void is_child(void) {
 
 void writing_add(GpuWriting *writing) {
     pthread_t thread;
-    static bool told;
+    static bool watches_forks;
     pthread_mutex_lock(&mutex);
     if (!runs && pthread_create(&thread, NULL, write_all, NULL) == 0) {
         runs = true;
         pthread_detach(thread);
-        if (!told)
+        if (!watches_forks)
             pthread_atfork(NULL, NULL, is_child);
-        told = true;
+        watches_forks = true;
     }
     bool added = runs;
     while (added && bytes && bytes + writing->chunks.packed.size > MOST_UNWRITTEN)
