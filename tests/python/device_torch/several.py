@@ -2,7 +2,6 @@
 that a queue hands over. Run by test_device_torch.py. Both processes do all of them, one after the other, with an order log for
 each; the logs of the two are merged, and checked together. Lines <- 1 and <- 2 are the places of a program's finding."""
 
-import json
 import os
 import subprocess
 import sys
@@ -14,6 +13,7 @@ if os.environ.get("RANK"):  # one of the two, each with a GPU of its own
     os.environ["CUDA_VISIBLE_DEVICES"] = os.environ["RANK"]
 
 from program_cases import bug, BUGS, marks, OPEN, RACE, RIGHT, run_program
+from programs import Twins, verdicts, WEIR
 import torch
 import torch.distributed as distributed
 import torch.multiprocessing as multiprocessing
@@ -247,13 +247,10 @@ def work(rank, folder, queues):
     distributed.destroy_process_group()
 
 
-class Several(unittest.TestCase):
-    maxDiff = None
-
+class Several(Twins, unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
-        build = os.environ.get("WEIR") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../build/weir")
         context = multiprocessing.get_context("spawn")
         queues, processes = (context.Queue(), context.Queue()), []
         for rank in range(2):
@@ -267,9 +264,8 @@ class Several(unittest.TestCase):
         paths = []
         for name, *_ in cases():
             paths.append(os.path.join(cls.folder.name, f"{name}.weirlog"))
-            subprocess.run([build, "merge", "-o", paths[-1], *(os.path.join(cls.folder.name, f"{name}.{rank}.weirlog") for rank in range(2))], check=True)
-        done = subprocess.run([build, "check", "--format", "json", *paths], capture_output=True, text=True)
-        cls.results = {os.path.basename(one["file"])[:-len(".weirlog")]: one for one in json.loads(done.stdout)["inputs"]}
+            subprocess.run([WEIR, "merge", "-o", paths[-1], *(os.path.join(cls.folder.name, f"{name}.{rank}.weirlog") for rank in range(2))], check=True)
+        cls.results = verdicts(paths)
 
     def test_wrong(self):
         for test, rule, fix, _ in BUGS:
@@ -278,18 +274,6 @@ class Several(unittest.TestCase):
                 found = [(one["rule"], {place["line"] for place in one["places"][:2]}) for one in result["findings"]]
                 self.assertEqual((result["verdict"], found), ("findings", [(rule, {lines[1], lines[2]})]), result["incomplete"])
                 self.assertIn(fix, result["findings"][0]["fix"])
-
-    def test_right(self):
-        for name in [f"{test.__name__}-right" for test, *_ in BUGS] + [test.__name__ for test in RIGHT]:
-            result = self.results[name]
-            with self.subTest(name):
-                self.assertEqual((result["verdict"], result["findings"], result["incomplete"]), ("clean", [], []))
-
-    def test_open(self):
-        for test in OPEN:
-            result = self.results[test.__name__]
-            with self.subTest(test.__name__):
-                self.assertEqual((result["verdict"], result["findings"]), ("incomplete", []))
 
 
 if __name__ == "__main__":
