@@ -287,7 +287,7 @@ complete -c weir -n '__fish_seen_subcommand_from launch' -l color -x -a 'auto al
 complete -c weir -n '__fish_seen_subcommand_from launch' -l kernel -x -d 'the kernel to launch, if there are several'
 complete -c weir -n '__fish_seen_subcommand_from launch' -l module -x -d 'only module N, counted from 1, or those dumped by a pass'
 complete -c weir -n '__fish_seen_subcommand_from launch' -l output -s o -rF -d 'write to FILE instead of standard output'
-complete -c weir -n '__fish_seen_subcommand_from launch' -l template -d 'print a launch file template for the kernel'
+complete -c weir -n '__fish_seen_subcommand_from launch' -l template -d 'print a launch file template: the default'
 complete -c weir -n '__fish_seen_subcommand_from launch' -k -a '(__fish_complete_suffix .ttgir .mlir .log)'
 complete -c weir -n '__fish_seen_subcommand_from launch' -l help -s h -d 'print a summary of the options'
 complete -c weir -n '__fish_seen_subcommand_from launch' -l version -s V -d 'print the version'

@@ -293,6 +293,8 @@ WEIR_API void weir_result_free(weir_result *result);
 
 /* The functions of the module that can be launched. */
 WEIR_API size_t weir_kernel_count(weir_module *module);
+/* The name of one of them; no data if there are not so many. */
+WEIR_API weir_string weir_kernel_name(weir_module *module, size_t index);
 
 /* For weir_run_options.membar. */
 enum {

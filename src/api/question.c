@@ -280,6 +280,24 @@ size_t weir_kernel_count(weir_module *module) {
     return module->ok ? program_kernels(&module->module, NULL, 0) : 0;
 }
 
+weir_string weir_kernel_name(weir_module *module, size_t index) {
+    if (index >= weir_kernel_count(module))
+        return (weir_string){0};
+    Str name = {0};
+    for (uint32_t i = 0; module->ptx && i < module->ptx->functions_count; i++) {
+        const PtxFunction *function = &module->ptx->functions[i];
+        if (function->entry && function->body && index-- == 0)
+            name = ptx_name(module->ptx, function->name);
+    }
+    if (!module->ptx) {
+        const Op **kernels = calloc(index + 1, sizeof *kernels);
+        if (kernels && program_kernels(&module->module, kernels, index + 1) > index)
+            name = op_symbol(kernels[index]);
+        free(kernels);
+    }
+    return (weir_string){name.data, name.size};
+}
+
 size_t weir_pick_module(weir_file *file, const char **why) {
     return weir_pick_module_of(file, 0, file->units.count, why);
 }

@@ -679,11 +679,11 @@ static int by_path(const void *a, const void *b) {
 
 /* All recordings, in the order of their names; false: there is nothing to be checked. */
 static bool gather(CliCheck *check, const Early *early, Options *options) {
-    signal(SIGINT, SIG_IGN); /* which a terminal sends to all, and is the program's */
-    signal(SIGQUIT, SIG_IGN);
+    void (*interrupt)(int) = signal(SIGINT, SIG_IGN); /* which a terminal sends to all, and is the program's */
+    void (*quit)(int) = signal(SIGQUIT, SIG_IGN);
     bool good = watch(check, early) && add_recordings(check, early->folder);
-    signal(SIGINT, SIG_DFL);
-    signal(SIGQUIT, SIG_DFL);
+    signal(SIGINT, interrupt);
+    signal(SIGQUIT, quit);
     pthread_mutex_lock(&check->lock);
     if (check->count)
         qsort(check->jobs, check->count, sizeof *check->jobs, by_path);

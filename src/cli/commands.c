@@ -192,13 +192,12 @@ const Command commands[COMMAND_COUNT] = {
                    "FILE or the command line is wrong.",
          .manual = "Inputs and results are in file order. SARIF has one run. The number of kernels per verdict is "
                    "printed on standard error.",
-         .examples = EXAMPLES({"Check a folder in two processes, and merge the results:",
-                               {"weir check --shard 1/2 --format sarif -o 1.sarif kernels",
-                                "weir check --shard 2/2 --format sarif -o 2.sarif kernels",
-                                "weir merge -o weir.sarif 1.sarif 2.sarif"}},
-                              {"Check what two processes did together:",
-                               {"weir merge -o both.weirlog program-1.weirlog program-2.weirlog",
-                                "weir check both.weirlog"}})},
+         .examples = EXAMPLES(
+             {"Check a folder in two processes, and merge the results:",
+              {"weir check --shard 1/2 --format sarif -o 1.sarif kernels",
+               "weir check --shard 2/2 --format sarif -o 2.sarif kernels", "weir merge -o weir.sarif 1.sarif 2.sarif"}},
+             {"Check what two processes did together:",
+              {"weir merge -o both.weirlog program-1.weirlog program-2.weirlog", "weir check both.weirlog"}})},
     [COMMAND_PARSE] =
         {.name = "parse",
          .run = command_parse,
@@ -226,14 +225,14 @@ const Command commands[COMMAND_COUNT] = {
         {.name = "launch",
          .run = command_launch,
          .what = "print a launch file template for a kernel",
-         .operands = "--template FILE|-",
+         .operands = "FILE|-",
          .does = "Prints what a launch of the kernel needs, as a launch file to fill in.",
          .more = "FILE is a .ttgir, .mlir or .ptx file or a log of compiler passes (MLIR_ENABLE_DUMP); - is standard "
                  "input. K.launch.json next to K.ttgir or K.ptx is found automatically.",
          .status = "0 if all is well, 2 if the input or the command line is wrong.",
          .examples = EXAMPLES({"Write a launch file, fill it in, and check the kernel with it:",
-                               {"weir launch --template -o kernel.launch.json kernel.ttgir",
-                                "$EDITOR kernel.launch.json", "weir check kernel.ttgir"}})},
+                               {"weir launch -o kernel.launch.json kernel.ttgir", "$EDITOR kernel.launch.json",
+                                "weir check kernel.ttgir"}})},
     [COMMAND_INSTRUMENT] =
         {.name = "instrument",
          .run = command_instrument,

@@ -180,14 +180,26 @@ static void forward(int number) {
         kill((pid_t)running, number);
 }
 
-/* What a terminal sends reaches the program by itself; what is sent to this process is handed on. */
+/* What a terminal sends reaches the program by itself; what is sent to this process is handed on. A signal that this
+ * process was started with ignored, by nohup for one, stays ignored, here and in the program. */
 static void watch_signals(bool on) {
-    static const int forwarded_on[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}, from_terminal[] = {SIGINT, SIGQUIT};
-    for (size_t i = 0; i < sizeof forwarded_on / sizeof *forwarded_on; i++)
-        sigaction(forwarded_on[i], &(struct sigaction){.sa_handler = on ? forward : SIG_DFL, .sa_flags = SA_RESTART},
-                  NULL);
-    for (size_t i = 0; i < sizeof from_terminal / sizeof *from_terminal; i++)
-        sigaction(from_terminal[i], &(struct sigaction){.sa_handler = on ? SIG_IGN : SIG_DFL}, NULL);
+    static const struct {
+        int number;
+        void (*handler)(int);
+    } watched[] = {{SIGTERM, forward}, {SIGHUP, forward}, {SIGUSR1, forward},
+                   {SIGUSR2, forward}, {SIGINT, SIG_IGN}, {SIGQUIT, SIG_IGN}};
+    static struct sigaction before[sizeof watched / sizeof *watched];
+    static bool watching;
+    if (watching == on)
+        return;
+    watching = on;
+    for (size_t i = 0; i < sizeof watched / sizeof *watched; i++) {
+        struct sigaction action = {.sa_handler = watched[i].handler, .sa_flags = SA_RESTART};
+        if (on && sigaction(watched[i].number, NULL, &before[i]) == 0 && before[i].sa_handler != SIG_IGN)
+            sigaction(watched[i].number, &action, NULL);
+        else if (!on)
+            sigaction(watched[i].number, &before[i], NULL);
+    }
 }
 
 /* Its status as waitpid has it; -1 if it could not be started. */
@@ -524,10 +536,10 @@ static int end_checker(Checker checker, bool go) {
     fflush(NULL);
     watch_signals(true);
     running = checker.child;
-    signal(SIGPIPE, SIG_IGN); /* it may have ended already */
+    void (*pipe_before)(int) = signal(SIGPIPE, SIG_IGN); /* it may have ended already */
     if (go && write(checker.report, "", 1) != 1)
         complain("the process that checks recordings has ended");
-    signal(SIGPIPE, SIG_DFL);
+    signal(SIGPIPE, pipe_before);
     close(checker.report);
     int status = await(checker.child);
     running = 0;

@@ -2,19 +2,30 @@
 #include "cli/cli.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 /* Where the kernel is that was meant. */
 typedef struct LaunchWanted {
     const Options *options;
     Output *output;
-    size_t kernels; /* that may be meant */
+    size_t kernels; /* that may be meant, */
+    char *names;    /* and what they are called */
     bool written;
 } LaunchWanted;
 
 static bool fail(const char *path, const char *sentence) {
     complain("%s: %s", path, sentence);
     return false;
+}
+
+static void add_name(LaunchWanted *wanted, weir_string name) {
+    char *both;
+    if (asprintf(&both, "%s%s%.*s", wanted->names ? wanted->names : "", wanted->names ? ", " : "", (int)name.size,
+                 name.data) < 0)
+        return;
+    free(wanted->names);
+    wanted->names = both;
 }
 
 static bool template_of_module(LaunchWanted *wanted, weir_file *file, size_t index) {
@@ -27,6 +38,8 @@ static bool template_of_module(LaunchWanted *wanted, weir_file *file, size_t ind
         weir_report(file, module, color_wanted(wanted->options, STDERR_FILENO, NULL), stream_write, stderr);
     size_t count = good ? weir_kernel_count(module) : 0;
     wanted->kernels += kernel ? 0 : count;
+    for (size_t i = 0; i < count && !kernel; i++)
+        add_name(wanted, weir_kernel_name(module, i));
     if (good && !wanted->written && (kernel || count == 1)) {
         int status = weir_launch_template(module, kernel, output_write, wanted->output);
         wanted->written = status == 0;
@@ -46,16 +59,16 @@ static bool template_of_file(LaunchWanted *wanted, weir_file *file) {
     for (size_t i = 0; i < weir_module_count(file); i++)
         if (log ? i == only : module_picked(file, i, options->module))
             good &= template_of_module(wanted, file, i);
-    if (good && wanted->kernels > 1)
-        good = fail(path, "a launch file is for one kernel, and there are several; --kernel or --module picks one");
-    else if (good && !wanted->written)
+    if (good && wanted->kernels > 1) {
+        complain("%s: a launch file is for one kernel; --kernel or --module picks one of these: %s", path,
+                 wanted->names ? wanted->names : "");
+        good = false;
+    } else if (good && !wanted->written)
         good = fail(path, options->run.kernel ? "there is no such kernel in it" : "there is no kernel in it");
     return good;
 }
 
 int command_launch(Options *options) {
-    if (!options->launch_template)
-        wrong_usage(options, "nothing to do; use --template");
     if (options->operands.count > 1 || options->inputs.count > 1)
         wrong_usage(options, "a template is for one FILE");
     for (size_t i = 0; i < options->unread.paths.count; i++)
@@ -69,6 +82,7 @@ int command_launch(Options *options) {
     bool good = wanted.output && template_of_file(&wanted, file);
     if (wanted.output)
         good &= output_close(wanted.output, good);
+    free(wanted.names);
     weir_close(file);
     weir_destroy(weir);
     return good ? STATUS_OK : STATUS_ERROR;

@@ -110,6 +110,19 @@ void command_unknown(const char *name) {
         complain("there is no command '%s'; 'weir --help' lists them", name);
 }
 
+const char *rule_meant(const char *name) {
+    const char *near = NULL;
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < weir_rule_count(); i++) {
+        size_t far = nearness(name, weir_rule_at(i).id);
+        if (far < best) {
+            near = weir_rule_at(i).id;
+            best = far;
+        }
+    }
+    return near;
+}
+
 /* Ends the program; a name that is wrong by a slip is set right, and one that another command takes is known. */
 static _Noreturn void unknown_option(const Options *options, const char *name) {
     const Option *near = NULL;
@@ -172,7 +185,10 @@ static const OptionWord *read_word(const Options *options, const Option *option,
 /* Rules, beside those that were given before. */
 static const char *join_rules(Options *options, const char *before, const char *rules) {
     weir_string unknown = weir_rules_unknown(rules);
-    char *both;
+    char *both, *name = unknown.data ? strndup(unknown.data, unknown.size) : NULL;
+    const char *meant = name ? rule_meant(name) : NULL;
+    if (meant)
+        wrong_usage(options, "there is no rule '%s'; did you mean '%s'?", name, meant);
     if (unknown.data)
         wrong_usage(options, "there is no rule '%.*s'; 'weir rules' lists them", (int)unknown.size, unknown.data);
     if (!before)
@@ -370,7 +386,8 @@ static void find_inputs(Options *options) {
 }
 
 void options_read(Options *options, const Command *command, int count, char **arguments) {
-    *options = (Options){.command = (CommandId)(command - commands), .prove_seconds = USUAL_PROVE_SECONDS, .run.timeout = USUAL_SECONDS};
+    *options = (Options){
+        .command = (CommandId)(command - commands), .prove_seconds = USUAL_PROVE_SECONDS, .run.timeout = USUAL_SECONDS};
     read_words(options, &(OptionLine){arguments, count, 0});
     if (options->output && strcmp(options->output, "-") == 0) /* as an input, it is no file of that name */
         options->output = NULL;

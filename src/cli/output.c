@@ -2,7 +2,9 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,10 +22,71 @@ struct Output {
     char *temporary; /* NULL if it is written in place: standard output, a device, a pipe */
 };
 
+/* ---- Temporary files, which a signal that ends the process removes ------------------------------- */
+
+enum { TEMPORARIES = 16 };
+static char temporaries[TEMPORARIES][PATH_MAX]; /* "": the place is free */
+static pthread_mutex_t temporaries_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void remove_temporaries(int number) {
+    for (size_t i = 0; i < TEMPORARIES; i++)
+        if (temporaries[i][0])
+            unlink(temporaries[i]);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+/* More than fit, and paths that are too long, stay behind if a signal comes. */
+static void note_temporary(const char *path) {
+    static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
+    static bool watching;
+    pthread_mutex_lock(&temporaries_lock);
+    for (size_t i = 0; i < sizeof ending / sizeof *ending && !watching; i++) {
+        struct sigaction before;
+        if (sigaction(ending[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+            sigaction(ending[i], &(struct sigaction){.sa_handler = remove_temporaries}, NULL);
+    }
+    watching = true;
+    size_t place = 0;
+    while (place < TEMPORARIES && temporaries[place][0])
+        place++;
+    if (place < TEMPORARIES && strlen(path) < PATH_MAX) {
+        strcpy(temporaries[place] + 1, path + 1); /* its first letter makes it count */
+        temporaries[place][0] = path[0];
+    }
+    pthread_mutex_unlock(&temporaries_lock);
+}
+
+static void forget_temporary(const char *path) {
+    pthread_mutex_lock(&temporaries_lock);
+    for (size_t i = 0; i < TEMPORARIES; i++)
+        if (strcmp(temporaries[i], path) == 0)
+            temporaries[i][0] = 0;
+    pthread_mutex_unlock(&temporaries_lock);
+}
+
 static void free_output(Output *output) {
     free(output->path);
     free(output->temporary);
     free(output);
+}
+
+/* A file of its own that takes the name later, with the mode of the file that has the name now. */
+static FILE *open_temporary(Output *output, const struct stat *there) {
+    if (asprintf(&output->temporary, "%s.XXXXXX", output->path) < 0) {
+        output->temporary = NULL;
+        return NULL;
+    }
+    int fd = mkstemp(output->temporary);
+    if (fd < 0)
+        return NULL;
+    note_temporary(output->temporary);
+    pthread_mutex_lock(&mask_lock);
+    mode_t mask = umask(0); /* mkstemp makes it private; a result is an ordinary file */
+    umask(mask);
+    pthread_mutex_unlock(&mask_lock);
+    fchmod(fd, there ? there->st_mode & 07777 : 0666 & ~mask);
+    return fdopen(fd, "w");
 }
 
 Output *output_open(const char *path) {
@@ -34,22 +97,15 @@ Output *output_open(const char *path) {
         output->stream = stdout;
         return output;
     }
-    output->path = strdup(path);
+    output->path = realpath(path, NULL); /* a link stays, and what it leads to is written */
+    if (!output->path)
+        output->path = strdup(path);
     struct stat status;
-    bool in_place = stat(path, &status) == 0 && !S_ISREG(status.st_mode); /* what is no file must not become one */
-    int fd = -1;
-    if (in_place)
+    bool there = stat(path, &status) == 0;
+    if (there && !S_ISREG(status.st_mode)) /* what is no file must not become one */
         output->stream = fopen(path, "w");
-    else if (asprintf(&output->temporary, "%s.XXXXXX", path) > 0)
-        fd = mkstemp(output->temporary);
-    if (fd >= 0) {
-        pthread_mutex_lock(&mask_lock);
-        mode_t mask = umask(0); /* mkstemp makes it private; a result is an ordinary file */
-        umask(mask);
-        pthread_mutex_unlock(&mask_lock);
-        fchmod(fd, 0666 & ~mask);
-        output->stream = fdopen(fd, "w");
-    }
+    else if (output->path)
+        output->stream = open_temporary(output, there ? &status : NULL);
     if (!output->stream || !output->path) {
         complain("%s: %s", path, strerror(errno));
         free_output(output);
@@ -82,6 +138,7 @@ bool output_close(Output *output, bool keep) {
         }
         if (!good || !keep)
             unlink(output->temporary);
+        forget_temporary(output->temporary);
     }
     if (!good)
         complain("%s: %s", output->path ? output->path : "standard output", strerror(problem));
@@ -90,10 +147,10 @@ bool output_close(Output *output, bool keep) {
 }
 
 bool color_wanted(const Options *options, int fd, const char *path) {
-    const char *never = getenv("NO_COLOR");
+    const char *never = getenv("NO_COLOR"), *terminal = getenv("TERM");
     if (options->color != COLOR_AUTO)
         return options->color == COLOR_ALWAYS;
-    return !path && isatty(fd) && !(never && *never);
+    return !path && isatty(fd) && !(never && *never) && !(terminal && strcmp(terminal, "dumb") == 0);
 }
 
 unsigned output_width(const char *path) {
