@@ -741,6 +741,8 @@ WEIR_API weir_rule weir_rule_at(size_t index);
 /* The first name in a list such as "race,deadlock.lapped" that is neither a rule's nor a family's; no data if all are.
  */
 WEIR_API weir_string weir_rules_unknown(const char *rules);
+/* The rule or family whose name is nearest to one that there is not; no data if none is near. */
+WEIR_API weir_string weir_rule_near(weir_string name);
 /* The name that a rule or family has now, if `name` is one that it had before; else `name`. */
 WEIR_API const char *weir_rule_name(const char *name);
 

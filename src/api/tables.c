@@ -37,6 +37,11 @@ weir_string weir_rules_unknown(const char *rules) {
     return (weir_string){name.data, name.size};
 }
 
+weir_string weir_rule_near(weir_string name) {
+    Str near = rule_near((Str){name.data, name.size});
+    return (weir_string){near.data, near.size};
+}
+
 const char *weir_rule_name(const char *name) {
     Str now = rule_name(str_of(name));
     return now.data;

@@ -110,19 +110,6 @@ void command_unknown(const char *name) {
         complain("there is no command '%s'; 'weir --help' lists them", name);
 }
 
-const char *rule_meant(const char *name) {
-    const char *near = NULL;
-    size_t best = SIZE_MAX;
-    for (size_t i = 0; i < weir_rule_count(); i++) {
-        size_t far = nearness(name, weir_rule_at(i).id);
-        if (far < best) {
-            near = weir_rule_at(i).id;
-            best = far;
-        }
-    }
-    return near;
-}
-
 /* Ends the program; a name that is wrong by a slip is set right, and one that another command takes is known. */
 static _Noreturn void unknown_option(const Options *options, const char *name) {
     const Option *near = NULL;
@@ -182,15 +169,22 @@ static const OptionWord *read_word(const Options *options, const Option *option,
     return word;
 }
 
+char *rule_unknown(weir_string name) {
+    weir_string near = weir_rule_near(name);
+    char *said;
+    int size = near.data
+                   ? asprintf(&said, "there is no rule '%.*s'; did you mean '%.*s'?", (int)name.size, name.data,
+                              (int)near.size, near.data)
+                   : asprintf(&said, "there is no rule '%.*s'; 'weir rules' lists them", (int)name.size, name.data);
+    return size < 0 ? NULL : said;
+}
+
 /* Rules, beside those that were given before. */
 static const char *join_rules(Options *options, const char *before, const char *rules) {
     weir_string unknown = weir_rules_unknown(rules);
-    char *both, *name = unknown.data ? strndup(unknown.data, unknown.size) : NULL;
-    const char *meant = name ? rule_meant(name) : NULL;
-    if (meant)
-        wrong_usage(options, "there is no rule '%s'; did you mean '%s'?", name, meant);
+    char *both, *said = unknown.data ? rule_unknown(unknown) : NULL;
     if (unknown.data)
-        wrong_usage(options, "there is no rule '%.*s'; 'weir rules' lists them", (int)unknown.size, unknown.data);
+        wrong_usage(options, "%s", said ? said : "there is no such rule");
     if (!before)
         return rules;
     if (asprintf(&both, "%s,%s", before, rules) < 0 || !paths_append(&options->joined, both))

@@ -253,8 +253,8 @@ extern const size_t option_count;
 const Command *command_find(const char *name);
 /* Says that there is no such command, and which may have been meant. */
 void command_unknown(const char *name);
-/* The rule whose id is nearest to one that there is not; NULL if none is near. */
-const char *rule_meant(const char *name);
+/* That there is no such rule, and which may have been meant. To be freed; NULL if there is no memory. */
+char *rule_unknown(weir_string name);
 /* The option of that name or letter that the command takes; NULL if there is none. */
 const Option *option_find(CommandId command, const char *name, size_t size);
 /* Those of a command, in the order of its help: by group and by name. To be freed; NULL if there is no memory. */

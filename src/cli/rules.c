@@ -64,7 +64,7 @@ static void explain(Output *output, const weir_rule *rule, bool markdown) {
 
 /* A family is listed, a rule explained. False, with a message, if there is neither. */
 static bool report(Output *output, const char *given, bool markdown) {
-    const char *name = weir_rule_name(given), *meant = rule_meant(given);
+    const char *name = weir_rule_name(given);
     bool family = false;
     for (size_t i = 0; i < weir_rule_count(); i++) {
         weir_rule rule = weir_rule_at(i);
@@ -76,10 +76,10 @@ static bool report(Output *output, const char *given, bool markdown) {
     }
     if (family)
         list_rules(output, name);
-    else if (meant)
-        complain("there is no rule '%s'; did you mean '%s'?", given, meant);
-    else
-        complain("there is no rule '%s'; 'weir rules' lists them", given);
+    char *said = family ? NULL : rule_unknown((weir_string){given, strlen(given)});
+    if (said)
+        complain("%s", said);
+    free(said);
     return family;
 }
 

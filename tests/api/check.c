@@ -149,6 +149,7 @@ static void pick_rules(void) {
         weir_result_free(result);
     }
     CHECK(!weir_rules_unknown(NULL).data);
+    CHECK(!weir_rule_near((weir_string){"zzzzzzzz", 8}).data && weir_rule_near((weir_string){"race.wra", 8}).size == 8);
     weir_module_free(module);
     weir_close(file);
     weir_destroy(weir);

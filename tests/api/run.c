@@ -85,6 +85,7 @@ static void close_input(Input *input) {
 static void run_all_kernels(weir_context *weir) {
     Input input = open_text(weir, two_kernels);
     CHECK(weir_kernel_count(input.module) == 2);
+    CHECK(weir_kernel_name(input.module, 1).size > 0 && !weir_kernel_name(input.module, 2).data);
     weir_result *result = weir_run(input.module, NULL);
     CHECK(result);
     CHECK(weir_result_verdict(result) == WEIR_VERDICT_FINDINGS);
