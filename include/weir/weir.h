@@ -373,6 +373,16 @@ WEIR_API weir_result *weir_run(weir_module *module, const weir_run_options *opti
 /* Writes the proofs of the kernels of a module for every launch, and what is open (docs/proofs.md). Nothing is run. 0; 1
  * if something is open; -1 if it could not be written, or something is wrong with the module or the options. */
 WEIR_API int weir_prove(weir_module *module, const weir_run_options *options, weir_write *write, void *to);
+/* A proof that a kernel is clean at every launch, whose launches can be asked whether it covers them (docs/proofs.md).
+ * `kernel`: NULL if there is one alone; `seconds`: 0: 2. Goes before its module does. NULL: there is no memory. */
+typedef struct weir_proof weir_proof;
+WEIR_API weir_proof *weir_proof_make(weir_module *module, const char *kernel, double seconds);
+WEIR_API void weir_proof_free(weir_proof *proof);
+/* 0: it is not proved; 1: for one grid, or one value of an argument; 2: for every launch that fulfills what is asked. */
+WEIR_API int weir_proof_scope(const weir_proof *proof);
+/* Whether a launch is covered, as a launch file has it (docs/launch.md): 1; 0, and *lacks (or NULL) says why not, as long
+ * as the proof is there; -1: it cannot be read. One thread at a time. */
+WEIR_API int weir_proof_covers(weir_proof *proof, const char *launch, size_t size, const char **lacks);
 /* weir_run of several modules, whose launches are made one after the other on one global memory: launch files share
  * what they give the same "buffer". `options` has one for each module. Fills `results`, one for each; 0, or -1 if
  * there is no memory (then all are NULL). */
@@ -507,6 +517,7 @@ typedef struct weir_coverage {
     size_t branches, branches_taken;     /* branch outcomes */
     size_t rings, rings_turned;          /* loops with a ring in them; those that went round it more than once */
     size_t launches;
+    size_t covered; /* launches that were not run: a proof covers them, and their PTX is clean */
 } weir_coverage;
 
 /* A kernel that was looked at; of weir_membar, a function. */
@@ -648,6 +659,9 @@ typedef struct weir_write_options {
     size_t inputs;
     unsigned sections; /* of reports as text: bits of weir_section; 0: all */
     unsigned findings; /* of verdicts as text: at most so many of a kernel, and how many more there are; 0: all */
+    /* Of JSON and SARIF, where the inputs are those of a program that ran: launches that it made, and those of them that
+     * a proof covers (weir_proof_covers). 0: not known. */
+    size_t launches, covered;
 } weir_write_options;
 
 /* All of a result. 0, or -1 if `write` stopped, there was no memory, there is no such format of the subject, or there

@@ -41,7 +41,7 @@ class WriteOptions(ctypes.Structure):
     _fields_ = [
         ("subject", ctypes.c_int), ("format", ctypes.c_int), ("flags", ctypes.c_uint), ("width", ctypes.c_uint),
         ("source_root", ctypes.c_char_p), ("shard", ctypes.c_uint), ("shards", ctypes.c_uint), ("inputs", ctypes.c_size_t),
-        ("sections", ctypes.c_uint), ("findings", ctypes.c_uint),
+        ("sections", ctypes.c_uint), ("findings", ctypes.c_uint), ("launches", ctypes.c_size_t), ("covered", ctypes.c_size_t),
     ]
 
 
@@ -88,6 +88,9 @@ class Library:
                 ("weir_module_free", None, [pointer]), ("weir_run", pointer, [pointer, ctypes.POINTER(RunOptions)]),
                 ("weir_result_free", None, [pointer]), ("weir_keep_witness", None, [pointer, size, text]),
                 ("weir_result_verdict", ctypes.c_int, [pointer]),
+                ("weir_proof_make", pointer, [pointer, text, ctypes.c_double]), ("weir_proof_free", None, [pointer]),
+                ("weir_proof_scope", ctypes.c_int, [pointer]),
+                ("weir_proof_covers", ctypes.c_int, [pointer, text, size, ctypes.POINTER(text)]),
                 ("weir_verdict_worse", ctypes.c_int, [ctypes.c_int, ctypes.c_int]),
                 ("weir_writer_begin", pointer, [ctypes.POINTER(WriteOptions), WRITE, pointer]),
                 ("weir_writer_add", None, [pointer, pointer]), ("weir_writer_end", ctypes.c_int, [pointer]),

@@ -67,9 +67,12 @@ LAUNCH = """
 def launch(*args, **named):
     try:
         g0, g1, g2, _, _, _, _, _, _{names} = args
-        if ({key}) not in seen or kernel.looks_at_data:
-            kernel.launched((g0, g1, g2), args[9:], ({key}))
+        key = ({key})
+        covered = seen.get(key)
+        if covered is None or kernel.looks_at_data:
+            covered = kernel.launched((g0, g1, g2), args[9:], key)
         kernel.launches += 1
+        kernel.covered += covered
     except kernel.recorder.passed_on:
         raise
     except Exception:
@@ -88,8 +91,9 @@ class Kernel:
         self.ttgir = compiled.asm.get("ttgir")
         self.types = list(getattr(compiled.src, "signature", {}).values())
         self.name = self.params = self.written = None
-        self.seen, self.told, self.lock = set(), set(), threading.Lock()
-        self.launches, self.spent = 0, 0.0
+        self.seen, self.told, self.lock = {}, set(), threading.Lock()  # seen: whether a proof covers it
+        self.answers = {}  # of the proof, by what it depends on
+        self.launches, self.covered, self.spent = 0, 0, 0.0
         self.looks_at_data = recorder.data_is_here and arguments.may_have_data(self.types)
 
     def launcher(self, inner):
@@ -111,31 +115,34 @@ class Kernel:
         try:
             self.launches += 1
             values = arguments.with_constants(self.types, values)
-            self.launched(grid, values, ("odd", grid, exact_key(tuple(values))))
+            self.covered += self.launched(grid, values, ("odd", grid, exact_key(tuple(values))))
         except self.recorder.passed_on:
             raise
         except Exception as error:
             self.recorder.failed(self, error)
 
     def launched(self, grid, values, exact):
-        """A launch with other addresses than those before it, at least; or with other data, where that is looked at."""
+        """A launch with other addresses than those before it, at least; or with other data, where that is looked at. Whether a proof
+        covers it."""
         with program.quiet(), self.lock:
             data = arguments.data_key(self.types, values) if self.looks_at_data else None
             exact = exact if data is None else (exact, data)
-            if exact in self.seen:
-                return
+            covered = self.seen.get(exact)
+            if covered is not None:
+                return covered
             if len(self.seen) >= MOST_SEEN:
                 self.seen.clear()
-            self.seen.add(exact)
+            self.seen[exact] = False
             if self.ttgir is None or not all(grid):  # of an empty grid Triton starts nothing
-                return
+                return False
             try:
-                self.told_launch(grid, values, data)
+                self.seen[exact] = self.told_launch(grid, values, data)
                 self.not_made(values)
             except self.recorder.passed_on:
                 raise
             except Exception as error:
                 self.recorder.failed(self, error)
+            return self.seen[exact]
 
     def not_made(self, values, this=False):
         """What it would have written is not there, where nothing runs, or `this` launch does not."""
@@ -147,17 +154,23 @@ class Kernel:
 
     def told_launch(self, grid, values, data):
         """Of a launch that may be like one before it. That some are not kept is said at once: a program may end without
-        a word."""
+        a word. Whether a proof covers it."""
         passed = list(arguments.with_types(self.types, values))
-        key = grid, tuple(value_key(value, []) for _, value in passed), arguments.sharing(passed), data
-        if key in self.told:
-            return
-        if len(self.told) >= MOST_LAUNCHES:
+        numbers = grid, tuple(value_key(value, []) for _, value in passed), arguments.sharing(passed)
+        covered, key = self.answers.get(numbers), (*numbers, data)
+        is_new, has_room = key not in self.told, len(self.told) < MOST_LAUNCHES
+        launch = self.recorder.launch_of(self, grid, values) if covered is None or (is_new and has_room) else None
+        if covered is None:
+            if len(self.answers) >= MOST_SEEN:
+                self.answers.clear()
+            covered = self.answers[numbers] = self.recorder.covers(self, launch)
+        if is_new and has_room:
+            self.told.add(key)
+            self.recorder.write_launch(self, launch)
+        elif is_new and not covered:
             self.recorder.complain(f"kernel {self.name} has more than {MOST_LAUNCHES} different launches; those after "
                                    "these are not looked at")
-            return
-        self.told.add(key)
-        self.recorder.write_launch(self, grid, values)
+        return covered
 
 
 # ---- Files ---------------------------------------------------------------------------------------
@@ -241,10 +254,13 @@ class Folder:
 class Recorder:
     """What this process has seen, and where it goes. `listener`, if there is one, is told of each launch that is new."""
 
-    def __init__(self, store, version, listener=None, passed_on=()):
-        """Exceptions of the kinds in `passed_on` are the listener's, and keep the launch from being made."""
+    def __init__(self, store, version, listener=None, passed_on=(), prove_seconds=0):
+        """Exceptions of the kinds in `passed_on` are the listener's, and keep the launch from being made. `prove_seconds`: for the
+        proof of a kernel; 0: none is tried."""
         self.store, self.version, self.listener, self.passed_on = store, version, listener, passed_on
+        self.prove_seconds, self.proofs = prove_seconds, {}  # by IR and name
         self.kernels, self.complaints, self.has_run = [], set(), False
+        self.proving = threading.Lock()
         self.new = threading.local()  # the launch that is written, and not made yet
         self.data_is_here = False  # in memory of this process: what tensors hold can be looked at before each launch
         self.own = f"_weir_{id(self)}"  # the attribute of compiled kernels that is this recorder's
@@ -256,6 +272,7 @@ class Recorder:
             with kernel.lock:
                 kernel.seen.clear()
                 kernel.told.clear()
+                kernel.answers.clear()
 
     def kernel_of(self, compiled):
         kernel = compiled.__dict__.get(self.own)
@@ -268,7 +285,8 @@ class Recorder:
                 kernel.name = self.store.write_kernel(kernel.function, kernel.ttgir)
         return kernel
 
-    def write_launch(self, kernel, grid, values):
+    def launch_of(self, kernel, grid, values):
+        """As a launch file has it."""
         if kernel.params is None:
             kernel.params = arguments.parameters(kernel.ttgir)
         args, untold = arguments.match(kernel.params, kernel.types, values)
@@ -278,6 +296,23 @@ class Recorder:
             launch["dependent"] = True
         for sentence in untold:
             self.complain(f"kernel {kernel.name}: {sentence}")
+        return launch, not untold
+
+    def covers(self, kernel, launch):
+        """Whether the proof of the kernel covers a launch, of which all is said. The proof is made when it is first asked."""
+        if not self.prove_seconds:
+            return False
+        key = kernel.ttgir, kernel.function
+        with self.proving:
+            if key not in self.proofs:
+                from . import proofs
+
+                self.proofs[key] = proofs.Proof(kernel.ttgir, kernel.function, self.prove_seconds)
+        launch, whole = launch
+        return whole and self.proofs[key].lacks(launch) is None
+
+    def write_launch(self, kernel, launch):
+        launch, _ = launch
         self.store.write_launch(kernel.name, launch)
         if self.listener:
             self.listener(kernel, launch)
@@ -361,6 +396,9 @@ class Recorder:
     def finish(self):
         launches = sum(kernel.launches for kernel in self.kernels)
         self.store.note("counts", os.getpid(), len(self.kernels), launches, sum(len(kernel.told) for kernel in self.kernels))
+        if self.prove_seconds:
+            proved = sum(proof.scope == 2 for proof in self.proofs.values())
+            self.store.note("proofs", os.getpid(), len(self.proofs), proved, sum(kernel.covered for kernel in self.kernels))
 
 
 # ---- Wrapping Triton -----------------------------------------------------------------------------
@@ -420,7 +458,7 @@ def record_warmup(recorder, function, compiled, args, grid, named):
     values = tuple(bound.arguments.values())
     kernel = recorder.kernel_of(compiled)
     kernel.launches += 1
-    kernel.launched(grid, values, ("warmup", grid, exact_key(values)))
+    kernel.covered += kernel.launched(grid, values, ("warmup", grid, exact_key(values)))
     recorder.new.__dict__.clear()  # it is not made
 
 
@@ -443,7 +481,7 @@ def start(folder, target):
 
     store, release = Folder(folder), release_of(triton.__version__)
     store.note("triton", release)
-    recorder = Recorder(store, release)
+    recorder = Recorder(store, release, prove_seconds=float(os.environ.get("WEIR_PROVE_TIME") or 0))
     install(recorder, target)
     atexit.register(recorder.finish)
     return recorder

@@ -341,6 +341,18 @@ static void write_unseen(Merge *merge) {
     unseen_free(&unseen);
 }
 
+/* Launches of all programs. */
+static void write_launches(Merge *merge) {
+    JsonLaunches launches = {0};
+    for (size_t i = 0; i < merge->count; i++) {
+        const json_t *own = json_object_get(merge->documents[i].body, "program_launches");
+        launches.made += merge_number(own, "made");
+        launches.covered += merge_number(own, "covered");
+    }
+    render_json_launches(&(Json){.to = merge->to}, &launches);
+    text_addf(merge->to, launches.made ? ",\n " : "");
+}
+
 static void write_inputs(Merge *merge, const json_t *all) {
     size_t count = json_array_size(all);
     MergeSorted *sorted = calloc(count + 1, sizeof *sorted);
@@ -363,6 +375,7 @@ static void write_inputs(Merge *merge, const json_t *all) {
         text_addf(merge->to, ",\n \"inputs\": [");
         merge_write_list(merge, inputs, count);
         text_addf(merge->to, "],\n ");
+        write_launches(merge);
         write_unseen(merge);
         text_addf(merge->to, "\"verdict\": \"%s\", ", verdict_kind_name(merge->verdict));
         render_json_scope(&(Json){.to = merge->to}, merge_scope(merge));

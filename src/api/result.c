@@ -51,6 +51,9 @@ size_t weir_report_count(const weir_result *result) {
 
 static weir_kernel run_kernel(const Verdict *verdict) {
     const RunCoverage *run = &verdict->coverage;
+    size_t covered = 0;
+    for (size_t i = 0; i < verdict->launch_count; i++)
+        covered += verdict->launches[i].covered;
     return (weir_kernel){.name = verdict->kernel,
                          .verdict = (weir_verdict)verdict->kind,
                          .scope = (weir_scope)verdict->scope,
@@ -62,7 +65,8 @@ static weir_kernel run_kernel(const Verdict *verdict) {
                                       .branches_taken = run->branches_taken,
                                       .rings = run->rings,
                                       .rings_turned = run->rings_turned,
-                                      .launches = verdict->launch_count},
+                                      .launches = verdict->launch_count - covered,
+                                      .covered = covered},
                          .only_launch = verdict->only_launch,
                          .aside = verdict->aside,
                          .program = verdict->program};

@@ -99,7 +99,9 @@ static CiOptions ci_options(const weir_write_options *options) {
                        .root = options->source_root,
                        .shard = options->shard,
                        .shards = options->shards,
-                       .inputs = options->inputs};
+                       .inputs = options->inputs,
+                       .launches = options->launches,
+                       .covered = options->covered};
 }
 
 weir_writer *weir_writer_part(const weir_write_options *options) {
@@ -136,6 +138,7 @@ weir_writer *weir_writer_begin(const weir_write_options *options, weir_write *wr
         writer->json = render_json_begin(out, WEIR_VERSION, lists[subject].key, lists[subject].alone);
     writer->json.scoped = subject == WEIR_VERDICTS;
     writer->json.shard = (JsonShard){writer->options.shard, writer->options.shards, writer->options.inputs};
+    writer->json.launches = (JsonLaunches){writer->options.launches, writer->options.covered};
     CiOptions ci = ci_options(&writer->options);
     writer->failed = ci_format(writer) && subject != WEIR_VERDICTS;
     if (ci_format(writer) && !writer->failed)

@@ -29,6 +29,7 @@ typedef struct Captured {
     Paths notes;                      /* sentences, each once */
     char *triton, *standin, *failure; /* NULL: not said; of releases or targets that differ, "" */
     size_t runs;                      /* processes whose launches were run on the CPU */
+    size_t proofs, proved, covered;   /* kernels that were tried; proved; launches that a proof covers */
 } Captured;
 
 /* ---- Folders ----------------------------------------------------------------------------------- */
@@ -156,6 +157,13 @@ static bool set_device(bool runs, unsigned jobs) {
            (!jobs || setenv("WEIR_DEVICE_JOBS", text, 1) == 0);
 }
 
+/* Processes prove their kernels, and ask their launches, for so many seconds each. */
+static bool set_proofs(unsigned seconds) {
+    char text[16];
+    snprintf(text, sizeof text, "%u", seconds);
+    return setenv("WEIR_PROVE_TIME", text, 1) == 0;
+}
+
 static bool set_environment(const char *folder, const Options *options) {
     char boot[PATH_MAX];
     const char *target = options->standin;
@@ -170,7 +178,7 @@ static bool set_environment(const char *folder, const Options *options) {
     bool good = setenv("PYTHONPATH", path, 1) == 0 && setenv("WEIR_CAPTURE", folder, 1) == 0;
     free(path);
     return good && (target ? setenv("WEIR_TARGET", target, 1) : unsetenv("WEIR_TARGET")) == 0 &&
-           set_device(options->mode != EXEC_CAPTURE, options->jobs);
+           set_device(options->mode != EXEC_CAPTURE, options->jobs) && set_proofs(options->prove_seconds);
 }
 
 static volatile sig_atomic_t running;
@@ -349,7 +357,7 @@ static void add_note(Captured *captured, const char *sentence) {
 }
 
 static void read_line(Captured *captured, char *line) {
-    size_t launches;
+    size_t launches, proofs, proved;
     char *rest = strchr(line, ' ');
     line[strcspn(line, "\n")] = 0;
     if (!rest)
@@ -373,6 +381,10 @@ static void read_line(Captured *captured, char *line) {
         return;
     } else if (strcmp(line, "counts") == 0 && sscanf(rest, "%*d %*u %zu", &launches) == 1) {
         captured->launches += launches;
+    } else if (strcmp(line, "proofs") == 0 && sscanf(rest, "%*d %zu %zu %zu", &proofs, &proved, &launches) == 3) {
+        captured->proofs += proofs;
+        captured->proved += proved;
+        captured->covered += launches;
     }
 }
 
@@ -453,6 +465,10 @@ static void say_captured(const Captured *captured) {
         fprintf(stderr, ", compiled for %s%s", *captured->standin ? captured->standin : "several targets",
                 captured->runs ? " and run on the CPU" : "; none was run");
     fputc('\n', stderr);
+    if (captured->proofs && captured->launches)
+        fprintf(stderr, "weir: %zu of %zu launch%s covered by a proof for every launch (%zu of %zu kernel%s proved)\n",
+                captured->covered, captured->launches, captured->launches == 1 ? " is" : "es are", captured->proved,
+                captured->proofs, captured->proofs == 1 ? "" : "s");
 }
 
 static void say_program(const char *program, int status) {
@@ -492,6 +508,8 @@ static int check_folder(Options *options, const char *folder, const Captured *ca
     fflush(NULL);
     watch_signals(true);
     options->inputs.ptx = PTX_ALONE;
+    options->program_launches = captured->proofs ? captured->launches : 0;
+    options->program_covered = captured->covered;
     options->run.order_log = logs_found && logs_found >= captured->runs; /* each has one */
     pid_t child = paths_add(&options->inputs, &options->unread, folder) ? fork() : -1;
     if (child == 0) {

@@ -121,9 +121,9 @@ typedef struct Options {
     weir_run_options run;
     Paths arguments; /* those of `run` */
     bool no_launch, only_launch, quiet, verbose;
-    bool brief; /* check, run, lint: a line for each finding */
-    unsigned max_findings; /* check, run, lint: of a kernel; 0: all */
-    unsigned prove_seconds; /* check, run, report, prove: for a proof; 0: none is tried */
+    bool brief;             /* check, run, lint: a line for each finding */
+    unsigned max_findings;  /* check, run, lint: of a kernel; 0: all */
+    unsigned prove_seconds; /* check, run, report, prove, exec: for a proof; 0: none is tried */
     weir_format format;
     weir_format also; /* with has_also: verdicts go to standard output in this format, too */
     bool has_also;
@@ -146,7 +146,8 @@ typedef struct Options {
     bool rerun_on_failure;
     unsigned check_time; /* seconds for checks after the program has ended; 0: no limit */
     bool check_time_given;
-    bool require_all; /* kernels without PTX count */
+    bool require_all;                         /* kernels without PTX count */
+    size_t program_launches, program_covered; /* exec: that the program made, of kernels that were proved; by a proof */
 
     unsigned jobs; /* check: files at once; 0: as many as there are cores */
 

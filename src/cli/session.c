@@ -30,6 +30,8 @@ void session_how(Session *session, weir_subject subject) {
     reporter->how.shard = session->options->shard_number;
     reporter->how.shards = session->options->shard_count;
     reporter->how.inputs = session->options->all_inputs;
+    reporter->how.launches = session->options->program_launches;
+    reporter->how.covered = session->options->program_covered;
     reporter->also_how = reporter->how;
     reporter->also_how.format = session->options->also;
     reporter->also_how.flags &= ~WEIR_COLOR;

@@ -52,6 +52,7 @@ void coverage_add(weir_coverage *all, const weir_coverage *part) {
     all->rings += part->rings;
     all->rings_turned += part->rings_turned;
     all->launches += part->launches;
+    all->covered += part->covered;
 }
 
 /* How much of all kernels was run. */
@@ -65,6 +66,10 @@ static void print_coverage(Output *output, const weir_coverage *coverage) {
                  {coverage->rings_turned, coverage->rings, "rings wrapped"}};
     if (coverage->launches)
         output_printf(output, "run: %zu launch%s\n", coverage->launches, coverage->launches == 1 ? "" : "es");
+    if (coverage->covered)
+        output_printf(output, "not run, since a proof covers %s and %s PTX is clean: %zu launch%s\n",
+                      coverage->covered == 1 ? "it" : "them", coverage->covered == 1 ? "its" : "their",
+                      coverage->covered, coverage->covered == 1 ? "" : "es");
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (parts[i].all)
             output_printf(output, "%8zu  of %zu %s\n", parts[i].run, parts[i].all, parts[i].what);

@@ -97,6 +97,7 @@ typedef enum VerdictScope {
 typedef struct LaunchRun {
     const char *text; /* "grid 32x1x1, N_CTX = 1024" */
     bool chosen;      /* by Weir, not given */
+    bool covered;     /* it was not run: a proof covers it, and its PTX, which ran with its data, is clean */
     size_t ctas, schedules;
     size_t classes; /* of CTAs that do the same, of each of which one was run; 0: there was one run alone */
     uint64_t events;
@@ -245,8 +246,8 @@ void verdict_scope_print(VerdictScope scope, size_t given, size_t tried, Text *t
 void verdict_scopes_print(const size_t counts[COVERS_COUNT], Text *to);
 /* Why a scope is not enough, and what to do: one sentence. `open`: as in a verdict. */
 void verdict_scope_lacking(VerdictScope scope, VerdictScope required, size_t tried, const char *open, Text *to);
-/* Whether a clean verdict is one for every launch that fulfills the preconditions of its proof, of which there are some,
- * and that its launches are not known to fulfill. Its scope is what holds without that. */
+/* Whether a clean verdict is one for every launch that fulfills the preconditions of its proof, of which there are
+ * some, and that its launches are not known to fulfill. Its scope is what holds without that. */
 bool verdict_holds_where(const Verdict *verdict);
 /* "clean (this launch)", "findings": a verdict in a few words; and " (this launch)" alone, or nothing. */
 void verdict_print(const Verdict *verdict, Text *to);

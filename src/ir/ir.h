@@ -248,6 +248,7 @@ struct Module {
     bool column_zero;  /* some location has column 0: columns are counted from there */
     bool completed;    /* meetings of a cluster that a pass still has to insert were inserted */
     bool own_barriers; /* each CTA has its own of every mbarrier, also where a layout says that they share it */
+    struct KernelProof *proofs; /* of its kernels, as far as they were asked for (check/prove); in the arena */
 };
 
 void module_init(Module *module, Source *source, size_t budget);

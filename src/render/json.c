@@ -1,7 +1,16 @@
 /* Verdicts as JSON: they go out as they come. */
 #include "render/json.h"
 
-static const JsonField launch_fields[] = {JSON(LaunchRun, text, chosen, ctas, classes, schedules, events), {0}};
+static void add_covered(Json *json, const char *key, const void *object) {
+    const LaunchRun *launch = object;
+    if (launch->covered)
+        json_truth(json, key, true);
+}
+
+static const JsonField launch_fields[] = {JSON(LaunchRun, text, chosen),
+                                          JSON_BY(0, "covered", add_covered),
+                                          JSON(LaunchRun, ctas, classes, schedules, events),
+                                          {0}};
 
 static void add_ir_file(Json *json, const char *key, const void *object) {
     const FindingPlace *place = object;
@@ -194,6 +203,12 @@ void render_json_join(JsonSeries *series, const JsonSeries *part) {
         series->scopes[scope] += part->scopes[scope];
 }
 
+void render_json_launches(Json *json, const JsonLaunches *launches) {
+    static const JsonField fields[] = {JSON(JsonLaunches, made, covered), {0}};
+    if (launches->made)
+        json_object_of(json, "program_launches", fields, launches);
+}
+
 static const JsonField shard_fields[] = {JSON(JsonShard, number, of, inputs), {0}};
 
 static void add_worst(Json *json, const char *key, const void *object) {
@@ -218,6 +233,9 @@ void render_json_end(JsonSeries *series, const JsonField *more, const void *obje
             json_line(json, 1);
             json_object_of(json, "shard", shard_fields, &series->shard);
         }
+        if (series->launches.made)
+            json_line(json, 1);
+        render_json_launches(json, &series->launches);
         if (series->unseen && series->unseen->recorded) {
             json_line(json, 1);
             unseen_json(series->unseen, json);

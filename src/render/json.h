@@ -2,21 +2,23 @@
  *
  *     {"tool": "weir", "version": "...",
  *      "inputs": [{"file", "kernel", "verdict", "scope", "only_launch",
- *        "launches": [{"text", "chosen", "ctas", "classes", "schedules", "events"}],
+ *        "launches": [{"text", "chosen", "covered", "ctas", "classes", "schedules", "events"}],
  *        "run_coverage": {"barrier_ops", "barrier_ops_run", "accesses", "accesses_run", "branches", "branches_taken",
  *          "rings", "rings_turned", "unreachable"},
  *        "findings": [{"rule", "severity", "at_other_launches", "fingerprint", "space", "message", "why", "fix",
  *          "schedule", "launch", "times", "witness",
  *          "places": [{"role", "agent", "op", "note", "file", "line", "column", "ir_line", "ir_column"}]}],
  *        "incomplete": [{"reason", "op", "ir_line"}], "notes": ["..."]}],
- *      "shard": {"number", "of", "inputs"}, "unseen_kernels": [{"name", "launches"}], "verdict":
- * "clean|findings|incomplete|error", "scope": "every-launch|given-launch|tried-launches"}
+ *      "shard": {"number", "of", "inputs"}, "program_launches": {"made", "covered"},
+ *      "unseen_kernels": [{"name", "launches"}], "verdict": "clean|findings|incomplete|error", "scope":
+ * "every-launch|given-launch|tried-launches"}
  *
- * A finding that does not count has "suppressed": {"kind": "config|inSource|baseline", "reason"}, and an input with
- * such findings "except": "2 suppressed, 1 baselined"; "shard" is there where --shard was, "unseen_kernels" where an
- * input is a recording. Every other key is always there: a text that is not known is "", a number 0, the scope of what
- * is not clean null. docs/findings.md explains each. Keys may be added; those here stay. Inputs are written as they
- * come, which is why the verdict on all of them is the last key. */
+ * A launch that was not run, since a proof covers it, has "covered": true. A finding that does not count has
+ * "suppressed": {"kind": "config|inSource|baseline", "reason"}, and an input with such findings "except": "2
+ * suppressed, 1 baselined"; "shard" is there where --shard was, "program_launches" where kernels of a program were
+ * proved while it ran, "unseen_kernels" where an input is a recording. Every other key is always there: a text that is
+ * not known is "", a number 0, the scope of what is not clean null. docs/findings.md explains each. Keys may be added;
+ * those here stay. Inputs are written as they come, which is why the verdict on all of them is the last key. */
 #ifndef RENDER_JSON_H
 #define RENDER_JSON_H
 
@@ -31,6 +33,11 @@ typedef struct JsonShard {
     uint64_t number, of, inputs; /* from 1; how many there are; what all of them look at. `of` 0: it is none */
 } JsonShard;
 
+/* Launches that a program made, and those that a proof covers. `made` 0: not known. */
+typedef struct JsonLaunches {
+    uint64_t made, covered;
+} JsonLaunches;
+
 typedef struct JsonSeries {
     Json json, held;
     const char *version, *key; /* of the list */
@@ -39,6 +46,7 @@ typedef struct JsonSeries {
     VerdictKind verdict; /* on all so far */
     size_t scopes[COVERS_COUNT];
     JsonShard shard;
+    JsonLaunches launches;
     const Unseen *unseen; /* NULL: none */
     Text first;
     size_t count;
@@ -61,6 +69,8 @@ void render_json_input(JsonSeries *inputs, const char *file, const Verdict *verd
 void render_json_head(Json *json, const char *version);
 /* "scope": null if there is none. */
 void render_json_scope(Json *json, VerdictScope scope);
+/* "program_launches": nothing if they are not known. */
+void render_json_launches(Json *json, const JsonLaunches *launches);
 /* The members of an input, which say what it comes to. */
 void render_json_verdict(Json *json, const char *file, const Verdict *verdict, const char *const *witnesses);
 

@@ -229,6 +229,10 @@ static void add_launch(Renderer *renderer, const LaunchRun *launch) {
     text_addf(to, "  ");
     colored(renderer, bold, launch->chosen ? "launch, chosen:" : "launch:");
     text_plainf(to, " %s: ", launch->text);
+    if (launch->covered) {
+        text_addf(to, "covered by a proof\n");
+        return;
+    }
     text_number_of(to, launch->ctas, "CTA");
     if (launch->classes && launch->ctas > 1)
         text_addf(to, launch->classes == 1 ? " in 1 class" : " in %zu classes", launch->classes);

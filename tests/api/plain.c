@@ -377,6 +377,39 @@ static void make_a_template(weir_context *weir) {
     weir_close(file);
 }
 
+/* A proof asks launches: of one program along y, whatever x is; of all that a launch says. */
+static void ask_a_proof(weir_context *weir) {
+    static const char good[] = "{\"grid\": [7, 1, 1], \"args\": {}}", two[] = "{\"grid\": [7, 2, 1], \"args\": {}}";
+    static const char broken[] = "{\"grid\": [7, 2";
+    static const char text[] = "module attributes {\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32} {\n"
+                               "  tt.func public @one(%x: !tt.ptr<i32>) {\n"
+                               "    %id = tt.get_program_id x : i32\n"
+                               "    %at = tt.addptr %x, %id : !tt.ptr<i32>, i32\n"
+                               "    tt.store %at, %id : !tt.ptr<i32>\n    tt.return\n  }\n"
+                               "  tt.func public @two(%x: !tt.ptr<!tt.ptr<i32>>) {\n"
+                               "    %at = tt.load %x : !tt.ptr<!tt.ptr<i32>>\n    %v = arith.constant 1 : i32\n"
+                               "    tt.store %at, %v : !tt.ptr<i32>\n    tt.return\n  }\n}\n";
+    const char *lacks = NULL;
+    weir_file *file = weir_open_buffer(weir, "k.ttgir", text, sizeof text - 1);
+    weir_module *module = weir_parse(file, 0, 0);
+    weir_proof *proof = weir_proof_make(module, "one", 0), *again = weir_proof_make(module, "one", 0);
+    CHECK(weir_proof_scope(proof) == 2 && weir_proof_scope(again) == 2);
+    CHECK(weir_proof_covers(proof, good, sizeof good - 1, &lacks) == 1 && !lacks);
+    CHECK(weir_proof_covers(proof, two, sizeof two - 1, &lacks) == 0 && strcmp(lacks, "grid.y == 1") == 0);
+    CHECK(weir_proof_covers(proof, broken, sizeof broken - 1, &lacks) == -1);
+    CHECK(weir_proof_covers(again, good, sizeof good - 1, NULL) == 1);
+    weir_proof_free(again);
+    weir_proof_free(proof);
+    static const char *const others[] = {"two", "three", NULL}; /* open; not there; which? */
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        proof = weir_proof_make(module, others[i], 0);
+        CHECK(weir_proof_scope(proof) == 0 && weir_proof_covers(proof, good, sizeof good - 1, &lacks) == 0);
+        weir_proof_free(proof);
+    }
+    weir_module_free(module);
+    weir_close(file);
+}
+
 /* ---- The op table ------------------------------------------------------------------------------ */
 
 static void look_at_the_table(void) {
@@ -436,6 +469,7 @@ int main(void) {
     read_ptx(weir);
     run_rows(weir);
     make_a_template(weir);
+    ask_a_proof(weir);
     look_at_the_table();
     weir_destroy(weir);
     return failures ? 1 : 0;

@@ -186,6 +186,15 @@ class Captured(Case):
             again = subprocess.run([WEIR, "check", str(self.folder / "kept")], capture_output=True, text=True)
             self.assertEqual(again.returncode, 0, again.stdout + again.stderr)
 
+    def test_launches_that_a_proof_covers(self):
+        for release in self.each():
+            result = self.exec(sys.executable, SCRIPTS / "covered.py", release=release, options=[*self.keep(), "--format", "json"])
+            self.assertRegex(result.stderr, r"weir: 240 of 242 launches are covered by a proof for every launch \(2 of 2 kernels proved\)", release)
+            self.assertEqual(json.loads(result.stdout)["program_launches"], {"made": 242, "covered": 240})
+            self.assertIn("more than 100 different launches", result.stderr)  # of those that are not covered, one comes after these
+            result = self.exec(sys.executable, SCRIPTS / "covered.py", release=release, options=["--prove-time", "0", "--format", "json"])
+            self.assertNotIn("program_launches", json.loads(result.stdout))
+
     def test_targets(self):
         for release in self.each():
             # Before 3.9, Triton for AMD needs PyTorch.

@@ -12,6 +12,7 @@ typedef struct Look {
     PipelineResult *result;
     size_t at;
     const void *request;
+    bool covered; /* what a run decides is known */
 } Look;
 
 /* ---- question.c ---- */
@@ -38,6 +39,8 @@ void step_lint(PipelineResult *result, size_t kernel);
 /* The launch that was given, or those that are chosen: compiles the kernel, runs every cluster in the schedules that
  * matter, and tells who waits forever and what is not ordered; with the barrier report, if that was asked for. */
 void step_runs(PipelineResult *result, size_t kernel);
+/* In its place, of a launch that need not be run. */
+void step_covered(PipelineResult *result, size_t kernel);
 /* The same of PTX, thread by thread, or the run of its trail. */
 void step_threads(PipelineResult *result, size_t kernel);
 ThreadsOptions result_threads(PipelineResult *result, size_t kernel);
@@ -64,6 +67,8 @@ void step_buffer(void *result);
 /* ---- prove.c ---- */
 /* A Task. Whether the kernel of a Look is clean at every launch, unless its verdict is incomplete. */
 void step_proof(void *look);
+/* Whether the launch, which is one of several of its kernel, is covered by the proof that was made at the first. */
+bool is_covered(PipelineResult *result, size_t kernel);
 
 /* ---- project.c ---- */
 /* Which findings count, and how grave they are, by what the project says; nothing without one. */

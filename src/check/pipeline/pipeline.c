@@ -28,6 +28,8 @@ static void check_kernel(void *context) {
     }
     if (result->trail)
         step_trail(result, look->at); /* that run alone */
+    else if (look->covered)
+        step_covered(result, look->at); /* there is nothing to be run for */
     else
         step_runs(result, look->at); /* every launch: compiled, each cluster run; deadlocks, races, the report */
     if (!question->global && !result->trail)
@@ -100,13 +102,21 @@ static void take_checked(void *context) {
     verdict_decided(verdict, "decided by its PTX, which ran with its data");
 }
 
+/* Whether a run has nothing to decide: its PTX, which ran with its data, was checked, and a proof covers it. */
+static bool need_not_run(PipelineResult *result, size_t kernel) {
+    const Launch *given = result->ptx ? NULL : result_given_launch(result, kernel);
+    return given && given->checked.size && is_as_checked(result, given) && !result->question.report &&
+           !result->rows[kernel] && is_covered(result, kernel);
+}
+
 /* First the whole grid on one memory, if it is not one of a row; then the kernel by itself; then its verdict. */
 static void check_and_close(PipelineResult *result, size_t kernel) {
     Question *question = &result->question;
     Verdict *verdict = &result->verdicts[kernel];
     Look look = {.result = result, .at = kernel, .request = verdict->kernel};
     Row grid = {0};
-    bool alone = question->global && !result->rows[kernel] && !question->lint_only && !result->ptx;
+    look.covered = need_not_run(result, kernel);
+    bool alone = question->global && !result->rows[kernel] && !question->lint_only && !result->ptx && !look.covered;
     double started = clock_seconds();
     set_progress(question, &look);
     result_starts(result);

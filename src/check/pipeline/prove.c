@@ -3,11 +3,13 @@
 
 #include "check/prove/summary.h"
 
-/* Whether what was asked is about launches of IR at all. */
-static bool may_be_proved(const PipelineResult *result) {
+/* Whether what was asked is about launches of IR at all. Of one launch alone, the proof is asked that other launches of
+ * the kernel have led to. */
+static bool may_be_proved(const PipelineResult *result, size_t kernel) {
     const Question *question = &result->question;
     return question->prove_seconds > 0 && !result->ptx && !result->program && !result->trail && !question->lint_only &&
-           question->global && !question->only_launch && question->global_options.devices <= 1;
+           question->global && question->global_options.devices <= 1 &&
+           (!question->only_launch || proof_made(result->module, result->functions[kernel]));
 }
 
 /* What is known of the launch: a file's, or what the command line says, if that has a grid: the rest may be anything.
@@ -21,12 +23,19 @@ void step_proof(void *context) {
     const Look *look = context;
     PipelineResult *result = look->result;
     Verdict *verdict = &result->verdicts[look->at];
-    if (!may_be_proved(result) || verdict->kind == VERDICT_INCOMPLETE || verdict->incomplete_count || verdict->closed)
+    if (!may_be_proved(result, look->at) || verdict->kind == VERDICT_INCOMPLETE || verdict->incomplete_count ||
+        verdict->closed)
         return; /* or nothing is left open that a launch gives */
-    const Proof *proof = prove_kernel(result->module, result->functions[look->at], result->question.prove_seconds);
+    const Proof *proof = proof_of_kernel(result->module, result->functions[look->at], result->question.prove_seconds);
     verdict->proof = proof_summary(result->module, proof, verdict->arena);
     const Launch *given = known_launch(result, look->at);
     verdict->proof->fulfilled = given && proof_covers(proof, given, NULL);
+}
+
+bool is_covered(PipelineResult *result, size_t kernel) {
+    const Launch *given = result->ptx ? NULL : result_given_launch(result, kernel);
+    return given && result->question.only_launch && may_be_proved(result, kernel) &&
+           proof_covers(proof_made(result->module, result->functions[kernel]), given, NULL);
 }
 
 /* A kernel of a result, and where its proof is written. */
@@ -41,7 +50,7 @@ static void print_proofs(void *context) {
     PipelineResult *result = printed->result;
     for (size_t i = 0; i < result->count; i++) {
         Module *module = result->module;
-        const Proof *proof = prove_kernel(module, result->functions[i], result->question.prove_seconds);
+        const Proof *proof = proof_of_kernel(module, result->functions[i], result->question.prove_seconds);
         Str name = result_name(result, i);
         proof_print(module, proof, arena_copy(&result->arena, name.data, name.size), known_launch(result, i),
                     &result->arena, printed->to);

@@ -93,6 +93,11 @@ void step_runs(PipelineResult *result, size_t kernel) {
     run_clusters(result, kernel, &options);
 }
 
+void step_covered(PipelineResult *result, size_t kernel) {
+    *verdict_launch(&result->verdicts[kernel]) =
+        (LaunchRun){.text = launch_text(result_given_launch(result, kernel), &result->arena), .covered = true};
+}
+
 /* ---- PTX ------------------------------------------------------------------------------------------ */
 
 ThreadsOptions result_threads(PipelineResult *result, size_t kernel) {

@@ -666,9 +666,15 @@ static bool has_clusters(const Prover *prover) {
 
 void prove_global(Prover *prover) {
     ProofAccesses accesses = proof_accesses(prover);
+    Proof *proof = prover->proof;
     bool writes = false;
-    for (uint32_t i = 0; i < accesses.count; i++)
-        writes |= accesses.all[i].writes;
+    proof->writes = ARENA_ARRAY(prover->arena, bool, proof->name_count + 1);
+    for (uint32_t i = 0; i < accesses.count; i++) {
+        const ProofAccess *access = &accesses.all[i];
+        writes |= access->writes;
+        if (access->root >= 0 && (uint32_t)access->root < proof->name_count)
+            proof->writes[access->root] |= access->writes;
+    }
     if (writes && has_clusters(prover)) {
         proof_open(prover, NULL, "clusters", "CTAs of a cluster are not distinguished");
         return;

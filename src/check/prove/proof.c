@@ -198,6 +198,30 @@ Proof *prove_kernel(Module *module, const Op *function, double seconds) {
     return prove_halves(module, function, seconds, true, true);
 }
 
+typedef struct KernelProof {
+    const Op *function;
+    const Proof *proof;
+    struct KernelProof *next;
+} KernelProof;
+
+const Proof *proof_made(const Module *module, const Op *function) {
+    const KernelProof *made = module->proofs;
+    while (made && made->function != function)
+        made = made->next;
+    return made ? made->proof : NULL;
+}
+
+const Proof *proof_of_kernel(Module *module, const Op *function, double seconds) {
+    const Proof *proof = proof_made(module, function);
+    if (proof)
+        return proof;
+    proof = prove_kernel(module, function, seconds);
+    KernelProof *made = ARENA_NEW(&module->arena, KernelProof);
+    *made = (KernelProof){function, proof, module->proofs};
+    module->proofs = made;
+    return proof;
+}
+
 Proof *prove_global_half(Module *module, const Op *function, double seconds) {
     return prove_halves(module, function, seconds, false, true);
 }
@@ -250,6 +274,14 @@ static bool may_share(const Argument *a, const Argument *b) {
     return elements < 0 || !bytes || low->address + elements * bytes > high->address;
 }
 
+/* Whether the kernel may write memory behind the argument. */
+static bool may_be_written(const Proof *proof, const Launch *launch, uint32_t argument) {
+    for (uint32_t i = 0; proof->writes && i < proof->name_count; i++)
+        if (str_is(launch->arguments[argument].name, proof->names[i]))
+            return proof->writes[i];
+    return true;
+}
+
 bool proof_covers(const Proof *proof, const Launch *launch, const char **lacks) {
     enum { MOST_ARGUMENTS = 256 };
     LaunchNumber room[MOST_ARGUMENTS];
@@ -264,11 +296,16 @@ bool proof_covers(const Proof *proof, const Launch *launch, const char **lacks) 
     LaunchNumbers numbers = launch_numbers(launch, proof->names, proof->name_count, room);
     if (!proof_covers_numbers(proof, &numbers, lacks))
         return false;
-    *lacks = "two arguments share memory";
+    *lacks = "other processes write its memory while it runs";
+    for (uint32_t i = 0; i < launch->count; i++)
+        if (launch->arguments[i].peers)
+            return false;
+    *lacks = "two arguments share memory that is written";
     for (uint32_t i = 0; i < launch->count; i++)
         for (uint32_t k = i + 1; k < launch->count; k++)
             if (launch->arguments[i].kind != ARGUMENT_INTEGER && launch->arguments[k].kind != ARGUMENT_INTEGER &&
-                may_share(&launch->arguments[i], &launch->arguments[k]))
+                may_share(&launch->arguments[i], &launch->arguments[k]) &&
+                (may_be_written(proof, launch, i) || may_be_written(proof, launch, k)))
                 return false;
     *lacks = NULL;
     return true;

@@ -24,6 +24,7 @@ typedef struct Proof {
     Quantities quantities;
     const char *const *names; /* of the parameters */
     uint32_t name_count;
+    bool *writes;     /* by parameter: memory behind it is written; NULL: that of any may be */
     Condition *where; /* a launch that fulfills all of them, and the bounds of the quantities, is covered */
     ProofOpen *open;
     const char **assumes; /* what is taken for granted, in words */
@@ -50,6 +51,11 @@ typedef struct Prover {
 
 /* Proves what it can in so many seconds. Memory: the module's arena, which must be able to jump. */
 Proof *prove_kernel(Module *module, const Op *function, double seconds);
+
+/* The same, once for each kernel of the module: later calls get the proof that the first one made. */
+const Proof *proof_of_kernel(Module *module, const Op *function, double seconds);
+/* The proof that there is; NULL: none was asked for. */
+const Proof *proof_made(const Module *module, const Op *function);
 
 /* The same of global memory alone: no proof of the kernel. For tests. */
 Proof *prove_global_half(Module *module, const Op *function, double seconds);

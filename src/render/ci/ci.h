@@ -15,9 +15,10 @@
 
 typedef struct CiOptions {
     const char *version;
-    const char *root;       /* the folder that paths are relative to; NULL: the current one */
-    unsigned shard, shards; /* of which all this is one, from 1; 0: it is all of them */
-    size_t inputs;          /* of all shards together */
+    const char *root;         /* the folder that paths are relative to; NULL: the current one */
+    unsigned shard, shards;   /* of which all this is one, from 1; 0: it is all of them */
+    size_t inputs;            /* of all shards together */
+    size_t launches, covered; /* as in JsonLaunches */
 } CiOptions;
 
 /* What it comes to. */

@@ -431,6 +431,7 @@ static void add_counts(Json *json, const Ci *ci) {
     json_number(json, "notes", counts->notes);
     json_number(json, "suppressed", counts->suppressed);
     json_number(json, "leftOut", ci->left_out);
+    render_json_launches(json, &(JsonLaunches){ci->options.launches, ci->options.covered});
     if (ci->unseen && ci->unseen->recorded)
         unseen_json(ci->unseen, json);
     if (ci->options.shards) {

@@ -243,7 +243,10 @@ static void add_launches(HtmlWriter *writer, const Verdict *verdict) {
     Table table = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < verdict->launch_count; i++) {
         const LaunchRun *launch = &verdict->launches[i];
-        TEXT_CELLS(&table, launch->text, launch->chosen ? "chosen by Weir" : "given");
+        TEXT_CELLS(&table, launch->text,
+                   launch->chosen    ? "chosen by Weir"
+                   : launch->covered ? "given, covered by a proof"
+                                     : "given");
         NUMBER_CELLS(&table, (int64_t)launch->ctas, (int64_t)launch->schedules, (int64_t)launch->events);
     }
     html_addf(&writer->html,
