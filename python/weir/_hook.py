@@ -71,6 +71,14 @@ class Finder:
         return spec
 
 
+def after(name, then):
+    """Calls it when the module has been imported, or at once if it has."""
+    if name in sys.modules:
+        then()
+    else:
+        sys.meta_path.insert(0, Finder({name: then}))
+
+
 def install(folder):
     target = os.environ.get("WEIR_TARGET") or None
 

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 
-from . import _hook, device_torch, program
+from . import _hook, device_torch, program, program_processes
 from .device_torch import State, check_device, to_cuda
 from .device_torch_memory import DATA
 
@@ -360,9 +360,29 @@ def give_symmetric_memory():
         there._SymmetricMemory = SymmetricMemory
 
 
+def without_nccl(core):
+    """Groups over NCCL are groups over gloo, with the order of NCCL: program_processes.STREAMED."""
+    plain = core._new_process_group_helper
+
+    @functools.wraps(plain)
+    def make(size, rank, ranks, backend, *args, **named):
+        asked = str(backend or "").lower()
+        if "nccl" in asked or asked in ("", "undefined"):
+            named.update(backend_options=None, device_id=None)
+            made = plain(size, rank, ranks, core.Backend("gloo"), *args, **named)
+            if made[0] is not None and hasattr(made[0], "group_name"):
+                program_processes.STREAMED.add(made[0].group_name)
+            return made
+        return plain(size, rank, ranks, backend, *args, **named)
+
+    core._new_process_group_helper = make
+
+
 def install(torch):
     storage = torch.UntypedStorage
     storage._share_cuda_, storage._new_shared_cuda = share, classmethod(take)
     storage._release_ipc_counter_cuda = classmethod(lambda cls, *args, **named: None)
     if hasattr(torch._C, "_distributed_c10d"):
         give_symmetric_memory()
+        core = "torch.distributed.distributed_c10d"
+        _hook.after(core, lambda: without_nccl(sys.modules[core]))

@@ -568,9 +568,19 @@ def begin(folder, name=None):
 
         program_processes.watch()
         atexit.register(end)
+    end_with_process()
+
+
+def end_with_process():
+    """Processes of multiprocessing end without atexit. What was registered before a process runs its target is forgotten there, as where
+    the target itself imports PyTorch (forkserver, spawn); but for what is done after a fork."""
     from multiprocessing import util
 
-    util.Finalize(None, end, exitpriority=-1)  # processes that it forks end without atexit
+    def finalize(*unused):
+        util.Finalize(None, end, exitpriority=-1)
+
+    finalize()
+    util.register_after_fork(State, finalize)
 
 
 def end():
@@ -585,11 +595,8 @@ def after_fork():
     parent, State.log = State.log, None
     if parent is not None:
         parent.closed = True  # here
-        from multiprocessing import util
-
         current.quiet = False
         begin(os.path.dirname(parent.path))
-        util.register_after_fork(State, lambda state: util.Finalize(None, end, exitpriority=-1))
 
 
 os.register_at_fork(after_in_child=after_fork)

@@ -1,6 +1,7 @@
 """What processes of a program learn from each other (docs/programs.md): one that is started, one that is joined, messages of
 multiprocessing's queues and pipes, collectives of torch.distributed. Other ways to hand over are not seen."""
 
+import collections
 import functools
 import itertools
 import os
@@ -11,6 +12,9 @@ from . import _hook, program
 counter = itertools.count()
 inside = threading.local()  # `collective`: this thread is in one
 COUNTS = {}  # of each group: collectives so far
+STREAMED = set()  # names of groups whose collectives are operations of the streams (NCCL): no host waits for them
+KEPT = {}  # of each group: the events of its last collectives there
+LATE = 1024  # collectives of which one process may be ahead of another
 
 # How collectives hand over: from all to all, from one to all others, from all others to one.
 ALL = ("barrier monitored_barrier all_reduce all_gather all_gather_object all_gather_into_tensor reduce_scatter reduce_scatter_tensor "
@@ -107,6 +111,23 @@ def has_tensors(value):
     return getattr(value, "is_cuda", False) is True
 
 
+def give(log, label, key):
+    """What this stream has done goes with an event that the streams of the others wait for."""
+    log.record(made := log.event(), program.current.stream)
+    log.shared_event(made, key)
+    kept = KEPT.setdefault(label, collections.deque())
+    kept.append(made)
+    if len(kept) > LATE:
+        log.event_gone(kept.popleft())  # who waits for that one has done so
+
+
+def take(log, keys):
+    for key in keys:
+        log.shared_event(event := log.event(), key)
+        log.wait(event, program.current.stream)
+        log.event_gone(event)
+
+
 def exchanging(name, plain, distributed):
     """A collective, with messages: what each process knows and its stream has done, others know."""
     role = FROM_ONE.get(name) or TO_ONE.get(name)
@@ -127,15 +148,22 @@ def exchanging(name, plain, distributed):
         label = f"{os.getppid()}-{getattr(group, 'group_name', '')}"
         COUNTS[label] = number = COUNTS.get(label, 0) + 1
         key = f"{label}-{number}"
-        if any(map(has_tensors, (*args, *named.values()))):
-            log.await_stream(program.current.stream)  # gloo copies to the host
+        tensors, streamed = any(map(has_tensors, (*args, *named.values()))), getattr(group, "group_name", None) in STREAMED
+        sends = one is not None and (role is None or (rank == one) == (name in FROM_ONE))
+        hears = one is not None and (role is None or (rank == one) != (name in FROM_ONE))
+        if (tensors or streamed) and not (tensors and streamed):
+            log.await_stream(program.current.stream)  # gloo copies to the host; NCCL's barrier waits, and its objects are copied
         inside.collective = True
         try:
-            if one is not None and (role is None or (rank == one) == (name in FROM_ONE)):
+            if sends and not (tensors and streamed):
                 log.tell(size if role is None else size - 1 if name in FROM_ONE else 1, key)
+            elif sends:
+                give(log, label, f"{key}-{rank}")
             result = plain(*args, **named)
-            if one is not None and (role is None or (rank == one) != (name in FROM_ONE)):
+            if hears and not (tensors and streamed):
                 log.hear(key)
+            elif hears:
+                take(log, [f"{key}-{other}" for other in (range(size) if role is None or name in TO_ONE else [one]) if other != rank])
         finally:
             inside.collective = False
         return result
@@ -183,10 +211,5 @@ def watch_distributed():
 
 
 def watch():
-    import sys
-
     watch_multiprocessing()
-    if "torch.distributed.distributed_c10d" in sys.modules:
-        watch_distributed()
-    else:
-        sys.meta_path.insert(0, _hook.Finder({"torch.distributed.distributed_c10d": watch_distributed}))
+    _hook.after("torch.distributed.distributed_c10d", watch_distributed)

@@ -192,6 +192,18 @@ def event_between_processes(memory, fixed):
         done.put(None)
 
 
+@bug(RACE, "Order the two processes")
+def collective_of_nccl(memory, fixed):
+    """A collective of NCCL orders the streams that it is in, and no host waits for it."""
+    x, side = torch.ones(4, device="cuda"), torch.cuda.Stream()
+    if memory.rank == 0:
+        memory.peer.fill_(9)  # <- 2
+    distributed.all_reduce(x, group=NCCL)
+    with torch.cuda.stream(torch.cuda.current_stream() if fixed else side):
+        if memory.rank == 1:
+            memory.out.add_(memory.own)  # <- 1
+
+
 @OPEN.append
 def handed_over_by_a_file(memory):
     """How the processes hand over is not seen."""
@@ -228,9 +240,10 @@ def cases():
 
 
 def work(rank, folder, queues):
-    global QUEUES
+    global QUEUES, NCCL
     QUEUES = queues
     distributed.init_process_group("gloo", init_method=f"file://{folder}/rendezvous", rank=rank, world_size=2)
+    NCCL = distributed.new_group(backend="nccl")
     memory = [Memory() for _ in cases()]
     # Kernels are compiled before the two are to run at the same time.
     own = [torch.zeros(N, dtype=torch.int32, device="cuda") for _ in range(3)]
