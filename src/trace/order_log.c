@@ -5,11 +5,11 @@
 
 typedef struct OrderVerbRow {
     const char *word;
-    unsigned least, most, texts;
+    unsigned size, least, most, texts;
 } OrderVerbRow;
 
 static const OrderVerbRow rows[] = {
-#define ORDER_VERB(name, word, least, most, texts) {word, least, most, texts},
+#define ORDER_VERB(name, word, least, most, texts) {word, sizeof word - 1, least, most, texts},
 #include "trace/order_log.def"
 #undef ORDER_VERB
 };
@@ -29,9 +29,13 @@ static Str take_line(OrderLog *log) {
     return line;
 }
 
-static Str take_word(Str *line) {
+static void skip_spaces(Str *line) {
     while (line->size && *line->data == ' ')
         line->data++, line->size--;
+}
+
+static Str take_word(Str *line) {
+    skip_spaces(line);
     size_t size = 0;
     while (size < line->size && line->data[size] != ' ')
         size++;
@@ -42,21 +46,26 @@ static Str take_word(Str *line) {
 }
 
 /* False: it is none, or too large. */
-static bool read_number(Str word, uint64_t *number) {
-    *number = 0;
-    for (size_t i = 0; i < word.size; i++) {
-        unsigned digit = (unsigned)(word.data[i] - '0');
-        if (digit > 9 || *number > (UINT64_MAX - digit) / 10)
+static bool take_number(Str *line, uint64_t *number) {
+    enum { ALWAYS_FIT = 19 }; /* digits */
+    uint64_t value = 0;
+    size_t size = 0;
+    skip_spaces(line);
+    for (; size < line->size && line->data[size] != ' '; size++) {
+        unsigned digit = (unsigned)(line->data[size] - '0');
+        if (digit > 9 || (size >= ALWAYS_FIT && value > (UINT64_MAX - digit) / 10))
             return false;
-        *number = *number * 10 + digit;
+        value = value * 10 + digit;
     }
-    return word.size;
+    line->data += size;
+    line->size -= size;
+    *number = value;
+    return size;
 }
 
 /* "..." from here on; false: there is none. */
 static bool take_text(Str *line, Str *text) {
-    while (line->size && *line->data == ' ')
-        line->data++, line->size--;
+    skip_spaces(line);
     const char *end = line->size > 1 && *line->data == '"' ? memchr(line->data + 1, '"', line->size - 1) : NULL;
     if (!end)
         return false;
@@ -66,11 +75,24 @@ static bool take_text(Str *line, Str *text) {
     return true;
 }
 
+static bool is_verb(const OrderVerbRow *row, Str word) {
+    return row->size == word.size && memcmp(row->word, word.data, word.size) == 0;
+}
+
+/* Most often it is the one that has come behind the last one before. */
+static unsigned verb_of(OrderLog *log, Str word) {
+    unsigned verb = log->behind[log->verb];
+    if (!is_verb(&rows[verb], word))
+        for (verb = 0; verb < ORDER_VERBS && !is_verb(&rows[verb], word);)
+            verb++;
+    if (verb < ORDER_VERBS)
+        log->behind[log->verb] = (uint8_t)verb;
+    log->verb = (uint8_t)(verb < ORDER_VERBS ? verb : 0);
+    return verb;
+}
+
 static bool read_line(OrderLog *log, Str text, OrderLine *line) {
-    Str word = take_word(&text);
-    unsigned verb = 0;
-    while (verb < ORDER_VERBS && !str_is(word, rows[verb].word))
-        verb++;
+    unsigned verb = verb_of(log, take_word(&text));
     log->problem = "there is no such verb in an order log";
     if (verb == ORDER_VERBS)
         return false;
@@ -78,12 +100,11 @@ static bool read_line(OrderLog *log, Str text, OrderLine *line) {
     *line = (OrderLine){.verb = (OrderVerb)verb, .line = log->line};
     log->problem = "a number is expected here, of at most 64 bits";
     while (line->number_count < row->most) {
-        Str rest = text, number = take_word(&rest);
-        if (line->number_count >= row->least && (!number.size || *number.data == '"'))
+        skip_spaces(&text);
+        if (line->number_count >= row->least && (!text.size || *text.data == '"'))
             break;
-        if (!read_number(number, &line->numbers[line->number_count++]))
+        if (!take_number(&text, &line->numbers[line->number_count++]))
             return false;
-        text = rest;
     }
     log->problem = "a text in quotes is expected here";
     for (unsigned i = 0; i < row->texts; i++)

@@ -40,7 +40,9 @@ typedef struct OrderLine {
 typedef struct OrderLog {
     Str rest; /* what was not read yet */
     uint32_t line;
-    const char *problem; /* with that line; NULL: none */
+    const char *problem;         /* with that line; NULL: none */
+    uint8_t verb;                /* the last one */
+    uint8_t behind[ORDER_VERBS]; /* of each, the one that has come behind it last */
 } OrderLog;
 
 bool order_log_is(const char *data, size_t size);

@@ -111,16 +111,16 @@ static void share_event(ProgramCheck *check, const OrderLine *line) {
 }
 
 static uint32_t site_of(ProgramCheck *check, const OrderLine *line, uint32_t stream, Str name, Str where) {
-    Text key = {0};
-    text_addf(&key, "%u %u %u %.*s\n%.*s", (unsigned)line->verb, stream, check->process, STR_ARG(name), STR_ARG(where));
-    void *known = map_get(&check->site_map, (Str){key.data, key.size});
-    if (known) {
-        text_free(&key);
+    const uint32_t numbers[] = {(uint32_t)line->verb, stream, check->process, (uint32_t)name.size};
+    Text *key = &check->key;
+    key->size = 0;
+    text_add(key, (const char *)numbers, sizeof numbers);
+    text_str(key, name);
+    text_str(key, where);
+    void *known = map_get(&check->site_map, (Str){key->data, key->size});
+    if (known)
         return (uint32_t)((uintptr_t)known - 1);
-    }
-    size_t size = key.size;
-    const char *kept = text_keep(&key, check->arena);
-    void **seat = map_put(&check->site_map, (Str){kept, size});
+    void **seat = map_put(&check->site_map, (Str){arena_copy(check->arena, key->data, key->size), key->size});
     if (!seat || !ARRAY_ROOM(check->sites, check->site_count, check->site_capacity, 64)) {
         check->races.failed = true;
         return 0; /* the first one stands for it */
@@ -176,13 +176,12 @@ static void look_at_unknown(ProgramCheck *check, const OrderClock *begun) {
 /* It may touch anything: nothing else may run at the same time. */
 static void do_unknown(ProgramCheck *check, OrderLane *lane) {
     bool dependent = check->operation.number_count > 1 && check->operation.numbers[1];
-    OrderClock begun;
-    bool beside = lane_launch(&check->order, lane, check->thread, dependent, &begun);
+    bool beside = lane_launch(&check->order, lane, check->thread, dependent);
     for (uint32_t i = 0; i < check->order.lane_count && !beside; i++)
         beside = i != lane->index && check->order.lanes[i]->last > lane->now.over[i];
     if (beside)
         say_unknown(check, check->operation.texts[0], check->operation.texts[1]);
-    program_timeline_operation(check->timeline, check, lane, &begun);
+    program_timeline_operation(check->timeline, check, lane, &lane->begun);
     check->unknown[lane->index] = check->number + 1;
     check->unknown_at[lane->index] = check->site;
     check->any_unknown = true;
@@ -211,25 +210,25 @@ static void access_by_host(ProgramCheck *check) {
 
 static void do_operation(ProgramCheck *check, OrderLane *lane) {
     enum { WAITS = 1, WAITS_FIRST = 2 };
-    OrderClock begun;
+    const OrderClock *begun = &lane->now;
     uint64_t how = check->operation.verb == ORDER_DEPENDENT ? check->operation.numbers[1] : 0;
     bool dependent = check->operation.verb == ORDER_DEPENDENT, follows = false;
     if (dependent || check->operation.verb == ORDER_LAUNCH) {
-        follows = lane_launch(&check->order, lane, check->thread, dependent, &begun);
+        follows = lane_launch(&check->order, lane, check->thread, dependent);
+        begun = &lane->begun;
         check->launches++;
     } else {
         lane_issue(&check->order, lane, check->thread);
-        begun = lane->now;
     }
     OrderedOperation made = {.lane = lane,
                              .number = check->number,
                              .site = check->site,
-                             .begun = &begun,
+                             .begun = begun,
                              .waited = &lane->now,
                              .touches = check->touches,
                              .touch_count = check->touch_count};
-    look_at_unknown(check, &begun);
-    program_timeline_operation(check->timeline, check, lane, &begun);
+    look_at_unknown(check, begun);
+    program_timeline_operation(check->timeline, check, lane, begun);
     program_together_operation(check, lane);
     if (races_operation(&check->races, &made))
         verdict_incomplete(
@@ -238,7 +237,8 @@ static void do_operation(ProgramCheck *check, OrderLane *lane) {
     if (follows && how < WAITS)
         program_report_no_wait(check);
     if (follows && how >= WAITS_FIRST)
-        lane->begun = lane->now; /* the next launch begins when this one has triggered, and so has waited */
+        lanes_set(&check->order, &lane->begun,
+                  &lane->now); /* the next launch begins when this one has triggered, and so has waited */
     lane_operation(lane, check->number);
 }
 
@@ -334,7 +334,7 @@ static void record(ProgramCheck *check, const OrderLine *line) {
     }
     bool while_runs = line->number_count > 2 && line->numbers[2] && lane->launched;
     lane_issue(&check->order, lane, check->thread);
-    *event->clock = while_runs ? lane->begun : lane->now;
+    lanes_set(&check->order, event->clock, while_runs ? &lane->begun : &lane->now);
     event->lane = lane;
     event->clock->open |= line->number_count > 2 && line->numbers[2];
 }
@@ -577,6 +577,7 @@ static void release(ProgramCheck *check) {
     free(check->streams);
     free(check->sites);
     free(check->touches);
+    text_free(&check->key);
 }
 
 static void go_through(ProgramCheck *check, const Source *source) {

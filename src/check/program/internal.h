@@ -78,6 +78,7 @@ typedef struct ProgramCheck {
     ProgramSite *sites;
     uint32_t site_count, site_capacity;
     Map site_map, event_map;
+    Text key;          /* of a site that is looked for */
     Map event_key_map; /* of events that processes share */
     Map pair_map;      /* of two sites that were reported: the number of the finding, from 1 */
     ProgramEvent *events;

@@ -126,13 +126,20 @@ void lane_copy(OrderLane *lane, uint32_t number) {
     lane->last_copy = lane->now.copies[lane->index] = number + 1;
 }
 
-bool lane_launch(ProgramOrder *order, OrderLane *lane, const OrderThread *thread, bool dependent, OrderClock *begun) {
+static bool lanes_equal(const ProgramOrder *order, const OrderClock *one, const OrderClock *other) {
+    return one->open == other->open && !memcmp(one->over, other->over, order->lane_count * sizeof *one->over) &&
+           !memcmp(one->copies, other->copies, order->lane_count * sizeof *one->copies);
+}
+
+bool lane_launch(ProgramOrder *order, OrderLane *lane, const OrderThread *thread, bool dependent) {
     bool follows = dependent && lane->launched;
-    OrderClock before = lane->begun, until = lane->now;
+    OrderClock until;
+    if (follows)
+        lanes_set(order, &until, &lane->now);
     lane_issue(order, lane, thread);
-    follows = follows && memcmp(&until, &lane->now, sizeof until) == 0; /* or it waits for others as well */
-    *begun = follows ? before : lane->now;
-    lane->begun = *begun;
+    follows = follows && lanes_equal(order, &until, &lane->now); /* or it waits for others as well */
+    if (!follows)
+        lanes_set(order, &lane->begun, &lane->now);
     lane->launched = true;
     return follows;
 }

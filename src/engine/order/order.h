@@ -73,9 +73,9 @@ void lane_issue(ProgramOrder *order, OrderLane *lane, const OrderThread *thread)
 void lane_operation(OrderLane *lane, uint64_t number);
 void lane_copy(OrderLane *lane, uint32_t number);
 /* The same of a launch. A dependent launch may begin while the launch before it runs, unless something else stands
- * between them: *begun is what is over when it begins, lane->now what is over once it has waited. Returns whether it
- * may. */
-bool lane_launch(ProgramOrder *order, OrderLane *lane, const OrderThread *thread, bool dependent, OrderClock *begun);
+ * between them: lane->begun is what is over when it begins, lane->now what is over once it has waited. Returns whether
+ * it may. */
+bool lane_launch(ProgramOrder *order, OrderLane *lane, const OrderThread *thread, bool dependent);
 /* The stream waits for what the clock has. */
 void lane_waits(ProgramOrder *order, OrderLane *lane, const OrderThread *thread, const OrderClock *clock);
 /* The thread does; and for all streams of a context of its process (all: of every one). */

@@ -8,7 +8,7 @@
 
 /* Who touched all bytes of a segment. Shared by segments; it does not change. */
 typedef struct MarkSet {
-    uint32_t references, count;
+    uint32_t references, count, capacity;
     TouchMark marks[];
 } MarkSet;
 
@@ -32,7 +32,7 @@ typedef struct RecycledMemory {
     uint32_t mark_count;
 } RecycledMemory;
 
-enum { MOST_RECYCLED = 1024 };
+enum { MOST_RECYCLED = 1024, SPARE = 2 /* marks that a set has room for when it is made */ };
 
 static void drop(MarkSet *set) {
     if (set && !--set->references)
@@ -198,7 +198,7 @@ static void take_recycled(Races *races, RaceMemory *memory, const OrderThread *t
             (races->recycled_count - found) * sizeof *races->recycled);
     MarkSet *set = taken.mark_count ? calloc(1, sizeof *set + taken.mark_count * sizeof *set->marks) : NULL;
     if (set && ARRAY_ROOM(memory->segments, memory->segment_count, memory->segment_capacity, 16)) {
-        *set = (MarkSet){.references = 1, .count = taken.mark_count};
+        *set = (MarkSet){.references = 1, .count = taken.mark_count, .capacity = taken.mark_count};
         memcpy(set->marks, taken.marks, taken.mark_count * sizeof *set->marks);
         memory->segments[memory->segment_count++] =
             (TouchSegment){memory->address, memory->address + memory->bytes, set};
@@ -333,22 +333,29 @@ static bool stays(const Walk *walk, const TouchMark *mark) {
     return walk->how != TOUCH_WRITE || !clock_has(walk->clock, mark->lane, mark->number);
 }
 
+/* Those of the marks that stay, and the new one. The set may be where they are. */
+static void add_mark(const Walk *walk, MarkSet *set, const TouchMark *marks, uint32_t count) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (stays(walk, &marks[i]))
+            set->marks[kept++] = marks[i];
+    set->marks[kept++] = (TouchMark){.number = walk->operation->number,
+                                     .lane = walk->operation->lane->index,
+                                     .site = walk->operation->site,
+                                     .how = walk->how};
+    set->count = kept;
+}
+
 /* The set with this operation; NULL: there is no memory. */
 static MarkSet *touched(Walk *walk, const MarkSet *old) {
     if (walk->last_made && walk->last == old)
         return hold(walk->last_made);
     uint32_t count = old ? old->count : 0;
-    MarkSet *set = malloc(sizeof *set + (count + 1) * sizeof *set->marks);
+    MarkSet *set = malloc(sizeof *set + (count + SPARE) * sizeof *set->marks);
     if (!set)
         return NULL;
-    *set = (MarkSet){.references = 1};
-    for (uint32_t i = 0; i < count; i++)
-        if (stays(walk, &old->marks[i]))
-            set->marks[set->count++] = old->marks[i];
-    set->marks[set->count++] = (TouchMark){.number = walk->operation->number,
-                                           .lane = walk->operation->lane->index,
-                                           .site = walk->operation->site,
-                                           .how = walk->how};
+    *set = (MarkSet){.references = 1, .capacity = count + SPARE};
+    add_mark(walk, set, old ? old->marks : NULL, count);
     walk->last = old;
     walk->last_made = set;
     return set;
@@ -405,10 +412,36 @@ static void walk_piece(Walk *walk, uint32_t *at, uint64_t begin, uint64_t end) {
     }
 }
 
+/* One piece that is a segment, as most are that were touched before: no other one changes. */
+static bool walk_segment(Walk *walk, const Touch *touch) {
+    uint64_t begin = touch->begin, end = begin + touch->bytes;
+    TouchSegment *segments = walk->memory->segments;
+    uint32_t low = 0, high = walk->memory->segment_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (segments[middle].begin < begin)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (touch->count != 1 || low == walk->memory->segment_count || segments[low].begin != begin ||
+        segments[low].end != end || segments[low].set->references > 1 ||
+        segments[low].set->count == segments[low].set->capacity)
+        return false;
+    MarkSet *set = segments[low].set;
+    for (uint32_t i = 0; i < set->count; i++)
+        note_race(walk, &set->marks[i], begin, end);
+    add_mark(walk, set, set->marks, set->count);
+    walk->covered += touch->bytes;
+    return true;
+}
+
 /* Pieces of a touch that lie in the allocation. */
 static void walk_touch(Walk *walk, const Touch *touch) {
     uint64_t first = walk->memory->address, last = first + walk->memory->bytes;
     uint32_t at = 0;
+    if (walk_segment(walk, touch))
+        return;
     for (uint64_t i = 0; i < touch->count; i++) {
         uint64_t begin = touch->begin + i * touch->stride, end = begin + touch->bytes;
         begin = begin > first ? begin : first;

@@ -672,8 +672,8 @@ static void launch(const OrderLaunch *made, GpuOrder *order) {
     begin_process();
     if (!stream)
         return;
-    OrderClock begun;
-    lane_launch(&program, stream->lane, host(), made->dependent, &begun);
+    lane_launch(&program, stream->lane, host(), made->dependent);
+    OrderClock begun = stream->lane->begun;
     begun.open |= unknown;
     stream->lane->now.open |= unknown;
     late |= lacks_dropped(&begun);
