@@ -29,6 +29,9 @@ FUZZ_SECONDS ?= 60
 CORPUS ?=
 
 # (The dot in the pattern stands for a number sign, which make would take for a comment.)
+# Tests and measurements check every kernel, each time.
+export WEIR_CACHE :=
+
 VERSION := $(shell sed -n 's/^.define WEIR_VERSION  *"\(.*\)".*/\1/p' include/weir/weir.h)
 SONAME := libweir.so.0
 
@@ -41,7 +44,8 @@ sanitizers = $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize=null -fno-san
 warnings = -Wall -Wextra $(if $(SANITIZE),,$(WERROR))
 compile = $(CC) -std=c17 $(CFLAGS) $(warnings) $(sanitizers) -D_GNU_SOURCE $(if $(zstd),-DWEIR_ZSTD) -pthread -MMD -MP -MF $@.d
 internal = -Isrc -Iinclude
-link = $(CC) $(CFLAGS) $(sanitizers) $(LDFLAGS) -pthread
+# The build id tells results of this build from those of another (src/api/kept.c).
+link = $(CC) $(CFLAGS) $(sanitizers) $(LDFLAGS) -Wl,--build-id=sha1 -pthread
 # PTX that nvcc 13 puts into programs is compressed with zstd; without the library it is named, and not read.
 ZSTD ?= $(shell printf '\043include <zstd.h>\nint main(void) { return (int)ZSTD_versionNumber(); }\n' | \
 	$(CC) $(CFLAGS) $(LDFLAGS) -x c -o /dev/null - -lzstd 2>/dev/null && echo yes)

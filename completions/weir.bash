@@ -14,7 +14,7 @@ _weir() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
     local commands="check exec run report membar prove lint merge parse launch instrument rules help"
     local -A options=(
-        [check]="--help -h --version -V --arg --baseline --block --cluster --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --require --require-all --rule --select --severity --shard --shared --triton --update-baseline --budget --gsan --jobs -j --mma-order --prove-time --resident --timeout --values --volatile-races --also --brief --color --format --max-findings --output -o --quiet -q --source-root --verbose -v --witness"
+        [check]="--help -h --version -V --arg --baseline --block --cache --cluster --config --devices --grid --ignore --kernel --launch --module --no-cache --no-config --no-launch --only-launch --require --require-all --rule --select --severity --shard --shared --triton --update-baseline --budget --gsan --jobs -j --mma-order --prove-time --resident --timeout --values --volatile-races --also --brief --color --format --max-findings --output -o --quiet -q --source-root --verbose -v --witness"
         [exec]="--help -h --version -V --baseline --config --devices --exclude --ignore --keep --kernel --no-config --only --only-launch --require --require-all --rule --select --severity --target --triton --update-baseline --budget --check-time --gsan --hang-after --jobs -j --mma-order --mode --prove-time --record-disk --record-host --record-launches --record-memory --rerun-on-failure --resident --sample --timeout --values --volatile-races --also --brief --color --format --max-findings --output -o --quiet -q --source-root --verbose -v --witness"
         [run]="--help -h --version -V --arg --baseline --block --cluster --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --replay --require --rule --select --severity --shared --update-baseline --budget --granule --gsan --mma-order --prove-time --resident --ring --schedule --schedules --seed --slots --timeout --values --volatile-races --also --brief --color --format --global --max-findings --memory --output -o --quiet -q --source-root --state --state= --steps --trace --verbose -v --witness"
         [report]="--help -h --version -V --arg --block --buffer-id --cluster --diff --grid --kernel --launch --module --no-launch --only-launch --require --shared --triton --budget --mma-order --prove-time --timeout --color --format --full --glossary --output -o --quiet -q --section --wide --width --witness"
@@ -38,6 +38,7 @@ _weir() {
     "check --arg") return ;;
     "check --baseline") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "check --block") return ;;
+    "check --cache") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "check --cluster") return ;;
     "check --config") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "check --devices") return ;;

@@ -2,6 +2,7 @@
 #ifndef API_INTERNAL_H
 #define API_INTERNAL_H
 
+#include "base/dependencies.h"
 #include "check/pipeline/pipeline.h"
 #include "config/apply.h"
 #include "mlir/reader.h"
@@ -44,6 +45,7 @@ struct weir_module {
 
 struct weir_project {
     Project project;
+    Dependencies files; /* its file, and its baseline */
     const Remark *remarks; /* once they were asked for */
     size_t remark_count;
 };

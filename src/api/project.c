@@ -15,8 +15,10 @@ weir_project *weir_project_create(void) {
 }
 
 void weir_project_free(weir_project *project) {
-    if (project)
+    if (project) {
         project_free(&project->project);
+        dependencies_free(&project->files);
+    }
     free(project);
 }
 
@@ -52,7 +54,9 @@ static void check_settings(Project *project) {
 }
 
 int weir_project_read(weir_project *project, const char *path) {
+    Dependencies *outer = dependencies;
     const char *problem = NULL;
+    dependencies = &project->files;
     char *found = path ? NULL : project_find(&problem);
     bool good = true;
     if (problem)
@@ -61,6 +65,7 @@ int weir_project_read(weir_project *project, const char *path) {
         good = project_read(&project->project, path ? path : found);
     if (good && project->project.source)
         check_settings(&project->project);
+    dependencies = outer;
     free(found);
     return good && !project->project.diagnostics.errors ? 0 : -1;
 }
@@ -78,7 +83,11 @@ int weir_project_set(weir_project *project, const char *key, const char *value) 
 }
 
 int weir_project_baseline(weir_project *project, int update) {
-    return project_read_baseline(&project->project, update) ? 0 : -1;
+    Dependencies *outer = dependencies;
+    dependencies = &project->files;
+    bool good = project_read_baseline(&project->project, update);
+    dependencies = outer;
+    return good ? 0 : -1;
 }
 
 int weir_project_write_baseline(weir_project *project) {

@@ -2,6 +2,7 @@
 #include "base/arena.h"
 
 #include "base/deadline.h"
+#include "base/dependencies.h"
 #include "base/text.h"
 
 #include <stdatomic.h>
@@ -80,6 +81,7 @@ void arena_reset(Arena *arena) {
 }
 
 static void exhausted(Arena *arena) {
+    dependencies_spoil(); /* another time there may be more */
     if (arena->exhausted)
         longjmp(*arena->exhausted, 1);
     abort(); /* no handler is set: our own mistake */

@@ -1,6 +1,8 @@
 /* The places where a kernel's source code may lie, in turn. */
 #include "base/code.h"
 
+#include "base/dependencies.h"
+
 #include <ctype.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -25,15 +27,19 @@ static bool is_source_code(const char *path) {
 
 Source *code_read(const char *path) {
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (fd < 0)
-        return NULL;
     struct stat status;
     char *data = NULL;
     Source *source = NULL;
-    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size < LARGEST_CODE)
-        data = malloc((size_t)status.st_size + 1);
+    if (fd < 0 || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
+        dependency_add(path, DEPENDS_MISSING, NULL, 0);
+    else if (status.st_size >= LARGEST_CODE || !(data = malloc((size_t)status.st_size + 1)))
+        dependencies_spoil();
+    if (fd < 0)
+        return NULL;
     if (data) {
         ssize_t size = read(fd, data, (size_t)status.st_size);
+        if (size >= 0)
+            dependency_add(path, DEPENDS_TEXT, data, (size_t)size);
         if (size >= 0 && !memchr(data, 0, (size_t)size)) /* it is text */
             source = source_copy(path, data, (size_t)size);
     }
@@ -127,7 +133,9 @@ typedef struct Below {
 static bool take_below(void *context, const char *path) {
     Below *below = context;
     struct stat status;
-    if (stat(path, &status) == 0 && S_ISREG(status.st_mode))
+    bool there = stat(path, &status) == 0 && S_ISREG(status.st_mode);
+    dependency_add(path, there ? DEPENDS_THERE : DEPENDS_MISSING, NULL, 0);
+    if (there)
         below->found = path_below(below->root, path);
     return below->found != NULL;
 }

@@ -1,6 +1,8 @@
 /* The clock that does not go back, and the time that a thread has worked. */
 #include "base/deadline.h"
 
+#include "base/dependencies.h"
+
 #include <time.h>
 
 /* For what was found last, and for all that was found. */
@@ -45,6 +47,8 @@ bool deadline_look(void) {
         if (deadline.stopped && deadline.end > time)
             deadline.end = time;
         deadline.missed |= time >= deadline.end;
+        if (deadline.missed)
+            dependencies_spoil(); /* with more time there would be another result */
     }
     return deadline.missed;
 }

@@ -2,6 +2,7 @@
 #include "base/source.h"
 
 #include "base/bisect.h"
+#include "base/dependencies.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -84,12 +85,19 @@ Source *source_read(const char *path, const char **problem) {
     int fd = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
         *problem = strerror(errno);
+        dependencies_spoil();
         return NULL;
     }
+    struct stat status;
+    bool again = !standard_input && fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
     Source *source = new_source(standard_input ? "<stdin>" : path);
     *problem = source ? read_all(fd, source) : "there is not enough memory for it";
     if (!standard_input)
         close(fd);
+    if (again && !*problem)
+        dependency_add(path, DEPENDS_TEXT, source->data, source->size);
+    else
+        dependencies_spoil();
     if (*problem) {
         source_free(source);
         return NULL;

@@ -62,8 +62,9 @@ typedef struct Workers {
 typedef struct CliCheck {
     Session session; /* its teller has the sum of what was said */
     const Options *options;
-    bool writes; /* what is found */
-    Job **jobs;  /* in the end by their names */
+    weir_kept *kept; /* NULL: results are not kept */
+    bool writes;     /* what is found */
+    Job **jobs;      /* in the end by their names */
     size_t count, capacity;
     Job **queue; /* the first of each group of files that are checked together */
     size_t queued, taken, queue_capacity;
@@ -141,8 +142,12 @@ static bool open_job(const CliCheck *check, const weir_context *weir, Job *job) 
 }
 
 static void check_file(const CliCheck *check, weir_context *weir, Job *job) {
-    if (open_job(check, weir, job))
-        report_modules(&job->reporter, weir, job->path, check_module, &job->reporter);
+    if (!open_job(check, weir, job) || kept_take(check->kept, job->path, &job->reporter))
+        return;
+    kept_begin(check->kept);
+    report_modules(&job->reporter, weir, job->path, check_module, &job->reporter);
+    fflush(job->errors);
+    kept_end(check->kept, job->path, &job->reporter, job->error_text, job->error_size);
 }
 
 /* ---- Files that are checked together --------------------------------------------------------- */
@@ -438,6 +443,7 @@ static size_t core_count(void) {
 
 static void add_up(Reporter *all, Reporter *part) {
     all->verdict = weir_verdict_worse(all->verdict, part->verdict);
+    all->kept += part->kept;
     all->kernels += part->kernels;
     for (weir_verdict i = WEIR_VERDICT_CLEAN; i < WEIR_VERDICT_ERROR; i++)
         all->programs[i] += part->programs[i];
@@ -739,6 +745,9 @@ static int check_files(Options *options, const Early *early) {
         session_close(&check.session, false, false);
         return STATUS_INCOMPLETE;
     }
+    if (!early)
+        check.kept = kept_open(options, check.writes ? &all->how : NULL,
+                               check.writes && options->has_also ? &all->also_how : NULL);
     check.session.progress = progress_start();
     for (size_t i = 0; !early && good && i < options->inputs.count; i++)
         good = job_add(&check, options->inputs.items[i], false);
@@ -755,6 +764,9 @@ static int check_files(Options *options, const Early *early) {
             check.left_out, check.left_out > 1 ? "s were" : " was");
     if (all->aside && !all->kernels) /* nothing else was looked at */
         all->verdict = weir_verdict_worse(all->verdict, WEIR_VERDICT_INCOMPLETE);
+    if (check.kept)
+        weir_kept_prune(check.kept);
+    weir_kept_close(check.kept);
     if (all->writer)
         weir_writer_settle(all->writer);
     if (all->also)

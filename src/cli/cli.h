@@ -148,6 +148,7 @@ typedef struct Reporter {
     const char *witness_prefix; /* of the names of witness files; "" if there is none */
     size_t witnesses;           /* written */
     weir_verdict verdict;
+    size_t kept; /* inputs whose results were kept */
     size_t kernels;
     size_t programs[WEIR_VERDICT_ERROR];        /* whose operations were looked at, by verdict */
     size_t counts[WEIR_VERDICT_ERROR + 1];      /* kernels by verdict; of errors: inputs and modules */
@@ -187,6 +188,15 @@ void report_modules(Reporter *reporter, weir_context *weir, const char *path, Mo
 char *launch_beside(const char *path, unsigned number);
 /* A weir_write for a FILE. */
 int stream_write(void *stream, const char *data, size_t size);
+
+/* ---- kept.c: results of inputs that have not changed ---- */
+/* NULL: results are not kept. `how` and `also_how` are those of all parts; NULL: nothing is written so. */
+weir_kept *kept_open(const Options *options, const weir_write_options *how, const weir_write_options *also_how);
+/* What is said of the input, if it is kept; true: the reporter has said it all. */
+bool kept_take(weir_kept *kept, const char *path, Reporter *reporter);
+/* Before what is to be kept is looked for, and behind it; `errors`: what was written to the reporter's. */
+void kept_begin(const weir_kept *kept);
+void kept_end(weir_kept *kept, const char *path, const Reporter *reporter, const char *errors, size_t size);
 
 /* ---- progress.c: how far things are ---- */
 typedef struct Progress {

@@ -149,6 +149,8 @@ typedef struct Options {
     bool require_all;                         /* kernels without PTX count */
     size_t program_launches, program_covered; /* exec: that the program made, of kernels that were proved; by a proof */
 
+    const char *cache; /* check: the folder of results that are kept; NULL: where the user's caches are */
+    bool no_cache;
     unsigned jobs; /* check: files at once; 0: as many as there are cores */
 
     const char *shard;                  /* check, lint: "K/N"; then `inputs` are those of it alone: */

@@ -150,8 +150,13 @@ static void print_summary(Session *session, Output *output) {
     if (all->counts[WEIR_VERDICT_ERROR])
         output_printf(output, "failed inputs: %zu\n", all->counts[WEIR_VERDICT_ERROR]);
     /* The same input gives the same bytes, unless there is a terminal. */
-    if (verbose || (isatty(STDOUT_FILENO) && !all->options->output))
-        output_printf(output, "time: %.2f s\n", progress_seconds(&session->progress));
+    if (verbose || (isatty(STDOUT_FILENO) && !all->options->output)) {
+        output_printf(output, "time: %.2f s", progress_seconds(&session->progress));
+        if (all->kept)
+            output_printf(output, " (%zu of %zu files have not changed since they were checked)", all->kept,
+                          all->options->inputs.count);
+        output_printf(output, "\n");
+    }
     print_unseen(output, all->options, &all->unseen);
 }
 

@@ -2,10 +2,12 @@
 #include "config/apply.h"
 
 #include "base/code.h"
+#include "base/dependencies.h"
 #include "base/order.h"
 #include "base/rooted.h"
 #include "config/baseline.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* ---- Rules ---------------------------------------------------------------------------------------- */
@@ -70,13 +72,28 @@ static KernelSource *open_source(Project *project, const char *ir, const char *n
     if (text) {
         source = ARENA_NEW(&project->arena, KernelSource);
         *source = (KernelSource){.path = arena_copy(&project->arena, path, strlen(path)),
-                                 .name = arena_copy(&project->arena, name, strlen(name))};
+                                 .name = arena_copy(&project->arena, name, strlen(name)),
+                                 .digest = digest_of(text->data, text->size)};
         suppressions_read(&project->arena, text, &source->suppressions);
         *ARENA_PUSH(&project->arena, project->sources, project->source_count, project->source_capacity) = source;
     }
     source_free(text);
     free(path);
     return source ? source : &nowhere;
+}
+
+/* Comments are of use once, for all kernels of a run: a result that they may concern is not kept. */
+static void depend_on(const Project *project, const char *ir, const char *name, const KernelSource *source) {
+    char *path = NULL;
+    if (!dependencies)
+        return;
+    free(code_below(ir, project->source_root, name)); /* says where it was looked for */
+    if (source->suppressions.count ||
+        (source->path && asprintf(&path, "%s/%s", project->source_root, source->path) < 0))
+        dependencies_spoil();
+    else if (source->path)
+        dependency_add_digest(path, source->digest);
+    free(path);
 }
 
 /* What the IR calls `file`: one name may be several files, beside one IR and another. */
@@ -91,12 +108,16 @@ static KernelSource *source_of(Project *project, const char *ir, Str file) {
     text_str(&text, file);
     KernelSource *known = text.failed ? &nowhere : map_get(&project->names, (Str){text.data, text.size});
     if (known) {
+        text_char(&text, 0);
+        if (!text.failed)
+            depend_on(project, ir, text.data + folder, known);
         text_free(&text);
         return known;
     }
     size_t size = text.size;
     Str key = {text_keep(&text, &project->arena), size};
     KernelSource *found = open_source(project, ir, key.data + folder);
+    depend_on(project, ir, key.data + folder, found);
     void **place = map_put(&project->names, key);
     if (place)
         *place = found;
@@ -208,8 +229,8 @@ void project_looked_at_line(Project *project, const char *ir, Str file, uint32_t
 
 static void look_at_kernel(void *context) {
     const Application *to = context;
-    if (to->project->baseline)
-        baseline_looked_at(to->project, to->verdict->kernel);
+    if (to->project->baseline && baseline_looked_at(to->project, to->verdict->kernel))
+        dependencies_spoil(); /* its entries no longer occur, or they do: this is said at the end */
 }
 
 void project_looked_at(Project *project, Verdict *verdict) {

@@ -34,13 +34,17 @@ BaselineEntry *baseline_add(Project *project, const BaselineEntry *entry) {
     return added;
 }
 
-void baseline_looked_at(Project *project, const char *kernel) {
+bool baseline_looked_at(Project *project, const char *kernel) {
     Baseline *baseline = project->baseline;
+    bool any = project->updates;
+    for (uint32_t i = 0; i < baseline->count && !any; i++)
+        any = strcmp(baseline->items[i]->kernel, kernel) == 0;
     if (map_get(&baseline->kernels, str_of(kernel)))
-        return;
+        return any;
     void **place = map_put(&baseline->kernels, str_of(arena_copy(&project->arena, kernel, strlen(kernel))));
     if (place)
         *place = baseline;
+    return any;
 }
 
 bool baseline_is_gone(const Baseline *baseline, const BaselineEntry *entry) {

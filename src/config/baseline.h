@@ -38,8 +38,9 @@ bool project_read_baseline_text(Project *project, Source *source);
 const BaselineEntry *baseline_find(Baseline *baseline, const Finding *finding);
 /* A finding that there is no entry of. Texts are in the project's arena. */
 BaselineEntry *baseline_add(Project *project, const BaselineEntry *entry);
-/* All that may be wrong with the kernel was looked for: its entries that were not seen are gone. */
-void baseline_looked_at(Project *project, const char *kernel);
+/* All that may be wrong with the kernel was looked for: its entries that were not seen are gone. Whether it has any, or
+ * may get some. */
+bool baseline_looked_at(Project *project, const char *kernel);
 /* Whether that is so of the entry. */
 bool baseline_is_gone(const Baseline *baseline, const BaselineEntry *entry);
 

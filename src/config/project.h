@@ -5,6 +5,7 @@
 #ifndef CONFIG_PROJECT_H
 #define CONFIG_PROJECT_H
 
+#include "base/digest.h"
 #include "base/map.h"
 #include "config/comments.h"
 #include "config/toml.h"
@@ -45,6 +46,7 @@ typedef struct Patterns {
 typedef struct KernelSource {
     const char *path; /* of the system */
     const char *name; /* for people: as the IR has it */
+    Digest digest;
     SuppressionList suppressions;
 } KernelSource;
 
