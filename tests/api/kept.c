@@ -90,7 +90,7 @@ static void find(const char *folder, char *path, size_t size) {
         closedir(all);
 }
 
-/* As another run does: what is there is looked at anew. */
+/* As another run does: what is there is looked at again. */
 static weir_kept *reopen(weir_kept *kept, const char *cache) {
     weir_kept_close(kept);
     return weir_kept_open(cache, NULL, "options", 7);
