@@ -30,7 +30,7 @@ trap 'rm -rf "$scratch"' EXIT
 # change the output; leaves $scratch/out and $scratch/err, and the exit status in $status. A case has a minute of
 # processor time, so that it fails for what it does and not for what else the machine does; on the clock, three.
 run_case() {
-    setsid -w env -i PATH="$build:$PATH" HOME=/nonexistent LC_ALL=C ASAN_OPTIONS="${ASAN_OPTIONS-}" \
+    setsid -w env -i PATH="$build:$PATH" HOME=/nonexistent WEIR_CACHE= LC_ALL=C ASAN_OPTIONS="${ASAN_OPTIONS-}" \
         UBSAN_OPTIONS="${UBSAN_OPTIONS-}" ${MUTANT+MUTANT="$MUTANT"} ${MUTANTS_REACHED+MUTANTS_REACHED="$MUTANTS_REACHED"} timeout 180 bash -c "ulimit -t 60; $1" </dev/null >"$scratch/out" 2>"$scratch/err"
     status=$?
 }

@@ -19,7 +19,7 @@ static char *folder_of(const Options *options) {
         return *given ? strdup(given) : NULL;
     if (caches && *caches == '/')
         size = asprintf(&folder, "%s/weir/verdicts", caches);
-    else if (home && *home == '/')
+    else if (home && *home == '/' && access(home, W_OK) == 0) /* a home that is not there is not made */
         size = asprintf(&folder, "%s/.cache/weir/verdicts", home);
     return size < 0 ? NULL : folder;
 }
