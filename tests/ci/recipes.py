@@ -89,7 +89,8 @@ def action_run(name, folder, **environment):
     for step in yaml.safe_load((ROOT / "action.yml").read_text())["runs"]["steps"]:
         if step["name"] == name:
             output = folder / "output"
-            return *bash(step["run"], folder, GITHUB_OUTPUT=str(output), **environment), output
+            return *bash(step["run"], folder, GITHUB_OUTPUT=str(output), GITHUB_STEP_SUMMARY=str(folder / "summary"), RUNNER_TEMP=str(folder),
+                         **environment), output
     raise AssertionError(f"action.yml has no step {name}")
 
 
@@ -113,6 +114,8 @@ def action_lines():
                                     WEIR_COMMAND="", WEIR_OPTIONS="--timeout 30\n--only-launch\n", WEIR_OUTPUT="weir.sarif")
     expect(code == 0 and output.read_text() == "status=1\n", told, output.read_text())
     expect("::error file=" in told and f"{len(files)} kernels" in told, told)
+    summary = (folder / "summary").read_text()
+    expect(summary.startswith("### Weir\n") and f"{len(files)} kernels" in summary and "| error | `race.war` | 1 |" in summary and "::error" not in summary, summary)
 
 
 def action_command():
