@@ -264,6 +264,111 @@ static void numbers_that_turn_around_late_are_open(void **state) {
                                                      "      %ok = arith.cmpi sge, %byte, %zero : i8\n" ARRIVE_IF_OK))));
 }
 
+/* Whether there is a trip at all decides which of two barriers is used, before the loop that says that it is one. */
+static void slots_hang_on_trip_counts_of_later_loops(void **state) {
+    (void)state;
+    static const char *const parities[] = {"%c1", "%c0"}; /* of the loop's first wait: right, wrong */
+    for (unsigned i = 0; i < 2; i++) {
+        char text[4096];
+        snprintf(
+            text, sizeof text, "%s%s%s",
+            "#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>\n"
+            "#smem = #ttg.shared_memory\n!barrier = !ttg.memdesc<1xi64, #shared, #smem, mutable>\n"
+            "!barriers = !ttg.memdesc<2x1xi64, #shared, #smem, mutable>\n"
+            "module attributes {\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, ttg.target = "
+            "\"cuda:100\", \"ttg.threads-per-warp\" = 32 : i32} {\n  tt.func public @kernel(%n: i32) {\n" CONSTANTS
+            "    %bars = ttg.local_alloc : () -> !barriers\n"
+            "    %one = ttg.memdesc_index %bars[%c0] : !barriers -> !barrier\n" INIT(
+                one,
+                1) "    %two = ttg.memdesc_index %bars[%c1] : !barriers -> !barrier\n" INIT(two,
+                                                                                            1) "    %any = arith.cmpi "
+                                                                                               "sgt, %n, %c0 : i32\n   "
+                                                                                               " %slot = arith.extui "
+                                                                                               "%any : i1 to i32\n"
+                                                                                               "    %bar = "
+                                                                                               "ttg.memdesc_index "
+                                                                                               "%bars[%slot] : "
+                                                                                               "!barriers -> "
+                                                                                               "!barrier\n" ARRIVE(bar)
+                                                                                                   WAIT(
+                                                                                                       bar,
+                                                                                                       0) "    scf.for "
+                                                                                                          "%i = %c0 to "
+                                                                                                          "%n step %c1 "
+                                                                                                          ": i32 {\n"
+                                                                                                          "      %odd "
+                                                                                                          "= "
+                                                                                                          "arith.andi "
+                                                                                                          "%i, %c1 : "
+                                                                                                          "i32\n      "
+                                                                                                          "%phase = "
+                                                                                                          "arith.xori "
+                                                                                                          "%odd, ",
+            parities[i],
+            " : i32\n" ARRIVE(bar) "      ttng.wait_barrier %bar, %phase : !barrier\n    }\n    tt.return\n  }\n}\n");
+        assert_int_equal(is_proved(text), i == 0);
+    }
+}
+
+/* ---- Loops in loops -------------------------------------------------------------------------------- */
+
+/* %n tiles of %m turns each; `c` counts the phases of a barrier from tile to tile. */
+typedef struct Tiles {
+    const char *name;
+    const char *starts; /* what a tile begins with: makes %from, the phase that it takes to be the next */
+    const char *turn;   /* of each turn: makes %more, by how much the parity is off */
+    const char *ends;   /* behind the turns of a tile: makes %next of %over */
+    bool clean;
+} Tiles;
+
+#define GOES_ON    "      %from = arith.addi %c, %c0 : i32\n"
+#define AS_IT_IS   "        %more = arith.addi %c0, %c0 : i32\n"
+#define AS_IT_ENDS "      %next = arith.addi %over, %c0 : i32\n"
+#define LATE(of, when)                                                                                   \
+    "        %late = arith.constant " when " : i32\n        %is = arith.cmpi sge, " of ", %late : i32\n" \
+    "        %more = arith.extui %is : i1 to i32\n"
+
+static const Tiles tiles[] = {
+    {"goes on", GOES_ON, AS_IT_IS, AS_IT_ENDS, true},
+    {"begins again: right only with an even number of turns", "      %from = arith.addi %c0, %c0 : i32\n", AS_IT_IS,
+     AS_IT_ENDS, false},
+    {"as many phases as tiles are right before: with an odd number of turns",
+     "      %from = arith.addi %t, %c0 : i32\n", AS_IT_IS, AS_IT_ENDS, false},
+    {"tiles times turns", "      %from = arith.muli %t, %m : i32\n", AS_IT_IS, AS_IT_ENDS, false /* too much */},
+    {"wrong from turn 100 on", GOES_ON, LATE("%i", "100"), AS_IT_ENDS, false},
+    {"wrong from tile 100 on", GOES_ON, LATE("%t", "100"), AS_IT_ENDS, false},
+    {"wrong from phase 3000 on", GOES_ON, LATE("%k", "3000"), AS_IT_ENDS, false},
+    {"counts one too many behind each tile", GOES_ON, AS_IT_IS, "      %next = arith.addi %over, %c1 : i32\n", false},
+    {"counts two too many behind each tile", GOES_ON, AS_IT_IS, "      %next = arith.addi %over, %c2 : i32\n", true},
+    {"wrong in the last tile", GOES_ON,
+     "        %last = arith.subi %n, %c1 : i32\n        %is = arith.cmpi eq, %t, %last : i32\n"
+     "        %more = arith.extui %is : i1 to i32\n",
+     AS_IT_ENDS, false},
+};
+
+static void loops_in_loops(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++) {
+        const char *around = ON_BARRIER("%n: i32, %m: i32", "BODY"), *at = strstr(around, "BODY");
+        char text[4096];
+        snprintf(text, sizeof text, "%.*s%s%s%s%s%s%s%s%s", (int)(at - around), around,
+                 INIT(bar, 1) "    %all = scf.for %t = %c0 to %n step %c1 iter_args(%c = %c0) -> (i32) : i32 {\n",
+                 tiles[i].starts,
+                 "      %over = scf.for %i = %c0 to %m step %c1 iter_args(%k = %from) -> (i32) : i32 {\n",
+                 tiles[i].turn,
+                 ARRIVE(bar) "        %off = arith.addi %k, %more : i32\n"
+                             "        %odd = arith.andi %off, %c1 : i32\n"
+                             "        ttng.wait_barrier %bar, %odd : !barrier\n"
+                             "        %k_next = arith.addi %k, %c1 : i32\n"
+                             "        scf.yield %k_next : i32\n      }\n",
+                 tiles[i].ends, "      scf.yield %next : i32\n    }\n", at + strlen("BODY"));
+        bool proved = is_proved(text);
+        if (proved != tiles[i].clean)
+            print_error("%s: %s\n", tiles[i].name, proved ? "proved" : "open");
+        assert_int_equal(proved, tiles[i].clean);
+    }
+}
+
 /* Whether the proof covers launches with that argument. */
 static bool covers(Proving proving, int64_t n) {
     LaunchNumber number = {.known = true, .value = n};
@@ -334,6 +439,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_proved_goes_right_with_every_trip_count),
         cmocka_unit_test(one_agent_counts_phases),
+        cmocka_unit_test(slots_hang_on_trip_counts_of_later_loops),
+        cmocka_unit_test(loops_in_loops),
         cmocka_unit_test(numbers_that_turn_around_late_are_open),
         cmocka_unit_test(preconditions_leave_out_all_that_goes_wrong),
         cmocka_unit_test(numbers_that_wrap_around_are_asked_about),

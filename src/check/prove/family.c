@@ -146,6 +146,7 @@ Family *family_create(Arena *arena, const Program *program) {
         change(family, pc);
     family->counting = ARENA_ARRAY(arena, bool, (size_t)program->strand_count * family->kept);
     family->uneven = ARENA_ARRAY(arena, bool, (size_t)program->strand_count * family->kept);
+    family->grains = ARENA_ARRAY(arena, int64_t, (size_t)program->strand_count * family->kept);
     family->parameters = ARENA_ARRAY(arena, uint32_t, family->kept);
     return family;
 }
@@ -183,12 +184,12 @@ void family_start(Family *family, const FamilyRun *run) {
     memset(family->anchors, 0, sizeof family->anchors);
     for (uint32_t i = 0; i < family->program.code_count; i++)
         family->points[i].times = family->points[i].operands = 0;
-    family->snapshots = NULL;
+    family->snapshots = family->spare = NULL;
     family->snapshot_count = 0;
     family->problem = NULL;
     if (family->is_new) /* what was not known before may be made of a trip count */
         family->condition_count = 0;
-    family->is_new = false;
+    family->is_new = family->learned = false;
 }
 
 void family_forget(Family *family) {
@@ -208,6 +209,10 @@ uint32_t family_conditions(const Family *family) {
 
 bool family_is_new(const Family *family) {
     return family->is_new;
+}
+
+bool family_learned(const Family *family) {
+    return family->learned;
 }
 
 const char *family_problem(const Family *family, const Op **op) {
@@ -463,6 +468,13 @@ static void take_parameters(Family *family, uint32_t agent) {
                        family_trip_shifts(family, family->parameters[reg] - 1));
 }
 
+static void guess_slot(const Family *family, uint32_t agent, const Instruction *view) {
+    const uint32_t places[] = {view->b, view->c};
+    for (unsigned i = 0; i < 2; i++)
+        if (places[i] != NO_REGISTER && word_is(family_words(family, agent)[places[i]], WORD_UNKNOWN))
+            family_set(family, agent, places[i], word_integer(0), (Shifts){0});
+}
+
 void family_instruction(void *follower, uint32_t agent, const Instruction *instruction) {
     Family *family = follower;
     uint32_t pc = (uint32_t)(instruction - family->program.code);
@@ -486,6 +498,7 @@ void family_instruction(void *follower, uint32_t agent, const Instruction *instr
         return;
     case POINT_LOOP:
         family_enter(family, agent, pc);
+        family_entered(family, agent, pc + 1);
         break;
     case POINT_LOOSE:
         family_shifts(family, agent)[instruction->dst] = shifts_loose(&family->lanes);
@@ -497,5 +510,7 @@ void family_instruction(void *follower, uint32_t agent, const Instruction *instr
         return;
     if (instruction->code == CODE_FOR)
         family_loop_head(family, agent, pc);
+    if (family->run.guesses && instruction->code == CODE_VIEW)
+        guess_slot(family, agent, instruction);
     follow(family, agent, pc);
 }

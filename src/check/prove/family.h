@@ -55,6 +55,7 @@ typedef struct FamilyRun {
     uint32_t conditions;             /* bit k: condition k holds */
     int32_t watches; /* registers that go on in one direction for so long are taken to count; 0: it is not looked for */
     bool measures;   /* periods are looked for */
+    bool guesses;    /* where a slot is not known, it goes on with the first: to find trip counts, and no proof */
     uint64_t end;    /* deadline_now by which it has to be over */
 } FamilyRun;
 
@@ -67,6 +68,8 @@ uint32_t family_trip_counts(const Family *family, TripCount **counts);
 uint32_t family_conditions(const Family *family);
 /* A trip count was found that was not there when the run began: it has to be made again. */
 bool family_is_new(const Family *family);
+/* It was learned how a register grows: made again, the run may speak for more. */
+bool family_learned(const Family *family);
 /* Why the run is no proof, at which op; NULL: it is one. */
 const char *family_problem(const Family *family, const Op **op);
 /* Whether it speaks for T + n * L, for all n; and up to which e for T + e. */

@@ -76,6 +76,7 @@ struct Family {
     uint32_t *parameters; /* by register of the function: the trip count that it is, + 1 */
     bool *counting;       /* [strand][register]: what it holds only counts */
     bool *uneven;         /* the same: what it holds grows by more or less from period to period */
+    int64_t *grains;      /* the same: what is known to divide that in all periods; 0: no more than a period shows */
     TripCount counts[MOST_TRIP_COUNTS];
     uint32_t count_count;
     uint64_t conditions[MOST_CONDITIONS];
@@ -87,13 +88,13 @@ struct Family {
     Shifts *shifts; /* of each agent's registers */
     FamilyStreak *streaks;
     FamilyAgent *agents;
-    FamilySnapshot *snapshots;
+    FamilySnapshot *snapshots, *spare;
     uint32_t snapshot_count;
     uint64_t heads;
     FamilyPending pending[MOST_TRIP_COUNTS];
     uint32_t anchors[MOST_TRIP_COUNTS]; /* the agent whose loops are looked at, + 1; 0: the next that comes */
     RecurrenceHash *hash;
-    bool is_new;
+    bool is_new, learned;
     const char *problem;
     const Op *problem_op;
 };
@@ -126,6 +127,8 @@ void family_loop_head(Family *family, uint32_t agent, uint32_t pc);
 
 /* ---- recurrence.c ---- */
 void family_prepare_hash(Family *family);
+/* The agent enters the loop whose head is there: states of an earlier time through it are of no use. */
+void family_entered(Family *family, uint32_t agent, uint32_t pc);
 /* The agent is at the head of a loop. */
 void family_head(Family *family, uint32_t agent, uint32_t pc);
 

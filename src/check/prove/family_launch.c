@@ -97,6 +97,8 @@ static bool choose(Family *family, Word word, const Instruction *instruction) {
     uint32_t at = 0;
     while (at < family->condition_count && family->conditions[at] != (uint64_t)word.bits)
         at++;
+    if (at == family->condition_count && family->run.guesses)
+        return false;
     if (at == MOST_CONDITIONS) {
         family_fail(family, instruction, "it has too many conditions that a launch decides");
         return false;

@@ -224,30 +224,58 @@ static void watch(Family *family, uint32_t agent) {
 
 /* ---- Recurrences ---------------------------------------------------------------------------------- */
 
-/* A copy of all registers, and of their shifts. */
-static void keep_numbers(const Family *family, Word **words, Shifts **shifts) {
-    const Machine *machine = family->machine;
-    size_t count = (size_t)machine->agent_count * family->program.most_registers;
-    *words = ARENA_ARRAY(machine->arena, Word, count);
-    *shifts = ARENA_ARRAY(machine->arena, Shifts, count);
-    memcpy(*words, machine->state->words, count * sizeof **words);
-    memcpy(*shifts, family->shifts, count * sizeof **shifts);
+/* Room for a copy of all registers, and of their shifts. */
+static void new_numbers(const Family *family, Word **words, Shifts **shifts) {
+    size_t count = (size_t)family->machine->agent_count * family->program.most_registers;
+    *words = ARENA_ARRAY(family->machine->arena, Word, count);
+    *shifts = ARENA_ARRAY(family->machine->arena, Shifts, count);
+}
+
+static void keep_numbers(const Family *family, Word *words, Shifts *shifts) {
+    size_t count = (size_t)family->machine->agent_count * family->program.most_registers;
+    memcpy(words, family->machine->state->words, count * sizeof *words);
+    memcpy(shifts, family->shifts, count * sizeof *shifts);
+}
+
+void family_entered(Family *family, uint32_t agent, uint32_t pc) {
+    FamilySnapshot **at = &family->snapshots;
+    while (*at) {
+        FamilySnapshot *snapshot = *at;
+        bool pending = false;
+        for (uint32_t i = 0; i < family->count_count; i++)
+            pending |= family->pending[i].is && family->pending[i].before == snapshot;
+        if (snapshot->agent != agent || snapshot->pc != pc || pending) {
+            at = &snapshot->next;
+            continue;
+        }
+        *at = snapshot->next;
+        snapshot->next = family->spare;
+        family->spare = snapshot;
+        family->snapshot_count--;
+    }
 }
 
 static void keep(Family *family, uint32_t agent, uint32_t pc, uint32_t count, uint64_t a, uint64_t b) {
     Machine *machine = family->machine;
-    if (family->snapshot_count++ >= MOST_SNAPSHOTS)
+    if (family->snapshot_count >= MOST_SNAPSHOTS)
         return;
-    FamilySnapshot *snapshot = ARENA_NEW(machine->arena, FamilySnapshot);
-    *snapshot = (FamilySnapshot){.next = family->snapshots,
-                                 .a = a,
-                                 .b = b,
-                                 .agent = agent,
-                                 .pc = pc,
-                                 .count = count,
-                                 .mmas = ARENA_ARRAY(machine->arena, uint32_t, machine->agent_count),
-                                 .finished = ARENA_ARRAY(machine->arena, uint32_t, machine->agent_count)};
-    keep_numbers(family, &snapshot->words, &snapshot->shifts);
+    FamilySnapshot *snapshot = family->spare;
+    if (snapshot) {
+        family->spare = snapshot->next;
+    } else {
+        snapshot = ARENA_NEW(machine->arena, FamilySnapshot);
+        snapshot->mmas = ARENA_ARRAY(machine->arena, uint32_t, machine->agent_count);
+        snapshot->finished = ARENA_ARRAY(machine->arena, uint32_t, machine->agent_count);
+        new_numbers(family, &snapshot->words, &snapshot->shifts);
+    }
+    family->snapshot_count++;
+    snapshot->next = family->snapshots;
+    snapshot->a = a;
+    snapshot->b = b;
+    snapshot->agent = agent;
+    snapshot->pc = pc;
+    snapshot->count = count;
+    keep_numbers(family, snapshot->words, snapshot->shifts);
     for (uint32_t i = 0; i < machine->agent_count; i++) {
         snapshot->mmas[i] = machine->state->agents[i].mmas;
         snapshot->finished[i] = machine->state->agents[i].finished;
@@ -261,7 +289,8 @@ static Shift loose(void) {
 
 /* In a longer run the register has grown by as much again, n times. Where it grows faster in another lane, the two
  * together make no line: only what all of it is a multiple of is known. */
-static void shift_on(const Family *family, uint32_t lane, Shifts *shifts, const Shifts *before, int64_t grown) {
+static void shift_on(const Family *family, uint32_t lane, Shifts *shifts, const Shifts *before, int64_t grown,
+                     int64_t grain) {
     for (uint32_t i = 0; i < family->lanes.count; i++) {
         Shift now = shifts->lanes[i], then = before->lanes[i];
         int64_t more;
@@ -273,8 +302,8 @@ static void shift_on(const Family *family, uint32_t lane, Shifts *shifts, const 
             shifts->lanes[lane] = loose();
             continue;
         }
-        shifts->lanes[i] = (Shift){shift_divisor(now.by, more), now.ends, SHIFT_MULTIPLE};
-        shifts->lanes[lane] = shift_add(shifts->lanes[lane], (Shift){more, 0, SHIFT_MULTIPLE});
+        shifts->lanes[i] = (Shift){shift_divisor(shift_divisor(now.by, more), grain), now.ends, SHIFT_MULTIPLE};
+        shifts->lanes[lane] = shift_add(shifts->lanes[lane], (Shift){shift_divisor(more, grain), 0, SHIFT_MULTIPLE});
     }
     shifts->lanes[lane] = shift_add(shifts->lanes[lane], (Shift){grown, 0, SHIFT_EXACT});
 }
@@ -287,6 +316,10 @@ static bool same_word(Word x, Word y) {
 
 static bool *uneven(const Family *family, uint32_t agent, uint32_t reg) {
     return &family->uneven[(size_t)family->machine->state->agents[agent].strand * family->kept + reg];
+}
+
+static int64_t *grain_of(const Family *family, uint32_t agent, uint32_t reg) {
+    return &family->grains[(size_t)family->machine->state->agents[agent].strand * family->kept + reg];
 }
 
 static void shift_agent(const Family *family, uint32_t agent, uint32_t lane, const FamilySnapshot *before) {
@@ -304,7 +337,7 @@ static void shift_agent(const Family *family, uint32_t agent, uint32_t lane, con
             if (*uneven(family, agent, reg) || __builtin_sub_overflow(now.bits, then.bits, &grown))
                 *shifts = shifts_loose(&family->lanes);
             else
-                shift_on(family, lane, shifts, &before->shifts[first + reg], grown);
+                shift_on(family, lane, shifts, &before->shifts[first + reg], grown, *grain_of(family, agent, reg));
         } else if (!same_word(now, then)) {
             shifts->lanes[lane] = loose();
         }
@@ -344,9 +377,22 @@ static bool grew_evenly(const Family *family, const FamilyPending *pending, uint
            one == two;
 }
 
+/* It grew by multiples of less than was taken for granted: then that is taken for granted from now on. False: it did
+ * not, or that is nothing. */
+static bool learn_grain(const Family *family, const FamilyPending *pending, uint32_t agent, uint32_t reg) {
+    size_t at = (size_t)agent * family->program.most_registers + reg;
+    int64_t *grain = grain_of(family, agent, reg), before = *grain;
+    for (uint32_t i = 0; i < family->lanes.count; i++) {
+        Shift now = family->shifts[at].lanes[i], then = pending->shifts[at].lanes[i];
+        if (then.kind == SHIFT_MULTIPLE && now.kind != SHIFT_LOOSE && now.by > 0)
+            *grain = shift_divisor(*grain, shift_divisor(now.by, then.by));
+    }
+    return *grain != before && *grain != 1;
+}
+
 /* Registers that count are not in the hash of a state. Of one that did not grow evenly, nothing is known in later runs.
  */
-static bool all_grew_evenly(const Family *family, const FamilyPending *pending) {
+static bool all_grew_evenly(Family *family, const FamilyPending *pending) {
     bool all = true;
     for (uint32_t i = 0; i < family->machine->agent_count; i++) {
         const Agent *agent = &family->machine->state->agents[i];
@@ -355,7 +401,8 @@ static bool all_grew_evenly(const Family *family, const FamilyPending *pending) 
         for (uint32_t reg = first_register(family, agent->strand); reg < family->kept;
              reg = next_register(family, agent->strand, reg))
             if (!grew_evenly(family, pending, i, reg)) {
-                *uneven(family, i, reg) = true;
+                *uneven(family, i, reg) = !learn_grain(family, pending, i, reg);
+                family->learned = true;
                 all = false;
             }
     }
@@ -380,9 +427,12 @@ static void look_back(Family *family, uint32_t agent, uint32_t pc, uint32_t coun
     TripCount *trips = &family->counts[count];
     int64_t at = family_words(family, agent)[instruction->dst].bits;
     size_t reg = (size_t)agent * family->program.most_registers + instruction->dst;
+    int64_t left = family_words(family, agent)[instruction->b].bits - at;
     uint64_t a, b;
     uint32_t *anchor = &family->anchors[count];
-    if (family->machine->state->outstanding_count || family->snapshot_count > MOST_SNAPSHOTS ||
+    if (!family->run.measures && left < longer) /* there is no room for the period once more */
+        return;
+    if (family->machine->state->outstanding_count || family->snapshot_count >= MOST_SNAPSHOTS ||
         (*anchor && *anchor != agent + 1))
         return;
     *anchor = agent + 1;
@@ -407,11 +457,13 @@ static void look_back(Family *family, uint32_t agent, uint32_t pc, uint32_t coun
                                                  .a = a,
                                                  .b = b,
                                                  .before = before};
-        keep_numbers(family, &family->pending[count].words, &family->pending[count].shifts);
+        new_numbers(family, &family->pending[count].words, &family->pending[count].shifts);
+        keep_numbers(family, family->pending[count].words, family->pending[count].shifts);
         *anchor = 0; /* another agent may have yet to come to a loop of this trip count */
         return;
     }
-    keep(family, agent, pc, count, a, b);
+    if (family->run.measures || left >= 2 * longer)
+        keep(family, agent, pc, count, a, b);
 }
 
 void family_head(Family *family, uint32_t agent, uint32_t pc) {

@@ -264,6 +264,13 @@ Shifts shifts_evaluate(const ShiftLanes *lanes, Evaluator code, unsigned width, 
             else
                 result.lanes[i] = loose;
         return result;
+    case EVALUATE_MULTIPLY: /* where both differ from run to run, in whichever lanes, the product is no sum of lanes */
+        if (shifts_are_zero(lanes, of[0]) || shifts_are_zero(lanes, of[1]))
+            break;
+        for (uint32_t i = 0; i < lanes->count; i++)
+            if (!shift_is_none(of[0]->lanes[i]) || !shift_is_none(of[1]->lanes[i]))
+                result.lanes[i] = loose;
+        return result;
     default:
         break;
     }

@@ -11,7 +11,15 @@
 #include "machine/tile/compile/slice.h"
 #include "model/effect/inline_ptx.h"
 
-enum { CLOCK_PADDING = 8, MOST_RUNS = 1024, MOST_FORKS = 4, MOST_POINTS = 96, FEW_TRIPS = 3, MOST_LEAST = 4 };
+enum {
+    CLOCK_PADDING = 8,
+    MOST_RUNS = 8192,
+    MOST_FORKS = 4,
+    MOST_POINTS = 96,
+    FEW_TRIPS = 3,
+    MOST_LEAST = 4,
+    MOST_TRIES = 6
+};
 static const uint64_t run_budget = 200 * 1000;
 static const size_t scratch_budget = (size_t)1 << 28;
 
@@ -109,7 +117,7 @@ static bool run(SyncProof *sync) {
     family_start(sync->family, &sync->run);
     RunEnd end = schedule_run(machine, 0, &(Schedule){.kind = SCHEDULE_EAGER});
     sync->runs++;
-    if (family_is_new(sync->family))
+    if (family_is_new(sync->family) || sync->run.guesses)
         return false;
     const char *problem = family_problem(sync->family, &op), *unknown = races_problem(sync->races, &op);
     if (problem) {
@@ -160,7 +168,10 @@ static bool discover(SyncProof *sync) {
         uint32_t before = sync->count;
         for (uint32_t i = 0; i < sync->count; i++)
             sync->run.trips[i] = trips_at(&sync->counts[i], FEW_TRIPS);
-        bool done = run(sync);
+        sync->run.guesses = true; /* a slot may hang on what is a trip count of a loop that comes later */
+        bool done = run(sync) || family_is_new(sync->family);
+        sync->run.guesses = false;
+        done = !done && run(sync);
         sync->count = family_trip_counts(sync->family, &sync->counts);
         for (uint32_t i = before; i < sync->count; i++)
             sync->least[i] = sync->counts[i].from;
@@ -173,22 +184,35 @@ static bool discover(SyncProof *sync) {
     }
 }
 
-/* Runs with so many trips show which registers count, and after how many trips the state is the same. */
+/* A run with so many trips of one loop, and `others` of the rest. */
+static bool measure_one(SyncProof *sync, uint32_t count, int64_t trips, int64_t others, int32_t streak) {
+    for (uint32_t k = 0; k < sync->count; k++)
+        sync->run.trips[k] = trips_at(&sync->counts[k], k == count ? trips : others);
+    sync->run.watches = streak;
+    sync->run.measures = !streak;
+    bool done = run(sync);
+    sync->run.watches = 0;
+    sync->run.measures = false;
+    return done;
+}
+
+/* Runs with so many trips show which registers count, and after how many trips the state is the same: whether the
+ * others make an even number of trips or an odd one. */
 static bool measure_with(SyncProof *sync, int64_t trips, int32_t streak) {
     bool all = true;
     family_forget(sync->family);
-    for (uint32_t i = 0; i < sync->count; i++)
-        for (int pass = 0; pass < 2; pass++) {
-            for (uint32_t k = 0; k < sync->count; k++)
-                sync->run.trips[k] = trips_at(&sync->counts[k], k == i ? trips : FEW_TRIPS);
-            sync->run.watches = pass == 0 ? streak : 0;
-            sync->run.measures = pass == 1;
-            bool done = run(sync);
-            sync->run.watches = 0;
-            sync->run.measures = false;
-            if (!done)
+    for (uint32_t i = 0; i < sync->count; i++) {
+        if (!measure_one(sync, i, trips, FEW_TRIPS, streak) || !measure_one(sync, i, trips, FEW_TRIPS, 0))
+            return false;
+        int64_t period = sync->counts[i].period;
+        if (period && sync->count > 1) {
+            sync->counts[i].period = 0;
+            if (!measure_one(sync, i, trips, FEW_TRIPS + 1, 0))
                 return false;
+            int64_t other = sync->counts[i].period;
+            sync->counts[i].period = other ? period / shift_divisor(period, other) * other : 0;
         }
+    }
     for (uint32_t i = 0; i < sync->count; i++)
         all &= sync->counts[i].period != 0;
     return all;
@@ -242,12 +266,15 @@ static bool take_point(SyncProof *sync, uint32_t at, SyncReach *of, bool *again)
             sync_open(sync, NULL, "budget", "more runs would be needed than a proof makes");
             return false;
         }
-        if (!run(sync))
-            return false;
-        if (sync->wrong) {
-            *again = exclude(sync);
-            return false;
-        }
+        unsigned tries = 0;
+        do {
+            if (!run(sync))
+                return false;
+            if (sync->wrong) {
+                *again = exclude(sync);
+                return false;
+            }
+        } while (family_learned(sync->family) && ++tries < MOST_TRIES);
         for (uint32_t i = 0; i < sync->count; i++) {
             inner.reach[i] = family_reach(sync->family, i);
             inner.speaks[i] = family_speaks(sync->family, i);

@@ -7,6 +7,7 @@
 #include "check/prove/sync_internal.h"
 
 #include "check/fences/insertion.h"
+#include "check/prove/access.h"
 #include "ir/op.h"
 #include "machine/tile/compile/roots.h"
 
@@ -42,11 +43,26 @@ static bool meet(const FenceRoots *a, const FenceRoots *b) {
     return a->any && b->any && ((a->of.parameters & b->of.parameters) || a->of.elsewhere || b->of.elsewhere);
 }
 
+/* Where a descriptor that the kernel makes points is in no register: there the normal form of the address says it.
+ * Memory of the program's own is one root, too. */
+static Roots roots_of(const SyncProof *sync, const ProofAccesses *accesses, const Op *op, const Effect *effect) {
+    Roots roots = address_roots(sync->program, effect->on);
+    for (uint32_t i = 0; roots.elsewhere && i < accesses->count; i++) {
+        const ProofAccess *access = &accesses->all[i];
+        if (access->op != op || access->effect.verb != effect->verb || access->effect.on != effect->on)
+            continue;
+        if (access->root == ROOT_OWN || (access->root >= 0 && access->root < MOST_ROOTS))
+            return (Roots){.parameters = UINT64_C(1) << (access->root == ROOT_OWN ? MOST_ROOTS - 1 : access->root)};
+    }
+    return roots;
+}
+
 /* The first op whose fences in global memory hang on addresses; NULL: there is none. */
 static const Op *global_fence(const SyncProof *sync) {
     const Op *root = proxies_scope(sync->prover->function);
     Module *module = sync->prover->module;
     FenceRoots reads[2] = {{.any = false}}, writes[2] = {{.any = false}}, flags = {.any = false}; /* [asynchronous] */
+    ProofAccesses accesses = proof_accesses(sync->prover);
     Effect effects[EFFECTS_MOST];
     for (const Op *op = root; op; op = op_next_in_walk(op, root)) {
         unsigned count = op->row ? effects_of(module, op, effects) : 0;
@@ -55,7 +71,7 @@ static const Op *global_fence(const SyncProof *sync) {
             bool async = effect->proxy == PROXY_ASYNC;
             if (effect->space != SPACE_GLOBAL || !effect_is_access(effect) || effect->proxy == PROXY_TENSORMAP)
                 continue;
-            Roots roots = address_roots(sync->program, effect->on);
+            Roots roots = roots_of(sync, &accesses, op, effect);
             if (effect->verb != EFFECT_WRITE)
                 add_roots(&reads[async], roots, op);
             if (effect->verb != EFFECT_READ)

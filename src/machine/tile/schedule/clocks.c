@@ -530,9 +530,13 @@ const Raise *clocks_raise(const Clocks *clocks, uint32_t agent, Epoch stamp) {
 
 /* ---- The state ------------------------------------------------------------------------------------ */
 
+/* A clock that knows nothing is behind every other, however far that is. */
 static void visit_clock(const Clocks *clocks, ScheduleClock clock, const StateVisit *visit) {
-    visit_number(visit, clock.values != NULL);
-    for (uint32_t i = 0, end = clock.values ? length(clocks) : 0; i < end; i++)
+    bool knows = false;
+    for (uint32_t i = 0, end = clock.values ? length(clocks) : 0; i < end && !knows; i++)
+        knows = clock.values[i] != 0;
+    visit_number(visit, knows);
+    for (uint32_t i = 0, end = knows ? length(clocks) : 0; i < end; i++)
         visit_epoch(visit, i, clock.values[i]);
 }
 
@@ -555,6 +559,21 @@ static void visit_group(const Clocks *clocks, uint32_t agent, GroupClass class, 
     }
 }
 
+/* The phase of a barrier that all agents know to be over, or an older one: what it said is in their clocks, and no wait
+ * asks for it any more. A partition that is not running takes up the clock of the agent that starts it. */
+static uint32_t known_by_all(const Clocks *clocks, uint32_t barrier) {
+    const Machine *machine = clocks->machine;
+    uint32_t least = machine->state->barriers[barrier].generation;
+    for (uint32_t i = 0; i < clocks->agents; i++) {
+        AgentStatus status = machine->state->agents[i].status;
+        uint32_t known = clocks->clocks[i].values[barrier_part(clocks, barrier)];
+        if (status != AGENT_IDLE && status != AGENT_ENDED && known < least)
+            least = known;
+    }
+    uint32_t born = machine->state->barriers[barrier].born;
+    return least > born ? least : born;
+}
+
 void clocks_visit(const Clocks *clocks, const StateVisit *visit) {
     const Machine *machine = clocks->machine;
     for (uint32_t i = 0; i < clocks->agents; i++) {
@@ -570,9 +589,12 @@ void clocks_visit(const Clocks *clocks, const StateVisit *visit) {
             const ClockPhase *phase = &clocks->phases[barrier];
             const Barrier *state = &machine->state->barriers[barrier];
             visit_epoch(visit, barrier_part(clocks, barrier), state->generation);
-            visit_epoch(visit, barrier_part(clocks, barrier), state->born);
             visit_clock(clocks, phase->coming, visit);
-            for (uint32_t k = 0; k < RECENT; k++)
+            uint32_t known = known_by_all(clocks, barrier);
+            visit_number(visit, known == state->born);
+            if (known == state->born)
+                visit_epoch(visit, barrier_part(clocks, barrier), state->born);
+            for (uint32_t k = 0; k < RECENT && state->generation - known > k; k++)
                 visit_clock(clocks, phase->done[(state->generation - k) % RECENT], visit);
         }
     for (uint32_t i = 0; i < clocks->barrier_instance_count; i++) {

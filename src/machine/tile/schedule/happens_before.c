@@ -605,14 +605,19 @@ void happens_before_observe(void *observer, const Event *event) {
 
 /* ---- The state ------------------------------------------------------------------------------------ */
 
+/* A clock that knows nothing is behind every other, however far that is. */
 static void visit_clock(const HappensBefore *happens_before, const uint32_t *clock, const StateVisit *visit) {
-    for (uint32_t i = 0, end = length(happens_before); i < end; i++)
-        visit_epoch(visit, i, clock ? clock[i] : 0);
+    bool knows = false;
+    for (uint32_t i = 0, end = clock ? length(happens_before) : 0; i < end && !knows; i++)
+        knows = clock[i] != 0;
+    visit_number(visit, knows);
+    for (uint32_t i = 0, end = knows ? length(happens_before) : 0; i < end; i++)
+        visit_epoch(visit, i, clock[i]);
 }
 
 static void visit_packed(const Packed *packed, const StateVisit *visit) {
     uint32_t at = 0;
-    visit_number(visit, packed->count);
+    visit_number(visit, packed->count != 0);
     for (uint32_t i = 0; i < packed->count; i += 2)
         for (uint32_t k = packed->runs[i]; k > 0; k--, at++)
             visit_epoch(visit, at, packed->runs[i + 1]);
@@ -631,7 +636,8 @@ static void visit_past(const HappensBefore *happens_before, uint32_t barrier, co
     const Barrier *state = &happens_before->machine->state->barriers[barrier];
     const HappensBeforePass *passes = &happens_before->passes[(size_t)barrier * happens_before->agents];
     uint32_t component = happens_before->components[barrier];
-    const uint32_t generations[] = {state->generation, state->born, past->passers_of, past->observed};
+    const uint32_t generations[] = {state->generation, past->passers_of, past->observed};
+    uint32_t age = state->generation - state->born; /* it is only asked whether it is 0, 1 or more */
     const bool flags[] = {past->phase,
                           past->plain,
                           past->now_outstanding_ops,
@@ -646,6 +652,7 @@ static void visit_past(const HappensBefore *happens_before, uint32_t barrier, co
         all = all << 1 | flags[i];
     visit_number(visit, all);
     visit_number(visit, (uint64_t)past->stream << 32 | past->stream_before);
+    visit_number(visit, age < 2 ? age : 2);
     for (unsigned i = 0; i < sizeof generations / sizeof *generations; i++)
         visit_epoch(visit, component, generations[i]);
     visit_clock(happens_before, past->phase, visit);
@@ -657,6 +664,7 @@ static void visit_past(const HappensBefore *happens_before, uint32_t barrier, co
     for (uint32_t i = 0; i < past->passer_count; i++)
         visit_number(visit, past->passers[i]);
     for (uint32_t i = 0; i < happens_before->agents; i++) {
+        visit_number(visit, passes[i].generation > state->born);
         visit_epoch(visit, component, passes[i].generation);
         visit_epoch(visit, i, passes[i].tick);
     }
