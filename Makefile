@@ -59,7 +59,9 @@ sources := $(filter-out src/device/%,$(wildcard src/*/*.c src/*/*/*.c src/*/*/*/
 # What goes into other people's programs is a library of its own.
 exec_objects := $(patsubst src/runtime/%.c,$(BUILD)/runtime/%.o,$(filter src/runtime/%,$(sources)))
 cli_objects := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(filter src/cli/%,$(sources)))
-library_objects := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(filter-out src/cli/% src/runtime/%,$(sources)))
+# What stands in for CUDA's libraries, which goes into other people's programs, too.
+cuda_objects := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(filter src/cuda/%,$(sources)))
+library_objects := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(filter-out src/cli/% src/cuda/% src/runtime/%,$(sources)))
 # Under the thread sanitizer, what no test with threads reaches can be that of another build, PLAIN=DIR, which has it already.
 ifneq ($(PLAIN),)
 borrowed_floors := $(addsuffix /%,$(addprefix $(BUILD)/obj/,ptx/flow ptx/value instrument \
@@ -89,7 +91,7 @@ libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuz
 	gpu-programs FORCE all objects device help demo test complete global reference litmus membar membar-triton ptx ptx-sweep ptx-mutants device-triton ptx-suites ptx-values fences mutants prove-corpus prove-launches prove-mutants asan tsan fuzz bench gsan-rates \
 	corpus found mutation ops docs site static package deb python-venv format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
-all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so $(if $(SANITIZE),,$(BUILD)/libweir-gpu.so) ## build the command and the libraries (the default)
+all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so $(if $(SANITIZE),,$(BUILD)/libweir-gpu.so $(BUILD)/libweir-cuda.so) ## build the command and the libraries (the default)
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -104,7 +106,7 @@ $(BUILD)/weir: $(cli_objects) $(BUILD)/libweir.a
 # As a Python wheel has them, for machines that have neither Jansson nor zstd: both are linked in where there are archives of
 # them; those that are not lie beside the libraries.
 packaged = jansson $(if $(zstd),zstd)
-package: $(BUILD)/package/weir $(BUILD)/package/$(SONAME) $(BUILD)/package/libweir-gpu.so $(BUILD)/package/beside
+package: $(BUILD)/package/weir $(BUILD)/package/$(SONAME) $(BUILD)/package/libweir-gpu.so $(BUILD)/package/libweir-cuda.so $(BUILD)/package/beside
 $(BUILD)/package/weir: $(cli_objects) $(BUILD)/libweir.a
 	@mkdir -p $(@D)
 	$(link) -s -Wl,-rpath,'$$ORIGIN/../lib' -o $@ $^ $(foreach name,$(packaged),$(call archive,$(name))) -lm
@@ -114,6 +116,9 @@ $(BUILD)/package/$(SONAME): $(library_objects)
 $(BUILD)/package/libweir-gpu.so: $(exec_objects) $(BUILD)/libweir.a
 	@mkdir -p $(@D)
 	$(preloaded) -Wl,-rpath,'$$ORIGIN/../lib' -o $@ $^ $(if $(zstd),$(call archive,zstd)) -lm -ldl
+$(BUILD)/package/libweir-cuda.so: $(cuda_objects) $(BUILD)/libweir.a src/cuda/exports.map
+	@mkdir -p $(@D)
+	$(standing_in) -s -Wl,-rpath,'$$ORIGIN/../lib' -o $@ $(cuda_objects) $(BUILD)/libweir.a $(libraries) -ldl
 $(BUILD)/package/beside: Makefile
 	@mkdir -p $(@D)
 	for name in $(packaged); do \
@@ -144,12 +149,18 @@ preloaded = $(CC) $(LDFLAGS) -shared -Wl,-z,defs -Wl,--exclude-libs,ALL -pthread
 $(BUILD)/libweir-gpu.so: $(exec_objects) $(BUILD)/libweir.a
 	$(preloaded) -o $@ $^ $(if $(zstd),$(call archive,zstd)) -lm -ldl
 
+# `weir exec` gives it the names of CUDA's libraries that programs ask for. It has all of libweir that it needs; nothing of that is seen
+# from outside. Without versions of their own its symbols fit those of CUDA 12 and 13.
+standing_in = $(link) -shared -Wl,-z,defs -Wl,--exclude-libs,ALL -Wl,--version-script=src/cuda/exports.map
+$(BUILD)/libweir-cuda.so: $(cuda_objects) $(BUILD)/libweir.a src/cuda/exports.map
+	$(standing_in) -o $@ $(cuda_objects) $(BUILD)/libweir.a $(libraries) -ldl
+
 $(exec_objects): $(BUILD)/runtime/%.o: src/runtime/%.c $(wildcard src/runtime/*/*.ptx) $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) -std=c17 -O2 -g1 $(warnings) -D_GNU_SOURCE -pthread -MMD -MP -MF $@.d -fPIC -fvisibility=hidden -Isrc -c -o $@ $<
 
-$(library_objects): visibility = -fPIC -fvisibility=hidden
-$(cli_objects) $(library_objects): $(BUILD)/obj/%.o: src/%.c $(BUILD)/flags
+$(cuda_objects) $(library_objects): visibility = -fPIC -fvisibility=hidden
+$(cli_objects) $(cuda_objects) $(library_objects): $(BUILD)/obj/%.o: src/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(compile) $(busy) $(internal) $(visibility) -c -o $@ $<
 
@@ -611,6 +622,7 @@ install: all ## install below PREFIX (/usr/local), itself below DESTDIR
 	ln -sf $(SONAME) $(lib)/libweir.so
 	install -d $(DESTDIR)$(PREFIX)/lib/weir
 	install -m 755 $(BUILD)/libweir-gpu.so $(DESTDIR)$(PREFIX)/lib/weir/libweir-gpu.so
+	install -m 755 $(BUILD)/libweir-cuda.so $(DESTDIR)$(PREFIX)/lib/weir/libweir-cuda.so
 	install -m 644 include/weir/weir.h include/weir/device.h $(header)/
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@ZSTD@|$(if $(zstd), -lzstd)|' weir.pc.in \
 		> $(lib)/pkgconfig/weir.pc
@@ -636,7 +648,7 @@ uninstall: ## remove what install put there
 clean: ## remove everything made
 	rm -rf $(BUILD)
 
--include $(addsuffix .d,$(cli_objects) $(exec_objects) $(library_objects) $(unit_tests:=.o) $(BUILD)/tests/unit/all.o $(api_tests) $(fuzz_targets:=.o) \
+-include $(addsuffix .d,$(cli_objects) $(cuda_objects) $(exec_objects) $(library_objects) $(unit_tests:=.o) $(BUILD)/tests/unit/all.o $(api_tests) $(fuzz_targets:=.o) \
 	$(libfuzzer_targets) $(reference_objects) $(ptx_reference_objects) $(litmus_objects) $(litmus_machine_objects) $(membar_objects) $(mutant_objects) $(prove_objects) $(BUILD)/tests/fuzz/driver.o \
 	$(BUILD)/tests/tokens $(BUILD)/tests/verdicts $(BUILD)/tests/facts $(BUILD)/tests/rates \
 	$(BUILD)/tests/mirror)

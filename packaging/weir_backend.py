@@ -69,7 +69,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     wheel = Wheel(os.path.join(wheel_directory, name))
     for path in sorted((ROOT / "python/weir").rglob("*.py")):
         wheel.add(path.relative_to(ROOT / "python").as_posix(), path.read_bytes())
-    for program in "weir", "libweir-gpu.so":
+    for program in "weir", "libweir-gpu.so", "libweir-cuda.so":
         wheel.add(f"weir/bin/{program}", (package / program).read_bytes(), executable=True)
     for library in sorted(package.glob("*.so.*")):
         wheel.add(f"weir/lib/{library.name}", library.read_bytes(), executable=True)

@@ -32,8 +32,9 @@ WEIR_API int weir_device_memory(weir_device *device, void *address, size_t bytes
 WEIR_API int weir_device_others(weir_device *device, const char *lock);
 /* That which begins there is gone. */
 WEIR_API void weir_device_remove(weir_device *device, const void *address);
-/* The program wrote bytes itself; whether bytes are all known. */
+/* The program wrote bytes itself, or copied them: what is known of them goes along; whether bytes are all known. */
 WEIR_API void weir_device_written(weir_device *device, const void *address, size_t bytes);
+WEIR_API void weir_device_copied(weir_device *device, void *to, const void *from, size_t bytes);
 WEIR_API int weir_device_known(const weir_device *device, const void *address, size_t bytes);
 
 typedef struct weir_device_launch {
@@ -53,6 +54,9 @@ typedef struct weir_device_launch {
 /* How many parameters a kernel has; of the first `most` the size in bytes. 0: there is no such kernel. */
 WEIR_API size_t weir_device_parameters(weir_device *device, weir_module *module, const char *kernel, size_t *sizes,
                                        size_t most);
+/* The same, with where each begins in the block of all of them. */
+WEIR_API size_t weir_device_layout(weir_device *device, weir_module *module, const char *kernel, size_t *offsets,
+                                   size_t *sizes, size_t most);
 
 /* A tensor map for tiled copies, as cuTensorMapEncodeTiled takes it; dimension 0 is the innermost. */
 typedef struct weir_tensormap {
@@ -127,6 +131,31 @@ WEIR_API const weir_device_step *weir_device_steps(const weir_device *device, si
  * its module. */
 WEIR_API weir_result *weir_device_check(weir_device *device, weir_module *module, const weir_device_launch *launch,
                                         const weir_run_options *options);
+/* The variables of a module in global memory lie from there on, before a kernel of it is asked for: how many bytes they
+ * take, at most `room`; 0: there are none; SIZE_MAX: they do not fit, or the module has no kernel that can be read. */
+WEIR_API size_t weir_device_place(weir_device *device, weir_module *module, void *at, size_t room);
+/* A variable of such a module, in global memory or const memory: its bytes are there for the caller. 0, or -1 if there
+ * is no such variable. */
+typedef struct weir_device_variable {
+    uint64_t address; /* for kernels; of const memory, there */
+    void *bytes;
+    size_t size;
+    int constant;
+} weir_device_variable;
+WEIR_API int weir_device_variable_of(weir_device *device, weir_module *module, const char *name,
+                                     weir_device_variable *variable);
+/* What a kernel takes and requires. 0, or -1 if there is no such kernel. */
+typedef struct weir_device_kernel {
+    size_t parameters;
+    size_t shared;        /* bytes of static shared memory */
+    size_t constant;      /* bytes of const memory of its module */
+    size_t local;         /* bytes of local memory of a thread, without registers that are spilled */
+    unsigned most;        /* threads of a CTA at most; 0: not said */
+    unsigned required[3]; /* threads of a CTA; 0: not said */
+    unsigned cluster[3];  /* CTAs of a cluster; 0: not said */
+} weir_device_kernel;
+WEIR_API int weir_device_kernel_of(weir_device *device, weir_module *module, const char *name,
+                                   weir_device_kernel *kernel);
 /* Kernels of the module are not kept for later launches any more: before it is freed. */
 WEIR_API void weir_device_forget(weir_device *device, const weir_module *module);
 

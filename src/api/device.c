@@ -87,6 +87,10 @@ void weir_device_written(weir_device *device, const void *address, size_t bytes)
     host_written(&device->device, address, bytes);
 }
 
+void weir_device_copied(weir_device *device, void *to, const void *from, size_t bytes) {
+    host_copied(&device->device, to, from, bytes);
+}
+
 int weir_device_known(const weir_device *device, const void *address, size_t bytes) {
     return host_known(&device->device, address, bytes);
 }
@@ -157,14 +161,101 @@ static bool place(DeviceAsk *ask) {
 
 size_t weir_device_parameters(weir_device *device, weir_module *module, const char *kernel, size_t *sizes,
                               size_t most) {
+    return weir_device_layout(device, module, kernel, NULL, sizes, most);
+}
+
+size_t weir_device_layout(weir_device *device, weir_module *module, const char *kernel, size_t *offsets, size_t *sizes,
+                          size_t most) {
     uint32_t entry = 0;
     const char *problem = "";
     bool found = module->ok && module->ptx && question_entries(module->ptx, kernel, &entry) == 1;
     const HostKernel *ready = found ? host_kernel(&device->device, module->ptx, entry, &problem) : NULL;
     const PtxFunction *function = ready ? &module->ptx->functions[entry] : NULL;
-    for (uint32_t i = 0; function && i < function->parameter_count && i < most; i++)
-        sizes[i] = ready->program->seats[function->parameters + i].bytes;
+    for (uint32_t i = 0; function && i < function->parameter_count && i < most; i++) {
+        const PtxSymbolSlot *seat = &ready->program->seats[function->parameters + i];
+        sizes[i] = seat->bytes;
+        if (offsets)
+            offsets[i] = seat->at;
+    }
     return function ? function->parameter_count : 0;
+}
+
+/* ---- What a module has ---- */
+
+static const PtxProgram *any_program(weir_device *device, const weir_module *module, const char *kernel) {
+    const char *problem = "";
+    const PtxModule *ptx = module->ok ? module->ptx : NULL;
+    for (uint32_t i = 0; ptx && i < ptx->functions_count; i++) {
+        const PtxFunction *function = &ptx->functions[i];
+        if (!function->entry || !function->body || (kernel && !str_is(ptx_name(ptx, function->name), kernel)))
+            continue;
+        const HostKernel *ready = host_kernel(&device->device, ptx, i, &problem);
+        if (ready)
+            return ready->program;
+    }
+    snprintf(device->error, sizeof device->error, "%s", *problem ? problem : "the module has no such kernel");
+    return NULL;
+}
+
+size_t weir_device_place(weir_device *device, weir_module *module, void *at, size_t room) {
+    uint64_t end = (uintptr_t)at;
+    if (!module->ok || !module->ptx)
+        return SIZE_MAX;
+    module->ptx->globals_at = (uintptr_t)at;
+    module->ptx->globals_bytes = room;
+    const PtxProgram *program = any_program(device, module, NULL);
+    if (!program)
+        return SIZE_MAX;
+    for (uint32_t i = 0; i < module->ptx->variables_count; i++) {
+        const PtxSymbolSlot *seat = &program->seats[i];
+        if (seat->space == PTX_SPACE_GLOBAL && seat->at + seat->bytes > end)
+            end = seat->at + seat->bytes;
+    }
+    module->ptx->globals_bytes = end - (uintptr_t)at;
+    if (module->ptx->globals_bytes <= room)
+        return module->ptx->globals_bytes;
+    host_forget(&device->device, module->ptx);
+    module->ptx->globals_at = module->ptx->globals_bytes = 0;
+    return SIZE_MAX;
+}
+
+int weir_device_variable_of(weir_device *device, weir_module *module, const char *name,
+                            weir_device_variable *variable) {
+    const PtxProgram *program = any_program(device, module, NULL);
+    HostVariables *variables = program ? host_variables(&device->device, module->ptx) : NULL;
+    for (uint32_t i = 0; variables && i < module->ptx->variables_count; i++) {
+        PtxHost *value = str_is(ptx_name(module->ptx, module->ptx->variables[i].name), name)
+                             ? host_variable(variables, program, i)
+                             : NULL;
+        if (!value)
+            continue;
+        *variable = (weir_device_variable){.address = program->seats[i].at,
+                                           .bytes = value->bytes,
+                                           .size = value->size,
+                                           .constant = program->seats[i].space == PTX_SPACE_CONST};
+        return 0;
+    }
+    return -1;
+}
+
+int weir_device_kernel_of(weir_device *device, weir_module *module, const char *name, weir_device_kernel *kernel) {
+    const PtxProgram *program = any_program(device, module, name);
+    if (!program)
+        return -1;
+    const PtxFunction *function = &module->ptx->functions[program->entry];
+    uint64_t before = module->ptx->capability >= 90 ? PTX_SHARED_FIRST : 0;
+    *kernel = (weir_device_kernel){.parameters = function->parameter_count,
+                                   .shared = program->shared_bytes - before,
+                                   .constant = program->const_bytes,
+                                   .local = program->routines[program->entry].local_bytes};
+    uint32_t most[3];
+    if (ptx_header_numbers(module->ptx, program->entry, ".maxntid", most))
+        kernel->most = most[0] * most[1] * most[2];
+    for (unsigned i = 0; i < 3; i++) {
+        kernel->required[i] = program->required[i];
+        kernel->cluster[i] = program->cluster[i];
+    }
+    return 0;
 }
 
 int weir_device_tensormap(const weir_tensormap *map, unsigned char bytes[128]) {

@@ -25,7 +25,7 @@ struct weir_file {
     Images images; /* of a fatbin or an ELF file; none of others */
     bool container;
     bool recorded;   /* a recording: its PTX is the module */
-    bool program;    /* an order log of a program */
+    bool program;    /* an order log of a program, or what checks of its launches have found */
     uint32_t *texts; /* of such a one, the image of each unit */
 };
 
@@ -34,7 +34,7 @@ struct weir_module {
     PtxModule *ptx;      /* NULL: it is none */
     Source *text;        /* its own, if it comes from an image or a log; NULL: the file's */
     Recording recording; /* of a recording */
-    Source *program;     /* an order log: the file's; NULL: it is none */
+    Source *program;     /* an order log, or launches that were checked: the file's; NULL: it is none */
     Arena recorded;
     bool *kept; /* of PTX, the statements that are printed; NULL: all */
     Diagnostics diagnostics;

@@ -2,6 +2,7 @@
  * order logs of programs, which have none. */
 #include "api/internal.h"
 
+#include "check/launches/launches.h"
 #include "check/program/check.h"
 
 /* The text of an image; one that cannot be read is empty, and that is an error. NULL: there is no memory. */
@@ -91,8 +92,10 @@ Source *text_of_module(weir_file *file, weir_module *module, size_t index) {
         return module->text = recorded_text(file, module);
     if (file->program) {
         module->program = file->source;
-        bool good = program_log_read(file->source, &module->diagnostics);
-        return module->text = named_text(file, good ? "program" : NULL);
+        bool launches = launches_in(file->source);
+        bool good = launches ? launches_read(file->source, &module->diagnostics)
+                             : program_log_read(file->source, &module->diagnostics);
+        return module->text = named_text(file, !good ? NULL : launches ? "kernel" : "program");
     }
     return file->source;
 }

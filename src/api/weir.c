@@ -1,6 +1,8 @@
 /* The public API over the floors below. Handles are the structures themselves, or small boxes around them. */
 #include "api/internal.h"
 
+#include "check/launches/launches.h"
+
 #include "base/order.h"
 #include "ptx/log.h"
 #include "trace/order_log.h"
@@ -85,7 +87,8 @@ static bool find_log(weir_file *file, const Source *source, bool wanted) {
 /* All of a PTX file is one module: lines that look like those between modules are comments there. False: no memory. */
 static bool find_units(weir_file *file, const Source *source, bool ptx_wanted) {
     file->recorded = recording_is(source->data, source->size) || str_ends(str_of(source->name), STR(RECORDING_ENDING));
-    file->program = order_log_is(source->data, source->size) || str_ends(str_of(source->name), STR(ORDER_LOG_ENDING));
+    file->program = order_log_is(source->data, source->size) ||
+                    str_ends(str_of(source->name), STR(ORDER_LOG_ENDING)) || launches_in(source);
     file->container = !file->recorded && !file->program && images_in(source);
     file->ptx = file->container || looks_like_ptx(source);
     if (file->container)

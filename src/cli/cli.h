@@ -50,6 +50,7 @@ int check_while(Options *options, const Early *early);
 /* How the name of a recording ends (trace/file.h). */
 #define RECORDINGS_END ".weirrec"
 #define ORDER_LOGS_END ".weirlog"
+#define LAUNCHES_END   ".weirchecks"
 /* Order logs of the processes of a program become one, at that path (NULL: standard output). */
 bool merge_logs(const Paths *files, const char *to);
 /* What processes have said of what they recorded. */
@@ -60,6 +61,8 @@ typedef struct Recorded {
     int failed;          /* the CUDA error of a launch whose records are not there; 0: none */
     char *failed_kernel; /* NULL: it is not known */
 } Recorded;
+/* Whether there is a GPU of NVIDIA. */
+bool has_gpu(void);
 /* The library that goes into programs; false if it is not there. */
 bool find_library(char *path, size_t size);
 /* Whether the options mean mode record, on this machine. */

@@ -102,9 +102,9 @@ static bool find_boot(char *path, size_t size) {
     return false;
 }
 
-/* The library that stands in front of the driver: beside the command, or where libraries are installed. */
-bool find_library(char *path, size_t size) {
-    static const char *const places[] = {"libweir-gpu.so", "../lib/weir/libweir-gpu.so"};
+/* A file or folder beside the command, or where libraries are installed. */
+static bool find_beside(char *path, size_t size, const char *name) {
+    static const char *const places[] = {"", "../lib/weir/"};
     char self[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     if (length <= 0)
@@ -112,9 +112,14 @@ bool find_library(char *path, size_t size) {
     self[length] = 0;
     *(strrchr(self, '/') + 1) = 0;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        if (snprintf(path, size, "%s%s", self, places[i]) < (int)size && access(path, R_OK) == 0)
+        if (snprintf(path, size, "%s%s%s", self, places[i], name) < (int)size && access(path, R_OK) == 0)
             return true;
     return false;
+}
+
+/* The library that stands in front of the driver. */
+bool find_library(char *path, size_t size) {
+    return find_beside(path, size, "libweir-gpu.so");
 }
 
 /* Lets processes that run as another user, by the program's own doing, write to the log, so that they can say what they
@@ -135,18 +140,41 @@ static bool open_folder(const char *folder) {
 
 /* ---- The program ------------------------------------------------------------------------------- */
 
-/* What is to be loaded first, before what the environment has. Without the library CUDA programs are not watched, and
- * say so by having launched nothing. */
-static bool set_preload(void) {
-    char library[PATH_MAX], *value;
-    if (!find_library(library, sizeof library))
-        return true;
-    const char *before = getenv("LD_PRELOAD");
-    if (asprintf(&value, "%s%s%s", library, before && *before ? ":" : "", before ? before : "") < 0)
+/* Before what the environment has. */
+static bool set_first(const char *variable, const char *path) {
+    char *value;
+    const char *before = getenv(variable);
+    if (asprintf(&value, "%s%s%s", path, before && *before ? ":" : "", before ? before : "") < 0)
         return false;
-    bool good = setenv("LD_PRELOAD", value, 1) == 0;
+    bool good = setenv(variable, value, 1) == 0;
     free(value);
     return good;
+}
+
+static char *standin_folder; /* of what stands in for CUDA's libraries, where there is no GPU; NULL: they are not */
+
+/* The library by the names that programs ask for. */
+static bool make_standin(const char *scratch) {
+    static const char *const names[] = {"libcudart.so.12", "libcudart.so.13"};
+    char library[PATH_MAX], *name;
+    if (!find_beside(library, sizeof library, "libweir-cuda.so"))
+        return true;
+    if (asprintf(&standin_folder, "%s/cuda", scratch) < 0 || mkdir(standin_folder, 0755) != 0)
+        return false;
+    bool good = true;
+    for (size_t i = 0; good && i < sizeof names / sizeof *names; i++) {
+        good = asprintf(&name, "%s/%s", standin_folder, names[i]) >= 0 && symlink(library, name) == 0;
+        free(name);
+    }
+    return good;
+}
+
+/* What is to be loaded first. Without the libraries CUDA programs are not watched, and say so by having launched
+ * nothing. */
+static bool set_preload(void) {
+    char path[PATH_MAX];
+    return (!find_library(path, sizeof path) || set_first("LD_PRELOAD", path)) &&
+           (!standin_folder || set_first("LD_LIBRARY_PATH", standin_folder));
 }
 
 /* Kernels run on the CPU, where there is no GPU; on so many threads, if that is given. */
@@ -415,7 +443,7 @@ static void captured_free(Captured *captured) {
 static size_t files_found, launches_found, logs_found; /* files_found: of kernels */
 
 static bool count_file(const char *path) {
-    static const char *const endings[] = {".ttgir", ".ptx", ".fatbin", ".cubin", RECORDINGS_END};
+    static const char *const endings[] = {".ttgir", ".ptx", ".fatbin", ".cubin", RECORDINGS_END, LAUNCHES_END};
     size_t length = strlen(path);
     if (strstr(path, ".found-")) /* one more file of a launch that is there (capture.py) */
         return true;
@@ -433,6 +461,8 @@ static void say_nothing_captured(const Captured *captured) {
     const char *trouble = captured->watched ? driver_trouble() : NULL;
     if (captured->failure)
         complain("nothing was captured: %s", captured->failure);
+    else if (!captured->processes && captured->runs)
+        complain("the program launched no CUDA kernel");
     else if (!captured->processes)
         complain("nothing was captured: the program started no Python that honors PYTHONPATH (python -I, -E and -S do "
                  "not)%s%s%s",
@@ -457,11 +487,15 @@ static void say_notes(const Captured *captured, const Ended *ended) {
 }
 
 static void say_captured(const Captured *captured) {
-    fprintf(stderr, "weir: %zu kernel%s, %zu different launch%s", files_found, files_found == 1 ? "" : "s",
-            launches_found, launches_found == 1 ? "" : "es");
-    if (captured->launches)
+    size_t launches = launches_found ? launches_found : captured->launches;
+    fprintf(stderr, "weir: %zu kernel%s, %zu %slaunch%s", files_found, files_found == 1 ? "" : "s", launches,
+            launches_found ? "different " : "", launches == 1 ? "" : "es");
+    if (captured->launches && launches_found)
         fprintf(stderr, " of %zu", captured->launches);
-    if (captured->standin)
+    if (captured->standin && captured->runs && !captured->triton)
+        fprintf(stderr, ", run on the CPU as on a GPU of %s",
+                *captured->standin ? captured->standin : "several targets");
+    else if (captured->standin)
         fprintf(stderr, ", compiled for %s%s", *captured->standin ? captured->standin : "several targets",
                 captured->runs ? " and run on the CPU" : "; none was run");
     fputc('\n', stderr);
@@ -584,6 +618,11 @@ static int run_and_check(Options *options, const char *folder, const char *scrat
     Checker checker = {.child = -1};
     if (!(record ? record_environment(options, folder, scratch) : set_environment(folder, options)))
         return STATUS_ERROR;
+    bool stands_in = !record && (options->standin ? strncmp(options->standin, "sm", 2) == 0 : !has_gpu());
+    if (stands_in && !make_standin(scratch)) {
+        complain("%s: %s", scratch, strerror(errno));
+        return STATUS_ERROR;
+    }
     if (record)
         checker = start_checker(options, folder);
     Ended ended = run_apart(&options->operands);

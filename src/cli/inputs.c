@@ -76,7 +76,9 @@ static bool is_captured(const char *path, const char *dot) {
 
 static bool is_read(const Paths *paths, const char *path) {
     const char *dot = strrchr(path, '.');
-    bool ptx = dot && strcmp(dot, ".ptx") == 0, recording = dot && (strcmp(dot, RECORDINGS_END) == 0 || strcmp(dot, ORDER_LOGS_END) == 0);
+    bool ptx = dot && strcmp(dot, ".ptx") == 0;
+    bool recording = dot && (strcmp(dot, RECORDINGS_END) == 0 || strcmp(dot, ORDER_LOGS_END) == 0 ||
+                             strcmp(dot, LAUNCHES_END) == 0);
     return is_ir(path) || (recording && paths->ptx != PTX_NOT) || (paths->ptx != PTX_NOT && is_captured(path, dot) && !has_ir_beside(path)) ||
            (ptx && (paths->ptx == PTX_ALL || (paths->ptx == PTX_ALONE && !has_ir_beside(path))));
 }

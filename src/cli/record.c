@@ -53,7 +53,7 @@ static void read_amounts(const Options *options, uint64_t *hang, uint64_t *memor
 
 /* ---- Whether ------------------------------------------------------------------------------------- */
 
-static bool has_gpu(void) {
+bool has_gpu(void) {
     static const char *const devices[] = {"/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg"};
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
         if (access(devices[i], F_OK) == 0)

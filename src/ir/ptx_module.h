@@ -185,6 +185,8 @@ typedef struct PtxModule {
     PTX_ARRAYS(PTX_ARRAY)
 #undef PTX_ARRAY
     size_t held; /* bytes of the arrays */
+    /* Where all of its variables in global memory lie, one behind the other, in so many bytes; 0: not said. */
+    uint64_t globals_at, globals_bytes;
 } PtxModule;
 
 /* ---- Looking at it ---- */

@@ -21,7 +21,7 @@ class Wheel(unittest.TestCase):
         self.addCleanup(self.folder.cleanup)
         self.package = pathlib.Path(self.folder.name) / "package"
         self.package.mkdir()
-        for name in "weir", "libweir-gpu.so", "libweir.so.0":
+        for name in "weir", "libweir-gpu.so", "libweir-cuda.so", "libweir.so.0":
             shutil.copy(BUILD / name, self.package / name)
         before = weir_backend.built
         self.addCleanup(setattr, weir_backend, "built", before)
@@ -32,7 +32,7 @@ class Wheel(unittest.TestCase):
         self.assertTrue(name.endswith(".whl"))
         site = pathlib.Path(self.folder.name) / "site"
         with zipfile.ZipFile(pathlib.Path(self.folder.name) / name) as wheel:
-            self.assertLessEqual({"weir/bin/weir", "weir/bin/libweir-gpu.so", "weir/lib/libweir.so.0"}, set(wheel.namelist()))
+            self.assertLessEqual({"weir/bin/weir", "weir/bin/libweir-gpu.so", "weir/bin/libweir-cuda.so", "weir/lib/libweir.so.0"}, set(wheel.namelist()))
             wheel.extractall(site)
         (site / "weir/bin/weir").chmod(0o755)
         ran = subprocess.run([site / "weir/bin/weir", "exec", "--mode", "record", "--", "true"], capture_output=True, text=True)

@@ -15,7 +15,7 @@ static void check_kernel(void *context) {
     if (deadline_look()) /* of all that is checked at once: there is none left for this one */
         return;
     if (result->program) {
-        step_program(result, look->at); /* the operations of a program, and what orders them */
+        step_program(result, look->at); /* the operations of a program, and what orders them; or its launches */
         return;
     }
     if (question->lint)
@@ -139,7 +139,8 @@ static void check_and_close(PipelineResult *result, size_t kernel) {
     if (alone)
         row_free(&grid);
     set_progress(question, NULL);
-    verdict->kernel = look.request;
+    if (!result->program)
+        verdict->kernel = look.request;
     verdict_drop_halves(verdict);
     step_rules(result, kernel);
     result_attempt(result, step_lines, &look);

@@ -3,6 +3,7 @@
 #include "check/pipeline/internal.h"
 
 #include "check/explain/tile/steps.h"
+#include "check/launches/launches.h"
 #include "check/program/check.h"
 #include "check/tile/run/timeline.h"
 #include "machine/tile/launch/choose.h"
@@ -158,6 +159,8 @@ bool result_show_memory(PipelineResult *result, const char *name, Text *to) {
 
 bool result_show(PipelineResult *result, ShowWhat what, uint64_t step, Text *to) {
     PipelineShow show = {.result = result, .what = what, .step = step, .out = to};
+    if (result->program && launches_in(result->program))
+        return false;
     if (result->program)
         return what == SHOW_TRACE && result_attempt(result, show_program, &show);
     if (result->ptx)

@@ -6,6 +6,7 @@
 #include "check/explain/source_lines.h"
 #include "check/lint/ptx/lint.h"
 #include "check/lint/tile/lint.h"
+#include "check/launches/launches.h"
 #include "check/program/check.h"
 #include "check/report/build/head.h"
 #include "check/report/build/one_buffer.h"
@@ -163,7 +164,10 @@ void step_threads(PipelineResult *result, size_t kernel) {
 
 void step_program(PipelineResult *result, size_t kernel) {
     bool report = result->question.report;
-    program_check(result->program, &result->verdicts[kernel], report ? &result->traces[kernel] : NULL);
+    if (launches_in(result->program))
+        launches_verdict(result->program, &result->verdicts[kernel]);
+    else
+        program_check(result->program, &result->verdicts[kernel], report ? &result->traces[kernel] : NULL);
     if (report)
         result->reports[kernel] = report_blank(result->program->name, &result->verdicts[kernel]);
     if (report && result->verdicts[kernel].launch_count)

@@ -30,7 +30,8 @@ typedef struct PtxBuffer {
     bool output;   /* nothing has written the rest before */
     bool chosen;   /* its size is not given */
     PtxHost *host; /* it is worked on in place; NULL: a run has a copy */
-    bool variable; /* of the module, in global memory; its initial value, NULL: zeros */
+    bool variable; /* of the module, in global or const memory; its initial value, NULL: zeros */
+    bool constant; /* ... in const memory */
     const uint8_t *initial;
 } PtxBuffer;
 
@@ -62,7 +63,7 @@ typedef struct PtxLaunch {
     uint8_t *known;         /* of each byte of them: BYTE_KNOWN or BYTE_UNKNOWN of machine.h */
     PtxBuffer *buffers;
     uint32_t buffer_count;
-    bool keeps_variables; /* buffers are of the module's variables in global memory, too */
+    bool keeps_variables; /* buffers are of the module's variables in global and const memory, too */
     bool chosen;
     bool dependent;                                /* it may begin before the launch before it has ended */
     bool chosen_grid, chosen_block, chosen_shared; /* they are not given */

@@ -234,11 +234,12 @@ static void seat_dynamic(PtxProgram *program) {
             program->seats[i].at = program->dynamic_at;
 }
 
-/* Variables that something in the module names: in global and const memory each is at the same address for all kernels,
- * whichever of them uses it. */
+/* Variables that something in the module names, or all of them where the program has them, too: in global and const
+ * memory each is at the same address for all kernels, whichever of them uses it. */
 static const bool *mentioned_variables(const PtxProgram *program) {
     const PtxModule *module = program->module;
     bool *mentioned = ARENA_ARRAY(program->arena, bool, module->variables_count + 1);
+    memset(mentioned, module->globals_at != 0, module->variables_count + 1);
     for (uint32_t i = 0; i < module->operands_count; i++)
         if (module->operands[i].kind == PTX_VARIABLE)
             mentioned[ptx_variable_behind(module, module->operands[i].a)] = true;
@@ -248,7 +249,7 @@ static const bool *mentioned_variables(const PtxProgram *program) {
 void layout_seats(PtxProgram *program, const bool *reached) {
     enum { APART = 256 };
     const PtxModule *module = program->module;
-    uint64_t global = PTX_WINDOW_GLOBAL, constant = 16;
+    uint64_t global = module->globals_at ? module->globals_at : PTX_WINDOW_GLOBAL, constant = 16;
     const bool *mentioned = mentioned_variables(program);
     program->shared_bytes = module->capability >= 90 ? PTX_SHARED_FIRST : 0;
     for (uint32_t i = 0; i < module->functions_count; i++)
@@ -377,7 +378,7 @@ void layout_images(PtxProgram *program) {
     const PtxModule *module = program->module;
     for (uint32_t i = 0; i < module->variables_count; i++) {
         PtxSpace space = program->seats[i].space;
-        if (!program->used[i] || !module->variables[i].initial_count ||
+        if (!(program->used[i] || module->globals_at) || !module->variables[i].initial_count ||
             (space != PTX_SPACE_GLOBAL && space != PTX_SPACE_CONST))
             continue;
         program->images[i] = ARENA_ARRAY(program->arena, uint8_t, program->seats[i].bytes + 8);

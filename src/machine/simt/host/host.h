@@ -27,7 +27,7 @@ typedef struct HostKernel {
     unsigned ordered, skipped;
 } HostKernel;
 
-/* What variables of a module hold in global memory, from one launch to the next. */
+/* What variables of a module hold in global and const memory, from one launch to the next. */
 typedef struct HostVariables {
     struct HostVariables *next;
     const PtxModule *module;
@@ -53,6 +53,8 @@ void host_share(PtxDevice *device, const void *address);
 void host_remove(PtxDevice *device, const void *address);
 /* The program has written bytes itself. */
 void host_written(PtxDevice *device, const void *address, uint64_t bytes);
+/* It has copied bytes: what is known of them goes along. Those that lie in no memory are known. */
+void host_copied(PtxDevice *device, void *to, const void *from, uint64_t bytes);
 /* Whether all of these bytes are known; those of no memory are not. */
 bool host_known(const PtxDevice *device, const void *address, uint64_t bytes);
 
@@ -64,9 +66,11 @@ void host_free(PtxDevice *device);
 /* Fills in what a launch of the kernel has on this device beside its shape: all of its memory, with the variables of
  * the module, and the bytes of its parameters, of which each is known. */
 void host_place(PtxDevice *device, const HostKernel *kernel, uint8_t *parameters, PtxLaunch *launch, Arena *arena);
-/* The variables of the module; NULL: there is not enough memory. And what the kernel uses of them, as buffers; false:
- * there is not enough memory. */
+/* The variables of the module; NULL: there is not enough memory. One of them, with its initial value at first; NULL: it
+ * is neither in global nor in const memory, or there is not enough memory. And what the kernel uses of them, as buffers;
+ * false: there is not enough memory. */
 HostVariables *host_variables(PtxDevice *device, const PtxModule *module);
+PtxHost *host_variable(HostVariables *variables, const PtxProgram *program, uint32_t index);
 bool host_add_variables(HostVariables *variables, const PtxProgram *program, PtxLaunch *launch, Arena *arena);
 void host_forget_variables(PtxDevice *device, const PtxModule *module);
 

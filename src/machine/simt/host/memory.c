@@ -85,6 +85,40 @@ void host_written(PtxDevice *device, const void *address, uint64_t bytes) {
     }
 }
 
+/* The range that an address is in, and how many bytes from there on it has; NULL: up to the next one, none. */
+static PtxHost *range_at(const PtxDevice *device, uint64_t address, uint64_t *rest) {
+    uint32_t at = first_at(device, address);
+    *rest = UINT64_MAX;
+    if (at < device->range_count && begin_of(device->ranges[at]) <= address) {
+        *rest = end_of(device->ranges[at]) - address;
+        return &device->ranges[at]->memory;
+    }
+    if (at < device->range_count)
+        *rest = begin_of(device->ranges[at]) - address;
+    return NULL;
+}
+
+void host_copied(PtxDevice *device, void *to, const void *from, uint64_t bytes) {
+    for (uint64_t done = 0, count, other; done < bytes; done += count) {
+        uint64_t source = (uintptr_t)from + done, target = (uintptr_t)to + done;
+        const PtxHost *read = range_at(device, source, &count);
+        PtxHost *written = range_at(device, target, &other);
+        count = count < other ? count : other;
+        count = count < bytes - done ? count : bytes - done;
+        if (!written || (!written->states && (!read || !read->states)))
+            continue;
+        if (!written->states && (written->states = malloc(written->size + 16)))
+            memset(written->states, BYTE_KNOWN, written->size + 16);
+        if (!written->states) /* there is not enough memory: as if it were known */
+            continue;
+        if (read && read->states)
+            memmove(written->states + (target - (uintptr_t)written->bytes),
+                    read->states + (source - (uintptr_t)read->bytes), count);
+        else
+            memset(written->states + (target - (uintptr_t)written->bytes), BYTE_KNOWN, count);
+    }
+}
+
 bool host_known(const PtxDevice *device, const void *address, uint64_t bytes) {
     uint64_t begin = (uintptr_t)address, reached = begin, count;
     for (uint32_t i = first_at(device, begin); i < device->range_count && begin_of(device->ranges[i]) < begin + bytes;

@@ -122,8 +122,8 @@ static void add_variables(PtxMachine *machine) {
     const PtxModule *module = program->module;
     for (uint32_t i = 0; i < module->variables_count; i++) {
         const PtxSymbolSlot *seat = &program->seats[i];
-        if (!ptx_program_holds(program, i, PTX_SPACE_CONST) &&
-            (!ptx_program_holds(program, i, PTX_SPACE_GLOBAL) || machine->launch->keeps_variables))
+        if (machine->launch->keeps_variables || (!ptx_program_holds(program, i, PTX_SPACE_CONST) &&
+                                                 !ptx_program_holds(program, i, PTX_SPACE_GLOBAL)))
             continue;
         Str name = ptx_name(module, module->variables[i].name);
         PtxBlock *block = memory_add(machine, (PtxBlock){.space = seat->space,
@@ -171,7 +171,7 @@ static void put_given(PtxMachine *machine, PtxBlock *block, const PtxBuffer *buf
 static void add_buffer(PtxMachine *machine, const PtxBuffer *buffer) {
     uint8_t rest = buffer->zero ? BYTE_KNOWN : buffer->output ? BYTE_NEVER : BYTE_UNKNOWN;
     uint64_t given = buffer->data ? buffer->data_bytes < buffer->bytes ? buffer->data_bytes : buffer->bytes : 0;
-    PtxBlock *block = memory_add(machine, (PtxBlock){.space = PTX_SPACE_GLOBAL,
+    PtxBlock *block = memory_add(machine, (PtxBlock){.space = buffer->constant ? PTX_SPACE_CONST : PTX_SPACE_GLOBAL,
                                                      .base = buffer->address,
                                                      .size = buffer->bytes,
                                                      .fill = given == buffer->bytes ? BYTE_KNOWN : rest,

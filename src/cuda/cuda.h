@@ -1,0 +1,291 @@
+/* What stands in for CUDA's libraries where there is no GPU: the state that all of its files share. `weir exec` puts it
+ * in front of the program (libcudart.so.12, libcudart.so.13, libcuda.so.1); kernels run on the CPU by weir/device.h,
+ * and are checked as they run.
+ *
+ * One lock guards all of it. An operation is over when its call returns: streams and events order nothing here, and
+ * what they order on a GPU is in the order log (log.c). */
+#ifndef CUDA_CUDA_H
+#define CUDA_CUDA_H
+
+#include "base/text.h"
+#include "weir/device.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* ---- Types of CUDA, as its documentation has them: handles are pointers, enumerations are ints ---- */
+
+typedef int Error; /* cudaError_t; CUresult has the same numbers */
+enum {
+    CUDA_INVALID_VALUE = 1,
+    CUDA_NO_MEMORY = 2,
+    CUDA_NOT_INITIALIZED = 3,
+    CUDA_UNLOADING = 4,
+    CUDA_INVALID_CONFIGURATION = 9,
+    CUDA_INVALID_PITCH = 12,
+    CUDA_INVALID_SYMBOL = 13,
+    CUDA_INVALID_DIRECTION = 21,
+    CUDA_NO_DRIVER = 35,
+    CUDA_NO_CONFIGURATION = 52,
+    CUDA_INVALID_FUNCTION = 98,
+    CUDA_NO_DEVICE = 100,
+    CUDA_INVALID_DEVICE = 101,
+    CUDA_INVALID_IMAGE = 200,
+    CUDA_NO_IMAGE = 209,
+    CUDA_UNSUPPORTED_LIMIT = 215,
+    CUDA_INVALID_PTX = 218,
+    CUDA_FILE_NOT_FOUND = 301,
+    CUDA_INVALID_HANDLE = 400,
+    CUDA_NOT_FOUND = 500,
+    CUDA_NOT_READY = 600,
+    CUDA_ILLEGAL_ADDRESS = 700,
+    CUDA_OUT_OF_RESOURCES = 701,
+    CUDA_PEER_ENABLED = 704,
+    CUDA_PEER_NOT_ENABLED = 705,
+    CUDA_ASSERT = 710,
+    CUDA_REGISTERED = 712,
+    CUDA_NOT_REGISTERED = 713,
+    CUDA_MISALIGNED = 716,
+    CUDA_LAUNCH_FAILURE = 719,
+    CUDA_COOPERATIVE_TOO_LARGE = 720,
+    CUDA_NOT_SUPPORTED = 801,
+    CUDA_CAPTURE_UNSUPPORTED = 900,
+    CUDA_CAPTURE_INVALIDATED = 901,
+    CUDA_CAPTURE_UNMATCHED = 903,
+    CUDA_INVALID_CLUSTER = 912,
+};
+
+typedef struct Dim3 {
+    unsigned x, y, z;
+} Dim3;
+
+/* ---- State (state.c) ---- */
+
+typedef struct CudaTarget CudaTarget;
+typedef struct Stream Stream;
+
+typedef struct CudaState {
+    bool begun, ended;
+    pid_t process;      /* that has begun */
+    const char *folder; /* of weir exec; NULL: nothing is checked or logged */
+    bool checks;        /* launches are checked as they run */
+    bool captures;      /* mode capture: src/runtime writes launches, and the calls it looks for are made */
+    Error sticky;       /* of a launch that ended badly: all calls fail from then on, */
+    bool fresh;         /* but that one */
+    weir_context *weir;
+    weir_device *device;
+    const CudaTarget *target;
+    uint64_t launches;
+} CudaState;
+extern CudaState cuda;
+
+/* A call begins: the lock is held until cuda_leave. False: the process ends, or is one that a fork made after CUDA was
+ * used; *error says so, and the lock is not held. */
+bool cuda_enter(const void *caller, Error *error);
+/* What the call gives back; an error is the last one of this thread, and one that sticks takes the place of all. */
+Error cuda_leave(Error error);
+/* The thread's last error, which is forgotten with `reset`. */
+Error cuda_last(bool reset);
+/* The lock is not held while the program's own code runs. */
+void cuda_unlock(void);
+void cuda_relock(void);
+/* A sentence for the summary of weir exec, each once: what was not looked at. */
+void cuda_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* One line of capture.log. */
+void cuda_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A call that is not modeled: an error, and the run is incomplete by its name. */
+Error cuda_not_modeled(const char *name);
+/* Where the program's own code made the call that runs: "program+0x12f4"; "" if it is not known. */
+const char *cuda_where(void);
+void cuda_came_from(const void *caller);
+
+/* ---- The GPU that it stands for (gpu.c) ---- */
+
+struct CudaTarget {
+    const char *name, *gpu;
+    unsigned capability; /* 90 of sm_90 */
+    size_t memory;
+    int processors, cache, shared_most, shared_block, clock, memory_clock, bus;
+    int threads, ctas; /* of a multiprocessor at most */
+};
+const CudaTarget *gpu_named(const char *name); /* NULL: there is no such */
+/* An attribute by its number; false: there is none. */
+bool gpu_attribute(int attribute, int *value);
+/* Properties as CUDA 13 has them, and as CUDA 12 does. */
+void gpu_properties(void *properties);
+void gpu_properties_12(void *properties);
+size_t gpu_free(size_t *total);
+/* CTAs of so many threads and bytes of shared memory that a multiprocessor runs at the same time. */
+int gpu_occupancy(int threads, size_t shared);
+
+/* ---- Memory (memory.c) ---- */
+
+typedef enum MemoryKind {
+    MEMORY_DEVICE,
+    MEMORY_MANAGED,
+    MEMORY_HOST,
+    MEMORY_REGISTERED,
+    MEMORY_ARRAY,
+    MEMORY_VARIABLES
+} MemoryKind;
+typedef struct Allocation {
+    uintptr_t at;
+    size_t bytes;
+    MemoryKind kind;
+    unsigned flags;
+    uint64_t number;
+    bool pooled; /* by cudaMallocAsync */
+    void *pool;
+} Allocation;
+
+/* NULL: there is not enough memory. `stream`: for which it is. */
+void *memory_allocate(MemoryKind kind, size_t bytes, Stream *stream);
+Error memory_register(void *at, size_t bytes, unsigned flags);
+/* Of one of these kinds (a mask); `stream`: where it is freed. */
+Error memory_free(void *at, unsigned kinds);
+/* The one that an address is in; NULL: none. */
+Allocation *memory_of(const void *at);
+void memory_each(void (*work)(Allocation *allocation));
+/* All of it, at the end of the device: cudaDeviceReset. */
+void memory_reset(void);
+/* Where the variables of a module begin, and how much room there is; then how much they take. */
+void *memory_room(size_t *room);
+void memory_take(size_t bytes);
+/* Variables lie there, of a module or one of const memory, which copies reach. */
+void memory_variables(void *at, size_t bytes);
+size_t memory_used(void);
+
+/* ---- Copies (copies.c) ---- */
+
+typedef struct Span { /* slices of rows of bytes */
+    char *at;
+    size_t pitch, slice; /* from one row to the next; from one slice to the next */
+} Span;
+typedef struct Extent {
+    size_t width, height, depth; /* width: bytes */
+} Extent;
+enum { COPY_HOST_TO_HOST, COPY_TO_DEVICE, COPY_TO_HOST, COPY_ON_DEVICE, COPY_BY_ADDRESS };
+typedef struct Copy {
+    const char *name;
+    Span to, from;
+    Extent extent;
+    int kind;
+    bool waits; /* the host does until it is over */
+    Stream *stream;
+} Copy;
+Error copy_bytes(const Copy *copy);
+Error copy_line(const char *name, void *to, const void *from, size_t bytes, int kind, Stream *stream, bool waits);
+/* Elements of 1, 2 or 4 bytes. */
+Error copy_fill(const char *name, Span to, Extent extent, unsigned value, unsigned element, Stream *stream, bool waits);
+
+/* ---- Modules (modules.c) ---- */
+
+typedef struct Kernel Kernel;
+typedef struct CudaModule CudaModule;
+struct Kernel {
+    Kernel *next;
+    CudaModule *module;
+    char *name, *plain; /* plain: as people write it */
+    weir_device_kernel about;
+    size_t *sizes; /* of its parameters */
+    size_t *offsets;
+    size_t dynamic_most;
+    int carveout;
+    bool large_cluster;
+    /* checks.c */
+    struct CheckedKernel *checked;
+};
+struct CudaModule {
+    CudaModule *next;
+    const void *image;
+    bool tried;  /* it was read, */
+    Error error; /* with this */
+    weir_file *file;
+    weir_module *module;
+    void *variables; /* in global memory, */
+    size_t variable_bytes;
+    Kernel *kernels;
+    bool is_library;
+    void *in_driver; /* mode capture: the module as the driver has it */
+};
+/* An image that the program has in it, or that it gives: a fatbin, a wrapper of one, a cubin, PTX. It is read when
+ * something of it is asked for. */
+CudaModule *module_of_image(const void *image);
+void module_unload(CudaModule *module);
+Error module_read(CudaModule *module);
+Error module_kernel(CudaModule *module, const char *name, Kernel **kernel);
+Error module_variable(CudaModule *module, const char *name, weir_device_variable *variable);
+CudaModule *module_first(void);
+/* What the program's own code has registered, by the address that stands for it. */
+Error registered_kernel(const void *function, Kernel **kernel);
+Error registered_variable(const void *symbol, weir_device_variable *variable);
+bool kernel_is(const void *kernel);
+
+/* ---- Streams and events (streams.c) ---- */
+
+struct Stream {
+    Stream *next;
+    uint64_t number; /* in the log */
+    unsigned flags;
+    int priority;
+    uint64_t id;
+    struct Graph *capture; /* what is put into it becomes a node of this graph */
+    int capture_status;
+    struct Node **last; /* nodes that the next one depends on */
+    size_t last_count;
+    bool origin;
+};
+typedef struct Event {
+    struct Event *next;
+    uint64_t number;
+    unsigned flags;
+    bool recorded;
+    double at;
+    struct Graph *capture;
+    struct Node **last;
+    size_t last_count;
+} Event;
+/* The stream of a handle: 0, 1 and 2 stand for the default ones. NULL: there is none such. */
+Stream *stream_of(void *handle);
+/* Entry points for the default stream of each thread set it for their call. */
+extern _Thread_local bool stream_per_thread;
+void stream_forget_all(void);
+double cuda_seconds(void);
+
+/* ---- Launches (launches.c) ---- */
+
+typedef struct CudaLaunch {
+    Kernel *kernel;
+    unsigned grid[3], block[3], cluster[3];
+    size_t shared;
+    Stream *stream;
+    void **parameters;
+    bool cooperative, dependent;
+    struct Event *event;
+} CudaLaunch;
+Error launch_make(CudaLaunch *launch);
+/* The launch can be made; else which error it is. */
+Error launch_fits(const CudaLaunch *launch);
+/* It runs now. */
+Error launch_run(const CudaLaunch *launch);
+
+/* ---- Checks of launches (checks.c) ---- */
+
+/* Before it runs; memory is the same afterwards. */
+/* False: it was not checked, though it could be: it is equal to others, or there is no time left. `anyway`: it is. */
+bool check_launch(const CudaLaunch *launch, const weir_device_launch *given, bool anyway);
+void check_end(void);
+
+/* ---- The order log (log.c) ---- */
+
+bool log_on(void);
+void log_begin(void);
+void log_end(void);
+void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void log_allocated(const Allocation *allocation, const Stream *stream);
+void log_freed(const Allocation *allocation);
+void log_launch(const CudaLaunch *launch, bool ran);
+void log_touch(char what, const void *at, size_t bytes, size_t stride, size_t count);
+
+#endif

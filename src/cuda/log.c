@@ -1,0 +1,134 @@
+/* The order log of the process (trace/order_log.h): what it puts into which stream, what waits for what, which memory
+ * there is. The lock of the state is held. */
+#include "cuda/cuda.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { PIECE = 1 << 16 };
+static const uint64_t most_bytes = UINT64_C(1) << 30;
+
+static struct {
+    bool on, full;
+    int file;
+    uint64_t bytes;
+    Text text;
+} order = {.file = -1};
+
+static uint64_t thread_count;
+static _Thread_local uint64_t thread; /* number of this thread + 1; 0: it has none */
+static uint64_t current;              /* of the lines that follow, + 1 */
+
+bool log_on(void) {
+    return order.on;
+}
+
+static void flush(void) {
+    if (order.file < 0 || order.full || !order.text.size) {
+        order.text.size = 0;
+        return;
+    }
+    order.full |= write(order.file, order.text.data, order.text.size) != (ssize_t)order.text.size;
+    order.bytes += order.text.size;
+    order.text.size = 0;
+    if (!order.full && order.bytes > most_bytes) {
+        static const char sentence[] =
+            "missing \"the order log is larger than 1 GiB: what the program did then was not looked at\"\n";
+        order.full = write(order.file, sentence, sizeof sentence - 1) >= 0 || true;
+    }
+}
+
+void log_line(const char *format, ...) {
+    va_list arguments;
+    if (!order.on)
+        return;
+    if (!thread)
+        thread = ++thread_count;
+    if (thread != current)
+        text_addf(&order.text, "thread %llu\n", (unsigned long long)(thread - 1));
+    current = thread;
+    va_start(arguments, format);
+    text_vaddf(&order.text, format, arguments);
+    va_end(arguments);
+    text_char(&order.text, '\n');
+    if (order.text.size >= PIECE)
+        flush();
+}
+
+void log_begin(void) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/program-%ld.weirlog", cuda.folder, (long)getpid());
+    order.file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (order.file < 0)
+        return;
+    order.on = true;
+    text_addf(&order.text, "weirlog 1\nprocess %ld\n", (long)getpid());
+    flush();
+}
+
+void log_end(void) {
+    if (!order.on)
+        return;
+    text_addf(&order.text, "end\n");
+    order.full = false;
+    flush();
+    close(order.file);
+    text_free(&order.text);
+    order.on = false;
+}
+
+void log_allocated(const Allocation *allocation, const Stream *stream) {
+    unsigned long long at = allocation->at, bytes = allocation->bytes;
+    if (!bytes)
+        return;
+    if (stream)
+        log_line("alloc %llu %llu %llu \"%s\"", at, bytes, (unsigned long long)stream->number, cuda_where());
+    else
+        log_line("host %llu %llu \"%s\"", at, bytes, cuda_where());
+}
+
+void log_freed(const Allocation *allocation) {
+    if (allocation->bytes)
+        log_line("free %llu \"%s\"", (unsigned long long)allocation->at, cuda_where());
+}
+
+void log_touch(char what, const void *at, size_t bytes, size_t stride, size_t count) {
+    if (!bytes || !count)
+        return;
+    if (count > 1)
+        log_line("%c %llu %llu %llu %llu", what, (unsigned long long)(uintptr_t)at, (unsigned long long)bytes,
+                 (unsigned long long)stride, (unsigned long long)count);
+    else
+        log_line("%c %llu %llu", what, (unsigned long long)(uintptr_t)at, (unsigned long long)bytes);
+}
+
+void log_launch(const CudaLaunch *launch, bool ran) {
+    size_t count = 0;
+    int waits = 0;
+    if (!order.on)
+        return;
+    const weir_device_touch *touches = ran ? weir_device_touches(cuda.device, &count, &waits) : NULL;
+    unsigned long long stream = launch->stream->number;
+    if (!touches) {
+        log_line("unknown %llu %d \"%s\" \"%s\"", stream, launch->dependent, launch->kernel->plain, cuda_where());
+        return;
+    }
+    if (launch->dependent)
+        log_line("dependent %llu %d \"%s\" \"%s\"", stream, waits, launch->kernel->plain, cuda_where());
+    else
+        log_line("launch %llu \"%s\" \"%s\"", stream, launch->kernel->plain, cuda_where());
+    for (size_t i = 0; i < count; i++) {
+        const weir_device_touch *touch = &touches[i];
+        unsigned how = touch->how & 15;
+        const char *letter = how == 1 ? "r" : how == 2 ? "w" : how == 4 ? "R" : "W";
+        text_addf(&order.text, "%s%s %llu %llu", touch->how & WEIR_TOUCH_EARLY ? "e" : "", letter,
+                  (unsigned long long)touch->address, (unsigned long long)touch->bytes);
+        if (touch->count > 1)
+            text_addf(&order.text, " %llu %llu", (unsigned long long)touch->stride, (unsigned long long)touch->count);
+        text_char(&order.text, '\n');
+    }
+    flush();
+}

@@ -1,0 +1,82 @@
+/* The entry points of the CUDA runtime (runtime.def): each is do_NAME, called with the lock held. */
+#ifndef CUDA_RUNTIME_H
+#define CUDA_RUNTIME_H
+
+#include "cuda/cuda.h"
+
+#define EXPORTED __attribute__((visibility("default")))
+
+/* cudaExtent, cudaPitchedPtr, cudaPos, cudaMemcpy3DParms, cudaMemLocation, cudaChannelFormatDesc */
+typedef struct Pitched {
+    void *at;
+    size_t pitch, width, height;
+} Pitched;
+typedef struct Position {
+    size_t x, y, z;
+} Position;
+typedef struct Array Array;
+typedef struct Copy3D {
+    Array *from_array;
+    Position from_at;
+    Pitched from;
+    Array *to_array;
+    Position to_at;
+    Pitched to;
+    Extent extent;
+    int kind;
+} Copy3D;
+typedef struct CopyPeer3D {
+    Array *from_array;
+    Position from_at;
+    Pitched from;
+    int from_device;
+    Array *to_array;
+    Position to_at;
+    Pitched to;
+    int to_device;
+    Extent extent;
+} CopyPeer3D;
+typedef struct Channels {
+    int x, y, z, w, kind;
+} Channels;
+typedef struct RuntimeConfig { /* cudaLaunchConfig_t */
+    Dim3 grid, block;
+    size_t shared;
+    void *stream;
+    const void *attributes;
+    unsigned attribute_count;
+} RuntimeConfig;
+
+/* Arrays (arrays.c): bytes of an element; where a position is in one. */
+struct Array {
+    char *at;
+    size_t width, height, depth; /* elements; 0: it has no such dimension */
+    size_t pitch, slice;
+    Channels format;
+    unsigned flags;
+};
+size_t array_element(const Array *array);
+bool array_span(const Array *array, Position at, size_t *width, Span *to);
+
+#define CALL(name, parameters, given)                Error do_##name parameters;
+#define STREAM_CALL(name, suffix, parameters, given) Error do_##name parameters;
+#define HARMLESS(name)
+#define MISSING(name)
+#include "cuda/runtime.def"
+#undef CALL
+#undef STREAM_CALL
+#undef HARMLESS
+#undef MISSING
+
+/* Of a stream that is being captured (graphs.c). */
+Error graph_launch(Stream *stream, const CudaLaunch *launch);
+Error graph_copy(const Copy *copy);
+Error graph_fill(const char *name, Span to, Extent extent, unsigned value, unsigned element, Stream *stream);
+Error graph_host_function(Stream *stream, void *function, void *data);
+Error graph_event_recorded(Event *event, Stream *stream);
+Error graph_event_waited(Event *event, Stream *stream);
+Error graph_allocate(Stream *stream, void **to, size_t bytes);
+Error graph_free(Stream *stream, void *memory);
+void graph_forget_all(void);
+
+#endif

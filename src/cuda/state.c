@@ -1,0 +1,209 @@
+/* Begins and ends with the process; the lock, the errors of threads, and lines for the summary of weir exec. */
+#include "cuda/cuda.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+CudaState cuda;
+
+static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static _Thread_local Error last;
+static _Thread_local unsigned depth; /* how often this thread holds the lock */
+static _Thread_local const void *came_from;
+
+/* ---- Begin and end ---- */
+
+static void begin(void) {
+    const char *target = getenv("WEIR_TARGET"), *jobs = getenv("WEIR_DEVICE_JOBS"), *run = getenv("WEIR_RUN");
+    const char *folder = getenv("WEIR_CAPTURE");
+    cuda.begun = true;
+    cuda.process = getpid();
+    cuda.folder = folder && *folder ? strdup(folder) : NULL;
+    cuda.target = gpu_named(target && *target ? target : "sm_90");
+    if (!cuda.target) {
+        cuda_note("no GPU stands for %s: CUDA programs run as on one of sm_90", target);
+        cuda.target = gpu_named("sm_90");
+    }
+    cuda.captures = cuda.folder && run && strcmp(run, "no") == 0;
+    cuda.checks = cuda.folder && !cuda.captures;
+    cuda.weir = weir_create();
+    cuda.device = weir_device_create();
+    if (cuda.device && jobs)
+        weir_device_jobs(cuda.device, (unsigned)strtoul(jobs, NULL, 10));
+    cuda_say("standin %s", cuda.target->name);
+    if (cuda.checks) {
+        cuda_say("runs here");
+        log_begin();
+    }
+}
+
+__attribute__((destructor)) static void end(void) {
+    if (!cuda.begun || cuda.process != getpid())
+        return;
+    pthread_mutex_lock(&lock);
+    if (!cuda.ended && cuda.checks) {
+        check_end();
+        log_end();
+    }
+    if (cuda.checks)
+        cuda_say("counts %ld 0 %llu 0", (long)getpid(), (unsigned long long)cuda.launches);
+    cuda.ended = true;
+    pthread_mutex_unlock(&lock);
+}
+
+/* A thread that does not live on may have held it. */
+static void after_fork(void) {
+    static const pthread_mutex_t fresh = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+    lock = fresh;
+    depth = 0;
+}
+
+__attribute__((constructor)) static void watch_forks(void) {
+    pthread_atfork(NULL, NULL, after_fork);
+}
+
+/* ---- Calls ---- */
+
+/* Python programs run Triton's kernels and PyTorch by python/weir, which has a device of its own: to these there is no
+ * driver, as without this library. */
+static bool is_python(void) {
+    static int known = -1;
+    if (known < 0)
+        known = dlsym(RTLD_DEFAULT, "Py_Initialize") && !getenv("WEIR_CAPTURE_CUDA");
+    return known;
+}
+
+bool cuda_enter(const void *caller, Error *error) {
+    *error = 0;
+    if (is_python())
+        *error = CUDA_NO_DRIVER;
+    else if (__atomic_load_n(&cuda.begun, __ATOMIC_ACQUIRE) && cuda.process != getpid())
+        *error = CUDA_NOT_INITIALIZED;
+    else if (__atomic_load_n(&cuda.ended, __ATOMIC_ACQUIRE))
+        *error = CUDA_UNLOADING;
+    if (*error) {
+        last = *error;
+        return false;
+    }
+    pthread_mutex_lock(&lock);
+    if (!depth++)
+        came_from = caller;
+    if (!cuda.begun)
+        begin();
+    if (cuda.weir && cuda.device)
+        return true;
+    cuda_unlock();
+    *error = last = CUDA_NO_MEMORY;
+    return false;
+}
+
+Error cuda_leave(Error error) {
+    if (cuda.sticky && !cuda.fresh)
+        error = cuda.sticky;
+    cuda.fresh = false;
+    if (error)
+        last = error;
+    cuda_unlock();
+    return error;
+}
+
+void cuda_unlock(void) {
+    depth--;
+    pthread_mutex_unlock(&lock);
+}
+
+void cuda_relock(void) {
+    pthread_mutex_lock(&lock);
+    depth++;
+}
+
+Error cuda_last(bool reset) {
+    Error was = cuda.sticky ? cuda.sticky : last;
+    if (reset && !cuda.sticky)
+        last = 0;
+    return was;
+}
+
+void cuda_came_from(const void *caller) {
+    came_from = caller;
+}
+
+const char *cuda_where(void) {
+    static _Thread_local char text[512];
+    Dl_info found;
+    if (!came_from || !dladdr(came_from, &found) || !found.dli_fname)
+        return "";
+    const char *slash = strrchr(found.dli_fname, '/');
+    snprintf(text, sizeof text, "%.200s+0x%lx", slash ? slash + 1 : found.dli_fname,
+             (unsigned long)((const char *)came_from - (const char *)found.dli_fbase));
+    return text;
+}
+
+/* ---- What weir exec reads ---- */
+
+static bool is_new(const char *line) {
+    enum { MOST = 256 };
+    static char *lines[MOST];
+    static size_t count;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(lines[i], line) == 0)
+            return false;
+    if (count < MOST)
+        lines[count++] = strdup(line);
+    return true;
+}
+
+static void say(const char *first, const char *format, va_list arguments) {
+    char line[1024], path[4096];
+    const char *folder = getenv("WEIR_CAPTURE");
+    int length = snprintf(line, sizeof line, "%s", first);
+    length += vsnprintf(line + length, sizeof line - 2 - (size_t)length, format, arguments);
+    length = length < (int)sizeof line - 2 ? length : (int)sizeof line - 2;
+    for (int i = 0; i < length; i++)
+        if (line[i] == '\n' || line[i] == '\r')
+            line[i] = ' ';
+    if (!is_new(line))
+        return;
+    line[length++] = '\n';
+    if (!folder || !*folder) {
+        if (*first && write(STDERR_FILENO, line, (size_t)length) < 0)
+            return;
+        return;
+    }
+    if (snprintf(path, sizeof path, "%s/capture.log", folder) >= (int)sizeof path)
+        return;
+    int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (file < 0)
+        return;
+    if (write(file, line, (size_t)length) < 0)
+        cuda.folder = NULL;
+    close(file);
+}
+
+void cuda_note(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    say("note ", format, arguments);
+    va_end(arguments);
+}
+
+void cuda_say(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    say("", format, arguments);
+    va_end(arguments);
+}
+
+Error cuda_not_modeled(const char *name) {
+    Error error;
+    if (!cuda_enter(NULL, &error))
+        return error;
+    cuda_note("%s is not there without a GPU: the program got error %d, and what it would have done is not looked at",
+              name, CUDA_NOT_SUPPORTED);
+    return cuda_leave(CUDA_NOT_SUPPORTED);
+}

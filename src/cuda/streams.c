@@ -1,0 +1,301 @@
+/* Streams and events: what they order on a GPU is written to the log. */
+#include "cuda/cuda.h"
+#include "cuda/runtime.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+static Stream legacy = {.flags = 2};
+static _Thread_local Stream *own; /* of this thread */
+static Stream *streams;
+static Event *events;
+static uint64_t stream_count, event_count;
+_Thread_local bool stream_per_thread;
+
+double cuda_seconds(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static Stream *make_stream(unsigned flags, int priority) {
+    Stream *stream = calloc(1, sizeof *stream);
+    if (!stream)
+        return NULL;
+    *stream = (Stream){.next = streams, .number = ++stream_count, .flags = flags, .priority = priority};
+    stream->id = stream->number + 2;
+    streams = stream;
+    log_line("stream %llu %u 0 \"%s\"", (unsigned long long)stream->number, flags & 1 ? 0 : 1, cuda_where());
+    return stream;
+}
+
+Stream *stream_of(void *handle) {
+    enum { LEGACY_STREAM = 1, PER_THREAD_STREAM = 2 };
+    uintptr_t number = (uintptr_t)handle;
+    if (number == LEGACY_STREAM || (!number && !stream_per_thread))
+        return &legacy;
+    if (number == PER_THREAD_STREAM || !number)
+        return own ? own : (own = make_stream(0, 0));
+    for (Stream *stream = streams; stream; stream = stream->next)
+        if (stream == handle)
+            return stream;
+    return NULL;
+}
+
+static Event *event_of(void *handle) {
+    for (Event *event = events; event; event = event->next)
+        if (event == handle)
+            return event;
+    return NULL;
+}
+
+/* ---- Streams ---- */
+
+static Error create_stream(void **stream, unsigned flags, int priority) {
+    if (!stream || flags > 1)
+        return CUDA_INVALID_VALUE;
+    *stream = make_stream(flags, priority);
+    return *stream ? 0 : CUDA_NO_MEMORY;
+}
+
+Error do_cudaStreamCreate(void **stream) {
+    return create_stream(stream, 0, 0);
+}
+
+Error do_cudaStreamCreateWithFlags(void **stream, unsigned flags) {
+    return create_stream(stream, flags, 0);
+}
+
+Error do_cudaStreamCreateWithPriority(void **stream, unsigned flags, int priority) {
+    priority = priority < -5 ? -5 : priority > 0 ? 0 : priority;
+    return create_stream(stream, flags, priority);
+}
+
+Error do_cudaStreamDestroy(void *handle) {
+    for (Stream **at = &streams; *at; at = &(*at)->next) {
+        Stream *stream = *at;
+        if (stream != handle || stream == own)
+            continue;
+        *at = stream->next;
+        log_line("closed %llu", (unsigned long long)stream->number);
+        free(stream->last);
+        free(stream);
+        return 0;
+    }
+    return CUDA_INVALID_HANDLE;
+}
+
+Error do_cudaStreamSynchronize(void *handle) {
+    Stream *stream = stream_of(handle);
+    if (!stream)
+        return CUDA_INVALID_HANDLE;
+    if (stream->capture) {
+        stream->capture_status = 2;
+        return CUDA_CAPTURE_UNSUPPORTED;
+    }
+    log_line("await-stream %llu", (unsigned long long)stream->number);
+    return 0;
+}
+
+Error do_cudaStreamQuery(void *handle) {
+    return do_cudaStreamSynchronize(handle);
+}
+
+Error do_cudaStreamGetFlags(void *handle, unsigned *flags) {
+    Stream *stream = stream_of(handle);
+    if (!stream || !flags)
+        return stream ? CUDA_INVALID_VALUE : CUDA_INVALID_HANDLE;
+    *flags = stream->flags & 1;
+    return 0;
+}
+
+Error do_cudaStreamGetPriority(void *handle, int *priority) {
+    Stream *stream = stream_of(handle);
+    if (!stream || !priority)
+        return stream ? CUDA_INVALID_VALUE : CUDA_INVALID_HANDLE;
+    *priority = stream->priority;
+    return 0;
+}
+
+Error do_cudaStreamGetId(void *handle, unsigned long long *id) {
+    Stream *stream = stream_of(handle);
+    if (!stream || !id)
+        return stream ? CUDA_INVALID_VALUE : CUDA_INVALID_HANDLE;
+    *id = stream == &legacy ? 1 : stream->id;
+    return 0;
+}
+
+Error do_cudaStreamGetDevice(void *handle, int *device) {
+    if (!stream_of(handle) || !device)
+        return device ? CUDA_INVALID_HANDLE : CUDA_INVALID_VALUE;
+    *device = 0;
+    return 0;
+}
+
+Error do_cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
+    if (least)
+        *least = 0;
+    if (greatest)
+        *greatest = -5;
+    return 0;
+}
+
+Error do_cudaDeviceSynchronize(void) {
+    for (Stream *stream = streams; stream; stream = stream->next)
+        if (stream->capture) {
+            stream->capture_status = 2;
+            return CUDA_CAPTURE_UNSUPPORTED;
+        }
+    log_line("await-all");
+    return 0;
+}
+
+/* ---- Events ---- */
+
+static Error create_event(void **to, unsigned flags) {
+    Event *event = to && flags < 8 ? calloc(1, sizeof *event) : NULL;
+    if (!event)
+        return to && flags < 8 ? CUDA_NO_MEMORY : CUDA_INVALID_VALUE;
+    *event = (Event){.next = events, .number = ++event_count, .flags = flags};
+    *to = events = event;
+    return 0;
+}
+
+Error do_cudaEventCreate(void **event) {
+    return create_event(event, 0);
+}
+
+Error do_cudaEventCreateWithFlags(void **event, unsigned flags) {
+    return create_event(event, flags);
+}
+
+Error do_cudaEventDestroy(void *handle) {
+    for (Event **at = &events; *at; at = &(*at)->next) {
+        Event *event = *at;
+        if (event != handle)
+            continue;
+        *at = event->next;
+        log_line("gone %llu", (unsigned long long)event->number);
+        free(event->last);
+        free(event);
+        return 0;
+    }
+    return CUDA_INVALID_HANDLE;
+}
+
+Error do_cudaEventRecordWithFlags(void *handle, void *stream_handle, unsigned flags) {
+    Event *event = event_of(handle);
+    Stream *stream = stream_of(stream_handle);
+    if (!event || !stream)
+        return CUDA_INVALID_HANDLE;
+    if (flags > 1)
+        return CUDA_INVALID_VALUE;
+    if (stream->capture)
+        return graph_event_recorded(event, stream);
+    event->recorded = true;
+    event->capture = NULL;
+    event->at = cuda_seconds();
+    log_line("record %llu %llu", (unsigned long long)event->number, (unsigned long long)stream->number);
+    return 0;
+}
+
+Error do_cudaEventRecord(void *event, void *stream) {
+    return do_cudaEventRecordWithFlags(event, stream, 0);
+}
+
+Error do_cudaStreamWaitEvent(void *stream_handle, void *handle, unsigned flags) {
+    Event *event = event_of(handle);
+    Stream *stream = stream_of(stream_handle);
+    if (!event || !stream)
+        return CUDA_INVALID_HANDLE;
+    if (flags > 1)
+        return CUDA_INVALID_VALUE;
+    if (event->capture || stream->capture)
+        return graph_event_waited(event, stream);
+    if (event->recorded)
+        log_line("wait %llu %llu", (unsigned long long)event->number, (unsigned long long)stream->number);
+    return 0;
+}
+
+Error do_cudaEventSynchronize(void *handle) {
+    Event *event = event_of(handle);
+    if (!event)
+        return CUDA_INVALID_HANDLE;
+    if (event->recorded)
+        log_line("await-event %llu", (unsigned long long)event->number);
+    return 0;
+}
+
+Error do_cudaEventQuery(void *handle) {
+    return do_cudaEventSynchronize(handle);
+}
+
+/* What passed here; no less than what a GPU can tell. */
+Error do_cudaEventElapsedTime(float *milliseconds, void *begin, void *end) {
+    Event *first = event_of(begin), *second = event_of(end);
+    if (!first || !second || !milliseconds)
+        return milliseconds ? CUDA_INVALID_HANDLE : CUDA_INVALID_VALUE;
+    if (!first->recorded || !second->recorded || (first->flags | second->flags) & 2)
+        return CUDA_INVALID_HANDLE;
+    *milliseconds = (float)((second->at - first->at) * 1e3);
+    if (*milliseconds >= 0 && *milliseconds < 0.0005f)
+        *milliseconds = 0.0005f;
+    return 0;
+}
+
+Error do_cudaEventElapsedTime_v2(float *milliseconds, void *begin, void *end) {
+    return do_cudaEventElapsedTime(milliseconds, begin, end);
+}
+
+/* ---- Functions of the host ---- */
+
+typedef void HostFunction(void *data);
+typedef void StreamCallback(void *stream, Error status, void *data);
+
+static void call_out(HostFunction *function, void *data) {
+    cuda_unlock();
+    function(data);
+    cuda_relock();
+}
+
+/* Called in the place of the stream: what it does is ordered as a kernel is, and not seen. */
+Error do_cudaLaunchHostFunc(void *handle, void *function, void *data) {
+    Stream *stream = stream_of(handle);
+    if (!stream || !function)
+        return stream ? CUDA_INVALID_VALUE : CUDA_INVALID_HANDLE;
+    if (stream->capture)
+        return graph_host_function(stream, function, data);
+    log_line("notifies %llu", (unsigned long long)stream->number);
+    call_out(*(HostFunction **)&function, data);
+    return 0;
+}
+
+Error do_cudaStreamAddCallback(void *handle, void *function, void *data, unsigned flags) {
+    Stream *stream = stream_of(handle);
+    if (!stream || !function || flags)
+        return stream ? CUDA_INVALID_VALUE : CUDA_INVALID_HANDLE;
+    if (stream->capture)
+        return CUDA_CAPTURE_UNSUPPORTED;
+    StreamCallback *callback = *(StreamCallback **)&function;
+    log_line("notifies %llu", (unsigned long long)stream->number);
+    cuda_unlock();
+    callback(handle, cuda.sticky, data);
+    cuda_relock();
+    return 0;
+}
+
+void stream_forget_all(void) {
+    while (streams) {
+        Stream *next = streams->next;
+        free(streams->last);
+        free(streams);
+        streams = next;
+    }
+    while (events) {
+        Event *next = events->next;
+        free(events->last);
+        free(events);
+        events = next;
+    }
+    own = NULL;
+}
