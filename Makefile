@@ -88,7 +88,7 @@ libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuz
 
 .DELETE_ON_ERROR:
 .PHONY: house op-ids words lines links golden malformed kernels causes lint-mutants bench-compare bench-device bench-launches bench-gsan bench-machine bench-membar bench-ptx bench-races bench-record bench-size launch-cost shards exec-tutorials gpu-bench gpu-examples gpu-hangs gpu-images gpu-shadow membar-checks ptx-agree \
-	gpu-programs FORCE all objects device help demo test complete global reference litmus membar membar-triton ptx ptx-sweep ptx-mutants device-triton ptx-suites ptx-values fences mutants prove-corpus prove-launches prove-mutants asan tsan fuzz bench gsan-rates \
+	gpu-programs FORCE all objects device help demo test complete global reference litmus membar membar-triton ptx ptx-sweep ptx-mutants device-triton ptx-suites ptx-values fences mutants prove-corpus prove-certificates prove-launches prove-mutants asan tsan fuzz bench gsan-rates \
 	corpus found mutation ops docs site static package deb python-venv format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
 all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so $(if $(SANITIZE),,$(BUILD)/libweir-gpu.so $(BUILD)/libweir-cuda.so) ## build the command and the libraries (the default)
@@ -427,6 +427,11 @@ prove-corpus: ## what is proved for every launch of the kernels below CORPUS=DIR
 	@test -n "$(CORPUS)" || { echo "make prove-corpus needs CORPUS=DIR, a folder of kernels" >&2; exit 2; }
 	@$(MAKE) --no-print-directory -s $(BUILD)/tests/prove/prove
 	@BUILD=$(BUILD) scripts/tests/prove corpus "$(CORPUS)" $(ARGS)
+
+prove-certificates: ## check the certificates of proved kernels below CORPUS=DIR, and COUNT with a fault (10000)
+	@test -n "$(CORPUS)" || { echo "make prove-certificates needs CORPUS=DIR, a folder of kernels" >&2; exit 2; }
+	@$(MAKE) --no-print-directory -s $(BUILD)/tests/prove/prove
+	@BUILD=$(BUILD) scripts/tests/prove certificates "$(CORPUS)" $(or $(COUNT),10000) $(ARGS)
 
 prove-launches: ## run COUNT launches that proofs of the kernels below CORPUS=DIR cover (1000): none may have a finding that they exclude
 	@test -n "$(CORPUS)" || { echo "make prove-launches needs CORPUS=DIR, a folder of kernels" >&2; exit 2; }

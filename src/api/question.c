@@ -242,6 +242,33 @@ int weir_prove(weir_module *module, const weir_run_options *options, weir_write 
     return sink_finish(&out) == 0 && good ? !proved : -1;
 }
 
+int weir_certify(weir_module *module, const weir_run_options *options, weir_write *write, void *to) {
+    Text out = SINK_TEXT(write, to);
+    weir_result *result = question_begin(module, options);
+    bool proved = result && result_certify(&result->result, &out);
+    bool good = result && result->result.kind != VERDICT_ERROR;
+    weir_result_free(result);
+    return sink_finish(&out) == 0 && good ? !proved : -1;
+}
+
+int weir_verify(weir_module *module, const weir_run_options *options, const char *certificate, weir_write *write,
+                void *to) {
+    Text out = SINK_TEXT(write, to);
+    const char *problem;
+    Source *source = source_read(certificate, &problem);
+    weir_result *result = source ? question_begin(module, options) : NULL;
+    int answer = -1;
+    if (!source)
+        text_plainf(&out, "%s: %s\n", certificate, problem);
+    else if (result)
+        answer = result_verify(&result->result, certificate, (Str){source->data, source->size}, &out);
+    bool good = result && result->result.kind != VERDICT_ERROR;
+    weir_result_free(result);
+    if (source)
+        source_free(source);
+    return sink_finish(&out) == 0 && good ? answer : -1;
+}
+
 int weir_run_row(weir_module *const *modules, const weir_run_options *options, size_t count, weir_result **results) {
     PipelineResult **begun = calloc(count + 1, sizeof *begun);
     bool good = begun != NULL;

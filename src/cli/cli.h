@@ -223,6 +223,7 @@ typedef struct Session {
     Options *options;
     weir_context *weir;
     Output *output, *also; /* also: of --also, or NULL */
+    Output *certificate;   /* prove: of --certificate, or NULL */
     Progress progress;
     Reporter reporter;
     size_t emitted; /* modules, as IR */

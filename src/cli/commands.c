@@ -155,10 +155,13 @@ const Command commands[COMMAND_COUNT] = {
                  "shows what a launch has to fulfill, what is taken for granted, the addresses of accesses in normal "
                  "form, and what is open.",
          .more = FILES BELOW "proved" INPUT " A launch, from K.launch.json next to K.ttgir, is held against the proof.",
-         .status = "0 if all is proved, 3 if something is open, 2 if the input or the command line is wrong.",
+         .status = "0 if all is proved, 3 if something is open, 1 if a certificate does not hold, 2 if the input or the command line is wrong.",
          .manual = "Nothing is run.",
          .groups = {"What is proved", "How", "Output"},
-         .examples = EXAMPLES({"See why a kernel is not proved:", {"weir prove kernel.ttgir"}})},
+         .examples = EXAMPLES({"See why a kernel is not proved:", {"weir prove kernel.ttgir"}},
+                             {"Keep the proof, and check it:",
+                              {"weir prove --certificate kernel.proof kernel.ttgir",
+                               "weir prove --verify kernel.proof kernel.ttgir"}})},
     [COMMAND_LINT] =
         {.name = "lint",
          .run = command_lint,

@@ -1,12 +1,17 @@
-/* prove [--global|--sync] [--examples N] [--seed S] [--seconds S] FILE...: what the proof of each kernel says, as a
- * line of JSON each, for scripts/tests/prove: whether it is proved, with which preconditions, whether the launch beside
- * the file fulfills them, what is open, how long it took, and launches that are covered.
+/* prove [--global|--sync] [--examples N] [--certificates [--corrupt N]] [--seed S] [--seconds S] FILE...: what the
+ * proof of each kernel says, as a line of JSON each, for scripts/tests/prove: whether it is proved, with which
+ * preconditions, whether the launch beside the file fulfills them, what is open, how long it took, and launches that
+ * are covered.
  *
+ * --certificates: whether the certificate holds; of N with a fault, how many are refused; those that hold though they
+ * prove something else are written to standard error.
  * --global: the half about global memory alone: what the other half leaves open does not count. --sync: the other. */
-#include "check/prove/prove.h"
+#include "../unit/corrupting.h"
 #include "base/deadline.h"
 #include "base/diagnostics.h"
 #include "base/json.h"
+#include "check/certificate/certificate.h"
+#include "check/prove/certificate.h"
 #include "machine/tile/compile/program.h"
 #include "mlir/reader.h"
 
@@ -16,8 +21,8 @@
 typedef struct ProveOptions {
     double seconds;
     uint64_t seed;
-    unsigned examples;
-    bool global, sync;
+    unsigned examples, corruptions;
+    bool global, sync, certificates;
 } ProveOptions;
 
 /* "covered", what is lacking, or "no launch". */
@@ -83,6 +88,67 @@ static uint64_t time_of_asking(const Proof *proof, LaunchNumber *room) {
     return (uint64_t)(least * 1e9 / TIMES);
 }
 
+/* Counts of certificates with a fault: how many were refused, by kind, and of those that hold, how many say the same.
+ * Each of the others is printed. */
+static CertificateVerdict check(Module *module, const Op *function, Str text, bool whole, Arena *arena) {
+    arena_reset(arena);
+    return certificate_check(module, function, text, whole, arena);
+}
+
+static void corrupt_some(Json *json, Module *module, const Op *function, Str text, uint64_t seed, unsigned count,
+                         Arena *arena) {
+    unsigned made[CORRUPTIONS] = {0}, none = 0, same = 0, others = 0;
+    Text bad = {0};
+    for (unsigned i = 0; i < count; i++) {
+        Corruption kind = (Corruption)corrupt_pick(&seed, CORRUPTIONS);
+        if (!corrupt(text, kind, &seed, &bad))
+            continue;
+        made[kind]++;
+        CertificateVerdict verdict = check(module, function, (Str){bad.data, bad.size}, true, arena);
+        none += verdict.answer == CERTIFICATE_IS_NONE;
+        if (verdict.answer != CERTIFICATE_HOLDS)
+            continue;
+        if (corrupt_same(text, (Str){bad.data, bad.size})) {
+            same++;
+        } else {
+            fprintf(stderr, "%s: accepted %s\n%.*s", corruption_names[kind], module->source->name, (int)bad.size,
+                    bad.data);
+            others++;
+        }
+    }
+    text_free(&bad);
+    json_begin(json, "corrupted");
+    for (unsigned i = 0; i < CORRUPTIONS; i++)
+        json_number(json, corruption_names[i], made[i]);
+    json_end(json);
+    json_number(json, "unreadable", none);
+    json_number(json, "same", same);
+    json_number(json, "accepted", others);
+}
+
+/* "holds", or why its certificate does not prove the kernel. */
+static void add_certificate(Json *json, Module *module, const Op *function, const Proof *proof,
+                            const ProveOptions *options) {
+    Text text = {0}, why = {0};
+    Arena arena;
+    if (!proof->proved)
+        return;
+    arena_init(&arena, (size_t)1 << 30);
+    arena.exhausted = module->arena.exhausted;
+    text_addf(&text, "weir certificate 1\n");
+    proof_certificate(module, function, proof, &text);
+    CertificateVerdict verdict = check(module, function, (Str){text.data, text.size}, !options->global, &arena);
+    if (verdict.answer == CERTIFICATE_HOLDS)
+        text_addf(&why, "holds");
+    else
+        text_addf(&why, "line %u: %s", verdict.line, verdict.why);
+    json_text(json, "certificate", text_keep(&why, &module->arena));
+    if (verdict.answer == CERTIFICATE_HOLDS && options->corruptions)
+        corrupt_some(json, module, function, (Str){text.data, text.size}, options->seed, options->corruptions, &arena);
+    arena_free(&arena);
+    text_free(&text);
+}
+
 static void prove_one(const char *path, Module *module, const Op *function, const ProveOptions *options) {
     Text text = {0};
     Json json = {.to = &text};
@@ -95,6 +161,8 @@ static void prove_one(const char *path, Module *module, const Op *function, cons
     json_text(&json, "kernel", program_name(module, function));
     json_truth(&json, "proved", proof->proved);
     json_truth(&json, "narrow", proof->narrow);
+    if (options->certificates)
+        add_certificate(&json, module, function, proof, options);
     json_text(&json, "launch", coverage_of(proof, path, &module->arena));
     json_number(&json, "microseconds", (uint64_t)(1e6 * proof->seconds));
     LaunchNumber *room = ARENA_ARRAY(&module->arena, LaunchNumber, proof->name_count + 1);
@@ -156,8 +224,12 @@ int main(int count, char **arguments) {
             options.examples = (unsigned)strtoul(arguments[++i], NULL, 10);
         else if (strcmp(arguments[i], "--seed") == 0 && more)
             options.seed = strtoull(arguments[++i], NULL, 10);
+        else if (strcmp(arguments[i], "--corrupt") == 0 && more)
+            options.corruptions = (unsigned)strtoul(arguments[++i], NULL, 10);
         else if (strcmp(arguments[i], "--global") == 0)
             options.global = true;
+        else if (strcmp(arguments[i], "--certificates") == 0)
+            options.certificates = true;
         else if (strcmp(arguments[i], "--sync") == 0)
             options.sync = true;
         else

@@ -139,6 +139,11 @@ bool result_emit(PipelineResult *result, bool prune, Text *to);
 /* ---- prove.c ---- */
 /* The proof of each kernel, for people; closes the result. False: something is open. */
 bool result_prove(PipelineResult *result, Text *to);
+/* The certificate of the proofs; closes the result. False: a kernel is not proved. */
+bool result_certify(PipelineResult *result, Text *to);
+/* Whether a certificate proves the kernels, a line for each; closes the result. 0: it does; 1: it does not; 2: it is
+ * none. */
+int result_verify(PipelineResult *result, const char *name, Str certificate, Text *to);
 
 /* ---- show.c ---- */
 /* What a module is made into, on the way to being run: each stage for people, function by function. */

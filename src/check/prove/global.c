@@ -24,6 +24,7 @@ typedef struct PairProof {
     const char *subject;    /* the name of the root */
     bool known[MOST_ATOMS]; /* the atom has the same value in both */
     bool apart;             /* they are never to the same element */
+    uint32_t equations;     /* numbers that are known to be equal, as the certificate counts them */
     const char *problem;    /* what stopped it */
 } PairProof;
 
@@ -274,22 +275,29 @@ static bool may_nest(const PairProof *pair, const NestLevel *levels, unsigned co
     return true;
 }
 
-/* Both sides of each level are equal from now on, if that can be asked of a launch. */
-static bool require_nest(PairProof *pair, const NestLevel *levels, unsigned count) {
+/* Both sides of each level of the equation are equal from now on, if that can be asked of a launch. */
+static bool require_nest(PairProof *pair, uint32_t equation, const NestLevel *levels, unsigned count) {
     Condition nest = {.kind = CONDITION_NEST, .levels = levels, .level_count = count, .op = pair->access[0]->op};
     if (!may_nest(pair, levels, count)) {
         pair->problem = "tiles of two programs overlap, or elements of one tile do";
         return false;
     }
     proof_require(pair->prover, &nest, pair->subject);
+    if (count)
+        proof_take(pair->prover, PROOF_NEST, equation, 0, &nest);
+    pair->equations += count;
     return true;
 }
 
-static bool are_apart(const PairProof *pair, const NestLevel *level) {
+/* Whether the sides of a level, of that equation, never are the same number. */
+static void look_whether_apart(PairProof *pair, uint32_t equation, const NestLevel *level) {
     const Interval *atoms = quantities_of(pair)->anywhere;
     Interval a = quantity_interval(quantities_of(pair), atoms, level->value[0]);
     Interval b = quantity_interval(quantities_of(pair), atoms, level->value[1]);
-    return a.most < b.least || b.most < a.least;
+    if (pair->apart || (a.most >= b.least && b.most >= a.least))
+        return;
+    pair->apart = true;
+    proof_take(pair->prover, PROOF_APART, equation, 0, NULL);
 }
 
 /* ---- Digits ---------------------------------------------------------------------------------------- */
@@ -359,7 +367,7 @@ static void learn(PairProof *pair, Quantity a, Quantity b) {
 }
 
 /* The sums are equal if the difference is added to the first: so are their digits, if they nest. */
-static bool equate_digits(PairProof *pair, const LevelSum *sum) {
+static bool equate_digits(PairProof *pair, uint32_t equation, const LevelSum *sum) {
     Quantities *quantities = quantities_of(pair);
     DigitSum digits[MOST_LEVELS] = {{0}};
     NestLevel levels[MOST_LEVELS];
@@ -378,17 +386,18 @@ static bool equate_digits(PairProof *pair, const LevelSum *sum) {
         set_bounds(pair, 0, digit->side[0], digit->difference, &levels[i]);
         set_bounds(pair, 1, digit->side[1], QUANTITY_ZERO, &levels[i]);
     }
-    if (!require_nest(pair, levels, count))
+    uint32_t first = pair->equations;
+    if (!require_nest(pair, equation, levels, count))
         return false;
     for (unsigned i = 0; i < count; i++) {
-        pair->apart |= are_apart(pair, &levels[i]);
+        look_whether_apart(pair, first + i, &levels[i]);
         learn(pair, levels[i].value[0], levels[i].value[1]);
     }
     return true;
 }
 
-/* Two offsets are equal: so is each of their levels, and each digit of it. */
-static bool equate(PairProof *pair, Quantity a, Quantity b) {
+/* Two offsets are equal, by that equation: so is each of their levels, and each digit of it. */
+static bool equate(PairProof *pair, uint32_t equation, Quantity a, Quantity b) {
     Quantities *quantities = quantities_of(pair);
     const Quantity sides[2] = {a, b};
     LevelSum sums[MOST_LEVELS];
@@ -411,11 +420,12 @@ static bool equate(PairProof *pair, Quantity a, Quantity b) {
         set_bounds(pair, 1, sum.varying[1], QUANTITY_ZERO, level);
         sums[kept++] = sum;
     }
-    if (!require_nest(pair, levels, kept))
+    uint32_t first = pair->equations;
+    if (!require_nest(pair, equation, levels, kept))
         return false;
     for (unsigned i = 0; i < kept; i++) {
-        pair->apart |= are_apart(pair, &levels[i]);
-        if (!equate_digits(pair, &sums[i]))
+        look_whether_apart(pair, first + i, &levels[i]);
+        if (!equate_digits(pair, first + i, &sums[i]))
             return false;
     }
     return true;
@@ -476,7 +486,8 @@ static bool rejoin(PairProof *pair, const QuantityAtom *whole, uint32_t quotient
         quantity_is_known(pair, whole->a) || !difference_is_known(pair, quantities_of(pair)->atoms[rest].a, whole->a))
         return false;
     memcpy(before, pair->known, sizeof before);
-    if (!equate(pair, whole->a, whole->a))
+    proof_take(pair->prover, PROOF_JOIN, quotient, rest, NULL);
+    if (!equate(pair, pair->equations++, whole->a, whole->a))
         pair->problem = NULL; /* it may not be needed */
     return memcmp(before, pair->known, sizeof before) != 0;
 }
@@ -511,7 +522,10 @@ static bool program_is_known(PairProof *pair, unsigned axis) {
     Quantities *quantities = quantities_of(pair);
     for (uint32_t i = 0; i < quantities->atom_count; i++)
         if (quantities->atoms[i].kind == ATOM_PROGRAM && quantities->atoms[i].axis == axis)
-            return pair->known[i] || one_program_is_left(pair, quantity_atom(quantities, &quantities->atoms[i]));
+            if (pair->known[i] || one_program_is_left(pair, quantity_atom(quantities, &quantities->atoms[i]))) {
+                proof_take(pair->prover, pair->known[i] ? PROOF_KNOWN : PROOF_PINNED, axis, 0, NULL);
+                return true;
+            }
     return false;
 }
 
@@ -541,6 +555,7 @@ static bool programs_differ(PairProof *pair) {
                          .b = QUANTITY_ONE,
                          .op = pair->access[0]->op};
         proof_require(pair->prover, &one, pair->subject);
+        proof_take(pair->prover, PROOF_ONE, axis, 0, &one);
     }
     return true;
 }
@@ -634,20 +649,25 @@ static void prove_pair(Prover *prover, const ProofAccess *a, const ProofAccess *
         leave_open(prover, a->problem ? a : b, a->problem ? b : a, a->problem ? a->problem : b->problem);
         return;
     }
-    PairProof pair = {.prover = prover, .access = {a, b}, .subject = prover->proof->names[a->root]};
+    PairProof pair = {.prover = prover, .access = {a, b}, .subject = prover->proof->names[a->root], .equations = 1};
+    const ProofAccess *first = prover->proof->accesses;
+    proof_take(prover, PROOF_PAIR, (uint32_t)(a - first), (uint32_t)(b - first), NULL);
     quantity_bound(&prover->proof->quantities, a->offset, -BOUND_NONE + 1, BOUND_NONE - 1);
     quantity_bound(&prover->proof->quantities, b->offset, -BOUND_NONE + 1, BOUND_NONE - 1);
     bool good = a->bytes == b->bytes;
     pair.problem = good ? NULL : "elements of two sizes";
-    good = good && equate(&pair, a->offset, b->offset);
+    good = good && equate(&pair, 0, a->offset, b->offset);
     if (good)
         saturate(&pair);
     good = good && programs_differ(&pair);
+    if (good)
+        proof_take(prover, PROOF_SAME, 0, 0, NULL);
     for (uint32_t i = 0; good && i < prover->proof->quantities.atom_count; i++) /* from here on of one program */
         pair.known[i] |= prover->proof->quantities.atoms[i].kind == ATOM_PROGRAM;
     if (good)
         saturate(&pair);
     good = good && is_ordered(&pair);
+    proof_take(prover, PROOF_ORDERED, 0, 0, NULL);
     if (!good)
         leave_open(prover, a, b, pair.problem ? pair.problem : "it is not understood");
     print_pair(&pair);
@@ -668,6 +688,8 @@ void prove_global(Prover *prover) {
     ProofAccesses accesses = proof_accesses(prover);
     Proof *proof = prover->proof;
     bool writes = false;
+    proof->accesses = accesses.all;
+    proof->access_count = accesses.count;
     proof->writes = ARENA_ARRAY(prover->arena, bool, proof->name_count + 1);
     for (uint32_t i = 0; i < accesses.count; i++) {
         const ProofAccess *access = &accesses.all[i];

@@ -57,6 +57,17 @@ static bool same_condition(const Condition *a, const Condition *b) {
            (!a->level_count || memcmp(a->levels, b->levels, a->level_count * sizeof *a->levels) == 0);
 }
 
+/* A copy with levels of its own. */
+static Condition kept_condition(Prover *prover, const Condition *condition) {
+    Condition kept = *condition;
+    if (condition->level_count) {
+        NestLevel *levels = ARENA_ARRAY(prover->arena, NestLevel, condition->level_count);
+        memcpy(levels, condition->levels, condition->level_count * sizeof *levels);
+        kept.levels = levels;
+    }
+    return kept;
+}
+
 void proof_require(Prover *prover, const Condition *condition, const char *subject) {
     Proof *proof = prover->proof;
     if (condition_holds(&proof->quantities, proof->quantities.anywhere, condition))
@@ -65,12 +76,7 @@ void proof_require(Prover *prover, const Condition *condition, const char *subje
         if (same_condition(&proof->where[i], condition))
             return;
     Condition *kept = ARENA_PUSH(prover->arena, proof->where, proof->where_count, proof->where_capacity);
-    *kept = *condition;
-    if (condition->level_count) {
-        NestLevel *levels = ARENA_ARRAY(prover->arena, NestLevel, condition->level_count);
-        memcpy(levels, condition->levels, condition->level_count * sizeof *levels);
-        kept->levels = levels;
-    }
+    *kept = kept_condition(prover, condition);
     if (!kept->text)
         kept->text = condition_text(&proof->quantities, kept, subject);
 }
@@ -90,6 +96,14 @@ void proof_step(Prover *prover, const char *format, ...) {
     *ARENA_PUSH(prover->arena, proof->steps, proof->step_count, proof->step_capacity) =
         kept_text(prover, format, arguments);
     va_end(arguments);
+}
+
+void proof_take(Prover *prover, ProofStepKind kind, uint32_t a, uint32_t b, const Condition *condition) {
+    Proof *proof = prover->proof;
+    ProofStep *step = ARENA_PUSH(prover->arena, proof->taken, proof->taken_count, proof->taken_capacity);
+    *step = (ProofStep){.kind = kind, .a = a, .b = b};
+    if (condition)
+        step->condition = kept_condition(prover, condition);
 }
 
 bool prover_is_late(Prover *prover) {

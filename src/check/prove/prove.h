@@ -19,7 +19,49 @@ typedef struct ProofOpen {
     const char *text;   /* "store at matmul.py:88 against itself in another program: the address depends on data" */
 } ProofOpen;
 
-/* How trip counts are steered (docs/proofs.md): A to F; 0: not known. */
+/* A step of the half about global memory, for the certificate (certificate.h). */
+typedef enum ProofStepKind {
+    PROOF_PAIR,   /* of the accesses number a and b, from here on: equation 0 is that their offsets are equal */
+    PROOF_NEST,   /* equation a is a sum over levels that nest: an equation more for each level */
+    PROOF_APART,  /* equation a never holds */
+    PROOF_JOIN,   /* from a quotient (atom a) and a remainder (b): what was divided is equal, one more equation */
+    PROOF_KNOWN,  /* axis a: the program id is known to be equal */
+    PROOF_PINNED, /* conditions leave one */
+    PROOF_ONE,    /* there is one program */
+    PROOF_SAME,   /* both are of one program from here on */
+    PROOF_ORDERED,
+} ProofStepKind;
+typedef struct ProofStep {
+    ProofStepKind kind;
+    uint32_t a, b;
+    Condition condition; /* NEST, ONE */
+} ProofStep;
+
+/* A value that a loop carries, at the start of each turn, of a tensor its element at the coordinates `at`. */
+typedef struct ProofCarried {
+    const Value *argument;
+    uint32_t map;
+    Quantity number;
+} ProofCarried;
+
+/* A run of the half about everything else, and for which others it speaks: with the trip counts T + n * period if
+ * `speaks`, and with up to `reach` more. */
+enum { PROOF_COUNTS = 2 };
+typedef struct ProofRun {
+    int64_t trips[PROOF_COUNTS], reach[PROOF_COUNTS];
+    bool down[PROOF_COUNTS], speaks[PROOF_COUNTS]; /* down: for all that are less, too */
+    uint32_t conditions;                           /* those that hold, a bit each */
+} ProofRun;
+
+/* A number on which trip counts depend: the loop counts up to factor * number + more by step. */
+typedef struct ProofCount {
+    const Op *loop;
+    int64_t factor, more, step, from, period, least;
+    bool counts;
+    Quantity trips;         /* of the loop */
+    int64_t fastest, limit; /* trips * fastest is not to be more than limit; 0: nothing grows */
+} ProofCount;
+
 typedef struct Proof {
     Quantities quantities;
     const char *const *names; /* of the parameters */
@@ -32,6 +74,17 @@ typedef struct Proof {
     uint32_t where_capacity, open_capacity, assume_capacity;
     const char **steps; /* what was shown, a line each, for `weir prove` */
     uint32_t step_count, step_capacity;
+    const struct ProofAccess *accesses; /* to global memory (access.h) */
+    uint32_t access_count;
+    ProofStep *taken;
+    uint32_t taken_count, taken_capacity;
+    ProofCarried *carried;
+    uint32_t carried_count, carried_capacity;
+    const struct ProverMemo *memo;
+    ProofRun *runs;
+    uint32_t run_count, run_capacity;
+    ProofCount counts[PROOF_COUNTS];
+    uint32_t count_count, condition_count;
     bool proved; /* nothing is open */
     bool narrow; /* but only one grid, or one value of an argument, fulfills `where` */
     double seconds;
@@ -82,6 +135,8 @@ void proof_open(Prover *prover, const Op *op, const char *reason, const char *fo
 void proof_require(Prover *prover, const Condition *condition, const char *subject);
 void proof_assume(Prover *prover, const char *text);
 void proof_step(Prover *prover, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A step for the certificate; `condition`: NULL, or one that it needs. */
+void proof_take(Prover *prover, ProofStepKind kind, uint32_t a, uint32_t b, const Condition *condition);
 /* Whether time is up; that becomes open, once. */
 bool prover_is_late(Prover *prover);
 
@@ -89,6 +144,8 @@ bool prover_is_late(Prover *prover);
  * (quantity_has_data) where it depends on memory. Copies that partitions capture, values that loops carry by even
  * steps, and induction variables (ATOM_TRIP of the loop) are seen through. QUANTITY_NONE: too long. */
 Quantity prover_quantity(Prover *prover, const Value *value);
+/* The coordinates of a map, which ATOM_DATA and ProofCarried have; how many there are. */
+uint32_t prover_coordinates(const Proof *proof, uint32_t map, const Quantity **at);
 /* How often a loop that counts runs; QUANTITY_NONE: it does not count. */
 Quantity prover_trips(Prover *prover, const Op *loop);
 

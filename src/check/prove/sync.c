@@ -275,9 +275,14 @@ static bool take_point(SyncProof *sync, uint32_t at, SyncReach *of, bool *again)
                 return false;
             }
         } while (family_learned(sync->family) && ++tries < MOST_TRIES);
+        Proof *proof = sync->prover->proof;
+        ProofRun *made = ARENA_PUSH(sync->prover->arena, proof->runs, proof->run_count, proof->run_capacity);
+        *made = (ProofRun){.conditions = sync->run.conditions};
         for (uint32_t i = 0; i < sync->count; i++) {
-            inner.reach[i] = family_reach(sync->family, i);
-            inner.speaks[i] = family_speaks(sync->family, i);
+            made->trips[i] = sync->run.trips[i];
+            made->down[i] = sync->run.down[i];
+            made->reach[i] = inner.reach[i] = family_reach(sync->family, i);
+            made->speaks[i] = inner.speaks[i] = family_speaks(sync->family, i);
         }
     }
     for (uint32_t i = 0; i < sync->count; i++) {
@@ -365,12 +370,17 @@ static void require_trips(SyncProof *sync) {
 
 static bool cover(SyncProof *sync) {
     bool again = true;
+    Proof *proof = sync->prover->proof;
+    uint32_t before = proof->run_count;
     for (uint32_t tries = 0; again && tries < 2 * MOST_LEAST * MOST_TRIP_COUNTS; tries++) {
         SyncReach reach;
         again = false;
+        proof->run_count = before; /* runs that something less speaks for are of no use */
         if (!sync->count) {
             if (!run(sync))
                 return false;
+            *ARENA_PUSH(sync->prover->arena, proof->runs, proof->run_count, proof->run_capacity) =
+                (ProofRun){.conditions = sync->run.conditions};
             if (sync->wrong)
                 say_wrong(sync);
             return !sync->open;
@@ -388,6 +398,7 @@ bool sync_cover_all(SyncProof *sync) {
         return false;
     do {
         conditions = family_conditions(sync->family);
+        sync->prover->proof->run_count = 0;
         if (conditions > MOST_FORKS) {
             sync_open(sync, NULL, "depends", "a launch decides too many conditions that synchronization depends on");
             return false;
@@ -423,8 +434,30 @@ static void bound_numbers(SyncProof *sync) {
             sync_open(sync, count->loop, "recurrence", "numbers wrap around after few trips");
             return;
         }
+        prover->proof->counts[i].fastest = (each - 1) / count->factor + 1;
+        prover->proof->counts[i].trips = trips;
+        prover->proof->counts[i].limit = INT32_MAX - growth.largest;
         trips = quantity_multiply(quantities, trips, quantity_constant(quantities, (each - 1) / count->factor + 1));
         quantity_bound(quantities, trips, INT32_MIN, INT32_MAX - growth.largest);
+    }
+}
+
+/* What was run, for the certificate. */
+static void keep_counts(SyncProof *sync) {
+    Proof *proof = sync->prover->proof;
+    _Static_assert((int)PROOF_COUNTS == (int)MOST_TRIP_COUNTS, "runs have as many trip counts");
+    proof->count_count = sync->count;
+    proof->condition_count = family_conditions(sync->family);
+    for (uint32_t i = 0; i < sync->count; i++) {
+        const TripCount *count = &sync->counts[i];
+        proof->counts[i] = (ProofCount){.loop = count->loop,
+                                        .factor = count->factor,
+                                        .more = count->more,
+                                        .step = count->step,
+                                        .from = count->from,
+                                        .period = count->period,
+                                        .least = sync->least[i],
+                                        .counts = count->counts};
     }
 }
 
@@ -435,6 +468,7 @@ static void prove_runs(SyncProof *sync) {
         sync_open(sync, NULL, "order", "barriers alone do not decide the order of arrivals");
     if (sync->proxies && (sync->count || family_conditions(sync->family)))
         sync_fences(sync);
+    keep_counts(sync);
     if (sync->count)
         bound_numbers(sync);
     if (sync->count)

@@ -47,6 +47,7 @@ static Quantities *quantities_of(Prover *prover) {
 static struct ProverMemo *memo_of(Prover *prover) {
     if (!prover->memo) {
         prover->memo = ARENA_NEW(prover->arena, struct ProverMemo);
+        prover->proof->memo = prover->memo;
         ARENA_PUSH(prover->arena, prover->memo->maps, prover->memo->map_count, prover->memo->map_capacity);
     }
     return prover->memo;
@@ -59,6 +60,12 @@ static uint32_t map_number(Prover *prover, const LaneMap *map) {
             return i;
     *ARENA_PUSH(prover->arena, memo->maps, memo->map_count, memo->map_capacity) = *map;
     return memo->map_count - 1;
+}
+
+uint32_t prover_coordinates(const Proof *proof, uint32_t map, const Quantity **at) {
+    const LaneMap *of = proof->memo && map < proof->memo->map_count ? &proof->memo->maps[map] : NULL;
+    *at = of ? of->at : NULL;
+    return of ? of->rank : 0;
 }
 
 static Quantity element_at(Prover *prover, const Value *value, uint32_t map);
@@ -167,7 +174,7 @@ static Quantity lagging_value(Prover *prover, Quantity first, Quantity next, Qua
 }
 
 /* A value that a loop carries, at the start of a turn: what it is at first, and the same step again each turn. */
-static Quantity carried_value(Prover *prover, uint32_t map, const Carried *carried) {
+static Quantity find_carried(Prover *prover, uint32_t map, const Carried *carried) {
     Quantities *quantities = quantities_of(prover);
     Quantity from, span, step, first = element_at(prover, carried->first, map);
     Quantity self = quantity_atom(
@@ -190,6 +197,25 @@ static Quantity carried_value(Prover *prover, uint32_t map, const Carried *carri
         quantity_mentions(quantities, by, quantities->all[trip].terms[0].atoms[0]))
         return QUANTITY_NONE;
     return quantity_add(quantities, first, quantity_multiply(quantities, trip, by), 1);
+}
+
+/* The same, held against a turn: so that what is computed on the way is bounded, too. */
+static Quantity carried_value(Prover *prover, uint32_t map, const Carried *carried) {
+    Quantities *quantities = quantities_of(prover);
+    Quantity from, span, step, found = find_carried(prover, map, carried);
+    if (found == QUANTITY_NONE || quantity_is_open(quantities, found) ||
+        !loop_numbers(prover, carried->loop, &from, &span, &step))
+        return found;
+    Quantity trip = trip_of(prover, carried->loop, span, step);
+    Quantity then = quantity_substitute(quantities, found, quantities->all[trip].terms[0].atoms[0],
+                                        quantity_add(quantities, trip, QUANTITY_ONE, 1));
+    remember(prover, carried->argument, map, found);
+    if (element_at(prover, carried->next, map) != then || then == QUANTITY_NONE)
+        proof_open(prover, carried->loop, "recurrence", "what it carries does not grow evenly");
+    Proof *proof = prover->proof;
+    *ARENA_PUSH(prover->arena, proof->carried, proof->carried_count, proof->carried_capacity) =
+        (ProofCarried){carried->argument, map, found};
+    return found;
 }
 
 /* The same behind the loop: as it would be at the start of one more turn. */

@@ -1,0 +1,246 @@
+/* check/certificate: certificates of all kernels here that are proved hold, and those with a fault do not, nor those of
+ * another kernel; and what is said of texts that are none. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+#include <glob.h>
+
+#include "base/diagnostics.h"
+#include "certified.h"
+#include "check/certificate/certificate.h"
+#include "check/prove/certificate.h"
+#include "corrupting.h"
+#include "machine/tile/compile/program.h"
+#include "mlir/reader.h"
+#include "share.h"
+
+typedef struct Kernels {
+    Source *source;
+    Module module;
+    Diagnostics diagnostics;
+    const Op *all[16];
+    size_t count;
+} Kernels;
+
+static jmp_buf out_of_memory;
+
+static bool read_kernels(Kernels *kernels, Source *source) {
+    *kernels = (Kernels){.source = source};
+    Units units;
+    assert_non_null(source);
+    if (!units_find(source, &units))
+        return false;
+    bool good = units.count == 1 && read_unit(&kernels->module, source, &units.items[0],
+                                              (ReadOptions){.dump = units.dump}, &kernels->diagnostics);
+    units_free(&units);
+    if (!good)
+        return false;
+    kernels->module.arena.budget = kernels->module.arena.held + ((size_t)1 << 29);
+    kernels->module.arena.exhausted = &out_of_memory;
+    kernels->count = program_kernels(&kernels->module, kernels->all, 16);
+    kernels->count = kernels->count < 16 ? kernels->count : 16;
+    return true;
+}
+
+static void free_kernels(Kernels *kernels) {
+    module_free(&kernels->module);
+    diagnostics_free(&kernels->diagnostics);
+    source_free(kernels->source);
+}
+
+static CertificateVerdict check(Kernels *kernels, const Op *kernel, Str text, Arena *arena) {
+    arena_reset(arena);
+    return certificate_check(&kernels->module, kernel, text, true, arena);
+}
+
+/* False: the kernel is not proved. */
+static bool certify(Kernels *kernels, const Op *kernel, Text *text) {
+    Proof *proof = prove_kernel(&kernels->module, kernel, 10);
+    text->size = 0;
+    text_addf(text, "%s\n", certificate_first_line);
+    if (proof->proved)
+        proof_certificate(&kernels->module, kernel, proof, text);
+    return proof->proved;
+}
+
+/* Calls `each` with the certificate of each kernel of the files that is proved. */
+static unsigned walk(void (*each)(Kernels *kernels, const Op *kernel, Str text, Arena *arena)) {
+    static const char *const patterns[] = {"examples/*.ttgir", "examples/*/*.ttgir", "tests/golden/*.mlir",
+                                           "tests/golden/*.ttgir"};
+    unsigned proved = 0;
+    glob_t files = {0};
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+        assert_int_equal(glob(patterns[i], i ? GLOB_APPEND : 0, NULL, &files), 0);
+    for (size_t i = 0; i < files.gl_pathc; i++) {
+        Kernels kernels;
+        const char *problem;
+        Text text = {0};
+        Arena arena;
+        arena_init(&arena, (size_t)1 << 29);
+        arena.exhausted = &out_of_memory;
+        if (setjmp(out_of_memory))
+            fail_msg("%s: out of memory", files.gl_pathv[i]);
+        bool good = read_kernels(&kernels, source_read(files.gl_pathv[i], &problem));
+        for (size_t k = 0; good && k < kernels.count; k++)
+            if (certify(&kernels, kernels.all[k], &text)) {
+                each(&kernels, kernels.all[k], (Str){text.data, text.size}, &arena);
+                proved++;
+            }
+        text_free(&text);
+        arena_free(&arena);
+        free_kernels(&kernels);
+    }
+    globfree(&files);
+    return proved;
+}
+
+static void expect_good(Kernels *kernels, const Op *kernel, Str text, Arena *arena) {
+    CertificateVerdict verdict = check(kernels, kernel, text, arena);
+    if (verdict.answer != CERTIFICATE_HOLDS)
+        fail_msg("%s: line %u: %s\n%.*s", kernels->source->name, verdict.line, verdict.why, (int)text.size, text.data);
+}
+
+static void certificates_hold(void **state) {
+    (void)state;
+    assert_true(walk(expect_good) > 100);
+}
+
+/* ---- Faults --------------------------------------------------------------------------------------- */
+
+enum { EACH = 85 };
+static unsigned made[CORRUPTIONS], refused, same;
+static uint64_t seed = 42;
+
+static void expect_refused(Kernels *kernels, const Op *kernel, Str text, Arena *arena) {
+    Text bad = {0};
+    for (unsigned i = 0; i < share_of(EACH); i++) {
+        Corruption kind = (Corruption)corrupt_pick(&seed, CORRUPTIONS);
+        if (!corrupt(text, kind, &seed, &bad))
+            continue;
+        made[kind]++;
+        CertificateVerdict verdict = check(kernels, kernel, (Str){bad.data, bad.size}, arena);
+        refused += verdict.answer != CERTIFICATE_HOLDS;
+        if (verdict.answer == CERTIFICATE_HOLDS && !corrupt_same(text, (Str){bad.data, bad.size}))
+            fail_msg("%s: %s:\n%.*s", kernels->source->name, corruption_names[kind], (int)bad.size, bad.data);
+        same += verdict.answer == CERTIFICATE_HOLDS;
+        if (verdict.answer != CERTIFICATE_HOLDS)
+            assert_true(verdict.why && *verdict.why);
+    }
+    text_free(&bad);
+}
+
+/* Others than those that are refused prove the same in other words: the checker has looked at each of their steps. */
+static void faults_are_refused(void **state) {
+    (void)state;
+    walk(expect_refused);
+    print_message("%u certificates with a fault refused; %u prove the same\n", refused, same);
+    assert_true(refused >= share_of(10000));
+    assert_true(same < refused / 20);
+    for (unsigned i = 0; i < CORRUPTIONS; i++)
+        assert_true(made[i] > 10);
+}
+
+/* ---- Other kernels -------------------------------------------------------------------------------- */
+
+/* The kernel with one part exchanged, against the certificate of the kernel. */
+static void other_kernels_are_refused(void **state) {
+    static const char *const changes[][2] = {{"constant 128 : i32", "constant 64 : i32"},
+                                             {"constant 128 : i32", "constant 129 : i32"},
+                                             {"program_id x", "program_id z"},
+                                             {"program_id y", "program_id x"},
+                                             {"muli %x, %c128", "addi %x, %c128"},
+                                             {"muli %y, %s", "muli %y, %n"},
+                                             {"muli %y, %s", "muli %x, %s"},
+                                             {"cmpi slt", "cmpi sle"},
+                                             {"cmpi slt, %o, %ns", "cmpi slt, %ns, %o"},
+                                             {"cmpi slt", "cmpi ne"},
+                                             {"addi %t, %r", "subi %t, %r"},
+                                             {"addi %t, %r", "addi %t, %t"},
+                                             {"addptr %p, %b", "addptr %q, %b"},
+                                             {"addptr %ps, %o", "addptr %ps, %r"},
+                                             {"store %e, %v, %m", "store %e, %v"},
+                                             {"@kernel", "@other"},
+                                             {"%ns = tt.splat %n", "%ns = tt.splat %s"},
+                                             {"%n: i32, %s: i32", "%s: i32, %n: i32"},
+                                             {"start = 0", "start = 1"},
+                                             {"end = 128 : i32, start = 0", "end = 129 : i32, start = 1"}};
+    Kernels first;
+    Text certificate = {0};
+    Arena arena;
+    (void)state;
+    arena_init(&arena, (size_t)1 << 29);
+    arena.exhausted = &out_of_memory;
+    if (setjmp(out_of_memory))
+        fail_msg("out of memory");
+    assert_true(read_kernels(&first, source_copy("kernel.ttgir", KERNEL, strlen(KERNEL))));
+    assert_true(certify(&first, first.all[0], &certificate));
+    const Str text = {certificate.data, certificate.size};
+    expect_good(&first, first.all[0], text, &arena);
+    unsigned read = 0;
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        Kernels other;
+        Text changed = {0};
+        const char *at = strstr(KERNEL, changes[i][0]);
+        assert_non_null(at);
+        corrupt_replace(str_of(KERNEL), (Str){at, strlen(changes[i][0])}, str_of(changes[i][1]), &changed);
+        bool good = read_kernels(&other, source_copy("other.ttgir", changed.data, changed.size));
+        read += good;
+        if (good && check(&other, other.all[0], text, &arena).answer == CERTIFICATE_HOLDS)
+            fail_msg("%s for %s", changes[i][1], changes[i][0]);
+        text_free(&changed);
+        free_kernels(&other);
+    }
+    assert_true(read + 1 >= sizeof changes / sizeof *changes); /* one tensor gets another size */
+    text_free(&certificate);
+    arena_free(&arena);
+    free_kernels(&first);
+}
+
+/* ---- Texts that are none -------------------------------------------------------------------------- */
+
+static void bad_texts_are_explained(void **state) {
+    static const struct {
+        const char *text;
+        uint32_t line;
+        const char *why;
+    } cases[] = {
+        {"", 1, "the first line of a certificate is \"weir certificate 1\""},
+        {"weir certificate 2\n", 1, "the first line of a certificate is \"weir certificate 1\""},
+        {"weir certificate 1\nkernel kernel\n", 3, "the certificate ends before its last line, \"end\""},
+        {"weir certificate 1\nkernel kernel\nnonsense\nend\n", 3, "a line of a certificate begins with another word"},
+        {"weir certificate 1\nkernel kernel\na1 argument 0\nend\n", 3, "atoms are not numbered one after the other"},
+        {"weir certificate 1\nkernel kernel\na0 argument 99\nend\n", 3, "a number is beyond what there is"},
+        {"weir certificate 1\nkernel kernel\na0 divide 1 2\nend\n", 3, "a sign is missing between two numbers"},
+        {"weir certificate 1\nkernel kernel\na0 lane 0 12345678901234567890\nend\n", 3, "a whole number is expected"},
+        {"weir certificate 1\nkernel kernel\nsame 1\nend\n", 3, "something is behind the end of what the line says"},
+        {"weir certificate 1\nkernel kernel\nbound 0 none : a0\nend\n", 3, "a number is beyond what there is"},
+        {"weir certificate 1\nkernel other\nend\n", 0, "it says nothing about the kernel"},
+    };
+    Kernels kernels;
+    Arena arena;
+    (void)state;
+    arena_init(&arena, (size_t)1 << 28);
+    arena.exhausted = &out_of_memory;
+    if (setjmp(out_of_memory))
+        fail_msg("out of memory");
+    assert_true(read_kernels(&kernels, source_copy("kernel.ttgir", KERNEL, strlen(KERNEL))));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        CertificateVerdict verdict = check(&kernels, kernels.all[0], str_of(cases[i].text), &arena);
+        assert_string_equal(verdict.why, cases[i].why);
+        assert_int_equal(verdict.line, cases[i].line);
+        assert_int_equal(verdict.answer, cases[i].line ? CERTIFICATE_IS_NONE : CERTIFICATE_FAILS);
+    }
+    arena_free(&arena);
+    free_kernels(&kernels);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(certificates_hold), cmocka_unit_test(faults_are_refused),
+                                       cmocka_unit_test(other_kernels_are_refused),
+                                       cmocka_unit_test(bad_texts_are_explained)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
