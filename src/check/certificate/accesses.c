@@ -9,18 +9,18 @@
 
 enum { MOST_DIMS = 8 };
 
-static const Type *element_of(Checker *checker, const Type *type) {
+static const Type *element_of(CertificateChecker *checker, const Type *type) {
     type = type_resolve(checker->module, type);
     return type && type->kind == TYPE_TENSOR ? type_resolve(checker->module, type->element) : type;
 }
 
 /* What a pointer, tensors of pointers or a descriptor have elements of. */
-static const Type *pointee_of(Checker *checker, const Value *value) {
+static const Type *pointee_of(CertificateChecker *checker, const Value *value) {
     const Type *type = element_of(checker, value->type);
     return type && type->element ? type_resolve(checker->module, type->element) : NULL;
 }
 
-static int64_t pointee_bytes(Checker *checker, const Value *value) {
+static int64_t pointee_bytes(CertificateChecker *checker, const Value *value) {
     const Type *pointee = pointee_of(checker, value), *element = pointee ? element_of(checker, pointee) : NULL;
     if (!element)
         return 0;
@@ -31,7 +31,7 @@ static int64_t pointee_bytes(Checker *checker, const Value *value) {
 
 /* ---- Roots ---------------------------------------------------------------------------------------- */
 
-static bool is_root(Checker *checker, const NumberAtom *atom, int32_t *root) {
+static bool is_root(CertificateChecker *checker, const NumberAtom *atom, int32_t *root) {
     const Function *function = op_function(checker->function);
     const Op *op = atom->kind == NUMBER_DATA ? value_op(atom->key) : NULL;
     Effect effects[EFFECTS_MOST];
@@ -49,8 +49,8 @@ static bool is_root(Checker *checker, const NumberAtom *atom, int32_t *root) {
 }
 
 /* The address without its pointer, of which there has to be one. */
-static const Number *without_root(Checker *checker, const Number *address, int32_t *root) {
-    Numbers *numbers = checker->numbers;
+static const Number *without_root(CertificateChecker *checker, const Number *address, int32_t *root) {
+    NumberTable *numbers = checker->numbers;
     const Number *rest = address;
     unsigned roots = 0;
     int32_t found;
@@ -85,7 +85,8 @@ static const Value *first_name(const Value *value) {
     return value;
 }
 
-static bool numbers_of(Checker *checker, const Op *op, SlotRef ref, uint32_t rank, bool turned, const Number **to) {
+static bool numbers_of(CertificateChecker *checker, const Op *op, SlotRef ref, uint32_t rank, bool turned,
+                       const Number **to) {
     uint32_t count;
     Value **values = op_operands_of(op, ref, &count);
     for (uint32_t i = 0; i < rank && count == rank; i++)
@@ -94,7 +95,7 @@ static bool numbers_of(Checker *checker, const Op *op, SlotRef ref, uint32_t ran
 }
 
 /* The only op that writes a descriptor there. */
-static const Op *writer_of(Checker *checker, const Value *memory) {
+static const Op *writer_of(CertificateChecker *checker, const Value *memory) {
     const Op *found = NULL;
     for (uint32_t i = 0; i < checker->op_count; i++) {
         const Op *op = checker->ops[i];
@@ -107,7 +108,7 @@ static const Op *writer_of(Checker *checker, const Value *memory) {
     return found;
 }
 
-static bool tiled_by_op(Checker *checker, const Op *op, int64_t bytes, Tiled *tiled, int32_t *root) {
+static bool tiled_by_op(CertificateChecker *checker, const Op *op, int64_t bytes, Tiled *tiled, int32_t *root) {
     const DescribeColumn *row = &op->row->describes;
     bool map = row->kind == DESCRIBE_MAP;
     const Number *box[MOST_DIMS];
@@ -133,8 +134,8 @@ static bool tiled_by_op(Checker *checker, const Op *op, int64_t bytes, Tiled *ti
     return tiled->base != NULL;
 }
 
-static bool tiled_at(Checker *checker, const Value *descriptor, const Type *block, int64_t bytes, Tiled *tiled,
-                     int32_t *root) {
+static bool tiled_at(CertificateChecker *checker, const Value *descriptor, const Type *block, int64_t bytes,
+                     Tiled *tiled, int32_t *root) {
     const Value *value = first_name(descriptor);
     const Op *op = value_op(value);
     if (op) {
@@ -160,13 +161,13 @@ static bool tiled_at(Checker *checker, const Value *descriptor, const Type *bloc
     return true;
 }
 
-static void hold(Touch *touch, const Number *left) {
+static void hold(GlobalTouch *touch, const Number *left) {
     if (left && touch->held.count < MOST_HELD)
         touch->held.all[touch->held.count++] = left;
 }
 
 /* The type that has the sizes of a copy: that of its memory in the CTA, if it has as many dimensions. */
-static const Type *copied_type(Checker *checker, const Type *block, const Effect *effect) {
+static const Type *copied_type(CertificateChecker *checker, const Type *block, const Effect *effect) {
     const Type *data = effect->end ? type_resolve(checker->module, effect->end->type) : NULL;
     const Type *element = data && data->element ? type_resolve(checker->module, data->element) : NULL;
     const Type *own = block->element ? type_resolve(checker->module, block->element) : NULL;
@@ -175,8 +176,8 @@ static const Type *copied_type(Checker *checker, const Type *block, const Effect
     return fits ? data : block;
 }
 
-static void touch_tile(Checker *checker, const Value *descriptor, ValueList at, Touch *touch) {
-    Numbers *numbers = checker->numbers;
+static void touch_tile(CertificateChecker *checker, const Value *descriptor, ValueList at, GlobalTouch *touch) {
+    NumberTable *numbers = checker->numbers;
     const Type *type = element_of(checker, descriptor->type), *inner = pointee_of(checker, descriptor);
     const Type *block = inner && inner->kind == TYPE_TENSOR ? inner : type;
     Tiled tiled = {.rank = 0};
@@ -205,7 +206,7 @@ static void touch_tile(Checker *checker, const Value *descriptor, ValueList at, 
 
 /* ---- Pointers ------------------------------------------------------------------------------------- */
 
-static void map_threads(Checker *checker, const Value *value, Touch *touch) {
+static void map_threads(CertificateChecker *checker, const Value *value, GlobalTouch *touch) {
     const Type *type = type_resolve(checker->module, value->type);
     bool tensor = type && type->kind == TYPE_TENSOR;
     const Distributed *layout = tensor ? distributed_of(checker->module, type) : NULL;
@@ -220,15 +221,15 @@ static void map_threads(Checker *checker, const Value *value, Touch *touch) {
 }
 
 /* What the value's elements are, each at its own coordinates. */
-static const Number *element(Checker *checker, const Value *value) {
+static const Number *element(CertificateChecker *checker, const Value *value) {
     const Type *type = type_resolve(checker->module, value->type);
     if (type && type->kind == TYPE_TENSOR && type->dim_count > TENSOR_MOST_DIMS)
         return NULL;
     return value_at(checker, value, lanes_of_type(checker, type));
 }
 
-static void touch_pointers(Checker *checker, const Value *pointers, Touch *touch) {
-    Numbers *numbers = checker->numbers;
+static void touch_pointers(CertificateChecker *checker, const Value *pointers, GlobalTouch *touch) {
+    NumberTable *numbers = checker->numbers;
     const Number *address = element(checker, pointers);
     map_threads(checker, pointers, touch);
     address = without_root(checker, address, &touch->root);
@@ -248,7 +249,7 @@ static void touch_pointers(Checker *checker, const Value *pointers, Touch *touch
 
 /* ---- Accesses ------------------------------------------------------------------------------------- */
 
-static void hold_branches(Checker *checker, const Op *op, Touch *touch) {
+static void hold_branches(CertificateChecker *checker, const Op *op, GlobalTouch *touch) {
     const Block *block = op->block;
     for (const Op *around = op_parent(op); around && around != checker->function; around = op_parent(around)) {
         if (op_is_control(around, CONTROL_BRANCH) && block)
@@ -258,13 +259,13 @@ static void hold_branches(Checker *checker, const Op *op, Touch *touch) {
     }
 }
 
-static void look(Checker *checker, const Op *op, const Effect *effect, Touch *touch) {
-    *touch = (Touch){.op = op,
-                     .effect = *effect,
-                     .root = ANY_ROOT,
-                     .writes = effect->verb != EFFECT_READ,
-                     .strong = effect->order != ORDER_WEAK && effect->scope >= SCOPE_GPU,
-                     .async = effect->done != DONE_NOW};
+static void look(CertificateChecker *checker, const Op *op, const Effect *effect, GlobalTouch *touch) {
+    *touch = (GlobalTouch){.op = op,
+                           .effect = *effect,
+                           .root = ANY_ROOT,
+                           .writes = effect->verb != EFFECT_READ,
+                           .strong = effect->order != ORDER_WEAK && effect->scope >= SCOPE_GPU,
+                           .async = effect->done != DONE_NOW};
     if (!effect_is_access(effect) || is_inline_ptx(op) || !effect->on)
         return;
     touch->bytes = effect->element_bytes ? effect->element_bytes : pointee_bytes(checker, effect->on);
@@ -286,7 +287,7 @@ static void look(Checker *checker, const Op *op, const Effect *effect, Touch *to
     hold_branches(checker, op, touch);
 }
 
-void find_touches(Checker *checker) {
+void find_touches(CertificateChecker *checker) {
     for (uint32_t n = 0; n < checker->op_count; n++) {
         const Op *op = checker->ops[n];
         Effect effects[EFFECTS_MOST];
@@ -302,7 +303,7 @@ void find_touches(Checker *checker) {
         }
         if (op_is_control(op, CONTROL_CALL) || op_is_control(op, CONTROL_UNKNOWN))
             *ARENA_PUSH(checker->arena, checker->touches, checker->touch_count, checker->touch_capacity) =
-                (Touch){.op = op, .root = ANY_ROOT, .writes = true};
+                (GlobalTouch){.op = op, .root = ANY_ROOT, .writes = true};
         for (uint32_t i = before; i < checker->touch_count; i++)
             checker->touches[i].number = i - before;
     }

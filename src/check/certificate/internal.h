@@ -10,10 +10,10 @@
 #include "model/number/evaluate.h"
 
 /* The coordinates of an element of a tensor. */
-typedef struct Lanes {
+typedef struct ElementLanes {
     uint32_t rank;
     const Number *at[TENSOR_MOST_DIMS];
-} Lanes;
+} ElementLanes;
 
 /* What the certificate says of a value that a loop carries, at the start of each turn. */
 typedef struct Claim {
@@ -37,7 +37,7 @@ typedef struct Held {
 
 enum { ANY_ROOT = -1, OWN_ROOT = -2 };
 
-typedef struct Touch {
+typedef struct GlobalTouch {
     const Op *op;
     Effect effect;
     int32_t root;
@@ -47,47 +47,48 @@ typedef struct Touch {
     Held held;
     const Type *mapping;
     uint32_t lanes, number; /* number: of its op's, from 0 on */
-} Touch;
+} GlobalTouch;
 
-typedef struct Checker {
+typedef struct CertificateChecker {
     Module *module;
     const Op *function;
     Arena *arena;
-    Numbers *numbers;
+    NumberTable *numbers;
     const Op **ops; /* in the order of the text */
     uint32_t op_count, op_capacity;
     const Parameter *parameters;
     uint32_t parameter_count;
-    Lanes *lanes;
+    ElementLanes *lanes;
     uint32_t lanes_count, lanes_capacity;
     TABLE_OF(Noted) noted;
     Claim *claims;
     uint32_t claim_count, claim_capacity;
     unsigned depth;
-    Touch *touches;
+    GlobalTouch *touches;
     uint32_t touch_count, touch_capacity;
-} Checker;
+} CertificateChecker;
 
 /* ---- values.c ---- */
 enum { NO_LANES = 0 };
-uint32_t lanes_number(Checker *checker, const Lanes *lanes);
+uint32_t lanes_number(CertificateChecker *checker, const ElementLanes *lanes);
 /* The coordinates themselves, of a tensor; else NO_LANES. */
-uint32_t lanes_of_type(Checker *checker, const Type *type);
+uint32_t lanes_of_type(CertificateChecker *checker, const Type *type);
 /* The value's element there. NULL: too long. */
-const Number *value_at(Checker *checker, const Value *value, uint32_t lanes);
+const Number *value_at(CertificateChecker *checker, const Value *value, uint32_t lanes);
 /* A scalar integer in the range of its word. */
-const Number *value_number(Checker *checker, const Value *value);
+const Number *value_number(CertificateChecker *checker, const Value *value);
 /* What is known of the value is nothing but its width. */
-const Number *value_data(Checker *checker, const Value *value, uint32_t lanes);
-bool loop_counts(Checker *checker, const Op *loop, const Number **from, const Number **span, const Number **step);
-const Number *loop_trip(Checker *checker, const Op *loop);
+const Number *value_data(CertificateChecker *checker, const Value *value, uint32_t lanes);
+bool loop_counts(CertificateChecker *checker, const Op *loop, const Number **from, const Number **span,
+                 const Number **step);
+const Number *loop_trip(CertificateChecker *checker, const Op *loop);
 /* How often it runs. */
-const Number *loop_trips(Checker *checker, const Op *loop);
+const Number *loop_trips(CertificateChecker *checker, const Op *loop);
 /* NULL: each claim holds at the start of the first turn, and of the next one if of this one; else why not. */
-const char *claim_fails(Checker *checker, const Claim *claim);
-void held_where(Checker *checker, const Value *condition, bool wanted, Held *held);
+const char *claim_fails(CertificateChecker *checker, const Claim *claim);
+void held_where(CertificateChecker *checker, const Value *condition, bool wanted, Held *held);
 
 /* ---- accesses.c ---- */
-void find_touches(Checker *checker);
+void find_touches(CertificateChecker *checker);
 
 #endif

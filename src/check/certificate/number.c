@@ -6,13 +6,13 @@
 /* ---- Sums ----------------------------------------------------------------------------------------- */
 
 /* A number that is being made. */
-typedef struct Draft {
+typedef struct NumberDraft {
     bool bad;
     uint32_t count;
-    Term terms[NUMBER_TERMS];
-} Draft;
+    NumberTerm terms[NUMBER_TERMS];
+} NumberDraft;
 
-static int order_of(const Term *a, const Term *b) {
+static int order_of(const NumberTerm *a, const NumberTerm *b) {
     if (a->count != b->count)
         return a->count < b->count ? -1 : 1;
     for (uint32_t i = 0; i < a->count; i++)
@@ -21,7 +21,7 @@ static int order_of(const Term *a, const Term *b) {
     return 0;
 }
 
-static void draft_add(Draft *draft, Term term) {
+static void draft_add(NumberDraft *draft, NumberTerm term) {
     uint32_t at = 0;
     while (at < draft->count && order_of(&draft->terms[at], &term) < 0)
         at++;
@@ -39,7 +39,7 @@ static void draft_add(Draft *draft, Term term) {
     draft->terms[at] = term;
 }
 
-static const Number *draft_end(Numbers *numbers, const Draft *draft) {
+static const Number *draft_end(NumberTable *numbers, const NumberDraft *draft) {
     if (draft->bad)
         return NULL;
     Number *number = arena_alloc(numbers->arena, sizeof *number + draft->count * sizeof *number->terms);
@@ -48,9 +48,9 @@ static const Number *draft_end(Numbers *numbers, const Draft *draft) {
     return number;
 }
 
-const Number *number_constant(Numbers *numbers, int64_t value) {
-    Draft draft = {.count = 0};
-    draft_add(&draft, (Term){.factor = value});
+const Number *number_constant(NumberTable *numbers, int64_t value) {
+    NumberDraft draft = {.count = 0};
+    draft_add(&draft, (NumberTerm){.factor = value});
     return draft_end(numbers, &draft);
 }
 
@@ -70,22 +70,22 @@ bool number_same(const Number *a, const Number *b) {
     return true;
 }
 
-const Number *number_add(Numbers *numbers, const Number *a, const Number *b, int64_t times) {
-    Draft draft = {.count = 0};
+const Number *number_add(NumberTable *numbers, const Number *a, const Number *b, int64_t times) {
+    NumberDraft draft = {.count = 0};
     if (!a || !b)
         return NULL;
     draft.count = a->count;
     memcpy(draft.terms, a->terms, a->count * sizeof *a->terms);
     for (uint32_t i = 0; i < b->count; i++) {
-        Term term = b->terms[i];
+        NumberTerm term = b->terms[i];
         draft.bad |= __builtin_mul_overflow(term.factor, times, &term.factor);
         draft_add(&draft, term);
     }
     return draft_end(numbers, &draft);
 }
 
-static Term product_of_terms(const Term *a, const Term *b, bool *bad) {
-    Term term = {.count = 0};
+static NumberTerm product_of_terms(const NumberTerm *a, const NumberTerm *b, bool *bad) {
+    NumberTerm term = {.count = 0};
     *bad |= a->count + b->count > NUMBER_FACTORS || __builtin_mul_overflow(a->factor, b->factor, &term.factor);
     for (uint32_t i = 0, k = 0; !*bad && (i < a->count || k < b->count);) {
         bool first = k == b->count || (i < a->count && a->atoms[i] <= b->atoms[k]);
@@ -94,18 +94,18 @@ static Term product_of_terms(const Term *a, const Term *b, bool *bad) {
     return term;
 }
 
-const Number *number_multiply(Numbers *numbers, const Number *a, const Number *b) {
-    Draft draft = {.count = 0};
+const Number *number_multiply(NumberTable *numbers, const Number *a, const Number *b) {
+    NumberDraft draft = {.count = 0};
     for (uint32_t i = 0; a && b && i < a->count; i++)
         for (uint32_t k = 0; k < b->count; k++)
             draft_add(&draft, product_of_terms(&a->terms[i], &b->terms[k], &draft.bad));
     return a && b ? draft_end(numbers, &draft) : NULL;
 }
 
-const Number *number_shrink(Numbers *numbers, const Number *number, int64_t by) {
-    Draft draft = {.bad = !number || by <= 0};
+const Number *number_shrink(NumberTable *numbers, const Number *number, int64_t by) {
+    NumberDraft draft = {.bad = !number || by <= 0};
     for (uint32_t i = 0; !draft.bad && i < number->count; i++) {
-        Term term = number->terms[i];
+        NumberTerm term = number->terms[i];
         draft.bad = term.factor % by != 0;
         term.factor /= by;
         draft_add(&draft, term);
@@ -122,7 +122,7 @@ bool number_is_atom(const Number *number, uint32_t *atom) {
     return true;
 }
 
-bool number_is_varying(const Numbers *numbers, const Number *number) {
+bool number_is_varying(const NumberTable *numbers, const Number *number) {
     for (uint32_t i = 0; number && i < number->count; i++)
         for (uint32_t k = 0; k < number->terms[i].count; k++)
             if (numbers->atoms[number->terms[i].atoms[k]].varies)
@@ -130,7 +130,7 @@ bool number_is_varying(const Numbers *numbers, const Number *number) {
     return !number;
 }
 
-bool number_has_data(const Numbers *numbers, const Number *number) {
+bool number_has_data(const NumberTable *numbers, const Number *number) {
     for (uint32_t i = 0; number && i < number->count; i++)
         for (uint32_t k = 0; k < number->terms[i].count; k++)
             if (numbers->atoms[number->terms[i].atoms[k]].data)
@@ -142,7 +142,7 @@ static bool same_operand(const Number *a, const Number *b) {
     return a == b || number_same(a, b);
 }
 
-const Number *number_atom(Numbers *numbers, NumberAtom atom) {
+const Number *number_atom(NumberTable *numbers, NumberAtom atom) {
     bool made = atom.kind >= NUMBER_TRIP && atom.kind <= NUMBER_MAXIMUM;
     uint32_t at = 0;
     if (made && (!atom.a || !atom.b))
@@ -166,16 +166,16 @@ const Number *number_atom(Numbers *numbers, NumberAtom atom) {
         atom.range = number_atom_range(numbers, NULL, &atom);
         numbers->atoms[numbers->atom_count++] = atom;
     }
-    Draft draft = {.count = 1, .terms = {{.factor = 1, .count = 1, .atoms = {at}}}};
+    NumberDraft draft = {.count = 1, .terms = {{.factor = 1, .count = 1, .atoms = {at}}}};
     return draft_end(numbers, &draft);
 }
 
 /* ---- Quotients ------------------------------------------------------------------------------------ */
 
 /* Whether `by` is a factor of the term; what is left of it. */
-static bool take_factor(const Term *term, const Term *by, Term *left) {
+static bool take_factor(const NumberTerm *term, const NumberTerm *by, NumberTerm *left) {
     uint32_t k = 0;
-    *left = (Term){.factor = term->factor / by->factor};
+    *left = (NumberTerm){.factor = term->factor / by->factor};
     for (uint32_t i = 0; i < term->count; i++)
         if (k < by->count && by->atoms[k] == term->atoms[i])
             k++;
@@ -185,20 +185,20 @@ static bool take_factor(const Term *term, const Term *by, Term *left) {
 }
 
 /* a = whole * b + rest. What is left is a quotient of the rest alone only if the rest is never negative. */
-static const Number *quotient(Numbers *numbers, NumberKind kind, const Number *a, const Number *b) {
-    Draft whole = {.count = 0}, rest = {.count = 0};
+static const Number *quotient(NumberTable *numbers, NumberAtomKind kind, const Number *a, const Number *b) {
+    NumberDraft whole = {.count = 0}, rest = {.count = 0};
     int64_t by;
     number_need(numbers, a, 0, NUMBER_BEYOND);
     number_need(numbers, b, 1, NUMBER_BEYOND);
     if (number_range(numbers, NULL, b).most <= 1) /* it is 1 */
         return kind == NUMBER_DIVIDE ? a : number_constant(numbers, 0);
     for (uint32_t i = 0; i < a->count; i++) {
-        Term left;
+        NumberTerm left;
         bool whole_part = b->count == 1 && b->terms[0].factor > 0 && take_factor(&a->terms[i], &b->terms[0], &left);
         draft_add(whole_part ? &whole : &rest, whole_part ? left : a->terms[i]);
     }
     const Number *wholes = draft_end(numbers, &whole), *rests = draft_end(numbers, &rest), *result;
-    Range range = number_range(numbers, NULL, rests);
+    NumberRange range = number_range(numbers, NULL, rests);
     bool small = number_is_constant(b, &by) ? range.least >= 0 && range.most < by : rests && rests->count == 0;
     if (small) {
         result = kind == NUMBER_DIVIDE ? number_constant(numbers, 0) : rests;
@@ -212,7 +212,7 @@ static const Number *quotient(Numbers *numbers, NumberKind kind, const Number *a
     return kind == NUMBER_DIVIDE ? number_add(numbers, result, wholes, 1) : result;
 }
 
-const Number *number_of_two(Numbers *numbers, NumberKind kind, const Number *a, const Number *b) {
+const Number *number_of_two(NumberTable *numbers, NumberAtomKind kind, const Number *a, const Number *b) {
     int64_t apart;
     if (!a || !b || (number_is_constant(b, &apart) && apart == 0 && kind <= NUMBER_REMAINDER))
         return NULL;
@@ -226,7 +226,7 @@ const Number *number_of_two(Numbers *numbers, NumberKind kind, const Number *a, 
                       : NULL;
 }
 
-static const Number *replace_in_atom(Numbers *numbers, uint32_t at, uint32_t atom, const Number *by) {
+static const Number *replace_in_atom(NumberTable *numbers, uint32_t at, uint32_t atom, const Number *by) {
     const NumberAtom old = numbers->atoms[at];
     if (at == atom)
         return by;
@@ -238,7 +238,7 @@ static const Number *replace_in_atom(Numbers *numbers, uint32_t at, uint32_t ato
     return old.kind == NUMBER_TRIP ? NULL : number_of_two(numbers, old.kind, a, b);
 }
 
-const Number *number_replace(Numbers *numbers, const Number *number, uint32_t atom, const Number *by) {
+const Number *number_replace(NumberTable *numbers, const Number *number, uint32_t atom, const Number *by) {
     const Number *sum = number_constant(numbers, 0);
     if (!number || !by || ++numbers->work > MOST_WORK)
         return NULL;
@@ -263,19 +263,19 @@ static int64_t clipped(__int128 value) {
     return value > NUMBER_BEYOND ? NUMBER_BEYOND : value < -NUMBER_BEYOND ? -NUMBER_BEYOND : (int64_t)value;
 }
 
-static Range product_range(Range a, Range b) {
+static NumberRange product_range(NumberRange a, NumberRange b) {
     const __int128 corners[] = {(__int128)a.least * b.least, (__int128)a.least * b.most, (__int128)a.most * b.least,
                                 (__int128)a.most * b.most};
-    Range range = {clipped(corners[0]), clipped(corners[0])};
+    NumberRange range = {clipped(corners[0]), clipped(corners[0])};
     for (unsigned i = 1; i < 4; i++)
-        range = (Range){less(range.least, clipped(corners[i])), more(range.most, clipped(corners[i]))};
+        range = (NumberRange){less(range.least, clipped(corners[i])), more(range.most, clipped(corners[i]))};
     return range;
 }
 
-static Range sum_range(const Numbers *numbers, const Range *atoms, const Number *number) {
-    Range sum = {0, 0};
+static NumberRange sum_range(const NumberTable *numbers, const NumberRange *atoms, const Number *number) {
+    NumberRange sum = {0, 0};
     for (uint32_t i = 0; i < number->count; i++) {
-        Range product = {clipped(number->terms[i].factor), clipped(number->terms[i].factor)};
+        NumberRange product = {clipped(number->terms[i].factor), clipped(number->terms[i].factor)};
         for (uint32_t k = 0; k < number->terms[i].count; k++) {
             uint32_t atom = number->terms[i].atoms[k];
             product = product_range(product, atoms ? atoms[atom] : numbers->atoms[atom].range);
@@ -288,54 +288,54 @@ static Range sum_range(const Numbers *numbers, const Range *atoms, const Number 
     return sum;
 }
 
-Range number_range(const Numbers *numbers, const Range *atoms, const Number *number) {
+NumberRange number_range(const NumberTable *numbers, const NumberRange *atoms, const Number *number) {
     if (!number)
-        return (Range){-NUMBER_BEYOND, NUMBER_BEYOND};
-    Range range = sum_range(numbers, atoms, number);
+        return (NumberRange){-NUMBER_BEYOND, NUMBER_BEYOND};
+    NumberRange range = sum_range(numbers, atoms, number);
     for (uint32_t i = 0; i < numbers->fact_count; i++)
         if (number_same(numbers->facts[i].what, number))
             range.most = less(range.most, sum_range(numbers, atoms, numbers->facts[i].most).most);
     return range;
 }
 
-static Range width_range(unsigned width) {
+static NumberRange width_range(unsigned width) {
     if (width == 1)
-        return (Range){0, 1};
+        return (NumberRange){0, 1};
     if (!width || width > 62)
-        return (Range){-NUMBER_BEYOND, NUMBER_BEYOND};
-    return (Range){-(INT64_C(1) << (width - 1)), (INT64_C(1) << (width - 1)) - 1};
+        return (NumberRange){-NUMBER_BEYOND, NUMBER_BEYOND};
+    return (NumberRange){-(INT64_C(1) << (width - 1)), (INT64_C(1) << (width - 1)) - 1};
 }
 
-Range number_atom_range(const Numbers *numbers, const Range *atoms, const NumberAtom *atom) {
-    Range a = {0, 0}, b = {0, 0};
+NumberRange number_atom_range(const NumberTable *numbers, const NumberRange *atoms, const NumberAtom *atom) {
+    NumberRange a = {0, 0}, b = {0, 0};
     if (atom->kind >= NUMBER_TRIP && atom->kind <= NUMBER_MAXIMUM) {
         a = number_range(numbers, atoms, atom->a);
         b = number_range(numbers, atoms, atom->b);
     }
     switch (atom->kind) {
     case NUMBER_SHAPE:
-        return (Range){0, NUMBER_BEYOND};
+        return (NumberRange){0, NUMBER_BEYOND};
     case NUMBER_STRIDE:
-        return (Range){-NUMBER_BEYOND, NUMBER_BEYOND};
+        return (NumberRange){-NUMBER_BEYOND, NUMBER_BEYOND};
     case NUMBER_PROGRAMS:
-        return (Range){1, INT32_MAX};
+        return (NumberRange){1, INT32_MAX};
     case NUMBER_PROGRAM:
-        return (Range){0, INT32_MAX - 1};
+        return (NumberRange){0, INT32_MAX - 1};
     case NUMBER_LANE:
-        return (Range){0, atom->extent - 1};
+        return (NumberRange){0, atom->extent - 1};
     case NUMBER_TRIP:
-        return (Range){0, a.most == NUMBER_BEYOND ? NUMBER_BEYOND : more(a.most - 1, 0) / more(b.least, 1)};
+        return (NumberRange){0, a.most == NUMBER_BEYOND ? NUMBER_BEYOND : more(a.most - 1, 0) / more(b.least, 1)};
     case NUMBER_DIVIDE:
-        return (Range){b.most == NUMBER_BEYOND ? 0 : more(a.least, 0) / more(b.most, 1),
-                       a.most == NUMBER_BEYOND ? NUMBER_BEYOND : more(a.most, 0) / more(b.least, 1)};
+        return (NumberRange){b.most == NUMBER_BEYOND ? 0 : more(a.least, 0) / more(b.most, 1),
+                             a.most == NUMBER_BEYOND ? NUMBER_BEYOND : more(a.most, 0) / more(b.least, 1)};
     case NUMBER_REMAINDER:
         if (a.least >= 0 && a.most < b.least)
             return a;
-        return (Range){0, less(b.most == NUMBER_BEYOND ? NUMBER_BEYOND : more(b.most - 1, 0), more(a.most, 0))};
+        return (NumberRange){0, less(b.most == NUMBER_BEYOND ? NUMBER_BEYOND : more(b.most - 1, 0), more(a.most, 0))};
     case NUMBER_MINIMUM:
-        return (Range){less(a.least, b.least), less(a.most, b.most)};
+        return (NumberRange){less(a.least, b.least), less(a.most, b.most)};
     case NUMBER_MAXIMUM:
-        return (Range){more(a.least, b.least), more(a.most, b.most)};
+        return (NumberRange){more(a.least, b.least), more(a.most, b.most)};
     default: /* arguments and data */
         return width_range(atom->width);
     }
@@ -343,7 +343,7 @@ Range number_atom_range(const Numbers *numbers, const Range *atoms, const Number
 
 /* ---- What is needed ------------------------------------------------------------------------------- */
 
-void number_need(Numbers *numbers, const Number *number, int64_t least, int64_t most) {
+void number_need(NumberTable *numbers, const Number *number, int64_t least, int64_t most) {
     uint32_t at = 0;
     while (at < numbers->need_count && !number_same(numbers->needs[at].what, number))
         at++;
@@ -353,17 +353,17 @@ void number_need(Numbers *numbers, const Number *number, int64_t least, int64_t 
         *ARENA_PUSH(numbers->arena, numbers->needs, numbers->need_count, numbers->need_capacity) =
             (NumberNeed){number, {least, most}};
     numbers->needs[at].range =
-        (Range){more(numbers->needs[at].range.least, least), less(numbers->needs[at].range.most, most)};
+        (NumberRange){more(numbers->needs[at].range.least, least), less(numbers->needs[at].range.most, most)};
 }
 
-bool number_need_is_open(const Numbers *numbers, const NumberNeed *need, Range *asked) {
-    Range range = number_range(numbers, NULL, need->what);
+bool number_need_is_open(const NumberTable *numbers, const NumberNeed *need, NumberRange *asked) {
+    NumberRange range = number_range(numbers, NULL, need->what);
     asked->least = need->range.least > range.least ? need->range.least : -NUMBER_BEYOND;
     asked->most = need->range.most < range.most ? need->range.most : NUMBER_BEYOND;
     return asked->least > -NUMBER_BEYOND || asked->most < NUMBER_BEYOND;
 }
 
-void number_know_most(Numbers *numbers, const Number *number, const Number *most) {
+void number_know_most(NumberTable *numbers, const Number *number, const Number *most) {
     if (number && most && !number_same(number, most))
         *ARENA_PUSH(numbers->arena, numbers->facts, numbers->fact_count, numbers->fact_capacity) =
             (NumberFact){number, most};

@@ -13,28 +13,28 @@ const char certificate_first_line[] = "weir certificate 1";
 
 /* ---- Words ---------------------------------------------------------------------------------------- */
 
-static void fail(Reading *reading, const char *why) {
+static void fail(CertificateText *reading, const char *why) {
     reading->wrong = reading->wrong ? reading->wrong : why;
 }
 
-static void skip_blanks(Reading *reading) {
+static void skip_blanks(CertificateText *reading) {
     while (reading->at < reading->end && *reading->at == ' ')
         reading->at++;
 }
 
-static bool take(Reading *reading, char sign) {
+static bool take(CertificateText *reading, char sign) {
     skip_blanks(reading);
     bool there = reading->at < reading->end && *reading->at == sign;
     reading->at += there;
     return there;
 }
 
-static void expect(Reading *reading, char sign) {
+static void expect(CertificateText *reading, char sign) {
     if (!take(reading, sign))
         fail(reading, "a sign is missing between two numbers");
 }
 
-static Str word(Reading *reading) {
+static Str word(CertificateText *reading) {
     skip_blanks(reading);
     const char *from = reading->at;
     while (reading->at < reading->end && *reading->at >= 'a' && *reading->at <= 'z')
@@ -42,7 +42,7 @@ static Str word(Reading *reading) {
     return str_between(from, reading->at);
 }
 
-static int64_t integer(Reading *reading) {
+static int64_t integer(CertificateText *reading) {
     skip_blanks(reading);
     const char *from = reading->at;
     int64_t value = 0;
@@ -54,7 +54,7 @@ static int64_t integer(Reading *reading) {
     return value;
 }
 
-static uint32_t index_below(Reading *reading, uint32_t count) {
+static uint32_t index_below(CertificateText *reading, uint32_t count) {
     int64_t value = integer(reading);
     if (value < 0 || value >= count)
         fail(reading, "a number is beyond what there is");
@@ -62,7 +62,7 @@ static uint32_t index_below(Reading *reading, uint32_t count) {
 }
 
 /* "12", or "a3": an atom. */
-static const Number *factor(Reading *reading) {
+static const Number *factor(CertificateText *reading) {
     if (!take(reading, 'a'))
         return number_constant(reading->checker->numbers, integer(reading));
     uint32_t at = index_below(reading, reading->atom_count);
@@ -70,8 +70,8 @@ static const Number *factor(Reading *reading) {
 }
 
 /* "128*a2+a3-1" */
-static const Number *number(Reading *reading) {
-    Numbers *numbers = reading->checker->numbers;
+static const Number *number(CertificateText *reading) {
+    NumberTable *numbers = reading->checker->numbers;
     const Number *sum = number_constant(numbers, 0);
     int64_t sign = take(reading, '-') ? -1 : 1;
     do {
@@ -86,7 +86,7 @@ static const Number *number(Reading *reading) {
     return sum;
 }
 
-static const Number *number_or_none(Reading *reading) {
+static const Number *number_or_none(CertificateText *reading) {
     const char *from = reading->at;
     if (str_is(word(reading), "none"))
         return NULL;
@@ -95,8 +95,8 @@ static const Number *number_or_none(Reading *reading) {
 }
 
 /* " : i, j", the coordinates of an element; none of a scalar. */
-static uint32_t lanes(Reading *reading) {
-    Lanes lanes = {.rank = 0};
+static uint32_t lanes(CertificateText *reading) {
+    ElementLanes lanes = {.rank = 0};
     while (!reading->wrong && take(reading, lanes.rank ? ',' : ':')) {
         if (lanes.rank == TENSOR_MOST_DIMS)
             fail(reading, "too many coordinates");
@@ -106,13 +106,13 @@ static uint32_t lanes(Reading *reading) {
     return reading->wrong ? NO_LANES : lanes_number(reading->checker, &lanes);
 }
 
-static const Op *op(Reading *reading) {
+static const Op *op(CertificateText *reading) {
     uint32_t at = index_below(reading, reading->checker->op_count);
     return reading->checker->ops[at];
 }
 
 /* An op and an argument of its first block, or, of `result`, one of its results. */
-static const Value *value(Reading *reading, bool result) {
+static const Value *value(CertificateText *reading, bool result) {
     const Op *of = op(reading);
     if (result)
         return of->result_count ? &of->results[index_below(reading, of->result_count)]
@@ -125,8 +125,8 @@ static const Value *value(Reading *reading, bool result) {
 
 /* ---- Lines ---------------------------------------------------------------------------------------- */
 
-static const Number *atom_line(Reading *reading) {
-    Numbers *numbers = reading->checker->numbers;
+static const Number *atom_line(CertificateText *reading) {
+    NumberTable *numbers = reading->checker->numbers;
     Str name = word(reading);
     NumberAtom atom = {.kind = NUMBER_ARGUMENT};
     while (atom.kind < NUMBER_KINDS && !str_is(name, kind_words[atom.kind]))
@@ -168,7 +168,7 @@ static const Number *atom_line(Reading *reading) {
     return reading->wrong ? NULL : number_atom(numbers, atom);
 }
 
-static void level_line(Reading *reading, Level *level) {
+static void level_line(CertificateText *reading, NestingLevel *level) {
     level->factor = number(reading);
     for (unsigned side = 0; side < 2; side++) {
         expect(reading, ',');
@@ -180,10 +180,11 @@ static void level_line(Reading *reading, Level *level) {
     }
 }
 
-static void asked_line(Reading *reading, bool is_free) {
-    Asked *asked = ARENA_PUSH(reading->checker->arena, reading->asked, reading->asked_count, reading->asked_capacity);
+static void asked_line(CertificateText *reading, bool is_free) {
+    Precondition *asked =
+        ARENA_PUSH(reading->checker->arena, reading->asked, reading->asked_count, reading->asked_capacity);
     Str kind = word(reading);
-    *asked = (Asked){.kind = ASKED_NEST, .free = is_free, .line = reading->line};
+    *asked = (Precondition){.kind = ASKED_NEST, .free = is_free, .line = reading->line};
     if (str_is(kind, "nest")) {
         do {
             if (asked->count == MOST_LEVELS_OF_NEST)
@@ -201,7 +202,7 @@ static void asked_line(Reading *reading, bool is_free) {
     asked->b = number(reading);
 }
 
-static int64_t limit(Reading *reading, int64_t none) {
+static int64_t limit(CertificateText *reading, int64_t none) {
     const char *from = reading->at;
     if (str_is(word(reading), "none"))
         return none;
@@ -209,7 +210,7 @@ static int64_t limit(Reading *reading, int64_t none) {
     return integer(reading);
 }
 
-static void access_line(Reading *reading) {
+static void access_line(CertificateText *reading) {
     Listed *listed =
         ARENA_PUSH(reading->checker->arena, reading->listed, reading->listed_count, reading->listed_capacity);
     *listed = (Listed){.line = reading->line, .op = index_below(reading, reading->checker->op_count)};
@@ -226,7 +227,7 @@ static void access_line(Reading *reading) {
     }
 }
 
-static void launch_line(Reading *reading) {
+static void launch_line(CertificateText *reading) {
     if (reading->given_line)
         fail(reading, "a second launch");
     reading->given_line = reading->line;
@@ -245,23 +246,23 @@ static void launch_line(Reading *reading) {
 }
 
 /* One of two words. */
-static bool one_of(Reading *reading, const char *yes, const char *no) {
+static bool one_of(CertificateText *reading, const char *yes, const char *no) {
     Str which = word(reading);
     if (!str_is(which, yes) && !str_is(which, no))
         fail(reading, "one of two words is expected");
     return str_is(which, yes);
 }
 
-static void count_line(Reading *reading) {
+static void count_line(CertificateText *reading) {
     if (reading->count_count == MOST_COUNTS || reading->run_count) {
         fail(reading, "too many trip counts");
         return;
     }
-    Count *count = &reading->counts[reading->count_count++];
+    TripNumber *count = &reading->counts[reading->count_count++];
     int64_t *const numbers[] = {&count->factor, &count->more,  &count->step,    &count->from,
                                 &count->period, &count->least, &count->fastest, &count->limit};
-    *count =
-        (Count){.line = reading->line, .op = index_below(reading, reading->checker->op_count), .asked = UINT32_MAX};
+    *count = (TripNumber){
+        .line = reading->line, .op = index_below(reading, reading->checker->op_count), .asked = UINT32_MAX};
     count->turns = one_of(reading, "turns", "number");
     for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         *numbers[i] = integer(reading);
@@ -273,7 +274,7 @@ static void count_line(Reading *reading) {
         count->asked = index_below(reading, reading->asked_count);
 }
 
-static void run_line(Reading *reading) {
+static void run_line(CertificateText *reading) {
     MadeRun *run = ARENA_PUSH(reading->checker->arena, reading->runs, reading->run_count, reading->run_capacity);
     *run = (MadeRun){.line = reading->line};
     run->conditions = index_below(reading, 1u << reading->condition_count);
@@ -288,10 +289,11 @@ static void run_line(Reading *reading) {
     }
 }
 
-static void step_line(Reading *reading, StepKind kind) {
+static void step_line(CertificateText *reading, CertificateStepKind kind) {
     static const char *const ways[] = {"known", "pinned", "one"};
-    Step *step = ARENA_PUSH(reading->checker->arena, reading->steps, reading->step_count, reading->step_capacity);
-    *step = (Step){.kind = kind, .line = reading->line};
+    CertificateStep *step =
+        ARENA_PUSH(reading->checker->arena, reading->steps, reading->step_count, reading->step_capacity);
+    *step = (CertificateStep){.kind = kind, .line = reading->line};
     if (kind == STEP_PAIR || kind == STEP_BY) {
         step->a = index_below(reading, UINT32_MAX);
         step->b = index_below(reading, kind == STEP_PAIR ? reading->listed_count : reading->asked_count);
@@ -313,7 +315,7 @@ static void step_line(Reading *reading, StepKind kind) {
     }
 }
 
-static void line(Reading *reading) {
+static void line(CertificateText *reading) {
     static const char *const steps[] = {"pair", "by", "apart", "join", "axis", "same", "ordered"};
     Arena *arena = reading->checker->arena;
     const char *from = reading->at;
@@ -360,7 +362,7 @@ static void line(Reading *reading) {
         while (kind <= STEP_ORDERED && !str_is(name, steps[kind]))
             kind++;
         if (kind <= STEP_ORDERED)
-            step_line(reading, (StepKind)kind);
+            step_line(reading, (CertificateStepKind)kind);
         else
             fail(reading, "a line of a certificate begins with another word");
     }
@@ -371,7 +373,7 @@ static void line(Reading *reading) {
 
 /* ---- The text ------------------------------------------------------------------------------------- */
 
-static bool next_line(Reading *reading) {
+static bool next_line(CertificateText *reading) {
     const char *end = reading->text.data + reading->text.size;
     if (reading->end == end)
         return false;
@@ -381,7 +383,7 @@ static bool next_line(Reading *reading) {
     return newline || reading->at < end;
 }
 
-bool certificate_read(Reading *reading, Str kernel) {
+bool certificate_read(CertificateText *reading, Str kernel) {
     static const Str of = {"kernel ", 7};
     bool found = false, complete = true;
     reading->end = NULL;

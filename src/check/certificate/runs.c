@@ -12,7 +12,7 @@
 /* ---- Trip counts ---------------------------------------------------------------------------------- */
 
 /* Whether nothing is done in it but that threads access global memory. */
-static bool is_silent(Checker *checker, const Op *loop) {
+static bool is_silent(CertificateChecker *checker, const Op *loop) {
     for (const Op *op = op_next_in_walk(loop, loop); op; op = op_next_in_walk(op, loop)) {
         Effect effects[EFFECTS_MOST];
         unsigned count = effects_of(checker->module, op, effects);
@@ -27,11 +27,11 @@ static bool is_silent(Checker *checker, const Op *loop) {
 }
 
 /* number = some factor * of + a constant. */
-static bool is_multiple_and_more(Numbers *numbers, const Number *number, const Number *of) {
-    const Term *last = of && of->count ? &of->terms[of->count - 1] : NULL;
+static bool is_multiple_and_more(NumberTable *numbers, const Number *number, const Number *of) {
+    const NumberTerm *last = of && of->count ? &of->terms[of->count - 1] : NULL;
     int64_t rest;
     for (uint32_t i = 0; last && last->count && number && i < number->count; i++) {
-        const Term *term = &number->terms[i];
+        const NumberTerm *term = &number->terms[i];
         if (term->count == last->count && memcmp(term->atoms, last->atoms, term->count * sizeof *term->atoms) == 0 &&
             term->factor % last->factor == 0)
             return number_is_constant(number_add(numbers, number, of, -(term->factor / last->factor)), &rest);
@@ -50,8 +50,8 @@ static bool is_multiple(const Number *number) {
     return divisor > 1 || divisor < -1;
 }
 
-static const char *look_at_count(Checker *checker, Reading *reading, Count *count) {
-    Numbers *numbers = checker->numbers;
+static const char *look_at_count(CertificateChecker *checker, CertificateText *reading, TripNumber *count) {
+    NumberTable *numbers = checker->numbers;
     const Op *loop = checker->ops[count->op];
     const Number *from;
     int64_t by;
@@ -82,7 +82,7 @@ static const char *look_at_count(Checker *checker, Reading *reading, Count *coun
         return count->asked == UINT32_MAX ? NULL : "nothing is left out, and need not be asked";
     int64_t span = count->factor * (count->least - 1) + count->more, least;
     least = (span > 0 ? (span + count->step - 1) / count->step : 0) + 1;
-    Asked *asked = count->asked == UINT32_MAX ? NULL : &reading->asked[count->asked];
+    Precondition *asked = count->asked == UINT32_MAX ? NULL : &reading->asked[count->asked];
     if (!asked || asked->kind != ASKED_LEAST || !number_same(asked->a, trips) ||
         !number_same(asked->b, number_constant(numbers, least)))
         return "smaller trip counts are left out, and no launch is asked about them";
@@ -91,7 +91,7 @@ static const char *look_at_count(Checker *checker, Reading *reading, Count *coun
 }
 
 /* Each loop that matters runs as often as one of the numbers says. */
-static void look_at_loops(Checker *checker, Reading *reading) {
+static void look_at_loops(CertificateChecker *checker, CertificateText *reading) {
     int64_t ignored;
     for (uint32_t i = 0; i < checker->op_count; i++) {
         const Op *loop = checker->ops[i];
@@ -106,7 +106,7 @@ static void look_at_loops(Checker *checker, Reading *reading) {
             continue;
         bool found = number_is_constant(span, &ignored) && number_is_constant(by, &ignored);
         for (uint32_t k = 0; k < reading->count_count && !found; k++) {
-            const Count *count = &reading->counts[k];
+            const TripNumber *count = &reading->counts[k];
             found = count->turns ? number_same(count->span, span) && number_same(count->by, by)
                                  : number_is_constant(by, &ignored) &&
                                        is_multiple_and_more(checker->numbers, span, count->number);
@@ -119,10 +119,10 @@ static void look_at_loops(Checker *checker, Reading *reading) {
 /* ---- Coverage ------------------------------------------------------------------------------------- */
 
 /* Runs with the same conditions, and the same values of the counts before `at`: they are beside each other. */
-typedef struct Row {
+typedef struct RunRow {
     const MadeRun *runs;
     uint32_t count;
-} Row;
+} RunRow;
 
 static bool same_value(const MadeRun *a, const MadeRun *b, uint32_t at) {
     return a->of[at].value == b->of[at].value && a->of[at].down == b->of[at].down;
@@ -134,8 +134,8 @@ typedef struct Spoken {
     bool speaks[MOST_COUNTS];
 } Spoken;
 
-static const char *cover(const Reading *reading, Row row, uint32_t at, Spoken *spoken) {
-    const Count *count = &reading->counts[at];
+static const char *cover(const CertificateText *reading, RunRow row, uint32_t at, Spoken *spoken) {
+    const TripNumber *count = &reading->counts[at];
     int64_t next = INT64_MIN, together = 0;
     if (at == reading->count_count) {
         for (uint32_t k = 0; k < at; k++) {
@@ -148,7 +148,7 @@ static const char *cover(const Reading *reading, Row row, uint32_t at, Spoken *s
         Spoken one;
         for (end = first + 1; end < row.count && same_value(&row.runs[first], &row.runs[end], at);)
             end++;
-        const char *wrong = cover(reading, (Row){row.runs + first, end - first}, at + 1, &one);
+        const char *wrong = cover(reading, (RunRow){row.runs + first, end - first}, at + 1, &one);
         int64_t value = row.runs[first].of[at].value;
         bool down = row.runs[first].of[at].down, all = one.reach[at] == INT64_MAX;
         if (wrong)
@@ -180,7 +180,7 @@ static const char *cover(const Reading *reading, Row row, uint32_t at, Spoken *s
     return together >= count->period ? NULL : "the longest runs do not speak for all longer ones";
 }
 
-void certificate_runs(Checker *checker, Reading *reading) {
+void certificate_runs(CertificateChecker *checker, CertificateText *reading) {
     for (uint32_t i = 0; i < reading->count_count; i++) {
         const char *wrong = look_at_count(checker, reading, &reading->counts[i]);
         if (wrong)
@@ -190,7 +190,7 @@ void certificate_runs(Checker *checker, Reading *reading) {
         look_at_loops(checker, reading);
     uint32_t at = 0;
     for (uint32_t conditions = 0; conditions < 1u << reading->condition_count && !reading->wrong; conditions++) {
-        Row row = {reading->runs + at, 0};
+        RunRow row = {reading->runs + at, 0};
         Spoken ignored;
         while (at < reading->run_count && reading->runs[at].conditions == conditions) {
             at++;

@@ -14,22 +14,22 @@ typedef struct Equation {
 
 enum { MOST_EQUATIONS = 256 };
 
-typedef struct Pair {
-    Checker *checker;
-    Reading *reading;
-    const Touch *touch[2];
+typedef struct CheckedPair {
+    CertificateChecker *checker;
+    CertificateText *reading;
+    const GlobalTouch *touch[2];
     Equation equations[MOST_EQUATIONS];
     uint32_t count;
     bool known[NUMBER_ATOMS]; /* the atom is the same in both */
     bool apart;               /* both are never to the same element */
     unsigned axes;            /* that were shown to be the same */
-} Pair;
+} CheckedPair;
 
 /* ---- What is known -------------------------------------------------------------------------------- */
 
-/* Numbers that are made of known ones are known: operands come before what is made of them. */
-static void close_known(Pair *pair) {
-    const Numbers *numbers = pair->checker->numbers;
+/* NumberTable that are made of known ones are known: operands come before what is made of them. */
+static void close_known(CheckedPair *pair) {
+    const NumberTable *numbers = pair->checker->numbers;
     for (uint32_t i = 0; i < numbers->atom_count; i++) {
         const NumberAtom *atom = &numbers->atoms[i];
         bool all = atom->kind >= NUMBER_DIVIDE && atom->kind <= NUMBER_MAXIMUM;
@@ -43,7 +43,7 @@ static void close_known(Pair *pair) {
     }
 }
 
-static bool is_known(const Pair *pair, const Number *number) {
+static bool is_known(const CheckedPair *pair, const Number *number) {
     for (uint32_t i = 0; number && i < number->count; i++)
         for (uint32_t k = 0; k < number->terms[i].count; k++)
             if (!pair->known[number->terms[i].atoms[k]])
@@ -51,7 +51,7 @@ static bool is_known(const Pair *pair, const Number *number) {
     return number != NULL;
 }
 
-static const char *equate(Pair *pair, const Number *a, const Number *b) {
+static const char *equate(CheckedPair *pair, const Number *a, const Number *b) {
     uint32_t atom;
     if (pair->count == MOST_EQUATIONS)
         return "too many equations";
@@ -64,12 +64,12 @@ static const char *equate(Pair *pair, const Number *a, const Number *b) {
 /* ---- Nesting -------------------------------------------------------------------------------------- */
 
 /* The part of a number that varies. */
-static const Number *varying_part(Numbers *numbers, const Number *number) {
+static const Number *varying_part(NumberTable *numbers, const Number *number) {
     const Number *part = number_constant(numbers, 0);
     for (uint32_t i = 0; number && i < number->count; i++) {
         struct {
             Number number;
-            Term term;
+            NumberTerm term;
         } one = {{1}, number->terms[i]};
         if (number_is_varying(numbers, &one.number))
             part = number_add(numbers, part, &one.number, 1);
@@ -78,7 +78,7 @@ static const Number *varying_part(Numbers *numbers, const Number *number) {
 }
 
 /* What conditions on the access say of a number that varies: v + c <= 0 and -v + c <= 0. */
-static void limits(Numbers *numbers, const Touch *touch, const Number *value, const Number **least,
+static void limits(NumberTable *numbers, const GlobalTouch *touch, const Number *value, const Number **least,
                    const Number **most) {
     const Number *varying = varying_part(numbers, value), *fixed = number_add(numbers, value, varying, -1);
     const Number *zero = number_constant(numbers, 0);
@@ -98,21 +98,22 @@ static bool same_limit(const Number *a, const Number *b) {
     return (!a && !b) || number_same(a, b);
 }
 
-static Range value_range(const Numbers *numbers, const Range *atoms, const Level *level, unsigned side) {
-    Range range = number_range(numbers, atoms, level->value[side]);
+static NumberRange value_range(const NumberTable *numbers, const NumberRange *atoms, const NestingLevel *level,
+                               unsigned side) {
+    NumberRange range = number_range(numbers, atoms, level->value[side]);
     int64_t most = level->most[side] ? number_range(numbers, atoms, level->most[side]).most : NUMBER_BEYOND;
     int64_t least = level->least[side] ? number_range(numbers, atoms, level->least[side]).least : -NUMBER_BEYOND;
-    return (Range){least > range.least ? least : range.least, most < range.most ? most : range.most};
+    return (NumberRange){least > range.least ? least : range.least, most < range.most ? most : range.most};
 }
 
 /* Each factor is larger than all that those below it can add up to. */
-static bool nests(const Numbers *numbers, const Range *atoms, const Asked *asked) {
+static bool nests(const NumberTable *numbers, const NumberRange *atoms, const Precondition *asked) {
     __int128 factors[MOST_LEVELS_OF_NEST], widths[MOST_LEVELS_OF_NEST], sum = 0;
     uint32_t count = 0;
     for (uint32_t i = 0; i < asked->count; i++) {
-        Range a = value_range(numbers, atoms, &asked->levels[i], 0),
-              b = value_range(numbers, atoms, &asked->levels[i], 1);
-        Range by = number_range(numbers, atoms, asked->levels[i].factor);
+        NumberRange a = value_range(numbers, atoms, &asked->levels[i], 0),
+                    b = value_range(numbers, atoms, &asked->levels[i], 1);
+        NumberRange by = number_range(numbers, atoms, asked->levels[i].factor);
         bool bounded =
             a.least > -NUMBER_BEYOND && b.least > -NUMBER_BEYOND && a.most < NUMBER_BEYOND && b.most < NUMBER_BEYOND;
         __int128 up = (__int128)a.most - b.least, down = (__int128)b.most - a.least, width = up > down ? up : down;
@@ -143,10 +144,10 @@ static bool nests(const Numbers *numbers, const Range *atoms, const Asked *asked
     return true;
 }
 
-static bool holds(const Numbers *numbers, const Range *atoms, const Asked *asked) {
+static bool holds(const NumberTable *numbers, const NumberRange *atoms, const Precondition *asked) {
     if (asked->kind == ASKED_NEST)
         return nests(numbers, atoms, asked);
-    Range a = number_range(numbers, atoms, asked->a), b = number_range(numbers, atoms, asked->b);
+    NumberRange a = number_range(numbers, atoms, asked->a), b = number_range(numbers, atoms, asked->b);
     if (a.least <= -NUMBER_BEYOND || a.most >= NUMBER_BEYOND || b.least <= -NUMBER_BEYOND || b.most >= NUMBER_BEYOND)
         return false;
     return a.least >= b.most && (asked->kind == ASKED_LEAST || (a.least == a.most && a.most == b.least));
@@ -156,9 +157,9 @@ static bool holds(const Numbers *numbers, const Range *atoms, const Asked *asked
 
 /* Both sides of an equation are sums of factors that a launch has times values. If the factors nest, each value of one
  * side is equal to that of the other. */
-static const char *step_by(Pair *pair, const Step *step) {
-    Numbers *numbers = pair->checker->numbers;
-    Asked *asked = &pair->reading->asked[step->b];
+static const char *step_by(CheckedPair *pair, const CertificateStep *step) {
+    NumberTable *numbers = pair->checker->numbers;
+    Precondition *asked = &pair->reading->asked[step->b];
     const Number *rest[2];
     if (step->a >= pair->count || asked->kind != ASKED_NEST)
         return "there is no such equation, or the condition is about something else";
@@ -168,7 +169,7 @@ static const char *step_by(Pair *pair, const Step *step) {
     for (unsigned side = 0; side < 2; side++) {
         rest[side] = pair->equations[step->a].side[side];
         for (uint32_t i = 0; i < asked->count; i++) {
-            const Level *level = &asked->levels[i];
+            const NestingLevel *level = &asked->levels[i];
             const Number *least, *most;
             limits(numbers, pair->touch[side], level->value[side], &least, &most);
             if (!same_limit(least, level->least[side]) || !same_limit(most, level->most[side]))
@@ -191,10 +192,10 @@ static const char *step_by(Pair *pair, const Step *step) {
 }
 
 /* y % d written as y - d * (y / d). */
-static const Number *opened(Numbers *numbers, const Number *number) {
+static const Number *opened(NumberTable *numbers, const Number *number) {
     const Number *result = number;
     for (uint32_t i = 0; number && i < number->count; i++) {
-        const Term *term = &number->terms[i];
+        const NumberTerm *term = &number->terms[i];
         const NumberAtom atom = term->count == 1 ? numbers->atoms[term->atoms[0]] : (NumberAtom){0};
         if (term->count != 1 || atom.kind != NUMBER_REMAINDER)
             continue;
@@ -207,8 +208,8 @@ static const Number *opened(Numbers *numbers, const Number *number) {
 }
 
 /* x / d and y % d are known, d is, and y - x is: so x is. */
-static const char *step_join(Pair *pair, const Step *step) {
-    Numbers *numbers = pair->checker->numbers;
+static const char *step_join(CheckedPair *pair, const CertificateStep *step) {
+    NumberTable *numbers = pair->checker->numbers;
     uint32_t quotient, rest;
     if (!number_is_atom(step->joined[0], &quotient) || !number_is_atom(step->joined[1], &rest) ||
         numbers->atoms[quotient].kind != NUMBER_DIVIDE || numbers->atoms[rest].kind != NUMBER_REMAINDER ||
@@ -225,22 +226,22 @@ static const char *step_join(Pair *pair, const Step *step) {
     return equate(pair, x, x);
 }
 
-static const char *step_apart(Pair *pair, const Step *step) {
-    const Numbers *numbers = pair->checker->numbers;
+static const char *step_apart(CheckedPair *pair, const CertificateStep *step) {
+    const NumberTable *numbers = pair->checker->numbers;
     if (step->a >= pair->count)
         return "there is no such equation";
-    Range a = number_range(numbers, NULL, pair->equations[step->a].side[0]);
-    Range b = number_range(numbers, NULL, pair->equations[step->a].side[1]);
+    NumberRange a = number_range(numbers, NULL, pair->equations[step->a].side[0]);
+    NumberRange b = number_range(numbers, NULL, pair->equations[step->a].side[1]);
     if (a.most >= b.least && b.most >= a.least)
         return "both sides can be equal";
     pair->apart = true;
     return NULL;
 }
 
-static bool is_pinned(Pair *pair, const Number *program) {
-    const Numbers *numbers = pair->checker->numbers;
-    Asked one = {.count = 1,
-                 .levels = {{.factor = number_constant(pair->checker->numbers, 0), .value = {program, program}}}};
+static bool is_pinned(CheckedPair *pair, const Number *program) {
+    const NumberTable *numbers = pair->checker->numbers;
+    Precondition one = {
+        .count = 1, .levels = {{.factor = number_constant(pair->checker->numbers, 0), .value = {program, program}}}};
     for (unsigned side = 0; side < 2; side++)
         limits(pair->checker->numbers, pair->touch[side], program, &one.levels[0].least[side],
                &one.levels[0].most[side]);
@@ -248,8 +249,8 @@ static bool is_pinned(Pair *pair, const Number *program) {
 }
 
 /* Along the axis, both accesses are of the same program. */
-static const char *step_axis(Pair *pair, const Step *step) {
-    Numbers *numbers = pair->checker->numbers;
+static const char *step_axis(CheckedPair *pair, const CertificateStep *step) {
+    NumberTable *numbers = pair->checker->numbers;
     const Number *program = number_atom(numbers, (NumberAtom){.kind = NUMBER_PROGRAM, .axis = step->a}), *programs;
     int64_t value;
     if (pair->axes >> step->a & 1)
@@ -260,7 +261,7 @@ static const char *step_axis(Pair *pair, const Step *step) {
     if (step->how == AXIS_PINNED && !is_pinned(pair, program))
         return "conditions do not leave one program id";
     if (step->how == AXIS_ONE) {
-        Asked *asked = &pair->reading->asked[step->b];
+        Precondition *asked = &pair->reading->asked[step->b];
         programs = number_atom(numbers, (NumberAtom){.kind = NUMBER_PROGRAMS, .axis = step->a});
         if (asked->kind != ASKED_EQUAL || !number_same(asked->a, programs) || !number_is_constant(asked->b, &value) ||
             value != 1)
@@ -272,8 +273,8 @@ static const char *step_axis(Pair *pair, const Step *step) {
 }
 
 /* The turns of all loops around the first access. */
-static bool turns_are_known(const Pair *pair) {
-    const Numbers *numbers = pair->checker->numbers;
+static bool turns_are_known(const CheckedPair *pair) {
+    const NumberTable *numbers = pair->checker->numbers;
     for (const Op *op = pair->touch[0]->op; op && op != pair->checker->function; op = op_parent(op)) {
         bool found = !op_is_loop(op);
         if (op->block && op->block->region->block_count > 1)
@@ -288,9 +289,9 @@ static bool turns_are_known(const Pair *pair) {
 
 /* Two accesses of one program to one element are made by one thread, one after the other; an asynchronous one is the
  * only one. */
-static const char *step_ordered(Pair *pair) {
-    const Numbers *numbers = pair->checker->numbers;
-    const Touch *a = pair->touch[0], *b = pair->touch[1];
+static const char *step_ordered(CheckedPair *pair) {
+    const NumberTable *numbers = pair->checker->numbers;
+    const GlobalTouch *a = pair->touch[0], *b = pair->touch[1];
     uint64_t first = partitions_of(a->op).mask, second = partitions_of(b->op).mask;
     uint32_t lanes = a->lanes;
     close_known(pair);
@@ -308,8 +309,8 @@ static const char *step_ordered(Pair *pair) {
     return NULL;
 }
 
-static const char *take_step(Pair *pair, const Step *step) {
-    Numbers *numbers = pair->checker->numbers;
+static const char *take_step(CheckedPair *pair, const CertificateStep *step) {
+    NumberTable *numbers = pair->checker->numbers;
     switch (step->kind) {
     case STEP_BY:
         return step_by(pair, step);
@@ -337,7 +338,7 @@ static const char *take_step(Pair *pair, const Step *step) {
 /* ---- Pairs ---------------------------------------------------------------------------------------- */
 
 /* Whether two accesses could be to one element, and are not both atomic. */
-static bool needs_proof(const Touch *a, const Touch *b) {
+static bool needs_proof(const GlobalTouch *a, const GlobalTouch *b) {
     if (!a->writes && !b->writes)
         return false;
     if (a->root != ANY_ROOT && b->root != ANY_ROOT && (a->root != b->root || a->root == OWN_ROOT))
@@ -346,7 +347,7 @@ static bool needs_proof(const Touch *a, const Touch *b) {
              effect_is_access(&b->effect));
 }
 
-void certificate_refuse(Reading *reading, uint32_t line, const char *why) {
+void certificate_refuse(CertificateText *reading, uint32_t line, const char *why) {
     if (!reading->wrong) {
         reading->wrong = why;
         reading->line = line;
@@ -354,11 +355,12 @@ void certificate_refuse(Reading *reading, uint32_t line, const char *why) {
 }
 
 /* The steps about one pair, from its first line on; the number of the next step. */
-static uint32_t check_pair(Checker *checker, Reading *reading, uint32_t a, uint32_t b, uint32_t at) {
-    Pair *pair = ARENA_NEW(checker->arena, Pair);
-    *pair = (Pair){.checker = checker, .reading = reading, .touch = {&checker->touches[a], &checker->touches[b]}};
+static uint32_t check_pair(CertificateChecker *checker, CertificateText *reading, uint32_t a, uint32_t b, uint32_t at) {
+    CheckedPair *pair = ARENA_NEW(checker->arena, CheckedPair);
+    *pair =
+        (CheckedPair){.checker = checker, .reading = reading, .touch = {&checker->touches[a], &checker->touches[b]}};
     bool done = false;
-    const Step *head = at < reading->step_count ? &reading->steps[at] : NULL;
+    const CertificateStep *head = at < reading->step_count ? &reading->steps[at] : NULL;
     if (!head || head->kind != STEP_PAIR || head->a != a || head->b != b) {
         certificate_refuse(reading, head ? head->line : 0,
                            "a pair of accesses is left out, or is not where it belongs");
@@ -382,7 +384,7 @@ static uint32_t check_pair(Checker *checker, Reading *reading, uint32_t a, uint3
     return at;
 }
 
-static bool has_clusters(const Checker *checker) {
+static bool has_clusters(const CertificateChecker *checker) {
     static const char *const names[] = {"ttg.num-ctas", "ttg.cluster-dim-x", "ttg.cluster-dim-y", "ttg.cluster-dim-z"};
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
         const Attr *attr = op_attr_around(checker->function, names[i]);
@@ -394,10 +396,10 @@ static bool has_clusters(const Checker *checker) {
 
 /* ---- What is said and what is so ------------------------------------------------------------------- */
 
-static void check_accesses(Checker *checker, Reading *reading) {
+static void check_accesses(CertificateChecker *checker, CertificateText *reading) {
     bool writes = false;
     for (uint32_t i = 0; i < checker->touch_count && !reading->wrong; i++) {
-        const Touch *touch = &checker->touches[i];
+        const GlobalTouch *touch = &checker->touches[i];
         const Listed *listed = i < reading->listed_count ? &reading->listed[i] : NULL;
         writes |= touch->writes;
         if (!listed || checker->ops[listed->op] != touch->op || listed->effect != touch->number ||
@@ -420,10 +422,10 @@ static void check_accesses(Checker *checker, Reading *reading) {
         certificate_refuse(reading, 0, "the kernel has clusters, whose CTAs are not distinguished");
 }
 
-static void check_bounds(Checker *checker, Reading *reading) {
-    const Numbers *numbers = checker->numbers;
+static void check_bounds(CertificateChecker *checker, CertificateText *reading) {
+    const NumberTable *numbers = checker->numbers;
     uint32_t open = 0;
-    Range asked;
+    NumberRange asked;
     for (uint32_t i = 0; i < numbers->need_count && !reading->wrong; i++) {
         if (!number_need_is_open(numbers, &numbers->needs[i], &asked))
             continue;
@@ -445,9 +447,9 @@ static void check_bounds(Checker *checker, Reading *reading) {
 }
 
 /* The ranges of all atoms at the launch that is given. */
-static Range *at_launch(Checker *checker, Reading *reading) {
-    const Numbers *numbers = checker->numbers;
-    Range *ranges = ARENA_ARRAY(checker->arena, Range, numbers->atom_count + 1);
+static NumberRange *at_launch(CertificateChecker *checker, CertificateText *reading) {
+    const NumberTable *numbers = checker->numbers;
+    NumberRange *ranges = ARENA_ARRAY(checker->arena, NumberRange, numbers->atom_count + 1);
     for (uint32_t i = 0; i < numbers->atom_count; i++) {
         const NumberAtom *atom = &numbers->atoms[i];
         const GivenArgument *given = atom->of < reading->given_count ? &reading->given[atom->of] : NULL;
@@ -459,32 +461,32 @@ static Range *at_launch(Checker *checker, Reading *reading) {
                                  : reading->grid[atom->axis % 3];
         ranges[i] = number_atom_range(numbers, ranges, atom);
         if (atom->kind == NUMBER_PROGRAM)
-            ranges[i] = (Range){0, value - 1};
+            ranges[i] = (NumberRange){0, value - 1};
         else if (argument || part || atom->kind == NUMBER_PROGRAMS)
-            ranges[i] = (Range){value, value};
+            ranges[i] = (NumberRange){value, value};
     }
     return ranges;
 }
 
 /* Some launch fulfills what is asked. */
-static void check_launch(Checker *checker, Reading *reading) {
-    const Numbers *numbers = checker->numbers;
+static void check_launch(CertificateChecker *checker, CertificateText *reading) {
+    const NumberTable *numbers = checker->numbers;
     if (!reading->given_line || reading->grid[0] < 1 || reading->grid[1] < 1 || reading->grid[2] < 1) {
         certificate_refuse(reading, reading->given_line, "no launch is given that fulfills what is asked");
         return;
     }
-    const Range *ranges = at_launch(checker, reading);
+    const NumberRange *ranges = at_launch(checker, reading);
     for (uint32_t i = 0; i < reading->asked_count; i++)
         if (!holds(numbers, ranges, &reading->asked[i]))
             certificate_refuse(reading, reading->asked[i].line, "the launch that is given does not fulfill this");
     for (uint32_t i = 0; i < reading->bound_count; i++) {
-        Range range = number_range(numbers, ranges, reading->bounds[i].what);
+        NumberRange range = number_range(numbers, ranges, reading->bounds[i].what);
         if (range.least < reading->bounds[i].range.least || range.most > reading->bounds[i].range.most)
             certificate_refuse(reading, reading->bounds[i].line, "the launch that is given does not fulfill this");
     }
 }
 
-static void check_all(Checker *checker, Reading *reading) {
+static void check_all(CertificateChecker *checker, CertificateText *reading) {
     uint32_t at = 0;
     for (uint32_t i = 0; i < checker->claim_count && !reading->wrong; i++) {
         const char *wrong = claim_fails(checker, &checker->claims[i]);
@@ -507,7 +509,7 @@ static void check_all(Checker *checker, Reading *reading) {
     if (reading->runs_line && !reading->wrong)
         certificate_runs(checker, reading);
     for (uint32_t i = 0; i < reading->asked_count && !reading->wrong; i++) {
-        const Asked *asked = &reading->asked[i];
+        const Precondition *asked = &reading->asked[i];
         if (!asked->used)
             certificate_refuse(reading, asked->line, "no step needs this");
         else if (asked->free != holds(checker->numbers, NULL, asked))
@@ -522,11 +524,12 @@ static void check_all(Checker *checker, Reading *reading) {
 }
 
 CertificateVerdict certificate_check(Module *module, const Op *function, Str text, bool whole, Arena *arena) {
-    Checker *checker = ARENA_NEW(arena, Checker);
-    Reading reading = {.checker = checker, .text = text};
-    *checker = (Checker){.module = module, .function = function, .arena = arena, .numbers = ARENA_NEW(arena, Numbers)};
+    CertificateChecker *checker = ARENA_NEW(arena, CertificateChecker);
+    CertificateText reading = {.checker = checker, .text = text};
+    *checker = (CertificateChecker){
+        .module = module, .function = function, .arena = arena, .numbers = ARENA_NEW(arena, NumberTable)};
     checker->numbers->arena = checker->arena;
-    lanes_number(checker, &(Lanes){.rank = 0});
+    lanes_number(checker, &(ElementLanes){.rank = 0});
     checker->parameters = program_parameters(module, function, &checker->parameter_count);
     for (const Op *op = function; op; op = op_next_in_walk(op, function))
         *ARENA_PUSH(checker->arena, checker->ops, checker->op_count, checker->op_capacity) = op;

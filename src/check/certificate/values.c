@@ -16,18 +16,18 @@ TABLE(noted, NotedTable, Noted, NotedKey, 256, item->value, ((NotedKey){item->va
 
 enum { DEEPEST = 400, NARROW = 32 };
 
-static const Number *zero(Checker *checker) {
+static const Number *zero(CertificateChecker *checker) {
     return number_constant(checker->numbers, 0);
 }
-static const Number *one(Checker *checker) {
+static const Number *one(CertificateChecker *checker) {
     return number_constant(checker->numbers, 1);
 }
 
-/* ---- Lanes ---------------------------------------------------------------------------------------- */
+/* ---- ElementLanes ---------------------------------------------------------------------------------------- */
 
-uint32_t lanes_number(Checker *checker, const Lanes *lanes) {
+uint32_t lanes_number(CertificateChecker *checker, const ElementLanes *lanes) {
     for (uint32_t i = 0; i < checker->lanes_count; i++) {
-        const Lanes *other = &checker->lanes[i];
+        const ElementLanes *other = &checker->lanes[i];
         bool same = other->rank == lanes->rank;
         for (uint32_t k = 0; same && k < lanes->rank; k++)
             same = number_same(other->at[k], lanes->at[k]);
@@ -38,14 +38,14 @@ uint32_t lanes_number(Checker *checker, const Lanes *lanes) {
     return checker->lanes_count - 1;
 }
 
-static const Type *tensor_of(Checker *checker, const Value *value) {
+static const Type *tensor_of(CertificateChecker *checker, const Value *value) {
     const Type *type = value ? type_resolve(checker->module, value->type) : NULL;
     return type && type->kind == TYPE_TENSOR ? type : NULL;
 }
 
-uint32_t lanes_of_type(Checker *checker, const Type *type) {
-    Lanes lanes = {.rank =
-                       type && type->kind == TYPE_TENSOR && type->dim_count <= TENSOR_MOST_DIMS ? type->dim_count : 0};
+uint32_t lanes_of_type(CertificateChecker *checker, const Type *type) {
+    ElementLanes lanes = {
+        .rank = type && type->kind == TYPE_TENSOR && type->dim_count <= TENSOR_MOST_DIMS ? type->dim_count : 0};
     for (uint32_t i = 0; i < lanes.rank; i++)
         lanes.at[i] =
             type->dims[i] > 1
@@ -56,19 +56,19 @@ uint32_t lanes_of_type(Checker *checker, const Type *type) {
 
 /* ---- Words ---------------------------------------------------------------------------------------- */
 
-static unsigned word_width(Checker *checker, const Value *value) {
+static unsigned word_width(CertificateChecker *checker, const Value *value) {
     const Type *tensor = tensor_of(checker, value);
     return number_width(checker->module, type_resolve(checker->module, tensor ? tensor->element : value->type));
 }
 
-const Number *value_data(Checker *checker, const Value *value, uint32_t lanes) {
+const Number *value_data(CertificateChecker *checker, const Value *value, uint32_t lanes) {
     return number_atom(
         checker->numbers,
         (NumberAtom){.kind = NUMBER_DATA, .key = value, .extent = lanes, .width = word_width(checker, value)});
 }
 
 /* The number is used as one: it is that of its word, and, unless `negative`, not negative. */
-static const Number *used(Checker *checker, const Value *value, const Number *number, bool negative) {
+static const Number *used(CertificateChecker *checker, const Value *value, const Number *number, bool negative) {
     unsigned width = word_width(checker, value);
     int64_t most = width && width < 62 ? (INT64_C(1) << (width - 1)) - 1 : NUMBER_BEYOND - 1;
     if (!number_has_data(checker->numbers, number))
@@ -76,14 +76,15 @@ static const Number *used(Checker *checker, const Value *value, const Number *nu
     return number;
 }
 
-static const Number *operand(Checker *checker, const Op *op, uint32_t index, uint32_t lanes) {
+static const Number *operand(CertificateChecker *checker, const Op *op, uint32_t index, uint32_t lanes) {
     return value_at(checker, op->operands[index], lanes);
 }
-static const Number *used_operand(Checker *checker, const Op *op, uint32_t index, uint32_t lanes, bool negative) {
+static const Number *used_operand(CertificateChecker *checker, const Op *op, uint32_t index, uint32_t lanes,
+                                  bool negative) {
     return used(checker, op->operands[index], operand(checker, op, index, lanes), negative);
 }
 
-const Number *value_number(Checker *checker, const Value *value) {
+const Number *value_number(CertificateChecker *checker, const Value *value) {
     const Type *type = value ? type_resolve(checker->module, value->type) : NULL;
     const Number *number = value_at(checker, value, NO_LANES);
     bool integer = type && (type->kind == TYPE_INTEGER || type->kind == TYPE_INDEX);
@@ -92,15 +93,15 @@ const Number *value_number(Checker *checker, const Value *value) {
 
 /* ---- Loops ---------------------------------------------------------------------------------------- */
 
-static const Number *bound_of(Checker *checker, const Value *value) {
+static const Number *bound_of(CertificateChecker *checker, const Value *value) {
     return used(checker, value, value_at(checker, value, NO_LANES), true);
 }
 
 /* min(a, b) + c is min(a + c, b + c). */
-static const Number *inside_minimum(Checker *checker, const Number *number) {
-    Numbers *numbers = checker->numbers;
+static const Number *inside_minimum(CertificateChecker *checker, const Number *number) {
+    NumberTable *numbers = checker->numbers;
     for (uint32_t i = 0; number && i < number->count; i++) {
-        const Term *term = &number->terms[i];
+        const NumberTerm *term = &number->terms[i];
         if (term->count != 1 || term->factor != 1 || numbers->atoms[term->atoms[0]].kind != NUMBER_MINIMUM)
             continue;
         const NumberAtom least = numbers->atoms[term->atoms[0]];
@@ -111,7 +112,8 @@ static const Number *inside_minimum(Checker *checker, const Number *number) {
     return number;
 }
 
-bool loop_counts(Checker *checker, const Op *loop, const Number **from, const Number **span, const Number **step) {
+bool loop_counts(CertificateChecker *checker, const Op *loop, const Number **from, const Number **span,
+                 const Number **step) {
     Bounds bounds;
     if (!op_is_control(loop, CONTROL_LOOP) || !loop_bounds(loop, &bounds))
         return false;
@@ -122,16 +124,16 @@ bool loop_counts(Checker *checker, const Op *loop, const Number **from, const Nu
     return *span && *step;
 }
 
-const Number *loop_trip(Checker *checker, const Op *loop) {
+const Number *loop_trip(CertificateChecker *checker, const Op *loop) {
     const Number *from, *span, *step;
     if (!loop_counts(checker, loop, &from, &span, &step))
         return NULL;
     return number_atom(checker->numbers, (NumberAtom){.kind = NUMBER_TRIP, .key = loop, .a = span, .b = step});
 }
 
-const Number *loop_trips(Checker *checker, const Op *loop) {
+const Number *loop_trips(CertificateChecker *checker, const Op *loop) {
     const Number *from, *span, *step;
-    Numbers *numbers = checker->numbers;
+    NumberTable *numbers = checker->numbers;
     if (!loop_counts(checker, loop, &from, &span, &step))
         return NULL;
     const Number *most = number_of_two(numbers, NUMBER_MAXIMUM, span, zero(checker));
@@ -140,9 +142,9 @@ const Number *loop_trips(Checker *checker, const Op *loop) {
 }
 
 /* The counter of a loop, which is less than the loop's end. */
-static const Number *counter(Checker *checker, const Op *loop) {
+static const Number *counter(CertificateChecker *checker, const Op *loop) {
     const Number *from, *span, *step, *trip = loop_trip(checker, loop);
-    Numbers *numbers = checker->numbers;
+    NumberTable *numbers = checker->numbers;
     Bounds bounds;
     if (!trip || !loop_counts(checker, loop, &from, &span, &step) || !loop_bounds(loop, &bounds))
         return NULL;
@@ -151,14 +153,14 @@ static const Number *counter(Checker *checker, const Op *loop) {
     return count;
 }
 
-static const Claim *claim_of(Checker *checker, const Value *argument, uint32_t lanes) {
+static const Claim *claim_of(CertificateChecker *checker, const Value *argument, uint32_t lanes) {
     for (uint32_t i = 0; i < checker->claim_count; i++)
         if (checker->claims[i].argument == argument && checker->claims[i].lanes == lanes)
             return &checker->claims[i];
     return NULL;
 }
 
-static const Number *carried_out(Checker *checker, const Carried *carried, uint32_t lanes) {
+static const Number *carried_out(CertificateChecker *checker, const Carried *carried, uint32_t lanes) {
     const Number *inside = value_at(checker, carried->argument, lanes), *trip = loop_trip(checker, carried->loop);
     uint32_t atom;
     if (number_has_data(checker->numbers, inside) || !number_is_atom(trip, &atom))
@@ -166,8 +168,8 @@ static const Number *carried_out(Checker *checker, const Carried *carried, uint3
     return number_replace(checker->numbers, inside, atom, loop_trips(checker, carried->loop));
 }
 
-const char *claim_fails(Checker *checker, const Claim *claim) {
-    Numbers *numbers = checker->numbers;
+const char *claim_fails(CertificateChecker *checker, const Claim *claim) {
+    NumberTable *numbers = checker->numbers;
     Carried carried;
     uint32_t atom;
     if (!carried_of(claim->argument, &carried) || carried.argument != claim->argument ||
@@ -188,10 +190,10 @@ const char *claim_fails(Checker *checker, const Claim *claim) {
 /* ---- Ops ------------------------------------------------------------------------------------------ */
 
 /* An element under another name: the coordinates that it has in the operand. */
-static const Number *moved(Checker *checker, const Op *op, const Evaluation *how, const Lanes *to) {
-    Numbers *numbers = checker->numbers;
+static const Number *moved(CertificateChecker *checker, const Op *op, const Evaluation *how, const ElementLanes *to) {
+    NumberTable *numbers = checker->numbers;
     const Type *from = tensor_of(checker, op->operands[0]);
-    Lanes inner = {.rank = from ? from->dim_count : 0};
+    ElementLanes inner = {.rank = from ? from->dim_count : 0};
     const Number *place = zero(checker);
     if (!from)
         return how->code == EVALUATE_SPLAT ? operand(checker, op, 0, NO_LANES) : NULL;
@@ -222,8 +224,8 @@ static const Number *moved(Checker *checker, const Op *op, const Evaluation *how
     return operand(checker, op, 0, lanes_number(checker, &inner));
 }
 
-static const Number *constant_at(Checker *checker, const Evaluation *how, const Lanes *at) {
-    Numbers *numbers = checker->numbers;
+static const Number *constant_at(CertificateChecker *checker, const Evaluation *how, const ElementLanes *at) {
+    NumberTable *numbers = checker->numbers;
     int64_t value;
     if (word_is(how->constant, WORD_INTEGER))
         return number_constant(numbers, how->constant.bits);
@@ -237,8 +239,8 @@ static const Number *constant_at(Checker *checker, const Evaluation *how, const 
     return sum;
 }
 
-static const Number *quotient_of(Checker *checker, const Op *op, Evaluator code, uint32_t lanes) {
-    Numbers *numbers = checker->numbers;
+static const Number *quotient_of(CertificateChecker *checker, const Op *op, Evaluator code, uint32_t lanes) {
+    NumberTable *numbers = checker->numbers;
     bool rest = code == EVALUATE_REMAINDER_SIGNED || code == EVALUATE_REMAINDER_UNSIGNED;
     bool up = code == EVALUATE_DIVIDE_CEIL_SIGNED || code == EVALUATE_DIVIDE_CEIL_UNSIGNED;
     const Number *a = used_operand(checker, op, 0, lanes, code == EVALUATE_DIVIDE_CEIL_SIGNED);
@@ -251,8 +253,8 @@ static const Number *quotient_of(Checker *checker, const Op *op, Evaluator code,
 }
 
 /* By a power of two: shifts, and masks of low bits. */
-static const Number *by_power(Checker *checker, const Op *op, Evaluator code, uint32_t lanes) {
-    Numbers *numbers = checker->numbers;
+static const Number *by_power(CertificateChecker *checker, const Op *op, Evaluator code, uint32_t lanes) {
+    NumberTable *numbers = checker->numbers;
     int64_t second;
     if (!number_is_constant(operand(checker, op, 1, lanes), &second))
         return NULL;
@@ -267,9 +269,9 @@ static const Number *by_power(Checker *checker, const Op *op, Evaluator code, ui
     return number_of_two(numbers, code == EVALUATE_AND ? NUMBER_REMAINDER : NUMBER_DIVIDE, a, power);
 }
 
-static const Number *computed(Checker *checker, const Op *op, const Evaluation *how, uint32_t lanes) {
-    Numbers *numbers = checker->numbers;
-    const Lanes at = checker->lanes[lanes];
+static const Number *computed(CertificateChecker *checker, const Op *op, const Evaluation *how, uint32_t lanes) {
+    NumberTable *numbers = checker->numbers;
+    const ElementLanes at = checker->lanes[lanes];
     bool truth = how->width == 1;
     switch (how->code) {
     case EVALUATE_ADD:
@@ -328,12 +330,12 @@ static const Number *computed(Checker *checker, const Op *op, const Evaluation *
     }
 }
 
-static const Number *of_op(Checker *checker, const Op *op, const Value *value, uint32_t lanes) {
+static const Number *of_op(CertificateChecker *checker, const Op *op, const Value *value, uint32_t lanes) {
     Evaluation how = evaluation_of(checker->module, op, value->index);
     Evaluator machine = op_evaluator_at(op, value->index);
     int64_t axis;
     if (machine == EVALUATE_PROGRAM_ID || machine == EVALUATE_PROGRAM_COUNT) {
-        NumberKind kind = machine == EVALUATE_PROGRAM_ID ? NUMBER_PROGRAM : NUMBER_PROGRAMS;
+        NumberAtomKind kind = machine == EVALUATE_PROGRAM_ID ? NUMBER_PROGRAM : NUMBER_PROGRAMS;
         return op_number(op, "axis", &axis) && axis >= 0 && axis < 3
                    ? number_atom(checker->numbers, (NumberAtom){.kind = kind, .axis = (unsigned)axis})
                    : NULL;
@@ -342,7 +344,7 @@ static const Number *of_op(Checker *checker, const Op *op, const Value *value, u
     return how.code == EVALUATE_NONE || wraps ? NULL : computed(checker, op, &how, lanes);
 }
 
-static const Number *parameter(Checker *checker, const Value *value) {
+static const Number *parameter(CertificateChecker *checker, const Value *value) {
     const Parameter *of = value->index < checker->parameter_count ? &checker->parameters[value->index] : NULL;
     unsigned width = word_width(checker, value);
     if (!of || of->descriptor < 0)
@@ -361,7 +363,7 @@ static const Number *parameter(Checker *checker, const Value *value) {
                                                       .axis = of->part % (parts / 2)});
 }
 
-static const Number *found(Checker *checker, const Value *value, uint32_t lanes) {
+static const Number *found(CertificateChecker *checker, const Value *value, uint32_t lanes) {
     const Op *op = value_op(value), *loop;
     const Value *same = value_always(value);
     Carried carried;
@@ -383,7 +385,7 @@ static const Number *found(Checker *checker, const Value *value, uint32_t lanes)
     return op ? of_op(checker, op, value, lanes) : NULL;
 }
 
-const Number *value_at(Checker *checker, const Value *value, uint32_t lanes) {
+const Number *value_at(CertificateChecker *checker, const Value *value, uint32_t lanes) {
     const Type *type = tensor_of(checker, value);
     if (!value || checker->depth > DEEPEST)
         return NULL;
@@ -409,13 +411,13 @@ const Number *value_at(Checker *checker, const Value *value, uint32_t lanes) {
 /* ---- Conditions ----------------------------------------------------------------------------------- */
 
 /* x - y + add <= 0 */
-static void hold(Checker *checker, const Number *x, const Number *y, int64_t add, Held *held) {
+static void hold(CertificateChecker *checker, const Number *x, const Number *y, int64_t add, Held *held) {
     const Number *left = number_add(checker->numbers, number_add(checker->numbers, x, y, -1), one(checker), add);
     if (left && !number_has_data(checker->numbers, left) && held->count < MOST_HELD)
         held->all[held->count++] = left;
 }
 
-static void hold_comparison(Checker *checker, const Op *op, uint32_t lanes, bool wanted, Held *held) {
+static void hold_comparison(CertificateChecker *checker, const Op *op, uint32_t lanes, bool wanted, Held *held) {
     int64_t predicate;
     if (!op_number(op, "predicate", &predicate) || predicate < 0 || predicate > COMPARE_UGE)
         return;
@@ -432,7 +434,8 @@ static void hold_comparison(Checker *checker, const Op *op, uint32_t lanes, bool
         hold(checker, y, x, 1, held);
 }
 
-static void held_at(Checker *checker, const Value *condition, uint32_t lanes, bool wanted, Held *held, unsigned depth) {
+static void held_at(CertificateChecker *checker, const Value *condition, uint32_t lanes, bool wanted, Held *held,
+                    unsigned depth) {
     const Op *op = value_op(condition);
     const Value *same = value_always(condition);
     const Type *type = tensor_of(checker, condition);
@@ -446,9 +449,9 @@ static void held_at(Checker *checker, const Value *condition, uint32_t lanes, bo
     if (!op)
         return;
     Evaluation how = evaluation_of(checker->module, op, condition->index);
-    const Lanes to = checker->lanes[lanes];
+    const ElementLanes to = checker->lanes[lanes];
     const Type *from = op->operand_count ? tensor_of(checker, op->operands[0]) : NULL;
-    Lanes inner = {.rank = from ? from->dim_count : 0};
+    ElementLanes inner = {.rank = from ? from->dim_count : 0};
     switch (how.code) {
     case EVALUATE_COMPARE:
         hold_comparison(checker, op, lanes, wanted, held);
@@ -477,7 +480,7 @@ static void held_at(Checker *checker, const Value *condition, uint32_t lanes, bo
     }
 }
 
-void held_where(Checker *checker, const Value *condition, bool wanted, Held *held) {
+void held_where(CertificateChecker *checker, const Value *condition, bool wanted, Held *held) {
     const Type *type = tensor_of(checker, condition);
     if (condition && (!type || type->dim_count <= TENSOR_MOST_DIMS))
         held_at(checker, condition, type ? lanes_of_type(checker, type) : NO_LANES, wanted, held, 0);
