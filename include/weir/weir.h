@@ -391,6 +391,9 @@ WEIR_API int weir_proof_scope(const weir_proof *proof);
 /* Whether a launch is covered, as a launch file has it (docs/launch.md): 1; 0, and *lacks (or NULL) says why not, as long
  * as the proof is there; -1: it cannot be read. One thread at a time. */
 WEIR_API int weir_proof_covers(weir_proof *proof, const char *launch, size_t size, const char **lacks);
+/* What is wrong with a text that says what a kernel requires of its callers ("K % 64 == 0", docs/proofs.md): one sentence,
+ * and at which byte; NULL: nothing is. */
+WEIR_API const char *weir_requirement_problem(const char *text, size_t size, size_t *at);
 /* weir_run of several modules, whose launches are made one after the other on one global memory: launch files share
  * what they give the same "buffer". `options` has one for each module. Fills `results`, one for each; 0, or -1 if
  * there is no memory (then all are NULL). */
@@ -470,6 +473,8 @@ WEIR_API void weir_project_options(weir_project *project, weir_run_options *opti
 WEIR_API int weir_project_timeout(const weir_project *project, unsigned *seconds);
 /* The launch file that the project has for an input; NULL: none. */
 WEIR_API const char *weir_project_launch(const weir_project *project, const char *path);
+/* Writes what the project says that callers of a kernel promise, a list of texts in JSON. Nonzero if it could not. */
+WEIR_API int weir_project_requires(weir_project *project, const char *kernel, weir_write *write, void *to);
 /* Nonzero if a file that was found in a folder is to be checked; whether the file says at all which are. */
 WEIR_API int weir_project_means(const weir_project *project, const char *path);
 WEIR_API int weir_project_includes(const weir_project *project);

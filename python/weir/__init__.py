@@ -11,7 +11,7 @@ import os
 import tempfile
 
 __version__ = "0.2.0"
-__all__ = ["Finding", "Project", "ProjectError", "Result", "check"]
+__all__ = ["Finding", "Project", "ProjectError", "Result", "check", "requires"]
 
 
 SCOPES = (None, "tried-launches", "given-launch", "every-launch")
@@ -40,13 +40,6 @@ class Finding:
         return f"<{self.severity} {self.rule} in {self.kernel} at {self.place}: {self.message}>"
 
 
-def earned_scope(kernel):
-    """Of a clean kernel's JSON: a proof with preconditions is one for every launch only if the given launch fulfills them."""
-    if kernel["scope"] != "every-launch" or not kernel.get("where") or kernel.get("fulfilled"):
-        return kernel["scope"]
-    return "given-launch" if any(not launch["chosen"] for launch in kernel["launches"]) else "tried-launches"
-
-
 class Result:
     """Of a check: `verdict` is clean, findings, incomplete or error; `scope` what a clean one covers: every-launch,
     given-launch or tried-launches, the weakest of all kernels, and None of one that is not clean; `findings` and `incomplete` say why; `str` of it is
@@ -59,7 +52,7 @@ class Result:
 
     @property
     def scope(self):
-        scopes = [earned_scope(each) for each in self.inputs] if self.verdict == "clean" else []
+        scopes = [each["scope"] for each in self.inputs] if self.verdict == "clean" else []
         return min(scopes, key=SCOPES.index, default=None)
 
     def add_incomplete(self, sentences):
@@ -148,6 +141,14 @@ class Project:
                         f"{remark.text.decode('utf-8', 'replace')}")
         return told
 
+    def requires(self, kernel):
+        """What it says that callers of a kernel promise."""
+        from . import _library
+
+        sink = _library.Sink()
+        self.library.weir_project_requires(self.handle, kernel.encode(), sink.write, None)
+        return json.loads(sink.text())
+
     def fill(self, options, timeout):
         """Of a run: what the project says."""
         import ctypes
@@ -156,6 +157,13 @@ class Project:
         seconds = ctypes.c_uint()
         if timeout is None and self.library.weir_project_timeout(self.handle, ctypes.byref(seconds)):
             options.timeout = seconds.value
+
+
+def requires(*requirements):
+    """What a kernel requires of its callers: @weir.requires("K % 64 == 0", "grid.y == 1"), above or below @triton.jit."""
+    from . import promises
+
+    return promises.requires(*requirements)
 
 
 def is_text(source):

@@ -90,6 +90,8 @@ class Library:
                 ("weir_result_verdict", ctypes.c_int, [pointer]),
                 ("weir_proof_make", pointer, [pointer, text, ctypes.c_double]), ("weir_proof_free", None, [pointer]),
                 ("weir_proof_scope", ctypes.c_int, [pointer]),
+                ("weir_requirement_problem", text, [text, size, ctypes.POINTER(size)]),
+                ("weir_project_requires", ctypes.c_int, [pointer, text, WRITE, pointer]),
                 ("weir_proof_covers", ctypes.c_int, [pointer, text, size, ctypes.POINTER(text)]),
                 ("weir_verdict_worse", ctypes.c_int, [ctypes.c_int, ctypes.c_int]),
                 ("weir_writer_begin", pointer, [ctypes.POINTER(WriteOptions), WRITE, pointer]),
@@ -182,3 +184,10 @@ def run(name, text, path, options):
         if file:
             library.weir_close(file)
         library.weir_destroy(context)
+
+
+def requirement_problem(text):
+    """One sentence on what is wrong with a requirement, and at which character; None: nothing is."""
+    data, at = text.encode(), ctypes.c_size_t()
+    problem = Library.get().weir_requirement_problem(data, len(data), ctypes.byref(at))
+    return (problem.decode(), len(data[:at.value].decode("utf-8", "ignore"))) if problem else None

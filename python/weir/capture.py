@@ -11,7 +11,7 @@ import os
 import re
 import threading
 
-from . import _hook, arguments, program, standin, unwritten
+from . import _hook, arguments, program, promises, standin, unwritten
 
 OLDEST = (3, 5)
 MOST_LAUNCHES = 100  # that are kept of one kernel
@@ -94,6 +94,7 @@ class Kernel:
         self.seen, self.told, self.lock = {}, set(), threading.Lock()  # seen: whether a proof covers it
         self.answers = {}  # of the proof, by what it depends on
         self.launches, self.covered, self.spent = 0, 0, 0.0
+        self.requires = list(dict.fromkeys(promises.of_compiled(compiled) + recorder.promised(self.function)))
         self.looks_at_data = recorder.data_is_here and arguments.may_have_data(self.types)
 
     def launcher(self, inner):
@@ -158,13 +159,17 @@ class Kernel:
         passed = list(arguments.with_types(self.types, values))
         numbers = grid, tuple(value_key(value, []) for _, value in passed), arguments.sharing(passed)
         covered, key = self.answers.get(numbers), (*numbers, data)
-        is_new, has_room = key not in self.told, len(self.told) < MOST_LAUNCHES
-        launch = self.recorder.launch_of(self, grid, values) if covered is None or (is_new and has_room) else None
+        launch = None
         if covered is None:
             if len(self.answers) >= MOST_SEEN:
                 self.answers.clear()
+            launch = self.recorder.launch_of(self, grid, values)
             covered = self.answers[numbers] = self.recorder.covers(self, launch)
+        # Launches that break what is required of them, which no proof covers, are not to be missed among the others.
+        most = 2 * MOST_LAUNCHES if self.requires and not covered else MOST_LAUNCHES
+        is_new, has_room = key not in self.told, len(self.told) < most
         if is_new and has_room:
+            launch = launch or self.recorder.launch_of(self, grid, values)
             self.told.add(key)
             self.recorder.write_launch(self, launch)
         elif is_new and not covered:
@@ -254,12 +259,13 @@ class Folder:
 class Recorder:
     """What this process has seen, and where it goes. `listener`, if there is one, is told of each launch that is new."""
 
-    def __init__(self, store, version, listener=None, passed_on=(), prove_seconds=0):
+    def __init__(self, store, version, listener=None, passed_on=(), prove_seconds=0, project=None):
         """Exceptions of the kinds in `passed_on` are the listener's, and keep the launch from being made. `prove_seconds`: for the
         proof of a kernel; 0: none is tried."""
         self.store, self.version, self.listener, self.passed_on = store, version, listener, passed_on
         self.prove_seconds, self.proofs = prove_seconds, {}  # by IR and name
         self.kernels, self.complaints, self.has_run = [], set(), False
+        self.project = project
         self.proving = threading.Lock()
         self.new = threading.local()  # the launch that is written, and not made yet
         self.data_is_here = False  # in memory of this process: what tensors hold can be looked at before each launch
@@ -273,6 +279,10 @@ class Recorder:
                 kernel.seen.clear()
                 kernel.told.clear()
                 kernel.answers.clear()
+
+    def promised(self, function):
+        """What the project file says that callers of the kernel promise."""
+        return self.project.requires(function) if self.project else []
 
     def kernel_of(self, compiled):
         kernel = compiled.__dict__.get(self.own)
@@ -294,6 +304,8 @@ class Recorder:
                   "args": args, "from": "weir exec"}
         if kernel.dependent:
             launch["dependent"] = True
+        if kernel.requires:
+            launch["requires"], launch["at"] = kernel.requires, promises.call_site() or ""
         for sentence in untold:
             self.complain(f"kernel {kernel.name}: {sentence}")
         return launch, not untold
@@ -481,7 +493,11 @@ def start(folder, target):
 
     store, release = Folder(folder), release_of(triton.__version__)
     store.note("triton", release)
-    recorder = Recorder(store, release, prove_seconds=float(os.environ.get("WEIR_PROVE_TIME") or 0))
+    from . import Project
+
+    config = os.environ.get("WEIR_PROJECT")
+    recorder = Recorder(store, release, prove_seconds=float(os.environ.get("WEIR_PROVE_TIME") or 0),
+                        project=Project(config) if config else None)
     install(recorder, target)
     atexit.register(recorder.finish)
     return recorder

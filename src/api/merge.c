@@ -206,24 +206,9 @@ static void unite_list(Merge *merge, json_t *into, const json_t *from, const cha
     }
 }
 
-/* What is left of every launch where something holds that the launches of the input are not known to fulfill. */
-static VerdictScope scope_without_proof(const json_t *input) {
-    size_t index;
-    const json_t *launch;
-    json_array_foreach(json_object_get(input, "launches"), index, launch) {
-        if (!json_is_true(json_object_get(launch, "chosen")))
-            return COVERS_GIVEN_LAUNCH;
-    }
-    return COVERS_TRIED_LAUNCHES;
-}
-
 /* Of an input, or of a document; COVERS_NONE unless it is clean. */
 static VerdictScope scope_in(const json_t *object) {
-    VerdictScope scope = verdict_scope_named(merge_text(object, "scope"));
-    bool where = json_array_size(json_object_get(object, "where")) > 0;
-    return scope == COVERS_EVERY_LAUNCH && where && !json_is_true(json_object_get(object, "fulfilled"))
-               ? scope_without_proof(object)
-               : scope;
+    return verdict_scope_named(merge_text(object, "scope"));
 }
 
 static void set_scope(Merge *merge, json_t *input, VerdictScope scope) {
@@ -234,6 +219,7 @@ static void set_scope(Merge *merge, json_t *input, VerdictScope scope) {
 /* Two verdicts on the same kernel of the same file: all that either found. */
 static void unite_inputs(Merge *merge, json_t *into, const json_t *from) {
     static const char *const lists[] = {"launches", "findings", "incomplete", "notes"};
+    static const char *const both[] = {"fulfilled", "promised"};
     VerdictKind kinds[2] = {VERDICT_CLEAN, VERDICT_CLEAN};
     for (VerdictKind kind = VERDICT_CLEAN; kind <= VERDICT_ERROR; kind++) {
         kinds[0] = strcmp(verdict_kind_name(kind), merge_text(into, "verdict")) == 0 ? kind : kinds[0];
@@ -241,6 +227,9 @@ static void unite_inputs(Merge *merge, json_t *into, const json_t *from) {
     }
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         unite_list(merge, into, from, lists[i]);
+    for (size_t i = 0; i < sizeof both / sizeof *both; i++)
+        if (json_is_true(json_object_get(into, both[i])) && !json_is_true(json_object_get(from, both[i])))
+            merge->failed |= json_object_set_new(into, both[i], json_false()) != 0;
     const char *worse = verdict_kind_name(verdict_worse(kinds[0], kinds[1]));
     merge->failed |= json_object_set_new(into, "verdict", json_string(worse)) != 0;
     set_scope(merge, into, scope_in(from) < scope_in(into) ? scope_in(from) : scope_in(into));

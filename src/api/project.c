@@ -1,6 +1,7 @@
 /* Projects for callers: their file, what goes over it, and what is to be said of them at the end. */
 #include "api/internal.h"
 
+#include "base/json.h"
 #include "config/apply.h"
 #include "config/baseline.h"
 
@@ -136,6 +137,30 @@ int weir_project_timeout(const weir_project *project, unsigned *seconds) {
 
 const char *weir_project_launch(const weir_project *project, const char *path) {
     return project_launch(&project->project, path);
+}
+
+typedef struct Required {
+    weir_project *project;
+    const char *kernel;
+    Json json;
+} Required;
+
+static void write_required(void *context) {
+    Required *required = context;
+    Project *project = &required->project->project;
+    size_t count;
+    const Requirement *all = project_requires(project, str_of(required->kernel), &project->arena, &count);
+    json_begin_list(&required->json, NULL);
+    for (size_t i = 0; i < count; i++)
+        json_text(&required->json, NULL, all[i].text);
+    json_end_list(&required->json);
+}
+
+int weir_project_requires(weir_project *project, const char *kernel, weir_write *write, void *to) {
+    Text out = SINK_TEXT(write, to);
+    Required required = {.project = project, .kernel = kernel, .json = {.to = &out}};
+    bool good = project_attempt(&project->project, write_required, &required);
+    return sink_finish(&out) == 0 && good ? 0 : -1;
 }
 
 int weir_project_means(const weir_project *project, const char *path) {

@@ -1,7 +1,7 @@
 /* The public API: a proof that a kernel is clean at every launch, kept so that its launches can be asked. */
 #include "api/internal.h"
 
-#include "check/prove/prove.h"
+#include "check/prove/promise.h"
 #include "explore/launch/launch.h"
 #include "machine/tile/launch/launch_template.h"
 
@@ -58,11 +58,35 @@ int weir_proof_scope(const weir_proof *proof) {
     return proof->proof->narrow ? 1 : 2;
 }
 
+const char *weir_requirement_problem(const char *text, size_t size, size_t *at) {
+    static const size_t budget = 1 << 20;
+    Arena arena;
+    jmp_buf exhausted;
+    arena_init(&arena, budget);
+    arena.exhausted = &exhausted;
+    const char *volatile problem = "there is no memory to read it";
+    Requirement requirement;
+    if (!setjmp(exhausted))
+        problem = requirement_read(&arena, (Str){text, size}, &requirement, at);
+    arena_free(&arena);
+    return problem;
+}
+
+/* What is promised is not what the proof covers, and a launch that breaks it is to be looked at. */
+static bool keeps_promises(weir_proof *asked, const Launch *launch) {
+    for (size_t i = 0; i < launch->require_count; i++)
+        if (promise_kept(&launch->requires[i], asked -> proof, launch) == PROMISE_BROKEN)
+            return false;
+    return true;
+}
+
 static void ask(void *context) {
     weir_proof *asked = context;
     Launch launch = {0};
-    if (launch_read(&asked->arena, asked->source, &launch, &asked->diagnostics))
-        asked->answer = proof_covers(asked->proof, &launch, &asked->lacks);
+    if (!launch_read(&asked->arena, asked->source, &launch, &asked->diagnostics))
+        return;
+    asked->lacks = "it breaks what the kernel requires of its callers";
+    asked->answer = keeps_promises(asked, &launch) && proof_covers(asked->proof, &launch, &asked->lacks);
 }
 
 int weir_proof_covers(weir_proof *proof, const char *launch, size_t size, const char **lacks) {

@@ -192,6 +192,15 @@ static bool set_proofs(unsigned seconds) {
     return setenv("WEIR_PROVE_TIME", text, 1) == 0;
 }
 
+/* They know what the project file says that callers promise. */
+static bool set_project(const Options *options) {
+    const char *file = weir_project_file(options->project);
+    char *path = file ? realpath(file, NULL) : NULL;
+    bool good = (path ? setenv("WEIR_PROJECT", path, 1) : unsetenv("WEIR_PROJECT")) == 0;
+    free(path);
+    return good;
+}
+
 static bool set_environment(const char *folder, const Options *options) {
     char boot[PATH_MAX];
     const char *target = options->standin;
@@ -206,7 +215,8 @@ static bool set_environment(const char *folder, const Options *options) {
     bool good = setenv("PYTHONPATH", path, 1) == 0 && setenv("WEIR_CAPTURE", folder, 1) == 0;
     free(path);
     return good && (target ? setenv("WEIR_TARGET", target, 1) : unsetenv("WEIR_TARGET")) == 0 &&
-           set_device(options->mode != EXEC_CAPTURE, options->jobs) && set_proofs(options->prove_seconds);
+           set_device(options->mode != EXEC_CAPTURE, options->jobs) && set_proofs(options->prove_seconds) &&
+           set_project(options);
 }
 
 static volatile sig_atomic_t running;

@@ -172,7 +172,8 @@ typedef struct Options {
 
     const char *port; /* lint: what the kernels become on this target; NULL: not asked */
 
-    bool stats, list, strict, ptx; /* parse */
+    bool stats, list, ptx; /* parse */
+    bool strict;           /* parse, check, run */
     weir_form form;
     TableForm dump_ops;
 

@@ -16,7 +16,7 @@ static void set(const Options *options, const char *key, const char *value) {
 }
 
 void project_open(Options *options) {
-    if (!(1u << options->command & (CHECK | RUN | LINT)))
+    if (!(1u << options->command & (CHECK | RUN | LINT | PROVE)))
         return;
     options->project = weir_project_create();
     if (!options->project) {
@@ -31,6 +31,8 @@ void project_open(Options *options) {
     set(options, "ignore", options->ignore);
     set(options, "source-root", options->run.source_root);
     set(options, "baseline", options->baseline);
+    if (options->strict)
+        set(options, "severity", "promise.missing=warning");
     for (size_t i = 0; i < options->severities.count; i++)
         set(options, "severity", options->severities.items[i]);
     if (weir_project_baseline(options->project, options->update_baseline) != 0)

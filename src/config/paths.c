@@ -1,4 +1,4 @@
-/* Paths of inputs as the patterns of a project file see them: from the folder of that file on. */
+/* Paths of inputs as the patterns of a project file see them, from the folder of that file on; and names of kernels. */
 #include "config/glob.h"
 #include "config/project.h"
 
@@ -43,4 +43,16 @@ const char *project_launch(const Project *project, const char *path) {
             file = project->launches[i].file;
     free(below);
     return file;
+}
+
+Requirement *project_requires(const Project *project, Str kernel, Arena *arena, size_t *count) {
+    size_t most = 0;
+    *count = 0;
+    for (uint32_t i = 0; i < project->kernel_count; i++)
+        most += project->kernels[i].count;
+    Requirement *found = ARENA_ARRAY(arena, Requirement, most + 1);
+    for (uint32_t i = 0; i < project->kernel_count; i++)
+        for (uint32_t k = 0; glob_matches(project->kernels[i].pattern, kernel) && k < project->kernels[i].count; k++)
+    found[(*count)++] = project->kernels[i].requires[k];
+    return found;
 }

@@ -7,6 +7,7 @@
 
 #include "base/digest.h"
 #include "base/map.h"
+#include "base/requirement.h"
 #include "config/comments.h"
 #include "config/toml.h"
 #include "finding/finding.h"
@@ -36,6 +37,13 @@ typedef struct ProjectLaunch {
     Str pattern;
     const char *file;
 } ProjectLaunch;
+
+/* What callers of kernels whose names a pattern means promise. */
+typedef struct ProjectKernel {
+    Str pattern;
+    Requirement *requires;
+    uint32_t count, capacity;
+} ProjectKernel;
 
 typedef struct Patterns {
     Str *items;
@@ -69,6 +77,8 @@ struct Project {
     Patterns include, exclude;
     ProjectLaunch *launches;
     uint32_t launch_count, launch_capacity;
+    ProjectKernel *kernels;
+    uint32_t kernel_count, kernel_capacity;
     const char *source_root;   /* below which kernels' own sources are opened */
     const char *baseline_file; /* NULL: there is none */
     ProjectSetting triton, target, gsan, mma_order, require;
@@ -110,5 +120,7 @@ void project_refuse(Project *project, ProjectSetting setting, const char *format
 /* Whether a file that was found in a folder is meant, by include and exclude; its launch file, or NULL. */
 bool project_means(const Project *project, const char *path);
 const char *project_launch(const Project *project, const char *path);
+/* What callers of the kernel promise: adds to the list, which is in the arena, and has that many. */
+Requirement *project_requires(const Project *project, Str kernel, Arena *arena, size_t *count);
 
 #endif

@@ -317,13 +317,55 @@ static bool read_launches(Project *project, const TomlEntry *list, void *to) {
     return true;
 }
 
-static const KeyReader top_keys[] = {{"rules", read_rule_table},  {"severity", read_severity},
-                                     {"paths", read_paths},       {"launch", read_launches},
-                                     {"baseline", read_baseline}, {"source-root", read_source_root},
-                                     {"triton", read_triton},     {"target", read_target},
-                                     {"timeout", read_timeout},   {"budget", read_budget},
-                                     {"gsan", read_gsan},         {"mma-order", read_mma_order},
-                                     {"require", read_require},   {0}};
+static bool read_kernel_name(Project *project, const TomlEntry *entry, void *to) {
+    ProjectKernel *kernel = to;
+    return is_kind(project, entry, TOML_STRING) && read_pattern(project, entry, &kernel->pattern);
+}
+
+static bool read_requires(Project *project, const TomlEntry *list, void *to) {
+    ProjectKernel *kernel = to;
+    if (!is_kind(project, list, TOML_ARRAY))
+        return false;
+    for (const TomlEntry *entry = list->value.first; entry; entry = entry->next) {
+        size_t at;
+        if (entry->value.kind != TOML_STRING)
+            return fail(project, entry->value.offset, "'requires' must be a list of requirements in quotes");
+        Requirement *requires = ARENA_PUSH(&project->arena, kernel->requires, kernel->count, kernel->capacity);
+        const char *problem = requirement_read(&project->arena, entry->value.text, requires, &at);
+        if (problem)
+            return fail(project, entry->value.offset + 1 + at, "%s", problem);
+        Text from = {0};
+        text_addf(&from, "%s:%u", project->file, source_place(project->source, entry->value.offset).line);
+        requires->from = text_keep(&from, &project->arena);
+    }
+    return true;
+}
+
+static bool read_kernels(Project *project, const TomlEntry *list, void *to) {
+    static const KeyReader keys[] = {{"name", read_kernel_name}, {"requires", read_requires}, {0}};
+    (void)to;
+    if (!is_kind(project, list, TOML_ARRAY))
+        return false;
+    for (const TomlEntry *entry = list->value.first; entry; entry = entry->next) {
+        ProjectKernel kernel = {0};
+        if (entry->value.kind != TOML_TABLE)
+            return fail(project, entry->value.offset, "kernels are tables, [[kernel]]");
+        if (!read_table(project, &entry->value, keys, &kernel))
+            return false;
+        if (!kernel.pattern.size || !kernel.count)
+            return fail(project, entry->value.offset,
+                        "a kernel needs a 'name', which may be a pattern, and 'requires'");
+        *ARENA_PUSH(&project->arena, project->kernels, project->kernel_count, project->kernel_capacity) = kernel;
+    }
+    return true;
+}
+
+static const KeyReader top_keys[] = {
+    {"rules", read_rule_table},        {"severity", read_severity}, {"paths", read_paths},
+    {"launch", read_launches},         {"kernel", read_kernels},    {"baseline", read_baseline},
+    {"source-root", read_source_root}, {"triton", read_triton},     {"target", read_target},
+    {"timeout", read_timeout},         {"budget", read_budget},     {"gsan", read_gsan},
+    {"mma-order", read_mma_order},     {"require", read_require},   {0}};
 
 /* ---- The file and the command line ---------------------------------------------------------------- */
 

@@ -213,8 +213,10 @@ static VerdictScope scope_of(const Verdict *verdict) {
     if (verdict->kind != VERDICT_CLEAN || !verdict->launch_count || verdict->replayed)
         return COVERS_NONE;
     const ProofSummary *proof = verdict->proof;
-    bool proved = proof && proof->proved && !proof->narrow && (!proof->where_count || proof->fulfilled);
-    if ((verdict->closed || proved) && !verdict->only_launch)
+    bool proved =
+        proof && proof->proved && !proof->narrow && (given_launches(verdict) ? proof->fulfilled : proof->promised);
+    if (proved ||
+        (verdict->closed && !verdict->only_launch)) /* of one launch alone, another one has led to the proof */
         return COVERS_EVERY_LAUNCH;
     return given_launches(verdict) ? COVERS_GIVEN_LAUNCH : COVERS_TRIED_LAUNCHES;
 }
@@ -280,8 +282,10 @@ void verdict_require(Verdict *verdict, VerdictScope required) {
     if (verdict_holds_where(verdict)) {
         text_addf(&why, "%s is required, and it is proved for ", verdict_scope_name(required));
         print_where(verdict, &why);
-        text_addf(&why, " only: give a launch that fulfills this (--require %s takes it as it is)",
-                  verdict_scope_name(verdict->scope));
+        text_addf(
+            &why,
+            " only: give a launch that fulfills this, or say that callers promise it (--require %s takes it as it is)",
+            verdict_scope_name(verdict->scope));
     } else {
         verdict_scope_lacking(verdict->scope, required, verdict->launch_count, verdict->open, &why);
     }
@@ -333,6 +337,13 @@ static void join_finding(Verdict *verdict, const Finding *finding) {
     *verdict_finding(verdict) = *finding;
 }
 
+/* All launches that were given have to be covered. */
+static void join_proof(ProofSummary *proof, const ProofSummary *other) {
+    proof->fulfilled &= other->fulfilled;
+    proof->outside |= other->outside;
+    proof->promised &= other->promised;
+}
+
 void verdict_join(Verdict *verdict, const Verdict *other) {
     for (size_t i = 0; i < other->finding_count; i++)
         join_finding(verdict, &other->findings[i]);
@@ -346,7 +357,7 @@ void verdict_join(Verdict *verdict, const Verdict *other) {
         *verdict_launch(verdict) = other->launches[i];
     verdict->seconds += other->seconds;
     if (verdict->proof && other->proof)
-        verdict->proof->fulfilled &= other->proof->fulfilled;
+        join_proof(verdict->proof, other->proof);
     else
         verdict->proof = NULL;
     if (other->kind == VERDICT_INCOMPLETE)
@@ -503,7 +514,8 @@ void verdict_scope_lacking(VerdictScope scope, VerdictScope required, size_t tri
 bool verdict_holds_where(const Verdict *verdict) {
     const ProofSummary *proof = verdict->proof;
     return verdict->scope != COVERS_NONE && verdict->scope < COVERS_EVERY_LAUNCH && proof && proof->proved &&
-           !proof->narrow && !verdict->only_launch;
+           proof->where_count && !proof->narrow && !verdict->only_launch &&
+           !(proof->outside && given_launches(verdict));
 }
 
 void verdict_print_scope(const Verdict *verdict, Text *to) {

@@ -120,13 +120,17 @@ void coverage_print(const RunCoverage *coverage, Text *to);
 typedef struct ProofLine {
     const char *text, *file;
     uint32_t line, ir_line;
+    bool promised; /* of `where`: it follows from what callers promise */
 } ProofLine;
 
 /* Whether a kernel is clean at every launch, by a proof (check/prove), in texts. */
 typedef struct ProofSummary {
     bool proved;    /* nothing is open */
     bool narrow;    /* but `where` leaves one grid, or one value of an argument */
-    bool fulfilled; /* the launches that were given fulfill `where`, and there is one */
+    bool fulfilled; /* the launches that were given are covered, and there is one */
+    bool outside;   /* one is not, for another reason than `where`: its numbers wrap around, pointers share memory */
+    bool promised;  /* all of `where` is */
+    bool vain;      /* no launch keeps what is promised, so that nothing is */
     ProofLine *where, *open;
     const char **assumes;
     size_t where_count, open_count, assume_count;
@@ -247,7 +251,7 @@ void verdict_scopes_print(const size_t counts[COVERS_COUNT], Text *to);
 /* Why a scope is not enough, and what to do: one sentence. `open`: as in a verdict. */
 void verdict_scope_lacking(VerdictScope scope, VerdictScope required, size_t tried, const char *open, Text *to);
 /* Whether a clean verdict is one for every launch that fulfills the preconditions of its proof, of which there are
- * some, and that its launches are not known to fulfill. Its scope is what holds without that. */
+ * some, and that neither its launches nor promises are known to fulfill. Its scope is what holds without that. */
 bool verdict_holds_where(const Verdict *verdict);
 /* "clean (this launch)", "findings": a verdict in a few words; and " (this launch)" alone, or nothing. */
 void verdict_print(const Verdict *verdict, Text *to);

@@ -83,7 +83,7 @@ void render_json_scope(Json *json, VerdictScope scope) {
         json_nothing(json, "scope");
 }
 
-static void add_lines(Json *json, const char *name, const ProofLine *lines, size_t count) {
+static void add_lines(Json *json, const char *name, const ProofLine *lines, size_t count, bool where) {
     json_begin_list(json, name);
     for (size_t i = 0; i < count; i++) {
         json_begin(json, NULL);
@@ -91,6 +91,8 @@ static void add_lines(Json *json, const char *name, const ProofLine *lines, size
         json_text(json, "file", lines[i].file);
         json_number(json, "line", lines[i].line);
         json_number(json, "ir_line", lines[i].ir_line);
+        if (where)
+            json_truth(json, "promised", lines[i].promised);
         json_end(json);
     }
     json_end_list(json);
@@ -100,22 +102,23 @@ static void add_lines(Json *json, const char *name, const ProofLine *lines, size
  */
 static void add_proof(Json *json, const ProofSummary *proof) {
     json_line(json, 3);
-    add_lines(json, "where", proof->where, proof->proved ? proof->where_count : 0);
+    add_lines(json, "where", proof->where, proof->proved ? proof->where_count : 0, true);
     json_truth(json, "proved", proof->proved);
     json_truth(json, "narrow", proof->proved && proof->narrow);
     json_truth(json, "fulfilled", proof->proved && proof->fulfilled);
+    json_truth(json, "promised", proof->proved && proof->where_count && proof->promised);
     json_begin_list(json, "assumes");
     for (size_t i = 0; proof->proved && i < proof->assume_count; i++)
         json_text(json, NULL, proof->assumes[i]);
     json_end_list(json);
-    add_lines(json, "open", proof->open, proof->open_count);
+    add_lines(json, "open", proof->open, proof->open_count, false);
 }
 
 void render_json_verdict(Json *json, const char *file, const Verdict *verdict, const char *const *witnesses) {
     json_text(json, "file", file);
     json_text(json, "kernel", verdict->kernel);
     json_text(json, "verdict", verdict_kind_name(verdict->kind));
-    render_json_scope(json, verdict_holds_where(verdict) ? COVERS_EVERY_LAUNCH : verdict->scope);
+    render_json_scope(json, verdict->scope);
     json_truth(json, "only_launch", verdict->only_launch);
     if (verdict->proof && verdict->scope != COVERS_NONE)
         add_proof(json, verdict->proof);

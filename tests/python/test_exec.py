@@ -195,6 +195,22 @@ class Captured(Case):
             result = self.exec(sys.executable, SCRIPTS / "covered.py", release=release, options=["--prove-time", "0", "--format", "json"])
             self.assertNotIn("program_launches", json.loads(result.stdout))
 
+    def test_what_callers_promise(self):
+        for release in self.each():
+            script, options = SCRIPTS / "promised.py", ["--no-config", "--require", "every-launch", "--strict"]
+            right = self.exec(sys.executable, script, release=release, options=options)
+            self.assertEqual(right.returncode, 0, right.stdout + right.stderr)
+            self.assertIn("150 of 150 launches are covered", right.stderr)
+            wrong = self.exec(sys.executable, script, "broken", release=release, options=options)
+            self.assertEqual(wrong.returncode, 1, wrong.stdout + wrong.stderr)
+            self.assertRegex(wrong.stdout, r"promised.py:22: error: .* requires of its callers, size % 128 == 0: size is 16016 \[promise.broken\]")
+            # The same of what the project file says, which no launch says itself.
+            project = self.folder / "weir.toml"
+            project.write_text('[[kernel]]\nname = "add"\nrequires = ["size < 19200"]\n')
+            wrong = self.exec(sys.executable, script, release=release, options=["--config", str(project)])
+            self.assertEqual(wrong.returncode, 1, wrong.stdout + wrong.stderr)
+            self.assertIn("size < 19200: size is 19200", wrong.stdout)
+
     def test_targets(self):
         for release in self.each():
             # Before 3.9, Triton for AMD needs PyTorch.

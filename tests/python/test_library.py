@@ -80,7 +80,7 @@ class Check(unittest.TestCase):
         self.assertEqual(weir.check(ring, launch).scope, "given-launch")
         self.assertEqual(weir.check(closed).scope, "every-launch")
         proved = weir.check(ROOT / "tests/golden/axpy.mlir")  # where grid.y == 1, grid.z == 1
-        self.assertEqual((proved.inputs[0]["scope"], proved.inputs[0]["fulfilled"], proved.scope), ("every-launch", False, "tried-launches"))
+        self.assertEqual((proved.inputs[0]["scope"], proved.inputs[0]["fulfilled"], proved.scope), ("tried-launches", False, "tried-launches"))
         self.assertEqual(weir.check(ring, launch, require="given-launch").verdict, "clean")
         less = weir.check(ring, require="given-launch")
         self.assertEqual((less.verdict, less.scope), ("incomplete", None))
@@ -88,6 +88,27 @@ class Check(unittest.TestCase):
         self.assertEqual(weir.check(ring, launch, project=weir.Project(False, require="every-launch")).verdict, "incomplete")
         self.assertEqual(weir.check(ring, require="any").verdict, "error")
         self.assertEqual(weir.check(ring, project=weir.Project(False, require="any")).verdict, "error")
+
+    def test_promises(self):
+        axpy, memory = ROOT / "tests/golden/axpy.mlir", {"tensor": {"shape": [512]}}
+        launch = {"grid": [4, 1, 1], "args": {"n": 512, "x": memory, "y": memory, "a": 1.0}, "requires": ["n % 64 == 0"], "at": "train.py:3"}
+        self.assertEqual([finding.rule for finding in weir.check(axpy, launch).findings], ["promise.missing"])
+        launch["args"]["n"] = 500
+        broken = weir.check(axpy, launch).errors
+        self.assertEqual([(finding.rule, finding.place) for finding in broken], [("promise.broken", "train.py:3")])
+        self.assertEqual(weir.check(axpy, {**launch, "requires": ["n % 64"]}).verdict, "error")
+
+    def test_requires(self):
+        def kernel(a, K, BLOCK):
+            pass
+
+        self.assertIs(weir.requires("K % BLOCK == 0", "strides of a nest", "a.shape[0] >= min(K, 4)")(weir.requires("grid.y == 1")(kernel)), kernel)
+        self.assertEqual(kernel.__weir_requires__, ("K % BLOCK == 0", "strides of a nest", "a.shape[0] >= min(K, 4)", "grid.y == 1"))
+        for text, problem in (("K % 64 = 0", r"'=='\n    K % 64 = 0\n           \^"), ("k > 1", "no parameter 'k'; there is a, K, BLOCK\n    k > 1\n    \\^"), ("", "empty")):
+            with self.assertRaisesRegex(ValueError, problem):
+                weir.requires(text)(kernel)
+        with self.assertRaises(TypeError):
+            weir.requires(64)
 
     def test_launch_that_is_wrong(self):
         result = weir.check(ROOT / "examples/lapped_ring.ttgir", {"grid": [0]})

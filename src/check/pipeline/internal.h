@@ -67,6 +67,9 @@ void step_buffer(void *result);
 /* ---- prove.c ---- */
 /* A Task. Whether the kernel of a Look is clean at every launch, unless its verdict is incomplete. */
 void step_proof(void *look);
+/* The same, behind step_proof: what callers promise is held against the launch that was given, and against the proof.
+ */
+void step_promises(void *look);
 /* Whether the launch, which is one of several of its kernel, is covered by the proof that was made at the first. */
 bool is_covered(PipelineResult *result, size_t kernel);
 

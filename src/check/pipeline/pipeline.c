@@ -141,6 +141,10 @@ static void check_and_close(PipelineResult *result, size_t kernel) {
     set_progress(question, NULL);
     if (!result->program)
         verdict->kernel = look.request;
+    if (complete) {
+        result_attempt(result, step_proof, &look);
+        result_attempt(result, step_promises, &look);
+    }
     verdict_drop_halves(verdict);
     step_rules(result, kernel);
     result_attempt(result, step_lines, &look);
@@ -148,8 +152,6 @@ static void check_and_close(PipelineResult *result, size_t kernel) {
     step_project(result, kernel);
     verdict->seconds = clock_seconds() - started;
     verdict->replayed = result->trail || result->threads_trail;
-    if (complete)
-        result_attempt(result, step_proof, &look);
     result_attempt(result, take_checked, &look);
     verdict_close(verdict);
     result_attempt(result, step_scope, &look);

@@ -3,7 +3,10 @@
 
 #include "check/certificate/certificate.h"
 #include "check/prove/certificate.h"
+#include "check/explain/place.h"
 #include "check/prove/summary.h"
+#include "config/project.h"
+#include "ir/op.h"
 
 /* Whether what was asked is about launches of IR at all. Of one launch alone, the proof is asked that other launches of
  * the kernel have led to. */
@@ -21,6 +24,141 @@ static const Launch *known_launch(PipelineResult *result, size_t kernel) {
     return given || !fixed || fixed->grid[0] > 0 ? (given ? given : fixed) : NULL;
 }
 
+/* ---- Promises ------------------------------------------------------------------------------------- */
+
+static bool is_promised(const Requirement *all, size_t count, const char *text) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(all[i].text, text) == 0)
+            return true;
+    return false;
+}
+
+/* What the project and the launch say that callers of the kernel promise. */
+static Promises promises_of(PipelineResult *result, size_t kernel) {
+    const Question *question = &result->question;
+    const Launch *given = result_given_launch(result, kernel);
+    size_t of_project = 0, of_launch = given ? given->require_count : 0;
+    const Requirement *first = NULL;
+    if (question->project)
+        first = project_requires(question->project, result_name(result, kernel), &result->arena, &of_project);
+    Requirement *all = ARENA_ARRAY(&result->arena, Requirement, of_project + of_launch + 1);
+    if (of_project)
+        memcpy(all, first, of_project * sizeof *all);
+    size_t count = of_project;
+    for (size_t i = 0; i < of_launch; i++)
+        if (!is_promised(all, count, given->requires[i].text))
+    all[count++] = given->requires[i];
+    return (Promises){all, count};
+}
+
+/* The kernel itself. */
+static void set_kernel_place(PipelineResult *result, size_t kernel, FindingPlace *place) {
+    if (!result->ptx) {
+        op_place_set(result->module, result->functions[kernel], place, &result->verdicts[kernel]);
+        return;
+    }
+    const PtxFunction *function = &result->ptx->functions[result->entries[kernel]];
+    Place line = source_place(result->ptx->source, result->ptx->statements[function->begin].begin);
+    place->ir_line = line.line;
+    place->ir_column = line.column;
+}
+
+/* "train.py:40" */
+static bool set_call_place(Str at, FindingPlace *place, Arena *arena) {
+    const char *colon = at.size ? memrchr(at.data, ':', at.size) : NULL;
+    int64_t line;
+    if (!colon || !str_to_int(str_between(colon + 1, at.data + at.size), &line) || line < 1 || line > INT32_MAX)
+        return false;
+    place->file = arena_copy(arena, at.data, (size_t)(colon - at.data));
+    place->line = (uint32_t)line;
+    return true;
+}
+
+static void find_broken(PipelineResult *result, size_t kernel, const Requirement *promise, const Launch *launch) {
+    Verdict *verdict = &result->verdicts[kernel];
+    Text values = {0};
+    promise_values(promise, launch, &values);
+    Finding *finding = verdict_finding(verdict);
+    finding->rule = RULE_PROMISE_BROKEN;
+    finding->space = "global";
+    finding->message = verdict_text(verdict, "the launch breaks what @%.*s requires of its callers, %s%s%.*s",
+                                    STR_ARG(result_name(result, kernel)), promise->text, values.size ? ": " : "",
+                                    (int)values.size, values.size ? values.data : "");
+    text_free(&values);
+    finding->why = *promise->from ? verdict_text(verdict, "%s says that callers promise it.", promise->from)
+                                  : "The kernel says that its callers promise it.";
+    finding->fix =
+        "Launch it with numbers that fulfill this, or take the requirement back if the kernel does without it.";
+    finding->launch = launch_text(launch, &result->arena);
+    finding->times = 1;
+    FindingPlace *places = finding_places(verdict, finding, 2);
+    bool called = set_call_place(launch->at, &places[0], verdict->arena);
+    set_kernel_place(result, kernel, &places[called]);
+    places[called].role = called ? "requires it" : "";
+    finding->place_count = 1u + called;
+}
+
+/* Holds the launch that was given against what is promised. */
+static void hold_launch(PipelineResult *result, size_t kernel, Promises promises, const Launch *launch) {
+    Verdict *verdict = &result->verdicts[kernel];
+    const Proof *proof = result->ptx ? NULL : proof_made(result->module, result->functions[kernel]);
+    for (size_t i = 0; i < promises.count; i++) {
+        const Requirement *promise = &promises.all[i];
+        PromiseAnswer answer = promise_kept(promise, proof, launch);
+        if (answer == PROMISE_BROKEN)
+            find_broken(result, kernel, promise, launch);
+        else if (answer == PROMISE_UNKNOWN)
+            verdict_note(verdict,
+                         "whether the launch keeps a promise is not known, since it does not say all that is in it: %s",
+                         promise->text);
+    }
+}
+
+/* Preconditions of the proof that no caller promises. */
+static void find_missing(PipelineResult *result, size_t kernel, const ProofSummary *proof) {
+    Verdict *verdict = &result->verdicts[kernel];
+    Text missing = {0}, pasted = {0};
+    size_t count = 0;
+    for (size_t i = 0; i < proof->where_count; i++) {
+        if (proof->where[i].promised)
+            continue;
+        text_plainf(&missing, "%s%s", count ? ", " : "", proof->where[i].text);
+        text_plainf(&pasted, "%s\"%s\"", count++ ? ", " : "", proof->where[i].text);
+    }
+    const char *names = verdict_keep(verdict, &missing), *quoted = verdict_keep(verdict, &pasted);
+    if (!count)
+        return;
+    Finding *finding = verdict_finding(verdict);
+    finding->rule = RULE_PROMISE_MISSING;
+    finding->space = "global";
+    finding->message = verdict_text(verdict, "the proof for every launch needs what no caller promises: %s", names);
+    finding->why = "A launch that does not fulfill this is not covered by the proof.";
+    finding->fix = verdict_text(
+        verdict, "If callers are to fulfill it, say so: @weir.requires(%s), or requires = [%s] in weir.toml.", quoted,
+        quoted);
+    finding->times = 1;
+    set_kernel_place(result, kernel, finding_places(verdict, finding, 1));
+}
+
+void step_promises(void *context) {
+    const Look *look = context;
+    PipelineResult *result = look->result;
+    const Question *question = &result->question;
+    if (result->program || result->trail || result->threads_trail || result->recording || question->lint_only)
+        return;
+    Promises promises = promises_of(result, look->at);
+    const Launch *given = known_launch(result, look->at);
+    const ProofSummary *proof = result->verdicts[look->at].proof;
+    if (given)
+        hold_launch(result, look->at, promises, given);
+    if (proof && proof->proved && !proof->narrow)
+        find_missing(result, look->at, proof);
+    if (proof && proof->vain)
+        verdict_note(&result->verdicts[look->at], PROMISED_IN_VAIN);
+}
+
+/* ---- Proofs --------------------------------------------------------------------------------------- */
+
 void step_proof(void *context) {
     const Look *look = context;
     PipelineResult *result = look->result;
@@ -29,9 +167,9 @@ void step_proof(void *context) {
         verdict->closed)
         return; /* or nothing is left open that a launch gives */
     const Proof *proof = proof_of_kernel(result->module, result->functions[look->at], result->question.prove_seconds);
-    verdict->proof = proof_summary(result->module, proof, verdict->arena);
-    const Launch *given = known_launch(result, look->at);
-    verdict->proof->fulfilled = given && proof_covers(proof, given, NULL);
+    verdict->proof = proof_summary(result->module, proof, promises_of(result, look->at), known_launch(result, look->at),
+                                   verdict->arena);
+    verdict->proof->outside &= result_given_launch(result, look->at) != NULL; /* else it is not all known */
 }
 
 bool is_covered(PipelineResult *result, size_t kernel) {
@@ -54,8 +192,8 @@ static void print_proofs(void *context) {
         Module *module = result->module;
         const Proof *proof = proof_of_kernel(module, result->functions[i], result->question.prove_seconds);
         Str name = result_name(result, i);
-        proof_print(module, proof, arena_copy(&result->arena, name.data, name.size), known_launch(result, i),
-                    &result->arena, printed->to);
+        proof_print(module, proof, arena_copy(&result->arena, name.data, name.size), promises_of(result, i),
+                    known_launch(result, i), &result->arena, printed->to);
         printed->all &= proof->proved;
     }
 }

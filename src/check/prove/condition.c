@@ -92,17 +92,27 @@ bool condition_holds(const Quantities *quantities, const Interval *atoms, const 
 
 /* ---- For people ----------------------------------------------------------------------------------- */
 
-/* Of two levels, of which one has the factor 1 and another bound than that of its tile: "stride >= N". */
-static bool print_two(const Quantities *quantities, const Condition *condition, Text *to) {
-    if (condition->level_count != 2)
+bool condition_is_two(const Quantities *quantities, const Condition *condition, Quantity *outer, Quantity *inner) {
+    if (condition->kind != CONDITION_NEST || condition->level_count != 2)
         return false;
     unsigned unit = condition->levels[0].factor == QUANTITY_ONE ? 0 : 1;
-    const NestLevel *inner = &condition->levels[unit], *outer = &condition->levels[1 - unit];
-    if (inner->factor != QUANTITY_ONE || inner->most[0] == QUANTITY_NONE || inner->most[0] != inner->most[1])
+    const NestLevel *level = &condition->levels[unit];
+    *outer = condition->levels[1 - unit].factor;
+    *inner = level->most[0];
+    bool same = level->factor == QUANTITY_ONE && *inner != QUANTITY_NONE && *inner == level->most[1];
+    for (unsigned side = 0; side < 2 && same; side++) /* then it is no more than that by which the two differ */
+        same = quantity_interval(quantities, quantities->anywhere, level->value[side]).least >= 0;
+    return same;
+}
+
+/* "stride > N - 1" */
+static bool print_two(const Quantities *quantities, const Condition *condition, Text *to) {
+    Quantity outer, inner;
+    if (!condition_is_two(quantities, condition, &outer, &inner))
         return false;
-    quantity_print(quantities, outer->factor, to);
+    quantity_print(quantities, outer, to);
     text_addf(to, " > ");
-    quantity_print(quantities, inner->most[0], to);
+    quantity_print(quantities, inner, to);
     return true;
 }
 

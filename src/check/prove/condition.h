@@ -41,6 +41,9 @@ bool condition_holds(const Quantities *quantities, const Interval *atoms, const 
 /* For people, in the arena of the quantities. `subject`: whose strides nest. */
 const char *condition_text(const Quantities *quantities, const Condition *condition, const char *subject);
 
+/* Of two levels of which one has the factor 1: whether they nest if `*outer` > `*inner`, which do not vary. */
+bool condition_is_two(const Quantities *quantities, const Condition *condition, Quantity *outer, Quantity *inner);
+
 /* The numbers of a launch, by parameter: `names` are theirs. An argument that is not there, or no number, is not known,
  * and what depends on it does not hold. `room` has space for `count`. */
 LaunchNumbers launch_numbers(const Launch *launch, const char *const *names, uint32_t count, LaunchNumber *room);

@@ -53,16 +53,20 @@ static unsigned rank_of(const Proof *proof, uint32_t parameter) {
     return rank;
 }
 
+void proof_some_launch(const Proof *proof, uint64_t *seed, LaunchNumber *room, LaunchNumbers *launch) {
+    *launch = (LaunchNumbers){.arguments = room, .count = proof->name_count};
+    for (unsigned axis = 0; axis < 3; axis++)
+        launch->grid[axis] = is_pinned(proof, axis) ? 1 : pick(seed, 2, 6);
+    for (uint32_t i = 0; i < proof->name_count; i++) {
+        room[i] = some_argument(seed);
+        lay_out(&room[i], rank_of(proof, i));
+    }
+}
+
 bool proof_example(const Proof *proof, uint64_t *seed, LaunchNumber *room, LaunchNumbers *launch) {
     enum { TRIES = 4000 };
     for (unsigned n = 0; n < TRIES; n++) {
-        *launch = (LaunchNumbers){.arguments = room, .count = proof->name_count};
-        for (unsigned axis = 0; axis < 3; axis++)
-            launch->grid[axis] = is_pinned(proof, axis) ? 1 : pick(seed, 2, 6);
-        for (uint32_t i = 0; i < proof->name_count; i++) {
-            room[i] = some_argument(seed);
-            lay_out(&room[i], rank_of(proof, i));
-        }
+        proof_some_launch(proof, seed, room, launch);
         if (proof_covers_numbers(proof, launch, NULL))
             return true;
     }

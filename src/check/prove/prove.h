@@ -124,6 +124,8 @@ bool proof_covers_numbers(const Proof *proof, const LaunchNumbers *launch, const
 /* A launch that the proof covers, with several programs along each axis that allows it; `room` has space for the
  * arguments. False: none was found. */
 bool proof_example(const Proof *proof, uint64_t *seed, LaunchNumber *room, LaunchNumbers *launch);
+/* One that may be covered. */
+void proof_some_launch(const Proof *proof, uint64_t *seed, LaunchNumber *room, LaunchNumbers *launch);
 
 /* ---- For the halves ------------------------------------------------------------------------------- */
 

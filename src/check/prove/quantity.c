@@ -69,6 +69,26 @@ void quantities_init(Quantities *quantities, Arena *arena) {
     enter(quantities, &(Monomial){.factor = 1}, 1);
 }
 
+static void *copied(Arena *arena, const void *items, size_t count, size_t capacity, size_t size) {
+    char *copy = ARENA_ARRAY(arena, char, (capacity + 1) * size);
+    if (count)
+        memcpy(copy, items, count * size);
+    return copy;
+}
+
+Quantities *quantities_copy(const Quantities *of, Arena *arena) {
+    Quantities *copy = ARENA_NEW(arena, Quantities);
+    *copy = *of;
+    copy->arena = arena;
+    copy->settled = false;
+    copy->atoms = copied(arena, of->atoms, of->atom_count, MOST_ATOMS, sizeof *of->atoms);
+    copy->anywhere = copied(arena, of->anywhere, of->atom_count, MOST_ATOMS, sizeof *of->anywhere);
+    copy->all = copied(arena, of->all, of->count, of->capacity, sizeof *of->all);
+    copy->bounds = copied(arena, of->bounds, of->bound_count, of->bound_capacity, sizeof *of->bounds);
+    copy->found.items = copied(arena, of->found.items, of->found.capacity, of->found.capacity, sizeof *of->found.items);
+    return copy;
+}
+
 Quantity quantity_constant(Quantities *quantities, int64_t value) {
     return value ? enter(quantities, &(Monomial){.factor = value}, 1) : QUANTITY_ZERO;
 }
@@ -521,6 +541,16 @@ void quantities_at(const Quantities *quantities, const LaunchNumbers *launch, In
         const QuantityAtom *atom = &quantities->atoms[i];
         if (!quantities->settled || atom->needed)
             atoms[i] = launch ? atom_interval(quantities, atom, launch, atoms) : quantities->anywhere[i];
+    }
+}
+
+void quantities_refine(const Quantities *quantities, Interval atoms[MOST_ATOMS]) {
+    for (uint32_t i = 0; i < quantities->atom_count; i++) {
+        if (quantities->atoms[i].kind < ATOM_TRIP || quantities->atoms[i].kind > ATOM_MAXIMUM)
+            continue;
+        Interval made = atom_interval(quantities, &quantities->atoms[i], NULL, atoms);
+        atoms[i].least = larger(made.least, atoms[i].least);
+        atoms[i].most = smaller(made.most, atoms[i].most);
     }
 }
 

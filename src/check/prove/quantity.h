@@ -93,6 +93,8 @@ typedef struct Quantities {
 } Quantities;
 
 void quantities_init(Quantities *quantities, Arena *arena);
+/* One more, with all that the first has, which may be added to. */
+Quantities *quantities_copy(const Quantities *quantities, Arena *arena);
 
 Quantity quantity_constant(Quantities *quantities, int64_t value);
 /* An atom by itself. Its operands, if it has any, must be known: with QUANTITY_NONE, and past MOST_ATOMS, the result is
@@ -164,5 +166,7 @@ typedef struct LaunchNumbers {
 /* The bounds of all atoms at a launch; NULL: at any launch, where the bounds that are asked for hold. */
 void quantities_at(const Quantities *quantities, const LaunchNumbers *launch, Interval atoms[MOST_ATOMS]);
 Interval quantity_interval(const Quantities *quantities, const Interval *atoms, Quantity quantity);
+/* Bounds of atoms that are made of others, by what is known of these. */
+void quantities_refine(const Quantities *quantities, Interval atoms[MOST_ATOMS]);
 
 #endif

@@ -4,8 +4,9 @@
  * "dtype", "data", "storage", "buffer", "offset", "device", "output", "zero", "peers"}} | {"descriptor": {the same, and
  * "block"}} |
  * {"pointers": BUFFER} | {"rank": true} | {"devices": true}}, "stream", "device", "dependent", "after": [KERNEL],
- * "triton": RELEASE, "checked"}; "data" is a flat list of numbers, what the memory holds in the order of the addresses.
- * Of the rest a shape alone must be there. Any other key is an error, but for "from" and those that begin with "x-".
+ * "triton": RELEASE, "checked", "requires": [REQUIREMENT], "at": "FILE:LINE"}; "data" is a flat list of numbers, what
+ * the memory holds in the order of the addresses. Of the rest a shape alone must be there. Any other key is an error,
+ * but for "from" and those that begin with "x-".
  *
  * Of PTX there are "block", "cluster" and "shared", too; arguments may be a list, or have numbers for names; one may be
  * {"bytes": HEX, "pointers": {OFFSET: argument}}; a descriptor says how its tensor map is made. docs/launch.md says all
@@ -15,6 +16,7 @@
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
+#include "base/requirement.h"
 
 typedef enum ArgumentKind {
     ARGUMENT_INTEGER,
@@ -117,7 +119,10 @@ typedef struct Launch {
     bool dependent; /* it may overlap the launch before it on its stream, and waits for that by itself */
     Str *after;     /* kernels that have ended before it */
     size_t after_count;
-    Str triton; /* the release that compiles it; "" if not said */
+    Str triton;            /* the release that compiles it; "" if not said */
+    Requirement *requires; /* what the kernel says its callers promise */
+    size_t require_count;
+    Str at; /* where the program makes it, "train.py:40"; "" if not said */
 } Launch;
 
 /* Reads a launch file. On failure reports where (file, line, caret) and returns false. Everything goes to the arena. */

@@ -76,6 +76,12 @@ bool reading_fail(const Reading *reading, const char *format, ...) {
     return false;
 }
 
+bool reading_fail_in(const Reading *reading, size_t inside, const char *problem) {
+    diagnostics_add(reading->diagnostics, SEVERITY_ERROR, reading->source, offset_of_value(reading) + 1 + inside, "%s",
+                    problem);
+    return false;
+}
+
 json_t *reading_enter(Reading *reading, json_t *object, const char *name) {
     const char *key;
     json_t *value;

@@ -264,6 +264,14 @@ static void write_order(const Launch *launch, Json *json) {
         json_truth(json, "dependent", true);
     if (launch->checked.size)
         json_str(json, "checked", launch->checked);
+    if (launch->at.size)
+        json_str(json, "at", launch->at);
+    if (launch->require_count)
+        json_begin_list(json, "requires");
+    for (size_t i = 0; i < launch->require_count; i++)
+        json_text(json, NULL, launch->requires[i].text);
+    if (launch->require_count)
+        json_end_list(json);
     if (!launch->after_count)
         return;
     json_begin_list(json, "after");

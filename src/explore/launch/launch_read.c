@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { MOST_AFTER = 4096 };
+enum { MOST_AFTER = 4096, MOST_REQUIRES = 64 };
 
 /* One that differs from device to device, or tells how many there are: until that is known there is one. */
 static bool read_place(Reading *reading, json_t *value, Argument *argument, const char *key) {
@@ -199,17 +199,42 @@ static bool read_release(Reading *reading, json_t *root, Launch *launch) {
     return true;
 }
 
-/* Where it runs, and what it comes after. */
-static bool read_checked(Reading *reading, json_t *root, Launch *launch) {
-    json_t *value = reading_enter(reading, root, "checked");
+static bool read_text(Reading *reading, json_t *root, const char *key, const char *what, Str *text) {
+    json_t *value = reading_enter(reading, root, key);
     if (!value)
         return true;
     if (!json_is_string(value))
-        return reading_fail(reading, "'checked' must be the hash of the IR, in quotes");
-    launch->checked = str_of(arena_copy(reading->arena, json_string_value(value), json_string_length(value)));
+        return reading_fail(reading, "'%s' must be %s, in quotes", key, what);
+    *text = str_of(arena_copy(reading->arena, json_string_value(value), json_string_length(value)));
     reading_leave(reading);
     return true;
 }
+
+/* What callers promise. */
+static bool read_requires(Reading *reading, json_t *root, Launch *launch) {
+    json_t *list = reading_enter(reading, root, "requires");
+    if (!list)
+        return true;
+    if (!json_is_array(list) || json_array_size(list) > MOST_REQUIRES)
+        return reading_fail(reading, "'requires' must be a list of at most %d requirements", MOST_REQUIRES);
+    launch->requires = ARENA_ARRAY(reading->arena, Requirement, json_array_size(list) + 1);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        json_t *item = json_array_get(list, i);
+        size_t at;
+        reading->path[reading->depth++] = i;
+        if (!json_is_string(item))
+            return reading_fail(reading, "'requires' must have requirements in quotes, \"K %% 64 == 0\"");
+        Str text = {json_string_value(item), json_string_length(item)};
+        const char *problem = requirement_read(reading->arena, text, &launch->requires[launch->require_count++], &at);
+        if (problem)
+            return reading_fail_in(reading, at, problem);
+        reading_leave(reading);
+    }
+    reading_leave(reading);
+    return true;
+}
+
+/* Where it runs, and what it comes after. */
 
 static bool read_order(Reading *reading, json_t *root, Launch *launch) {
     int64_t stream = 0, device = 0;
@@ -219,7 +244,8 @@ static bool read_order(Reading *reading, json_t *root, Launch *launch) {
         return false;
     launch->stream = (uint32_t)stream;
     launch->device = (uint32_t)device;
-    return reading_flag(reading, root, "dependent", &launch->dependent) && read_checked(reading, root, launch) &&
+    return reading_flag(reading, root, "dependent", &launch->dependent) &&
+           read_text(reading, root, "checked", "the hash of the IR", &launch->checked) &&
            read_after(reading, root, launch);
 }
 
@@ -243,8 +269,9 @@ static bool read_launch(Reading *reading, Launch *launch) {
     if (!json_is_object(root))
         return reading_fail(reading, "a launch must be an object, {\"kernel\": ..., \"grid\": ..., \"args\": ...}");
     reading->threads = json_object_get(root, "block") != NULL;
-    if (!reading_has_only(reading, root,
-                          "kernel grid block cluster shared args stream device dependent after triton checked"))
+    if (!reading_has_only(
+            reading, root,
+            "kernel grid block cluster shared args stream device dependent after triton checked requires at"))
         return false;
     if ((value = reading_enter(reading, root, "kernel"))) {
         if (!json_is_string(value))
@@ -257,7 +284,9 @@ static bool read_launch(Reading *reading, Launch *launch) {
         !read_shape(reading, root, "cluster", launch->cluster) ||
         !reading_number(reading, root, "shared", INT32_MAX, &launch->shared))
         return false;
-    if (!read_order(reading, root, launch) || !read_release(reading, root, launch))
+    if (!read_order(reading, root, launch) || !read_release(reading, root, launch) ||
+        !read_requires(reading, root, launch) ||
+        !read_text(reading, root, "at", "the place where it is launched", &launch->at))
         return false;
     if ((value = reading_enter(reading, root, "args"))) {
         if (!read_arguments(reading, value, launch))

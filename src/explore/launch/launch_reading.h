@@ -24,6 +24,8 @@ typedef struct Reading {
 json_t *reading_parse(const Reading *reading);
 /* Reports what is wrong with the value being read; returns false. */
 bool reading_fail(const Reading *reading, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same of a string, from that character on. */
+bool reading_fail_in(const Reading *reading, size_t inside, const char *problem);
 /* Down to a member; NULL, and nowhere, if there is none. And up again. */
 json_t *reading_enter(Reading *reading, json_t *object, const char *name);
 static inline void reading_leave(Reading *reading) {
