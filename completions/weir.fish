@@ -218,6 +218,7 @@ complete -c weir -n '__fish_seen_subcommand_from membar' -l help -s h -d 'print 
 complete -c weir -n '__fish_seen_subcommand_from membar' -l version -s V -d 'print the version'
 complete -c weir -n '__fish_seen_subcommand_from prove' -l arg -x -d 'give an argument of the kernel; repeatable'
 complete -c weir -n '__fish_seen_subcommand_from prove' -l certificate -rF -d 'write the proofs to FILE, so that --verify can check them'
+complete -c weir -n '__fish_seen_subcommand_from prove' -l config -rF -d 'read the project file FILE instead of weir.toml or .weir'
 complete -c weir -n '__fish_seen_subcommand_from prove' -l grid -x -d 'the launch grid'
 complete -c weir -n '__fish_seen_subcommand_from prove' -l kernel -x -d 'run only this kernel of a module'
 complete -c weir -n '__fish_seen_subcommand_from prove' -l launch -rF -d 'take grid and arguments from FILE, not from K.launch.json next to K.ttgir or K.ptx'
