@@ -1,4 +1,4 @@
-/* NumberTable of the checker of certificates: sums of products, in an order that makes equal ones the same.
+/* Numbers of the checker of certificates: sums of products, in an order that makes equal ones the same.
  *
  * They are numbers, not words: code that makes one of an op of the IR says between which bounds it has to be
  * (number_need), and the certificate has to ask a launch for that, unless it is so at every launch. */

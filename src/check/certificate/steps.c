@@ -27,7 +27,7 @@ typedef struct CheckedPair {
 
 /* ---- What is known -------------------------------------------------------------------------------- */
 
-/* NumberTable that are made of known ones are known: operands come before what is made of them. */
+/* Numbers that are made of known ones are known: operands come before what is made of them. */
 static void close_known(CheckedPair *pair) {
     const NumberTable *numbers = pair->checker->numbers;
     for (uint32_t i = 0; i < numbers->atom_count; i++) {
@@ -337,12 +337,19 @@ static const char *take_step(CheckedPair *pair, const CertificateStep *step) {
 
 /* ---- Pairs ---------------------------------------------------------------------------------------- */
 
+/* Both are to memory that each program has of its own. */
+static bool is_own(const GlobalTouch *a, const GlobalTouch *b) {
+    return a->root == OWN_ROOT && b->root == OWN_ROOT;
+}
+
 /* Whether two accesses could be to one element, and are not both atomic. */
 static bool needs_proof(const GlobalTouch *a, const GlobalTouch *b) {
     if (!a->writes && !b->writes)
         return false;
-    if (a->root != ANY_ROOT && b->root != ANY_ROOT && (a->root != b->root || a->root == OWN_ROOT))
+    if (a->root != ANY_ROOT && b->root != ANY_ROOT && a->root != b->root)
         return false;
+    if (is_own(a, b) && op_describes(a->op) == DESCRIBE_MAP && op_describes(b->op) == DESCRIBE_MAP)
+        return false; /* descriptors, each of which one thread writes */
     return !(a->strong && b->strong && a->bytes == b->bytes && effect_is_access(&a->effect) &&
              effect_is_access(&b->effect));
 }
@@ -359,6 +366,7 @@ static uint32_t check_pair(CertificateChecker *checker, CertificateText *reading
     CheckedPair *pair = ARENA_NEW(checker->arena, CheckedPair);
     *pair =
         (CheckedPair){.checker = checker, .reading = reading, .touch = {&checker->touches[a], &checker->touches[b]}};
+    pair->axes = is_own(pair->touch[0], pair->touch[1]) ? 7 : 0;
     bool done = false;
     const CertificateStep *head = at < reading->step_count ? &reading->steps[at] : NULL;
     if (!head || head->kind != STEP_PAIR || head->a != a || head->b != b) {

@@ -635,11 +635,22 @@ static void print_pair(const PairProof *pair) {
     text_free(&text);
 }
 
+/* From here on, both accesses are of one program. */
+static void take_one_program(PairProof *pair) {
+    const Quantities *quantities = quantities_of(pair);
+    proof_take(pair->prover, PROOF_SAME, 0, 0, NULL);
+    for (uint32_t i = 0; i < quantities->atom_count; i++)
+        pair->known[i] |= quantities->atoms[i].kind == ATOM_PROGRAM;
+}
+
 static void prove_pair(Prover *prover, const ProofAccess *a, const ProofAccess *b) {
     if ((!a->writes && !b->writes) || (a->root >= 0 && b->root >= 0 && a->root != b->root))
         return;
-    if ((a->root == ROOT_OWN && b->root != ROOT_UNKNOWN) || (b->root == ROOT_OWN && a->root != ROOT_UNKNOWN))
+    bool own = a->root == ROOT_OWN && b->root == ROOT_OWN; /* no other program comes there */
+    if (!own && ((a->root == ROOT_OWN && b->root >= 0) || (b->root == ROOT_OWN && a->root >= 0)))
         return;
+    if (own && op_describes(a->op) == DESCRIBE_MAP && op_describes(b->op) == DESCRIBE_MAP)
+        return; /* descriptors, each of which one thread writes */
     if (a->strong && b->strong && a->bytes == b->bytes && a->effect.verb != EFFECT_ANYTHING &&
         b->effect.verb != EFFECT_ANYTHING) {
         proof_assume(prover, "memory that atomics access is accessed by one device");
@@ -649,23 +660,24 @@ static void prove_pair(Prover *prover, const ProofAccess *a, const ProofAccess *
         leave_open(prover, a->problem ? a : b, a->problem ? b : a, a->problem ? a->problem : b->problem);
         return;
     }
-    PairProof pair = {.prover = prover, .access = {a, b}, .subject = prover->proof->names[a->root], .equations = 1};
+    PairProof pair = {.prover = prover, .access = {a, b}, .equations = 1};
+    pair.subject = own ? "memory of its own" : prover->proof->names[a->root];
     const ProofAccess *first = prover->proof->accesses;
     proof_take(prover, PROOF_PAIR, (uint32_t)(a - first), (uint32_t)(b - first), NULL);
     quantity_bound(&prover->proof->quantities, a->offset, -BOUND_NONE + 1, BOUND_NONE - 1);
     quantity_bound(&prover->proof->quantities, b->offset, -BOUND_NONE + 1, BOUND_NONE - 1);
     bool good = a->bytes == b->bytes;
     pair.problem = good ? NULL : "elements of two sizes";
+    if (own)
+        take_one_program(&pair);
     good = good && equate(&pair, 0, a->offset, b->offset);
     if (good)
         saturate(&pair);
-    good = good && programs_differ(&pair);
-    if (good)
-        proof_take(prover, PROOF_SAME, 0, 0, NULL);
-    for (uint32_t i = 0; good && i < prover->proof->quantities.atom_count; i++) /* from here on of one program */
-        pair.known[i] |= prover->proof->quantities.atoms[i].kind == ATOM_PROGRAM;
-    if (good)
+    good = good && (own || programs_differ(&pair));
+    if (good && !own) {
+        take_one_program(&pair);
         saturate(&pair);
+    }
     good = good && is_ordered(&pair);
     proof_take(prover, PROOF_ORDERED, 0, 0, NULL);
     if (!good)
