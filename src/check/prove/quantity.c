@@ -10,6 +10,13 @@
 static Interval atom_interval(const Quantities *quantities, const QuantityAtom *atom, const LaunchNumbers *launch,
                               const Interval *atoms);
 
+static int64_t smaller(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+static int64_t larger(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
 /* ---- One of each ---------------------------------------------------------------------------------- */
 
 static bool same_monomial(const Monomial *a, const Monomial *b) {
@@ -360,14 +367,18 @@ Quantity quantity_trips(Quantities *quantities, Quantity span, Quantity step) {
 void quantity_bound(Quantities *quantities, Quantity quantity, int64_t least, int64_t most) {
     if (quantity == QUANTITY_NONE)
         return;
-    for (uint32_t i = 0; i < quantities->bound_count; i++)
-        if (quantities->bounds[i].what == quantity && quantities->bounds[i].least >= least &&
-            quantities->bounds[i].most <= most)
-            return;
     Interval interval = quantity_interval(quantities, quantities->anywhere, quantity);
-    if (interval.least < least || interval.most > most)
-        *ARENA_PUSH(quantities->arena, quantities->bounds, quantities->bound_count, quantities->bound_capacity) =
-            (QuantityBound){.what = quantity, .least = least, .most = most};
+    if (interval.least >= least && interval.most <= most)
+        return;
+    for (uint32_t i = 0; i < quantities->bound_count; i++)
+        if (quantities->bounds[i].what == quantity) {
+            QuantityBound *bound = &quantities->bounds[i];
+            bound->least = larger(bound->least, least);
+            bound->most = smaller(bound->most, most);
+            return;
+        }
+    *ARENA_PUSH(quantities->arena, quantities->bounds, quantities->bound_count, quantities->bound_capacity) =
+        (QuantityBound){.what = quantity, .least = least, .most = most};
 }
 
 void quantity_set_most(Quantities *quantities, Quantity quantity, Quantity most) {
@@ -418,8 +429,6 @@ static int64_t clipped(__int128 value) {
 }
 
 static Interval product_of(Interval a, Interval b) {
-    if (a.least >= 0 && b.least >= 0) /* as nearly all are */
-        return (Interval){clipped((__int128)a.least * b.least), clipped((__int128)a.most * b.most)};
     const __int128 corners[] = {(__int128)a.least * b.least, (__int128)a.least * b.most, (__int128)a.most * b.least,
                                 (__int128)a.most * b.most};
     __int128 least = corners[0], most = corners[0];
@@ -430,31 +439,43 @@ static Interval product_of(Interval a, Interval b) {
     return (Interval){clipped(least), clipped(most)};
 }
 
+static bool is_small(Interval of) {
+    return of.least >= 0 && of.most <= INT32_MAX;
+}
+
+/* A term. Of small numbers that are not negative, as nearly all are, it needs no more than a multiplication for each
+ * bound. */
+static Interval term_interval(const Monomial *term, const Interval *atoms) {
+    Interval product = {clipped(term->factor), clipped(term->factor)};
+    for (unsigned k = 0; k < term->count; k++) {
+        Interval by = atoms[term->atoms[k]];
+        if (is_small(product) && is_small(by))
+            product = (Interval){product.least * by.least, product.most * by.most};
+        else if (product.least == product.most && product.least >= -INT32_MAX && product.least < 0 && is_small(by))
+            product = (Interval){product.least * by.most, product.least * by.least};
+        else
+            product = product_of(product, by);
+    }
+    return product;
+}
+
 Interval quantity_interval(const Quantities *quantities, const Interval *atoms, Quantity quantity) {
-    __int128 least = 0, most = 0;
+    int64_t least = 0, most = 0;
     if (quantity == QUANTITY_NONE)
         return (Interval){-BOUND_NONE, BOUND_NONE};
     const Polynomial *of = &quantities->all[quantity];
-    for (uint32_t i = 0; i < of->count; i++) {
-        const Monomial *term = &of->terms[i];
-        Interval product = {clipped(term->factor), clipped(term->factor)};
-        for (unsigned k = 0; k < term->count; k++)
-            product = product_of(product, atoms[term->atoms[k]]);
-        least = product.least == -BOUND_NONE || least == -BOUND_NONE ? -BOUND_NONE : clipped(least + product.least);
-        most = product.most == BOUND_NONE || most == BOUND_NONE ? BOUND_NONE : clipped(most + product.most);
+    for (uint32_t i = 0; i < of->count; i++) { /* no bound is beyond 2^62: a sum of two fits */
+        Interval product = term_interval(&of->terms[i], atoms);
+        least = product.least == -BOUND_NONE || least == -BOUND_NONE ? -BOUND_NONE : least + product.least;
+        most = product.most == BOUND_NONE || most == BOUND_NONE ? BOUND_NONE : most + product.most;
+        least = least < -BOUND_NONE ? -BOUND_NONE : least > BOUND_NONE ? BOUND_NONE : least;
+        most = most > BOUND_NONE ? BOUND_NONE : most < -BOUND_NONE ? -BOUND_NONE : most;
     }
     if (of->most != QUANTITY_ZERO) {
         int64_t other = quantity_interval(quantities, atoms, of->most).most;
         most = other < most ? other : most;
     }
-    return (Interval){(int64_t)least, (int64_t)most};
-}
-
-static int64_t smaller(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-static int64_t larger(int64_t a, int64_t b) {
-    return a > b ? a : b;
+    return (Interval){least, most};
 }
 
 static Interval quotient_interval(Interval a, Interval b) {
