@@ -1,7 +1,7 @@
-/* prove [--global|--sync] [--examples N] [--certificates [--corrupt N]] [--seed S] [--seconds S] FILE...: what the
- * proof of each kernel says, as a line of JSON each, for scripts/tests/prove: whether it is proved, with which
- * preconditions, whether the launch beside the file fulfills them, what is open, how long it took, and launches that
- * are covered.
+/* prove [--global|--sync] [--examples N] [--others N] [--certificates [--corrupt N]] [--seed S] [--seconds S] FILE...:
+ * what the proof of each kernel says, as a line of JSON each, for scripts/tests/prove: its class (docs/proofs.md),
+ * whether it is proved, with which preconditions, whether the launch beside the file fulfills them, what is open, how
+ * long it took, launches that are covered, and others.
  *
  * --certificates: whether the certificate holds; of N with a fault, how many are refused; those that hold though they
  * prove something else are written to standard error.
@@ -12,8 +12,10 @@
 #include "base/json.h"
 #include "check/certificate/certificate.h"
 #include "check/prove/certificate.h"
+#include "ir/op.h"
 #include "machine/tile/compile/program.h"
 #include "mlir/reader.h"
+#include "model/effect/effect.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +23,7 @@
 typedef struct ProveOptions {
     double seconds;
     uint64_t seed;
-    unsigned examples, corruptions;
+    unsigned examples, others, corruptions;
     bool global, sync, certificates;
 } ProveOptions;
 
@@ -70,13 +72,30 @@ static void add_example(Json *json, const Proof *proof, const LaunchNumbers *lau
     json_end(json);
 }
 
+/* Launches that are covered, or not: most of them of small numbers, so that they can be run. */
+static void add_examples(Json *json, const Proof *proof, const char *name, unsigned count, bool covered, uint64_t seed,
+                         LaunchNumber *room) {
+    static const int64_t mosts[] = {64, 256, 1024, INT64_MAX};
+    LaunchNumbers launch;
+    json_begin_list(json, name);
+    for (unsigned i = 0; proof->proved && i < count; i++) {
+        unsigned size = i % 3;
+        while (size < 4 && !proof_example(proof, &seed, mosts[size], covered, room, &launch))
+            size++;
+        if (size == 4)
+            break;
+        add_example(json, proof, &launch);
+    }
+    json_end_list(json);
+}
+
 /* Nanoseconds that it takes to ask a launch: the least of several rounds, as others use the processor, too. */
 static uint64_t time_of_asking(const Proof *proof, LaunchNumber *room) {
     enum { ROUNDS = 5, TIMES = 40 };
     uint64_t seed = 1;
     double least = 1;
     LaunchNumbers launch;
-    if (!proof->proved || !proof_example(proof, &seed, room, &launch))
+    if (!proof->proved || !proof_example(proof, &seed, INT64_MAX, true, room, &launch))
         return 0;
     for (unsigned round = 0; round < ROUNDS; round++) {
         double started = clock_seconds();
@@ -149,16 +168,90 @@ static void add_certificate(Json *json, Module *module, const Op *function, cons
     text_free(&text);
 }
 
+/* ---- Classes -------------------------------------------------------------------------------------- */
+
+/* Whether it orders threads or accesses, or is over later. */
+static bool steers(Module *module, const Op *op) {
+    Effect effects[EFFECTS_MOST];
+    unsigned count = op->row ? effects_of(module, op, effects) : 0;
+    for (unsigned i = 0; i < count; i++)
+        if (verb_is(effects[i].verb, VERB_SYNCS) || (effect_is_access(&effects[i]) && effects[i].done != DONE_NOW))
+            return true;
+    return false;
+}
+
+/* What decides how often a loop runs: 'B' a constant, 'C' arguments, 'D' program ids or the grid, 'E' data, 'F': it
+ * does not count. */
+static char class_of_loop(Prover *prover, const Op *loop) {
+    Quantities *quantities = &prover->proof->quantities;
+    Quantity trips = op_is_control(loop, CONTROL_LOOP) ? prover_trips(prover, loop) : QUANTITY_NONE;
+    int64_t constant;
+    if (!op_is_control(loop, CONTROL_LOOP))
+        return 'F';
+    if (quantity_is_constant(quantities, trips, &constant))
+        return 'B';
+    if (quantity_has_data(quantities, trips))
+        return 'E';
+    for (uint32_t i = 0; i < quantities->atom_count; i++) {
+        AtomKind kind = quantities->atoms[i].kind;
+        if ((kind == ATOM_PROGRAM || kind == ATOM_PROGRAMS || kind == ATOM_TRIP) &&
+            quantity_mentions(quantities, trips, i))
+            return 'D';
+    }
+    return 'C';
+}
+
+/* The worst class of all loops around what steers; 'A': there is nothing that does. */
+static char class_of(Module *module, const Op *function) {
+    Prover prover = {.module = module,
+                     .function = function,
+                     .arena = &module->arena,
+                     .proof = ARENA_NEW(&module->arena, Proof),
+                     .end = deadline_now() + UINT64_C(1000000000)};
+    uint32_t count;
+    char class = 'A';
+    quantities_init(&prover.proof->quantities, prover.arena);
+    prover.parameters = program_parameters(module, function, &count);
+    prover.proof->name_count = count;
+    for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
+        if (!steers(module, op))
+            continue;
+        class = class == 'A' ? 'B' : class;
+        for (const Op *around = op_parent(op); around && around != function; around = op_parent(around)) {
+            char of = around->block && around->block->region->block_count > 1 ? 'F'
+                      : op_is_loop(around)                                    ? class_of_loop(&prover, around)
+                                                                              : 'A';
+            class = of > class ? of : class;
+        }
+    }
+    return class;
+}
+
+/* Whether it writes to global memory: a kernel that does not is part of one, or a test of a compiler's pass. */
+static bool has_result(Module *module, const Op *function) {
+    Effect effects[EFFECTS_MOST];
+    for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
+        unsigned count = op->row ? effects_of(module, op, effects) : 0;
+        for (unsigned i = 0; i < count; i++)
+            if (effect_is_access(&effects[i]) && effects[i].space == SPACE_GLOBAL && effects[i].verb != EFFECT_READ)
+                return true;
+    }
+    return false;
+}
+
+/* ---- Kernels -------------------------------------------------------------------------------------- */
+
 static void prove_one(const char *path, Module *module, const Op *function, const ProveOptions *options) {
     Text text = {0};
     Json json = {.to = &text};
-    uint64_t seed = options->seed;
     Proof *proof = (options->global ? prove_global_half
                     : options->sync ? prove_sync_half
                                     : prove_kernel)(module, function, options->seconds);
     json_begin(&json, NULL);
     json_text(&json, "file", path);
     json_text(&json, "kernel", program_name(module, function));
+    json_text(&json, "class", (const char[]){class_of(module, function), 0});
+    json_truth(&json, "result", has_result(module, function));
     json_truth(&json, "proved", proof->proved);
     json_truth(&json, "narrow", proof->narrow);
     if (options->certificates)
@@ -171,6 +264,10 @@ static void prove_one(const char *path, Module *module, const Op *function, cons
     for (uint32_t i = 0; i < proof->where_count; i++)
         json_text(&json, NULL, proof->where[i].text);
     json_end_list(&json);
+    json_begin_list(&json, "steps");
+    for (uint32_t i = 0; i < proof->step_count; i++)
+        json_text(&json, NULL, proof->steps[i]);
+    json_end_list(&json);
     json_begin_list(&json, "open");
     for (uint32_t i = 0; i < proof->open_count; i++) {
         json_begin(&json, NULL);
@@ -179,28 +276,18 @@ static void prove_one(const char *path, Module *module, const Op *function, cons
         json_end(&json);
     }
     json_end_list(&json);
-    json_begin_list(&json, "examples");
-    for (unsigned i = 0; proof->proved && i < options->examples; i++) {
-        LaunchNumbers launch;
-        if (proof_example(proof, &seed, room, &launch))
-            add_example(&json, proof, &launch);
-    }
-    json_end_list(&json);
+    add_examples(&json, proof, "examples", options->examples, true, options->seed, room);
+    add_examples(&json, proof, "others", options->others, false, options->seed, room);
     json_end(&json);
     printf("%.*s\n", (int)text.size, text.data);
     text_free(&text);
 }
 
-static void prove_file(const char *path, const ProveOptions *options) {
+static void prove_unit(const char *path, Source *source, const Unit *unit, const ProveOptions *options) {
     Module module;
     Diagnostics diagnostics = {0};
-    const char *problem;
-    Source *source = source_read(path, &problem);
     const Op *kernels[64];
-    if (!source)
-        return;
-    Unit unit = {.begin = 0, .end = source->size};
-    if (read_unit(&module, source, &unit, (ReadOptions){0}, &diagnostics)) {
+    if (read_unit(&module, source, unit, (ReadOptions){0}, &diagnostics)) {
         jmp_buf out;
         size_t count = program_kernels(&module, kernels, 64);
         module.arena.budget = module.arena.held + ((size_t)1 << 30);
@@ -211,6 +298,18 @@ static void prove_file(const char *path, const ProveOptions *options) {
     }
     module_free(&module);
     diagnostics_free(&diagnostics);
+}
+
+static void prove_file(const char *path, const ProveOptions *options) {
+    const char *problem;
+    Source *source = source_read(path, &problem);
+    Units units = {0};
+    if (!source)
+        return;
+    if (units_find(source, &units))
+        for (uint32_t i = 0; i < units.count; i++)
+            prove_unit(path, source, &units.items[i], options);
+    units_free(&units);
     source_free(source);
 }
 
@@ -222,6 +321,8 @@ int main(int count, char **arguments) {
             options.seconds = strtod(arguments[++i], NULL);
         else if (strcmp(arguments[i], "--examples") == 0 && more)
             options.examples = (unsigned)strtoul(arguments[++i], NULL, 10);
+        else if (strcmp(arguments[i], "--others") == 0 && more)
+            options.others = (unsigned)strtoul(arguments[++i], NULL, 10);
         else if (strcmp(arguments[i], "--seed") == 0 && more)
             options.seed = strtoull(arguments[++i], NULL, 10);
         else if (strcmp(arguments[i], "--corrupt") == 0 && more)

@@ -90,9 +90,27 @@ static void describe(const Proof *proof, char *room, size_t size) {
 #define STORE(a)         "    tt.store %" a "p, %v : tensor<128x!tt.ptr<f32>, #blocked>\n"
 #define TYPE_OF_POINTERS "tensor<128x!tt.ptr<f32>, #blocked>"
 
+/* Tiles of a loop, and one behind it, which other threads store: at 128 * %last. */
+#define TILES_OF_A_LOOP(last)                                                                                        \
+    HEAD "    %base = arith.muli %x, %s : i32\n" last                                                                \
+         "    scf.for %k = %c0 to %n step %c1 : i32 {\n    %ka = arith.muli %k, %c128 : i32\n"                       \
+         "    %t = arith.addi %base, %ka : i32\n" TILE("a", "t") STORE(                                              \
+             "a") "    }\n"                                                                                          \
+                  "    %ua = arith.muli %last, %c128 : i32\n    %u = arith.addi %base, %ua : i32\n" TILE(            \
+                      "b",                                                                                           \
+                      "u") "    %e = ttg.convert_layout %bp : " TYPE_OF_POINTERS                                     \
+                           " -> tensor<128x!tt.ptr<f32>, #other>\n"                                                  \
+                           "    %w = ttg.convert_layout %v : tensor<128xf32, #blocked> -> tensor<128xf32, #other>\n" \
+                           "    tt.store %e, %w : tensor<128x!tt.ptr<f32>, #other>\n" TAIL
+
 static const struct {
     const char *what, *text, *expected;
 } cases[] = {
+    {"tiles of a loop, and the last again behind it", TILES_OF_A_LOOP("    %last = arith.subi %n, %c1 : i32\n"),
+     "open: two threads of a program may come to the same element"},
+    {"tiles that overlap, and wrap around",
+     HEAD "    %z = arith.muli %x, %c64 : i32\n    %t = arith.remsi %z, %n : i32\n" TILE("a", "t") STORE("a") TAIL,
+     "open: the address does not determine the program id"},
     {"a tile for each program", HEAD "    %t = arith.muli %x, %c128 : i32\n" TILE("a", "t") STORE("a") TAIL,
      "grid.y == 1; grid.z == 1"},
     {"tiles that overlap", HEAD "    %t = arith.muli %x, %c64 : i32\n" TILE("a", "t") STORE("a") TAIL,

@@ -215,7 +215,7 @@ static void write_launch(const Writer *writer) {
     LaunchNumbers launch;
     LaunchNumber *room = ARENA_ARRAY(writer->arena, LaunchNumber, writer->proof->name_count + 1);
     uint64_t seed = 1;
-    if (!proof_example(writer->proof, &seed, room, &launch))
+    if (!proof_example(writer->proof, &seed, INT64_MAX, true, room, &launch))
         return;
     text_addf(writer->to, "launch %" PRId64 " %" PRId64 " %" PRId64, launch.grid[0], launch.grid[1], launch.grid[2]);
     for (uint32_t i = 0; i < launch.count; i++) {

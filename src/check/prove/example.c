@@ -22,15 +22,18 @@ static bool is_pinned(const Proof *proof, unsigned axis) {
 }
 
 /* A size, a stride, a flag: numbers of many magnitudes, most of them multiples of others. */
-static int64_t some_number(uint64_t *seed) {
+static int64_t some_number(uint64_t *seed, int64_t most) {
     static const int64_t usual[] = {1, 1, 2, 3, 8, 16, 64, 100, 128, 256, 1000, 1024, 4096, 65536, 1 << 20};
-    return usual[pick(seed, 0, (int64_t)(sizeof usual / sizeof *usual) - 1)];
+    int64_t count = sizeof usual / sizeof *usual;
+    while (count > 1 && usual[count - 1] > most)
+        count--;
+    return usual[pick(seed, 0, count - 1)];
 }
 
-static LaunchNumber some_argument(uint64_t *seed) {
-    LaunchNumber argument = {.known = true, .value = some_number(seed), .rank = LAUNCH_MOST_DIMS};
+static LaunchNumber some_argument(uint64_t *seed, int64_t most) {
+    LaunchNumber argument = {.known = true, .value = some_number(seed, most), .rank = LAUNCH_MOST_DIMS};
     for (unsigned i = 0; i < LAUNCH_MOST_DIMS; i++)
-        argument.shape[i] = pick(seed, 1, 700);
+        argument.shape[i] = pick(seed, 1, most < 700 ? most : 700);
     return argument;
 }
 
@@ -53,21 +56,22 @@ static unsigned rank_of(const Proof *proof, uint32_t parameter) {
     return rank;
 }
 
-void proof_some_launch(const Proof *proof, uint64_t *seed, LaunchNumber *room, LaunchNumbers *launch) {
+void proof_some_launch(const Proof *proof, uint64_t *seed, int64_t most, LaunchNumber *room, LaunchNumbers *launch) {
     *launch = (LaunchNumbers){.arguments = room, .count = proof->name_count};
     for (unsigned axis = 0; axis < 3; axis++)
         launch->grid[axis] = is_pinned(proof, axis) ? 1 : pick(seed, 2, 6);
     for (uint32_t i = 0; i < proof->name_count; i++) {
-        room[i] = some_argument(seed);
+        room[i] = some_argument(seed, most);
         lay_out(&room[i], rank_of(proof, i));
     }
 }
 
-bool proof_example(const Proof *proof, uint64_t *seed, LaunchNumber *room, LaunchNumbers *launch) {
+bool proof_example(const Proof *proof, uint64_t *seed, int64_t most, bool covered, LaunchNumber *room,
+                   LaunchNumbers *launch) {
     enum { TRIES = 4000 };
     for (unsigned n = 0; n < TRIES; n++) {
-        proof_some_launch(proof, seed, room, launch);
-        if (proof_covers_numbers(proof, launch, NULL))
+        proof_some_launch(proof, seed, most, room, launch);
+        if (proof_covers_numbers(proof, launch, NULL) == covered)
             return true;
     }
     return false;

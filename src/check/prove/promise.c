@@ -463,7 +463,7 @@ static bool can_be_kept(const Facts *facts, const Requirement *promises, size_t 
     LaunchNumbers launch;
     LaunchNumber *room = ARENA_ARRAY(arena, LaunchNumber, proof->name_count + 1);
     for (unsigned n = 0; n < TRIES; n++) {
-        proof_some_launch(proof, &seed, room, &launch);
+        proof_some_launch(proof, &seed, INT64_MAX, room, &launch);
         for (unsigned axis = 0; axis < 3; axis++)
             launch.grid[axis] =
                 fitting(facts, &(QuantityAtom){.kind = ATOM_PROGRAMS, .axis = (uint8_t)axis}, launch.grid[axis]);

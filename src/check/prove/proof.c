@@ -158,7 +158,7 @@ static void look_for_example(Prover *prover) {
     uint64_t seed = 1;
     LaunchNumbers launch;
     LaunchNumber *room = ARENA_ARRAY(prover->arena, LaunchNumber, proof->name_count + 1);
-    if (proof->where_count && !proof_example(proof, &seed, room, &launch))
+    if (proof->where_count && !proof_example(proof, &seed, INT64_MAX, true, room, &launch))
         proof_open(prover, NULL, "preconditions", "no launch was found that fulfills what the proof asks");
     proof->proved = !proof->open_count;
 }

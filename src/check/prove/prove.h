@@ -121,11 +121,12 @@ bool proof_covers(const Proof *proof, const Launch *launch, const char **lacks);
 /* The same of numbers alone, without a look at pointers. Takes no memory. */
 bool proof_covers_numbers(const Proof *proof, const LaunchNumbers *launch, const char **lacks);
 
-/* A launch that the proof covers, with several programs along each axis that allows it; `room` has space for the
- * arguments. False: none was found. */
-bool proof_example(const Proof *proof, uint64_t *seed, LaunchNumber *room, LaunchNumbers *launch);
+/* A launch that the proof covers, or does not, with several programs along each axis that allows it, and no number
+ * above `most`; `room` has space for the arguments. False: none was found. */
+bool proof_example(const Proof *proof, uint64_t *seed, int64_t most, bool covered, LaunchNumber *room,
+                   LaunchNumbers *launch);
 /* One that may be covered. */
-void proof_some_launch(const Proof *proof, uint64_t *seed, LaunchNumber *room, LaunchNumbers *launch);
+void proof_some_launch(const Proof *proof, uint64_t *seed, int64_t most, LaunchNumber *room, LaunchNumbers *launch);
 
 /* ---- For the halves ------------------------------------------------------------------------------- */
 

@@ -116,7 +116,7 @@ static bool run(SyncProof *sync) {
         proxies_start(sync->proxies, 0, false);
     family_start(sync->family, &sync->run);
     RunEnd end = schedule_run(machine, 0, &(Schedule){.kind = SCHEDULE_EAGER});
-    sync->runs++;
+    sync->runs += !sync->run.guesses;
     if (family_is_new(sync->family) || sync->run.guesses)
         return false;
     const char *problem = family_problem(sync->family, &op), *unknown = races_problem(sync->races, &op);
