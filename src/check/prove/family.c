@@ -428,7 +428,10 @@ static void follow(Family *family, uint32_t agent, uint32_t pc) {
         family_fail(family, instruction, "cluster launch control is not looked at");
         break;
     case CODE_AGAIN:
-        family_fail(family, instruction, "a loop that does not count is not looked at");
+        family_fail(family, instruction,
+                    op_is_loop(family->program.ops[instruction - family->program.code])
+                        ? "it does not count, and such loops are not looked at"
+                        : "a branch leads back to there, and such loops are not looked at");
         break;
     case CODE_PROGRAM_ID:
     case CODE_PROGRAMS:

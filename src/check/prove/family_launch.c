@@ -100,7 +100,7 @@ static bool choose(Family *family, Word word, const Instruction *instruction) {
     if (at == family->condition_count && family->run.guesses)
         return false;
     if (at == MOST_CONDITIONS) {
-        family_fail(family, instruction, "it has too many conditions that a launch decides");
+        family_fail(family, instruction, "a launch decides more conditions than are looked at together");
         return false;
     }
     if (at == family->condition_count)
@@ -160,7 +160,8 @@ static uint32_t find_count(Family *family, uint64_t identity, const Instruction 
         if (family->counts[i].identity == identity)
             return i;
     if (family->count_count == MOST_TRIP_COUNTS) {
-        family_fail(family, instruction, "it has more loops with trip counts of their own than are looked at together");
+        family_fail(family, instruction,
+                    "there are more loops with trip counts of their own than are looked at together");
         return MOST_TRIP_COUNTS;
     }
     first->identity = identity;
@@ -324,7 +325,7 @@ void family_enter(Family *family, uint32_t agent, uint32_t pc) {
     uint64_t identity = 0x7219;
     for (unsigned i = 0; i < 3; i++) {
         if (bounds[i] == NO_REGISTER) {
-            family_fail(family, was, "a loop has no bounds");
+            family_fail(family, was, "its bounds are not known");
             return;
         }
         known &= word_is(words[bounds[i]], WORD_INTEGER);

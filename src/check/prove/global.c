@@ -595,8 +595,8 @@ static bool is_ordered(PairProof *pair) {
     if (pair->apart)
         return true;
     if (a->async || b->async) {
-        pair->problem = a == b ? "asynchronous accesses of two turns may be to the same element"
-                               : "an asynchronous access may be to the same element of the same program";
+        pair->problem = a == b ? "asynchronous accesses of two trips may be to the same element"
+                               : "one of them is asynchronous, and both may be to the same element in one program";
         return a == b && alone && lanes_are_known(pair) && turns_are_known(pair);
     }
     pair->problem = "two threads of a program may come to the same element";
@@ -609,14 +609,19 @@ static const char *access_word(const ProofAccess *access) {
     return access->effect.verb == EFFECT_UPDATE ? "atomic" : access->writes ? "store" : "load";
 }
 
-static void leave_open(Prover *prover, const ProofAccess *a, const ProofAccess *b, const char *reason) {
-    if (a->root == ROOT_UNKNOWN)
-        proof_open(prover, a->op, reason, "the %s against others: %s", access_word(a), reason);
-    else if (a == b)
-        proof_open(prover, a->op, reason, "the %s against itself in another program: %s", access_word(a), reason);
-    else
-        proof_open(prover, a->op, reason, "the %s against the %s at line %u: %s", access_word(a), access_word(b),
-                   op_line(prover->module, b->op), reason);
+/* `inside`: it is about one program. */
+static void leave_open(Prover *prover, const ProofAccess *a, const ProofAccess *b, bool inside, const char *reason) {
+    Text text = {0};
+    bool call = op_is_control(a->op, CONTROL_CALL);
+    proof_place(prover, a->op, call ? "call" : access_word(a), &text);
+    if (a->root != ROOT_UNKNOWN && a != b) {
+        text_addf(&text, " against the ");
+        proof_place(prover, b->op, access_word(b), &text);
+    } else if (a->root != ROOT_UNKNOWN) {
+        text_addf(&text, inside ? " against itself" : " against itself in another program");
+    }
+    text_addf(&text, ": %s", reason);
+    proof_open_text(prover, a->op, reason, &text);
 }
 
 static void print_pair(const PairProof *pair) {
@@ -657,7 +662,7 @@ static void prove_pair(Prover *prover, const ProofAccess *a, const ProofAccess *
         return;
     }
     if (a->problem || b->problem) {
-        leave_open(prover, a->problem ? a : b, a->problem ? b : a, a->problem ? a->problem : b->problem);
+        leave_open(prover, a->problem ? a : b, a->problem ? b : a, false, a->problem ? a->problem : b->problem);
         return;
     }
     PairProof pair = {.prover = prover, .access = {a, b}, .equations = 1};
@@ -678,10 +683,11 @@ static void prove_pair(Prover *prover, const ProofAccess *a, const ProofAccess *
         take_one_program(&pair);
         saturate(&pair);
     }
+    bool inside = good || own;
     good = good && is_ordered(&pair);
     proof_take(prover, PROOF_ORDERED, 0, 0, NULL);
     if (!good)
-        leave_open(prover, a, b, pair.problem ? pair.problem : "it is not understood");
+        leave_open(prover, a, b, inside, pair.problem ? pair.problem : "it is not understood");
     print_pair(&pair);
 }
 
@@ -710,7 +716,7 @@ void prove_global(Prover *prover) {
             proof->writes[access->root] |= access->writes;
     }
     if (writes && has_clusters(prover)) {
-        proof_open(prover, NULL, "clusters", "CTAs of a cluster are not distinguished");
+        proof_open(prover, NULL, "clusters", "it writes global memory, and CTAs of a cluster are not distinguished");
         return;
     }
     for (uint32_t i = 0; i < accesses.count; i++)

@@ -16,40 +16,49 @@ static const char *kept_text(Prover *prover, const char *format, va_list argumen
     return text_keep(&text, prover->arena);
 }
 
-/* "tt.store at matmul.py:88" */
-static void add_place(Prover *prover, const Op *op, Text *to) {
+void proof_place(Prover *prover, const Op *op, const char *word, Text *to) {
     const Attr *location = kernel_location(prover->module, op->location);
-    text_str(to, op->name);
+    text_addf(to, "%s at ", word);
     if (location) {
         Str file = location_text(location);
         const char *slash = memrchr(file.data, '/', file.size);
-        Str name = slash ? str_between(slash + 1, file.data + file.size) : file;
-        text_addf(to, " at ");
-        text_add_plain(to, name);
-        text_addf(to, ":%u", location->line);
-    } else {
-        text_addf(to, " at IR line %u", op_line(prover->module, op));
+        text_add_plain(to, slash ? str_between(slash + 1, file.data + file.size) : file);
+        text_addf(to, ":%u (", location->line);
     }
+    text_addf(to, "IR line %u%s", op_line(prover->module, op), location ? ")" : "");
 }
 
-void proof_open(Prover *prover, const Op *op, const char *reason, const char *format, ...) {
+/* What people call it. */
+static const char *word_of(Prover *prover, const Op *op) {
+    if (op_is_loop(op))
+        return "loop";
+    if (op_is_control(op, CONTROL_BRANCH))
+        return "branch";
+    return op_is_control(op, CONTROL_CALL) ? "call" : arena_copy(prover->arena, op->name.data, op->name.size);
+}
+
+void proof_open_text(Prover *prover, const Op *op, const char *reason, Text *text) {
     enum { MOST_OPEN = 64 };
     Proof *proof = prover->proof;
-    Text text = {0};
-    va_list arguments;
-    if (op)
-        add_place(prover, op, &text);
-    text_addf(&text, "%s", op ? ": " : "");
-    va_start(arguments, format);
-    text_vaddf(&text, format, arguments);
-    va_end(arguments);
-    const char *kept = text_keep(&text, prover->arena);
+    const char *kept = text_keep(text, prover->arena);
     for (uint32_t i = 0; i < proof->open_count; i++)
         if (strcmp(proof->open[i].text, kept) == 0)
             return;
     if (proof->open_count < MOST_OPEN)
         *ARENA_PUSH(prover->arena, proof->open, proof->open_count, proof->open_capacity) =
             (ProofOpen){.op = op, .reason = reason, .text = kept};
+}
+
+void proof_open(Prover *prover, const Op *op, const char *reason, const char *format, ...) {
+    Text text = {0};
+    va_list arguments;
+    if (op)
+        proof_place(prover, op, word_of(prover, op), &text);
+    text_addf(&text, "%s", op ? ": " : "");
+    va_start(arguments, format);
+    text_vaddf(&text, format, arguments);
+    va_end(arguments);
+    proof_open_text(prover, op, reason, &text);
 }
 
 static bool same_condition(const Condition *a, const Condition *b) {

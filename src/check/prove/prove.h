@@ -130,10 +130,14 @@ void proof_some_launch(const Proof *proof, uint64_t *seed, int64_t most, LaunchN
 
 /* ---- For the halves ------------------------------------------------------------------------------- */
 
-/* Something is open; the text is made of the place of `op` (NULL: none) and the sentence: "tt.store at matmul.py:88:
- * ...". `reason` is kept as it is. */
+/* Something is open; the text is made of the place of `op` (NULL: none) and the sentence: "loop at attn.py:40 (IR line
+ * 12): ...". `reason` is kept as it is. */
 void proof_open(Prover *prover, const Op *op, const char *reason, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* The same of a text that has its place, which is freed. */
+void proof_open_text(Prover *prover, const Op *op, const char *reason, Text *text);
+/* "store at matmul.py:88 (IR line 23)" */
+void proof_place(Prover *prover, const Op *op, const char *word, Text *to);
 /* A precondition, unless it holds at every launch, or is there already. `subject`: of CONDITION_NEST, whose strides. */
 void proof_require(Prover *prover, const Condition *condition, const char *subject);
 void proof_assume(Prover *prover, const char *text);

@@ -72,7 +72,8 @@ void proof_print(Module *module, const Proof *proof, const char *kernel, Promise
                   : proof->narrow      ? "proved, for one grid or one value of an argument\n"
                   : proof->where_count ? "proved for every launch that fulfills what is asked\n"
                                        : "proved for every launch\n");
-    print_list("open: ", summary->open, summary->open_count, to);
+    for (size_t i = 0; i < summary->open_count; i++)
+        text_plainf(to, "  open: %s\n", summary->open[i].text);
     print_list("where ", summary->where, summary->where_count, to);
     for (uint32_t i = 0; i < proof->step_count; i++)
         text_plainf(to, "  %s\n", proof->steps[i]);

@@ -72,25 +72,36 @@ static bool has_leftover(const Machine *machine) {
     return machine->state->unread != 0;
 }
 
+/* Where the first agent is that waits for a barrier; NULL: none does. */
+static const Op *first_that_waits(const SyncProof *sync) {
+    const State *state = sync->machine->state;
+    for (uint32_t i = 0; i < sync->machine->agent_count; i++)
+        if (state->agents[i].status >= AGENT_WAITS && state->agents[i].status <= AGENT_CLUSTER)
+            return sync->program->ops[state->agents[i].pc];
+    return NULL;
+}
+
 /* What is wrong with the run that was made; races that are notes are none. */
 static const char *judge(SyncProof *sync, RunEnd end, const Op **op) {
     uint32_t count, barrier;
     *op = NULL;
-    if (end == RUN_STUCK)
-        return "it hangs";
+    if (end == RUN_STUCK) {
+        *op = first_that_waits(sync);
+        return "in a run, this waits forever";
+    }
     if (end == RUN_FAULT) {
         *op = sync->program->ops[sync->machine->fault.pc];
-        return "a barrier is misused";
+        return "a run misuses its barrier";
     }
     if (has_leftover(sync->machine))
-        return "bytes are left over on a barrier";
+        return "a run leaves bytes over on a barrier";
     if (happens_before_overrun(sync->happens_before, &barrier))
-        return "a phase completes that nothing has waited for";
+        return "in a run, a phase completes that nothing has waited for";
     const Race *races = races_found(sync->races, &count);
     for (uint32_t i = 0; i < count; i++)
         if (races[i].kind != RACE_EXIT && races[i].kind != RACE_APART) {
             *op = sync->program->ops[races[i].pc];
-            return "two accesses are not ordered";
+            return "in a run, nothing orders it and an access before it";
         }
     return NULL;
 }
@@ -157,8 +168,9 @@ static void say_wrong(SyncProof *sync) {
     Text text = {0};
     text_addf(&text, "%s", sync->wrong);
     for (uint32_t i = 0; i < sync->count; i++)
-        text_addf(&text, "%s %lld trip%s of the loop at line %u", i ? " and" : " with", (long long)trips_of(sync, i),
-                  trips_of(sync, i) == 1 ? "" : "s", op_line(sync->prover->module, sync->counts[i].loop));
+        text_addf(&text, "%s %lld trip%s of the loop at IR line %u", i ? " and" : ", with",
+                  (long long)trips_of(sync, i), trips_of(sync, i) == 1 ? "" : "s",
+                  op_line(sync->prover->module, sync->counts[i].loop));
     sync_open(sync, sync->wrong_op, "wrong", text_keep(&text, sync->prover->arena));
 }
 
@@ -225,8 +237,7 @@ static bool measure(SyncProof *sync) {
         say_wrong(sync);
     for (uint32_t i = 0; i < sync->count; i++)
         if (!sync->counts[i].period)
-            sync_open(sync, sync->counts[i].loop, "recurrence",
-                      "its trips do not come to a state again in which they were before");
+            sync_open(sync, sync->counts[i].loop, "recurrence", "no state of it recurs");
     return false;
 }
 
@@ -323,7 +334,8 @@ static bool sweep(SyncProof *sync, uint32_t at, SyncReach *of, bool *again) {
     while (covered < count->period) {
         SyncReach one = {.reach = {SHIFT_NO_LIMIT, SHIFT_NO_LIMIT}, .speaks = {true, true}};
         if (points++ > MOST_POINTS) {
-            sync_open(sync, count->loop, "recurrence", "longer runs are not shown to do the same as shorter ones");
+            sync_open(sync, count->loop, "recurrence",
+                      "runs with more trips are not shown to do the same as those with fewer");
             return false;
         }
         sync->run.trips[at] = value;
@@ -400,7 +412,7 @@ bool sync_cover_all(SyncProof *sync) {
         conditions = family_conditions(sync->family);
         sync->prover->proof->run_count = 0;
         if (conditions > MOST_FORKS) {
-            sync_open(sync, NULL, "depends", "a launch decides too many conditions that synchronization depends on");
+            sync_open(sync, NULL, "depends", "synchronization depends on more conditions than are looked at together");
             return false;
         }
         for (uint32_t mask = 0; mask < 1u << conditions && !sync->open; mask++) {
@@ -408,7 +420,8 @@ bool sync_cover_all(SyncProof *sync) {
             if (!discover(sync) || (sync->count && !measure(sync)))
                 return false;
             if (!cover(sync)) {
-                sync_open(sync, NULL, "recurrence", "longer runs are not shown to do the same as shorter ones");
+                sync_open(sync, NULL, "recurrence",
+                          "runs with more trips are not shown to do the same as those with fewer");
                 return false;
             }
         }
@@ -501,7 +514,8 @@ static void prepare(SyncProof *sync) {
     unsigned flags = matter && sync_makes_descriptors(prover) ? COMPILE_GLOBAL : 0;
     sync->program = program_compile(prover->module, prover->function, flags, &ignored);
     if (!sync->program || ignored.incomplete_count || sync->program->unknowns || sync->program->planned) {
-        sync_open(sync, NULL, "unknown", "something in it is not known");
+        sync_open(sync, NULL, "unknown",
+                  ignored.incomplete_count ? ignored.incomplete[0].reason : "it has ops that are not known");
         return;
     }
     const Op *assembly = assembly_that_counts(sync);
