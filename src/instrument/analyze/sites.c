@@ -80,6 +80,7 @@ static bool synchronizes(const FunctionAnalysis *analysis, uint32_t instruction,
         return !effect->callee || call_leaves(analysis->calls, analysis->flow.instructions[instruction]);
     case EFFECT_ALLOCATE:
     case EFFECT_FREE:
+    case EFFECT_TRIGGER_LAUNCHES: /* which may come before or behind what it has waited for */
         return true;
     default:
         return verb_is(effect->effect.verb, VERB_SYNCS);

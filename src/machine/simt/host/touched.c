@@ -1,10 +1,11 @@
-/* A bit for each byte of each page that was touched, and each way to touch it.
+/* A bit for each byte of each page that was touched, and each way to touch it; pages by their addresses.
  *
  * Whether a thread of a dependent launch knows that the launch before it is over: it has waited, or has come behind a
  * barrier at which a thread arrived that knew. */
 #include "machine/simt/host/touched.h"
 
 #include "base/array.h"
+#include "base/table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +13,25 @@
 enum { TOUCHED_PAGE = 4096, WORD_BITS = 64, PAGE_WORDS = TOUCHED_PAGE / WORD_BITS, MAPS = 2 * TOUCHED_WAYS };
 enum { NAMED_BARRIERS = 16 };
 
-typedef struct TouchedHost {
-    const PtxHost *host;
-    uint64_t **maps[MAPS]; /* of each page; NULL: nothing of it, or of all pages */
-} TouchedHost;
+typedef struct TouchedPage {
+    uint64_t number; /* of the page of memory, + 1; 0: free */
+    uint64_t *words;
+} TouchedPage;
+
+typedef TABLE_OF(TouchedPage) TouchedPages;
+
+static void *take(void *memory, size_t size) {
+    (void)memory;
+    return calloc(1, size);
+}
+
+static void give(void *memory, void *items, size_t size) {
+    (void)memory, (void)size;
+    free(items);
+}
+
+TABLE_IN(pages, TouchedPages, TouchedPage, uint64_t, void, take, give, 64, item->number, item->number - 1,
+         table_hash(key), item->number == key + 1)
 
 /* A barrier at which a thread arrived that knows. */
 typedef struct TouchedBarrier {
@@ -25,10 +41,11 @@ typedef struct TouchedBarrier {
 
 struct Touched {
     bool dependent, failed;
+    bool triggers;       /* some CTA lets the next launch begin before it ends */
     bool triggers_first; /* some CTA lets the next launch begin before it has waited itself */
-    TouchedHost *hosts;
-    uint32_t host_count, host_capacity, last;
-    uint32_t *knows; /* of each warp of each CTA: lanes */
+    TouchedPages maps[MAPS];
+    TouchedPage last[MAPS]; /* of each, the page that was touched last */
+    uint32_t *knows;        /* of each warp of each CTA: lanes */
     uint32_t warps_per_cta, cta_count;
     uint8_t *waited; /* of each CTA */
     TouchedBarrier *barriers;
@@ -38,15 +55,15 @@ struct Touched {
 };
 
 static void forget(Touched *touched) {
-    for (uint32_t i = 0; i < touched->host_count; i++)
-        for (unsigned map = 0; map < MAPS; map++) {
-            uint64_t **pages = touched->hosts[i].maps[map];
-            for (uint64_t page = 0; pages && page <= touched->hosts[i].host->size / TOUCHED_PAGE; page++)
-                free(pages[page]);
-            free(pages);
-        }
-    touched->host_count = touched->barrier_count = touched->early_count = 0;
-    touched->triggers_first = false;
+    for (unsigned map = 0; map < MAPS; map++) {
+        for (uint32_t i = 0; i < touched->maps[map].capacity; i++)
+            free(touched->maps[map].items[i].words);
+        free(touched->maps[map].items);
+        touched->maps[map] = (TouchedPages){0};
+        touched->last[map] = (TouchedPage){0};
+    }
+    touched->barrier_count = touched->early_count = 0;
+    touched->triggers = touched->triggers_first = false;
 }
 
 Touched *touched_new(const PtxMachine *machine, bool dependent) {
@@ -70,7 +87,6 @@ void touched_free(Touched *touched) {
     if (!touched)
         return;
     forget(touched);
-    free(touched->hosts);
     free(touched->barriers);
     free(touched->early);
     free(touched->knows);
@@ -88,27 +104,19 @@ void touched_clear(Touched *touched) {
 
 /* ---- Bits ---- */
 
-static TouchedHost *host_of(Touched *touched, const PtxHost *host) {
-    if (touched->last < touched->host_count && touched->hosts[touched->last].host == host)
-        return &touched->hosts[touched->last];
-    for (uint32_t i = 0; i < touched->host_count; i++)
-        if (touched->hosts[i].host == host) {
-            touched->last = i;
-            return &touched->hosts[i];
-        }
-    if (!ARRAY_ROOM(touched->hosts, touched->host_count, touched->host_capacity, 8))
+static uint64_t *page_of(Touched *touched, unsigned map, uint64_t number) {
+    TouchedPage *last = &touched->last[map];
+    if (last->number == number + 1)
+        return last->words;
+    TouchedPage *page = pages_put(NULL, &touched->maps[map], number);
+    if (page && !page->number && !(page->words = calloc(PAGE_WORDS, sizeof(uint64_t))))
+        page = NULL;
+    touched->failed |= !page;
+    if (!page)
         return NULL;
-    touched->last = touched->host_count++;
-    touched->hosts[touched->last] = (TouchedHost){.host = host};
-    return &touched->hosts[touched->last];
-}
-
-static uint64_t *page_of(TouchedHost *host, unsigned map, uint64_t page) {
-    if (!host->maps[map])
-        host->maps[map] = calloc(host->host->size / TOUCHED_PAGE + 1, sizeof *host->maps[map]);
-    if (host->maps[map] && !host->maps[map][page])
-        host->maps[map][page] = calloc(PAGE_WORDS, sizeof(uint64_t));
-    return host->maps[map] ? host->maps[map][page] : NULL;
+    page->number = number + 1;
+    *last = *page;
+    return page->words;
 }
 
 static void set_bits(uint64_t *words, unsigned begin, unsigned end) {
@@ -124,43 +132,45 @@ static void set_bits(uint64_t *words, unsigned begin, unsigned end) {
     words[last] |= high;
 }
 
-static void touch(Touched *touched, const PtxHost *of, unsigned map, uint64_t offset, uint64_t bytes) {
-    TouchedHost *host = bytes ? host_of(touched, of) : NULL;
-    touched->failed |= bytes && !host;
-    for (uint64_t end = offset + bytes, next; host && offset < end; offset = next) {
-        uint64_t page = offset / TOUCHED_PAGE, from = page * TOUCHED_PAGE;
-        uint64_t *words = page_of(host, map, page);
+static void touch(Touched *touched, unsigned map, uint64_t address, uint64_t bytes) {
+    for (uint64_t end = address + bytes, next; address < end && !touched->failed; address = next) {
+        uint64_t page = address / TOUCHED_PAGE, from = page * TOUCHED_PAGE;
+        uint64_t *words = page_of(touched, map, page);
         next = from + TOUCHED_PAGE < end ? from + TOUCHED_PAGE : end;
-        touched->failed |= !words;
         if (words)
-            set_bits(words, (unsigned)(offset - from), (unsigned)(next - from));
+            set_bits(words, (unsigned)(address - from), (unsigned)(next - from));
     }
+}
+
+/* Where it is, of memory that other launches may have; false: it is not. */
+static bool address_of(const PtxLocation *location, uint64_t *address) {
+    const PtxBlock *block = location->block;
+    if (!block || (!block->host && block->space != PTX_SPACE_GLOBAL))
+        return false;
+    *address = (block->host ? (uintptr_t)block->host->bytes : block->base) + location->offset;
+    return true;
 }
 
 /* Lanes side by side are one piece. */
 static void touch_lanes(Touched *touched, const PtxEvent *event, uint32_t lanes, unsigned map) {
-    const PtxHost *host = NULL;
-    uint64_t begin = 0, end = 0, bytes = event->access.bytes;
+    uint64_t begin = 0, end = 0, bytes = event->access.bytes, address;
     for (; lanes; lanes &= lanes - 1) {
-        const PtxLocation *location = &event->locations[__builtin_ctz(lanes)];
-        const PtxHost *of = location->block->host;
-        if (!of)
+        if (!address_of(&event->locations[__builtin_ctz(lanes)], &address))
             continue;
-        if (of != host || location->offset != end) {
-            touch(touched, host, map, begin, end - begin);
-            host = of;
-            begin = location->offset;
+        if (address != end) {
+            touch(touched, map, begin, end - begin);
+            begin = address;
         }
-        end = location->offset + bytes;
+        end = address + bytes;
     }
-    touch(touched, host, map, begin, end - begin);
+    touch(touched, map, begin, end - begin);
 }
 
 static void touch_pieces(Touched *touched, const PtxEvent *event, unsigned map) {
+    uint64_t address;
     for (uint32_t i = 0; i < event->location_count; i++)
-        if (event->locations[i].block && event->locations[i].block->host)
-            touch(touched, event->locations[i].block->host, map, event->locations[i].offset,
-                  event->sizes ? event->sizes[i] : event->access.bytes);
+        if (address_of(&event->locations[i], &address))
+            touch(touched, map, address, event->sizes ? event->sizes[i] : event->access.bytes);
 }
 
 /* ---- Who knows that the launch before is over ---- */
@@ -201,6 +211,7 @@ static void follow(Touched *touched, const PtxEvent *event) {
         touched->waited[event->warp->cta->number] = 1;
         break;
     case PTX_EVENT_TRIGGER_LAUNCHES:
+        touched->triggers = true;
         touched->triggers_first |= (event->lanes & ~*lanes_that_know(touched, event->warp)) != 0;
         break;
     case PTX_EVENT_WARP_SYNC:
@@ -291,20 +302,16 @@ void touched_observe(void *observer, const PtxEvent *event) {
 
 void touched_join(Touched *touched, const Touched *other) {
     touched->failed |= other->failed;
+    touched->triggers |= other->triggers;
     touched->triggers_first |= other->triggers_first;
     for (uint32_t i = 0; other->waited && i < other->cta_count; i++)
         touched->waited[i] |= other->waited[i];
-    for (uint32_t i = 0; i < other->host_count; i++)
-        for (unsigned map = 0; map < MAPS; map++) {
-            const TouchedHost *from = &other->hosts[i];
-            for (uint64_t page = 0; from->maps[map] && page <= from->host->size / TOUCHED_PAGE; page++) {
-                const uint64_t *words = from->maps[map][page];
-                TouchedHost *to = words ? host_of(touched, from->host) : NULL;
-                uint64_t *mine = to ? page_of(to, map, page) : NULL;
-                touched->failed |= words && !mine;
-                for (unsigned k = 0; mine && k < PAGE_WORDS; k++)
-                    mine[k] |= words[k];
-            }
+    for (unsigned map = 0; map < MAPS; map++)
+        for (uint32_t i = 0; i < other->maps[map].capacity; i++) {
+            const TouchedPage *from = &other->maps[map].items[i];
+            uint64_t *mine = from->number ? page_of(touched, map, from->number - 1) : NULL;
+            for (unsigned k = 0; mine && k < PAGE_WORDS; k++)
+                mine[k] |= from->words[k];
         }
 }
 
@@ -333,46 +340,67 @@ static void add_piece(TouchedList *list, uint32_t first, TouchedBytes piece) {
         list->failed = true;
 }
 
-/* The next byte from `offset` on that is, or is not, touched; the size if there is none. */
-static uint64_t next_byte(uint64_t *const *pages, uint64_t offset, uint64_t size, bool wanted) {
-    while (offset < size) {
-        const uint64_t *words = pages[offset / TOUCHED_PAGE];
-        unsigned at = (unsigned)(offset % TOUCHED_PAGE);
-        uint64_t word = words ? words[at / WORD_BITS] : 0;
-        if (!words && wanted) {
-            offset += TOUCHED_PAGE - at;
+static int by_number(const void *a, const void *b) {
+    const TouchedPage *one = a, *other = b;
+    return (one->number > other->number) - (one->number < other->number);
+}
+
+/* The next byte of a page from `at` on that is, or is not, touched; its size if there is none. */
+static unsigned next_byte(const uint64_t *words, unsigned at, bool wanted) {
+    while (at < TOUCHED_PAGE) {
+        uint64_t word = (wanted ? words[at / WORD_BITS] : ~words[at / WORD_BITS]) >> at % WORD_BITS;
+        if (word)
+            return at + (unsigned)__builtin_ctzll(word);
+        at += WORD_BITS - at % WORD_BITS;
+    }
+    return TOUCHED_PAGE;
+}
+
+/* Those of a page; one that begins where the last one ends is told with that. */
+static void list_page(TouchedList *list, uint32_t first, const TouchedPage *page, TouchedBytes *open) {
+    uint64_t base = (page->number - 1) * TOUCHED_PAGE;
+    for (unsigned at = 0, end; (at = next_byte(page->words, at, true)) < TOUCHED_PAGE; at = end) {
+        end = next_byte(page->words, at, false);
+        if (open->bytes && open->address + open->bytes == base + at) {
+            open->bytes += end - at;
             continue;
         }
-        word = (wanted ? word : ~word) >> at % WORD_BITS;
-        if (word)
-            return offset + (unsigned)__builtin_ctzll(word) < size ? offset + (unsigned)__builtin_ctzll(word) : size;
-        offset += WORD_BITS - at % WORD_BITS;
+        if (open->bytes)
+            add_piece(list, first, *open);
+        open->address = base + at;
+        open->bytes = end - at;
     }
-    return size;
+}
+
+static void list_map(TouchedList *list, const TouchedPages *pages, unsigned map) {
+    TouchedPage *sorted = calloc(pages->count + 1, sizeof *sorted);
+    uint32_t count = 0, first = list->count;
+    TouchedBytes open = {.count = 1, .way = (uint8_t)(map % TOUCHED_WAYS), .early = map >= TOUCHED_WAYS};
+    list->failed |= !sorted;
+    for (uint32_t i = 0; sorted && i < pages->capacity; i++)
+        if (pages->items[i].number)
+            sorted[count++] = pages->items[i];
+    if (count)
+        qsort(sorted, count, sizeof *sorted, by_number);
+    for (uint32_t i = 0; i < count; i++)
+        list_page(list, first, &sorted[i], &open);
+    if (open.bytes)
+        add_piece(list, first, open);
+    free(sorted);
 }
 
 TouchedBytes *touched_bytes(const Touched *touched, uint32_t *count) {
     TouchedList list = {.items = calloc(1, sizeof *list.items), .capacity = 1, .failed = touched->failed};
-    for (uint32_t i = 0; list.items && i < touched->host_count; i++)
-        for (unsigned map = 0; map < MAPS; map++) {
-            const TouchedHost *host = &touched->hosts[i];
-            uint32_t first = list.count;
-            uint64_t size = host->host->size;
-            for (uint64_t at = 0, end; host->maps[map] && (at = next_byte(host->maps[map], at, size, true)) < size;
-                 at = end) {
-                end = next_byte(host->maps[map], at, size, false);
-                add_piece(&list, first,
-                          (TouchedBytes){.address = (uintptr_t)host->host->bytes + at,
-                                         .bytes = end - at,
-                                         .count = 1,
-                                         .way = (uint8_t)(map % TOUCHED_WAYS),
-                                         .early = map >= TOUCHED_WAYS});
-            }
-        }
+    for (unsigned map = 0; list.items && map < MAPS; map++)
+        list_map(&list, &touched->maps[map], map);
     *count = list.count;
     if (list.failed)
         free(list.items);
     return list.failed ? NULL : list.items;
+}
+
+bool touched_triggers(const Touched *touched) {
+    return touched->triggers;
 }
 
 TouchedWaits touched_waits(const Touched *touched, uint32_t ctas) {

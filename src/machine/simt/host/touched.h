@@ -1,5 +1,6 @@
-/* What a launch touches of this process's memory, byte by byte; and of a dependent launch, what it touches before it
- * has waited for the launch before it. One observer for each machine that runs CTAs of the launch. */
+/* What a launch touches of this process's memory, or of a GPU's in a recording, byte by byte; and of a dependent
+ * launch, what it touches before it has waited for the launch before it. One observer for each machine that runs CTAs
+ * of the launch. */
 #ifndef MACHINE_SIMT_HOST_TOUCHED_H
 #define MACHINE_SIMT_HOST_TOUCHED_H
 
@@ -25,12 +26,14 @@ void touched_clear(Touched *touched);
 /* What other machines' CTAs touch is touched, too. */
 void touched_join(Touched *touched, const Touched *other);
 
-/* What was touched, in the order of memory, way by way; the caller frees it. NULL: there is no memory, or some is
+/* What was touched, way by way in the order of memory; the caller frees it. NULL: there is no memory, or some is
  * missing. */
 TouchedBytes *touched_bytes(const Touched *touched, uint32_t *count);
 /* Of a dependent launch: whether some thread of each of `ctas` CTAs has waited, and did so before the CTA let the next
  * launch begin. */
 typedef enum TouchedWaits { TOUCHED_NO_WAIT, TOUCHED_WAIT, TOUCHED_WAIT_FIRST } TouchedWaits;
 TouchedWaits touched_waits(const Touched *touched, uint32_t ctas);
+/* ... whether some CTA let the next launch begin before it ended. */
+bool touched_triggers(const Touched *touched);
 
 #endif
