@@ -33,6 +33,7 @@ static weir_result *begin(weir_module *module, Task *read, const void *options, 
     result->result.recording = module->recording.kernel ? &module->recording : NULL;
     result->result.recorded = &module->recorded;
     result->result.program = module->program;
+    result->result.find_recordings = module->program ? recordings_find : NULL;
     if (!module->ok) {
         result->result.problem = "it has errors";
     } else if (module->ptx && read != read_run && read != compare) {

@@ -19,7 +19,7 @@ static Verdict check(const Source *source, Arena *arena) {
     *verdict = (Verdict){.arena = arena, .kernel = "program"};
     if (setjmp(here) == 0) {
         Trace trace;
-        program_check(source, verdict, &trace);
+        program_check(source, &(ProgramRecordings){0}, verdict, &trace);
         verdict_close(verdict);
     }
     made = *verdict;

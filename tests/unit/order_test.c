@@ -163,6 +163,8 @@ static void operations_race_if_no_path_orders_them(void **state) {
 
 /* ---- Logs ---- */
 
+static ProgramRecordings recordings; /* that the next check gets */
+
 static Verdict *check(const char *text, Arena *arena, Trace *trace) {
     static jmp_buf here;
     Source *source = source_copy("p.weirlog", text, strlen(text));
@@ -173,7 +175,7 @@ static Verdict *check(const char *text, Arena *arena, Trace *trace) {
     Verdict *verdict = ARENA_NEW(arena, Verdict);
     *verdict = (Verdict){.arena = arena, .kernel = "program"};
     assert_true(program_log_read(source, &diagnostics));
-    program_check(source, verdict, trace);
+    program_check(source, &recordings, verdict, trace);
     verdict_close(verdict);
     diagnostics_free(&diagnostics);
     source_free(source);
@@ -232,6 +234,23 @@ static void logs_have_verdicts(void **state) {
          VERDICT_CLEAN, 0, 0},
         {TWO_STREAMS "launch 1 \"p\" \"a.py:4\"\nw 4096 4 8 8\nlaunch 2 \"c\" \"a.py:5\"\nw 4099 4 8 7\nend\n",
          VERDICT_FINDINGS, 1, RULE_PROGRAM_RACE},
+        /* memory that a launch may access: ordered; beside what reads, and what writes; freed */
+        {TWO_STREAMS "launch 1 \"p\" \"a.py:4\"\nmw 4096 64\nrecord 7 1\nwait 7 2\nlaunch 2 \"c\" \"a.py:5\"\nmr "
+                     "4096 64\nend\n",
+         VERDICT_CLEAN, 0, 0},
+        {TWO_STREAMS "launch 1 \"p\" \"a.py:4\"\nmr 4096 64\nlaunch 2 \"c\" \"a.py:5\"\nmr 4096 64\nr 4096 "
+                     "64\nR 4096 4\nend\n",
+         VERDICT_CLEAN, 0, 0},
+        {TWO_STREAMS "launch 1 \"p\" \"a.py:4\"\nmr 4096 64\nlaunch 2 \"c\" \"a.py:5\"\nw 4096 4\nend\n",
+         VERDICT_INCOMPLETE, 0, 0},
+        {TWO_STREAMS "launch 1 \"p\" \"a.py:4\"\nr 4096 64\nlaunch 2 \"c\" \"a.py:5\"\nmw 4096 64\nend\n",
+         VERDICT_INCOMPLETE, 0, 0},
+        {TWO_STREAMS "launch 1 \"p\" \"a.py:4\"\nmw 4096 64\nlaunch 2 \"c\" \"a.py:5\"\nmw 4096 64\nend\n",
+         VERDICT_INCOMPLETE, 0, 0},
+        {TWO_STREAMS "launch 1 \"p\" \"a.py:4\"\nW 4096 4\nlaunch 2 \"c\" \"a.py:5\"\nmr 4096 64\nend\n",
+         VERDICT_INCOMPLETE, 0, 0},
+        {TWO_STREAMS "launch 2 \"c\" \"a.py:5\"\nmr 4096 64\nfree 4096 \"\"\nalloc 4096 64 1 \"a.py:7\"\nend\n",
+         VERDICT_INCOMPLETE, 0, 0},
         /* atomics; and a plain access beside them */
         {TWO_STREAMS "launch 1 \"p\" \"a.py:4\"\nW 4096 4\nlaunch 2 \"c\" \"a.py:5\"\nW 4096 4\nend\n", VERDICT_CLEAN,
          0, 0},
@@ -445,10 +464,62 @@ static void many_operations_need_no_more_memory(void **state) {
     text_free(&text);
 }
 
+#define RECORDED \
+    TWO_STREAMS "launch 1 \"p\" \"a.py:4\"\nw 4096 4\nlaunch 2 \"c\" \"a.py:5\"\nmw 4096 64\nrecorded 5 9\nend\n"
+#define RECORDED_DEPENDENT \
+    TWO_STREAMS "launch 1 \"p\" \"a.py:4\"\nw 4096 4\nunknown 1 1 \"c\" \"a.py:5\"\nrecorded 5 9\nend\n"
+
+/* What matters is asked for; what a recording says of it decides. */
+static void recordings_decide(void **state) {
+    (void)state;
+    Arena arena;
+    Touch same = {.begin = 4096, .bytes = 4, .count = 1, .how = TOUCH_READ}, other = same, early = same;
+    other.begin = 4100;
+    early.early = true;
+    struct {
+        const char *text;
+        Touch *touch;
+        bool dependent;
+        unsigned waits;
+        VerdictKind kind;
+        RuleId rule;
+    } cases[] = {{RECORDED, &same, false, 0, VERDICT_FINDINGS, RULE_PROGRAM_RACE},
+                 {RECORDED, &other, false, 0, VERDICT_CLEAN, 0},
+                 {RECORDED_DEPENDENT, &same, true, 1, VERDICT_CLEAN, 0},
+                 {RECORDED_DEPENDENT, &early, true, 1, VERDICT_FINDINGS, RULE_PROGRAM_EARLY},
+                 {RECORDED_DEPENDENT, &other, true, 0, VERDICT_FINDINGS, RULE_GLOBAL_DEPENDENCY_WAIT}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        recordings = (ProgramRecordings){0};
+        assert_int_equal(check(cases[i].text, &arena, NULL)->kind, VERDICT_INCOMPLETE);
+        assert_int_equal(recordings.count, 1);
+        assert_int_equal(recordings.items[0].process, 5);
+        assert_int_equal(recordings.items[0].number, 9);
+        ProgramRecording known = {.process = 5,
+                                  .number = 9,
+                                  .known = true,
+                                  .dependent = cases[i].dependent,
+                                  .waits = cases[i].waits,
+                                  .touches = cases[i].touch,
+                                  .touch_count = 1};
+        arena_free(&arena);
+        recordings = (ProgramRecordings){.items = &known, .count = 1, .capacity = 1};
+        const Verdict *verdict = check(cases[i].text, &arena, NULL);
+        assert_int_equal(verdict->kind, cases[i].kind);
+        if (verdict->finding_count)
+            assert_int_equal(verdict->findings[0].rule, cases[i].rule);
+        arena_free(&arena);
+    }
+    recordings = (ProgramRecordings){0};
+    check(TWO_STREAMS "launch 1 \"p\" \"a.py:4\"\nmw 4096 64\nrecorded 5 9\nend\n", &arena, NULL);
+    assert_int_equal(recordings.count, 0); /* it does not matter */
+    arena_free(&arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operations_race_if_no_path_orders_them),
         cmocka_unit_test(logs_have_verdicts),
+        cmocka_unit_test(recordings_decide),
         cmocka_unit_test(what_is_no_log_is_an_error),
         cmocka_unit_test(many_operations_need_no_more_memory),
     };

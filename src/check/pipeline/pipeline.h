@@ -6,6 +6,7 @@
 #define CHECK_PIPELINE_PIPELINE_H
 
 #include "check/membar/report.h"
+#include "check/program/check.h"
 #include "check/replay/together.h"
 #include "check/simt/check.h"
 #include "check/tile/grid/check.h"
@@ -66,6 +67,8 @@ typedef struct PipelineResult {
     Recording *recording;  /* of a run of it, which alone is looked at; NULL: there is none */
     Arena *recorded;       /* ... what it has in memory */
     const Source *program; /* an order log, or launches that were checked, which alone is looked at; NULL: there is none */
+    /* ... finds out, of recordings that are not looked for yet, what their launches touch; or NULL */
+    bool (*find_recordings)(struct PipelineResult *result, ProgramRecordings *recordings);
     TogetherKind together; /* ... and whether those that may have run at the same time were looked at with it */
     Arena arena;
     VerdictKind kind;
@@ -111,6 +114,10 @@ void result_free(PipelineResult *result);
 /* ---- question.c ---- */
 /* Finds the kernels and the launch, or the trail, that are meant. False: something is wrong with them. */
 bool result_ask(PipelineResult *result, const Question *question);
+
+/* ---- steps.c ---- */
+/* Of a recording, what its launch touches; the text has the kernel. False: it does not tell. */
+bool result_touches(PipelineResult *result, ProgramRecording *recording, Arena *arena);
 
 /* ---- pipeline.c ---- */
 /* Checks the kernels, and closes the result. */

@@ -134,7 +134,7 @@ static void show_program(void *context) {
     PipelineShow *show = context;
     Verdict ignored = {.arena = &show->result->arena, .kernel = "program"};
     Trace trace;
-    program_check(show->result->program, &ignored, &trace);
+    program_check(show->result->program, &(ProgramRecordings){0}, &ignored, &trace);
     render_trace(&trace, show->out);
 }
 

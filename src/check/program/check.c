@@ -169,8 +169,10 @@ static void say_unknown(ProgramCheck *check, Str name, Str where) {
 /* Of an operation that begins when `begun` is over: whether one of which that is not known can still run. */
 static void look_at_unknown(ProgramCheck *check, const OrderClock *begun) {
     for (uint32_t i = 0; check->any_unknown && i < check->order.lane_count; i++)
-        if (check->unknown[i] && !clock_has(begun, i, check->unknown[i] - 1))
+        if (check->unknown[i] && !clock_has(begun, i, check->unknown[i] - 1)) {
+            program_wants(check, check->unknown[i] - 1);
             say_unknown(check, check->sites[check->unknown_at[i]].name, check->sites[check->unknown_at[i]].where);
+        }
 }
 
 /* It may touch anything: nothing else may run at the same time. */
@@ -179,8 +181,10 @@ static void do_unknown(ProgramCheck *check, OrderLane *lane) {
     bool beside = lane_launch(&check->order, lane, check->thread, dependent);
     for (uint32_t i = 0; i < check->order.lane_count && !beside; i++)
         beside = i != lane->index && check->order.lanes[i]->last > lane->now.over[i];
-    if (beside)
+    if (beside) {
+        program_wants(check, check->number);
         say_unknown(check, check->operation.texts[0], check->operation.texts[1]);
+    }
     program_timeline_operation(check->timeline, check, lane, &lane->begun);
     check->unknown[lane->index] = check->number + 1;
     check->unknown_at[lane->index] = check->site;
@@ -246,6 +250,7 @@ static void close_operation(ProgramCheck *check) {
     if (!check->is_open)
         return;
     check->is_open = false;
+    program_take_recorded(check);
     if (check->operation.verb == ORDER_ACCESS) {
         access_by_host(check);
     } else {
@@ -274,16 +279,15 @@ static void open_operation(ProgramCheck *check, const OrderLine *line) {
 }
 
 static void add_touch(ProgramCheck *check, const OrderLine *line) {
-    static const uint8_t ways[] = {TOUCH_READ, TOUCH_WRITE, TOUCH_STRONG_READ, TOUCH_STRONG_WRITE};
-    unsigned way = (unsigned)line->verb - ORDER_READS; /* ORDER order_log.def */
-    enum { WAYS = sizeof ways };
-    bool unseen = line->verb == ORDER_UNSEEN;
+    static const uint8_t ways[] = {TOUCH_READ,     TOUCH_WRITE,     TOUCH_STRONG_READ, TOUCH_STRONG_WRITE,
+                                   TOUCH_READ,     TOUCH_WRITE,     TOUCH_STRONG_READ, TOUCH_STRONG_WRITE,
+                                   TOUCH_MAY_READ, TOUCH_MAY_WRITE, TOUCH_UNSEEN}; /* ORDER order_log.def */
     Touch touch = {.begin = line->numbers[0],
                    .bytes = line->numbers[1],
                    .stride = line->number_count > 3 ? line->numbers[2] : 0,
                    .count = line->number_count > 3 ? line->numbers[3] : 1,
-                   .how = unseen ? TOUCH_UNSEEN : ways[way % WAYS],
-                   .early = !unseen && way >= WAYS};
+                   .how = ways[line->verb - ORDER_READS],
+                   .early = line->verb >= ORDER_EARLY_READS && line->verb <= ORDER_EARLY_STRONG_WRITES};
     uint64_t end = touch.begin;
     if (!touch.bytes || !touch.count || !check->is_open)
         return;
@@ -425,6 +429,10 @@ static void do_line(ProgramCheck *check, const OrderLine *line) {
     OrderLane *lane;
     if (line->verb >= ORDER_READS && line->verb <= ORDER_UNSEEN) {
         add_touch(check, line);
+        return;
+    }
+    if (line->verb == ORDER_RECORDED) {
+        program_recorded(check, line);
         return;
     }
     if (line->verb >= ORDER_GRID && line->verb <= ORDER_PASS) {
@@ -590,8 +598,8 @@ static void go_through(ProgramCheck *check, const Source *source) {
     close_check(check);
 }
 
-void program_check(const Source *source, Verdict *verdict, Trace *trace) {
-    ProgramCheck check = {.verdict = verdict, .arena = verdict->arena};
+void program_check(const Source *source, ProgramRecordings *recordings, Verdict *verdict, Trace *trace) {
+    ProgramCheck check = {.verdict = verdict, .arena = verdict->arena, .recordings = recordings};
     jmp_buf here, *outer = verdict->arena->exhausted;
     check.races = (Races){
         .order = &check.order, .report = program_report_race, .reused = program_report_reuse, .context = &check};

@@ -158,6 +158,12 @@ static void say_open(ProgramCheck *check, const ProgramSite *earlier, const Prog
                            "%.*s (%s) and %.*s (%s) have the same memory at a time: what the host does with its array "
                            "is not seen",
                            STR_ARG(earlier->name), one, STR_ARG(later->name), other);
+    else if (race->may)
+        verdict_incomplete(
+            check->verdict, "", 0,
+            "nothing orders %.*s (%s) and %.*s (%s), which have the same memory: whether they access the "
+            "same bytes of it is not known",
+            STR_ARG(earlier->name), one, STR_ARG(later->name), other);
     else
         verdict_incomplete(
             check->verdict, "", 0, "%.*s (%s) and %.*s (%s) access the same memory, and only %s",
@@ -286,6 +292,10 @@ void program_report_race(void *context, const OrderRace *race) {
     if (race->memory->shared && !race->early && !race->unseen && !race->earlier.freed)
         return; /* together.c */
     const ProgramSite *earlier = &check->sites[race->earlier.site], *later = &check->sites[check->site];
+    if (race->may) {
+        program_wants(check, race->earlier.number);
+        program_wants(check, check->number);
+    }
     if (race->open || race->communicates) {
         if (is_new(check, "open", race->earlier.site, check->site))
             say_open(check, earlier, later, race);
@@ -329,8 +339,17 @@ void program_report_reuse(void *context, const RaceMemory *memory, uint32_t free
     ProgramCheck *check = context;
     Verdict *verdict = check->verdict;
     const ProgramSite *used = &check->sites[user->site], *freed = &check->sites[freed_at];
+    if (user->how & TOUCH_MAY)
+        program_wants(check, user->number);
     if (!is_new(check, open ? "open reuse" : "reuse", user->site, memory->site))
         return;
+    if (open && user->how & TOUCH_MAY) {
+        verdict_incomplete(verdict, "", 0,
+                           "memory that %.*s (%.*s) has was freed and is given out again, and nothing orders the two: "
+                           "whether it accesses that memory is not known",
+                           STR_ARG(used->name), STR_ARG(used->where));
+        return;
+    }
     if (open) {
         verdict_incomplete(verdict, "", 0,
                            "memory that %.*s (%.*s) uses was freed and is given out again, and only what another host "

@@ -68,6 +68,11 @@ typedef struct ProgramMessage {
     uint64_t left;     /* so often it is received */
 } ProgramMessage;
 
+/* An operation that was recorded. */
+typedef struct ProgramRecorded {
+    uint64_t operation, process, number;
+} ProgramRecorded;
+
 typedef struct ProgramCheck {
     Verdict *verdict;
     Arena *arena; /* the verdict's */
@@ -104,8 +109,11 @@ typedef struct ProgramCheck {
     ProgramTimeline *timeline;        /* NULL: no picture is wanted */
     ProgramTogether *together;        /* NULL: no memory is shared by processes */
     bool several_devices;             /* a process has */
-    bool ended, too_many;             /* too_many: streams, or processes */
-    bool open;                        /* anything may be ordered by what is not seen */
+    ProgramRecordings *recordings;
+    ProgramRecorded *recorded; /* by their operations */
+    uint32_t recorded_count, recorded_capacity;
+    bool ended, too_many; /* too_many: streams, or processes */
+    bool open;            /* anything may be ordered by what is not seen */
 } ProgramCheck;
 
 /* ---- explain.c ---- */
@@ -124,6 +132,14 @@ typedef struct SharedRace {
 void program_report_shared(ProgramCheck *check, const SharedRace *shared);
 /* A dependent launch that ends without having waited. */
 void program_report_no_wait(ProgramCheck *check);
+
+/* ---- recorded.c ---- */
+/* The operation that is open was recorded. */
+void program_recorded(ProgramCheck *check, const OrderLine *line);
+/* It is closed: what its recording says is taken, if that is known. */
+void program_take_recorded(ProgramCheck *check);
+/* It would matter what the operation of that number touches. */
+void program_wants(ProgramCheck *check, uint64_t operation);
 
 /* ---- processes.c ---- */
 ProgramProcess *program_process(ProgramCheck *check);

@@ -5,6 +5,7 @@
 
 #include "check/simt/check.h"
 #include "finding/report.h"
+#include "machine/simt/host/touched.h"
 #include "render/trace.h"
 #include "trace/file.h"
 
@@ -14,6 +15,16 @@ void recording_check(PtxModule *module, uint32_t entry, const Recording *recordi
 /* The same, and a report of it with a picture (check/report/trace). */
 void recording_report(PtxModule *module, uint32_t entry, const Recording *recording, const ThreadsOptions *options,
                       Verdict *verdict, Report *report, Trace *trace);
+/* What the launch touches of global memory, byte by byte. */
+typedef struct RecordingTouches {
+    TouchedBytes *items; /* the caller frees them */
+    uint32_t count;
+    bool dependent;
+    TouchedWaits waits;
+} RecordingTouches;
+/* False: the recording does not tell all of it. The arena is for what it takes meanwhile. */
+bool recording_touches(PtxModule *module, uint32_t entry, const Recording *recording, const ThreadsOptions *options,
+                       Arena *arena, RecordingTouches *touches);
 /* What it says of a kernel that has no records: why it was not looked at. */
 void recording_unseen(const Recording *recording, Verdict *verdict);
 /* The kernel that it is of; PTX_NONE: the module has none of that name. */

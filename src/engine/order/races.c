@@ -131,7 +131,8 @@ static void look_at_freed(Races *races, const OrderLane *lane, uint64_t bytes) {
             continue;
         if (!over)
             races->reused(races->context, freed->memory, freed->site, &freed->user,
-                          clock_may_have(races->order, &lane->now, freed->user.lane, freed->user.number));
+                          (freed->user.how & TOUCH_MAY) ||
+                              clock_may_have(races->order, &lane->now, freed->user.lane, freed->user.number));
         forget_freed(races, i);
     }
 }
@@ -293,6 +294,8 @@ typedef struct Walk {
 static bool conflicts(uint8_t one, uint8_t other) {
     if ((one | other) & TOUCH_UNSEEN)
         return one != other;
+    if ((one | other) & TOUCH_MAY)
+        return (one | other) & (TOUCH_WRITE | TOUCH_STRONG_WRITE | TOUCH_MAY_WRITE);
     return (one == TOUCH_WRITE) || (other == TOUCH_WRITE) || (one == TOUCH_READ && other == TOUCH_STRONG_WRITE) ||
            (one == TOUCH_STRONG_WRITE && other == TOUCH_READ);
 }
@@ -300,7 +303,7 @@ static bool conflicts(uint8_t one, uint8_t other) {
 static void note_race(Walk *walk, const TouchMark *mark, uint64_t begin, uint64_t end) {
     const ProgramOrder *order = walk->races->order;
     bool talks = mark->how == TOUCH_STRONG_WRITE && walk->how == TOUCH_STRONG_READ;
-    bool unseen = mark->how == TOUCH_UNSEEN || walk->how == TOUCH_UNSEEN;
+    bool unseen = mark->how == TOUCH_UNSEEN || walk->how == TOUCH_UNSEEN, may = (mark->how | walk->how) & TOUCH_MAY;
     if (clock_has(walk->clock, mark->lane, mark->number) || mark->number == walk->operation->number ||
         (!conflicts(mark->how, walk->how) && !talks))
         return;
@@ -321,8 +324,9 @@ static void note_race(Walk *walk, const TouchMark *mark, uint64_t begin, uint64_
                     .earlier = *mark,
                     .how = walk->how,
                     .early = walk->early,
-                    .open = unseen || clock_may_have(order, walk->clock, mark->lane, mark->number),
+                    .open = unseen || may || clock_may_have(order, walk->clock, mark->lane, mark->number),
                     .unseen = unseen,
+                    .may = may,
                     .communicates = talks};
 }
 

@@ -9,8 +9,17 @@
 #include "engine/order/order.h"
 
 /* How bytes are touched: by plain accesses, or by strong ones (atomics, volatile), which do not race with each other;
- * or in ways that are not seen: whether that races is open. */
-enum { TOUCH_READ = 1, TOUCH_WRITE = 2, TOUCH_STRONG_READ = 4, TOUCH_STRONG_WRITE = 8, TOUCH_UNSEEN = 16 };
+ * or in ways that are not seen; or some of them may be, and which is not known: whether that races is open. */
+enum {
+    TOUCH_READ = 1,
+    TOUCH_WRITE = 2,
+    TOUCH_STRONG_READ = 4,
+    TOUCH_STRONG_WRITE = 8,
+    TOUCH_UNSEEN = 16,
+    TOUCH_MAY_READ = 32,
+    TOUCH_MAY_WRITE = 64,
+    TOUCH_MAY = TOUCH_MAY_READ | TOUCH_MAY_WRITE,
+};
 
 /* Bytes that an operation touches: `count` pieces, at least one, each `stride` behind the one before it, which does not
  * reach so far. */
@@ -39,6 +48,7 @@ typedef struct OrderRace {
     bool early;             /* ... before it has waited */
     bool open;              /* what cannot be seen may order the two */
     bool unseen;            /* ... and what one of them does with the bytes */
+    bool may;               /* ... and whether both of them do something with them */
     bool communicates;      /* the later one reads with strong reads what the earlier one writes with strong writes */
 } OrderRace;
 
