@@ -79,17 +79,29 @@ def after(name, then):
         sys.meta_path.insert(0, Finder({name: then}))
 
 
+def install_on_gpu(folder):
+    """Kernels run on a GPU, where libweir-gpu.so writes what they do."""
+    def torch_is_there():
+        from weir import gpu_torch
+
+        gpu_torch.install()
+
+    sys.meta_path.append(OwnPackage)
+    sys.meta_path.insert(0, Finder({"torch": guarded(folder, torch_is_there)}))
+
+
+def guarded(folder, work):
+    def then():
+        try:
+            work()
+        except Exception as error:
+            note(folder, "failed", f"{type(error).__name__}: {error}")
+
+    return then
+
+
 def install(folder):
     target = os.environ.get("WEIR_TARGET") or None
-
-    def guarded(work):
-        def then():
-            try:
-                work()
-            except Exception as error:
-                note(folder, "failed", f"{type(error).__name__}: {error}")
-
-        return then
 
     def triton_is_there():
         from weir import capture
@@ -107,4 +119,4 @@ def install(folder):
 
     note(folder, "python", os.getpid())
     sys.meta_path.append(OwnPackage)
-    sys.meta_path.insert(0, Finder({"triton": guarded(triton_is_there), "torch": guarded(torch_is_there)}))
+    sys.meta_path.insert(0, Finder({"triton": guarded(folder, triton_is_there), "torch": guarded(folder, torch_is_there)}))

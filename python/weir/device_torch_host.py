@@ -37,7 +37,9 @@ class Operator(device_torch.Kernel):
             home = all(one.device.type == "cpu" for one in seen) and getattr(named.get("device"), "type", "cpu") == "cpu"
             if home and any(pinned(one) in log.asynchronous for one in seen):
                 self.access(log, args, named)
-        keys = keys & Host.after
+        return self.pass_on(keys & Host.after, args, named)
+
+    def pass_on(self, keys, args, named):
         try:
             return self.op.redispatch(keys, *args, **named)
         except RuntimeError as error:

@@ -415,6 +415,9 @@ class Log:
 
     # ---- Threads -----------------------------------------------------------------------------------------
 
+    def worked(self):
+        """Threads that have worked for this one are done with it."""
+
     def enter(self, number):
         """This thread begins, with what another one knew when it started it: send() gave the number there."""
         with self.lock:
@@ -459,6 +462,7 @@ class working_for:
                 number = log.number()
                 log.callers.pop(next(i for i, (one, _) in enumerate(log.callers) if one == number))
                 log.thread = None
+            log.worked()
         return False
 
 
@@ -595,6 +599,8 @@ def after_fork():
     parent, State.log = State.log, None
     if parent is not None:
         parent.closed = True  # here
+        if parent.path is None:  # of a GPU, which a child cannot use
+            return
         current.quiet = False
         begin(os.path.dirname(parent.path))
 

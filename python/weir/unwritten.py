@@ -92,6 +92,54 @@ def written_elements(ttgir):
     return elements
 
 
+VALUE = re.compile(r"%[\w.$#-]+")
+LOADED = re.compile(r"= \"?(?:tt\.(?:load|atomic_rmw|atomic_cas|descriptor_load|descriptor_gather)|ttg\.async_copy_global_to_local)\b")
+STORE = re.compile(r"\btt\.store\b")
+CARRIED = re.compile(r"(%[\w.$-]+) = (%[\w.$#-]+)")
+
+
+def written_parameters(ttgir):
+    """Numbers of the kernel's parameters behind which it may write: where pointers come from is followed from value to value.
+    None: that cannot be told."""
+    head = re.search(r"tt\.func public @[^(]*\((.*)", ttgir)
+    names = re.findall(r"(%[\w.$-]+): !?[\w.]", head.group(1)) if head else []
+    if re.search(r"^!\w+ = ", ttgir, re.M):  # names for types, which Triton does not write
+        return None
+    roots, lines = {name: {number} for number, name in enumerate(names)}, []
+    for line in ttgir[head.end():].splitlines() if head else ():
+        line = re.sub(r" loc\(.*$", "", line)
+        if "tt.func" in line:
+            return None
+        if "!tt.ptr<" in line or "tensordesc<" in line or line.lstrip().startswith(("scf.yield", "scf.for", "cf.")):
+            lines.append(line)
+
+    def of(values):
+        return set().union(*(roots.get(value.split("#")[0], ()) for value in values))
+
+    count = -1
+    while count != sum(map(len, roots.values())):
+        count = sum(map(len, roots.values()))
+        for line in lines:
+            made, _, rest = line.partition(" = ")
+            results = VALUE.findall(made) if line.lstrip().startswith("%") else []
+            if LOADED.search(line):
+                continue
+            for name, value in CARRIED.findall(rest):
+                roots.setdefault(name, set()).update(of([value]))
+            for name in results:
+                roots.setdefault(name.split(":")[0], set()).update(of(VALUE.findall(rest)))
+    written = set()
+    for line in lines:
+        if line.lstrip().startswith(("scf.", "cf.")) or READS.search(line.split(" : ")[0]) or PARTITION.match(line):
+            continue
+        values = VALUE.findall(line.partition(" = ")[2] if line.lstrip().startswith("%") else line)
+        values = values[:1] if STORE.search(line) else [value for value in values if of([value])]
+        if not values or not of(values):
+            return None
+        written |= of(values)
+    return written if names else None
+
+
 def add_launch(params, written, passed):
     """Of a launch that is not made. `passed` has a value for each of the kernel's arguments, in the order of `params`, as
     far as these are memory."""

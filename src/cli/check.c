@@ -42,6 +42,7 @@ typedef struct Job {
     bool again;               /* one that is like it was taken */
     struct JobKernel *kernel; /* once it was asked for */
     bool over;                /* no launch can come that is to be checked together with it */
+    bool stays;               /* when it was checked, for the order log of its program */
     bool queued, done;
     bool left_out; /* it was not opened for want of time, and one that is like it was checked to its end */
     bool whole;    /* it was checked to its end */
@@ -316,7 +317,8 @@ static void check_jobs(CliCheck *check, weir_context *weir, Job *first, bool ear
     else
         check_file(check, weir, first);
     for (const Job *job = first; early && check->drops && job; job = job->next)
-        unlink(job->path);
+        if (!job->stays)
+            unlink(job->path);
 }
 
 /* Whether one that is like it was checked to its end. The lock is held. */
@@ -560,20 +562,26 @@ static bool add_recordings(CliCheck *check, const char *folder) {
     return good;
 }
 
-/* A recording, and what those of equal launches have in common: "NAME NUMBER". */
-static bool add_like(CliCheck *check, const char *folder, char *said) {
-    char *number = strrchr(said, ' '), *path = NULL;
-    if (!number)
-        return true;
-    *number++ = 0;
-    bool good = asprintf(&path, "%s/%s", folder, said) >= 0;
+/* NULL: there is not enough memory. */
+static Job *job_named(CliCheck *check, const char *folder, const char *name) {
+    char *path = NULL;
+    bool good = asprintf(&path, "%s/%s", folder, name) >= 0;
     Job *job = good ? find_job(check, path) : NULL;
-    if (good && !job && (good = job_add(check, path, false)))
+    if (good && !job && job_add(check, path, false))
         job = check->jobs[check->count - 1];
+    free(path);
+    return job;
+}
+
+/* A recording, and what those of equal launches have in common: "NAME NUMBER". */
+static void add_like(CliCheck *check, const char *folder, char *said) {
+    char *number = strrchr(said, ' ');
+    if (!number)
+        return;
+    *number++ = 0;
+    Job *job = job_named(check, folder, said);
     if (job)
         job->like = strtoull(number, NULL, 16);
-    free(path);
-    return good;
 }
 
 /* What the log says since it was last read: which recordings are alike, for how long the program was recorded, and
@@ -589,9 +597,13 @@ static bool read_over(CliCheck *check, const char *folder, FILE *log, Paths *ove
     while ((length = getline(&line, &size, log)) > 0 && line[length - 1] == '\n') {
         at = ftell(log);
         line[length - 1] = 0;
-        if (strncmp(line, "over ", 5) == 0)
-            any |= paths_append(over, line + 5);
-        else if (strncmp(line, "like ", 5) == 0)
+        bool stays = strncmp(line, "over-kept ", 10) == 0;
+        if (stays || strncmp(line, "over ", 5) == 0)
+            any |= paths_append(over, strchr(line, ' ') + 1);
+        Job *kept = stays ? job_named(check, folder, line + 10) : NULL;
+        if (kept)
+            kept->stays = true;
+        if (strncmp(line, "like ", 5) == 0)
             add_like(check, folder, line + 5);
         else if (sscanf(line, "busy %*d %lf", &seconds) == 1)
             check->busy += seconds;
@@ -762,7 +774,10 @@ static int check_files(Options *options, const Early *early) {
             stderr,
             "weir: %zu recording%s left out for want of time (--check-time): an equal launch was checked to its end\n",
             check.left_out, check.left_out > 1 ? "s were" : " was");
-    if (all->aside && !all->kernels) /* nothing else was looked at */
+    bool any = all->kernels;
+    for (weir_verdict i = WEIR_VERDICT_CLEAN; i < WEIR_VERDICT_ERROR; i++)
+        any |= all->programs[i] > 0;
+    if (all->aside && !any) /* nothing else was looked at */
         all->verdict = weir_verdict_worse(all->verdict, WEIR_VERDICT_INCOMPLETE);
     if (check.kept)
         weir_kept_prune(check.kept);

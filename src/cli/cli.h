@@ -65,6 +65,8 @@ typedef struct Recorded {
 bool has_gpu(void);
 /* The library that goes into programs; false if it is not there. */
 bool find_library(char *path, size_t size);
+/* Python looks into Weir's folder first. */
+bool set_python(void);
 /* Whether the options mean mode record, on this machine. */
 bool record_wanted(const Options *options);
 /* A folder for what is kept of a run, below another one; NULL, with a message. */

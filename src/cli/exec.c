@@ -201,20 +201,27 @@ static bool set_project(const Options *options) {
     return good;
 }
 
-static bool set_environment(const char *folder, const Options *options) {
+bool set_python(void) {
     char boot[PATH_MAX];
-    const char *target = options->standin;
-    if (!find_boot(boot, sizeof boot)) {
-        complain("the Python package is not next to this command, where 'make install' and 'pip install' place it");
+    if (!find_boot(boot, sizeof boot))
         return false;
-    }
     const char *before = getenv("PYTHONPATH");
     char *path;
     if (asprintf(&path, "%s%s%s", boot, before && *before ? ":" : "", before ? before : "") < 0)
         return false;
-    bool good = setenv("PYTHONPATH", path, 1) == 0 && setenv("WEIR_CAPTURE", folder, 1) == 0;
+    bool good = setenv("PYTHONPATH", path, 1) == 0;
     free(path);
-    return good && (target ? setenv("WEIR_TARGET", target, 1) : unsetenv("WEIR_TARGET")) == 0 &&
+    return good;
+}
+
+static bool set_environment(const char *folder, const Options *options) {
+    const char *target = options->standin;
+    if (!set_python()) {
+        complain("the Python package is not next to this command, where 'make install' and 'pip install' place it");
+        return false;
+    }
+    return setenv("WEIR_CAPTURE", folder, 1) == 0 &&
+           (target ? setenv("WEIR_TARGET", target, 1) : unsetenv("WEIR_TARGET")) == 0 &&
            set_device(options->mode != EXEC_CAPTURE, options->jobs) && set_proofs(options->prove_seconds) &&
            set_project(options);
 }

@@ -137,6 +137,7 @@ bool record_environment(const Options *options, const char *folder, const char *
         complain("libweir-gpu.so is not next to this command, where 'make install' and 'pip install' place it");
         return false;
     }
+    set_python(); /* without it, what PyTorch's own kernels access is not known */
     return set_options(options) && setenv("WEIR_RECORD", folder, 1) == 0 &&
            setenv("WEIR_RECORD_PTX", scratch, 1) == 0 && unsetenv("WEIR_CAPTURE") == 0 && set_cache(scratch) &&
            set_ptxas(scratch, "ptxas", "TRITON_PTXAS_PATH", "WEIR_PTXAS") &&

@@ -28,8 +28,10 @@ TOOLS = {
 def cases():
     """The programs, as they are for Weir's device, with that of the GPU in its place."""
     sys.path.insert(0, str(HERE / "../python/device_torch"))
+    import torch  # noqa: F401, of which `weir exec` has its own package loaded
     weir = sys.modules.setdefault("weir", types.ModuleType("weir"))
     weir.device = types.SimpleNamespace(use=lambda target: None)
+    weir.program = getattr(weir, "program", None)
     import program_cases
     import program_copies  # noqa: F401
     import program_launches  # noqa: F401

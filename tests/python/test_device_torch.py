@@ -97,6 +97,7 @@ class Torch(unittest.TestCase):
 
     def test_programs(self):
         self.run_file("programs.py")
+        self.run_file("named.py")
 
 
 class Gpu(unittest.TestCase):

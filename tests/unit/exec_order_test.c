@@ -4,6 +4,8 @@
 #include "runtime/record/gpu_pairs.c"
 
 #include "runtime/record/gpu_log.c"
+#include "runtime/record/gpu_named.c"
+#include "runtime/record/gpu_order_names.c"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,6 +19,15 @@ bool gpu_on(void) {
 }
 bool gpu_checks(void) {
     return false;
+}
+void gpu_begin(void) {}
+/* Streams but the default one are captured while something is. */
+static bool capturing;
+bool capture_underway(void) {
+    return capturing;
+}
+GpuCapture gpu_capture(Handle stream) {
+    return stream ? CAPTURE_ACTIVE : CAPTURE_NONE;
 }
 const GpuOptions *gpu_options(void) {
     static const GpuOptions options = {.folder = "/nowhere"};
@@ -178,7 +189,7 @@ static void test_host(void **state) {
     assert_true(is_before(a, c));
     assert_false(is_before(b, c));
     order_event_recorded(event_named(1), named(TWO));
-    order_host_event(event_named(1));
+    order_host_event(event_named(1), false);
     uint64_t d = launch_on(ONE);
     assert_true(is_before(b, d));
     assert_false(is_before(c, d));
@@ -450,6 +461,163 @@ static void test_copies(void **state) {
     assert_int_equal(known_of(c, e).copies, 0);
 }
 
+/* ---- Operations that are named ---- */
+
+/* The lines since this was called last. */
+static void expect(const char *text) {
+    text_char(&log.text, 0);
+    assert_string_equal(log.text.data, text);
+    log.text.size = 0;
+}
+
+static int begin_named(void **state) {
+    begin(state);
+    while (graphs)
+        unlist(graphs);
+    capturing = said = several = false;
+    depth = 0;
+    assert_true(weir_order_begin());
+    order_work(named(ONE), false); /* streams 1 and 2 */
+    order_work(named(TWO), false);
+    log.text.size = 0;
+    return 0;
+}
+
+static int end_named(void **state) {
+    on = false;
+    return begin(state);
+}
+
+static void test_named(void **state) {
+    (void)state;
+    assert_false(named_said());
+    weir_order_operation((Handle)ONE, "launch", "\"add\" \"a.py:1\"\nr 4096 64");
+    weir_order_allocated((Handle)ONE, 4096, 64, "\"a.py:2\"");
+    weir_order_used((Handle)TWO, 4096);
+    weir_order_lines("free 4096 \"\"");
+    expect("launch 1 \"add\" \"a.py:1\"\nr 4096 64\nalloc 4096 64 1 \"a.py:2\"\nuse 4096 2\nfree 4096 \"\"\n");
+    assert_true(named_said() && !named_keeps());
+    weir_order_operation((Handle)TWO, "launch", "\"add\" \"\"");
+    assert_true(named_keeps());
+    assert_int_equal(weir_order_thread(), self_id());
+}
+
+/* Launches and copies outside of operations are not known, but for what copies access; what the host asks within them
+ * is an allocator's. */
+static void test_within_operations(void **state) {
+    (void)state;
+    OrderStream stream = named(ONE);
+    order_launch(&(OrderLaunch){.stream = stream, .number = next_number++, .name = "first"}, &made[0]);
+    order_copy(
+        &(OrderCopy){.stream = stream, .reads = recording_area(4096, 64), .read = {4096, 128}, .name = "second"});
+    expect("unknown 1 0 \"first\" \"\"\ncopy 1 \"second\" \"\"\nr 4096 64 64 1\n");
+    weir_order_enter();
+    order_launch(&(OrderLaunch){.stream = stream, .number = next_number++, .name = "third"}, &made[1]);
+    order_copy(&(OrderCopy){.stream = stream, .host = HOST_WAITS, .name = "fourth"});
+    order_event_recorded(event_named(1), stream);
+    order_host_event(event_named(1), true);
+    expect("await-stream 1\nrecord 4112 1\n");
+    order_host_event(event_named(1), false);
+    weir_order_leave();
+    expect("await-event 4112\n");
+}
+
+/* A kernel that was recorded says so, if it is the only one of the operation. */
+static void test_kernels(void **state) {
+    (void)state;
+    GpuOrder order = {.order.process = 5};
+    for (int count = 0; count < 3; count++) {
+        weir_order_enter();
+        for (int i = 0; i < count; i++) {
+            named_launch();
+            named_recorded(&order, 9);
+        }
+        weir_order_launch((Handle)ONE, "launch", "\"k\" \"\"");
+        weir_order_leave();
+        expect(count == 1 ? "launch 1 \"k\" \"\"\nrecorded 5 9\n" : "launch 1 \"k\" \"\"\n");
+    }
+    assert_false(named_here());
+}
+
+/* One that fails may have launched something before. */
+static void test_failed(void **state) {
+    (void)state;
+    for (int count = 0; count < 2; count++) {
+        weir_order_enter();
+        if (count)
+            named_launch();
+        weir_order_failed((Handle)ONE, "\"add\" \"a.py:1\"");
+        weir_order_leave();
+        expect(count ? "unknown 1 \"add\" \"a.py:1\"\n" : "");
+    }
+}
+
+static void capture(bool second_is_named) {
+    Handle one = (Handle)ONE, two = (Handle)TWO;
+    capturing = true;
+    named_capture_begins(one);
+    weir_order_enter();
+    named_node();
+    weir_order_leave();
+    weir_order_operation(one, "launch", "\"add\" \"a.py:1\"");
+    named_event(event_named(1), one, false);
+    named_event(event_named(1), two, true);
+    if (second_is_named)
+        weir_order_enter();
+    named_node();
+    if (second_is_named)
+        weir_order_leave();
+    weir_order_operation(two, "launch", "\"mul\" \"a.py:2\"");
+    weir_order_allocated(two, 4096, 64, "\"a.py:3\"");
+    weir_order_used(two, 4096);
+    named_capture_ends(one, (Handle)1000);
+    capturing = false;
+    expect("host 4096 64 \"a.py:3\"\n");
+}
+
+/* What was captured is done at each launch: in the stream of that, and in one more for each other that was captured. */
+static void test_graph(void **state) {
+    (void)state;
+    capture(true);
+    NamedGraph *graph = named_graph((Handle)1000);
+    assert_true(named_whole(graph, 2));
+    assert_false(named_whole(graph, 3)); /* it has a node that was not captured */
+    named_graph_gone((Handle)1000);
+    assert_null(named_graph((Handle)1000));
+    named_launched(graph, named(TWO), true);
+    expect("launch 2 \"add\" \"a.py:1\"\nrecord 4114 2\nstream 3 0 1 \"captured in a graph\"\nwait 4114 3\n"
+           "launch 3 \"mul\" \"a.py:2\"\n");
+    named_launched(graph, named(ONE), true);
+    expect("launch 1 \"add\" \"a.py:1\"\nrecord 4114 1\nwait 4114 3\nlaunch 3 \"mul\" \"a.py:2\"\n");
+    named_drop(graph);
+    assert_false(named_whole(NULL, 0));
+    named_launched(NULL, named(ONE), false);
+    expect("unknown 1 \"a graph\" \"\"\n");
+}
+
+/* A node that nothing names; two captures at a time, of which it is not known what is whose; one that fails. */
+static void test_graph_that_is_not_known(void **state) {
+    (void)state;
+    capture(false);
+    NamedGraph *graph = named_graph((Handle)1000);
+    assert_false(named_whole(graph, 2));
+    named_drop(graph);
+    named_capture_begins((Handle)ONE);
+    named_capture_begins((Handle)TWO);
+    named_capture_ends((Handle)TWO, (Handle)2000);
+    named_capture_ends((Handle)ONE, NULL);
+    graph = named_graph((Handle)2000);
+    assert_false(named_whole(graph, 0));
+    named_drop(graph);
+    named_capture_begins((Handle)ONE);
+    named_outside();
+    named_capture_ends((Handle)ONE, (Handle)3000);
+    graph = named_graph((Handle)3000);
+    assert_false(named_whole(graph, 0));
+    named_drop(graph);
+    named_node(); /* in none */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_streams, begin),
@@ -471,6 +639,12 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_not_recorded, begin, begin),
         cmocka_unit_test_setup_teardown(test_chosen, begin, begin),
         cmocka_unit_test_setup_teardown(test_libraries, begin, begin),
+        cmocka_unit_test_setup_teardown(test_named, begin_named, end_named),
+        cmocka_unit_test_setup_teardown(test_within_operations, begin_named, end_named),
+        cmocka_unit_test_setup_teardown(test_kernels, begin_named, end_named),
+        cmocka_unit_test_setup_teardown(test_failed, begin_named, end_named),
+        cmocka_unit_test_setup_teardown(test_graph, begin_named, end_named),
+        cmocka_unit_test_setup_teardown(test_graph_that_is_not_known, begin_named, end_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

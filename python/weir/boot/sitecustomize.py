@@ -14,7 +14,10 @@ def watch():
     spec = util.spec_from_file_location("_weir_hook", path)
     hook = util.module_from_spec(spec)
     spec.loader.exec_module(hook)
-    hook.install(os.environ["WEIR_CAPTURE"])
+    if os.environ.get("WEIR_CAPTURE"):
+        hook.install(os.environ["WEIR_CAPTURE"])
+    else:
+        hook.install_on_gpu(os.environ["WEIR_RECORD"])
 
 
 def hand_over():
@@ -29,7 +32,7 @@ def hand_over():
     spec.loader.exec_module(module)
 
 
-if os.environ.get("WEIR_CAPTURE"):
+if os.environ.get("WEIR_CAPTURE") or os.environ.get("WEIR_RECORD"):
     # What goes wrong here must not keep the program from running: that nothing was captured is said at the end.
     try:
         watch()

@@ -1,6 +1,7 @@
 /* Executable graphs of the program: what each does, as far as is known, and how its launches are made. */
 #include "runtime/hooks.h"
 #include "runtime/record/gpu.h"
+#include "runtime/record/gpu_named.h"
 
 #include "base/hash.h"
 
@@ -25,10 +26,11 @@ typedef struct GraphsGraph {
     GraphPlan plan;
     uint64_t sign, exact, plain; /* plain: launches as it is that were not counted yet */
     GraphLanes lanes;
-    Handle done; /* an event behind its last launch, where `behind` says so */
-    bool behind; /* ... it is */
-    bool moves;  /* it is launched in several streams, in turns */
-    Handle last; /* the stream of its last launch */
+    NamedGraph *named; /* what was captured into it; NULL: it was not, or that is not known */
+    Handle done;       /* an event behind its last launch, where `behind` says so */
+    bool behind;       /* ... it is */
+    bool moves;        /* it is launched in several streams, in turns */
+    Handle last;       /* the stream of its last launch */
     bool launched;
     pthread_mutex_t mutex; /* of its launches */
 } GraphsGraph;
@@ -94,6 +96,8 @@ static void make_plan(GraphsGraph *graph, Handle of) {
 static void follow(GraphsGraph *graph, Handle of) {
     const GraphDriver *driver = graph_driver();
     count(graph);
+    named_drop(graph->named);
+    graph->named = named_graph(of);
     if (graph->clone)
         driver->destroy(graph->clone);
     graph->clone = NULL;
@@ -156,6 +160,8 @@ Handle graph_variant(Handle exec, Handle node) {
         return NULL;
     pthread_mutex_lock(&graph->mutex);
     count(graph);
+    named_drop(graph->named); /* what was captured is not what it does */
+    graph->named = NULL;
     graph->planned = false;
     pthread_mutex_unlock(&graph->mutex);
     return variant;
@@ -217,6 +223,7 @@ Handle graph_destroyed(Handle exec) {
     count(graph);
     graph_plan_free(&graph->plan);
     graph_lanes_free(&graph->lanes);
+    named_drop(graph->named);
     if (graph->clone)
         graph_driver()->destroy(graph->clone);
     if (graph->done)
@@ -259,7 +266,7 @@ static bool is_new(const GraphsGraph *graph, uint32_t stream) {
 static bool is_wanted(const GraphsGraph *graph, OrderStream stream, bool can_be, bool *again) {
     GpuOrder order = {0};
     uint64_t number = gpu_graph_number();
-    order_launch(&(OrderLaunch){.stream = stream, .number = number, .may_poll = true}, &order);
+    order_launch(&(OrderLaunch){.stream = stream, .number = number, .may_poll = !named_here()}, &order);
     uint64_t words[] = {graph->exact, order.order.stream}, key = hash_bytes(HASH_START, words, sizeof words);
     bool looks = graph->sign && !graph->why;
     bool wanted = can_be && looks && (is_new(graph, order.order.stream) || graph->seldom);
@@ -267,7 +274,7 @@ static bool is_wanted(const GraphsGraph *graph, OrderStream stream, bool can_be,
     wanted |= *again;
     if (looks && graph->name)
         order_looked_at(&order, &(OrderKernel){graph->name, key, number, wanted});
-    if (graph->libraries && !wanted)
+    if (graph->libraries && !wanted && !named_here())
         order_library(&order, number);
     order_free(&order);
     return wanted;
@@ -300,11 +307,19 @@ static void report_nodes(const GraphsGraph *graph, OrderStream stream, bool wait
     }
 }
 
-static Result launch(GraphsGraph *graph, OrderStream stream, Result (*go)(Handle, Handle), Handle handle) {
+/* Kernels, copies and calls of the host: what a capture makes nodes of. */
+static uint64_t count_nodes(const GraphPlan *plan) {
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < plan->count; i++) {
+        int type = plan->steps[i].type;
+        count += type != NODE_EMPTY && type != NODE_WAIT_EVENT && type != NODE_RECORD_EVENT;
+    }
+    return count;
+}
+
+static Result launch_one(GraphsGraph *graph, OrderStream stream, Result (*go)(Handle, Handle), Handle handle) {
     const char *why = NULL;
     int mode = gpu_relax();
-    if (!graph->planned)
-        make_plan(graph, graph->clone);
     if (graph->stale && !graph->why) {
         count(graph);
         graph->why = "it is a node of a graph that was changed in a way that is not followed";
@@ -340,6 +355,23 @@ static Result launch(GraphsGraph *graph, OrderStream stream, Result (*go)(Handle
     return 0;
 }
 
+/* What it does is named, where it was captured so. */
+static Result launch(GraphsGraph *graph, OrderStream stream, Result (*go)(Handle, Handle), Handle handle) {
+    int mode = gpu_relax();
+    if (!graph->planned)
+        make_plan(graph, graph->clone);
+    gpu_relaxed(mode);
+    bool whole = !graph->untold && named_whole(graph->named, count_nodes(&graph->plan));
+    if (whole)
+        named_enter();
+    Result result = launch_one(graph, stream, go, handle);
+    if (whole)
+        named_leave();
+    if (!result)
+        named_launched(graph->named, stream, whole);
+    return result;
+}
+
 /* One whose making was not seen. */
 static Result launch_unknown(Handle exec, OrderStream stream, Result (*go)(Handle, Handle), Handle handle) {
     Result result = go(exec, handle);
@@ -349,6 +381,7 @@ static Result launch_unknown(Handle exec, OrderStream stream, Result (*go)(Handl
     if (order_on()) {
         order_events_elsewhere();
         order_work(stream, false);
+        named_launched(NULL, stream, false);
     }
     return 0;
 }

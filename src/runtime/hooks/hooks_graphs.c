@@ -2,6 +2,7 @@
  * that make nodes of kernels are in hooks_launch.c.) */
 #include "runtime/hooks.h"
 #include "runtime/record/gpu.h"
+#include "runtime/record/gpu_named.h"
 
 #include <stdlib.h>
 
@@ -48,15 +49,19 @@ static Handle named(Handle stream, bool per_thread) {
 }
 
 static Result begun(Result result, Handle stream) {
-    if (!result)
+    if (!result) {
         GUARDED(add_capture(stream));
+        named_capture_begins(stream);
+    }
     return result;
 }
 
 /* It may have ended though it failed. */
-static Result ended(Result result, Handle stream) {
-    if (gpu_capture(stream) != CAPTURE_ACTIVE)
+static Result ended(Result result, Handle stream, Handle graph) {
+    if (gpu_capture(stream) != CAPTURE_ACTIVE) {
         GUARDED(remove_capture(stream));
+        named_capture_ends(stream, result ? NULL : graph);
+    }
     return result;
 }
 
@@ -80,9 +85,10 @@ BEGIN_CAPTURE(cuStreamBeginCapture_v2_ptsz, true)
 BEGIN_TO_GRAPH(cuStreamBeginCaptureToGraph, false)
 BEGIN_TO_GRAPH(cuStreamBeginCaptureToGraph_ptsz, true)
 
-#define END_CAPTURE(exported, per_thread)                                                           \
-    EXPORTED Result exported(Handle stream, Handle *graph) {                                        \
-        return ended(NEXT(exported, (Handle, Handle *), stream, graph), named(stream, per_thread)); \
+#define END_CAPTURE(exported, per_thread)                                       \
+    EXPORTED Result exported(Handle stream, Handle *graph) {                    \
+        Result result = NEXT(exported, (Handle, Handle *), stream, graph);      \
+        return ended(result, named(stream, per_thread), graph ? *graph : NULL); \
     }
 END_CAPTURE(cuStreamEndCapture, false)
 END_CAPTURE(cuStreamEndCapture_ptsz, true)
@@ -140,6 +146,7 @@ EXPORTED Result cuGraphExecDestroy(Handle exec) {
 }
 
 EXPORTED Result cuGraphDestroy(Handle graph) {
+    named_graph_gone(graph);
     if (gpu_on() && gpu_driver(NULL) && graph_is_kept(graph))
         return 0;
     return NEXT(cuGraphDestroy, (Handle), graph);

@@ -5,6 +5,7 @@
 #include "runtime/copy_areas.h"
 #include "runtime/hooks.h"
 #include "runtime/record/gpu.h"
+#include "runtime/record/gpu_named.h"
 
 #include <string.h>
 
@@ -226,7 +227,7 @@ static void report(Means means, OrderStream stream, const uintptr_t *words, cons
         order_destroyed(stream);
         break;
     case MEANS_HOST_EVENT:
-        order_host_event((Handle)words[0]);
+        order_host_event((Handle)words[0], strcmp(name, "cuEventQuery") == 0);
         break;
     case MEANS_DESTROYS_EVENT:
         order_event_destroyed((Handle)words[0]);
@@ -301,12 +302,27 @@ static bool is_captured(Means means, OrderStream stream) {
     return means < MEANS_DESTROYS && gpu_capture(order_handle(stream)) != CAPTURE_NONE;
 }
 
+/* Flags of events: CU_EVENT_WAIT_EXTERNAL and CU_EVENT_RECORD_EXTERNAL, of events that are no part of the graph. */
+static void report_captured(Means means, OrderStream stream, const uintptr_t *words) {
+    enum { EXTERNAL = 1 };
+    bool event = means == MEANS_WAIT_EVENT || means == MEANS_RECORD_EVENT;
+    if (event && words[2] & EXTERNAL)
+        named_outside();
+    else if (event)
+        named_event((Handle)words[means == MEANS_WAIT_EVENT], order_handle(stream), means == MEANS_WAIT_EVENT);
+    else if (means != MEANS_WAITS)
+        named_node();
+}
+
 /* What the driver did counts; a launch that failed is no reason to hear nothing of what comes after it. */
 static Result reported(Means means, unsigned stream, bool per_thread, Result result, const uintptr_t *words,
                        const char *name) {
     OrderStream in = stream_of(stream, per_thread, words);
     gpu_failed(result, NULL);
-    if (!result && order_on() && !is_captured(means, in))
+    bool counts = !result && order_on();
+    if (counts && is_captured(means, in))
+        report_captured(means, in, words);
+    else if (counts)
         report(means, in, words, name);
     over_look();
     return result;
@@ -314,7 +330,7 @@ static Result reported(Means means, unsigned stream, bool per_thread, Result res
 
 #define HOOK(exported, means, count, stream, per_thread)                              \
     EXPORTED Result exported(WORDS_##count) {                                         \
-        const uintptr_t words[] = {GIVEN_##count, 0};                                 \
+        const uintptr_t words[] = {GIVEN_##count, 0, 0};                              \
         hold_back(MEANS_##means, stream, per_thread, words);                          \
         Result result = NEXT(exported, (WORDS_##count), GIVEN_##count);               \
         return reported(MEANS_##means, stream, per_thread, result, words, #exported); \

@@ -74,7 +74,7 @@ static void say(void) {
     over_look(); /* what was written last */
     uint64_t libraries = gpu_unseen_write();
     if (order_on())
-        order_log_end();
+        order_log_end(libraries && !seen.recorded && !seen.repeated);
     if (failed.result && !failed.kept)
         folder_log("launch-failed %d %s", failed.result, failed.kernel ? failed.kernel : "");
     folder_log("busy %ld %.3f", (long)getpid(), busy_seconds());

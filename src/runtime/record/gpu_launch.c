@@ -1,6 +1,7 @@
 /* Launches: whether one is recorded, which is made of the variant of its kernel then (gpu_variants.c), and the
  * parameter that it gets for it. All others are made as the program has them. */
 #include "runtime/record/gpu.h"
+#include "runtime/record/gpu_named.h"
 
 #include "base/hash.h"
 #include "runtime/hooks.h"
@@ -403,12 +404,14 @@ static bool may_poll(const GpuKernel *kernel) {
 
 static GpuOrder ordered(const SeenLaunch *launch, const GpuContext *context, const GpuKernel *kernel, uint64_t number) {
     GpuOrder order = {0};
+    const GpuKernel *any = kernel ? kernel : gpu_kernel(launch->function);
     OrderLaunch made = {.stream = {.handle = launch->stream,
                                    .context = context ? context->context : NULL,
                                    .per_thread = launch->per_thread},
                         .number = number,
                         .dependent = launch->dependent,
-                        .may_poll = may_poll(kernel),
+                        .may_poll = (kernel || !named_here()) && may_poll(kernel), /* PyTorch's own do not */
+                        .name = any ? any->name : "a kernel",
                         .remote = launch->remote && kernel,
                         .triggered = {launch->triggered[0], launch->triggered[1]}};
     order_launch(&made, &order);
@@ -458,6 +461,7 @@ static GpuOutstanding *ready(GpuContext *context, GpuKernel *kernel, const SeenL
         outstanding->launch.number = choice->looked_at.number;
         outstanding->order = *order;
         outstanding->maybe = launch->maybe;
+        named_recorded(order, choice->looked_at.number);
         choice->looked_at.recorded = !launch->maybe; /* beside others it may not be run, either */
         order_looked_at(order, &choice->looked_at);
         drain_soon();
@@ -471,8 +475,11 @@ static Result make(const SeenLaunch *launch) {
     uint64_t now = gpu_now();
     GpuLaunchChoice choice;
     GpuCapture capture = launch->later ? CAPTURE_ACTIVE : capture_underway() ? gpu_capture(stream) : CAPTURE_NONE;
-    if (capture == CAPTURE_ACTIVE) /* a node, which counts when its graph is launched */
+    if (capture == CAPTURE_ACTIVE) { /* a node, which counts when its graph is launched */
+        if (!launch->later)
+            named_node();
         return go_plain(launch);
+    }
     if (capture == CAPTURE_UNKNOWN)
         return make_unknown(launch);
     pthread_mutex_lock(&gpu_mutex);
@@ -480,6 +487,7 @@ static Result make(const SeenLaunch *launch) {
     bool measured = kernel && gpu_measure(kernel, launch->function);
     if (measured && !kernel->prepared)
         prepare(kernel, launch);
+    named_launch();
     uint64_t number = launches++, prepared = gpu_options()->times ? gpu_now() : 0;
     if (measured && gpu_checks()) {
         pthread_mutex_unlock(&gpu_mutex);
@@ -516,7 +524,7 @@ static Result make(const SeenLaunch *launch) {
             gpu_unseen(kernel->name, reports_nothing);
         return result;
     }
-    if (!kernel && gpu_is_library(gpu_kernel(launch->function)))
+    if (!kernel && !named_here() && gpu_is_library(gpu_kernel(launch->function)))
         order_library(&order, number);
     if (kernel && !context)
         gpu_unseen(kernel->name, "there was no memory to record it");

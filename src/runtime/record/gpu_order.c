@@ -5,6 +5,8 @@
 
 #include "runtime/record/gpu.h"
 #include "runtime/record/gpu_log.h"
+#include "runtime/record/gpu_named.h"
+#include "runtime/record/gpu_order_names.h"
 #include "runtime/record/gpu_pairs.h"
 
 #include <pthread.h>
@@ -13,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LEGACY = 1, MOST_ENDED = 64, MOST_FREED = 1024, EVENT_BUCKETS = 1024, MOST_COPIES = 1 << 18 };
+enum { MOST_ENDED = 64, MOST_FREED = 1024, EVENT_BUCKETS = 1024, MOST_COPIES = 1 << 18 };
 
 typedef struct Stream {
     OrderStream name;
@@ -214,53 +216,19 @@ bool order_has_domains(void) {
 
 /* ---- Streams ------------------------------------------------------------------------------------- */
 
-Handle order_handle(OrderStream stream) {
-    return stream.handle || !stream.per_thread ? stream.handle : (Handle)(uintptr_t)STREAM_PER_THREAD;
-}
-
-static bool is_legacy(OrderStream name) {
-    return (uintptr_t)name.handle == LEGACY || (!name.handle && !name.per_thread);
-}
-
-static bool is_of_thread(OrderStream name) {
-    return (uintptr_t)name.handle == STREAM_PER_THREAD || (!name.handle && name.per_thread);
-}
-
-static bool is_blocking(OrderStream name) {
-    void *symbol = driver_symbol("cuStreamGetFlags");
-    Result (*flags_of)(Handle, unsigned *) = *(Result(**)(Handle, unsigned *)) & symbol;
-    unsigned flags = 0;
-    return is_legacy(name) || is_of_thread(name) || !flags_of || flags_of(name.handle, &flags) != 0 ||
-           !(flags & STREAM_NON_BLOCKING);
-}
-
 static bool is_named(const Stream *stream, OrderStream name) {
     if (stream->lane->gone)
         return false;
-    if (is_legacy(name))
+    if (stream_is_legacy(name))
         return stream->lane->legacy && stream->name.context == name.context;
-    if (is_of_thread(name))
-        return is_of_thread(stream->name) && stream->name.context == name.context && stream->thread == self_id();
+    if (stream_is_of_thread(name))
+        return stream_is_of_thread(stream->name) && stream->name.context == name.context && stream->thread == self_id();
     return stream->name.handle == name.handle;
-}
-
-static void find_context(OrderStream *name) {
-    if (!name->context && gpu_driver(NULL))
-        gpu_driver(NULL)->context_current(&name->context);
-}
-
-/* Calls may name a stream while another context is current. */
-static void find_own_context(OrderStream *name) {
-    void *symbol = is_legacy(*name) || is_of_thread(*name) ? NULL : driver_symbol("cuStreamGetCtx");
-    Result (*context_of)(Handle, Handle *) = *(Result(**)(Handle, Handle *)) & symbol;
-    Handle context = NULL;
-    if (context_of && context_of(name->handle, &context) == 0 && context)
-        name->context = context;
 }
 
 /* NULL: nothing was put into it yet. */
 static Stream *look_for(OrderStream *name) {
-    find_context(name);
+    stream_find_context(name);
     for (uint32_t i = 0; i < program.lane_count; i++)
         if (is_named(&streams[i], *name))
             return &streams[i];
@@ -272,8 +240,8 @@ static Stream *find(OrderStream name) {
     Stream *known = look_for(&name);
     if (known)
         return known;
-    find_own_context(&name);
-    OrderLane *lane = order_lane(&program, (uintptr_t)name.context, is_legacy(name), is_blocking(name));
+    stream_find_own_context(&name);
+    OrderLane *lane = order_lane(&program, (uintptr_t)name.context, stream_is_legacy(name), stream_is_blocking(name));
     crowded |= !lane;
     if (!lane)
         return NULL;
@@ -302,6 +270,23 @@ static void log_issued(const Stream *stream) {
         return;
     LOG("launch %llu \"\" \"\"", NUMBER(stream->id));
     issued = stream;
+}
+
+uint64_t order_new_stream(void) {
+    return ++stream_ids;
+}
+
+static void write_in(const OrderStream *name, OrderWrite *write, void *of) {
+    Stream *stream = name ? find(*name) : NULL;
+    host();
+    issued = NULL;
+    if (stream)
+        write(self_id(), &(OrderPlace){stream->id, (uintptr_t)stream->name.context}, of);
+    else if (!name)
+        write(self_id(), NULL, of);
+}
+void order_write(const OrderStream *name, OrderWrite *write, void *of) {
+    LOCKED(write_in(name, write, of));
 }
 
 /* ---- Events -------------------------------------------------------------------------------------- */
@@ -412,17 +397,19 @@ void order_stream_waits(OrderStream stream, Handle event) {
     LOCKED(wait_for(stream, event));
 }
 
-static void host_waits(Handle event) {
+static void host_waits(Handle event, bool asks) {
     const OrderClock *clock = event_clock(event);
     if (!clock)
         return;
     thread_waits(&program, host(), clock);
+    if (asks && named_here()) /* for itself: an allocator, whose memory says so in the log */
+        return;
     LOG("await-event %llu", NUMBER((uintptr_t)event));
     if (clock->open)
         LOG("open-all");
 }
-void order_host_event(Handle event) {
-    LOCKED(host_waits(event));
+void order_host_event(Handle event, bool asks) {
+    LOCKED(host_waits(event, asks));
 }
 
 void order_host_stream(OrderStream stream) {
@@ -493,7 +480,8 @@ static bool has_copies_beside(const Stream *stream) {
 /* In the log, what frees memory writes all of it, and records an event of an odd number, which no handle has. */
 static void log_freed(const Stream *stream, DevicePointer memory, uint64_t bytes) {
     copies_beside |= has_copies_beside(stream);
-    log_memory(self_id(), (RecordingMemory){memory, bytes});
+    if (!named_on())
+        log_memory(self_id(), (RecordingMemory){memory, bytes});
     LOG("copy %llu \"cuMemFreeAsync\" \"\"", NUMBER(stream->id));
     if (bytes)
         LOG("w %llu %llu", NUMBER(memory), NUMBER(bytes));
@@ -608,14 +596,20 @@ static bool write_copy(const Stream *stream, const OrderCopy *made) {
     return copies && copy_count < MOST_COPIES && recording_copy_write(copies, &copy, known) && !fflush(copies);
 }
 
-static void log_copy(const Stream *stream, const OrderCopy *made) {
-    log_memory(self_id(), made->read);
-    log_memory(self_id(), made->written);
+static void log_copied(const Stream *stream, const OrderCopy *made) {
+    if (!named_on()) { /* else memory is in the log as the program has it */
+        log_memory(self_id(), made->read);
+        log_memory(self_id(), made->written);
+    }
     LOG("copy %llu \"%.*s\" \"\"", NUMBER(stream->id), (int)strcspn(made->name, "_"), made->name);
     if (made->read.bytes)
         log_touches(self_id(), &made->reads, false);
     if (made->written.bytes)
         log_touches(self_id(), &made->writes, true);
+}
+
+static void log_copy(const Stream *stream, const OrderCopy *made) {
+    named_here() ? named_launch() : log_copied(stream, made);
     if (made->host == HOST_WAITS)
         LOG("await-stream %llu", NUMBER(stream->id));
     else if (made->host == HOST_MAY_WAIT)
@@ -683,7 +677,10 @@ static void launch(const OrderLaunch *made, GpuOrder *order) {
             set_event(made->triggered[i], &begun, true);
             LOG("record %llu %llu 1", NUMBER((uintptr_t)made->triggered[i]), NUMBER(stream->id));
         }
-    log_issued(stream);
+    if (named_on() && made->name && !named_here())
+        LOG("unknown %llu %d \"%s\" \"\"", NUMBER(stream->id), made->dependent, made->name);
+    else if (!named_here())
+        log_issued(stream);
     remote |= made->remote;
     domains |= remote && made->may_poll && has_launches_beside(stream, &begun);
     if (made->may_poll && has_launches_beside(stream, &begun))
@@ -795,6 +792,8 @@ uint64_t order_library_beside(void) {
     return library_beside;
 }
 
-void order_log_end(void) {
-    LOCKED(log_end(copies_beside));
+void order_log_end(bool alone) {
+    if (alone && copies_beside && !named_on())
+        LOCKED(LOG("missing \"what kernels without PTX access is not known\""));
+    LOCKED(log_end(copies_beside || named_said()));
 }

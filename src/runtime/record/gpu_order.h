@@ -34,6 +34,7 @@ typedef struct OrderLaunch {
     bool may_poll;       /* it may wait for what another launch writes */
     bool remote;         /* its memory synchronization domain is not the default one */
     Handle triggered[2]; /* events that it records while it runs; NULL: none */
+    const char *name;    /* of the kernel; NULL: not known */
 } OrderLaunch;
 
 /* Threads of the host. What one that this thread makes knows when it begins, to be given to order_thread_begun in it,
@@ -100,7 +101,7 @@ void order_event_recorded(Handle event, OrderStream stream);
 void order_event_destroyed(Handle event);
 void order_stream_waits(OrderStream stream, Handle event);
 /* This thread of the host knows that all before it is over. */
-void order_host_event(Handle event);
+void order_host_event(Handle event, bool asks); /* asks: by a call that does not wait */
 void order_host_stream(OrderStream stream);
 void order_host_context(Handle context); /* NULL: all of them */
 /* The host is called when all before it is over, and nothing sees what it does then. */
@@ -115,7 +116,14 @@ void order_unknown(void);
  * for that. */
 void order_freed(DevicePointer memory, uint64_t bytes, OrderStream stream);
 void order_allocated(DevicePointer memory, uint64_t bytes, OrderStream stream);
-/* The program ends: the order log is closed (gpu_log.h). */
-void order_log_end(void);
+/* Lines of the order log: where the stream stands in it, or NULL; by that thread. */
+typedef struct OrderPlace {
+    uint64_t stream, context;
+} OrderPlace;
+typedef void OrderWrite(uint64_t thread, const OrderPlace *place, void *of);
+void order_write(const OrderStream *name, OrderWrite *write, void *of);
+uint64_t order_new_stream(void); /* a number for one, while something is written */
+/* The program ends: the order log is closed (gpu_log.h). `alone`: kernels without PTX are all that was launched. */
+void order_log_end(bool alone);
 
 #endif

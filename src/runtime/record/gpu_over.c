@@ -1,6 +1,7 @@
 /* Which recordings are of launches that no other one can run beside any more: who checks them does not have to wait for
  * the program to end. */
 #include "runtime/record/gpu.h"
+#include "runtime/record/gpu_named.h"
 
 #include <stdlib.h>
 
@@ -46,7 +47,7 @@ static void report(void) {
             at = &written->next;
             continue;
         }
-        folder_log("over %s", written->name);
+        folder_log("%s %s", named_keeps() && !disk_is_pressed() ? "over-kept" : "over", written->name);
         *at = written->next;
         free(written);
     }

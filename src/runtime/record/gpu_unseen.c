@@ -1,6 +1,7 @@
 /* What was launched and not looked at: each kernel with the reasons, and how often. It becomes a recording that has
  * nothing else in it, so that a check of the folder knows of it. */
 #include "runtime/record/gpu.h"
+#include "runtime/record/gpu_named.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -121,7 +122,8 @@ static uint64_t write_libraries(void) {
 
 uint64_t gpu_unseen_write(void) {
     pthread_mutex_lock(&mutex);
-    order_each_missed(add_missed);
+    if (!named_on()) /* else the order log has where they may access memory */
+        order_each_missed(add_missed);
     if (order_was_late())
         add_more("program", 0,
                  "launches were checked and dropped when one thread of the host knew them to be over, and another one "
