@@ -37,6 +37,7 @@ enum {
     CUDA_INVALID_PTX = 218,
     CUDA_FILE_NOT_FOUND = 301,
     CUDA_INVALID_HANDLE = 400,
+    CUDA_ILLEGAL_STATE = 401,
     CUDA_NOT_FOUND = 500,
     CUDA_NOT_READY = 600,
     CUDA_ILLEGAL_ADDRESS = 700,
@@ -52,7 +53,11 @@ enum {
     CUDA_NOT_SUPPORTED = 801,
     CUDA_CAPTURE_UNSUPPORTED = 900,
     CUDA_CAPTURE_INVALIDATED = 901,
+    CUDA_CAPTURE_MERGE = 902,
     CUDA_CAPTURE_UNMATCHED = 903,
+    CUDA_CAPTURE_UNJOINED = 904,
+    CUDA_CAPTURE_ISOLATION = 905,
+    CUDA_UPDATE_FAILED = 910,
     CUDA_INVALID_CLUSTER = 912,
 };
 
@@ -99,6 +104,7 @@ Error cuda_not_modeled(const char *name);
 /* Where the program's own code made the call that runs: "program+0x12f4"; "" if it is not known. */
 const char *cuda_where(void);
 void cuda_came_from(const void *caller);
+const void *cuda_caller(void);
 
 /* ---- The GPU that it stands for (gpu.c) ---- */
 
@@ -248,9 +254,14 @@ typedef struct Event {
 } Event;
 /* The stream of a handle: 0, 1 and 2 stand for the default ones. NULL: there is none such. */
 Stream *stream_of(void *handle);
+Event *event_of(void *handle);
 /* Entry points for the default stream of each thread set it for their call. */
 extern _Thread_local bool stream_per_thread;
 void stream_forget_all(void);
+/* The stream behind that one; NULL: the first. */
+Stream *stream_next(const Stream *stream);
+/* Events that were recorded while a graph was captured are of no graph any more. */
+void stream_forget_capture(const struct Graph *graph);
 double cuda_seconds(void);
 
 /* ---- Launches (launches.c) ---- */

@@ -23,6 +23,22 @@
         stream_per_thread = false;                            \
         return cuda_leave(error);                             \
     }
+#define SYMBOL(made, version) __asm__(".symver " #made ", " version);
+#define VERSIONED(name, parameters, given, parameters12, given12) \
+    SYMBOL(name##_13, #name "@@libcudart.so.13")                  \
+    SYMBOL(name##_12, #name "@libcudart.so.12")                   \
+    EXPORTED Error name##_13 parameters {                         \
+        Error error;                                              \
+        if (!cuda_enter(__builtin_return_address(0), &error))     \
+            return error;                                         \
+        return cuda_leave(do_##name given);                       \
+    }                                                             \
+    EXPORTED Error name##_12 parameters12 {                       \
+        Error error;                                              \
+        if (!cuda_enter(__builtin_return_address(0), &error))     \
+            return error;                                         \
+        return cuda_leave(do12_##name given12);                   \
+    }
 #define HARMLESS(name)                                        \
     EXPORTED Error name(void) {                               \
         Error error;                                          \

@@ -39,6 +39,9 @@ typedef struct CopyPeer3D {
 typedef struct Channels {
     int x, y, z, w, kind;
 } Channels;
+struct KernelNode;
+struct HostNode;
+struct FillNode;
 typedef struct RuntimeConfig { /* cudaLaunchConfig_t */
     Dim3 grid, block;
     size_t shared;
@@ -46,6 +49,9 @@ typedef struct RuntimeConfig { /* cudaLaunchConfig_t */
     const void *attributes;
     unsigned attribute_count;
 } RuntimeConfig;
+
+/* A copy in three dimensions: both sides, and its extent in bytes. */
+Error volume_of(const Copy3D *given, Copy *copy);
 
 /* Arrays (arrays.c): bytes of an element; where a position is in one. */
 struct Array {
@@ -60,11 +66,15 @@ bool array_span(const Array *array, Position at, size_t *width, Span *to);
 
 #define CALL(name, parameters, given)                Error do_##name parameters;
 #define STREAM_CALL(name, suffix, parameters, given) Error do_##name parameters;
+#define VERSIONED(name, parameters, given, parameters12, given12) \
+    Error do_##name parameters;                                   \
+    Error do12_##name parameters12;
 #define HARMLESS(name)
 #define MISSING(name)
 #include "cuda/runtime.def"
 #undef CALL
 #undef STREAM_CALL
+#undef VERSIONED
 #undef HARMLESS
 #undef MISSING
 

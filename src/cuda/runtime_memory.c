@@ -337,17 +337,22 @@ static bool side_of(const Array *array, Position at, Pitched memory, size_t *wid
     return memory.at;
 }
 
-static Error copy_volume(const char *name, const Copy3D *given, void *stream, bool waits) {
-    if (!given)
-        return CUDA_INVALID_VALUE;
-    Copy copy = {.name = name, .kind = given->kind, .extent = given->extent, .waits = waits};
+Error volume_of(const Copy3D *given, Copy *copy) {
+    copy->kind = given->kind;
+    copy->extent = given->extent;
     const Array *array = given->from_array ? given->from_array : given->to_array;
     size_t element = array ? array_element(array) : 1, ignored;
-    if (!element || !side_of(given->from_array, given->from_at, given->from, &ignored, &copy.from) ||
-        !side_of(given->to_array, given->to_at, given->to, &ignored, &copy.to))
+    if (!element || !side_of(given->from_array, given->from_at, given->from, &ignored, &copy->from) ||
+        !side_of(given->to_array, given->to_at, given->to, &ignored, &copy->to))
         return CUDA_INVALID_VALUE;
-    copy.extent.width *= element;
-    return make_copy(&copy, stream);
+    copy->extent.width *= element;
+    return 0;
+}
+
+static Error copy_volume(const char *name, const Copy3D *given, void *stream, bool waits) {
+    Copy copy = {.name = name, .waits = waits};
+    Error error = given ? volume_of(given, &copy) : CUDA_INVALID_VALUE;
+    return error ? error : make_copy(&copy, stream);
 }
 
 Error do_cudaMemcpy3D(const Copy3D *copy) {

@@ -133,6 +133,10 @@ void cuda_came_from(const void *caller) {
     came_from = caller;
 }
 
+const void *cuda_caller(void) {
+    return came_from;
+}
+
 const char *cuda_where(void) {
     static _Thread_local char text[512];
     Dl_info found;

@@ -42,7 +42,7 @@ Stream *stream_of(void *handle) {
     return NULL;
 }
 
-static Event *event_of(void *handle) {
+Event *event_of(void *handle) {
     for (Event *event = events; event; event = event->next)
         if (event == handle)
             return event;
@@ -282,6 +282,18 @@ Error do_cudaStreamAddCallback(void *handle, void *function, void *data, unsigne
     callback(handle, cuda.sticky, data);
     cuda_relock();
     return 0;
+}
+
+Stream *stream_next(const Stream *stream) {
+    return stream ? stream->next : streams;
+}
+
+void stream_forget_capture(const struct Graph *graph) {
+    for (Event *event = events; event; event = event->next)
+        if (event->capture == graph) {
+            event->capture = NULL;
+            event->last_count = 0;
+        }
 }
 
 void stream_forget_all(void) {
