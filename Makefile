@@ -312,6 +312,12 @@ $(BUILD)/tests/verdicts: tests/verdicts.c
 	$(compile) -o $@ $< $(libraries)
 
 # A driver without a device, and a program that uses it.
+# Asks for CUDA's library by its name, under which it is here to be linked with.
+$(BUILD)/tests/cuda/program: tests/cuda/program.c tests/exec/fatbin.h $(BUILD)/libweir-cuda.so
+	@mkdir -p $(@D)
+	ln -sf ../../libweir-cuda.so $(@D)/libcudart.so.13
+	$(compile) -O1 $(LDFLAGS) -o $@ $< -L$(@D) -l:libcudart.so.13
+
 $(BUILD)/tests/exec/libcuda.so.1: tests/exec/driver.c
 	@mkdir -p $(@D)
 	$(CC) -std=c17 -O1 -g $(warnings) -D_GNU_SOURCE -fPIC -shared -Wl,-soname,libcuda.so.1 -o $@ $<

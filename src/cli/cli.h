@@ -63,6 +63,12 @@ typedef struct Recorded {
 } Recorded;
 /* Whether there is a GPU of NVIDIA. */
 bool has_gpu(void);
+/* A file beside the command, or where libraries are installed. */
+bool find_beside(char *path, size_t size, const char *name);
+/* standin.c: what stands in for CUDA's libraries without a GPU, by their names, in a folder there; NULL: it is not there.
+ * Whether a program that has used nothing of it does not ask for it: then it says what to do. */
+char *standin_make(const char *scratch);
+bool standin_say(const char *program);
 /* The library that goes into programs; false if it is not there. */
 bool find_library(char *path, size_t size);
 /* Python looks into Weir's folder first. */

@@ -103,7 +103,7 @@ static bool find_boot(char *path, size_t size) {
 }
 
 /* A file or folder beside the command, or where libraries are installed. */
-static bool find_beside(char *path, size_t size, const char *name) {
+bool find_beside(char *path, size_t size, const char *name) {
     static const char *const places[] = {"", "../lib/weir/"};
     char self[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -152,22 +152,6 @@ static bool set_first(const char *variable, const char *path) {
 }
 
 static char *standin_folder; /* of what stands in for CUDA's libraries, where there is no GPU; NULL: they are not */
-
-/* The library by the names that programs ask for. */
-static bool make_standin(const char *scratch) {
-    static const char *const names[] = {"libcudart.so.12", "libcudart.so.13"};
-    char library[PATH_MAX], *name;
-    if (!find_beside(library, sizeof library, "libweir-cuda.so"))
-        return true;
-    if (asprintf(&standin_folder, "%s/cuda", scratch) < 0 || mkdir(standin_folder, 0755) != 0)
-        return false;
-    bool good = true;
-    for (size_t i = 0; good && i < sizeof names / sizeof *names; i++) {
-        good = asprintf(&name, "%s/%s", standin_folder, names[i]) >= 0 && symlink(library, name) == 0;
-        free(name);
-    }
-    return good;
-}
 
 /* What is to be loaded first. Without the libraries CUDA programs are not watched, and say so by having launched
  * nothing. */
@@ -636,10 +620,7 @@ static int run_and_check(Options *options, const char *folder, const char *scrat
     if (!(record ? record_environment(options, folder, scratch) : set_environment(folder, options)))
         return STATUS_ERROR;
     bool stands_in = !record && (options->standin ? strncmp(options->standin, "sm", 2) == 0 : !has_gpu());
-    if (stands_in && !make_standin(scratch)) {
-        complain("%s: %s", scratch, strerror(errno));
-        return STATUS_ERROR;
-    }
+    standin_folder = stands_in ? standin_make(scratch) : NULL;
     if (record)
         checker = start_checker(options, folder);
     Ended ended = run_apart(&options->operands);
@@ -666,7 +647,7 @@ static int run_and_check(Options *options, const char *folder, const char *scrat
             fprintf(stderr, "weir: no kernel was captured; the order of the program's operations is looked at\n");
         all &= merge_order(folder);
         status = check_folder(options, folder, &captured);
-    } else {
+    } else if (!stands_in || captured.runs || !standin_say(options->operands.items[0])) {
         say_nothing_captured(&captured);
     }
     if (captured.recorded.failed && !again)

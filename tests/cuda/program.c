@@ -1,0 +1,342 @@
+/* A program of the CUDA runtime as nvcc makes them, without nvcc: a fatbin with PTX is registered before main, and kernels are
+ * launched by the addresses of functions that stand for them. program CASE */
+#include "../exec/fatbin.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- Of cuda_runtime.h ---- */
+
+typedef int cudaError_t;
+typedef struct dim3 {
+    unsigned x, y, z;
+} dim3;
+typedef void *cudaStream_t, *cudaEvent_t, *cudaGraph_t, *cudaGraphExec_t;
+enum { HOST_TO_DEVICE = 1, DEVICE_TO_HOST = 2, DEVICE_TO_DEVICE = 3, BY_ADDRESS = 4 };
+
+void **__cudaRegisterFatBinary(const void *fatbin);
+void __cudaRegisterFatBinaryEnd(void **handle);
+void __cudaRegisterFunction(void **handle, const char *function, char *device, const char *name, int threads, void *tid,
+                            void *bid, void *block, void *grid, int *warp);
+void __cudaRegisterVar(void **handle, char *variable, char *device, const char *name, int external, size_t size,
+                       int constant, int global);
+void __cudaRegisterManagedVar(void **handle, void **variable, char *device, const char *name, int external, size_t size,
+                              int constant, int global);
+char __cudaInitModule(void **handle);
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, void *stream);
+cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, void *stream);
+cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t shared,
+                             cudaStream_t stream);
+cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t shared,
+                                        cudaStream_t stream);
+cudaError_t cudaMalloc(void **to, size_t bytes), cudaMallocHost(void **to, size_t bytes), cudaFree(void *memory);
+cudaError_t cudaMallocManaged(void **to, size_t bytes, unsigned flags);
+cudaError_t cudaMallocAsync(void **to, size_t bytes, cudaStream_t stream), cudaFreeAsync(void *at, cudaStream_t stream);
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, int kind);
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, cudaStream_t stream);
+cudaError_t cudaMemcpy2D(void *to, size_t pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                         int kind);
+cudaError_t cudaMallocPitch(void **to, size_t *pitch, size_t width, size_t height);
+cudaError_t cudaMemset(void *to, int value, size_t bytes);
+cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset, int kind);
+cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset, int kind);
+cudaError_t cudaGetSymbolAddress(void **to, const void *symbol);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags), cudaStreamDestroy(cudaStream_t stream);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream), cudaDeviceSynchronize(void), cudaDeviceReset(void);
+cudaError_t cudaEventCreate(cudaEvent_t *event), cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags);
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEvent_t end);
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, int mode), cudaStreamEndCapture(cudaStream_t, cudaGraph_t *);
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags);
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
+cudaError_t cudaGetDeviceProperties(void *properties, int device), cudaGetDeviceCount(int *count);
+cudaError_t cudaDeviceGetAttribute(int *value, int attribute, int device), cudaSetDevice(int device);
+cudaError_t cudaCreateTextureObject(void *to, const void *a, const void *b, const void *c);
+cudaError_t cudaGetLastError(void), cudaPeekAtLastError(void);
+cudaError_t cudaFuncSetAttribute(const void *function, int attribute, int value);
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *count, const void *function, int threads, size_t shared);
+const char *cudaGetErrorName(cudaError_t error), *cudaGetErrorString(cudaError_t error);
+
+/* ---- Kernels ---- */
+
+#define ELEMENT() "\tmov.u32 %r1, %tid.x;\n\tmov.u32 %r2, %ctaid.x;\n\tmov.u32 %r3, %ntid.x;\n" \
+    "\tmad.lo.s32 %r4, %r2, %r3, %r1;\n\tmul.wide.s32 %rd1, %r4, 4;\n"
+
+static const char ptx[] =
+    ".version 8.0\n.target sm_80\n.address_size 64\n"
+    ".const .align 4 .b8 scale[8];\n"
+    ".global .align 4 .u32 bias = 5;\n"
+    ".global .attribute(.managed) .align 4 .u32 shared_count = 7;\n"
+    /* a[i] = a[i] * scale[1] + bias */
+    ".visible .entry apply(.param .u64 a, .param .u32 n)\n{\n\t.reg .pred %p<2>;\n\t.reg .b32 %r<12>;\n\t.reg .b64 %rd<6>;\n"
+    ELEMENT() "\tld.param.u32 %r5, [n];\n\tsetp.ge.s32 %p1, %r4, %r5;\n\t@%p1 bra done;\n"
+    "\tld.param.u64 %rd2, [a];\n\tcvta.to.global.u64 %rd2, %rd2;\n\tadd.s64 %rd3, %rd2, %rd1;\n"
+    "\tld.global.u32 %r6, [%rd3];\n\tld.const.u32 %r7, [scale+4];\n\tld.global.u32 %r8, [bias];\n"
+    "\tmad.lo.s32 %r9, %r6, %r7, %r8;\n\tst.global.u32 [%rd3], %r9;\ndone:\n\tret;\n}\n"
+    /* b[i] = a[mirror of i in the block], by shared memory, with a barrier or without */
+    ".visible .entry mirror(.param .u64 b, .param .u64 a)\n{\n\t.reg .b32 %r<12>;\n\t.reg .b64 %rd<8>;\n"
+    "\t.shared .align 4 .b8 tile[256];\n" ELEMENT()
+    "\tld.param.u64 %rd2, [a];\n\tadd.s64 %rd3, %rd2, %rd1;\n\tld.global.u32 %r5, [%rd3];\n"
+    "\tmov.u32 %r6, tile;\n\tshl.b32 %r7, %r1, 2;\n\tadd.s32 %r8, %r6, %r7;\n\tst.shared.u32 [%r8], %r5;\n"
+    "\tbar.sync 0;\n\tsub.s32 %r9, 252, %r7;\n\tadd.s32 %r9, %r6, %r9;\n\tld.shared.u32 %r10, [%r9];\n"
+    "\tld.param.u64 %rd4, [b];\n\tadd.s64 %rd5, %rd4, %rd1;\n\tst.global.u32 [%rd5], %r10;\n\tret;\n}\n"
+    ".visible .entry mirror_without(.param .u64 b, .param .u64 a)\n{\n\t.reg .b32 %r<12>;\n\t.reg .b64 %rd<8>;\n"
+    "\t.shared .align 4 .b8 tile[256];\n" ELEMENT()
+    "\tld.param.u64 %rd2, [a];\n\tadd.s64 %rd3, %rd2, %rd1;\n\tld.global.u32 %r5, [%rd3];\n"
+    "\tmov.u32 %r6, tile;\n\tshl.b32 %r7, %r1, 2;\n\tadd.s32 %r8, %r6, %r7;\n\tst.shared.u32 [%r8], %r5;\n"
+    "\tsub.s32 %r9, 252, %r7;\n\tadd.s32 %r9, %r6, %r9;\n\tld.shared.u32 %r10, [%r9];\n"
+    "\tld.param.u64 %rd4, [b];\n\tadd.s64 %rd5, %rd4, %rd1;\n\tst.global.u32 [%rd5], %r10;\n\tret;\n}\n"
+    ".visible .entry trapped()\n{\n\ttrap;\n\tret;\n}\n";
+
+/* Addresses that stand for them. */
+static char apply, mirror, mirror_without, trapped, scale[8], bias[4], *count;
+static void **handle;
+
+__attribute__((constructor)) static void enter(void) {
+    static const struct {
+        char *function;
+        const char *name;
+    } kernels[] = {{&apply, "apply"}, {&mirror, "mirror"}, {&mirror_without, "mirror_without"}, {&trapped, "trapped"}};
+    handle = __cudaRegisterFatBinary(fatbin_of(ptx, 1));
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+        __cudaRegisterFunction(handle, kernels[i].function, kernels[i].function, kernels[i].name, -1, NULL, NULL, NULL,
+                               NULL, NULL);
+    __cudaRegisterVar(handle, scale, scale, "scale", 0, sizeof scale, 1, 0);
+    __cudaRegisterVar(handle, bias, bias, "bias", 0, sizeof bias, 0, 0);
+    __cudaRegisterManagedVar(handle, (void **)&count, "shared_count", "shared_count", 0, 4, 0, 0);
+    __cudaRegisterFatBinaryEnd(handle);
+}
+
+/* ---- Cases ---- */
+
+enum { COUNT = 1000, BYTES = 4 * 1024 };
+static int failed;
+
+#define EXPECT(condition)                                           \
+    do {                                                            \
+        if (!(condition)) {                                         \
+            printf("line %d: %s is not so\n", __LINE__, #condition); \
+            failed = 1;                                             \
+        }                                                           \
+    } while (0)
+
+static cudaError_t launch(const void *function, unsigned ctas, unsigned threads, void *a, void *b, cudaStream_t stream) {
+    int number = COUNT;
+    void *arguments[2] = {&a, &b};
+    if (function == &apply)
+        arguments[1] = &number;
+    return cudaLaunchKernel(function, (dim3){ctas, 1, 1}, (dim3){threads, 1, 1}, arguments, 0, stream);
+}
+
+static int *numbers(void) {
+    int *made = malloc(BYTES);
+    for (int i = 0; i < BYTES / 4; i++)
+        made[i] = i;
+    return made;
+}
+
+static void set_variables(void) {
+    int values[2] = {100, 3}, five = 0;
+    EXPECT(cudaMemcpyToSymbol(scale, values, sizeof values, 0, HOST_TO_DEVICE) == 0);
+    EXPECT(cudaMemcpyFromSymbol(&five, bias, 4, 0, DEVICE_TO_HOST) == 0 && five == 5);
+    EXPECT(cudaMemcpyToSymbol(scale, values, 9, 0, HOST_TO_DEVICE) == 1);
+}
+
+static void run_right(void) {
+    int *host = numbers(), ten = 10;
+    void *a, *b, *address;
+    set_variables();
+    EXPECT(cudaMalloc(&a, BYTES) == 0 && cudaMalloc(&b, BYTES) == 0);
+    EXPECT(cudaMemcpy(a, host, BYTES, HOST_TO_DEVICE) == 0);
+    EXPECT(launch(&apply, 8, 128, a, NULL, NULL) == 0);
+    EXPECT(cudaGetSymbolAddress(&address, bias) == 0 && cudaMemcpy(address, &ten, 4, HOST_TO_DEVICE) == 0);
+    EXPECT(launch(&apply, 8, 128, a, NULL, NULL) == 0);
+    EXPECT(launch(&mirror, 16, 64, b, a, NULL) == 0);
+    EXPECT(cudaMemcpy(host, b, BYTES, BY_ADDRESS) == 0 && cudaDeviceSynchronize() == 0);
+    EXPECT(host[63] == (0 * 3 + 5) * 3 + 10 && host[0] == (63 * 3 + 5) * 3 + 10);
+    __cudaInitModule(handle);
+    EXPECT(count && *(int *)count == 7);
+    EXPECT(cudaFree(a) == 0 && cudaFree(b) == 0 && cudaFree(a) == 1 && cudaGetLastError() == 1);
+    free(host);
+}
+
+static void run_rows(void) {
+    int *host = numbers(), back[64] = {0};
+    void *a;
+    size_t pitch;
+    EXPECT(cudaMallocPitch(&a, &pitch, 32, 8) == 0 && pitch % 512 == 0);
+    EXPECT(cudaMemcpy2D(a, pitch, host, 32, 32, 8, HOST_TO_DEVICE) == 0);
+    EXPECT(cudaMemcpy2D(back, 32, a, pitch, 32, 8, DEVICE_TO_HOST) == 0 && memcmp(back, host, 256) == 0);
+    EXPECT(cudaMemcpy2D(back, 16, a, pitch, 32, 8, DEVICE_TO_HOST) == 12);
+    free(host);
+}
+
+static void run_barrier(const void *kernel) {
+    int *host = numbers();
+    void *a, *b;
+    EXPECT(cudaMalloc(&a, BYTES) == 0 && cudaMalloc(&b, BYTES) == 0);
+    EXPECT(cudaMemcpy(a, host, BYTES, HOST_TO_DEVICE) == 0 && launch(kernel, 16, 64, b, a, NULL) == 0);
+    EXPECT(cudaDeviceSynchronize() == 0);
+    free(host);
+}
+
+/* Two streams on the same memory, with an event between them or without. */
+static void run_streams(int ordered) {
+    int *host = numbers();
+    void *a;
+    cudaStream_t streams[2];
+    cudaEvent_t event, end;
+    float milliseconds = -1;
+    set_variables();
+    for (int i = 0; i < 2; i++)
+        EXPECT(cudaStreamCreateWithFlags(&streams[i], 1) == 0);
+    EXPECT(cudaEventCreate(&event) == 0 && cudaEventCreate(&end) == 0 && cudaMalloc(&a, BYTES) == 0);
+    EXPECT(cudaMemcpy(a, host, BYTES, HOST_TO_DEVICE) == 0);
+    EXPECT(launch(&apply, 8, 128, a, NULL, streams[0]) == 0 && cudaEventRecord(event, streams[0]) == 0);
+    if (ordered)
+        EXPECT(cudaStreamWaitEvent(streams[1], event, 0) == 0);
+    EXPECT(launch(&apply, 8, 128, a, NULL, streams[1]) == 0 && cudaEventRecord(end, streams[1]) == 0);
+    EXPECT(cudaDeviceSynchronize() == 0 && cudaEventElapsedTime(&milliseconds, event, end) == 0 && milliseconds > 0);
+    EXPECT(cudaStreamDestroy(streams[0]) == 0 && cudaStreamDestroy(streams[1]) == 0 && cudaStreamDestroy(streams[0]) == 400);
+    free(host);
+}
+
+static void run_graph(void) {
+    int *host = numbers();
+    void *a;
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    set_variables();
+    EXPECT(cudaMalloc(&a, BYTES) == 0 && cudaMemcpy(a, host, BYTES, HOST_TO_DEVICE) == 0);
+    EXPECT(cudaStreamCreateWithFlags(&stream, 0) == 0 && cudaStreamBeginCapture(stream, 0) == 0);
+    EXPECT(launch(&apply, 8, 128, a, NULL, stream) == 0 && launch(&apply, 8, 128, a, NULL, stream) == 0);
+    EXPECT(cudaStreamEndCapture(stream, &graph) == 0 && cudaGraphInstantiate(&exec, graph, 0) == 0);
+    EXPECT(cudaGraphLaunch(exec, stream) == 0 && cudaStreamSynchronize(stream) == 0);
+    EXPECT(cudaMemcpy(host, a, BYTES, DEVICE_TO_HOST) == 0 && host[1] == (1 * 3 + 5) * 3 + 5);
+    free(host);
+}
+
+/* Beyond the end of memory: the launch seems to be made, and everything after it fails. */
+static void run_bounds(void) {
+    void *a;
+    set_variables();
+    EXPECT(cudaMalloc(&a, 3996) == 0 && cudaMemset(a, 0, 3996) == 0);
+    EXPECT(launch(&apply, 8, 128, a, NULL, NULL) == 0);
+    EXPECT(cudaDeviceSynchronize() == 700 && cudaGetLastError() == 700 && cudaGetLastError() == 700);
+    EXPECT(strcmp(cudaGetErrorString(700), "an illegal memory access was encountered") == 0);
+    EXPECT(cudaMalloc(&a, 4) == 700 && cudaDeviceReset() == 0 && cudaMalloc(&a, 4) == 0);
+}
+
+static void run_trap(void) {
+    EXPECT(launch(&trapped, 1, 1, NULL, NULL, NULL) == 0 && cudaDeviceSynchronize() == 719);
+}
+
+static void run_errors(void) {
+    int value;
+    void *a;
+    char properties[4096];
+    EXPECT(launch(&apply, 0, 1, NULL, NULL, NULL) == 9 && cudaPeekAtLastError() == 9 && cudaGetLastError() == 9);
+    EXPECT(cudaGetLastError() == 0);
+    EXPECT(launch(&apply, 1, 1025, NULL, NULL, NULL) == 9 && launch(&failed, 1, 1, NULL, NULL, NULL) == 98);
+    EXPECT(cudaLaunchKernel(&apply, (dim3){1, 1, 1}, (dim3){1, 1, 1}, NULL, 0, NULL) == 1);
+    EXPECT(cudaLaunchKernel(&mirror, (dim3){1, 1, 1}, (dim3){1, 1, 1}, NULL, 49153, NULL) == 1);
+    EXPECT(cudaLaunchCooperativeKernel(&trapped, (dim3){1 << 20, 1, 1}, (dim3){64, 1, 1}, NULL, 0, NULL) == 720);
+    EXPECT(cudaMalloc(NULL, 4) == 1 && cudaMalloc(&a, (size_t)1 << 50) == 2 && cudaMemset((void *)8, 0, 4) == 1);
+    EXPECT(cudaMemcpy(NULL, NULL, 4, 9) == 21 && cudaSetDevice(1) == 101 && cudaStreamSynchronize(&value) == 400);
+    EXPECT(cudaMalloc(&a, 64) == 0 && cudaFuncSetAttribute(&mirror, 8, 1 << 20) == 1);
+    EXPECT(cudaDeviceGetAttribute(&value, 16, 0) == 0 && value == 132 && cudaGetDeviceCount(&value) == 0 && value == 1);
+    EXPECT(cudaGetDeviceProperties(properties, 0) == 0 && strcmp(properties, "NVIDIA H200") == 0);
+    EXPECT(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&value, &mirror, 64, 0) == 0 && value == 32);
+    EXPECT(strcmp(cudaGetErrorName(2), "cudaErrorMemoryAllocation") == 0);
+    EXPECT(strcmp(cudaGetErrorString(12345), "unrecognized error code") == 0);
+    cudaGetLastError();
+}
+
+static void *work(void *unused) {
+    int *host = numbers();
+    void *a;
+    cudaStream_t stream;
+    (void)unused;
+    EXPECT(cudaStreamCreateWithFlags(&stream, 1) == 0 && cudaMallocAsync(&a, BYTES, stream) == 0);
+    for (int i = 0; i < 20; i++) {
+        EXPECT(cudaMemcpyAsync(a, host, BYTES, HOST_TO_DEVICE, stream) == 0);
+        EXPECT(launch(&apply, 8, 128, a, NULL, stream) == 0);
+    }
+    EXPECT(cudaMemcpyAsync(host, a, BYTES, DEVICE_TO_HOST, stream) == 0 && cudaStreamSynchronize(stream) == 0);
+    EXPECT(host[1] == 8 && cudaFreeAsync(a, stream) == 0);
+    free(host);
+    return NULL;
+}
+
+static void run_threads(void) {
+    enum { THREADS = 4 };
+    pthread_t threads[THREADS];
+    set_variables();
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, work, NULL);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+}
+
+/* As CUDA has it: a process that was forked cannot use what its parent began, but can begin. */
+static void run_fork(void) {
+    int status, count;
+    void *a;
+    pid_t child = fork();
+    if (!child)
+        _exit(cudaGetDeviceCount(&count) == 0 && cudaMalloc(&a, 64) == 0 ? 0 : 1);
+    EXPECT(waitpid(child, &status, 0) == child && status == 0);
+    EXPECT(cudaMalloc(&a, 64) == 0);
+    child = fork();
+    if (!child)
+        _exit(cudaMalloc(&a, 64) == 3 ? 0 : 1);
+    EXPECT(waitpid(child, &status, 0) == child && status == 0);
+}
+
+static void run_unset(void) {
+    void *a, *b;
+    EXPECT(cudaMalloc(&a, BYTES) == 0 && cudaMalloc(&b, BYTES) == 0);
+    EXPECT(cudaMemcpy(b, a, BYTES, DEVICE_TO_DEVICE) == 0 && launch(&mirror, 16, 64, a, b, NULL) == 0);
+    EXPECT(cudaDeviceSynchronize() == 0);
+}
+
+int main(int argc, char **argv) {
+    const char *name = argc > 1 ? argv[1] : "right";
+    long long texture;
+    if (strcmp(name, "right") == 0)
+        run_right();
+    else if (strcmp(name, "rows") == 0)
+        run_rows();
+    else if (strcmp(name, "barrier") == 0)
+        run_barrier(&mirror);
+    else if (strcmp(name, "no-barrier") == 0)
+        run_barrier(&mirror_without);
+    else if (strcmp(name, "streams") == 0)
+        run_streams(1);
+    else if (strcmp(name, "no-event") == 0)
+        run_streams(0);
+    else if (strcmp(name, "graph") == 0)
+        run_graph();
+    else if (strcmp(name, "bounds") == 0)
+        run_bounds();
+    else if (strcmp(name, "trap") == 0)
+        run_trap();
+    else if (strcmp(name, "errors") == 0)
+        run_errors();
+    else if (strcmp(name, "threads") == 0)
+        run_threads();
+    else if (strcmp(name, "fork") == 0)
+        run_fork();
+    else if (strcmp(name, "unset") == 0)
+        run_unset();
+    else if (strcmp(name, "texture") == 0)
+        EXPECT(cudaCreateTextureObject(&texture, NULL, NULL, NULL) == 801);
+    else
+        failed = 1;
+    puts(failed ? "FAIL" : "PASS");
+    return failed;
+}
