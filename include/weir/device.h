@@ -131,6 +131,9 @@ WEIR_API const weir_device_step *weir_device_steps(const weir_device *device, si
  * its module. */
 WEIR_API weir_result *weir_device_check(weir_device *device, weir_module *module, const weir_device_launch *launch,
                                         const weir_run_options *options);
+/* The launch as a launch file (docs/launch.md), with at most so many bytes of each buffer. 0, or -1 with an error. */
+WEIR_API int weir_device_launch_file(weir_device *device, weir_module *module, const weir_device_launch *launch,
+                                     size_t most, weir_write *write, void *to);
 /* The variables of a module in global memory lie from there on, before a kernel of it is asked for: how many bytes they
  * take, at most `room`; 0: there are none; SIZE_MAX: they do not fit, or the module has no kernel that can be read. */
 WEIR_API size_t weir_device_place(weir_device *device, weir_module *module, void *at, size_t room);

@@ -526,6 +526,35 @@ weir_device_end weir_device_run(weir_device *device, weir_module *module, const 
     return end;
 }
 
+/* ---- Launch files ---- */
+
+int weir_device_launch_file(weir_device *device, weir_module *module, const weir_device_launch *launch, size_t most,
+                            weir_write *write, void *to) {
+    static const size_t budget = (size_t)1 << 32;
+    Arena arena;
+    jmp_buf here;
+    volatile int status = -1;
+    DeviceAsk ask = {.device = device, .module = module, .given = launch, .arena = &arena};
+    arena_init(&arena, budget);
+    arena.exhausted = &here;
+    snprintf(device->error, sizeof device->error, "there is not enough memory");
+    if (!setjmp(here)) {
+        const Launch *from = place(&ask) ? ptx_launch_from(&arena, ask.program, ask.launch, most, &ask.problem) : NULL;
+        Text text = SINK_TEXT(write, to);
+        if (from) {
+            Launch named = *from;
+            named.kernel = str_of(launch->kernel ? launch->kernel : "");
+            named.dependent = launch->dependent;
+            launch_write(&named, &text);
+            status = sink_finish(&text);
+        } else {
+            snprintf(device->error, sizeof device->error, "%s", ask.problem);
+        }
+    }
+    arena_free(&arena);
+    return status;
+}
+
 /* ---- Checking ---- */
 
 static void place_for_check(void *context) {

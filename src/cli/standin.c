@@ -1,4 +1,4 @@
-/* weir exec without a GPU: what stands in for CUDA's libraries is put in front of the program; and of a program that
+/* weir exec without a GPU: what stands in for CUDA's libraries goes in front of the program; and of a program that
  * does not ask for these as it would have to, what is to be done. */
 #include "cli/cli.h"
 

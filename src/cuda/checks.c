@@ -45,7 +45,7 @@ static double processor_seconds(void) {
 
 /* Addresses count by the allocation that they are in, and where in it: by which of the others it is that of, and by how
  * large it is. */
-static uint64_t key_of(const CudaLaunch *launch) {
+uint64_t check_key(const CudaLaunch *launch) {
     enum { MOST = 64 };
     const Allocation *seen[MOST];
     size_t count = 0;
@@ -147,7 +147,7 @@ bool check_launch(const CudaLaunch *launch, const weir_device_launch *given, boo
     if (!cuda.checks)
         return false;
     CheckedKernel *about = about_of(kernel);
-    CheckedKind *kind = about ? kind_of(about, key_of(launch)) : NULL;
+    CheckedKind *kind = about ? kind_of(about, check_key(launch)) : NULL;
     if (!about)
         return false;
     bool equal = kind && kind->checked;

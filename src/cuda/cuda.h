@@ -75,7 +75,7 @@ typedef struct CudaState {
     pid_t process;      /* that has begun */
     const char *folder; /* of weir exec; NULL: nothing is checked or logged */
     bool checks;        /* launches are checked as they run */
-    bool captures;      /* mode capture: src/runtime writes launches, and the calls it looks for are made */
+    bool captures;      /* mode capture: launches are written down */
     Error sticky;       /* of a launch that ended badly: all calls fail from then on, */
     bool fresh;         /* but that one */
     weir_context *weir;
@@ -201,6 +201,7 @@ struct Kernel {
     bool large_cluster;
     /* checks.c */
     struct CheckedKernel *checked;
+    struct CapturedKernel *captured; /* captures.c */
 };
 struct CudaModule {
     CudaModule *next;
@@ -213,7 +214,6 @@ struct CudaModule {
     size_t variable_bytes;
     Kernel *kernels;
     bool is_library;
-    void *in_driver; /* mode capture: the module as the driver has it */
 };
 /* An image that the program has in it, or that it gives: a fatbin, a wrapper of one, a cubin, PTX. It is read when
  * something of it is asked for. */
@@ -287,6 +287,10 @@ Error launch_run(const CudaLaunch *launch);
 /* False: it was not checked, though it could be: it is equal to others, or there is no time left. `anyway`: it is. */
 bool check_launch(const CudaLaunch *launch, const weir_device_launch *given, bool anyway);
 void check_end(void);
+/* What tells launches of a kernel apart: shape and numbers, and of addresses by which others they lie. */
+uint64_t check_key(const CudaLaunch *launch);
+/* In mode capture, before it runs (captures.c). */
+void capture_launch(const CudaLaunch *launch, const weir_device_launch *given);
 
 /* ---- The order log (log.c) ---- */
 

@@ -1,5 +1,5 @@
-/* Graphs: their nodes, capture from streams, and launches: nodes one after the other, in an order that their edges allow. In
- * the order log each branch is a stream of its own. */
+/* Graphs: their nodes, capture from streams, and launches: nodes one after the other, in an order that their edges
+ * allow. In the order log each branch is a stream of its own. */
 #include "cuda/graphs.h"
 
 #include <stdlib.h>
@@ -437,14 +437,14 @@ Error do_cudaThreadExchangeStreamCaptureMode(int *mode) {
 /* ---- Launches ---- */
 
 /* Nodes in an order in which each comes behind those that it depends on; false: there is a circle. */
-static bool put_in_order(Node *node, unsigned mark, Node **order, size_t *count) {
+static bool bring_to_order(Node *node, unsigned mark, Node **order, size_t *count) {
     if (node->mark == mark)
         return true;
     if (node->mark == mark - 1) /* it is on the way */
         return false;
     node->mark = mark - 1;
     for (size_t i = 0; i < node->from_count; i++)
-        if (!put_in_order(node->from[i], mark, order, count))
+        if (!bring_to_order(node->from[i], mark, order, count))
             return false;
     node->mark = mark;
     order[(*count)++] = node;
@@ -518,7 +518,7 @@ Error graph_run(Graph *graph, Stream *stream) {
     bool good = order;
     marks += 2;
     for (Node *node = graph->nodes; good && node; node = node->next)
-        good = put_in_order(node, marks, order, &count);
+        good = bring_to_order(node, marks, order, &count);
     Error error = good && choose_lanes(graph, order, count) ? 0 : CUDA_INVALID_VALUE;
     unsigned long long into = stream->number;
     const void *caller = cuda_caller();

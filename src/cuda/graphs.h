@@ -5,16 +5,16 @@
 #include "cuda/runtime.h"
 
 typedef enum NodeKind { /* cudaGraphNodeType */
-    NODE_KERNEL = 0,
-    NODE_COPY = 1,
-    NODE_FILL = 2,
-    NODE_HOST = 3,
-    NODE_GRAPH = 4,
-    NODE_EMPTY = 5,
-    NODE_WAIT = 6,
-    NODE_RECORD = 7,
-    NODE_ALLOCATE = 10,
-    NODE_FREE = 11,
+                        NODE_KERNEL = 0,
+                        NODE_COPY = 1,
+                        NODE_FILL = 2,
+                        NODE_HOST = 3,
+                        NODE_GRAPH = 4,
+                        NODE_EMPTY = 5,
+                        NODE_WAIT = 6,
+                        NODE_RECORD = 7,
+                        NODE_ALLOCATE = 10,
+                        NODE_FREE = 11,
 } NodeKind;
 
 typedef struct Graph Graph;

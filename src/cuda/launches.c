@@ -105,6 +105,7 @@ Error launch_run(const CudaLaunch *launch) {
     memcpy(given.block, launch->block, sizeof given.block);
     memcpy(given.cluster, launch->cluster, sizeof given.cluster);
     cuda.launches++;
+    capture_launch(launch, &given);
     bool checked = check_launch(launch, &given, false);
     weir_device_watch(cuda.device, log_on());
     weir_device_end end = weir_device_run(cuda.device, kernel->module->module, &given);

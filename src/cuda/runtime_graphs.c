@@ -491,8 +491,7 @@ Error do_cudaGraphRemoveDependencies_v2(void *handle, void *const *from, void *c
     return 0;
 }
 
-Error do_cudaGraphRemoveDependencies(void *graph, void *const *from, void *const *to, const void *edges,
-                                     size_t count) {
+Error do_cudaGraphRemoveDependencies(void *graph, void *const *from, void *const *to, const void *edges, size_t count) {
     return do_cudaGraphRemoveDependencies_v2(graph, from, to, edges, count);
 }
 

@@ -286,7 +286,7 @@ static const char *witness_of(const ThreadsCheck *check, RuleId rule, const PtxS
     const char *problem, *witness = NULL;
     arena_init(&scratch, SIZE_MAX);
     scratch.exhausted = check->verdict->arena->exhausted;
-    const Launch *from = ptx_launch_from(&scratch, check->program, launch, &problem);
+    const Launch *from = ptx_launch_from(&scratch, check->program, launch, 0, &problem);
     if (from)
         witness = witness_at(check, from, schedule, havoc_choice);
     else

@@ -77,8 +77,11 @@ typedef struct PtxLaunch {
  * *problem says what in one sentence. */
 bool ptx_launch_bind(Arena *arena, const PtxProgram *program, const Launch *given, PtxLaunch *launch,
                      const char **problem);
-/* The launch file of a launch in memory of this process, as that was before it; NULL, with a sentence: there is none. */
-const Launch *ptx_launch_from(Arena *arena, const PtxProgram *program, const PtxLaunch *launch, const char **problem);
+/* The launch file of a launch in memory of this process, as that was before it; NULL, with a sentence: there is none. It
+ * has all memory, or at most so many bytes of each buffer: then what is left out is not known there, nor what variables
+ * of the module hold. */
+const Launch *ptx_launch_from(Arena *arena, const PtxProgram *program, const PtxLaunch *launch, uint64_t most,
+                              const char **problem);
 /* Launches that are tried where none is given: numbers that make loops run 0, 1, 2 and more times, sizes that do not
  * fit the tile; memory whose contents is not known. `fixed`: what the command line says of all of them (a grid of zeros
  * is not said), or NULL. How many there are, at most `most`; 0 with a sentence if what is fixed does not fit. */

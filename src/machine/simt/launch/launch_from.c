@@ -13,6 +13,7 @@ typedef struct LaunchFrom {
     uint32_t first; /* buffer that is no variable: from there on they are sorted by address */
     bool *named;    /* of each buffer: an argument says what it holds */
     uint64_t bytes; /* of these */
+    uint64_t most;  /* of each; 0: all of it */
     const char *problem;
 } LaunchFrom;
 
@@ -64,7 +65,9 @@ static bool add_memory(LaunchFrom *from, uint32_t index, const uint8_t *bytes, c
     uint64_t known = 0;
     while (known < buffer->bytes && states[known] == BYTE_KNOWN)
         known++;
-    if (memchr(states + known, BYTE_KNOWN, buffer->bytes - known))
+    if (from->most)
+        known = known < from->most ? known : from->most;
+    else if (memchr(states + known, BYTE_KNOWN, buffer->bytes - known))
         return fail(from, "only parts of the memory were written before the launch");
     Argument *argument = ARENA_PUSH(from->arena, from->made->arguments, from->made->count, from->made->capacity);
     int64_t *data = known ? ARENA_ARRAY(from->arena, int64_t, known) : NULL;
@@ -102,7 +105,7 @@ static Argument *pointer_to(LaunchFrom *from, uint64_t address) {
         return argument;
     from->named[index] = true;
     from->bytes += buffer->bytes;
-    if (from->bytes > MOST_BYTES)
+    if (from->bytes > MOST_BYTES && !from->most)
         return fail(from, "the launch has more than 1 MiB of memory");
     if (buffer->address % WORD)
         return fail(from, "memory is not aligned as that of a launch file is");
@@ -148,9 +151,11 @@ static bool variables_are_new(const LaunchFrom *from) {
     return true;
 }
 
-const Launch *ptx_launch_from(Arena *arena, const PtxProgram *program, const PtxLaunch *launch, const char **problem) {
+const Launch *ptx_launch_from(Arena *arena, const PtxProgram *program, const PtxLaunch *launch, uint64_t most,
+                              const char **problem) {
     const PtxFunction *kernel = &program->module->functions[program->entry];
-    LaunchFrom from = {.arena = arena, .program = program, .launch = launch, .made = ARENA_NEW(arena, Launch)};
+    LaunchFrom from = {
+        .arena = arena, .program = program, .launch = launch, .made = ARENA_NEW(arena, Launch), .most = most};
     from.named = ARENA_ARRAY(arena, bool, launch->buffer_count + 1);
     while (from.first < launch->buffer_count && launch->buffers[from.first].variable)
         from.first++;
@@ -161,7 +166,8 @@ const Launch *ptx_launch_from(Arena *arena, const PtxProgram *program, const Ptx
     }
     from.made->shared = (int64_t)launch->dynamic_bytes;
     from.made->has_shared = launch->dynamic_bytes;
-    bool good = variables_are_new(&from) || fail(&from, "variables of the module do not hold their initial values");
+    bool good =
+        most || variables_are_new(&from) || fail(&from, "variables of the module do not hold their initial values");
     for (uint32_t i = 0; good && i < kernel->parameter_count; i++)
         good = add_parameter(&from, kernel->parameters + i);
     *problem = from.problem;
