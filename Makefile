@@ -313,10 +313,10 @@ $(BUILD)/tests/verdicts: tests/verdicts.c
 
 # A driver without a device, and a program that uses it.
 # Asks for CUDA's library by its name, under which it is here to be linked with.
-$(BUILD)/tests/cuda/program: tests/cuda/program.c tests/exec/fatbin.h $(BUILD)/libweir-cuda.so
+$(BUILD)/tests/cuda/program $(BUILD)/tests/cuda/fuzz: $(BUILD)/%: %.c tests/exec/fatbin.h src/cuda/runtime.def $(BUILD)/libweir-cuda.so
 	@mkdir -p $(@D)
 	ln -sf ../../libweir-cuda.so $(@D)/libcudart.so.13
-	$(compile) -O1 $(LDFLAGS) -o $@ $< -L$(@D) -l:libcudart.so.13
+	$(compile) -O1 $(LDFLAGS) -o $@ $< -L$(@D) -l:libcudart.so.13 -ldl
 
 $(BUILD)/tests/exec/libcuda.so.1: tests/exec/driver.c
 	@mkdir -p $(@D)

@@ -21,7 +21,7 @@ static Error check_side(const char *name, const Span *span, Extent extent, bool 
     const Allocation *one = memory_of(span->at);
     size_t bytes = reach(span, extent);
     if (!one)
-        return device || !span->at ? CUDA_INVALID_VALUE : 0;
+        return device || !span->at || memory_was(span->at) ? CUDA_INVALID_VALUE : 0;
     size_t rest = one->at + one->bytes - (uintptr_t)span->at;
     if (bytes <= rest)
         return 0;

@@ -152,6 +152,8 @@ Error memory_register(void *at, size_t bytes, unsigned flags);
 Error memory_free(void *at, unsigned kinds);
 /* The one that an address is in; NULL: none. */
 Allocation *memory_of(const void *at);
+/* Whether it is where memory may be, whether it is there now or not. */
+bool memory_was(const void *at);
 void memory_each(void (*work)(Allocation *allocation));
 /* All of it, at the end of the device: cudaDeviceReset. */
 void memory_reset(void);

@@ -46,6 +46,10 @@ Allocation *memory_of(const void *at) {
     return one && (uintptr_t)at - one->at < (one->bytes ? one->bytes : 1) ? one : NULL;
 }
 
+bool memory_was(const void *at) {
+    return pool.base && (uintptr_t)at - (uintptr_t)pool.base < pool.size;
+}
+
 void memory_each(void (*work)(Allocation *allocation)) {
     for (uint32_t i = 0; i < pool.count; i++)
         work(pool.all[i]);

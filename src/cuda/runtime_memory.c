@@ -148,14 +148,22 @@ Error do_cudaMemRangeGetAttribute(void *data, size_t size, int attribute, const 
 
 /* A pool; memory is not kept in it. */
 typedef struct Pool {
+    struct Pool *next;
     uint64_t threshold;
     int choices[3]; /* what may be given out again */
 } Pool;
-static Pool usual_pool = {.choices = {1, 1, 1}}, *current_pool = &usual_pool;
+static Pool usual_pool = {.choices = {1, 1, 1}}, *current_pool = &usual_pool, *pools = &usual_pool;
+
+static Pool *pool_of(const void *handle) {
+    Pool *pool = pools;
+    while (pool && pool != handle)
+        pool = pool->next;
+    return pool;
+}
 
 Error do_cudaMallocFromPoolAsync(void **to, size_t bytes, void *pool, void *handle) {
     Stream *stream = stream_of(handle);
-    if (!to || !pool)
+    if (!to || !pool_of(pool))
         return CUDA_INVALID_VALUE;
     if (!stream)
         return CUDA_INVALID_HANDLE;
@@ -189,18 +197,24 @@ Error do_cudaMemPoolCreate(void **pool, const void *properties) {
         return CUDA_INVALID_VALUE;
     Pool *made = calloc(1, sizeof *made);
     *pool = made;
-    if (made)
-        *made = usual_pool;
-    return made ? 0 : CUDA_NO_MEMORY;
+    if (!made)
+        return CUDA_NO_MEMORY;
+    *made = (Pool){.next = pools, .choices = {1, 1, 1}};
+    pools = made;
+    return 0;
 }
 
 Error do_cudaMemPoolDestroy(void *pool) {
-    if (!pool || pool == &usual_pool)
-        return CUDA_INVALID_VALUE;
-    if (current_pool == pool)
-        current_pool = &usual_pool;
-    free(pool);
-    return 0;
+    for (Pool **at = &pools; *at != &usual_pool; at = &(*at)->next) {
+        Pool *one = *at;
+        if (one != pool)
+            continue;
+        *at = one->next;
+        current_pool = current_pool == one ? &usual_pool : current_pool;
+        free(one);
+        return 0;
+    }
+    return CUDA_INVALID_VALUE;
 }
 
 Error do_cudaDeviceGetDefaultMemPool(void **pool, int device) {
@@ -218,7 +232,7 @@ Error do_cudaDeviceGetMemPool(void **pool, int device) {
 }
 
 Error do_cudaDeviceSetMemPool(int device, void *pool) {
-    if (!pool || device)
+    if (!pool_of(pool) || device)
         return pool ? CUDA_INVALID_DEVICE : CUDA_INVALID_VALUE;
     current_pool = pool;
     return 0;
@@ -232,8 +246,8 @@ static void add_pooled(Allocation *one) {
 
 Error do_cudaMemPoolGetAttribute(void *pool, int attribute, void *value) {
     enum { FIRST_NUMBER = 4, USED = 7, LAST_NUMBER = 8 };
-    const Pool *of = pool;
-    if (!pool || !value || attribute < 1 || attribute > LAST_NUMBER)
+    const Pool *of = pool_of(pool);
+    if (!of || !value || attribute < 1 || attribute > LAST_NUMBER)
         return CUDA_INVALID_VALUE;
     if (attribute < FIRST_NUMBER) {
         *(int *)value = of->choices[attribute - 1];
@@ -247,8 +261,8 @@ Error do_cudaMemPoolGetAttribute(void *pool, int attribute, void *value) {
 
 Error do_cudaMemPoolSetAttribute(void *pool, int attribute, void *value) {
     enum { FIRST_NUMBER = 4, LAST_NUMBER = 8 };
-    Pool *of = pool;
-    if (!pool || !value || attribute < 1 || attribute > LAST_NUMBER)
+    Pool *of = pool_of(pool);
+    if (!of || !value || attribute < 1 || attribute > LAST_NUMBER)
         return CUDA_INVALID_VALUE;
     if (attribute < FIRST_NUMBER)
         of->choices[attribute - 1] = *(int *)value;
@@ -259,16 +273,16 @@ Error do_cudaMemPoolSetAttribute(void *pool, int attribute, void *value) {
 
 Error do_cudaMemPoolTrimTo(void *pool, size_t bytes) {
     (void)bytes;
-    return pool ? 0 : CUDA_INVALID_VALUE;
+    return pool_of(pool) ? 0 : CUDA_INVALID_VALUE;
 }
 
 Error do_cudaMemPoolSetAccess(void *pool, const void *accesses, size_t count) {
-    return pool && (accesses || !count) ? 0 : CUDA_INVALID_VALUE;
+    return pool_of(pool) && (accesses || !count) ? 0 : CUDA_INVALID_VALUE;
 }
 
 Error do_cudaMemPoolGetAccess(int *flags, void *pool, void *location) {
     enum { READ_AND_WRITE = 3 };
-    if (!flags || !pool || !location)
+    if (!flags || !pool_of(pool) || !location)
         return CUDA_INVALID_VALUE;
     *flags = READ_AND_WRITE;
     return 0;

@@ -1,5 +1,5 @@
-/* A program of the CUDA runtime as nvcc makes them, without nvcc: a fatbin with PTX is registered before main, and kernels are
- * launched by the addresses of functions that stand for them. program CASE */
+/* A program of the CUDA runtime as nvcc makes them, without nvcc: a fatbin with PTX is registered before main, and
+ * kernels are launched by the addresses of functions that stand for them. program CASE */
 #include "../exec/fatbin.h"
 
 #include <pthread.h>
@@ -62,7 +62,8 @@ const char *cudaGetErrorName(cudaError_t error), *cudaGetErrorString(cudaError_t
 
 /* ---- Kernels ---- */
 
-#define ELEMENT() "\tmov.u32 %r1, %tid.x;\n\tmov.u32 %r2, %ctaid.x;\n\tmov.u32 %r3, %ntid.x;\n" \
+#define ELEMENT()                                                                 \
+    "\tmov.u32 %r1, %tid.x;\n\tmov.u32 %r2, %ctaid.x;\n\tmov.u32 %r3, %ntid.x;\n" \
     "\tmad.lo.s32 %r4, %r2, %r3, %r1;\n\tmul.wide.s32 %rd1, %r4, 4;\n"
 
 static const char ptx[] =
@@ -71,25 +72,59 @@ static const char ptx[] =
     ".global .align 4 .u32 bias = 5;\n"
     ".global .attribute(.managed) .align 4 .u32 shared_count = 7;\n"
     /* a[i] = a[i] * scale[1] + bias */
-    ".visible .entry apply(.param .u64 a, .param .u32 n)\n{\n\t.reg .pred %p<2>;\n\t.reg .b32 %r<12>;\n\t.reg .b64 %rd<6>;\n"
-    ELEMENT() "\tld.param.u32 %r5, [n];\n\tsetp.ge.s32 %p1, %r4, %r5;\n\t@%p1 bra done;\n"
-    "\tld.param.u64 %rd2, [a];\n\tcvta.to.global.u64 %rd2, %rd2;\n\tadd.s64 %rd3, %rd2, %rd1;\n"
-    "\tld.global.u32 %r6, [%rd3];\n\tld.const.u32 %r7, [scale+4];\n\tld.global.u32 %r8, [bias];\n"
-    "\tmad.lo.s32 %r9, %r6, %r7, %r8;\n\tst.global.u32 [%rd3], %r9;\ndone:\n\tret;\n}\n"
-    /* b[i] = a[mirror of i in the block], by shared memory, with a barrier or without */
-    ".visible .entry mirror(.param .u64 b, .param .u64 a)\n{\n\t.reg .b32 %r<12>;\n\t.reg .b64 %rd<8>;\n"
-    "\t.shared .align 4 .b8 tile[256];\n" ELEMENT()
-    "\tld.param.u64 %rd2, [a];\n\tadd.s64 %rd3, %rd2, %rd1;\n\tld.global.u32 %r5, [%rd3];\n"
-    "\tmov.u32 %r6, tile;\n\tshl.b32 %r7, %r1, 2;\n\tadd.s32 %r8, %r6, %r7;\n\tst.shared.u32 [%r8], %r5;\n"
-    "\tbar.sync 0;\n\tsub.s32 %r9, 252, %r7;\n\tadd.s32 %r9, %r6, %r9;\n\tld.shared.u32 %r10, [%r9];\n"
-    "\tld.param.u64 %rd4, [b];\n\tadd.s64 %rd5, %rd4, %rd1;\n\tst.global.u32 [%rd5], %r10;\n\tret;\n}\n"
-    ".visible .entry mirror_without(.param .u64 b, .param .u64 a)\n{\n\t.reg .b32 %r<12>;\n\t.reg .b64 %rd<8>;\n"
-    "\t.shared .align 4 .b8 tile[256];\n" ELEMENT()
-    "\tld.param.u64 %rd2, [a];\n\tadd.s64 %rd3, %rd2, %rd1;\n\tld.global.u32 %r5, [%rd3];\n"
-    "\tmov.u32 %r6, tile;\n\tshl.b32 %r7, %r1, 2;\n\tadd.s32 %r8, %r6, %r7;\n\tst.shared.u32 [%r8], %r5;\n"
-    "\tsub.s32 %r9, 252, %r7;\n\tadd.s32 %r9, %r6, %r9;\n\tld.shared.u32 %r10, [%r9];\n"
-    "\tld.param.u64 %rd4, [b];\n\tadd.s64 %rd5, %rd4, %rd1;\n\tst.global.u32 [%rd5], %r10;\n\tret;\n}\n"
-    ".visible .entry trapped()\n{\n\ttrap;\n\tret;\n}\n";
+    ".visible .entry apply(.param .u64 a, .param .u32 n)\n{\n\t.reg .pred %p<2>;\n\t.reg .b32 %r<12>;\n\t.reg .b64 "
+    "%rd<6>;\n" ELEMENT() "\tld.param.u32 %r5, [n];\n\tsetp.ge.s32 %p1, %r4, %r5;\n\t@%p1 bra done;\n"
+                          "\tld.param.u64 %rd2, [a];\n\tcvta.to.global.u64 %rd2, %rd2;\n\tadd.s64 %rd3, %rd2, %rd1;\n"
+                          "\tld.global.u32 %r6, [%rd3];\n\tld.const.u32 %r7, [scale+4];\n\tld.global.u32 %r8, [bias];\n"
+                          "\tmad.lo.s32 %r9, %r6, %r7, %r8;\n\tst.global.u32 [%rd3], %r9;\ndone:\n\tret;\n}\n"
+                          /* b[i] = a[mirror of i in the block], by shared memory, with a barrier or without */
+                          ".visible .entry mirror(.param .u64 b, .param .u64 a)\n{\n\t.reg .b32 %r<12>;\n\t.reg .b64 "
+                          "%rd<8>;\n"
+                          "\t.shared .align 4 .b8 tile[256];\n" ELEMENT() "\tld.param.u64 %rd2, [a];\n\tadd.s64 %rd3, "
+                                                                          "%rd2, %rd1;\n\tld.global.u32 %r5, [%rd3];\n"
+                                                                          "\tmov.u32 %r6, tile;\n\tshl.b32 %r7, %r1, "
+                                                                          "2;\n\tadd.s32 %r8, %r6, "
+                                                                          "%r7;\n\tst.shared.u32 [%r8], %r5;\n"
+                                                                          "\tbar.sync 0;\n\tsub.s32 %r9, 252, "
+                                                                          "%r7;\n\tadd.s32 %r9, %r6, "
+                                                                          "%r9;\n\tld.shared.u32 %r10, [%r9];\n"
+                                                                          "\tld.param.u64 %rd4, [b];\n\tadd.s64 %rd5, "
+                                                                          "%rd4, %rd1;\n\tst.global.u32 [%rd5], "
+                                                                          "%r10;\n\tret;\n}\n"
+                                                                          ".visible .entry mirror_without(.param .u64 "
+                                                                          "b, .param .u64 a)\n{\n\t.reg .b32 "
+                                                                          "%r<12>;\n\t.reg .b64 %rd<8>;\n"
+                                                                          "\t.shared .align 4 .b8 "
+                                                                          "tile[256];\n" ELEMENT() "\tld.param.u64 "
+                                                                                                   "%rd2, "
+                                                                                                   "[a];\n\tadd.s64 "
+                                                                                                   "%rd3, %rd2, "
+                                                                                                   "%rd1;\n\tld.global."
+                                                                                                   "u32 %r5, [%rd3];\n"
+                                                                                                   "\tmov.u32 %r6, "
+                                                                                                   "tile;\n\tshl.b32 "
+                                                                                                   "%r7, %r1, "
+                                                                                                   "2;\n\tadd.s32 %r8, "
+                                                                                                   "%r6, "
+                                                                                                   "%r7;\n\tst.shared."
+                                                                                                   "u32 [%r8], %r5;\n"
+                                                                                                   "\tsub.s32 %r9, "
+                                                                                                   "252, "
+                                                                                                   "%r7;\n\tadd.s32 "
+                                                                                                   "%r9, %r6, "
+                                                                                                   "%r9;\n\tld.shared."
+                                                                                                   "u32 %r10, [%r9];\n"
+                                                                                                   "\tld.param.u64 "
+                                                                                                   "%rd4, "
+                                                                                                   "[b];\n\tadd.s64 "
+                                                                                                   "%rd5, %rd4, "
+                                                                                                   "%rd1;\n\tst.global."
+                                                                                                   "u32 [%rd5], "
+                                                                                                   "%r10;\n\tret;\n}\n"
+                                                                                                   ".visible .entry "
+                                                                                                   "trapped()\n{"
+                                                                                                   "\n\ttrap;\n\tret;"
+                                                                                                   "\n}\n";
 
 /* Addresses that stand for them. */
 static char apply, mirror, mirror_without, trapped, scale[8], bias[4], *count;
@@ -115,15 +150,16 @@ __attribute__((constructor)) static void enter(void) {
 enum { COUNT = 1000, BYTES = 4 * 1024 };
 static int failed;
 
-#define EXPECT(condition)                                           \
-    do {                                                            \
-        if (!(condition)) {                                         \
+#define EXPECT(condition)                                            \
+    do {                                                             \
+        if (!(condition)) {                                          \
             printf("line %d: %s is not so\n", __LINE__, #condition); \
-            failed = 1;                                             \
-        }                                                           \
+            failed = 1;                                              \
+        }                                                            \
     } while (0)
 
-static cudaError_t launch(const void *function, unsigned ctas, unsigned threads, void *a, void *b, cudaStream_t stream) {
+static cudaError_t launch(const void *function, unsigned ctas, unsigned threads, void *a, void *b,
+                          cudaStream_t stream) {
     int number = COUNT;
     void *arguments[2] = {&a, &b};
     if (function == &apply)
@@ -200,7 +236,8 @@ static void run_streams(int ordered) {
         EXPECT(cudaStreamWaitEvent(streams[1], event, 0) == 0);
     EXPECT(launch(&apply, 8, 128, a, NULL, streams[1]) == 0 && cudaEventRecord(end, streams[1]) == 0);
     EXPECT(cudaDeviceSynchronize() == 0 && cudaEventElapsedTime(&milliseconds, event, end) == 0 && milliseconds > 0);
-    EXPECT(cudaStreamDestroy(streams[0]) == 0 && cudaStreamDestroy(streams[1]) == 0 && cudaStreamDestroy(streams[0]) == 400);
+    EXPECT(cudaStreamDestroy(streams[0]) == 0 && cudaStreamDestroy(streams[1]) == 0 &&
+           cudaStreamDestroy(streams[0]) == 400);
     free(host);
 }
 
