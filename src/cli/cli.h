@@ -68,6 +68,8 @@ bool find_beside(char *path, size_t size, const char *name);
 /* standin.c: what stands in for CUDA's libraries without a GPU, by their names, in a folder there; NULL: it is not there.
  * Whether a program that has used nothing of it does not ask for it: then it says what to do. */
 char *standin_make(const char *scratch);
+/* places.c: places in machine code that order logs of a folder have become lines of sources. */
+void places_resolve(const char *folder);
 bool standin_say(const char *program);
 /* The library that goes into programs; false if it is not there. */
 bool find_library(char *path, size_t size);

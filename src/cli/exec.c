@@ -645,6 +645,8 @@ static int run_and_check(Options *options, const char *folder, const char *scrat
             say_captured(&captured);
         else if (!options->quiet)
             fprintf(stderr, "weir: no kernel was captured; the order of the program's operations is looked at\n");
+        if (standin_folder)
+            places_resolve(folder);
         all &= merge_order(folder);
         status = check_folder(options, folder, &captured);
     } else if (!stands_in || captured.runs || !standin_say(options->operands.items[0])) {

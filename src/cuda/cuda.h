@@ -101,7 +101,7 @@ void cuda_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cuda_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A call that is not modeled: an error, and the run is incomplete by its name. */
 Error cuda_not_modeled(const char *name);
-/* Where the program's own code made the call that runs: "program+0x12f4"; "" if it is not known. */
+/* Where the program's own code made the call that runs: "/home/me/program+0x12f4"; "" if it is not known. */
 const char *cuda_where(void);
 void cuda_came_from(const void *caller);
 const void *cuda_caller(void);

@@ -3,6 +3,8 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <link.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,18 +135,32 @@ void cuda_came_from(const void *caller) {
     came_from = caller;
 }
 
+static const char *program_path(void) {
+    static char path[PATH_MAX];
+    if (!*path && readlink("/proc/self/exe", path, sizeof path - 1) <= 0)
+        snprintf(path, sizeof path, "program");
+    return path;
+}
+
 const void *cuda_caller(void) {
     return came_from;
 }
 
+/* The file, and the address in it of the call: weir exec finds the line (cli/places.c). */
 const char *cuda_where(void) {
-    static _Thread_local char text[512];
+    static _Thread_local char text[PATH_MAX + 32];
+    static _Thread_local const void *known;
+    struct link_map *object = NULL;
     Dl_info found;
-    if (!came_from || !dladdr(came_from, &found) || !found.dli_fname)
-        return "";
-    const char *slash = strrchr(found.dli_fname, '/');
-    snprintf(text, sizeof text, "%.200s+0x%lx", slash ? slash + 1 : found.dli_fname,
-             (unsigned long)((const char *)came_from - (const char *)found.dli_fbase));
+    if (came_from == known && *text)
+        return text;
+    *text = 0;
+    known = came_from;
+    if (!came_from || !dladdr1(came_from, &found, (void **)&object, RTLD_DL_LINKMAP) || !object || !found.dli_fname)
+        return text;
+    const char *name = *object->l_name ? object->l_name : program_path();
+    if (!strpbrk(name, "\"\n+"))
+        snprintf(text, sizeof text, "%s+0x%lx", name, (unsigned long)((uintptr_t)came_from - 1 - object->l_addr));
     return text;
 }
 
