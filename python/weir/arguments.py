@@ -325,6 +325,14 @@ def memories(types, values):
             yield getattr(tensor, "base", tensor) if not hasattr(tensor, "untyped_storage") else tensor
 
 
+def written_by_others(passed):
+    """Of each argument that is memory: whether other processes write it, too."""
+    for _, value in passed:
+        tensor = value.base if is_descriptor(value) else value
+        if is_tensor(tensor):
+            yield device_torch.has_peers(tensor)
+
+
 # ---- Memory that several arguments name ----------------------------------------------------------
 
 

@@ -94,6 +94,7 @@ class Kernel:
         self.seen, self.told, self.lock = {}, set(), threading.Lock()  # seen: whether a proof covers it
         self.answers = {}  # of the proof, by what it depends on
         self.launches, self.covered, self.spent = 0, 0, 0.0
+        self.beyond = False  # launches were not kept since a proof covers them
         self.requires = list(dict.fromkeys(promises.of_compiled(compiled) + recorder.promised(self.function)))
         self.looks_at_data = recorder.data_is_here and arguments.may_have_data(self.types)
 
@@ -157,7 +158,8 @@ class Kernel:
         """Of a launch that may be like one before it. That some are not kept is said at once: a program may end without
         a word. Whether a proof covers it."""
         passed = list(arguments.with_types(self.types, values))
-        numbers = grid, tuple(value_key(value, []) for _, value in passed), arguments.sharing(passed)
+        others = tuple(arguments.written_by_others(passed))
+        numbers = grid, tuple(value_key(value, []) for _, value in passed), arguments.sharing(passed), others
         covered, key = self.answers.get(numbers), (*numbers, data)
         launch = None
         if covered is None:
@@ -172,7 +174,9 @@ class Kernel:
             launch = launch or self.recorder.launch_of(self, grid, values)
             self.told.add(key)
             self.recorder.write_launch(self, launch)
-        elif is_new and not covered:
+        elif is_new and covered:
+            self.beyond = True
+        elif is_new:
             self.recorder.complain(f"kernel {self.name} has more than {MOST_LAUNCHES} different launches; those after "
                                    "these are not looked at")
         return covered
@@ -269,6 +273,7 @@ class Recorder:
         self.proving = threading.Lock()
         self.new = threading.local()  # the launch that is written, and not made yet
         self.data_is_here = False  # in memory of this process: what tensors hold can be looked at before each launch
+        unwritten.State.when_shared.append(self.forget_addresses)
         self.own = f"_weir_{id(self)}"  # the attribute of compiled kernels that is this recorder's
 
     def forget(self):
@@ -279,6 +284,11 @@ class Recorder:
                 kernel.seen.clear()
                 kernel.told.clear()
                 kernel.answers.clear()
+
+    def forget_addresses(self):
+        """What lies at an address that was seen is that of other processes now, too: no launch with it was seen."""
+        for kernel in list(self.kernels):
+            kernel.seen.clear()
 
     def promised(self, function):
         """What the project file says that callers of the kernel promise."""
@@ -308,7 +318,8 @@ class Recorder:
             launch["requires"], launch["at"] = kernel.requires, promises.call_site() or ""
         for sentence in untold:
             self.complain(f"kernel {kernel.name}: {sentence}")
-        return launch, not untold
+        # Of addresses that are given as numbers it is not known what lies there.
+        return launch, not untold and all(name in args for name, kind in kernel.params if kind.startswith("!tt.ptr"))
 
     def covers(self, kernel, launch):
         """Whether the proof of the kernel covers a launch, of which all is said. The proof is made when it is first asked."""
@@ -410,7 +421,8 @@ class Recorder:
         self.store.note("counts", os.getpid(), len(self.kernels), launches, sum(len(kernel.told) for kernel in self.kernels))
         if self.prove_seconds:
             proved = sum(proof.scope == 2 for proof in self.proofs.values())
-            self.store.note("proofs", os.getpid(), len(self.proofs), proved, sum(kernel.covered for kernel in self.kernels))
+            self.store.note("proofs", os.getpid(), len(self.proofs), proved, sum(kernel.covered for kernel in self.kernels),
+                            sum(kernel.beyond for kernel in self.kernels))
 
 
 # ---- Wrapping Triton -----------------------------------------------------------------------------

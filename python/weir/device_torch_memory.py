@@ -160,16 +160,23 @@ class Memory:
         if (address, size) in self.shared:
             return
         self.shared[address, size] = key, None
+        self.tell_shared()
         if program.State.log is not None:
             if mine:
                 program.State.log.pinned(address, size)
             program.State.log.shared(address, size, key)
+
+    @staticmethod
+    def tell_shared():
+        for tell in unwritten.State.when_shared:
+            tell()
 
     def move(self, address, to, size, key):
         """What was in memory of this process alone is in memory that others have."""
         allocation = self.live.pop(address)
         allocation.address = to
         self.live[to], self.shared[to, size] = allocation, (key, address)
+        self.tell_shared()
         if program.State.log is not None:
             program.State.log.shared(address, size, key)
             program.State.log.shared(to, size, key)

@@ -27,6 +27,7 @@ class State:
     nothing_runs = False
     storages = set()
     listener = None
+    when_shared = []  # what is called when memory becomes that of other processes, too
 
 
 def address(tensor):

@@ -30,6 +30,7 @@ typedef struct Captured {
     char *triton, *standin, *failure; /* NULL: not said; of releases or targets that differ, "" */
     size_t runs;                      /* processes whose launches were run on the CPU */
     size_t proofs, proved, covered;   /* kernels that were tried; proved; launches that a proof covers */
+    size_t beyond;                    /* kernels of which launches were not kept since a proof covers them */
 } Captured;
 
 /* ---- Folders ----------------------------------------------------------------------------------- */
@@ -386,7 +387,7 @@ static void add_note(Captured *captured, const char *sentence) {
 }
 
 static void read_line(Captured *captured, char *line) {
-    size_t launches, proofs, proved;
+    size_t launches, proofs, proved, beyond;
     char *rest = strchr(line, ' ');
     line[strcspn(line, "\n")] = 0;
     if (!rest)
@@ -410,8 +411,10 @@ static void read_line(Captured *captured, char *line) {
         return;
     } else if (strcmp(line, "counts") == 0 && sscanf(rest, "%*d %*u %zu", &launches) == 1) {
         captured->launches += launches;
-    } else if (strcmp(line, "proofs") == 0 && sscanf(rest, "%*d %zu %zu %zu", &proofs, &proved, &launches) == 3) {
+    } else if (strcmp(line, "proofs") == 0 &&
+               sscanf(rest, "%*d %zu %zu %zu %zu", &proofs, &proved, &launches, &beyond) == 4) {
         captured->proofs += proofs;
+        captured->beyond += beyond;
         captured->proved += proved;
         captured->covered += launches;
     }
@@ -504,6 +507,11 @@ static void say_captured(const Captured *captured) {
         fprintf(stderr, "weir: %zu of %zu launch%s covered by a proof for every launch (%zu of %zu kernel%s proved)\n",
                 captured->covered, captured->launches, captured->launches == 1 ? " is" : "es are", captured->proved,
                 captured->proofs, captured->proofs == 1 ? "" : "s");
+    if (captured->beyond)
+        fprintf(stderr,
+                "weir: %zu kernel%s more different launches than are kept: of those that are not, races, deadlocks and "
+                "barriers are proved, and no more was looked at\n",
+                captured->beyond, captured->beyond == 1 ? " has" : "s have");
 }
 
 static void say_program(const char *program, int status) {

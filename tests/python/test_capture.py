@@ -2,8 +2,9 @@
 
 import types
 import unittest
+import unittest.mock
 
-from weir import capture
+from weir import arguments, capture, unwritten
 from weir.tensors import Tensor
 
 KERNEL = """
@@ -60,6 +61,55 @@ class Launches(unittest.TestCase):
         for n in (4, 4, 5):
             launch(*HEAD, x, x, n)
         self.assertEqual(len(store.launches), 2)
+
+    def asked(self):
+        """A kernel of floats whose proof covers every launch, what it is launched with, and what the proof is asked."""
+        store = Store()
+        recorder = capture.Recorder(store, "3.6.0", prove_seconds=1)
+        self.addCleanup(unwritten.State.when_shared.remove, recorder.forget_addresses)
+        compiled = types.SimpleNamespace(asm={"ttgir": KERNEL}, name="scatter", metadata=types.SimpleNamespace(name="scatter"),
+                                         src=types.SimpleNamespace(signature={"idx": "*fp32", "x": "*fp32", "n": "i32"}))
+        kernel, asked = recorder.kernel_of(compiled), []
+
+        class Proof:
+            scope = 2
+
+            def lacks(self, launch):
+                asked.append(launch["args"])
+                return "others write it" if launch["args"]["x"]["tensor"].get("peers") else None
+
+        recorder.proofs[KERNEL, "scatter"] = Proof()
+        return kernel, kernel.launcher(lambda *arguments, **named: None), asked
+
+    def test_addresses_as_numbers_are_not_covered(self):
+        kernel, launch, asked = self.asked()
+        launch(*HEAD, 1 << 40, 1 << 40, 4)
+        self.assertEqual((kernel.launches, kernel.covered, asked), (1, 0, []))
+
+    def test_memory_that_others_get_is_asked_about_again(self):
+        kernel, launch, asked = self.asked()
+        idx, x, others = Tensor((64,), "float32"), Tensor((64,), "float32"), []
+        with unittest.mock.patch.object(arguments.device_torch, "has_peers", lambda tensor: any(tensor is one for one in others)):
+            for _ in range(3):
+                launch(*HEAD, idx, x, 4)
+            self.assertEqual((kernel.covered, len(asked)), (3, 1))
+            others.append(x)
+            for tell in unwritten.State.when_shared:
+                tell()
+            launch(*HEAD, idx, x, 4)
+            self.assertEqual((kernel.launches, kernel.covered, len(asked)), (4, 3, 2))
+
+    def test_broken_promises_are_kept_beyond_the_others(self):
+        kernel, launch, asked = self.asked()
+        kernel.requires = ["n < 1000"]
+        x, y = Tensor((64,), "float32"), Tensor((64,), "float32")
+        for n in range(capture.MOST_LAUNCHES + 20):
+            launch(*HEAD, x, y, n)
+        self.assertTrue(kernel.beyond)
+        kernel.recorder.proofs[KERNEL, "scatter"].lacks = lambda launch: "it breaks what the kernel requires"
+        launch(*HEAD, x, y, 1000)
+        self.assertEqual(kernel.recorder.store.launches[-1]["n"], 1000)
+        self.assertEqual(len(kernel.recorder.store.launches), capture.MOST_LAUNCHES + 1)
 
     def test_too_many_are_named(self):
         store, launch = self.launcher(True, {"idx": "*i32", "x": "*fp32", "n": "i32"})

@@ -201,6 +201,7 @@ class Captured(Case):
             right = self.exec(sys.executable, script, release=release, options=options)
             self.assertEqual(right.returncode, 0, right.stdout + right.stderr)
             self.assertIn("150 of 150 launches are covered", right.stderr)
+            self.assertIn("1 kernel has more different launches than are kept", right.stderr)
             wrong = self.exec(sys.executable, script, "broken", release=release, options=options)
             self.assertEqual(wrong.returncode, 1, wrong.stdout + wrong.stderr)
             self.assertRegex(wrong.stdout, r"promised.py:22: error: .* requires of its callers, size % 128 == 0: size is 16016 \[promise.broken\]")
