@@ -9,6 +9,7 @@
 #include "machine/simt/schedule/explore_internal.h"
 
 enum { OPTIONS_MOST = 64, POINTS_MOST = 1 << 14, THREADS_MOST = 4096, STEPS_MOST = 1 << 13 };
+enum { STEPS_OF_ALL_MOST = 1 << 18 };
 #define EXPLORE_BUDGET ((size_t)1 << 30)
 
 /* A step that need not be made again as long as nothing that it touches is. */
@@ -42,7 +43,8 @@ typedef struct ExploreSearch {
     uint32_t asleep_count;
     Values values;
     ExploreSteps steps;
-    ExploreTouch touch; /* of the step that is made */
+    uint64_t steps_of_all; /* of all runs so far */
+    ExploreTouch touch;    /* of the step that is made */
     uint32_t depth;
     Trail trail;
     const Trail *replay;
@@ -127,13 +129,11 @@ static bool choose_read(ExploreSearch *search, const PtxEvent *event, uint32_t *
     if (!count)
         return false;
     PtxLocation location = event->locations[lane];
-    LastRead *last = values_last_read(&search->values, thread, event->code, location);
+    const LastRead *last = values_last_read(&search->values, thread, event->code, location);
     uint32_t newest = writes[0], left = newer(last, writes, count);
     uint32_t write = writes[choose_write(search, writes, left)];
-    if (!last)
-        last = ARENA_PUSH(&search->values.arena, search->values.reads, search->values.read_count,
-                          search->values.read_capacity);
-    *last = (LastRead){thread, write, event->code, location.block, location.offset};
+    LastRead read = {thread, write, event->code, location.block, location.offset};
+    values_read(&search->values, &read);
     search->stale[thread] = write != newest;
     reads->choose(reads->context, write);
     if (write != newest && !values_give(&search->values, location, event->access.bytes, write))
@@ -442,11 +442,12 @@ static const char *why_not(const PtxMachine *machine) {
 static void explore_all(ExploreSearch *search, uint64_t most) {
     PtxExplored *explored = search->explored;
     for (bool more = true; more; more = next_run(search)) {
-        if (explored->runs + explored->pruned == most) {
+        if (explored->runs + explored->pruned == most || search->steps_of_all > STEPS_OF_ALL_MOST) {
             explored->left = "there are more orders than are run";
             return;
         }
         ExploreEnding ending = run(search);
+        search->steps_of_all += search->steps.count;
         *(ending == ENDING_PRUNED ? &explored->pruned : &explored->runs) += 1;
         if (ending == ENDING_DONE && search->explorer->end(search->explorer->context, search->end, &search->trail)) {
             explored->left = "it was enough";

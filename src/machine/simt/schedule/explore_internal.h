@@ -3,6 +3,7 @@
 #ifndef MACHINE_SIMT_SCHEDULE_EXPLORE_INTERNAL_H
 #define MACHINE_SIMT_SCHEDULE_EXPLORE_INTERNAL_H
 
+#include "base/table.h"
 #include "machine/simt/schedule/explore.h"
 
 /* ---- What a step touches ---- */
@@ -103,14 +104,24 @@ typedef struct LastRead {
     uint64_t at;
 } LastRead;
 
+/* Bytes of memory. */
+typedef struct ValuesPlace {
+    const PtxBlock *block;
+    uint64_t at;
+    uint32_t size;
+} ValuesPlace;
+
+typedef TABLE_OF(LastRead) LastReads;
+typedef TABLE_OF(ValuesPlace) ValuesPlaces;
+
 typedef struct Values {
     PtxMachine *machine;
     Arena arena; /* of a run */
     Written *written;
     uint32_t count, capacity;
-    uint32_t kept; /* of these, those whose bytes have been read off */
-    LastRead *reads;
-    uint32_t read_count, read_capacity;
+    uint32_t kept;       /* of these, those whose bytes have been read off */
+    ValuesPlaces before; /* those of which `written` has what stood there before the run */
+    LastReads reads;
     /* memory that holds what a read is to give, and what it held */
     bool patched;
     Written held;
@@ -123,6 +134,7 @@ void values_write(Values *values, const PtxEvent *event, uint32_t first, uint32_
 bool values_give(Values *values, PtxLocation location, uint32_t size, uint32_t write);
 void values_step_over(Values *values);
 /* What the thread read there last; NULL: nothing yet. */
-LastRead *values_last_read(Values *values, uint32_t thread, const PtxCode *code, PtxLocation location);
+const LastRead *values_last_read(const Values *values, uint32_t thread, const PtxCode *code, PtxLocation location);
+void values_read(Values *values, const LastRead *read);
 
 #endif

@@ -1,12 +1,23 @@
 /* What was written in a run of an exploration, so that a read can be given it again. */
 #include "machine/simt/schedule/explore_internal.h"
 
+static uint32_t hash_place(const void *block, uint64_t at, uint64_t more) {
+    return table_hash((uint64_t)(uintptr_t)block ^ table_hash(at) ^ (uint64_t)table_hash(more) << 32);
+}
+
+TABLE(places, ValuesPlaces, ValuesPlace, ValuesPlace, 256, item->block, *item, hash_place(key.block, key.at, key.size),
+      item->block == key.block && item->at == key.at && item->size == key.size)
+TABLE(reads, LastReads, LastRead, LastRead, 256, item->code, *item,
+      hash_place(key.block, key.at, (uint64_t)(uintptr_t)key.code + key.thread),
+      item->block == key.block && item->at == key.at && item->code == key.code && item->thread == key.thread)
+
 void values_start(Values *values, PtxMachine *machine) {
     arena_reset(&values->arena);
     values->machine = machine;
     values->written = NULL;
-    values->reads = NULL;
-    values->count = values->capacity = values->kept = values->read_count = values->read_capacity = 0;
+    values->before = (ValuesPlaces){0};
+    values->reads = (LastReads){0};
+    values->count = values->capacity = values->kept = 0;
     values->patched = false;
 }
 
@@ -36,7 +47,10 @@ static const Written *find(const Values *values, PtxLocation location, uint32_t 
 }
 
 static void note(Values *values, PtxLocation location, uint32_t size, uint32_t first, uint32_t last) {
-    if (!find(values, location, size, 0)) {
+    ValuesPlace place = {location.block, location.offset, size};
+    ValuesPlace *known = places_put(&values->arena, &values->before, place);
+    if (!known->block) {
+        *known = place;
         Written *before = ARENA_PUSH(&values->arena, values->written, values->count, values->capacity);
         *before = (Written){.block = location.block, .at = location.offset, .size = size};
         look(values, before);
@@ -75,11 +89,11 @@ void values_step_over(Values *values) {
             look(values, &values->written[values->kept]);
 }
 
-LastRead *values_last_read(Values *values, uint32_t thread, const PtxCode *code, PtxLocation location) {
-    for (uint32_t i = 0; i < values->read_count; i++) {
-        LastRead *at = &values->reads[i];
-        if (at->thread == thread && at->code == code && at->block == location.block && at->at == location.offset)
-            return at;
-    }
-    return NULL;
+const LastRead *values_last_read(const Values *values, uint32_t thread, const PtxCode *code, PtxLocation location) {
+    LastRead key = {.thread = thread, .code = code, .block = location.block, .at = location.offset};
+    return reads_find(&values->reads, key);
+}
+
+void values_read(Values *values, const LastRead *read) {
+    *reads_put(&values->arena, &values->reads, *read) = *read;
 }
