@@ -509,6 +509,25 @@ static void havoc_choices(void **state) {
     ptx_running_end(&r);
 }
 
+/* Run for its results, a thread that only waits for the clock is no hang, and waits in few steps for as long as it
+ * says. */
+static void clocks_go_on(void **state) {
+    (void)state;
+    PtxRunning r;
+    bool known;
+    ptx_running_read(&r, "sm_90",
+                     KERNEL(POINTERS ".reg .b64 %c<4>; mov.u64 %c0, %clock64; L: mov.u64 %c1, %clock64;\n"
+                                     "sub.s64 %c2, %c1, %c0; setp.lt.s64 %p1, %c2, 20000000; @%p1 bra L;\n"
+                                     "shr.u64 %c2, %c2, 20; cvt.u32.u64 %r2, %c2; st.global.u32 [%rd2], %r2; ret;"));
+    const char *problem;
+    r.machine = ptx_machine(r.program, &r.launch, COMPUTES_ALL, &problem);
+    r.machine->results = true;
+    ptx_running_expect(&r, PTX_END_COMPLETE);
+    assert_in_range(ptx_running_word(&r, 0, &known), 20000000 >> 20, 2 * 20000000 >> 20);
+    assert_true(r.machine->used < 10000);
+    ptx_running_end(&r);
+}
+
 static void nothing_is_out_of_range(void **state) {
     (void)state;
     run_text("sm_90",
@@ -651,6 +670,7 @@ int main(void) {
         cmocka_unit_test(bounds),
         cmocka_unit_test(recursion_has_an_end),
         cmocka_unit_test(havoc_choices),
+        cmocka_unit_test(clocks_go_on),
         cmocka_unit_test(nothing_is_out_of_range),
         cmocka_unit_test(unknown_values),
         cmocka_unit_test(unknown_conditions_go_as_the_world_says),

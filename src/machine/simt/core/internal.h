@@ -35,6 +35,9 @@ typedef struct Pools {
     uint64_t local_changes;      /* of local memory, which nothing else notices */
     PtxBlock *found[POOL_FOUND]; /* blocks that were looked for last */
     uint64_t workspace;          /* address of what the driver gives to kernels whose CTAs wait for each other */
+    /* Reads of the clock since memory changed; the clock at the first of them. */
+    uint64_t clock_changes, clock_first;
+    uint32_t clock_reads;
 } Pools;
 /* A PtxMachine is the first part of it. */
 typedef struct Core {
