@@ -80,6 +80,7 @@ static Error error_of(const CudaLaunch *launch, weir_device_end end) {
         return cuda.sticky = strstr(why, "ssert") ? CUDA_ASSERT : CUDA_LAUNCH_FAILURE;
     case WEIR_DEVICE_FAULT:
     case WEIR_DEVICE_HANG:
+        cuda_note("kernel %s ended: %s", launch->kernel->plain, why);
         return cuda.sticky = CUDA_LAUNCH_FAILURE;
     case WEIR_DEVICE_INVALID:
         cuda_note("kernel %s was not run: %s", launch->kernel->plain, why);
