@@ -88,7 +88,7 @@ libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuz
 
 .DELETE_ON_ERROR:
 .PHONY: house op-ids words lines links golden malformed kernels causes lint-mutants bench-compare bench-device bench-launches bench-gsan bench-machine bench-membar bench-ptx bench-races bench-record bench-size launch-cost shards exec-tutorials gpu-bench gpu-examples gpu-hangs gpu-images gpu-shadow membar-checks ptx-agree \
-	gpu-programs FORCE all objects device help demo test complete global reference litmus membar membar-triton ptx ptx-sweep ptx-mutants device-triton ptx-suites ptx-values fences mutants prove-corpus prove-certificates prove-launches prove-mutants asan tsan fuzz bench gsan-rates \
+	gpu-programs no-gpu-programs FORCE all objects device help demo test complete global reference litmus membar membar-triton ptx ptx-sweep ptx-mutants device-triton ptx-suites ptx-values fences mutants prove-corpus prove-certificates prove-launches prove-mutants asan tsan fuzz bench gsan-rates \
 	corpus found mutation ops docs site static package deb python-venv format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
 all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so $(if $(SANITIZE),,$(BUILD)/libweir-gpu.so $(BUILD)/libweir-cuda.so) ## build the command and the libraries (the default)
@@ -493,6 +493,16 @@ gpu-programs: ## compile the programs of tests/gpu/programs.tsv, whose sources a
 	@scripts/gpu/programs build --checkouts "$(CHECKOUTS)" "$(WORK)"
 	@cp $(BUILD)/weir-static "$(WORK)/weir" && cp $(BUILD)/libweir-gpu.so "$(WORK)/"
 	@if nvidia-smi >/dev/null 2>&1; then scripts/gpu/programs run "$(WORK)" && scripts/gpu/programs table "$(WORK)"; else echo "no GPU here: run 'python3 $(WORK)/programs.py run $(WORK)' where there is one, then 'scripts/gpu/programs table $(WORK)'"; fi
+
+no-gpu-programs: ## compile the programs of tests/gpu/no-gpu.tsv and no-gpu-faults.tsv, whose sources are below CHECKOUTS=DIR, into WORK=DIR; run those that WORK/plain has the output of a GPU of, without one, and print the tables
+	@test -n "$(CHECKOUTS)" -a -n "$(WORK)" || { echo "make no-gpu-programs needs CHECKOUTS=DIR, with cuda-samples and HeCBench in it, and WORK=DIR" >&2; exit 2; }
+	@$(MAKE) --no-print-directory -s all
+	@scripts/gpu/programs build --no-gpu --checkouts "$(CHECKOUTS)" "$(WORK)"
+	@scripts/gpu/programs build --no-gpu --faults --checkouts "$(CHECKOUTS)" "$(WORK)/faults"
+	@test -d "$(WORK)/plain" || { echo "run 'python3 $(WORK)/programs.py run --no-gpu --plain $(WORK)' where there is a GPU, then this again" >&2; exit 1; }
+	@scripts/gpu/programs run --no-gpu --weir $(abspath $(BUILD))/weir "$(WORK)"
+	@scripts/gpu/programs run --no-gpu --faults --weir $(abspath $(BUILD))/weir "$(WORK)/faults"
+	@scripts/gpu/programs table --no-gpu "$(WORK)" && scripts/gpu/programs table --no-gpu --faults "$(WORK)/faults"
 
 mutation: ## break the sources one token at a time, outside the tree, and list the mutants that no test notices; OPTIONS="..." (scripts/tests/mutation --help)
 	@scripts/setup test
