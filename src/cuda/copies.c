@@ -25,8 +25,8 @@ static Error check_side(const char *name, const Span *span, Extent extent, bool 
     size_t rest = one->at + one->bytes - (uintptr_t)span->at;
     if (bytes <= rest)
         return 0;
-    cuda_note("%s (%s) goes %zu bytes beyond the memory that it is given, which has %zu bytes: it was not made", name,
-              cuda_where(), bytes - rest, one->bytes);
+    cuda_note("%s (%s) goes beyond the memory that it is given, by %zu of its bytes (that has %zu): it was not made",
+              name, cuda_where(), bytes - rest, one->bytes);
     return CUDA_INVALID_VALUE;
 }
 

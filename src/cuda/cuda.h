@@ -147,6 +147,8 @@ typedef struct Allocation {
 
 /* NULL: there is not enough memory. `stream`: for which it is. */
 void *memory_allocate(MemoryKind kind, size_t bytes, Stream *stream);
+/* Memory that was freed, at the same place; false: it is another's now. */
+bool memory_again(void *at, size_t bytes);
 Error memory_register(void *at, size_t bytes, unsigned flags);
 /* Of one of these kinds (a mask); `stream`: where it is freed. */
 Error memory_free(void *at, unsigned kinds);

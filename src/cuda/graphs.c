@@ -507,7 +507,9 @@ static Error run_node(Node *node, Stream *lane) {
         node->event->at = cuda_seconds();
         log_line("record %llu %llu", (unsigned long long)node->event->number, (unsigned long long)lane->number);
         return 0;
-    default: /* memory of a graph is there as long as the process */
+    case NODE_ALLOCATE: /* the same memory, if the program has freed it */
+        return memory_of(node->memory) || memory_again(node->memory, node->bytes) ? 0 : CUDA_NO_MEMORY;
+    default: /* memory that a graph frees is given to no one else */
         return 0;
     }
 }

@@ -115,8 +115,10 @@ static void drop(uint32_t index) {
 }
 
 void *memory_allocate(MemoryKind kind, size_t bytes, Stream *stream) {
-    size_t total, there = gpu_free(&total), page;
-    char *at = bytes <= there ? take(bytes) : NULL;
+    enum { SMALL = 1 << 24 };
+    size_t total, page;
+    bool fits = bytes <= SMALL ? pool.bytes + bytes <= cuda.target->memory : bytes <= gpu_free(&total);
+    char *at = fits ? take(bytes) : NULL;
     Allocation *one = at ? keep((Allocation){.at = (uintptr_t)at, .bytes = bytes, .kind = kind}) : NULL;
     if (!one || !name_for_device(one))
         return NULL;
@@ -126,6 +128,18 @@ void *memory_allocate(MemoryKind kind, size_t bytes, Stream *stream) {
     pool.bytes += kind == MEMORY_HOST ? 0 : bytes;
     log_allocated(one, stream);
     return at;
+}
+
+bool memory_again(void *at, size_t bytes) {
+    uint32_t behind = first_behind((uintptr_t)at + bytes - 1);
+    if (!memory_was(at) || (behind && pool.all[behind - 1]->at + pool.all[behind - 1]->bytes > (uintptr_t)at))
+        return false;
+    Allocation *one = keep((Allocation){.at = (uintptr_t)at, .bytes = bytes, .kind = MEMORY_DEVICE});
+    if (!one || !name_for_device(one))
+        return false;
+    pool.bytes += bytes;
+    log_allocated(one, NULL);
+    return true;
 }
 
 Error memory_register(void *at, size_t bytes, unsigned flags) {

@@ -319,10 +319,93 @@ Error do_cudaGraphAddMemAllocNode(void **to, void *graph, void *const *from, siz
 
 Error do_cudaGraphAddMemFreeNode(void **to, void *graph, void *const *from, size_t count, void *memory) {
     Error error;
-    Node *node = memory_of(memory) ? add(to, graph, NODE_FREE, from, count, &error) : NULL;
+    Node *node = memory_was(memory) ? add(to, graph, NODE_FREE, from, count, &error) : NULL;
     if (node)
         node->memory = memory;
-    return memory_of(memory) ? error : CUDA_INVALID_VALUE;
+    return memory_was(memory) ? error : CUDA_INVALID_VALUE;
+}
+
+/* ---- Nodes of any kind ---- */
+
+/* cudaGraphNodeParams; CUmemcpyNodeParams begins with flags. */
+typedef struct NodeParameters {
+    int kind, reserved[3];
+    union {
+        long long room[29];
+        KernelNode kernel;
+        struct {
+            int flags, reserved[3];
+            Copy3D volume;
+        } copy;
+        FillNode fill;
+        HostNode host;
+        void *handle; /* a graph, an event, memory to be freed */
+        AllocateNode memory;
+    };
+    long long rest;
+} NodeParameters;
+
+static Error set_node(Node *node, NodeParameters *given) {
+    switch (given->kind) {
+    case NODE_KERNEL:
+        return node_set_kernel(node, &given->kernel);
+    case NODE_COPY:
+        return set_volume(node, &given->copy.volume);
+    case NODE_FILL:
+        return set_fill(node, &given->fill);
+    case NODE_HOST:
+        return set_host(node, &given->host);
+    case NODE_GRAPH:
+        return set_child(node, graph_of(given->handle, false));
+    case NODE_WAIT:
+    case NODE_RECORD:
+        node->event = event_of(given->handle);
+        return node->event ? 0 : CUDA_INVALID_VALUE;
+    case NODE_EMPTY:
+        return 0;
+    case NODE_FREE:
+        node->memory = given->handle;
+        return memory_was(given->handle) ? 0 : CUDA_INVALID_VALUE;
+    default:
+        return CUDA_NOT_SUPPORTED;
+    }
+}
+
+Error do_cudaGraphAddNode_v2(void **to, void *graph, void *const *from, const void *edges, size_t count,
+                             void *parameters) {
+    NodeParameters *given = parameters;
+    Error error;
+    if (!given || edges)
+        return given ? CUDA_NOT_SUPPORTED : CUDA_INVALID_VALUE;
+    if (given->kind == NODE_ALLOCATE)
+        return do_cudaGraphAddMemAllocNode(to, graph, from, count, &given->memory);
+    bool known = given->kind >= NODE_KERNEL && given->kind <= NODE_FREE && given->kind != 8 && given->kind != 9;
+    if (!known)
+        cuda_note("a node of kind %d of a graph is not there without a GPU: what it would have done is not looked at",
+                  given->kind);
+    Node *node = known ? add(to, graph, (NodeKind)given->kind, from, count, &error) : NULL;
+    return node ? keep(node, set_node(node, given)) : known ? error : CUDA_NOT_SUPPORTED;
+}
+
+Error do_cudaGraphAddNode(void **to, void *graph, void *const *from, const void *edges, size_t count,
+                          void *parameters) {
+    return do_cudaGraphAddNode_v2(to, graph, from, edges, count, parameters);
+}
+
+Error do12_cudaGraphAddNode(void **to, void *graph, void *const *from, size_t count, void *parameters) {
+    return do_cudaGraphAddNode_v2(to, graph, from, NULL, count, parameters);
+}
+
+Error do_cudaGraphNodeSetParams(void *handle, void *parameters) {
+    Node *node = node_of(handle);
+    NodeParameters *given = parameters;
+    return node && given && given->kind == (int)node->kind ? set_node(node, given) : CUDA_INVALID_VALUE;
+}
+
+Error do_cudaGraphExecNodeSetParams(void *exec, void *handle, void *parameters) {
+    NodeParameters *given = parameters;
+    Node *node = given ? node_of_exec(exec, handle, (NodeKind)given->kind) : NULL;
+    return node ? set_node(node, given) : CUDA_INVALID_VALUE;
 }
 
 Error do_cudaGraphDestroyNode(void *handle) {
