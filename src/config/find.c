@@ -25,12 +25,29 @@ static char *upwards(unsigned up, const char *name) {
     return path;
 }
 
+/* Whether there is a pyproject.toml with something for Weir. */
+static bool has_part(const char *folder) {
+    char path[PATH_MAX];
+    const char *problem;
+    if (!exists(folder, "pyproject.toml", true) ||
+        snprintf(path, sizeof path, "%s/pyproject.toml", folder) >= (int)sizeof path)
+        return false;
+    Source *source = source_read(path, &problem), *part = source ? pyproject_part(source) : NULL;
+    bool has = part != NULL;
+    source_free(part);
+    source_free(source);
+    return has;
+}
+
 /* The file in one folder, NULL if there is none. */
 static const char *file_in(const char *folder, const char **problem) {
     bool toml = exists(folder, "weir.toml", true), dot = exists(folder, ".weir", true);
-    if (toml && dot)
-        *problem = "there are both weir.toml and .weir; keep only one";
-    return toml ? "weir.toml" : dot ? ".weir" : NULL;
+    bool part = has_part(folder);
+    if (toml + dot + part > 1)
+        *problem = !part  ? "there are both weir.toml and .weir; keep only one"
+                   : toml ? "there are both weir.toml and [tool.weir] in pyproject.toml; keep only one"
+                          : "there are both .weir and [tool.weir] in pyproject.toml; keep only one";
+    return toml ? "weir.toml" : dot ? ".weir" : part ? "pyproject.toml" : NULL;
 }
 
 char *project_find(const char **problem) {

@@ -100,9 +100,14 @@ typedef void ProjectTask(void *context);
 bool project_attempt(Project *project, ProjectTask *work, void *context);
 
 /* ---- find.c ---- */
-/* The file that holds for the current folder: weir.toml or .weir there, or in a folder above it up to the repository's
- * root. NULL if there is none; with *problem, if there are two in one folder. To be freed. */
+/* The file that holds for the current folder: weir.toml, .weir, or a pyproject.toml with [tool.weir], there or in a folder
+ * above it up to the repository's root. NULL if there is none; with *problem, if there are two in one folder. To be
+ * freed. */
 char *project_find(const char **problem);
+
+/* ---- pyproject.c ---- */
+/* A pyproject.toml with blanks in the place of what is not Weir's; NULL: it has nothing for Weir. To be freed. */
+Source *pyproject_part(const Source *source);
 
 /* ---- read.c ---- */
 /* Reads the file. False: something is wrong with it, in `diagnostics`, or it cannot be read, in `problem`. */

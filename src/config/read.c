@@ -385,6 +385,30 @@ static bool open_file(Project *project, const char *path) {
     return project->source || refuse(project, "%s: cannot be read: %s", path, problem);
 }
 
+/* [tool.weir] of a pyproject.toml; else all of it. NULL: there is none, or something is wrong with it. */
+static const TomlValue *read_root_table(Project *project, bool part) {
+    static const char *const names[] = {"tool", "weir"};
+    if (part) {
+        Source *own = pyproject_part(project->source);
+        if (!own) {
+            refuse(project, "%s: there is no [tool.weir] in it", project->file);
+            return NULL;
+        }
+        source_free(project->source);
+        project->source = own;
+    }
+    const TomlValue *root = toml_read(&project->arena, project->source, &project->diagnostics);
+    for (unsigned i = 0; part && root && i < 2; i++) {
+        const TomlEntry *entry = root->first;
+        while (entry && !str_is(entry->key, names[i]))
+            entry = entry->next;
+        root = entry && entry->value.kind == TOML_TABLE ? &entry->value : NULL;
+        if (!root)
+            fail(project, entry ? entry->value.offset : 0, "[tool.weir] must be a table");
+    }
+    return root;
+}
+
 static void read_file(void *context) {
     ConfigReading *reading = context;
     Project *project = reading->project;
@@ -396,7 +420,7 @@ static void read_file(void *context) {
     project->source_root = project->folder;
     if (!project->source && !open_file(project, reading->path))
         return;
-    const TomlValue *root = toml_read(&project->arena, project->source, &project->diagnostics);
+    const TomlValue *root = read_root_table(project, strcmp(slash ? slash + 1 : reading->path, "pyproject.toml") == 0);
     reading->good = root && read_table(project, root, top_keys, NULL);
 }
 

@@ -10,11 +10,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { LARGEST_INPUT = 64 << 10, BUDGET = 64 << 20 };
 
-static Source *copy(const uint8_t *data, size_t size) {
-    Source *source = source_copy("fuzz", (const char *)data, size);
+static Source *named(const char *name, const uint8_t *data, size_t size) {
+    Source *source = source_copy(name, (const char *)data, size);
     if (!source)
         abort();
     return source;
+}
+
+static Source *copy(const uint8_t *data, size_t size) {
+    return named("fuzz", data, size);
 }
 
 /* A verdict of every rule, to which the project is then applied. */
@@ -38,11 +42,11 @@ static void apply_to_all(Project *project) {
     arena_free(&arena);
 }
 
-static void read_project(const uint8_t *data, size_t size) {
+static void read_project(const char *name, const uint8_t *data, size_t size) {
     Project project;
     if (!project_init(&project))
         abort();
-    bool good = project_read_text(&project, copy(data, size));
+    bool good = project_read_text(&project, named(name, data, size));
     if (good != (project.diagnostics.errors == 0 && !project.problem))
         abort();
     project.source_root = "/nowhere/at/all";
@@ -101,7 +105,8 @@ static void match(const uint8_t *data, size_t size) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size > LARGEST_INPUT)
         return 0;
-    read_project(data, size);
+    read_project("fuzz", data, size);
+    read_project("pyproject.toml", data, size);
     read_comments(data, size);
     read_baseline(data, size);
     match(data, size);

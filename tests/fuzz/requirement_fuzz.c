@@ -53,24 +53,26 @@ static void hold(Arena *arena, const Requirement *promises, size_t count) {
     proof_promised(&proof, promises, count, arena, promised);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+static void read_lines(Arena *arena, const char *at, const char *end) {
     Requirement promises[MOST_LINES];
     size_t count = 0;
+    while (at < end && count < MOST_LINES) {
+        const char *line = memchr(at, '\n', (size_t)(end - at));
+        count += read_line(arena, str_between(at, line ? line : end), &promises[count]);
+        at = line ? line + 1 : end;
+    }
+    hold(arena, promises, count);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     Arena arena;
     jmp_buf exhausted;
     if (size > LARGEST_INPUT)
         return 0;
     arena_init(&arena, BUDGET);
     arena.exhausted = &exhausted;
-    if (!setjmp(exhausted)) {
-        const char *at = (const char *)data, *end = at + size;
-        while (at < end && count < MOST_LINES) {
-            const char *line = memchr(at, '\n', (size_t)(end - at));
-            count += read_line(&arena, str_between(at, line ? line : end), &promises[count]);
-            at = line ? line + 1 : end;
-        }
-        hold(&arena, promises, count);
-    }
+    if (!setjmp(exhausted))
+        read_lines(&arena, (const char *)data, (const char *)data + size);
     arena_free(&arena);
     return 0;
 }
