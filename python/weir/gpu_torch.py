@@ -16,8 +16,8 @@ from . import _hook, device_torch, device_torch_host, device_torch_memory, devic
 from .device_torch import State
 
 OLDEST = 2, 9  # from which on an operator that is replaced can still be called
-# Operators that write nothing, or that no memory is given to; and the one that gives a tensor other memory.
-PASSED = ("is_pinned", "set_", "empty_like", "is_set_to", "_pin_memory", "record_stream")
+# Operators that access nothing; and one that accesses memory only if it gives the tensor other memory.
+PASSED = ("is_pinned", "set_", "empty_like", "is_set_to", "_pin_memory", "record_stream", "resize_")
 
 
 STATIC = tuple(f"torch._inductor.runtime.static_{name}_launcher" for name in ("cuda", "triton"))
@@ -234,6 +234,8 @@ class Operator(device_torch_host.Operator):
                     State.memory.pin_once(one)
             if self.name == "resize_":
                 before = [program.touch_line("r", home)]
+            elif self.waits(args):  # the driver tells the library that the host does, before the operator is over
+                self.tell_before(passed, args, named)
         except Exception as error:
             self.lost(error)
         try:
@@ -244,13 +246,25 @@ class Operator(device_torch_host.Operator):
         try:
             if self.fresh:
                 State.memory.see(made, True)
-            if self.tells and not self.copies and not self.is_empty:
+            if self.waits(args) and (self.copies or not self.fresh or not device_torch.tensors_in(made)):
+                pass  # all of it is told
+            elif self.tells and not self.copies and not self.is_empty:
                 self.tell(passed, made)
             else:
                 self.tell_other(home, before, args, named, made)
         except Exception as error:
             self.lost(error)
         return made
+
+    def waits(self, args):
+        """Whether the host may wait for it, and then for what it has read."""
+        return self.copies and args[0].is_cuda != args[1].is_cuda or self.name in device_torch.WAITS
+
+    def tell_before(self, passed, args, named):
+        if self.copies:
+            device_torch.log_copy(args[0], args[1], self.argument(2, args, named))
+        else:
+            device_torch.log_operation("launch", self.schema_name, [program.touch_line(letter, one) for letter, one in passed if one.is_cuda])
 
     def tell(self, passed, made):
         """As device_torch.Kernel.log, which every operator comes to."""

@@ -539,6 +539,16 @@ static void test_kernels(void **state) {
     assert_false(named_here());
 }
 
+/* The default stream is the same one in a thread that has no context yet. */
+static void test_no_context(void **state) {
+    (void)state;
+    weir_order_operation(NULL, "launch", "\"a\" \"\"");
+    log.text.size = 0;
+    current = NULL;
+    weir_order_operation(NULL, "launch", "\"b\" \"\"");
+    expect("launch 0 \"b\" \"\"\n");
+}
+
 /* One that fails may have launched something before. */
 static void test_failed(void **state) {
     (void)state;
@@ -642,6 +652,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_named, begin_named, end_named),
         cmocka_unit_test_setup_teardown(test_within_operations, begin_named, end_named),
         cmocka_unit_test_setup_teardown(test_kernels, begin_named, end_named),
+        cmocka_unit_test_setup_teardown(test_no_context, begin_named, end_named),
         cmocka_unit_test_setup_teardown(test_failed, begin_named, end_named),
         cmocka_unit_test_setup_teardown(test_graph, begin_named, end_named),
         cmocka_unit_test_setup_teardown(test_graph_that_is_not_known, begin_named, end_named),

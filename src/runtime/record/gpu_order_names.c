@@ -25,9 +25,15 @@ bool stream_is_blocking(OrderStream name) {
            !(flags & STREAM_NON_BLOCKING);
 }
 
+/* A thread that has called nothing of the driver yet has none: the runtime gives it that which others have. */
 void stream_find_context(OrderStream *name) {
+    static Handle usual;
     if (!name->context && gpu_driver(NULL))
         gpu_driver(NULL)->context_current(&name->context);
+    if (!usual)
+        usual = name->context;
+    if (!name->context)
+        name->context = usual;
 }
 
 void stream_find_own_context(OrderStream *name) {

@@ -3,7 +3,7 @@ and streams and events are the device's. Run by test_device_torch.py, in a proce
 the verdicts that they have where the device itself keeps the order log.
 
 What is not the same here is left out: graphs and launches, which the library keeps on a GPU; and operators that the device takes whole
-(`to`, `resize_`), where PyTorch has others."""
+(`to`), where PyTorch has others."""
 
 import gc
 import os
@@ -12,12 +12,12 @@ import threading
 import unittest
 
 import program_cases
-from program_cases import BUGS, FOLDER, REUSE, torch
+from program_cases import BUGS, FOLDER, N, REUSE, stream, torch, zeros
 import programs
 from weir import device, device_torch, device_torch_ops, gpu_torch, program, unwritten
 from weir.device_torch import State
 
-WHOLE = {"as_an_array", "checkpoint_of_a_copy", "grown_while_another_stream_writes", "list_of_tokens", "prefetched_batch", "read_before_the_copy_is_over", "refilled_after_to"}
+WHOLE = {"as_an_array", "checkpoint_of_a_copy", "grown_while_another_stream_writes", "prefetched_batch", "read_before_the_copy_is_over", "refilled_after_to"}
 KEPT = {"branch_joined_too_late", "graph_keeps_the_address_of_the_host", "output_overwritten_by_the_next_replay", "replay_while_inputs_come",
         "kernel_of_another_stream", "library_on_the_default_stream"}
 
@@ -63,8 +63,13 @@ class Library:
 class Log(gpu_torch.Log):
     """Streams and events are in it, which the library sees on a GPU."""
 
+    def await_stream(self, stream):
+        """Of the program's doing: what operators wait for is said below."""
+        if sys._getframe(1).f_code.co_filename != device_torch.__file__:
+            program.Log.await_stream(self, stream)
 
-for name in ("stream", "record", "wait", "await_event", "await_stream", "await_all", "event_gone"):
+
+for name in ("stream", "record", "wait", "await_event", "await_all", "event_gone"):
     setattr(Log, name, getattr(program.Log, name))
 
 
@@ -85,11 +90,29 @@ def only_named(function):
     return log
 
 
+def passing(plain):
+    """What the driver tells the library while an operator is done: that the host waits for it."""
+    def pass_on(self, keys, args, named):
+        made = plain(self, keys, args, named)
+        log, waits = program.State.log, self.name in device_torch.WAITS
+        if self.copies and args[0].is_cuda != args[1].is_cuda:
+            pinned = (args[1] if args[0].is_cuda else args[0]).is_pinned()
+            waits = not (self.argument(2, args, named) and pinned)
+        if log is not None and waits and not program.current.quiet:
+            program.Log.await_stream(log, program.current.stream)
+        return made
+
+    return pass_on
+
+
 def take_place():
+    gpu_torch.Operator.pass_on = passing(gpu_torch.Operator.pass_on)
     device_torch.Kernel.log = only_named(device_torch.Kernel.log)
     device_torch_ops.ToCopy.log = device.Loaded.log = lambda *values, **named: None
     plain = device_torch.log_copy
     device_torch.log_copy = lambda to, *rest: plain(to, *rest) if isinstance(sys._getframe(1).f_locals.get("self"), gpu_torch.Operator) else None
+    say = device_torch.log_operation
+    device_torch.log_operation = lambda *values: sys._getframe(1).f_code.co_filename != device_torch_ops.__file__ and say(*values)
     gpu_torch.stream_here, gpu_torch.handle_of = program.stream_on, lambda stream: stream.stream_id
     torch._C._cuda_isCurrentStreamCapturing = lambda: False
     State.memory = Memory()
@@ -120,6 +143,10 @@ class Named(unittest.TestCase):
 
     def test_programs(self):
         take_place()
+        for fixed in (False, True):
+            path, _ = run_named(host_waits_within, f"waits-{fixed}", fixed)
+            result = programs.verdicts([path])[f"waits-{fixed}"]
+            self.assertEqual((result["verdict"], result["findings"], result["incomplete"]), ("clean", [], []))
         cases = [case for case in BUGS if case[0].__module__ != "program_launches" and case[0].__name__ not in WHOLE | KEPT]
         self.assertGreater(len(cases), 30)
         self.assertGreater(sum(rule == REUSE for _, rule, *_ in cases), 5)
@@ -136,6 +163,19 @@ class Named(unittest.TestCase):
                 self.assertEqual({one["rule"] for one in wrong["findings"]}, {rule} | ({also} if also else set()))
                 self.assertIn(fix, wrong["findings"][0]["fix"])
                 self.assertEqual((right["verdict"], right["findings"], right["incomplete"]), ("clean", [], []))
+
+
+def host_waits_within(fixed):
+    """`item`, and a copy to memory that is not pinned: what they have read is over when they return."""
+    x, side = zeros(), stream()
+    torch.cuda.synchronize()
+    if fixed:
+        x[0].item()
+    else:
+        torch.empty(N).copy_(x)
+    with torch.cuda.stream(side):
+        x.add_(1)
+    torch.cuda.synchronize()
 
 
 KERNEL = """
