@@ -223,8 +223,9 @@ static inline Left access_quickly(View *view, const Accesses *accesses) {
     bool done = true;
     if (work.acts) {
         Wide old = wide_load(line_at(here, touch.offset));
+        uint32_t any = beside_any(here);
         view_settle(view, work.site);
-        CompactLook look = look_at_line(view, &touch, old);
+        CompactLook look = look_at_line(view, &touch, old, any);
         Wide seen = look.stores ? wide_cas(line_at(here, touch.offset), old, look.next) : old;
         done = !look.hard && !is_lost(view, &touch, old, seen);
     }

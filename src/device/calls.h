@@ -315,6 +315,13 @@ DEVICE_CALL uint64_t weir_strong_end(uint32_t want, uint64_t address, uint32_t w
     if (touches)
         strong_part_end(&view, lanes, &part, &begun);
     joined_end(&view, lanes, joined, words);
+#if CELLS_COMPACT
+    if (wanted && scope >= SCOPE_GPU && (acquires || how >> HOW_FENCES & 1) && beside_any(&here)) {
+        if (wanted >> lane() & 1)
+            weir_slow_meet(address, HERE_FEW_GIVEN(&here));
+        meet(lanes);
+    }
+#endif
     return seen;
 }
 
@@ -342,6 +349,32 @@ DEVICE_CALL void weir_await(uint32_t left, HERE) {
     uint32_t groups = load32(ACTOR(actor, groups));
     if (groups > left)
         max32(ACTOR(actor, complete), groups - left);
+}
+
+/* ---- Dependent launches ---- */
+
+/* Behind griddepcontrol.wait: the CTA has waited for the launches before. */
+static inline void wait_is_over(const View *view) {
+    uint64_t waits = STATE64(view->here, waits);
+    if (!waits || lane() != lowest(active_lanes()))
+        return;
+    uint32_t cta = own_cta(view), bit = 1u << cta % 32;
+    if (!(or32(waits + 4 * (uint64_t)(cta / 32), bit) & bit))
+        add32(view->here->state + offsetof(ShadowState, waited), 1);
+}
+
+#if CELLS_COMPACT
+DEVICE_CALL void weir_flat_wait(HERE) {
+    Here here = HERE_IS;
+    View view = view_flat(&here, 0, 0);
+    wait_is_over(&view);
+}
+#endif
+
+DEVICE_CALL void weir_wait(HERE) {
+    Here here = HERE_IS;
+    View view = view_begin(&here, 0, false);
+    wait_is_over(&view);
 }
 
 /* ---- CTAs ---- */

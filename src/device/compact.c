@@ -82,6 +82,17 @@ static inline void judge(const View *view, const Touch *touch, const Compact *ce
         judge_anyway(view, touch, cell);
 }
 
+/* What was found, as it was found: of this launch, or of one that may run at the same time. */
+static inline void judge_found(const View *view, const Touch *touch, Wide found) {
+    uint32_t other = beside_tag(view, found);
+    if (other) {
+        judge_beside(view, touch, found, other);
+        return;
+    }
+    Compact cell = compact_unpack(found, here_tag(view->here));
+    judge(view, touch, &cell);
+}
+
 /* A read that came at the same time as another one, which is kept: it is one of the readers that are not. */
 static inline bool is_kept(const Touch *touch, const Compact *cell, uint32_t tries) {
     return tries && cell->readers[0] && !(touch->mask & ~(cell->masks >> 16));
@@ -96,6 +107,11 @@ static inline void read_cell(const View *view, const Touch *touch, Wide old) {
     uint64_t at = view->here->cells + touch->offset;
 #pragma nounroll
     for (uint32_t i = 0; i < MOST_TRIES; i++) {
+        uint32_t other = beside_tag(view, old);
+        if (other) {
+            judge_beside(view, touch, old, other);
+            return;
+        }
         Compact cell = compact_unpack(old, tag), now = cell;
         bool changes =
             !is_kept(touch, &cell, i) && compact_record_read(&now, view, touch->mask, (uint32_t)(touch->offset >> 4));
@@ -115,8 +131,7 @@ static inline void write_whole(const View *view, const Touch *touch) {
     uint32_t tag = here_tag(view->here);
     Compact now = {view->stamp, {0, 0}, GRANULE_ALL};
     Wide old = wide_exchange(view->here->cells + touch->offset, compact_pack(&now, tag));
-    Compact cell = compact_unpack(old, tag);
-    judge(view, touch, &cell);
+    judge_found(view, touch, old);
 }
 
 /* A strong access that came at the same time as a strong write of its bytes, which is kept: as if it had come before
@@ -148,11 +163,19 @@ static inline void write_cell(const View *view, const Touch *touch, Wide old) {
         Compact had = cell;
         cell = compact_unpack(seen, tag);
         if (wide_equal(seen, old) || is_covered(view, touch, &had, &cell)) {
-            judge(view, touch, &cell);
+            judge_found(view, touch, seen);
             return;
         }
         old = seen;
     }
+}
+
+static inline void judge_line(const View *view, const Touch *touch, Wide found, const Line *line) {
+    uint32_t other = beside_tag(view, found);
+    if (other)
+        judge_beside(view, touch, found, other);
+    else
+        judge(view, touch, &line->cell);
 }
 
 /* The line is split from here on, if it was not: what it says stays, and is judged with what its granules say. */
@@ -162,9 +185,10 @@ static inline bool split_line(const View *view, const Touch *touch, Wide old) {
 #pragma nounroll
     for (uint32_t i = 0; i < MOST_TRIES; i++) {
         Line line = line_unpack(old, tag);
-        Wide seen = line.split ? old : wide_cas(at, old, line_pack(&line.cell, true, tag));
+        bool stays = line.split || (touch->kind == KIND_READ && beside_tag(view, old));
+        Wide seen = stays ? old : wide_cas(at, old, line_pack(&line.cell, true, tag));
         if (wide_equal(seen, old)) {
-            judge(view, touch, &line.cell);
+            judge_line(view, touch, old, &line);
             return true;
         }
         old = seen;
@@ -184,16 +208,42 @@ static inline void touch_granule(const View *view, const Touch *touch, Wide old)
  * split is as good as one that was loaded later: it is changed only if it is still the same. */
 typedef struct Cells {
     Wide line, granule;
+    uint32_t any; /* launches may run at the same time */
 } Cells;
 
 static inline Cells cells_begin(const Here *here, uint64_t offset, bool there) {
-    return there ? (Cells){wide_load(line_at(here, offset)), wide_load(here->cells + offset)} : (Cells){0};
+    return there ? (Cells){wide_load(line_at(here, offset)), wide_load(here->cells + offset), beside_any(here)}
+                 : (Cells){0};
 }
 
 /* Bytes of a granule, by some access that does not have the whole line. */
 static inline void touch_cell(const View *view, const Touch *touch, Cells cells) {
     if (split_line(view, touch, cells.line))
         touch_granule(view, touch, cells.granule);
+}
+
+static inline void touch_granules(const View *view, const Touch *touch) {
+    Touch part = *touch;
+#pragma nounroll
+    for (uint32_t k = 0; k < SHADOW_LINE / SHADOW_GRANULE; k++, part.offset += SHADOW_GRANULE)
+        touch_granule(view, &part, wide_load(view->here->cells + part.offset));
+}
+
+/* A whole line that a launch has left which may run at the same time. False: it has changed meanwhile. */
+static inline bool touch_line_beside(const View *view, const Touch *touch, Wide old, uint32_t other, Wide *seen) {
+    uint32_t tag = here_tag(view->here);
+    bool split = (uint32_t)old.low >> LINE_SPLIT & 1;
+    Compact now = {0};
+    if (!split)
+        line_record_write(&now, view);
+    *seen =
+        touch->kind == KIND_READ ? old : wide_cas(line_at(view->here, touch->offset), old, line_pack(&now, split, tag));
+    if (!wide_equal(*seen, old))
+        return false;
+    judge_beside(view, touch, old, other);
+    if (split)
+        touch_granules(view, touch);
+    return true;
 }
 
 /* A whole line, weak. `touch` has its first granule; `old` is what was found there, if `lost` by who wanted to change
@@ -204,13 +254,18 @@ static inline void touch_line(const View *view, const Touch *touch, Wide old, bo
     bool reads = touch->kind == KIND_READ;
 #pragma nounroll
     for (uint32_t i = 0; i < MOST_TRIES; i++) {
+        uint32_t other = beside_tag(view, old);
+        Wide found;
+        if (other && touch_line_beside(view, touch, old, other, &found))
+            return;
+        if (other) {
+            old = found;
+            continue;
+        }
         Line line = line_unpack(old, tag);
         if (line.split) {
             judge(view, touch, &line.cell);
-            Touch part = *touch;
-#pragma nounroll
-            for (uint32_t k = 0; k < SHADOW_LINE / SHADOW_GRANULE; k++, part.offset += SHADOW_GRANULE)
-                touch_granule(view, &part, wide_load(view->here->cells + part.offset));
+            touch_granules(view, touch);
             return;
         }
         if (lost && reads && is_dropped(view, touch, &line.cell))
@@ -365,7 +420,8 @@ static inline bool strong_quickly(const View *view, const Touch *touch, const Ce
 static inline bool part_quickly(const View *view, const Touch *touch, const Cells *cells) {
     uint32_t tag = here_tag(view->here);
     Compact cell = compact_unpack(cells->granule, tag), now = cell;
-    if (!is_only_split(view->here, cells->line) || !is_quiet(view, touch, &cell))
+    if (!is_only_split(view->here, cells->line) || is_foreign(cells->granule, tag, cells->any) ||
+        !is_quiet(view, touch, &cell))
         return false;
     if (touch->kind != KIND_READ)
         compact_record_write(&now, view, touch->mask);
@@ -396,10 +452,12 @@ typedef struct CompactLook {
     bool hard; /* more has to be done than that */
 } CompactLook;
 
-static inline CompactLook look_at_line(const View *view, const Touch *touch, Wide old) {
+static inline CompactLook look_at_line(const View *view, const Touch *touch, Wide old, uint32_t any) {
     Line line = line_unpack(old, here_tag(view->here));
     Compact now = line.cell;
-    bool quiet = touch->mask && !line.split && is_quiet(view, touch, &line.cell), changes = true;
+    bool quiet = touch->mask && !line.split && !is_foreign(old, here_tag(view->here), any) &&
+                 is_quiet(view, touch, &line.cell),
+         changes = true;
     if (touch->kind == KIND_READ)
         changes = line_record_read(&now, view, (uint32_t)(touch->offset / SHADOW_LINE));
     else
@@ -422,10 +480,10 @@ static inline bool is_lost(const View *view, const Touch *touch, Wide old, Wide 
 /* Up to BATCH lines of a copy, by each lane, `count` of them by some; those of mask 0 are none. */
 static inline void touch_lines(const View *view, uint32_t lanes, const Touch *touches, uint32_t count) {
     Wide old[BATCH];
-    uint32_t wants[BATCH] = {0}, any = 0;
+    uint32_t wants[BATCH] = {0}, any = 0, beside = beside_any(view->here);
     BATCH_EACH old[i] = touches[i].mask ? wide_load(line_at(view->here, touches[i].offset)) : (Wide){0, 0};
     BATCH_EACH if (i < count) {
-        CompactLook look = look_at_line(view, &touches[i], old[i]);
+        CompactLook look = look_at_line(view, &touches[i], old[i], beside);
         Wide seen = look.stores ? wide_cas(line_at(view->here, touches[i].offset), old[i], look.next) : old[i];
         wants[i] = look.hard ? LINE_HARD : is_lost(view, &touches[i], old[i], seen) ? LINE_LOST : 0;
         old[i] = seen;

@@ -48,10 +48,14 @@ static inline Wide compact_pack(const Compact *cell, uint32_t tag) {
              second = cell->readers[1] | tag >> 5 << COMPACT_TAG;
     return (Wide){write | (uint64_t)cell->masks << 32, first | (uint64_t)second << 32};
 }
+static inline uint32_t wide_tag(Wide wide) {
+    return (uint32_t)wide.low >> 30 | (uint32_t)wide.high >> COMPACT_TAG << 2 |
+           (uint32_t)(wide.high >> 32) >> COMPACT_TAG << 5;
+}
 /* Of another launch: an empty one. */
 static inline Compact compact_unpack(Wide wide, uint32_t tag) {
     uint32_t write = (uint32_t)wide.low, first = (uint32_t)wide.high, second = (uint32_t)(wide.high >> 32);
-    if ((write >> 30 | first >> COMPACT_TAG << 2 | second >> COMPACT_TAG << 5) != tag)
+    if (wide_tag(wide) != tag)
         return (Compact){0};
     return (Compact){
         write & ~(3u << 30), {first & ~(7u << COMPACT_TAG), second & ~(7u << COMPACT_TAG)}, (uint32_t)(wide.low >> 32)};

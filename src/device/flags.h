@@ -7,6 +7,9 @@
 #ifndef DEVICE_FLAGS_H
 #define DEVICE_FLAGS_H
 
+#if CELLS_COMPACT
+#include "device/beside.h"
+#endif
 #include "device/clocks.h"
 
 static inline uint64_t bucket_of(const Here *here, uint64_t address) {
@@ -227,5 +230,52 @@ static inline uint64_t acquire_flags(const View *view, uint32_t lanes, uint32_t 
     }
     return seen;
 }
+
+/* ---- Signals of launches that may run at the same time ---- */
+
+#if CELLS_COMPACT
+
+/* Whether the launch has released through the address; or it is not known any more. */
+static inline bool has_released(uint64_t state, uint32_t tag, uint64_t address) {
+    if (state == SHADOW_BESIDE_UNKNOWN || load32(state + offsetof(ShadowState, flags_lost)))
+        return true;
+    uint64_t bucket = load64(state + offsetof(ShadowState, flags)) +
+                      (uint64_t)shadow_bucket(address) * SHADOW_WAYS * sizeof(ShadowFlag);
+    for (uint32_t way = 0; way < SHADOW_WAYS; way++) {
+        Wide found = wide_load(bucket + way * sizeof(ShadowFlag));
+        if (found.low == address && (found.high >> 24 & 255) == tag)
+            return true;
+    }
+    return false;
+}
+
+/* It may be ordered after the other launch from here on, and after all that this one has met, or may come after. */
+static inline void meet_launch(const View *view, uint32_t other, uint64_t state) {
+    uint64_t met = view->here->state + offsetof(ShadowState, met);
+    for (uint32_t i = 0; i < 8; i++) {
+        uint32_t beside = load32(beside_at(view->here) + offsetof(ShadowBeside, begun) + 32 * (uint64_t)other + 4 * i);
+        uint32_t has = state == SHADOW_BESIDE_UNKNOWN ? 0 : load32(state + offsetof(ShadowState, met) + 4 * i);
+        or32(met + 4 * i, ~beside | has | (i == other / 32 ? 1u << other % 32 : 0));
+    }
+    fence();
+}
+
+/* By a lane that has read an address: launches that have released through it. A function of its own: there are few. */
+static __attribute__((noinline)) void weir_slow_meet(uint64_t address, HERE_FEW) {
+    Here here = HERE_FEW_IS;
+    View view = view_clocked(&here, 0, 0, false);
+    uint64_t at = beside_at(&here), met = here.state + offsetof(ShadowState, met);
+    for (uint32_t word = 0; word < 8; word++) {
+        uint32_t left = load32(at + offsetof(ShadowBeside, talks) + 4 * word) & ~load32(met + 4 * word);
+        for (; left; left &= left - 1) {
+            uint32_t other = 32 * word + lowest(left);
+            uint64_t state = load64(at + offsetof(ShadowBeside, states) + 8 * (uint64_t)other);
+            if (other != here_tag(&here) && state && is_beside(&view, other) && has_released(state, other, address))
+                meet_launch(&view, other, state);
+        }
+    }
+}
+
+#endif
 
 #endif

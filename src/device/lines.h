@@ -8,7 +8,7 @@
 #ifndef DEVICE_LINES_H
 #define DEVICE_LINES_H
 
-#include "device/compact.h"
+#include "device/beside.h"
 
 enum { LINE_SPLIT = 29 };
 

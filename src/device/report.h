@@ -44,12 +44,14 @@ static inline bool is_new_pair(uint64_t state, uint32_t site, uint32_t earlier_s
 }
 
 /* Numbers alone, so that there is no need to keep what they come from in memory. `kinds`: as the report has them, a
- * byte each. */
+ * byte each. `other`: tag of the launch of the earlier one, and from bit 8 on whether signals may order the two; 0: it
+ * is of the same launch. */
 static __attribute__((noinline)) void weir_tell_pair(uint64_t state, uint64_t address, uint32_t mask, uint32_t site,
                                                      uint32_t cta, uint32_t earlier_site, uint32_t earlier,
-                                                     uint32_t kinds, uint32_t rest) {
-    add64(state + offsetof(ShadowState, races), 1);
-    if (!is_new_pair(state, site, earlier_site, kinds))
+                                                     uint32_t kinds, uint32_t rest, uint32_t other) {
+    if (!(other >> 8))
+        add64(state + offsetof(ShadowState, races), 1);
+    if (!is_new_pair(state, site, earlier_site ^ other << 20, kinds))
         return;
     uint32_t number = add32(state + offsetof(ShadowState, report_count), 1);
     if (number >= SHADOW_REPORTS) {
@@ -64,6 +66,8 @@ static __attribute__((noinline)) void weir_tell_pair(uint64_t state, uint64_t ad
     store32(at + offsetof(ShadowReport, earlier_site), earlier_site);
     store32(at + offsetof(ShadowReport, earlier), earlier);
     store32(at + offsetof(ShadowReport, kind), kinds);
+    store32(at + offsetof(ShadowReport, other), other & 255);
+    store32(at + offsetof(ShadowReport, met), other >> 8);
     store32(at + offsetof(ShadowReport, in_flight), rest | 1u << 16);
 }
 
@@ -86,7 +90,7 @@ static inline void report_race(const View *view, const DeviceReported *reported)
     weir_tell_pair(view->here->state, reported->address, reported->mask, reported->site, own_cta(view),
                    reported->earlier_stamp & ((1u << view->site_bits) - 1), cta_of(view, reported->earlier_stamp),
                    reported->kind | reported->scope << 8 | reported->earlier_kind << 16 | reported->earlier_scope << 24,
-                   (uint32_t)in_flight | reported->order << 8);
+                   (uint32_t)in_flight | reported->order << 8, 0);
 }
 
 #endif

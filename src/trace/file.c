@@ -9,7 +9,12 @@
 #include <string.h>
 
 static const char magic[8] = {'w', 'e', 'i', 'r', 'r', 'e', 'c', '1'};
-enum { SECTIONS = RECORDING_SITES + 1, LARGEST_CHUNK = 1 << 24, SMALLEST_CHUNK = 4 * RECORD_UNIT, MOST_THREADS = 1024 };
+enum {
+    SECTIONS = RECORDING_BESIDE + 1,
+    LARGEST_CHUNK = 1 << 24,
+    SMALLEST_CHUNK = 4 * RECORD_UNIT,
+    MOST_THREADS = 1024
+};
 
 typedef struct SectionHead {
     uint32_t kind, zero;
@@ -198,12 +203,22 @@ static const char *read_texts(const FileSection *section, Str *texts) {
     return NULL;
 }
 
-static const char *read_shadow(Recording *recording, const FileSection *section) {
-    uint64_t reports = section->bytes - sizeof(ShadowState);
-    if (section->bytes < sizeof(ShadowState) || reports % sizeof(ShadowReport) ||
-        reports / sizeof(ShadowReport) > SHADOW_REPORTS)
+static const char *read_shadow(Recording *recording, const FileSection *section, Arena *arena) {
+    enum { BEFORE = offsetof(ShadowState, waits) }; /* bytes of a state, up to 0.2 */
+    const char *from = (const char *)section->at;
+    size_t bytes = (size_t)section->bytes;
+    if (bytes >= BEFORE && (bytes - BEFORE) % sizeof(ShadowReport) == 0) {
+        size_t reports = bytes - BEFORE;
+        char *longer = arena_zalloc(arena, sizeof(ShadowState) + reports);
+        memcpy(longer, from, BEFORE);
+        memcpy(longer + sizeof(ShadowState), from + BEFORE, reports);
+        from = longer;
+        bytes = sizeof(ShadowState) + reports;
+    }
+    if (bytes < sizeof(ShadowState) || (bytes - sizeof(ShadowState)) % sizeof(ShadowReport) ||
+        (bytes - sizeof(ShadowState)) / sizeof(ShadowReport) > SHADOW_REPORTS)
         return "the recording's reports of races are cut off";
-    recording->shadow = (Str){(const char *)section->at, (size_t)section->bytes};
+    recording->shadow = (Str){from, bytes};
     return NULL;
 }
 
@@ -245,7 +260,7 @@ static const char *read_recorded(Recording *recording, FileSection *sections, Ar
     if (!problem && !sections[RECORDING_PTX].bytes)
         problem = "the recording has no PTX";
     if (!problem)
-        problem = sections[RECORDING_SHADOW].there ? read_shadow(recording, &sections[RECORDING_SHADOW])
+        problem = sections[RECORDING_SHADOW].there ? read_shadow(recording, &sections[RECORDING_SHADOW], arena)
                                                    : find_chunks(recording, sections);
     if (!problem)
         problem = read_memory(recording, &sections[RECORDING_MEMORY], arena);
@@ -255,6 +270,7 @@ static const char *read_recorded(Recording *recording, FileSection *sections, Ar
         problem = read_places(recording, &sections[RECORDING_PLACES], arena);
     recording->ptx = (Str){(const char *)sections[RECORDING_PTX].at, (size_t)sections[RECORDING_PTX].bytes};
     recording->sites = (Str){(const char *)sections[RECORDING_SITES].at, (size_t)sections[RECORDING_SITES].bytes};
+    recording->beside = (Str){(const char *)sections[RECORDING_BESIDE].at, (size_t)sections[RECORDING_BESIDE].bytes};
     recording->parameters = sections[RECORDING_PARAMETERS].at;
     recording->parameter_bytes = (size_t)sections[RECORDING_PARAMETERS].bytes;
     return problem;
@@ -368,6 +384,8 @@ bool recording_write(FILE *to, const Recording *recording) {
            (!recording->ptx.size || write_recorded(to, recording)) &&
            (!recording->shadow.size ||
             write_section(to, RECORDING_SHADOW, recording->shadow.data, recording->shadow.size)) &&
+           (!recording->beside.size ||
+            write_section(to, RECORDING_BESIDE, recording->beside.data, recording->beside.size)) &&
            (!recording->unseen.size ||
             write_section(to, RECORDING_UNSEEN, recording->unseen.data, recording->unseen.size)) &&
            (!recording->libraries.size ||

@@ -34,6 +34,8 @@ typedef enum RecordingSection {
                             nothing but RECORDING_LAUNCH, and RECORDING_UNSEEN where some of these launches could run at
                             the same time as others that were looked at */
     RECORDING_SITES,     /* what the records are of (trace/sites.h) */
+    RECORDING_BESIDE,    /* beside RECORDING_SHADOW: launches that its reports name. Of each its tag and bytes, 64 bits
+                            each, then a recording that has its launch, text and sites */
 } RecordingSection;
 
 typedef enum RecordingFlags {
@@ -129,6 +131,7 @@ typedef struct Recording {
     Str unseen;                     /* sentences, each with a zero behind it */
     Str libraries;                  /* texts, each with a zero behind it */
     Str shadow;                     /* bytes of that section; they need not be aligned */
+    Str beside;                     /* bytes of that section */
     const RecordingOrder *order;    /* NULL: it is not known */
     const RecordingKnown *known;
     const struct RecordingCopies *copies; /* of its program, where they were read, too (trace/copies.h); else NULL */

@@ -8,7 +8,8 @@
  * - clocked: the number is a slot, of which there are as many as CTAs can run at the same time, as seed 001 has one for
  *   each SM. A slot has one CTA after the other; its epochs go on. Where there are as many slots as CTAs, each has its
  *   own.
- * Epochs are of one launch: every launch has a tag, and what has another one was before it, by the order of the stream.
+ * Epochs are of one launch: every launch has a tag. What has another one was before it, unless the two launches may run
+ * at the same time (ShadowBeside): then it is held against what the launch does, and stays there for reads.
  *
  * Cells, compact: 16 bytes for each 16 bytes of memory, changed by one 128-bit atomic.
  *   word 0   write: stamp 26, scope 3, 0                   tag, bits 0 and 1
@@ -33,7 +34,7 @@
 #include <stdint.h>
 
 enum {
-    SHADOW_ABI = 4,
+    SHADOW_ABI = 5,
     SHADOW_GRANULE = 16, /* compact: bytes that a cell is for, and bytes of a cell */
     SHADOW_LINE = 128,   /* compact: bytes that a line's cell is for */
     SHADOW_WORD = 4,     /* seed */
@@ -105,6 +106,21 @@ static inline uint32_t shadow_bucket(uint64_t address) {
 }
 _Static_assert(SHADOW_BUCKETS == 1 << (64 - 50), "that many bits are left");
 
+/* Which launches may run at the same time, by their tags: one for each device, in front of the memory that has cells.
+ */
+typedef struct ShadowBeside {
+    uint32_t any; /* some may; 0: a cell with another tag was before */
+    uint32_t reserved[7];
+    uint32_t talks[8];                   /* tags of those that may signal others that are not over */
+    uint32_t begun[SHADOW_TAGS + 1][8];  /* of each, a bit for those made before it that are not over when it begins, */
+    uint32_t waited[SHADOW_TAGS + 1][8]; /* ... and behind griddepcontrol.wait */
+    uint32_t forms[SHADOW_TAGS + 1];  /* of stamps: bits of a site; from bit 8 on of an epoch; 16: the actors' shift */
+    uint64_t states[SHADOW_TAGS + 1]; /* ShadowState of those that may signal others; 0: of none */
+} ShadowBeside;
+#define SHADOW_BESIDE_UNKNOWN UINT64_C(1) /* of states: another launch has it now */
+_Static_assert(sizeof(ShadowBeside) % 16 == 0, "what has cells begins behind it");
+enum { SHADOW_BESIDE_OWN = 24 /* bit of a form: each CTA has its own slot */ };
+
 /* What could not be followed: bits of ShadowState.trouble. */
 enum {
     SHADOW_EPOCHS_OVER = 1,  /* more releases of one actor than a stamp can tell apart */
@@ -135,7 +151,9 @@ typedef struct ShadowReport {
     uint8_t in_flight; /* the earlier one is asynchronous, and was not waited for */
     uint8_t order;     /* of the later one, as Order */
     uint16_t written;  /* not 0 when the report is complete */
-    uint32_t reserved[6];
+    uint32_t other;    /* the tag of the launch of the earlier one; 0: it is of the same launch */
+    uint32_t met;      /* signals of the two launches may order them */
+    uint32_t reserved[4];
 } ShadowReport;
 _Static_assert(sizeof(ShadowReport) == 64, "reports are written by devices");
 
@@ -172,6 +190,10 @@ typedef struct ShadowState {
     uint32_t flags_lost;            /* 172: not 0: there was no room for a flag */
     uint64_t bytes, cells;          /* 176: as in the launch */
     ShadowMap maps[SHADOW_MAPS];    /* 192 */
+    uint64_t waits;                 /* of a dependent launch: a bit for each CTA that has waited; 0: it is none */
+    uint32_t waited;                /* how many have */
+    uint32_t met[8];                /* tags of launches whose signals were read, and of what may be before these */
+    uint32_t spare;
 } ShadowState;
 
 /* ---- How a launch is laid out ---- */

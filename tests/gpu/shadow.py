@@ -20,7 +20,7 @@ import device  # noqa: E402
 import record  # noqa: E402
 
 REPORTS = 4096
-STATE = 192 + 16 * 104
+STATE = 192 + 16 * 104 + 48
 LAUNCH = struct.Struct("<20I7Q")
 REPORT = struct.Struct("<QIIIIIBBBBBBH24x")
 TROUBLE = ["epochs over", "reports full", "cell busy", "map unknown", "flags lost"]
@@ -28,11 +28,11 @@ TROUBLE = ["epochs over", "reports full", "cell busy", "map unknown", "flags los
 
 class Shape(ctypes.Structure):
     _fields_ = [("grid", ctypes.c_uint32 * 3), ("block", ctypes.c_uint32 * 3), ("cluster", ctypes.c_uint32 * 3), ("resident", ctypes.c_uint32),
-                ("maps", ctypes.c_void_p), ("map_count", ctypes.c_uint32), ("stream", ctypes.c_void_p)]
+                ("maps", ctypes.c_void_p), ("map_count", ctypes.c_uint32), ("dependent", ctypes.c_bool), ("about", ctypes.c_void_p), ("beside", ctypes.c_void_p)]
 
 
 class Options(ctypes.Structure):
-    _fields_ = [("seed_layout", ctypes.c_bool), ("range", ctypes.c_uint64), ("row_bytes", ctypes.c_uint64)]
+    _fields_ = [("seed_layout", ctypes.c_bool), ("range", ctypes.c_uint64), ("row_bytes", ctypes.c_uint64), ("over", ctypes.c_void_p)]
 
 
 class ShadowDevice(device.Device):
@@ -45,7 +45,7 @@ class ShadowDevice(device.Device):
         self.resolve = resolver(lambda name: ctypes.cast(getattr(self.cuda, name.decode()), ctypes.c_void_p).value)
         self.lib.gpu_shadow_open.restype = ctypes.c_void_p
         problem = ctypes.c_char_p()
-        self.shadow = ctypes.c_void_p(self.lib.gpu_shadow_open(self.resolve, 0, ctypes.byref(Options(seed, 0, 0)), ctypes.byref(problem)))
+        self.shadow = ctypes.c_void_p(self.lib.gpu_shadow_open(self.resolve, 0, ctypes.byref(Options(seed, 0, 0, None)), ctypes.byref(problem)))
         if not self.shadow:
             raise RuntimeError(problem.value.decode())
         count = ctypes.c_int()
@@ -94,14 +94,13 @@ class Checked:
         threads = words["block"][0] * words["block"][1] * words["block"][2]
         resident = gpu.occupancy(launch.function, threads, words.get("shared", 0)) * gpu.multiprocessors
         self.shape = Shape((ctypes.c_uint32 * 3)(*words["grid"]), (ctypes.c_uint32 * 3)(*words["block"]),
-                           (ctypes.c_uint32 * 3)(*words.get("cluster", [1, 1, 1])), resident, ctypes.addressof(self.maps), len(maps) // 104, None)
+                           (ctypes.c_uint32 * 3)(*words.get("cluster", [1, 1, 1])), resident, ctypes.addressof(self.maps), len(maps) // 104, False, None, None)
         self.block = (ctypes.c_uint8 * 256)()
         self.at = (ctypes.addressof(self.block) + 127) & ~127
         self.result = ctypes.create_string_buffer(STATE + 8 + 64 * REPORTS)
 
-    def prepare(self, stream):
+    def prepare(self):
         problem = ctypes.c_char_p()
-        self.shape.stream = stream.value
         self.gpu.lib.gpu_shadow_prepare.restype = ctypes.c_bool
         if not self.gpu.lib.gpu_shadow_prepare(self.gpu.shadow, self.mark, ctypes.byref(self.shape), ctypes.c_void_p(self.at), ctypes.byref(problem)):
             raise RuntimeError(problem.value.decode())
@@ -203,7 +202,7 @@ def measure(gpu, made, folder, layout, path, rounds, keep):
 
         def before():
             memory.reset(stream)
-            checked.prepare(stream)
+            checked.prepare()
 
         line["checked_ms"] = statistics.median(times(gpu, stream, rounds, before, lambda: checked.run(stream)))
         line["ratio"] = round(line["checked_ms"] / line["plain_ms"], 2)

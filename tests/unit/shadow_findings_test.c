@@ -164,7 +164,7 @@ static void says_what_was_not_checked(void **state) {
     Checked c;
     check(&c, SHADOW_KERNEL(WORD "st.global.u32 [%rd3], 1;\n"), 1, 8, 0);
     assert_int_equal(c.verdict.kind, VERDICT_INCOMPLETE);
-    expect_incomplete(&c, "threads of one CTA and shared memory were not checked");
+    expect_incomplete(&c, "threads of one CTA, copies of the program and shared memory were not checked");
     end(&c);
     check(&c, ".global .align 4 .u32 g;\n" SHADOW_KERNEL("ld.global.u32 %r5, [g];\n"), 2, 8, 0);
     expect_incomplete(&c, "16 accesses were to memory that has no shadow");

@@ -17,6 +17,7 @@ enum {
 #define SHADOWED_REAL  UINT64_C(0x200000000)
 #define SHADOWED_CELLS UINT64_C(0x300000000)
 #define SHADOWED_STATE UINT64_C(0x400000000)
+#define SHADOWED_OTHER UINT64_C(0x500000000) /* the state that the launch before has left */
 
 /* One block: the state, and behind it what it points to. */
 typedef struct ShadowedState {
@@ -27,7 +28,7 @@ typedef struct ShadowedState {
     uint64_t clusters[SHADOWED_SLOTS];
     uint8_t rows[SHADOWED_ROWS * SHADOWED_STRIDE];
     ShadowFlag flags[SHADOW_BUCKETS * SHADOW_WAYS];
-    uint32_t ctas[SHADOWED_CTAS], taken[SHADOWED_SLOTS / 32];
+    uint32_t ctas[SHADOWED_CTAS], taken[SHADOWED_SLOTS / 32], waits[SHADOWED_CTAS / 32];
     uint32_t pairs[SHADOW_PAIRS];
     ShadowReport reports[SHADOW_REPORTS];
 } ShadowedState;
@@ -35,7 +36,7 @@ typedef struct ShadowedState {
 typedef struct Shadowed {
     PtxRunning run;
     ShadowLaunch block;
-    ShadowedState *state;
+    ShadowedState *state, *other;
     uint8_t *cells;
     uint8_t memory[SHADOWED_BYTES];
     uint32_t slots; /* 0: one for each CTA */
@@ -44,7 +45,9 @@ typedef struct Shadowed {
     bool seed;
     uint32_t flags; /* of the mark */
     size_t cell_bytes;
-    PtxBuffer buffers[3];
+    ShadowBeside *beside;
+    bool dependent;
+    PtxBuffer buffers[5];
 } Shadowed;
 
 #define STATE_FIELD(field) (SHADOWED_STATE + offsetof(ShadowedState, field))
@@ -75,7 +78,8 @@ static inline void shadowed_state(Shadowed *s, uint32_t ctas, uint32_t threads) 
                                     .clusters = s->seed ? STATE_FIELD(clusters) : 0,
                                     .real = SHADOWED_REAL,
                                     .bytes = SHADOWED_BYTES,
-                                    .cells = SHADOWED_CELLS};
+                                    .cells = SHADOWED_CELLS,
+                                    .waits = s->dependent ? STATE_FIELD(waits) : 0};
     for (uint32_t i = 0; i < SHADOWED_SLOTS; i++)
         s->state->clusters[i] = i;
     bool clocked = (s->flags & SHADOW_MARK_CLOCKED) != 0;
@@ -90,6 +94,9 @@ static inline void shadowed_state(Shadowed *s, uint32_t ctas, uint32_t threads) 
                                                             : 0),
                               .cluster = 1};
     shadow_clocks(&s->block, &s->state->state);
+    s->beside->forms[s->tag] =
+        site_bits | (clocked ? epoch_bits : 0) << 8 | shift << 16 | (uint32_t)own << SHADOW_BESIDE_OWN;
+    s->beside->states[s->tag] = clocked ? SHADOWED_STATE : 0;
 }
 
 /* A kernel k(.param .u64 p, .param .u32 n), instrumented. */
@@ -117,6 +124,8 @@ static inline void shadowed_read(Shadowed *s, const char *text, bool seed) {
                          : SHADOWED_BYTES + SHADOWED_BYTES / SHADOW_LINE * SHADOW_GRANULE;
     s->cells = calloc(1, s->cell_bytes);
     s->state = calloc(1, sizeof *s->state);
+    s->other = calloc(1, sizeof *s->other);
+    s->beside = calloc(1, sizeof *s->beside);
     s->buffers[0] = (PtxBuffer){.name = "p",
                                 .address = SHADOWED_REAL,
                                 .bytes = SHADOWED_BYTES,
@@ -132,8 +141,18 @@ static inline void shadowed_read(Shadowed *s, const char *text, bool seed) {
                                 .bytes = sizeof *s->state,
                                 .data = (const uint8_t *)s->state,
                                 .data_bytes = sizeof *s->state};
+    s->buffers[3] = (PtxBuffer){.name = "beside",
+                                .address = SHADOWED_REAL - sizeof *s->beside,
+                                .bytes = sizeof *s->beside,
+                                .data = (const uint8_t *)s->beside,
+                                .data_bytes = sizeof *s->beside};
     s->run.launch.buffers = s->buffers;
-    s->run.launch.buffer_count = 3;
+    s->buffers[4] = (PtxBuffer){.name = "other",
+                                .address = SHADOWED_OTHER,
+                                .bytes = sizeof *s->other,
+                                .data = (const uint8_t *)s->other,
+                                .data_bytes = sizeof *s->other};
+    s->run.launch.buffer_count = 5;
 }
 
 static inline const uint8_t *shadowed_block(Shadowed *s, uint64_t address) {
@@ -172,8 +191,24 @@ static inline void shadowed_go(Shadowed *s, uint32_t ctas, uint32_t threads, uin
     ptx_running_expect(&s->run, PTX_END_COMPLETE);
 }
 
+/* The next launch finds the cells as this one has left them. It may run at the same time as launches of tags `begun`,
+ * bits; once it has waited, as those of `waited`. */
+static inline void shadowed_next(Shadowed *s, uint32_t begun, uint32_t waited) {
+    memcpy(s->cells, shadowed_block(s, SHADOWED_CELLS), s->cell_bytes);
+    memcpy(s->other, shadowed_block(s, SHADOWED_STATE), sizeof *s->other);
+    s->other->state.flags = SHADOWED_OTHER + offsetof(ShadowedState, flags);
+    s->beside->states[s->tag] = s->beside->states[s->tag] ? SHADOWED_OTHER : 0;
+    s->tag++;
+    s->beside->any |= begun != 0;
+    s->beside->talks[0] |= begun;
+    s->beside->begun[s->tag][0] = begun;
+    s->beside->waited[s->tag][0] = waited;
+}
+
 static inline void shadowed_end(Shadowed *s) {
     ptx_running_end(&s->run);
+    free(s->beside);
+    free(s->other);
     free(s->cells);
     free(s->state);
 }

@@ -3,9 +3,24 @@
 #include "check/replay/internal.h"
 
 #include "ptx/places.h"
+#include "ptx/reader.h"
 #include "trace/shadow.h"
 
 #include <inttypes.h>
+
+/* A launch that reports name, which could run at the same time. */
+typedef struct ShadowOther {
+    struct ShadowOther *next;
+    uint64_t tag;
+    Recording recording;
+    Source *source;
+    Diagnostics diagnostics;
+    PtxModule module;
+    ThreadsCheck check;
+    Sites sites;
+    const PtxCode **codes; /* of each statement; NULL: its text says nothing */
+    bool met;              /* it was said that signals may order the two */
+} ShadowOther;
 
 typedef struct ShadowReported {
     ThreadsCheck check;
@@ -13,6 +28,7 @@ typedef struct ShadowReported {
     Sites sites;
     const PtxCode **codes; /* of each statement */
     ShadowState state;
+    ShadowOther *others;
 } ShadowReported;
 
 /* ---- Words ------------------------------------------------------------------------------------------------------- */
@@ -68,6 +84,67 @@ static const char *bytes_words(const ShadowReported *reported, const ShadowRepor
                         ending, argument);
 }
 
+/* ---- Launches that could run at the same time ---------------------------------------------------------------------
+ */
+
+/* Its check and ours have one arena, one after the other. */
+static void read_text(ShadowReported *reported, ShadowOther *other) {
+    const Str ptx = other->recording.ptx;
+    const char *problem = "";
+    other->source = source_copy(other->recording.kernel, ptx.data, ptx.size);
+    if (!ptx_read(&other->module, other->source, false, &other->diagnostics))
+        return;
+    SiteText text = ptx_site_text(&other->module);
+    if (!sites_read(&other->sites, other->recording.sites, &text, &reported->check.arena, &problem))
+        return;
+    other->check = (ThreadsCheck){.module = &other->module,
+                                  .entry = recording_entry(&other->module, &other->recording),
+                                  .options = reported->check.options,
+                                  .verdict = reported->check.verdict,
+                                  .recorded = true,
+                                  .arena = reported->check.arena};
+    if (other->check.entry != PTX_NONE && runs_prepare(&other->check, &problem))
+        other->codes = play_codes(&other->check);
+    reported->check.arena = other->check.arena;
+}
+
+static void read_others(ShadowReported *reported) {
+    const Str all = reported->recording->beside;
+    uint64_t head[2];
+    for (size_t at = 0; all.size - at >= sizeof head;) {
+        memcpy(head, all.data + at, sizeof head);
+        at += sizeof head;
+        if (head[1] > all.size - at)
+            return;
+        ShadowOther *other = ARENA_NEW(&reported->check.arena, ShadowOther);
+        *other = (ShadowOther){.next = reported->others, .tag = head[0]};
+        const char *problem;
+        if (recording_read(&other->recording, (const uint8_t *)all.data + at, (size_t)head[1], &reported->check.arena,
+                           &problem)) {
+            reported->others = other;
+            read_text(reported, other);
+        }
+        at += (size_t)head[1];
+    }
+}
+
+static void free_others(ShadowReported *reported) {
+    for (ShadowOther *other = reported->others; other; other = other->next) {
+        if (!other->source)
+            continue;
+        ptx_free(&other->module);
+        diagnostics_free(&other->diagnostics);
+        source_free(other->source);
+    }
+}
+
+static ShadowOther *other_of(const ShadowReported *reported, uint32_t tag) {
+    ShadowOther *other = reported->others;
+    while (other && other->tag != tag)
+        other = other->next;
+    return other;
+}
+
 /* ---- Findings ---------------------------------------------------------------------------------------------------- */
 
 static RuleId rule_of_report(const ShadowReport *report) {
@@ -76,22 +153,58 @@ static RuleId rule_of_report(const ShadowReport *report) {
     return report->earlier_kind == KIND_READ ? RULE_RACE_WAR : RULE_RACE_WAW;
 }
 
+/* "CTA 6 of consume", "a CTA of produce (launch 4)": launches of one kernel have numbers. */
+static const char *agent_of(const ShadowReported *reported, const Recording *recording, const Recording *other,
+                            uint32_t number_1) {
+    const RecordingLaunch *launch = &recording->launch;
+    const char *kind = launch->cluster[0] * launch->cluster[1] * launch->cluster[2] > 1 ? "cluster" : "CTA";
+    Verdict *verdict = reported->check.verdict;
+    const char *number = strcmp(recording->kernel, other->kernel) == 0
+                             ? verdict_text(verdict, " (launch %" PRIu64 ")", launch->number)
+                             : "";
+    return number_1 ? verdict_text(verdict, "%s %u of %s%s", kind, number_1 - 1, recording->kernel, number)
+                    : verdict_text(verdict, "a %s of %s%s", kind, recording->kernel, number);
+}
+
+/* Signals of the two may order them: what was found is no finding, and said once. */
+static void report_met(ShadowReported *reported, ShadowOther *other) {
+    if (other->met)
+        return;
+    other->met = true;
+    verdict_incomplete(reported->check.verdict, "", 0,
+                       "it could run at the same time as %s (launch %" PRIu64
+                       "), whose signals it reads: whether these order the two was not looked at",
+                       other->recording.kernel, other->recording.launch.number);
+}
+
 static void add_finding(ShadowReported *reported, const ShadowReport *report) {
     Verdict *verdict = reported->check.verdict;
-    const PtxCode *later = code_of(reported, report->site),
-                  *earlier = report->earlier_site ? code_of(reported, report->earlier_site - 1) : NULL;
-    if (!later) {
+    ShadowOther *other = report->other ? other_of(reported, report->other) : NULL;
+    const PtxCode *later = code_of(reported, report->site), *earlier = NULL;
+    if (!later || (report->other && !other)) {
         verdict_incomplete(verdict, "", 0, "a report is about an access that the kernel does not have");
         return;
     }
-    const PtxCode *codes[] = {later, earlier};
+    if (report->met) {
+        report_met(reported, other);
+        return;
+    }
+    uint32_t site = report->earlier_site - 1;
+    if (!other)
+        earlier = report->earlier_site ? code_of(reported, site) : NULL;
+    else if (report->earlier_site && other->codes && site < other->sites.count)
+        earlier = other->codes[other->sites.items[site].statement];
+    const ThreadsCheck *of_earlier = other ? &other->check : &reported->check;
     Facts facts = {.ptx = true,
-                   .agent = actor_words(reported, report->cta + 1),
+                   .agent = other ? agent_of(reported, reported->recording, &other->recording, report->cta + 1)
+                                  : actor_words(reported, report->cta + 1),
                    .verb = effect_access_verb(report->kind),
                    .object = bytes_words(reported, report),
-                   .other = actor_words(reported, report->earlier),
+                   .other = other ? agent_of(reported, &other->recording, reported->recording, report->earlier)
+                                  : actor_words(reported, report->earlier),
                    .other_verb = effect_access_verb(report->earlier_kind),
-                   .place = earlier ? code_words(&reported->check, earlier) : "an instruction that is not known",
+                   .other_noun = report->earlier_kind == KIND_READ ? "read" : "write",
+                   .place = earlier ? code_words(of_earlier, earlier) : "an instruction that is not known",
                    .last = "and nothing orders the two"};
     bool narrow = report->scope && report->earlier_scope;
     Finding *finding = verdict_finding(verdict);
@@ -99,19 +212,48 @@ static void add_finding(ShadowReported *reported, const ShadowReport *report) {
     finding->space = "global";
     explain(verdict, finding, CAUSE_RACE, &facts);
     explain(verdict, finding,
-            report->in_flight ? CAUSE_UNFINISHED_STORE
-            : narrow          ? CAUSE_STRONG_SCOPE
-                              : CAUSE_UNORDERED_GRID,
+            narrow              ? CAUSE_STRONG_SCOPE
+            : other             ? CAUSE_UNORDERED_LAUNCHES
+            : report->in_flight ? CAUSE_UNFINISHED_STORE
+                                : CAUSE_UNORDERED_GRID,
             &facts);
     finding->launch = reported->check.launch->text;
     finding->schedule = "on the GPU: nothing orders the two";
-    FindingPlace **places = code_places(&reported->check, finding, codes, earlier ? 2 : 1);
-    places[0]->role = facts.verb;
-    places[0]->agent = facts.agent;
+    enum { MOST_PLACES = 16 };
+    FindingPlace *places = finding_places(verdict, finding, 2 * MOST_PLACES), *place = places;
+    finding->place_count = 1 + code_place(&reported->check, later, place, place + 1);
+    place->role = facts.verb;
+    place->agent = facts.agent;
     if (earlier) {
-        places[1]->role = facts.other_verb;
-        places[1]->agent = facts.other;
+        place = &places[finding->place_count++];
+        finding->place_count += code_place(of_earlier, earlier, place, place + 1);
+        place->role = facts.other_verb;
+        place->agent = facts.other;
     }
+}
+
+/* A dependent launch, of which some CTA has ended without having waited. */
+static void report_waits(ShadowReported *reported) {
+    const RecordingLaunch *launch = &reported->recording->launch;
+    uint64_t ctas = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    uint32_t cluster = launch->cluster[0] * launch->cluster[1] * launch->cluster[2];
+    const PtxProgram *program = reported->check.program;
+    if (!reported->state.waits || reported->state.waited >= ctas / (cluster ? cluster : 1) || !program->code_count)
+        return;
+    Finding *finding = verdict_finding(reported->check.verdict);
+    finding->rule = RULE_GLOBAL_DEPENDENCY_WAIT;
+    finding->space = "global";
+    finding->message = verdict_text(reported->check.verdict,
+                                    "%s is a dependent launch and finishes in some CTA without having waited for the "
+                                    "preceding launch",
+                                    reported->recording->kernel);
+    finding->why = "The preceding launch may still be running when this one has finished, so a third launch that does "
+                   "not wait either can begin before the first is over.";
+    finding->fix = "Execute griddepcontrol.wait (cudaGridDependencySynchronize()) on every path.";
+    finding->launch = reported->check.launch->text;
+    finding->schedule = "on the GPU";
+    const PtxCode *first = &program->code[0];
+    code_places(&reported->check, finding, &first, 1)[0]->role = "ends";
 }
 
 /* ---- What was not checked ---------------------------------------------------------------------------------------- */
@@ -148,14 +290,11 @@ static void report_unchecked(const ShadowReported *reported) {
             "%" PRIu64 " access%s were to memory that has no shadow, the first at %#" PRIx64 ": not checked",
             reported->state.outside, reported->state.outside == 1 ? "" : "es", reported->state.outside_address);
     }
+    const RecordingLaunch *launch = &reported->recording->launch;
     verdict_incomplete(verdict, "", 0,
-                       "mode shadow checks CTAs against each other, in global memory: threads of one CTA%s and shared "
-                       "memory were not checked",
-                       reported->recording->launch.cluster[0] * reported->recording->launch.cluster[1] *
-                                   reported->recording->launch.cluster[2] >
-                               1
-                           ? ", CTAs of one cluster"
-                           : "");
+                       "mode shadow checks CTAs and launches against each other, in global memory: threads of one "
+                       "CTA,%s copies of the program and shared memory were not checked",
+                       launch->cluster[0] * launch->cluster[1] * launch->cluster[2] > 1 ? " CTAs of one cluster," : "");
 }
 
 static void check_shadow(ThreadsCheck *check) {
@@ -172,13 +311,17 @@ static void check_shadow(ThreadsCheck *check) {
     memcpy(&reported->state, bytes->data, sizeof reported->state);
     reported->codes = play_codes(check);
     check->launch = recording_launch(check, reported->recording);
+    read_others(reported);
     for (size_t i = 0; i < count; i++) {
         ShadowReport report;
         memcpy(&report, bytes->data + sizeof reported->state + i * sizeof report, sizeof report);
         add_finding(reported, &report);
     }
+    report_waits(reported);
+    recording_unseen(reported->recording, check->verdict);
     report_troubles(reported);
     report_unchecked(reported);
+    free_others(reported);
     runs_add_launch(check, check->launch);
     check->verdict->only_launch = true;
 }

@@ -476,14 +476,16 @@ static void write_tile(ShadowWriter *writer, const ShadowSite *site) {
 
 /* ---- What orders CTAs ---- */
 
-static void write_fence(ShadowWriter *writer, const ShadowSite *site) {
+static void write_order(ShadowWriter *writer, const ShadowSite *site, const char *function) {
     Text guard = {0};
     guard_text(writer, statement_of(writer, site), &guard);
     text_add(&guard, "", 1);
     open_block(writer);
-    ShadowCall call = call_begin(writer, "weir_fence");
-    call_number(writer, &call, how_of(site));
-    call_number(writer, &call, number_of(writer, site));
+    ShadowCall call = call_begin(writer, function);
+    if (site->kind == SHADOW_SITE_FENCE) {
+        call_number(writer, &call, how_of(site));
+        call_number(writer, &call, number_of(writer, site));
+    }
     call_launch(writer, &call);
     call_end(writer, &call, guard.data, 0, NULL);
     close_block(writer);
@@ -543,7 +545,10 @@ static void write_site(ShadowWriter *writer, const ShadowSite *site) {
         break;
     case SHADOW_SITE_FENCE:
         if (clocked)
-            write_fence(writer, site);
+            write_order(writer, site, "weir_fence");
+        break;
+    case SHADOW_SITE_WAIT:
+        write_order(writer, site, clocked ? "weir_wait" : "weir_flat_wait");
         break;
     case SHADOW_SITE_COMMIT:
     case SHADOW_SITE_AWAIT:
@@ -663,7 +668,7 @@ static void add_top(ShadowWriter *writer) {
     const ShadowSites *sites = writer->sites;
     bool seed = writer->options->seed_layout;
     uint32_t flags = (sites->clocked ? SHADOW_MARK_CLOCKED : 0) | (sites->copies ? SHADOW_MARK_COPIES : 0) |
-                     (seed ? SHADOW_MARK_SEED : 0);
+                     (seed ? SHADOW_MARK_SEED : 0) | (sites->waits_elsewhere ? SHADOW_MARK_WAITS_ELSEWHERE : 0);
     writer->text.size = 0;
     instrument_mark(writer->module, 0, 0, writer->options, &writer->text);
     text_addf(&writer->text,

@@ -15,6 +15,7 @@ typedef enum ShadowSiteKind {
     SHADOW_SITE_COMMIT, /* of bulk copies */
     SHADOW_SITE_AWAIT,
     SHADOW_SITE_EXIT,      /* threads end */
+    SHADOW_SITE_WAIT,      /* for launches before this one */
     SHADOW_SITE_REGISTERS, /* setmaxnreg */
     SHADOW_SITE_UNCHECKED, /* it may touch global memory, and is not checked: `why` */
 } ShadowSiteKind;
@@ -36,10 +37,11 @@ typedef struct ShadowSite {
 typedef struct ShadowSites {
     ShadowSite *items;
     uint32_t count;
-    bool clocked; /* something in a kernel may order two CTAs */
-    bool copies;  /* bulk copies write global memory */
-    bool strong;  /* there are strong accesses */
-    bool fences;  /* there are fences of a device */
+    bool clocked;         /* something in a kernel may order two CTAs */
+    bool copies;          /* bulk copies write global memory */
+    bool strong;          /* there are strong accesses */
+    bool fences;          /* there are fences of a device */
+    bool waits_elsewhere; /* functions that kernels call wait for launches */
     Arena arena;
 } ShadowSites;
 
@@ -68,6 +70,6 @@ bool instrument_shadow(PtxModule *module, const InstrumentOptions *options, Text
 /* What an instrumented module defines beside INSTRUMENT_MARK, in global memory: { abi, sites, flags, bytes of a cell }
  * of 32 bits each. */
 #define SHADOW_MARK "weir_shadow"
-enum { SHADOW_MARK_CLOCKED = 1, SHADOW_MARK_COPIES = 2, SHADOW_MARK_SEED = 4 };
+enum { SHADOW_MARK_CLOCKED = 1, SHADOW_MARK_COPIES = 2, SHADOW_MARK_SEED = 4, SHADOW_MARK_WAITS_ELSEWHERE = 8 };
 
 #endif

@@ -158,6 +158,9 @@ static void add_effect(ShadowSiteWalk *walk, uint32_t statement, const PtxEffect
     case EFFECT_AWAIT:
         add_group(walk, statement, effect);
         break;
+    case EFFECT_AWAIT_LAUNCHES:
+        add(walk, statement, SHADOW_SITE_WAIT);
+        break;
     case EFFECT_REGISTERS:
         add(walk, statement, SHADOW_SITE_REGISTERS);
         break;
@@ -194,13 +197,29 @@ static void walk_function(ShadowSiteWalk *walk) {
     walk->looked = false;
 }
 
+static bool waits(PtxModule *module, const PtxFunction *function) {
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    for (uint32_t i = function->begin; i < function->end; i++) {
+        const PtxStatement *statement = &module->statements[i];
+        unsigned count = statement->kind == PTX_INSTRUCTION ? ptx_effects_of(module, statement, effects) : 0;
+        for (unsigned k = 0; k < count; k++)
+            if (effects[k].effect.verb == EFFECT_AWAIT_LAUNCHES)
+                return true;
+    }
+    return false;
+}
+
 bool shadow_sites(ShadowSites *sites, PtxModule *module, const char **problem) {
     *sites = (ShadowSites){0};
     arena_init(&sites->arena, SIZE_MAX);
     ShadowSiteWalk walk = {.sites = sites, .module = module};
-    for (walk.function = 0; walk.function < module->functions_count; walk.function++)
-        if (module->functions[walk.function].entry && module->functions[walk.function].body)
+    for (walk.function = 0; walk.function < module->functions_count; walk.function++) {
+        const PtxFunction *function = &module->functions[walk.function];
+        if (function->entry && function->body)
             walk_function(&walk);
+        else if (function->body)
+            sites->waits_elsewhere |= waits(module, function);
+    }
     if (sites->count < MOST_SITES)
         return true;
     *problem = "there are too many accesses to tell them apart";

@@ -53,12 +53,11 @@ static GraphsGraph *find(Handle exec) {
 
 /* Launches so far are of the kernels that it had. */
 static void count(GraphsGraph *graph) {
-    static const char other[] = "it is a node of a graph, which is not checked";
     uint32_t copies = 0;
     for (uint32_t i = 0; i < graph->plan.count && graph->plain; i++) {
         int type = graph->plan.steps[i].type;
         if (type == NODE_KERNEL)
-            gpu_ran_plain(graph->plan.steps[i].kernel, graph->plain, gpu_checks() ? other : graph->why);
+            gpu_ran_plain(graph->plan.steps[i].kernel, graph->plain, graph->why);
         copies += type == NODE_COPY || type == NODE_SET;
     }
     if (copies > 1 && graph->why && order_on())
@@ -269,7 +268,7 @@ static bool is_wanted(const GraphsGraph *graph, OrderStream stream, bool can_be,
     order_launch(&(OrderLaunch){.stream = stream, .number = number, .may_poll = !named_here()}, &order);
     uint64_t words[] = {graph->exact, order.order.stream}, key = hash_bytes(HASH_START, words, sizeof words);
     bool looks = graph->sign && !graph->why;
-    bool wanted = can_be && looks && (is_new(graph, order.order.stream) || graph->seldom);
+    bool wanted = can_be && looks && (gpu_checks() || is_new(graph, order.order.stream) || graph->seldom);
     *again = can_be && looks && !wanted && graph->name && order_wants(&order, key);
     wanted |= *again;
     if (looks && graph->name)
@@ -320,6 +319,8 @@ static uint64_t count_nodes(const GraphPlan *plan) {
 static Result launch_one(GraphsGraph *graph, OrderStream stream, Result (*go)(Handle, Handle), Handle handle) {
     const char *why = NULL;
     int mode = gpu_relax();
+    if (gpu_checks() && graph->plan.in_place && !graph->why) /* what a launch found is asked for behind it */
+        graph->why = "it is a node of a graph that is launched as a whole, which is not checked";
     if (graph->stale && !graph->why) {
         count(graph);
         graph->why = "it is a node of a graph that was changed in a way that is not followed";

@@ -337,10 +337,18 @@ Result launch_ours(const SeenLaunch *launch, const GpuKernel *kernel, const void
 bool checked_allocate(DevicePointer *to, size_t bytes, Result *result);
 bool checked_pitch(DevicePointer *to, size_t *pitch, size_t width, size_t height, Result *result);
 bool checked_free(DevicePointer memory, Result *result);
-/* Makes a launch, waits for it, and writes what it found; `again`: only if it found something. With a *problem nothing
- * was launched. */
-Result checked_launch(const SeenLaunch *launch, GpuKernel *kernel, Handle stream, const uint8_t *values, bool again,
+/* Which one it is among all, and whether it is like others: then it is written only if it found something. */
+typedef struct CheckedPlace {
+    const uint8_t *values;
+    bool again;
+    uint64_t number;
+    const GpuOrder *order;
+} CheckedPlace;
+/* Makes a launch; what it found is written when it is over. With a *problem nothing was launched. */
+Result checked_launch(const SeenLaunch *launch, GpuKernel *kernel, Handle stream, const CheckedPlace *place,
                       const char **problem);
+/* Writes what launches have found that are over; or waits for all. */
+void checked_look(bool waits);
 
 /* An outstanding launch for a launch of that kernel; NULL: there is no room, and *why says so. Waits for others to end
  * if it has to. The mutex is held. */

@@ -1,6 +1,6 @@
 /* Mode shadow: kernels check themselves against shadow memory (gpu_shadow.h). Memory that the program allocates is
- * placed in a range with its shadow; launches are made one after the other, and each leaves a recording of what it
- * found. */
+ * placed in a range with its shadow; launches run as the program has them, those that may run at the same time by the
+ * clocks of gpu_order.h, and each leaves a recording of what it found when it is over. */
 #include "runtime/hooks.h"
 #include "runtime/record/gpu.h"
 #include "runtime/shadow/gpu_shadow.h"
@@ -16,6 +16,21 @@ typedef struct Shadowed {
     const char *why; /* there is none: one sentence */
     char name[NAME_BYTES];
 } Shadowed;
+
+/* One that is checked, until no launch can run at the same time any more. */
+typedef struct CheckedLaunch {
+    const Shadowed *of;
+    GpuKernel *kernel;
+    uint32_t grid[3], block[3], cluster[3], shared, stream;
+    bool dependent, again;
+    bool placed; /* its stream and number are known; */
+    bool unsure; /* what was not seen may order it and another launch */
+    uint64_t number;
+    const GpuOrder *order; /* while it is prepared */
+    uint8_t values[];
+} CheckedLaunch;
+
+static void ended(void *about, int status, const GpuShadowResult *result);
 
 static Shadowed devices[DEVICES];
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* of devices, and of a launch until it is over */
@@ -34,7 +49,7 @@ static Shadowed *current(void) {
         return NULL;
     Shadowed *of = &devices[device];
     if (!of->asked) {
-        GpuShadowOptions options = {.seed_layout = gpu_options()->instrument.seed_layout};
+        GpuShadowOptions options = {.seed_layout = gpu_options()->instrument.seed_layout, .over = ended};
         of->asked = true;
         driver->device_name(of->name, sizeof of->name, device);
         of->shadow = gpu_shadow_open(resolve, device, &options, &of->why);
@@ -128,66 +143,171 @@ static uint32_t take_maps(const GpuKernel *kernel, const uint8_t *values, Shadow
     return count;
 }
 
-static void write_result(const Shadowed *of, const GpuKernel *kernel, const SeenLaunch *launch, const uint8_t *values,
-                         const GpuShadowResult *result) {
-    Recording recording = {
-        .launch = {.abi = RECORDING_ABI,
-                   .flags = launch->dependent ? RECORDING_DEPENDENT : 0,
-                   .shared = launch->shared,
-                   .spaces = kernel->module->spaces,
-                   .options = kernel->module->options,
-                   .chunk = 64,
-                   .tag = 1,
-                   .number = gpu_launches() - 1},
-        .kernel = kernel->name,
-        .device = of->name,
-        .ptx = {kernel->module->ptx, kernel->module->ptx_bytes},
-        .parameters = values,
-        .parameter_bytes = kernel->parameter_bytes,
-        .shadow = {(const char *)result, offsetof(GpuShadowResult, reports) + result->count * sizeof *result->reports}};
-    size_t count;
+static Recording recording_of(const CheckedLaunch *launch) {
+    const GpuKernel *kernel = launch->kernel;
+    Recording recording = {.launch = {.abi = RECORDING_ABI,
+                                      .flags = launch->dependent ? RECORDING_DEPENDENT : 0,
+                                      .shared = launch->shared,
+                                      .spaces = kernel->module->spaces,
+                                      .options = kernel->module->options,
+                                      .chunk = 64,
+                                      .tag = 1,
+                                      .number = launch->number},
+                           .kernel = kernel->name,
+                           .device = launch->of->name,
+                           .ptx = {kernel->module->ptx, kernel->module->ptx_bytes},
+                           .parameters = launch->values,
+                           .parameter_bytes = kernel->parameter_bytes};
     for (int axis = 0; axis < 3; axis++) {
-        uint32_t compiled = kernel->cluster[axis], asked = launch->cluster[axis];
         recording.launch.grid[axis] = launch->grid[axis];
         recording.launch.block[axis] = launch->block[axis];
-        recording.launch.cluster[axis] = asked ? asked : compiled ? compiled : 1;
+        recording.launch.cluster[axis] = launch->cluster[axis];
     }
+    recording.sites = gpu_site_table(kernel->module, kernel, launch->block);
+    return recording;
+}
+
+/* Launches that its reports name, each as a recording that has nothing but its text. */
+static char *others_of(const CheckedLaunch *launch, const GpuShadowResult *result, size_t *bytes) {
+    static const ShadowState nothing;
+    char *text = NULL;
+    bool done[SHADOW_TAGS + 1] = {false};
+    FILE *to = open_memstream(&text, bytes);
+    for (uint32_t i = 0; to && i < result->count; i++) {
+        uint32_t tag = result->reports[i].other;
+        const CheckedLaunch *other = tag ? gpu_shadow_about(launch->of->shadow, tag) : NULL;
+        char *one = NULL;
+        size_t size = 0;
+        if (!other || done[tag])
+            continue;
+        Recording recording = recording_of(other);
+        recording.shadow = (Str){(const char *)&nothing, sizeof nothing};
+        FILE *into = open_memstream(&one, &size);
+        bool good = into && recording_write(into, &recording);
+        if (into)
+            fclose(into);
+        uint64_t head[] = {tag, size};
+        if (good && fwrite(head, sizeof head, 1, to) == 1)
+            fwrite(one, 1, size, to);
+        free(one);
+        done[tag] = true;
+    }
+    if (to)
+        fclose(to);
+    return text;
+}
+
+static void write_result(const CheckedLaunch *launch, const GpuShadowResult *result) {
+    static const char unsure[] =
+        "it may or may not have run at the same time as launches that other things than streams, "
+        "events and the host's waits order: races with these were not looked for";
+    size_t count, other_bytes = 0;
+    Recording recording = recording_of(launch);
+    char *others = others_of(launch, result, &other_bytes);
+    recording.shadow =
+        (Str){(const char *)result, offsetof(GpuShadowResult, reports) + result->count * sizeof *result->reports};
+    recording.beside = (Str){others, other_bytes};
+    recording.unseen = launch->unsure ? (Str){unsure, sizeof unsure} : (Str){NULL, 0};
     pthread_mutex_lock(&hook_mutex);
     const CaptureAllocation *all = memory_all(&count);
     RecordingMemory *memory = calloc(count + 1, sizeof *memory);
     for (size_t i = 0; memory && i < count; i++)
         memory[i] = (RecordingMemory){all[i].begin, all[i].bytes};
     pthread_mutex_unlock(&hook_mutex);
-    recording.sites = gpu_site_table(kernel->module, kernel, launch->block);
     recording.memory = memory;
     recording.memory_count = memory ? count : 0;
     drain_write(&recording, 0);
     free(memory);
+    free(others);
 }
 
 /* Whether something is to be said of a launch that is like others that nothing was to be said of. */
-static bool is_reporting(const GpuShadowResult *result) {
-    return result->count || result->state.trouble;
+static bool is_reporting(const CheckedLaunch *launch, const GpuShadowResult *result) {
+    uint64_t ctas = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    uint32_t cluster = launch->cluster[0] * launch->cluster[1] * launch->cluster[2];
+    return result->count || result->state.trouble || (result->state.waits && result->state.waited < ctas / cluster);
+}
+
+static void ended(void *about, int status, const GpuShadowResult *result) {
+    const CheckedLaunch *launch = about;
+    if (status)
+        gpu_unseen(launch->kernel->name, "its launch failed with CUDA error %d, and what it found was lost", status);
+    else if (!launch->again || is_reporting(launch, result))
+        write_result(launch, result);
+}
+
+static RecordingKnown known_of(const GpuOrder *order, uint32_t stream) {
+    for (uint32_t i = 0; i < order->order.known_count; i++)
+        if (order->known[i].stream == stream)
+            return order->known[i];
+    return (RecordingKnown){0};
+}
+
+/* Whether a launch that is prepared may run at the same time as one that was made before. */
+static unsigned may_run_beside(const void *about, const void *earlier) {
+    CheckedLaunch *launch = (CheckedLaunch *)(uintptr_t)about;
+    const CheckedLaunch *other = earlier;
+    if (!launch->placed || !other->placed) {
+        launch->unsure = true;
+        return 0;
+    }
+    RecordingKnown known = known_of(launch->order, other->stream);
+    if (other->number < known.begun)
+        return 0;
+    if (other->number >= known.waited &&
+        (other->number < known.maybe || launch->order->order.flags & RECORDING_ORDER_OPEN)) {
+        launch->unsure = true;
+        return 0;
+    }
+    return GPU_SHADOW_BEGUN | (other->number < known.waited ? 0 : GPU_SHADOW_WAITED);
+}
+
+/* NULL: there is no memory. */
+static CheckedLaunch *describe(const SeenLaunch *launch, GpuKernel *kernel, const uint8_t *values, bool again,
+                               uint64_t number, const GpuOrder *order) {
+    CheckedLaunch *made = calloc(1, sizeof *made + kernel->parameter_bytes);
+    if (!made)
+        return NULL;
+    *made = (CheckedLaunch){.kernel = kernel,
+                            .shared = launch->shared,
+                            .again = again,
+                            .number = number,
+                            .placed = order->there,
+                            .stream = order->order.stream,
+                            .order = order};
+    RecordingKnown own = order->there ? known_of(order, order->order.stream) : (RecordingKnown){0};
+    made->dependent = launch->dependent && (!order->there || own.waited > own.begun);
+    memcpy(made->values, values, kernel->parameter_bytes);
+    for (int axis = 0; axis < 3; axis++) {
+        uint32_t compiled = kernel->cluster[axis], asked = launch->cluster[axis];
+        made->grid[axis] = launch->grid[axis];
+        made->block[axis] = launch->block[axis];
+        made->cluster[axis] = asked ? asked : compiled ? compiled : 1;
+    }
+    return made;
 }
 
 /* The mutex is held. */
-static Result check(const SeenLaunch *launch, GpuKernel *kernel, Handle stream, const uint8_t *values, bool again,
+static Result check(const SeenLaunch *launch, GpuKernel *kernel, Handle stream, CheckedLaunch *about,
                     const char **problem) {
-    static GpuShadowResult result;
     Shadowed *of = current();
     ShadowMap maps[SHADOW_MAPS];
     ShadowLaunch ours;
-    GpuShadowShape shape = {.resident = gpu_resident(launch, launch->function), .maps = maps, .stream = stream};
+    GpuShadowShape shape = {.resident = gpu_resident(launch, launch->function),
+                            .maps = maps,
+                            .dependent = about->dependent,
+                            .about = about,
+                            .beside = may_run_beside};
     *problem = !of ? "there is no context" : of->why;
-    if (!of || !of->shadow)
+    if (!of || !of->shadow) {
+        free(about);
         return 0;
-    for (int axis = 0; axis < 3; axis++) {
-        uint32_t compiled = kernel->cluster[axis], asked = launch->cluster[axis];
-        shape.grid[axis] = launch->grid[axis];
-        shape.block[axis] = launch->block[axis];
-        shape.cluster[axis] = asked ? asked : compiled ? compiled : 1;
     }
-    shape.map_count = take_maps(kernel, values, maps);
+    about->of = of;
+    memcpy(shape.grid, about->grid, sizeof shape.grid);
+    memcpy(shape.block, about->block, sizeof shape.block);
+    memcpy(shape.cluster, about->cluster, sizeof shape.cluster);
+    shape.map_count = take_maps(kernel, about->values, maps);
     *problem = NULL;
     if (!gpu_shadow_prepare(of->shadow, &kernel->module->shadow, &shape, &ours, problem)) {
         *problem = *problem ? *problem : "its shadow could not be prepared";
@@ -195,19 +315,37 @@ static Result check(const SeenLaunch *launch, GpuKernel *kernel, Handle stream, 
     }
     Result made = launch_ours(launch, kernel, &ours, sizeof ours);
     if (made)
-        return made;
-    Result ended = gpu_shadow_collect(of->shadow, stream, &result);
-    if (ended)
-        gpu_unseen(kernel->name, "its launch failed with CUDA error %d, and what it found was lost", ended);
-    else if (!again || is_reporting(&result))
-        write_result(of, kernel, launch, values, &result);
-    return 0;
+        gpu_shadow_undo(of->shadow);
+    else
+        gpu_shadow_made(of->shadow, stream);
+    return made;
 }
 
-Result checked_launch(const SeenLaunch *launch, GpuKernel *kernel, Handle stream, const uint8_t *values, bool again,
+Result checked_launch(const SeenLaunch *launch, GpuKernel *kernel, Handle stream, const CheckedPlace *place,
                       const char **problem) {
+    CheckedLaunch *about = describe(launch, kernel, place->values, place->again, place->number, place->order);
+    *problem = "there was no memory";
+    if (!about)
+        return 0;
     pthread_mutex_lock(&mutex);
-    Result result = check(launch, kernel, stream, values, again, problem);
+    Result result = check(launch, kernel, stream, about, problem);
     pthread_mutex_unlock(&mutex);
     return result;
+}
+
+void checked_look(bool waits) {
+    bool any = false;
+    if (!gpu_checks() || (!waits && (capture_underway() || pthread_mutex_trylock(&mutex) != 0)))
+        return;
+    if (waits)
+        pthread_mutex_lock(&mutex);
+    for (unsigned i = 0; i < DEVICES; i++)
+        any |= devices[i].shadow != NULL;
+    int mode = any ? gpu_relax() : 0;
+    for (unsigned i = 0; i < DEVICES && any; i++)
+        if (devices[i].shadow)
+            gpu_shadow_look(devices[i].shadow, waits);
+    if (any)
+        gpu_relaxed(mode);
+    pthread_mutex_unlock(&mutex);
 }

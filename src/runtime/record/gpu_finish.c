@@ -89,6 +89,7 @@ static void finish(uint64_t nanoseconds) {
     owner = 0;
     gpu_variants_settle(nanoseconds);
     graph_count_all();
+    checked_look(true);
     pthread_mutex_lock(&gpu_mutex);
     if (!gpu_settle_all(nanoseconds)) {
         drain_lost();

@@ -179,7 +179,7 @@ static bool is_repeated(GpuKernel *kernel, uint64_t key, bool maybe, bool *diffe
 uint64_t gpu_launch_key(GpuKernel *kernel, const SeenLaunch *launch, uint64_t *exact) {
     uint8_t values[PARAMETER_BYTES];
     pthread_mutex_lock(&gpu_mutex);
-    bool records = kernel->wanted && kernel->home->ptx && !gpu_checks() && gpu_measure(kernel, launch->function) &&
+    bool records = kernel->wanted && kernel->home->ptx && gpu_measure(kernel, launch->function) &&
                    take_values(kernel, launch, values);
     pthread_mutex_unlock(&gpu_mutex);
     if (!records)
@@ -361,7 +361,8 @@ static Result make_outstanding(const SeenLaunch *launch, Handle variant, GpuOuts
 }
 
 /* Mode shadow: every launch is checked. One that cannot be runs as it is. */
-static Result make_checked(const SeenLaunch *launch, GpuKernel *kernel, Handle stream) {
+static Result make_checked(const SeenLaunch *launch, GpuKernel *kernel, Handle stream, uint64_t number,
+                           const GpuOrder *order) {
     uint8_t values[PARAMETER_BYTES];
     bool different = false, again = false;
     SeenLaunch checked = *launch;
@@ -375,9 +376,13 @@ static Result make_checked(const SeenLaunch *launch, GpuKernel *kernel, Handle s
         again = is_repeated(kernel, key, false, &different);
         pthread_mutex_unlock(&gpu_mutex);
         problem = NULL;
-        Result result = checked_launch(&checked, kernel, stream, values, again, &problem);
-        if (!problem && !result)
+        CheckedPlace place = {.values = values, .again = again, .number = number, .order = order};
+        Result result = checked_launch(&checked, kernel, stream, &place, &problem);
+        if (!problem && !result) {
+            OrderKernel looked_at = {.name = kernel->name, .number = number, .recorded = true};
+            order_looked_at(order, &looked_at);
             kernel->recorded++;
+        }
         if (!problem && result) {
             pthread_mutex_lock(&gpu_mutex);
             unsee(kernel, key);
@@ -490,10 +495,12 @@ static Result make(const SeenLaunch *launch) {
     named_launch();
     uint64_t number = launches++, prepared = gpu_options()->times ? gpu_now() : 0;
     if (measured && gpu_checks()) {
+        GpuOrder placed = ordered(launch, NULL, kernel, number);
         pthread_mutex_unlock(&gpu_mutex);
         int mode = gpu_relax();
-        Result result = make_checked(launch, kernel, stream);
+        Result result = make_checked(launch, kernel, stream, number, &placed);
         gpu_relaxed(mode);
+        order_free(&placed);
         return result;
     }
     GpuContext *context = measured ? gpu_context() : NULL;

@@ -323,7 +323,7 @@ static const OrderClock *event_clock(Handle handle) {
 }
 
 bool order_on(void) {
-    return gpu_on() && !gpu_checks();
+    return gpu_on();
 }
 
 /* ---- Calls --------------------------------------------------------------------------------------- */

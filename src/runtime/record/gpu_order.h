@@ -50,7 +50,7 @@ bool order_is_crowded(void);
 bool order_has_domains(void);
 void order_remote(void); /* launches may be in another one from now on */
 
-/* Whether anything asks: in mode record alone. */
+/* Whether anything asks: modes record and shadow. */
 bool order_on(void);
 /* As the driver has it. */
 Handle order_handle(OrderStream stream);

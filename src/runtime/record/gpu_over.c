@@ -56,6 +56,7 @@ static void report(void) {
 /* No thread waits for the mutex, which a child of the program may never get: the thread that has it looks once more. */
 void over_look(void) {
     static bool again;
+    checked_look(false);
     if (!__atomic_load_n(&first, __ATOMIC_ACQUIRE))
         return;
     __atomic_store_n(&again, true, __ATOMIC_SEQ_CST);

@@ -18,6 +18,11 @@ enum { NON_BLOCKING = 1 };
     CALL(ShadowGpuShadowResult, cuStreamDestroy_v2, (void *))                                   \
     CALL(ShadowGpuShadowResult, cuStreamSynchronize, (void *))                                  \
     CALL(ShadowGpuShadowResult, cuCtxSynchronize, (void))                                       \
+    CALL(ShadowGpuShadowResult, cuEventCreate, (void **, unsigned))                             \
+    CALL(ShadowGpuShadowResult, cuEventRecord, (void *, void *))                                \
+    CALL(ShadowGpuShadowResult, cuEventQuery, (void *))                                         \
+    CALL(ShadowGpuShadowResult, cuEventSynchronize, (void *))                                   \
+    CALL(ShadowGpuShadowResult, cuEventDestroy_v2, (void *))                                    \
     CALL(ShadowGpuShadowResult, cuDeviceTotalMem_v2, (size_t *, int))
 
 typedef struct Driver {
@@ -38,6 +43,19 @@ typedef struct GpuShadowStore {
     uint64_t address, bytes;
 } GpuShadowStore;
 
+/* What a launch needs, until it is over. */
+typedef struct GpuShadowSeat {
+    GpuShadowStore state, actors, vectors, rows, flags, ctas, taken, reports, pairs, begun, clusters, waits;
+    uint64_t used_rows; /* bytes of rows that launches may have written */
+    ShadowState header;
+    uint32_t tag, was; /* tag: 0: no launch has it; was: the last one that had */
+    bool made;
+    uint64_t number;
+    void *event;
+} GpuShadowSeat;
+
+enum { SEATS = 16, MOST_OLD = 64, NO_TIMING = 2, NOT_READY = 600 };
+
 struct GpuShadow {
     Driver driver;
     void *stream; /* of our own: the default stream would wait for others, and others may be captured */
@@ -52,9 +70,16 @@ struct GpuShadow {
     uint64_t line_page_count;
     GpuShadowPiece *pieces;
     uint32_t tag;
-    GpuShadowStore state, actors, vectors, rows, flags, ctas, taken, reports, pairs, begun, clusters;
-    uint64_t used_rows; /* bytes of rows that launches may have written */
-    ShadowState header;
+    GpuShadowSeat seats[SEATS], *last; /* last: that of the launch that was prepared last */
+    uint64_t launches;
+    GpuShadowStore old[MOST_OLD]; /* that were too small, to be given back when nothing runs */
+    uint32_t old_count;
+    GpuMapped beside_page;
+    uint64_t beside_bytes, beside_at;
+    ShadowBeside beside; /* as the device has it; */
+    bool beside_there;   /* ... if it has it at all */
+    void *about[SHADOW_TAGS + 1];
+    void (*over)(void *about, int status, const GpuShadowResult *result);
 };
 
 enum { NO_MEMORY = 2, BAD_VALUE = 1 }; /* CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_INVALID_VALUE */
@@ -97,9 +122,15 @@ static const char *reserve(GpuShadow *shadow) {
     shadow->line_pages = calloc(shadow->line_page_count + 1, sizeof *shadow->line_pages);
     if (!shadow->line_pages)
         return "there is no memory";
-    shadow->reserved = shadow->range * (1 + shadow->cell_factor) + shadow->line_page_count * page;
-    if (shadow->map.cuMemAddressReserve(&shadow->real, shadow->reserved, page, 0, 0))
+    shadow->beside_bytes = (sizeof(ShadowBeside) + page - 1) / page * page;
+    shadow->reserved =
+        shadow->beside_bytes + shadow->range * (1 + shadow->cell_factor) + shadow->line_page_count * page;
+    if (shadow->map.cuMemAddressReserve(&shadow->beside_at, shadow->reserved, page, 0, 0))
         return "the addresses for shadow memory could not be reserved";
+    shadow->real = shadow->beside_at + shadow->beside_bytes;
+    if (mapping_add(&shadow->map, shadow->beside_at, shadow->beside_bytes, &shadow->beside_page) ||
+        shadow->driver.cuMemsetD8Async(shadow->beside_at, 0, shadow->beside_bytes, shadow->stream))
+        return "there is no memory for shadow memory";
     shadow->cells = shadow->real + shadow->range;
     shadow->lines = shadow->cells + shadow->range * shadow->cell_factor;
     shadow->pieces = new_piece(shadow->real, shadow->range, NULL);
@@ -118,6 +149,7 @@ GpuShadow *gpu_shadow_open(GpuResolve *resolve, int device, const GpuShadowOptio
     shadow->seed = options->seed_layout;
     shadow->range = options->range;
     shadow->row_bytes = options->row_bytes ? options->row_bytes : (uint64_t)1 << 26;
+    shadow->over = options->over;
     *problem = shadow->driver.cuStreamCreate(&shadow->stream, NON_BLOCKING) ? "there is no stream for shadow memory"
                                                                             : reserve(shadow);
     if (*problem) {
@@ -231,6 +263,17 @@ bool gpu_shadow_holds(const GpuShadow *shadow, uint64_t address, uint64_t *base,
     return false;
 }
 
+static void close_seat(GpuShadow *shadow, GpuShadowSeat *seat) {
+    GpuShadowStore *stores[] = {&seat->state, &seat->actors, &seat->vectors,  &seat->rows,
+                                &seat->flags, &seat->ctas,   &seat->taken,    &seat->reports,
+                                &seat->pairs, &seat->begun,  &seat->clusters, &seat->waits};
+    for (size_t i = 0; i < sizeof stores / sizeof *stores; i++)
+        if (stores[i]->address)
+            shadow->driver.cuMemFree_v2(stores[i]->address);
+    if (seat->event)
+        shadow->driver.cuEventDestroy_v2(seat->event);
+}
+
 void gpu_shadow_close(GpuShadow *shadow) {
     if (!shadow)
         return;
@@ -243,16 +286,17 @@ void gpu_shadow_close(GpuShadow *shadow) {
         }
         free(piece);
     }
-    GpuShadowStore *stores[] = {&shadow->state, &shadow->actors, &shadow->vectors, &shadow->rows,
-                                &shadow->flags, &shadow->ctas,   &shadow->taken,   &shadow->reports,
-                                &shadow->pairs, &shadow->begun,  &shadow->clusters};
-    for (size_t i = 0; i < sizeof stores / sizeof *stores; i++)
-        if (stores[i]->address)
-            shadow->driver.cuMemFree_v2(stores[i]->address);
+    for (unsigned i = 0; i < SEATS; i++)
+        close_seat(shadow, &shadow->seats[i]);
+    for (unsigned i = 0; i < shadow->old_count; i++)
+        shadow->driver.cuMemFree_v2(shadow->old[i].address);
+    for (unsigned i = 0; i <= SHADOW_TAGS; i++)
+        free(shadow->about[i]);
     for (uint64_t i = 0; i < shadow->line_page_count; i++)
         if (shadow->line_pages[i])
             mapping_remove(&shadow->map, shadow->lines + i * shadow->page, shadow->page, shadow->line_pages[i]);
-    shadow->map.cuMemAddressFree(shadow->real, shadow->reserved);
+    mapping_remove(&shadow->map, shadow->beside_at, shadow->beside_bytes, shadow->beside_page);
+    shadow->map.cuMemAddressFree(shadow->beside_at, shadow->reserved);
     shadow->driver.cuStreamDestroy_v2(shadow->stream);
     free(shadow->line_pages);
     free(shadow);
@@ -260,31 +304,34 @@ void gpu_shadow_close(GpuShadow *shadow) {
 
 /* ---- Launches --------------------------------------------------------------------------------------------------- */
 
-/* At least so many bytes; what is new is zero. */
-static bool make_room(GpuShadow *shadow, GpuShadowStore *store, uint64_t bytes, void *stream) {
+/* At least so many bytes; what is new is zero. What is too small stays for a while: the driver waits for all that runs
+ * when it takes memory back. */
+static bool make_room(GpuShadow *shadow, GpuShadowStore *store, uint64_t bytes) {
     if (store->bytes >= bytes)
         return true;
-    if (store->address && shadow->driver.cuMemFree_v2(store->address)) /* nothing runs: a launch is waited for */
+    if (store->address && shadow->old_count == MOST_OLD && shadow->driver.cuMemFree_v2(store->address))
         return false;
+    if (store->address && shadow->old_count < MOST_OLD)
+        shadow->old[shadow->old_count++] = *store;
     *store = (GpuShadowStore){0};
     if (shadow->driver.cuMemAlloc_v2(&store->address, bytes))
         return false;
     store->bytes = bytes;
-    return !shadow->driver.cuMemsetD8Async(store->address, 0, bytes, stream);
+    return !shadow->driver.cuMemsetD8Async(store->address, 0, bytes, shadow->stream);
 }
 
-static bool clear(GpuShadow *shadow, const GpuShadowStore *store, uint64_t bytes, void *stream) {
-    return !bytes || !shadow->driver.cuMemsetD8Async(store->address, 0, bytes, stream);
+static bool clear(GpuShadow *shadow, const GpuShadowStore *store, uint64_t bytes) {
+    return !bytes || !shadow->driver.cuMemsetD8Async(store->address, 0, bytes, shadow->stream);
 }
 
-static bool clear_cells(GpuShadow *shadow, void *stream) {
+static bool clear_cells(GpuShadow *shadow) {
     for (const GpuShadowPiece *piece = shadow->pieces; piece; piece = piece->next)
         if (piece->asked && shadow->driver.cuMemsetD8Async(cells_at(shadow, piece->address), 0,
-                                                           piece->bytes * shadow->cell_factor, stream))
+                                                           piece->bytes * shadow->cell_factor, shadow->stream))
             return false;
     for (uint64_t i = 0; i < shadow->line_page_count; i++)
         if (shadow->line_pages[i] &&
-            shadow->driver.cuMemsetD8Async(shadow->lines + i * shadow->page, 0, shadow->page, stream))
+            shadow->driver.cuMemsetD8Async(shadow->lines + i * shadow->page, 0, shadow->page, shadow->stream))
             return false;
     return true;
 }
@@ -323,141 +370,344 @@ static const char *plan_launch(const GpuShadow *shadow, const GpuShadowMark *mar
     return NULL;
 }
 
-static bool make_stores(GpuShadow *shadow, const GpuShadowPlan *plan, void *stream) {
+static uint64_t wait_bytes(const GpuShadowPlan *plan) {
+    return 4 * ((uint64_t)plan->actors / 32 + 1);
+}
+
+static bool make_stores(GpuShadow *shadow, GpuShadowSeat *seat, const GpuShadowPlan *plan, bool dependent) {
     uint64_t slots = plan->slots;
-    if (!make_room(shadow, &shadow->state, sizeof(ShadowState), stream) ||
-        !make_room(shadow, &shadow->reports, SHADOW_REPORTS * sizeof(ShadowReport), stream) ||
-        !make_room(shadow, &shadow->pairs, SHADOW_PAIRS * 4, stream))
+    if (!make_room(shadow, &seat->state, sizeof(ShadowState)) ||
+        !make_room(shadow, &seat->reports, SHADOW_REPORTS * sizeof(ShadowReport)) ||
+        !make_room(shadow, &seat->pairs, SHADOW_PAIRS * 4) ||
+        (dependent && !make_room(shadow, &seat->waits, wait_bytes(plan))))
         return false;
     if (!plan->clocked)
         return true;
-    return make_room(shadow, &shadow->actors, slots * sizeof(ShadowActor), stream) &&
-           make_room(shadow, &shadow->vectors, slots * SHADOW_VECTORS * plan->stride, stream) &&
-           make_room(shadow, &shadow->rows, plan->rows * plan->row_bytes, stream) &&
-           make_room(shadow, &shadow->flags, SHADOW_BUCKETS * SHADOW_WAYS * sizeof(ShadowFlag), stream) &&
-           make_room(shadow, &shadow->ctas, 4 * (uint64_t)plan->actors, stream) &&
-           make_room(shadow, &shadow->taken, 4 * ((slots + 31) / 32), stream) &&
-           (!shadow->seed || (make_room(shadow, &shadow->begun, 2 * slots, stream) &&
-                              make_room(shadow, &shadow->clusters, 8 * slots, stream)));
+    return make_room(shadow, &seat->actors, slots * sizeof(ShadowActor)) &&
+           make_room(shadow, &seat->vectors, slots * SHADOW_VECTORS * plan->stride) &&
+           make_room(shadow, &seat->rows, plan->rows * plan->row_bytes) &&
+           make_room(shadow, &seat->flags, SHADOW_BUCKETS * SHADOW_WAYS * sizeof(ShadowFlag)) &&
+           make_room(shadow, &seat->ctas, 4 * (uint64_t)plan->actors) &&
+           make_room(shadow, &seat->taken, 4 * ((slots + 31) / 32)) &&
+           (!shadow->seed ||
+            (make_room(shadow, &seat->begun, 2 * slots) && make_room(shadow, &seat->clusters, 8 * slots)));
 }
 
 /* CTAs of one cluster are one actor, so each slot is a cluster of its own. */
-static bool number_slots(GpuShadow *shadow, const GpuShadowPlan *plan, void *stream) {
+static bool number_slots(GpuShadow *shadow, const GpuShadowSeat *seat, const GpuShadowPlan *plan) {
     static uint64_t numbers[SHADOW_MOST_SLOTS];
     for (uint32_t i = 0; i < SHADOW_MOST_SLOTS; i++)
         numbers[i] = i;
     const Driver *driver = &shadow->driver;
-    return !driver->cuMemsetD8Async(shadow->begun.address, 0, 2 * (uint64_t)plan->slots, stream) &&
-           !driver->cuMemcpyHtoDAsync_v2(shadow->clusters.address, numbers, 8 * (uint64_t)plan->slots, stream);
+    return !driver->cuMemsetD8Async(seat->begun.address, 0, 2 * (uint64_t)plan->slots, shadow->stream) &&
+           !driver->cuMemcpyHtoDAsync_v2(seat->clusters.address, numbers, 8 * (uint64_t)plan->slots, shadow->stream);
 }
 
-/* Tags are used again when all have been: nothing with one may be left then. */
-static bool next_tag(GpuShadow *shadow, void *stream) {
-    if (shadow->tag == SHADOW_TAGS || shadow->seed) {
-        shadow->tag = 0;
-        if (!clear_cells(shadow, stream))
-            return false;
-        if (shadow->flags.address && !clear(shadow, &shadow->flags, shadow->flags.bytes, stream))
-            return false;
-    }
-    shadow->tag++;
-    return true;
-}
-
-static bool clear_launch(GpuShadow *shadow, const GpuShadowPlan *plan, void *stream) {
-    if (!clear(shadow, &shadow->pairs, SHADOW_PAIRS * 4, stream) ||
-        !clear(shadow, &shadow->reports, SHADOW_REPORTS * sizeof(ShadowReport), stream))
+static bool clear_launch(GpuShadow *shadow, GpuShadowSeat *seat, const GpuShadowPlan *plan, bool dependent) {
+    if (!clear(shadow, &seat->pairs, SHADOW_PAIRS * 4) ||
+        !clear(shadow, &seat->reports, SHADOW_REPORTS * sizeof(ShadowReport)) ||
+        (dependent && !clear(shadow, &seat->waits, wait_bytes(plan))))
         return false;
     if (!plan->clocked)
         return true;
-    uint64_t used = shadow->used_rows < shadow->rows.bytes ? shadow->used_rows : shadow->rows.bytes;
-    shadow->used_rows = plan->rows * plan->row_bytes;
-    return clear(shadow, &shadow->actors, plan->slots * sizeof(ShadowActor), stream) &&
-           clear(shadow, &shadow->vectors, plan->slots * SHADOW_VECTORS * plan->stride, stream) &&
-           clear(shadow, &shadow->rows, used, stream) &&
-           (plan->own || (clear(shadow, &shadow->ctas, 4 * (uint64_t)plan->actors, stream) &&
-                          clear(shadow, &shadow->taken, 4 * ((plan->slots + 31) / 32), stream)));
+    uint64_t used = seat->used_rows < seat->rows.bytes ? seat->used_rows : seat->rows.bytes;
+    seat->used_rows = plan->rows * plan->row_bytes;
+    return clear(shadow, &seat->actors, plan->slots * sizeof(ShadowActor)) &&
+           clear(shadow, &seat->vectors, plan->slots * SHADOW_VECTORS * plan->stride) &&
+           clear(shadow, &seat->rows, used) &&
+           (plan->own || (clear(shadow, &seat->ctas, 4 * (uint64_t)plan->actors) &&
+                          clear(shadow, &seat->taken, 4 * ((plan->slots + 31) / 32))));
 }
 
-static void fill_header(GpuShadow *shadow, const GpuShadowPlan *plan, const GpuShadowShape *shape) {
-    shadow->header = (ShadowState){.actors = shadow->actors.address,
-                                   .vectors = shadow->vectors.address,
-                                   .rows = shadow->rows.address,
-                                   .flags = shadow->flags.address,
-                                   .ctas = plan->own ? 0 : shadow->ctas.address,
-                                   .taken = shadow->taken.address,
-                                   .reports = shadow->reports.address,
-                                   .pairs = shadow->pairs.address,
-                                   .slots = plan->slots,
-                                   .stride = (uint32_t)plan->stride,
-                                   .row_count = plan->rows,
-                                   .row_bytes = (uint32_t)plan->row_bytes,
-                                   .threads = plan->threads,
-                                   .slot_shift = plan->shift,
-                                   .tag = shadow->tag,
-                                   .random = shadow->tag * 0x9e3779b97f4a7c15u,
-                                   .slot_words = (plan->slots + 31) / 32,
-                                   .begun = shadow->seed ? shadow->begun.address : 0,
-                                   .clusters = shadow->seed ? shadow->clusters.address : 0,
-                                   .real = shadow->real,
-                                   .bytes = shadow->range,
-                                   .cells = shadow->cells};
+static void fill_header(GpuShadow *shadow, GpuShadowSeat *seat, const GpuShadowPlan *plan,
+                        const GpuShadowShape *shape) {
+    seat->header = (ShadowState){.actors = seat->actors.address,
+                                 .vectors = seat->vectors.address,
+                                 .rows = seat->rows.address,
+                                 .flags = seat->flags.address,
+                                 .ctas = plan->own ? 0 : seat->ctas.address,
+                                 .taken = seat->taken.address,
+                                 .reports = seat->reports.address,
+                                 .pairs = seat->pairs.address,
+                                 .slots = plan->slots,
+                                 .stride = (uint32_t)plan->stride,
+                                 .row_count = plan->rows,
+                                 .row_bytes = (uint32_t)plan->row_bytes,
+                                 .threads = plan->threads,
+                                 .slot_shift = plan->shift,
+                                 .tag = shadow->tag,
+                                 .random = shadow->tag * 0x9e3779b97f4a7c15u,
+                                 .slot_words = (plan->slots + 31) / 32,
+                                 .begun = shadow->seed ? seat->begun.address : 0,
+                                 .clusters = shadow->seed ? seat->clusters.address : 0,
+                                 .real = shadow->real,
+                                 .bytes = shadow->range,
+                                 .cells = shadow->cells,
+                                 .waits = shape->dependent ? seat->waits.address : 0};
     uint32_t count = shape->map_count < SHADOW_MAPS ? shape->map_count : SHADOW_MAPS;
     if (count)
-        memcpy(shadow->header.maps, shape->maps, count * sizeof *shape->maps);
+        memcpy(seat->header.maps, shape->maps, count * sizeof *shape->maps);
 }
 
-bool gpu_shadow_prepare(GpuShadow *shadow, const GpuShadowMark *mark, const GpuShadowShape *shape, ShadowLaunch *launch,
-                        const char **problem) {
-    GpuShadowPlan plan;
-    *problem = mark->abi == SHADOW_ABI ? plan_launch(shadow, mark, shape, &plan)
-                                       : "the kernel was instrumented by another version of Weir";
-    if (*problem)
-        return false;
-    *problem = "there is not enough memory on the device for clocks and reports";
-    if (!make_stores(shadow, &plan, shape->stream) || !next_tag(shadow, shape->stream) ||
-        !clear_launch(shadow, &plan, shape->stream) || (shadow->seed && !number_slots(shadow, &plan, shape->stream)))
-        return false;
-    uint32_t form = shadow_split(shadow->tag, (plan.clocked ? plan.slots : plan.actors + 1) << plan.shift, plan.actors,
-                                 mark->sites, plan.clocked);
-    form = shadow->seed ? shadow_form(shadow->tag, 0, 16) : form;
-    *problem = "the grid has more CTAs than a cell can tell apart";
-    if (!form)
-        return false;
-    fill_header(shadow, &plan, shape);
-    *problem = "the device does not take the launch's block";
-    if (shadow->driver.cuMemcpyHtoDAsync_v2(shadow->state.address, &shadow->header, sizeof shadow->header,
-                                            shape->stream))
-        return false;
-    uint32_t cluster = shape->cluster[0] * shape->cluster[1] * shape->cluster[2];
-    *launch = (ShadowLaunch){.real = shadow->real,
-                             .bytes = shadow->range,
-                             .cells = shadow->cells,
-                             .state = shadow->state.address,
-                             .form = form,
-                             .cluster = cluster ? cluster : 1};
-    shadow_clocks(launch, &shadow->header);
-    *problem = NULL;
-    return true;
-}
+/* ---- Launches that are over ---------------------------------------------------------------------------------------
+ */
 
 static ShadowGpuShadowResult copy_back(const GpuShadow *shadow, void *to, uint64_t from, size_t bytes) {
     ShadowGpuShadowResult result = shadow->driver.cuMemcpyDtoHAsync_v2(to, from, bytes, shadow->stream);
     return result ? result : shadow->driver.cuStreamSynchronize(shadow->stream);
 }
 
-int gpu_shadow_collect(GpuShadow *shadow, void *stream, GpuShadowResult *result) {
-    const Driver *driver = &shadow->driver;
-    ShadowGpuShadowResult status = driver->cuStreamSynchronize(stream);
-    if (!status)
-        status = copy_back(shadow, &result->state, shadow->state.address, sizeof result->state);
+static ShadowGpuShadowResult fetch(GpuShadow *shadow, GpuShadowSeat *seat, GpuShadowResult *result) {
+    ShadowGpuShadowResult status = copy_back(shadow, &result->state, seat->state.address, sizeof result->state);
     if (status)
         return status;
     uint64_t used = (uint64_t)result->state.rows_used * result->state.row_bytes;
-    if (used < shadow->used_rows)
-        shadow->used_rows = used;
+    if (used < seat->used_rows)
+        seat->used_rows = used;
     result->count = result->state.report_count < SHADOW_REPORTS ? result->state.report_count : SHADOW_REPORTS;
     return result->count
-               ? copy_back(shadow, result->reports, shadow->reports.address, result->count * sizeof(ShadowReport))
+               ? copy_back(shadow, result->reports, seat->reports.address, result->count * sizeof(ShadowReport))
                : 0;
+}
+
+static void end_seat(GpuShadow *shadow, GpuShadowSeat *seat, ShadowGpuShadowResult status) {
+    static GpuShadowResult result;
+    uint32_t tag = seat->was = seat->tag;
+    if (!status)
+        status = fetch(shadow, seat, &result);
+    seat->tag = 0;
+    if (shadow->over)
+        shadow->over(shadow->about[tag], status, status ? NULL : &result);
+}
+
+/* The one that was made first. */
+static GpuShadowSeat *first_seat(GpuShadow *shadow) {
+    GpuShadowSeat *first = NULL;
+    for (unsigned i = 0; i < SEATS; i++)
+        if (shadow->seats[i].made && (!first || shadow->seats[i].number < first->number))
+            first = &shadow->seats[i];
+    return first;
+}
+
+static void await_seat(GpuShadow *shadow, GpuShadowSeat *seat) {
+    seat->made = false;
+    end_seat(shadow, seat, shadow->driver.cuEventSynchronize(seat->event));
+}
+
+void gpu_shadow_look(GpuShadow *shadow, bool waits) {
+    for (GpuShadowSeat *first; waits && (first = first_seat(shadow));)
+        await_seat(shadow, first);
+    for (unsigned i = 0; i < SEATS; i++) {
+        GpuShadowSeat *seat = &shadow->seats[i];
+        ShadowGpuShadowResult status = seat->made ? shadow->driver.cuEventQuery(seat->event) : NOT_READY;
+        if (status == NOT_READY)
+            continue;
+        seat->made = false;
+        end_seat(shadow, seat, status);
+    }
+    for (; !first_seat(shadow) && shadow->old_count; shadow->old_count--)
+        shadow->driver.cuMemFree_v2(shadow->old[shadow->old_count - 1].address);
+}
+
+const void *gpu_shadow_about(const GpuShadow *shadow, uint32_t tag) {
+    return tag <= SHADOW_TAGS ? shadow->about[tag] : NULL;
+}
+
+void gpu_shadow_made(GpuShadow *shadow, void *stream) {
+    GpuShadowSeat *seat = shadow->last;
+    ShadowGpuShadowResult status = seat->event ? 0 : shadow->driver.cuEventCreate(&seat->event, NO_TIMING);
+    if (!status)
+        status = shadow->driver.cuEventRecord(seat->event, stream);
+    seat->number = shadow->launches++;
+    seat->made = !status;
+    if (status) /* a stream of another context */
+        end_seat(shadow, seat, shadow->driver.cuStreamSynchronize(stream));
+}
+
+int gpu_shadow_collect(GpuShadow *shadow, void *stream, GpuShadowResult *result) {
+    GpuShadowSeat *seat = shadow->last;
+    ShadowGpuShadowResult status = shadow->driver.cuStreamSynchronize(stream);
+    if (!status)
+        status = fetch(shadow, seat, result);
+    seat->tag = 0;
+    return status;
+}
+
+/* ---- Which may run at the same time -------------------------------------------------------------------------------
+ */
+
+static void set_bit(uint32_t row[8], uint32_t tag) {
+    row[tag / 32] |= 1u << tag % 32;
+}
+static bool has_any(const uint32_t row[8], const uint32_t of[8]) {
+    uint32_t any = 0;
+    for (unsigned i = 0; i < 8; i++)
+        any |= row[i] & of[i];
+    return any;
+}
+
+/* Whether a launch that is not over may run at the same time as another one, over or not. */
+static bool some_beside(const GpuShadow *shadow) {
+    uint32_t open[8] = {0}, all[8];
+    bool any = false;
+    memset(all, 0xff, sizeof all);
+    for (unsigned i = 0; i < SEATS; i++)
+        if (shadow->seats[i].tag)
+            set_bit(open, shadow->seats[i].tag);
+    for (uint32_t tag = 1; tag <= SHADOW_TAGS && !any; tag++)
+        any = has_any(shadow->beside.begun[tag], open[tag / 32] >> tag % 32 & 1 ? all : open);
+    return any;
+}
+
+static bool is_pair(const ShadowBeside *beside, uint32_t one, uint32_t other) {
+    return (beside->begun[one][other / 32] >> other % 32 & 1) || (beside->begun[other][one / 32] >> one % 32 & 1);
+}
+
+/* Launches whose signals one that is not over may read. */
+static void find_talks(GpuShadow *shadow) {
+    ShadowBeside *beside = &shadow->beside;
+    memset(beside->talks, 0, sizeof beside->talks);
+    for (unsigned i = 0; i < SEATS; i++) {
+        uint32_t tag = shadow->seats[i].tag;
+        for (uint32_t other = 1; other <= SHADOW_TAGS && tag; other++)
+            if (beside->states[other] && is_pair(beside, tag, other))
+                set_bit(beside->talks, other);
+    }
+}
+
+static void forget_tag(GpuShadow *shadow, uint32_t tag) {
+    ShadowBeside *beside = &shadow->beside;
+    for (uint32_t i = 0; i <= SHADOW_TAGS; i++) {
+        beside->begun[i][tag / 32] &= ~(1u << tag % 32);
+        beside->waited[i][tag / 32] &= ~(1u << tag % 32);
+    }
+    memset(beside->begun[tag], 0, sizeof beside->begun[tag]);
+    memset(beside->waited[tag], 0, sizeof beside->waited[tag]);
+    beside->states[tag] = 0;
+    free(shadow->about[tag]);
+    shadow->about[tag] = NULL;
+}
+
+/* The device has to know of it before the launch begins; of launches that are all one after the other it knows nothing.
+ */
+static bool place_launch(GpuShadow *shadow, GpuShadowSeat *seat, const GpuShadowMark *mark, const GpuShadowShape *shape,
+                         const GpuShadowPlan *plan, uint32_t form) {
+    enum { WAITS_ELSEWHERE = 8 };
+    ShadowBeside *beside = &shadow->beside;
+    uint32_t tag = shadow->tag;
+    forget_tag(shadow, tag);
+    shadow->about[tag] = shape->about;
+    for (uint32_t i = 1; i <= SHADOW_TAGS && shape->beside; i++) {
+        unsigned how = i != tag && shadow->about[i] ? shape->beside(shape->about, shadow->about[i]) : 0;
+        if (how & (mark->flags & WAITS_ELSEWHERE ? GPU_SHADOW_WAITED : GPU_SHADOW_BEGUN))
+            set_bit(beside->begun[tag], i);
+        if (how & GPU_SHADOW_WAITED)
+            set_bit(beside->waited[tag], i);
+    }
+    beside->forms[tag] =
+        (form >> 8 & 255) | (form >> 16 & 255) << 8 | plan->shift << 16 | (uint32_t)plan->own << SHADOW_BESIDE_OWN;
+    for (uint32_t i = 1; i <= SHADOW_TAGS; i++)
+        beside->states[i] = beside->states[i] == seat->state.address ? SHADOW_BESIDE_UNKNOWN : beside->states[i];
+    beside->states[tag] = plan->clocked ? seat->state.address : 0;
+    seat->tag = tag;
+    beside->any = some_beside(shadow);
+    find_talks(shadow);
+    if (!beside->any && !shadow->beside_there)
+        return true;
+    shadow->beside_there = beside->any;
+    return !shadow->driver.cuMemcpyHtoDAsync_v2(shadow->real - sizeof *beside, beside, sizeof *beside, shadow->stream);
+}
+
+void gpu_shadow_undo(GpuShadow *shadow) {
+    forget_tag(shadow, shadow->last->tag);
+    shadow->last->tag = 0;
+}
+
+/* ---- Making one ---------------------------------------------------------------------------------------------------
+ */
+
+/* Whether the signals of the launch that had the seat may still be read: by the one that gets a seat, or by another. */
+static bool is_asked_for(const GpuShadow *shadow, const GpuShadowSeat *seat, const GpuShadowShape *shape) {
+    const void *about = shadow->beside.states[seat->was] ? shadow->about[seat->was] : NULL;
+    bool asked = about && shape->beside && shape->beside(shape->about, about);
+    for (unsigned i = 0; i < SEATS && about && !asked; i++)
+        asked = shadow->seats[i].tag && is_pair(&shadow->beside, shadow->seats[i].tag, seat->was);
+    return asked;
+}
+
+static GpuShadowSeat *free_seat(GpuShadow *shadow, const GpuShadowShape *shape) {
+    gpu_shadow_look(shadow, shadow->seed);
+    for (;;) {
+        GpuShadowSeat *found = NULL;
+        for (unsigned i = 0; i < SEATS; i++)
+            if (!shadow->seats[i].tag && !is_asked_for(shadow, &shadow->seats[i], shape))
+                return &shadow->seats[i];
+            else if (!shadow->seats[i].tag)
+                found = &shadow->seats[i];
+        if (found)
+            return found;
+        await_seat(shadow, first_seat(shadow));
+    }
+}
+
+/* Tags are used again when all have been: nothing with one may be left then. */
+static bool next_tag(GpuShadow *shadow) {
+    if (shadow->tag == SHADOW_TAGS || shadow->seed) {
+        gpu_shadow_look(shadow, true);
+        for (uint32_t tag = 1; tag <= SHADOW_TAGS; tag++)
+            forget_tag(shadow, tag);
+        shadow->tag = 0;
+        if (!clear_cells(shadow))
+            return false;
+        for (unsigned i = 0; i < SEATS; i++)
+            if (shadow->seats[i].flags.address && !clear(shadow, &shadow->seats[i].flags, shadow->seats[i].flags.bytes))
+                return false;
+    }
+    shadow->tag++;
+    return true;
+}
+
+static const char *prepare(GpuShadow *shadow, const GpuShadowMark *mark, const GpuShadowShape *shape,
+                           ShadowLaunch *launch) {
+    GpuShadowPlan plan;
+    GpuShadowSeat *seat = free_seat(shadow, shape);
+    const char *problem = mark->abi == SHADOW_ABI ? plan_launch(shadow, mark, shape, &plan)
+                                                  : "the kernel was instrumented by another version of Weir";
+    if (problem)
+        return problem;
+    if (!make_stores(shadow, seat, &plan, shape->dependent) || !next_tag(shadow) ||
+        !clear_launch(shadow, seat, &plan, shape->dependent) || (shadow->seed && !number_slots(shadow, seat, &plan)))
+        return "there is not enough memory on the device for clocks and reports";
+    uint32_t form = shadow_split(shadow->tag, (plan.clocked ? plan.slots : plan.actors + 1) << plan.shift, plan.actors,
+                                 mark->sites, plan.clocked);
+    form = shadow->seed ? shadow_form(shadow->tag, 0, 16) : form;
+    if (!form)
+        return "the grid has more CTAs than a cell can tell apart";
+    fill_header(shadow, seat, &plan, shape);
+    if (!place_launch(shadow, seat, mark, shape, &plan, form) ||
+        shadow->driver.cuMemcpyHtoDAsync_v2(seat->state.address, &seat->header, sizeof seat->header, shadow->stream) ||
+        shadow->driver.cuStreamSynchronize(shadow->stream)) {
+        if (seat->tag)
+            shadow->about[seat->tag] = NULL; /* the caller's */
+        seat->tag = 0;
+        return "the device does not take the launch's block";
+    }
+    uint32_t cluster = shape->cluster[0] * shape->cluster[1] * shape->cluster[2];
+    *launch = (ShadowLaunch){.real = shadow->real,
+                             .bytes = shadow->range,
+                             .cells = shadow->cells,
+                             .state = seat->state.address,
+                             .form = form,
+                             .cluster = cluster ? cluster : 1};
+    shadow_clocks(launch, &seat->header);
+    shadow->last = seat;
+    return NULL;
+}
+
+bool gpu_shadow_prepare(GpuShadow *shadow, const GpuShadowMark *mark, const GpuShadowShape *shape, ShadowLaunch *launch,
+                        const char **problem) {
+    *problem = prepare(shadow, mark, shape, launch);
+    if (*problem)
+        free(shape->about);
+    return !*problem;
 }

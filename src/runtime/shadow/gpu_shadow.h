@@ -1,6 +1,6 @@
 /* Memory with shadow memory beside it, for kernels that check themselves (trace/shadow.h): one range of addresses is
  * reserved, allocations are mapped into its first part, their cells into the second, so that a cell is found by
- * arithmetic. One launch at a time: prepare, launch, collect.
+ * arithmetic. Launches run as the program has them: prepare, launch, made; what one has found is told when it is over.
  *
  * It knows the driver by the functions that it is given, and nothing else of the program that it runs in. */
 #ifndef RUNTIME_SHADOW_GPU_SHADOW_H
@@ -15,10 +15,19 @@
 
 typedef struct GpuShadow GpuShadow;
 
+/* Its first sizeof(ShadowState) + count * sizeof(ShadowReport) bytes are what a recording has as RECORDING_SHADOW. */
+typedef struct GpuShadowResult {
+    ShadowState state; /* the counters behind `trouble` */
+    ShadowReport reports[SHADOW_REPORTS];
+    uint32_t count; /* of them that are there */
+} GpuShadowResult;
+
 typedef struct GpuShadowOptions {
-    bool seed_layout;
+    bool seed_layout;   /* its cells have no tags: one launch at a time */
     uint64_t range;     /* bytes of addresses for allocations; 0: four times the device's memory */
     uint64_t row_bytes; /* the most that clocks of flags may take; 0: 64 MiB */
+    /* A launch is over, and has found that; or it failed with a status, and there is no result. */
+    void (*over)(void *about, int status, const GpuShadowResult *result);
 } GpuShadowOptions;
 
 /* For a device, whose context is current. NULL, with a sentence. */
@@ -41,22 +50,29 @@ typedef struct GpuShadowShape {
     uint32_t resident; /* CTAs that can run at the same time: per SM, times SMs */
     const ShadowMap *maps;
     uint32_t map_count;
-    void *stream;
+    bool dependent; /* it may begin before the launch before it has ended */
+    void *about;    /* of the launch, for free(): until no launch can run at the same time any more */
+    /* Of it and one that was made earlier: GPU_SHADOW_BEGUN, ...; NULL: each is over when the next one begins. */
+    unsigned (*beside)(const void *about, const void *earlier);
 } GpuShadowShape;
+/* The two may run at the same time when it begins; and once it has waited for the launches before it. */
+enum { GPU_SHADOW_BEGUN = 1, GPU_SHADOW_WAITED = 2 };
 
-/* Fills in the last parameter of the kernel, and puts on the stream what has to be done before. False, with a sentence:
- * the launch cannot be checked. */
+/* Fills in the last parameter of the kernel, when all that has to be done before is done: nothing of it is in the
+ * program's streams. False, with a sentence: the launch cannot be checked, and `about` is freed. */
 bool gpu_shadow_prepare(GpuShadow *shadow, const GpuShadowMark *mark, const GpuShadowShape *shape, ShadowLaunch *launch,
                         const char **problem);
 
-/* Its first sizeof(ShadowState) + count * sizeof(ShadowReport) bytes are what a recording has as RECORDING_SHADOW. */
-typedef struct GpuShadowResult {
-    ShadowState state; /* the counters behind `trouble` */
-    ShadowReport reports[SHADOW_REPORTS];
-    uint32_t count; /* of them that are there */
-} GpuShadowResult;
+/* It was made in that stream, as prepared last; or it was not. */
+void gpu_shadow_made(GpuShadow *shadow, void *stream);
+void gpu_shadow_undo(GpuShadow *shadow);
+/* Tells of launches that are over; or waits for all. */
+void gpu_shadow_look(GpuShadow *shadow, bool waits);
+/* What was given with the launch of that tag; NULL: it is not known any more. */
+const void *gpu_shadow_about(const GpuShadow *shadow, uint32_t tag);
 
-/* Waits for the stream, and fetches what the launch has reported. */
+/* In place of gpu_shadow_made: waits for the stream, and fetches what the launch that was prepared last has reported.
+ */
 int gpu_shadow_collect(GpuShadow *shadow, void *stream, GpuShadowResult *result);
 
 /* For PyTorch's CUDAPluggableAllocator, which has no context of its own: `weir_gpu_alloc` and `weir_gpu_free` of
