@@ -112,6 +112,7 @@ class Checked:
         struct.pack_into("<7I4xQQI4x", config, 0, *words["grid"], *words["block"], words.get("shared", 0), stream.value or 0,
                          launch.attributes if launch.attribute_count else 0, launch.attribute_count)
         self.gpu.call("cuLaunchKernelEx", config, launch.function, (ctypes.c_void_p * len(pointers))(*pointers), None)
+        self.gpu.lib.gpu_shadow_made(self.gpu.shadow, stream)
 
     def collect(self, stream):
         status = self.gpu.lib.gpu_shadow_collect(self.gpu.shadow, stream, self.result)

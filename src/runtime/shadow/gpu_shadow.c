@@ -530,6 +530,7 @@ int gpu_shadow_collect(GpuShadow *shadow, void *stream, GpuShadowResult *result)
     if (!status)
         status = fetch(shadow, seat, result);
     seat->tag = 0;
+    seat->made = false;
     return status;
 }
 
@@ -635,6 +636,7 @@ static bool is_asked_for(const GpuShadow *shadow, const GpuShadowSeat *seat, con
     return asked;
 }
 
+/* NULL: launches have all of them that are prepared, and not made. */
 static GpuShadowSeat *free_seat(GpuShadow *shadow, const GpuShadowShape *shape) {
     gpu_shadow_look(shadow, shadow->seed);
     for (;;) {
@@ -644,9 +646,10 @@ static GpuShadowSeat *free_seat(GpuShadow *shadow, const GpuShadowShape *shape) 
                 return &shadow->seats[i];
             else if (!shadow->seats[i].tag)
                 found = &shadow->seats[i];
-        if (found)
+        GpuShadowSeat *first = found ? NULL : first_seat(shadow);
+        if (!first)
             return found;
-        await_seat(shadow, first_seat(shadow));
+        await_seat(shadow, first);
     }
 }
 
@@ -671,8 +674,9 @@ static const char *prepare(GpuShadow *shadow, const GpuShadowMark *mark, const G
                            ShadowLaunch *launch) {
     GpuShadowPlan plan;
     GpuShadowSeat *seat = free_seat(shadow, shape);
-    const char *problem = mark->abi == SHADOW_ABI ? plan_launch(shadow, mark, shape, &plan)
-                                                  : "the kernel was instrumented by another version of Weir";
+    const char *problem = !seat                     ? "too many launches are prepared, and none of them is made"
+                          : mark->abi == SHADOW_ABI ? plan_launch(shadow, mark, shape, &plan)
+                                                    : "the kernel was instrumented by another version of Weir";
     if (problem)
         return problem;
     if (!make_stores(shadow, seat, &plan, shape->dependent) || !next_tag(shadow) ||
