@@ -364,6 +364,7 @@ typedef struct weir_run_options {
     int (*core)(void *context, int take);
     void *core_context;
     double core_after; /* seconds of a check before it is asked: a thread takes some time to start */
+    int cross_check;   /* nonzero: proofs are held against their certificates and against runs of launches they cover */
     double prove_time; /* seconds for a proof that a kernel is clean at every launch; 0: 2, negative: none is tried */
 } weir_run_options;
 

@@ -202,6 +202,7 @@ static void read_run(void *context) {
                          .membar_summary = options->membar == WEIR_MEMBAR_SUMMARY,
                          .report = options->report,
                          .only_launch = options->only_launch,
+                         .cross_check = options->cross_check,
                          .prove_seconds = options->prove_time > 0   ? options->prove_time
                                           : options->prove_time < 0 ? 0
                                                                     : 2,

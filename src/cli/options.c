@@ -388,6 +388,7 @@ void options_read(Options *options, const Command *command, int count, char **ar
     if (options->has_also && !options->output)
         wrong_usage(options,
                     "--also prints to standard output what --output has in another format, and --output is not given");
+    options->run.cross_check = options->cross_check;
     options->run.prove_time = options->prove_seconds ? (double)options->prove_seconds : -1;
     options->run.arguments = (const char *const *)options->arguments.items;
     options->run.argument_count = options->arguments.count;

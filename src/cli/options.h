@@ -124,6 +124,7 @@ typedef struct Options {
     bool brief;             /* check, run, lint: a line for each finding */
     unsigned max_findings;  /* check, run, lint: of a kernel; 0: all */
     const char *certificate, *verify; /* prove */
+    bool cross_check;                 /* check, prove */
     unsigned prove_seconds; /* check, run, report, prove, exec: for a proof; 0: none is tried */
     weir_format format;
     weir_format also; /* with has_also: verdicts go to standard output in this format, too */

@@ -12,6 +12,7 @@
 #include "base/diagnostics.h"
 #include "certified.h"
 #include "check/certificate/certificate.h"
+#include "check/pipeline/internal.h"
 #include "check/prove/certificate.h"
 #include "corrupting.h"
 #include "machine/tile/compile/program.h"
@@ -200,6 +201,52 @@ static void other_kernels_are_refused(void **state) {
     free_kernels(&first);
 }
 
+/* ---- Wrong proofs --------------------------------------------------------------------------------- */
+
+/* Programs along y store to the same elements, which the proof says they do not. */
+static void wrong_proofs_are_withdrawn(void **state) {
+    Kernels kernels;
+    Text changed = {0}, same = {0};
+    const char *const constant = "%v = arith.constant dense<1.0> : ", *at = strstr(KERNEL, "muli %y, %s");
+    (void)state;
+    corrupt_replace(str_of(KERNEL), (Str){at, 11}, str_of("subi %s, %s"), &same);
+    text_char(&same, 0);
+    same.size--;
+    at = strstr(same.data, constant);
+    assert_non_null(at);
+    corrupt_replace((Str){same.data, same.size}, (Str){at, strlen(constant)}, /* each stores something else */
+                    STR("%f = arith.sitofp %y : i32 to f32\n    %v = tt.splat %f : f32 -> "), &changed);
+    if (setjmp(out_of_memory))
+        fail_msg("out of memory");
+    assert_true(read_kernels(&kernels, source_copy("kernel.ttgir", changed.data, changed.size)));
+    static const char *const said[] = {"cross-checked: its certificate holds",
+                                       "a launch that it covers has a race: ", "its certificate does not hold: "};
+    for (unsigned wrong = 0; wrong < 3; wrong++) {
+        kernels.module.arena.exhausted = &out_of_memory;
+        kernels.module.proofs = NULL;
+        Proof *proof = (Proof *)proof_of_kernel(&kernels.module, kernels.all[0], 10);
+        assert_true(proof->proved && proof->where_count == 2);
+        if (wrong == 1) /* nothing is asked */
+            proof->where_count = 0;
+        if (wrong == 2) /* a step is left out */
+            proof->taken_count--;
+        PipelineResult result = {.module = &kernels.module, .functions = kernels.all, .count = 1};
+        result.question.cross_check = true;
+        result.question.prove_seconds = 10;
+        arena_init(&result.arena, (size_t)1 << 28);
+        result_cross_check(&result, 0);
+        assert_int_equal(proof->proved, !wrong);
+        assert_int_equal(proof->open_count, wrong != 0);
+        assert_non_null(strstr(wrong ? proof->withdrawn : proof->steps[proof->step_count - 1], said[wrong]));
+        if (wrong)
+            assert_non_null(strstr(proof->open[0].text, "internal error: the proof is wrong: "));
+        arena_free(&result.arena);
+    }
+    text_free(&changed);
+    text_free(&same);
+    free_kernels(&kernels);
+}
+
 /* ---- Texts that are none -------------------------------------------------------------------------- */
 
 static void bad_texts_are_explained(void **state) {
@@ -241,6 +288,7 @@ static void bad_texts_are_explained(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(certificates_hold), cmocka_unit_test(faults_are_refused),
                                        cmocka_unit_test(other_kernels_are_refused),
+                                       cmocka_unit_test(wrong_proofs_are_withdrawn),
                                        cmocka_unit_test(bad_texts_are_explained)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,6 +33,11 @@ const Launch *result_fixed(PipelineResult *result);
  * beside the one that was given, such ones last: how many; none if it cannot be run. */
 const Launch *result_choose(PipelineResult *result, size_t kernel, size_t *count);
 
+/* ---- cross_check.c ---- */
+/* Holds the proof of the kernel against its certificate, and against runs, if that was asked for: a proof that is wrong
+ * is withdrawn. It takes its time beside that of a check, and is no Task. */
+void result_cross_check(PipelineResult *result, size_t kernel);
+
 /* ---- steps.c ---- */
 /* What the hardware does not allow, read off the IR. */
 void step_lint(PipelineResult *result, size_t kernel);

@@ -142,6 +142,7 @@ static void check_and_close(PipelineResult *result, size_t kernel) {
     if (!result->program)
         verdict->kernel = look.request;
     if (complete) {
+        result_cross_check(result, kernel);
         result_attempt(result, step_proof, &look);
         result_attempt(result, step_promises, &look);
     }

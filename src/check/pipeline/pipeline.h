@@ -36,6 +36,7 @@ typedef struct Question {
     CheckOptions runs;                    /* without a launch */
     bool only_launch;                     /* no other than the one of the file */
     VerdictScope required;                /* of a clean verdict; a weaker one is incomplete */
+    bool cross_check;                     /* proofs are held against certificates and runs */
     double prove_seconds;                 /* for a proof of each kernel for every launch; 0: none is tried */
     unsigned timeout;                     /* seconds for each kernel; 0: no bound */
     int (*stop)(void *context);           /* whether it has to end now; or NULL */

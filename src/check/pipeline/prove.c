@@ -167,6 +167,8 @@ void step_proof(void *context) {
         verdict->closed)
         return; /* or nothing is left open that a launch gives */
     const Proof *proof = proof_of_kernel(result->module, result->functions[look->at], result->question.prove_seconds);
+    if (proof->withdrawn)
+        verdict_incomplete(verdict, NULL, 0, "internal error: the proof for every launch is wrong: %s", proof->withdrawn);
     verdict->proof = proof_summary(result->module, proof, promises_of(result, look->at), known_launch(result, look->at),
                                    verdict->arena);
     verdict->proof->outside &= result_given_launch(result, look->at) != NULL; /* else it is not all known */
@@ -198,8 +200,14 @@ static void print_proofs(void *context) {
     }
 }
 
+static void cross_check_all(PipelineResult *result) {
+    for (size_t i = 0; i < result->count; i++)
+        result_cross_check(result, i);
+}
+
 bool result_prove(PipelineResult *result, Text *to) {
     PrintedProof printed = {.result = result, .to = to, .all = !result->ptx && !result->program};
+    cross_check_all(result);
     bool complete = !result->ptx && !result->program && result_attempt(result, print_proofs, &printed);
     result_close(result);
     return complete && printed.all;
@@ -222,6 +230,7 @@ static void certify(void *context) {
 
 bool result_certify(PipelineResult *result, Text *to) {
     PrintedProof printed = {.result = result, .to = to, .all = !result->ptx && !result->program};
+    cross_check_all(result);
     bool complete = !result->ptx && !result->program && result_attempt(result, certify, &printed);
     result_close(result);
     return complete && printed.all;

@@ -2,6 +2,8 @@
  * made to try the proof. */
 #include "check/prove/prove.h"
 
+#include "machine/tile/compile/program.h"
+
 static int64_t pick(uint64_t *seed, int64_t from, int64_t to) {
     *seed = *seed * 6364136223846793005u + 1442695040888963407u;
     return from + (int64_t)((*seed >> 33) % (uint64_t)(to - from + 1));
@@ -75,4 +77,59 @@ bool proof_example(const Proof *proof, uint64_t *seed, int64_t most, bool covere
             return true;
     }
     return false;
+}
+
+/* Of a parameter with that number. False: nothing can be made for it. */
+static bool make_argument(Module *module, const Parameter *parameter, const LaunchNumber *number, Argument *argument) {
+    enum { ELEMENTS_BITS = 33 }; /* so many that nothing is out of range */
+    const Type *type = parameter->type, *element = type && type->element ? type_resolve(module, type->element) : NULL;
+    *argument = (Argument){.name = str_of(parameter->name), .kind = ARGUMENT_INTEGER, .integer = number->value};
+    if (!type || !*parameter->name)
+        return false;
+    bool descriptor = type_is_descriptor(type), pointer = type_is(type, STR("tt.ptr"));
+    if (type->kind == TYPE_FLOAT) {
+        argument->kind = ARGUMENT_FLOAT;
+        argument->number = 1;
+    }
+    if (type->kind == TYPE_INTEGER && type->width == 1)
+        argument->integer = number->value & 1;
+    if (!descriptor && !pointer)
+        return type->kind == TYPE_INTEGER || type->kind == TYPE_INDEX || type->kind == TYPE_FLOAT;
+    element = element && element->element ? type_resolve(module, element->element) : element;
+    argument->element_bits = element && element->width ? (uint16_t)(element->width < 8 ? 8 : element->width) : 32;
+    argument->rank = 1;
+    argument->shape[0] = INT64_C(1) << ELEMENTS_BITS;
+    argument->strides[0] = 1;
+    argument->kind = descriptor ? ARGUMENT_DESCRIPTOR : ARGUMENT_TENSOR;
+    const Type *block = descriptor ? parameter_block(module, parameter) : NULL;
+    if (!descriptor)
+        return true;
+    if (!block || !number->rank || number->rank != block->dim_count || number->rank > ARGUMENT_MOST_DIMS)
+        return false;
+    argument->rank = argument->block_rank = number->rank;
+    for (unsigned i = 0; i < number->rank; i++) {
+        argument->shape[i] = number->shape[i];
+        argument->strides[i] = number->strides[i];
+        argument->block[i] = block->dims[i];
+    }
+    return true;
+}
+
+bool proof_example_launch(Module *module, const Op *function, const Proof *proof, uint64_t *seed, Launch *launch,
+                          Arena *arena) {
+    uint32_t count;
+    LaunchNumbers numbers;
+    const Parameter *parameters = program_parameters(module, function, &count);
+    LaunchNumber *room = ARENA_ARRAY(arena, LaunchNumber, proof->name_count + 1);
+    if (!proof_example(proof, seed, room, &numbers))
+        return false;
+    *launch = (Launch){.grid = {numbers.grid[0], numbers.grid[1], numbers.grid[2]}};
+    for (uint32_t i = 0; i < count && i < proof->name_count; i++) {
+        if (parameters[i].descriptor >= 0) /* its descriptor has it */
+            continue;
+        Argument *argument = ARENA_PUSH(arena, launch->arguments, launch->count, launch->capacity);
+        if (!make_argument(module, &parameters[i], &room[i], argument))
+            return false;
+    }
+    return proof_covers(proof, launch, NULL);
 }

@@ -245,6 +245,27 @@ const Proof *proof_of_kernel(Module *module, const Op *function, double seconds)
     return proof;
 }
 
+void proof_withdraw(Module *module, const Op *function, const char *why) {
+    Proof *proof = (Proof *)proof_made(module, function);
+    if (!proof)
+        return;
+    Prover prover = {.module = module, .function = function, .arena = proof->quantities.arena, .proof = proof};
+    proof_open(&prover, NULL, "internal", "internal error: the proof is wrong: %s", why);
+    proof->withdrawn = why;
+    proof->proved = false;
+}
+
+void proof_confirm(Module *module, const Op *function, unsigned run, unsigned launches) {
+    Proof *proof = (Proof *)proof_made(module, function);
+    if (!proof)
+        return;
+    Prover prover = {.module = module, .function = function, .arena = proof->quantities.arena, .proof = proof};
+    proof_step(
+        &prover,
+        "cross-checked: its certificate holds, and of %u launches that it covers %u ran to the end, with nothing wrong",
+        launches, run);
+}
+
 Proof *prove_global_half(Module *module, const Op *function, double seconds) {
     return prove_halves(module, function, seconds, false, true);
 }

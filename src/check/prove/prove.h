@@ -85,6 +85,7 @@ typedef struct Proof {
     uint32_t run_count, run_capacity;
     ProofCount counts[PROOF_COUNTS];
     uint32_t count_count, condition_count;
+    const char *withdrawn; /* it was found to be wrong, and why; NULL: it was not */
     bool proved; /* nothing is open */
     bool narrow; /* but only one grid, or one value of an argument, fulfills `where` */
     double seconds;
@@ -110,6 +111,12 @@ const Proof *proof_of_kernel(Module *module, const Op *function, double seconds)
 /* The proof that there is; NULL: none was asked for. */
 const Proof *proof_made(const Module *module, const Op *function);
 
+/* Something disagrees with the proof that there is: it proves nothing any more. */
+void proof_withdraw(Module *module, const Op *function, const char *why);
+
+/* Nothing disagrees: so many of some launches that it covers were run to their end. */
+void proof_confirm(Module *module, const Op *function, unsigned run, unsigned launches);
+
 /* The same of global memory alone: no proof of the kernel. For tests. */
 Proof *prove_global_half(Module *module, const Op *function, double seconds);
 /* The same of everything but global memory. */
@@ -127,6 +134,10 @@ bool proof_example(const Proof *proof, uint64_t *seed, int64_t most, bool covere
                    LaunchNumbers *launch);
 /* One that may be covered. */
 void proof_some_launch(const Proof *proof, uint64_t *seed, int64_t most, LaunchNumber *room, LaunchNumbers *launch);
+
+/* The same with arguments for the kernel's parameters: memory that is large enough, of which nothing is known. */
+bool proof_example_launch(Module *module, const Op *function, const Proof *proof, uint64_t *seed, Launch *launch,
+                          Arena *arena);
 
 /* ---- For the halves ------------------------------------------------------------------------------- */
 
