@@ -121,7 +121,7 @@ bool proof_example_launch(Module *module, const Op *function, const Proof *proof
     LaunchNumbers numbers;
     const Parameter *parameters = program_parameters(module, function, &count);
     LaunchNumber *room = ARENA_ARRAY(arena, LaunchNumber, proof->name_count + 1);
-    if (!proof_example(proof, seed, room, &numbers))
+    if (!proof_example(proof, seed, INT64_MAX, true, room, &numbers))
         return false;
     *launch = (Launch){.grid = {numbers.grid[0], numbers.grid[1], numbers.grid[2]}};
     for (uint32_t i = 0; i < count && i < proof->name_count; i++) {
