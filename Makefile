@@ -87,7 +87,7 @@ prove_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/prove/*.c))
 libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuzz_targets))
 
 .DELETE_ON_ERROR:
-.PHONY: house op-ids words lines links golden malformed kernels causes lint-mutants bench-compare bench-device bench-launches bench-gsan bench-machine bench-membar bench-proofs bench-ptx bench-races bench-record bench-size launch-cost shards exec-tutorials gpu-bench gpu-examples gpu-hangs gpu-images gpu-shadow membar-checks ptx-agree \
+.PHONY: house op-ids words lines links golden malformed kernels causes lint-mutants bench-compare bench-cuda bench-device bench-launches bench-gsan bench-machine bench-membar bench-proofs bench-ptx bench-races bench-record bench-size launch-cost shards exec-tutorials gpu-bench gpu-examples gpu-hangs gpu-images gpu-shadow membar-checks ptx-agree \
 	gpu-programs no-gpu-programs FORCE all objects device help demo test complete global reference litmus membar membar-triton ptx ptx-sweep ptx-mutants device-triton ptx-suites ptx-values fences mutants prove-corpus prove-certificates prove-launches prove-mutants asan tsan fuzz bench gsan-rates \
 	corpus found mutation ops docs site static package deb python-venv format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
@@ -470,8 +470,8 @@ fuzz: ## fuzz for FUZZ_SECONDS (60) altogether
 bench: ## measure speed and memory, beside mlir-opt; results in build/bench.txt
 	@scripts/setup bench
 	@$(MAKE) --no-print-directory -s all
-	@$(MAKE) --no-print-directory -s bench-programs $(BUILD)/tests/machine/machine $(BUILD)/tests/record/play $(BUILD)/tests/prove/prove
-	@BUILD=$(BUILD) scripts/bench/kernels; status=$$?; BUILD=$(BUILD) scripts/bench/races && BUILD=$(BUILD) scripts/bench/membar && BUILD=$(BUILD) scripts/bench/gsan && BUILD=$(BUILD) scripts/bench/size && BUILD=$(BUILD) scripts/bench/ptx && BUILD=$(BUILD) scripts/bench/machine && BUILD=$(BUILD) scripts/bench/launches && BUILD=$(BUILD) scripts/bench/proofs && BUILD=$(BUILD) scripts/bench/device && BUILD=$(BUILD) scripts/bench/record && exit $$status
+	@$(MAKE) --no-print-directory -s bench-programs $(BUILD)/tests/machine/machine $(BUILD)/tests/record/play $(BUILD)/tests/prove/prove $(BUILD)/tests/cuda/program
+	@BUILD=$(BUILD) scripts/bench/kernels; status=$$?; BUILD=$(BUILD) scripts/bench/races && BUILD=$(BUILD) scripts/bench/membar && BUILD=$(BUILD) scripts/bench/gsan && BUILD=$(BUILD) scripts/bench/size && BUILD=$(BUILD) scripts/bench/ptx && BUILD=$(BUILD) scripts/bench/machine && BUILD=$(BUILD) scripts/bench/launches && BUILD=$(BUILD) scripts/bench/cuda && BUILD=$(BUILD) scripts/bench/proofs && BUILD=$(BUILD) scripts/bench/device && BUILD=$(BUILD) scripts/bench/record && exit $$status
 
 gsan-rates: ## measure how often the sampled mode finds races in global memory, against the formula
 	@$(MAKE) --no-print-directory -s $(BUILD)/tests/rates
@@ -566,6 +566,9 @@ bench-compare: ## compare two builds of the command; ARGS="[--instructions] OLD 
 
 bench-device: all ## measure the device without a GPU beside Triton's interpreter; TORCH_PYTHONS=PATH has both; part of make bench
 	@BUILD=$(BUILD) scripts/bench/device $(ARGS)
+
+bench-cuda: all $(BUILD)/tests/cuda/program ## what a launch of a CUDA program costs without a GPU; part of make bench
+	@BUILD=$(BUILD) scripts/bench/cuda
 
 bench-launches: all ## measure launches on a device without a GPU; part of make bench
 	@BUILD=$(BUILD) scripts/bench/launches $(ARGS)

@@ -5,39 +5,50 @@
 
 #include <string.h>
 
-#define CALL(name, parameters, given)                         \
-    EXPORTED Error name parameters {                          \
-        Error error;                                          \
-        if (!cuda_enter(__builtin_return_address(0), &error)) \
-            return error;                                     \
-        return cuda_leave(do_##name given);                   \
+/* After a launch that ended badly nothing is done any more, but what asks about the device, and what ends it all. */
+static bool is_over(const char *name) {
+    static const char *const rest[] = {
+        "cudaDeviceReset",      "cudaThreadExit",        "cudaGetDevice",           "cudaGetDeviceCount",
+        "cudaDriverGetVersion", "cudaRuntimeGetVersion", "cudaGetDeviceProperties", "cudaGetDeviceProperties_v2"};
+    for (size_t i = 0; cuda.sticky && i < sizeof rest / sizeof *rest; i++)
+        if (strcmp(name, rest[i]) == 0)
+            return false;
+    return cuda.sticky;
+}
+
+#define CALL(name, parameters, given)                                      \
+    EXPORTED Error name parameters {                                       \
+        Error error;                                                       \
+        if (!cuda_enter(__builtin_return_address(0), &error))              \
+            return error;                                                  \
+        return cuda_leave(is_over(#name) ? cuda.sticky : do_##name given); \
     }
-#define STREAM_CALL(name, suffix, parameters, given)          \
-    CALL(name, parameters, given)                             \
-    EXPORTED Error name##suffix parameters {                  \
-        Error error;                                          \
-        if (!cuda_enter(__builtin_return_address(0), &error)) \
-            return error;                                     \
-        stream_per_thread = true;                             \
-        error = do_##name given;                              \
-        stream_per_thread = false;                            \
-        return cuda_leave(error);                             \
+#define STREAM_CALL(name, suffix, parameters, given)            \
+    CALL(name, parameters, given)                               \
+    EXPORTED Error name##suffix parameters {                    \
+        Error error;                                            \
+        if (!cuda_enter(__builtin_return_address(0), &error))   \
+            return error;                                       \
+        stream_per_thread = true;                               \
+        error = is_over(#name) ? cuda.sticky : do_##name given; \
+        stream_per_thread = false;                              \
+        return cuda_leave(error);                               \
     }
 #define SYMBOL(made, version) __asm__(".symver " #made ", " version);
-#define VERSIONED(name, parameters, given, parameters12, given12) \
-    SYMBOL(name##_13, #name "@@libcudart.so.13")                  \
-    SYMBOL(name##_12, #name "@libcudart.so.12")                   \
-    EXPORTED Error name##_13 parameters {                         \
-        Error error;                                              \
-        if (!cuda_enter(__builtin_return_address(0), &error))     \
-            return error;                                         \
-        return cuda_leave(do_##name given);                       \
-    }                                                             \
-    EXPORTED Error name##_12 parameters12 {                       \
-        Error error;                                              \
-        if (!cuda_enter(__builtin_return_address(0), &error))     \
-            return error;                                         \
-        return cuda_leave(do12_##name given12);                   \
+#define VERSIONED(name, parameters, given, parameters12, given12)              \
+    SYMBOL(name##_13, #name "@@libcudart.so.13")                               \
+    SYMBOL(name##_12, #name "@libcudart.so.12")                                \
+    EXPORTED Error name##_13 parameters {                                      \
+        Error error;                                                           \
+        if (!cuda_enter(__builtin_return_address(0), &error))                  \
+            return error;                                                      \
+        return cuda_leave(is_over(#name) ? cuda.sticky : do_##name given);     \
+    }                                                                          \
+    EXPORTED Error name##_12 parameters12 {                                    \
+        Error error;                                                           \
+        if (!cuda_enter(__builtin_return_address(0), &error))                  \
+            return error;                                                      \
+        return cuda_leave(is_over(#name) ? cuda.sticky : do12_##name given12); \
     }
 #define HARMLESS(name)                                        \
     EXPORTED Error name(void) {                               \

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- Of cuda_runtime.h ---- */
@@ -62,8 +63,8 @@ const char *cudaGetErrorName(cudaError_t error), *cudaGetErrorString(cudaError_t
 
 /* ---- Kernels ---- */
 
-#define ELEMENT()                                                                 \
-    "\tmov.u32 %r1, %tid.x;\n\tmov.u32 %r2, %ctaid.x;\n\tmov.u32 %r3, %ntid.x;\n" \
+/* clang-format off */
+#define ELEMENT() "\tmov.u32 %r1, %tid.x;\n\tmov.u32 %r2, %ctaid.x;\n\tmov.u32 %r3, %ntid.x;\n" \
     "\tmad.lo.s32 %r4, %r2, %r3, %r1;\n\tmul.wide.s32 %rd1, %r4, 4;\n"
 
 static const char ptx[] =
@@ -72,69 +73,41 @@ static const char ptx[] =
     ".global .align 4 .u32 bias = 5;\n"
     ".global .attribute(.managed) .align 4 .u32 shared_count = 7;\n"
     /* a[i] = a[i] * scale[1] + bias */
-    ".visible .entry apply(.param .u64 a, .param .u32 n)\n{\n\t.reg .pred %p<2>;\n\t.reg .b32 %r<12>;\n\t.reg .b64 "
-    "%rd<6>;\n" ELEMENT() "\tld.param.u32 %r5, [n];\n\tsetp.ge.s32 %p1, %r4, %r5;\n\t@%p1 bra done;\n"
-                          "\tld.param.u64 %rd2, [a];\n\tcvta.to.global.u64 %rd2, %rd2;\n\tadd.s64 %rd3, %rd2, %rd1;\n"
-                          "\tld.global.u32 %r6, [%rd3];\n\tld.const.u32 %r7, [scale+4];\n\tld.global.u32 %r8, [bias];\n"
-                          "\tmad.lo.s32 %r9, %r6, %r7, %r8;\n\tst.global.u32 [%rd3], %r9;\ndone:\n\tret;\n}\n"
-                          /* b[i] = a[mirror of i in the block], by shared memory, with a barrier or without */
-                          ".visible .entry mirror(.param .u64 b, .param .u64 a)\n{\n\t.reg .b32 %r<12>;\n\t.reg .b64 "
-                          "%rd<8>;\n"
-                          "\t.shared .align 4 .b8 tile[256];\n" ELEMENT() "\tld.param.u64 %rd2, [a];\n\tadd.s64 %rd3, "
-                                                                          "%rd2, %rd1;\n\tld.global.u32 %r5, [%rd3];\n"
-                                                                          "\tmov.u32 %r6, tile;\n\tshl.b32 %r7, %r1, "
-                                                                          "2;\n\tadd.s32 %r8, %r6, "
-                                                                          "%r7;\n\tst.shared.u32 [%r8], %r5;\n"
-                                                                          "\tbar.sync 0;\n\tsub.s32 %r9, 252, "
-                                                                          "%r7;\n\tadd.s32 %r9, %r6, "
-                                                                          "%r9;\n\tld.shared.u32 %r10, [%r9];\n"
-                                                                          "\tld.param.u64 %rd4, [b];\n\tadd.s64 %rd5, "
-                                                                          "%rd4, %rd1;\n\tst.global.u32 [%rd5], "
-                                                                          "%r10;\n\tret;\n}\n"
-                                                                          ".visible .entry mirror_without(.param .u64 "
-                                                                          "b, .param .u64 a)\n{\n\t.reg .b32 "
-                                                                          "%r<12>;\n\t.reg .b64 %rd<8>;\n"
-                                                                          "\t.shared .align 4 .b8 "
-                                                                          "tile[256];\n" ELEMENT() "\tld.param.u64 "
-                                                                                                   "%rd2, "
-                                                                                                   "[a];\n\tadd.s64 "
-                                                                                                   "%rd3, %rd2, "
-                                                                                                   "%rd1;\n\tld.global."
-                                                                                                   "u32 %r5, [%rd3];\n"
-                                                                                                   "\tmov.u32 %r6, "
-                                                                                                   "tile;\n\tshl.b32 "
-                                                                                                   "%r7, %r1, "
-                                                                                                   "2;\n\tadd.s32 %r8, "
-                                                                                                   "%r6, "
-                                                                                                   "%r7;\n\tst.shared."
-                                                                                                   "u32 [%r8], %r5;\n"
-                                                                                                   "\tsub.s32 %r9, "
-                                                                                                   "252, "
-                                                                                                   "%r7;\n\tadd.s32 "
-                                                                                                   "%r9, %r6, "
-                                                                                                   "%r9;\n\tld.shared."
-                                                                                                   "u32 %r10, [%r9];\n"
-                                                                                                   "\tld.param.u64 "
-                                                                                                   "%rd4, "
-                                                                                                   "[b];\n\tadd.s64 "
-                                                                                                   "%rd5, %rd4, "
-                                                                                                   "%rd1;\n\tst.global."
-                                                                                                   "u32 [%rd5], "
-                                                                                                   "%r10;\n\tret;\n}\n"
-                                                                                                   ".visible .entry "
-                                                                                                   "trapped()\n{"
-                                                                                                   "\n\ttrap;\n\tret;"
-                                                                                                   "\n}\n";
+    ".visible .entry apply(.param .u64 a, .param .u32 n)\n{\n\t.reg .pred %p<2>;\n\t.reg .b32 %r<12>;\n\t.reg .b64 %rd<6>;\n"
+    ELEMENT() "\tld.param.u32 %r5, [n];\n\tsetp.ge.s32 %p1, %r4, %r5;\n\t@%p1 bra done;\n"
+    "\tld.param.u64 %rd2, [a];\n\tcvta.to.global.u64 %rd2, %rd2;\n\tadd.s64 %rd3, %rd2, %rd1;\n"
+    "\tld.global.u32 %r6, [%rd3];\n\tld.const.u32 %r7, [scale+4];\n\tld.global.u32 %r8, [bias];\n"
+    "\tmad.lo.s32 %r9, %r6, %r7, %r8;\n\tst.global.u32 [%rd3], %r9;\ndone:\n\tret;\n}\n"
+    /* b[i] = a[mirror of i in the block], by shared memory, with a barrier or without */
+    ".visible .entry mirror(.param .u64 b, .param .u64 a)\n{\n\t.reg .b32 %r<12>;\n\t.reg .b64 %rd<8>;\n"
+    "\t.shared .align 4 .b8 tile[256];\n" ELEMENT()
+    "\tld.param.u64 %rd2, [a];\n\tadd.s64 %rd3, %rd2, %rd1;\n\tld.global.u32 %r5, [%rd3];\n"
+    "\tmov.u32 %r6, tile;\n\tshl.b32 %r7, %r1, 2;\n\tadd.s32 %r8, %r6, %r7;\n\tst.shared.u32 [%r8], %r5;\n"
+    "\tbar.sync 0;\n\tsub.s32 %r9, 252, %r7;\n\tadd.s32 %r9, %r6, %r9;\n\tld.shared.u32 %r10, [%r9];\n"
+    "\tld.param.u64 %rd4, [b];\n\tadd.s64 %rd5, %rd4, %rd1;\n\tst.global.u32 [%rd5], %r10;\n\tret;\n}\n"
+    ".visible .entry mirror_without(.param .u64 b, .param .u64 a)\n{\n\t.reg .b32 %r<12>;\n\t.reg .b64 %rd<8>;\n"
+    "\t.shared .align 4 .b8 tile[256];\n" ELEMENT()
+    "\tld.param.u64 %rd2, [a];\n\tadd.s64 %rd3, %rd2, %rd1;\n\tld.global.u32 %r5, [%rd3];\n"
+    "\tmov.u32 %r6, tile;\n\tshl.b32 %r7, %r1, 2;\n\tadd.s32 %r8, %r6, %r7;\n\tst.shared.u32 [%r8], %r5;\n"
+    "\tsub.s32 %r9, 252, %r7;\n\tadd.s32 %r9, %r6, %r9;\n\tld.shared.u32 %r10, [%r9];\n"
+    "\tld.param.u64 %rd4, [b];\n\tadd.s64 %rd5, %rd4, %rd1;\n\tst.global.u32 [%rd5], %r10;\n\tret;\n}\n"
+    ".visible .entry idle()\n{\n\tret;\n}\n"
+    ".visible .entry trapped()\n{\n\ttrap;\n\tret;\n}\n";
+/* clang-format on */
 
 /* Addresses that stand for them. */
-static char apply, mirror, mirror_without, trapped, scale[8], bias[4], *count;
+static char apply, mirror, mirror_without, trapped, idle, scale[8], bias[4], *count;
 static void **handle;
 
 __attribute__((constructor)) static void enter(void) {
     static const struct {
         char *function;
         const char *name;
-    } kernels[] = {{&apply, "apply"}, {&mirror, "mirror"}, {&mirror_without, "mirror_without"}, {&trapped, "trapped"}};
+    } kernels[] = {{&apply, "apply"},
+                   {&mirror, "mirror"},
+                   {&mirror_without, "mirror_without"},
+                   {&trapped, "trapped"},
+                   {&idle, "idle"}};
     handle = __cudaRegisterFatBinary(fatbin_of(ptx, 1));
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
         __cudaRegisterFunction(handle, kernels[i].function, kernels[i].function, kernels[i].name, -1, NULL, NULL, NULL,
@@ -264,6 +237,8 @@ static void run_bounds(void) {
     EXPECT(cudaMalloc(&a, 3996) == 0 && cudaMemset(a, 0, 3996) == 0);
     EXPECT(launch(&apply, 8, 128, a, NULL, NULL) == 0);
     EXPECT(cudaDeviceSynchronize() == 700 && cudaGetLastError() == 700 && cudaGetLastError() == 700);
+    int there = 1;
+    EXPECT(cudaMemcpy(&there, a, 4, DEVICE_TO_HOST) == 700 && there == 1);
     EXPECT(strcmp(cudaGetErrorString(700), "an illegal memory access was encountered") == 0);
     EXPECT(cudaMalloc(&a, 4) == 700 && cudaDeviceReset() == 0 && cudaMalloc(&a, 4) == 0);
 }
@@ -341,6 +316,18 @@ static void run_unset(void) {
     EXPECT(cudaDeviceSynchronize() == 0);
 }
 
+/* What a launch costs: scripts/bench/cuda. */
+static void run_launches(int launches) {
+    struct timespec begin, end;
+    EXPECT(launch(&idle, 1, 1, NULL, NULL, NULL) == 0);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
+    for (int i = 0; i < launches; i++)
+        EXPECT(launch(&idle, 1, 1, NULL, NULL, NULL) == 0);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+    double seconds = (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) / 1e9;
+    printf("%.1f us a launch\n", seconds * 1e6 / launches);
+}
+
 int main(int argc, char **argv) {
     const char *name = argc > 1 ? argv[1] : "right";
     long long texture;
@@ -370,6 +357,8 @@ int main(int argc, char **argv) {
         run_fork();
     else if (strcmp(name, "unset") == 0)
         run_unset();
+    else if (strcmp(name, "launches") == 0 && argc > 2 && atoi(argv[2]) > 0)
+        run_launches(atoi(argv[2]));
     else if (strcmp(name, "texture") == 0)
         EXPECT(cudaCreateTextureObject(&texture, NULL, NULL, NULL) == 801);
     else
