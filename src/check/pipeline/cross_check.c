@@ -71,10 +71,11 @@ static void try_launch(void *context) {
 }
 
 void result_cross_check(PipelineResult *result, size_t kernel) {
-    CrossCheck cross = {.result = result, .function = result->functions[kernel], .seed = 11};
+    CrossCheck cross = {.result = result, .seed = 11};
     if (!result->question.cross_check || result->question.prove_seconds <= 0 || result->ptx || result->program ||
         result->trail || result->question.lint_only || result->question.only_launch)
         return;
+    cross.function = result->functions[kernel];
     if (!result_attempt(result, make_proof, &cross) || !cross.proof->proved)
         return;
     for (unsigned i = 0; i < LAUNCHES_TRIED && !cross.wrong; i++) {
