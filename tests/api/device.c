@@ -282,7 +282,30 @@ static void a_finding_may_have_no_witness(void) {
     close_text(&opened);
 }
 
+/* Memory that is there for one launch alone is not what the launch touches: here the driver's workspace. */
+static void its_own_memory_is_not_touched(void) {
+    Opened opened =
+        open_text(HEAD ".visible .entry own(.param .u64 out) {\n"
+                       "  .reg .b32 %r<4>; .reg .b64 %rd<4>;\n"
+                       "  mov.u32 %r1, %envreg2; mov.u32 %r2, %envreg1; mov.b64 %rd1, {%r1, %r2};\n"
+                       "  atom.global.add.u32 %r3, [%rd1], 1; ld.param.u64 %rd2, [out]; st.global.u32 [%rd2], %r3;\n"
+                       "  ret;\n}\n");
+    uint32_t word = 7;
+    uint64_t pointer = (uintptr_t)&word;
+    void *parameters[] = {&pointer};
+    weir_device_launch launch = {.grid = {1, 1, 1}, .block = {1, 1, 1}, .parameters = parameters, .parameter_count = 1};
+    weir_device_memory(opened.device, &word, sizeof word, "word", 1);
+    weir_device_watch(opened.device, 1);
+    CHECK(weir_device_run(opened.device, opened.module, &launch) == WEIR_DEVICE_DONE);
+    size_t count = 0;
+    int waits;
+    const weir_device_touch *touches = weir_device_touches(opened.device, &count, &waits);
+    CHECK(count == 1 && touches[0].address == pointer && touches[0].bytes == 4 && touches[0].how == WEIR_TOUCH_WRITE);
+    close_text(&opened);
+}
+
 int main(void) {
+    its_own_memory_is_not_touched();
     results_are_in_memory();
     a_check_leaves_memory_as_it_is();
     a_launch_that_faults_writes_nothing();
