@@ -31,6 +31,7 @@ typedef struct Captured {
     size_t runs;                      /* processes whose launches were run on the CPU */
     size_t proofs, proved, covered;   /* kernels that were tried; proved; launches that a proof covers */
     size_t beyond;                    /* kernels of which launches were not kept since a proof covers them */
+    size_t equal;                     /* launches that were not checked, since they are equal to some that were */
 } Captured;
 
 /* ---- Folders ----------------------------------------------------------------------------------- */
@@ -401,6 +402,8 @@ static void read_line(Captured *captured, char *line) {
         set_word(&captured->triton, rest);
     } else if (strcmp(line, "runs") == 0) {
         captured->runs++;
+    } else if (strcmp(line, "equal") == 0 && sscanf(rest, "%zu", &launches) == 1) {
+        captured->equal += launches;
     } else if (strcmp(line, "standin") == 0) {
         set_word(&captured->standin, rest);
     } else if (strcmp(line, "failed") == 0) {
@@ -507,6 +510,11 @@ static void say_captured(const Captured *captured) {
         fprintf(stderr, "weir: %zu of %zu launch%s covered by a proof for every launch (%zu of %zu kernel%s proved)\n",
                 captured->covered, captured->launches, captured->launches == 1 ? " is" : "es are", captured->proved,
                 captured->proofs, captured->proofs == 1 ? "" : "s");
+    if (captured->equal)
+        fprintf(stderr,
+                "weir: %zu launch%s not checked: equal ones were, in shape, numbers and allocations, and what memory "
+                "holds may differ\n",
+                captured->equal, captured->equal == 1 ? " was" : "es were");
     if (captured->beyond)
         fprintf(stderr,
                 "weir: %zu kernel%s more different launches than are kept: of those that are not, races, deadlocks and "

@@ -174,9 +174,11 @@ bool check_launch(const CudaLaunch *launch, const weir_device_launch *given, boo
 }
 
 void check_end(void) {
+    uint64_t equal = 0;
     for (CudaModule *module = module_first(); module; module = module->next)
         for (Kernel *kernel = module->kernels; kernel; kernel = kernel->next) {
             const CheckedKernel *about = kernel->checked;
+            equal += about ? about->equal : 0;
             if (about && about->left)
                 cuda_note(
                     "kernel %s: %llu launch%s that differ%s from those that were checked %s not looked at: its checks "
@@ -184,4 +186,6 @@ void check_end(void) {
                     kernel->plain, (unsigned long long)about->left, about->left == 1 ? "" : "es",
                     about->left == 1 ? "s" : "", about->left == 1 ? "is" : "are", about->spent);
         }
+    if (equal)
+        cuda_say("equal %llu", (unsigned long long)equal);
 }
