@@ -147,13 +147,25 @@ static LaunchNumber number_of(const Argument *argument) {
     return number;
 }
 
+/* The argument that a launch has by its number. */
+static const Argument *argument_at(const Launch *launch, uint32_t index) {
+    int64_t number;
+    for (uint32_t i = 0; i < launch->count; i++)
+        if (str_to_int(launch->arguments[i].name, &number) && number == index)
+            return &launch->arguments[i];
+    return NULL;
+}
+
 LaunchNumbers launch_numbers(const Launch *launch, const char *const *names, uint32_t count, LaunchNumber *room) {
     LaunchNumbers numbers = {.arguments = room, .count = count};
-    for (unsigned i = 0; i < 3; i++)
+    for (unsigned i = 0; i < 3; i++) {
         numbers.grid[i] = launch->grid[i];
+        numbers.block[i] = launch->block[i];
+    }
     for (uint32_t i = 0; i < count; i++) {
         bool there = i < launch->count && str_is(launch->arguments[i].name, names[i]);
-        room[i] = number_of(there ? &launch->arguments[i] : launch_find(launch, str_of(names[i])));
+        const Argument *named = there ? &launch->arguments[i] : launch_find(launch, str_of(names[i]));
+        room[i] = number_of(named ? named : argument_at(launch, i));
     }
     return numbers;
 }

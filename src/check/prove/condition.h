@@ -32,8 +32,9 @@ typedef struct Condition {
     Quantity a, b;
     const NestLevel *levels;
     uint32_t level_count;
-    const char *text; /* for people: "K % 64 == 0" */
-    const Op *op;     /* where it comes from */
+    const char *text;   /* for people: "K % 64 == 0" */
+    const Op *op;       /* where it comes from */
+    uint32_t statement; /* of PTX, in its place; 0: none */
 } Condition;
 
 /* Whether it is fulfilled with these bounds of all atoms. */

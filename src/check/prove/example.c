@@ -58,10 +58,48 @@ static unsigned rank_of(const Proof *proof, uint32_t parameter) {
     return rank;
 }
 
+/* What a precondition says that a CTA has along the axis; 0: nothing. */
+static int64_t pinned_threads(const Proof *proof, unsigned axis) {
+    int64_t value;
+    for (uint32_t i = 0; i < proof->where_count; i++) {
+        const Condition *condition = &proof->where[i];
+        const Polynomial *of = condition->kind == CONDITION_EQUAL ? &proof->quantities.all[condition->a] : NULL;
+        if (!of || of->count != 1 || of->terms[0].count != 1 || of->terms[0].factor != 1 ||
+            !quantity_is_constant(&proof->quantities, condition->b, &value))
+            continue;
+        const QuantityAtom *atom = &proof->quantities.atoms[of->terms[0].atoms[0]];
+        if (atom->kind == ATOM_THREADS && atom->axis == axis)
+            return value;
+    }
+    return 0;
+}
+
+static bool asks_block(const Proof *proof) {
+    for (uint32_t i = 0; i < proof->quantities.atom_count; i++)
+        if (proof->quantities.atoms[i].kind == ATOM_THREADS)
+            return true;
+    return false;
+}
+
+/* Threads of a CTA: as they are usual, 1,024 at most. */
+static void pick_block(const Proof *proof, uint64_t *seed, int64_t block[3]) {
+    static const int64_t usual[] = {1, 2, 4, 7, 8, 16, 16, 32, 32, 33, 64, 96, 100, 128, 256, 512, 1024};
+    int64_t left = 1024;
+    for (unsigned axis = 0; axis < 3; axis++) {
+        int64_t pinned = pinned_threads(proof, axis);
+        block[axis] = pinned ? pinned : usual[pick(seed, 0, (int64_t)(sizeof usual / sizeof *usual) - 1)];
+        if (!pinned && (block[axis] > left || (axis == 2 && block[axis] > 64)))
+            block[axis] = 1;
+        left = block[axis] ? left / block[axis] : left;
+    }
+}
+
 void proof_some_launch(const Proof *proof, uint64_t *seed, int64_t most, LaunchNumber *room, LaunchNumbers *launch) {
     *launch = (LaunchNumbers){.arguments = room, .count = proof->name_count};
     for (unsigned axis = 0; axis < 3; axis++)
         launch->grid[axis] = is_pinned(proof, axis) ? 1 : pick(seed, 2, 6);
+    if (asks_block(proof))
+        pick_block(proof, seed, launch->block);
     for (uint32_t i = 0; i < proof->name_count; i++) {
         room[i] = some_argument(seed, most);
         lay_out(&room[i], rank_of(proof, i));

@@ -154,9 +154,10 @@ static bool is_narrow(const Proof *proof) {
         if (!pins(proof, condition))
             continue;
         const QuantityAtom *atom = &proof->quantities.atoms[proof->quantities.all[condition->a].terms[0].atoms[0]];
-        if (atom->kind != ATOM_PROGRAMS)
+        if (atom->kind == ATOM_PROGRAMS)
+            axes |= 1u << atom->axis;
+        else if (atom->kind != ATOM_THREADS) /* a CTA of one size is what many kernels are written for */
             return true;
-        axes |= 1u << atom->axis;
     }
     return axes == 7;
 }
@@ -192,28 +193,38 @@ static void settle(Proof *proof) {
     quantities_settle(quantities);
 }
 
+void proof_begin(Prover *prover, Arena *arena, double seconds) {
+    prover->arena = arena;
+    prover->proof = ARENA_NEW(arena, Proof);
+    prover->proof->seconds = clock_seconds();
+    prover->end = deadline_now() + (uint64_t)(seconds * 1e9);
+    quantities_init(&prover->proof->quantities, arena);
+}
+
+void proof_end(Prover *prover) {
+    Proof *proof = prover->proof;
+    prover_is_late(prover);
+    if (proof->quantities.bound_count)
+        proof_assume(prover, "integers do not wrap around, and sizes and divisors are positive");
+    settle(proof);
+    proof->proved = !proof->open_count;
+    if (proof->proved)
+        look_for_example(prover);
+    proof->narrow = is_narrow(proof);
+    proof->seconds = clock_seconds() - proof->seconds;
+}
+
 /* Both halves, or one of them. */
 static Proof *prove_halves(Module *module, const Op *function, double seconds, bool sync, bool global) {
-    Prover prover = {.module = module, .function = function, .arena = &module->arena};
-    double started = clock_seconds();
-    prover.proof = ARENA_NEW(prover.arena, Proof);
-    prover.end = deadline_now() + (uint64_t)(seconds * 1e9);
-    quantities_init(&prover.proof->quantities, prover.arena);
+    Prover prover = {.module = module, .function = function};
+    proof_begin(&prover, &module->arena, seconds);
     name_parameters(&prover);
     proof_assume(&prover, "arguments that are pointers point to memory that does not overlap and is large enough");
     if (sync)
         prove_sync(&prover);
     if (global)
         prove_global(&prover);
-    prover_is_late(&prover);
-    if (prover.proof->quantities.bound_count)
-        proof_assume(&prover, "integers do not wrap around, and sizes and divisors are positive");
-    settle(prover.proof);
-    prover.proof->proved = !prover.proof->open_count;
-    if (prover.proof->proved)
-        look_for_example(&prover);
-    prover.proof->narrow = is_narrow(prover.proof);
-    prover.proof->seconds = clock_seconds() - started;
+    proof_end(&prover);
     return prover.proof;
 }
 
@@ -343,6 +354,10 @@ bool proof_covers(const Proof *proof, const Launch *launch, const char **lacks) 
     *lacks = "other processes write its memory while it runs";
     for (uint32_t i = 0; i < launch->count; i++)
         if (launch->arguments[i].peers)
+            return false;
+    *lacks = "a pointer lies in a structure";
+    for (uint32_t i = 0; i < launch->count; i++)
+        if (launch->arguments[i].kind == ARGUMENT_RAW && launch->arguments[i].part_count)
             return false;
     *lacks = "two arguments share memory that is written";
     for (uint32_t i = 0; i < launch->count; i++)

@@ -17,6 +17,7 @@ typedef struct ProofOpen {
     const Op *op;       /* NULL: of the whole kernel */
     const char *reason; /* "the address depends on data": a few words, the same for all of a kind */
     const char *text;   /* "store at matmul.py:88 against itself in another program: the address depends on data" */
+    uint32_t statement; /* of PTX, in place of `op`; 0: of the whole kernel */
 } ProofOpen;
 
 /* A step of the half about global memory, for the certificate (certificate.h). */
@@ -138,6 +139,11 @@ void proof_some_launch(const Proof *proof, uint64_t *seed, int64_t most, LaunchN
 /* The same with arguments for the kernel's parameters: memory that is large enough, of which nothing is known. */
 bool proof_example_launch(Module *module, const Op *function, const Proof *proof, uint64_t *seed, Launch *launch,
                           Arena *arena);
+/* ---- For provers ---------------------------------------------------------------------------------- */
+
+/* Makes the proof, in which nothing is open yet; and ends it: what is asked of launches is known from then on. */
+void proof_begin(Prover *prover, Arena *arena, double seconds);
+void proof_end(Prover *prover);
 
 /* ---- For the halves ------------------------------------------------------------------------------- */
 

@@ -207,8 +207,8 @@ Quantity quantity_atom(Quantities *quantities, const QuantityAtom *wanted) {
     if (at == MOST_ATOMS)
         return QUANTITY_NONE;
     if (at == quantities->atom_count) {
-        atom.varies |=
-            atom.kind == ATOM_PROGRAM || atom.kind == ATOM_LANE || atom.kind == ATOM_TRIP || atom.kind == ATOM_DATA;
+        atom.varies |= atom.kind == ATOM_PROGRAM || atom.kind == ATOM_LANE || atom.kind == ATOM_TRIP ||
+                       atom.kind == ATOM_DATA || atom.kind == ATOM_THREAD;
         atom.data |= atom.kind == ATOM_DATA;
         inherit(quantities, &atom);
         quantities->anywhere[at] = atom_interval(quantities, &atom, NULL, quantities->anywhere);
@@ -512,6 +512,11 @@ static const LaunchNumber *launch_argument(const LaunchNumbers *launch, uint32_t
     return launch && parameter < launch->count ? &launch->arguments[parameter] : NULL;
 }
 
+/* What the hardware has. */
+static int64_t most_threads(unsigned axis) {
+    return axis == 2 ? 64 : 1024;
+}
+
 /* Of what a launch says itself. */
 static Interval given_interval(const QuantityAtom *atom, const LaunchNumbers *launch) {
     const LaunchNumber *argument = launch_argument(launch, atom->of);
@@ -533,6 +538,10 @@ static Interval given_interval(const QuantityAtom *atom, const LaunchNumbers *la
         return (Interval){0, launch ? larger(launch->grid[atom->axis] - 1, 0) : INT32_MAX - 1};
     case ATOM_LANE:
         return (Interval){0, atom->extent - 1};
+    case ATOM_THREADS:
+        return launch ? exactly(launch->block[atom->axis]) : (Interval){1, most_threads(atom->axis)};
+    case ATOM_THREAD:
+        return (Interval){0, launch ? larger(launch->block[atom->axis] - 1, 0) : most_threads(atom->axis) - 1};
     default:
         return width_interval(atom->width);
     }
@@ -667,6 +676,15 @@ static void print_atom(const Quantities *quantities, const QuantityAtom *atom, T
         break;
     case ATOM_DATA:
         text_addf(to, "data@%u", atom->of);
+        break;
+    case ATOM_THREADS:
+        text_addf(to, "block.%c", "xyz"[atom->axis % 3]);
+        break;
+    case ATOM_THREAD:
+        text_addf(to, "tid.%c", "xyz"[atom->axis % 3]);
+        break;
+    case ATOM_ADDRESS:
+        text_addf(to, "variable@%u", atom->of);
         break;
     }
 }

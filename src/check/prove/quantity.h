@@ -41,6 +41,10 @@ typedef enum AtomKind {
     ATOM_MINIMUM,   /* of a and b */
     ATOM_MAXIMUM,
     ATOM_DATA, /* `key`: a value of which only the width is known, or the one that a loop carries */
+    /* Of PTX: */
+    ATOM_THREADS, /* how many threads a CTA has along `axis` */
+    ATOM_THREAD,  /* the thread's place along `axis` */
+    ATOM_ADDRESS, /* where the variable `of` lies */
 } AtomKind;
 
 typedef struct QuantityAtom {
@@ -158,7 +162,7 @@ typedef struct LaunchNumber {
 } LaunchNumber;
 
 typedef struct LaunchNumbers {
-    int64_t grid[3];
+    int64_t grid[3], block[3];     /* block: of PTX */
     const LaunchNumber *arguments; /* by parameter */
     uint32_t count;
 } LaunchNumbers;
