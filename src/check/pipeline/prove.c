@@ -4,6 +4,7 @@
 #include "check/certificate/certificate.h"
 #include "check/prove/certificate.h"
 #include "check/explain/place.h"
+#include "check/intervals/intervals.h"
 #include "check/prove/summary.h"
 #include "config/project.h"
 #include "ir/op.h"
@@ -151,7 +152,7 @@ void step_promises(void *context) {
     const ProofSummary *proof = result->verdicts[look->at].proof;
     if (given)
         hold_launch(result, look->at, promises, given);
-    if (proof && proof->proved && !proof->narrow)
+    if (proof && proof->proved && !proof->narrow && !result->ptx)
         find_missing(result, look->at, proof);
     if (proof && proof->vain)
         verdict_note(&result->verdicts[look->at], PROMISED_IN_VAIN);
@@ -159,10 +160,34 @@ void step_promises(void *context) {
 
 /* ---- Proofs --------------------------------------------------------------------------------------- */
 
+/* The same of PTX: what a recording has is one launch. */
+static bool may_threads_be_proved(const PipelineResult *result) {
+    const Question *question = &result->question;
+    return question->prove_seconds > 0 && result->ptx && !result->recording && !result->threads_trail &&
+           !question->lint_only && !question->only_launch;
+}
+
+static const Proof *threads_proof(PipelineResult *result, size_t kernel) {
+    return prove_threads(result->ptx, result->entries[kernel], &result->module->arena, result->question.prove_seconds);
+}
+
+static void step_threads_proof(PipelineResult *result, size_t kernel) {
+    Verdict *verdict = &result->verdicts[kernel];
+    const Proof *proof = threads_proof(result, kernel);
+    const Launch *given = known_launch(result, kernel);
+    verdict->proof = threads_summary(result->ptx, proof, verdict->arena);
+    verdict->proof->fulfilled = given && proof_covers(proof, given, NULL);
+}
+
 void step_proof(void *context) {
     const Look *look = context;
     PipelineResult *result = look->result;
     Verdict *verdict = &result->verdicts[look->at];
+    if (may_threads_be_proved(result) && verdict->kind != VERDICT_INCOMPLETE && !verdict->incomplete_count &&
+        !verdict->closed) {
+        step_threads_proof(result, look->at);
+        return;
+    }
     if (!may_be_proved(result, look->at) || verdict->kind == VERDICT_INCOMPLETE || verdict->incomplete_count ||
         verdict->closed)
         return; /* or nothing is left open that a launch gives */
@@ -192,6 +217,14 @@ static void print_proofs(void *context) {
     PipelineResult *result = printed->result;
     for (size_t i = 0; i < result->count; i++) {
         Module *module = result->module;
+        if (result->ptx) {
+            const Proof *threads = threads_proof(result, i);
+            Str kernel = result_name(result, i);
+            threads_proof_print(result->ptx, threads, arena_copy(&result->arena, kernel.data, kernel.size),
+                                known_launch(result, i), &result->arena, printed->to);
+            printed->all &= threads->proved;
+            continue;
+        }
         const Proof *proof = proof_of_kernel(module, result->functions[i], result->question.prove_seconds);
         Str name = result_name(result, i);
         proof_print(module, proof, arena_copy(&result->arena, name.data, name.size), promises_of(result, i),
@@ -206,9 +239,10 @@ static void cross_check_all(PipelineResult *result) {
 }
 
 bool result_prove(PipelineResult *result, Text *to) {
-    PrintedProof printed = {.result = result, .to = to, .all = !result->ptx && !result->program};
-    cross_check_all(result);
-    bool complete = !result->ptx && !result->program && result_attempt(result, print_proofs, &printed);
+    PrintedProof printed = {.result = result, .to = to, .all = !result->program && !result->recording};
+    if (!result->ptx)
+        cross_check_all(result);
+    bool complete = !result->program && !result->recording && result_attempt(result, print_proofs, &printed);
     result_close(result);
     return complete && printed.all;
 }

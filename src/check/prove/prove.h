@@ -87,8 +87,8 @@ typedef struct Proof {
     ProofCount counts[PROOF_COUNTS];
     uint32_t count_count, condition_count;
     const char *withdrawn; /* it was found to be wrong, and why; NULL: it was not */
-    bool proved; /* nothing is open */
-    bool narrow; /* but only one grid, or one value of an argument, fulfills `where` */
+    bool proved;           /* nothing is open */
+    bool narrow;           /* but only one grid, or one value of an argument, fulfills `where` */
     double seconds;
 } Proof;
 
