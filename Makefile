@@ -83,6 +83,7 @@ litmus_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/reference/litmus/
 litmus_machine_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/litmus/*.c))
 membar_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/membar/*.c))
 mutant_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/mutants/*.c))
+PROVE_PTX = $(abspath $(wildcard tests/prove_ptx/*.ptx)) $(if $(KERNELS),$(abspath $(wildcard $(KERNELS)/*.ptx)))
 prove_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/prove/*.c))
 libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuzz_targets))
 
@@ -283,7 +284,7 @@ $(BUILD)/tests/litmus/machine: $(litmus_machine_objects) $(filter-out %_test.o,$
 	$(link) -o $@ $^ $(libraries) -lm
 
 $(BUILD)/tests/machine/machine: tests/record/walk.c tests/record/walk.h tests/record/cells.c tests/record/cells.h
-$(BUILD)/tests/machine/machine $(BUILD)/tests/record/play: $(BUILD)/%: %.c $(BUILD)/libweir.a
+$(BUILD)/tests/machine/machine $(BUILD)/tests/record/play $(BUILD)/tests/prove_ptx/prove_ptx: $(BUILD)/%: %.c $(BUILD)/libweir.a
 	@mkdir -p $(@D)
 	$(compile) $(internal) -Itests $(LDFLAGS) -o $@ $(filter %.c,$^) $(BUILD)/libweir.a $(libraries)
 
@@ -449,6 +450,11 @@ prove-mutants: ## change COUNT addresses, program ids, masks, strides and trip c
 	@$(MAKE) --no-print-directory -s all $(BUILD)/tests/prove/prove
 	@BUILD=$(BUILD) scripts/tests/prove mutants "$(CORPUS)" $(or $(COUNT),3000) $(ARGS)
 	@BUILD=$(BUILD) scripts/tests/prove trips "$(CORPUS)" $(or $(COUNT),3000) $(ARGS)
+
+prove-ptx: ## run COUNT launches (1000) that proofs of PTX kernels cover, then change COUNT lines of such kernels, and run those still proved; KERNELS=DIR has more of them
+	@$(MAKE) --no-print-directory -s $(BUILD)/tests/prove_ptx/prove_ptx
+	@cd $(BUILD)/tests/prove_ptx && ./prove_ptx launches $(or $(COUNT),1000) $(or $(SEED),1) $(PROVE_PTX)
+	@cd $(BUILD)/tests/prove_ptx && ./prove_ptx mutants $(or $(COUNT),1000) $(or $(SEED),1) $(PROVE_PTX)
 
 mutants: ## put faults into the clean kernels of CORPUS=DIR, which TRITON_RELEASE compiles; survivors in build/mutants.txt
 	@test -n "$(CORPUS)" || { echo "make mutants needs CORPUS=DIR, a folder with expected.tsv" >&2; exit 2; }
