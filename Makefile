@@ -89,7 +89,7 @@ libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuz
 
 .DELETE_ON_ERROR:
 .PHONY: house op-ids words lines links golden malformed kernels causes lint-mutants bench-compare bench-cuda bench-device bench-launches bench-gsan bench-machine bench-membar bench-proofs bench-ptx bench-races bench-record bench-size launch-cost shards exec-tutorials gpu-bench gpu-examples gpu-hangs gpu-images gpu-shadow membar-checks ptx-agree \
-	gpu-programs no-gpu-programs FORCE all objects device help demo test complete global reference litmus membar membar-triton ptx ptx-sweep ptx-mutants device-triton ptx-suites ptx-values fences mutants prove-corpus prove-certificates prove-launches prove-mutants asan tsan fuzz bench gsan-rates \
+	gpu-programs no-gpu-programs FORCE all objects device help demo test complete global reference litmus membar membar-triton ptx ptx-sweep ptx-mutants device-triton ptx-suites ptx-values fences mutants prove-corpus prove-certificates prove-launches prove-mutants prove-ptx asan tsan fuzz bench gsan-rates \
 	corpus found mutation ops docs site static package deb python-venv format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
 all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so $(if $(SANITIZE),,$(BUILD)/libweir-gpu.so $(BUILD)/libweir-cuda.so) ## build the command and the libraries (the default)

@@ -219,6 +219,7 @@ complete -c weir -n '__fish_seen_subcommand_from membar' -k -a '(__fish_complete
 complete -c weir -n '__fish_seen_subcommand_from membar' -l help -s h -d 'print a summary of the options'
 complete -c weir -n '__fish_seen_subcommand_from membar' -l version -s V -d 'print the version'
 complete -c weir -n '__fish_seen_subcommand_from prove' -l arg -x -d 'give an argument of the kernel; repeatable'
+complete -c weir -n '__fish_seen_subcommand_from prove' -l block -x -d 'of PTX, the threads of a CTA'
 complete -c weir -n '__fish_seen_subcommand_from prove' -l certificate -rF -d 'write the proofs to FILE, so that --verify can check them'
 complete -c weir -n '__fish_seen_subcommand_from prove' -l config -rF -d 'read the project file FILE instead of weir.toml or .weir'
 complete -c weir -n '__fish_seen_subcommand_from prove' -l grid -x -d 'the launch grid'

@@ -10,19 +10,19 @@ bool is_in_loop(const PtxFlow *flow, uint32_t loop, uint32_t block) {
     return inner == loop;
 }
 
-/* ---- Facts ----------------------------------------------------------------------------------------- */
+/* ---- PairFacts ----------------------------------------------------------------------------------------- */
 
-void add_fact(Intervals *k, Facts *facts, Quantity left, FactKind kind) {
+void add_fact(Intervals *k, PairFacts *facts, Quantity left, PairFactKind kind) {
     if (left == QUANTITY_NONE)
         return;
     for (uint32_t i = 0; i < facts->count; i++)
         if (facts->all[i].left == left && facts->all[i].kind == kind)
             return;
-    *ARENA_PUSH(k->arena, facts->all, facts->count, facts->capacity) = (Fact){left, kind};
+    *ARENA_PUSH(k->arena, facts->all, facts->count, facts->capacity) = (PairFact){left, kind};
 }
 
 /* One that is not 0, of which one sign is excluded by others. */
-static void settle_sign(Intervals *k, Facts *facts, Quantity left) {
+static void settle_sign(Intervals *k, PairFacts *facts, Quantity left) {
     Quantities *quantities = quantities_in(k);
     Quantity minus = quantity_add(quantities, QUANTITY_ZERO, left, -1);
     if (left == QUANTITY_NONE || minus == QUANTITY_NONE)
@@ -38,7 +38,7 @@ static void settle_sign(Intervals *k, Facts *facts, Quantity left) {
 
 /* a is less than b (or no more than it, with `most`) as numbers without a sign, of registers: if b has no highest bit,
  * neither has a. */
-static void add_unsigned(Intervals *k, Facts *facts, Quantity a, Quantity b, unsigned width, int64_t more) {
+static void add_unsigned(Intervals *k, PairFacts *facts, Quantity a, Quantity b, unsigned width, int64_t more) {
     Quantities *quantities = quantities_in(k);
     Quantity high = number_in_range(k, facts, b, width, false), low;
     if (high == QUANTITY_NONE)
@@ -59,7 +59,7 @@ static void add_unsigned(Intervals *k, Facts *facts, Quantity a, Quantity b, uns
              FACT_AT_MOST);
 }
 
-static void add_signed(Intervals *k, Facts *facts, Quantity a, Quantity b, unsigned width, int64_t more) {
+static void add_signed(Intervals *k, PairFacts *facts, Quantity a, Quantity b, unsigned width, int64_t more) {
     Quantities *quantities = quantities_in(k);
     a = number_in_range(k, facts, a, width, true);
     b = number_in_range(k, facts, b, width, true);
@@ -70,7 +70,7 @@ static void add_signed(Intervals *k, Facts *facts, Quantity a, Quantity b, unsig
              FACT_AT_MOST);
 }
 
-static void add_equality(Intervals *k, Facts *facts, Quantity a, Quantity b, const Operation *op, bool equal) {
+static void add_equality(Intervals *k, PairFacts *facts, Quantity a, Quantity b, const Operation *op, bool equal) {
     Quantities *quantities = quantities_in(k);
     Quantity difference = QUANTITY_NONE;
     for (unsigned sign = 0; sign < 2 && difference == QUANTITY_NONE; sign++) {
@@ -87,7 +87,7 @@ static void add_equality(Intervals *k, Facts *facts, Quantity a, Quantity b, con
 }
 
 static void add_comparison(Intervals *k, Context *context, const PtxStatement *statement, const Operation *op,
-                           bool is_true, Facts *facts) {
+                           bool is_true, PairFacts *facts) {
     static const Compare opposite[] = {COMPARE_NE, COMPARE_EQ, COMPARE_GE, COMPARE_GT, COMPARE_LE, COMPARE_LT};
     Quantity a = number_of_operand(k, context, ptx_operand_at(k->module, statement, 1), op->width);
     Quantity b = number_of_operand(k, context, ptx_operand_at(k->module, statement, 2), op->width);
@@ -104,7 +104,7 @@ static void add_comparison(Intervals *k, Context *context, const PtxStatement *s
         add_unsigned(k, facts, less ? a : b, less ? b : a, op->width, more);
 }
 
-void add_condition(Intervals *k, Context *context, const PtxOperand *predicate, bool is_true, Facts *facts) {
+void add_condition(Intervals *k, Context *context, const PtxOperand *predicate, bool is_true, PairFacts *facts) {
     if (!predicate || predicate->kind != PTX_REGISTER)
         return;
     uint32_t value = flow_value(&k->flow, (uint32_t)(predicate - k->module->operands));
@@ -148,7 +148,7 @@ void add_condition(Intervals *k, Context *context, const PtxOperand *predicate, 
     }
 }
 
-void add_guard(Intervals *k, Context *context, const PtxStatement *statement, bool holds, Facts *facts) {
+void add_guard(Intervals *k, Context *context, const PtxStatement *statement, bool holds, PairFacts *facts) {
     if (statement->flags & PTX_GUARDED)
         add_condition(k, context, &k->module->operands[statement->first],
                       holds != ((statement->flags & PTX_NEGATED) != 0), facts);
@@ -172,7 +172,7 @@ static bool is_only_way(const PtxFlow *flow, uint32_t above, uint32_t below) {
 }
 
 /* What the end of a block says of those that go on at `to`. */
-void add_edge(Intervals *k, Context *context, uint32_t from, uint32_t to, Facts *facts) {
+void add_edge(Intervals *k, Context *context, uint32_t from, uint32_t to, PairFacts *facts) {
     const PtxFlow *flow = &k->flow;
     const FlowBlock *block = &flow->blocks[from];
     if (block->ends != FLOW_BRANCH || block->end == block->begin)
@@ -203,7 +203,7 @@ static void find_facts(Intervals *k, Context *context) {
     memset(context->memo, 0, flow->value_count * sizeof *context->memo); /* now more is known */
 }
 
-Context *context_at(Intervals *k, const Stage *stage, uint32_t block) {
+Context *context_at(Intervals *k, const LoopStage *stage, uint32_t block) {
     Context *context = stage->contexts[block];
     if (context)
         return context;
@@ -218,8 +218,8 @@ Context *context_at(Intervals *k, const Stage *stage, uint32_t block) {
 
 /* ---- Stages ---------------------------------------------------------------------------------------- */
 
-static Stage *stage_new(Intervals *k, const Stage *before) {
-    Stage *stage = ARENA_NEW(k->arena, Stage);
+static LoopStage *stage_new(Intervals *k, const LoopStage *before) {
+    LoopStage *stage = ARENA_NEW(k->arena, LoopStage);
     stage->id = k->stage_count;
     stage->before = before;
     stage->loop = PTX_NONE;
@@ -228,7 +228,7 @@ static Stage *stage_new(Intervals *k, const Stage *before) {
     return stage;
 }
 
-const Stage *first_stage(Intervals *k) {
+const LoopStage *first_stage(Intervals *k) {
     return k->stage_count ? k->stages[0] : stage_new(k, NULL);
 }
 
@@ -249,7 +249,7 @@ static bool leaves_loop(const Intervals *k, uint32_t to) {
     return false;
 }
 /* What the values that come together in `to` are behind the edge. */
-static void add_values(Intervals *k, Context *context, uint32_t from, uint32_t to, Stage *next) {
+static void add_values(Intervals *k, Context *context, uint32_t from, uint32_t to, LoopStage *next) {
     const PtxFlow *flow = &k->flow;
     const FlowBlock *block = &flow->blocks[to];
     uint32_t way = 0;
@@ -263,7 +263,7 @@ static void add_values(Intervals *k, Context *context, uint32_t from, uint32_t t
     }
 }
 
-static void add_way(Intervals *k, Context *context, uint32_t from, uint32_t to, Stage *next) {
+static void add_way(Intervals *k, Context *context, uint32_t from, uint32_t to, LoopStage *next) {
     next->from = from;
     next->to = to;
     for (uint32_t i = 0; i < context->facts.count; i++)
@@ -271,7 +271,7 @@ static void add_way(Intervals *k, Context *context, uint32_t from, uint32_t to, 
     add_edge(k, context, from, to, &next->facts);
 }
 
-const Stage *next_stage(Intervals *k, const Stage *stage, uint32_t from, uint32_t to) {
+const LoopStage *next_stage(Intervals *k, const LoopStage *stage, uint32_t from, uint32_t to) {
     const PtxFlow *flow = &k->flow;
     uint32_t loop = flow->blocks[to].loop;
     bool turns = loop != PTX_NONE && flow->loops[loop].header == to && k->syncs[loop];
@@ -283,7 +283,7 @@ const Stage *next_stage(Intervals *k, const Stage *stage, uint32_t from, uint32_
     Quantities *quantities = quantities_in(k);
     Context *context = context_at(k, stage, from);
     if (!turns) { /* all is as it was, and it is known that the loop is over, and where */
-        Stage *left = stage_new(k, stage);
+        LoopStage *left = stage_new(k, stage);
         if (loop == PTX_NONE || flow->loops[loop].header != to)
             add_values(k, context, from, to, left);
         add_way(k, context, from, to, left);
@@ -291,7 +291,7 @@ const Stage *next_stage(Intervals *k, const Stage *stage, uint32_t from, uint32_
     }
     bool again = is_in_loop(flow, loop, from);
     Quantity turn = again ? quantity_add(quantities, turn_of(k, stage, loop), QUANTITY_ONE, 1) : QUANTITY_ZERO;
-    Stage *next = stage_new(k, stage);
+    LoopStage *next = stage_new(k, stage);
     add_values(k, context, from, to, next);
     next->loop = loop;
     next->turn = turn;

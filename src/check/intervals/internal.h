@@ -6,7 +6,8 @@
  * is shown from what holds there, or asked of a launch.
  *
  * Loops that have barriers are gone through by all threads of a CTA together: an interval begins in some turn, and may
- * end in the next one. A Stage says in which turn of each of them a thread is, as seen from where the interval began.
+ * end in the next one. A LoopStage says in which turn of each of them a thread is, as seen from where the interval
+ * began.
  */
 #ifndef CHECK_INTERVALS_INTERNAL_H
 #define CHECK_INTERVALS_INTERNAL_H
@@ -21,17 +22,17 @@
 /* Over which threads an atom is the same. ORDER: from many to few. */
 typedef enum AtomScope { SAME_IN_LAUNCH, SAME_IN_CTA, SAME_IN_THREAD } AtomScope;
 
-typedef enum FactKind { FACT_AT_MOST, FACT_ZERO, FACT_NOT_ZERO } FactKind;
+typedef enum PairFactKind { FACT_AT_MOST, FACT_ZERO, FACT_NOT_ZERO } PairFactKind;
 /* left <= 0, == 0 or != 0. */
-typedef struct Fact {
+typedef struct PairFact {
     Quantity left;
-    FactKind kind;
-} Fact;
+    PairFactKind kind;
+} PairFact;
 
-typedef struct Facts {
-    Fact *all;
+typedef struct PairFacts {
+    PairFact *all;
     uint32_t count, capacity;
-} Facts;
+} PairFacts;
 
 /* What is known of an atom beside its kind. */
 typedef struct AtomNote {
@@ -40,8 +41,8 @@ typedef struct AtomNote {
     uint32_t block; /* ATOM_DATA: where it is computed; of a loop: its header */
     bool bounded;   /* least and most hold */
     int64_t least, most;
-    Facts facts;    /* hold wherever it has a value */
-    bool parameter; /* of the kernel, or a part of one */
+    PairFacts facts; /* hold wherever it has a value */
+    bool parameter;  /* of the kernel, or a part of one */
 } AtomNote;
 
 /* What a value that a loop carries is in a stage. */
@@ -50,23 +51,23 @@ typedef struct StageValue {
     Quantity number;
 } StageValue;
 
-typedef struct Stage {
+typedef struct LoopStage {
     uint32_t id;
-    const struct Stage *before; /* NULL: where an interval begins */
-    uint32_t from, to;          /* blocks: the edge behind which it begins */
-    StageValue *values;         /* in place of those of `before` */
+    const struct LoopStage *before; /* NULL: where an interval begins */
+    uint32_t from, to;              /* blocks: the edge behind which it begins */
+    StageValue *values;             /* in place of those of `before` */
     uint32_t value_count;
     uint32_t loop;             /* whose turn has changed */
     Quantity turn;             /* of that loop */
-    Facts facts;               /* that hold from then on */
+    PairFacts facts;           /* that hold from then on */
     struct Context **contexts; /* of each block */
-} Stage;
+} LoopStage;
 
 /* A block in a stage: what holds there, and what registers are. */
 typedef struct Context {
-    const Stage *stage;
+    const LoopStage *stage;
     uint32_t block;
-    Facts facts;
+    PairFacts facts;
     Quantity *memo; /* of each value, + 1 */
     bool busy;      /* its facts are being found */
 } Context;
@@ -117,15 +118,15 @@ typedef struct Intervals {
     uint32_t access_count, access_capacity;
     SeenPair *seen;
     uint32_t seen_count, seen_capacity;
-    Stage **stages;
+    LoopStage **stages;
     uint32_t stage_count, stage_capacity;
     struct {            /* loops' values that count */
         uint8_t *state; /* of each value: 0 not looked at, 1 it counts, 2 it does not, 3 being looked at */
         Quantity *step;
     } counts;
     bool *pointer;             /* of each parameter: it is made an address of global memory */
-    Facts launch;              /* preconditions, as facts */
-    Facts asked;               /* ranges that are asked of launches, as facts: they tell of ranges alone */
+    PairFacts launch;          /* preconditions, as facts */
+    PairFacts asked;           /* ranges that are asked of launches, as facts: they tell of ranges alone */
     int64_t pinned[2][3];      /* sizes of the CTA and of the grid that are asked for; 0: any */
     uint32_t fixed[3];         /* what the kernel says itself of its CTAs; 0: nothing */
     uint32_t most_threads;     /* the same: of all axes together */
@@ -150,7 +151,7 @@ uint32_t line_of(const Intervals *k, uint32_t statement);
 /* Makes an atom and says what it is; the first time alone. */
 Quantity noted(Intervals *k, const QuantityAtom *atom, const AtomNote *note);
 /* A register of which no more is known than its width. */
-Quantity opaque(Intervals *k, const Stage *stage, uint32_t value, bool loaded);
+Quantity opaque(Intervals *k, const LoopStage *stage, uint32_t value, bool loaded);
 unsigned register_bits(const Intervals *k, uint32_t value);
 /* Whether a register, or the turn of a loop, is in a number. */
 bool has_register(Intervals *k, Quantity number);
@@ -160,14 +161,14 @@ Quantity number_of_operand(Intervals *k, Context *context, const PtxOperand *ope
 /* The same of [a + 4]. */
 Quantity number_of_address(Intervals *k, Context *context, const PtxOperand *address);
 /* The number itself, as one with so many bits: QUANTITY_NONE if it may be out of range. */
-Quantity number_in_range(Intervals *k, const Facts *facts, Quantity number, unsigned width, bool is_signed);
+Quantity number_in_range(Intervals *k, const PairFacts *facts, Quantity number, unsigned width, bool is_signed);
 /* Whether it is from least to most, by what holds there; or is asked of a launch, where that is possible. */
-bool is_in_range(Intervals *k, const Facts *facts, Quantity number, int64_t least, int64_t most);
+bool is_in_range(Intervals *k, const PairFacts *facts, Quantity number, int64_t least, int64_t most);
 /* Whether a number is the same for all threads of a CTA. */
 bool same_in_cta(Intervals *k, Quantity number);
 bool depends_on_data(Intervals *k, Quantity number);
 /* The turn of a loop in a stage. */
-Quantity turn_of(Intervals *k, const Stage *stage, uint32_t loop);
+Quantity turn_of(Intervals *k, const LoopStage *stage, uint32_t loop);
 const PtxStatement *statement_at(const Intervals *k, uint32_t instruction);
 Quantity number_of_register(Intervals *k, Context *context, uint32_t value);
 /* The loop that a block is the header of; PTX_NONE. Whether a value that it carries becomes more by the same number in
@@ -177,53 +178,53 @@ bool is_counting(Intervals *k, uint32_t value, uint32_t loop);
 uint32_t atom_carried(Intervals *k, uint32_t value, uint32_t loop, Quantity *number);
 
 /* ---- context.c: stages, contexts, and what holds in them ---- */
-Context *context_at(Intervals *k, const Stage *stage, uint32_t block);
+Context *context_at(Intervals *k, const LoopStage *stage, uint32_t block);
 /* The first stage, in which intervals begin. */
-const Stage *first_stage(Intervals *k);
+const LoopStage *first_stage(Intervals *k);
 /* The one behind an edge that begins or goes on with a loop that has barriers. */
-const Stage *next_stage(Intervals *k, const Stage *stage, uint32_t from, uint32_t to);
+const LoopStage *next_stage(Intervals *k, const LoopStage *stage, uint32_t from, uint32_t to);
 /* Adds what holds where a predicate is true, or false. */
-void add_condition(Intervals *k, Context *context, const PtxOperand *predicate, bool is_true, Facts *facts);
+void add_condition(Intervals *k, Context *context, const PtxOperand *predicate, bool is_true, PairFacts *facts);
 /* The guard of a statement, the same. */
-void add_guard(Intervals *k, Context *context, const PtxStatement *statement, bool holds, Facts *facts);
+void add_guard(Intervals *k, Context *context, const PtxStatement *statement, bool holds, PairFacts *facts);
 /* Whether all threads of a CTA that come to the end of a block together go the same way. */
 bool goes_one_way(Intervals *k, uint32_t block);
 bool is_in_loop(const PtxFlow *flow, uint32_t loop, uint32_t block);
-void add_fact(Intervals *k, Facts *facts, Quantity left, FactKind kind);
+void add_fact(Intervals *k, PairFacts *facts, Quantity left, PairFactKind kind);
 /* Adds what the end of a block says of those that go on at `to`. */
-void add_edge(Intervals *k, Context *context, uint32_t from, uint32_t to, Facts *facts);
+void add_edge(Intervals *k, Context *context, uint32_t from, uint32_t to, PairFacts *facts);
 
 /* ---- invariant.c ---- */
-/* Facts of values that loops carry, by induction. */
+/* PairFacts of values that loops carry, by induction. */
 void find_invariants(Intervals *k);
 /* Whether a loop ends, since a value that it carries becomes more (or less) in each turn, and does not wrap around. */
 bool loop_ends(Intervals *k, uint32_t loop);
 
 /* ---- system.c: facts as rows ---- */
-typedef struct System System;
+typedef struct PairSystem PairSystem;
 /* For facts of one thread; of two threads of one CTA, or of two CTAs. */
-System *system_new(Intervals *k, Arena *arena, bool one_cta);
-System *system_copy(const System *system);
+PairSystem *system_new(Intervals *k, Arena *arena, bool one_cta);
+PairSystem *system_copy(const PairSystem *system);
 /* Adds `times` * a number of a thread (0 or 1) to a sum that is begun by system_begin. */
-void system_begin(System *system);
-void system_term(System *system, Quantity number, unsigned side, int64_t times);
+void system_begin(PairSystem *system);
+void system_term(PairSystem *system, Quantity number, unsigned side, int64_t times);
 /* The same times the product of the atoms in a monomial that both threads agree in. */
-void system_term_by(System *system, Quantity number, unsigned side, int64_t times, const Monomial *by);
+void system_term_by(PairSystem *system, Quantity number, unsigned side, int64_t times, const Monomial *by);
 /* The sum + constant is at most 0, or 0. */
-void system_row(System *system, int64_t constant, bool equal);
+void system_row(PairSystem *system, int64_t constant, bool equal);
 /* Products that come in from now on are those of rows that follow from others. */
-void system_follow(System *system, bool follows);
-void system_facts(System *system, const Facts *facts, unsigned side);
+void system_follow(PairSystem *system, bool follows);
+void system_facts(PairSystem *system, const PairFacts *facts, unsigned side);
 /* What is known of the atoms that are in it. */
-void system_close(System *system);
-bool system_refuted(System *system);
+void system_close(PairSystem *system);
+bool system_refuted(PairSystem *system);
 /* Whether an atom is the same for both threads. */
-bool system_shares(const System *system, uint32_t atom);
+bool system_shares(const PairSystem *system, uint32_t atom);
 /* Whether a product of atoms is known not to be negative. */
-bool system_is_positive(System *system, const Monomial *product);
-void system_set_positive(System *system, uint32_t atom);
+bool system_is_positive(PairSystem *system, const Monomial *product);
+void system_set_positive(PairSystem *system, uint32_t atom);
 /* Whether facts exclude that left <= 0, or left == 0, holds. */
-bool facts_exclude(Intervals *k, const Facts *facts, Quantity left, FactKind kind);
+bool facts_exclude(Intervals *k, const PairFacts *facts, Quantity left, PairFactKind kind);
 
 /* ---- visit.c: which accesses lie between two barriers ---- */
 /* All that a thread may access from behind a barrier (instruction), or from the beginning (PTX_NONE), up to the next.

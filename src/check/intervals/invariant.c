@@ -8,15 +8,15 @@
 enum { MOST_GUESSES = 96 };
 
 /* number <= 0, of the value of a loop's header. */
-typedef struct Guess {
+typedef struct LoopGuess {
     uint32_t value, loop, atom;
     Quantity left; /* of the atom */
     bool dropped;
-} Guess;
+} LoopGuess;
 
 typedef struct Guesses {
     Intervals *k;
-    Guess all[MOST_GUESSES];
+    LoopGuess all[MOST_GUESSES];
     uint32_t count;
 } Guesses;
 
@@ -49,11 +49,12 @@ static void guess(Guesses *guesses, uint32_t value, uint32_t loop, uint32_t atom
     for (uint32_t i = 0; i < guesses->count; i++)
         if (guesses->all[i].atom == atom && guesses->all[i].left == left)
             return;
-    guesses->all[guesses->count++] = (Guess){value, loop, atom, left, false};
+    guesses->all[guesses->count++] = (LoopGuess){value, loop, atom, left, false};
 }
 
 /* What is not 0 is less, or more. */
-static void guess_sides(Guesses *guesses, uint32_t value, uint32_t loop, uint32_t atom, Quantity left, FactKind kind) {
+static void guess_sides(Guesses *guesses, uint32_t value, uint32_t loop, uint32_t atom, Quantity left,
+                        PairFactKind kind) {
     Quantities *quantities = quantities_in(guesses->k);
     if (left == QUANTITY_NONE || kind == FACT_ZERO)
         return;
@@ -72,9 +73,9 @@ static Quantity with(Intervals *k, Quantity left, uint32_t atom, Quantity by) {
 }
 
 /* What is known at the end of a way to the header. */
-static Facts facts_of_way(Intervals *k, uint32_t from, uint32_t to) {
+static PairFacts facts_of_way(Intervals *k, uint32_t from, uint32_t to) {
     Context *context = context_at(k, first_stage(k), from);
-    Facts facts = {0};
+    PairFacts facts = {0};
     for (uint32_t i = 0; i < context->facts.count; i++)
         add_fact(k, &facts, context->facts.all[i].left, context->facts.all[i].kind);
     add_edge(k, context, from, to, &facts);
@@ -82,7 +83,7 @@ static Facts facts_of_way(Intervals *k, uint32_t from, uint32_t to) {
 }
 
 /* What the atom of the value is on that way: the next turn, or the register. */
-static Quantity atom_on_way(Intervals *k, const Guess *of, uint32_t way) {
+static Quantity atom_on_way(Intervals *k, const LoopGuess *of, uint32_t way) {
     const PtxFlow *flow = &k->flow;
     const FlowValue *phi = &flow->values[of->value];
     uint32_t from = flow->edges[flow->blocks[phi->block].predecessors + way];
@@ -101,12 +102,12 @@ static void guess_of_ends(Guesses *guesses, uint32_t value, uint32_t loop, uint3
     Intervals *k = guesses->k;
     Quantities *quantities = quantities_in(k);
     const FlowBlock *block = &k->flow.blocks[k->flow.values[value].block];
-    Guess of = {.value = value, .loop = loop, .atom = atom};
+    LoopGuess of = {.value = value, .loop = loop, .atom = atom};
     for (uint32_t i = 0; i < block->predecessor_count; i++) {
         uint32_t from = k->flow.edges[block->predecessors + i];
         if (!is_in_loop(&k->flow, loop, from))
             continue;
-        Facts facts = facts_of_way(k, from, k->flow.values[value].block);
+        PairFacts facts = facts_of_way(k, from, k->flow.values[value].block);
         Quantity next = atom_on_way(k, &of, i);
         for (uint32_t n = 0; n < facts.count && next != QUANTITY_NONE; n++) {
             if (is_counting(k, value, loop)) { /* one turn back */
@@ -136,7 +137,7 @@ static void guess_of_value(Guesses *guesses, uint32_t value, uint32_t loop) {
     uint32_t atom = atom_carried(k, value, loop, &self);
     if (atom == UINT32_MAX)
         return;
-    Guess of = {.value = value, .loop = loop, .atom = atom};
+    LoopGuess of = {.value = value, .loop = loop, .atom = atom};
     guess_of_ends(guesses, value, loop, atom, self);
     if (is_counting(k, value, loop))
         return;
@@ -162,7 +163,7 @@ static void take_for_granted(Guesses *guesses) {
             add_fact(k, &k->notes[guesses->all[i].atom].facts, guesses->all[i].left, FACT_AT_MOST);
 }
 
-static bool holds(Intervals *k, const Guess *of) {
+static bool holds(Intervals *k, const LoopGuess *of) {
     Quantities *quantities = quantities_in(k);
     const FlowBlock *block = &k->flow.blocks[k->flow.values[of->value].block];
     for (uint32_t i = 0; i < block->predecessor_count; i++) {
@@ -171,7 +172,7 @@ static bool holds(Intervals *k, const Guess *of) {
         Quantity left = there == QUANTITY_NONE ? there : with(k, of->left, of->atom, there);
         if (left == QUANTITY_NONE || prover_is_late(&k->prover))
             return false;
-        Facts facts = facts_of_way(k, from, k->flow.values[of->value].block);
+        PairFacts facts = facts_of_way(k, from, k->flow.values[of->value].block);
         if (!facts_exclude(k, &facts, quantity_add(quantities, QUANTITY_ONE, left, -1), FACT_AT_MOST)) /* left >= 1 */
             return false;
     }
@@ -197,7 +198,7 @@ static bool goes_on(Intervals *k, uint32_t value, uint32_t loop, unsigned bits, 
         uint32_t from = flow->edges[block->predecessors + i];
         if (!is_in_loop(flow, loop, from))
             continue;
-        Facts facts = facts_of_way(k, from, phi->block);
+        PairFacts facts = facts_of_way(k, from, phi->block);
         Quantity next = number_of_register(k, context_at(k, first_stage(k), from), flow->inputs[phi->inputs + i]);
         Quantity now = number_in_range(k, &facts, self, bits, is_signed);
         next = now == QUANTITY_NONE ? now : number_in_range(k, &facts, next, bits, is_signed);

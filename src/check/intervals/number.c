@@ -113,7 +113,7 @@ static bool read_constant(const NumberLook *look, unsigned index, int64_t *value
 }
 
 /* The same, with nothing asked. */
-static bool is_shown_in(Intervals *k, const Facts *facts, Quantity number, int64_t least, int64_t most) {
+static bool is_shown_in(Intervals *k, const PairFacts *facts, Quantity number, int64_t least, int64_t most) {
     bool quiet = k->quiet, trusting = k->trusting;
     k->quiet = true;
     k->trusting = false;
@@ -124,7 +124,7 @@ static bool is_shown_in(Intervals *k, const Facts *facts, Quantity number, int64
 }
 
 /* a / b, where a is not negative and b is positive by what holds there. */
-static Quantity quotient(Intervals *k, const Facts *facts, Quantity a, Quantity b) {
+static Quantity quotient(Intervals *k, const PairFacts *facts, Quantity a, Quantity b) {
     Quantities *quantities = quantities_in(k);
     if (!is_in_range(k, facts, a, 0, BOUND_NONE - 1) || !is_in_range(k, facts, b, 1, BOUND_NONE - 1))
         return QUANTITY_NONE;
@@ -490,7 +490,7 @@ static void find_count(Intervals *k, uint32_t value, uint32_t loop) {
     k->counts.step[value] = step;
 }
 
-static bool find_override(Intervals *k, const Stage *stage, uint32_t value, Quantity *number) {
+static bool find_override(Intervals *k, const LoopStage *stage, uint32_t value, Quantity *number) {
     for (; stage->before; stage = stage->before) {
         for (uint32_t i = 0; i < stage->value_count; i++)
             if (stage->values[i].value == value) {

@@ -11,20 +11,20 @@ enum { MOST_SPLITS = 24, MOST_NODES = 500, MOST_CANDIDATES = 40, MOST_RATIOS = 8
 /* ---- Splits ---------------------------------------------------------------------------------------- */
 
 /* A difference of the two threads, times what both agree in: a(first) - b(second). It is less than 0, 0, or more. */
-typedef struct Split {
+typedef struct PairSplit {
     Quantity a, b;
     Monomial by; /* factor 1 */
-} Split;
+} PairSplit;
 
-typedef struct Pair {
+typedef struct ThreadPair {
     Intervals *k;
     const Visit *visits[2];
     bool one_cta;
-    Split splits[MOST_SPLITS];
+    PairSplit splits[MOST_SPLITS];
     unsigned split_count;
     unsigned nodes;
     bool strides; /* sizes of the CTA and the grid are no factors, but belong to what they are multiplied with */
-} Pair;
+} ThreadPair;
 
 static int64_t divisor_of(int64_t a, int64_t b) {
     a = llabs(a);
@@ -62,7 +62,7 @@ static Quantity divided(Quantities *quantities, Quantity number, int64_t by) {
     return sum;
 }
 
-static void add_split(Pair *pair, Quantity a, Quantity b, const Monomial *by) {
+static void add_split(ThreadPair *pair, Quantity a, Quantity b, const Monomial *by) {
     Quantities *quantities = quantities_in(pair->k);
     int64_t content = content_of(quantities, a, content_of(quantities, b, 0));
     if (pair->split_count == MOST_SPLITS || !content)
@@ -70,17 +70,17 @@ static void add_split(Pair *pair, Quantity a, Quantity b, const Monomial *by) {
     a = divided(quantities, a, content);
     b = divided(quantities, b, content);
     for (unsigned i = 0; i < pair->split_count; i++) {
-        const Split *other = &pair->splits[i];
+        const PairSplit *other = &pair->splits[i];
         if (other->a == a && other->b == b && other->by.count == by->count &&
             memcmp(other->by.atoms, by->atoms, by->count * sizeof *by->atoms) == 0)
             return;
     }
     if (a != QUANTITY_NONE && b != QUANTITY_NONE)
-        pair->splits[pair->split_count++] = (Split){a, b, *by};
+        pair->splits[pair->split_count++] = (PairSplit){a, b, *by};
 }
 
 /* The two parts of a term: what both threads agree in, and the rest, with the factor. */
-static void part(Pair *pair, const System *system, const Monomial *term, Monomial *shared, Monomial *own) {
+static void part(ThreadPair *pair, const PairSystem *system, const Monomial *term, Monomial *shared, Monomial *own) {
     const Quantities *quantities = quantities_in(pair->k);
     *shared = (Monomial){.factor = 1};
     *own = (Monomial){.factor = term->factor};
@@ -97,7 +97,7 @@ static bool same_atoms(const Monomial *a, const Monomial *b) {
 }
 
 /* What an offset has of a factor that both agree in. */
-static Quantity part_by(Pair *pair, const System *system, Quantity offset, const Monomial *by) {
+static Quantity part_by(ThreadPair *pair, const PairSystem *system, Quantity offset, const Monomial *by) {
     Quantities *quantities = quantities_in(pair->k);
     const Polynomial of = quantities->all[offset];
     Quantity sum = QUANTITY_ZERO;
@@ -111,7 +111,7 @@ static Quantity part_by(Pair *pair, const System *system, Quantity offset, const
 }
 
 /* Terms of a number with that factor, up to its sign; 0: with an atom at all. */
-static Quantity digit_of(Pair *pair, Quantity number, int64_t factor) {
+static Quantity digit_of(ThreadPair *pair, Quantity number, int64_t factor) {
     Quantities *quantities = quantities_in(pair->k);
     const Polynomial of = quantities->all[number];
     Quantity sum = QUANTITY_ZERO;
@@ -122,7 +122,7 @@ static Quantity digit_of(Pair *pair, Quantity number, int64_t factor) {
 }
 
 /* A number by the size of its factors: the largest first. */
-static void add_digits(Pair *pair, Quantity a, Quantity b, const Monomial *by) {
+static void add_digits(ThreadPair *pair, Quantity a, Quantity b, const Monomial *by) {
     Quantities *quantities = quantities_in(pair->k);
     const Quantity sides[2] = {a, b};
     int64_t last = INT64_MAX;
@@ -144,7 +144,7 @@ static void add_digits(Pair *pair, Quantity a, Quantity b, const Monomial *by) {
 }
 
 /* All differences that the offsets are made of: those with the longest factors first. */
-static void find_splits_by(Pair *pair, const System *system) {
+static void find_splits_by(ThreadPair *pair, const PairSystem *system) {
     Quantities *quantities = quantities_in(pair->k);
     const Quantity offsets[2] = {pair->visits[0]->offset, pair->visits[1]->offset};
     static const Monomial one = {.factor = 1};
@@ -164,19 +164,19 @@ static void find_splits_by(Pair *pair, const System *system) {
         }
 }
 
-static bool is_in_offset(Pair *pair, uint32_t atom) {
+static bool is_in_offset(ThreadPair *pair, uint32_t atom) {
     const Quantities *quantities = quantities_in(pair->k);
     return quantity_mentions(quantities, pair->visits[0]->offset, atom) ||
            quantity_mentions(quantities, pair->visits[1]->offset, atom);
 }
 
-static Quantity odd_of(Pair *pair, uint32_t atom) {
+static Quantity odd_of(ThreadPair *pair, uint32_t atom) {
     Quantities *quantities = quantities_in(pair->k);
     Quantity self = quantity_atom(quantities, &quantities->atoms[atom]);
     return quantity_add(quantities, quantity_constant(quantities, -1), self, 2);
 }
 
-static void find_splits(Pair *pair, const System *system) {
+static void find_splits(ThreadPair *pair, const PairSystem *system) {
     static const Monomial one = {.factor = 1};
     for (unsigned i = 0; i < 2; i++) {
         pair->strides = i == 0;
@@ -193,8 +193,8 @@ static void find_splits(Pair *pair, const System *system) {
 }
 
 /* times * (a - b) + constant <= 0, or == 0, all of it times the factor. */
-static void add_difference(System *system, const Split *split, const Monomial *by, int64_t times, int64_t constant,
-                           bool equal) {
+static void add_difference(PairSystem *system, const PairSplit *split, const Monomial *by, int64_t times,
+                           int64_t constant, bool equal) {
     system_begin(system);
     system_term_by(system, split->a, 0, times, by);
     system_term_by(system, split->b, 1, -times, by);
@@ -202,13 +202,13 @@ static void add_difference(System *system, const Split *split, const Monomial *b
     system_row(system, 0, equal);
 }
 
-static bool refute(Pair *pair, System *system, unsigned at);
+static bool refute(ThreadPair *pair, PairSystem *system, unsigned at);
 
 /* One of the three: sign is -1, 0 or 1. */
-static bool refute_branch(Pair *pair, const System *from, unsigned at, int sign) {
+static bool refute_branch(ThreadPair *pair, const PairSystem *from, unsigned at, int sign) {
     static const Monomial one = {.factor = 1};
-    const Split *split = &pair->splits[at];
-    System *system = system_copy(from);
+    const PairSplit *split = &pair->splits[at];
+    PairSystem *system = system_copy(from);
     add_difference(system, split, &one, sign ? -sign : 1, sign ? 1 : 0, !sign);
     if (split->by.count && (!sign || system_is_positive(system, &split->by)))
         add_difference(system, split, &split->by, sign ? -sign : 1, sign ? 1 : 0, !sign);
@@ -216,7 +216,7 @@ static bool refute_branch(Pair *pair, const System *from, unsigned at, int sign)
     return refute(pair, system, at + 1);
 }
 
-static bool refute(Pair *pair, System *system, unsigned at) {
+static bool refute(ThreadPair *pair, PairSystem *system, unsigned at) {
     if (system_refuted(system))
         return true;
     if (at == pair->split_count || ++pair->nodes > MOST_NODES || prover_is_late(&pair->k->prover))
@@ -227,12 +227,12 @@ static bool refute(Pair *pair, System *system, unsigned at) {
 
 /* ---- One pair -------------------------------------------------------------------------------------- */
 
-static const ThreadAccess *access_of(const Pair *pair, unsigned side) {
+static const ThreadAccess *access_of(const ThreadPair *pair, unsigned side) {
     return &pair->k->accesses[pair->visits[side]->access];
 }
 
 /* The bytes of both have some in common. */
-static void add_overlap(Pair *pair, System *system) {
+static void add_overlap(ThreadPair *pair, PairSystem *system) {
     for (unsigned side = 0; side < 2; side++) { /* offset of this one - that of the other < bytes of the other */
         system_begin(system);
         system_term(system, pair->visits[side]->offset, side, 1);
@@ -242,12 +242,12 @@ static void add_overlap(Pair *pair, System *system) {
 }
 
 /* Parameters that numbers are multiplied with, and that are shown not to be negative. */
-static void find_positive(Pair *pair, System *system) {
+static void find_positive(ThreadPair *pair, PairSystem *system) {
     Quantities *quantities = quantities_in(pair->k);
     for (uint32_t i = 0; i < quantities->atom_count; i++) {
         if (quantities->atoms[i].kind != ATOM_ARGUMENT || quantities->atoms[i].width != 32)
             continue;
-        System *negative = system_copy(system);
+        PairSystem *negative = system_copy(system);
         system_begin(negative);
         system_term(negative, quantity_atom(quantities, &quantities->atoms[i]), 0, 1);
         system_row(negative, 1, false);
@@ -257,14 +257,14 @@ static void find_positive(Pair *pair, System *system) {
 }
 
 /* What holds where the accesses are made, times the factors of the offsets. */
-static void add_products(Pair *pair, System *system) {
+static void add_products(ThreadPair *pair, PairSystem *system) {
     system_follow(system, true);
     for (unsigned i = 0; i < pair->split_count; i++) {
         const Monomial *by = &pair->splits[i].by;
         if (!by->count || !system_is_positive(system, by) || (i && same_atoms(by, &pair->splits[i - 1].by)))
             continue;
         for (unsigned side = 0; side < 2; side++) {
-            const Facts *facts = &pair->visits[side]->context->facts;
+            const PairFacts *facts = &pair->visits[side]->context->facts;
             for (uint32_t n = 0; n < facts->count; n++) {
                 if (facts->all[n].kind == FACT_NOT_ZERO || quantities_in(pair->k)->all[facts->all[n].left].count > 5)
                     continue;
@@ -278,9 +278,9 @@ static void add_products(Pair *pair, System *system) {
 }
 
 /* What makes the two threads (or CTAs) two: they are equal along the axes before, and differ along this one. */
-static bool refute_case(Pair *pair, const System *from, unsigned axis, int sign) {
+static bool refute_case(ThreadPair *pair, const PairSystem *from, unsigned axis, int sign) {
     Quantities *quantities = quantities_in(pair->k);
-    System *system = system_copy(from);
+    PairSystem *system = system_copy(from);
     AtomKind kind = pair->one_cta ? ATOM_THREAD : ATOM_PROGRAM;
     for (unsigned i = 0; i <= axis; i++) {
         Quantity place = quantity_atom(quantities, &(QuantityAtom){.kind = kind, .axis = (uint8_t)i});
@@ -293,11 +293,11 @@ static bool refute_case(Pair *pair, const System *from, unsigned axis, int sign)
     return refute(pair, system, 0);
 }
 
-static bool are_apart(Pair *pair) {
+static bool are_apart(ThreadPair *pair) {
     Intervals *k = pair->k;
     arena_reset(&k->pair);
     pair->split_count = pair->nodes = 0;
-    System *system = system_new(k, &k->pair, pair->one_cta);
+    PairSystem *system = system_new(k, &k->pair, pair->one_cta);
     for (unsigned side = 0; side < 2; side++)
         system_facts(system, &pair->visits[side]->context->facts, side);
     system_facts(system, &k->launch, 0);
@@ -318,18 +318,18 @@ static bool are_apart(Pair *pair) {
 
 /* ---- Preconditions --------------------------------------------------------------------------------- */
 
-typedef struct Candidates {
+typedef struct Preconditions {
     Intervals *k;
     Condition all[MOST_CANDIDATES];
     unsigned count;
     bool taken[MOST_CANDIDATES];
-} Candidates;
+} Preconditions;
 
 static Quantity size_along(Intervals *k, AtomKind kind, unsigned axis) {
     return quantity_atom(quantities_in(k), &(QuantityAtom){.kind = kind, .axis = (uint8_t)axis});
 }
 
-static void add_candidate(Candidates *to, ConditionKind kind, Quantity a, Quantity b) {
+static void add_candidate(Preconditions *to, ConditionKind kind, Quantity a, Quantity b) {
     Intervals *k = to->k;
     Condition condition = {.kind = kind, .a = a, .b = b};
     if (to->count == MOST_CANDIDATES || a == QUANTITY_NONE || b == QUANTITY_NONE ||
@@ -351,7 +351,7 @@ static bool mentions_axis(Intervals *k, Quantity number, AtomKind kind, unsigned
     return false;
 }
 
-static void add_one_limit(Candidates *to, unsigned axis, int64_t most) {
+static void add_one_limit(Preconditions *to, unsigned axis, int64_t most) {
     Intervals *k = to->k;
     if (most >= 2 && most < 1024)
         add_candidate(to, CONDITION_AT_LEAST, quantity_constant(quantities_in(k), most),
@@ -359,7 +359,7 @@ static void add_one_limit(Candidates *to, unsigned axis, int64_t most) {
 }
 
 /* The size of the CTA along an axis is at most so many, or a power of two near that. */
-static void add_limit(Candidates *to, unsigned axis, int64_t most) {
+static void add_limit(Preconditions *to, unsigned axis, int64_t most) {
     int64_t power = 1;
     if (to->k->pinned[0][axis] || most < 2)
         return;
@@ -371,7 +371,7 @@ static void add_limit(Candidates *to, unsigned axis, int64_t most) {
 }
 
 /* Limits of the CTA's sizes by how many times one factor of an offset is in another. */
-static void add_limits(Candidates *to, Quantity offset) {
+static void add_limits(Preconditions *to, Quantity offset) {
     Intervals *k = to->k;
     Quantities *quantities = quantities_in(k);
     const Polynomial of = quantities->all[offset];
@@ -421,7 +421,7 @@ static Quantity end_of(Intervals *k, Quantity number, bool most) {
 }
 
 /* That a factor of the offsets is larger than all that is in them without it. */
-static void add_strides(Candidates *to, Pair *pair, const System *system) {
+static void add_strides(Preconditions *to, ThreadPair *pair, const PairSystem *system) {
     Intervals *k = to->k;
     Quantities *quantities = quantities_in(k);
     pair->strides = true;
@@ -470,7 +470,7 @@ static int64_t constant_in(const Quantities *quantities, Quantity number) {
 }
 
 /* Limits by how far two offsets are apart. */
-static void add_distance(Candidates *to, const Pair *pair) {
+static void add_distance(Preconditions *to, const ThreadPair *pair) {
     Intervals *k = to->k;
     Quantities *quantities = quantities_in(k);
     Quantity a = pair->visits[0]->offset, b = pair->visits[1]->offset;
@@ -485,7 +485,7 @@ static void add_distance(Candidates *to, const Pair *pair) {
         }
 }
 
-static void find_candidates(Candidates *to, Pair *pair, const System *system) {
+static void find_candidates(Preconditions *to, ThreadPair *pair, const PairSystem *system) {
     Intervals *k = to->k;
     Quantities *quantities = quantities_in(k);
     add_strides(to, pair, system);
@@ -509,12 +509,12 @@ static void find_candidates(Candidates *to, Pair *pair, const System *system) {
 }
 
 /* What is asked for now, so that it can be taken back. */
-typedef struct Asked {
+typedef struct AskedBefore {
     uint32_t launch_count;
     int64_t pinned[2][3];
-} Asked;
+} AskedBefore;
 
-static void suppose(Candidates *of, Asked *before) {
+static void suppose(Preconditions *of, AskedBefore *before) {
     Intervals *k = of->k;
     Quantities *quantities = quantities_in(k);
     before->launch_count = k->launch.count;
@@ -532,16 +532,16 @@ static void suppose(Candidates *of, Asked *before) {
     }
 }
 
-static void take_back(Candidates *of, const Asked *before) {
+static void take_back(Preconditions *of, const AskedBefore *before) {
     of->k->launch.count = before->launch_count;
     memcpy(of->k->pinned, before->pinned, sizeof before->pinned);
 }
 
 /* Whether it holds with the preconditions that are taken. */
-typedef bool Test(void *context);
+typedef bool PairTest(void *context);
 
-static bool holds_with(Candidates *of, Test *test, void *context) {
-    Asked before;
+static bool holds_with(Preconditions *of, PairTest *test, void *context) {
+    AskedBefore before;
     suppose(of, &before);
     bool quiet = of->k->quiet;
     of->k->quiet = true;
@@ -552,7 +552,7 @@ static bool holds_with(Candidates *of, Test *test, void *context) {
 }
 
 /* How soon a candidate is left out: limits of x first, and the smallest of an axis. */
-static int64_t limit_of(const Candidates *of, unsigned at) {
+static int64_t limit_of(const Preconditions *of, unsigned at) {
     const Quantities *quantities = quantities_in(of->k);
     int64_t limit;
     if (of->all[at].kind != CONDITION_AT_LEAST || !quantity_is_constant(quantities, of->all[at].a, &limit))
@@ -561,7 +561,7 @@ static int64_t limit_of(const Candidates *of, unsigned at) {
 }
 
 /* Those that ask for most come first: they are left out first. */
-static void sort_candidates(Candidates *of) {
+static void sort_candidates(Preconditions *of) {
     for (unsigned i = 1; i < of->count; i++)
         for (unsigned n = i; n && limit_of(of, n) < limit_of(of, n - 1); n--) {
             Condition other = of->all[n];
@@ -571,7 +571,7 @@ static void sort_candidates(Candidates *of) {
 }
 
 /* Looks for preconditions with which it holds, as few as can be, and asks for them. */
-static bool settle(Candidates *of, Test *test, void *context, uint32_t statement) {
+static bool settle(Preconditions *of, PairTest *test, void *context, uint32_t statement) {
     sort_candidates(of);
     memset(of->taken, true, of->count);
     if (!of->count || !holds_with(of, test, context))
@@ -652,7 +652,7 @@ static const char *verb_of(const ThreadAccess *access) {
     return access->verb == EFFECT_UPDATE ? "atomic" : access->writes ? "store" : "load";
 }
 
-static void leave_pair(Pair *pair, const char *reason) {
+static void leave_pair(ThreadPair *pair, const char *reason) {
     Intervals *k = pair->k;
     const ThreadAccess *a = access_of(pair, 0), *b = access_of(pair, 1);
     const char *who = pair->one_cta ? "thread of the CTA" : "CTA";
@@ -664,7 +664,7 @@ static void leave_pair(Pair *pair, const char *reason) {
 }
 
 static void prove_pair(Intervals *k, const Visit *a, const Visit *b, bool one_cta) {
-    Pair pair = {.k = k, .visits = {a, b}, .one_cta = one_cta};
+    ThreadPair pair = {.k = k, .visits = {a, b}, .one_cta = one_cta};
     const ThreadAccess *first = access_of(&pair, 0), *second = access_of(&pair, 1);
     if ((!first->writes && !second->writes) || !share_root(k, a, b))
         return;
@@ -682,7 +682,7 @@ static void prove_pair(Intervals *k, const Visit *a, const Visit *b, bool one_ct
     }
     if (are_apart(&pair))
         return;
-    Candidates *candidates = ARENA_NEW(k->arena, Candidates);
+    Preconditions *candidates = ARENA_NEW(k->arena, Preconditions);
     candidates->k = k;
     find_candidates(candidates, &pair, system_new(k, &k->pair, one_cta));
     if (!settle(candidates, test_pair, &pair, first->statement))
@@ -752,7 +752,7 @@ static void prove_place(Intervals *k, const Visit *visit) {
     if (!size)
         proof_assume(&k->prover, "there is as much dynamic shared memory as is accessed");
     PlaceTest test = {k, visit, size ? size - access->bytes : BOUND_NONE - 1};
-    Candidates *candidates = ARENA_NEW(k->arena, Candidates);
+    Preconditions *candidates = ARENA_NEW(k->arena, Preconditions);
     bool quiet = k->quiet;
     k->quiet = true;
     bool holds = test_place(&test);

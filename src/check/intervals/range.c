@@ -58,7 +58,7 @@ static bool is_private_loop(const Intervals *k, uint32_t block) {
 }
 
 /* Which of the executions of a block it is about: the newest stage that began another turn of a loop around it. */
-static uint32_t stage_of_block(const Intervals *k, const Stage *stage, uint32_t block) {
+static uint32_t stage_of_block(const Intervals *k, const LoopStage *stage, uint32_t block) {
     for (; stage->before; stage = stage->before)
         if (is_in_loop(&k->flow, stage->loop, block))
             return stage->id;
@@ -73,7 +73,7 @@ unsigned register_bits(const Intervals *k, uint32_t value) {
 }
 
 /* A register of which no more is known than its width. */
-Quantity opaque(Intervals *k, const Stage *stage, uint32_t value, bool loaded) {
+Quantity opaque(Intervals *k, const LoopStage *stage, uint32_t value, bool loaded) {
     const FlowValue *of = &k->flow.values[value];
     Form form = k->values.forms[value];
     unsigned bits = register_bits(k, value);
@@ -89,7 +89,7 @@ Quantity opaque(Intervals *k, const Stage *stage, uint32_t value, bool loaded) {
         &note);
 }
 
-Quantity turn_of(Intervals *k, const Stage *stage, uint32_t loop) {
+Quantity turn_of(Intervals *k, const LoopStage *stage, uint32_t loop) {
     uint32_t header = k->flow.loops[loop].header, id = 0;
     for (; stage->before && !id; stage = stage->before) {
         if (stage->loop == loop)
@@ -166,7 +166,7 @@ static bool is_launched(Intervals *k, uint32_t atom) {
 }
 
 /* A number of the launch that an atom is at most, by one of the facts; QUANTITY_NONE: none says so. */
-static Quantity limit_in(Intervals *k, const Facts *all, const Facts *facts, uint32_t atom) {
+static Quantity limit_in(Intervals *k, const PairFacts *all, const PairFacts *facts, uint32_t atom) {
     Quantities *quantities = quantities_in(k);
     Quantity self = quantity_atom(quantities, &quantities->atoms[atom]);
     for (uint32_t i = 0; i < facts->count; i++) {
@@ -183,7 +183,7 @@ static Quantity limit_in(Intervals *k, const Facts *all, const Facts *facts, uin
 
 /* Something that a number is at most, with bounds that a launch has: turns of loops and registers give way to what
  * facts say that they go up to. QUANTITY_NONE: there is no such thing. */
-static Quantity reach_of(Intervals *k, const Facts *facts, Quantity number) {
+static Quantity reach_of(Intervals *k, const PairFacts *facts, Quantity number) {
     Quantities *quantities = quantities_in(k);
     const Polynomial of = quantities->all[number];
     Quantity sum = QUANTITY_ZERO;
@@ -215,7 +215,7 @@ static Quantity reach_of(Intervals *k, const Facts *facts, Quantity number) {
 }
 
 /* Asks a launch for one end of what facts say that a number goes up (or down) to. */
-static bool ask_by_facts(Intervals *k, const Facts *facts, Quantity fixed, Quantity rest, int64_t end, bool upper) {
+static bool ask_by_facts(Intervals *k, const PairFacts *facts, Quantity fixed, Quantity rest, int64_t end, bool upper) {
     Quantities *quantities = quantities_in(k);
     int64_t least = upper ? -BOUND_NONE : end, most = upper ? end : BOUND_NONE;
     for (uint32_t i = 0; i < facts->count; i++) {
@@ -246,7 +246,7 @@ static bool ask_by_atoms(Intervals *k, Quantity fixed, Quantity rest, int64_t en
 }
 
 /* Asks a launch for one end of a range: of the number itself, or of what is known that it goes up (or down) to. */
-static bool ask_end(Intervals *k, const Facts *facts, Quantity number, int64_t end, bool upper) {
+static bool ask_end(Intervals *k, const PairFacts *facts, Quantity number, int64_t end, bool upper) {
     int64_t least = upper ? -BOUND_NONE : end, most = upper ? end : BOUND_NONE;
     Quantity rest, fixed;
     if (k->trusting)
@@ -262,7 +262,7 @@ static bool ask_end(Intervals *k, const Facts *facts, Quantity number, int64_t e
 }
 
 /* The upper end by what it reaches. */
-static bool reaches_no_more(Intervals *k, const Facts *facts, Quantity number, int64_t most) {
+static bool reaches_no_more(Intervals *k, const PairFacts *facts, Quantity number, int64_t most) {
     Quantities *quantities = quantities_in(k);
     Quantity reach = has_register(k, number) ? reach_of(k, facts, number) : QUANTITY_NONE;
     if (reach == QUANTITY_NONE)
@@ -275,7 +275,7 @@ static bool reaches_no_more(Intervals *k, const Facts *facts, Quantity number, i
     return true;
 }
 
-bool is_in_range(Intervals *k, const Facts *facts, Quantity number, int64_t least, int64_t most) {
+bool is_in_range(Intervals *k, const PairFacts *facts, Quantity number, int64_t least, int64_t most) {
     Quantities *quantities = quantities_in(k);
     if (number == QUANTITY_NONE)
         return false;
@@ -310,7 +310,7 @@ static Quantity with_sign(Intervals *k, Quantity number) {
     return noted(k, &atom, &note);
 }
 
-Quantity number_in_range(Intervals *k, const Facts *facts, Quantity number, unsigned width, bool is_signed) {
+Quantity number_in_range(Intervals *k, const PairFacts *facts, Quantity number, unsigned width, bool is_signed) {
     int64_t constant, least = -(INT64_C(1) << 50), most = INT64_C(1) << 50; /* of 64 bits: far from both ends */
     if (number == QUANTITY_NONE || !width)
         return QUANTITY_NONE;

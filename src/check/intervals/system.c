@@ -1,6 +1,6 @@
-/* Facts of one or two threads as rows of a linear system: each product of atoms is a variable, that of another thread
- * another one, unless both threads agree in it. Rows that follow from what atoms are are added: their bounds, what
- * quotients and extremes are of, and these times what they are multiplied with, as far as that is not negative. */
+/* PairFacts of one or two threads as rows of a linear system: each product of atoms is a variable, that of another
+ * thread another one, unless both threads agree in it. Rows that follow from what atoms are are added: their bounds,
+ * what quotients and extremes are of, and these times what they are multiplied with, as far as that is not negative. */
 #include "check/intervals/internal.h"
 
 enum { MOST_SUM = 192, MOST_DEPTH = 1, MOST_DEGREE = 5 };
@@ -14,7 +14,7 @@ typedef struct Product {
     } factors[MOST_FACTORS];
 } Product;
 
-struct System {
+struct PairSystem {
     Intervals *k;
     Arena *arena;
     bool one_cta;
@@ -30,8 +30,8 @@ struct System {
     bool *positive; /* of each atom: it is known not to be negative, for another reason than its kind */
 };
 
-System *system_new(Intervals *k, Arena *arena, bool one_cta) {
-    System *system = ARENA_NEW(arena, System);
+PairSystem *system_new(Intervals *k, Arena *arena, bool one_cta) {
+    PairSystem *system = ARENA_NEW(arena, PairSystem);
     system->k = k;
     system->arena = arena;
     system->one_cta = one_cta;
@@ -41,8 +41,8 @@ System *system_new(Intervals *k, Arena *arena, bool one_cta) {
     return system;
 }
 
-System *system_copy(const System *from) {
-    System *system = ARENA_NEW(from->arena, System);
+PairSystem *system_copy(const PairSystem *from) {
+    PairSystem *system = ARENA_NEW(from->arena, PairSystem);
     *system = *from;
     system->products = ARENA_ARRAY(from->arena, Product, LINEAR_MOST_VARIABLES);
     memcpy(system->products, from->products, from->product_count * sizeof *from->products);
@@ -59,7 +59,7 @@ System *system_copy(const System *from) {
 
 /* ---- Atoms ----------------------------------------------------------------------------------------- */
 
-static bool shares_all(const System *system, Quantity number) {
+static bool shares_all(const PairSystem *system, Quantity number) {
     const Polynomial *of = &system->k->prover.proof->quantities.all[number];
     for (uint32_t i = 0; i < of->count; i++)
         for (unsigned n = 0; n < of->terms[i].count; n++)
@@ -68,7 +68,7 @@ static bool shares_all(const System *system, Quantity number) {
     return true;
 }
 
-bool system_shares(const System *system, uint32_t atom) {
+bool system_shares(const PairSystem *system, uint32_t atom) {
     const QuantityAtom *made = &system->k->prover.proof->quantities.atoms[atom];
     switch (made->kind) {
     case ATOM_THREAD:
@@ -90,7 +90,7 @@ bool system_shares(const System *system, uint32_t atom) {
 }
 
 /* What it is by a precondition, as a number; false: any. */
-static bool is_pinned(const System *system, const QuantityAtom *atom, int64_t *value) {
+static bool is_pinned(const PairSystem *system, const QuantityAtom *atom, int64_t *value) {
     const int64_t(*pinned)[3] = system->k->pinned;
     bool grid = atom->kind == ATOM_PROGRAMS || atom->kind == ATOM_PROGRAM;
     bool size = atom->kind == ATOM_PROGRAMS || atom->kind == ATOM_THREADS;
@@ -101,18 +101,18 @@ static bool is_pinned(const System *system, const QuantityAtom *atom, int64_t *v
     return size ? is > 0 : is == 1;
 }
 
-static bool is_known_positive(const System *system, uint32_t atom) {
+static bool is_known_positive(const PairSystem *system, uint32_t atom) {
     const Quantities *quantities = &system->k->prover.proof->quantities;
     const AtomNote *note = &system->k->notes[atom];
     return system->positive[atom] || quantities->anywhere[atom].least >= 0 ||
            (quantities->atoms[atom].kind == ATOM_DATA && note->bounded && note->least >= 0);
 }
 
-void system_set_positive(System *system, uint32_t atom) {
+void system_set_positive(PairSystem *system, uint32_t atom) {
     system->positive[atom] = true;
 }
 
-bool system_is_positive(System *system, const Monomial *product) {
+bool system_is_positive(PairSystem *system, const Monomial *product) {
     for (unsigned i = 0; i < product->count; i++)
         if (!is_known_positive(system, product->atoms[i]))
             return false;
@@ -121,7 +121,7 @@ bool system_is_positive(System *system, const Monomial *product) {
 
 /* ---- Sums ------------------------------------------------------------------------------------------ */
 
-static uint32_t variable_of(System *system, const Product *product) {
+static uint32_t variable_of(PairSystem *system, const Product *product) {
     for (uint32_t i = 0; i < system->product_count; i++) {
         Product *other = &system->products[i];
         bool same = other->count == product->count;
@@ -153,13 +153,13 @@ static bool add_factor(Product *product, uint32_t atom, uint8_t whose) {
     return true;
 }
 
-void system_begin(System *system) {
+void system_begin(PairSystem *system) {
     system->sum_count = 0;
     system->sum_constant = 0;
     system->failed = false;
 }
 
-static void add_to_sum(System *system, const Product *product, int64_t factor) {
+static void add_to_sum(PairSystem *system, const Product *product, int64_t factor) {
     if (!product->count) {
         system->failed |= __builtin_add_overflow(system->sum_constant, factor, &system->sum_constant);
         return;
@@ -172,7 +172,7 @@ static void add_to_sum(System *system, const Product *product, int64_t factor) {
 }
 
 /* Adds times * number * by, of a thread; `by` is a product with whose its atoms are. */
-static void add_number(System *system, Quantity number, unsigned side, int64_t times, const Product *by) {
+static void add_number(PairSystem *system, Quantity number, unsigned side, int64_t times, const Product *by) {
     const Quantities *quantities = &system->k->prover.proof->quantities;
     if (number == QUANTITY_NONE) {
         system->failed = true;
@@ -196,11 +196,11 @@ static void add_number(System *system, Quantity number, unsigned side, int64_t t
     }
 }
 
-void system_term(System *system, Quantity number, unsigned side, int64_t times) {
+void system_term(PairSystem *system, Quantity number, unsigned side, int64_t times) {
     add_number(system, number, side, times, NULL);
 }
 
-void system_term_by(System *system, Quantity number, unsigned side, int64_t times, const Monomial *by) {
+void system_term_by(PairSystem *system, Quantity number, unsigned side, int64_t times, const Monomial *by) {
     const Quantities *quantities = &system->k->prover.proof->quantities;
     Product product = {0};
     for (unsigned i = 0; i < by->count; i++) {
@@ -214,17 +214,17 @@ void system_term_by(System *system, Quantity number, unsigned side, int64_t time
         add_number(system, number, side, times, &product);
 }
 
-void system_follow(System *system, bool follows) {
+void system_follow(PairSystem *system, bool follows) {
     system->depth = follows;
 }
 
-void system_row(System *system, int64_t constant, bool equal) {
+void system_row(PairSystem *system, int64_t constant, bool equal) {
     if (system->failed || __builtin_add_overflow(constant, system->sum_constant, &constant))
         return;
     linear_add(&system->linear, system->arena, system->sum, system->sum_count, constant, equal);
 }
 
-void system_facts(System *system, const Facts *facts, unsigned side) {
+void system_facts(PairSystem *system, const PairFacts *facts, unsigned side) {
     for (uint32_t i = 0; i < facts->count; i++) {
         if (facts->all[i].kind == FACT_NOT_ZERO)
             continue;
@@ -237,7 +237,7 @@ void system_facts(System *system, const Facts *facts, unsigned side) {
 /* ---- What atoms are -------------------------------------------------------------------------------- */
 
 /* times_a * a + times_b * b + constant <= 0, all of it times the product. */
-static void add_times(System *system, const Product *by, unsigned side, Quantity a, int64_t times_a, Quantity b,
+static void add_times(PairSystem *system, const Product *by, unsigned side, Quantity a, int64_t times_a, Quantity b,
                       int64_t times_b, int64_t constant) {
     system_begin(system);
     add_number(system, a, side, times_a, by);
@@ -250,7 +250,7 @@ static void add_times(System *system, const Product *by, unsigned side, Quantity
     system_row(system, 0, false);
 }
 
-static void bound_atom(System *system, const Product *by, unsigned side, uint32_t at) {
+static void bound_atom(PairSystem *system, const Product *by, unsigned side, uint32_t at) {
     Intervals *k = system->k;
     Quantities *quantities = quantities_in(k);
     const QuantityAtom atom = quantities->atoms[at];
@@ -301,7 +301,7 @@ static void bound_atom(System *system, const Product *by, unsigned side, uint32_
 }
 
 /* What is always so of an atom, once for each thread. */
-static void add_atom_facts(System *system, uint32_t at, uint8_t whose) {
+static void add_atom_facts(PairSystem *system, uint32_t at, uint8_t whose) {
     static const Product one = {.count = 0};
     const AtomNote *note = &system->k->notes[at];
     if (system->told[at] >> whose & 1)
@@ -312,7 +312,7 @@ static void add_atom_facts(System *system, uint32_t at, uint8_t whose) {
 }
 
 /* What its factors are, each times the others. */
-static void bound_product(System *system, uint32_t variable) {
+static void bound_product(PairSystem *system, uint32_t variable) {
     const Product product = system->products[variable];
     for (unsigned i = 0; i < product.count; i++)
         add_atom_facts(system, product.factors[i].atom, product.factors[i].whose);
@@ -335,12 +335,12 @@ static void bound_product(System *system, uint32_t variable) {
     system->depth = 0;
 }
 
-void system_close(System *system) {
+void system_close(PairSystem *system) {
     while (system->closed < system->product_count)
         bound_product(system, system->closed++);
 }
 
-bool system_refuted(System *system) {
+bool system_refuted(PairSystem *system) {
     Intervals *k = system->k;
     if (prover_is_late(&k->prover))
         return false;
@@ -348,11 +348,11 @@ bool system_refuted(System *system) {
     return linear_refuted(&system->linear, &k->solve);
 }
 
-bool facts_exclude(Intervals *k, const Facts *facts, Quantity left, FactKind kind) {
+bool facts_exclude(Intervals *k, const PairFacts *facts, Quantity left, PairFactKind kind) {
     if (left == QUANTITY_NONE)
         return false;
     arena_reset(&k->ranges);
-    System *system = system_new(k, &k->ranges, true);
+    PairSystem *system = system_new(k, &k->ranges, true);
     system_facts(system, facts, 0);
     system_facts(system, &k->launch, 0);
     system_facts(system, &k->asked, 0);

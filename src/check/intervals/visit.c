@@ -84,17 +84,17 @@ static void find_address(Intervals *k, Visit *visit) {
 /* ---- Walks ----------------------------------------------------------------------------------------- */
 
 /* Where a walk has been: a block in a stage. */
-typedef struct Step {
-    const Stage *stage;
+typedef struct IntervalStep {
+    const LoopStage *stage;
     uint32_t block;
-} Step;
+} IntervalStep;
 
-typedef struct Walk {
+typedef struct IntervalWalk {
     Intervals *k;
     Visits visits;
-    Step *steps;
+    IntervalStep *steps;
     uint32_t step_count, step_capacity;
-} Walk;
+} IntervalWalk;
 
 /* The context of an access, with what its guard says. */
 static const Context *guarded_context(Intervals *k, Context *context, const PtxStatement *statement) {
@@ -102,7 +102,7 @@ static const Context *guarded_context(Intervals *k, Context *context, const PtxS
         return context;
     Context *guarded = ARENA_NEW(k->arena, Context);
     *guarded = *context;
-    guarded->facts = (Facts){0};
+    guarded->facts = (PairFacts){0};
     guarded->memo = ARENA_SPARSE(k->arena, Quantity, k->flow.value_count + 1);
     for (uint32_t i = 0; i < context->facts.count; i++)
         add_fact(k, &guarded->facts, context->facts.all[i].left, context->facts.all[i].kind);
@@ -111,7 +111,7 @@ static const Context *guarded_context(Intervals *k, Context *context, const PtxS
     return guarded;
 }
 
-static void visit_accesses(Walk *walk, const Stage *stage, uint32_t block, uint32_t begin, uint32_t end) {
+static void visit_accesses(IntervalWalk *walk, const LoopStage *stage, uint32_t block, uint32_t begin, uint32_t end) {
     Intervals *k = walk->k;
     for (uint32_t i = 0; i < k->access_count; i++) {
         const ThreadAccess *access = &k->accesses[i];
@@ -134,14 +134,14 @@ static uint32_t barrier_in(const Intervals *k, uint32_t begin, uint32_t end) {
     return first;
 }
 
-static void walk_to(Walk *walk, const Stage *stage, uint32_t block) {
+static void walk_to(IntervalWalk *walk, const LoopStage *stage, uint32_t block) {
     for (uint32_t i = 0; i < walk->step_count; i++)
         if (walk->steps[i].stage == stage && walk->steps[i].block == block)
             return;
-    *ARENA_PUSH(walk->k->arena, walk->steps, walk->step_count, walk->step_capacity) = (Step){stage, block};
+    *ARENA_PUSH(walk->k->arena, walk->steps, walk->step_count, walk->step_capacity) = (IntervalStep){stage, block};
 }
 
-static void walk_through(Walk *walk, const Stage *stage, uint32_t block, uint32_t begin) {
+static void walk_through(IntervalWalk *walk, const LoopStage *stage, uint32_t block, uint32_t begin) {
     Intervals *k = walk->k;
     const FlowBlock *at = &k->flow.blocks[block];
     uint32_t end = barrier_in(k, begin, at->end);
@@ -155,7 +155,7 @@ static void walk_through(Walk *walk, const Stage *stage, uint32_t block, uint32_
 }
 
 Visits visits_from(Intervals *k, uint32_t barrier) {
-    Walk walk = {.k = k};
+    IntervalWalk walk = {.k = k};
     if (barrier == PTX_NONE)
         walk_to(&walk, first_stage(k), 0);
     else
@@ -166,7 +166,7 @@ Visits visits_from(Intervals *k, uint32_t barrier) {
 }
 
 Visits visits_anywhere(Intervals *k) {
-    Walk walk = {.k = k};
+    IntervalWalk walk = {.k = k};
     for (uint32_t i = 0; i < k->flow.order_count; i++) {
         uint32_t block = k->flow.order[i];
         visit_accesses(&walk, first_stage(k), block, k->flow.blocks[block].begin, k->flow.blocks[block].end);
