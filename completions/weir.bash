@@ -19,7 +19,7 @@ _weir() {
         [run]="--help -h --version -V --arg --baseline --block --cluster --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --replay --require --rule --select --severity --shared --update-baseline --budget --granule --gsan --mma-order --prove-time --resident --ring --schedule --schedules --seed --slots --timeout --values --volatile-races --also --brief --color --format --global --max-findings --memory --output -o --quiet -q --source-root --state --state= --steps --strict --trace --verbose -v --witness"
         [report]="--help -h --version -V --arg --block --buffer-id --cluster --diff --grid --kernel --launch --module --no-launch --only-launch --require --shared --triton --budget --mma-order --prove-time --timeout --color --format --full --glossary --output -o --quiet -q --section --wide --width --witness"
         [membar]="--help -h --version -V --function --kernel --module --triton --assume --model --timeout --color --compare --emit --format --output -o --prune --quiet -q --why"
-        [prove]="--help -h --version -V --arg --certificate --config --grid --kernel --launch --module --no-config --no-launch --verify --cross-check --prove-time --output -o"
+        [prove]="--help -h --version -V --arg --block --certificate --config --grid --kernel --launch --module --no-config --no-launch --verify --cross-check --prove-time --output -o"
         [lint]="--help -h --version -V --arg --baseline --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --port --rule --select --severity --shard --target --triton --update-baseline --budget --gsan --mma-order --resident --timeout --also --brief --color --emit --format --max-findings --output -o --quiet -q --source-root --verbose -v --witness"
         [merge]="--help -h --version -V --output -o --quiet -q --require"
         [parse]="--help -h --version -V --color --dump-ops --dump-ops= --effects --generic --kernel --list --module --output -o --print --ptx --quiet -q --stats --strict"
@@ -178,6 +178,7 @@ _weir() {
     "membar --output" | "membar -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "membar --why") return ;;
     "prove --arg") return ;;
+    "prove --block") return ;;
     "prove --certificate") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "prove --config") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "prove --grid") return ;;
