@@ -37,6 +37,13 @@ WEIR_API void weir_device_written(weir_device *device, const void *address, size
 WEIR_API void weir_device_copied(weir_device *device, void *to, const void *from, size_t bytes);
 WEIR_API int weir_device_known(const weir_device *device, const void *address, size_t bytes);
 
+/* Memory that kernels get by malloc stays until a kernel frees it; it has addresses from WEIR_DEVICE_HEAP on, in which
+ * the program cannot read. At most so many bytes (8 MiB unless it is said): 0, or -1 if a kernel that takes some was
+ * run before. And all of it is gone, as when the device is reset. */
+#define WEIR_DEVICE_HEAP UINT64_C(0x80000000000000)
+WEIR_API int weir_device_heap(weir_device *device, size_t bytes);
+WEIR_API void weir_device_heap_reset(weir_device *device);
+
 typedef struct weir_device_launch {
     const char *kernel; /* NULL: the only one of the module */
     unsigned grid[3];

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+_Static_assert(WEIR_DEVICE_HEAP == PTX_WINDOW_HEAP, "as the machine has it");
+
 struct weir_device {
     PtxDevice device;
     bool watches, looks;        /* looks: at threads of launches that take turns with other processes */
@@ -93,6 +95,14 @@ void weir_device_copied(weir_device *device, void *to, const void *from, size_t 
 
 int weir_device_known(const weir_device *device, const void *address, size_t bytes) {
     return host_known(&device->device, address, bytes);
+}
+
+int weir_device_heap(weir_device *device, size_t bytes) {
+    return host_heap_limit(&device->device, bytes) ? 0 : -1;
+}
+
+void weir_device_heap_reset(weir_device *device) {
+    host_heap_free(&device->device);
 }
 
 void weir_device_forget(weir_device *device, const weir_module *module) {

@@ -105,6 +105,17 @@ void log_touch(char what, const void *at, size_t bytes, size_t stride, size_t co
         log_line("%c %llu %llu", what, (unsigned long long)(uintptr_t)at, (unsigned long long)bytes);
 }
 
+/* Once a launch touches what kernels got by malloc, that is there. */
+static void log_heap(const weir_device_touch *touches, size_t count) {
+    static const uint64_t most = UINT64_C(1) << 48;
+    static bool is_there;
+    for (size_t i = 0; i < count && !is_there; i++)
+        if (touches[i].address >= WEIR_DEVICE_HEAP) {
+            log_line("host %llu %llu \"\"", (unsigned long long)WEIR_DEVICE_HEAP, (unsigned long long)most);
+            is_there = true;
+        }
+}
+
 void log_launch(const CudaLaunch *launch, bool ran) {
     size_t count = 0;
     int waits = 0;
@@ -112,6 +123,7 @@ void log_launch(const CudaLaunch *launch, bool ran) {
         return;
     const weir_device_touch *touches = ran ? weir_device_touches(cuda.device, &count, &waits) : NULL;
     unsigned long long stream = launch->stream->number;
+    log_heap(touches, touches ? count : 0);
     if (!touches) {
         log_line("unknown %llu %d \"%s\" \"%s\"", stream, launch->dependent, launch->kernel->plain, cuda_where());
         return;

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUNTIME_VERSION = 13000, MOST_LIMITS = 16 };
+enum { RUNTIME_VERSION = 13000, MOST_LIMITS = 16, LIMIT_HEAP = 2, DEFAULT_HEAP = 8 << 20 };
 
 static unsigned device_flags = 8; /* memory of the host can be mapped */
 static int cache_config, shared_config;
-static size_t limits[MOST_LIMITS] = {1024, 1 << 20, 8 << 20, 2, 2048, 128, 0};
+static size_t limits[MOST_LIMITS] = {1024, 1 << 20, DEFAULT_HEAP, 2, 2048, 128, 0};
 
 static Error is_device(int device) {
     return device == 0 ? 0 : CUDA_INVALID_DEVICE;
@@ -18,6 +18,8 @@ static Error is_device(int device) {
 Error do_cudaDeviceReset(void) {
     graph_forget_all();
     memory_reset();
+    weir_device_heap_reset(cuda.device);
+    limits[LIMIT_HEAP] = DEFAULT_HEAP;
     log_line("await-all");
     stream_forget_all();
     cuda.sticky = 0;
@@ -38,6 +40,8 @@ Error do_cudaDeviceSetLimit(int limit, size_t value) {
         return CUDA_INVALID_VALUE;
     if (limit > 6)
         return CUDA_UNSUPPORTED_LIMIT;
+    if (limit == LIMIT_HEAP && weir_device_heap(cuda.device, value) != 0)
+        return CUDA_INVALID_VALUE;
     limits[limit] = value;
     return 0;
 }

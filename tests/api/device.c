@@ -304,7 +304,120 @@ static void its_own_memory_is_not_touched(void) {
     close_text(&opened);
 }
 
+/* ---- The heap of kernels ---- */
+
+static const char heap[] = HEAD ".extern .func (.param .b64 gives) malloc (.param .b64 bytes);\n"
+                                ".extern .func free (.param .b64 at);\n"
+                                ".visible .entry take(.param .u64 slot, .param .u64 bytes) {\n"
+                                "  .reg .b64 %rd<4>;\n"
+                                "  ld.param.u64 %rd1, [slot]; ld.param.u64 %rd2, [bytes];\n"
+                                "  { .param .b64 gives; .param .b64 bytes; st.param.b64 [bytes], %rd2;\n"
+                                "    call.uni (gives), malloc, (bytes); ld.param.b64 %rd3, [gives]; }\n"
+                                "  st.global.u64 [%rd1], %rd3;\n"
+                                "  ret;\n}\n"
+                                ".visible .entry fill(.param .u64 slot, .param .u64 bytes) {\n"
+                                "  .reg .b64 %rd<4>;\n"
+                                "  ld.param.u64 %rd1, [slot]; ld.param.u64 %rd2, [bytes]; ld.global.u64 %rd3, [%rd1];\n"
+                                "  st.u64 [%rd3], %rd2;\n"
+                                "  ret;\n}\n"
+                                ".visible .entry give(.param .u64 slot, .param .u64 out) {\n"
+                                "  .reg .b64 %rd<5>;\n"
+                                "  ld.param.u64 %rd1, [slot]; ld.param.u64 %rd2, [out]; ld.global.u64 %rd3, [%rd1];\n"
+                                "  ld.u64 %rd4, [%rd3]; st.global.u64 [%rd2], %rd4;\n"
+                                "  { .param .b64 at; st.param.b64 [at], %rd3; call.uni free, (at); }\n"
+                                "  ret;\n}\n";
+
+/* Checked, and then run. */
+static void heap_launch(Opened *opened, const char *kernel, const uint64_t *slot, uint64_t second, weir_verdict verdict,
+                        weir_device_end end) {
+    uint64_t first = (uintptr_t)slot;
+    void *parameters[] = {&first, &second};
+    weir_device_launch launch = {
+        .kernel = kernel, .grid = {1, 1, 1}, .block = {1, 1, 1}, .parameters = parameters, .parameter_count = 2};
+    weir_result *result = weir_device_check(opened->device, opened->module, &launch, NULL);
+    CHECK(weir_result_verdict(result) == verdict);
+    weir_result_free(result);
+    CHECK(weir_device_run(opened->device, opened->module, &launch) == end);
+}
+
+static void what_malloc_gives_stays(void) {
+    enum { LIMIT = 4096 };
+    Opened opened = open_text(heap);
+    uint64_t slots[2] = {0}, out = 0;
+    const uint64_t to = (uintptr_t)&out;
+    weir_device_memory(opened.device, slots, sizeof slots, "slots", 1);
+    weir_device_memory(opened.device, &out, sizeof out, "out", 1);
+    CHECK(weir_device_heap(opened.device, LIMIT) == 0);
+    heap_launch(&opened, "take", &slots[0], LIMIT - 64, WEIR_VERDICT_CLEAN, WEIR_DEVICE_DONE);
+    CHECK(slots[0] >= WEIR_DEVICE_HEAP);
+    CHECK(weir_device_heap(opened.device, 2 * LIMIT) != 0);
+    heap_launch(&opened, "take", &slots[1], 80, WEIR_VERDICT_CLEAN, WEIR_DEVICE_DONE);
+    CHECK(slots[1] == 0); /* there is no room for it */
+    heap_launch(&opened, "fill", &slots[0], 42, WEIR_VERDICT_CLEAN, WEIR_DEVICE_DONE);
+    heap_launch(&opened, "give", &slots[0], to, WEIR_VERDICT_CLEAN, WEIR_DEVICE_DONE);
+    CHECK(out == 42);
+    heap_launch(&opened, "fill", &slots[0], 43, WEIR_VERDICT_FINDINGS, WEIR_DEVICE_ADDRESS);
+    CHECK(strstr(weir_device_error(opened.device), "memory of malloc that was freed: its byte 0 of 4032"));
+    heap_launch(&opened, "give", &slots[0], to, WEIR_VERDICT_FINDINGS, WEIR_DEVICE_ADDRESS);
+    heap_launch(&opened, "take", &slots[1], LIMIT, WEIR_VERDICT_CLEAN, WEIR_DEVICE_DONE);
+    CHECK(slots[1] > slots[0]);
+    uint64_t past = slots[1] + LIMIT;
+    slots[0] = past;
+    heap_launch(&opened, "fill", &slots[0], 43, WEIR_VERDICT_FINDINGS, WEIR_DEVICE_ADDRESS);
+    CHECK(strstr(weir_device_error(opened.device), "8 bytes past the end of memory of malloc, which has 4096 bytes"));
+    weir_device_heap_reset(opened.device);
+    heap_launch(&opened, "fill", &slots[1], 43, WEIR_VERDICT_FINDINGS, WEIR_DEVICE_ADDRESS);
+    CHECK(weir_device_heap(opened.device, 2 * LIMIT) == 0);
+    close_text(&opened);
+}
+
+/* A launch that does not end well leaves the heap as it was. */
+static void a_failed_launch_frees_nothing(void) {
+    Opened opened = open_text(heap);
+    uint64_t slot = 0, out = 0;
+    weir_device_memory(opened.device, &slot, sizeof slot, "slot", 1);
+    weir_device_memory(opened.device, &out, sizeof out, "out", 1);
+    heap_launch(&opened, "take", &slot, 8, WEIR_VERDICT_CLEAN, WEIR_DEVICE_DONE);
+    heap_launch(&opened, "fill", &slot, 42, WEIR_VERDICT_CLEAN, WEIR_DEVICE_DONE);
+    heap_launch(&opened, "give", &slot, 8, WEIR_VERDICT_FINDINGS, WEIR_DEVICE_ADDRESS);
+    heap_launch(&opened, "give", &slot, (uintptr_t)&out, WEIR_VERDICT_CLEAN, WEIR_DEVICE_DONE);
+    CHECK(out == 42);
+    close_text(&opened);
+}
+
+/* A table of functions that another kernel has left a pointer to. */
+static void virtual_functions_of_other_launches(void) {
+    Opened opened = open_text(HEAD ".visible .func (.param .b32 gives) seven () {\n"
+                                   "  .reg .b32 %r<2>; mov.u32 %r1, 7; st.param.b32 [gives], %r1; ret;\n}\n"
+                                   ".global .align 8 .u64 table[1] = {seven};\n"
+                                   ".visible .entry make(.param .u64 to) {\n"
+                                   "  .reg .b64 %rd<4>;\n"
+                                   "  ld.param.u64 %rd1, [to]; mov.u64 %rd2, table; cvta.global.u64 %rd3, %rd2;\n"
+                                   "  st.global.u64 [%rd1], %rd3; ret;\n}\n"
+                                   ".visible .entry use(.param .u64 to) {\n"
+                                   "  .reg .b64 %rd<4>; .reg .b32 %r<2>;\n"
+                                   "  ld.param.u64 %rd1, [to]; ld.global.u64 %rd2, [%rd1]; ld.u64 %rd3, [%rd2];\n"
+                                   "  { .param .b32 gives;\n"
+                                   "    kind: .callprototype (.param .b32 _) _ ();\n"
+                                   "    call (gives), %rd3, (), kind; ld.param.b32 %r1, [gives]; }\n"
+                                   "  st.global.u32 [%rd1+8], %r1; ret;\n}\n");
+    uint64_t words[2] = {0};
+    uint64_t pointer = (uintptr_t)words;
+    void *parameters[] = {&pointer};
+    weir_device_launch launch = {
+        .kernel = "make", .grid = {1, 1, 1}, .block = {1, 1, 1}, .parameters = parameters, .parameter_count = 1};
+    weir_device_memory(opened.device, words, sizeof words, "words", 1);
+    CHECK(weir_device_run(opened.device, opened.module, &launch) == WEIR_DEVICE_DONE);
+    launch.kernel = "use";
+    CHECK(weir_device_run(opened.device, opened.module, &launch) == WEIR_DEVICE_DONE);
+    CHECK(words[1] == 7);
+    close_text(&opened);
+}
+
 int main(void) {
+    what_malloc_gives_stays();
+    a_failed_launch_frees_nothing();
+    virtual_functions_of_other_launches();
     its_own_memory_is_not_touched();
     results_are_in_memory();
     a_check_leaves_memory_as_it_is();

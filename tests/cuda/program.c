@@ -57,6 +57,7 @@ cudaError_t cudaGetDeviceProperties(void *properties, int device), cudaGetDevice
 cudaError_t cudaDeviceGetAttribute(int *value, int attribute, int device), cudaSetDevice(int device);
 cudaError_t cudaCreateTextureObject(void *to, const void *a, const void *b, const void *c);
 cudaError_t cudaGetLastError(void), cudaPeekAtLastError(void);
+cudaError_t cudaDeviceSetLimit(int limit, size_t value), cudaDeviceGetLimit(size_t *value, int limit);
 cudaError_t cudaFuncSetAttribute(const void *function, int attribute, int value);
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *count, const void *function, int threads, size_t shared);
 const char *cudaGetErrorName(cudaError_t error), *cudaGetErrorString(cudaError_t error);
@@ -92,21 +93,29 @@ static const char ptx[] =
     "\tsub.s32 %r9, 252, %r7;\n\tadd.s32 %r9, %r6, %r9;\n\tld.shared.u32 %r10, [%r9];\n"
     "\tld.param.u64 %rd4, [b];\n\tadd.s64 %rd5, %rd4, %rd1;\n\tst.global.u32 [%rd5], %r10;\n\tret;\n}\n"
     ".visible .entry idle()\n{\n\tret;\n}\n"
-    ".visible .entry trapped()\n{\n\ttrap;\n\tret;\n}\n";
+    ".visible .entry trapped()\n{\n\ttrap;\n\tret;\n}\n"
+    /* *slot = malloc(16), which holds 42; *out = **slot, and that is freed */
+    ".extern .func (.param .b64 gives) malloc(.param .b64 bytes);\n.extern .func free(.param .b64 at);\n"
+    ".visible .entry take(.param .u64 slot)\n{\n\t.reg .b64 %rd<4>;\n\tmov.b64 %rd1, 16;\n"
+    "\t{ .param .b64 gives; .param .b64 bytes; st.param.b64 [bytes], %rd1;\n"
+    "\tcall.uni (gives), malloc, (bytes); ld.param.b64 %rd2, [gives]; }\n"
+    "\tst.u32 [%rd2], 42;\n\tld.param.u64 %rd3, [slot];\n\tst.global.u64 [%rd3], %rd2;\n\tret;\n}\n"
+    ".visible .entry give(.param .u64 slot, .param .u64 out)\n{\n\t.reg .b32 %r<2>;\n\t.reg .b64 %rd<4>;\n"
+    "\tld.param.u64 %rd1, [slot];\n\tld.param.u64 %rd2, [out];\n\tld.global.u64 %rd3, [%rd1];\n"
+    "\tld.u32 %r1, [%rd3];\n\tst.global.u32 [%rd2], %r1;\n"
+    "\t{ .param .b64 at; st.param.b64 [at], %rd3; call.uni free, (at); }\n\tret;\n}\n";
 /* clang-format on */
 
 /* Addresses that stand for them. */
-static char apply, mirror, mirror_without, trapped, idle, scale[8], bias[4], *count;
+static char apply, mirror, mirror_without, trapped, take, give, idle, scale[8], bias[4], *count;
 static void **handle;
 
 __attribute__((constructor)) static void enter(void) {
     static const struct {
         char *function;
         const char *name;
-    } kernels[] = {{&apply, "apply"},
-                   {&mirror, "mirror"},
-                   {&mirror_without, "mirror_without"},
-                   {&trapped, "trapped"},
+    } kernels[] = {{&apply, "apply"},     {&mirror, "mirror"}, {&mirror_without, "mirror_without"},
+                   {&trapped, "trapped"}, {&take, "take"},     {&give, "give"},
                    {&idle, "idle"}};
     handle = __cudaRegisterFatBinary(fatbin_of(ptx, 1));
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
@@ -243,6 +252,21 @@ static void run_bounds(void) {
     EXPECT(cudaMalloc(&a, 4) == 700 && cudaDeviceReset() == 0 && cudaMalloc(&a, 4) == 0);
 }
 
+/* Memory that a kernel gets by malloc, in the launches behind it. */
+static void run_heap(int times) {
+    void *slot, *out, *inside;
+    size_t most = 0;
+    int value = 0;
+    EXPECT(cudaDeviceSetLimit(2, 4096) == 0 && cudaDeviceGetLimit(&most, 2) == 0 && most == 4096);
+    EXPECT(cudaMalloc(&slot, 8) == 0 && cudaMalloc(&out, 4) == 0);
+    EXPECT(launch(&take, 1, 1, slot, NULL, NULL) == 0 && cudaDeviceSetLimit(2, 8192) == 1);
+    EXPECT(cudaMemcpy(&inside, slot, 8, DEVICE_TO_HOST) == 0 && cudaMemcpy(&value, inside, 4, DEVICE_TO_HOST) == 1);
+    EXPECT(launch(&give, 1, 1, slot, out, NULL) == 0 && cudaMemcpy(&value, out, 4, DEVICE_TO_HOST) == 0);
+    EXPECT(value == 42);
+    if (times > 1)
+        EXPECT(launch(&give, 1, 1, slot, out, NULL) == 0 && cudaDeviceSynchronize() == 700);
+}
+
 static void run_trap(void) {
     EXPECT(launch(&trapped, 1, 1, NULL, NULL, NULL) == 0 && cudaDeviceSynchronize() == 719);
 }
@@ -347,6 +371,10 @@ int main(int argc, char **argv) {
         run_graph();
     else if (strcmp(name, "bounds") == 0)
         run_bounds();
+    else if (strcmp(name, "heap") == 0)
+        run_heap(1);
+    else if (strcmp(name, "freed") == 0)
+        run_heap(2);
     else if (strcmp(name, "trap") == 0)
         run_trap();
     else if (strcmp(name, "errors") == 0)

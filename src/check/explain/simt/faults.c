@@ -62,7 +62,9 @@ static const char *fix_of(const PtxFault *fault) {
     case RULE_LOCAL_OUT_OF_RANGE:
         return "Correct the index, or make the array larger.";
     case RULE_ACCESS_INVALID:
-        return "Give the pointer memory in the launch; convert addresses between spaces with cvta.";
+        return fault->block && fault->block->freed
+                   ? "Free the memory after its last use."
+                   : "Give the pointer memory in the launch; convert addresses between spaces with cvta.";
     case RULE_ACCESS_ALIGNMENT:
         return "Align the address to the size of the access, or use narrower accesses.";
     case RULE_CLUSTER_EXIT:

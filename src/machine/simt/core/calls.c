@@ -268,6 +268,12 @@ static void find_operands(const PtxProgram *program, const PtxCode *code, CoreCa
     }
 }
 
+/* The function may be called. */
+static void note_memory(PtxProgram *program, uint32_t function) {
+    DriverCall *driver = driver_call(ptx_name(program->module, program->module->functions[function].name));
+    program->takes_memory |= !program->routines[function].ready && driver_takes_memory(driver);
+}
+
 bool calls_prepare(const PtxPrepare *about, PtxCode *code) {
     const PtxProgram *program = about->program;
     CoreCall *call = ARENA_NEW(about->program->arena, CoreCall);
@@ -278,6 +284,8 @@ bool calls_prepare(const PtxPrepare *about, PtxCode *code) {
         return false;
     if (call->callee->kind != ARGUMENT_ROUTINE) {
         code->run = run_indirect;
+        for (uint32_t i = 0; i < program->module->functions_count; i++)
+            note_memory(about->program, i);
         return call->callee->kind == ARGUMENT_ROW;
     }
     const PtxFunction *function = &program->module->functions[call->callee->slot];
@@ -285,6 +293,7 @@ bool calls_prepare(const PtxPrepare *about, PtxCode *code) {
     if (program->routines[call->callee->slot].ready)
         return true;
     call->driver = driver_call(ptx_name(program->module, function->name));
+    note_memory(about->program, call->callee->slot);
     code->run = run_driver;
     return call->driver != NULL;
 }

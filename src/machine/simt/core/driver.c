@@ -123,9 +123,6 @@ static PtxStep call_printf(PtxMachine *machine, PtxGroup *group, const PtxCode *
 static PtxStep call_malloc(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes,
                            const uint64_t arguments[][PTX_LANES], const uint32_t *unknown,
                            uint64_t results[PTX_LANES]) {
-    enum { APART = 256 };
-    const uint64_t most = 8 << 20; /* what a launch has unless it says otherwise */
-    Pools *pools = pools_of(machine);
     (void)group;
     ptx_ordered(machine);
     if (unknown[0] & lanes)
@@ -133,17 +130,8 @@ static PtxStep call_malloc(PtxMachine *machine, PtxGroup *group, const PtxCode *
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
         uint64_t bytes = arguments[0][lane];
-        PtxBlock block = {.space = PTX_SPACE_GLOBAL,
-                          .base = pools->heap_next,
-                          .size = bytes,
-                          .fill = BYTE_NEVER,
-                          .name = "memory of malloc",
-                          .cta = PTX_NONE};
-        if (!bytes || bytes > most || !memory_add(machine, block))
-            continue;
-        results[lane] = block.base;
-        pools->heap_next += (bytes + APART) / APART * APART + APART;
-        machine->changes++;
+        if (heap_has(machine, bytes) && !(results[lane] = heap_take(machine, bytes)))
+            return ptx_stop(machine, code, "the launch calls malloc more often than Weir follows");
     }
     return PTX_STEP_NEXT;
 }
@@ -156,14 +144,9 @@ static PtxStep call_free(PtxMachine *machine, PtxGroup *group, const PtxCode *co
         return ptx_stop(machine, code, "which memory it frees is not known");
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         uint64_t address = arguments[0][__builtin_ctz(rest)];
-        PtxBlock *block = address ? memory_find(machine, address) : NULL;
-        if (!address)
-            continue;
-        if (!block || block->base != address || address < PTX_WINDOW_HEAP || !block->size)
+        if (address && !heap_give(machine, address))
             return ptx_fault(machine, group, RULE_ACCESS_INVALID, code, rest & -rest,
                              "it frees what malloc did not give, or what was freed before");
-        block->size = 0;
-        machine->changes++;
     }
     return PTX_STEP_NEXT;
 }
@@ -194,6 +177,10 @@ static PtxStep call_condition(PtxMachine *machine, PtxGroup *group, const PtxCod
                               uint64_t results[PTX_LANES]) {
     (void)machine, (void)group, (void)code, (void)lanes, (void)arguments, (void)unknown, (void)results;
     return PTX_STEP_NEXT;
+}
+
+bool driver_takes_memory(DriverCall *call) {
+    return call == call_malloc;
 }
 
 DriverCall *driver_call(Str name) {

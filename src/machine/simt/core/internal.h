@@ -28,7 +28,7 @@ typedef struct Pools {
     struct PtxStackEntry *parts;
     PtxCta **ctas;
     uint32_t cta_count, cta_capacity;
-    uint64_t heap_next; /* address of the next malloc */
+    PtxHeap heap;
     uint64_t frame_serial;
     uint8_t *values; /* of arguments of calls that are large */
     uint32_t value_bytes;
@@ -138,6 +138,7 @@ bool param_copy(PtxMachine *machine, const PtxFrame *from, uint32_t source, cons
 typedef PtxStep DriverCall(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes,
                            const uint64_t arguments[][PTX_LANES], const uint32_t *unknown, uint64_t results[PTX_LANES]);
 DriverCall *driver_call(Str name);
+bool driver_takes_memory(DriverCall *call);
 
 /* ---- sources.c ---- */
 
@@ -195,6 +196,15 @@ void block_make(PtxMachine *machine, PtxBlock *block);
 PtxBlock *block_make_page(PtxMachine *machine, PtxBlock *block, uint64_t *offset, size_t *count);
 void block_make_states(PtxMachine *machine, PtxBlock *block);
 PtxBlock *memory_add(PtxMachine *machine, PtxBlock block);
+
+/* ---- heap.c ---- */
+
+void heap_start(PtxMachine *machine);
+/* Whether malloc has so many bytes; their address, 0: no more blocks can be followed. free: false: malloc did not give
+ * that, or it was freed before. */
+bool heap_has(PtxMachine *machine, uint64_t bytes);
+uint64_t heap_take(PtxMachine *machine, uint64_t bytes);
+bool heap_give(PtxMachine *machine, uint64_t address);
 
 /* ---- host.c ---- */
 

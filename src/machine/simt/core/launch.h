@@ -13,7 +13,7 @@
 typedef struct PtxHost {
     uint8_t *bytes, *states; /* states: BYTE_... of machine.h, made by malloc; NULL: all bytes are known */
     uint64_t size;
-    bool shared; /* other processes access it, too */
+    bool shared;     /* other processes access it, too */
     uint8_t **saved; /* of each page that was written: its bytes, and behind them its states, as they were; NULL */
     uint32_t *written, written_count, written_capacity; /* these pages */
     uint64_t **claims; /* of each page: who accesses what while CTAs run at the same time (claims.c); NULL */
@@ -32,8 +32,23 @@ typedef struct PtxBuffer {
     PtxHost *host; /* it is worked on in place; NULL: a run has a copy */
     bool variable; /* of the module, in global or const memory; its initial value, NULL: zeros */
     bool constant; /* ... in const memory */
+    bool heap;     /* a kernel got it by malloc; it has a `host` */
     const uint8_t *initial;
 } PtxBuffer;
+
+/* The heap of kernels as a launch finds it. What they got by malloc and have not freed is among the buffers. */
+typedef struct PtxFreed {
+    uint64_t address, bytes;
+} PtxFreed;
+typedef struct PtxHeap {
+    uint64_t next;        /* address of what malloc gives next */
+    uint64_t used, limit; /* bytes */
+    PtxFreed *freed;      /* what was freed, the last of it */
+    uint32_t freed_count;
+} PtxHeap;
+#define PTX_HEAP_FIRST (PTX_WINDOW_HEAP + 2048) /* the driver's workspace is below */
+#define PTX_HEAP_BYTES ((uint64_t)8 << 20)      /* what a device has unless the program says otherwise */
+#define PTX_HEAP_NAME  "memory of malloc"
 
 /* Memory is as it was before the launch; or stays as it is now: what was kept is forgotten. */
 void ptx_host_restore(PtxHost *host);
@@ -63,6 +78,7 @@ typedef struct PtxLaunch {
     uint8_t *known;         /* of each byte of them: BYTE_KNOWN or BYTE_UNKNOWN of machine.h */
     PtxBuffer *buffers;
     uint32_t buffer_count;
+    const PtxHeap *heap;  /* NULL: nothing is in it */
     bool keeps_variables; /* buffers are of the module's variables in global and const memory, too */
     bool chosen;
     bool dependent;                                /* it may begin before the launch before it has ended */
@@ -77,9 +93,9 @@ typedef struct PtxLaunch {
  * *problem says what in one sentence. */
 bool ptx_launch_bind(Arena *arena, const PtxProgram *program, const Launch *given, PtxLaunch *launch,
                      const char **problem);
-/* The launch file of a launch in memory of this process, as that was before it; NULL, with a sentence: there is none. It
- * has all memory, or at most so many bytes of each buffer: then what is left out is not known there, nor what variables
- * of the module hold. */
+/* The launch file of a launch in memory of this process, as that was before it; NULL, with a sentence: there is none.
+ * It has all memory, or at most so many bytes of each buffer: then what is left out is not known there, nor what
+ * variables of the module hold. */
 const Launch *ptx_launch_from(Arena *arena, const PtxProgram *program, const PtxLaunch *launch, uint64_t most,
                               const char **problem);
 /* Launches that are tried where none is given: numbers that make loops run 0, 1, 2 and more times, sizes that do not

@@ -55,6 +55,8 @@ typedef struct PtxBlock {
     struct PtxBlock **pages;
     struct PtxHost *host; /* memory of this process that it is in place; NULL */
     bool other;           /* what is not known is something else than usual (other.h) */
+    bool heap;            /* a kernel got it by malloc */
+    uint64_t freed;       /* ... and has freed it: how many bytes it had; `size` is 0 */
     const char *name;     /* of the argument or variable; for people */
     uint32_t cta;         /* shared memory: whose, in the grid; else PTX_NONE */
 } PtxBlock;
@@ -200,7 +202,7 @@ typedef enum PtxEventKind {
     PTX_EVENT_PEER,      /* lanes do what the other CTA of a pair takes part in: place: that CTA << 32 */
     PTX_EVENT_AWAIT_LAUNCHES,
     PTX_EVENT_TRIGGER_LAUNCHES, /* launches that depend on this one need not wait for the CTA any more */
-    PTX_EVENT_EXIT, /* lanes end */
+    PTX_EVENT_EXIT,             /* lanes end */
     PTX_EVENT_CTA_OVER,
     PTX_EVENT_UNKNOWN, /* an instruction that is not modeled, and could do anything */
 } PtxEventKind;
@@ -409,6 +411,8 @@ PtxTurn ptx_group_turn(PtxMachine *machine, PtxGroup *group);
 bool ptx_warp_release(PtxMachine *machine, PtxWarp *warp);
 bool ptx_outstanding_can_complete(const PtxMachine *machine, const PtxOutstanding *outstanding);
 void ptx_outstanding_complete(PtxMachine *machine, uint32_t index);
+/* The heap as the launch has left it so far. */
+PtxHeap ptx_heap(PtxMachine *machine);
 /* The number of a thread in a trail: CTA number * threads of a CTA, + the thread's own. */
 uint32_t ptx_thread_number(const PtxMachine *machine, const PtxWarp *warp, uint32_t lane);
 

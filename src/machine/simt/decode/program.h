@@ -142,6 +142,7 @@ typedef struct PtxProgram {
     uint64_t const_bytes;
     uint32_t required[3], cluster[3]; /* .reqntid, .reqnctapercluster; 0: not said */
     bool explicit_cluster;
+    bool takes_memory;                     /* some code calls malloc */
     bool peeks;                            /* some code is `once` */
     uint32_t unknown_count, first_unknown; /* instructions that no family takes, and the first of these: code */
 } PtxProgram;

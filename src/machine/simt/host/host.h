@@ -34,11 +34,24 @@ typedef struct HostVariables {
     PtxHost *values; /* of each variable of the module; without bytes: no kernel that has run uses it */
 } HostVariables;
 
+/* What kernels have got by malloc and not freed, from one launch to the next. */
+typedef struct HostPiece {
+    uint64_t address; /* for kernels */
+    PtxHost memory;
+} HostPiece;
+typedef struct HostHeap {
+    HostPiece **pieces; /* sorted by address */
+    uint32_t count, capacity;
+    PtxHeap left; /* by the last launch; next 0: there was none */
+    bool used;    /* some kernel that calls malloc was launched */
+} HostHeap;
+
 typedef struct PtxDevice {
     HostRange **ranges; /* sorted by address; none overlaps another */
     uint32_t range_count, range_capacity;
     HostKernel *kernels;
     HostVariables *variables;
+    HostHeap heap;
     unsigned jobs;    /* threads that run CTAs of a launch at most; 0: one for each processor */
     double alone_for; /* seconds after which other threads help with a launch */
     int lock;         /* a file that processes lock while they run a launch on memory that they share, + 1; 0: none */
@@ -67,12 +80,23 @@ void host_free(PtxDevice *device);
  * the module, and the bytes of its parameters, of which each is known. */
 void host_place(PtxDevice *device, const HostKernel *kernel, uint8_t *parameters, PtxLaunch *launch, Arena *arena);
 /* The variables of the module; NULL: there is not enough memory. One of them, with its initial value at first; NULL: it
- * is neither in global nor in const memory, or there is not enough memory. And what the kernel uses of them, as buffers;
- * false: there is not enough memory. */
+ * is neither in global nor in const memory, or there is not enough memory. And what the kernel uses of them, as
+ * buffers; false: there is not enough memory. */
 HostVariables *host_variables(PtxDevice *device, const PtxModule *module);
 PtxHost *host_variable(HostVariables *variables, const PtxProgram *program, uint32_t index);
 bool host_add_variables(HostVariables *variables, const PtxProgram *program, PtxLaunch *launch, Arena *arena);
 void host_forget_variables(PtxDevice *device, const PtxModule *module);
+
+/* How many bytes the heap has. False: a kernel that takes some was launched before. */
+bool host_heap_limit(PtxDevice *device, uint64_t bytes);
+/* What is in it, as buffers of a launch, in which there is room for them. */
+void host_heap_place(PtxDevice *device, PtxLaunch *launch);
+/* A launch is complete: what it got stays (false: there is not enough memory, and nothing does); then, what it freed is
+ * gone. */
+bool host_heap_take(PtxDevice *device, PtxMachine *machine);
+void host_heap_give(PtxDevice *device, const PtxMachine *machine);
+/* All of it is gone, as at first. */
+void host_heap_free(PtxDevice *device);
 
 /* A launch that is run. */
 typedef struct HostRun {

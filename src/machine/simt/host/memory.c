@@ -139,6 +139,7 @@ void host_free(PtxDevice *device) {
     while (device->range_count)
         drop(device, device->range_count - 1);
     free(device->ranges);
+    host_heap_free(device);
     while (device->kernels)
         host_forget(device, device->kernels->module);
     *device = (PtxDevice){0};

@@ -66,7 +66,8 @@ void host_forget(PtxDevice *device, const PtxModule *module) {
 /* In the order of their addresses. */
 static void place_memory(PtxDevice *device, const PtxProgram *program, PtxLaunch *launch, Arena *arena) {
     HostVariables *variables = host_variables(device, program->module);
-    launch->buffers = ARENA_ARRAY(arena, PtxBuffer, device->range_count + program->module->variables_count + 1);
+    launch->buffers =
+        ARENA_ARRAY(arena, PtxBuffer, device->range_count + device->heap.count + program->module->variables_count + 1);
     if (!variables || !host_add_variables(variables, program, launch, arena))
         longjmp(*arena->exhausted, 1);
     for (uint32_t i = 0; i < device->range_count; i++) {
@@ -79,6 +80,7 @@ static void place_memory(PtxDevice *device, const PtxProgram *program, PtxLaunch
                                                               .data_bytes = range->memory.size,
                                                               .host = &range->memory};
     }
+    host_heap_place(device, launch);
 }
 
 void host_place(PtxDevice *device, const HostKernel *kernel, uint8_t *parameters, PtxLaunch *launch, Arena *arena) {
@@ -170,6 +172,7 @@ PtxEnd host_run(HostRun *run) {
     PtxMachine *machine = run->machine = ptx_machine(program, run->launch, COMPUTES_ALL, &run->problem);
     if (!machine)
         return end;
+    run->device->heap.used |= program->takes_memory;
     machine->results = true;
     machine->printed = run->printed;
     run->touched = run->watched ? touched_new(machine, run->dependent) : NULL;
@@ -183,11 +186,15 @@ PtxEnd host_run(HostRun *run) {
             touched_clear(run->touched);
         end = ptx_schedule_run(machine, &eager);
     }
+    if (end == PTX_END_COMPLETE && !host_heap_take(run->device, machine))
+        end = PTX_END_BUDGET;
     for (uint32_t i = 0; i < run->launch->buffer_count; i++) {
         if (end == PTX_END_COMPLETE)
             ptx_host_keep(run->launch->buffers[i].host);
         else
             ptx_host_restore(run->launch->buffers[i].host);
     }
+    if (end == PTX_END_COMPLETE)
+        host_heap_give(run->device, machine);
     return end;
 }

@@ -145,9 +145,10 @@ static void touch(Touched *touched, unsigned map, uint64_t address, uint64_t byt
 /* Where it is, of memory that other launches may have; false: it is not. */
 static bool address_of(const PtxLocation *location, uint64_t *address) {
     const PtxBlock *block = location->block;
-    if (!block || (!block->host && (block->space != PTX_SPACE_GLOBAL || block->base >= PTX_WINDOW_HEAP)))
+    bool own = block && (block->space != PTX_SPACE_GLOBAL || (block->base >= PTX_WINDOW_HEAP && !block->heap));
+    if (!block || (!block->host && own))
         return false;
-    *address = (block->host ? (uintptr_t)block->host->bytes : block->base) + location->offset;
+    *address = (block->host && !block->heap ? (uintptr_t)block->host->bytes : block->base) + location->offset;
     return true;
 }
 

@@ -101,6 +101,8 @@ static Argument *pointer_to(LaunchFrom *from, uint64_t address) {
                            .strides = {1},
                            .buffer = name_of(from, index),
                            .offset = (int64_t)offset};
+    if (buffer->heap)
+        return fail(from, "a launch file has no memory that kernels got by malloc");
     if (from->named[index])
         return argument;
     from->named[index] = true;

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { HEAP_BLOCKS = 4096, WORKSPACE_BYTES = 1024, LARGE_BLOCK = 1 << 20 };
+enum { FEW_BLOCKS = 16, HEAP_BLOCKS = 1 << 18, WORKSPACE_BYTES = 1024, LARGE_BLOCK = 1 << 20 };
 
 /* ---- Blocks ---- */
 
@@ -122,8 +122,8 @@ static void add_variables(PtxMachine *machine) {
     const PtxModule *module = program->module;
     for (uint32_t i = 0; i < module->variables_count; i++) {
         const PtxSymbolSlot *seat = &program->seats[i];
-        if (machine->launch->keeps_variables || (!ptx_program_holds(program, i, PTX_SPACE_CONST) &&
-                                                 !ptx_program_holds(program, i, PTX_SPACE_GLOBAL)))
+        if (machine->launch->keeps_variables ||
+            (!ptx_program_holds(program, i, PTX_SPACE_CONST) && !ptx_program_holds(program, i, PTX_SPACE_GLOBAL)))
             continue;
         Str name = ptx_name(module, module->variables[i].name);
         PtxBlock *block = memory_add(machine, (PtxBlock){.space = seat->space,
@@ -175,6 +175,7 @@ static void add_buffer(PtxMachine *machine, const PtxBuffer *buffer) {
                                                      .base = buffer->address,
                                                      .size = buffer->bytes,
                                                      .fill = given == buffer->bytes ? BYTE_KNOWN : rest,
+                                                     .heap = buffer->heap,
                                                      .name = buffer->name,
                                                      .cta = PTX_NONE});
     if (machine->other && machine->other->kept && !buffer->variable) {
@@ -212,8 +213,10 @@ void memory_start(PtxMachine *machine) {
     const PtxLaunch *launch = machine->launch;
     Pools *pools = pools_of(machine);
     machine->block_count = 0;
-    machine->block_capacity = machine->program->module->variables_count + launch->buffer_count + HEAP_BLOCKS;
-    machine->blocks = arena_alloc(&machine->arena, machine->block_capacity * sizeof *machine->blocks);
+    machine->block_capacity = machine->program->module->variables_count + launch->buffer_count +
+                              (launch->heap ? launch->heap->freed_count : 0) +
+                              (machine->program->takes_memory ? HEAP_BLOCKS : FEW_BLOCKS);
+    machine->blocks = ARENA_SPARSE(&machine->arena, PtxBlock, machine->block_capacity);
     add_variables(machine);
     for (uint32_t i = 0; i < launch->buffer_count && !machine->team; i++)
         if (launch->buffers[i].host)
@@ -227,7 +230,7 @@ void memory_start(PtxMachine *machine) {
                                    .fill = BYTE_KNOWN,
                                    .name = "the driver's workspace for grid barriers",
                                    .cta = PTX_NONE});
-    pools->heap_next = PTX_WINDOW_HEAP + 2 * WORKSPACE_BYTES;
+    heap_start(machine);
     if (!are_sorted(machine))
         qsort(machine->blocks, machine->block_count, sizeof *machine->blocks, by_base);
     add_anywhere(machine);
@@ -364,9 +367,8 @@ static PtxBlock *nearest_block(PtxMachine *machine, uint64_t address) {
     uint64_t least = near;
     for (uint32_t i = 0; i < machine->block_count; i++) {
         PtxBlock *block = &machine->blocks[i];
-        uint64_t away = address < block->base                 ? block->base - address
-                        : address - block->base < block->size ? 0
-                                                              : address - block->base - block->size + 1;
+        uint64_t size = block->size + block->freed, offset = address - block->base;
+        uint64_t away = address < block->base ? block->base - address : offset < size ? 0 : offset - size + 1;
         if (block->space == PTX_SPACE_GLOBAL && away < least) {
             least = away;
             found = block;
@@ -389,6 +391,10 @@ static RuleId rule_of_fault(Where where, PtxSpace space, const PtxBlock *block) 
                                       : RULE_GLOBAL_OUT_OF_RANGE;
 }
 
+static bool is_freed(const PtxBlock *block, uint64_t address) {
+    return block && block->freed && address - block->base < block->freed;
+}
+
 static const char *what_is_wrong(PtxMachine *machine, Where where, uint64_t address, uint32_t align, int64_t beyond,
                                  const PtxBlock *block) {
     Text text = {0};
@@ -404,11 +410,14 @@ static const char *what_is_wrong(PtxMachine *machine, Where where, uint64_t addr
     else if (!block)
         text_addf(&text, address < 4096 ? "a null pointer: address 0x%llx" : "there is no memory at address 0x%llx",
                   (unsigned long long)address);
+    else if (is_freed(block, address))
+        text_addf(&text, "%s that was freed: its byte %llu of %llu", name, (unsigned long long)(address - block->base),
+                  (unsigned long long)block->freed);
     else if (beyond < 0)
         text_addf(&text, "%lld bytes before the begin of %s", (long long)-beyond, name);
     else
         text_addf(&text, "%lld bytes past the end of %s, which has %llu bytes", (long long)beyond, name,
-                  (unsigned long long)block->size);
+                  (unsigned long long)(block->size + block->freed));
     return text_keep(&text, &machine->arena);
 }
 
@@ -423,9 +432,10 @@ static bool address_fault(PtxMachine *machine, const PtxCode *code, const PtxWar
     if (block && where != WHERE_THERE) {
         uint64_t base = block->space == PTX_SPACE_GLOBAL ? block->base : 0;
         uint64_t at = block->space == PTX_SPACE_GLOBAL ? address : location->offset;
-        beyond = at < base ? -(int64_t)(base - at) : (int64_t)(at + bytes - base - block->size);
+        beyond = at < base ? -(int64_t)(base - at) : (int64_t)(at + bytes - base - block->size - block->freed);
     }
-    machine->fault = (PtxFault){.rule = rule_of_fault(where, block ? block->space : PTX_SPACE_UNKNOWN, block),
+    RuleId rule = rule_of_fault(where, block ? block->space : PTX_SPACE_UNKNOWN, block);
+    machine->fault = (PtxFault){.rule = is_freed(block, address) ? RULE_ACCESS_INVALID : rule,
                                 .code = code,
                                 .warp = warp,
                                 .lanes = UINT32_C(1) << lane,
