@@ -25,6 +25,7 @@ typedef struct Reaching {
     PtxProgram *program;
     bool *reached;
     uint32_t *work, count;
+    bool calls_any; /* some call is of a function whose address is in memory, or in a register */
 } Reaching;
 
 static bool is_declared_only(const PtxModule *module, const PtxVariable *variable) {
@@ -65,6 +66,36 @@ static void reach_operands(Reaching *r, uint32_t first, uint32_t count) {
     }
 }
 
+static bool has_callee(const PtxModule *module, uint32_t first, uint32_t count) {
+    uint32_t i = first;
+    while (i < first + count && module->operands[i].kind != PTX_CALLEE)
+        i++;
+    return i < first + count;
+}
+
+static bool is_call(const PtxModule *module, const PtxStatement *statement) {
+    return statement->kind == PTX_INSTRUCTION && module->forms[statement->what].evaluator == PTX_EVALUATE_CALL;
+}
+
+/* What such a call may lead to: functions whose addresses variables hold (another kernel may have left a pointer to the
+ * table in memory), or that instructions of the module take. */
+static void reach_any(Reaching *r) {
+    const PtxModule *module = r->program->module;
+    for (uint32_t i = 0; i < module->variables_count; i++) {
+        const PtxVariable *variable = &module->variables[i];
+        if (!has_callee(module, variable->initial, variable->initial_count))
+            continue;
+        r->program->used[i] |= PTX_USED;
+        reach_operands(r, variable->initial, variable->initial_count);
+    }
+    for (uint32_t i = 0; i < module->statements_count; i++) {
+        const PtxStatement *statement = &module->statements[i];
+        if (statement->kind == PTX_INSTRUCTION && !is_call(module, statement) &&
+            has_callee(module, statement->first, statement->count))
+            reach_operands(r, statement->first, statement->count);
+    }
+}
+
 /* Variables that are named outside of brackets, and not as arguments of a call: their addresses are values. */
 static void note_addressed(PtxProgram *program, const PtxStatement *statement) {
     const PtxModule *module = program->module;
@@ -91,6 +122,10 @@ void layout_reach(PtxProgram *program, Arena *scratch, bool *reached) {
                 reach_operands(&r, statement->first, statement->count);
             if (statement->kind == PTX_INSTRUCTION)
                 note_addressed(program, statement);
+            if (!r.calls_any && is_call(module, statement) && !has_callee(module, statement->first, statement->count)) {
+                r.calls_any = true;
+                reach_any(&r);
+            }
         }
     }
 }
