@@ -88,8 +88,14 @@ static void add_buffers(PtxLaunch *launch, PtxBuffer *buffers, const ShadowLaunc
                                      .bytes = size,
                                      .data = (const uint8_t *)all,
                                      .data_bytes = size};
+    /* Of which launches may run at the same time: of none. */
+    buffers[3 * count + 1] = (PtxBuffer){.name = "weir launches",
+                                         .parameter = PTX_NONE,
+                                         .address = block->real - sizeof(ShadowBeside),
+                                         .bytes = sizeof(ShadowBeside),
+                                         .zero = true};
     launch->buffers = buffers;
-    launch->buffer_count = 3 * count + 1;
+    launch->buffer_count = 3 * count + 2;
 }
 
 bool add_cells(Arena *arena, const PtxProgram *program, PtxLaunch *launch, PtxModule *plain, bool seed,
@@ -103,7 +109,7 @@ bool add_cells(Arena *arena, const PtxProgram *program, PtxLaunch *launch, PtxMo
     bool clocked = sites.clocked || seed;
     size_t size = sizeof(Everything) + 4 * (size_t)actors;
     Everything *all = arena_zalloc(arena, size);
-    PtxBuffer *buffers = ARENA_ARRAY(arena, PtxBuffer, 3 * launch->buffer_count + 1);
+    PtxBuffer *buffers = ARENA_ARRAY(arena, PtxBuffer, 3 * launch->buffer_count + 2);
     uint64_t real = PTX_BUFFERS_FIRST, end = real;
     for (uint32_t i = 0; i < launch->buffer_count; i++)
         if (launch->buffers[i].address + launch->buffers[i].bytes > end)
