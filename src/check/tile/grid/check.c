@@ -60,6 +60,7 @@ static bool set_up(GlobalCheck *run) {
         inputs[i] = (LaunchSequenceInput){.program = run->programs[i], .launch = kernel->launch};
     }
     run->site_count = sites;
+    own_set_up(run);
     grid_may_order_set_up(run);
     uint32_t devices = run->options->devices ? run->options->devices : 1;
     if (!launch_sequence_build(run->arena, inputs, run->count, devices, &run->launch_sequence, &problem) ||
@@ -72,8 +73,8 @@ static bool set_up(GlobalCheck *run) {
     run->launches = ARENA_ARRAY(run->arena, LaunchState, run->launch_sequence.count);
     run->loud = ARENA_ARRAY(run->arena, Run, (size_t)sites * run->launch_sequence.count + 1);
     run->reached = ARENA_ARRAY(run->arena, bool, sites + 1);
-    run->touched = ARENA_ARRAY(run->arena, uint8_t, global_area_count(run->launch_sequence.memory) + 1);
-    run->written = ARENA_ARRAY(run->arena, bool, global_area_count(run->launch_sequence.memory) + 1);
+    run->touched = ARENA_ARRAY(run->arena, uint8_t, area_count(run) + 1);
+    run->written = ARENA_ARRAY(run->arena, bool, area_count(run) + 1);
     proxies_set_up(run);
     unknown_start(run);
     inside_set_up(run);
@@ -147,7 +148,7 @@ static void report_trouble(const GlobalCheck *run) {
  * on. */
 static bool left_out_reads(GlobalCheck *run) {
     bool any = false;
-    for (uint32_t i = 0; i < global_area_count(run->launch_sequence.memory); i++) {
+    for (uint32_t i = 0; i < area_count(run); i++) {
         any |= run->touched[i] == (AREA_READ | AREA_WRITTEN) && !run->written[i];
         run->written[i] |= run->touched[i] & AREA_WRITTEN;
         run->touched[i] = 0;

@@ -70,7 +70,7 @@ static const char *line_text(const GlobalCheck *run, uint32_t site, size_t from,
 
 static const char *address_text(const GlobalCheck *run, uint64_t address, Verdict *verdict) {
     Text text = {0};
-    global_name(run->launch_sequence.memory, (int64_t)address, &text);
+    area_name(run, (int64_t)address, &text);
     return verdict_keep(verdict, &text);
 }
 

@@ -132,7 +132,7 @@ static uint8_t stages_at(const Program *program, uint32_t pc) {
 }
 
 void inside_set_up(GlobalCheck *run) {
-    uint32_t areas = global_area_count(run->launch_sequence.memory);
+    uint32_t areas = area_count(run);
     for (size_t i = 0; i < run->count; i++)
         run->inside_matters |= accesses_may_overlap(run->programs[i]);
     run->stages = ARENA_ARRAY(run->arena, uint8_t, run->site_count + 1);
@@ -177,7 +177,7 @@ static void find_needs(GlobalCheck *run) {
 
 bool inside_left_out(GlobalCheck *run) {
     bool any = run->needs_wanted && !run->needs_found;
-    for (uint32_t i = 0; i < global_area_count(run->launch_sequence.memory); i++) {
+    for (uint32_t i = 0; i < area_count(run); i++) {
         any |= run->inside_wanted[i];
         run->inside_areas[i] |= run->inside_wanted[i];
         run->inside_wanted[i] = false;
@@ -211,7 +211,7 @@ static uint32_t most_agents(const GlobalCheck *run) {
 }
 
 static bool is_followed(const GlobalCheck *run) {
-    for (uint32_t i = 0; i < global_area_count(run->launch_sequence.memory); i++)
+    for (uint32_t i = 0; i < area_count(run); i++)
         if (run->inside_areas[i])
             return true;
     return false;
@@ -233,7 +233,7 @@ static void begin_clocks(GlobalCheck *run, const GridEvent *event, GridClusterTh
 
 void inside_begin(GlobalCheck *run, const GridEvent *event, GridClusterThreads *cluster_threads, uint32_t rank,
                   uint32_t most) {
-    uint32_t agents = most_agents(run), areas = global_area_count(run->launch_sequence.memory);
+    uint32_t agents = most_agents(run), areas = area_count(run);
     if (!cluster_threads->inside)
         cluster_threads->inside = ARENA_ARRAY(run->arena, Inside, most);
     Inside *inside = &cluster_threads->inside[rank];
@@ -353,10 +353,10 @@ static void leave_open(GlobalCheck *run, UnknownAccess *unknown) {
 
 /* Whether an access that was not kept, for lack of room, may meet it: not a read where nothing known writes. */
 static bool may_overlap_more(const GlobalCheck *run, const InsideAgent *agent, const InsideTouch *now) {
-    uint32_t areas = global_area_count(run->launch_sequence.memory);
+    uint32_t areas = area_count(run);
     bool any = now->writes;
     for (uint32_t i = 0; i < now->bytes.count && !any; i++) {
-        uint32_t area = global_area_number(now->bytes.runs[i].begin);
+        uint32_t area = area_number(run, now->bytes.runs[i].begin);
         any = area >= areas || run->written[area];
     }
     return any && agent->count == MOST_TOUCHES;
@@ -469,7 +469,7 @@ void inside_loose(GlobalCheck *run, const GridEvent *event, GridClusterThreads *
                   UnknownAccess *unknown) {
     AreaTouch touch = {event, agent_of(event, cluster_threads, rank), unknown, !is_by_one_thread(run, event)};
     visit_areas(run, unknown, touch_area, &touch);
-    for (uint32_t area = 0; unknown->roots.elsewhere && area < global_area_count(run->launch_sequence.memory); area++)
+    for (uint32_t area = 0; unknown->roots.elsewhere && area < area_count(run); area++)
         touch_area(run, area, &touch);
 }
 
@@ -555,7 +555,7 @@ static void report_race(const InsideAttempt *attempt, const InsideVisit *visit, 
     if (!partitions && other == thread && thread != THREAD_UNKNOWN) /* its copies */
         *(old->copies ? &other : &thread) = thread + 1;
     global_keep_race(run, &(FoundRace){.race = {.begin = (uint64_t)address,
-                                                .end = (uint64_t)address + run->granules[global_area_number(address)],
+                                                .end = (uint64_t)address + run->granules[area_number(run, address)],
                                                 .earlier = actor_of(attempt, old),
                                                 .later = actor_of(attempt, now),
                                                 .released_site = UINT32_MAX,
@@ -632,13 +632,12 @@ static void follow(GlobalCheck *run, const GridEvent *event, GridClusterThreads 
         .stamp = cluster_threads->clocks ? clocks_epoch(cluster_threads->clocks, what) : (Epoch){NO_COMPONENT, 0}};
     InsideAttempt attempt = {
         .run = run, .event = event, .cluster_threads = cluster_threads, .inside = inside, .made = inside->made_count};
-    int64_t offset;
     for (uint32_t i = 0; i < pieces.count; i++) {
-        const ThreadPiece *piece = &pieces.items[i];
-        if (!global_area(run->launch_sequence.memory, piece->begin, &offset) ||
-            !run->inside_areas[global_area_number(piece->begin)])
+        ThreadPiece *piece = &pieces.items[i];
+        uint32_t area = area_number(run, piece->begin);
+        if (area == NO_AREA || !run->inside_areas[area] || !own_address(run, event, &piece->begin))
             continue;
-        int64_t granule = run->granules[global_area_number(piece->begin)];
+        int64_t granule = run->granules[area];
         run->inside_work += (piece->bytes + (uint64_t)granule - 1) / (uint64_t)granule;
         for (int64_t at = piece->begin / granule * granule; at < piece->begin + piece->bytes; at += granule)
             touch_location(&attempt, at, piece->thread);
@@ -664,12 +663,12 @@ void inside_access(GlobalCheck *run, const GridEvent *event, GridClusterThreads 
                    const Bytes *bytes, AccessKind kind) {
     InsideAgent *agent = agent_of(event, cluster_threads, rank);
     const Effect *effect = &event->event->effect->effect;
-    uint32_t agents = event->machine->program->agents_per_cta, areas = global_area_count(run->launch_sequence.memory);
+    uint32_t agents = event->machine->program->agents_per_cta, areas = area_count(run);
     bool followed = false, outside = false, meet = false, atomic = effect->order != ORDER_WEAK;
     InsideTouch now = {.bytes = *bytes, .writes = kind != KIND_READ, .atomic = atomic};
     AreaTouch touch = {event, agent, NULL, !is_by_one_thread(run, event)};
     for (uint32_t i = 0, last = UINT32_MAX; i < bytes->count; i++) {
-        uint32_t area = global_area_number(bytes->runs[i].begin);
+        uint32_t area = area_number(run, bytes->runs[i].begin);
         if (area >= areas || (area == last && effect->proxy != PROXY_ASYNC && !effect->on_descriptor))
             continue;
         fit_granule(run, event, area, &bytes->runs[i]);
@@ -691,7 +690,7 @@ void inside_access(GlobalCheck *run, const GridEvent *event, GridClusterThreads 
     now.mapping = access_mapping(event->machine, event->event);
     bool wanted = (may_overlap(run, agent, &now) || meet) && outside;
     for (uint32_t i = 0; i < bytes->count && wanted; i++) {
-        uint32_t area = global_area_number(bytes->runs[i].begin);
+        uint32_t area = area_number(run, bytes->runs[i].begin);
         if (area < areas)
             run->inside_wanted[area] |= !run->inside_areas[area];
     }

@@ -36,6 +36,7 @@ typedef struct GridClusterThreads {
 
 typedef struct LaunchState {
     GridClusterThreads **cluster_thread_sets; /* by cluster; NULL: not there */
+    uint64_t first;                           /* clusters of the launches before it */
     uint32_t ctas;
     bool dependent;   /* it must wait for others by itself */
     bool alone;       /* and these are not here */
@@ -148,6 +149,7 @@ struct GlobalCheck {
     const Program **programs;
     uint32_t *first_site; /* of each kernel; a site is that and the instruction */
     uint32_t site_count;
+    uint32_t scratches; /* memory that a program allocates for itself, so many at most (own.c) */
     const char **launch_texts;
     LaunchSequence launch_sequence;
     Grid *grid;
@@ -210,6 +212,18 @@ struct GlobalCheck {
     bool needs_wanted, needs_found; /* where the compiler inserts barriers for shared memory */
     struct Slice **places;          /* by kernel; NULL: not computed */
 };
+
+/* ---- own.c ---- */
+void own_set_up(GlobalCheck *run);
+/* Areas, and behind them one for each op by which a program allocates global memory of its own. */
+uint32_t area_count(const GlobalCheck *run);
+/* That of an address; NO_AREA: none. */
+uint32_t area_number(const GlobalCheck *run, int64_t address);
+void area_name(const GlobalCheck *run, int64_t address, Text *to);
+/* Where the access is to memory that each CTA has of its own: addresses that no other cluster has. False, of bytes:
+ * they are outside of it, or it is not each CTA's own: *reason. */
+bool own_address(const GlobalCheck *run, const GridEvent *event, int64_t *address);
+bool own_bytes(const GlobalCheck *run, const GridEvent *event, Bytes *bytes, const char **reason);
 
 /* ---- copies.c ---- */
 /* Whether it matters what each thread finds that holds a copy of what the access loads. */

@@ -31,13 +31,13 @@ void proxies_set_up(GlobalCheck *run) {
             run->copies_in |= effect_is_access(effect) && effect->space == SPACE_GLOBAL &&
                               effect->proxy == PROXY_ASYNC && effect->verb != EFFECT_WRITE;
         }
-    run->proxied = ARENA_ARRAY(run->arena, uint8_t, global_area_count(run->launch_sequence.memory) + 1);
-    run->mixed = ARENA_ARRAY(run->arena, bool, global_area_count(run->launch_sequence.memory) + 1);
+    run->proxied = ARENA_ARRAY(run->arena, uint8_t, area_count(run) + 1);
+    run->mixed = ARENA_ARRAY(run->arena, bool, area_count(run) + 1);
 }
 
 bool proxies_left_out(GlobalCheck *run) {
     bool any = false;
-    for (uint32_t i = 0; i < global_area_count(run->launch_sequence.memory); i++) {
+    for (uint32_t i = 0; i < area_count(run); i++) {
         bool mixed = run->proxied[i] == (AREA_COPIED | AREA_STORED);
         any |= mixed && !run->mixed[i];
         run->mixed[i] |= mixed;
@@ -48,11 +48,9 @@ bool proxies_left_out(GlobalCheck *run) {
 
 /* Whether it is an access to an area of which writes are kept. */
 static bool is_kept(GlobalCheck *run, const Effect *effect, const Bytes *bytes) {
-    int64_t offset;
-    if (!run->copies_in || effect->proxy == PROXY_TENSORMAP || !bytes->count ||
-        !global_area(run->launch_sequence.memory, bytes->runs[0].begin, &offset))
+    uint32_t area = bytes->count ? area_number(run, bytes->runs[0].begin) : NO_AREA;
+    if (!run->copies_in || effect->proxy == PROXY_TENSORMAP || area == NO_AREA)
         return false;
-    uint32_t area = global_area_number(bytes->runs[0].begin);
     if (effect->proxy == PROXY_ASYNC)
         run->proxied[area] |= effect->verb == EFFECT_WRITE ? 0 : AREA_COPIED;
     else

@@ -68,8 +68,11 @@ static void keep_access(Classing *classing, const GridEvent *event, const Bytes 
     GlobalCheck *run = classing->run;
     uint32_t area = global_area_number(bytes->runs[0].begin), count;
     int64_t offset;
-    if (address_is_scratch(bytes->runs[0].begin)) /* which is that of one CTA */
+    if (address_is_scratch(bytes->runs[0].begin)) { /* which is that of one CTA: all do the same to theirs */
+        for (unsigned axis = 0; axis < AXES; axis++)
+            classing->failed |= form->by[axis] != 0;
         return;
+    }
     if (!global_area(run->launch_sequence.memory, bytes->runs[0].begin, &offset) ||
         global_area_number(bytes->runs[bytes->count - 1].end - 1) != area) {
         classing->failed = true;

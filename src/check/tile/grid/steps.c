@@ -84,7 +84,7 @@ static void report_access(const GlobalCheck *run, const GlobalStep *step, Text *
         text_addf(to, "nothing");
         return;
     }
-    global_name(run->launch_sequence.memory, step->begin, to);
+    area_name(run, step->begin, to);
     if (step->pieces > 1)
         text_addf(to, " and %u more piece%s", step->pieces - 1, step->pieces > 2 ? "s" : "");
     text_addf(to, ", %llu byte%s", (unsigned long long)step->bytes, plural((int64_t)step->bytes));

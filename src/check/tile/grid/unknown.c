@@ -10,7 +10,7 @@
 /* Behind the areas: what lies in none; and the memory of each parameter that the launch does not describe, which is
  * taken to be its own. */
 static uint32_t slot_elsewhere(const GlobalCheck *run) {
-    return global_area_count(run->launch_sequence.memory);
+    return area_count(run);
 }
 
 uint32_t area_slots(const GlobalCheck *run) {

@@ -134,7 +134,7 @@ static void fly(GlobalCheck *run, const GridEvent *event, GridClusterThreads *cl
 
 /* Notes what is done to the area, and says whether the engine must see it. */
 static bool matters(GlobalCheck *run, const Effect *effect, AccessKind kind, int64_t address) {
-    uint32_t area = global_area_number(address);
+    uint32_t area = area_number(run, address);
     run->touched[area] |= kind == KIND_READ ? AREA_READ : AREA_WRITTEN;
     return kind != KIND_READ || effect->order != ORDER_WEAK || run->written[area];
 }
@@ -177,12 +177,12 @@ static bool masked_access(GlobalCheck *run, const GridEvent *event, GridClusterT
                           uint32_t thread) {
     const Effect *effect = &event->event->effect->effect;
     Bytes bytes;
-    int64_t offset;
+    const char *reason;
     if (effect->verb == EFFECT_UPDATE || effect->order != ORDER_WEAK || effect->done != DONE_NOW ||
-        !access_most(event->machine, event->event, &run->scratch, &bytes))
+        !access_most(event->machine, event->event, &run->scratch, &bytes) || !own_bytes(run, event, &bytes, &reason))
         return false;
     for (uint32_t i = 0; i < bytes.count; i++)
-        if (!global_area(run->launch_sequence.memory, bytes.runs[i].begin, &offset))
+        if (area_number(run, bytes.runs[i].begin) == NO_AREA)
             return false;
     AccessKind kind = (AccessKind)effect->verb;
     uint32_t site = site_of(run, event);
@@ -192,7 +192,7 @@ static bool masked_access(GlobalCheck *run, const GridEvent *event, GridClusterT
     if (kind != KIND_READ)
         note_changed(&run->loud[(size_t)event->launch * run->site_count + site], &bytes);
     for (uint32_t i = 0; i < bytes.count; i++) {
-        unknown_use(run, event, global_area_number(bytes.runs[i].begin));
+        unknown_use(run, event, area_number(run, bytes.runs[i].begin));
         if (matters(run, effect, kind, bytes.runs[i].begin))
             gsan_access(run->gsan, thread, engine_site(sampled_site(run, site), false), kind, ORDER_WEAK, SCOPE_NONE,
                         GSAN_NO_TICKET, (uint64_t)bytes.runs[i].begin, (uint64_t)bytes.runs[i].end);
@@ -233,6 +233,10 @@ static void access_event(GlobalCheck *run, const GridEvent *event, GridClusterTh
             keep_loose(run, event, cluster_threads, reason);
         return;
     }
+    if (!own_bytes(run, event, &bytes, &reason)) {
+        keep_loose(run, event, cluster_threads, reason);
+        return;
+    }
     AccessKind kind = effect->verb == EFFECT_UPDATE && !what->stored ? KIND_READ : (AccessKind)effect->verb;
     bool asynchronous = effect->done != DONE_NOW && bytes.count;
     if (kind != KIND_READ && !what->silent)
@@ -242,14 +246,13 @@ static void access_event(GlobalCheck *run, const GridEvent *event, GridClusterTh
     uint32_t element = strong ? access_element(event->machine, what) : 0;
     step_access(run, event, &bytes);
     for (uint32_t i = 0; i < bytes.count; i++) {
-        int64_t offset;
-        if (!global_area(run->launch_sequence.memory, bytes.runs[i].begin, &offset)) {
-            if (!address_is_scratch(bytes.runs[i].begin)) /* which is that of one CTA */
-                keep_loose(run, event, cluster_threads, "its address is an integer, not that of an argument");
+        if (area_number(run, bytes.runs[i].begin) == NO_AREA) {
+            keep_loose(run, event, cluster_threads, "its address is an integer, not that of an argument");
             continue;
         }
-        unknown_use(run, event, global_area_number(bytes.runs[i].begin));
-        check_bytes(run, event, kind, bytes.runs[i].begin, bytes.runs[i].end);
+        unknown_use(run, event, area_number(run, bytes.runs[i].begin));
+        if (!address_is_scratch(bytes.runs[i].begin))
+            check_bytes(run, event, kind, bytes.runs[i].begin, bytes.runs[i].end);
         if (matters(run, effect, kind, bytes.runs[i].begin))
             gsan_elements(run->gsan, thread, engine_site(sampled_site(run, site), what->silent), kind, effect->order,
                           effect->scope, ticket, (uint64_t)bytes.runs[i].begin, (uint64_t)bytes.runs[i].end, element);
@@ -495,6 +498,7 @@ bool global_watch_start(GlobalCheck *run, const char **problem) {
     if (!run->gsan)
         return false;
     run->unused = NULL;
+    uint64_t first = 0;
     for (uint32_t i = 0; i < run->launch_sequence.count; i++) {
         const GridLaunch *launch = &run->launch_sequence.launches[i];
         const Program *program = launch->program;
@@ -516,11 +520,13 @@ bool global_watch_start(GlobalCheck *run, const char **problem) {
                                    state->cluster_thread_sets
                                        ? state->cluster_thread_sets
                                        : ARENA_ARRAY(run->arena, GridClusterThreads *, cluster_thread_sets + 1),
+                               .first = first,
                                .ctas = program->ctas,
                                .dependent = launch->awaited_count > 0 || alone,
                                .alone = alone,
                                .forgot_wait = forgot,
                                .early = early};
+        first += clusters;
         memset(state->cluster_thread_sets, 0, cluster_thread_sets * sizeof *state->cluster_thread_sets);
     }
     return true;

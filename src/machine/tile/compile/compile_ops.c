@@ -235,6 +235,12 @@ static void compile_allocation(Compiler *compiler, const Op *op) {
     }
 }
 
+static void compile_own_memory(Compiler *compiler, const Op *op) {
+    Program *program = compiler->program;
+    compile_number(compiler, op, 0, CODE_SCRATCH, program->scratch_count, NO_REGISTER);
+    *ARENA_PUSH(&compiler->module->arena, program->scratches, program->scratch_count, program->scratch_capacity) = op;
+}
+
 /* Views and allocations give values: true in *gives. Returns true if that was all there is to the op. */
 static bool compile_places(Compiler *compiler, const Op *op, bool *gives) {
     Effect effects[EFFECTS_MOST];
@@ -245,7 +251,7 @@ static bool compile_places(Compiler *compiler, const Op *op, bool *gives) {
         if (effects[i].verb == EFFECT_VIEW)
             compile_view(compiler, op, &effects[i]);
         else if (place && effects[i].space == SPACE_GLOBAL)
-            compile_number(compiler, op, 0, CODE_SCRATCH, compiler->program->scratch_count++, NO_REGISTER);
+            compile_own_memory(compiler, op);
         else if (place)
             compile_allocation(compiler, op);
         *gives |= place;

@@ -229,7 +229,8 @@ typedef struct Program {
     uint32_t cluster[3];     /* then how many along each axis of the grid; ranks go along the first one first */
     bool planned;            /* ops name their tasks, but neither regions nor barriers part them yet */
     uint32_t warps, warp_threads;
-    uint32_t scratch_count;
+    const Op **scratches; /* that allocate global memory for each CTA */
+    uint32_t scratch_count, scratch_capacity;
     bool unknowns; /* something in it is not known, or not worked out, that could order what others do */
     bool global;   /* compiled with COMPILE_GLOBAL */
     bool data;     /* and with COMPILE_DATA */

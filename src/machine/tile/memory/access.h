@@ -56,6 +56,13 @@ bool address_argument(const Machine *machine, int64_t address, uint32_t *argumen
 
 /* Whether it lies in memory that the kernel has allocated for each of its CTAs. */
 bool address_is_scratch(int64_t address);
+/* Which memory of these, and how far from its start in the first CTA of the cluster. */
+uint32_t address_scratch(int64_t address, int64_t *offset);
+/* How far from its start that of the agent's CTA begins. */
+int64_t address_scratch_base(const Machine *machine, uint32_t agent);
+/* An address that is the same in every cluster becomes one that is the cluster's alone, where programs have `scratches`
+ * of them at most: which one it is, is then a remainder. False: there are too many clusters. */
+bool scratch_of_cluster(uint64_t cluster, uint32_t scratches, int64_t *address);
 
 /* "%a + 0..127, 256..383 and 6 more": the first `most` runs, first and last byte of each. "nothing" if there is none.
  */

@@ -509,6 +509,8 @@ bool transfer_is_silent(const Machine *machine, uint32_t agent, const CompiledEf
         int touched = is_touched(&walk);
         if (!touched)
             continue;
+        if (address_is_scratch(address_of(&walk))) /* of which nothing is kept */
+            return false;
         Word word = lane_word(&walk, LANE_VALUE),
              found = global_read(machine->memory, address_of(&walk), walk.how->width);
         if (touched < 0 || word.kind != found.kind || word.bits != found.bits)
