@@ -175,6 +175,8 @@ class Kernel:
             self.told.add(key)
             self.recorder.write_launch(self, launch)
         elif is_new and covered:
+            if not self.beyond:
+                self.recorder.store.note("beyond", os.getpid())
             self.beyond = True
         elif is_new:
             self.recorder.complain(f"kernel {self.name} has more than {MOST_LAUNCHES} different launches; those after "
@@ -421,8 +423,7 @@ class Recorder:
         self.store.note("counts", os.getpid(), len(self.kernels), launches, sum(len(kernel.told) for kernel in self.kernels))
         if self.prove_seconds:
             proved = sum(proof.scope == 2 for proof in self.proofs.values())
-            self.store.note("proofs", os.getpid(), len(self.proofs), proved, sum(kernel.covered for kernel in self.kernels),
-                            sum(kernel.beyond for kernel in self.kernels))
+            self.store.note("proofs", os.getpid(), len(self.proofs), proved, sum(kernel.covered for kernel in self.kernels))
 
 
 # ---- Wrapping Triton -----------------------------------------------------------------------------

@@ -388,7 +388,7 @@ static void add_note(Captured *captured, const char *sentence) {
 }
 
 static void read_line(Captured *captured, char *line) {
-    size_t launches, proofs, proved, beyond;
+    size_t launches, proofs, proved;
     char *rest = strchr(line, ' ');
     line[strcspn(line, "\n")] = 0;
     if (!rest)
@@ -414,10 +414,10 @@ static void read_line(Captured *captured, char *line) {
         return;
     } else if (strcmp(line, "counts") == 0 && sscanf(rest, "%*d %*u %zu", &launches) == 1) {
         captured->launches += launches;
-    } else if (strcmp(line, "proofs") == 0 &&
-               sscanf(rest, "%*d %zu %zu %zu %zu", &proofs, &proved, &launches, &beyond) == 4) {
+    } else if (strcmp(line, "beyond") == 0) {
+        captured->beyond++;
+    } else if (strcmp(line, "proofs") == 0 && sscanf(rest, "%*d %zu %zu %zu", &proofs, &proved, &launches) == 3) {
         captured->proofs += proofs;
-        captured->beyond += beyond;
         captured->proved += proved;
         captured->covered += launches;
     }
