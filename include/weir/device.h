@@ -56,6 +56,7 @@ typedef struct weir_device_launch {
     int dependent;     /* it may begin while the launch before it runs (programmatic dependent launch) */
     weir_write *print; /* takes what the kernel prints; may be NULL */
     void *print_to;
+    weir_write *print_error; /* takes what threads print whose assertion fails, with print_to; may be NULL */
 } weir_device_launch;
 
 /* How many parameters a kernel has; of the first `most` the size in bytes. 0: there is no such kernel. */
@@ -81,13 +82,15 @@ WEIR_API int weir_device_tensormap(const weir_tensormap *map, unsigned char byte
 /* How a launch ended. Memory has its results after WEIR_DEVICE_DONE, and is as it was before after all others. */
 typedef enum weir_device_end {
     WEIR_DEVICE_DONE,
-    WEIR_DEVICE_INVALID,     /* the launch does not fit the kernel */
-    WEIR_DEVICE_ADDRESS,     /* an access to memory that is not there, or not aligned */
-    WEIR_DEVICE_TRAP,        /* a trap or an assertion */
+    WEIR_DEVICE_INVALID, /* the launch does not fit the kernel */
+    WEIR_DEVICE_ADDRESS, /* an access to memory that is not there */
+    WEIR_DEVICE_TRAP,
     WEIR_DEVICE_FAULT,       /* what the hardware does not allow otherwise: barriers, masks, ... */
     WEIR_DEVICE_HANG,        /* no thread can go on */
     WEIR_DEVICE_UNSUPPORTED, /* an instruction that Weir cannot run */
     WEIR_DEVICE_LIMIT,       /* time, or memory */
+    WEIR_DEVICE_ALIGNMENT,   /* an access whose address is no multiple of its size */
+    WEIR_DEVICE_ASSERTION,   /* an assertion failed */
 } weir_device_end;
 /* Runs every CTA of the launch. */
 WEIR_API weir_device_end weir_device_run(weir_device *device, weir_module *module, const weir_device_launch *launch);

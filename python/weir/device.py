@@ -18,11 +18,12 @@ import weakref
 
 from . import Finding, _library, arguments, device_torch, program, standin, tensors
 
-ENDS = ("done", "invalid", "address", "trap", "fault", "hang", "unsupported", "limit")  # weir_device_end
+ENDS = ("done", "invalid", "address", "trap", "fault", "hang", "unsupported", "limit", "alignment",
+        "assertion")  # weir_device_end
 CUDA_ERRORS = {"invalid": "invalid argument", "address": "an illegal memory access was encountered",
                "trap": "unspecified launch failure", "fault": "unspecified launch failure",
                "hang": "the launch timed out and was terminated", "unsupported": "operation not supported",
-               "limit": "out of memory"}
+               "limit": "out of memory", "alignment": "misaligned address", "assertion": "device-side assert triggered"}
 TENSORMAP_BYTES = 128
 WEIR_MEMORY_SHARED = WEIR_WATCH_THREADS = 2
 FLOATS = {"fp16": "<e", "fp32": "<f", "f32": "<f", "fp64": "<d", "f64": "<d"}
@@ -34,7 +35,7 @@ class Launch(ctypes.Structure):
     _fields_ = [("kernel", ctypes.c_char_p), ("grid", ctypes.c_uint * 3), ("block", ctypes.c_uint * 3),
                 ("cluster", ctypes.c_uint * 3), ("shared", ctypes.c_size_t), ("parameters", ctypes.POINTER(ctypes.c_void_p)),
                 ("parameter_count", ctypes.c_size_t), ("timeout", ctypes.c_uint), ("dependent", ctypes.c_int), ("print", _library.WRITE),
-                ("print_to", ctypes.c_void_p)]
+                ("print_to", ctypes.c_void_p), ("print_error", _library.WRITE)]
 
 
 class Touch(ctypes.Structure):
@@ -108,6 +109,7 @@ class Device:
         self.context = library.weir_create()
         self.lock = threading.RLock()
         self.print = _library.WRITE(self.printed)
+        self.print_error = _library.WRITE(self.printed_error)
         self.has_others = False  # processes with which launches take turns
         self.named = {}  # address and size of memory that is there until it is freed
 
@@ -158,6 +160,11 @@ class Device:
         os.write(1, ctypes.string_at(data, size))
         return 0
 
+    @staticmethod
+    def printed_error(_, data, size):
+        os.write(2, ctypes.string_at(data, size))
+        return 0
+
 
 class Loaded:
     """A kernel of a module of PTX."""
@@ -188,7 +195,8 @@ class Loaded:
         kept = [ctypes.create_string_buffer(value, len(value)) for value in parameters]
         pointers = (ctypes.c_void_p * len(kept))(*[ctypes.addressof(value) for value in kept])
         launch = Launch(self.name.encode(), tuple(grid), tuple(block), tuple(cluster), shared,
-                        ctypes.cast(pointers, ctypes.POINTER(ctypes.c_void_p)), len(kept), 0, int(dependent), device.print, None)
+                        ctypes.cast(pointers, ctypes.POINTER(ctypes.c_void_p)), len(kept), 0, int(dependent), device.print, None,
+                        device.print_error)
         with device.lock:
             ranges = [(address, size) for address, size in ranges if address not in device.named]
             for address, size in ranges:

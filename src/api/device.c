@@ -299,16 +299,17 @@ static void prepare_for_checks(HostKernel *kernel, Arena *asks, const char **pro
 
 /* ---- Running ---- */
 
-static weir_device_end end_of_fault(RuleId rule) {
-    switch (rule) {
+static weir_device_end end_of_fault(const PtxMachine *machine) {
+    switch (machine->fault.rule) {
     case RULE_GLOBAL_OUT_OF_RANGE:
     case RULE_SHARED_OUT_OF_RANGE:
     case RULE_LOCAL_OUT_OF_RANGE:
     case RULE_ACCESS_INVALID:
-    case RULE_ACCESS_ALIGNMENT:
         return WEIR_DEVICE_ADDRESS;
+    case RULE_ACCESS_ALIGNMENT:
+        return WEIR_DEVICE_ALIGNMENT;
     case RULE_KERNEL_TRAP:
-        return WEIR_DEVICE_TRAP;
+        return machine->asserted ? WEIR_DEVICE_ASSERTION : WEIR_DEVICE_TRAP;
     default:
         return WEIR_DEVICE_FAULT;
     }
@@ -336,7 +337,7 @@ static weir_device_end ended(weir_device *device, const PtxMachine *machine, Ptx
     case PTX_END_FAULT:
         say_where(device, machine->program, fault->code, fault->warp, fault->lanes,
                   fault->what ? fault->what : rule_of(fault->rule)->summary);
-        return end_of_fault(fault->rule);
+        return end_of_fault(machine);
     case PTX_END_STUCK:
         snprintf(device->error, sizeof device->error, "the launch hangs: no thread can go on");
         return WEIR_DEVICE_HANG;
@@ -508,6 +509,9 @@ static weir_device_end run(DeviceAsk *ask) {
     if (given->print && printed.size)
         given->print(given->print_to, printed.data, printed.size);
     text_free(&printed);
+    const char *asserted = asked->machine && end == PTX_END_FAULT ? asked->machine->asserted : NULL;
+    if (given->print_error && asserted)
+        given->print_error(given->print_to, asserted, strlen(asserted));
     weir_device_end how = WEIR_DEVICE_INVALID;
     if (asked->machine)
         how = ended(ask->device, asked->machine, end);

@@ -69,15 +69,24 @@ static int print(void *to, const char *data, size_t size) {
     return fwrite(data, 1, size, stdout) == size ? 0 : -1;
 }
 
+static int print_error(void *to, const char *data, size_t size) {
+    (void)to;
+    return fwrite(data, 1, size, stderr) == size ? 0 : -1;
+}
+
 static Error error_of(const CudaLaunch *launch, weir_device_end end) {
     const char *why = weir_device_error(cuda.device);
     switch (end) {
     case WEIR_DEVICE_DONE:
         return 0;
     case WEIR_DEVICE_ADDRESS:
-        return cuda.sticky = strstr(why, "is not a multiple of") ? CUDA_MISALIGNED : CUDA_ILLEGAL_ADDRESS;
+        return cuda.sticky = CUDA_ILLEGAL_ADDRESS;
+    case WEIR_DEVICE_ALIGNMENT:
+        return cuda.sticky = CUDA_MISALIGNED;
+    case WEIR_DEVICE_ASSERTION:
+        return cuda.sticky = CUDA_ASSERT;
     case WEIR_DEVICE_TRAP:
-        return cuda.sticky = strstr(why, "ssert") ? CUDA_ASSERT : CUDA_LAUNCH_FAILURE;
+        return cuda.sticky = CUDA_LAUNCH_FAILURE;
     case WEIR_DEVICE_FAULT:
     case WEIR_DEVICE_HANG:
         cuda_note("kernel %s ended: %s", launch->kernel->plain, why);
@@ -101,7 +110,8 @@ Error launch_run(const CudaLaunch *launch) {
                                 .parameters = launch->parameters,
                                 .parameter_count = kernel->about.parameters,
                                 .dependent = launch->dependent,
-                                .print = print};
+                                .print = print,
+                                .print_error = print_error};
     memcpy(given.grid, launch->grid, sizeof given.grid);
     memcpy(given.block, launch->block, sizeof given.block);
     memcpy(given.cluster, launch->cluster, sizeof given.cluster);

@@ -103,11 +103,26 @@ static const char ptx[] =
     ".visible .entry give(.param .u64 slot, .param .u64 out)\n{\n\t.reg .b32 %r<2>;\n\t.reg .b64 %rd<4>;\n"
     "\tld.param.u64 %rd1, [slot];\n\tld.param.u64 %rd2, [out];\n\tld.global.u64 %rd3, [%rd1];\n"
     "\tld.u32 %r1, [%rd3];\n\tst.global.u32 [%rd2], %r1;\n"
-    "\t{ .param .b64 at; st.param.b64 [at], %rd3; call.uni free, (at); }\n\tret;\n}\n";
+    "\t{ .param .b64 at; st.param.b64 [at], %rd3; call.uni free, (at); }\n\tret;\n}\n"
+    /* assert(threadIdx.x < 30) */
+    ".extern .func __assertfail(.param .b64 m, .param .b64 file, .param .b32 line, .param .b64 where, .param .b64 size);\n"
+    ".global .align 1 .b8 condition[6] = {120, 32, 60, 32, 51, 0};\n.global .align 1 .b8 file[5] = {97, 46, 99, 117, 0};\n"
+    ".global .align 1 .b8 where[4] = {102, 40, 41, 0};\n"
+    ".visible .entry asserts()\n{\n\t.reg .pred %p<2>;\n\t.reg .b32 %r<3>;\n\t.reg .b64 %rd<8>;\n"
+    "\tmov.u32 %r1, %tid.x;\n\tsetp.lt.u32 %p1, %r1, 30;\n\t@%p1 bra done;\n"
+    "\tmov.u64 %rd1, condition;\n\tcvta.global.u64 %rd2, %rd1;\n\tmov.u64 %rd3, file;\n\tcvta.global.u64 %rd4, %rd3;\n"
+    "\tmov.u64 %rd5, where;\n\tcvta.global.u64 %rd6, %rd5;\n\tmov.b64 %rd7, 1;\n\tmov.b32 %r2, 64;\n"
+    "\t{ .param .b64 m; .param .b64 file1; .param .b32 line; .param .b64 where1; .param .b64 size;\n"
+    "\tst.param.b64 [m], %rd2; st.param.b64 [file1], %rd4; st.param.b32 [line], %r2; st.param.b64 [where1], %rd6;\n"
+    "\tst.param.b64 [size], %rd7; call.uni __assertfail, (m, file1, line, where1, size); }\n"
+    "done:\n\tret;\n}\n"
+    /* an int at an odd address */
+    ".visible .entry odd(.param .u64 a)\n{\n\t.reg .b32 %r<2>;\n\t.reg .b64 %rd<2>;\n"
+    "\tld.param.u64 %rd1, [a];\n\tld.global.u32 %r1, [%rd1+1];\n\tst.global.u32 [%rd1], %r1;\n\tret;\n}\n";
 /* clang-format on */
 
 /* Addresses that stand for them. */
-static char apply, mirror, mirror_without, trapped, take, give, idle, scale[8], bias[4], *count;
+static char apply, mirror, mirror_without, trapped, take, give, asserts, odd, idle, scale[8], bias[4], *count;
 static void **handle;
 
 __attribute__((constructor)) static void enter(void) {
@@ -116,7 +131,7 @@ __attribute__((constructor)) static void enter(void) {
         const char *name;
     } kernels[] = {{&apply, "apply"},     {&mirror, "mirror"}, {&mirror_without, "mirror_without"},
                    {&trapped, "trapped"}, {&take, "take"},     {&give, "give"},
-                   {&idle, "idle"}};
+                   {&asserts, "asserts"}, {&odd, "odd"},       {&idle, "idle"}};
     handle = __cudaRegisterFatBinary(fatbin_of(ptx, 1));
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
         __cudaRegisterFunction(handle, kernels[i].function, kernels[i].function, kernels[i].name, -1, NULL, NULL, NULL,
@@ -267,6 +282,17 @@ static void run_heap(int times) {
         EXPECT(launch(&give, 1, 1, slot, out, NULL) == 0 && cudaDeviceSynchronize() == 700);
 }
 
+static void run_assert(void) {
+    EXPECT(launch(&asserts, 2, 16, NULL, NULL, NULL) == 0 && cudaDeviceSynchronize() == 0);
+    EXPECT(launch(&asserts, 1, 32, NULL, NULL, NULL) == 0 && cudaDeviceSynchronize() == 710);
+}
+
+static void run_odd(void) {
+    void *a;
+    EXPECT(cudaMalloc(&a, 8) == 0 && cudaMemset(a, 0, 8) == 0);
+    EXPECT(launch(&odd, 1, 1, a, NULL, NULL) == 0 && cudaDeviceSynchronize() == 716);
+}
+
 static void run_trap(void) {
     EXPECT(launch(&trapped, 1, 1, NULL, NULL, NULL) == 0 && cudaDeviceSynchronize() == 719);
 }
@@ -375,6 +401,10 @@ int main(int argc, char **argv) {
         run_heap(1);
     else if (strcmp(name, "freed") == 0)
         run_heap(2);
+    else if (strcmp(name, "assert") == 0)
+        run_assert();
+    else if (strcmp(name, "odd") == 0)
+        run_odd();
     else if (strcmp(name, "trap") == 0)
         run_trap();
     else if (strcmp(name, "errors") == 0)

@@ -153,19 +153,41 @@ static PtxStep call_free(PtxMachine *machine, PtxGroup *group, const PtxCode *co
 
 /* ---- Assertions ---- */
 
+/* A string that is an argument of a lane; "?": it is not known. */
+static const char *argument_string(PtxMachine *machine, const PtxCode *code, PtxWarp *warp, uint32_t lane,
+                                   uint64_t address, bool unknown) {
+    Text text = {0};
+    bool known = !unknown && string_at(machine, code, warp, lane, address, &text) && text.size;
+    const char *kept = known ? text_keep(&text, &machine->arena) : "?";
+    text_free(&text);
+    machine->fault = (PtxFault){0};
+    return kept;
+}
+
+/* The message, the file, the line, the function; and a line for each lane, as a GPU prints them. */
 static PtxStep call_assertfail(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes,
                                const uint64_t arguments[][PTX_LANES], const uint32_t *unknown,
                                uint64_t results[PTX_LANES]) {
+    const uint32_t *id = group->warp->cta->id, *block = machine->launch->block;
+    const char *strings[4] = {0}, *message = NULL;
+    Text text = {0}, lines = {0};
     (void)results;
-    uint32_t lane = (uint32_t)__builtin_ctz(lanes);
-    Text message = {0}, text = {0};
-    bool known = !(unknown[0] >> lane & 1) && string_at(machine, code, group->warp, lane, arguments[0][lane], &message);
-    if (known && message.size)
-        text_addf(&text, "assertion `%.*s` failed", STR_ARG(((Str){message.data, message.size})));
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest), thread = group->warp->index * PTX_LANES + lane;
+        for (unsigned i = 0; i < 4; i++)
+            if (i != 2)
+                strings[i] =
+                    argument_string(machine, code, group->warp, lane, arguments[i][lane], unknown[i] >> lane & 1);
+        message = message ? message : strings[0];
+        text_addf(&lines, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", strings[1],
+                  (unsigned)arguments[2][lane], strings[3], id[0], id[1], id[2], thread % block[0],
+                  thread / block[0] % block[1], thread / block[0] / block[1], strings[0]);
+    }
+    machine->asserted = text_keep(&lines, &machine->arena);
+    if (strcmp(message, "?") != 0)
+        text_addf(&text, "assertion `%s` failed", message);
     else
         text_addf(&text, "an assertion failed");
-    text_free(&message);
-    machine->fault = (PtxFault){0};
     return ptx_fault(machine, group, RULE_KERNEL_TRAP, code, lanes, text_keep(&text, &machine->arena));
 }
 

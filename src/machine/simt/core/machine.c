@@ -73,6 +73,7 @@ void ptx_machine_start(PtxMachine *machine) {
     machine->fault = (PtxFault){0};
     machine->unknown = NULL;
     machine->unknown_why = NULL;
+    machine->asserted = NULL;
     machine->grid = machine->tiles = NULL;
     machine->ordered = false;
     memory_start(machine);

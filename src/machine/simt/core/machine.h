@@ -366,7 +366,8 @@ typedef struct PtxMachine {
     PtxFault fault;
     const PtxCode *unknown; /* an instruction that cannot be run; unknown_why: a sentence, or NULL */
     const char *unknown_why;
-    Text *printed; /* what the kernel prints; NULL: nowhere */
+    const char *asserted; /* what threads whose assertion failed print; NULL: none did */
+    Text *printed;        /* what the kernel prints; NULL: nowhere */
     PtxObserve *observe;
     void *observer;
     const struct PtxOther *other; /* data is not that of the launch (other.h); NULL: it is */
