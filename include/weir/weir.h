@@ -712,6 +712,7 @@ typedef struct weir_kept_input {
 /* `key`: what else results depend on, such as options; the current folder and the files of the project are part of it.
  * NULL: nothing can be kept there, or by this build. */
 WEIR_API weir_kept *weir_kept_open(const char *folder, const weir_project *project, const void *key, size_t size);
+/* Also removes what was of no use for 30 days, which it looks for once a day. */
 WEIR_API void weir_kept_close(weir_kept *kept);
 /* Whether there is a result: 1, and then the parts, which were empty, have it, `data` has the first `size` bytes that
  * the caller added, and `more` was given the rest of them, and did not return -1. */
@@ -722,8 +723,6 @@ WEIR_API int weir_kept_take(weir_kept *kept, const weir_kept_input *input, weir_
 WEIR_API void weir_kept_begin(void);
 WEIR_API int weir_kept_end(weir_kept *kept, const weir_kept_input *input, weir_writer *const *parts, size_t count,
                            const void *data, size_t size);
-/* Removes what was of no use for 30 days; looks for it once a day. */
-WEIR_API void weir_kept_prune(weir_kept *kept);
 
 /* What several writers have written, of parts of the inputs: all as JSON or all as SARIF, verdicts alone. */
 typedef struct weir_merged {

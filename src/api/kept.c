@@ -130,9 +130,44 @@ weir_kept *weir_kept_open(const char *folder, const weir_project *project, const
     return NULL;
 }
 
+/* ---- What is of no use any more ------------------------------------------------------------------- */
+
+static void prune_folder(const char *path, time_t now) {
+    DIR *directory = opendir(path);
+    struct stat status;
+    for (struct dirent *entry; directory && (entry = readdir(directory));)
+        if (entry->d_name[0] != '.' && fstatat(dirfd(directory), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISREG(status.st_mode) && now - status.st_mtime > (time_t)UNUSED_DAYS * DAY)
+            unlinkat(dirfd(directory), entry->d_name, 0);
+    if (directory)
+        closedir(directory);
+}
+
+static void prune(const weir_kept *kept) {
+    struct stat status;
+    time_t now = time(NULL);
+    char *mark = NULL, *path = NULL;
+    if (asprintf(&mark, "%s/pruned", kept->folder) < 0)
+        return;
+    if (stat(mark, &status) != 0 || now - status.st_mtime > DAY) {
+        int fd = open(mark, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+        if (fd >= 0) {
+            futimens(fd, NULL);
+            close(fd);
+        }
+        for (unsigned i = 0; i < 256; i++)
+            if (asprintf(&path, "%s/%02x", kept->folder, i) >= 0) {
+                prune_folder(path, now);
+                free(path);
+            }
+    }
+    free(mark);
+}
+
 void weir_kept_close(weir_kept *kept) {
     if (!kept)
         return;
+    prune(kept);
     for (KeptState *state = kept->first, *next; state; state = next) {
         next = state->next;
         free(state);
@@ -400,38 +435,4 @@ int weir_kept_take(weir_kept *kept, const weir_kept_input *input, weir_writer *c
     free(whole);
     free(path);
     return found;
-}
-
-/* ---- What is of no use any more ------------------------------------------------------------------- */
-
-static void prune_folder(const char *path, time_t now) {
-    DIR *directory = opendir(path);
-    struct stat status;
-    for (struct dirent *entry; directory && (entry = readdir(directory));)
-        if (entry->d_name[0] != '.' && fstatat(dirfd(directory), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-            S_ISREG(status.st_mode) && now - status.st_mtime > (time_t)UNUSED_DAYS * DAY)
-            unlinkat(dirfd(directory), entry->d_name, 0);
-    if (directory)
-        closedir(directory);
-}
-
-void weir_kept_prune(weir_kept *kept) {
-    struct stat status;
-    time_t now = time(NULL);
-    char *mark = NULL, *path = NULL;
-    if (asprintf(&mark, "%s/pruned", kept->folder) < 0)
-        return;
-    if (stat(mark, &status) != 0 || now - status.st_mtime > DAY) {
-        int fd = open(mark, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-        if (fd >= 0) {
-            futimens(fd, NULL);
-            close(fd);
-        }
-        for (unsigned i = 0; i < 256; i++)
-            if (asprintf(&path, "%s/%02x", kept->folder, i) >= 0) {
-                prune_folder(path, now);
-                free(path);
-            }
-    }
-    free(mark);
 }

@@ -779,8 +779,6 @@ static int check_files(Options *options, const Early *early) {
         any |= all->programs[i] > 0;
     if (all->aside && !any) /* nothing else was looked at */
         all->verdict = weir_verdict_worse(all->verdict, WEIR_VERDICT_INCOMPLETE);
-    if (check.kept)
-        weir_kept_prune(check.kept);
     weir_kept_close(check.kept);
     if (all->writer)
         weir_writer_settle(all->writer);

@@ -152,8 +152,6 @@ int main(void) {
     kept = reopen(kept, cache);
     CHECK(take(kept, kernel, 0, first, &rest, &again));
 
-    weir_kept_prune(kept);
-    CHECK(take(kept, kernel, 0, first, &rest, &again));
     weir_kept_close(kept);
     CHECK(weir_kept_open("/proc/none", NULL, "", 0) == NULL);
     weir_destroy(context);
