@@ -700,26 +700,24 @@ WEIR_API void weir_writer_join(weir_writer *writer, weir_writer *part);
 
 /* ---- Results that are kept ------------------------------------------------------------------------ */
 
-/* What parts of writers have about an input is kept in a folder, with what the caller adds to it, and is given again for
- * as long as all files that it was made from are as they were, and Weir is the same build. What depended on time or
- * memory, on comments that suppress findings, or on a baseline's entries of its kernels is not kept; and recordings are
- * not. One `weir_kept` may be used by several threads; it looks at each file once. */
+/* What parts of writers have about an input is kept in a folder, with what the caller adds, and is given again while all
+ * files that it was made from are as they were, and Weir is the same build. Not kept is what depended on time or memory,
+ * on comments that suppress findings, or on the baseline, and recordings. Threads may share a `weir_kept`. */
 typedef struct weir_kept weir_kept;
 typedef struct weir_kept_input {
     const char *path;
     size_t launches; /* launch files that were found beside it */
 } weir_kept_input;
 /* `key`: what else results depend on, such as options; the current folder and the files of the project are part of it.
- * NULL: nothing can be kept there, or by this build. */
+ * NULL: nothing can be kept there, or by this build. Closing removes what was of no use for 30 days. */
 WEIR_API weir_kept *weir_kept_open(const char *folder, const weir_project *project, const void *key, size_t size);
-/* Also removes what was of no use for 30 days, which it looks for once a day. */
 WEIR_API void weir_kept_close(weir_kept *kept);
-/* Whether there is a result: 1, and then the parts, which were empty, have it, `data` has the first `size` bytes that
- * the caller added, and `more` was given the rest of them, and did not return -1. */
+/* 1: there is a result; the parts, which were empty, have it, `data` has the first `size` bytes that the caller added,
+ * and `more` was given the rest, and did not return -1. */
 WEIR_API int weir_kept_take(weir_kept *kept, const weir_kept_input *input, weir_writer *const *parts, size_t count,
                             void *data, size_t size, weir_write *more, void *to);
-/* What this thread looks at from here on is what the result depends on; until the end, which keeps it: 0, or -1 if it
- * is not kept. `kept` NULL: the end alone. */
+/* What this thread looks at from `begin` on is what the result depends on; `end` keeps it: 0, or -1 if it is not kept.
+ * `kept` NULL: the end alone. */
 WEIR_API void weir_kept_begin(void);
 WEIR_API int weir_kept_end(weir_kept *kept, const weir_kept_input *input, weir_writer *const *parts, size_t count,
                            const void *data, size_t size);
