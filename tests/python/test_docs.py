@@ -1,4 +1,4 @@
-"""What README.md and docs/python.md show of weir exec is what it prints. Skipped where there is no Triton 3.6."""
+"""What README.md and docs/quickstart-triton.md show of weir exec is what it prints. Skipped where there is no Triton 3.6."""
 
 import pathlib
 import re
@@ -6,7 +6,7 @@ import sys
 
 import test_exec
 
-PAGES = ["README.md", "docs/python.md"]
+PAGES = ["README.md", "docs/quickstart-triton.md"]
 
 
 def blocks(page):
