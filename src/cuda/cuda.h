@@ -141,11 +141,12 @@ typedef struct Allocation {
     MemoryKind kind;
     unsigned flags;
     uint64_t number;
-    bool pooled; /* by cudaMallocAsync */
+    bool pooled;   /* by cudaMallocAsync */
+    bool of_graph; /* a node of one allocates it */
     void *pool;
 } Allocation;
 
-/* NULL: there is not enough memory. `stream`: for which it is. */
+/* NULL: there is not enough memory. `stream`: for which it is; without one, memory of the device is a graph's. */
 void *memory_allocate(MemoryKind kind, size_t bytes, Stream *stream);
 /* Memory that was freed, at the same place; false: it is another's now. */
 bool memory_again(void *at, size_t bytes);
@@ -304,6 +305,8 @@ void log_end(void);
 void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_allocated(const Allocation *allocation, const Stream *stream);
 void log_freed(const Allocation *allocation);
+/* The program never freed what it has, and ends, or resets the device. */
+void log_left(void);
 void log_launch(const CudaLaunch *launch, bool ran);
 void log_touch(char what, const void *at, size_t bytes, size_t stride, size_t count);
 

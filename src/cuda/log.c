@@ -2,6 +2,7 @@
  * there is. The lock of the state is held. */
 #include "cuda/cuda.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -93,6 +94,20 @@ void log_allocated(const Allocation *allocation, const Stream *stream) {
 void log_freed(const Allocation *allocation) {
     if (allocation->bytes)
         log_line("free %llu \"%s\"", (unsigned long long)allocation->at, cuda_where());
+}
+
+static void leave(Allocation *one) {
+    if (one->bytes && !one->of_graph && one->kind != MEMORY_REGISTERED && one->kind != MEMORY_VARIABLES)
+        log_line("left %llu", (unsigned long long)one->at);
+}
+
+/* After a launch that ended badly nothing can be freed any more; the allocator of PyTorch keeps what it has. */
+void log_left(void) {
+    void *torch = dlopen("libc10_cuda.so", RTLD_LAZY | RTLD_NOLOAD);
+    if (torch)
+        dlclose(torch);
+    else if (!cuda.sticky)
+        memory_each(leave);
 }
 
 void log_touch(char what, const void *at, size_t bytes, size_t stride, size_t count) {

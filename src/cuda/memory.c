@@ -120,6 +120,8 @@ void *memory_allocate(MemoryKind kind, size_t bytes, Stream *stream) {
     bool fits = bytes <= SMALL ? pool.bytes + bytes <= cuda.target->memory : bytes <= gpu_free(&total);
     char *at = fits ? take(bytes) : NULL;
     Allocation *one = at ? keep((Allocation){.at = (uintptr_t)at, .bytes = bytes, .kind = kind}) : NULL;
+    if (one)
+        one->of_graph = kind == MEMORY_DEVICE && !stream;
     if (!one || !name_for_device(one))
         return NULL;
     page = round_up((uintptr_t)at, PAGE) - (uintptr_t)at; /* a hole may have been used */
@@ -134,7 +136,7 @@ bool memory_again(void *at, size_t bytes) {
     uint32_t behind = first_behind((uintptr_t)at + bytes - 1);
     if (!memory_was(at) || (behind && pool.all[behind - 1]->at + pool.all[behind - 1]->bytes > (uintptr_t)at))
         return false;
-    Allocation *one = keep((Allocation){.at = (uintptr_t)at, .bytes = bytes, .kind = MEMORY_DEVICE});
+    Allocation *one = keep((Allocation){.at = (uintptr_t)at, .bytes = bytes, .kind = MEMORY_DEVICE, .of_graph = true});
     if (!one || !name_for_device(one))
         return false;
     pool.bytes += bytes;

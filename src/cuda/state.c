@@ -50,6 +50,7 @@ __attribute__((destructor)) static void end(void) {
     pthread_mutex_lock(&lock);
     if (!cuda.ended && cuda.checks) {
         check_end();
+        log_left();
         log_end();
     }
     if (cuda.folder)

@@ -366,6 +366,15 @@ static void run_unset(void) {
     EXPECT(cudaDeviceSynchronize() == 0);
 }
 
+/* What is left at a reset counts, and what is left at the end; what was freed does not. */
+static void run_leak(void) {
+    void *a[2], *b, *c;
+    EXPECT(cudaMalloc(&c, BYTES) == 0 && launch(&idle, 1, 1, NULL, NULL, NULL) == 0 && cudaFree(c) == 0);
+    for (int i = 0; i < 2; i++)
+        EXPECT(cudaMalloc(&a[i], BYTES) == 0);
+    EXPECT(cudaDeviceReset() == 0 && cudaMallocHost(&b, BYTES) == 0);
+}
+
 /* What a launch costs: scripts/bench/cuda. */
 static void run_launches(int launches) {
     struct timespec begin, end;
@@ -415,6 +424,8 @@ int main(int argc, char **argv) {
         run_fork();
     else if (strcmp(name, "unset") == 0)
         run_unset();
+    else if (strcmp(name, "leak") == 0)
+        run_leak();
     else if (strcmp(name, "launches") == 0 && argc > 2 && atoi(argv[2]) > 0)
         run_launches(atoi(argv[2]));
     else if (strcmp(name, "texture") == 0)

@@ -482,6 +482,9 @@ static void do_line(ProgramCheck *check, const OrderLine *line) {
     case ORDER_FREE:
         free_memory(check, line);
         break;
+    case ORDER_LEFT:
+        program_left(check, line->numbers[0]);
+        break;
     case ORDER_SHARED:
         program_share(check, line, site_of(check, line, UINT32_MAX, STR(""), STR("")));
         break;
@@ -547,6 +550,7 @@ static void close_check(ProgramCheck *check) {
     Verdict *verdict = check->verdict;
     close_operation(check);
     program_together_end(check);
+    program_report_leaks(check);
     if (!check->ended)
         verdict_incomplete(verdict, "", 0, "the log ends early: what the program did then was not looked at");
     if (!check->operations)

@@ -65,8 +65,8 @@ static const char *verb_of(uint8_t how) {
     return how & (TOUCH_WRITE | TOUCH_STRONG_WRITE) ? "writes" : "reads";
 }
 
-static void place_site(const ProgramCheck *check, const ProgramSite *site, const char *role, const char *note,
-                       FindingPlace *place) {
+void program_place(const ProgramCheck *check, const ProgramSite *site, const char *role, const char *note,
+                   FindingPlace *place) {
     place->role = role;
     place->agent = agent_of(check, site);
     place->op = arena_copy(check->arena, site->name.data, site->name.size);
@@ -276,8 +276,8 @@ void program_report_shared(ProgramCheck *check, const SharedRace *shared) {
     program_timeline_race(check->timeline, shared->earlier_number, shared->number, finding->message);
     unsigned count = 2 + (shared->later_where.size != 0) + (shared->earlier_where.size != 0);
     FindingPlace *places = finding_places(verdict, finding, count);
-    place_site(check, later, effect_access_verb(race->later.kind), bytes, &places[0]);
-    place_site(check, earlier, effect_access_verb(race->earlier.kind), "", &places[1]);
+    program_place(check, later, effect_access_verb(race->later.kind), bytes, &places[0]);
+    program_place(check, earlier, effect_access_verb(race->earlier.kind), "", &places[1]);
     if (shared->later_where.size)
         place_step(check, later, shared->later_where, effect_access_verb(race->later.kind), &places[2]);
     if (shared->earlier_where.size)
@@ -330,8 +330,8 @@ void program_report_race(void *context, const OrderRace *race) {
     finding->fix = fix_of(check, earlier, later, race);
     program_timeline_race(check->timeline, race->earlier.number, check->number, finding->message);
     FindingPlace *places = finding_places(verdict, finding, 2);
-    place_site(check, later, verb_of(race->how), bytes, &places[0]);
-    place_site(check, earlier, verb_of(race->earlier.how), "", &places[1]);
+    program_place(check, later, verb_of(race->how), bytes, &places[0]);
+    program_place(check, earlier, verb_of(race->earlier.how), "", &places[1]);
 }
 
 void program_report_reuse(void *context, const RaceMemory *memory, uint32_t freed_at, const TouchMark *user,
@@ -373,7 +373,7 @@ void program_report_reuse(void *context, const RaceMemory *memory, uint32_t free
                                 "the tensor's own stream wait for it (`wait_stream`) before the tensor is freed.",
                                 stream_name(check, used));
     FindingPlace *places = finding_places(verdict, finding, 2);
-    place_site(check, used, "uses", bytes_of(check, memory, 0, memory->bytes), &places[0]);
+    program_place(check, used, "uses", bytes_of(check, memory, 0, memory->bytes), &places[0]);
     places[1].role = "allocates";
     places[1].agent = places[1].op = places[1].note = "";
     set_place(check, made, &places[1]);
@@ -392,5 +392,5 @@ void program_report_no_wait(ProgramCheck *check) {
                    "not wait either can begin before the first is over.";
     finding->fix = "Call `gdc_wait()` (griddepcontrol.wait) on every path.";
     finding->schedule = "in every schedule";
-    place_site(check, site, "ends", "", finding_places(check->verdict, finding, 1));
+    program_place(check, site, "ends", "", finding_places(check->verdict, finding, 1));
 }

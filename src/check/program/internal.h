@@ -15,7 +15,8 @@ typedef struct ProgramSite {
     Str name, where;
     uint32_t stream; /* index of it */
     uint32_t process;
-    uint32_t line; /* of the log, the first one */
+    uint32_t line;             /* of the log, the first one */
+    uint64_t left, left_bytes; /* allocations of this site that were never freed */
 } ProgramSite;
 
 typedef struct ProgramStream {
@@ -117,6 +118,8 @@ typedef struct ProgramCheck {
 } ProgramCheck;
 
 /* ---- explain.c ---- */
+void program_place(const ProgramCheck *check, const ProgramSite *site, const char *role, const char *note,
+                   FindingPlace *place);
 void program_report_race(void *check, const OrderRace *race);
 void program_report_reuse(void *check, const RaceMemory *memory, uint32_t freed_at, const TouchMark *user, bool open);
 /* "stream 2 (made at app.py:11)", "the default stream" */
@@ -132,6 +135,11 @@ typedef struct SharedRace {
 void program_report_shared(ProgramCheck *check, const SharedRace *shared);
 /* A dependent launch that ends without having waited. */
 void program_report_no_wait(ProgramCheck *check);
+
+/* ---- leaks.c ---- */
+/* The memory at that address was never freed. */
+void program_left(ProgramCheck *check, uint64_t address);
+void program_report_leaks(ProgramCheck *check);
 
 /* ---- recorded.c ---- */
 /* The operation that is open was recorded. */
