@@ -1,8 +1,8 @@
-"""Sections of docs/gpu.md that scripts write."""
+"""Sections of docs/gpu-results.md that scripts write."""
 import pathlib
 import re
 
-PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/gpu.md"
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/gpu-results.md"
 
 
 def table(head, rows):
@@ -13,7 +13,7 @@ def table(head, rows):
 
 def put(title, text):
     """Writes the section `## TITLE` anew, up to the next one; at the end of the page if there is none."""
-    page = PAGE.read_text() if PAGE.exists() else "# On a GPU\n"
+    page = PAGE.read_text() if PAGE.exists() else "# Results on a GPU\n"
     section = f"## {title}\n\n{text.strip()}\n"
     found = re.search(rf"^## {re.escape(title)}\n.*?(?=^## |\Z)", page, re.M | re.S)
     if found:
