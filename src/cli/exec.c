@@ -164,11 +164,13 @@ static bool set_preload(void) {
 }
 
 /* Kernels run on the CPU, where there is no GPU; on so many threads, if that is given. */
-static bool set_device(bool runs, unsigned jobs) {
+static bool set_device(bool runs, const Options *options) {
     char text[16];
-    snprintf(text, sizeof text, "%u", jobs);
+    snprintf(text, sizeof text, "%u", options->jobs);
     return (runs ? unsetenv("WEIR_RUN") : setenv("WEIR_RUN", "no", 1)) == 0 &&
-           (!jobs || setenv("WEIR_DEVICE_JOBS", text, 1) == 0);
+           (options->run.volatile_races ? setenv("WEIR_VOLATILE_RACES", "1", 1) : unsetenv("WEIR_VOLATILE_RACES")) ==
+               0 &&
+           (!options->jobs || setenv("WEIR_DEVICE_JOBS", text, 1) == 0);
 }
 
 /* Processes prove their kernels, and ask their launches, for so many seconds each. */
@@ -208,7 +210,7 @@ static bool set_environment(const char *folder, const Options *options) {
     }
     return setenv("WEIR_CAPTURE", folder, 1) == 0 &&
            (target ? setenv("WEIR_TARGET", target, 1) : unsetenv("WEIR_TARGET")) == 0 &&
-           set_device(options->mode != EXEC_CAPTURE, options->jobs) && set_proofs(options->prove_seconds) &&
+           set_device(options->mode != EXEC_CAPTURE, options) && set_proofs(options->prove_seconds) &&
            set_project(options);
 }
 

@@ -159,7 +159,7 @@ bool check_launch(const CudaLaunch *launch, const weir_device_launch *given, boo
         return false;
     }
     double before = processor_seconds(), rest = seconds_for_any - about->spent;
-    weir_run_options options = {.timeout = rest > 1 ? (unsigned)rest : 1};
+    weir_run_options options = {.timeout = rest > 1 ? (unsigned)rest : 1, .volatile_races = cuda.volatile_races};
     weir_result *result = weir_device_check(cuda.device, kernel->module->module, given, &options);
     about->spent += processor_seconds() - before;
     about->checked++;

@@ -72,12 +72,13 @@ typedef struct Stream Stream;
 
 typedef struct CudaState {
     bool begun, ended;
-    pid_t process;      /* that has begun */
-    const char *folder; /* of weir exec; NULL: nothing is checked or logged */
-    bool checks;        /* launches are checked as they run */
-    bool captures;      /* mode capture: launches are written down */
-    Error sticky;       /* of a launch that ended badly: all calls fail from then on, */
-    bool fresh;         /* but that one */
+    pid_t process;       /* that has begun */
+    const char *folder;  /* of weir exec; NULL: nothing is checked or logged */
+    bool checks;         /* launches are checked as they run */
+    bool captures;       /* mode capture: launches are written down */
+    bool volatile_races; /* volatile accesses can race */
+    Error sticky;        /* of a launch that ended badly: all calls fail from then on, */
+    bool fresh;          /* but that one */
     weir_context *weir;
     weir_device *device;
     const CudaTarget *target;

@@ -33,6 +33,7 @@ static void begin(void) {
     }
     cuda.captures = cuda.folder && run && strcmp(run, "no") == 0;
     cuda.checks = cuda.folder && !cuda.captures;
+    cuda.volatile_races = getenv("WEIR_VOLATILE_RACES");
     cuda.weir = weir_create();
     cuda.device = weir_device_create();
     if (cuda.device && jobs)

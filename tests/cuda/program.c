@@ -116,13 +116,17 @@ static const char ptx[] =
     "\tst.param.b64 [m], %rd2; st.param.b64 [file1], %rd4; st.param.b32 [line], %r2; st.param.b64 [where1], %rd6;\n"
     "\tst.param.b64 [size], %rd7; call.uni __assertfail, (m, file1, line, where1, size); }\n"
     "done:\n\tret;\n}\n"
+    /* all CTAs read and write one word, which is volatile */
+    ".visible .entry loose(.param .u64 a)\n{\n\t.reg .b32 %r<4>;\n\t.reg .b64 %rd<2>;\n\tmov.u32 %r1, %ctaid.x;\n"
+    "\tld.param.u64 %rd1, [a];\n\tld.volatile.global.u32 %r2, [%rd1];\n\tadd.u32 %r3, %r1, %r2;\n"
+    "\tst.volatile.global.u32 [%rd1], %r3;\n\tret;\n}\n"
     /* an int at an odd address */
     ".visible .entry odd(.param .u64 a)\n{\n\t.reg .b32 %r<2>;\n\t.reg .b64 %rd<2>;\n"
     "\tld.param.u64 %rd1, [a];\n\tld.global.u32 %r1, [%rd1+1];\n\tst.global.u32 [%rd1], %r1;\n\tret;\n}\n";
 /* clang-format on */
 
 /* Addresses that stand for them. */
-static char apply, mirror, mirror_without, trapped, take, give, asserts, odd, idle, scale[8], bias[4], *count;
+static char apply, mirror, mirror_without, trapped, take, give, asserts, odd, loose, idle, scale[8], bias[4], *count;
 static void **handle;
 
 __attribute__((constructor)) static void enter(void) {
@@ -131,7 +135,8 @@ __attribute__((constructor)) static void enter(void) {
         const char *name;
     } kernels[] = {{&apply, "apply"},     {&mirror, "mirror"}, {&mirror_without, "mirror_without"},
                    {&trapped, "trapped"}, {&take, "take"},     {&give, "give"},
-                   {&asserts, "asserts"}, {&odd, "odd"},       {&idle, "idle"}};
+                   {&asserts, "asserts"}, {&odd, "odd"},       {&idle, "idle"},
+                   {&loose, "loose"}};
     handle = __cudaRegisterFatBinary(fatbin_of(ptx, 1));
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
         __cudaRegisterFunction(handle, kernels[i].function, kernels[i].function, kernels[i].name, -1, NULL, NULL, NULL,
@@ -366,6 +371,12 @@ static void run_unset(void) {
     EXPECT(cudaDeviceSynchronize() == 0);
 }
 
+static void run_volatile(void) {
+    void *a;
+    EXPECT(cudaMalloc(&a, BYTES) == 0 && cudaMemset(a, 0, BYTES) == 0);
+    EXPECT(launch(&loose, 4, 1, a, NULL, NULL) == 0 && cudaDeviceSynchronize() == 0 && cudaFree(a) == 0);
+}
+
 /* What is left at a reset counts, and what is left at the end; what was freed does not. */
 static void run_leak(void) {
     void *a[2], *b, *c;
@@ -424,6 +435,8 @@ int main(int argc, char **argv) {
         run_fork();
     else if (strcmp(name, "unset") == 0)
         run_unset();
+    else if (strcmp(name, "volatile") == 0)
+        run_volatile();
     else if (strcmp(name, "leak") == 0)
         run_leak();
     else if (strcmp(name, "launches") == 0 && argc > 2 && atoi(argv[2]) > 0)

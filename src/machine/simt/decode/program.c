@@ -209,10 +209,70 @@ static bool comes_back(const PtxProgram *program, const PtxRoutine *routine, con
     return false;
 }
 
-/* Waits that may give up, and that no loop makes again until they do not; volatile loads that a loop makes again. */
+/* Values that are to be followed back. */
+typedef struct ValueWork {
+    const PtxFlow *flow;
+    bool *seen;
+    uint32_t *stack, count;
+} ValueWork;
+
+static void push_value(ValueWork *work, uint32_t value) {
+    if (value == PTX_NONE || work->seen[value])
+        return;
+    work->seen[value] = true;
+    work->stack[work->count++] = value;
+}
+
+/* All that an instruction names; what it writes itself does no harm. */
+static void push_operands(ValueWork *work, uint32_t instruction) {
+    const PtxModule *module = work->flow->module;
+    const PtxStatement *statement = &module->statements[work->flow->instructions[instruction]];
+    uint32_t count;
+    const PtxOperand *operands = ptx_operands(module, statement, &count);
+    for (uint32_t i = 0; i < count; i++)
+        push_value(work, flow_value(work->flow, (uint32_t)(operands + i - module->operands)));
+    if (statement->flags & PTX_GUARDED)
+        push_value(work, flow_value(work->flow, statement->first));
+}
+
+static bool is_in_loop(const PtxFlow *flow, uint32_t block, uint32_t loop) {
+    uint32_t inner = flow->blocks[block].loop;
+    while (inner != PTX_NONE && inner != loop)
+        inner = flow->loops[inner].outer;
+    return inner == loop;
+}
+
+/* Whether some branch in the innermost loop around a load depends on what it gives. */
+static bool decides_loop(ValueWork *work, uint32_t load) {
+    const PtxFlow *flow = work->flow;
+    uint32_t loop = flow->blocks[flow->block_of[load]].loop;
+    memset(work->seen, 0, flow->value_count);
+    work->count = 0;
+    for (uint32_t i = 0; i < flow->block_count; i++)
+        if (flow->blocks[i].ends >= FLOW_BRANCH && flow->blocks[i].end > flow->blocks[i].begin &&
+            is_in_loop(flow, i, loop))
+            push_operands(work, flow->blocks[i].end - 1);
+    while (work->count) {
+        const FlowValue *value = &flow->values[work->stack[--work->count]];
+        if (value->kind == VALUE_RESULT) {
+            if (value->instruction == load)
+                return true;
+            push_value(work, value->before);
+            push_operands(work, value->instruction);
+        } else if (value->kind == VALUE_PHI) {
+            for (uint32_t i = 0; i < flow->blocks[value->block].predecessor_count; i++)
+                push_value(work, flow->inputs[value->inputs + i]);
+        }
+    }
+    return false;
+}
+
+/* Waits that may give up, and that no loop makes again until they do not; volatile loads that a loop makes again until
+ * they give something else. */
 static void note_peeks(PtxProgram *program, const PtxRoutine *routine, const PtxFlow *flow) {
     uint8_t *seen = NULL;
     uint32_t *stack = NULL;
+    ValueWork work = {.flow = flow};
     for (uint32_t i = routine->begin; i + 1 < routine->end; i++) {
         PtxCode *code = &program->code[i];
         bool gives_up = false;
@@ -225,9 +285,11 @@ static void note_peeks(PtxProgram *program, const PtxRoutine *routine, const Ptx
         if (!seen) {
             seen = ARENA_ARRAY(program->arena, uint8_t, flow->block_count);
             stack = ARENA_ARRAY(program->arena, uint32_t, flow->block_count + 1);
+            work.seen = ARENA_ARRAY(program->arena, bool, flow->value_count + 1);
+            work.stack = ARENA_ARRAY(program->arena, uint32_t, flow->value_count + 1);
         }
         bool again = comes_back(program, routine, flow, i, seen, stack);
-        code->polls = loads && again;
+        code->polls = loads && again && decides_loop(&work, i - routine->begin);
         code->once = gives_up && !again;
         program->peeks |= code->once;
     }
