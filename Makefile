@@ -319,6 +319,11 @@ $(BUILD)/tests/cuda/program $(BUILD)/tests/cuda/fuzz: $(BUILD)/%: %.c tests/exec
 	ln -sf ../../libweir-cuda.so $(@D)/libcudart.so.13
 	$(compile) -O1 $(LDFLAGS) -o $@ $< -L$(@D) -l:libcudart.so.13 -ldl
 
+$(BUILD)/tests/cuda/driver $(BUILD)/tests/cuda/nvrtc: $(BUILD)/%: %.c $(BUILD)/libweir-cuda.so
+	@mkdir -p $(@D)
+	ln -sf ../../libweir-cuda.so $(@D)/libcuda.so.1
+	$(compile) -O1 $(LDFLAGS) -o $@ $< -L$(@D) -l:libcuda.so.1 -ldl
+
 $(BUILD)/tests/exec/libcuda.so.1: tests/exec/driver.c
 	@mkdir -p $(@D)
 	$(CC) -std=c17 -O1 -g $(warnings) -D_GNU_SOURCE -fPIC -shared -Wl,-soname,libcuda.so.1 -o $@ $<

@@ -65,12 +65,17 @@ typedef struct Recorded {
 bool has_gpu(void);
 /* A file beside the command, or where libraries are installed. */
 bool find_beside(char *path, size_t size, const char *name);
-/* standin.c: what stands in for CUDA's libraries without a GPU, by their names, in a folder there; NULL: it is not there.
- * Whether a program that has used nothing of it does not ask for it: then it says what to do. */
+/* standin.c: what stands in for CUDA's libraries without a GPU, by their names, in a folder there; NULL: it is not
+ * there. */
 char *standin_make(const char *scratch);
 /* places.c: places in machine code that order logs of a folder have become lines of sources. */
 void places_resolve(const char *folder);
-bool standin_say(const char *program);
+/* Whether the program has the CUDA runtime of NVIDIA linked in: then it says what to do. `linked_in`: the program, or
+ * one that it has started, that turned out to; NULL: none has. */
+bool standin_say(const char *program, const char *linked_in);
+/* A sentence on a library that asked for what the CUDA runtime of NVIDIA needs, if it is that, or has it and kernels in
+ * it; NULL: it goes on without. */
+char *standin_refused(const char *library);
 /* The library that goes into programs; false if it is not there. */
 bool find_library(char *path, size_t size);
 /* Python looks into Weir's folder first. */

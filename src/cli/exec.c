@@ -28,6 +28,7 @@ typedef struct Captured {
     Recorded recorded;                /* in mode record */
     Paths notes;                      /* sentences, each once */
     char *triton, *standin, *failure; /* NULL: not said; of releases or targets that differ, "" */
+    char *linked_in;                  /* a program with the CUDA runtime of NVIDIA in it; NULL: none was seen */
     size_t runs;                      /* processes whose launches were run on the CPU */
     size_t proofs, proved, covered;   /* kernels that were tried; proved; launches that a proof covers */
     size_t beyond;                    /* kernels of which launches were not kept since a proof covers them */
@@ -155,12 +156,13 @@ static bool set_first(const char *variable, const char *path) {
 
 static char *standin_folder; /* of what stands in for CUDA's libraries, where there is no GPU; NULL: they are not */
 
-/* What is to be loaded first. Without the libraries CUDA programs are not watched, and say so by having launched
- * nothing. */
+/* What is to be loaded first: what stands in for the driver, or what watches it. Without the libraries CUDA programs
+ * are not watched, and say so by having launched nothing. */
 static bool set_preload(void) {
     char path[PATH_MAX];
-    return (!find_library(path, sizeof path) || set_first("LD_PRELOAD", path)) &&
-           (!standin_folder || set_first("LD_LIBRARY_PATH", standin_folder));
+    if (standin_folder)
+        return set_first("LD_LIBRARY_PATH", standin_folder);
+    return !find_library(path, sizeof path) || set_first("LD_PRELOAD", path);
 }
 
 /* Kernels run on the CPU, where there is no GPU; on so many threads, if that is given. */
@@ -408,6 +410,14 @@ static void read_line(Captured *captured, char *line) {
         captured->equal += launches;
     } else if (strcmp(line, "standin") == 0) {
         set_word(&captured->standin, rest);
+    } else if (strcmp(line, "linked-in") == 0) {
+        free(captured->linked_in);
+        captured->linked_in = strdup(rest);
+    } else if (strcmp(line, "linked-in-library") == 0) {
+        char *sentence = standin_refused(rest);
+        if (sentence)
+            add_note(captured, sentence);
+        free(sentence);
     } else if (strcmp(line, "failed") == 0) {
         set_word(&captured->failure, rest);
     } else if (strcmp(line, "note") == 0) {
@@ -445,6 +455,7 @@ static void captured_free(Captured *captured) {
     free(captured->triton);
     free(captured->standin);
     free(captured->failure);
+    free(captured->linked_in);
     free(captured->recorded.failed_kernel);
     paths_free(&captured->notes);
 }
@@ -467,15 +478,16 @@ static bool count_file(const char *path) {
 }
 
 static void say_nothing_captured(const Captured *captured) {
+    bool watched = captured->watched || standin_folder;
     const char *trouble = captured->watched ? driver_trouble() : NULL;
     if (captured->failure)
         complain("nothing was captured: %s", captured->failure);
-    else if (!captured->processes && captured->runs)
+    else if (!captured->processes && (captured->runs || (standin_folder && captured->notes.count)))
         complain("the program launched no CUDA kernel");
     else if (!captured->processes)
         complain("nothing was captured: the program started no Python that honors PYTHONPATH (python -I, -E and -S do "
                  "not)%s%s%s",
-                 captured->watched ? ", and launched no CUDA kernel" : "", trouble ? "; " : "", trouble ? trouble : "");
+                 watched ? ", and launched no CUDA kernel" : "", trouble ? "; " : "", trouble ? trouble : "");
     else if (!captured->triton)
         complain("nothing was captured: the program did not import triton");
     else
@@ -650,15 +662,18 @@ static int run_and_check(Options *options, const char *folder, const char *scrat
     bool again = run_again(options, folder, &captured, &ended);
     each_entry(folder, count_file);
     bool all = !ended.status && !captured.notes.count && !ended.left && !captured.failure &&
-               captured.recorded.ended == captured.recorded.begun;
+               captured.recorded.ended == captured.recorded.begun && !captured.linked_in;
     say_notes(&captured, &ended);
     say_program(options->operands.items[0], ended.status);
     int status = STATUS_INCOMPLETE;
+    bool nothing = !files_found && !logs_found && !captured.runs;
+    bool linked_in =
+        stands_in && (captured.linked_in || nothing) && standin_say(options->operands.items[0], captured.linked_in);
     if (record)
         recorded_say(&captured.recorded, files_found, options);
     if (record) {
         status = end_checker(checker, true);
-    } else if (files_found || logs_found) {
+    } else if (files_found || (logs_found && !linked_in)) {
         if (!options->quiet && files_found)
             say_captured(&captured);
         else if (!options->quiet)
@@ -667,7 +682,7 @@ static int run_and_check(Options *options, const char *folder, const char *scrat
             places_resolve(folder);
         all &= merge_order(folder);
         status = check_folder(options, folder, &captured);
-    } else if (!stands_in || captured.runs || !standin_say(options->operands.items[0])) {
+    } else if (!linked_in) {
         say_nothing_captured(&captured);
     }
     if (captured.recorded.failed && !again)

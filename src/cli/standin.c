@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 char *standin_make(const char *scratch) {
-    static const char *const names[] = {"libcudart.so.12", "libcudart.so.13"};
+    static const char *const names[] = {"libcudart.so.12", "libcudart.so.13", "libcuda.so.1"};
     char library[PATH_MAX], *folder = NULL, *name;
     if (!find_beside(library, sizeof library, "libweir-cuda.so"))
         return NULL;
@@ -66,9 +66,9 @@ static bool text_is(const StandinElf *file, const Elf64_Shdr *strings, uint64_t 
     return text && memcmp(text, wanted, size) == 0;
 }
 
-/* What the program has in it, and which libraries it asks for. */
+/* What the program has in it, and whether it asks for one of these libraries. */
 typedef struct StandinUse {
-    bool kernels, runtime, driver;
+    bool kernels, asks;
 } StandinUse;
 
 static void look_at_libraries(const StandinElf *file, const Elf64_Shdr *dynamic, StandinUse *use) {
@@ -77,8 +77,8 @@ static void look_at_libraries(const StandinElf *file, const Elf64_Shdr *dynamic,
         const Elf64_Dyn *entry = part(file, dynamic->sh_offset + at, sizeof *entry);
         if (!entry || entry->d_tag != DT_NEEDED)
             continue;
-        use->runtime |= text_is(file, strings, entry->d_un.d_val, "libcudart.so.", true);
-        use->driver |= text_is(file, strings, entry->d_un.d_val, "libcuda.so.1", false);
+        use->asks |= text_is(file, strings, entry->d_un.d_val, "libcudart.so.", true) ||
+                     text_is(file, strings, entry->d_un.d_val, "libcuda.so.1", false);
     }
 }
 
@@ -129,10 +129,15 @@ static bool is_above(const char *path, const char *name) {
     return false;
 }
 
-bool standin_say(const char *program) {
+bool standin_say(const char *program, const char *linked_in) {
     char path[PATH_MAX];
-    StandinUse use = find_program(program, path) ? use_of(path) : (StandinUse){0};
-    bool is_static = use.kernels && !use.runtime;
+    bool found = find_program(program, path);
+    StandinUse use = found ? use_of(path) : (StandinUse){0};
+    bool is_static = linked_in || (use.kernels && !use.asks);
+    if (linked_in && (!found || strcmp(path, linked_in) != 0)) {
+        program = linked_in; /* the program has started it */
+        snprintf(path, sizeof path, "%s", linked_in);
+    }
     if (is_static && is_above(path, "CMakeCache.txt"))
         complain("%s has the CUDA runtime linked in, and runs on a GPU alone: configure it with "
                  "-DCMAKE_CUDA_RUNTIME_LIBRARY=Shared, and build it again",
@@ -145,10 +150,18 @@ bool standin_say(const char *program) {
         complain("%s has the CUDA runtime linked in, and runs on a GPU alone: build it with nvcc -cudart shared%s",
                  program,
                  is_above(path, "Makefile") ? " (the Makefile beside it: add that to the line that links)" : "");
-    else if (use.driver)
-        complain(
-            "%s asks for the CUDA driver (libcuda.so.1), for which nothing stands in: programs of the CUDA runtime "
-            "run without a GPU",
-            program);
-    return is_static || use.driver;
+    return is_static;
+}
+
+char *standin_refused(const char *library) {
+    const char *slash = strrchr(library, '/');
+    char *sentence = NULL;
+    bool is_runtime = strncmp(slash ? slash + 1 : library, "libcudart.so", 12) == 0;
+    if (!is_runtime && !use_of(library).kernels)
+        return NULL;
+    if (asprintf(&sentence, "%s %s, and runs on a GPU alone: what it would have done is not looked at", library,
+                 is_runtime ? "was loaded by its path, in front of what stands in for it"
+                            : "has the CUDA runtime linked in") < 0)
+        exit(STATUS_ERROR);
+    return sentence;
 }

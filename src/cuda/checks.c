@@ -173,19 +173,26 @@ bool check_launch(const CudaLaunch *launch, const weir_device_launch *given, boo
     return true;
 }
 
+static uint64_t equal; /* launches */
+
+void check_kernel_end(const Kernel *kernel) {
+    const CheckedKernel *about = kernel->checked;
+    if (!about)
+        return;
+    equal += about->equal;
+    if (about->left)
+        cuda_note("kernel %s: %llu launch%s that differ%s from those that were checked %s not looked at: its checks "
+                  "have taken %.0f s",
+                  kernel->plain, (unsigned long long)about->left, about->left == 1 ? "" : "es",
+                  about->left == 1 ? "s" : "", about->left == 1 ? "is" : "are", about->spent);
+    if (about->file >= 0)
+        close(about->file);
+}
+
 void check_end(void) {
-    uint64_t equal = 0;
     for (CudaModule *module = module_first(); module; module = module->next)
-        for (Kernel *kernel = module->kernels; kernel; kernel = kernel->next) {
-            const CheckedKernel *about = kernel->checked;
-            equal += about ? about->equal : 0;
-            if (about && about->left)
-                cuda_note(
-                    "kernel %s: %llu launch%s that differ%s from those that were checked %s not looked at: its checks "
-                    "have taken %.0f s",
-                    kernel->plain, (unsigned long long)about->left, about->left == 1 ? "" : "es",
-                    about->left == 1 ? "s" : "", about->left == 1 ? "is" : "are", about->spent);
-        }
+        for (Kernel *kernel = module->kernels; !module->gone && kernel; kernel = kernel->next)
+            check_kernel_end(kernel);
     if (equal)
         cuda_say("equal %llu", (unsigned long long)equal);
 }

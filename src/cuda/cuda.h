@@ -32,6 +32,7 @@ enum {
     CUDA_NO_DEVICE = 100,
     CUDA_INVALID_DEVICE = 101,
     CUDA_INVALID_IMAGE = 200,
+    CUDA_INVALID_CONTEXT = 201,
     CUDA_NO_IMAGE = 209,
     CUDA_UNSUPPORTED_LIMIT = 215,
     CUDA_INVALID_PTX = 218,
@@ -44,6 +45,7 @@ enum {
     CUDA_OUT_OF_RESOURCES = 701,
     CUDA_PEER_ENABLED = 704,
     CUDA_PEER_NOT_ENABLED = 705,
+    CUDA_CONTEXT_DESTROYED = 709,
     CUDA_ASSERT = 710,
     CUDA_REGISTERED = 712,
     CUDA_NOT_REGISTERED = 713,
@@ -107,6 +109,21 @@ const char *cuda_where(void);
 void cuda_came_from(const void *caller);
 const void *cuda_caller(void);
 
+/* The same for entry points of the driver, whose errors are no thread's last ones: whether calls can be made at all
+ * (0), and the end of one. */
+Error cuda_closed(void);
+bool cuda_begin_call(const void *caller);
+Error cuda_end_call(Error error);
+
+/* ---- Contexts (contexts.c) ---- */
+
+/* That of the thread, by its number in the log; the primary one, 0, where it has none. */
+uint64_t context_number(void);
+/* Its default stream. */
+Stream *context_stream(void);
+/* The runtime is called: a thread without a context has the primary one from now on. */
+void context_bind(void);
+
 /* ---- The GPU that it stands for (gpu.c) ---- */
 
 struct CudaTarget {
@@ -117,6 +134,8 @@ struct CudaTarget {
     int threads, ctas; /* of a multiprocessor at most */
 };
 const CudaTarget *gpu_named(const char *name); /* NULL: there is no such */
+enum { GPU_UUID_BYTES = 16 };
+extern const char gpu_uuid[GPU_UUID_BYTES + 1];
 /* An attribute by its number; false: there is none. */
 bool gpu_attribute(int attribute, int *value);
 /* Properties as CUDA 13 has them, and as CUDA 12 does. */
@@ -145,6 +164,8 @@ typedef struct Allocation {
     bool pooled;   /* by cudaMallocAsync */
     bool of_graph; /* a node of one allocates it */
     void *pool;
+    uint64_t context;
+    const struct CudaModule *module; /* of variables */
 } Allocation;
 
 /* NULL: there is not enough memory. `stream`: for which it is; without one, memory of the device is a graph's. */
@@ -159,13 +180,15 @@ Allocation *memory_of(const void *at);
 /* Whether it is where memory may be, whether it is there now or not. */
 bool memory_was(const void *at);
 void memory_each(void (*work)(Allocation *allocation));
-/* All of it, at the end of the device: cudaDeviceReset. */
-void memory_reset(void);
+/* All of it of a context, at its end: cudaDeviceReset. */
+void memory_reset(uint64_t context);
 /* Where the variables of a module begin, and how much room there is; then how much they take. */
 void *memory_room(size_t *room);
 void memory_take(size_t bytes);
-/* Variables lie there, of a module or one of const memory, which copies reach. */
-void memory_variables(void *at, size_t bytes);
+/* Variables of a module lie there, all of them or one of const memory, which copies reach; until it is unloaded. */
+struct CudaModule;
+void memory_variables(const struct CudaModule *module, void *at, size_t bytes);
+void memory_drop_variables(const struct CudaModule *module);
 size_t memory_used(void);
 
 /* ---- Copies (copies.c) ---- */
@@ -219,11 +242,14 @@ struct CudaModule {
     void *variables; /* in global memory, */
     size_t variable_bytes;
     Kernel *kernels;
-    bool is_library;
+    bool loaded; /* by the program, while it ran; */
+    bool gone;   /* and unloaded: of its kernels the names and what was found are kept */
+    uint64_t context;
 };
 /* An image that the program has in it, or that it gives: a fatbin, a wrapper of one, a cubin, PTX. It is read when
  * something of it is asked for. */
 CudaModule *module_of_image(const void *image);
+CudaModule *module_of(const void *handle); /* NULL: there is none such that the program has loaded */
 void module_unload(CudaModule *module);
 Error module_read(CudaModule *module);
 Error module_kernel(CudaModule *module, const char *name, Kernel **kernel);
@@ -247,6 +273,9 @@ struct Stream {
     struct Node **last; /* nodes that the next one depends on */
     size_t last_count;
     bool origin;
+    uint64_t context;
+    bool own, gone; /* own: it is a thread's, and the next one of that thread is that of another context */
+    Stream *other;
 };
 typedef struct Event {
     struct Event *next;
@@ -254,6 +283,7 @@ typedef struct Event {
     unsigned flags;
     bool recorded;
     double at;
+    uint64_t context;
     struct Graph *capture;
     struct Node **last;
     size_t last_count;
@@ -263,7 +293,11 @@ Stream *stream_of(void *handle);
 Event *event_of(void *handle);
 /* Entry points for the default stream of each thread set it for their call. */
 extern _Thread_local bool stream_per_thread;
-void stream_forget_all(void);
+void stream_forget_all(uint64_t context);
+/* A number for the log, where it is one of a kind (0 non-blocking, 1 blocking, 2 the default stream of a context). */
+void stream_open(Stream *stream, unsigned kind);
+/* The host waits for all streams of a context. */
+Error stream_await_all(uint64_t context);
 /* The stream behind that one; NULL: the first. */
 Stream *stream_next(const Stream *stream);
 /* Events that were recorded while a graph was captured are of no graph any more. */
@@ -282,6 +316,9 @@ typedef struct CudaLaunch {
     struct Event *event;
 } CudaLaunch;
 Error launch_make(CudaLaunch *launch);
+/* Parameters that are given as one block (CU_LAUNCH_PARAM_BUFFER_POINTER), if `extra` has that. */
+enum { MOST_PARAMETERS = 4096 };
+Error launch_parameters(CudaLaunch *launch, void **extra, void *places[MOST_PARAMETERS]);
 /* The launch can be made; else which error it is. */
 Error launch_fits(const CudaLaunch *launch);
 /* It runs now. */
@@ -293,6 +330,8 @@ Error launch_run(const CudaLaunch *launch);
 /* False: it was not checked, though it could be: it is equal to others, or there is no time left. `anyway`: it is. */
 bool check_launch(const CudaLaunch *launch, const weir_device_launch *given, bool anyway);
 void check_end(void);
+/* A kernel is launched no more. */
+void check_kernel_end(const Kernel *kernel);
 /* What tells launches of a kernel apart: shape and numbers, and of addresses by which others they lie. */
 uint64_t check_key(const CudaLaunch *launch);
 /* In mode capture, before it runs (captures.c). */
@@ -306,8 +345,8 @@ void log_end(void);
 void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_allocated(const Allocation *allocation, const Stream *stream);
 void log_freed(const Allocation *allocation);
-/* The program never freed what it has, and ends, or resets the device. */
-void log_left(void);
+/* The program never freed it, and ends, or resets the device or destroys the context. */
+void log_left(Allocation *allocation);
 void log_launch(const CudaLaunch *launch, bool ran);
 void log_touch(char what, const void *at, size_t bytes, size_t stride, size_t count);
 

@@ -20,6 +20,8 @@ static const CudaTarget targets[] = {
      14001000, 512, 1536, 24},
 };
 
+const char gpu_uuid[GPU_UUID_BYTES + 1] = "weir standin GPU";
+
 const CudaTarget *gpu_named(const char *name) {
     size_t length = strcspn(name, "af");
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
@@ -166,7 +168,7 @@ static void set_several(int *to, unsigned count, const int *numbers) {
 #define SET_PROPERTIES(p)                                             \
     do {                                                              \
         snprintf((p)->name, sizeof(p)->name, "%s", cuda.target->gpu); \
-        memcpy((p)->uuid, "weir standin GPU", sizeof(p)->uuid);       \
+        memcpy((p)->uuid, gpu_uuid, sizeof(p)->uuid);                  \
         (p)->memory = cuda.target->memory;                            \
         (p)->shared_block = (size_t)attribute(8);                     \
         (p)->registers = attribute(12);                               \

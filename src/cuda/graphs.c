@@ -185,9 +185,11 @@ Graph *graph_copy_of(const Graph *graph) {
 
 Error node_set_kernel(Node *node, const KernelNode *given) {
     CudaLaunch launch = {.shared = given->shared, .parameters = given->parameters, .stream = stream_of((void *)1)};
+    void *places[MOST_PARAMETERS];
     Error error = given->function ? registered_kernel(given->function, &launch.kernel) : CUDA_INVALID_FUNCTION;
-    if (error || given->extra)
-        return error ? error : CUDA_NOT_SUPPORTED;
+    error = error ? error : launch_parameters(&launch, given->extra, places);
+    if (error)
+        return error;
     unsigned grid[3] = {given->grid.x, given->grid.y, given->grid.z};
     unsigned block[3] = {given->block.x, given->block.y, given->block.z};
     memcpy(launch.grid, grid, sizeof grid);
@@ -203,6 +205,7 @@ Error node_set_kernel(Node *node, const KernelNode *given) {
     node->launch = made;
     node->as_given = *given;
     node->as_given.parameters = made.parameters;
+    node->as_given.extra = NULL;
     return 0;
 }
 

@@ -32,6 +32,8 @@ static Error fit_cluster(const CudaLaunch *launch) {
 
 Error launch_fits(const CudaLaunch *launch) {
     const Kernel *kernel = launch->kernel;
+    if (kernel->module->gone)
+        return CUDA_INVALID_HANDLE;
     static const unsigned most_grid[3] = {2147483647, 65535, 65535}, most_block[3] = {1024, 1024, 64};
     const unsigned *required = kernel->about.required;
     if (is_zero(launch->grid) || is_zero(launch->block))
@@ -60,6 +62,30 @@ Error launch_fits(const CudaLaunch *launch) {
         if (!launch->parameters[i])
             return CUDA_INVALID_VALUE;
     return fit_cluster(launch);
+}
+
+Error launch_parameters(CudaLaunch *launch, void **extra, void *places[MOST_PARAMETERS]) {
+    enum { END, POINTER, SIZE };
+    const Kernel *kernel = launch->kernel;
+    size_t count = kernel->about.parameters, bytes = SIZE_MAX;
+    char *block = NULL;
+    if (!extra)
+        return 0;
+    for (; *extra != (void *)END; extra += 2) {
+        if (*extra != (void *)POINTER && *extra != (void *)SIZE)
+            return CUDA_INVALID_VALUE;
+        if (*extra == (void *)POINTER)
+            block = extra[1];
+        else if (extra[1])
+            memcpy(&bytes, extra[1], sizeof bytes);
+    }
+    if (launch->parameters || !block || bytes == SIZE_MAX || count > MOST_PARAMETERS ||
+        (count && kernel->offsets[count - 1] + kernel->sizes[count - 1] > bytes))
+        return CUDA_INVALID_VALUE;
+    for (size_t i = 0; i < count; i++)
+        places[i] = block + kernel->offsets[i];
+    launch->parameters = places;
+    return 0;
 }
 
 /* ---- How it ended ---- */
@@ -105,6 +131,8 @@ static Error error_of(const CudaLaunch *launch, weir_device_end end) {
 /* A launch that ended badly was not made, as far as its results go. On a GPU, later calls say so. */
 Error launch_run(const CudaLaunch *launch) {
     const Kernel *kernel = launch->kernel;
+    if (kernel->module->gone) /* a graph still has it */
+        return CUDA_INVALID_HANDLE;
     weir_device_launch given = {.kernel = kernel->name,
                                 .shared = launch->shared,
                                 .parameters = launch->parameters,

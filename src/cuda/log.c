@@ -96,18 +96,15 @@ void log_freed(const Allocation *allocation) {
         log_line("free %llu \"%s\"", (unsigned long long)allocation->at, cuda_where());
 }
 
-static void leave(Allocation *one) {
-    if (one->bytes && !one->of_graph && one->kind != MEMORY_REGISTERED && one->kind != MEMORY_VARIABLES)
-        log_line("left %llu", (unsigned long long)one->at);
-}
-
 /* After a launch that ended badly nothing can be freed any more; the allocator of PyTorch keeps what it has. */
-void log_left(void) {
+void log_left(Allocation *one) {
+    if (!one->bytes || one->of_graph || one->kind == MEMORY_REGISTERED || one->kind == MEMORY_VARIABLES || cuda.sticky)
+        return;
     void *torch = dlopen("libc10_cuda.so", RTLD_LAZY | RTLD_NOLOAD);
     if (torch)
         dlclose(torch);
-    else if (!cuda.sticky)
-        memory_each(leave);
+    else
+        log_line("left %llu", (unsigned long long)one->at);
 }
 
 void log_touch(char what, const void *at, size_t bytes, size_t stride, size_t count) {

@@ -91,6 +91,7 @@ static Allocation *keep(Allocation allocation) {
     uint32_t at = first_behind(allocation.at);
     *one = allocation;
     one->number = ++pool.made;
+    one->context = context_number();
     memmove(&pool.all[at + 1], &pool.all[at], (pool.count++ - at) * sizeof *pool.all);
     pool.all[at] = one;
     return one;
@@ -158,9 +159,9 @@ Error memory_register(void *at, size_t bytes, unsigned flags) {
     return 0;
 }
 
-void memory_variables(void *at, size_t bytes) {
+void memory_variables(const struct CudaModule *module, void *at, size_t bytes) {
     if (bytes && !memory_of(at))
-        keep((Allocation){.at = (uintptr_t)at, .bytes = bytes, .kind = MEMORY_VARIABLES});
+        keep((Allocation){.at = (uintptr_t)at, .bytes = bytes, .kind = MEMORY_VARIABLES, .module = module});
     const Allocation *one = memory_of(at);
     if (one)
         log_allocated(one, NULL);
@@ -181,9 +182,18 @@ Error memory_free(void *at, unsigned kinds) {
     return 0;
 }
 
-void memory_reset(void) {
+void memory_drop_variables(const struct CudaModule *module) {
     for (uint32_t i = pool.count; i--;)
-        if (pool.all[i]->kind != MEMORY_VARIABLES) {
+        if (pool.all[i]->module == module) {
+            log_freed(pool.all[i]);
+            drop(i);
+        }
+}
+
+void memory_reset(uint64_t context) {
+    for (uint32_t i = pool.count; i--;)
+        if (pool.all[i]->kind != MEMORY_VARIABLES && pool.all[i]->context == context) {
+            log_left(pool.all[i]);
             log_freed(pool.all[i]);
             drop(i);
         }

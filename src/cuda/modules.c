@@ -56,6 +56,7 @@ static const void *find_image(const void *image, size_t *bytes, const char **nam
     } else {
         *bytes = strnlen(image, LARGEST_TEXT);
         *name = "program.ptx";
+        return memmem(image, *bytes, ".version", 8) ? image : NULL;
     }
     return image;
 }
@@ -64,7 +65,7 @@ CudaModule *module_of_image(const void *image) {
     CudaModule *module = calloc(1, sizeof *module);
     if (!module)
         return NULL;
-    *module = (CudaModule){.image = image, .next = modules};
+    *module = (CudaModule){.image = image, .next = modules, .context = context_number()};
     return modules = module;
 }
 
@@ -109,6 +110,8 @@ static Error pick(CudaModule *module, unsigned *other) {
 /* What it has in global memory gets a place there. */
 static Error place(CudaModule *module) {
     size_t room;
+    if (!weir_kernel_count(module->module))
+        return 0;
     void *at = memory_room(&room);
     size_t bytes = at ? weir_device_place(cuda.device, module->module, at, room) : SIZE_MAX;
     if (bytes == SIZE_MAX) {
@@ -118,7 +121,7 @@ static Error place(CudaModule *module) {
     if (bytes)
         memory_take(bytes);
     if (bytes)
-        memory_variables(at, bytes);
+        memory_variables(module, at, bytes);
     module->variables = at;
     module->variable_bytes = bytes;
     return 0;
@@ -156,24 +159,27 @@ static void free_kernel(Kernel *kernel) {
     free(kernel);
 }
 
+CudaModule *module_of(const void *handle) {
+    for (CudaModule *module = modules; module; module = module->next)
+        if (module == handle)
+            return module->loaded && !module->gone ? module : NULL;
+    return NULL;
+}
+
+/* Graphs may still have its kernels. */
 void module_unload(CudaModule *module) {
-    for (CudaModule **at = &modules; *at; at = &(*at)->next)
-        if (*at == module) {
-            *at = module->next;
-            break;
-        }
-    while (module->kernels) {
-        Kernel *next = module->kernels->next;
-        free_kernel(module->kernels);
-        module->kernels = next;
-    }
+    for (const Kernel *kernel = module->kernels; kernel; kernel = kernel->next)
+        check_kernel_end(kernel);
+    memory_drop_variables(module);
     if (module->module) {
         weir_device_forget(cuda.device, module->module);
         weir_module_free(module->module);
     }
     if (module->file)
         weir_close(module->file);
-    free(module);
+    module->module = NULL;
+    module->file = NULL;
+    module->gone = true;
 }
 
 /* ---- Kernels and variables ---- */
@@ -231,10 +237,14 @@ Error module_variable(CudaModule *module, const char *name, weir_device_variable
     Error error = module_read(module);
     if (error)
         return error;
-    if (weir_device_variable_of(cuda.device, module->module, name, variable) != 0)
+    if (weir_device_variable_of(cuda.device, module->module, name, variable) != 0) {
+        if (!weir_kernel_count(module->module))
+            cuda_note("variables of a module without kernels are not there without a GPU: the program got error %d",
+                      CUDA_NOT_FOUND);
         return CUDA_NOT_FOUND;
+    }
     if (variable->constant && !memory_of(variable->bytes))
-        memory_variables(variable->bytes, variable->size);
+        memory_variables(module, variable->bytes, variable->size);
     return 0;
 }
 
@@ -242,6 +252,6 @@ bool kernel_is(const void *pointer) {
     for (CudaModule *module = modules; module; module = module->next)
         for (Kernel *kernel = module->kernels; kernel; kernel = kernel->next)
             if (kernel == pointer)
-                return true;
+                return !module->gone;
     return false;
 }

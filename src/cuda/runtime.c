@@ -57,40 +57,35 @@ static bool is_over(const char *name) {
             return error;                                     \
         return cuda_leave(0);                                 \
     }
-#define MISSING(name)                   \
-    EXPORTED Error name(void) {         \
-        return cuda_not_modeled(#name); \
+#define MISSING(name)                                                                  \
+    EXPORTED Error name(void) {                                                        \
+        Error error;                                                                   \
+        return cuda_enter(NULL, &error) ? cuda_leave(cuda_not_modeled(#name)) : error; \
     }
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #include "cuda/runtime.def"
 
 /* ---- Errors ---- */
 
-typedef struct ErrorText {
-    Error error;
-    const char *name, *text;
-} ErrorText;
-
-static const ErrorText errors[] = {
-#define CUDA_ERROR(number, name, text) {number, name, text},
+const ErrorText *error_text(Error error) {
+    static const ErrorText errors[] = {
+#define CUDA_ERROR(number, name, driver_name, text) {number, name, driver_name, text},
 #include "cuda/errors.def"
 #undef CUDA_ERROR
-};
-
-static const ErrorText *find_error(Error error) {
+    };
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
         if (errors[i].error == error)
             return &errors[i];
-    static const ErrorText none = {-1, "unrecognized error code", "unrecognized error code"};
+    static const ErrorText none = {-1, "unrecognized error code", NULL, "unrecognized error code"};
     return &none;
 }
 
 EXPORTED const char *cudaGetErrorName(Error error) {
-    return find_error(error)->name;
+    return error_text(error)->name;
 }
 
 EXPORTED const char *cudaGetErrorString(Error error) {
-    return find_error(error)->text;
+    return error_text(error)->text;
 }
 
 EXPORTED Error cudaGetLastError(void) {

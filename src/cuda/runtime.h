@@ -50,8 +50,27 @@ typedef struct RuntimeConfig { /* cudaLaunchConfig_t */
     unsigned attribute_count;
 } RuntimeConfig;
 
+/* Of all errors: what the runtime and the driver call it (NULL: it has none such), and a text. */
+typedef struct ErrorText {
+    Error error;
+    const char *name, *driver_name, *text;
+} ErrorText;
+const ErrorText *error_text(Error error);
+
 /* A copy in three dimensions: both sides, and its extent in bytes. */
 Error volume_of(const Copy3D *given, Copy *copy);
+/* Copies and fills: now, or as a node of a graph that is captured from the stream. */
+Error copy_make(Copy *copy, void *stream);
+Error copy_lines(const char *name, Span to, Span from, size_t width, size_t height, int kind, void *stream, bool waits);
+Error fill_make(const char *name, Span to, Extent extent, unsigned value, unsigned element, void *stream, bool waits);
+Error graph_add_copy(void **to, void *graph, void *const *from, size_t count, const Copy *copy);
+/* Of a node of that graph; NULL: of any that cannot be launched. */
+Error graph_set_copy(void *exec, void *node, const Copy *copy);
+
+typedef struct FunctionAttributes { /* cudaFuncAttributes: the first 88 bytes are all of CUDA 12's and 13's */
+    size_t shared, constant, local;
+    int threads, registers, ptx, binary, cache, dynamic, carveout, cluster_needed, cluster[3], scheduling;
+} FunctionAttributes;
 
 /* Arrays (arrays.c): bytes of an element; where a position is in one. */
 struct Array {

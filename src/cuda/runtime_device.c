@@ -17,12 +17,11 @@ static Error is_device(int device) {
 
 Error do_cudaDeviceReset(void) {
     graph_forget_all();
-    log_left();
-    memory_reset();
+    memory_reset(0);
     weir_device_heap_reset(cuda.device);
     limits[LIMIT_HEAP] = DEFAULT_HEAP;
-    log_line("await-all");
-    stream_forget_all();
+    log_line("await-all 0");
+    stream_forget_all(0);
     cuda.sticky = 0;
     cuda_last(true);
     return 0;

@@ -126,10 +126,25 @@ static Error set_volume(Node *node, const Copy3D *given) {
     return error;
 }
 
-Error do_cudaGraphAddMemcpyNode(void **to, void *graph, void *const *from, size_t count, const Copy3D *given) {
+Error graph_add_copy(void **to, void *graph, void *const *from, size_t count, const Copy *copy) {
     Error error;
     Node *node = add(to, graph, NODE_COPY, from, count, &error);
-    return node ? keep(node, set_volume(node, given)) : error;
+    if (node)
+        node->copy = *copy;
+    return error;
+}
+
+Error graph_set_copy(void *exec, void *handle, const Copy *copy) {
+    Node *node = exec ? node_of_exec(exec, handle, NODE_COPY) : node_as(handle, NODE_COPY);
+    if (node)
+        node->copy = *copy;
+    return node ? 0 : CUDA_INVALID_VALUE;
+}
+
+Error do_cudaGraphAddMemcpyNode(void **to, void *graph, void *const *from, size_t count, const Copy3D *given) {
+    Copy copy = {.name = "cudaMemcpyNode"};
+    Error error = given ? volume_of(given, &copy) : CUDA_INVALID_VALUE;
+    return error ? error : graph_add_copy(to, graph, from, count, &copy);
 }
 
 Error do_cudaGraphMemcpyNodeSetParams(void *handle, const Copy3D *given) {

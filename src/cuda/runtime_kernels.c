@@ -109,11 +109,6 @@ Error do_cudaGetKernel(void **kernel, const void *function) {
     return do___cudaGetKernel(kernel, function);
 }
 
-typedef struct FunctionAttributes { /* cudaFuncAttributes: the first 88 bytes are all of CUDA 12's and 13's */
-    size_t shared, constant, local;
-    int threads, registers, ptx, binary, cache, dynamic, carveout, cluster_needed, cluster[3], scheduling;
-} FunctionAttributes;
-
 /* Registers are those of the compiler for the GPU, which is not here: as many as a thread may have at that block. */
 Error do_cudaFuncGetAttributes(void *attributes, const void *function) {
     Kernel *kernel;

@@ -290,8 +290,7 @@ Error do_cudaMemPoolGetAccess(int *flags, void *pool, void *location) {
 
 /* ---- Copies ---- */
 
-/* Now, or as a node of a graph. */
-static Error make_copy(Copy *copy, void *handle) {
+Error copy_make(Copy *copy, void *handle) {
     copy->stream = stream_of(handle);
     if (!copy->stream)
         return CUDA_INVALID_HANDLE;
@@ -300,10 +299,9 @@ static Error make_copy(Copy *copy, void *handle) {
     return copy->stream->capture ? CUDA_CAPTURE_UNSUPPORTED : copy_bytes(copy);
 }
 
-static Error copy_lines(const char *name, Span to, Span from, size_t width, size_t height, int kind, void *stream,
-                        bool waits) {
+Error copy_lines(const char *name, Span to, Span from, size_t width, size_t height, int kind, void *stream, bool waits) {
     Copy copy = {.name = name, .to = to, .from = from, .extent = {width, height, 1}, .kind = kind, .waits = waits};
-    return make_copy(&copy, stream);
+    return copy_make(&copy, stream);
 }
 
 static Span span(const void *at, size_t pitch) {
@@ -366,7 +364,7 @@ Error volume_of(const Copy3D *given, Copy *copy) {
 static Error copy_volume(const char *name, const Copy3D *given, void *stream, bool waits) {
     Copy copy = {.name = name, .waits = waits};
     Error error = given ? volume_of(given, &copy) : CUDA_INVALID_VALUE;
-    return error ? error : make_copy(&copy, stream);
+    return error ? error : copy_make(&copy, stream);
 }
 
 Error do_cudaMemcpy3D(const Copy3D *copy) {
@@ -449,13 +447,17 @@ Error do_cudaGetSymbolSize(size_t *bytes, const void *symbol) {
 
 /* ---- Fills ---- */
 
-static Error fill(const char *name, Span to, Extent extent, int value, void *handle, bool waits) {
+Error fill_make(const char *name, Span to, Extent extent, unsigned value, unsigned element, void *handle, bool waits) {
     Stream *stream = stream_of(handle);
     if (!stream)
         return CUDA_INVALID_HANDLE;
     if (stream->capture)
-        return waits ? CUDA_CAPTURE_UNSUPPORTED : graph_fill(name, to, extent, (unsigned char)value, 1, stream);
-    return copy_fill(name, to, extent, (unsigned char)value, 1, stream, waits);
+        return waits ? CUDA_CAPTURE_UNSUPPORTED : graph_fill(name, to, extent, value, element, stream);
+    return copy_fill(name, to, extent, value, element, stream, waits);
+}
+
+static Error fill(const char *name, Span to, Extent extent, int value, void *stream, bool waits) {
+    return fill_make(name, to, extent, (unsigned char)value, 1, stream, waits);
 }
 
 Error do_cudaMemset(void *to, int value, size_t bytes) {

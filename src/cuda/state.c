@@ -51,7 +51,7 @@ __attribute__((destructor)) static void end(void) {
     pthread_mutex_lock(&lock);
     if (!cuda.ended && cuda.checks) {
         check_end();
-        log_left();
+        memory_each(log_left);
         log_end();
     }
     if (cuda.folder)
@@ -82,18 +82,15 @@ static bool is_python(void) {
     return known;
 }
 
-bool cuda_enter(const void *caller, Error *error) {
-    *error = 0;
+Error cuda_closed(void) {
     if (is_python())
-        *error = CUDA_NO_DRIVER;
-    else if (__atomic_load_n(&cuda.begun, __ATOMIC_ACQUIRE) && cuda.process != getpid())
-        *error = CUDA_NOT_INITIALIZED;
-    else if (__atomic_load_n(&cuda.ended, __ATOMIC_ACQUIRE))
-        *error = CUDA_UNLOADING;
-    if (*error) {
-        last = *error;
-        return false;
-    }
+        return CUDA_NO_DRIVER;
+    if (__atomic_load_n(&cuda.begun, __ATOMIC_ACQUIRE) && cuda.process != getpid())
+        return CUDA_NOT_INITIALIZED;
+    return __atomic_load_n(&cuda.ended, __ATOMIC_ACQUIRE) ? CUDA_UNLOADING : 0;
+}
+
+bool cuda_begin_call(const void *caller) {
     pthread_mutex_lock(&lock);
     if (!depth++)
         came_from = caller;
@@ -102,17 +99,31 @@ bool cuda_enter(const void *caller, Error *error) {
     if (cuda.weir && cuda.device)
         return true;
     cuda_unlock();
-    *error = last = CUDA_NO_MEMORY;
     return false;
 }
 
-Error cuda_leave(Error error) {
+Error cuda_end_call(Error error) {
     if (cuda.sticky && !cuda.fresh)
         error = cuda.sticky;
     cuda.fresh = false;
-    if (error)
-        last = error;
     cuda_unlock();
+    return error;
+}
+
+bool cuda_enter(const void *caller, Error *error) {
+    *error = cuda_closed();
+    if (!*error && !cuda_begin_call(caller))
+        *error = CUDA_NO_MEMORY;
+    if (*error)
+        last = *error;
+    else
+        context_bind();
+    return !*error;
+}
+
+Error cuda_leave(Error error) {
+    error = cuda_end_call(error);
+    last = error ? error : last;
     return error;
 }
 
@@ -222,10 +233,7 @@ void cuda_say(const char *format, ...) {
 }
 
 Error cuda_not_modeled(const char *name) {
-    Error error;
-    if (!cuda_enter(NULL, &error))
-        return error;
     cuda_note("%s is not there without a GPU: the program got error %d, and what it would have done is not looked at",
               name, CUDA_NOT_SUPPORTED);
-    return cuda_leave(CUDA_NOT_SUPPORTED);
+    return CUDA_NOT_SUPPORTED;
 }

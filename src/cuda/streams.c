@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-static Stream legacy = {.flags = 2};
-static _Thread_local Stream *own; /* of this thread */
+static _Thread_local Stream *own; /* of this thread, one for each context */
 static Stream *streams;
 static Event *events;
 static uint64_t stream_count, event_count;
@@ -18,24 +17,44 @@ double cuda_seconds(void) {
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
+void stream_open(Stream *stream, unsigned kind) {
+    stream->number = ++stream_count;
+    stream->id = stream->number + 2;
+    stream->context = context_number();
+    log_line("stream %llu %u %llu \"%s\"", (unsigned long long)stream->number, kind,
+             (unsigned long long)stream->context, cuda_where());
+}
+
 static Stream *make_stream(unsigned flags, int priority) {
     Stream *stream = calloc(1, sizeof *stream);
     if (!stream)
         return NULL;
-    *stream = (Stream){.next = streams, .number = ++stream_count, .flags = flags, .priority = priority};
-    stream->id = stream->number + 2;
-    streams = stream;
-    log_line("stream %llu %u 0 \"%s\"", (unsigned long long)stream->number, flags & 1 ? 0 : 1, cuda_where());
-    return stream;
+    *stream = (Stream){.next = streams, .flags = flags, .priority = priority};
+    stream_open(stream, flags & 1 ? 0 : 1);
+    return streams = stream;
+}
+
+/* The stream of this thread in its context. */
+static Stream *own_stream(void) {
+    for (Stream *stream = own; stream; stream = stream->other)
+        if (stream->context == context_number() && !stream->gone)
+            return stream;
+    Stream *made = make_stream(0, 0);
+    if (made) {
+        made->own = true;
+        made->other = own;
+        own = made;
+    }
+    return made;
 }
 
 Stream *stream_of(void *handle) {
     enum { LEGACY_STREAM = 1, PER_THREAD_STREAM = 2 };
     uintptr_t number = (uintptr_t)handle;
     if (number == LEGACY_STREAM || (!number && !stream_per_thread))
-        return &legacy;
+        return context_stream();
     if (number == PER_THREAD_STREAM || !number)
-        return own ? own : (own = make_stream(0, 0));
+        return own_stream();
     for (Stream *stream = streams; stream; stream = stream->next)
         if (stream == handle)
             return stream;
@@ -74,7 +93,7 @@ Error do_cudaStreamCreateWithPriority(void **stream, unsigned flags, int priorit
 Error do_cudaStreamDestroy(void *handle) {
     for (Stream **at = &streams; *at; at = &(*at)->next) {
         Stream *stream = *at;
-        if (stream != handle || stream == own)
+        if (stream != handle || stream->own)
             continue;
         *at = stream->next;
         log_line("closed %llu", (unsigned long long)stream->number);
@@ -121,7 +140,7 @@ Error do_cudaStreamGetId(void *handle, unsigned long long *id) {
     Stream *stream = stream_of(handle);
     if (!stream || !id)
         return stream ? CUDA_INVALID_VALUE : CUDA_INVALID_HANDLE;
-    *id = stream == &legacy ? 1 : stream->id;
+    *id = stream->id ? stream->id : 1;
     return 0;
 }
 
@@ -140,14 +159,18 @@ Error do_cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
     return 0;
 }
 
-Error do_cudaDeviceSynchronize(void) {
+Error stream_await_all(uint64_t context) {
     for (Stream *stream = streams; stream; stream = stream->next)
-        if (stream->capture) {
+        if (stream->capture && stream->context == context) {
             stream->capture_status = 2;
             return CUDA_CAPTURE_UNSUPPORTED;
         }
-    log_line("await-all");
+    log_line("await-all %llu", (unsigned long long)context);
     return 0;
+}
+
+Error do_cudaDeviceSynchronize(void) {
+    return stream_await_all(context_number());
 }
 
 /* ---- Events ---- */
@@ -156,7 +179,7 @@ static Error create_event(void **to, unsigned flags) {
     Event *event = to && flags < 8 ? calloc(1, sizeof *event) : NULL;
     if (!event)
         return to && flags < 8 ? CUDA_NO_MEMORY : CUDA_INVALID_VALUE;
-    *event = (Event){.next = events, .number = ++event_count, .flags = flags};
+    *event = (Event){.next = events, .number = ++event_count, .flags = flags, .context = context_number()};
     *to = events = event;
     return 0;
 }
@@ -296,18 +319,27 @@ void stream_forget_capture(const struct Graph *graph) {
         }
 }
 
-void stream_forget_all(void) {
-    while (streams) {
-        Stream *next = streams->next;
-        free(streams->last);
-        free(streams);
-        streams = next;
+void stream_forget_all(uint64_t context) {
+    for (Stream **at = &streams; *at;) {
+        Stream *stream = *at;
+        if (stream->context != context) {
+            at = &stream->next;
+            continue;
+        }
+        *at = stream->next;
+        free(stream->last);
+        stream->gone = true;
+        if (!stream->own) /* else its thread still knows it */
+            free(stream);
     }
-    while (events) {
-        Event *next = events->next;
-        free(events->last);
-        free(events);
-        events = next;
+    for (Event **at = &events; *at;) {
+        Event *event = *at;
+        if (event->context != context) {
+            at = &event->next;
+            continue;
+        }
+        *at = event->next;
+        free(event->last);
+        free(event);
     }
-    own = NULL;
 }

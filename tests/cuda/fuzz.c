@@ -1,7 +1,7 @@
-/* Calls each entry point of src/cuda/runtime.def with arguments that make no sense: fuzz ROUNDS [SEED]. What comes back
- * has to be success or an error that CUDA has; a crash is the failure. Results go to memory or NULL; handles are those
- * of things that live, that are gone, and others; of copies both sides are in memory of the device, so that any size
- * can be asked for. */
+/* Calls each entry point of src/cuda/runtime.def and src/cuda/driver.def with arguments that make no sense: fuzz ROUNDS
+ * [SEED]. What comes back has to be success or an error that CUDA has; a crash is the failure. Results go to memory or
+ * NULL; handles are those of things that live, that are gone, and others; of copies both sides are in memory of the
+ * device, so that any size can be asked for. */
 #include "../exec/fatbin.h"
 
 #include <dlfcn.h>
@@ -18,9 +18,11 @@ int cudaMalloc(void **to, size_t bytes), cudaStreamCreateWithFlags(void **to, un
 int cudaEventCreate(void **to), cudaGraphCreate(void **to, unsigned flags);
 int cudaGraphAddEmptyNode(void **to, void *graph, void *const *from, size_t count);
 int cudaGraphInstantiateWithFlags(void **to, void *graph, unsigned long long flags);
+int cuDevicePrimaryCtxRetain(void **to, int device), cuCtxSetCurrent(void *context);
+int cuModuleLoadData(void **to, const void *image), cuModuleGetFunction(void **to, void *module, const char *name);
 
 typedef uintptr_t Word;
-typedef long Words(Word, Word, Word, Word, Word, Word, Word, Word, Word, Word);
+typedef long Words(Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word);
 typedef struct Entry {
     const char *name, *parameters;
 } Entry;
@@ -32,8 +34,12 @@ static const Entry entries[] = {
 #define HARMLESS(name)                                            {#name, "()"},
 #define MISSING(name)                                             {#name, "()"},
 #include "../../src/cuda/runtime.def"
+#define QUERY(name, parameters, what) {#name, #parameters},
+#define OWN(name)
+#define SINCE(name, release)
+#include "../../src/cuda/driver.def"
 };
-enum { ENTRIES = sizeof entries / sizeof *entries, HANDLES = 64, MOST = 10 };
+enum { ENTRIES = sizeof entries / sizeof *entries, HANDLES = 64, MOST = 16 };
 
 static const char ptx[] =
     ".version 8.0\n.target sm_80\n.address_size 64\n.global .align 4 .u32 variable = 5;\n"
@@ -66,12 +72,14 @@ static Word any_word(const char *type, const char *name, int copies) {
         return 0;
     if (strcmp(name, "arguments") == 0)
         return (Word)arguments;
+    if (strcmp(name, "image") == 0)
+        return (Word)(roll(4) ? ptx : room);
     if (strcmp(name, "function") == 0 || strcmp(name, "symbol") == 0)
         return *name == 'f' ? (Word)&kernel : (Word)variable;
     if (strstr(type, "*const *"))
         return (Word)handles;
     if (strncmp(type, "const char *", 12) == 0 && type[12] != '*')
-        return (Word) "0000:00:00.0";
+        return (Word)(roll(2) ? "0000:00:00.0" : roll(2) ? "kernel" : "variable");
     int memory_name = !strcmp(name, "memory") || !strcmp(name, "to") || !strcmp(name, "from") || !strcmp(name, "at") ||
                       !strcmp(name, "target") || !strcmp(name, "source");
     if (strncmp(type, "void *", 6) == 0 && !strchr(type + 6, '*'))
@@ -84,7 +92,7 @@ static Word any_word(const char *type, const char *name, int copies) {
     if (is_const && strncmp(type, "const void *", 12) == 0 && memory_name)
         return (Word)memory;
     memset(room, 0, 4096);
-    return (Word)room;
+    return (Word)room; /* a structure of zeros, or somewhere for results */
 }
 
 /* False: a structure by value, of which nothing is known here. */
@@ -117,13 +125,14 @@ static void make_handles(void) {
         cudaGraphCreate(&handles[i + 2], 0);
         cudaGraphAddEmptyNode(&handles[i + 3], handles[i + 2], NULL, 0);
         cudaGraphInstantiateWithFlags(&handles[i + 4], handles[i + 2], 0);
-        handles[i + 5] = memory;
-        handles[i + 6] = room;
+        handles[i + 5] = roll(2) ? memory : (void *)room;
+        cuModuleLoadData(&handles[i + 6], ptx);
+        cuModuleGetFunction(&handles[i + 7], handles[i + 6], "kernel");
     }
 }
 
 int main(int argc, char **argv) {
-    unsigned rounds = argc > 1 ? (unsigned)atoi(argv[1]) : 1, calls = 0;
+    unsigned rounds = argc > 1 ? (unsigned)atoi(argv[1]) : 1, calls = 0, good = 0;
     state = argc > 2 ? (uint64_t)atoi(argv[2]) : 1;
     void **handle = __cudaRegisterFatBinary(fatbin_of(ptx, 1));
     __cudaRegisterFunction(handle, &kernel, &kernel, "kernel", -1, NULL, NULL, NULL, NULL, NULL);
@@ -135,23 +144,31 @@ int main(int argc, char **argv) {
         for (unsigned i = 0; i < ENTRIES; i++) {
             Word words[MOST] = {0};
             void *found = dlsym(RTLD_DEFAULT, entries[i].name);
-            int calls_out = strstr(entries[i].name, "HostFunc") || strstr(entries[i].name, "Callback");
-            if (!found || calls_out || !make_words(&entries[i], words))
+            int calls_out = strstr(entries[i].name, "HostFunc") || strstr(entries[i].name, "Callback") ||
+                            strstr(entries[i].name, "PotentialBlockSize");
+            int ends = strstr(entries[i].name, "Reset") || strstr(entries[i].name, "Exit") ||
+                       strstr(entries[i].name, "CtxRelease");
+            if (!found || calls_out || (ends && roll(8)) || !make_words(&entries[i], words))
                 continue;
+            void *primary;
+            cuDevicePrimaryCtxRetain(&primary, 0);
+            cuCtxSetCurrent(primary);
             if (argc > 3)
                 fprintf(stderr, "%s\n", entries[i].name);
             int error = (int)(*(Words **)&found)(words[0], words[1], words[2], words[3], words[4], words[5], words[6],
-                                                 words[7], words[8], words[9]);
+                                                 words[7], words[8], words[9], words[10], words[11], words[12],
+                                                 words[13], words[14], words[15]);
             if (strcmp(cudaGetErrorName(error), "unrecognized error code") == 0) {
                 printf("%s gave %d, which is no error of CUDA\n", entries[i].name, error);
                 return 1;
             }
             calls++;
+            good += !error;
         }
         void *again;
         if (cudaMalloc(&again, 4096) == 0)
             memory = again;
     }
-    printf("%u calls of %d entry points\n", calls, (int)ENTRIES);
+    printf("%u calls of %d entry points, %u of which succeeded\n", calls, (int)ENTRIES, good);
     return 0;
 }
