@@ -539,7 +539,7 @@ static void sampled_begin(Gsan *gsan, Thread *thread) {
     thread->published = lane->clock[thread->number];
     lane->has_fence = false;
     memset(lane->has_observed, 0, sizeof lane->has_observed);
-    for (int i = 0; i < SCOPES; i++)
+    for (unsigned i = 0; i < SCOPES; i++)
         if (lane->observed[i])
             memset(lane->observed[i], 0, threads->count * sizeof *lane->observed[i]);
 }

@@ -1,10 +1,11 @@
 /* fma by the host's own instruction, where it has one: it rounds as ours, which takes several times as long. */
 #include "machine/simt/arith/compute.h"
+#include "machine/simt/core/processor.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define HOST_FMA __attribute__((target("fma")))
 static bool host_has_fma(void) {
-    return __builtin_cpu_supports("fma");
+    return processor_has(PROCESSOR_FMA);
 }
 #elif defined(__aarch64__)
 #define HOST_FMA

@@ -1,17 +1,12 @@
 /* f16 and bf16, rounded to nearest: arithmetic without modifiers, and two from two f32. Each row is there twice: as the
  * compiler makes it, and for hosts with AVX2, where it takes four lanes at once. */
 #include "machine/simt/arith/compute.h"
+#include "machine/simt/core/processor.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define WIDE_HOST __attribute__((target("avx2")))
-static bool host_is_wide(void) {
-    return __builtin_cpu_supports("avx2");
-}
 #else
 #define WIDE_HOST
-static bool host_is_wide(void) {
-    return false;
-}
 #endif
 
 #define ROW_OF(name, host, widen, format, third, value)                              \
@@ -52,7 +47,7 @@ ComputeRow *half_row(const Compute *how) {
         return NULL;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].evaluator == how->evaluator && rows[i].format == how->type.format)
-            return host_is_wide() ? rows[i].wide : rows[i].row;
+            return processor_has(PROCESSOR_AVX2) ? rows[i].wide : rows[i].row;
     return NULL;
 }
 
@@ -86,7 +81,7 @@ BOTH_PAIRS_OF(to_e4m3, e4m3_format)
 BOTH_PAIRS_OF(to_e5m2, e5m2_format)
 
 ComputeRow *halves_row(const Compute *how) {
-    bool wide = host_is_wide();
+    bool wide = processor_has(PROCESSOR_AVX2);
     switch (how->types[0].format) {
     case FORMAT_F16:
         return wide ? to_halves_wide : to_halves;

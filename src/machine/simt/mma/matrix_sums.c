@@ -1,6 +1,7 @@
 /* Elements as numbers, and sums of their products: vector instructions where the processor has them, chosen when they
  * are first used. Each element's products are exact and are added one k after the other, so that all versions give the
  * same bits. */
+#include "machine/simt/core/processor.h"
 #include "machine/simt/mma/matrix_numbers.h"
 
 #ifdef __x86_64__
@@ -54,17 +55,9 @@ typedef int32_t EightMasks __attribute__((vector_size(32), aligned(4)));
 /* ---- Versions ---- */
 
 static MatrixVersion best_version(void) {
-#ifdef __x86_64__
-    __builtin_cpu_init();
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+    if (!processor_has(PROCESSOR_AVX2) || !processor_has(PROCESSOR_FMA))
         return MATRIX_PLAIN;
-    return __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-                   __builtin_cpu_supports("avx512bw")
-               ? MATRIX_AVX512
-               : MATRIX_AVX2;
-#else
-    return MATRIX_PLAIN;
-#endif
+    return processor_has(PROCESSOR_AVX512) ? MATRIX_AVX512 : MATRIX_AVX2;
 }
 
 static int chosen = -1;
