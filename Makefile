@@ -51,8 +51,10 @@ ZSTD ?= $(shell printf '\043include <zstd.h>\nint main(void) { return (int)ZSTD_
 	$(CC) $(CFLAGS) $(LDFLAGS) -x c -o /dev/null - -lzstd 2>/dev/null && echo yes)
 zstd := $(filter yes,$(ZSTD))
 libraries = -ljansson $(if $(zstd),-lzstd) -lm
+# Libraries that are linked in are not seen from outside; zig's linker cannot do that, and gets libraries that hide themselves.
+exclude := $(shell $(CC) -shared -Wl,--exclude-libs,ALL -o /dev/null -xc /dev/null 2>/dev/null && echo -Wl,--exclude-libs,ALL)
 # The archive of a library, where there is one, or the library.
-archive = $(or $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a)),-l$(1))
+archive = $(or $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a 2>/dev/null)),-l$(1))
 
 # src/FLOOR/*.c, src/FLOOR/ROOM/*.c, or src/FLOOR/WING/ROOM/*.c; the command is a client of the library and stays out of it.
 sources := $(filter-out src/device/%,$(wildcard src/*/*.c src/*/*/*.c src/*/*/*/*.c))
@@ -88,9 +90,9 @@ prove_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/prove/*.c))
 libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuzz_targets))
 
 .DELETE_ON_ERROR:
-.PHONY: house op-ids words lines links golden malformed kernels causes lint-mutants bench-compare bench-cuda bench-device bench-launches bench-gsan bench-machine bench-membar bench-proofs bench-ptx bench-races bench-record bench-size launch-cost shards exec-tutorials gpu-bench gpu-examples gpu-hangs gpu-images gpu-shadow membar-checks ptx-agree \
+.PHONY: needs house op-ids words lines links golden malformed kernels causes lint-mutants bench-compare bench-cuda bench-device bench-launches bench-gsan bench-machine bench-membar bench-proofs bench-ptx bench-races bench-record bench-size launch-cost shards exec-tutorials gpu-bench gpu-examples gpu-hangs gpu-images gpu-shadow membar-checks ptx-agree \
 	gpu-programs no-gpu-programs FORCE all objects device help demo test complete global reference litmus membar membar-triton ptx ptx-sweep ptx-mutants device-triton ptx-suites ptx-values fences mutants prove-corpus prove-certificates prove-launches prove-mutants prove-ptx asan tsan fuzz bench gsan-rates \
-	corpus found mutation ops docs site static package deb python-venv format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
+	corpus found mutation ops docs site static package wheels deb python-venv format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
 all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so $(if $(SANITIZE),,$(BUILD)/libweir-gpu.so $(BUILD)/libweir-cuda.so) ## build the command and the libraries (the default)
 
@@ -107,24 +109,26 @@ $(BUILD)/weir: $(cli_objects) $(BUILD)/libweir.a
 # As a Python wheel has them, for machines that have neither Jansson nor zstd: both are linked in where there are archives of
 # them; those that are not lie beside the libraries.
 packaged = jansson $(if $(zstd),zstd)
+needs: # says what is missing, before anything is compiled
+	@printf '\043include <jansson.h>\nint main(void) { return !json_null(); }\n' | $(CC) $(CFLAGS) $(LDFLAGS) -xc -o /dev/null - -ljansson 2>/dev/null || { \
+		echo "Weir needs a C compiler (CC=$(CC)) and Jansson's headers; Debian: apt install gcc libjansson-dev; Fedora: dnf install gcc jansson-devel" >&2; exit 2; }
 package: $(BUILD)/package/weir $(BUILD)/package/$(SONAME) $(BUILD)/package/libweir-gpu.so $(BUILD)/package/libweir-cuda.so $(BUILD)/package/beside
 $(BUILD)/package/weir: $(cli_objects) $(BUILD)/libweir.a
 	@mkdir -p $(@D)
 	$(link) -s -Wl,-rpath,'$$ORIGIN/../lib' -o $@ $^ $(foreach name,$(packaged),$(call archive,$(name))) -lm
-$(BUILD)/package/$(SONAME): $(library_objects)
+$(BUILD)/package/$(SONAME): $(library_objects) src/api/exports.map
 	@mkdir -p $(@D)
-	$(link) -s -shared -Wl,-soname,$(SONAME) -Wl,-z,defs -Wl,-rpath,'$$ORIGIN' -o $@ $^ $(libraries)
-$(BUILD)/package/libweir-gpu.so: $(exec_objects) $(BUILD)/libweir.a
+	$(shared) -s -Wl,-rpath,'$$ORIGIN' -o $@ $(library_objects) $(libraries)
+$(BUILD)/package/libweir-gpu.so: $(exec_objects) $(BUILD)/libweir.a $(BUILD)/runtime/exports.map
 	@mkdir -p $(@D)
-	$(preloaded) -Wl,-rpath,'$$ORIGIN/../lib' -o $@ $^ $(if $(zstd),$(call archive,zstd)) -lm -ldl
+	$(preloaded) -s -Wl,-rpath,'$$ORIGIN/../lib' -o $@ $(exec_objects) $(BUILD)/libweir.a $(if $(zstd),$(call archive,zstd)) -lm -ldl
 $(BUILD)/package/libweir-cuda.so: $(cuda_objects) $(BUILD)/libweir.a src/cuda/exports.map
 	@mkdir -p $(@D)
 	$(standing_in) -s -Wl,-rpath,'$$ORIGIN/../lib' -o $@ $(cuda_objects) $(BUILD)/libweir.a $(libraries) -ldl
-$(BUILD)/package/beside: Makefile
-	@mkdir -p $(@D)
-	for name in $(packaged); do \
-		library=$$(readlink -f "$$($(CC) -print-file-name=lib$$name.so)"); \
-		cp "$$library" "$(@D)/$$(objdump -p "$$library" | awk '$$1 == "SONAME" { print $$2 }')"; \
+$(BUILD)/package/beside: $(BUILD)/package/$(SONAME)
+	rm -f $(@D)/libjansson.so* $(@D)/libzstd.so*
+	readelf -d $< | sed -n 's/.*NEEDED.*\[\(lib\(jansson\|zstd\)\.so.*\)\].*/\1/p' | while read -r name; do \
+		cp "$$($(CC) -print-file-name=$$name)" $(@D)/; \
 	done
 	@touch $@
 
@@ -138,21 +142,24 @@ $(BUILD)/libweir.a: $(library_objects) $(borrowed)
 	$(AR) rcs $@ $^
 
 # A sanitizer's runtime comes with the program, so only the plain library can be checked for missing symbols.
-$(BUILD)/$(SONAME): $(library_objects) $(borrowed)
-	$(link) -shared -Wl,-soname,$(SONAME) $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $^ $(libraries)
+shared = $(link) -shared -Wl,-soname,$(SONAME) $(if $(SANITIZE),,-Wl,-z,defs) -Wl,--version-script=src/api/exports.map
+$(BUILD)/$(SONAME): $(library_objects) $(borrowed) src/api/exports.map
+	$(shared) -o $@ $(library_objects) $(borrowed) $(libraries)
 
 $(BUILD)/libweir.so: $(BUILD)/$(SONAME)
 	@ln -sf $(SONAME) $@
 
 # Always optimized, and not there with sanitizers: it runs in programs that have none, and its dlsym must end with a jump. Of
 # the library it has what it needs to instrument PTX, and nothing of it is seen from outside; zstd is linked in.
-preloaded = $(CC) $(LDFLAGS) -shared -Wl,-z,defs -Wl,--exclude-libs,ALL -pthread
-$(BUILD)/libweir-gpu.so: $(exec_objects) $(BUILD)/libweir.a
-	$(preloaded) -o $@ $^ $(if $(zstd),$(call archive,zstd)) -lm -ldl
+preloaded = $(CC) $(LDFLAGS) -shared -Wl,-z,defs -Wl,--version-script=$(BUILD)/runtime/exports.map -pthread
+$(BUILD)/runtime/exports.map: $(exec_objects)
+	@readelf -sW $^ | awk 'BEGIN { print "{ global:" } $$5 ~ /GLOBAL|WEAK/ && $$6 == "DEFAULT" && $$7 != "UND" { print $$8 ";" } END { print "local: *; };" }' > $@
+$(BUILD)/libweir-gpu.so: $(exec_objects) $(BUILD)/libweir.a $(BUILD)/runtime/exports.map
+	$(preloaded) -o $@ $(exec_objects) $(BUILD)/libweir.a $(if $(zstd),$(call archive,zstd)) -lm -ldl
 
 # `weir exec` gives it the names of CUDA's libraries that programs ask for. It has all of libweir that it needs; nothing of that is seen
 # from outside. Without versions of their own its symbols fit those of CUDA 12 and 13.
-standing_in = $(link) -shared -Wl,-z,defs -Wl,--exclude-libs,ALL -Wl,--version-script=src/cuda/exports.map
+standing_in = $(link) -shared -Wl,-z,defs $(exclude) -Wl,--version-script=src/cuda/exports.map
 $(BUILD)/libweir-cuda.so: $(cuda_objects) $(BUILD)/libweir.a src/cuda/exports.map
 	$(standing_in) -o $@ $(cuda_objects) $(BUILD)/libweir.a $(libraries) -ldl
 
@@ -668,8 +675,11 @@ install: all ## install below PREFIX (/usr/local), itself below DESTDIR
 	install -m 644 completions/weir.bash $(bash_completion)/weir
 	install -m 644 completions/_weir $(zsh_completion)/_weir
 	install -m 644 completions/weir.fish $(fish_completion)/weir.fish
-	install -m 644 python/weir/*.py $(python)
+	install -m 644 python/weir/*.py python/weir/py.typed $(python)
 	install -m 644 python/weir/boot/*.py $(python)/boot
+
+wheels: ## make Python wheels for manylinux, of x86_64 and aarch64 (ARGS=x86_64 for one), in $(BUILD)/wheels
+	@BUILD=$(BUILD) packaging/wheels $(ARGS)
 
 deb: ## make a Debian package in $(BUILD)
 	@$(MAKE) --no-print-directory -s all

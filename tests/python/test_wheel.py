@@ -1,43 +1,73 @@
-"""What the wheel has in it, and that the command finds its library there. The package is that of the build which is tested: how `make package` links it
-is tried by scripts/python-venv."""
+"""What the wheel and the source distribution have in them, and that the command finds its library there. The package is that of the build which is
+tested: how `make package` links it is tried by scripts/python-venv."""
+import importlib.util
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import unittest
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / os.environ.get("BUILD", "build")
-sys.path.insert(0, str(ROOT / "packaging"))
-import weir_backend  # noqa: E402
 
 
+@unittest.skipUnless(importlib.util.find_spec("hatchling"), "no hatchling")
 class Wheel(unittest.TestCase):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-        self.package = pathlib.Path(self.folder.name) / "package"
-        self.package.mkdir()
-        for name in "weir", "libweir-gpu.so", "libweir-cuda.so", "libweir.so.0":
-            shutil.copy(BUILD / name, self.package / name)
-        before = weir_backend.built
-        self.addCleanup(setattr, weir_backend, "built", before)
-        weir_backend.built = lambda: self.package
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def backend(self, call, **more):
+        """As pip calls it, from the root of the sources."""
+        code = f"import sys; sys.path.insert(0, 'packaging'); import backend; print(backend.{call}(sys.argv[1]))"
+        ran = subprocess.run([sys.executable, "-c", code, self.folder], cwd=ROOT, capture_output=True, text=True,
+                             env=dict(os.environ, PIP_BUILD_TRACKER="tracker", **more))
+        self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
+        return self.folder / ran.stdout.splitlines()[-1]
 
     def test_the_command_finds_its_library(self):
-        name = weir_backend.build_wheel(self.folder.name)
-        self.assertTrue(name.endswith(".whl"))
-        site = pathlib.Path(self.folder.name) / "site"
-        with zipfile.ZipFile(pathlib.Path(self.folder.name) / name) as wheel:
-            self.assertLessEqual({"weir/bin/weir", "weir/bin/libweir-gpu.so", "weir/bin/libweir-cuda.so", "weir/lib/libweir.so.0"}, set(wheel.namelist()))
+        package = self.folder / "package"
+        package.mkdir()
+        for name in "weir", "libweir-gpu.so", "libweir-cuda.so", "libweir.so.0":
+            shutil.copy(BUILD / name, package / name)
+        site = self.folder / "site"
+        with zipfile.ZipFile(self.backend("build_wheel", WEIR_PACKAGE=str(package), WEIR_PLATFORM="linux_x86_64")) as wheel:
+            self.assertTrue(wheel.filename.endswith("-py3-none-linux_x86_64.whl"))
+            self.assertLessEqual({"weir/bin/weir", "weir/bin/libweir-gpu.so", "weir/bin/libweir-cuda.so", "weir/lib/libweir.so.0", "weir/py.typed",
+                                  "weir/boot/sitecustomize.py"}, set(wheel.namelist()))
+            self.assertEqual(wheel.getinfo("weir/bin/weir").external_attr >> 16 & 0o111, 0o111)
             wheel.extractall(site)
         (site / "weir/bin/weir").chmod(0o755)
         ran = subprocess.run([site / "weir/bin/weir", "exec", "--mode", "record", "--", "true"], capture_output=True, text=True)
         self.assertEqual(ran.returncode, 3, ran.stderr)
         self.assertIn("nothing was recorded: the program launched no CUDA kernel", ran.stderr)
+
+    def test_metadata_without_a_build(self):
+        """There is no compiler, and none is asked for."""
+        info = self.backend("prepare_metadata_for_build_wheel", CC="false", BUILD=str(self.folder / "build"))
+        self.assertIn("Name: weir\n", (info / "METADATA").read_text())
+        self.assertFalse((self.folder / "build").exists())
+
+    def test_sources(self):
+        """All that `make package` reads."""
+        with tarfile.open(self.backend("build_sdist")) as archive:
+            archive.extractall(self.folder)
+        tree = next(self.folder.glob("weir-*/"))
+        ran = subprocess.run(["make", "-n", "BUILD=build/wheel", "package"], cwd=tree, capture_output=True, text=True)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        for name in "src", "include", "python":
+            kept = subprocess.run(["git", "ls-files", name], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+            self.assertEqual([path for path in kept if not (tree / path).exists()], [])
+
+    def test_what_is_missing_is_said(self):
+        ran = subprocess.run(["make", "-s", "needs", "CC=cc-that-is-not-there"], cwd=ROOT, capture_output=True, text=True)
+        self.assertEqual(ran.returncode, 2)
+        self.assertIn("Weir needs a C compiler (CC=cc-that-is-not-there) and Jansson's headers", ran.stderr)
 
 
 class Driver(unittest.TestCase):

@@ -10,8 +10,14 @@
 
 /* ---- The driver behind (capture_driver.c) -------------------------------------------------------- */
 
-/* dlsym as it is without this library. */
+/* dlsym as it is without this library, which looks at where it was called from for what RTLD_NEXT means. So the functions between a
+ * program and it end with a jump: clang and gcc 15 do that or report an error, and tests/exec/jumps looks at what others made. */
 void *next_dlsym(void *handle, const char *name);
+#if __has_attribute(musttail)
+#define JUMP __attribute__((musttail)) return
+#else
+#define JUMP return
+#endif
 /* An entry point of the real driver by the name that it is exported under; NULL: this driver does not have it. Keeps
  * the driver loaded. */
 void *driver_symbol(const char *name);

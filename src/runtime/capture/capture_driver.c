@@ -12,7 +12,9 @@ void *next_dlsym(void *handle, const char *name) {
         void *found = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
         next = *(Dlsym **)&found;
     }
-    return next ? next(handle, name) : NULL; /* a jump, so that RTLD_NEXT still means the caller's */
+    if (!next)
+        return NULL;
+    JUMP next(handle, name);
 }
 
 void *driver_symbol(const char *name) {

@@ -114,7 +114,7 @@ EXPORTED Result cuGetProcAddress(const char *name, void **to, int version, uint6
 
 EXPORTED void *dlsym(void *handle, const char *name) {
     if (strncmp(name, "cu", 2) != 0)
-        return next_dlsym(handle, name);
+        JUMP next_dlsym(handle, name);
     void *found = next_dlsym(handle, name);
     for (unsigned i = 0; found && i < HOOK_COUNT; i++)
         if (strcmp(hooks[i].exported, name) == 0)
