@@ -5,7 +5,7 @@ import signal
 import sys
 
 
-def main():
+def main() -> None:
     from ._library import command_path
 
     try:

@@ -1,8 +1,11 @@
 """libweir by ctypes: the few calls of include/weir/weir.h that a check takes. A test holds the structures against the
 header."""
 
+from __future__ import annotations
+
 import ctypes
 import os
+from typing import TYPE_CHECKING, Any
 
 from . import __version__
 
@@ -51,7 +54,7 @@ class Remark(ctypes.Structure):
     _fields_ = [("severity", ctypes.c_int), ("file", ctypes.c_char_p), ("line", ctypes.c_uint32), ("text", ctypes.c_char_p)]
 
 
-def find(names, folders, what):
+def find(names: list[str], folders: list[str], what: str) -> str:
     for folder in folders:
         for name in names:
             path = os.path.normpath(os.path.join(HERE, folder, name))
@@ -60,7 +63,7 @@ def find(names, folders, what):
     raise RuntimeError(f"{what} is not beside the Python package, where 'pip install' and 'make install' put it")
 
 
-def library_path():
+def library_path() -> str:
     """In the wheel, in a source tree, or below the prefix it is installed under."""
     try:
         return find(["libweir.so.0"], ["lib", "../../build", "../../../../lib"], "libweir.so.0")
@@ -68,19 +71,19 @@ def library_path():
         return "libweir.so.0"  # where the system has its libraries
 
 
-def command_path():
+def command_path() -> str:
     return find(["weir"], ["bin", "../../build", "../../../../bin"], "the weir command")
 
 
 class Library:
     """The loaded library, with the types of what is called."""
 
-    loaded = None
+    loaded: Library | None = None
 
-    def __init__(self):
+    def __init__(self) -> None:
         library = self.loaded_library = ctypes.CDLL(library_path())
         pointer, text, size = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t
-        for name, result, parameters in (
+        functions: tuple[tuple[str, Any, list[Any]], ...] = (
                 ("weir_version", text, []), ("weir_hash", ctypes.c_uint64, [text, size]), ("weir_create", pointer, []), ("weir_destroy", None, [pointer]),
                 ("weir_error", text, [pointer]), ("weir_open", pointer, [pointer, text]),
                 ("weir_open_buffer", pointer, [pointer, text, text, size]), ("weir_close", None, [pointer]),
@@ -105,7 +108,8 @@ class Library:
                 ("weir_project_options", None, [pointer, ctypes.POINTER(RunOptions)]),
                 ("weir_project_timeout", ctypes.c_int, [pointer, ctypes.POINTER(ctypes.c_uint)]),
                 ("weir_project_launch", text, [pointer, text]),
-                ("weir_project_remarks", size, [pointer]), ("weir_project_remark_at", Remark, [pointer, size])):
+                ("weir_project_remarks", size, [pointer]), ("weir_project_remark_at", Remark, [pointer, size]))
+        for name, result, parameters in functions:
             function = getattr(library, name)
             function.restype, function.argtypes = result, parameters
             setattr(self, name, function)
@@ -113,8 +117,11 @@ class Library:
         if found != __version__:  # its structures may be others
             raise RuntimeError(f"{library._name} is Weir {found}, and the Python package is {__version__}")
 
+    if TYPE_CHECKING:  # its functions
+        def __getattr__(self, name: str) -> Any: ...
+
     @classmethod
-    def get(cls):
+    def get(cls) -> Library:
         if cls.loaded is None:
             cls.loaded = cls()
         return cls.loaded
@@ -123,19 +130,19 @@ class Library:
 class Sink:
     """Takes the pieces of a text."""
 
-    def __init__(self):
-        self.pieces = []
+    def __init__(self) -> None:
+        self.pieces: list[bytes] = []
         self.write = WRITE(self.take)
 
-    def take(self, _, data, size):
+    def take(self, _: Any, data: Any, size: int) -> int:
         self.pieces.append(ctypes.string_at(data, size))
         return 0
 
-    def text(self):
+    def text(self) -> str:
         return b"".join(self.pieces).decode("utf-8", "replace")
 
 
-def written(library, result, how):
+def written(library: Library, result: int, how: int) -> str:
     """A result as text or JSON."""
     sink = Sink()
     writer = library.weir_writer_begin(ctypes.byref(WriteOptions(subject=SUBJECT_VERDICTS, format=how)), sink.write, None)
@@ -146,7 +153,7 @@ def written(library, result, how):
     return sink.text()
 
 
-def run_module(library, file, index, options):
+def run_module(library: Library, file: int, index: int, options: RunOptions) -> tuple[int, str, str]:
     """Verdict, JSON and text of one module of an open file."""
     module = library.weir_parse(file, index, 0)
     result = library.weir_run(module, ctypes.byref(options)) if module else None
@@ -166,7 +173,7 @@ def run_module(library, file, index, options):
             library.weir_module_free(module)
 
 
-def run(name, text, path, options):
+def run(name: str, text: str | None, path: str | None, options: RunOptions) -> list[tuple[int, str, str]]:
     """A tuple for each module: verdict, JSON, text. Of a file, or of a text that has a name."""
     library = Library.get()
     context = library.weir_create()
@@ -175,8 +182,8 @@ def run(name, text, path, options):
     file = None
     try:
         data = text.encode() if text is not None else b""
-        file = (library.weir_open_buffer(context, name.encode(), data, len(data)) if text is not None else
-                library.weir_open(context, os.fsencode(path)))
+        file = (library.weir_open(context, os.fsencode(path)) if path is not None else
+                library.weir_open_buffer(context, name.encode(), data, len(data)))
         if not file:
             raise OSError(f"{path or name}: {library.weir_error(context).decode()}")
         return [run_module(library, file, i, options) for i in range(library.weir_module_count(file))]
@@ -186,7 +193,7 @@ def run(name, text, path, options):
         library.weir_destroy(context)
 
 
-def requirement_problem(text):
+def requirement_problem(text: str) -> tuple[str, int] | None:
     """One sentence on what is wrong with a requirement, and at which character; None: nothing is."""
     data, at = text.encode(), ctypes.c_size_t()
     problem = Library.get().weir_requirement_problem(data, len(data), ctypes.byref(at))

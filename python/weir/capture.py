@@ -378,7 +378,9 @@ class Recorder:
         """The device has findings. If the IR shows such as well, they are said of the IR."""
         from . import check
 
-        families = lambda some: {finding.rule.split(".")[0] for finding in some if finding.severity != "note"}
+        def families(some):
+            return {finding.rule.split(".")[0] for finding in some if finding.severity != "note"}
+
         if families(findings) <= families(check(kernel.ttgir, launch, name=f"{kernel.name}.ttgir").findings):
             return
         for finding in findings:

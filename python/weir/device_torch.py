@@ -23,7 +23,6 @@ import threading
 
 from . import device_torch_memory, program, standin, unwritten
 
-
 OLDEST = 2, 5
 
 

@@ -476,7 +476,10 @@ def functions(torch, properties):
 def accelerator(torch):
     """Of torch.accelerator, as far as this release has it."""
     memory = device_torch.State.memory
-    always = lambda value: lambda *args, **named: value
+
+    def always(value):
+        return lambda *args, **named: value
+
     return dict(
         _accelerator_getAccelerator=always(torch.device("cuda")), _accelerator_deviceCount=always(program.State.devices),
         _accelerator_getDeviceIndex=lambda: program.device_of(current.stream),

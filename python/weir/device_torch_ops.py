@@ -147,7 +147,6 @@ def rms_norm(self, normalized_shape, weight, eps):
 
 
 def rms_norm_backward(grad_out, self, normalized_shape, rstd, weight, output_mask):
-    torch = State.torch
     x, grad = (one.float() if is_short(one.dtype) else one for one in (self, grad_out))
     dims = tuple(range(self.dim() - len(normalized_shape), self.dim()))
     scaled, even = (grad if weight is None else grad * weight), x * rstd

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 
-from . import _hook, device_torch, program, program_processes
+from . import _hook, program, program_processes
 from .device_torch import State, check_device, to_cuda
 from .device_torch_memory import DATA
 

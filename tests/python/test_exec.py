@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from xml.etree import ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SCRIPTS = pathlib.Path(__file__).resolve().parent / "scripts"
@@ -372,6 +373,25 @@ class Captured(Case):
             result = self.pytest(RELEASES[0], "--weir-require", scope, script)
             self.assertEqual(result.returncode, status, scope + result.stdout + result.stderr)
             self.assertEqual("every-launch is required" in result.stdout, scope == "every-launch")
+
+    @unittest.skipUnless(has("pytest"), "no pytest")
+    def test_pytest_markers(self):
+        """What a marker asks goes over the command line, for its tests alone; JUnit has findings as failures of their test."""
+        script, report = SCRIPTS / "test_markers.py", self.folder / "junit.xml"
+        for more in ([], ["-n", "2"]) if has("xdist") else ([],):
+            result = self.pytest(RELEASES[0], "--strict-markers", "--junit-xml", report, *more, script)
+            self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+            self.assertRegex(result.stdout, r"3 failed, 3 passed")
+            failed = {case.get("name"): case.find("failure") for case in ElementTree.parse(report).iter("testcase")}
+            self.assertEqual({name for name, failure in failed.items() if failure is not None}, {"test_not_ignored", "test_strict", "test_too_little"})
+            self.assertIn("[race.waw]", failed["test_not_ignored"].text)
+        for words, said in (("reqire='given-launch'", "has no reqire"), ("'given-launch'", "has no argument without a name"), ("require='all'", "not 'all'"),
+                            ("ignore=['racy']", "racy")):
+            wrong = self.folder / "test_wrong.py"
+            wrong.write_text(f"import pytest\n@pytest.mark.weir({words})\ndef test_it():\n    pass\n")
+            result = self.pytest(RELEASES[0], wrong)
+            self.assertEqual(result.returncode, 4, result.stdout + result.stderr)
+            self.assertIn(said, result.stdout + result.stderr)
 
     @unittest.skipUnless(has("pytest"), "no pytest")
     def test_pytest_with_a_project(self):
