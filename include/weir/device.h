@@ -141,6 +141,10 @@ WEIR_API const weir_device_step *weir_device_steps(const weir_device *device, si
  * its module. */
 WEIR_API weir_result *weir_device_check(weir_device *device, weir_module *module, const weir_device_launch *launch,
                                         const weir_run_options *options);
+/* Whether a proof of the kernel (weir_proof_make) covers the launch: 1; 0, and *lacks (or NULL) says why not, as long
+ * as the proof is there. */
+WEIR_API int weir_device_covers(weir_device *device, weir_module *module, const weir_device_launch *launch,
+                                const weir_proof *proof, const char **lacks);
 /* The launch as a launch file (docs/launch.md), with at most so many bytes of each buffer. 0, or -1 with an error. */
 WEIR_API int weir_device_launch_file(weir_device *device, weir_module *module, const weir_device_launch *launch,
                                      size_t most, weir_write *write, void *to);

@@ -2,6 +2,7 @@
 #include "api/internal.h"
 
 #include "base/deadline.h"
+#include "check/prove/prove.h"
 #include "check/simt/check.h"
 #include "check/simt/watch.h"
 #include "machine/simt/async/tensormap.h"
@@ -567,6 +568,39 @@ int weir_device_launch_file(weir_device *device, weir_module *module, const weir
     }
     arena_free(&arena);
     return status;
+}
+
+/* ---- Proofs ---- */
+
+static bool covers(DeviceAsk *ask, const Proof *proof, const char **lacks) {
+    const Launch *from =
+        place(ask) ? ptx_launch_from(ask->arena, ask->program, ask->launch, PTX_LAUNCH_BARE, &ask->problem) : NULL;
+    if (!from)
+        return false;
+    Launch asked = *from;
+    asked.dependent = ask->given->dependent;
+    return proof_covers(proof, &asked, lacks);
+}
+
+int weir_device_covers(weir_device *device, weir_module *module, const weir_device_launch *launch,
+                       const weir_proof *proof, const char **lacks) {
+    static const size_t budget = (size_t)64 << 20;
+    Arena arena;
+    jmp_buf here;
+    volatile bool covered = false;
+    const char *why = "it is not proved";
+    DeviceAsk ask = {.device = device, .module = module, .given = launch, .arena = &arena};
+    arena_init(&arena, budget);
+    arena.exhausted = &here;
+    if (proof_behind(proof)) {
+        why = "it is not known what its arguments are";
+        if (!setjmp(here))
+            covered = covers(&ask, proof_behind(proof), &why);
+    }
+    arena_free(&arena);
+    if (lacks)
+        *lacks = why;
+    return covered;
 }
 
 /* ---- Checking ---- */

@@ -68,6 +68,10 @@ weir_result *question_begin(weir_module *module, const weir_run_options *options
 /* How many kernels a module of PTX has, or those of a name; *last: the last of them. */
 size_t question_entries(const PtxModule *module, const char *name, uint32_t *last);
 
+/* ---- proof.c ---- */
+/* The proof itself; NULL: there is none. */
+const struct Proof *proof_behind(const weir_proof *proof);
+
 /* ---- recordings.c ---- */
 /* PipelineResult.find_recordings, of those that lie beside the log. Whether one was found that tells. */
 bool recordings_find(PipelineResult *result, ProgramRecordings *recordings);

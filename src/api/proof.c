@@ -1,6 +1,7 @@
 /* The public API: a proof that a kernel is clean at every launch, kept so that its launches can be asked. */
 #include "api/internal.h"
 
+#include "check/intervals/intervals.h"
 #include "check/prove/promise.h"
 #include "explore/launch/launch.h"
 #include "machine/tile/launch/launch_template.h"
@@ -23,6 +24,12 @@ struct weir_proof {
 static void make_proof(void *context) {
     weir_proof *made = context;
     Module *module = &made->module->module;
+    uint32_t entry;
+    if (made->module->ptx) {
+        if (question_entries(made->module->ptx, made->kernel, &entry) == 1)
+            made->proof = prove_threads(made->module->ptx, entry, &module->arena, made->seconds);
+        return;
+    }
     size_t count = program_kernels(module, NULL, 0), found = 0;
     const Op **kernels = ARENA_ARRAY(&module->arena, const Op *, count + 1), *kernel = NULL;
     program_kernels(module, kernels, count);
@@ -41,8 +48,7 @@ weir_proof *weir_proof_make(weir_module *module, const char *kernel, double seco
     if (!made)
         return NULL;
     *made = (weir_proof){.module = module, .kernel = kernel, .seconds = seconds > 0 ? seconds : usual};
-    if (module->ok && !module->ptx && !module->program &&
-        !results_attempt(NULL, 0, &module->module.arena, make_proof, made))
+    if (module->ok && !module->program && !results_attempt(NULL, 0, &module->module.arena, make_proof, made))
         made->proof = NULL;
     made->kernel = NULL;
     return made;
@@ -87,6 +93,10 @@ static void ask(void *context) {
         return;
     asked->lacks = "it breaks what the kernel requires of its callers";
     asked->answer = keeps_promises(asked, &launch) && proof_covers(asked->proof, &launch, &asked->lacks);
+}
+
+const Proof *proof_behind(const weir_proof *proof) {
+    return proof->proof;
 }
 
 int weir_proof_covers(weir_proof *proof, const char *launch, size_t size, const char **lacks) {

@@ -2,7 +2,10 @@
  * kernel, a line of JSON for each launch, which `weir check` reads (check/launches).
  *
  * As long as checks of a kernel have not taken long, each of its launches is checked; after that, the first of those
- * that are equal in shape and numbers, until there is no time left for it. */
+ * that are equal in shape and numbers, until there is no time left for it.
+ *
+ * Each kernel is proved once, and each launch asked whether the proof covers it (docs/proofs.md): of those that there
+ * is no time to check races, deadlocks and barriers are proved. */
 #include "cuda/cuda.h"
 
 #include "base/hash.h"
@@ -24,6 +27,7 @@ static const double seconds_for_all = 10, seconds_for_any = 60; /* of a kernel, 
 typedef struct CheckedKind {
     uint64_t key;
     unsigned checked;
+    bool asked, covered; /* covered: by the proof */
 } CheckedKind;
 
 typedef struct CheckedKernel {
@@ -33,6 +37,9 @@ typedef struct CheckedKernel {
     bool failed; /* and gets none */
     double spent;
     uint64_t checked, equal, left; /* launches: equal to checked ones; not looked at */
+    weir_proof *proof;
+    bool tried, wrong;        /* to prove it; wrong: a check has found something */
+    uint64_t covered, proved; /* launches that the proof covers; proved: for which nothing else was looked at */
 } CheckedKernel;
 
 static double processor_seconds(void) {
@@ -142,6 +149,24 @@ static CheckedKernel *about_of(Kernel *kernel) {
     return kernel->checked;
 }
 
+/* Whether the proof of the kernel covers the launch. One that a check disagrees with covers none. */
+static bool is_covered(Kernel *kernel, CheckedKernel *about, CheckedKind *kind, const weir_device_launch *given) {
+    weir_module *module = kernel->module->module;
+    if (!about->tried && cuda.prove_time > 0)
+        about->proof = weir_proof_make(module, kernel->name, cuda.prove_time);
+    about->tried = true;
+    if (!about->proof || about->wrong || weir_proof_scope(about->proof) == 0)
+        return false;
+    if (kind && kind->asked)
+        return kind->covered;
+    bool covered = weir_device_covers(cuda.device, module, given, about->proof, NULL) == 1;
+    if (kind) {
+        kind->asked = true;
+        kind->covered = covered;
+    }
+    return covered;
+}
+
 bool check_launch(const CudaLaunch *launch, const weir_device_launch *given, bool anyway) {
     Kernel *kernel = launch->kernel;
     if (!cuda.checks)
@@ -150,12 +175,14 @@ bool check_launch(const CudaLaunch *launch, const weir_device_launch *given, boo
     CheckedKind *kind = about ? kind_of(about, check_key(launch)) : NULL;
     if (!about)
         return false;
-    bool equal = kind && kind->checked;
+    bool equal = kind && kind->checked, covered = is_covered(kernel, about, kind, given);
+    about->covered += covered && !anyway;
     bool wanted =
         about->spent < seconds_for_all || (about->spent < seconds_for_any && kind && kind->checked < EQUAL_LAUNCHES);
     if (!anyway && !wanted) {
-        about->equal += equal;
-        about->left += !equal;
+        about->proved += covered;
+        about->equal += equal && !covered;
+        about->left += !equal && !covered;
         return false;
     }
     double before = processor_seconds(), rest = seconds_for_any - about->spent;
@@ -165,6 +192,7 @@ bool check_launch(const CudaLaunch *launch, const weir_device_launch *given, boo
     about->checked++;
     if (kind)
         kind->checked++;
+    about->wrong |= result && weir_result_verdict(result) == WEIR_VERDICT_FINDINGS;
     if (result)
         write_result(kernel, about, result);
     else
@@ -173,26 +201,44 @@ bool check_launch(const CudaLaunch *launch, const weir_device_launch *given, boo
     return true;
 }
 
-static uint64_t equal; /* launches */
+/* Of all kernels whose modules are unloaded. */
+static struct {
+    uint64_t equal, proved, covered;
+    unsigned proofs, whole; /* kernels: that were tried to be proved; that were */
+} totals;
 
-void check_kernel_end(const Kernel *kernel) {
-    const CheckedKernel *about = kernel->checked;
+void check_forget(Kernel *kernel) {
+    CheckedKernel *about = kernel->checked;
     if (!about)
         return;
-    equal += about->equal;
     if (about->left)
         cuda_note("kernel %s: %llu launch%s that differ%s from those that were checked %s not looked at: its checks "
                   "have taken %.0f s",
                   kernel->plain, (unsigned long long)about->left, about->left == 1 ? "" : "es",
                   about->left == 1 ? "s" : "", about->left == 1 ? "is" : "are", about->spent);
+    totals.equal += about->equal;
+    totals.proved += about->proved;
+    totals.covered += about->covered;
+    totals.proofs += about->proof != NULL;
+    totals.whole += about->proof && weir_proof_scope(about->proof) > 0;
+    if (about->proof)
+        weir_proof_free(about->proof);
     if (about->file >= 0)
         close(about->file);
+    free(about->kinds);
+    free(about);
+    kernel->checked = NULL;
 }
 
 void check_end(void) {
     for (CudaModule *module = module_first(); module; module = module->next)
-        for (Kernel *kernel = module->kernels; !module->gone && kernel; kernel = kernel->next)
-            check_kernel_end(kernel);
-    if (equal)
-        cuda_say("equal %llu", (unsigned long long)equal);
+        for (Kernel *kernel = module->kernels; kernel; kernel = kernel->next)
+            check_forget(kernel);
+    if (totals.equal)
+        cuda_say("equal %llu", (unsigned long long)totals.equal);
+    if (totals.proved)
+        cuda_say("proved-only %llu", (unsigned long long)totals.proved);
+    if (totals.proofs)
+        cuda_say("proofs %ld %u %u %llu", (long)getpid(), totals.proofs, totals.whole,
+                 (unsigned long long)totals.covered);
 }

@@ -79,6 +79,7 @@ typedef struct CudaState {
     bool checks;         /* launches are checked as they run */
     bool captures;       /* mode capture: launches are written down */
     bool volatile_races; /* volatile accesses can race */
+    double prove_time;   /* seconds for the proof of a kernel; 0: none is tried */
     Error sticky;        /* of a launch that ended badly: all calls fail from then on, */
     bool fresh;          /* but that one */
     weir_context *weir;
@@ -330,8 +331,8 @@ Error launch_run(const CudaLaunch *launch);
 /* False: it was not checked, though it could be: it is equal to others, or there is no time left. `anyway`: it is. */
 bool check_launch(const CudaLaunch *launch, const weir_device_launch *given, bool anyway);
 void check_end(void);
-/* A kernel is launched no more. */
-void check_kernel_end(const Kernel *kernel);
+/* Before its kernel goes: how many launches there were is kept for the end. */
+void check_forget(Kernel *kernel);
 /* What tells launches of a kernel apart: shape and numbers, and of addresses by which others they lie. */
 uint64_t check_key(const CudaLaunch *launch);
 /* In mode capture, before it runs (captures.c). */

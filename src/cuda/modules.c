@@ -168,8 +168,8 @@ CudaModule *module_of(const void *handle) {
 
 /* Graphs may still have its kernels. */
 void module_unload(CudaModule *module) {
-    for (const Kernel *kernel = module->kernels; kernel; kernel = kernel->next)
-        check_kernel_end(kernel);
+    for (Kernel *kernel = module->kernels; kernel; kernel = kernel->next)
+        check_forget(kernel);
     memory_drop_variables(module);
     if (module->module) {
         weir_device_forget(cuda.device, module->module);

@@ -22,7 +22,7 @@ static _Thread_local const void *came_from;
 
 static void begin(void) {
     const char *target = getenv("WEIR_TARGET"), *jobs = getenv("WEIR_DEVICE_JOBS"), *run = getenv("WEIR_RUN");
-    const char *folder = getenv("WEIR_CAPTURE");
+    const char *folder = getenv("WEIR_CAPTURE"), *prove = getenv("WEIR_PROVE_TIME");
     cuda.begun = true;
     cuda.process = getpid();
     cuda.folder = folder && *folder ? strdup(folder) : NULL;
@@ -34,6 +34,7 @@ static void begin(void) {
     cuda.captures = cuda.folder && run && strcmp(run, "no") == 0;
     cuda.checks = cuda.folder && !cuda.captures;
     cuda.volatile_races = getenv("WEIR_VOLATILE_RACES");
+    cuda.prove_time = prove ? strtod(prove, NULL) : 0;
     cuda.weir = weir_create();
     cuda.device = weir_device_create();
     if (cuda.device && jobs)

@@ -92,6 +92,11 @@ static const char ptx[] =
     "\tmov.u32 %r6, tile;\n\tshl.b32 %r7, %r1, 2;\n\tadd.s32 %r8, %r6, %r7;\n\tst.shared.u32 [%r8], %r5;\n"
     "\tsub.s32 %r9, 252, %r7;\n\tadd.s32 %r9, %r6, %r9;\n\tld.shared.u32 %r10, [%r9];\n"
     "\tld.param.u64 %rd4, [b];\n\tadd.s64 %rd5, %rd4, %rd1;\n\tst.global.u32 [%rd5], %r10;\n\tret;\n}\n"
+    /* b[i] = a[i], which is proved */
+    ".visible .entry copy(.param .u64 b, .param .u64 a)\n{\n\t.reg .b32 %r<12>;\n\t.reg .b64 %rd<8>;\n" ELEMENT()
+    "\tld.param.u64 %rd2, [a];\n\tcvta.to.global.u64 %rd2, %rd2;\n\tadd.s64 %rd3, %rd2, %rd1;\n"
+    "\tld.param.u64 %rd4, [b];\n\tcvta.to.global.u64 %rd4, %rd4;\n\tadd.s64 %rd5, %rd4, %rd1;\n"
+    "\tld.global.u32 %r5, [%rd3];\n\tst.global.u32 [%rd5], %r5;\n\tret;\n}\n"
     ".visible .entry idle()\n{\n\tret;\n}\n"
     ".visible .entry trapped()\n{\n\ttrap;\n\tret;\n}\n"
     /* *slot = malloc(16), which holds 42; *out = **slot, and that is freed */
@@ -126,7 +131,7 @@ static const char ptx[] =
 /* clang-format on */
 
 /* Addresses that stand for them. */
-static char apply, mirror, mirror_without, trapped, take, give, asserts, odd, loose, idle, scale[8], bias[4], *count;
+static char apply, copy, mirror, mirror_without, trapped, take, give, asserts, odd, loose, idle, scale[8], bias[4], *count;
 static void **handle;
 
 __attribute__((constructor)) static void enter(void) {
@@ -136,7 +141,7 @@ __attribute__((constructor)) static void enter(void) {
     } kernels[] = {{&apply, "apply"},     {&mirror, "mirror"}, {&mirror_without, "mirror_without"},
                    {&trapped, "trapped"}, {&take, "take"},     {&give, "give"},
                    {&asserts, "asserts"}, {&odd, "odd"},       {&idle, "idle"},
-                   {&loose, "loose"}};
+                   {&loose, "loose"},     {&copy, "copy"}};
     handle = __cudaRegisterFatBinary(fatbin_of(ptx, 1));
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
         __cudaRegisterFunction(handle, kernels[i].function, kernels[i].function, kernels[i].name, -1, NULL, NULL, NULL,
@@ -287,6 +292,23 @@ static void run_heap(int times) {
         EXPECT(launch(&give, 1, 1, slot, out, NULL) == 0 && cudaDeviceSynchronize() == 700);
 }
 
+/* Launches that the proof of their kernel covers, and such that it does not: two arguments are one memory, one is a
+ * variable of the module, there are programs along an axis that is in no address. */
+static void run_proofs(void) {
+    int one = 1;
+    void *a, *b, *variable, *arguments[2] = {&variable, &one};
+    EXPECT(cudaMalloc(&a, BYTES) == 0 && cudaMalloc(&b, BYTES) == 0 && cudaMemset(a, 0, BYTES) == 0);
+    EXPECT(launch(&copy, 8, 128, b, a, NULL) == 0 && launch(&copy, 8, 128, b, a, NULL) == 0);
+    EXPECT(launch(&copy, 4, 64, b, a, NULL) == 0);
+    EXPECT(launch(&copy, 4, 64, a, a, NULL) == 0 && launch(&copy, 4, 64, (char *)a + 1024, a, NULL) == 0);
+    EXPECT(cudaGetSymbolAddress(&variable, bias) == 0);
+    EXPECT(cudaLaunchKernel(&apply, (dim3){1, 1, 1}, (dim3){32, 1, 1}, arguments, 0, NULL) == 0);
+    arguments[0] = &b;
+    arguments[1] = &a;
+    EXPECT(cudaLaunchKernel(&copy, (dim3){1, 1, 2}, (dim3){1, 1, 1}, arguments, 0, NULL) == 0);
+    EXPECT(cudaDeviceSynchronize() == 0);
+}
+
 static void run_assert(void) {
     EXPECT(launch(&asserts, 2, 16, NULL, NULL, NULL) == 0 && cudaDeviceSynchronize() == 0);
     EXPECT(launch(&asserts, 1, 32, NULL, NULL, NULL) == 0 && cudaDeviceSynchronize() == 710);
@@ -421,6 +443,8 @@ int main(int argc, char **argv) {
         run_heap(1);
     else if (strcmp(name, "freed") == 0)
         run_heap(2);
+    else if (strcmp(name, "proofs") == 0)
+        run_proofs();
     else if (strcmp(name, "assert") == 0)
         run_assert();
     else if (strcmp(name, "odd") == 0)

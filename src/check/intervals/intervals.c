@@ -163,12 +163,33 @@ static void read_header(Intervals *k) {
     }
 }
 
+/* Which parameters are accessed, and written, for launches. */
+static void note_pointers(Intervals *k, const Visits *visits) {
+    const Quantities *quantities = quantities_in(k);
+    Proof *proof = k->prover.proof;
+    proof->pointers = ARENA_ARRAY(k->arena, bool, proof->name_count + 1);
+    proof->writes = ARENA_ARRAY(k->arena, bool, proof->name_count + 1);
+    for (uint32_t i = 0; i < visits->count; i++) {
+        const Visit *visit = &visits->all[i];
+        bool writes = k->accesses[visit->access].writes;
+        const Polynomial *root = visit->root == QUANTITY_NONE ? NULL : &quantities->all[visit->root];
+        const QuantityAtom *atom = root ? &quantities->atoms[root->terms[0].atoms[0]] : NULL;
+        if (!atom || atom->kind == ATOM_DATA)
+            proof->structured |= atom != NULL;
+        else if (atom->kind == ATOM_ARGUMENT && atom->of < proof->name_count)
+            proof->pointers[atom->of] = true;
+        for (uint32_t n = 0; n < proof->name_count && writes; n++) /* not known: it may be any */
+            proof->writes[n] |= !atom || (atom->kind == ATOM_ARGUMENT && atom->of == n);
+    }
+}
+
 static void prove(Intervals *k) {
     proof_assume(&k->prover, "arguments that are pointers point to memory that does not overlap and is large enough");
     proof_assume(&k->prover, "threads of other launches and of the host do not access it meanwhile");
     if (!look_at_control(k))
         return;
     Visits anywhere = visits_anywhere(k);
+    note_pointers(k, &anywhere);
     for (uint32_t i = 0; i <= k->barrier_count && !prover_is_late(&k->prover); i++) {
         Visits visits = visits_from(k, i < k->barrier_count ? k->barriers[i] : PTX_NONE);
         prove_places(k, &visits);

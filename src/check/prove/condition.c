@@ -133,10 +133,25 @@ const char *condition_text(const Quantities *quantities, const Condition *condit
 
 /* ---- A launch ------------------------------------------------------------------------------------- */
 
+/* Of bytes, as a number with a sign. */
+static bool number_of_bytes(const Argument *argument, int64_t *number) {
+    int32_t low;
+    bool raw = argument->kind == ARGUMENT_RAW && !argument->part_count;
+    if (!raw || (argument->byte_count != sizeof low && argument->byte_count != sizeof *number))
+        return false;
+    memcpy(&low, argument->bytes, sizeof low);
+    *number = low;
+    if (argument->byte_count == sizeof *number)
+        memcpy(number, argument->bytes, sizeof *number);
+    return true;
+}
+
 static LaunchNumber number_of(const Argument *argument) {
     LaunchNumber number = {.known = argument && argument->kind == ARGUMENT_INTEGER};
     if (number.known)
         number.value = argument->integer;
+    else if (argument)
+        number.known = number_of_bytes(argument, &number.value);
     if (!argument || argument->kind != ARGUMENT_DESCRIPTOR || argument->rank > LAUNCH_MOST_DIMS)
         return number;
     number.rank = argument->rank;
@@ -147,13 +162,14 @@ static LaunchNumber number_of(const Argument *argument) {
     return number;
 }
 
-/* The argument that a launch has by its number. */
-static const Argument *argument_at(const Launch *launch, uint32_t index) {
+const Argument *launch_argument_of(const Launch *launch, const char *name, uint32_t index) {
     int64_t number;
-    for (uint32_t i = 0; i < launch->count; i++)
+    bool there = index < launch->count && str_is(launch->arguments[index].name, name);
+    const Argument *named = there ? &launch->arguments[index] : launch_find(launch, str_of(name));
+    for (uint32_t i = 0; i < launch->count && !named; i++)
         if (str_to_int(launch->arguments[i].name, &number) && number == index)
-            return &launch->arguments[i];
-    return NULL;
+            named = &launch->arguments[i];
+    return named;
 }
 
 LaunchNumbers launch_numbers(const Launch *launch, const char *const *names, uint32_t count, LaunchNumber *room) {
@@ -162,10 +178,7 @@ LaunchNumbers launch_numbers(const Launch *launch, const char *const *names, uin
         numbers.grid[i] = launch->grid[i];
         numbers.block[i] = launch->block[i];
     }
-    for (uint32_t i = 0; i < count; i++) {
-        bool there = i < launch->count && str_is(launch->arguments[i].name, names[i]);
-        const Argument *named = there ? &launch->arguments[i] : launch_find(launch, str_of(names[i]));
-        room[i] = number_of(named ? named : argument_at(launch, i));
-    }
+    for (uint32_t i = 0; i < count; i++)
+        room[i] = number_of(launch_argument_of(launch, names[i], i));
     return numbers;
 }

@@ -47,6 +47,8 @@ bool condition_is_two(const Quantities *quantities, const Condition *condition, 
 
 /* The numbers of a launch, by parameter: `names` are theirs. An argument that is not there, or no number, is not known,
  * and what depends on it does not hold. `room` has space for `count`. */
+/* What a launch gives a parameter, by its name or its number; NULL: nothing. */
+const Argument *launch_argument_of(const Launch *launch, const char *name, uint32_t index);
 LaunchNumbers launch_numbers(const Launch *launch, const char *const *names, uint32_t count, LaunchNumber *room);
 
 #endif

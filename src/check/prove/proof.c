@@ -332,9 +332,17 @@ static bool may_share(const Argument *a, const Argument *b) {
 /* Whether the kernel may write memory behind the argument. */
 static bool may_be_written(const Proof *proof, const Launch *launch, uint32_t argument) {
     for (uint32_t i = 0; proof->writes && i < proof->name_count; i++)
-        if (str_is(launch->arguments[argument].name, proof->names[i]))
+        if (launch_argument_of(launch, proof->names[i], i) == &launch->arguments[argument])
             return proof->writes[i];
     return true;
+}
+
+/* Whether the kernel accesses memory by the argument. What a launch file says of memory alone is of no parameter. */
+static bool is_accessed(const Proof *proof, const Launch *launch, uint32_t argument) {
+    bool any = !proof->pointers;
+    for (uint32_t i = 0; proof->pointers && i < proof->name_count; i++)
+        any |= proof->pointers[i] && launch_argument_of(launch, proof->names[i], i) == &launch->arguments[argument];
+    return any && launch->arguments[argument].kind != ARGUMENT_INTEGER;
 }
 
 bool proof_covers(const Proof *proof, const Launch *launch, const char **lacks) {
@@ -357,12 +365,18 @@ bool proof_covers(const Proof *proof, const Launch *launch, const char **lacks) 
             return false;
     *lacks = "a pointer lies in a structure";
     for (uint32_t i = 0; i < launch->count; i++)
-        if (launch->arguments[i].kind == ARGUMENT_RAW && launch->arguments[i].part_count)
+        if (proof->structured || (launch->arguments[i].kind == ARGUMENT_RAW && launch->arguments[i].part_count))
             return false;
+    *lacks = "it is not known which memory a pointer leads to";
+    for (uint32_t i = 0; proof->pointers && i < proof->name_count; i++) {
+        const Argument *argument = launch_argument_of(launch, proof->names[i], i);
+        if (proof->pointers[i] && argument && argument->kind != ARGUMENT_TENSOR)
+            return false;
+    }
     *lacks = "two arguments share memory that is written";
     for (uint32_t i = 0; i < launch->count; i++)
         for (uint32_t k = i + 1; k < launch->count; k++)
-            if (launch->arguments[i].kind != ARGUMENT_INTEGER && launch->arguments[k].kind != ARGUMENT_INTEGER &&
+            if (is_accessed(proof, launch, i) && is_accessed(proof, launch, k) &&
                 may_share(&launch->arguments[i], &launch->arguments[k]) &&
                 (may_be_written(proof, launch, i) || may_be_written(proof, launch, k)))
                 return false;

@@ -68,6 +68,8 @@ typedef struct Proof {
     const char *const *names; /* of the parameters */
     uint32_t name_count;
     bool *writes;     /* by parameter: memory behind it is written; NULL: that of any may be */
+    bool *pointers;   /* of PTX, the same: it is accessed, so that it has to be known which memory that is; NULL */
+    bool structured;  /* of PTX: memory is accessed by a pointer in a structure */
     Condition *where; /* a launch that fulfills all of them, and the bounds of the quantities, is covered */
     ProofOpen *open;
     const char **assumes; /* what is taken for granted, in words */

@@ -95,7 +95,8 @@ bool ptx_launch_bind(Arena *arena, const PtxProgram *program, const Launch *give
                      const char **problem);
 /* The launch file of a launch in memory of this process, as that was before it; NULL, with a sentence: there is none.
  * It has all memory, or at most so many bytes of each buffer: then what is left out is not known there, nor what
- * variables of the module hold. */
+ * variables of the module hold. PTX_LAUNCH_BARE: it has the arguments alone. */
+#define PTX_LAUNCH_BARE UINT64_MAX
 const Launch *ptx_launch_from(Arena *arena, const PtxProgram *program, const PtxLaunch *launch, uint64_t most,
                               const char **problem);
 /* Launches that are tried where none is given: numbers that make loops run 0, 1, 2 and more times, sizes that do not

@@ -103,7 +103,7 @@ static Argument *pointer_to(LaunchFrom *from, uint64_t address) {
                            .offset = (int64_t)offset};
     if (buffer->heap)
         return fail(from, "a launch file has no memory that kernels got by malloc");
-    if (from->named[index])
+    if (from->named[index] || from->most == PTX_LAUNCH_BARE)
         return argument;
     from->named[index] = true;
     from->bytes += buffer->bytes;
