@@ -32,6 +32,8 @@ const char *b = "put" " " "them in";
 END
 printf 'Fine.\n\nThe copy\nengine reads it; `nobody`.\n\n```\nwhoever\n```\nColour.\n' >"$scratch/wrong.md"
 printf 'TMA reads it, says `nobody`.\n' >"$scratch/right.md"
+printf 'Of a tensor, its shape.\n\n- Of nodes of graphs, nothing is told.\n\nIt ends, whatever it is.\n' >"$scratch/style.md"
+printf 'Of 12 kernels 3 are clean; the shape of a tensor is `whatever`.\n\n    whatever\n' >"$scratch/plain.md"
 cat >"$scratch/wrong.js" <<'END'
 // nobody reads comments
 const a = "nobody waits";
@@ -53,4 +55,6 @@ expect 1 wrong.c 6 6 6 2 3 5 1
 expect 0 right.c
 expect 1 wrong.md 3 9
 expect 0 right.md
+expect 1 style.md 5 3 1 3
+expect 0 plain.md
 exit $failed
