@@ -23,7 +23,6 @@ static _Thread_local const void *came_from;
 static void begin(void) {
     const char *target = getenv("WEIR_TARGET"), *jobs = getenv("WEIR_DEVICE_JOBS"), *run = getenv("WEIR_RUN");
     const char *folder = getenv("WEIR_CAPTURE"), *prove = getenv("WEIR_PROVE_TIME");
-    cuda.begun = true;
     cuda.process = getpid();
     cuda.folder = folder && *folder ? strdup(folder) : NULL;
     cuda.target = gpu_named(target && *target ? target : "sm_90");
@@ -44,10 +43,11 @@ static void begin(void) {
         cuda_say("runs here");
         log_begin();
     }
+    __atomic_store_n(&cuda.begun, true, __ATOMIC_RELEASE);
 }
 
 __attribute__((destructor)) static void end(void) {
-    if (!cuda.begun || cuda.process != getpid())
+    if (!__atomic_load_n(&cuda.begun, __ATOMIC_ACQUIRE) || cuda.process != getpid())
         return;
     pthread_mutex_lock(&lock);
     if (!cuda.ended && cuda.checks) {
@@ -57,7 +57,7 @@ __attribute__((destructor)) static void end(void) {
     }
     if (cuda.folder)
         cuda_say("counts %ld 0 %llu 0", (long)getpid(), (unsigned long long)cuda.launches);
-    cuda.ended = true;
+    __atomic_store_n(&cuda.ended, true, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&lock);
 }
 
@@ -78,9 +78,12 @@ __attribute__((constructor)) static void watch_forks(void) {
  * driver, as without this library. */
 static bool is_python(void) {
     static int known = -1;
-    if (known < 0)
-        known = dlsym(RTLD_DEFAULT, "Py_Initialize") && !getenv("WEIR_CAPTURE_CUDA");
-    return known;
+    int is = __atomic_load_n(&known, __ATOMIC_RELAXED);
+    if (is < 0) {
+        is = dlsym(RTLD_DEFAULT, "Py_Initialize") && !getenv("WEIR_CAPTURE_CUDA");
+        __atomic_store_n(&known, is, __ATOMIC_RELAXED);
+    }
+    return is;
 }
 
 Error cuda_closed(void) {
@@ -139,9 +142,11 @@ void cuda_relock(void) {
 }
 
 Error cuda_last(bool reset) {
+    pthread_mutex_lock(&lock);
     Error was = cuda.sticky ? cuda.sticky : last;
     if (reset && !cuda.sticky)
         last = 0;
+    pthread_mutex_unlock(&lock);
     return was;
 }
 

@@ -3,8 +3,10 @@
 #include "../exec/fatbin.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -386,6 +388,92 @@ static void run_fork(void) {
     EXPECT(waitpid(child, &status, 0) == child && status == 0);
 }
 
+/* ---- Ways to end ---- */
+
+static void *used; /* memory of the device, of the process that ends */
+static volatile sig_atomic_t alarms;
+
+static void *launch_on(void *unused) {
+    (void)unused;
+    while (launch(&apply, 8, 128, used, NULL, NULL) == 0)
+        ;
+    return NULL; /* the process ends: cudaErrorCudartUnloading */
+}
+
+static void *exit_here(void *unused) {
+    (void)unused;
+    exit(0);
+}
+
+/* 0: what a child of a process that has used CUDA gets. */
+static int errors_of_child(void) {
+    int status;
+    void *a;
+    pid_t child = fork();
+    if (!child)
+        exit(cudaMalloc(&a, 64) == 3 && launch(&apply, 8, 128, used, NULL, NULL) == 3 ? 0 : 1);
+    return waitpid(child, &status, 0) == child ? status : 1;
+}
+
+static void *fork_here(void *status) {
+    for (int i = 0; i < 4 && !*(int *)status; i++)
+        *(int *)status = errors_of_child();
+    return NULL;
+}
+
+static void count_alarm(int number) {
+    alarms = number;
+}
+
+static void free_used(void) {
+    if (cudaFree(used) != 0)
+        _exit(1);
+}
+
+/* With two threads that launch kernels all the time. */
+static void end_by(int way) {
+    enum { THREADS = 2 };
+    struct itimerval often = {{0, 2000}, {0, 2000}}, never = {0};
+    pthread_t threads[THREADS], other;
+    int status = 0;
+    set_variables();
+    if (cudaMalloc(&used, BYTES) != 0)
+        _exit(1);
+    if (way == 0)
+        atexit(free_used);
+    for (int i = 0; i < THREADS && way; i++)
+        pthread_create(&threads[i], NULL, launch_on, NULL);
+    if (way == 1) {
+        pthread_create(&other, NULL, exit_here, NULL);
+        pthread_join(other, NULL);
+    } else if (way == 2) {
+        pthread_create(&other, NULL, fork_here, &status);
+        pthread_join(other, NULL);
+    } else if (way == 3) {
+        _exit(0);
+    } else if (way == 4) {
+        kill(getpid(), SIGTERM);
+        pause();
+    } else if (way == 5) {
+        signal(SIGALRM, count_alarm);
+        setitimer(ITIMER_REAL, &often, NULL);
+        work(NULL);
+        status = failed || !alarms;
+        setitimer(ITIMER_REAL, &never, NULL);
+    }
+    exit(status ? 1 : 0);
+}
+
+static void run_end(void) {
+    int status;
+    for (int way = 0; way < 6; way++) {
+        pid_t child = fork();
+        if (!child)
+            end_by(way);
+        EXPECT(waitpid(child, &status, 0) == child && status == (way == 4 ? SIGTERM : 0));
+    }
+}
+
 static void run_unset(void) {
     void *a, *b;
     EXPECT(cudaMalloc(&a, BYTES) == 0 && cudaMalloc(&b, BYTES) == 0);
@@ -457,6 +545,8 @@ int main(int argc, char **argv) {
         run_threads();
     else if (strcmp(name, "fork") == 0)
         run_fork();
+    else if (strcmp(name, "end") == 0)
+        run_end();
     else if (strcmp(name, "unset") == 0)
         run_unset();
     else if (strcmp(name, "volatile") == 0)
