@@ -159,7 +159,7 @@ $(BUILD)/libweir-gpu.so: $(exec_objects) $(BUILD)/libweir.a $(BUILD)/runtime/exp
 
 # `weir exec` gives it the names of CUDA's libraries that programs ask for. It has all of libweir that it needs; nothing of that is seen
 # from outside. Without versions of their own its symbols fit those of CUDA 12 and 13.
-standing_in = $(link) -shared -Wl,-z,defs $(exclude) -Wl,--version-script=src/cuda/exports.map
+standing_in = $(link) -shared $(if $(SANITIZE),,-Wl,-z,defs) $(exclude) -Wl,--version-script=src/cuda/exports.map
 $(BUILD)/libweir-cuda.so: $(cuda_objects) $(BUILD)/libweir.a src/cuda/exports.map
 	$(standing_in) -o $@ $(cuda_objects) $(BUILD)/libweir.a $(libraries) -ldl
 

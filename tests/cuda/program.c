@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/time.h>
@@ -391,7 +392,7 @@ static void run_fork(void) {
 /* ---- Ways to end ---- */
 
 static void *used; /* memory of the device, of the process that ends */
-static volatile sig_atomic_t alarms;
+static atomic_int alarms;
 
 static void *launch_on(void *unused) {
     (void)unused;
@@ -441,8 +442,10 @@ static void end_by(int way) {
         _exit(1);
     if (way == 0)
         atexit(free_used);
-    for (int i = 0; i < THREADS && way; i++)
+    for (int i = 0; i < THREADS && way; i++) {
         pthread_create(&threads[i], NULL, launch_on, NULL);
+        pthread_detach(threads[i]);
+    }
     if (way == 1) {
         pthread_create(&other, NULL, exit_here, NULL);
         pthread_join(other, NULL);
