@@ -119,16 +119,17 @@ static int take(void *to, const char *data, size_t size) {
     return text->failed ? -1 : 0;
 }
 
-/* In texts of JSON ends of lines are escaped: those that there are separate. */
+/* In texts of JSON ends of lines are escaped: those that there are separate. Without a result it is a line of launches
+ * that were not checked, since equal ones were. */
 static void write_result(const Kernel *kernel, CheckedKernel *about, const weir_result *result) {
     Text text = {0};
     weir_write_options options = {.subject = WEIR_VERDICTS, .format = WEIR_JSON};
     text_addf(&text, "{\"kernel\": ");
     Json json = {.to = &text};
     json_text(&json, NULL, kernel->plain);
-    text_addf(&text, ", \"result\": ");
+    text_addf(&text, result ? ", \"result\": " : ", \"equal\": %llu", (unsigned long long)about->equal);
     size_t begin = text.size;
-    bool good = weir_result_write(result, &options, take, &text) == 0;
+    bool good = !result || weir_result_write(result, &options, take, &text) == 0;
     for (size_t i = begin; i < text.size; i++)
         if (text.data[i] == '\n')
             text.data[i] = ' ';
@@ -216,6 +217,8 @@ void check_forget(Kernel *kernel) {
                   "have taken %.0f s",
                   kernel->plain, (unsigned long long)about->left, about->left == 1 ? "" : "es",
                   about->left == 1 ? "s" : "", about->left == 1 ? "is" : "are", about->spent);
+    if (about->equal)
+        write_result(kernel, about, NULL);
     totals.equal += about->equal;
     totals.proved += about->proved;
     totals.covered += about->covered;

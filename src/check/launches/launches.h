@@ -1,5 +1,6 @@
 /* What checks of a kernel's launches have found while the program ran (src/cuda/checks.c): an object of JSON a line,
- * each with the result of one launch as `--format json` has it, and the kernel's name for people. */
+ * each with the result of one launch as `--format json` has it, and the kernel's name for people; or with the number of
+ * launches that were not checked, since equal ones were. */
 #ifndef CHECK_LAUNCHES_LAUNCHES_H
 #define CHECK_LAUNCHES_LAUNCHES_H
 
