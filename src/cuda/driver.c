@@ -207,19 +207,18 @@ static bool is_newer(const char *name, const char *ending, int version) {
     return false;
 }
 
-/* The newest form that the release has: cuX_v3, cuX_v2, cuX; of each that for the default stream of the thread first.
+/* By the name without an ending. The newest form that the release has: cuX_v3, cuX_v2, cuX; of each that for the default stream of the thread first.
  */
 void *driver_entry(const char *name, int version, bool per_thread, int *status) {
     static const char *const forms[][3] = {{"_v4", "_v4_ptsz", "_v4_ptds"},
                                            {"_v3", "_v3_ptsz", "_v3_ptds"},
                                            {"_v2", "_v2_ptsz", "_v2_ptds"},
                                            {"", "_ptsz", "_ptds"}};
-    enum { FOUND, NOT_FOUND, TOO_OLD, WITH_FLAGS = 12000 };
+    enum { FOUND, NOT_FOUND, TOO_OLD };
+    const char *ending = strrchr(name, '_');
     Function *found = NULL;
     *status = NOT_FOUND;
-    if (strcmp(name, "cuGraphInstantiate") == 0 && version >= WITH_FLAGS)
-        name = "cuGraphInstantiateWithFlags";
-    for (size_t i = 0; i < sizeof forms / sizeof *forms && !found; i++) {
+    for (size_t i = 0; !ending && i < sizeof forms / sizeof *forms && !found; i++) {
         Function *plain = find(name, forms[i][0]);
         if (!plain)
             continue;
@@ -237,13 +236,13 @@ void *driver_entry(const char *name, int version, bool per_thread, int *status) 
 EXPORTED Error cuGetProcAddress_v2(const char *name, void **to, int version, uint64_t flags, int *status) {
     enum { PER_THREAD = 2, MOST_FLAGS = 3 };
     int ignored;
-    if (!name || !to || !*name || flags > MOST_FLAGS)
+    if (!name || !to || flags > MOST_FLAGS)
         return CUDA_INVALID_VALUE;
-    status = status ? status : &ignored;
-    *to = driver_entry(name, version, flags & PER_THREAD, status);
-    return *to || status != &ignored ? 0 : CUDA_NOT_FOUND;
+    *to = driver_entry(name, version, flags & PER_THREAD, status ? status : &ignored);
+    return 0;
 }
 
 EXPORTED Error cuGetProcAddress(const char *name, void **to, int version, uint64_t flags) {
-    return cuGetProcAddress_v2(name, to, version, flags, NULL);
+    Error error = cuGetProcAddress_v2(name, to, version, flags, NULL);
+    return error || *to ? error : CUDA_NOT_FOUND;
 }

@@ -79,9 +79,10 @@ Error launch_parameters(CudaLaunch *launch, void **extra, void *places[MOST_PARA
         else if (extra[1])
             memcpy(&bytes, extra[1], sizeof bytes);
     }
-    if (launch->parameters || !block || bytes == SIZE_MAX || count > MOST_PARAMETERS ||
-        (count && kernel->offsets[count - 1] + kernel->sizes[count - 1] > bytes))
+    if (launch->parameters || !block || bytes == SIZE_MAX || count > MOST_PARAMETERS)
         return CUDA_INVALID_VALUE;
+    if (bytes != (count ? kernel->offsets[count - 1] + kernel->sizes[count - 1] : 0))
+        return CUDA_OUT_OF_RESOURCES;
     for (size_t i = 0; i < count; i++)
         places[i] = block + kernel->offsets[i];
     launch->parameters = places;

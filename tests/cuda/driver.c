@@ -711,7 +711,9 @@ static void run_names(void) {
                  {"cuCtxCreate", 12000, 0, "cuCtxCreate_v3", 0},
                  {"cuCtxCreate", 11000, 0, "cuCtxCreate_v2", 0},
                  {"cuCtxCreate", 13000, 0, "cuCtxCreate_v4", 0},
-                 {"cuGraphInstantiate", 12000, 0, "cuGraphInstantiateWithFlags", 0},
+                 {"cuGraphInstantiate", 12000, 0, "cuGraphInstantiate_v2", 0},
+                 {"cuGraphInstantiateWithFlags", 11030, 0, NULL, 2},
+                 {"cuMemAlloc_v2", 13000, 0, NULL, 1},
                  {"cuGraphInstantiate", 11080, 0, "cuGraphInstantiate_v2", 0},
                  {"cuStreamGetCaptureInfo", 12000, 0, "cuStreamGetCaptureInfo_v2", 0},
                  {"cuStreamGetCaptureInfo", 12030, 2, "cuStreamGetCaptureInfo_v3_ptsz", 0},
@@ -733,7 +735,8 @@ static void run_names(void) {
         }
     }
     void *found;
-    GIVES(500, cuGetProcAddress_v2("cuNothing", &found, 13000, 0, NULL));
+    GIVES(0, cuGetProcAddress_v2("cuNothing", &found, 13000, 0, NULL));
+    EXPECT(!found);
 }
 
 int main(int argc, char **argv) {
