@@ -207,6 +207,10 @@ static Verdict *check(const char *text, Arena *arena, Trace *trace) {
     "1 " device "\nstep 5 0 " how                                                                               \
     " 4096 4 \"k.py:2\"\nR 4096 4\nW 4096 4\nlaunch 5 \"q\" \"a.py:5\"\ngrid 1 1 1 " other_device               \
     "\nstep 6 0 " other_how " 4096 4 \"k.py:2\"\nR 4096 4\nW 4096 4\nend\n"
+#define FREED(before)                                                                                                \
+    "weirlog 1\ndevices 2\nstream 5 0 1 \"\"\nalloc 4096 64 0 \"a.py:1\"\nlaunch 5 \"p\" \"a.py:4\"\ngrid 1 1 1 0\n" \
+    "step 5 0 0 4096 64 \"k.py:2\"\nr 4096 64\n" before                                                              \
+    "free 4096 \"\"\nalloc 4096 64 0 \"a.py:6\"\nlaunch 0 \"q\" \"a.py:7\"\nw 4096 64\nend\n"
 #define WRITES_THEN "at 5\nlaunch 0 \"q\" \"a.py:6\"\ngrid 1 1 1 0\nstep 10 0 431 4160 4 \"k.py:3\"\nW 4160 4\n"
 
 /* What a log shows: its verdict, how many findings, and the rule of the first. */
@@ -391,6 +395,17 @@ static void logs_have_verdicts(void **state) {
         {DEVICES("312", "0", "312", "1"), VERDICT_FINDINGS, 1, RULE_PROGRAM_RACE},
         {DEVICES("412", "0", "412", "1"), VERDICT_CLEAN, 0, 0},
         {DEVICES("312", "1", "312", "1"), VERDICT_CLEAN, 0, 0},
+        /* given out again at the same address, once the other stream is done: memory of its own; and a race before that
+         */
+        {FREED("use 4096 5\n"), VERDICT_CLEAN, 0, 0},
+        {FREED("launch 0 \"r\" \"a.py:5\"\ngrid 1 1 1 0\nstep 5 0 1 4096 4 \"k.py:4\"\nw 4096 4\nuse 4096 5\n"),
+         VERDICT_FINDINGS, 1, RULE_PROGRAM_RACE},
+        /* an access that reaches into the next allocation */
+        {"weirlog 1\ndevices 2\nstream 5 0 1 \"\"\nalloc 4096 64 0 \"a.py:1\"\nalloc 4160 64 0 \"a.py:2\"\nlaunch 5 "
+         "\"p\" \"a.py:4\"\ngrid 1 1 1 0\nstep 5 0 412 4156 8 \"k.py:2\"\nW 4156 8\nlaunch 0 \"q\" \"a.py:5\"\ngrid 1 "
+         "1 "
+         "1 1\nstep 6 0 312 4160 4 \"k.py:2\"\nW 4160 4\nend\n",
+         VERDICT_FINDINGS, 1, RULE_PROGRAM_RACE},
         /* steps that do not fit */
         {PRODUCER("0") "step 9 2 1 4096 4 \"\"\nw 4096 64\nend\n", VERDICT_INCOMPLETE, 0, 0},
         {PRODUCER("0") "step 2 0 1 4096 4 \"\"\nw 4096 64\nend\n", VERDICT_INCOMPLETE, 0, 0},

@@ -380,10 +380,8 @@ static void allocate(ProgramCheck *check, const OrderLine *line, OrderLane *lane
     if (program_address(check, &address, line->numbers[1]))
         races_allocate(&check->races, address, line->numbers[1], lane, check->thread, site);
     RaceMemory *memory = check->several_devices ? races_memory(&check->races, address) : NULL;
-    if (memory && program_together(check)) {
+    if (memory && program_together(check))
         memory->shared = true;
-        program_together_forget(check, address, line->numbers[1]);
-    }
 }
 
 static void free_memory(ProgramCheck *check, const OrderLine *line) {
@@ -605,8 +603,11 @@ static void go_through(ProgramCheck *check, const Source *source) {
 void program_check(const Source *source, ProgramRecordings *recordings, Verdict *verdict, Trace *trace) {
     ProgramCheck check = {.verdict = verdict, .arena = verdict->arena, .recordings = recordings};
     jmp_buf here, *outer = verdict->arena->exhausted;
-    check.races = (Races){
-        .order = &check.order, .report = program_report_race, .reused = program_report_reuse, .context = &check};
+    check.races = (Races){.order = &check.order,
+                          .report = program_report_race,
+                          .reused = program_report_reuse,
+                          .gone = program_together_gone,
+                          .context = &check};
     verdict->arena->exhausted = &here;
     bool enough = !setjmp(here);
     if (enough) {

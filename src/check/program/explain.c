@@ -262,9 +262,8 @@ void program_report_shared(ProgramCheck *check, const SharedRace *shared) {
     }
     if (!is_new(check, "race", one, other))
         return;
-    const RaceMemory *memory = races_memory(&check->races, race->begin);
     const char *bytes =
-        memory ? bytes_of(check, memory, race->begin - memory->address, race->end - race->begin) : "the same memory";
+        shared->memory ? bytes_of(check, shared->memory, shared->offset, race->end - race->begin) : "the same memory";
     Finding *finding = begin_finding(check, RULE_PROGRAM_RACE);
     finding->message =
         verdict_text(verdict, "%.*s %s memory that %.*s (%s) %s, and nothing orders the two", STR_ARG(later->name),

@@ -9,6 +9,10 @@
 #include "render/trace.h"
 #include "trace/order_log.h"
 
+/* In the engine, an address has the number of its process above it; memory that is known by a key is in a range of its
+ * own, and so are places of allocations (together.c). */
+enum { ADDRESS_BITS = 56, MOST_PROCESSES = 254, PLACED = MOST_PROCESSES, KEYED };
+
 /* A place of the program that does something: an operation of one name in one stream, or an allocation. */
 typedef struct ProgramSite {
     OrderVerb verb;
@@ -130,6 +134,8 @@ typedef struct SharedRace {
     uint64_t earlier_number, number;                                /* of the operations */
     Str earlier_where, later_where, released_where, acquired_where; /* in the kernels; empty: not known */
     const GsanRace *race;
+    const RaceMemory *memory; /* NULL: it is not known */
+    uint64_t offset;
     bool open; /* what cannot be seen may order the two */
 } SharedRace;
 void program_report_shared(ProgramCheck *check, const SharedRace *shared);
@@ -169,8 +175,7 @@ ProgramTogether *program_together(ProgramCheck *check);
 void program_together_line(ProgramCheck *check, const OrderLine *line);
 /* The operation that is being done, of that lane. */
 void program_together_operation(ProgramCheck *check, const OrderLane *lane);
-/* What is there from now on is new. */
-void program_together_forget(ProgramCheck *check, uint64_t address, uint64_t bytes);
+void program_together_gone(void *check, const RaceMemory *memory);
 void program_together_end(ProgramCheck *check);
 void program_together_release(ProgramCheck *check);
 

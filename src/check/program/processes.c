@@ -7,10 +7,6 @@
 
 #include <stdlib.h>
 
-/* In the engine, an address has the number of its process above it; memory that is known by a key is in a range of its
- * own. */
-enum { ADDRESS_BITS = 56, MOST_PROCESSES = 254, KEYED = 255 };
-
 ProgramProcess *program_process(ProgramCheck *check) {
     return &check->processes[check->process];
 }
@@ -126,7 +122,6 @@ bool program_unmap(ProgramCheck *check, uint64_t address) {
     ProgramShared *shared = mapping->shared;
     *mapping = process->mappings[--process->mapping_count];
     if (!--shared->users) {
-        program_together_forget(check, shared->to, shared->bytes);
         races_free(&check->races, shared->to, check->thread, 0);
         shared->bytes = 0; /* the key may come again */
     }

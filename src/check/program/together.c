@@ -48,6 +48,12 @@ typedef struct TogetherSite {
     Str where;     /* in the kernel; empty: it is not known */
 } TogetherSite;
 
+/* The place of an allocation. If that is gone, operations from `until` on do not touch it. */
+typedef struct TogetherPlace {
+    uint64_t begin, bytes;
+    uint32_t site, until;
+} TogetherPlace;
+
 struct ProgramTogether {
     ProgramCheck *check;
     Gsan *gsan;
@@ -61,6 +67,9 @@ struct ProgramTogether {
     TogetherStep *steps; /* of the operation that is open */
     uint32_t step_count, step_capacity;
     uint64_t grid[ORDER_NUMBERS];
+    uint64_t placed;       /* bytes of all places */
+    TogetherPlace *places; /* sorted */
+    uint32_t place_count, place_capacity, gone_count;
     bool has_grid, wrong;
     uint64_t objects;
     const OrderClock *issued; /* of the operation that is being done */
@@ -89,6 +98,72 @@ static uint32_t site_of(ProgramTogether *together, Str where) {
     return together->site_count - 1;
 }
 
+/* ---- Places --------------------------------------------------------------------------------------------- */
+
+/* Memory is an allocation and an offset: steps may be done after another allocation has come to the address. Returns
+ * how many of the bytes lie in the same allocation. */
+static uint64_t find_place(ProgramTogether *together, uint64_t *address, uint64_t bytes) {
+    static const uint64_t page = 4096, most = UINT64_C(1) << ADDRESS_BITS;
+    RaceMemory *memory = races_memory(&together->check->races, *address);
+    if (!memory)
+        return bytes;
+    uint64_t before = memory->address % page, offset = *address - memory->address;
+    if (!memory->place && (memory->bytes >= most - together->placed - 2 * page ||
+                           !ARRAY_ROOM(together->places, together->place_count, together->place_capacity, 64))) {
+        together->check->races.failed = true;
+        return bytes;
+    }
+    if (!memory->place) {
+        memory->place = ((uint64_t)PLACED << ADDRESS_BITS) + together->placed + before;
+        together->placed += (before + memory->bytes + page - 1) / page * page;
+        together->places[together->place_count++] =
+            (TogetherPlace){memory->place, memory->bytes, memory->site, UINT32_MAX};
+    }
+    *address = memory->place + offset;
+    return bytes < memory->bytes - offset ? bytes : memory->bytes - offset;
+}
+
+/* NULL: the address is in none. */
+static TogetherPlace *place_at(const ProgramTogether *together, uint64_t address) {
+    uint32_t low = 0, high = together->place_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (together->places[middle].begin <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    TogetherPlace *place = low ? &together->places[low - 1] : NULL;
+    return place && address - place->begin < place->bytes ? place : NULL;
+}
+
+void program_together_gone(void *check, const RaceMemory *memory) {
+    ProgramTogether *together = ((ProgramCheck *)check)->together;
+    TogetherPlace *place = together && memory->place ? place_at(together, memory->place) : NULL;
+    if (!place)
+        return;
+    place->until = together->operation_count;
+    together->gone_count++;
+}
+
+/* Once most places are of allocations that are gone: those that no step touches any more. */
+static void forget_gone(ProgramTogether *together) {
+    uint32_t first = UINT32_MAX - 1, kept = 0;
+    if (together->gone_count <= together->place_count / 2)
+        return;
+    for (const TogetherLaunch *active = together->active; active; active = active->next)
+        first = active->launch < first ? active->launch : first;
+    for (uint32_t i = 0; i < together->place_count; i++) {
+        const TogetherPlace *place = &together->places[i];
+        if (place->until > first)
+            together->places[kept++] = *place;
+        else
+            gsan_forget(together->gsan, place->begin, place->begin + place->bytes);
+    }
+    together->gone_count -= together->place_count - kept;
+    together->place_count = kept;
+}
+
 /* ---- What is found -------------------------------------------------------------------------------------- */
 
 static const OrderClock *issued_of(const ProgramTogether *together, uint32_t launch) {
@@ -112,6 +187,8 @@ static void found(void *context, const GsanRace *race) {
         return; /* that is the kernel's own */
     const OrderClock *issued = issued_of(together, race->later.launch);
     const OrderClock *other = issued_of(together, race->earlier.launch);
+    const TogetherPlace *place = place_at(together, race->begin);
+    RaceMemory memory = {.bytes = place ? place->bytes : 0, .site = place ? place->site : 0};
     SharedRace shared = {
         .earlier = earlier->site,
         .later = later->site,
@@ -125,6 +202,8 @@ static void found(void *context, const GsanRace *race) {
         .acquired_where =
             race->acquired_site < together->site_count ? together->sites[race->acquired_site].where : STR(""),
         .race = race,
+        .memory = place ? &memory : NULL,
+        .offset = place ? race->begin - place->begin : 0,
         .open = is_open(earlier, issued) || is_open(later, other) || (issued && issued->open),
     };
     program_report_shared(together->check, &shared);
@@ -249,10 +328,23 @@ static uint32_t add_operation(ProgramTogether *together, const OrderLane *lane) 
                          .after = after};
     launch.after_count = find_after(together, &lane->now, after);
     uint32_t number = gsan_launch(together->gsan, &launch);
+    if (number == UINT32_MAX)
+        return number; /* that is said at the end */
     together->operations[together->operation_count++] =
         (TogetherOperation){.number = check->number, .lane = lane->index, .site = check->site};
     of->launches[of->count++] = number;
     return number;
+}
+
+static void touch_piece(ProgramTogether *together, uint32_t thread, uint32_t site, const Touch *touch, uint64_t begin) {
+    bool strong = touch->how & (TOUCH_STRONG_READ | TOUCH_STRONG_WRITE);
+    bool writes = touch->how & (TOUCH_WRITE | TOUCH_STRONG_WRITE);
+    for (uint64_t done = 0, bytes; done < touch->bytes; done += bytes) {
+        uint64_t at = begin + done;
+        bytes = find_place(together, &at, touch->bytes - done);
+        gsan_access(together->gsan, thread, site, writes ? KIND_WRITE : KIND_READ, strong ? ORDER_RELAXED : ORDER_WEAK,
+                    strong ? SCOPE_SYS : SCOPE_NONE, GSAN_NO_TICKET, at, at + bytes);
+    }
 }
 
 /* Of an operation that has no steps: what it touches of memory that processes share, at once. */
@@ -264,12 +356,8 @@ static void touch_all(ProgramTogether *together, uint32_t thread) {
         const RaceMemory *memory = races_memory(&check->races, touch->begin);
         if (touch->how == TOUCH_UNSEEN)
             continue;
-        bool strong = touch->how & (TOUCH_STRONG_READ | TOUCH_STRONG_WRITE);
-        bool writes = touch->how & (TOUCH_WRITE | TOUCH_STRONG_WRITE);
         for (uint64_t k = 0; memory && memory->shared && k < touch->count; k++)
-            gsan_access(together->gsan, thread, site, writes ? KIND_WRITE : KIND_READ,
-                        strong ? ORDER_RELAXED : ORDER_WEAK, strong ? SCOPE_SYS : SCOPE_NONE, GSAN_NO_TICKET,
-                        touch->begin + k * touch->stride, touch->begin + k * touch->stride + touch->bytes);
+            touch_piece(together, thread, site, touch, touch->begin + k * touch->stride);
     }
 }
 
@@ -327,6 +415,8 @@ void program_together_operation(ProgramCheck *check, const OrderLane *lane) {
     if (together && (steps || touches_shared(check))) {
         do_steps_until(together, program_process(check)->time);
         uint32_t number = add_operation(together, lane);
+        if (number != UINT32_MAX)
+            forget_gone(together);
         together->issued = &check->order.hosts;
         if (number != UINT32_MAX && steps) {
             start_launch(together, number);
@@ -341,14 +431,6 @@ void program_together_operation(ProgramCheck *check, const OrderLane *lane) {
         together->step_count = 0;
         together->has_grid = false;
     }
-}
-
-void program_together_forget(ProgramCheck *check, uint64_t address, uint64_t bytes) {
-    ProgramTogether *together = check->together;
-    if (!together || !together->gsan || !bytes)
-        return;
-    do_steps_until(together, program_process(check)->time);
-    gsan_forget(together->gsan, address, address + bytes);
 }
 
 /* ---- Lines --------------------------------------------------------------------------------------------------- */
@@ -369,6 +451,22 @@ static void set_grid(ProgramTogether *together, const OrderLine *line) {
     together->has_grid = fits;
     for (unsigned i = 0; i < line->number_count; i++)
         together->grid[i] = line->numbers[i];
+}
+
+/* An access as one of each allocation that it reaches into. */
+static bool add_step(ProgramTogether *together, TogetherStep step) {
+    uint64_t at = step.address, left = step.bytes;
+    do {
+        step.address = at;
+        if (step.does == DOES_ACCESS)
+            step.bytes = find_place(together, &step.address, left);
+        if (!ARRAY_ROOM(together->steps, together->step_count, together->step_capacity, 64))
+            return false;
+        together->steps[together->step_count++] = step;
+        at += step.bytes;
+        left -= step.bytes;
+    } while (left);
+    return true;
 }
 
 void program_together_line(ProgramCheck *check, const OrderLine *line) {
@@ -406,10 +504,7 @@ void program_together_line(ProgramCheck *check, const OrderLine *line) {
             step.bytes && program_address(check, &step.address, step.bytes) && step.address + step.bytes > step.address;
     if (fits)
         step.site = barrier ? UINT32_MAX : site_of(together, line->texts[0]);
-    if (fits && ARRAY_ROOM(together->steps, together->step_count, together->step_capacity, 64))
-        together->steps[together->step_count++] = step;
-    else
-        together->wrong = true;
+    together->wrong |= !fits || !add_step(together, step);
 }
 
 /* ---- The end -------------------------------------------------------------------------------------------------- */
@@ -448,6 +543,7 @@ void program_together_release(ProgramCheck *check) {
     free(together->operations);
     free(together->sites);
     free(together->steps);
+    free(together->places);
     free(together);
     check->together = NULL;
 }

@@ -44,7 +44,9 @@ static MarkSet *hold(MarkSet *set) {
     return set;
 }
 
-static void free_memory(RaceMemory *memory) {
+static void free_memory(const Races *races, RaceMemory *memory) {
+    if (races->gone)
+        races->gone(races->context, memory);
     for (uint32_t i = 0; i < memory->segment_count; i++)
         drop(memory->segments[i].set);
     free(memory->segments);
@@ -52,10 +54,11 @@ static void free_memory(RaceMemory *memory) {
 }
 
 void races_release(Races *races) {
+    races->gone = NULL;
     for (uint32_t i = 0; i < races->memory_count; i++)
-        free_memory(races->memories[i]);
+        free_memory(races, races->memories[i]);
     for (uint32_t i = 0; i < races->freed_count; i++)
-        free_memory(races->freed[i].memory);
+        free_memory(races, races->freed[i].memory);
     free(races->memories);
     free(races->freed);
     free(races->recycled);
@@ -91,12 +94,12 @@ static void remove_memory(Races *races, uint32_t seat) {
 static void add_memory(Races *races, RaceMemory *made) {
     uint32_t seat = seat_of(races, made->address);
     while (seat < races->memory_count && races->memories[seat]->address < made->address + made->bytes) {
-        free_memory(races->memories[seat]);
+        free_memory(races, races->memories[seat]);
         remove_memory(races, seat);
     }
     if (!ARRAY_ROOM(races->memories, races->memory_count, races->memory_capacity, 64)) {
         races->failed = true;
-        free_memory(made);
+        free_memory(races, made);
         return;
     }
     memmove(&races->memories[seat + 1], &races->memories[seat], (races->memory_count - seat) * sizeof *races->memories);
@@ -117,7 +120,7 @@ static bool could_get(const RaceMemory *freed, uint64_t bytes) {
 }
 
 static void forget_freed(Races *races, uint32_t at) {
-    free_memory(races->freed[at].memory);
+    free_memory(races, races->freed[at].memory);
     races->freed[at] = races->freed[--races->freed_count];
 }
 
@@ -263,12 +266,12 @@ void races_free(Races *races, uint64_t address, const OrderThread *thread, uint3
     if (memory->lane)
         recycle(races, memory);
     if (!memory->lane || !find_user(races, memory, &freed.user)) {
-        free_memory(memory);
+        free_memory(races, memory);
     } else if (ARRAY_ROOM(races->freed, races->freed_count, races->freed_capacity, 16)) {
         races->freed[races->freed_count++] = freed;
     } else {
         races->failed = true;
-        free_memory(memory);
+        free_memory(races, memory);
     }
 }
 

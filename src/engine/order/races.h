@@ -58,6 +58,7 @@ struct RaceMemory {
     uint32_t site;                 /* the caller's, of where it was allocated */
     OrderLane *lane;               /* that it was allocated for; NULL: memory of the host */
     bool shared;                   /* several processes or devices have it; the caller's */
+    uint64_t place;                /* of its own, that no other memory gets; the caller's */
     struct TouchSegment *segments; /* sorted */
     uint32_t segment_count, segment_capacity;
     uint32_t used[ORDER_LANES / 32]; /* lanes that its owner was notified of */
@@ -74,6 +75,8 @@ typedef struct Races {
     void (*report)(void *context, const OrderRace *race);
     /* Memory was freed while an operation of another lane may still use it, and is given out again. */
     void (*reused)(void *context, const RaceMemory *memory, uint32_t freed_at, const TouchMark *user, bool open);
+    /* An allocation is gone, and what touched it is known no more; NULL: the caller need not know. */
+    void (*gone)(void *context, const RaceMemory *memory);
     void *context;
     bool failed; /* there was not enough memory: not everything was looked at */
 } Races;
