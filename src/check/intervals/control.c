@@ -70,31 +70,46 @@ static void look_at_access(Intervals *k, uint32_t instruction, const PtxEffect *
                        .block = k->flow.block_of[instruction],
                        .verb = effect->effect.verb,
                        .writes = effect->effect.verb != EFFECT_READ,
+                       .read_only = effect->read_only,
                        .atomic = atomic && wide && !ptx_form_modifier(form->row, form->text, STR("vec")).size,
                        .space = space,
                        .bytes = bytes,
                        .address = address};
 }
 
-/* An instruction of a whole warp: its mask has to have all lanes, and all of them have to come to it. */
-static void look_at_warp(Intervals *k, uint32_t instruction, const PtxEffect *effect) {
+static bool is_barrier(const Intervals *k, uint32_t instruction) {
+    for (uint32_t i = 0; i < k->barrier_count; i++)
+        if (k->barriers[i] == instruction)
+            return true;
+    return false;
+}
+
+/* An instruction of a whole warp: all of its lanes have to come to it. */
+static void look_at_convergence(Intervals *k, uint32_t instruction) {
     const PtxStatement *statement = statement_at(k, instruction);
     uint32_t at = k->flow.instructions[instruction], block = k->flow.block_of[instruction];
-    int64_t mask;
-    if (!is_constant(k, ptx_effect_operand(k->module, statement, effect->on), &mask) || (uint32_t)mask != UINT32_MAX) {
-        leave_open(k, at, "warp", "the warp's lanes wait for each other by a mask that is not all of them");
-        return;
-    }
     if (!(statement->flags & PTX_GUARDED) && k->diverged[block] && k->whole_steady && !k->whole.divergent[block]) {
         Condition warps = {.kind = CONDITION_MULTIPLE,
                            .a = quantity_atom(quantities_in(k), &(QuantityAtom){.kind = ATOM_THREADS}),
                            .b = quantity_constant(quantities_in(k), 32)};
         if (!k->fixed[0])
             require(k, &warps, at);
-        return;
+        if (k->fixed[0] % 32 == 0)
+            return;
     }
     if (statement->flags & PTX_GUARDED || k->diverged[block])
         leave_open(k, at, "warp", "some lanes of a warp may not come to where it waits for all of them");
+}
+
+/* The same by a mask, which has to have all lanes. */
+static void look_at_warp(Intervals *k, uint32_t instruction, const PtxEffect *effect) {
+    int64_t mask;
+    if (!is_constant(k, ptx_effect_operand(k->module, statement_at(k, instruction), effect->on), &mask) ||
+        (uint32_t)mask != UINT32_MAX)
+        leave_open(k, k->flow.instructions[instruction], "warp",
+                   "the warp's lanes wait for each other by a mask that is not all of them");
+    else
+        look_at_convergence(k, instruction);
 }
 
 static bool look_at_effect(Intervals *k, uint32_t instruction, const PtxEffect *effect) {
@@ -110,7 +125,9 @@ static bool look_at_effect(Intervals *k, uint32_t instruction, const PtxEffect *
     case EFFECT_WARP_SYNC:
         look_at_warp(k, instruction, effect);
         return true;
-    case EFFECT_CONVERGED: /* of a barrier, or of what is looked at by its other effects */
+    case EFFECT_CONVERGED:
+        if (!is_barrier(k, instruction)) /* of these all threads of a CTA have to come */
+            look_at_convergence(k, instruction);
         return effect->together == PTX_WARP;
     case EFFECT_FENCE_ORDER:
         return true;

@@ -76,6 +76,7 @@ typedef struct ThreadAccess {
     uint32_t statement, instruction, block;
     EffectVerb verb;
     bool writes, atomic; /* atomic: all that agree on the device */
+    bool read_only;      /* nothing may write it while the kernel runs, whatever the order */
     PtxSpace space;      /* PTX_SPACE_UNKNOWN: generic */
     int64_t bytes;
     const PtxOperand *address;

@@ -46,10 +46,7 @@ static Quantity number_of_special(Intervals *k, const PtxOperand *operand) {
         if (str_is(str_of(special->name), "%nctaid"))
             return thread_place(k, ATOM_PROGRAMS, axis);
     }
-    AtomNote note = {.scope = SAME_IN_THREAD,
-                     .bounded = special->bits <= 32,
-                     .most = special->bits <= 32 ? (INT64_C(1) << special->bits) - 1 : 0};
-    return noted(k, &(QuantityAtom){.kind = ATOM_DATA, .key = operand, .of = operand->a}, &note);
+    return QUANTITY_NONE; /* a clock, for one, has another value each time */
 }
 
 Quantity number_of_operand(Intervals *k, Context *context, const PtxOperand *operand, unsigned width) {

@@ -668,6 +668,10 @@ static void prove_pair(Intervals *k, const Visit *a, const Visit *b, bool one_ct
     const ThreadAccess *first = access_of(&pair, 0), *second = access_of(&pair, 1);
     if ((!first->writes && !second->writes) || !share_root(k, a, b))
         return;
+    if (!one_cta && (first->read_only || second->read_only)) { /* of all pairs, in whatever interval */
+        leave_pair(&pair, "what is read as if nothing wrote it is written");
+        return;
+    }
     if (first->atomic && second->atomic && first->bytes == second->bytes) {
         proof_assume(&k->prover, "memory that atomics access is accessed by one device");
         return;
@@ -739,7 +743,7 @@ static void prove_place(Intervals *k, const Visit *visit) {
     const ThreadAccess *access = &k->accesses[visit->access];
     const PtxVariable *variable = variable_of_root(k, visit->root, &which);
     int64_t size = variable ? variable_size(k, variable) : 0;
-    if (!variable && (access->space != PTX_SPACE_SHARED || visit->root != QUANTITY_NONE))
+    if (!variable && access->space != PTX_SPACE_SHARED)
         return;
     if (!variable || (visit->problem && !visit->loaded)) {
         leave_open(k, access->statement, "bounds", "it may be outside of the variable that it is made to");

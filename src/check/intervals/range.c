@@ -327,5 +327,9 @@ Quantity number_in_range(Intervals *k, const PairFacts *facts, Quantity number, 
     }
     if (width == 32 && is_signed)
         number = with_sign(k, number);
-    return is_in_range(k, facts, number, least, most) ? number : QUANTITY_NONE;
+    bool quiet = k->quiet;
+    k->quiet |= width < 32; /* what is cut off on purpose is no number that wraps around */
+    bool fits = is_in_range(k, facts, number, least, most);
+    k->quiet = quiet;
+    return fits ? number : QUANTITY_NONE;
 }

@@ -17,6 +17,9 @@ static Quantity root_of(Intervals *k, Quantity address) {
         const QuantityAtom atom = quantities->atoms[at];
         bool parameter = (atom.kind == ATOM_ARGUMENT && atom.width == 64) ||
                          (atom.kind == ATOM_DATA && k->notes[at].parameter && !k->notes[at].bounded);
+        bool loaded = atom.kind == ATOM_DATA && !parameter && !k->notes[at].bounded; /* it may be the pointer */
+        if (loaded)
+            pointers += 2;
         if (atom.kind != ATOM_ADDRESS && !parameter)
             continue;
         Quantity self = quantity_atom(quantities, &atom);
