@@ -45,10 +45,10 @@ const char *condition_text(const Quantities *quantities, const Condition *condit
 /* Of two levels of which one has the factor 1: whether they nest if `*outer` > `*inner`, which do not vary. */
 bool condition_is_two(const Quantities *quantities, const Condition *condition, Quantity *outer, Quantity *inner);
 
-/* The numbers of a launch, by parameter: `names` are theirs. An argument that is not there, or no number, is not known,
- * and what depends on it does not hold. `room` has space for `count`. */
 /* What a launch gives a parameter, by its name or its number; NULL: nothing. */
 const Argument *launch_argument_of(const Launch *launch, const char *name, uint32_t index);
+/* The numbers of a launch, by parameter: `names` are theirs. An argument that is not there, or no number, is not known,
+ * and what depends on it does not hold. `room` has space for `count`. */
 LaunchNumbers launch_numbers(const Launch *launch, const char *const *names, uint32_t count, LaunchNumber *room);
 
 #endif
