@@ -312,11 +312,11 @@ typedef struct weir_run_options {
     const char *launch;           /* a launch file (docs/launch.md), or NULL */
     const char *const *arguments; /* "NAME=VALUE" each; they go over the launch file */
     size_t argument_count;
-    const char *grid;      /* "X", "X,Y" or "X,Y,Z"; goes over the launch file; or NULL */
-    int order_log;         /* nonzero: the order log of the program is looked at, too, and has what launches before do */
-    int only_launch;       /* nonzero: no other launch than the one that `launch` gives */
-    const char *kernel;    /* the only one to run; NULL: every one of the module */
-    const char *schedule;  /* "directed" (or NULL), "eager", "lazy", "round-robin", "random", "all" */
+    const char *grid;     /* "X", "X,Y" or "X,Y,Z"; goes over the launch file; or NULL */
+    int order_log;        /* nonzero: the order log of the program is looked at, too, and has what launches before do */
+    int only_launch;      /* nonzero: no other launch than the one that `launch` gives */
+    const char *kernel;   /* the only one to run; NULL: every one of the module */
+    const char *schedule; /* "directed" (or NULL), "eager", "lazy", "round-robin", "random", "all" */
     const char *mma_order; /* how tensor-core work is ordered: "issue" (or NULL), or "waits": by waits alone */
     const char *rules;     /* "race,deadlock.lapped": findings of other rules and families do not count; or NULL */
     struct weir_project *project; /* what else counts (weir_project_create); or NULL */
@@ -371,8 +371,8 @@ typedef struct weir_run_options {
 /* Runs the kernels of a module on an emulator: who waits for whom, whether all finish, and what is not
  * ordered. docs/running.md tells how. */
 WEIR_API weir_result *weir_run(weir_module *module, const weir_run_options *options);
-/* Writes the proofs of the kernels of a module for every launch, and what is open (docs/proofs.md). Nothing is run. 0; 1
- * if something is open; -1 if it could not be written, or something is wrong with the module or the options. */
+/* Writes the proofs of the kernels of a module for every launch, and what is open (docs/proofs.md). Nothing is run. 0;
+ * 1 if something is open; -1 if it could not be written, or something is wrong with the module or the options. */
 WEIR_API int weir_prove(weir_module *module, const weir_run_options *options, weir_write *write, void *to);
 /* Writes the certificate of the proofs of a module's kernels, as far as they are proved (docs/proofs.md). 0; 1 if a
  * kernel is not; -1 as above. */
@@ -387,13 +387,14 @@ WEIR_API int weir_verify(weir_module *module, const weir_run_options *options, c
 typedef struct weir_proof weir_proof;
 WEIR_API weir_proof *weir_proof_make(weir_module *module, const char *kernel, double seconds);
 WEIR_API void weir_proof_free(weir_proof *proof);
-/* 0: it is not proved; 1: for one grid, or one value of an argument; 2: for every launch that fulfills what is asked. */
+/* 0: it is not proved; 1: for one grid, or one value of an argument; 2: for every launch that fulfills what is asked.
+ */
 WEIR_API int weir_proof_scope(const weir_proof *proof);
-/* Whether a launch is covered, as a launch file has it (docs/launch.md): 1; 0, and *lacks (or NULL) says why not, as long
- * as the proof is there; -1: it cannot be read. One thread at a time. */
+/* Whether a launch is covered, as a launch file has it (docs/launch.md): 1; 0, and *lacks (or NULL) says why not, as
+ * long as the proof is there; -1: it cannot be read. One thread at a time. */
 WEIR_API int weir_proof_covers(weir_proof *proof, const char *launch, size_t size, const char **lacks);
-/* What is wrong with a text that says what a kernel requires of its callers ("K % 64 == 0", docs/proofs.md): one sentence,
- * and at which byte; NULL: nothing is. */
+/* What is wrong with a text that says what a kernel requires of its callers ("K % 64 == 0", docs/proofs.md): one
+ * sentence, and at which byte; NULL: nothing is. */
 WEIR_API const char *weir_requirement_problem(const char *text, size_t size, size_t *at);
 /* weir_run of several modules, whose launches are made one after the other on one global memory: launch files share
  * what they give the same "buffer". `options` has one for each module. Fills `results`, one for each; 0, or -1 if
@@ -406,6 +407,9 @@ WEIR_API int weir_run_row(weir_module *const *modules, const weir_run_options *o
 WEIR_API int weir_group_recordings(const char *const *paths, size_t count, size_t *groups);
 /* Nonzero if the launch file names a buffer, so that its launch can share memory with others. */
 WEIR_API int weir_launch_shares(const char *path);
+/* Writes the name of a kernel as its source has it: "scale<float, 64>" of _Z5scaleIfLi64EEvPT_S0_, or, `whole`, what
+ * c++filt says of it; of a name that no compiler of C++ has mangled itself. 0; -1 if it could not be written. */
+WEIR_API int weir_demangle(weir_string name, int whole, weir_write *write, void *to);
 /* A launch file for a kernel of the module (NULL: its only one), to be filled in: what is not known is null, and
  * "x-parameters" says what there is to know of it. 0; 1 if there is no such kernel; -1 if it could not be written. */
 WEIR_API int weir_launch_template(weir_module *module, const char *kernel, weir_write *write, void *to);
@@ -673,8 +677,8 @@ typedef struct weir_write_options {
     size_t inputs;
     unsigned sections; /* of reports as text: bits of weir_section; 0: all */
     unsigned findings; /* of verdicts as text: at most so many of a kernel, and how many more there are; 0: all */
-    /* Of JSON and SARIF, where the inputs are those of a program that ran: launches that it made, and those of them that
-     * a proof covers (weir_proof_covers). 0: not known. */
+    /* Of JSON and SARIF, where the inputs are those of a program that ran: launches that it made, and those of them
+     * that a proof covers (weir_proof_covers). 0: not known. */
     size_t launches, covered;
 } weir_write_options;
 
@@ -700,9 +704,9 @@ WEIR_API void weir_writer_join(weir_writer *writer, weir_writer *part);
 
 /* ---- Results that are kept ------------------------------------------------------------------------ */
 
-/* What parts of writers have about an input is kept in a folder, with what the caller adds, and is given again while all
- * files that it was made from are as they were, and Weir is the same build. Not kept is what depended on time or memory,
- * on comments that suppress findings, or on the baseline, and recordings. Threads may share a `weir_kept`. */
+/* What parts of writers have about an input is kept in a folder, with what the caller adds, and is given again while
+ * all files that it was made from are as they were, and Weir is the same build. Not kept is what depended on time or
+ * memory, on comments that suppress findings, or on the baseline, and recordings. Threads may share a `weir_kept`. */
 typedef struct weir_kept weir_kept;
 typedef struct weir_kept_input {
     const char *path;

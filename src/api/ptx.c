@@ -94,7 +94,11 @@ weir_ptx_function weir_ptx_function_at(weir_module *module, size_t index) {
 
 int weir_ptx_pick(weir_module *module, const char *kernel) {
     bool missing = true;
-    bool *kept = module->ptx && module->ok ? ptx_pick(module->ptx, str_of(kernel), &missing) : NULL;
+    uint32_t entry;
+    Str name = str_of(kernel);
+    if (module->ptx && module->ok && question_entries(module->ptx, kernel, &entry) == 1)
+        name = ptx_name(module->ptx, module->ptx->functions[entry].name);
+    bool *kept = module->ptx && module->ok ? ptx_pick(module->ptx, name, &missing) : NULL;
     if (!kept)
         return missing ? 0 : -1;
     free(module->kept);

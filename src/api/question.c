@@ -1,6 +1,7 @@
 /* What is asked of a module: options as the public header has them made into those of the pipeline. */
 #include "api/internal.h"
 
+#include "base/demangle/demangle.h"
 #include "check/report/build/rank.h"
 #include "check/report/difference/compare.h"
 #include "machine/simt/core/launch.h"
@@ -290,11 +291,14 @@ int weir_run_row(weir_module *const *modules, const weir_run_options *options, s
     return good ? 0 : -1;
 }
 
-size_t question_entries(const PtxModule *module, const char *name, uint32_t *last) {
+/* By its exact name, or else in any form that C++ has it in. */
+static size_t entries_named(const PtxModule *module, const char *name, bool exact, uint32_t *last) {
     size_t count = 0;
     for (uint32_t i = 0; i < module->functions_count; i++) {
         const PtxFunction *function = &module->functions[i];
-        if (!function->entry || !function->body || (name && !str_is(ptx_name(module, function->name), name)))
+        Str own = ptx_name(module, function->name);
+        if (!function->entry || !function->body ||
+            (name && !(exact ? str_is(own, name) : name_meant(own, str_of(name)))))
             continue;
         count++;
         if (last)
@@ -303,10 +307,23 @@ size_t question_entries(const PtxModule *module, const char *name, uint32_t *las
     return count;
 }
 
+size_t question_entries(const PtxModule *module, const char *name, uint32_t *last) {
+    size_t count = entries_named(module, name, true, last);
+    return count || !name ? count : entries_named(module, name, false, last);
+}
+
 size_t weir_kernel_count(weir_module *module) {
     if (module->ok && module->ptx)
         return question_entries(module->ptx, NULL, NULL);
     return module->ok ? program_kernels(&module->module, NULL, 0) : 0;
+}
+
+int weir_demangle(weir_string name, int whole, weir_write *write, void *to) {
+    Text out = SINK_TEXT(write, to);
+    Str text = {name.data, name.size};
+    if (!whole || !demangle(text, &out))
+        name_shown(text, &out);
+    return sink_finish(&out);
 }
 
 weir_string weir_kernel_name(weir_module *module, size_t index) {
@@ -433,9 +450,11 @@ static void write_template(void *context) {
     if (ptx) {
         uint32_t entry = 0;
         size_t entries = question_entries(ptx, templating->kernel, &entry);
-        templating->found = templating->kernel ? entries > 0 : entries == 1;
-        if (templating->found)
+        templating->found = entries == 1;
+        if (templating->found) {
+            ptx_name_parameters(templating->module->ptx, NULL);
             ptx_launch_template(ptx, entry, templating->out);
+        }
         return;
     }
     Module *module = &templating->module->module;

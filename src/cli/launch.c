@@ -10,7 +10,8 @@ typedef struct LaunchWanted {
     const Options *options;
     Output *output;
     size_t kernels; /* that may be meant, */
-    char *names;    /* and what they are called */
+    FILE *listed;   /* and what they are called, which goes to: */
+    char *names;
     bool written;
 } LaunchWanted;
 
@@ -19,13 +20,13 @@ static bool fail(const char *path, const char *sentence) {
     return false;
 }
 
+/* As their source has them, and as --kernel takes them. */
 static void add_name(LaunchWanted *wanted, weir_string name) {
-    char *both;
-    if (asprintf(&both, "%s%s%.*s", wanted->names ? wanted->names : "", wanted->names ? ", " : "", (int)name.size,
-                 name.data) < 0)
-        return;
-    free(wanted->names);
-    wanted->names = both;
+    FILE *names = wanted->listed;
+    if (names && ftell(names))
+        fputs(", ", names);
+    if (names)
+        weir_demangle(name, 0, stream_write, names);
 }
 
 static bool template_of_module(LaunchWanted *wanted, weir_file *file, size_t index) {
@@ -59,6 +60,8 @@ static bool template_of_file(LaunchWanted *wanted, weir_file *file) {
     for (size_t i = 0; i < weir_module_count(file); i++)
         if (log ? i == only : module_picked(file, i, options->module))
             good &= template_of_module(wanted, file, i);
+    if (wanted->listed)
+        fflush(wanted->listed);
     if (good && wanted->kernels > 1) {
         complain("%s: a launch file is for one kernel; --kernel or --module picks one of these: %s", path,
                  wanted->names ? wanted->names : "");
@@ -79,9 +82,13 @@ int command_launch(Options *options) {
     if (path && !file)
         complain("%s: cannot be read: %s", path, weir ? weir_error(weir) : "there is not enough memory");
     LaunchWanted wanted = {.options = options, .output = file ? output_open(options->output) : NULL};
+    size_t size;
+    wanted.listed = open_memstream(&wanted.names, &size);
     bool good = wanted.output && template_of_file(&wanted, file);
     if (wanted.output)
         good &= output_close(wanted.output, good);
+    if (wanted.listed)
+        fclose(wanted.listed);
     free(wanted.names);
     weir_close(file);
     weir_destroy(weir);

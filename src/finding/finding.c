@@ -16,6 +16,10 @@ const Rule *rule_of(RuleId id) {
     return &rules[id];
 }
 
+const char *verdict_name(const Verdict *verdict) {
+    return verdict->shown ? verdict->shown : verdict->kernel;
+}
+
 Severity finding_severity(const Finding *finding) {
     Severity severity = finding->graded ? finding->grade : rules[finding->rule].severity;
     return finding->elsewhere && severity == SEVERITY_ERROR ? SEVERITY_WARNING : severity;

@@ -147,6 +147,7 @@ typedef struct UnseenKernel {
 typedef struct Verdict {
     Arena *arena;
     const char *kernel;
+    const char *shown, *demangled; /* in short, and whole, where it is a mangled name of C++; NULL */
     VerdictKind kind;
     Finding *findings;
     size_t finding_count;
@@ -171,6 +172,9 @@ typedef struct Verdict {
     bool aside; /* nothing else is said of them: if other kernels were looked at, these need not count */
     uint32_t finding_capacity, incomplete_capacity, launch_capacity, note_capacity, unseen_capacity;
 } Verdict;
+
+/* The kernel as people call it: `shown`, or `kernel`. */
+const char *verdict_name(const Verdict *verdict);
 
 /* How grave it is: what its rule, or the project, says, unless it is about another launch than the one that was given.
  */

@@ -114,6 +114,7 @@ typedef struct PtxForm {
 } PtxForm;
 
 typedef struct PtxVariable {
+    Str shown;              /* a kernel's parameter: its name in the source (ptx_name_parameters); empty: not known */
     uint32_t name;          /* of a range, what stands before its numbers; PTX_NONE: a parameter without a name */
     uint32_t linkage;       /* name of .extern, .visible, .weak or .common; PTX_NONE */
     uint32_t space, type;   /* names: .reg, .u32; a type may be left out only with PTX_NONE */
@@ -127,6 +128,7 @@ typedef struct PtxVariable {
     uint32_t attributes, attribute_count; /* operands of .attribute(...) */
     uint32_t scope;
     bool pointer, ranged;
+    bool named;                                                /* `shown` is what its source says */
     enum { PTX_NOT_FORMAL, PTX_PARAMETER, PTX_RESULT } formal; /* of a function, or of a prototype */
     bool returned;                                             /* some call above has it as its result */
 } PtxVariable;
@@ -184,6 +186,7 @@ typedef struct PtxModule {
     uint32_t name##_count, name##_capacity;
     PTX_ARRAYS(PTX_ARRAY)
 #undef PTX_ARRAY
+    bool named;  /* its parameters are (ptx_name_parameters) */
     size_t held; /* bytes of the arrays */
     /* Where all of its variables in global memory lie, one behind the other, in so many bytes; 0: not said. */
     uint64_t globals_at, globals_bytes;

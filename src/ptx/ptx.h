@@ -30,6 +30,15 @@ typedef struct PtxPlace {
 /* From the last .loc before a statement, in its function; returns how many places there are, at most `most`. */
 uint32_t ptx_places(PtxModule *module, uint32_t statement, PtxPlace *places, uint32_t most);
 
+/* Looks up what the author of each kernel called its parameters, in the source that its .loc name (base/code.h, `root`
+ * as there); of C++ whose source cannot be read "param_2". Done once. */
+void ptx_name_parameters(PtxModule *module, const char *root);
+/* What it is called then, else what PTX calls it; and whether it has that name, in either. */
+Str ptx_parameter_name(const PtxModule *module, uint32_t variable);
+bool ptx_parameter_is(const PtxModule *module, uint32_t variable, Str name);
+/* "argument input", of a kernel's parameter; "argument 2", if its source does not say what it is called. */
+const char *ptx_argument_name(const PtxModule *module, uint32_t entry, uint32_t index, Arena *arena);
+
 /* Bytes that it takes, the text not counted. */
 size_t ptx_memory(const PtxModule *module);
 void ptx_free(PtxModule *module);

@@ -20,7 +20,7 @@ void grouped_begin(Grouped *grouped, const Verdict *verdict, const Source *sourc
     if (!file)
         return;
     *file = (GroupedFile){.file = strdup(source->name),
-                          .kernel = strdup(verdict->kernel),
+                          .kernel = strdup(verdict_name(verdict)),
                           .verdict = verdict->kind,
                           .launches = verdict->launch_count};
     for (size_t i = 0; i < verdict->launch_count; i++) {

@@ -117,6 +117,8 @@ static void add_proof(Json *json, const ProofSummary *proof) {
 void render_json_verdict(Json *json, const char *file, const Verdict *verdict, const char *const *witnesses) {
     json_text(json, "file", file);
     json_text(json, "kernel", verdict->kernel);
+    if (verdict->demangled)
+        json_text(json, "demangled", verdict->demangled);
     json_text(json, "verdict", verdict_kind_name(verdict->kind));
     render_json_scope(json, verdict->scope);
     json_truth(json, "only_launch", verdict->only_launch);

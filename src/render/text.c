@@ -329,7 +329,7 @@ static void add_basis(Text *to, const Verdict *verdict) {
 static void add_kernel(Renderer *renderer, const Verdict *verdict) {
     add_place(renderer, renderer->source->name, 0, 0);
     if (is_said(verdict->kernel))
-        text_plainf(renderer->to, "@%s: ", verdict->kernel);
+        text_plainf(renderer->to, "@%s: ", verdict_name(verdict));
 }
 
 static void add_note(Renderer *renderer, const char *note) {

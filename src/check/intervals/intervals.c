@@ -142,7 +142,7 @@ static void name_parameters(Intervals *k) {
     Proof *proof = k->prover.proof;
     const char **names = ARENA_ARRAY(k->arena, const char *, function->parameter_count + 1);
     for (uint32_t i = 0; i < function->parameter_count; i++) {
-        Str name = ptx_name(k->module, k->module->variables[function->parameters + i].name);
+        Str name = ptx_parameter_name(k->module, function->parameters + i);
         names[i] = arena_copy(k->arena, name.data, name.size);
     }
     names[function->parameter_count] = "parameter";

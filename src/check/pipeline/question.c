@@ -1,6 +1,7 @@
 /* Which kernels and which launches a question means. */
 #include "check/pipeline/internal.h"
 
+#include "base/demangle/demangle.h"
 #include "check/membar/report.h"
 #include "machine/tile/launch/choose.h"
 
@@ -15,7 +16,7 @@ const char *result_names(PipelineResult *result) {
     Text text = {0};
     for (size_t i = 0; i < result->count; i++) {
         text_addf(&text, "%s@", i ? ", " : "");
-        text_add_plain(&text, result_name(result, i));
+        name_shown(result_name(result, i), &text);
     }
     return text_keep(&text, &result->arena);
 }
@@ -24,8 +25,11 @@ bool result_keep(PipelineResult *result, Str name) {
     size_t kept = 0;
     if (name.size && name.data[0] == '@')
         name = str_between(name.data + 1, name.data + name.size);
+    bool exact = false;
+    for (size_t i = 0; i < result->count; i++)
+        exact |= str_equal(result_name(result, i), name);
     for (size_t i = 0; i < result->count; i++) {
-        if (!str_equal(result_name(result, i), name))
+        if (exact ? !str_equal(result_name(result, i), name) : !name_meant(result_name(result, i), name))
             continue;
         if (result->ptx)
             result->entries[kept++] = result->entries[i];
@@ -60,6 +64,7 @@ static bool find_kernels(PipelineResult *result) {
 static bool find_entries(PipelineResult *result) {
     const char *only = result->question.kernel;
     const PtxModule *ptx = result->ptx;
+    ptx_name_parameters(result->ptx, result->question.root);
     result->entries = ARENA_ARRAY(&result->arena, uint32_t, ptx->functions_count + 1);
     for (int entries = 1; entries >= 0 && !result->count; entries--)
         for (uint32_t i = 0; i < ptx->functions_count; i++)
@@ -235,7 +240,7 @@ static bool read_trail(PipelineResult *result) {
 const Launch *result_given_launch(const PipelineResult *result, size_t kernel) {
     const Launch *launch = result->launch;
     bool other =
-        launch && result->count > 1 && launch->kernel.size && !str_equal(result_name(result, kernel), launch->kernel);
+        launch && result->count > 1 && launch->kernel.size && !name_meant(result_name(result, kernel), launch->kernel);
     return other ? NULL : launch;
 }
 
@@ -390,8 +395,11 @@ bool result_ask(PipelineResult *result, const Question *question) {
     result->verdicts = ARENA_ARRAY(&result->arena, Verdict, result->count + 1);
     for (size_t i = 0; i <= result->count; i++) { /* the last is for a report on nothing */
         Str name = i < result->count ? result_name(result, i) : STR("");
-        result->verdicts[i] =
-            (Verdict){.arena = &result->arena, .kernel = arena_copy(&result->arena, name.data, name.size)};
+        const char *kernel = arena_copy(&result->arena, name.data, name.size);
+        result->verdicts[i] = (Verdict){.arena = &result->arena,
+                                        .kernel = kernel,
+                                        .shown = name_kept(kernel, &result->arena),
+                                        .demangled = name_whole(kernel, &result->arena)};
     }
     result->rows = ARENA_ARRAY(&result->arena, Row *, result->count + 1);
     result->places = ARENA_ARRAY(&result->arena, size_t, result->count + 1);

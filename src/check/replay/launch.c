@@ -34,7 +34,8 @@ static void add_anchors(ThreadsCheck *check, const Recording *recording, PtxLaun
         for (size_t k = 0; k < recording->memory_count && !listed; k++)
             listed = value - recording->memory[k].base < recording->memory[k].bytes;
         if (listed && value >= least)
-            anchors[launch->anchor_count++] = (PtxAnchor){value, verdict_text(check->verdict, "argument %u", i)};
+            anchors[launch->anchor_count++] =
+                (PtxAnchor){value, ptx_argument_name(check->module, check->entry, i, &check->arena)};
     }
     if (launch->anchor_count)
         qsort(anchors, launch->anchor_count, sizeof *anchors, by_address);

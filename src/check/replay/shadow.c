@@ -80,8 +80,9 @@ static const char *bytes_words(const ShadowReported *reported, const ShadowRepor
     if (argument == PTX_NONE)
         return verdict_text(reported->check.verdict, "%u byte%s of global memory at %#" PRIx64, count, plural(count),
                             address);
-    return verdict_text(reported->check.verdict, "byte%s %" PRIu64 "%s of argument %u", plural(count), address - from,
-                        ending, argument);
+    return verdict_text(
+        reported->check.verdict, "byte%s %" PRIu64 "%s of %s", plural(count), address - from, ending,
+        ptx_argument_name(reported->check.module, reported->check.entry, argument, reported->check.verdict->arena));
 }
 
 /* ---- Launches that could run at the same time ---------------------------------------------------------------------

@@ -153,7 +153,7 @@ const char *launch_set_shared(Launch *launch, const char *text) {
 
 const Argument *launch_find(const Launch *launch, Str name) {
     for (size_t i = 0; i < launch->count; i++)
-        if (str_equal(launch->arguments[i].name, name))
+        if (str_equal(launch->arguments[i].name, name) || str_equal(launch->arguments[i].shown, name))
             return &launch->arguments[i];
     return NULL;
 }

@@ -65,6 +65,7 @@ typedef struct ArgumentMap {
 
 typedef struct Argument {
     Str name;
+    Str shown; /* what people read instead; empty: the name */
     ArgumentKind kind;
     int64_t integer; /* booleans too */
     ArgumentMeaning meaning;

@@ -132,7 +132,7 @@ void launch_describe(const Launch *launch, Text *to) {
     for (size_t i = 0; i < launch->count; i++) {
         const Argument *argument = &launch->arguments[i];
         text_addf(to, ", ");
-        text_add_plain(to, argument->name);
+        text_add_plain(to, argument->shown.size ? argument->shown : argument->name);
         text_addf(to, " = ");
         describe_argument(argument, to);
     }

@@ -25,7 +25,7 @@ static void add_finding(Ci *ci, const CiInput *input, const Finding *finding, co
     static const char *const severities[] = {"error", "warning", "info"}; /* ORDER Severity */
     Text said = {0};
     (void)witness;
-    text_addf(&said, "@%s: ", input->verdict->kernel);
+    text_plainf(&said, "@%s: ", verdict_name(input->verdict));
     ci_say(finding, &said);
     add_error_at(ci, rule_of(finding->rule)->id, severities[finding_severity(finding)],
                  ci_finding_place(ci, input, finding), &said);

@@ -66,14 +66,14 @@ static void add_finding(Ci *ci, const CiInput *input, const Finding *finding, co
         free(place.path);
     }
     add_command(ci, commands[finding_severity(finding)], ci_finding_place(ci, input, finding),
-                rule_of(finding->rule)->id, input->verdict->kernel, &said);
+                rule_of(finding->rule)->id, verdict_name(input->verdict), &said);
 }
 
 static void add_incomplete(Ci *ci, const CiInput *input, const Incomplete *incomplete) {
     Text said = {0};
     ci_say_incomplete(input, incomplete, &said);
     add_command(ci, "warning", ci_ir_place(ci, input->file, input->source, incomplete->ir_line, 1), "incomplete",
-                input->verdict->kernel, &said);
+                verdict_name(input->verdict), &said);
 }
 
 static void add_error(Ci *ci, const char *file, const char *sentence) {

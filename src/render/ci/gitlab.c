@@ -32,7 +32,7 @@ static void add_finding(Ci *ci, const CiInput *input, const Finding *finding, co
     static const char *const severities[] = {"critical", "major", "info"}; /* ORDER Severity */
     Text said = {0}, what = {0};
     (void)witness;
-    text_plainf(&said, "@%s: ", input->verdict->kernel);
+    text_plainf(&said, "@%s: ", verdict_name(input->verdict));
     ci_say(finding, &said);
     text_addf(&what, "%s %s", finding->fingerprint, input->file);
     add_issue(ci, rule_of(finding->rule)->id, severities[finding_severity(finding)],

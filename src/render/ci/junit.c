@@ -42,7 +42,7 @@ static void add_kernel(Ci *ci, const CiInput *input) {
     TextOptions options = {.suppressed = true, .witnesses = input->witnesses, .root = ci->options.root};
     render_text(verdict, input->source, options, &body);
     Str reported = {body.data ? body.data : "", body.size};
-    open_case(ci, &item, input->file, verdict->kernel, verdict->seconds);
+    open_case(ci, &item, input->file, verdict_name(verdict), verdict->seconds);
     if (verdict->kind == VERDICT_FINDINGS) {
         const Finding *finding = main_finding(verdict);
         text_addf(&message, "%s", finding->message);

@@ -61,13 +61,17 @@ static void add_physical(Json *json, CiPlace place) {
     free(place.path);
 }
 
-static void add_location(Json *json, CiPlace place, const char *kernel) {
+static void add_location(Json *json, CiPlace place, const Verdict *verdict) {
     json_begin(json, NULL);
     add_physical(json, place);
-    if (*kernel) {
+    if (verdict && *verdict->kernel) {
         json_begin_list(json, "logicalLocations");
         json_begin(json, NULL);
-        json_text(json, "name", kernel);
+        json_text(json, "name", verdict_name(verdict));
+        if (verdict->demangled) {
+            json_text(json, "fullyQualifiedName", verdict->demangled);
+            json_text(json, "decoratedName", verdict->kernel);
+        }
         json_text(json, "kind", "function");
         json_end(json);
         json_end_list(json);
@@ -244,6 +248,8 @@ static void add_flow(Json *json, const Ci *ci, const CiInput *input, const Findi
 static void add_properties(Json *json, const CiInput *input, const Finding *finding, const char *witness) {
     json_begin(json, "properties");
     json_text(json, "kernel", input->verdict->kernel);
+    if (input->verdict->demangled)
+        json_text(json, "demangled", input->verdict->demangled);
     json_text(json, "ir", input->file);
     json_text(json, "space", finding->space);
     json_number(json, "times", finding->times);
@@ -277,7 +283,7 @@ static void add_finding(Ci *ci, const CiInput *input, const Finding *finding, co
     json_text(&json, "level", levels[finding_severity(finding)]);
     add_message(&json, "message", &said);
     json_begin_list(&json, "locations");
-    add_location(&json, ci_finding_place(ci, input, finding), input->verdict->kernel);
+    add_location(&json, ci_finding_place(ci, input, finding), input->verdict);
     json_end_list(&json);
     add_related(&json, ci, input, finding);
     add_flow(&json, ci, input, finding);
@@ -300,7 +306,7 @@ static void add_open(Ci *ci, const CiInput *input) {
     if (verdict->incomplete_count)
         ci_say_incomplete(input, &verdict->incomplete[0], &said);
     else
-        text_plainf(&said, "Not all of @%s was looked at", verdict->kernel);
+        text_plainf(&said, "Not all of @%s was looked at", verdict_name(verdict));
     if (verdict->incomplete_count > 1)
         text_addf(&said, "; and %zu more reason%s", verdict->incomplete_count - 1,
                   plural((int64_t)verdict->incomplete_count - 1));
@@ -312,7 +318,7 @@ static void add_open(Ci *ci, const CiInput *input) {
     add_message(&json, "message", &said);
     json_begin_list(&json, "locations");
     uint32_t line = verdict->incomplete_count ? verdict->incomplete[0].ir_line : 0;
-    add_location(&json, ci_ir_place(ci, input->file, input->source, line, 1), verdict->kernel);
+    add_location(&json, ci_ir_place(ci, input->file, input->source, line, 1), verdict);
     json_end_list(&json);
     json_begin(&json, "partialFingerprints");
     Text hash = {0};
@@ -338,7 +344,7 @@ static void add_notification(Text *to, const char *id, const char *level, Text *
     add_message(&json, "message", said);
     if (place) {
         json_begin_list(&json, "locations");
-        add_location(&json, *place, "");
+        add_location(&json, *place, NULL);
         json_end_list(&json);
     }
     json_end(&json);

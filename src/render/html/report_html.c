@@ -22,13 +22,18 @@ static bool is_program(const Html *html) {
     return html->report->verdict->program;
 }
 
+static const char *report_signature(const Report *report) {
+    const Verdict *verdict = report->verdict;
+    return verdict->demangled ? verdict->demangled : verdict->kernel;
+}
+
 static void add_head(Html *html) {
     add(html, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
               "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
               "script-src 'unsafe-inline'; img-src data:\">\n"
               "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
               "<meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n");
-    html_addf(html, "<title>%s: %s</title>\n<style>\n", html->report->kernel,
+    html_addf(html, "<title>%s: %s</title>\n<style>\n", verdict_name(html->report->verdict),
               is_program(html) ? "order of operations" : "barrier report");
     text_str(html->to, page_style());
     add(html, "</style>\n</head>\n");
@@ -51,8 +56,8 @@ static void add_bar_link(Html *html, const char *id, const char *text) {
 static void add_bar(Html *html, bool with_links) {
     size_t count;
     const ReportSection *sections = report_section_list(&count);
-    html_addf(html, "<header class=\"bar\"><strong class=\"kernel\" title=\"%s\">%s</strong>", html->report->kernel,
-              html->report->kernel);
+    html_addf(html, "<header class=\"bar\"><strong class=\"kernel\" title=\"%s\">%s</strong>",
+              report_signature(html->report), verdict_name(html->report->verdict));
     if (with_links) {
         add(html, "<nav aria-label=\"Sections\">");
         add_bar_link(html, "verdict", "Verdict");
@@ -293,7 +298,7 @@ static void end_verdict(HtmlWriter *writer) {
 
 static void add_title(Html *html, const char *class) {
     html_addf(html, "<section id=\"verdict\" class=\"verdict %s\">\n<p class=\"kind\">%s</p>\n<h1>%s</h1>\n", class,
-              is_program(html) ? "Order of operations" : "Barrier report", html->report->kernel);
+              is_program(html) ? "Order of operations" : "Barrier report", verdict_name(html->report->verdict));
 }
 
 static void add_nothing(HtmlWriter *writer) {

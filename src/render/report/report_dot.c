@@ -90,7 +90,7 @@ static void add_missing(const Report *report, const ReportCoverage *coverage, co
 
 void render_report_dot(const Report *report, Text *to) {
     Text title = {0};
-    text_addf(&title, *report->kernel ? "%s: @%s: " : "%s: ", report->file, report->kernel);
+    text_addf(&title, *report->kernel ? "%s: @%s: " : "%s: ", report->file, verdict_name(report->verdict));
     report_outcome(report, &title);
     text_char(&title, 0);
     text_addf(to, "digraph barriers {\n  fontname=\"sans-serif\";\n  label=");

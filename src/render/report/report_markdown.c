@@ -217,7 +217,7 @@ static void add_title(ReportMarkdownPage *page, const Report *report) {
     add_code(to, "", report->file);
     if (*report->kernel) {
         text_addf(to, ", ");
-        add_code(to, "@", report->kernel);
+        add_code(to, "@", verdict_name(report->verdict));
     }
     text_addf(to, "\n\n");
     report_outcome(report, &page->writer.text);

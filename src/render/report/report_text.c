@@ -155,7 +155,8 @@ static void add_first_line(Terminal *terminal, const Report *report) {
     static const Tone tones[] = {TONE_GOOD, TONE_BAD, TONE_WARNING, TONE_BAD}; /* ORDER VerdictKind */
     Text *to = terminal->to;
     Tone tone = *report->nothing || !report_ran(report) ? TONE_PLAIN : tones[report->verdict->kind];
-    text_tonedf(to, terminal->style, TONE_HEAD, *report->kernel ? "%s: @%s: " : "%s: ", report->file, report->kernel);
+    text_tonedf(to, terminal->style, TONE_HEAD, *report->kernel ? "%s: @%s: " : "%s: ", report->file,
+                verdict_name(report->verdict));
     report_outcome(report, &terminal->writer.text);
     text_toned(to, terminal->style, tone, say_taken(&terminal->writer));
     text_char(to, '\n');

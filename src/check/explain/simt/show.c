@@ -200,9 +200,8 @@ static bool is_named(const ThreadsCheck *check, const PtxBlock *block, const cha
         const PtxBuffer *buffer = &check->launch->buffers[i];
         if (buffer->address != block->base || buffer->parameter == PTX_NONE)
             continue;
-        Str parameter =
-            ptx_name(check->module, check->module->variables[function->parameters + buffer->parameter].name);
-        if ((numbered && number == buffer->parameter) || str_is(parameter, name))
+        if ((numbered && number == buffer->parameter) ||
+            ptx_parameter_is(check->module, function->parameters + buffer->parameter, str_of(name)))
             return true;
     }
     return block->name && strcmp(block->name, name) == 0;

@@ -14,7 +14,8 @@ PtxParameter ptx_parameter(const PtxModule *module, uint32_t entry, uint32_t ind
     const PtxVariable *variable = &module->variables[parameter.variable];
     Str type = ptx_name(module, variable->type), vector = ptx_name(module, variable->vector);
     int64_t bits = 0;
-    parameter.name = ptx_name(module, variable->name);
+    parameter.name = ptx_parameter_name(module, parameter.variable);
+    parameter.exact = ptx_name(module, variable->name);
     parameter.letter = type.size > 1 ? type.data[1] : 'b';
     if (type.size > 2)
         (void)str_to_int((Str){type.data + 2, type.size - 2}, &bits);
@@ -380,7 +381,7 @@ typedef struct Given {
 static uint32_t parameter_of(const Given *given, uint32_t count, Str name) {
     int64_t number;
     for (uint32_t i = 0; i < count; i++)
-        if (str_equal(given[i].parameter.name, name))
+        if (str_equal(given[i].parameter.exact, name) || str_equal(given[i].parameter.name, name))
             return i;
     return str_to_int(name, &number) && number >= 0 && number < count ? (uint32_t)number : PTX_NONE;
 }
@@ -397,6 +398,8 @@ static bool match(Binding *binding, const Launch *launch, const bool *chosen, Gi
         }
         if (given[at].argument)
             return fail(binding, "parameter '%.*s' is given twice", STR_ARG(given[at].parameter.name));
+        if (!str_equal(given[at].parameter.name, given[at].parameter.exact))
+            launch->arguments[i].shown = given[at].parameter.name;
         given[at].argument = argument;
         given[at].chosen = chosen[i];
     }
@@ -448,13 +451,15 @@ static bool put_parameter(Binding *binding, PtxLaunch *to, const Given *given) {
     return put_value(binding, &room, argument, 0);
 }
 
-/* "argument 2", the name of the buffer, or that of the argument whose bytes point to it. */
+/* "argument 2", "argument input", the name of the buffer, or that of the argument whose bytes point to it. */
 static const char *memory_name(const Binding *binding, const LaunchMemory *memory) {
     Text text = {0};
     if (memory->name.size)
         text_add_plain(&text, memory->name);
     else if (memory->parameter != PTX_NONE)
-        text_addf(&text, "argument %u", memory->parameter);
+        text_plainf(
+            &text, "%s",
+            ptx_argument_name(binding->program->module, binding->program->entry, memory->parameter, binding->arena));
     else
         text_plainf(&text, "memory of %s",
                     arena_copy(binding->arena, memory->first->name.data, memory->first->name.size));

@@ -101,19 +101,21 @@ PtxUses ptx_launch_uses(Arena *arena, const PtxProgram *program) {
 
 /* ---- What is left open --------------------------------------------------------------------------- */
 
-bool ptx_launch_gives(const Launch *launch, Str name, uint32_t index) {
+uint32_t ptx_launch_argument(const Launch *launch, const PtxParameter *parameter, uint32_t index) {
     int64_t number;
-    for (uint32_t i = 0; i < launch->count; i++)
-        if (str_equal(launch->arguments[i].name, name) ||
-            (str_to_int(launch->arguments[i].name, &number) && number == index))
-            return true;
-    return false;
+    for (uint32_t i = 0; i < launch->count; i++) {
+        Str name = launch->arguments[i].name;
+        if (str_equal(name, parameter->exact) || str_equal(name, parameter->name) ||
+            (str_to_int(name, &number) && number == index))
+            return i;
+    }
+    return PTX_NONE;
 }
 
 static Argument chosen_argument(const PtxParameter *parameter, bool pointer, int64_t number) {
     enum { USUAL_BYTES = 1 << 20 };
     static const uint8_t nothing[1];
-    Argument argument = {.name = parameter->name};
+    Argument argument = {.name = parameter->exact, .shown = parameter->name};
     if (pointer && parameter->bytes == 8) {
         argument.kind = ARGUMENT_TENSOR;
         argument.rank = 1;
@@ -140,7 +142,7 @@ void ptx_launch_fill(Arena *arena, const PtxProgram *program, const PtxUses *use
         memcpy(arguments, launch->arguments, given * sizeof *arguments);
     for (uint32_t i = 0; i < count; i++) {
         PtxParameter parameter = ptx_parameter(program->module, program->entry, i);
-        if (ptx_launch_gives(launch, parameter.name, i))
+        if (ptx_launch_argument(launch, &parameter, i) != PTX_NONE)
             continue;
         int64_t most = parameter.bits < 63 ? (INT64_C(1) << (parameter.bits - 1)) - 1 : INT64_MAX;
         int64_t number = numbers ? numbers[i] : USUAL_NUMBER;
@@ -160,7 +162,7 @@ enum { NUMBER_COUNT = sizeof numbers / sizeof *numbers };
 /* Whether that parameter is a number that was not given. */
 static bool is_open(const PtxProgram *program, const PtxUses *uses, const Launch *launch, uint32_t index) {
     PtxParameter parameter = ptx_parameter(program->module, program->entry, index);
-    return !ptx_launch_gives(launch, parameter.name, index) &&
+    return ptx_launch_argument(launch, &parameter, index) == PTX_NONE &&
            chosen_argument(&parameter, uses->pointers[index], 0).kind == ARGUMENT_INTEGER;
 }
 
@@ -186,11 +188,10 @@ bool ptx_launch_with(Arena *arena, const PtxProgram *program, const Launch *fixe
     made->chosen_block = !base.block[0];
     for (uint32_t k = 0; k < made->buffer_count; k++) {
         PtxBuffer *buffer = &made->buffers[k];
-        uint32_t first = program->module->functions[program->entry].parameters;
-        Str name = buffer->parameter == PTX_NONE
-                       ? STR("")
-                       : ptx_name(program->module, program->module->variables[first + buffer->parameter].name);
-        buffer->chosen = !name.size || !ptx_launch_gives(&base, name, buffer->parameter);
+        PtxParameter of = {.name = STR("")};
+        if (buffer->parameter != PTX_NONE)
+            of = ptx_parameter(program->module, program->entry, buffer->parameter);
+        buffer->chosen = !of.name.size || ptx_launch_argument(&base, &of, buffer->parameter) == PTX_NONE;
     }
     return true;
 }
@@ -248,25 +249,14 @@ uint32_t ptx_launch_choose(Arena *arena, const PtxProgram *program, const Launch
     return count;
 }
 
-/* The argument of a parameter, which has one. */
-static uint32_t argument_of(const PtxProgram *program, const Launch *launch, uint32_t parameter) {
-    Str name = ptx_parameter(program->module, program->entry, parameter).name;
-    int64_t number;
-    for (uint32_t i = 0; i < launch->count; i++)
-        if (str_equal(launch->arguments[i].name, name) ||
-            (str_to_int(launch->arguments[i].name, &number) && number == parameter))
-            return i;
-    return 0;
-}
-
 bool ptx_launch_number(const PtxProgram *program, const PtxLaunch *launch, uint32_t parameter, int64_t *number) {
-    if (!launch->from ||
-        !ptx_launch_gives(launch->from, ptx_parameter(program->module, program->entry, parameter).name, parameter))
+    PtxParameter of = ptx_parameter(program->module, program->entry, parameter);
+    uint32_t at = launch->from ? ptx_launch_argument(launch->from, &of, parameter) : PTX_NONE;
+    const Argument *argument = at == PTX_NONE ? NULL : &launch->from->arguments[at];
+    if (!argument || argument->kind != ARGUMENT_INTEGER)
         return false;
-    const Argument *argument = &launch->from->arguments[argument_of(program, launch->from, parameter)];
-    if (argument->kind == ARGUMENT_INTEGER)
-        *number = argument->integer;
-    return argument->kind == ARGUMENT_INTEGER;
+    *number = argument->integer;
+    return true;
 }
 
 bool ptx_launch_grow(Arena *arena, const PtxProgram *program, PtxLaunch *launch, uint32_t buffer, uint64_t bytes) {
@@ -276,8 +266,8 @@ bool ptx_launch_grow(Arena *arena, const PtxProgram *program, PtxLaunch *launch,
     launch->buffers[buffer].bytes = bytes;
     uint32_t parameter = launch->buffers[buffer].parameter;
     if (parameter != PTX_NONE) {
-        Argument *argument = &launch->from->arguments[argument_of(program, launch->from, parameter)];
-        argument->shape[0] = (int64_t)bytes;
+        PtxParameter of = ptx_parameter(program->module, program->entry, parameter);
+        launch->from->arguments[ptx_launch_argument(launch->from, &of, parameter)].shape[0] = (int64_t)bytes;
         launch->text = launch_text(launch->from, arena);
     }
     return true;

@@ -133,6 +133,7 @@ static bool add_parameter(LaunchFrom *from, uint32_t variable) {
         return false;
     }
     argument.name = ptx_name(from->program->module, from->program->module->variables[variable].name);
+    argument.shown = ptx_parameter_name(from->program->module, variable);
     *ARENA_PUSH(from->arena, from->made->arguments, from->made->count, from->made->capacity) = argument;
     return true;
 }

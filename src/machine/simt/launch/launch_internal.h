@@ -7,7 +7,7 @@
 
 /* A parameter of a kernel, by what its declaration says. */
 typedef struct PtxParameter {
-    Str name;
+    Str name, exact;   /* as its source has it, if that is known, and as PTX */
     uint32_t variable; /* of the module */
     char letter;       /* of its type: 'u', 's', 'f', 'b' */
     uint32_t bits;     /* of an element */
@@ -39,8 +39,8 @@ typedef struct PtxUses {
     bool pairs;           /* it has operations of two CTAs of a cluster */
     int64_t least;        /* threads that a barrier is for, at most; 0: none says it */
 } PtxUses;
-/* Whether a launch has an argument for that parameter. */
-bool ptx_launch_gives(const Launch *launch, Str name, uint32_t index);
+/* Which argument of a launch is for that parameter; PTX_NONE: none. */
+uint32_t ptx_launch_argument(const Launch *launch, const PtxParameter *parameter, uint32_t index);
 PtxUses ptx_launch_uses(Arena *arena, const PtxProgram *program);
 /* Adds what `launch` does not say: every parameter gets an argument. `numbers`: of each parameter, what it is if it is
  * an integer that was not given; NULL: a usual number. */

@@ -223,7 +223,7 @@ static void open_numbers(PtxScout *scout, const PtxLaunch *like, const Launch *f
         uint32_t number = SCOUT_NUMBERS + i;
         int64_t any;
         scout->open[number] = parameter.scalar && ptx_launch_number(program, like, i, &any) &&
-                              !(fixed && ptx_launch_gives(fixed, parameter.name, i));
+                              !(fixed && ptx_launch_argument(fixed, &parameter, i) != PTX_NONE);
         scout->most[number] = parameter.bits < 64 ? (INT64_C(1) << (parameter.bits - 1)) - 1 : INT64_MAX;
         scout->least[number] = parameter.bits < 64 ? -(INT64_C(1) << (parameter.bits - 1)) : INT64_MIN;
     }
