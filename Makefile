@@ -340,7 +340,7 @@ $(BUILD)/tests/exec/program: tests/exec/program.c $(BUILD)/tests/exec/libcuda.so
 	$(CC) -std=c17 -O1 -g $(warnings) -D_GNU_SOURCE -o $@ $^ -ldl
 
 # A driver whose device is the machine of PTX, and a program whose kernels it runs.
-$(BUILD)/tests/exec/gpu/libcuda.so.1: tests/exec/gpu.c tests/exec/gpu_images.c tests/exec/gpu_streams.c tests/exec/gpu_copies.c tests/exec/gpu_graphs.c tests/exec/gpu_others.c tests/exec/gpu.h $(BUILD)/libweir.a
+$(BUILD)/tests/exec/gpu/libcuda.so.1: tests/exec/gpu.c tests/exec/gpu_images.c tests/exec/gpu_streams.c tests/exec/gpu_copies.c tests/exec/gpu_graphs.c tests/exec/gpu_others.c tests/exec/gpu_peers.c tests/exec/gpu.h $(BUILD)/libweir.a
 	@mkdir -p $(@D)
 	$(CC) -std=c17 -O1 -g $(warnings) -D_GNU_SOURCE -Isrc -fPIC -fvisibility=hidden -shared -Wl,-soname,libcuda.so.1 -Wl,-Bsymbolic -Wl,--exclude-libs,ALL \
 		-pthread -o $@ $(filter %.c,$^) $(BUILD)/libweir.a $(libraries)
@@ -352,6 +352,10 @@ $(BUILD)/tests/exec/kernels: tests/exec/kernels.c tests/exec/fatbin.h $(BUILD)/t
 $(BUILD)/tests/exec/beside: tests/exec/beside.c tests/exec/fatbin.h $(BUILD)/tests/exec/gpu/libcuda.so.1
 	@mkdir -p $(@D)
 	$(CC) -std=c17 -O1 -g $(warnings) -D_GNU_SOURCE -pthread -o $@ $(filter-out %.h,$^)
+
+$(BUILD)/tests/exec/peers: tests/exec/peers.c $(BUILD)/tests/exec/gpu/libcuda.so.1
+	@mkdir -p $(@D)
+	$(CC) -std=c17 -O1 -g $(warnings) -D_GNU_SOURCE -o $@ $^
 
 $(BUILD)/tests/exec/graphs: tests/exec/graphs.c $(BUILD)/tests/exec/gpu/libcuda.so.1
 	@mkdir -p $(@D)

@@ -545,13 +545,14 @@ static bool ends_with(const char *name, const char *ending) {
     return length > size && strcmp(name + length - size, ending) == 0;
 }
 
-/* Adds recordings and order logs of the folder that are not known yet; false: there is not enough memory. */
-static bool add_recordings(CliCheck *check, const char *folder) {
+/* Adds recordings of the folder that are not known yet, and order logs if the program has ended: then those of all
+ * processes are one. False: there is not enough memory. */
+static bool add_recordings(CliCheck *check, const char *folder, bool ended) {
     DIR *directory = opendir(folder);
     bool good = true;
     for (struct dirent *entry; good && directory && (entry = readdir(directory));) {
         char *path = NULL;
-        if (!ends_with(entry->d_name, RECORDINGS_END) && !ends_with(entry->d_name, ORDER_LOGS_END))
+        if (!ends_with(entry->d_name, RECORDINGS_END) && !(ended && ends_with(entry->d_name, ORDER_LOGS_END)))
             continue;
         good = asprintf(&path, "%s/%s", folder, entry->d_name) >= 0 &&
                (find_job(check, path) || job_add(check, path, false));
@@ -623,7 +624,7 @@ static bool take_early(CliCheck *check, const Early *early, FILE *log) {
     Paths over = {0};
     bool good = true, any = read_over(check, early->folder, log, &over);
     if (any)
-        good = add_recordings(check, early->folder);
+        good = add_recordings(check, early->folder, false);
     for (size_t i = 0; good && i < over.count; i++) {
         char *path = NULL;
         good = asprintf(&path, "%s/%s", early->folder, over.items[i]) >= 0;
@@ -699,7 +700,7 @@ static int by_path(const void *a, const void *b) {
 static bool gather(CliCheck *check, const Early *early, Options *options) {
     void (*interrupt)(int) = signal(SIGINT, SIG_IGN); /* which a terminal sends to all, and is the program's */
     void (*quit)(int) = signal(SIGQUIT, SIG_IGN);
-    bool good = watch(check, early) && add_recordings(check, early->folder);
+    bool good = watch(check, early) && add_recordings(check, early->folder, true);
     signal(SIGINT, interrupt);
     signal(SIGQUIT, quit);
     pthread_mutex_lock(&check->lock);

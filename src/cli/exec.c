@@ -678,9 +678,9 @@ static int run_and_check(Options *options, const char *folder, const char *scrat
     bool nothing = !files_found && !logs_found && !captured.runs;
     bool linked_in =
         stands_in && (captured.linked_in || nothing) && standin_say(options->operands.items[0], captured.linked_in);
-    if (record)
-        recorded_say(&captured.recorded, files_found, options);
     if (record) {
+        recorded_say(&captured.recorded, files_found, options);
+        all &= merge_order(folder);
         status = end_checker(checker, true);
     } else if (files_found || (logs_found && !linked_in)) {
         if (!options->quiet && files_found)

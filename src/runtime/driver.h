@@ -10,6 +10,12 @@ typedef int Result; /* CUresult; 0: success */
 typedef uint64_t DevicePointer;
 typedef void *Handle; /* CUfunction, CUkernel, CUmodule, CUlibrary, CUstream, CUmemoryPool, CUgraph */
 
+/* An event or memory of another process. */
+typedef struct IpcHandle {
+    char bytes[64];
+} IpcHandle;
+enum { HANDLE_FILE = 1 }; /* CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR */
+
 /* CUlaunchAttributeID. The last two have an event, which comes while the kernel runs. */
 enum {
     ATTRIBUTE_COOPERATIVE = 2,

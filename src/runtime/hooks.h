@@ -106,7 +106,15 @@
     X(cuGraphNodeSetEnabled, cuGraphNodeSetEnabled, ANY)                           \
     X(cuGraphLaunch, cuGraphLaunch, LEGACY)                                        \
     X(cuGraphLaunch, cuGraphLaunch_ptsz, PER_THREAD)                               \
-    X(cuIpcOpenEventHandle, cuIpcOpenEventHandle, ANY)
+    X(cuIpcGetEventHandle, cuIpcGetEventHandle, ANY)                               \
+    X(cuIpcOpenEventHandle, cuIpcOpenEventHandle, ANY)                             \
+    X(cuIpcGetMemHandle, cuIpcGetMemHandle, ANY)                                   \
+    X(cuIpcOpenMemHandle, cuIpcOpenMemHandle, ANY)                                 \
+    X(cuIpcOpenMemHandle, cuIpcOpenMemHandle_v2, ANY)                              \
+    X(cuIpcCloseMemHandle, cuIpcCloseMemHandle, ANY)                               \
+    X(cuMemExportToShareableHandle, cuMemExportToShareableHandle, ANY)             \
+    X(cuMemImportFromShareableHandle, cuMemImportFromShareableHandle, ANY)         \
+    X(cuMemRetainAllocationHandle, cuMemRetainAllocationHandle, ANY)
 
 /* Words as arguments, and as they are handed on. */
 #define WORDS_1 uintptr_t a
@@ -148,11 +156,6 @@ enum {
 #undef INCOMPLETE
     HOOK_COUNT
 };
-
-/* An event or memory of another process. */
-typedef struct IpcHandle {
-    char bytes[64];
-} IpcHandle;
 
 typedef void HookFunction(void);
 

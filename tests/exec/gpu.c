@@ -76,8 +76,10 @@ Result standin_failure(void) {
 
 static bool is_there(void) {
     if (!next_free) {
-        void *arena = mmap((void *)(uintptr_t)ARENA_BEGIN, ARENA_BYTES, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+        int file = arena_file(ARENA_BYTES);
+        void *arena =
+            mmap((void *)(uintptr_t)ARENA_BEGIN, ARENA_BYTES, PROT_READ | PROT_WRITE,
+                 (file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED) | MAP_NORESERVE | MAP_FIXED_NOREPLACE, file, 0);
         if (arena == MAP_FAILED)
             return false;
         next_free = ARENA_BEGIN;
@@ -157,8 +159,9 @@ EXPORTED Result cuMemGetInfo_v2(size_t *unused, size_t *all) {
 }
 
 EXPORTED Result cuMemGetAddressRange_v2(Address *begin, size_t *bytes, Address address) {
-    (void)begin, (void)bytes, (void)address;
-    return INVALID; /* nothing but what was allocated by those above */
+    return is_opened(address) && standin_allocation(address, begin, bytes)
+               ? SUCCESS
+               : INVALID; /* nothing but what was allocated by those above */
 }
 
 /* Memory that is mapped where the program wants it. */
@@ -188,20 +191,10 @@ EXPORTED Result cuMemAddressFree(Address address, size_t bytes) {
     return SUCCESS;
 }
 
-EXPORTED Result cuMemCreate(unsigned long long *handle, size_t bytes, const void *what, unsigned long long flags) {
-    (void)bytes, (void)what, (void)flags;
-    *handle = 1;
-    return SUCCESS;
-}
-
-EXPORTED Result cuMemRelease(unsigned long long handle) {
-    return handle ? SUCCESS : INVALID;
-}
-
 EXPORTED Result cuMemMap(Address address, size_t bytes, size_t offset, unsigned long long handle,
                          unsigned long long flags) {
-    (void)offset, (void)handle, (void)flags;
-    if (block_count == BLOCKS || address % PAGE || bytes % PAGE)
+    (void)flags;
+    if (block_count == BLOCKS || address % PAGE || bytes % PAGE || !physical_map(address, bytes, offset, handle))
         return INVALID;
     blocks[block_count++] = (Memory){address, bytes, false, NULL};
     mapped += bytes;
@@ -211,6 +204,23 @@ EXPORTED Result cuMemMap(Address address, size_t bytes, size_t offset, unsigned 
 EXPORTED Result cuMemUnmap(Address address, size_t bytes) {
     mapped -= bytes;
     return cuMemFree_v2(address);
+}
+
+Result standin_opened(Address address, size_t bytes) {
+    if (block_count == BLOCKS)
+        return NO_MEMORY;
+    blocks[block_count++] = (Memory){address, bytes, false, NULL};
+    return SUCCESS;
+}
+
+bool standin_allocation(Address address, Address *begin, size_t *bytes) {
+    for (unsigned i = 0; i < block_count; i++)
+        if (!blocks[i].freed && address - blocks[i].begin < blocks[i].bytes) {
+            *begin = blocks[i].begin;
+            *bytes = blocks[i].bytes;
+            return true;
+        }
+    return false;
 }
 
 EXPORTED Result cuMemSetAccess(Address address, size_t bytes, const void *what, size_t count) {

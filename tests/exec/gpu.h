@@ -52,6 +52,18 @@ Handle kernel_function(Handle kernel);
 /* Offset and size of a parameter. */
 Result function_parameter_info(Handle function, size_t index, size_t *offset, size_t *bytes);
 
+/* Memory is there that another process has, too; and the allocation that an address is in. */
+Result standin_opened(Address address, size_t bytes);
+bool standin_allocation(Address address, Address *begin, size_t *bytes);
+
+/* ---- Memory of several processes (gpu_peers.c) ---- */
+
+/* The file that the device's memory is in; -1: other processes cannot have it. */
+int arena_file(size_t bytes);
+bool is_opened(Address address);
+/* False: the handle is none, or cannot be mapped there. */
+bool physical_map(Address address, size_t bytes, size_t offset, unsigned long long handle);
+
 /* ---- Streams and what is captured in them (gpu_streams.c) ---- */
 
 typedef struct Capture Capture;
@@ -114,6 +126,9 @@ typedef struct SlicesNode {
 } SlicesNode;
 
 Result cuMemAlloc_v2(Address *to, size_t bytes);
+Result cuMemFree_v2(Address memory);
+Result cuMemAddressReserve(Address *to, size_t bytes, size_t align, Address wanted, unsigned long long flags);
+Result cuEventCreate(Handle *to, unsigned flags);
 Graph *graph_new(void);
 bool node_has_behind(const Node *node);
 /* A node behind others. What it does is copied. */

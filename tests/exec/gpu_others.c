@@ -6,25 +6,23 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct IpcHandle {
-    char bytes[64];
-} IpcHandle;
+EXPORTED Result cuMemcpy3DBatchAsync_v2(size_t count, const void *copies, unsigned long long flags, Handle stream) {
+    (void)copies, (void)stream;
+    return count || flags ? INVALID : SUCCESS;
+}
 
-EXPORTED Result cuIpcGetMemHandle(IpcHandle *to, Address memory) {
-    memset(to, 0, sizeof *to);
+/* Before CUDA 13. */
+EXPORTED Result cuMemcpy3DBatchAsync(size_t count, const void *copies, size_t *failed, unsigned long long flags,
+                                     Handle stream) {
+    (void)count, (void)copies, (void)failed, (void)flags, (void)stream;
+    return NOT_SUPPORTED;
+}
+
+/* It says what it got. */
+EXPORTED Result cuMemPoolExportPointer(void *to, Address memory) {
+    memset(to, 0, 64);
     memcpy(to, &memory, sizeof memory);
     return memory ? SUCCESS : INVALID;
-}
-
-EXPORTED Result cuIpcOpenMemHandle_v2(Address *to, IpcHandle handle, unsigned flags) {
-    memcpy(to, &handle, sizeof *to);
-    return flags == 1 ? SUCCESS : INVALID;
-}
-
-/* Before CUDA 11. */
-EXPORTED Result cuIpcOpenMemHandle(Address *to, IpcHandle handle, unsigned flags) {
-    (void)to, (void)handle, (void)flags;
-    return NOT_SUPPORTED;
 }
 
 EXPORTED Result cuCtxRecordEvent(Handle context, Handle event) {

@@ -191,6 +191,10 @@ static Verdict *check(const char *text, Arena *arena, Trace *trace) {
     "weirlog 1\nprocess 7\nalloc 4096 128 0 \"a.py:3\"\nshared 4096 128 0 128 \"k\"\nprocess 8\n" \
     "shared 9000 128 0 128 \"k\"\nprocess 7\nlaunch 0 \"p\" \"a.py:4\"\nw 4096 64\n"
 
+#define SHARED_LATE                                                                                           \
+    "shared 4096 128 0 128 \"k\"\nprocess 8\nshared 9000 128 0 128 \"k\"\nlaunch 0 \"c\" \"b.py:5\"\nr 9000 " \
+    "128\nend\n"
+
 /* Kernels of both processes: the first one writes, by its first warp, and then signals; the second one reads that. */
 #define SHARED_ALONE                                                                              \
     "weirlog 1\nprocess 7\nalloc 4096 128 0 \"a.py:3\"\nshared 4096 128 0 128 \"k\"\nprocess 8\n" \
@@ -363,6 +367,19 @@ static void logs_have_verdicts(void **state) {
          "\"b.py:5\"\nr 112 4\nend\n",
          VERDICT_INCOMPLETE, 0, 0},
         {TWO_PROCESSES "process 8\nlaunch 0 \"c\" \"b.py:5\"\nr 9100 64\nend\n", VERDICT_INCOMPLETE, 0, 0},
+        /* what was written before it was shared: by its own memory, by memory that is a part of it, and behind what a
+           host knows; memory that is there by its key is not allocated again; atomics of both, with no steps */
+        {"weirlog 1\nprocess 7\nalloc 4096 128 0 \"a.py:3\"\nlaunch 0 \"p\" \"a.py:4\"\nw 4096 64\n" SHARED_LATE,
+         VERDICT_FINDINGS, 1, RULE_PROGRAM_RACE},
+        {"weirlog 1\nprocess 7\nalloc 4160 64 0 \"a.py:3\"\nlaunch 0 \"p\" \"a.py:4\"\nw 4160 64\n" SHARED_LATE,
+         VERDICT_FINDINGS, 1, RULE_PROGRAM_RACE},
+        {"weirlog 1\nprocess 7\nalloc 4160 64 0 \"a.py:3\"\nlaunch 0 \"p\" \"a.py:4\"\nw 4160 64\nawait-all\nsend 1 "
+         "\"end-7\"\nprocess 8\nreceive \"end-7\"\nprocess 7\n" SHARED_LATE,
+         VERDICT_CLEAN, 0, 0},
+        {TWO_PROCESSES "process 8\nhost 9000 64 \"b.py:4\"\nlaunch 0 \"c\" \"b.py:5\"\nr 9000 64\nend\n",
+         VERDICT_FINDINGS, 1, RULE_PROGRAM_RACE},
+        {TWO_PROCESSES "W 4160 4\nprocess 8\nlaunch 0 \"c\" \"b.py:5\"\nR 9064 4\nr 9000 64\nend\n", VERDICT_INCOMPLETE,
+         0, 0},
         /* kernels of both that signal each other, on two devices: of scope sys; of scope gpu, on two and on one; by a
            relaxed write; by fences */
         {WRITES("10 0 431 4160 4", "0") READS("420", "1"), VERDICT_CLEAN, 0, 0},

@@ -278,6 +278,19 @@ static void open_operation(ProgramCheck *check, const OrderLine *line) {
     check->site = site_of(check, line, number, line->texts[0], line->texts[1]);
 }
 
+static void say_not_taken(ProgramCheck *check) {
+    verdict_incomplete(check->verdict, "", 0, "not all accesses of an operation at line %u of the log were taken in",
+                       check->operation.line);
+}
+
+void program_touch(ProgramCheck *check, Touch touch) {
+    bool known = program_address(check, &touch.begin, (touch.count - 1) * touch.stride + touch.bytes);
+    if (!known || !ARRAY_ROOM(check->touches, check->touch_count, check->touch_capacity, 64))
+        say_not_taken(check);
+    else
+        check->touches[check->touch_count++] = touch;
+}
+
 static void add_touch(ProgramCheck *check, const OrderLine *line) {
     static const uint8_t ways[] = {TOUCH_READ,     TOUCH_WRITE,     TOUCH_STRONG_READ, TOUCH_STRONG_WRITE,
                                    TOUCH_READ,     TOUCH_WRITE,     TOUCH_STRONG_READ, TOUCH_STRONG_WRITE,
@@ -293,14 +306,11 @@ static void add_touch(ProgramCheck *check, const OrderLine *line) {
         return;
     bool odd = touch.count > MOST_PIECES || (touch.count > 1 && touch.stride < touch.bytes) ||
                __builtin_mul_overflow(touch.stride, touch.count, &end) ||
-               __builtin_add_overflow(end, touch.begin, &end) || __builtin_add_overflow(end, touch.bytes, &end) ||
-               !program_address(check, &touch.begin, (touch.count - 1) * touch.stride + touch.bytes);
-    if (odd || !ARRAY_ROOM(check->touches, check->touch_count, check->touch_capacity, 64))
-        verdict_incomplete(check->verdict, "", 0,
-                           "not all accesses of an operation at line %u of the log were taken in",
-                           check->operation.line);
+               __builtin_add_overflow(end, touch.begin, &end) || __builtin_add_overflow(end, touch.bytes, &end);
+    if (odd)
+        say_not_taken(check);
     else
-        check->touches[check->touch_count++] = touch;
+        program_touch(check, touch);
 }
 
 /* ---- Lines ------------------------------------------------------------------------------------------ */
@@ -377,6 +387,8 @@ static void join_lanes(ProgramCheck *check, uint64_t one, uint64_t other) {
 static void allocate(ProgramCheck *check, const OrderLine *line, OrderLane *lane, Str where) {
     uint32_t site = site_of(check, line, UINT32_MAX, STR(""), where);
     uint64_t address = line->numbers[0];
+    if (program_has_key(check, address))
+        return; /* it is there for all processes */
     if (program_address(check, &address, line->numbers[1]))
         races_allocate(&check->races, address, line->numbers[1], lane, check->thread, site);
     RaceMemory *memory = check->several_devices ? races_memory(&check->races, address) : NULL;

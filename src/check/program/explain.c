@@ -255,9 +255,10 @@ void program_report_shared(ProgramCheck *check, const SharedRace *shared) {
     const ProgramSite *earlier = &check->sites[shared->earlier], *later = &check->sites[shared->later];
     uint32_t one = shared->earlier < shared->later ? shared->earlier : shared->later;
     uint32_t other = shared->earlier + shared->later - one;
-    if (shared->open) {
+    if (shared->open || shared->communicates) {
         if (is_new(check, "open", one, other))
-            say_open(check, earlier, later, &(OrderRace){.earlier.number = shared->earlier_number});
+            say_open(check, earlier, later,
+                     &(OrderRace){.earlier.number = shared->earlier_number, .communicates = shared->communicates});
         return;
     }
     if (!is_new(check, "race", one, other))
@@ -288,16 +289,20 @@ void program_report_shared(ProgramCheck *check, const SharedRace *shared) {
 void program_report_race(void *context, const OrderRace *race) {
     ProgramCheck *check = context;
     Verdict *verdict = check->verdict;
-    if (race->memory->shared && !race->early && !race->unseen && !race->earlier.freed)
+    bool before = race->earlier.number < race->memory->shared_from; /* others had it */
+    if (race->memory->shared && !before && !race->early && !race->unseen && !race->earlier.freed)
         return; /* together.c */
+    bool signals = race->communicates || (race->memory->shared && program_together_signals(check));
     const ProgramSite *earlier = &check->sites[race->earlier.site], *later = &check->sites[check->site];
     if (race->may) {
         program_wants(check, race->earlier.number);
         program_wants(check, check->number);
     }
-    if (race->open || race->communicates) {
+    if (race->open || signals) {
+        OrderRace open = *race;
+        open.communicates = signals;
         if (is_new(check, "open", race->earlier.site, check->site))
-            say_open(check, earlier, later, race);
+            say_open(check, earlier, later, &open);
         return;
     }
     if (!is_new(check, race->early ? "early" : "race", race->earlier.site, check->site))

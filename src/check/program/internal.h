@@ -121,6 +121,10 @@ typedef struct ProgramCheck {
     bool open;            /* anything may be ordered by what is not seen */
 } ProgramCheck;
 
+/* ---- check.c ---- */
+/* The operation that is open touches that, at an address of its process. */
+void program_touch(ProgramCheck *check, Touch touch);
+
 /* ---- explain.c ---- */
 void program_place(const ProgramCheck *check, const ProgramSite *site, const char *role, const char *note,
                    FindingPlace *place);
@@ -136,7 +140,8 @@ typedef struct SharedRace {
     const GsanRace *race;
     const RaceMemory *memory; /* NULL: it is not known */
     uint64_t offset;
-    bool open; /* what cannot be seen may order the two */
+    bool communicates;        /* both have atomics, of which it is not known what they order */
+    bool open;                /* what cannot be seen may order the two */
 } SharedRace;
 void program_report_shared(ProgramCheck *check, const SharedRace *shared);
 /* A dependent launch that ends without having waited. */
@@ -163,6 +168,8 @@ const char *program_process_name(const ProgramCheck *check, uint32_t index);
 /* An address of this process as the engine has it; false: not all of `reach` bytes from there on are in the memory that
  * it is of. */
 bool program_address(ProgramCheck *check, uint64_t *address, uint64_t reach);
+/* Whether it is in memory that processes know by a key. */
+bool program_has_key(ProgramCheck *check, uint64_t address);
 void program_share(ProgramCheck *check, const OrderLine *line, uint32_t site);
 /* Whether memory with a key is there, which is not there for this process any more. */
 bool program_unmap(ProgramCheck *check, uint64_t address);
@@ -175,6 +182,8 @@ ProgramTogether *program_together(ProgramCheck *check);
 void program_together_line(ProgramCheck *check, const OrderLine *line);
 /* The operation that is being done, of that lane. */
 void program_together_operation(ProgramCheck *check, const OrderLane *lane);
+/* Whether some operation may signal others in memory that processes share. */
+bool program_together_signals(const ProgramCheck *check);
 void program_together_gone(void *check, const RaceMemory *memory);
 void program_together_end(ProgramCheck *check);
 void program_together_release(ProgramCheck *check);

@@ -61,6 +61,11 @@ bool program_address(ProgramCheck *check, uint64_t *address, uint64_t reach) {
     return fits;
 }
 
+bool program_has_key(ProgramCheck *check, uint64_t address) {
+    ProgramProcess *process = program_process(check);
+    return process->mapping_count && mapping_at(process, address);
+}
+
 /* ---- Memory with a key -------------------------------------------------------------------------------- */
 
 static ProgramShared *shared_of(ProgramCheck *check, Str key) {
@@ -71,7 +76,7 @@ static ProgramShared *shared_of(ProgramCheck *check, Str key) {
     return seat ? *seat : NULL;
 }
 
-/* The memory that the process has there, if it has all of it; else memory of its own. */
+/* The memory that the process has there, if it has all of it; else memory of its own, with what has touched parts. */
 static void place_shared(ProgramCheck *check, ProgramShared *shared, uint64_t address, uint64_t bytes, uint64_t offset,
                          uint64_t total, uint32_t site) {
     uint64_t there = address;
@@ -79,6 +84,7 @@ static void place_shared(ProgramCheck *check, ProgramShared *shared, uint64_t ad
     if (memory && there - memory->address >= offset && memory->bytes - (there - memory->address - offset) >= total) {
         memory->lane = NULL; /* it is given out again when all processes are done with it */
         memory->shared = true;
+        memory->shared_from = check->number;
         shared->to = there - offset;
         return;
     }
@@ -86,8 +92,11 @@ static void place_shared(ProgramCheck *check, ProgramShared *shared, uint64_t ad
     check->keyed += total;
     races_allocate(&check->races, shared->to, total, NULL, check->thread, site);
     memory = races_memory(&check->races, shared->to);
-    if (memory)
-        memory->shared = true;
+    if (!memory)
+        return;
+    memory->shared = true;
+    memory->shared_from = check->number;
+    races_adopt(&check->races, memory, there, bytes, offset);
 }
 
 void program_share(ProgramCheck *check, const OrderLine *line, uint32_t site) {

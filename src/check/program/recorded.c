@@ -27,10 +27,7 @@ void program_take_recorded(ProgramCheck *check) {
         return;
     check->touch_count = 0;
     for (uint32_t i = 0; i < known->touch_count; i++)
-        if (ARRAY_ROOM(check->touches, check->touch_count, check->touch_capacity, 64))
-            check->touches[check->touch_count++] = known->touches[i];
-        else
-            check->races.failed = true;
+        program_touch(check, known->touches[i]);
     if (operation->verb == ORDER_UNKNOWN)
         operation->verb = known->dependent ? ORDER_DEPENDENT : ORDER_LAUNCH;
     operation->numbers[1] = known->waits;

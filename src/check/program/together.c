@@ -24,6 +24,8 @@ typedef struct TogetherStep {
 typedef struct TogetherOperation {
     uint64_t number;
     uint32_t lane, site;
+    bool signals; /* it has atomics, of which it is not known what they order */
+    bool steps;   /* ... which is known */
 } TogetherOperation;
 
 /* One whose steps are not all done. */
@@ -204,6 +206,7 @@ static void found(void *context, const GsanRace *race) {
         .race = race,
         .memory = place ? &memory : NULL,
         .offset = place ? race->begin - place->begin : 0,
+        .communicates = earlier->signals && later->signals,
         .open = is_open(earlier, issued) || is_open(later, other) || (issued && issued->open),
     };
     program_report_shared(together->check, &shared);
@@ -310,6 +313,13 @@ static bool begin_engine(ProgramTogether *together) {
     return together->gsan;
 }
 
+static bool has_atomics(const ProgramCheck *check) {
+    for (uint32_t i = 0; i < check->touch_count; i++)
+        if (check->touches[i].how & (TOUCH_STRONG_READ | TOUCH_STRONG_WRITE))
+            return true;
+    return false;
+}
+
 /* Its number; UINT32_MAX: there is no memory. */
 static uint32_t add_operation(ProgramTogether *together, const OrderLane *lane) {
     ProgramCheck *check = together->check;
@@ -331,7 +341,11 @@ static uint32_t add_operation(ProgramTogether *together, const OrderLane *lane) 
     if (number == UINT32_MAX)
         return number; /* that is said at the end */
     together->operations[together->operation_count++] =
-        (TogetherOperation){.number = check->number, .lane = lane->index, .site = check->site};
+        (TogetherOperation){.number = check->number,
+                            .lane = lane->index,
+                            .site = check->site,
+                            .signals = !together->has_grid && has_atomics(check),
+                            .steps = together->has_grid};
     of->launches[of->count++] = number;
     return number;
 }
@@ -431,6 +445,14 @@ void program_together_operation(ProgramCheck *check, const OrderLane *lane) {
         together->step_count = 0;
         together->has_grid = false;
     }
+}
+
+bool program_together_signals(const ProgramCheck *check) {
+    const ProgramTogether *together = check->together;
+    for (uint32_t i = 0; together && i < together->operation_count; i++)
+        if (together->operations[i].signals || together->operations[i].steps)
+            return true;
+    return false;
 }
 
 /* ---- Lines --------------------------------------------------------------------------------------------------- */

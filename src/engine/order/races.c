@@ -231,6 +231,38 @@ void races_allocate(Races *races, uint64_t address, uint64_t bytes, OrderLane *l
     add_memory(races, made);
 }
 
+static uint64_t least(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+static void adopt_segments(Races *races, RaceMemory *memory, const RaceMemory *other, uint64_t from, uint64_t end,
+                           uint64_t to) {
+    for (uint32_t i = 0; i < other->segment_count; i++) {
+        const TouchSegment *segment = &other->segments[i];
+        uint64_t first = segment->begin > from ? segment->begin : from, last = least(segment->end, end);
+        if (first >= last)
+            continue;
+        if (!ARRAY_ROOM(memory->segments, memory->segment_count, memory->segment_capacity, 16)) {
+            races->failed = true;
+            return;
+        }
+        segment->set->references++;
+        memory->segments[memory->segment_count++] = (TouchSegment){first - from + to, last - from + to, segment->set};
+    }
+}
+
+void races_adopt(Races *races, RaceMemory *memory, uint64_t from, uint64_t bytes, uint64_t offset) {
+    uint32_t seat = seat_of(races, from);
+    while (seat < races->memory_count && races->memories[seat]->address < from + bytes) {
+        RaceMemory *other = races->memories[seat];
+        if (other == memory)
+            return;
+        adopt_segments(races, memory, other, from, from + bytes, memory->address + offset);
+        remove_memory(races, seat);
+        free_memory(races, other);
+    }
+}
+
 void races_use(Races *races, uint64_t address, const OrderLane *lane) {
     RaceMemory *memory = races_memory(races, address);
     if (memory)
@@ -382,10 +414,6 @@ static void add_segment(Walk *walk, uint64_t begin, uint64_t end, MarkSet *set) 
         walk->races->failed = true;
         drop(set);
     }
-}
-
-static uint64_t least(uint64_t a, uint64_t b) {
-    return a < b ? a : b;
 }
 
 /* [begin, end) of the segments from *at on, and of what lies between them; those before it are passed on. */

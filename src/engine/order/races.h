@@ -59,6 +59,7 @@ struct RaceMemory {
     OrderLane *lane;               /* that it was allocated for; NULL: memory of the host */
     bool shared;                   /* several processes or devices have it; the caller's */
     uint64_t place;                /* of its own, that no other memory gets; the caller's */
+    uint64_t shared_from;          /* ... from that operation on */
     struct TouchSegment *segments; /* sorted */
     uint32_t segment_count, segment_capacity;
     uint32_t used[ORDER_LANES / 32]; /* lanes that its owner was notified of */
@@ -89,6 +90,9 @@ void races_allocate(Races *races, uint64_t address, uint64_t bytes, OrderLane *l
 /* It is freed for its lane: whatever that lane does next may have it, unless its owner was notified of other lanes that
  * use it. */
 void races_free(Races *races, uint64_t address, const OrderThread *thread, uint32_t site);
+/* It is memory [from, from + bytes), too, which begins at the offset: what has touched allocations that lie there has
+ * touched it, and they are gone. */
+void races_adopt(Races *races, RaceMemory *memory, uint64_t from, uint64_t bytes, uint64_t offset);
 void races_use(Races *races, uint64_t address, const OrderLane *lane);
 RaceMemory *races_memory(const Races *races, uint64_t address);
 

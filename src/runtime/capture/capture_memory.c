@@ -112,7 +112,15 @@ bool memory_twice(void) {
     return twice;
 }
 
-/* Memory that came some other way: mapped, imported, a variable of a module. */
+static const CaptureAllocation *find_mapped(uint64_t address) {
+    static CaptureAllocation run;
+    for (size_t at = 0; memory_mapped(&at, &run);)
+        if (address - run.begin < run.bytes)
+            return &run;
+    return NULL;
+}
+
+/* Memory that came some other way: opened, a variable of a module. */
 static const CaptureAllocation *ask_driver(uint64_t address) {
     static CaptureAllocation found;
     void *symbol = driver_symbol("cuMemGetAddressRange_v2");
@@ -135,7 +143,8 @@ const CaptureAllocation *memory_find(uint64_t address) {
     size_t at = above(address);
     if (at && address - items[at - 1].begin < items[at - 1].bytes)
         return &items[at - 1];
-    return ask_driver(address);
+    const CaptureAllocation *mapped = find_mapped(address);
+    return mapped ? mapped : ask_driver(address);
 }
 
 bool memory_near(uint64_t address) {

@@ -84,10 +84,11 @@ static bool is_form(const Hook *hook, const char *name) {
 static void *place_in_front(const char *name, uint64_t flags, void *found) {
     Streams streams = flags & PER_THREAD_STREAM ? STREAMS_PER_THREAD : STREAMS_LEGACY;
     Hook *best = NULL;
+    HookFunction *own = *(HookFunction **)&found; /* it may be this library's */
     for (unsigned i = 0; found && i < HOOK_COUNT; i++) {
         if ((hooks[i].streams != STREAMS_ANY && hooks[i].streams != streams) || !is_form(&hooks[i], name))
             continue;
-        bool same = driver_symbol(hooks[i].exported) == found;
+        bool same = hooks[i].hook == own || driver_symbol(hooks[i].exported) == found;
         if (same || !best || i < HOOKS_MODELED)
             best = &hooks[i]; /* the last is the newest form */
         if (same)

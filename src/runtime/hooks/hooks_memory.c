@@ -39,12 +39,6 @@ EXPORTED Result cuMemAllocPitch_v2(DevicePointer *to, size_t *pitch, size_t widt
     return result;
 }
 
-EXPORTED Result cuMemCreate(uint64_t *handle, size_t bytes, const void *how, uint64_t flags) {
-    Result result;
-    OR_MAKE_ROOM(NEXT(cuMemCreate, (uint64_t *, size_t, const void *, uint64_t), handle, bytes, how, flags));
-    return result;
-}
-
 EXPORTED Result cuMemAllocManaged(DevicePointer *to, size_t bytes, unsigned flags) {
     Result result = NEXT(cuMemAllocManaged, (DevicePointer *, size_t, unsigned), to, bytes, flags);
     if (!result)
@@ -158,25 +152,6 @@ EXPORTED Result cuMemFreeHost(void *memory) {
     hold_for_all();
     GUARDED(memory_remove((uintptr_t)memory));
     return freed(NEXT(cuMemFreeHost, (void *), memory));
-}
-
-EXPORTED Result cuMemMap(DevicePointer memory, size_t bytes, size_t offset, unsigned long long handle,
-                         unsigned long long flags) {
-    Result result = NEXT(cuMemMap, (DevicePointer, size_t, size_t, unsigned long long, unsigned long long), memory,
-                         bytes, offset, handle, flags);
-    if (!result)
-        GUARDED(memory_map(memory, bytes, offset, handle));
-    return result;
-}
-
-EXPORTED Result cuMemUnmap(DevicePointer memory, size_t bytes) {
-    GUARDED(memory_unmap(memory, bytes));
-    return NEXT(cuMemUnmap, (DevicePointer, size_t), memory, bytes);
-}
-
-EXPORTED Result cuMemRelease(unsigned long long handle) {
-    GUARDED(memory_release(handle));
-    return NEXT(cuMemRelease, (unsigned long long), handle);
 }
 
 EXPORTED Result cuTensorMapEncodeTiled(void *to, int type, unsigned rank, void *address, const uint64_t *sizes,

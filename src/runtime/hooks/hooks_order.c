@@ -6,6 +6,7 @@
 #include "runtime/hooks.h"
 #include "runtime/record/gpu.h"
 #include "runtime/record/gpu_named.h"
+#include "runtime/record/gpu_peers.h"
 
 #include <string.h>
 
@@ -106,6 +107,8 @@ void hook_copied(OrderCopy *copy, bool node) {
     MemoryPlace to = place_of(&copy->writes, &copy->written), from = place_of(&copy->reads, &copy->read);
     copy->host = node ? HOST_GOES_ON : host_wait(copy, to, from);
     gpu_relaxed(mode);
+    if (peers_on() && !named_on())
+        GUARDED(peers_announce());
     order_copy(copy);
 }
 
@@ -357,9 +360,3 @@ ORDER_OTHERS(OTHER)
     }
 SET_ATTRIBUTE(cuStreamSetAttribute)
 SET_ATTRIBUTE(cuStreamSetAttribute_ptsz)
-
-EXPORTED Result cuIpcOpenEventHandle(Handle *event, IpcHandle handle) {
-    if (order_on())
-        order_events_elsewhere();
-    return NEXT(cuIpcOpenEventHandle, (Handle *, IpcHandle), event, handle);
-}

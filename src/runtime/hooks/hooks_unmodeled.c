@@ -30,9 +30,6 @@ static Result called(Result result, unsigned hook, const char *name, UnmodeledWh
     return result;
 }
 
-#define WORDS_IPC DevicePointer *a, IpcHandle b, unsigned c
-#define GIVEN_IPC a, b, c
-
 #define INCOMPLETE(exported, why, words)                                                                      \
     EXPORTED Result exported(WORDS_##words);                                                                  \
     EXPORTED Result exported(WORDS_##words) {                                                                 \

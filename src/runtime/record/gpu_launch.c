@@ -2,6 +2,7 @@
  * parameter that it gets for it. All others are made as the program has them. */
 #include "runtime/record/gpu.h"
 #include "runtime/record/gpu_named.h"
+#include "runtime/record/gpu_peers.h"
 
 #include "base/hash.h"
 #include "runtime/hooks.h"
@@ -410,6 +411,11 @@ static bool may_poll(const GpuKernel *kernel) {
 static GpuOrder ordered(const SeenLaunch *launch, const GpuContext *context, const GpuKernel *kernel, uint64_t number) {
     GpuOrder order = {0};
     const GpuKernel *any = kernel ? kernel : gpu_kernel(launch->function);
+    if (peers_on() && !named_on()) {
+        pthread_mutex_lock(&hook_mutex);
+        peers_announce();
+        pthread_mutex_unlock(&hook_mutex);
+    }
     OrderLaunch made = {.stream = {.handle = launch->stream,
                                    .context = context ? context->context : NULL,
                                    .per_thread = launch->per_thread},
@@ -417,6 +423,7 @@ static GpuOrder ordered(const SeenLaunch *launch, const GpuContext *context, con
                         .dependent = launch->dependent,
                         .may_poll = (kernel || !named_here()) && may_poll(kernel), /* PyTorch's own do not */
                         .name = any ? any->name : "a kernel",
+                        .has_text = kernel,
                         .remote = launch->remote && kernel,
                         .triggered = {launch->triggered[0], launch->triggered[1]}};
     order_launch(&made, &order);
@@ -467,6 +474,7 @@ static GpuOutstanding *ready(GpuContext *context, GpuKernel *kernel, const SeenL
         outstanding->order = *order;
         outstanding->maybe = launch->maybe;
         named_recorded(order, choice->looked_at.number);
+        order_recorded(order, choice->looked_at.number);
         choice->looked_at.recorded = !launch->maybe; /* beside others it may not be run, either */
         order_looked_at(order, &choice->looked_at);
         drain_soon();

@@ -15,7 +15,7 @@ enum { PIECE = 1 << 16, MEMORIES = 1 << 12, MOST_SLICES = 1 << 12 };
 static const uint64_t most_bytes = UINT64_C(1) << 30;
 
 static struct {
-    bool begun, failed;
+    bool begun, failed, timed;
     int file;
     pid_t process;
     uint64_t thread, bytes;
@@ -42,7 +42,14 @@ static void begin_log(void) {
     log.process = getpid();
     name_log(path, sizeof path, ".order");
     log.file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    text_addf(&log.text, "weirlog 1\n");
+    text_addf(&log.text, "weirlog 1\nprocess %ld\n", (long)log.process);
+}
+
+static void add_line(const char *format, va_list arguments) {
+    text_vaddf(&log.text, format, arguments);
+    text_char(&log.text, '\n');
+    if (log.text.size >= PIECE)
+        write_piece();
 }
 
 void log_line(uint64_t thread, const char *format, ...) {
@@ -51,15 +58,27 @@ void log_line(uint64_t thread, const char *format, ...) {
         begin_log();
     if (log.failed)
         return;
+    if (log.timed)
+        text_addf(&log.text, "at %llu\n", (unsigned long long)gpu_now());
     if (thread != log.thread)
         text_addf(&log.text, "thread %llu\n", (unsigned long long)thread);
     log.thread = thread;
     va_start(arguments, format);
-    text_vaddf(&log.text, format, arguments);
+    add_line(format, arguments);
     va_end(arguments);
-    text_char(&log.text, '\n');
-    if (log.text.size >= PIECE)
-        write_piece();
+}
+
+void log_more(const char *format, ...) {
+    va_list arguments;
+    if (log.failed)
+        return;
+    va_start(arguments, format);
+    add_line(format, arguments);
+    va_end(arguments);
+}
+
+void log_timed(void) {
+    log.timed = true;
 }
 
 void log_memory(uint64_t thread, RecordingMemory allocation) {
@@ -71,13 +90,12 @@ void log_memory(uint64_t thread, RecordingMemory allocation) {
     log_line(thread, "host %llu %llu \"\"", (unsigned long long)allocation.base, (unsigned long long)allocation.bytes);
 }
 
-void log_touches(uint64_t thread, const RecordingArea *area, bool writes) {
+void log_touches(const RecordingArea *area, bool writes) {
     if (area->slices > MOST_SLICES)
-        log_line(thread, "missing \"a copy has more than %d slices: races with it were not looked for\"", MOST_SLICES);
+        log_more("missing \"a copy has more than %d slices: races with it were not looked for\"", MOST_SLICES);
     for (uint64_t i = 0; area->bytes && area->slices <= MOST_SLICES && i < area->slices; i++)
-        log_line(thread, "%s %llu %llu %llu %llu", writes ? "w" : "r",
-                 (unsigned long long)(area->base + i * area->slice), (unsigned long long)area->bytes,
-                 (unsigned long long)area->pitch, (unsigned long long)area->rows);
+        log_more("%s %llu %llu %llu %llu", writes ? "w" : "r", (unsigned long long)(area->base + i * area->slice),
+                 (unsigned long long)area->bytes, (unsigned long long)area->pitch, (unsigned long long)area->rows);
 }
 
 void log_end(bool wanted) {

@@ -6,12 +6,15 @@
 
 #include "trace/copies.h"
 
-/* A line, by that thread of the host. */
+/* A line, by that thread of the host; one that belongs to the operation before it. */
 void log_line(uint64_t thread, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void log_more(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* From now on each line says when it was written: logs of several processes are merged by it. */
+void log_timed(void);
 /* What the operation of the line before reads or writes, of an allocation. Memory that is not known is not written:
  * bytes 0. */
 void log_memory(uint64_t thread, RecordingMemory allocation);
-void log_touches(uint64_t thread, const RecordingArea *area, bool writes);
+void log_touches(const RecordingArea *area, bool writes);
 /* The program ends. The log stays if it is wanted. */
 void log_end(bool wanted);
 

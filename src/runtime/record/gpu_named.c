@@ -3,8 +3,10 @@
 
 #include "base/array.h"
 #include "base/text.h"
+#include "runtime/hooks.h"
 #include "runtime/record/gpu.h"
 #include "runtime/record/gpu_log.h"
+#include "runtime/record/gpu_peers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +58,7 @@ bool named_said(void) {
 }
 
 bool named_keeps(void) {
-    return __atomic_load_n(&several, __ATOMIC_RELAXED);
+    return peers_on() || __atomic_load_n(&several, __ATOMIC_RELAXED);
 }
 
 bool named_here(void) {
@@ -383,6 +385,43 @@ EXPORTED void weir_order_used(void *stream, unsigned long long address) {
     OrderStream in = {.handle = stream};
     if (!is_captured(stream))
         order_write(&in, write_use, &address);
+}
+
+/* Whether memory at the address is known by a key, and so not the program's to allocate or free. */
+EXPORTED int weir_order_has_key(unsigned long long address);
+EXPORTED int weir_order_has_key(unsigned long long address) {
+    bool has = false;
+    if (peers_on()) {
+        pthread_mutex_lock(&hook_mutex);
+        has = peers_has(address);
+        pthread_mutex_unlock(&hook_mutex);
+    }
+    return has;
+}
+
+/* Lines about other processes will follow. */
+EXPORTED void weir_order_shares(void);
+EXPORTED void weir_order_shares(void) {
+    order_shares();
+}
+
+/* An event by which another process knows how far the stream is; or the stream waits for one. */
+typedef struct NamedEvent {
+    unsigned long long event;
+    const char *key;
+    bool waits;
+} NamedEvent;
+
+static void write_event(uint64_t thread, const OrderPlace *place, void *of) {
+    const NamedEvent *event = of;
+    log_line(thread, "event %llu \"%s\"", event->event, event->key);
+    log_line(thread, "%s %llu %llu", event->waits ? "wait" : "record", event->event, (unsigned long long)place->stream);
+}
+
+EXPORTED void weir_order_event(void *stream, unsigned long long event, const char *key, int waits);
+EXPORTED void weir_order_event(void *stream, unsigned long long event, const char *key, int waits) {
+    OrderStream in = {.handle = stream};
+    order_write(&in, write_event, &(NamedEvent){event, key, waits});
 }
 
 /* Of this thread, in the log. */

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_ENDED = 64, MOST_FREED = 1024, EVENT_BUCKETS = 1024, MOST_COPIES = 1 << 18 };
+enum { MOST_ENDED = 64, MOST_FREED = 1024, MOST_COPIES = 1 << 18, DELAY = 250000 /* microseconds */ };
 
 typedef struct Stream {
     OrderStream name;
@@ -26,12 +26,6 @@ typedef struct Stream {
     uint64_t library;   /* the last launch, + 1, of a kernel that has no PTX; */
     uint64_t looked_at; /* ... that was recorded, or is equal to others that were */
 } Stream;
-
-typedef struct GpuOrderEvent {
-    struct GpuOrderEvent *next;
-    Handle handle;
-    OrderClock *clock; /* NULL: never recorded */
-} GpuOrderEvent;
 
 typedef struct Freed {
     DevicePointer memory;
@@ -47,13 +41,11 @@ typedef struct EndedThread {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static ProgramOrder program;
 static Stream streams[ORDER_STREAMS]; /* by their lanes */
-static GpuOrderEvent *events[EVENT_BUCKETS];
 static Freed freed[MOST_FREED];
 static uint32_t freed_count;
 static OrderClock reported, pool; /* pool: what freed has no room for */
 static OrderClock dropped;        /* what no launch is held against any more */
 static bool pooled;               /* pool has something */
-static bool elsewhere;            /* events may be recorded by others */
 static bool called;               /* the host was, from a stream */
 static bool unknown;              /* something that is not modeled may order anything */
 static bool crowded;              /* there were too many streams */
@@ -66,9 +58,12 @@ static uint32_t copy_count;
 static uint64_t launched; /* the last launch, + 1 */
 static FILE *copies;      /* NULL: none was made yet, or there is no file */
 static uint64_t stream_ids;
-static const Stream *issued; /* the last line of the order log is that something was put into this stream */
-static bool copies_beside;   /* two copies may have run at the same time */
-static bool default_named;   /* a stream has the id 0 */
+static const Stream *issued;    /* the last line of the order log is that something was put into this stream */
+static bool copies_beside;      /* two copies may have run at the same time */
+static bool default_named;      /* a stream has the id 0 */
+static bool shares;             /* other processes have memory or events of this one */
+static bool meets;              /* ... and launches were made that no host has waited for */
+static uint64_t unknown_launch; /* the last line of the order log is of that launch, + 1, of which nothing is known */
 
 #define LOCKED(statement)             \
     do {                              \
@@ -76,13 +71,6 @@ static bool default_named;   /* a stream has the id 0 */
         statement;                    \
         pthread_mutex_unlock(&mutex); \
     } while (0)
-
-static OrderClock *copied(const OrderClock *clock) {
-    OrderClock *copy = malloc(sizeof *copy);
-    if (copy)
-        *copy = *clock;
-    return copy;
-}
 
 /* ---- Threads of the host ------------------------------------------------------------------------- */
 
@@ -107,7 +95,7 @@ static uint64_t self_id(void) {
     return self.id;
 }
 
-#define LOG(...)      (issued = NULL, log_line(self_id(), __VA_ARGS__))
+#define LOG(...)      (issued = NULL, unknown_launch = 0, log_line(self_id(), __VA_ARGS__))
 #define NUMBER(value) ((unsigned long long)(value))
 
 /* What it knew is for the thread that waits for its end. */
@@ -116,7 +104,7 @@ static void end_self(void) {
         free(ended[0].knew);
         memmove(ended, ended + 1, --ended_count * sizeof *ended);
     }
-    ended[ended_count++] = (EndedThread){self.id, copied(&self.known->knows)};
+    ended[ended_count++] = (EndedThread){self.id, clock_copy(&self.known->knows)};
     order_thread_ends(&program, self.known);
     self.known = NULL;
 }
@@ -161,9 +149,9 @@ void *order_thread_made(void) {
         return NULL;
     made->id = new_id();
     if (!self.known && self.inherited)
-        made->inherited = copied(self.inherited);
+        made->inherited = clock_copy(self.inherited);
     else if (self.known)
-        LOCKED(made->inherited = copied(&self.known->knows); LOG("spawn %llu", NUMBER(made->id)));
+        LOCKED(made->inherited = clock_copy(&self.known->knows); LOG("spawn %llu", NUMBER(made->id)));
     return made;
 }
 
@@ -198,20 +186,12 @@ void order_thread_joined(uint64_t id) {
     LOCKED(join_thread(id));
 }
 
-bool order_was_late(void) {
-    return late;
-}
-
-bool order_is_crowded(void) {
-    return crowded;
+OrderDoubts order_doubts(void) {
+    return (OrderDoubts){.late = late, .crowded = crowded, .domains = domains};
 }
 
 void order_remote(void) {
     LOCKED(remote = true);
-}
-
-bool order_has_domains(void) {
-    return domains;
 }
 
 /* ---- Streams ------------------------------------------------------------------------------------- */
@@ -280,6 +260,7 @@ static void write_in(const OrderStream *name, OrderWrite *write, void *of) {
     Stream *stream = name ? find(*name) : NULL;
     host();
     issued = NULL;
+    unknown_launch = 0;
     if (stream)
         write(self_id(), &(OrderPlace){stream->id, (uintptr_t)stream->name.context}, of);
     else if (!name)
@@ -289,41 +270,48 @@ void order_write(const OrderStream *name, OrderWrite *write, void *of) {
     LOCKED(write_in(name, write, of));
 }
 
-/* ---- Events -------------------------------------------------------------------------------------- */
-
-static GpuOrderEvent **event_seat(Handle handle) {
-    GpuOrderEvent **at = &events[(uintptr_t)handle / 16 % EVENT_BUCKETS];
-    while (*at && (*at)->handle != handle)
-        at = &(*at)->next;
-    return at;
-}
-
-static GpuOrderEvent *event_of(Handle handle) {
-    GpuOrderEvent **seat = event_seat(handle);
-    if (!*seat && (*seat = calloc(1, sizeof **seat)))
-        (*seat)->handle = handle;
-    return *seat;
-}
-
-static void set_event(Handle handle, const OrderClock *clock, bool open) {
-    GpuOrderEvent *event = event_of(handle);
-    if (!event)
-        return;
-    free(event->clock);
-    event->clock = copied(clock);
-    if (event->clock)
-        event->clock->open |= open;
-}
-
-/* What is known where it has come; NULL: nothing, as it was never recorded. Where others may have: it is open. */
-static const OrderClock *event_clock(Handle handle) {
-    static const OrderClock order_not_known = {.open = true};
-    const GpuOrderEvent *event = *event_seat(handle);
-    return event ? event->clock : elsewhere ? &order_not_known : NULL;
-}
-
 bool order_on(void) {
     return gpu_on();
+}
+
+/* ---- Other processes ----------------------------------------------------------------------------- */
+
+static void share_event(Handle event, const char *key) {
+    event_share(event);
+    LOG("event %llu \"%s\"", NUMBER((uintptr_t)event), key);
+}
+void order_event_shared(Handle event, const char *key) {
+    LOCKED(share_event(event, key));
+}
+
+/* Whether launches run yet, by what this thread knows, that the log does not have. */
+static bool has_launches_before(void) {
+    bool has = false;
+    for (uint32_t i = 0; i < program.lane_count && !named_on(); i++)
+        has |= program.lanes[i]->last > host()->knows.over[i];
+    return has;
+}
+
+static void begin_sharing(void) {
+    log_timed();
+    if (!shares && has_launches_before())
+        LOG("missing \"launches that were not known to be over when memory was shared with other processes were not "
+            "held "
+            "against what these do\"");
+    shares = true;
+}
+void order_shares(void) {
+    LOCKED(begin_sharing());
+}
+
+/* Before the host knows that a launch is over, while other processes have memory of this one: what these put into their
+ * streams meanwhile was not handed over to them. */
+static void delay(void) {
+    static unsigned left = 8;
+    bool waits;
+    LOCKED(waits = shares && meets && left; left -= waits; meets = false);
+    if (waits)
+        usleep(DELAY);
 }
 
 /* ---- Calls --------------------------------------------------------------------------------------- */
@@ -341,6 +329,8 @@ static void work(OrderStream name, bool waits) {
     LOG("await-stream %llu", NUMBER(stream->id));
 }
 void order_work(OrderStream name, bool waits) {
+    if (waits)
+        delay();
     LOCKED(work(name, waits));
 }
 
@@ -359,36 +349,28 @@ static void record(Handle handle, OrderStream name) {
     Stream *stream = find(name);
     if (stream) {
         issue(stream);
-        set_event(handle, &stream->lane->now, false);
+        event_set(handle, &stream->lane->now, false);
         LOG("record %llu %llu", NUMBER((uintptr_t)handle), NUMBER(stream->id));
     } else {
-        set_event(handle, &host()->knows, true);
+        event_set(handle, &host()->knows, true);
     }
 }
 void order_event_recorded(Handle event, OrderStream stream) {
     LOCKED(record(event, stream));
 }
 
-static void forget(Handle handle) {
-    GpuOrderEvent **seat = event_seat(handle), *event = *seat;
-    if (!event)
-        return;
-    *seat = event->next;
-    free(event->clock);
-    free(event);
-    LOG("gone %llu", NUMBER((uintptr_t)handle));
-}
 void order_event_destroyed(Handle event) {
-    LOCKED(forget(event));
+    LOCKED(if (event_forget(event)) LOG("gone %llu", NUMBER((uintptr_t)event)));
 }
 
 static void wait_for(OrderStream name, Handle handle) {
     Stream *stream = find(name);
-    const OrderClock *clock = event_clock(handle);
+    bool elsewhere;
+    const OrderClock *clock = event_clock(handle, &elsewhere);
     if (!stream || !clock)
         return;
     lane_waits(&program, stream->lane, host(), clock);
-    stream->lane->now.open |= unknown;
+    stream->lane->now.open |= unknown || elsewhere;
     LOG("wait %llu %llu", NUMBER((uintptr_t)handle), NUMBER(stream->id));
     if (clock->open)
         LOG("open %llu", NUMBER(stream->id));
@@ -398,10 +380,12 @@ void order_stream_waits(OrderStream stream, Handle event) {
 }
 
 static void host_waits(Handle event, bool asks) {
-    const OrderClock *clock = event_clock(event);
+    bool elsewhere;
+    const OrderClock *clock = event_clock(event, &elsewhere);
     if (!clock)
         return;
     thread_waits(&program, host(), clock);
+    host()->knows.open |= elsewhere;
     if (asks && named_here()) /* for itself: an allocator, whose memory says so in the log */
         return;
     LOG("await-event %llu", NUMBER((uintptr_t)event));
@@ -409,6 +393,7 @@ static void host_waits(Handle event, bool asks) {
         LOG("open-all");
 }
 void order_host_event(Handle event, bool asks) {
+    delay();
     LOCKED(host_waits(event, asks));
 }
 
@@ -424,6 +409,7 @@ static void wait_for_all(Handle context) {
         LOG("await-all");
 }
 void order_host_context(Handle context) {
+    delay();
     LOCKED(wait_for_all(context));
 }
 
@@ -452,10 +438,6 @@ void order_opened(OrderStream stream) {
     LOCKED(open_stream(stream));
 }
 
-void order_events_elsewhere(void) {
-    LOCKED(elsewhere = true);
-}
-
 void order_unknown(void) {
     LOCKED(unknown = true; LOG("open-all"));
 }
@@ -480,11 +462,11 @@ static bool has_copies_beside(const Stream *stream) {
 /* In the log, what frees memory writes all of it, and records an event of an odd number, which no handle has. */
 static void log_freed(const Stream *stream, DevicePointer memory, uint64_t bytes) {
     copies_beside |= has_copies_beside(stream);
-    if (!named_on())
+    if (!named_on() && !shares)
         log_memory(self_id(), (RecordingMemory){memory, bytes});
     LOG("copy %llu \"cuMemFreeAsync\" \"\"", NUMBER(stream->id));
     if (bytes)
-        LOG("w %llu %llu", NUMBER(memory), NUMBER(bytes));
+        log_more("w %llu %llu", NUMBER(memory), NUMBER(bytes));
     LOG("record %llu %llu", NUMBER(memory | 1), NUMBER(stream->id));
 }
 
@@ -503,7 +485,7 @@ static void put_freed(DevicePointer memory, uint64_t bytes, OrderStream name) {
         freed_count = 0;
         pooled = true;
     }
-    freed[freed_count++] = (Freed){memory, bytes, copied(&stream->lane->now)};
+    freed[freed_count++] = (Freed){memory, bytes, clock_copy(&stream->lane->now)};
 }
 void order_freed(DevicePointer memory, uint64_t bytes, OrderStream stream) {
     LOCKED(put_freed(memory, bytes, stream));
@@ -596,20 +578,20 @@ static bool write_copy(const Stream *stream, const OrderCopy *made) {
     return copies && copy_count < MOST_COPIES && recording_copy_write(copies, &copy, known) && !fflush(copies);
 }
 
-static void log_copied(const Stream *stream, const OrderCopy *made) {
-    if (!named_on()) { /* else memory is in the log as the program has it */
+static void log_clock_copy(const Stream *stream, const OrderCopy *made) {
+    if (!named_on() && !shares) { /* else memory is in the log as the program has it */
         log_memory(self_id(), made->read);
         log_memory(self_id(), made->written);
     }
     LOG("copy %llu \"%.*s\" \"\"", NUMBER(stream->id), (int)strcspn(made->name, "_"), made->name);
     if (made->read.bytes)
-        log_touches(self_id(), &made->reads, false);
+        log_touches(&made->reads, false);
     if (made->written.bytes)
-        log_touches(self_id(), &made->writes, true);
+        log_touches(&made->writes, true);
 }
 
 static void log_copy(const Stream *stream, const OrderCopy *made) {
-    named_here() ? named_launch() : log_copied(stream, made);
+    named_here() ? named_launch() : log_clock_copy(stream, made);
     if (made->host == HOST_WAITS)
         LOG("await-stream %llu", NUMBER(stream->id));
     else if (made->host == HOST_MAY_WAIT)
@@ -635,6 +617,8 @@ static bool make_copy(const OrderCopy *made) {
 }
 void order_copy(const OrderCopy *made) {
     bool good;
+    if (made->host == HOST_WAITS)
+        delay();
     LOCKED(good = make_copy(made));
     if (!good)
         gpu_unseen_program("not all copies could be written down: races with them were not looked for");
@@ -661,6 +645,24 @@ static bool has_launches_beside(const Stream *stream, const OrderClock *begun) {
     return false;
 }
 
+/* What it touches is not known yet. */
+static void log_launch(const Stream *stream, const OrderLaunch *made) {
+    if (named_here())
+        return;
+    if (!made->name || !(named_on() || shares)) {
+        log_issued(stream);
+        return;
+    }
+    LOG("unknown %llu %d \"%s\" \"\"", NUMBER(stream->id), made->dependent, made->name);
+    unknown_launch = made->number + 1;
+}
+
+/* If another thread has put something into the log since, it stays unknown. */
+void order_recorded(const GpuOrder *order, uint64_t number) {
+    LOCKED(if (unknown_launch == number + 1)
+               log_more("recorded %llu %llu", NUMBER(order->order.process), NUMBER(number)));
+}
+
 static void launch(const OrderLaunch *made, GpuOrder *order) {
     Stream *stream = find(made->stream);
     begin_process();
@@ -674,13 +676,11 @@ static void launch(const OrderLaunch *made, GpuOrder *order) {
     describe(stream, &begun, order);
     for (unsigned i = 0; i < sizeof made->triggered / sizeof *made->triggered; i++)
         if (made->triggered[i]) {
-            set_event(made->triggered[i], &begun, true);
+            event_set(made->triggered[i], &begun, true);
             LOG("record %llu %llu 1", NUMBER((uintptr_t)made->triggered[i]), NUMBER(stream->id));
         }
-    if (named_on() && made->name && !named_here())
-        LOG("unknown %llu %d \"%s\" \"\"", NUMBER(stream->id), made->dependent, made->name);
-    else if (!named_here())
-        log_issued(stream);
+    log_launch(stream, made);
+    meets |= made->has_text;
     remote |= made->remote;
     domains |= remote && made->may_poll && has_launches_beside(stream, &begun);
     if (made->may_poll && has_launches_beside(stream, &begun))
@@ -795,5 +795,6 @@ uint64_t order_library_beside(void) {
 void order_log_end(bool alone) {
     if (alone && copies_beside && !named_on())
         LOCKED(LOG("missing \"what kernels without PTX access is not known\""));
-    LOCKED(log_end(copies_beside || named_said()));
+    LOCKED(if (shares) LOG("send 1 \"end-%ld\"", (long)getpid()));
+    LOCKED(log_end(copies_beside || named_said() || shares));
 }

@@ -32,6 +32,7 @@ typedef struct OrderLaunch {
     uint64_t number;
     bool dependent;      /* on the one before it, and may begin before that has ended */
     bool may_poll;       /* it may wait for what another launch writes */
+    bool has_text;       /* it can be recorded */
     bool remote;         /* its memory synchronization domain is not the default one */
     Handle triggered[2]; /* events that it records while it runs; NULL: none */
     const char *name;    /* of the kernel; NULL: not known */
@@ -43,11 +44,13 @@ void *order_thread_made(void);
 void order_thread_not_made(void *made);
 uint64_t order_thread_begun(void *made);
 void order_thread_joined(uint64_t id);
-/* Whether something was late (order_is_over); whether there were more streams than are distinguished. */
-bool order_was_late(void);
-bool order_is_crowded(void);
-/* Whether launches of two memory synchronization domains may have run at the same time. */
-bool order_has_domains(void);
+/* What was not looked at. */
+typedef struct OrderDoubts {
+    bool late;    /* something was (order_is_over) */
+    bool crowded; /* there were more streams than are distinguished */
+    bool domains; /* launches of two memory synchronization domains may have run at the same time */
+} OrderDoubts;
+OrderDoubts order_doubts(void);
 void order_remote(void); /* launches may be in another one from now on */
 
 /* Whether anything asks: modes record and shadow. */
@@ -57,6 +60,8 @@ Handle order_handle(OrderStream stream);
 /* A launch is made. Its order has to be freed. */
 void order_launch(const OrderLaunch *launch, GpuOrder *order);
 void order_free(GpuOrder *order);
+/* The launch of that number is recorded; it was the last that was made. */
+void order_recorded(const GpuOrder *order, uint64_t number);
 
 /* A launch of a kernel that is recorded, or is equal to recorded launches and is not recorded itself. */
 typedef struct OrderKernel {
@@ -112,6 +117,9 @@ void order_opened(OrderStream stream);
  * modeled. */
 void order_events_elsewhere(void);
 void order_unknown(void);
+/* Other processes have memory of this one from now on; they have the event, by that key. */
+void order_shares(void);
+void order_event_shared(Handle event, const char *key);
 /* Memory that launches have used is free when what the stream has is over; and it is given to another one, which waits
  * for that. */
 void order_freed(DevicePointer memory, uint64_t bytes, OrderStream stream);

@@ -1,9 +1,11 @@
-/* Streams as calls name them: which one that is, and what the driver says of it. */
+/* Streams as calls name them: which one that is, and what the driver says of it. Events by their handles. */
 #include "runtime/record/gpu_order_names.h"
 
 #include "runtime/record/gpu.h"
 
-enum { LEGACY = 1 };
+#include <stdlib.h>
+
+enum { LEGACY = 1, EVENT_BUCKETS = 1024 };
 
 Handle order_handle(OrderStream stream) {
     return stream.handle || !stream.per_thread ? stream.handle : (Handle)(uintptr_t)STREAM_PER_THREAD;
@@ -42,4 +44,76 @@ void stream_find_own_context(OrderStream *name) {
     Handle context = NULL;
     if (context_of && context_of(name->handle, &context) == 0 && context)
         name->context = context;
+}
+
+/* ---- Events -------------------------------------------------------------------------------------- */
+
+typedef struct GpuOrderEvent {
+    struct GpuOrderEvent *next;
+    Handle handle;
+    OrderClock *clock; /* NULL: never recorded */
+    bool shared;
+} GpuOrderEvent;
+
+static GpuOrderEvent *events[EVENT_BUCKETS];
+static bool any_elsewhere; /* events that are not known here may be recorded by others */
+
+void order_events_elsewhere(void) {
+    __atomic_store_n(&any_elsewhere, true, __ATOMIC_RELAXED);
+}
+
+OrderClock *clock_copy(const OrderClock *clock) {
+    OrderClock *copy = malloc(sizeof *copy);
+    if (copy)
+        *copy = *clock;
+    return copy;
+}
+
+static GpuOrderEvent **event_seat(Handle handle) {
+    GpuOrderEvent **at = &events[(uintptr_t)handle / 16 % EVENT_BUCKETS];
+    while (*at && (*at)->handle != handle)
+        at = &(*at)->next;
+    return at;
+}
+
+static GpuOrderEvent *event_of(Handle handle) {
+    GpuOrderEvent **seat = event_seat(handle);
+    if (!*seat && (*seat = calloc(1, sizeof **seat)))
+        (*seat)->handle = handle;
+    return *seat;
+}
+
+void event_set(Handle handle, const OrderClock *clock, bool open) {
+    GpuOrderEvent *event = event_of(handle);
+    if (!event)
+        return;
+    free(event->clock);
+    event->clock = clock_copy(clock);
+    if (event->clock)
+        event->clock->open |= open;
+}
+
+const OrderClock *event_clock(Handle handle, bool *elsewhere) {
+    static const OrderClock nothing, order_not_known = {.open = true};
+    const GpuOrderEvent *event = *event_seat(handle);
+    *elsewhere = event && event->shared;
+    if (!event)
+        return __atomic_load_n(&any_elsewhere, __ATOMIC_RELAXED) ? &order_not_known : NULL;
+    return event->clock ? event->clock : *elsewhere ? &nothing : NULL;
+}
+
+void event_share(Handle handle) {
+    GpuOrderEvent *event = event_of(handle);
+    if (event)
+        event->shared = true;
+}
+
+bool event_forget(Handle handle) {
+    GpuOrderEvent **seat = event_seat(handle), *event = *seat;
+    if (!event)
+        return false;
+    *seat = event->next;
+    free(event->clock);
+    free(event);
+    return true;
 }

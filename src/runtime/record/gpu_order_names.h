@@ -1,4 +1,4 @@
-/* Streams as calls name them (gpu_order.c). */
+/* Streams as calls name them, and events by their handles (gpu_order.c). */
 #ifndef RUNTIME_RECORD_GPU_ORDER_NAMES_H
 #define RUNTIME_RECORD_GPU_ORDER_NAMES_H
 
@@ -12,5 +12,16 @@ bool stream_is_blocking(OrderStream name);
  * another context is current. */
 void stream_find_context(OrderStream *name);
 void stream_find_own_context(OrderStream *name);
+
+OrderClock *clock_copy(const OrderClock *clock); /* for free(); NULL: there is no memory */
+/* It was recorded: where it has come, that is known. `open`: or something that was not seen. */
+void event_set(Handle handle, const OrderClock *clock, bool open);
+/* What is known where it has come; NULL: nothing, as it was never recorded. *elsewhere: another process may have
+ * recorded it since. */
+const OrderClock *event_clock(Handle handle, bool *elsewhere);
+/* Other processes have it from now on. */
+void event_share(Handle handle);
+/* False: it was not known. */
+bool event_forget(Handle handle);
 
 #endif

@@ -121,19 +121,20 @@ static uint64_t write_libraries(void) {
 }
 
 uint64_t gpu_unseen_write(void) {
+    OrderDoubts doubts = order_doubts();
     pthread_mutex_lock(&mutex);
     if (!named_on()) /* else the order log has where they may access memory */
         order_each_missed(add_missed);
-    if (order_was_late())
+    if (doubts.late)
         add_more("program", 0,
                  "launches were checked and dropped when one thread of the host knew them to be over, and another one "
                  "made launches or copies then: races between these were not looked for");
-    if (order_has_domains())
+    if (doubts.domains)
         add_more(
             "program", 0,
             "launches are in two memory synchronization domains (CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN) and can run at "
             "the same time: that operations of scope .gpu do not order these was not looked at");
-    if (order_is_crowded())
+    if (doubts.crowded)
         add_more("program", 0, "there are more than %d streams at once: races between launches were not all looked for",
                  ORDER_STREAMS);
     uint64_t libraries = write_libraries();
