@@ -1,6 +1,7 @@
 /* A stand-in for the CUDA driver (libcuda.so.1) that runs kernels: in the machine of PTX. Memory of the device is
  * memory of the process, at addresses that the machine has no other use for; everything is done when it is asked for.
- * Where STANDIN_LATER is set, a kernel that hangs does so after its launch, and calls that wait for it lock others out.
+ * Where STANDIN_LATER is set, a kernel that hangs does so after its launch, and calls that wait for it lock others out;
+ * where it is `asked`, no wait of it gives up before the program has asked whether it runs.
  * Waits that have a limit of less than three seconds are run by the machine's clock; who gave up stands by in the
  * launch. */
 #include "gpu.h"
@@ -25,7 +26,7 @@ enum { DEVICE_BYTES = 1 << 28, PAGE = 1 << 16, ALIGN = 512, BLOCKS = 1024, BUDGE
 /* ---- A kernel that runs yet ---------------------------------------------------------------------- */
 
 enum { QUEUE = 1000 };
-static volatile bool running;
+static volatile bool running, was_asked;
 static int running_on;  /* that device */
 static unsigned queued; /* things since it began */
 static pthread_mutex_t inside = PTHREAD_MUTEX_INITIALIZER;
@@ -41,7 +42,9 @@ EXPORTED void standin_waits(void) {
 }
 
 EXPORTED int standin_runs(void) {
-    return running;
+    int runs = running;
+    was_asked = true;
+    return runs;
 }
 
 void standin_put(void) {
@@ -701,10 +704,15 @@ static PtxEnd stand_by(volatile RecordHost *host, const char *name) {
 typedef struct Later {
     volatile RecordHost *host;
     const char *name;
+    uint32_t gives_up; /* not 0: a wait of it does, later */
 } Later;
 
 static void *stand_by_later(void *words) {
     const Later *later = words;
+    while (later->gives_up && !was_asked)
+        usleep(1000);
+    if (later->gives_up)
+        later->host->hang = later->gives_up;
     if (stand_by(later->host, later->name) != PTX_END_COMPLETE)
         failure = FAILED;
     running = false;
@@ -712,12 +720,27 @@ static void *stand_by_later(void *words) {
     return NULL;
 }
 
-static PtxEnd hang(volatile RecordHost *host, const char *name) {
+/* That a wait gave up is not in memory yet. */
+static uint32_t take_back(const PtxMachine *machine, volatile RecordHost *host) {
+    const char *when = getenv("STANDIN_LATER");
+    uint32_t word = 0;
+    for (uint32_t i = 0; when && strcmp(when, "asked") == 0 && i < machine->block_count; i++) {
+        const PtxBlock *block = &machine->blocks[i];
+        uint64_t offset = (uintptr_t)&host->hang - block->base;
+        if (block->space != PTX_SPACE_GLOBAL || !block->bytes || offset >= block->size)
+            continue;
+        memcpy(&word, block->bytes + offset, sizeof word);
+        memset(block->bytes + offset, 0, sizeof word);
+    }
+    return word;
+}
+
+static PtxEnd hang(volatile RecordHost *host, const char *name, uint32_t gives_up) {
     Later *later = getenv("STANDIN_LATER") ? malloc(sizeof *later) : NULL;
     pthread_t thread;
     if (!later)
         return stand_by(host, name);
-    *later = (Later){host, name};
+    *later = (Later){host, name, gives_up};
     const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
     running_on = device_now();
     running = true;
@@ -770,9 +793,10 @@ Result kernel_run(const KernelNode *kernel) {
         end = ptx_schedule_run(machine, &schedule);
         clock_now = machine->clock;
         if (host && end == PTX_END_STUCK) {
+            uint32_t gives_up = take_back(machine, host);
             take_memory(machine, &launch);
             pthread_mutex_unlock(&mutex);
-            end = hang(host, found->name);
+            end = hang(host, found->name, gives_up);
             pthread_mutex_lock(&mutex);
         } else if (end != PTX_END_COMPLETE)
             fprintf(stderr, "the machine of PTX: end %d, line %u: %s\n", end,
