@@ -110,7 +110,14 @@ static void share_event(ProgramCheck *check, const OrderLine *line) {
         *place = *seat;
 }
 
-static uint32_t site_of(ProgramCheck *check, const OrderLine *line, uint32_t stream, Str name, Str where) {
+static bool is_site(const ProgramCheck *check, uint32_t site, const OrderLine *line, uint32_t stream, Str name,
+                    Str where) {
+    const ProgramSite *is = &check->sites[site];
+    return is->verb == line->verb && is->stream == stream && is->process == check->process &&
+           str_equal(is->name, name) && str_equal(is->where, where);
+}
+
+static uint32_t find_site(ProgramCheck *check, const OrderLine *line, uint32_t stream, Str name, Str where) {
     const uint32_t numbers[] = {(uint32_t)line->verb, stream, check->process, (uint32_t)name.size};
     Text *key = &check->key;
     key->size = 0;
@@ -133,6 +140,16 @@ static uint32_t site_of(ProgramCheck *check, const OrderLine *line, uint32_t str
                                                     .line = line->line};
     *seat = (void *)(uintptr_t)++check->site_count;
     return check->site_count - 1;
+}
+
+/* Most often it is the one that came after the last one before. */
+static uint32_t site_of(ProgramCheck *check, const OrderLine *line, uint32_t stream, Str name, Str where) {
+    uint32_t site = check->site_count ? check->sites[check->last_site].next : 0;
+    if (!check->site_count || !is_site(check, site, line, stream, name, where))
+        site = find_site(check, line, stream, name, where);
+    if (check->site_count)
+        check->sites[check->last_site].next = site;
+    return check->last_site = site;
 }
 
 /* ---- Operations ------------------------------------------------------------------------------------- */

@@ -20,6 +20,7 @@ typedef struct ProgramSite {
     uint32_t stream; /* index of it */
     uint32_t process;
     uint32_t line;             /* of the log, the first one */
+    uint32_t next;             /* the one that was looked for after it */
     uint64_t left, left_bytes; /* allocations of this site that were never freed */
 } ProgramSite;
 
@@ -87,6 +88,7 @@ typedef struct ProgramCheck {
     uint32_t stream_count, stream_capacity;
     ProgramSite *sites;
     uint32_t site_count, site_capacity;
+    uint32_t last_site; /* that was looked for */
     Map site_map, event_map;
     Text key;          /* of a site that is looked for */
     Map event_key_map; /* of events that processes share */
