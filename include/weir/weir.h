@@ -374,8 +374,8 @@ WEIR_API weir_result *weir_run(weir_module *module, const weir_run_options *opti
 /* Writes the proofs of the kernels of a module for every launch, and what is open (docs/proofs.md). Nothing is run. 0;
  * 1 if something is open; -1 if it could not be written, or something is wrong with the module or the options. */
 WEIR_API int weir_prove(weir_module *module, const weir_run_options *options, weir_write *write, void *to);
-/* Writes the certificate of the proofs of a module's kernels, as far as they are proved (docs/proofs.md). 0; 1 if a
- * kernel is not; -1 as above. */
+/* Writes the certificate of the proofs of a module's kernels, as far as weir_verify takes them for proofs
+ * (docs/proofs.md). 0; 1 if there is none of a kernel; -1 as above. */
 WEIR_API int weir_certify(weir_module *module, const weir_run_options *options, weir_write *write, void *to);
 /* Checks the certificate in the file `certificate` against the kernels of a module, by other means than those that
  * prove, and writes a line for each kernel. 0: it proves all; 1: it does not; 2: the file is no certificate; -1 as

@@ -9,8 +9,13 @@ static void prove_module(void *context, const char *path, weir_module *module, c
     progress_clear(&session->progress);
     output_printf(session->output, "%s\n", path);
     int status = weir_prove(module, options, output_write, session->output);
-    if (status >= 0 && session->certificate)
-        status = weir_certify(module, options, output_write, session->certificate);
+    if (status >= 0 && session->certificate) {
+        int certified = weir_certify(module, options, output_write, session->certificate);
+        if (status == 0 && certified == 1)
+            complain("%s: of a kernel that is proved there is no certificate: the checker does not follow the proof",
+                     path);
+        status = certified;
+    }
     if (status < 0) {
         complain("%s: something is wrong with its launch file, or with what was asked for", path);
         session->reporter.verdict = WEIR_VERDICT_ERROR;

@@ -346,7 +346,8 @@ static const Number *of_op(CertificateChecker *checker, const Op *op, const Valu
 
 static const Number *parameter(CertificateChecker *checker, const Value *value) {
     const Parameter *of = value->index < checker->parameter_count ? &checker->parameters[value->index] : NULL;
-    unsigned width = word_width(checker, value);
+    unsigned width =
+        tensor_of(checker, value) ? 0 : word_width(checker, value); /* of a tensor each element is another */
     if (!of || of->descriptor < 0)
         return width ? number_atom(checker->numbers,
                                    (NumberAtom){.kind = NUMBER_ARGUMENT, .of = value->index, .width = width})

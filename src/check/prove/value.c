@@ -432,7 +432,8 @@ static Quantity part_of_descriptor(Prover *prover, uint32_t index) {
 }
 
 static Quantity of_parameter(Prover *prover, const Value *value) {
-    unsigned width = width_of_element(prover, value);
+    /* Of a tensor each element is a number of its own. */
+    unsigned width = tensor_type(prover, value) ? 0 : width_of_element(prover, value);
     if (value->index < prover->proof->name_count && prover->parameters[value->index].descriptor >= 0)
         return part_of_descriptor(prover, value->index);
     return width ? quantity_atom(quantities_of(prover),
