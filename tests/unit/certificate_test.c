@@ -203,6 +203,20 @@ static void other_kernels_are_refused(void **state) {
 
 /* ---- Wrong proofs --------------------------------------------------------------------------------- */
 
+/* What the checker does not take for a proof is not written. */
+static void expect_written(PipelineResult *like, bool good) {
+    PipelineResult result = *like;
+    Text written = {0};
+    result.problem = "";
+    result.question.prove_seconds = 10;
+    arena_init(&result.arena, (size_t)1 << 28);
+    assert_int_equal(result_certify(&result, &written), good);
+    assert_int_equal(memmem(written.data, written.size, "\nkernel ", 8) != NULL, good);
+    text_free(&written);
+    arena_free(&result.arena);
+    result.module->arena.exhausted = &out_of_memory;
+}
+
 /* Programs along y store to the same elements, which the proof says they do not. */
 static void wrong_proofs_are_withdrawn(void **state) {
     Kernels kernels;
@@ -231,6 +245,7 @@ static void wrong_proofs_are_withdrawn(void **state) {
         if (wrong == 2) /* a step is left out */
             proof->taken_count--;
         PipelineResult result = {.module = &kernels.module, .functions = kernels.all, .count = 1};
+        expect_written(&result, !wrong);
         result.question.cross_check = true;
         result.question.prove_seconds = 10;
         arena_init(&result.arena, (size_t)1 << 28);
