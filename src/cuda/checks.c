@@ -156,7 +156,7 @@ static bool is_covered(Kernel *kernel, CheckedKernel *about, CheckedKind *kind, 
     if (!about->tried && cuda.prove_time > 0)
         about->proof = weir_proof_make(module, kernel->name, cuda.prove_time);
     about->tried = true;
-    if (!about->proof || about->wrong || weir_proof_scope(about->proof) == 0)
+    if (!about->proof || about->wrong || given->dependent || weir_proof_scope(about->proof) == 0)
         return false;
     if (kind && kind->asked)
         return kind->covered;

@@ -17,9 +17,8 @@ static bool is_silent(CertificateChecker *checker, const Op *loop) {
         Effect effects[EFFECTS_MOST];
         unsigned count = effects_of(checker->module, op, effects);
         for (unsigned i = 0; i < count; i++)
-            if (effects[i].verb != EFFECT_VIEW &&
-                (effects[i].space != SPACE_GLOBAL || !effect_is_access(&effects[i]) || effects[i].done != DONE_NOW ||
-                 effects[i].proxy == PROXY_TENSORMAP))
+            if (effects[i].verb != EFFECT_VIEW && (effects[i].space != SPACE_GLOBAL || !effect_is_access(&effects[i]) ||
+                                                   effects[i].done != DONE_NOW || effects[i].proxy == PROXY_TENSORMAP))
                 return false;
         if (op_is_control(op, CONTROL_CALL) || op_is_control(op, CONTROL_UNKNOWN) || op_is_control(op, CONTROL_WHILE))
             return false;
