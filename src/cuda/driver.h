@@ -7,6 +7,11 @@
 
 /* Contexts (contexts.c). */
 typedef struct Context Context;
+typedef struct ContextParameters { /* CUctxCreateParams */
+    const void *affinities;
+    int count;
+    const void *graphics;
+} ContextParameters;
 Context *context_of(const void *handle); /* NULL: there is none such */
 Context *context_numbered(uint64_t number);
 Error context_problem(void); /* why calls that need one cannot be made; 0: they can */

@@ -98,7 +98,8 @@ Error do_cuGraphAddNode(void **to, void *graph, void *const *from, const void *e
     if (!given || (given->kind == NODE_KERNEL && !take_kernel(given)))
         return CUDA_INVALID_VALUE;
     if (given->kind == NODE_COPY)
-        return edges ? CUDA_NOT_SUPPORTED : do_cuGraphAddMemcpyNode(to, graph, from, count, &given->copy.slices);
+        return edges ? cuda_not_modeled("cuGraphAddNode with data of edges")
+                     : do_cuGraphAddMemcpyNode(to, graph, from, count, &given->copy.slices);
     return do_cudaGraphAddNode_v2(to, graph, from, edges, count, parameters);
 }
 

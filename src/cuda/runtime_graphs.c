@@ -382,7 +382,7 @@ static Error set_node(Node *node, NodeParameters *given) {
         node->memory = given->handle;
         return memory_was(given->handle) ? 0 : CUDA_INVALID_VALUE;
     default:
-        return CUDA_NOT_SUPPORTED;
+        return cuda_not_modeled("a change of a node that allocates memory of a graph");
     }
 }
 
@@ -391,7 +391,7 @@ Error do_cudaGraphAddNode_v2(void **to, void *graph, void *const *from, const vo
     NodeParameters *given = parameters;
     Error error;
     if (!given || edges)
-        return given ? CUDA_NOT_SUPPORTED : CUDA_INVALID_VALUE;
+        return given ? cuda_not_modeled("cudaGraphAddNode with data of edges") : CUDA_INVALID_VALUE;
     if (given->kind == NODE_ALLOCATE)
         return do_cudaGraphAddMemAllocNode(to, graph, from, count, &given->memory);
     bool known = given->kind >= NODE_KERNEL && given->kind <= NODE_FREE && given->kind != 8 && given->kind != 9;
@@ -556,7 +556,7 @@ Error do_cudaGraphAddDependencies_v2(void *handle, void *const *from, void *cons
     if (!graph || (count && (!from || !to)))
         return CUDA_INVALID_VALUE;
     if (edges)
-        return CUDA_NOT_SUPPORTED;
+        return cuda_not_modeled("cudaGraphAddDependencies with data of edges");
     for (size_t i = 0; i < count; i++) {
         Node *before = node_of(from[i]), *node = node_of(to[i]);
         if (!before || !node || before->graph != graph || node->graph != graph || before == node)
@@ -655,7 +655,9 @@ Error do_cudaGraphLaunch(void *handle, void *stream_handle) {
     Stream *stream = stream_of(stream_handle);
     if (!graph || !stream)
         return CUDA_INVALID_VALUE;
-    return stream->capture ? CUDA_NOT_SUPPORTED : graph_run(graph, stream);
+    if (stream->capture)
+        return cuda_not_modeled("cudaGraphLaunch in a stream that is captured");
+    return graph_run(graph, stream);
 }
 
 /* Whether both have the same nodes and edges, one by one. */
