@@ -60,6 +60,7 @@ archive = $(or $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a 2>/dev/null)
 sources := $(filter-out src/device/%,$(wildcard src/*/*.c src/*/*/*.c src/*/*/*/*.c))
 # What goes into other people's programs is a library of its own.
 exec_objects := $(patsubst src/runtime/%.c,$(BUILD)/runtime/%.o,$(filter src/runtime/%,$(sources)))
+watching := $(patsubst %,$(BUILD)/runtime/capture/%.o,children capture_driver)
 cli_objects := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(filter src/cli/%,$(sources)))
 # What stands in for CUDA's libraries, which goes into other people's programs, too.
 cuda_objects := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(filter src/cuda/%,$(sources)))
@@ -94,7 +95,7 @@ libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuz
 	gpu-programs no-gpu-programs FORCE all objects device help demo test complete global reference litmus membar membar-triton ptx ptx-sweep ptx-mutants device-triton ptx-suites ptx-values fences mutants prove-corpus prove-certificates prove-launches prove-mutants prove-ptx asan tsan fuzz bench gsan-rates \
 	corpus found mutation ops docs site static package wheels deb python-venv format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
-all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so $(if $(SANITIZE),,$(BUILD)/libweir-gpu.so $(BUILD)/libweir-cuda.so) ## build the command and the libraries (the default)
+all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so $(if $(SANITIZE),,$(BUILD)/libweir-gpu.so $(BUILD)/libweir-cuda.so $(BUILD)/libweir-children.so) ## build the command and the libraries (the default)
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -112,7 +113,7 @@ packaged = jansson $(if $(zstd),zstd)
 needs: # says what is missing, before anything is compiled
 	@printf '\043include <jansson.h>\nint main(void) { return !json_null(); }\n' | $(CC) $(CFLAGS) $(LDFLAGS) -xc -o /dev/null - -ljansson 2>/dev/null || { \
 		echo "Weir needs a C compiler (CC=$(CC)) and Jansson's headers; Debian: apt install gcc libjansson-dev; Fedora: dnf install gcc jansson-devel" >&2; exit 2; }
-package: $(BUILD)/package/weir $(BUILD)/package/$(SONAME) $(BUILD)/package/libweir-gpu.so $(BUILD)/package/libweir-cuda.so $(BUILD)/package/beside
+package: $(BUILD)/package/weir $(BUILD)/package/$(SONAME) $(BUILD)/package/libweir-gpu.so $(BUILD)/package/libweir-cuda.so $(BUILD)/package/libweir-children.so $(BUILD)/package/beside
 $(BUILD)/package/weir: $(cli_objects) $(BUILD)/libweir.a
 	@mkdir -p $(@D)
 	$(link) -s -Wl,-rpath,'$$ORIGIN/../lib' -o $@ $^ $(foreach name,$(packaged),$(call archive,$(name))) -lm
@@ -125,6 +126,9 @@ $(BUILD)/package/libweir-gpu.so: $(exec_objects) $(BUILD)/libweir.a $(BUILD)/run
 $(BUILD)/package/libweir-cuda.so: $(cuda_objects) $(BUILD)/libweir.a src/cuda/exports.map
 	@mkdir -p $(@D)
 	$(standing_in) -s -Wl,-rpath,'$$ORIGIN/../lib' -o $@ $(cuda_objects) $(BUILD)/libweir.a $(libraries) -ldl
+$(BUILD)/package/libweir-children.so: $(watching) $(BUILD)/libweir.a $(BUILD)/runtime/exports.map
+	@mkdir -p $(@D)
+	$(preloaded) -s -o $@ $(watching) $(BUILD)/libweir.a -ldl
 $(BUILD)/package/beside: $(BUILD)/package/$(SONAME)
 	rm -f $(@D)/libjansson.so* $(@D)/libzstd.so*
 	readelf -d $< | sed -n 's/.*NEEDED.*\[\(lib\(jansson\|zstd\)\.so.*\)\].*/\1/p' | while read -r name; do \
@@ -156,6 +160,10 @@ $(BUILD)/runtime/exports.map: $(exec_objects)
 	@readelf -sW $^ | awk 'BEGIN { print "{ global:" } $$5 ~ /GLOBAL|WEAK/ && $$6 == "DEFAULT" && $$7 != "UND" { print $$8 ";" } END { print "local: *; };" }' > $@
 $(BUILD)/libweir-gpu.so: $(exec_objects) $(BUILD)/libweir.a $(BUILD)/runtime/exports.map
 	$(preloaded) -o $@ $(exec_objects) $(BUILD)/libweir.a $(if $(zstd),$(call archive,zstd)) -lm -ldl
+
+# What of that stands in front of the C library, for programs in which nothing stands in front of a driver.
+$(BUILD)/libweir-children.so: $(watching) $(BUILD)/libweir.a $(BUILD)/runtime/exports.map
+	$(preloaded) -o $@ $(watching) $(BUILD)/libweir.a -ldl
 
 # `weir exec` gives it the names of CUDA's libraries that programs ask for. It has all of libweir that it needs; nothing of that is seen
 # from outside. Without versions of their own its symbols fit those of CUDA 12 and 13.
@@ -672,6 +680,7 @@ install: all ## install below PREFIX (/usr/local), itself below DESTDIR
 	install -d $(DESTDIR)$(PREFIX)/lib/weir
 	install -m 755 $(BUILD)/libweir-gpu.so $(DESTDIR)$(PREFIX)/lib/weir/libweir-gpu.so
 	install -m 755 $(BUILD)/libweir-cuda.so $(DESTDIR)$(PREFIX)/lib/weir/libweir-cuda.so
+	install -m 755 $(BUILD)/libweir-children.so $(DESTDIR)$(PREFIX)/lib/weir/libweir-children.so
 	install -m 644 include/weir/weir.h include/weir/device.h $(header)/
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@ZSTD@|$(if $(zstd), -lzstd)|' weir.pc.in \
 		> $(lib)/pkgconfig/weir.pc

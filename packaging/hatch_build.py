@@ -8,7 +8,7 @@ import sysconfig
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-PROGRAMS = ("weir", "libweir-gpu.so", "libweir-cuda.so")
+PROGRAMS = ("weir", "libweir-gpu.so", "libweir-cuda.so", "libweir-children.so")
 
 
 def make(root, *arguments):

@@ -157,13 +157,13 @@ static bool set_first(const char *variable, const char *path) {
 
 static char *standin_folder; /* of what stands in for CUDA's libraries, where there is no GPU; NULL: they are not */
 
-/* What is to be loaded first: what stands in for the driver, or what watches it. Without the libraries CUDA programs
- * are not watched, and say so by having launched nothing. */
+/* What is to be loaded first. Without the libraries CUDA programs are not watched, and say so by having launched
+ * nothing. Nothing goes in front of what stands in for the driver; programs that the program starts are watched. */
 static bool set_preload(void) {
     char path[PATH_MAX];
-    if (standin_folder)
-        return set_first("LD_LIBRARY_PATH", standin_folder);
-    return !find_library(path, sizeof path) || set_first("LD_PRELOAD", path);
+    const char *name = standin_folder ? "libweir-children.so" : "libweir-gpu.so";
+    return (!find_beside(path, sizeof path, name) || set_first("LD_PRELOAD", path)) &&
+           (!standin_folder || set_first("LD_LIBRARY_PATH", standin_folder));
 }
 
 /* Kernels run on the CPU, where there is no GPU; on so many threads, if that is given. */

@@ -328,7 +328,8 @@ Error do_cudaStreamBeginCaptureToGraph(void *handle, void *graph, void *const *f
     Stream *stream = stream_of(handle);
     Graph *to = graph_of(graph, false);
     if (!stream || !to || edges)
-        return stream && to ? cuda_not_modeled("cudaStreamBeginCaptureToGraph with data of edges") : CUDA_INVALID_HANDLE;
+        return stream && to ? cuda_not_modeled("cudaStreamBeginCaptureToGraph with data of edges")
+                            : CUDA_INVALID_HANDLE;
     if (mode < 0 || mode > 2 || (count && !from))
         return CUDA_INVALID_VALUE;
     if (stream == stream_of((void *)1))

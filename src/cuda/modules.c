@@ -137,12 +137,14 @@ Error module_read(CudaModule *module) {
     const void *image = module->image ? find_image(module->image, &bytes, &name) : NULL;
     module->file = image ? weir_open_buffer(cuda.weir, name, image, bytes) : NULL;
     module->error = module->file ? pick(module, &other) : CUDA_INVALID_IMAGE;
+    if (module->error == CUDA_INVALID_PTX && strcmp(name, "program.cubin") == 0)
+        module->error = CUDA_NO_IMAGE;
     if (module->error == CUDA_NO_IMAGE && other)
         cuda_note("a module has PTX for sm_%u alone, and the program runs as on a GPU of %s: --target sm_%u", other,
                   cuda.target->name, other);
     else if (module->error == CUDA_NO_IMAGE)
         cuda_note("a module has no PTX, only machine code: compile it with nvcc -arch=%s, or with -gencode "
-                  "arch=compute_%u,code=compute_%u",
+                  "arch=compute_%u,code=compute_%u; of nvrtc, take what nvrtcGetPTX gives",
                   cuda.target->name, cuda.target->capability, cuda.target->capability);
     else if (module->error)
         cuda_note("a module is nothing that can be read as PTX");

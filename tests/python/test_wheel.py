@@ -33,12 +33,12 @@ class Wheel(unittest.TestCase):
     def test_the_command_finds_its_library(self):
         package = self.folder / "package"
         package.mkdir()
-        for name in "weir", "libweir-gpu.so", "libweir-cuda.so", "libweir.so.0":
+        for name in "weir", "libweir-gpu.so", "libweir-cuda.so", "libweir-children.so", "libweir.so.0":
             shutil.copy(BUILD / name, package / name)
         site = self.folder / "site"
         with zipfile.ZipFile(self.backend("build_wheel", WEIR_PACKAGE=str(package), WEIR_PLATFORM="linux_x86_64")) as wheel:
             self.assertTrue(wheel.filename.endswith("-py3-none-linux_x86_64.whl"))
-            self.assertLessEqual({"weir/bin/weir", "weir/bin/libweir-gpu.so", "weir/bin/libweir-cuda.so", "weir/lib/libweir.so.0", "weir/py.typed",
+            self.assertLessEqual({"weir/bin/weir", "weir/bin/libweir-gpu.so", "weir/bin/libweir-cuda.so", "weir/bin/libweir-children.so", "weir/lib/libweir.so.0", "weir/py.typed",
                                   "weir/boot/sitecustomize.py"}, set(wheel.namelist()))
             self.assertEqual(wheel.getinfo("weir/bin/weir").external_attr >> 16 & 0o111, 0o111)
             wheel.extractall(site)
