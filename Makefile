@@ -694,9 +694,9 @@ install: all ## install below PREFIX (/usr/local), itself below DESTDIR
 wheels: ## make Python wheels for manylinux, of x86_64 and aarch64 (ARGS=x86_64 for one), in $(BUILD)/wheels
 	@BUILD=$(BUILD) packaging/wheels $(ARGS)
 
-deb: ## make a Debian package in $(BUILD)
+deb: ## make Debian packages in $(BUILD): weir, libweir0, libweir-dev
 	@$(MAKE) --no-print-directory -s all
-	@BUILD=$(BUILD) CC="$(CC)" packaging/deb
+	+@BUILD=$(BUILD) CC="$(CC)" packaging/deb
 
 uninstall: ## remove what install put there
 	rm -rf $(DESTDIR)$(PREFIX)/lib/weir
