@@ -681,7 +681,7 @@ install: all ## install below PREFIX (/usr/local), itself below DESTDIR
 	install -m 755 $(BUILD)/libweir-gpu.so $(DESTDIR)$(PREFIX)/lib/weir/libweir-gpu.so
 	install -m 755 $(BUILD)/libweir-cuda.so $(DESTDIR)$(PREFIX)/lib/weir/libweir-cuda.so
 	install -m 755 $(BUILD)/libweir-children.so $(DESTDIR)$(PREFIX)/lib/weir/libweir-children.so
-	install -m 644 include/weir/weir.h include/weir/device.h $(header)/
+	install -m 644 include/weir/*.h $(header)/
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@ZSTD@|$(if $(zstd), -lzstd)|' weir.pc.in \
 		> $(lib)/pkgconfig/weir.pc
 	install -m 644 man/*.1 $(manual)
@@ -701,7 +701,7 @@ deb: ## make Debian packages in $(BUILD): weir, libweir0, libweir-dev
 uninstall: ## remove what install put there
 	rm -rf $(DESTDIR)$(PREFIX)/lib/weir
 	rm -f $(bin)/weir $(lib)/libweir.a $(lib)/libweir.so $(lib)/libweir.so.* $(lib)/pkgconfig/weir.pc \
-		$(header)/weir.h $(header)/device.h $(patsubst man/%,$(manual)/%,$(wildcard man/*.1)) $(bash_completion)/weir \
+		$(patsubst include/weir/%,$(header)/%,$(wildcard include/weir/*.h)) $(patsubst man/%,$(manual)/%,$(wildcard man/*.1)) $(bash_completion)/weir \
 		$(zsh_completion)/_weir $(fish_completion)/weir.fish
 	rm -rf $(DESTDIR)$(PREFIX)/share/weir/python
 	-rmdir $(header) $(DESTDIR)$(PREFIX)/share/weir 2>/dev/null

@@ -41,6 +41,12 @@ typedef struct weir_string {
 
 /* The version of the library that is linked, as opposed to WEIR_VERSION, that of this header. */
 WEIR_API const char *weir_version(void);
+/* What tells bytes from others: of an image that a program loads. */
+WEIR_API uint64_t weir_hash(const void *bytes, size_t size);
+
+/* Options are structures whose first field is their size, and zeros are the usual. A program that is to run with later
+ * releases of the library, too, sets it: {.size = sizeof(weir_run_options), ...}. Fields are added at the end alone; a
+ * library that is older than the header does what it is asked, or says that it cannot. 0: as the library has them. */
 
 /* ---- Contexts and files ---------------------------------------------------------------------- */
 
@@ -202,78 +208,6 @@ typedef enum weir_form {
  * programs, and of MLIR no values: -1. */
 WEIR_API int weir_print(weir_module *module, weir_form form, weir_write *write, void *to);
 
-/* ---- PTX --------------------------------------------------------------------------------------- */
-
-typedef struct weir_ptx {
-    unsigned version;    /* 87 of .version 8.7; 0: the module is no PTX */
-    weir_string target;  /* "sm_90a" */
-    size_t functions;    /* declarations and prototypes included */
-    size_t forms;        /* opcodes with their modifiers, each once */
-    size_t instructions; /* and how many are in no row of the table */
-    size_t without_row;
-} weir_ptx;
-WEIR_API weir_ptx weir_ptx_of(const weir_module *module);
-
-typedef struct weir_ptx_function {
-    weir_string name; /* empty: a prototype */
-    int entry, body;  /* nonzero: it can be launched; it is defined here */
-    uint32_t line;
-    size_t instructions;
-} weir_ptx_function;
-WEIR_API weir_ptx_function weir_ptx_function_at(weir_module *module, size_t index);
-
-/* From now on weir_print writes one kernel of a PTX module that is ok, with what it needs: the functions and variables
- * that it names, those that they name, and the directives of the module. 1; 0 if the module defines no such kernel; -1
- * if there was no memory. */
-WEIR_API int weir_ptx_pick(weir_module *module, const char *kernel);
-
-/* PTX with code in it that records what it does while it runs, or checks it (docs/gpu.md). Zero is the usual. */
-typedef struct weir_instrument_options {
-    int shadow;         /* nonzero: checked against shadow memory, else recorded */
-    int seed_layout;    /* nonzero: shadow memory in the layout of GSan, else the compact one */
-    int free_registers; /* nonzero: setmaxnreg is taken out, for kernels in which the code does not fit */
-    unsigned spaces;    /* memory whose accesses are recorded: 1 global, 2 shared, 4 tensor; 0: all */
-    int beside;         /* nonzero: for an image beside that of the module as it is, whose variables it uses */
-} weir_instrument_options;
-/* Writes the text of a PTX module that is ok. 0; -1 if it cannot be instrumented, with one sentence in *problem that
- * stays as long as the module, or if `write` stopped: then *problem is NULL. */
-WEIR_API int weir_ptx_instrument(weir_module *module, const weir_instrument_options *options, weir_write *write,
-                                 void *to, const char **problem);
-/* What tells bytes from others: of an image that a program loads. */
-WEIR_API uint64_t weir_hash(const void *bytes, size_t size);
-
-typedef struct weir_ptx_form {
-    weir_string text; /* "ld.global.b32" */
-    size_t used;      /* instructions that have it */
-    int known;        /* nonzero: the table has a row for it */
-} weir_ptx_form;
-WEIR_API weir_ptx_form weir_ptx_form_at(const weir_module *module, size_t index);
-
-/* What the flow of all functions of a PTX module has: blocks, SSA values of registers and those of them that are phis,
- * loops and those of them that are irreducible. */
-typedef struct weir_ptx_flow {
-    size_t blocks, values, phis, loops, irreducible;
-    size_t memory; /* bytes that the largest of them takes */
-} weir_ptx_flow;
-/* 0; -1 if the module is no PTX, or if a function would take too much memory. */
-WEIR_API int weir_ptx_flow_of(const weir_module *module, weir_ptx_flow *flow);
-
-/* Accesses of memory by a PTX module, in one state space, by what is known of their addresses: one address, the same in
- * all lanes of a warp, so many bytes a lane, so many for each bit of the lane, 32 known offsets, or nothing. */
-typedef struct weir_ptx_accesses {
-    const char *space; /* "global" */
-    size_t constant, uniform, affine, bits, table, any;
-    size_t assumed; /* of all but `any`: those that hold if no index wraps and memory is steady (docs/ptx.md) */
-} weir_ptx_accesses;
-enum { WEIR_PTX_SPACES = 8 };
-typedef struct weir_ptx_values {
-    weir_ptx_accesses spaces[WEIR_PTX_SPACES];
-    size_t parting, blocks; /* blocks whose end may part the threads of a warp, of so many */
-    size_t memory;          /* bytes that the largest of them takes */
-} weir_ptx_values;
-/* 0; -1 if the module is no PTX, or if a function would take too much memory. */
-WEIR_API int weir_ptx_values_of(const weir_module *module, weir_ptx_values *values);
-
 /* ---- What ops do ----------------------------------------------------------------------------- */
 
 /* Writes what an op does to memory and to time, a line for each effect, and returns how many there are; -1 if `write`
@@ -308,6 +242,7 @@ enum { WEIR_LINT_ALSO = 1, WEIR_LINT_ONLY };
 /* How to run. All zero, as NULL for all of it, is a good start: every kernel of the module, with launches that Weir
  * chooses. */
 typedef struct weir_run_options {
+    size_t size;
     const char *source_root;      /* a folder below which the kernels' own source is looked for, too; or NULL */
     const char *launch;           /* a launch file (docs/launch.md), or NULL */
     const char *const *arguments; /* "NAME=VALUE" each; they go over the launch file */
@@ -349,11 +284,7 @@ typedef struct weir_run_options {
     const char *block;   /* threads of a CTA: as `grid`; or NULL */
     const char *cluster; /* CTAs of a cluster: as `grid`; or NULL */
     const char *shared;  /* bytes of dynamic shared memory; or NULL */
-    union {
-        const char
-            *values; /* "all" (or NULL): every value is computed; "needed": those that addresses and control need */
-        const char *gear; /* its old name; "data" and "slice" are old words for "all" and "needed" */
-    };
+    const char *values;  /* "all" (or NULL): every value is computed; "needed": those of addresses and control */
     int volatile_races;  /* nonzero: volatile accesses are not synchronization, and can race */
     const char *require; /* the least scope of a clean verdict, by its name: with less it is incomplete; or NULL */
     /* Asked now and then, by the threads that run: nonzero ends the run, and the verdict is incomplete. May be NULL. */
@@ -420,14 +351,14 @@ WEIR_API size_t weir_pick_module(weir_file *file, const char **why);
 WEIR_API size_t weir_pick_module_of(weir_file *file, size_t first, size_t end, const char **why);
 
 typedef struct weir_membar_options {
+    size_t size;
     const char *model;    /* "async" (or NULL), "near" or "sync" */
     const char *compare;  /* another model, to tell the difference; or NULL */
     const char *function; /* the only one to look at; NULL: every one with a body */
     const char *stage;    /* "inserted": the IR claims to have its barriers, "before": it does not; NULL: as it says */
     uint32_t line;        /* of the IR, to be explained; 0: none */
     unsigned timeout;     /* seconds for each function, after which it is incomplete; 0: no bound */
-    const char
-        *triton; /* the release that lowers the IR, "3.6"; NULL: barriers that only some releases emit count as there */
+    const char *triton;   /* the release that lowers the IR, "3.6"; NULL: barriers that only some emit count as there */
 } weir_membar_options;
 
 /* Where the threads of a CTA need a barrier between accesses to shared or tensor memory, which barriers are there, and
@@ -661,10 +592,11 @@ typedef enum weir_section {
     WEIR_ALIASES = 16,
     WEIR_DEADLOCKS = 32,
     WEIR_COVERAGE = 64,
-    WEIR_LIMITS = 128,
+    WEIR_LIMITS = 128
 } weir_section;
 
 typedef struct weir_write_options {
+    size_t size;
     weir_subject subject;
     weir_format format;
     unsigned flags; /* of text */

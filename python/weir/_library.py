@@ -22,7 +22,7 @@ class RunOptions(ctypes.Structure):
     """weir_run_options."""
 
     _fields_ = [
-        ("source_root", ctypes.c_char_p),
+        ("size", ctypes.c_size_t), ("source_root", ctypes.c_char_p),
         ("launch", ctypes.c_char_p), ("arguments", ctypes.c_void_p), ("argument_count", ctypes.c_size_t),
         ("grid", ctypes.c_char_p), ("order_log", ctypes.c_int), ("only_launch", ctypes.c_int), ("kernel", ctypes.c_char_p),
         ("schedule", ctypes.c_char_p), ("mma_order", ctypes.c_char_p), ("rules", ctypes.c_char_p),
@@ -42,7 +42,7 @@ class WriteOptions(ctypes.Structure):
     """weir_write_options."""
 
     _fields_ = [
-        ("subject", ctypes.c_int), ("format", ctypes.c_int), ("flags", ctypes.c_uint), ("width", ctypes.c_uint),
+        ("size", ctypes.c_size_t), ("subject", ctypes.c_int), ("format", ctypes.c_int), ("flags", ctypes.c_uint), ("width", ctypes.c_uint),
         ("source_root", ctypes.c_char_p), ("shard", ctypes.c_uint), ("shards", ctypes.c_uint), ("inputs", ctypes.c_size_t),
         ("sections", ctypes.c_uint), ("findings", ctypes.c_uint), ("launches", ctypes.c_size_t), ("covered", ctypes.c_size_t),
     ]

@@ -615,7 +615,8 @@ static void place_for_check(void *context) {
 
 weir_result *weir_device_check(weir_device *device, weir_module *module, const weir_device_launch *launch,
                                const weir_run_options *options) {
-    weir_run_options asked = options ? *options : (weir_run_options){0};
+    weir_run_options asked;
+    options_take(&asked, sizeof asked, options);
     asked.launch = asked.replay = asked.grid = asked.block = asked.cluster = asked.shared = NULL;
     asked.argument_count = 0;
     asked.kernel = launch->kernel;

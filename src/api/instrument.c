@@ -2,6 +2,7 @@
 #include "instrument/instrument.h"
 #include "api/internal.h"
 #include "ptx/reader.h"
+#include "weir/ptx.h"
 
 /* For an image beside that of the module as it is. */
 static bool put_beside(weir_module *module, const Text *with, Text *to, const char **problem) {
@@ -19,14 +20,17 @@ static bool put_beside(weir_module *module, const Text *with, Text *to, const ch
 
 int weir_ptx_instrument(weir_module *module, const weir_instrument_options *options, weir_write *write, void *to,
                         const char **problem) {
+    weir_instrument_options own;
+    options_take(&own, sizeof own, options);
+    options = &own;
     InstrumentOptions wanted = {.mode = options->shadow ? INSTRUMENT_SHADOW : INSTRUMENT_RECORD,
                                 .spaces = options->spaces ? options->spaces : RECORDING_EVERYWHERE,
                                 .keep_registers = !options->free_registers,
                                 .seed_layout = options->seed_layout};
     Text text = SINK_TEXT(write, to);
     *problem = NULL;
-    if (!module->ok || !module->ptx) {
-        *problem = module->ptx ? "it has errors" : "it is not PTX";
+    if (own.size == OPTIONS_UNKNOWN || !module->ok || !module->ptx) {
+        *problem = own.size == OPTIONS_UNKNOWN ? OPTIONS_PROBLEM : module->ptx ? "it has errors" : "it is not PTX";
         return -1;
     }
     Text with = {0};

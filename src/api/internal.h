@@ -45,7 +45,7 @@ struct weir_module {
 
 struct weir_project {
     Project project;
-    Dependencies files; /* its file, and its baseline */
+    Dependencies files;    /* its file, and its baseline */
     const Remark *remarks; /* once they were asked for */
     size_t remark_count;
 };
@@ -61,6 +61,13 @@ struct weir_result {
 static inline weir_string public(Str s) {
     return (weir_string){s.data ? s.data : "", s.size};
 }
+
+/* ---- options.c ---- */
+/* Options of a caller as this library has them: zero what an older header did not have, and all if there are none. Its
+ * size is OPTIONS_UNKNOWN if a newer one has something in them that this library does not know. */
+#define OPTIONS_UNKNOWN SIZE_MAX
+#define OPTIONS_PROBLEM "the options are those of a newer Weir than this, " WEIR_VERSION
+void options_take(void *own, size_t size, const void *given);
 
 /* ---- question.c ---- */
 /* A result that nothing has been asked about yet but what the options say; NULL if there is no memory. */

@@ -4,6 +4,7 @@
 #include "ptx/flow/flow.h"
 #include "ptx/pick.h"
 #include "ptx/value/value.h"
+#include "weir/ptx.h"
 
 #include <stdlib.h>
 

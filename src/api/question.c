@@ -181,6 +181,10 @@ static void read_run(void *context) {
     const Ask *ask = context;
     const weir_run_options *options = ask->options;
     PipelineResult *result = ask->result;
+    if (options->size == OPTIONS_UNKNOWN) {
+        result_fail(result, OPTIONS_PROBLEM);
+        return;
+    }
     const char **arguments = ARENA_ARRAY(&result->arena, const char *, options->argument_count + 1);
     for (size_t i = 0; i < options->argument_count; i++)
         arguments[i] = copied(result, options->arguments[i]);
@@ -225,8 +229,9 @@ static void read_run(void *context) {
 }
 
 weir_result *question_begin(weir_module *module, const weir_run_options *options) {
-    static const weir_run_options usual;
-    return begin(module, read_run, options ? options : &usual, NULL);
+    weir_run_options own;
+    options_take(&own, sizeof own, options);
+    return begin(module, read_run, &own, NULL);
 }
 
 weir_result *weir_run(weir_module *module, const weir_run_options *options) {
@@ -275,8 +280,9 @@ int weir_verify(weir_module *module, const weir_run_options *options, const char
 int weir_run_row(weir_module *const *modules, const weir_run_options *options, size_t count, weir_result **results) {
     PipelineResult **begun = calloc(count + 1, sizeof *begun);
     bool good = begun != NULL;
+    size_t stride = count && options->size ? options->size : sizeof *options;
     for (size_t i = 0; i < count; i++) {
-        results[i] = question_begin(modules[i], &options[i]);
+        results[i] = question_begin(modules[i], (const weir_run_options *)((const char *)options + i * stride));
         good &= results[i] != NULL;
     }
     for (size_t i = 0; i < count && good; i++)
@@ -499,16 +505,19 @@ static void read_membar(void *context) {
                                .line = options->line,
                                .timeout = options->timeout,
                                .function = options->function};
-    if (set_model(ask->result, options->model, &request->model) &&
-        set_model(ask->result, options->compare, &request->other) &&
-        set_releases(ask->result, options->triton, &request->releases) && !stages[stage])
+    if (options->size == OPTIONS_UNKNOWN)
+        result_fail(ask->result, OPTIONS_PROBLEM);
+    else if (set_model(ask->result, options->model, &request->model) &&
+             set_model(ask->result, options->compare, &request->other) &&
+             set_releases(ask->result, options->triton, &request->releases) && !stages[stage])
         result_fail(ask->result, "--assume takes 'inserted' or 'before', not '%s'", options->stage);
 }
 
 weir_result *weir_membar(weir_module *module, const weir_membar_options *options) {
-    static const weir_membar_options usual;
+    weir_membar_options own;
     MembarRequest request;
-    weir_result *result = begin(module, read_membar, options ? options : &usual, &request);
+    options_take(&own, sizeof own, options);
+    weir_result *result = begin(module, read_membar, &own, &request);
     if (goes_on(result))
         result_membar(&result->result, &request);
     return result;

@@ -89,8 +89,11 @@ weir_writer *weir_writer_part(const weir_write_options *options) {
     weir_writer *writer = calloc(1, sizeof *writer);
     if (!writer)
         return NULL;
-    if (options)
-        writer->options = *options;
+    options_take(&writer->options, sizeof writer->options, options);
+    if (writer->options.size == OPTIONS_UNKNOWN) {
+        free(writer);
+        return NULL;
+    }
     writer->json = (JsonSeries){.json.to = &writer->out};
     CiOptions ci = ci_options(&writer->options);
     if (ci_format(writer))

@@ -31,6 +31,7 @@
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 
+#include "weir/ptx.h"
 #include "weir/weir.h"
 
 #include <stdbool.h>

@@ -1,6 +1,7 @@
 /* Modules: images that the program has in it, or loads; kernels and variables of them. Of an image the PTX is read that
  * the target takes and that is newest, when something of it is asked for. */
 #include "cuda/cuda.h"
+#include "weir/ptx.h"
 
 #include <dlfcn.h>
 #include <elf.h>

@@ -2,7 +2,7 @@
  * it was made from, and what is no PTX is refused with a sentence. */
 #include "expect.h"
 
-#include <weir/weir.h>
+#include <weir/ptx.h>
 
 #include <stdio.h>
 #include <stdlib.h>

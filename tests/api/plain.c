@@ -1,5 +1,6 @@
 /* A program as something outside this tree would write it: the public header, the shared library, nothing else. It goes
  * once through everything that weir/weir.h offers. Exit status 0 if all is as it should be, else 1 and what is not. */
+#include <weir/ptx.h>
 #include <weir/weir.h>
 
 #include "expect.h"

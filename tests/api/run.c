@@ -4,6 +4,7 @@
 
 #include "expect.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -269,6 +270,51 @@ static void stop_a_run(weir_context *weir) {
     close_input(&input);
 }
 
+/* Options of programs that were compiled with another header. */
+static void take_options_of_other_headers(weir_context *weir) {
+    struct {
+        weir_run_options known;
+        const char *later[2];
+    } newer[2] = {{.known = {.size = sizeof newer[0], .kernel = "ends", .lint = WEIR_LINT_ONLY}},
+                  {.known = {.size = sizeof newer[0], .kernel = "hangs", .lint = WEIR_LINT_ONLY}}};
+    weir_run_options older = {.size = offsetof(weir_run_options, kernel), .kernel = "there is none"};
+    Input input = open_text(weir, two_kernels);
+    weir_module *modules[] = {input.module, input.module};
+    weir_result *results[2], *result = weir_run(input.module, &older);
+    CHECK(weir_result_kernels(result) == 2); /* the field is not of that header */
+    weir_result_free(result);
+    CHECK(weir_run_row(modules, &newer[0].known, 2, results) == 0);
+    for (int i = 0; i < 2; i++) {
+        CHECK(strcmp(weir_kernel_at(results[i], 0).name, newer[i].known.kernel) == 0);
+        weir_result_free(results[i]);
+    }
+    newer[0].later[1] = "something that this library does not know";
+    Buffer said = {.size = 0};
+    result = weir_run(input.module, &newer[0].known);
+    CHECK(weir_result_verdict(result) == WEIR_VERDICT_ERROR);
+    CHECK(weir_result_errors(result, 0, append, &said) == 0);
+    CHECK(strstr(said.data, "the options are those of a newer Weir than this, " WEIR_VERSION));
+    weir_result_free(result);
+    CHECK(weir_prove(input.module, &newer[0].known, append, &said) == -1);
+    struct {
+        weir_write_options known;
+        size_t later;
+    } how = {.known = {.size = sizeof how}, .later = 1};
+    CHECK(!weir_writer_begin(&how.known, append, &said));
+    struct {
+        weir_membar_options known;
+        size_t later;
+    } barriers = {.known = {.size = sizeof barriers}, .later = 1};
+    result = weir_membar(input.module, &barriers.known);
+    CHECK(weir_result_verdict(result) == WEIR_VERDICT_ERROR);
+    weir_result_free(result);
+    barriers.known.size = (size_t)-2;
+    result = weir_membar(input.module, &barriers.known);
+    CHECK(weir_result_verdict(result) == WEIR_VERDICT_ERROR);
+    weir_result_free(result);
+    close_input(&input);
+}
+
 static void know_verdicts(void) {
     CHECK(strcmp(weir_verdict_name(WEIR_VERDICT_INCOMPLETE), "incomplete") == 0);
     CHECK(weir_verdict_status(WEIR_VERDICT_CLEAN) == 0);
@@ -288,6 +334,7 @@ int main(void) {
     replay_a_witness(weir);
     explain_errors(weir);
     stop_a_run(weir);
+    take_options_of_other_headers(weir);
     know_verdicts();
     weir_destroy(weir);
     return failures ? 1 : 0;

@@ -1,4 +1,5 @@
-/* What x86_64 processors can do: by the cpuid instruction, and by xgetbv, which says which registers the operating system keeps. */
+/* What x86_64 processors can do: by the cpuid instruction, and by xgetbv, which says which registers the operating
+ * system keeps. */
 #include "machine/simt/core/processor.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)

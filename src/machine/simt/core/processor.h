@@ -1,5 +1,5 @@
-/* What this machine's processor can do beyond the least that its kind can. (__builtin_cpu_supports is a function of the compiler's own
- * library, which not each has: zig.) */
+/* What this machine's processor can do beyond the least that its kind can. (__builtin_cpu_supports is a function of the
+ * compiler's own library, which not each has: zig.) */
 #ifndef MACHINE_SIMT_CORE_PROCESSOR_H
 #define MACHINE_SIMT_CORE_PROCESSOR_H
 
