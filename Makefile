@@ -690,6 +690,8 @@ install: all ## install below PREFIX (/usr/local), itself below DESTDIR
 	install -m 644 completions/weir.fish $(fish_completion)/weir.fish
 	install -m 644 python/weir/*.py python/weir/py.typed $(python)
 	install -m 644 python/weir/boot/*.py $(python)/boot
+	install -d $(DESTDIR)$(PREFIX)/share/weir/cmake
+	install -m 644 packaging/cmake/Weir.cmake $(DESTDIR)$(PREFIX)/share/weir/cmake/Weir.cmake
 
 wheels: ## make Python wheels for manylinux, of x86_64 and aarch64 (ARGS=x86_64 for one), in $(BUILD)/wheels
 	@BUILD=$(BUILD) packaging/wheels $(ARGS)
@@ -703,7 +705,7 @@ uninstall: ## remove what install put there
 	rm -f $(bin)/weir $(lib)/libweir.a $(lib)/libweir.so $(lib)/libweir.so.* $(lib)/pkgconfig/weir.pc \
 		$(patsubst include/weir/%,$(header)/%,$(wildcard include/weir/*.h)) $(patsubst man/%,$(manual)/%,$(wildcard man/*.1)) $(bash_completion)/weir \
 		$(zsh_completion)/_weir $(fish_completion)/weir.fish
-	rm -rf $(DESTDIR)$(PREFIX)/share/weir/python
+	rm -rf $(DESTDIR)$(PREFIX)/share/weir/python $(DESTDIR)$(PREFIX)/share/weir/cmake
 	-rmdir $(header) $(DESTDIR)$(PREFIX)/share/weir 2>/dev/null
 
 clean: ## remove everything made

@@ -12,19 +12,20 @@ _weir_files() {
 
 _weir() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local commands="check exec run report membar prove lint merge parse launch instrument rules help"
+    local commands="check exec run report membar prove lint merge parse launch instrument nvcc rules help"
     local -A options=(
-        [check]="--help -h --version -V --arg --baseline --block --cache --cluster --config --devices --grid --ignore --kernel --launch --module --no-cache --no-config --no-launch --only-launch --require --require-all --rule --select --severity --shard --shared --triton --update-baseline --budget --cross-check --gsan --jobs -j --mma-order --prove-time --resident --timeout --values --volatile-races --also --brief --color --format --max-findings --output -o --quiet -q --source-root --strict --verbose -v --witness"
+        [check]="--help -h --version -V --arg --baseline --block --cache --cluster --compile-commands --config --devices --grid --ignore --kernel --launch --module --no-cache --no-config --no-launch --nvcc-flags --only-launch --require --require-all --rule --select --severity --shard --shared --triton --update-baseline --budget --cross-check --gsan --jobs -j --mma-order --prove-time --resident --timeout --values --volatile-races --also --brief --color --format --max-findings --output -o --quiet -q --source-root --strict --verbose -v --witness"
         [exec]="--help -h --version -V --baseline --config --devices --exclude --ignore --keep --kernel --no-config --only --only-launch --require --require-all --rule --select --severity --target --triton --update-baseline --budget --check-time --cross-check --gsan --hang-after --jobs -j --mma-order --mode --prove-time --record-disk --record-host --record-launches --record-memory --rerun-on-failure --resident --sample --timeout --values --volatile-races --also --brief --color --format --max-findings --output -o --quiet -q --source-root --strict --verbose -v --witness"
-        [run]="--help -h --version -V --arg --baseline --block --cluster --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --replay --require --rule --select --severity --shared --update-baseline --budget --granule --gsan --mma-order --prove-time --resident --ring --schedule --schedules --seed --slots --timeout --values --volatile-races --also --brief --color --format --global --max-findings --memory --output -o --quiet -q --source-root --state --state= --steps --strict --trace --verbose -v --witness"
-        [report]="--help -h --version -V --arg --block --buffer-id --cluster --diff --grid --kernel --launch --module --no-launch --only-launch --require --shared --triton --budget --mma-order --prove-time --timeout --color --format --full --glossary --output -o --quiet -q --section --wide --width --witness"
+        [run]="--help -h --version -V --arg --baseline --block --cluster --compile-commands --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --nvcc-flags --only-launch --replay --require --rule --select --severity --shared --update-baseline --budget --granule --gsan --mma-order --prove-time --resident --ring --schedule --schedules --seed --slots --timeout --values --volatile-races --also --brief --color --format --global --max-findings --memory --output -o --quiet -q --source-root --state --state= --steps --strict --trace --verbose -v --witness"
+        [report]="--help -h --version -V --arg --block --buffer-id --cluster --compile-commands --diff --grid --kernel --launch --module --no-launch --nvcc-flags --only-launch --require --shared --triton --budget --mma-order --prove-time --timeout --color --format --full --glossary --output -o --quiet -q --section --wide --width --witness"
         [membar]="--help -h --version -V --function --kernel --module --triton --assume --model --timeout --color --compare --emit --format --output -o --prune --quiet -q --why"
-        [prove]="--help -h --version -V --arg --block --certificate --config --grid --kernel --launch --module --no-config --no-launch --verify --cross-check --prove-time --output -o"
-        [lint]="--help -h --version -V --arg --baseline --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --port --rule --select --severity --shard --target --triton --update-baseline --budget --gsan --mma-order --resident --timeout --also --brief --color --emit --format --max-findings --output -o --quiet -q --source-root --verbose -v --witness"
+        [prove]="--help -h --version -V --arg --block --certificate --compile-commands --config --grid --kernel --launch --module --no-config --no-launch --nvcc-flags --verify --cross-check --prove-time --output -o"
+        [lint]="--help -h --version -V --arg --baseline --compile-commands --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --nvcc-flags --only-launch --port --rule --select --severity --shard --target --triton --update-baseline --budget --gsan --mma-order --resident --timeout --also --brief --color --emit --format --max-findings --output -o --quiet -q --source-root --verbose -v --witness"
         [merge]="--help -h --version -V --output -o --quiet -q --require"
         [parse]="--help -h --version -V --color --dump-ops --dump-ops= --effects --generic --kernel --list --module --output -o --print --ptx --quiet -q --stats --strict"
-        [launch]="--help -h --version -V --color --kernel --module --output -o --template"
+        [launch]="--help -h --version -V --color --compile-commands --kernel --module --nvcc-flags --output -o --template"
         [instrument]="--help -h --version -V --free-registers --layout --mode --module --output -o --spaces"
+        [nvcc]="--help -h --version -V --output -o --strict"
         [rules]="--help -h --version -V --markdown --output -o"
         [help]="--help -h --version -V --completion --man"
     )
@@ -40,6 +41,7 @@ _weir() {
     "check --block") return ;;
     "check --cache") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "check --cluster") return ;;
+    "check --compile-commands") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "check --config") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "check --devices") return ;;
     "check --grid") return ;;
@@ -47,6 +49,7 @@ _weir() {
     "check --kernel") return ;;
     "check --launch") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "check --module") return ;;
+    "check --nvcc-flags") return ;;
     "check --require") _weir_words "every-launch given-launch tried-launches" && return ;;
     "check --rule") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
     "check --select") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
@@ -109,6 +112,7 @@ _weir() {
     "run --baseline") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "run --block") return ;;
     "run --cluster") return ;;
+    "run --compile-commands") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "run --config") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "run --devices") return ;;
     "run --grid") return ;;
@@ -116,6 +120,7 @@ _weir() {
     "run --kernel") return ;;
     "run --launch") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "run --module") return ;;
+    "run --nvcc-flags") return ;;
     "run --replay") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "run --require") _weir_words "every-launch given-launch tried-launches" && return ;;
     "run --rule") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
@@ -148,10 +153,12 @@ _weir() {
     "report --block") return ;;
     "report --buffer-id") return ;;
     "report --cluster") return ;;
+    "report --compile-commands") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "report --grid") return ;;
     "report --kernel") return ;;
     "report --launch") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "report --module") return ;;
+    "report --nvcc-flags") return ;;
     "report --require") _weir_words "every-launch given-launch tried-launches" && return ;;
     "report --shared") return ;;
     "report --triton") return ;;
@@ -180,16 +187,19 @@ _weir() {
     "prove --arg") return ;;
     "prove --block") return ;;
     "prove --certificate") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "prove --compile-commands") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "prove --config") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "prove --grid") return ;;
     "prove --kernel") return ;;
     "prove --launch") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "prove --module") return ;;
+    "prove --nvcc-flags") return ;;
     "prove --verify") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "prove --prove-time") return ;;
     "prove --output" | "prove -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "lint --arg") return ;;
     "lint --baseline") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "lint --compile-commands") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "lint --config") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "lint --devices") return ;;
     "lint --grid") return ;;
@@ -197,6 +207,7 @@ _weir() {
     "lint --kernel") return ;;
     "lint --launch") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "lint --module") return ;;
+    "lint --nvcc-flags") return ;;
     "lint --port") _weir_words "gfx942 gfx950 gfx1250" && return ;;
     "lint --rule") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
     "lint --select") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
@@ -224,14 +235,17 @@ _weir() {
     "parse --output" | "parse -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "parse --print") _weir_words "effects flow slice program values" && return ;;
     "launch --color") _weir_words "auto always never" && return ;;
+    "launch --compile-commands") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "launch --kernel") return ;;
     "launch --module") return ;;
+    "launch --nvcc-flags") return ;;
     "launch --output" | "launch -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "instrument --layout") _weir_words "compact gsan" && return ;;
     "instrument --mode") _weir_words "record shadow" && return ;;
     "instrument --module") return ;;
     "instrument --output" | "instrument -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "instrument --spaces") _weir_words "global shared tensor" && return ;;
+    "nvcc --output" | "nvcc -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "rules --output" | "rules -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "help --completion") _weir_words "bash zsh fish" && return ;;
     esac
@@ -251,6 +265,7 @@ _weir() {
     parse) _weir_files ;;
     launch) _weir_files ;;
     instrument) _weir_files ;;
+    nvcc) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     rules) _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" ;;
     help) _weir_words "$commands" ;;
     esac

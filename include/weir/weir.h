@@ -341,6 +341,8 @@ WEIR_API int weir_launch_shares(const char *path);
 /* Writes the name of a kernel as its source has it: "scale<float, 64>" of _Z5scaleIfLi64EEvPT_S0_, or, `whole`, what
  * c++filt says of it; of a name that no compiler of C++ has mangled itself. 0; -1 if it could not be written. */
 WEIR_API int weir_demangle(weir_string name, int whole, weir_write *write, void *to);
+/* Nonzero if a user who says `wanted` means this name: itself, or any form of what its source calls it. */
+WEIR_API int weir_name_meant(weir_string name, const char *wanted);
 /* A launch file for a kernel of the module (NULL: its only one), to be filled in: what is not known is null, and
  * "x-parameters" says what there is to know of it. 0; 1 if there is no such kernel; -1 if it could not be written. */
 WEIR_API int weir_launch_template(weir_module *module, const char *kernel, weir_write *write, void *to);

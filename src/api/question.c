@@ -332,6 +332,10 @@ int weir_demangle(weir_string name, int whole, weir_write *write, void *to) {
     return sink_finish(&out);
 }
 
+int weir_name_meant(weir_string name, const char *wanted) {
+    return name_meant((Str){name.data, name.size}, str_of(wanted));
+}
+
 weir_string weir_kernel_name(weir_module *module, size_t index) {
     if (index >= weir_kernel_count(module))
         return (weir_string){0};

@@ -143,12 +143,15 @@ static bool open_job(const CliCheck *check, const weir_context *weir, Job *job) 
 }
 
 static void check_file(const CliCheck *check, weir_context *weir, Job *job) {
-    if (!open_job(check, weir, job) || kept_take(check->kept, job->path, &job->reporter))
+    bool kept = !is_cuda_source(job->path); /* what it includes is not known */
+    if (!open_job(check, weir, job) || (kept && kept_take(check->kept, job->path, &job->reporter)))
         return;
-    kept_begin(check->kept);
+    if (kept)
+        kept_begin(check->kept);
     report_modules(&job->reporter, weir, job->path, check_module, &job->reporter);
     fflush(job->errors);
-    kept_end(check->kept, job->path, &job->reporter, job->error_text, job->error_size);
+    if (kept)
+        kept_end(check->kept, job->path, &job->reporter, job->error_text, job->error_size);
 }
 
 /* ---- Files that are checked together --------------------------------------------------------- */

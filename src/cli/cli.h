@@ -24,6 +24,7 @@ int command_lint(Options *options);
 int command_merge(Options *options);
 int command_launch(Options *options);
 int command_instrument(Options *options);
+int command_nvcc(Options *options);
 int command_rules(Options *options);
 int command_help(Options *options);
 
@@ -127,6 +128,15 @@ int output_write(void *output, const char *data, size_t size);
 void output_printf(Output *output, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Keeps the file if `keep`, else removes it. False, with a message, if not everything could be written. */
 bool output_close(Output *output, bool keep);
+/* A file, or a folder with such files alone, that a signal which ends this process removes, until it is forgotten. */
+void temporary_note(const char *path);
+void temporary_forget(const char *path);
+
+/* ---- nvcc.c: CUDA sources ---- */
+bool is_cuda_source(const char *path);
+/* An input as weir_open has it; of a CUDA source the PTX that nvcc makes of it, under the name that it would have beside
+ * it. `said`: what nvcc wrote; `why`: why there is none. Both are to be freed, and may be NULL. */
+weir_file *input_open(weir_context *weir, const Options *options, const char *path, char **said, char **why);
 
 /* Whether what goes to that stream, or to the file that was named instead of it, is colored. */
 bool color_wanted(const Options *options, int fd, const char *path);

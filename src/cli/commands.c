@@ -4,7 +4,7 @@
 /* Of the help: what inputs are, and what the exit status says. */
 #define FILES "FILE is a .ttgir or .mlir file or a log of compiler passes (MLIR_ENABLE_DUMP); for a DIR, "
 #define RUN_FILES                                                                                                \
-    "FILE is a .ttgir, .mlir or .ptx file, a log of compiler passes (MLIR_ENABLE_DUMP) or with PTX in it, or a " \
+    "FILE is a .ttgir, .mlir or .ptx file, a CUDA source (.cu, which nvcc compiles), a log of compiler passes (MLIR_ENABLE_DUMP) or with PTX in it, or a " \
     "program, library, object, cubin or fatbin with PTX in it; for a DIR, "
 #define RUN_BELOW "every .ttgir and .mlir file below it, and every .ptx file without one of these beside it, is "
 #define BELOW     "every .ttgir and .mlir file below it is "
@@ -251,6 +251,21 @@ const Command commands[COMMAND_COUNT] = {
              "What is not recorded stays as it was.",
          .examples = EXAMPLES({"Instrument a kernel, and see what that costs:",
                                {"weir instrument -o recorded.ptx kernel.ptx", "ptxas -v -arch=sm_90a recorded.ptx"}})},
+    [COMMAND_NVCC] =
+        {.name = "nvcc",
+         .run = command_nvcc,
+         .what = "run nvcc, and check the kernels that it compiles",
+         .operands = "NVCC-ARGUMENT...\n[OPTION...] -- [NVCC] NVCC-ARGUMENT...",
+         .takes = OPERANDS_COMPILER,
+         .does = "Runs nvcc as it is called, and checks the kernels of the CUDA sources (.cu) that it compiled.",
+         .more = "Without --, all arguments are nvcc's. What Weir finds goes to standard error, as warnings of a compiler do. A "
+                 "compiler launcher of a build, such as CMAKE_CUDA_COMPILER_LAUNCHER, is 'weir;nvcc;--'.",
+         .status = "that of nvcc. With --strict, if nvcc's is 0, that of weir check.",
+         .manual = "Each source is compiled once more, to PTX, with the flags that say what it means, and -lineinfo. PTX is of one "
+                   "architecture: of several it is the newest. What only links, preprocesses or prints is not looked at.",
+         .examples = EXAMPLES({"Build a program, and check its kernels while it is compiled:", {"weir nvcc -O3 -arch=sm_90a -o program kernel.cu"}},
+                              {"Check all kernels that CMake builds, and fail if one is wrong:",
+                               {"cmake -B build -DCMAKE_CUDA_COMPILER_LAUNCHER='weir;nvcc;--strict;--'"}})},
     [COMMAND_RULES] = {.name = "rules",
                        .run = command_rules,
                        .what = "list the rules that findings are about, or explain one",

@@ -78,9 +78,14 @@ int command_launch(Options *options) {
         fail(options->unread.paths.items[i], options->unread.reasons.items[i]);
     weir_context *weir = weir_create();
     const char *path = options->inputs.count ? options->inputs.items[0] : NULL;
-    weir_file *file = weir && path ? weir_open(weir, path) : NULL;
+    char *said = NULL, *why = NULL;
+    weir_file *file = weir && path ? input_open(weir, options, path, &said, &why) : NULL;
+    if (said)
+        fputs(said, stderr);
     if (path && !file)
-        complain("%s: cannot be read: %s", path, weir ? weir_error(weir) : "there is not enough memory");
+        complain("%s: %s", path, why ? why : "there is not enough memory");
+    free(said);
+    free(why);
     LaunchWanted wanted = {.options = options, .output = file ? output_open(options->output) : NULL};
     size_t size;
     wanted.listed = open_memstream(&wanted.names, &size);

@@ -335,8 +335,32 @@ static void read_operand(Options *options, const char *word) {
         exit(STATUS_ERROR);
 }
 
+/* Behind '--' stand flags of nvcc, if one of the files before it is its. */
+static bool takes_flags(const Options *options) {
+    bool any = false;
+    for (size_t i = 0; i < options->operands.count; i++)
+        any |= commands[options->command].takes == OPERANDS_FILES && is_cuda_source(options->operands.items[i]);
+    return any;
+}
+
+static void read_flags(Options *options, OptionLine *line) {
+    while (line->next < line->count)
+        if (!paths_append(&options->compiler_words, line->words[line->next++]))
+            exit(STATUS_ERROR);
+}
+
+/* Whether all words are the compiler's. To ask for help alone asks for ours. */
+static bool has_no_end(const Options *options, const OptionLine *line) {
+    if (line->count == 1 && (strcmp(line->words[0], "--help") == 0 || strcmp(line->words[0], "-h") == 0))
+        return false;
+    for (int i = 0; i < line->count; i++)
+        if (strcmp(line->words[i], "--") == 0)
+            return false;
+    return commands[options->command].takes == OPERANDS_COMPILER;
+}
+
 static void read_words(Options *options, OptionLine *line) {
-    bool only_operands = false;
+    bool only_operands = has_no_end(options, line);
     while (line->next < line->count) {
         char *word = line->words[line->next++];
         if (only_operands || word[0] != '-' || !word[1]) {
@@ -344,6 +368,8 @@ static void read_words(Options *options, OptionLine *line) {
             only_operands |= commands[options->command].takes == OPERANDS_PROGRAM;
         } else if (strcmp(word, "--") == 0) {
             only_operands = true;
+            if (takes_flags(options))
+                read_flags(options, line);
         } else if (word[1] == '-') {
             read_long(options, word + 2, line);
         } else {
@@ -403,6 +429,7 @@ void options_free(Options *options) {
     paths_free(&options->unread.paths);
     paths_free(&options->unread.reasons);
     paths_free(&options->arguments);
+    paths_free(&options->compiler_words);
     paths_free(&options->severities);
     paths_free(&options->joined);
     weir_project_free(options->project);

@@ -64,6 +64,7 @@ typedef enum CommandId {
     COMMAND_PARSE,
     COMMAND_LAUNCH,
     COMMAND_INSTRUMENT,
+    COMMAND_NVCC,
     COMMAND_RULES,
     COMMAND_HELP,
     COMMAND_COUNT
@@ -84,6 +85,7 @@ enum {
     PARSE = 1u << COMMAND_PARSE,
     LAUNCH = 1u << COMMAND_LAUNCH,
     INSTRUMENT = 1u << COMMAND_INSTRUMENT,
+    NVCC = 1u << COMMAND_NVCC,
     RULES = 1u << COMMAND_RULES,
     HELP = 1u << COMMAND_HELP,
     ALL = (1u << COMMAND_COUNT) - 1
@@ -95,6 +97,7 @@ typedef enum Operands {
     OPERANDS_RESULTS,  /* files as they are */
     OPERANDS_RULES,    /* ids of rules and families */
     OPERANDS_COMMANDS, /* names of commands */
+    OPERANDS_COMPILER, /* arguments of a compiler; options of ours end with '--', and without one there are none */
     OPERANDS_PROGRAM   /* a program and its arguments; no option of ours comes after its name */
 } Operands;
 
@@ -171,6 +174,13 @@ typedef struct Options {
 
     weir_membar_options membar;
     bool emit, prune; /* membar, lint */
+
+    /* Of CUDA sources: flags as one text; the folder of compile_commands.json; words behind '--'; the nvcc that is
+     * stood in front of. */
+    const char *nvcc_flags, *compile_commands;
+    Paths compiler_words;
+    const char *compiler;
+    bool nvcc_strict; /* nvcc */
 
     const char *port; /* lint: what the kernels become on this target; NULL: not asked */
 

@@ -22,7 +22,7 @@ struct Output {
     char *temporary; /* NULL if it is written in place: standard output, a device, a pipe */
 };
 
-/* ---- Temporary files, which a signal that ends the process removes ------------------------------- */
+/* ---- Temporary files and folders, which a signal that ends the process removes ------------------------------- */
 
 enum { TEMPORARIES = 16 };
 static char temporaries[TEMPORARIES][PATH_MAX]; /* "": the place is free */
@@ -32,12 +32,15 @@ static void remove_temporaries(int number) {
     for (size_t i = 0; i < TEMPORARIES; i++)
         if (temporaries[i][0])
             unlink(temporaries[i]);
+    for (size_t i = 0; i < TEMPORARIES; i++)
+        if (temporaries[i][0])
+            rmdir(temporaries[i]);
     signal(number, SIG_DFL);
     raise(number);
 }
 
 /* More than fit, and paths that are too long, stay behind if a signal comes. */
-static void note_temporary(const char *path) {
+void temporary_note(const char *path) {
     static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
     static bool watching;
     pthread_mutex_lock(&temporaries_lock);
@@ -57,7 +60,7 @@ static void note_temporary(const char *path) {
     pthread_mutex_unlock(&temporaries_lock);
 }
 
-static void forget_temporary(const char *path) {
+void temporary_forget(const char *path) {
     pthread_mutex_lock(&temporaries_lock);
     for (size_t i = 0; i < TEMPORARIES; i++)
         if (strcmp(temporaries[i], path) == 0)
@@ -80,7 +83,7 @@ static FILE *open_temporary(Output *output, const struct stat *there) {
     int fd = mkstemp(output->temporary);
     if (fd < 0)
         return NULL;
-    note_temporary(output->temporary);
+    temporary_note(output->temporary);
     pthread_mutex_lock(&mask_lock);
     mode_t mask = umask(0); /* mkstemp makes it private; a result is an ordinary file */
     umask(mask);
@@ -138,7 +141,7 @@ bool output_close(Output *output, bool keep) {
         }
         if (!good || !keep)
             unlink(output->temporary);
-        forget_temporary(output->temporary);
+        temporary_forget(output->temporary);
     }
     if (!good)
         complain("%s: %s", output->path ? output->path : "standard output", strerror(problem));

@@ -16,7 +16,7 @@ static void set(const Options *options, const char *key, const char *value) {
 }
 
 void project_open(Options *options) {
-    if (!(1u << options->command & (CHECK | RUN | LINT | PROVE)))
+    if (!(1u << options->command & (CHECK | RUN | LINT | PROVE | NVCC)))
         return;
     options->project = weir_project_create();
     if (!options->project) {

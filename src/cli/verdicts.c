@@ -259,7 +259,7 @@ static bool ptx_has(weir_module *module, const char *name) {
     bool found = false;
     for (size_t i = 0; i < weir_ptx_of(module).functions && !found; i++) {
         weir_ptx_function function = weir_ptx_function_at(module, i);
-        found = function.name.size == strlen(name) && memcmp(function.name.data, name, function.name.size) == 0;
+        found = weir_name_meant(function.name, name);
     }
     return found;
 }
@@ -440,13 +440,16 @@ static void each_module(Reporter *reporter, weir_file *file, const char *path, w
 
 void report_modules(Reporter *reporter, weir_context *weir, const char *path, ModuleWork *work, void *context) {
     weir_run_options options = reporter->options->run;
-    weir_file *file = weir_open(weir, path);
-    if (!file) {
-        char sentence[300];
-        snprintf(sentence, sizeof sentence, "cannot be read: %s", weir_error(weir));
-        report_failure(reporter, path, sentence);
+    char *said, *why;
+    weir_file *file = input_open(weir, reporter->options, path, &said, &why);
+    if (said)
+        reporter->write_error(reporter->error_to, said, strlen(said));
+    if (why)
+        report_failure(reporter, path, why);
+    free(said);
+    free(why);
+    if (!file)
         return;
-    }
     options.only_launch = reporter->options->only_launch;
     if (reporter->options->project && !options.launch && !options.replay && !reporter->options->no_launch)
         options.launch = weir_project_launch(reporter->options->project, path);
