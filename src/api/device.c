@@ -8,6 +8,7 @@
 #include "machine/simt/async/tensormap.h"
 #include "machine/simt/core/machine.h"
 #include "machine/simt/host/host.h"
+#include "machine/simt/memory/textures.h"
 #include "weir/device.h"
 
 #include <fcntl.h>
@@ -288,6 +289,35 @@ int weir_device_tensormap(const weir_tensormap *map, unsigned char bytes[128]) {
     }
     tensormap_encode(&made, bytes);
     return 0;
+}
+
+int weir_device_texture(const weir_texture *texture, unsigned char bytes[128]) {
+    TextureMap made = {.magic = TEXTURE_MAGIC,
+                       .address = texture->address,
+                       .pitch = texture->pitch,
+                       .slice = texture->slice,
+                       .size = {texture->size[0], texture->size[1], texture->size[2]},
+                       .layers = texture->layers,
+                       .channels = (uint8_t)texture->channels,
+                       .bits = (uint8_t)texture->bits,
+                       .kind = (uint8_t)texture->kind,
+                       .linear = texture->linear != 0,
+                       .normalized = texture->normalized != 0,
+                       .floats = texture->floats != 0,
+                       .is_surface = texture->surface != 0,
+                       .is_cube = texture->cube != 0,
+                       .is_buffer = texture->buffer != 0};
+    bool good = texture->size[0] && texture->kind <= TEXTURE_FLOAT && texture->channels - 1 < 4 &&
+                (texture->bits == 8 || texture->bits == 16 || texture->bits == 32) &&
+                (texture->kind != TEXTURE_FLOAT || texture->bits > 8) &&
+                (!texture->floats || (texture->kind != TEXTURE_FLOAT && texture->bits < 32));
+    for (unsigned i = 0; i < 3; i++) {
+        good &= texture->mode[i] <= TEXTURE_BORDER;
+        made.mode[i] = (uint8_t)texture->mode[i];
+    }
+    memcpy(made.border, texture->border, sizeof made.border);
+    memcpy(bytes, &made, sizeof made);
+    return good ? 0 : -1;
 }
 
 /* What checks need of a kernel is made once. */

@@ -154,6 +154,7 @@ typedef enum MemoryKind {
     MEMORY_HOST,
     MEMORY_REGISTERED,
     MEMORY_ARRAY,
+    MEMORY_HANDLE, /* what a texture or surface object stands for */
     MEMORY_VARIABLES
 } MemoryKind;
 typedef struct Allocation {

@@ -98,7 +98,7 @@ void log_freed(const Allocation *allocation) {
 
 /* After a launch that ended badly nothing can be freed any more; the allocator of PyTorch keeps what it has. */
 void log_left(Allocation *one) {
-    if (!one->bytes || one->of_graph || one->kind == MEMORY_REGISTERED || one->kind == MEMORY_VARIABLES || cuda.sticky)
+    if (!one->bytes || one->of_graph || one->kind == MEMORY_REGISTERED || one->kind > MEMORY_ARRAY || cuda.sticky)
         return;
     void *torch = dlopen("libc10_cuda.so", RTLD_LAZY | RTLD_NOLOAD);
     if (torch)

@@ -99,11 +99,11 @@ static Allocation *keep(Allocation allocation) {
 
 static bool name_for_device(const Allocation *one) {
     static const char *const kinds[] = {"memory",       "managed memory", "host memory", "registered host memory",
-                                        "array memory", "variables"};
+                                        "array memory", "texture object", "variables"};
     char name[64];
     snprintf(name, sizeof name, "%s %llu", kinds[one->kind], (unsigned long long)one->number);
-    return one->kind == MEMORY_ARRAY ||
-           weir_device_memory(cuda.device, (void *)one->at, one->bytes, name, one->kind != MEMORY_DEVICE) == 0;
+    bool written = one->kind != MEMORY_DEVICE && one->kind != MEMORY_ARRAY;
+    return weir_device_memory(cuda.device, (void *)one->at, one->bytes, name, written) == 0;
 }
 
 static void drop(uint32_t index) {
@@ -128,7 +128,7 @@ void *memory_allocate(MemoryKind kind, size_t bytes, Stream *stream) {
     page = round_up((uintptr_t)at, PAGE) - (uintptr_t)at; /* a hole may have been used */
     if (bytes > page + PAGE)
         madvise(at + page, (bytes - page) / PAGE * PAGE, MADV_DONTNEED);
-    pool.bytes += kind == MEMORY_HOST ? 0 : bytes;
+    pool.bytes += kind == MEMORY_HOST || kind == MEMORY_HANDLE ? 0 : bytes;
     log_allocated(one, stream);
     return at;
 }

@@ -74,14 +74,20 @@ typedef struct FunctionAttributes { /* cudaFuncAttributes: the first 88 bytes ar
 
 /* Arrays (arrays.c): bytes of an element; where a position is in one. */
 struct Array {
+    Array *next;
     char *at;
-    size_t width, height, depth; /* elements; 0: it has no such dimension */
+    size_t width, height, depth; /* elements; 0: it has no such dimension; depth: layers, of an array that has some */
     size_t pitch, slice;
     Channels format;
     unsigned flags;
 };
 size_t array_element(const Array *array);
-bool array_span(const Array *array, Position at, size_t *width, Span *to);
+/* The one of a handle; NULL: there is none such. */
+Array *array_of(const void *handle);
+/* False: it has not all of the extent there, in elements. */
+bool array_span(const Array *array, Position at, Extent extent, Span *to);
+/* Arrays are gone, as all memory is. */
+void array_forget_all(void);
 
 #define CALL(name, parameters, given)                Error do_##name parameters;
 #define STREAM_CALL(name, suffix, parameters, given) Error do_##name parameters;

@@ -17,6 +17,7 @@ static Error is_device(int device) {
 
 Error do_cudaDeviceReset(void) {
     graph_forget_all();
+    array_forget_all();
     memory_reset(0);
     weir_device_heap_reset(cuda.device);
     limits[LIMIT_HEAP] = DEFAULT_HEAP;

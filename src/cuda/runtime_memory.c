@@ -339,11 +339,10 @@ Error do_cudaMemcpy2DAsync(void *to, size_t pitch, const void *from, size_t from
 }
 
 /* One side of a copy in three dimensions: memory, or an array, whose positions are in elements. */
-static bool side_of(const Array *array, Position at, Pitched memory, size_t *width, Span *to) {
-    if (array && memory.at)
-        return false;
-    if (array)
-        return array_span(array, at, width, to);
+static bool side_of(const void *handle, Position at, Pitched memory, Extent extent, Span *to) {
+    const Array *array = array_of(handle);
+    if (handle)
+        return array && !memory.at && array_span(array, at, extent, to);
     *to = (Span){(char *)memory.at + at.x + at.y * memory.pitch + at.z * memory.pitch * memory.height, memory.pitch,
                  memory.pitch * memory.height};
     return memory.at;
@@ -352,12 +351,11 @@ static bool side_of(const Array *array, Position at, Pitched memory, size_t *wid
 Error volume_of(const Copy3D *given, Copy *copy) {
     copy->kind = given->kind;
     copy->extent = given->extent;
-    const Array *array = given->from_array ? given->from_array : given->to_array;
-    size_t element = array ? array_element(array) : 1, ignored;
-    if (!element || !side_of(given->from_array, given->from_at, given->from, &ignored, &copy->from) ||
-        !side_of(given->to_array, given->to_at, given->to, &ignored, &copy->to))
+    const Array *array = array_of(given->from_array ? given->from_array : given->to_array);
+    if (!side_of(given->from_array, given->from_at, given->from, given->extent, &copy->from) ||
+        !side_of(given->to_array, given->to_at, given->to, given->extent, &copy->to))
         return CUDA_INVALID_VALUE;
-    copy->extent.width *= element;
+    copy->extent.width *= array ? array_element(array) : 1;
     return 0;
 }
 

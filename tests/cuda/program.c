@@ -58,7 +58,15 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsig
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
 cudaError_t cudaGetDeviceProperties(void *properties, int device), cudaGetDeviceCount(int *count);
 cudaError_t cudaDeviceGetAttribute(int *value, int attribute, int device), cudaSetDevice(int device);
-cudaError_t cudaCreateTextureObject(void *to, const void *a, const void *b, const void *c);
+cudaError_t cudaCreateTextureObject(unsigned long long *to, const void *a, const void *b, const void *c);
+cudaError_t cudaCreateSurfaceObject(unsigned long long *to, const void *a);
+cudaError_t cudaDestroyTextureObject(unsigned long long texture), cudaDestroySurfaceObject(unsigned long long surface);
+cudaError_t cudaMallocArray(void **to, const void *format, size_t width, size_t height, unsigned flags);
+cudaError_t cudaMallocMipmappedArray(void **to, const void *format, ...), cudaFreeArray(void *array);
+cudaError_t cudaMemcpy2DToArray(void *to, size_t x, size_t y, const void *from, size_t pitch, size_t width,
+                                size_t height, int kind);
+cudaError_t cudaMemcpy2DFromArray(void *to, size_t pitch, const void *from, size_t x, size_t y, size_t width,
+                                  size_t height, int kind);
 cudaError_t cudaGetLastError(void), cudaPeekAtLastError(void);
 cudaError_t cudaDeviceSetLimit(int limit, size_t value), cudaDeviceGetLimit(size_t *value, int limit);
 cudaError_t cudaFuncSetAttribute(const void *function, int attribute, int value);
@@ -128,13 +136,23 @@ static const char ptx[] =
     ".visible .entry loose(.param .u64 a)\n{\n\t.reg .b32 %r<4>;\n\t.reg .b64 %rd<2>;\n\tmov.u32 %r1, %ctaid.x;\n"
     "\tld.param.u64 %rd1, [a];\n\tld.volatile.global.u32 %r2, [%rd1];\n\tadd.u32 %r3, %r1, %r2;\n"
     "\tst.volatile.global.u32 [%rd1], %r3;\n\tret;\n}\n"
+    /* to[i] = texture at i / 4; all threads of a pair write one texel of a surface */
+    ".visible .entry sample(.param .u64 texture, .param .u64 to)\n{\n\t.reg .b32 %r<4>;\n\t.reg .b64 %rd<6>;\n"
+    "\t.reg .f32 %f<8>;\n\tmov.u32 %r1, %tid.x;\n\tcvt.rn.f32.u32 %f1, %r1;\n\tmul.f32 %f2, %f1, 0f3E800000;\n"
+    "\tld.param.u64 %rd1, [texture];\n\tmov.f32 %f3, 0f3FC00000;\n"
+    "\ttex.2d.v4.f32.f32 {%f4, %f5, %f6, %f7}, [%rd1, {%f2, %f3}];\n\tld.param.u64 %rd2, [to];\n"
+    "\tmul.wide.u32 %rd3, %r1, 4;\n\tadd.s64 %rd4, %rd2, %rd3;\n\tst.global.f32 [%rd4], %f4;\n\tret;\n}\n"
+    ".visible .entry paint(.param .u64 surface, .param .u32 shift)\n{\n\t.reg .b32 %r<6>;\n\t.reg .b64 %rd<2>;\n"
+    "\tmov.u32 %r1, %tid.x;\n\tld.param.u32 %r2, [shift];\n\tshr.u32 %r3, %r1, %r2;\n\tshl.b32 %r4, %r3, 2;\n"
+    "\tmov.u32 %r5, 2;\n\tld.param.u64 %rd1, [surface];\n\tsust.b.2d.b32.trap [%rd1, {%r4, %r5}], {%r1};\n\tret;\n}\n"
     /* an int at an odd address */
     ".visible .entry odd(.param .u64 a)\n{\n\t.reg .b32 %r<2>;\n\t.reg .b64 %rd<2>;\n"
     "\tld.param.u64 %rd1, [a];\n\tld.global.u32 %r1, [%rd1+1];\n\tst.global.u32 [%rd1], %r1;\n\tret;\n}\n";
 /* clang-format on */
 
 /* Addresses that stand for them. */
-static char apply, copy, mirror, mirror_without, trapped, take, give, asserts, odd, loose, idle, scale[8], bias[4], *count;
+static char apply, copy, mirror, mirror_without, trapped, take, give, asserts, odd, loose, sample, paint, idle,
+    scale[8], bias[4], *count;
 static void **handle;
 
 __attribute__((constructor)) static void enter(void) {
@@ -144,7 +162,8 @@ __attribute__((constructor)) static void enter(void) {
     } kernels[] = {{&apply, "apply"},     {&mirror, "mirror"}, {&mirror_without, "mirror_without"},
                    {&trapped, "trapped"}, {&take, "take"},     {&give, "give"},
                    {&asserts, "asserts"}, {&odd, "odd"},       {&idle, "idle"},
-                   {&loose, "loose"},     {&copy, "copy"}};
+                   {&loose, "loose"},     {&copy, "copy"},     {&sample, "sample"},
+                   {&paint, "paint"}};
     handle = __cudaRegisterFatBinary(fatbin_of(ptx, 1));
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
         __cudaRegisterFunction(handle, kernels[i].function, kernels[i].function, kernels[i].name, -1, NULL, NULL, NULL,
@@ -484,6 +503,54 @@ static void run_unset(void) {
     EXPECT(cudaDeviceSynchronize() == 0);
 }
 
+/* Of cuda_runtime.h: cudaResourceDesc of an array; cudaTextureDesc. */
+typedef struct Resource {
+    int kind;
+    void *array;
+    char rest[112];
+} Resource;
+typedef struct Sampling {
+    int modes[3], linear, floats, gamma;
+    float border[4];
+    int normalized, rest[7];
+} Sampling;
+typedef struct Format {
+    int x, y, z, w, kind;
+} Format;
+enum { TEXELS = 16, ROWS = 4, CLAMP = 1, SURFACES = 2 };
+
+/* Squares in the second row; a third row that a surface writes, by one thread each or two. */
+static void run_texture(int shift) {
+    const Format format = {32, 0, 0, 0, 2};
+    Sampling sampling = {{CLAMP, CLAMP, CLAMP}, 1, 0, 0, {0}, 0, {0}};
+    float squares[ROWS * TEXELS] = {0}, got[4 * TEXELS];
+    unsigned painted[TEXELS];
+    unsigned long long texture, surface;
+    Resource resource = {0, NULL, {0}};
+    void *to;
+    for (int i = 0; i < TEXELS; i++)
+        squares[TEXELS + i] = (float)(i * i);
+    EXPECT(cudaMallocArray(&resource.array, &format, TEXELS, ROWS, SURFACES) == 0 && cudaMalloc(&to, sizeof got) == 0);
+    EXPECT(cudaMemcpy2DToArray(resource.array, 0, 0, squares, 64, 64, ROWS, HOST_TO_DEVICE) == 0);
+    EXPECT(cudaMemcpy2DToArray(resource.array, 4, 0, squares, 64, 64, ROWS, HOST_TO_DEVICE) == 1);
+    EXPECT(cudaCreateTextureObject(&texture, &resource, &sampling, NULL) == 0);
+    EXPECT(cudaCreateSurfaceObject(&surface, &resource) == 0);
+    void *arguments[] = {&texture, &to};
+    EXPECT(cudaLaunchKernel(&sample, (dim3){1, 1, 1}, (dim3){4 * TEXELS, 1, 1}, arguments, 0, NULL) == 0);
+    EXPECT(cudaMemcpy(got, to, sizeof got, DEVICE_TO_HOST) == 0);
+    for (int i = 0; i < 4 * TEXELS; i++) {
+        int quarters = i < 2 ? 0 : i - 2 > 4 * (TEXELS - 1) ? 4 * (TEXELS - 1) : i - 2, at = quarters / 4;
+        float next = at < TEXELS - 1 ? squares[TEXELS + at + 1] : 0;
+        EXPECT(got[i] == squares[TEXELS + at] + (next - squares[TEXELS + at]) * (float)(quarters % 4) / 4);
+    }
+    void *more[] = {&surface, &shift};
+    EXPECT(cudaLaunchKernel(&paint, (dim3){1, 1, 1}, (dim3){TEXELS, 1, 1}, more, 0, NULL) == 0);
+    EXPECT(cudaMemcpy2DFromArray(painted, 64, resource.array, 0, 2, 64, 1, DEVICE_TO_HOST) == 0);
+    EXPECT(painted[1] == (shift ? 3 : 1) && cudaDestroyTextureObject(texture) == 0);
+    EXPECT(cudaDestroySurfaceObject(surface) == 0 && cudaFreeArray(resource.array) == 0 && cudaFree(to) == 0);
+    EXPECT(cudaCreateTextureObject(&texture, &resource, &sampling, NULL) == 400);
+}
+
 static void run_volatile(void) {
     void *a;
     EXPECT(cudaMalloc(&a, BYTES) == 0 && cudaMemset(a, 0, BYTES) == 0);
@@ -513,7 +580,6 @@ static void run_launches(int launches) {
 
 int main(int argc, char **argv) {
     const char *name = argc > 1 ? argv[1] : "right";
-    long long texture;
     if (strcmp(name, "right") == 0)
         run_right();
     else if (strcmp(name, "rows") == 0)
@@ -559,7 +625,11 @@ int main(int argc, char **argv) {
     else if (strcmp(name, "launches") == 0 && argc > 2 && atoi(argv[2]) > 0)
         run_launches(atoi(argv[2]));
     else if (strcmp(name, "texture") == 0)
-        EXPECT(cudaCreateTextureObject(&texture, NULL, NULL, NULL) == 801);
+        run_texture(0);
+    else if (strcmp(name, "texture-race") == 0)
+        run_texture(1);
+    else if (strcmp(name, "mipmaps") == 0)
+        EXPECT(cudaMallocMipmappedArray(NULL, NULL) == 801);
     else
         failed = 1;
     puts(failed ? "FAIL" : "PASS");

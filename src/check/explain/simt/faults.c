@@ -169,6 +169,12 @@ void threads_unmodeled(ThreadsCheck *check) {
                        machine->unknown_why && check->launch->chosen ? ": give a launch with --launch" : "");
 }
 
+static bool through(const ThreadsCheck *check, const PtxCode *code, Proxy proxy) {
+    PtxEffect effect;
+    return (code_effect(check, code, EFFECT_READ, &effect) || code_effect(check, code, EFFECT_WRITE, &effect)) &&
+           effect.effect.proxy == proxy;
+}
+
 /* A branch whose condition is not known was run in several ways; an access whose address is not known was not made. */
 void threads_havocs(ThreadsCheck *check) {
     const PtxMachine *machine = check->machine;
@@ -180,7 +186,14 @@ void threads_havocs(ThreadsCheck *check) {
                           : "";
         if (havoc->left_out && !havoc->code->visible)
             continue; /* of memory that nothing writes (ld.global.nc): what it gives is not known, and that is all */
-        if (havoc->left_out)
+        if (havoc->left_out && through(check, havoc->code, PROXY_TEXTURE))
+            verdict_incomplete(check->verdict, "", line,
+                               "which memory is behind a texture is not known: races there were not looked for");
+        else if (havoc->left_out && through(check, havoc->code, PROXY_SURFACE))
+            verdict_incomplete(check->verdict, "", line,
+                               "what a surface gives is not known: no launch says which memory is behind it, or the "
+                               "kernel writes surfaces, too, and what it reads behind a write is not defined");
+        else if (havoc->left_out)
             verdict_incomplete(check->verdict, "", line,
                                "an address depends on data that is not known%s: give it as data of the launch", source);
         else

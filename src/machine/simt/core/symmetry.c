@@ -88,6 +88,8 @@ static bool synchronizes(const PtxProgram *program, const PtxCode *code, bool st
     for (unsigned i = 0; i < count; i++) {
         const Effect *effect = &effects[i].effect;
         *fences |= effect->verb == EFFECT_FENCE_ORDER && effect->scope != SCOPE_CTA;
+        if (effect->proxy == PROXY_TEXTURE || effect->proxy == PROXY_SURFACE) /* no operand is their address */
+            return true;
         if (!effect_is_access(effect) || effect->order == ORDER_WEAK || effect->space == SPACE_SHARED)
             continue;
         *relaxed = true;
