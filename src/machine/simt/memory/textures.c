@@ -60,6 +60,12 @@ static PtxStep write_unknown(PtxMachine *machine, PtxGroup *group, const PtxCode
 
 /* ---- Handles and coordinates ---- */
 
+static bool is_map(const TextureMap *map) {
+    return map->magic == TEXTURE_MAGIC && map->channels - 1u < 4 &&
+           (map->bits == 8 || map->bits == 16 || map->bits == 32) && map->kind <= TEXTURE_FLOAT &&
+           map->mode[0] <= TEXTURE_BORDER && map->mode[1] <= TEXTURE_BORDER && map->mode[2] <= TEXTURE_BORDER;
+}
+
 /* The description of the handle that all lanes have; false: it is not known, or there is none. */
 static bool find_map(PtxMachine *machine, PtxGroup *group, const TextureDetail *detail, uint32_t lanes,
                      TextureMap *map) {
@@ -76,8 +82,7 @@ static bool find_map(PtxMachine *machine, PtxGroup *group, const TextureDetail *
         return false;
     ptx_load_bytes(machine, location, TEXTURE_BYTES, bytes, states);
     memcpy(map, bytes, sizeof *map);
-    return !memchr(states, BYTE_UNKNOWN, sizeof states) && !memchr(states, BYTE_NEVER, sizeof states) &&
-           map->magic == TEXTURE_MAGIC;
+    return !memchr(states, BYTE_UNKNOWN, sizeof states) && !memchr(states, BYTE_NEVER, sizeof states) && is_map(map);
 }
 
 /* The coordinates of all lanes; lanes of which some is not known. */
@@ -379,7 +384,7 @@ static bool find_places(const TextureDetail *detail, const TextureMap *map, cons
         for (unsigned i = 0; i < dimensions; i++) {
             int64_t at = (int32_t)coordinates[first + i].at[lane], size = map->size[i] ? map->size[i] : 1;
             int64_t last = i ? size - 1 : size * element_of(map) - bytes;
-            if (i == 0 && at % bytes)
+            if (last < 0 || (i == 0 && at % bytes))
                 return false;
             outside |= at < 0 || at > last;
             at = at < 0 ? 0 : at > last ? last : at;
