@@ -145,7 +145,7 @@ Error module_read(CudaModule *module) {
                   cuda.target->name, other);
     else if (module->error == CUDA_NO_IMAGE)
         cuda_note("a module has no PTX, only machine code: compile it with nvcc -arch=%s, or with -gencode "
-                  "arch=compute_%u,code=compute_%u; of nvrtc, take what nvrtcGetPTX gives",
+                  "arch=compute_%u,code=compute_%u; of nvrtc, take what nvrtcGetPTX gives, or let it have -lineinfo",
                   cuda.target->name, cuda.target->capability, cuda.target->capability);
     else if (module->error)
         cuda_note("a module is nothing that can be read as PTX");

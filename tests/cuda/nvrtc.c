@@ -1,5 +1,5 @@
 /* A program that compiles its kernel while it runs, by nvrtc, and launches it by the CUDA driver; without headers of
- * CUDA: nvrtc LIBRARY right|race */
+ * CUDA: nvrtc LIBRARY right|race|cubin */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -45,7 +45,9 @@ int main(int argc, char **argv) {
     void *nvrtc = argc > 2 ? dlopen(argv[1], RTLD_NOW) : NULL, *program, *context, *module, *kernel;
     if (!nvrtc)
         return 2;
-    const char *options[] = {"--gpu-architecture=compute_80", "-lineinfo",
+    int machine = strcmp(argv[2], "cubin") == 0;
+    const char *options[] = {machine ? "--gpu-architecture=sm_80" : "--gpu-architecture=compute_80",
+                             machine ? "-DMACHINE" : "-lineinfo",
                              strcmp(argv[2], "race") == 0 ? "-DBARRIER=" : "-DBARRIER=__syncthreads()"};
     float host[COUNT], a = 2;
     uint64_t x, y;
@@ -53,9 +55,9 @@ int main(int argc, char **argv) {
     int n = COUNT;
     TRY(((Create *)dlsym(nvrtc, "nvrtcCreateProgram"))(&program, source, "saxpy.cu", 0, NULL, NULL));
     TRY(((Compile *)dlsym(nvrtc, "nvrtcCompileProgram"))(program, 3, options));
-    TRY(((Size *)dlsym(nvrtc, "nvrtcGetPTXSize"))(program, &size));
+    TRY(((Size *)dlsym(nvrtc, machine ? "nvrtcGetCUBINSize" : "nvrtcGetPTXSize"))(program, &size));
     char *ptx = malloc(size);
-    TRY(((Get *)dlsym(nvrtc, "nvrtcGetPTX"))(program, ptx));
+    TRY(((Get *)dlsym(nvrtc, machine ? "nvrtcGetCUBIN" : "nvrtcGetPTX"))(program, ptx));
     TRY(cuInit(0));
     TRY(cuDevicePrimaryCtxRetain(&context, 0));
     TRY(cuCtxSetCurrent(context));
