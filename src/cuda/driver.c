@@ -146,13 +146,13 @@ EXPORTED Error cuGetExportTable(const void **table, const void *id) {
     return CUDA_NOT_FOUND;
 }
 
-/* ---- Entry points by name ---- */
+/* ---- DriverEntry points by name ---- */
 
-typedef void Function(void);
-typedef struct Entry {
+typedef void EntryPoint(void);
+typedef struct DriverEntry {
     const char *name;
-    Function *function;
-} Entry;
+    EntryPoint *function;
+} DriverEntry;
 typedef struct Since {
     const char *name;
     int release;
@@ -161,8 +161,8 @@ typedef struct Since {
 EXPORTED Error cuGetProcAddress_v2(const char *name, void **to, int version, uint64_t flags, int *status);
 EXPORTED Error cuGetProcAddress(const char *name, void **to, int version, uint64_t flags);
 
-static const Entry entries[] = {
-#define ENTRY(name)                                 {#name, (Function *)name},
+static const DriverEntry entries[] = {
+#define ENTRY(name)                                 {#name, (EntryPoint *)name},
 #define CALL(name, parameters, what)                ENTRY(name)
 #define STREAM_CALL(name, suffix, parameters, what) ENTRY(name) ENTRY(name##suffix)
 #define QUERY(name, parameters, what)               ENTRY(name)
@@ -191,7 +191,7 @@ static const Since since[] = {
 #include "cuda/driver.def"
 };
 
-static Function *find(const char *name, const char *ending) {
+static EntryPoint *find(const char *name, const char *ending) {
     size_t length = strlen(name);
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
         if (strncmp(entries[i].name, name, length) == 0 && strcmp(entries[i].name + length, ending) == 0)
@@ -207,7 +207,8 @@ static bool is_newer(const char *name, const char *ending, int version) {
     return false;
 }
 
-/* By the name without an ending. The newest form that the release has: cuX_v3, cuX_v2, cuX; of each that for the default stream of the thread first.
+/* By the name without an ending. The newest form that the release has: cuX_v3, cuX_v2, cuX; of each that for the
+ * default stream of the thread first.
  */
 void *driver_entry(const char *name, int version, bool per_thread, int *status) {
     static const char *const forms[][3] = {{"_v4", "_v4_ptsz", "_v4_ptds"},
@@ -216,10 +217,10 @@ void *driver_entry(const char *name, int version, bool per_thread, int *status) 
                                            {"", "_ptsz", "_ptds"}};
     enum { FOUND, NOT_FOUND, TOO_OLD };
     const char *ending = strrchr(name, '_');
-    Function *found = NULL;
+    EntryPoint *found = NULL;
     *status = NOT_FOUND;
     for (size_t i = 0; !ending && i < sizeof forms / sizeof *forms && !found; i++) {
-        Function *plain = find(name, forms[i][0]);
+        EntryPoint *plain = find(name, forms[i][0]);
         if (!plain)
             continue;
         *status = TOO_OLD;

@@ -53,11 +53,6 @@ Error do_cuGraphInstantiate(void **exec, void *graph, void **node, char *text, s
     return do_cudaGraphInstantiateWithFlags(exec, graph, 0);
 }
 
-typedef struct UpdateResult {
-    int result;
-    void *node, *from;
-} UpdateResult;
-
 Error do_cuGraphExecUpdate(void *exec, void *graph, void **node, int *result) {
     UpdateResult to = {0};
     Error error = node && result ? do_cudaGraphExecUpdate(exec, graph, &to) : CUDA_INVALID_VALUE;

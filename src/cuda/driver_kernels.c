@@ -159,15 +159,15 @@ Error do_cuFuncGetAttribute(int *value, int attribute, void *function) {
 
 /* ---- Linking: of one image of PTX ---- */
 
-typedef struct Link {
-    struct Link *next;
+typedef struct LinkState {
+    struct LinkState *next;
     void *image;
     size_t size;
-} Link;
-static Link *links;
+} LinkState;
+static LinkState *links;
 
-static Link *link_of(const void *handle) {
-    Link *link = links;
+static LinkState *link_of(const void *handle) {
+    LinkState *link = links;
     while (link && link != handle)
         link = link->next;
     return link;
@@ -176,7 +176,7 @@ static Link *link_of(const void *handle) {
 Error do_cuLinkCreate(unsigned count, const int *options, void **values, void **state) {
     if (!state || (count && (!options || !values)))
         return CUDA_INVALID_VALUE;
-    Link *link = calloc(1, sizeof *link);
+    LinkState *link = calloc(1, sizeof *link);
     *state = link;
     if (!link)
         return CUDA_NO_MEMORY;
@@ -187,7 +187,7 @@ Error do_cuLinkCreate(unsigned count, const int *options, void **values, void **
 
 Error do_cuLinkAddData(void *state, int type, const void *data, size_t size) {
     enum { PTX = 1 };
-    Link *link = link_of(state);
+    LinkState *link = link_of(state);
     if (!link || !data || !size || size > INT32_MAX)
         return link ? CUDA_INVALID_VALUE : CUDA_INVALID_HANDLE;
     if (link->image || type != PTX) {
@@ -215,7 +215,7 @@ Error do_cuLinkAddFile(void *state, int type, const char *path) {
 
 /* To the program the image is machine code; it is the PTX. */
 Error do_cuLinkComplete(void *state, void **image, size_t *size) {
-    const Link *link = link_of(state);
+    const LinkState *link = link_of(state);
     if (!link || !image || !link->image)
         return link ? CUDA_INVALID_VALUE : CUDA_INVALID_HANDLE;
     *image = link->image;
@@ -225,8 +225,8 @@ Error do_cuLinkComplete(void *state, void **image, size_t *size) {
 }
 
 Error do_cuLinkDestroy(void *state) {
-    for (Link **at = &links; *at; at = &(*at)->next) {
-        Link *link = *at;
+    for (LinkState **at = &links; *at; at = &(*at)->next) {
+        LinkState *link = *at;
         if (link != state)
             continue;
         *at = link->next;
@@ -339,8 +339,8 @@ Error do_cuTensorMapEncodeTiled(void *to, int type, unsigned rank, void *address
                           .interleave = (unsigned)interleave,
                           .swizzle = (unsigned)swizzle,
                           .fill = (unsigned)fill};
-    if (!to || rank < 1 || rank > MOST_RANK || !sizes || !box || !steps || !address ||
-        (rank > 1 && !strides) || promotion < 0 || promotion > MOST_PROMOTION)
+    if (!to || rank < 1 || rank > MOST_RANK || !sizes || !box || !steps || !address || (rank > 1 && !strides) ||
+        promotion < 0 || promotion > MOST_PROMOTION)
         return CUDA_INVALID_VALUE;
     memcpy(map.sizes, sizes, rank * sizeof *sizes);
     memcpy(map.box, box, rank * sizeof *box);

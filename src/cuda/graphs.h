@@ -35,6 +35,11 @@ typedef struct KernelNode { /* cudaKernelNodeParams */
     void **parameters, **extra;
 } KernelNode;
 
+typedef struct UpdateResult { /* cudaGraphExecUpdateResultInfo */
+    int result;
+    void *node, *from;
+} UpdateResult;
+
 struct Node {
     Node *next;
     Graph *graph;

@@ -669,11 +669,6 @@ static bool is_alike(const Graph *a, const Graph *b) {
     return !x && !y;
 }
 
-typedef struct UpdateResult {
-    int result;
-    void *node, *from;
-} UpdateResult;
-
 /* What its nodes do is that of the other graph's from now on. */
 Error do_cudaGraphExecUpdate(void *handle, void *other, void *result) {
     enum { TOPOLOGY_CHANGED = 2 };

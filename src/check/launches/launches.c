@@ -169,6 +169,7 @@ void launches_verdict(const Source *source, Verdict *verdict) {
     for (json_t *object; (object = next_object(&at, end, &error)); json_decref(object)) {
         uint64_t equal = number_of(object, "equal");
         verdict->kernel = text_of(verdict, object, "kernel");
+        verdict->shown = NULL; /* what the program wrote is the short name */
         if (equal) {
             verdict_note(verdict,
                          "%llu launch%s more %s not checked: equal ones were, in shape, numbers and allocations; what "
