@@ -136,8 +136,8 @@ EXPORTED Error cuGetExportTable(const void **table, const void *id) {
     Dl_info found;
     if (table)
         *table = NULL;
-    if (!table || !id)
-        return CUDA_INVALID_VALUE;
+    if (!table || !id || cuda_closed())
+        return !table || !id ? CUDA_INVALID_VALUE : driver_error(cuda_closed());
     bool known = dladdr1(__builtin_return_address(0), &found, (void **)&object, RTLD_DL_LINKMAP) && object;
     bool is_program = !known || !*object->l_name;
     char *path = realpath(is_program ? "/proc/self/exe" : object->l_name, NULL);
