@@ -8,12 +8,13 @@
 
 /* ---- Modules ---- */
 
-static Error load(void **to, const void *image) {
+static Error load(void **to, const void *image, size_t bytes) {
     CudaModule *module = module_of_image(image);
     *to = module;
     if (!module)
         return CUDA_NO_MEMORY;
     module->loaded = true;
+    module->image_bytes = bytes;
     Error error = module_read(module);
     module->image = NULL; /* the program may reuse its memory */
     if (error)
@@ -22,30 +23,32 @@ static Error load(void **to, const void *image) {
 }
 
 Error do_cuModuleLoadData(void **to, const void *image) {
-    return to && image ? load(to, image) : CUDA_INVALID_VALUE;
+    return to && image ? load(to, image, 0) : CUDA_INVALID_VALUE;
 }
 
 /* With a zero behind it. */
-static char *read_file(const char *path) {
+static char *read_file(const char *path, size_t *bytes) {
     FILE *file = fopen(path, "rb");
-    char *bytes = NULL;
+    char *text = NULL;
     long size = file && fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
     if (size >= 0 && size < INT32_MAX && fseek(file, 0, SEEK_SET) == 0)
-        bytes = calloc(1, (size_t)size + sizeof(uint64_t) * 8); /* room for a head that is cut off */
-    if (bytes && fread(bytes, 1, (size_t)size, file) != (size_t)size) {
-        free(bytes);
-        bytes = NULL;
+        text = calloc(1, (size_t)size + 1);
+    if (text && fread(text, 1, (size_t)size, file) != (size_t)size) {
+        free(text);
+        text = NULL;
     }
     if (file)
         fclose(file);
-    return bytes;
+    *bytes = text ? (size_t)size : 0;
+    return text;
 }
 
 Error do_cuModuleLoad(void **to, const char *path) {
     if (!to || !path)
         return CUDA_INVALID_VALUE;
-    char *image = read_file(path);
-    Error error = image ? load(to, image) : CUDA_FILE_NOT_FOUND;
+    size_t bytes;
+    char *image = read_file(path, &bytes);
+    Error error = !image ? CUDA_FILE_NOT_FOUND : bytes ? load(to, image, bytes) : CUDA_INVALID_IMAGE;
     free(image);
     return error;
 }
@@ -207,8 +210,9 @@ Error do_cuLinkAddData(void *state, int type, const void *data, size_t size) {
 Error do_cuLinkAddFile(void *state, int type, const char *path) {
     if (!link_of(state) || !path)
         return path ? CUDA_INVALID_HANDLE : CUDA_INVALID_VALUE;
-    char *image = read_file(path);
-    Error error = image ? do_cuLinkAddData(state, type, image, strlen(image)) : CUDA_FILE_NOT_FOUND;
+    size_t bytes;
+    char *image = read_file(path, &bytes);
+    Error error = image ? do_cuLinkAddData(state, type, image, bytes) : CUDA_FILE_NOT_FOUND;
     free(image);
     return error;
 }

@@ -75,13 +75,21 @@ enum {
     POINTER_MAPPED = 13,
 };
 
+static size_t pointer_bytes(int attribute) {
+    if (attribute == POINTER_KIND || attribute == POINTER_ORDINAL)
+        return sizeof(int);
+    return attribute <= POINTER_HOST || attribute == POINTER_NUMBER || attribute == POINTER_START ||
+                   attribute == POINTER_SIZE
+               ? sizeof(uint64_t)
+               : 1;
+}
+
 /* One attribute; false: there is no such, or it is not known. */
 static bool pointer_attribute(void *data, int attribute, void *memory, const Allocation *one) {
     enum { HOST = 1, DEVICE = 2 };
     bool on_host = one->kind == MEMORY_HOST || one->kind == MEMORY_REGISTERED;
     bool has_host = on_host || one->kind == MEMORY_MANAGED;
     uint64_t word = 0;
-    size_t size = sizeof(int);
     switch (attribute) {
     case POINTER_CONTEXT:
     case POINTER_DEVICE:
@@ -89,7 +97,6 @@ static bool pointer_attribute(void *data, int attribute, void *memory, const All
     case POINTER_START:
     case POINTER_SIZE:
     case POINTER_NUMBER:
-        size = sizeof word;
         word = attribute == POINTER_CONTEXT  ? (uintptr_t)context_numbered(one->context)
                : attribute == POINTER_START  ? one->at
                : attribute == POINTER_SIZE   ? one->bytes
@@ -103,11 +110,9 @@ static bool pointer_attribute(void *data, int attribute, void *memory, const All
         break;
     case POINTER_MANAGED:
     case POINTER_SYNC:
-        size = 1;
         word = attribute == POINTER_MANAGED && one->kind == MEMORY_MANAGED;
         break;
     case POINTER_MAPPED:
-        size = 1;
         word = 1;
         break;
     case POINTER_ORDINAL:
@@ -115,7 +120,7 @@ static bool pointer_attribute(void *data, int attribute, void *memory, const All
     default:
         return false;
     }
-    memcpy(data, &word, size);
+    memcpy(data, &word, pointer_bytes(attribute));
     return true;
 }
 
@@ -131,11 +136,10 @@ Error do_cuPointerGetAttributes(unsigned count, const int *attributes, void **da
     if (!count || count > MOST || !attributes || !data)
         return CUDA_INVALID_VALUE;
     for (unsigned i = 0; i < count; i++) {
-        bool is_word = attributes[i] <= POINTER_HOST || attributes[i] == POINTER_START || attributes[i] == POINTER_SIZE;
         if (!data[i])
             return CUDA_INVALID_VALUE;
         if (!one || !pointer_attribute(data[i], attributes[i], memory, one))
-            memset(data[i], 0, is_word && attributes[i] != POINTER_KIND ? sizeof(void *) : 1);
+            memset(data[i], 0, pointer_bytes(attributes[i]));
     }
     return 0;
 }

@@ -37,25 +37,31 @@ static size_t elf_size(const Elf64_Ehdr *header) {
 }
 
 /* Its first byte, how many it has by its own word, and a name for it. */
-static const void *find_image(const void *image, size_t *bytes, const char **name) {
+static const void *find_image(const CudaModule *module, size_t *bytes, const char **name) {
+    const void *image = module->image;
+    size_t known = module->image_bytes;
     uint32_t magic;
+    if (known && known < sizeof magic)
+        return NULL;
     memcpy(&magic, image, sizeof magic);
     if (magic == FATBIN_WRAPPER_MAGIC) {
-        memcpy(&image, (const char *)image + 8, sizeof image);
-        if (!image)
+        if (!known)
+            memcpy(&image, (const char *)image + 8, sizeof image);
+        if (known || !image)
             return NULL;
         memcpy(&magic, image, sizeof magic);
     }
     if (magic == (uint32_t)FATBIN_MAGIC) {
-        FatbinHead head;
-        memcpy(&head, image, sizeof head);
-        *bytes = head.header_bytes + head.bytes;
+        FatbinHead head = {0};
+        if (!known)
+            memcpy(&head, image, sizeof head);
+        *bytes = known ? known : head.header_bytes + head.bytes;
         *name = "program.fatbin";
     } else if (memcmp(image, ELFMAG, SELFMAG) == 0) {
-        *bytes = elf_size(image);
+        *bytes = known ? known : elf_size(image);
         *name = "program.cubin";
     } else {
-        *bytes = strnlen(image, LARGEST_TEXT);
+        *bytes = strnlen(image, known ? known : LARGEST_TEXT);
         *name = "program.ptx";
         return memmem(image, *bytes, ".version", 8) ? image : NULL;
     }
@@ -135,7 +141,7 @@ Error module_read(CudaModule *module) {
     if (module->tried)
         return module->error;
     module->tried = true;
-    const void *image = module->image ? find_image(module->image, &bytes, &name) : NULL;
+    const void *image = module->image ? find_image(module, &bytes, &name) : NULL;
     module->file = image ? weir_open_buffer(cuda.weir, name, image, bytes) : NULL;
     module->error = module->file ? pick(module, &other) : CUDA_INVALID_IMAGE;
     if (module->error == CUDA_INVALID_PTX && strcmp(name, "program.cubin") == 0)

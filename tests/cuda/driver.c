@@ -590,6 +590,7 @@ static void run_errors(void) {
     begin();
     GIVES(200, cuModuleLoadData(&made, "no module"));
     GIVES(301, cuModuleLoad(&made, "/nowhere/at.all"));
+    EXPECT(cuModuleLoad(&made, "/proc/self/exe") != 0);
     GIVES(500, cuModuleGetFunction(&found, module, "nothing"));
     GIVES(500, cuModuleGetGlobal_v2(&a, NULL, module, "nothing"));
     GIVES(1, cuModuleGetFunction(NULL, module, "add"));
