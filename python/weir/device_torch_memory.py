@@ -58,7 +58,7 @@ def make_exchange(torch):
 class Allocation(weakref.ref):
     """Of the storage that holds the bytes."""
 
-    __slots__ = ("address", "size", "rounded", "kept", "gone")
+    __slots__ = ("address", "size", "rounded", "kept", "gone", "key")
     # kept: a tensor that has the bytes since the storage was resized; gone: it was freed then
 
 

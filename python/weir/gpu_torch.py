@@ -12,7 +12,7 @@ import sys
 import threading
 import warnings
 
-from . import _hook, device_torch, device_torch_host, device_torch_memory, device_torch_native, program
+from . import _hook, device_torch, device_torch_host, device_torch_memory, device_torch_native, gpu_torch_shared, program, program_processes
 from .device_torch import State
 
 OLDEST = 2, 9  # from which on an operator that is replaced can still be called
@@ -35,12 +35,14 @@ class Library:
             return None
         for name, kinds in (("lines", [text]), ("operation", [ctypes.c_void_p, text, text]), ("launch", [ctypes.c_void_p, text, text]),
                             ("failed", [ctypes.c_void_p, text]), ("enter", []), ("leave", []),
-                            ("allocated", [ctypes.c_void_p, number, number, text]), ("used", [ctypes.c_void_p, number])):
+                            ("allocated", [ctypes.c_void_p, number, number, text]), ("used", [ctypes.c_void_p, number]), ("timed", []),
+                            ("shares", []), ("signal", [ctypes.c_void_p, text, ctypes.c_int]), ("waited", [ctypes.c_void_p])):
             function = getattr(library, f"weir_order_{name}")
             function.argtypes, function.restype = kinds, None
             setattr(cls, name, function)
         library.weir_order_thread.restype = number
-        cls.thread, cls.functions = library.weir_order_thread, library
+        library.weir_order_has_key.argtypes = [number]
+        cls.thread, cls.has_key, cls.functions = library.weir_order_thread, library.weir_order_has_key, library
         return library if library.weir_order_begin() else None
 
 
@@ -95,6 +97,25 @@ class Log(program.Log):
     def used(self, address, stream):
         Library.used(stream, address)
 
+    def tell(self, count, key):
+        Library.timed()
+        super().tell(count, key)
+
+    def hear(self, key):
+        Library.timed()
+        super().hear(key)
+
+    def shared(self, address, size, key, offset=0, total=None):
+        Library.shares()
+        super().shared(address, size, key, offset, total)
+
+    def hands_over(self, group):
+        """Collectives over gloo go by the host; those over NCCL are kernels, of which nothing is known."""
+        return State.torch.distributed.get_backend(group) == "gloo"
+
+    def copied_out(self):
+        Library.waited(stream_here(State.torch.cuda.current_device()))
+
     def number(self):
         return Library.thread()
 
@@ -118,8 +139,8 @@ class Memory(device_torch_memory.Memory):
         super().__init__()
         self.kept = []  # (begin, end) of memory that graphs use, sorted
 
-    def add(self, storage, written):
-        """`written`: an operator has it, that has not made it: whose memory that was is not known."""
+    def add(self, storage, written, key=None):
+        """`written`: an operator has it, that has not made it: whose memory that was is not known. `key`: another process has made it."""
         size = storage.nbytes()
         if not size:
             return
@@ -134,6 +155,12 @@ class Memory(device_torch_memory.Memory):
         allocation = device_torch_memory.Allocation(storage, self.dead.append)
         allocation.address, allocation.size, allocation.kept, allocation.gone = address, size, storage._cdata, None
         self.live[address] = allocation
+        if key is not None:
+            program.State.log.shared(address, size, key)
+            return
+        if Library.has_key(address):
+            allocation.gone = True  # the log has it
+            return
         if State.torch._C._cuda_isCurrentStreamCapturing():
             allocation.gone = True
             self.keep(address, address + size)
@@ -143,6 +170,16 @@ class Memory(device_torch_memory.Memory):
             program.State.log.pinned(address, size)
         else:
             program.State.log.allocated(address, size, program.current.stream)
+
+    def share(self, storage, key, taken=False):
+        """Other processes know it by the key."""
+        known = self.live.get(storage.data_ptr())
+        if known is not None and known.kept == storage._cdata and getattr(known, "key", None) == key:
+            return
+        self.add(storage, True, key if taken else None)
+        if not taken:
+            program.State.log.shared(storage.data_ptr(), storage.nbytes(), key)
+        self.live[storage.data_ptr()].key = key
 
     def keep(self, begin, end):
         """A graph uses the memory from now on, whatever becomes of the tensor that has it: what of it is not in the log yet."""
@@ -158,7 +195,7 @@ class Memory(device_torch_memory.Memory):
         """Its storage has other memory."""
         if self.live.get(allocation.address) is allocation:
             del self.live[allocation.address]
-            if not allocation.gone:
+            if not allocation.gone and not Library.has_key(allocation.address):
                 program.State.log.freed(allocation.address)
 
     def settle(self):
@@ -494,6 +531,8 @@ def install():
     program.State.log = Log()
     program.State.watches = True
     program.watch_threads()
+    program_processes.watch()
+    gpu_torch_shared.install(Library)
     torch.cuda._lazy_call(begin)
     then = {"triton.compiler.compiler": watch_triton, **{name: watch_compiled for name in STATIC}}
     for name in [name for name in then if name in sys.modules]:

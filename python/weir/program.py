@@ -409,6 +409,14 @@ class Log:
         self.memory.add(address)
         self.add(f"shared {address} {size} {offset} {total or size} {quoted(key)}\n")
 
+    def hands_over(self, group):
+        """Whether what a collective of the group orders is known."""
+        return True
+
+    def copied_out(self):
+        """A collective that goes by the host has copied what the current stream has made."""
+        self.await_stream(current.stream)
+
     def shared_event(self, event, key):
         self.timed = True
         self.add(f"event {event} {quoted(key)}\n")

@@ -142,7 +142,7 @@ def exchanging(name, plain, distributed):
             rank, size = distributed.get_rank(group), distributed.get_world_size(group)
         except (ValueError, RuntimeError):
             return plain(*args, **named)
-        if rank < 0:
+        if rank < 0 or not log.hands_over(group):
             return plain(*args, **named)
         one = size if role is None else root(plain, role, args, named, group, distributed)
         label = f"{os.getppid()}-{getattr(group, 'group_name', '')}"
@@ -152,7 +152,7 @@ def exchanging(name, plain, distributed):
         sends = one is not None and (role is None or (rank == one) == (name in FROM_ONE))
         hears = one is not None and (role is None or (rank == one) != (name in FROM_ONE))
         if (tensors or streamed) and not (tensors and streamed):
-            log.await_stream(program.current.stream)  # gloo copies to the host; NCCL's barrier waits, and its objects are copied
+            log.copied_out()  # gloo copies to the host; NCCL's barrier waits, and its objects are copied
         inside.collective = True
         try:
             if sends and not (tensors and streamed):

@@ -1,4 +1,5 @@
-/* Recordings beside an order log: what launches touch of which it has no more than where they may. */
+/* Recordings beside an order log: what launches touch of which it has no more than where they may; and what those of
+ * several processes do that signal each other. */
 #include "api/internal.h"
 
 #include <dirent.h>
@@ -16,20 +17,69 @@ static void find_touches(void *context) {
     find->of->known = result_touches(&find->recorded->result, find->of, find->arena);
 }
 
+/* A recording that is open. */
+typedef struct OpenRecording {
+    weir_context *context;
+    weir_file *file;
+    weir_module *module;
+    weir_result *result; /* NULL: it cannot be opened */
+} OpenRecording;
+
+static OpenRecording open_recording(const char *path) {
+    static const weir_run_options usual;
+    OpenRecording open = {.context = weir_create()};
+    open.file = open.context ? weir_open(open.context, path) : NULL;
+    open.module = open.file ? weir_parse(open.file, 0, 0) : NULL;
+    open.result = open.module ? question_begin(open.module, &usual) : NULL;
+    PipelineResult *result = open.result ? &open.result->result : NULL;
+    if (!result || (result->recording && result->count == 1 && !*result->problem))
+        return open;
+    weir_result_free(open.result);
+    open.result = NULL;
+    return open;
+}
+
+static void close_recording(OpenRecording *open) {
+    weir_result_free(open->result);
+    weir_module_free(open->module);
+    weir_close(open->file);
+    weir_destroy(open->context);
+}
+
 /* The file is of that launch. */
 static void read_recording(const char *path, ProgramRecording *of, Arena *arena) {
-    static const weir_run_options usual;
-    weir_context *context = weir_create();
-    weir_file *file = context ? weir_open(context, path) : NULL;
-    weir_module *module = file ? weir_parse(file, 0, 0) : NULL;
-    weir_result *recorded = module ? question_begin(module, &usual) : NULL;
-    FindTouches find = {recorded, of, arena};
-    of->known = recorded && recorded->result.recording && recorded->result.count == 1 && !*recorded->result.problem &&
-                result_attempt(&recorded->result, find_touches, &find) && of->known;
-    weir_result_free(recorded);
-    weir_module_free(module);
-    weir_close(file);
-    weir_destroy(context);
+    OpenRecording open = open_recording(path);
+    FindTouches find = {open.result, of, arena};
+    of->path = arena_copy(arena, path, strlen(path) + 1);
+    of->known = open.result && result_attempt(&open.result->result, find_touches, &find) && of->known;
+    close_recording(&open);
+}
+
+static int by_operation(const void *a, const void *b) {
+    ProgramRecording *const *x = a, *const *y = b;
+    return ((*x)->stand.operation > (*y)->stand.operation) - ((*x)->stand.operation < (*y)->stand.operation);
+}
+
+/* Those that signal others are played together. */
+static bool play_together(const ProgramRecordings *all, Arena *arena) {
+    ProgramRecording **items = ARENA_ARRAY(arena, ProgramRecording *, all->count + 1);
+    OpenRecording *opened = ARENA_ARRAY(arena, OpenRecording, all->count + 1);
+    PipelineResult **results = ARENA_ARRAY(arena, PipelineResult *, all->count + 1);
+    size_t count = 0, there = 0;
+    for (uint32_t i = 0; i < all->count; i++)
+        if (all->items[i].stand.begun)
+            items[count++] = &all->items[i];
+    qsort(items, count, sizeof *items, by_operation);
+    for (size_t i = 0; i < count; i++) {
+        opened[i] = open_recording(items[i]->path);
+        results[i] = opened[i].result ? &opened[i].result->result : NULL;
+        there += results[i] != NULL;
+    }
+    if (there == count)
+        results_steps(results, items, count, arena);
+    for (size_t i = 0; i < count; i++)
+        close_recording(&opened[i]);
+    return count && items[0]->steps;
 }
 
 /* The launch that it is of, if that is looked for. */
@@ -75,5 +125,8 @@ bool recordings_find(PipelineResult *result, ProgramRecordings *recordings) {
     free(folder);
     for (uint32_t i = 0; i < recordings->count; i++)
         recordings->items[i].looked = true;
-    return any;
+    if (any || !recordings->signals || recordings->played)
+        return any;
+    recordings->played = true;
+    return play_together(recordings, &result->arena);
 }

@@ -101,7 +101,8 @@ typedef struct RecordingOrder {
                         again */
     uint32_t flags;
     uint32_t known_count;
-    uint32_t reserved[2];
+    uint32_t unit; /* which GPU it is, for all processes; 0: that is not known */
+    uint32_t reserved;
 } RecordingOrder;
 
 /* A clock: of the launches of a stream those before that number (RecordingLaunch.number) are over. */

@@ -1,6 +1,8 @@
 /* Merging order logs: the part whose next piece is the earliest comes first. A piece is what lies between two times. */
 #include "trace/order_merge.h"
 
+#include "base/map.h"
+
 /* Lines from the part's time up to the next one, which becomes its time; false: one of them cannot be read. */
 static bool take_piece(OrderPart *part, Text *to) {
     if (part->time)
@@ -25,12 +27,51 @@ static bool take_piece(OrderPart *part, Text *to) {
     return !part->log.problem;
 }
 
-static OrderPart *earliest(OrderPart *parts, uint32_t count) {
-    OrderPart *found = NULL;
-    for (uint32_t i = 0; i < count; i++)
-        if (!parts[i].over && (!found || parts[i].time < found->time))
+/* ---- Events that are waited for until they are recorded ------------------------------------------------ */
+
+static char to_come, has_come; /* what the map has of the key of an event */
+
+/* Lines of the log, or of its next piece: events that they record have come, or are to come. */
+static bool note_records(OrderLog log, bool piece, Map *keys, char *what) {
+    OrderLine event = {0};
+    for (OrderLine line; order_log_next(&log, &line) && !(piece && line.verb == ORDER_AT);) {
+        if (line.verb == ORDER_SHARED_EVENT)
+            event = line;
+        if (line.verb != ORDER_RECORD || !event.line || line.numbers[0] != event.numbers[0])
+            continue;
+        void **seat = map_put(keys, event.texts[0]);
+        if (!seat)
+            return false;
+        *seat = what;
+    }
+    return true;
+}
+
+/* Whether its next piece waits for one that is to come. */
+static bool is_blocked(const OrderPart *part, const Map *keys) {
+    OrderLog log = part->log;
+    OrderLine event = {0};
+    for (OrderLine line; order_log_next(&log, &line) && line.verb != ORDER_AT;) {
+        if (line.verb == ORDER_SHARED_EVENT)
+            event = line;
+        if (line.verb == ORDER_WAIT && line.number_count > 2 && line.numbers[2] && event.line &&
+            line.numbers[0] == event.numbers[0] && map_get(keys, event.texts[0]) == &to_come)
+            return true;
+    }
+    return false;
+}
+
+static OrderPart *earliest(OrderPart *parts, uint32_t count, const Map *keys) {
+    OrderPart *found = NULL, *other = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        if (parts[i].over)
+            continue;
+        if (!other || parts[i].time < other->time)
+            other = &parts[i];
+        if ((!found || parts[i].time < found->time) && !is_blocked(&parts[i], keys))
             found = &parts[i];
-    return found;
+    }
+    return found ? found : other; /* all of them wait */
 }
 
 static void end_log(const OrderPart *parts, uint32_t count, Text *text) {
@@ -51,27 +92,35 @@ static void begin_part(OrderPart *part, uint32_t number) {
             part->process = line.numbers[0];
 }
 
-bool order_merge(OrderPart *parts, uint32_t count, OrderWrite *write, void *to, const char **problem, uint32_t *wrong) {
+static bool merge(OrderPart *parts, uint32_t count, Map *keys, OrderWrite *write, void *to, uint32_t *wrong) {
     Text text = {0};
     const OrderPart *last = NULL;
     bool good = true;
-    *problem = NULL;
-    for (uint32_t i = 0; i < count; i++)
-        begin_part(&parts[i], i);
     text_addf(&text, "weirlog 1\n");
-    for (OrderPart *part; good && (part = earliest(parts, count)); last = part) {
+    for (OrderPart *part; good && (part = earliest(parts, count, keys)); last = part) {
         if (part != last)
             text_addf(&text, "process %llu\n", (unsigned long long)part->process);
-        if (!take_piece(part, &text)) {
-            *problem = part->log.problem;
-            *wrong = (uint32_t)(part - parts);
-            good = false;
-        }
-        good = good && write(to, text.data, text.size);
+        *wrong = (uint32_t)(part - parts);
+        good = note_records(part->log, true, keys, &has_come) && take_piece(part, &text) &&
+               write(to, text.data, text.size);
         text.size = 0;
     }
     end_log(parts, count, &text);
     good = good && write(to, text.data, text.size);
     text_free(&text);
+    return good;
+}
+
+bool order_merge(OrderPart *parts, uint32_t count, OrderWrite *write, void *to, const char **problem, uint32_t *wrong) {
+    Map keys = {0};
+    bool good = true;
+    *wrong = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        begin_part(&parts[i], i);
+        good = good && note_records(parts[i].log, false, &keys, &to_come);
+    }
+    good = good && merge(parts, count, &keys, write, to, wrong);
+    *problem = good || !count ? NULL : parts[*wrong].log.problem;
+    map_free(&keys);
     return good;
 }

@@ -1,5 +1,5 @@
 /* Order logs of the processes of one program, made one: in the order of their times (`at`), each piece behind the
- * number of its process. */
+ * number of its process. Where a stream waits for an event until that is recorded, what records it comes before. */
 #ifndef TRACE_ORDER_MERGE_H
 #define TRACE_ORDER_MERGE_H
 

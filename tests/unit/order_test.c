@@ -11,6 +11,7 @@
 
 #include "check/program/check.h"
 #include "engine/order/races.h"
+#include "trace/order_merge.h"
 
 enum { PROGRAMS = 3000, STEPS = 48, STREAMS = 4, HOST_THREADS = 2, EVENTS = 3, BYTES = 24, MOST_NODES = 64 };
 static const uint64_t base = 4096;
@@ -378,6 +379,7 @@ static void logs_have_verdicts(void **state) {
          VERDICT_CLEAN, 0, 0},
         {TWO_PROCESSES "process 8\nhost 9000 64 \"b.py:4\"\nlaunch 0 \"c\" \"b.py:5\"\nr 9000 64\nend\n",
          VERDICT_FINDINGS, 1, RULE_PROGRAM_RACE},
+        {TWO_PROCESSES "process 8\nlaunch 0 \"c\" \"b.py:5\"\nmr 9000 64\nend\n", VERDICT_INCOMPLETE, 0, 0},
         {TWO_PROCESSES "W 4160 4\nprocess 8\nlaunch 0 \"c\" \"b.py:5\"\nR 9064 4\nr 9000 64\nend\n", VERDICT_INCOMPLETE,
          0, 0},
         /* kernels of both that signal each other, on two devices: of scope sys; of scope gpu, on two and on one; by a
@@ -460,7 +462,7 @@ static void what_is_no_log_is_an_error(void **state) {
                                         "weirlog 1\nnonsense\n",
                                         "weirlog 1\nwait 1\n",
                                         "weirlog 1\nwait 1 x\n",
-                                        "weirlog 1\nwait 1 2 3\n",
+                                        "weirlog 1\nwait 1 2 3 4\n",
                                         "weirlog 1\nlaunch 1 \"p\n",
                                         "weirlog 1\nlaunch 1 p q\n",
                                         "weirlog 1\nrecord 18446744073709551616 1\n"};
@@ -547,11 +549,51 @@ static void recordings_decide(void **state) {
     arena_free(&arena);
 }
 
+static bool take(void *to, const char *data, size_t size) {
+    text_add(to, data, size);
+    return true;
+}
+
+/* What a stream waits for until it is recorded comes first, whatever the times say; where that never is, or each waits
+ * for the other one, times count. */
+static void signals_come_before_waits(void **state) {
+    static const struct {
+        const char *one, *other, *merged;
+    } cases[] = {
+        {"weirlog 1\nprocess 7\nat 5\nevent 4 \"s\"\nwait 4 0 1\nat 6\nclosed 3\nend\n",
+         "weirlog 1\nprocess 8\nat 9\nevent 4 \"s\"\nrecord 4 0\nend\n",
+         "process 8\nat 9\nevent 4 \"s\"\nrecord 4 0\nprocess 7\nat 5\nevent 4 \"s\"\nwait 4 0 1\nat 6\nclosed "
+         "3\nend\n"},
+        {"weirlog 1\nprocess 7\nat 5\nevent 4 \"s\"\nwait 4 0 1\nend\n",
+         "weirlog 1\nprocess 8\nat 9\nevent 4 \"t\"\nrecord 4 0\nend\n",
+         "process 7\nat 5\nevent 4 \"s\"\nwait 4 0 1\nprocess 8\nat 9\nevent 4 \"t\"\nrecord 4 0\nend\n"},
+        {"weirlog 1\nprocess 7\nat 5\nevent 4 \"s\"\nwait 4 0 1\nat 6\nevent 4 \"t\"\nrecord 4 0\nend\n",
+         "weirlog 1\nprocess 8\nat 9\nevent 4 \"t\"\nwait 4 0 1\nat 10\nevent 4 \"s\"\nrecord 4 0\nend\n",
+         "process 7\nat 5\nevent 4 \"s\"\nwait 4 0 1\nat 6\nevent 4 \"t\"\nrecord 4 0\nprocess 8\nat 9\nevent 4 "
+         "\"t\"\nwait 4 0 1\n"
+         "at 10\nevent 4 \"s\"\nrecord 4 0\nend\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        OrderPart parts[] = {{.text = str_of(cases[i].one)}, {.text = str_of(cases[i].other)}};
+        Text merged = {0};
+        const char *problem;
+        uint32_t wrong;
+        assert_true(order_merge(parts, 2, take, &merged, &problem, &wrong));
+        text_char(&merged, 0);
+        const char *end = strstr(merged.data, cases[i].merged);
+        assert_non_null(end);
+        assert_int_equal(strlen(end), strlen(cases[i].merged));
+        text_free(&merged);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operations_race_if_no_path_orders_them),
         cmocka_unit_test(logs_have_verdicts),
         cmocka_unit_test(recordings_decide),
+        cmocka_unit_test(signals_come_before_waits),
         cmocka_unit_test(what_is_no_log_is_an_error),
         cmocka_unit_test(many_operations_need_no_more_memory),
     };

@@ -120,6 +120,11 @@ bool result_ask(PipelineResult *result, const Question *question);
 /* Of a recording, what its launch touches; the text has the kernel. False: it does not tell. */
 bool result_touches(PipelineResult *result, ProgramRecording *recording, Arena *arena);
 
+/* ---- processes.c ---- */
+/* Of recordings of several processes, sorted by when they were launched: what they do if they run at the same time; no
+ * steps: that could not be told. */
+void results_steps(PipelineResult *const *results, ProgramRecording *const *items, size_t count, Arena *arena);
+
 /* ---- pipeline.c ---- */
 /* Checks the kernels, and closes the result. */
 void result_check(PipelineResult *result);

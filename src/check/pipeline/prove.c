@@ -2,9 +2,9 @@
 #include "check/pipeline/internal.h"
 
 #include "check/certificate/certificate.h"
-#include "check/prove/certificate.h"
 #include "check/explain/place.h"
 #include "check/intervals/intervals.h"
+#include "check/prove/certificate.h"
 #include "check/prove/summary.h"
 #include "config/project.h"
 #include "ir/op.h"
@@ -193,7 +193,8 @@ void step_proof(void *context) {
         return; /* or nothing is left open that a launch gives */
     const Proof *proof = proof_of_kernel(result->module, result->functions[look->at], result->question.prove_seconds);
     if (proof->withdrawn)
-        verdict_incomplete(verdict, NULL, 0, "internal error: the proof for every launch is wrong: %s", proof->withdrawn);
+        verdict_incomplete(verdict, NULL, 0, "internal error: the proof for every launch is wrong: %s",
+                           proof->withdrawn);
     verdict->proof = proof_summary(result->module, proof, promises_of(result, look->at), known_launch(result, look->at),
                                    verdict->arena);
     verdict->proof->outside &= result_given_launch(result, look->at) != NULL; /* else it is not all known */

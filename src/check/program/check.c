@@ -250,6 +250,7 @@ static void do_operation(ProgramCheck *check, OrderLane *lane) {
                              .touch_count = check->touch_count};
     look_at_unknown(check, begun);
     program_timeline_operation(check->timeline, check, lane, begun);
+    program_stand(check, lane, begun);
     program_together_operation(check, lane);
     if (races_operation(&check->races, &made))
         verdict_incomplete(
@@ -266,8 +267,8 @@ static void do_operation(ProgramCheck *check, OrderLane *lane) {
 static void close_operation(ProgramCheck *check) {
     if (!check->is_open)
         return;
-    check->is_open = false;
     program_take_recorded(check);
+    check->is_open = false;
     if (check->operation.verb == ORDER_ACCESS) {
         access_by_host(check);
     } else {
@@ -630,6 +631,8 @@ static void go_through(ProgramCheck *check, const Source *source) {
 }
 
 void program_check(const Source *source, ProgramRecordings *recordings, Verdict *verdict, Trace *trace) {
+    for (uint32_t i = 0; i < recordings->count; i++)
+        recordings->items[i].begun = false;
     ProgramCheck check = {.verdict = verdict, .arena = verdict->arena, .recordings = recordings};
     jmp_buf here, *outer = verdict->arena->exhausted;
     check.races = (Races){.order = &check.order,

@@ -10,6 +10,25 @@
 
 /* Whether all lines can be read; else the first that cannot is an error. */
 bool program_log_read(Source *source, Diagnostics *diagnostics);
+/* A step of a warp, as a line of the log has it. */
+typedef struct ProgramStep {
+    uint64_t numbers[5]; /* of its line */
+    uint8_t verb;
+    Str where;
+} ProgramStep;
+/* Memory that processes share, at an address of this one, and where it is for all of them. */
+typedef struct ProgramPlace {
+    uint64_t address, bytes, to;
+} ProgramPlace;
+/* Where a launch stands among the operations of the log: those of each lane that the clock has are over when it
+ * begins. */
+typedef struct ProgramStand {
+    uint64_t operation;
+    uint32_t lane, process;
+    const OrderClock *begun; /* NULL: it is not in the log, or has no atomics on memory that processes share */
+    ProgramPlace *places;
+    uint32_t place_count;
+} ProgramStand;
 /* A launch of which a recording says what it touches. */
 typedef struct ProgramRecording {
     uint64_t process, number; /* of the recording */
@@ -19,14 +38,24 @@ typedef struct ProgramRecording {
     unsigned waits; /* of a dependent launch, as its line in the log has it */
     Touch *touches;
     uint32_t touch_count;
+    const char *path;   /* of the recording */
+    ProgramStand stand; /* set by the check */
+    ProgramStep *steps; /* what it does beside others, played together; NULL: that is not known */
+    uint32_t step_count;
+    uint64_t grid[4]; /* as the line has it */
+    bool begun;       /* by the check, as far as it has come */
 } ProgramRecording;
 typedef struct ProgramRecordings {
     ProgramRecording *items;
     uint32_t count, capacity;
+    bool signals; /* atomics of some of them may order others: `steps` are wanted of all that have a stand */
+    bool played;  /* ... they were looked for */
 } ProgramRecordings;
 
 /* Of a log that can be read; with a picture of it, unless `trace` is NULL. Launches of which it would matter what they
  * touch are added to `recordings` in the arena of the verdict; what is known of them there is taken. */
 void program_check(const Source *source, ProgramRecordings *recordings, Verdict *verdict, Trace *trace);
+/* Whether the first one is over when the other one begins, by what the log says. */
+bool program_is_before(const ProgramStand *one, const ProgramStand *other);
 
 #endif

@@ -146,8 +146,9 @@ static bool between_processes(const ProgramSite *one, const ProgramSite *other) 
     return one->process != other->process;
 }
 
-static void say_open(ProgramCheck *check, const ProgramSite *earlier, const ProgramSite *later, const OrderRace *race) {
-    const char *one = where_of(check, earlier, race->earlier.number), *other = where_of(check, later, check->number);
+static void say_open(ProgramCheck *check, const ProgramSite *earlier, const ProgramSite *later, uint64_t number,
+                     const OrderRace *race) {
+    const char *one = where_of(check, earlier, race->earlier.number), *other = where_of(check, later, number);
     if (race->communicates)
         verdict_incomplete(check->verdict, "", 0,
                            "%.*s (%s) and %.*s (%s) can run at the same time and communicate by atomics: whether "
@@ -257,7 +258,7 @@ void program_report_shared(ProgramCheck *check, const SharedRace *shared) {
     uint32_t other = shared->earlier + shared->later - one;
     if (shared->open || shared->communicates) {
         if (is_new(check, "open", one, other))
-            say_open(check, earlier, later,
+            say_open(check, earlier, later, shared->number,
                      &(OrderRace){.earlier.number = shared->earlier_number, .communicates = shared->communicates});
         return;
     }
@@ -290,7 +291,7 @@ void program_report_race(void *context, const OrderRace *race) {
     ProgramCheck *check = context;
     Verdict *verdict = check->verdict;
     bool before = race->earlier.number < race->memory->shared_from; /* others had it */
-    if (race->memory->shared && !before && !race->early && !race->unseen && !race->earlier.freed)
+    if (race->memory->shared && !before && !race->early && !race->unseen && !race->may && !race->earlier.freed)
         return; /* together.c */
     bool signals = race->communicates || (race->memory->shared && program_together_signals(check));
     const ProgramSite *earlier = &check->sites[race->earlier.site], *later = &check->sites[check->site];
@@ -302,7 +303,7 @@ void program_report_race(void *context, const OrderRace *race) {
         OrderRace open = *race;
         open.communicates = signals;
         if (is_new(check, "open", race->earlier.site, check->site))
-            say_open(check, earlier, later, &open);
+            say_open(check, earlier, later, check->number, &open);
         return;
     }
     if (!is_new(check, race->early ? "early" : "race", race->earlier.site, check->site))

@@ -117,6 +117,7 @@ typedef struct ProgramCheck {
     ProgramTogether *together;        /* NULL: no memory is shared by processes */
     bool several_devices;             /* a process has */
     ProgramRecordings *recordings;
+    ProgramRecording *known;   /* that of the operation that is done; NULL: there is none */
     ProgramRecorded *recorded; /* by their operations */
     uint32_t recorded_count, recorded_capacity;
     bool ended, too_many; /* too_many: streams, or processes */
@@ -159,6 +160,8 @@ void program_report_leaks(ProgramCheck *check);
 void program_recorded(ProgramCheck *check, const OrderLine *line);
 /* It is closed: what its recording says is taken, if that is known. */
 void program_take_recorded(ProgramCheck *check);
+/* The operation that is done was recorded, and begins when the clock is over. */
+void program_stand(ProgramCheck *check, const OrderLane *lane, const OrderClock *begun);
 /* It would matter what the operation of that number touches. */
 void program_wants(ProgramCheck *check, uint64_t operation);
 
@@ -182,6 +185,9 @@ void program_release_processes(ProgramCheck *check);
 /* ---- together.c ---- */
 ProgramTogether *program_together(ProgramCheck *check);
 void program_together_line(ProgramCheck *check, const OrderLine *line);
+/* Steps of the operation that is open. */
+void program_together_steps(ProgramCheck *check, ProgramRecording *recorded);
+bool program_touches_shared(const ProgramCheck *check, bool atomics);
 /* The operation that is being done, of that lane. */
 void program_together_operation(ProgramCheck *check, const OrderLane *lane);
 /* Whether some operation may signal others in memory that processes share. */

@@ -21,10 +21,13 @@ static ProgramRecording *find(const ProgramRecordings *all, const ProgramRecorde
 
 void program_take_recorded(ProgramCheck *check) {
     const ProgramRecorded *last = check->recorded_count ? &check->recorded[check->recorded_count - 1] : NULL;
-    const ProgramRecording *known = last && last->operation == check->number ? find(check->recordings, last) : NULL;
+    ProgramRecording *known = last && last->operation == check->number ? find(check->recordings, last) : NULL;
     OrderLine *operation = &check->operation;
-    if (!known || !known->known)
+    check->known = known && known->known ? known : NULL;
+    if (!check->known)
         return;
+    if (known->steps)
+        program_together_steps(check, known);
     check->touch_count = 0;
     for (uint32_t i = 0; i < known->touch_count; i++)
         program_touch(check, known->touches[i]);
@@ -32,6 +35,28 @@ void program_take_recorded(ProgramCheck *check) {
         operation->verb = known->dependent ? ORDER_DEPENDENT : ORDER_LAUNCH;
     operation->numbers[1] = known->waits;
     operation->number_count = 2;
+}
+
+void program_stand(ProgramCheck *check, const OrderLane *lane, const OrderClock *begun) {
+    ProgramRecording *known = check->known;
+    const ProgramProcess *process = program_process(check);
+    if (!known || known->stand.begun || !program_touches_shared(check, true))
+        return;
+    OrderClock *clock = ARENA_NEW(check->arena, OrderClock);
+    *clock = *begun;
+    ProgramPlace *places = ARENA_ARRAY(check->arena, ProgramPlace, process->mapping_count + 1);
+    for (uint32_t i = 0; i < process->mapping_count; i++)
+        places[i] = (ProgramPlace){process->mappings[i].address, process->mappings[i].bytes, process->mappings[i].to};
+    known->stand = (ProgramStand){.operation = check->number,
+                                  .lane = lane->index,
+                                  .process = check->process,
+                                  .begun = clock,
+                                  .places = places,
+                                  .place_count = process->mapping_count};
+}
+
+bool program_is_before(const ProgramStand *one, const ProgramStand *other) {
+    return clock_has(other->begun, one->lane, one->operation);
 }
 
 void program_wants(ProgramCheck *check, uint64_t operation) {

@@ -8,6 +8,7 @@
 #include "engine/hb/gsan.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { DEVICES = 64, MOST_WARPS = 1 << 20, STEP_SITES = 1 << 20 };
 static const size_t most_memory = (size_t)1 << 30;
@@ -73,6 +74,7 @@ struct ProgramTogether {
     TogetherPlace *places; /* sorted */
     uint32_t place_count, place_capacity, gone_count;
     bool has_grid, wrong;
+    bool late; /* steps were done before those of a launch that they may come behind, which began later */
     uint64_t objects;
     const OrderClock *issued; /* of the operation that is being done */
 };
@@ -209,6 +211,7 @@ static void found(void *context, const GsanRace *race) {
         .communicates = earlier->signals && later->signals,
         .open = is_open(earlier, issued) || is_open(later, other) || (issued && issued->open),
     };
+    together->check->recordings->signals |= shared.communicates;
     program_report_shared(together->check, &shared);
 }
 
@@ -287,6 +290,15 @@ static uint32_t last_before(const ProgramTogether *together, uint32_t lane, uint
     return low ? of->launches[low - 1] : UINT32_MAX;
 }
 
+/* Whether a recorded launch that has not begun has done something by then. */
+static bool lacks_steps(const ProgramTogether *together, uint64_t time) {
+    const ProgramRecordings *all = together->check->recordings;
+    for (uint32_t i = 0; i < all->count; i++)
+        if (all->items[i].step_count && !all->items[i].begun && all->items[i].steps[0].numbers[0] < time)
+            return true;
+    return false;
+}
+
 /* Operations that are over when it begins; their steps are done. */
 static uint32_t find_after(ProgramTogether *together, const OrderClock *clock, uint32_t after[ORDER_LANES]) {
     uint32_t count = 0;
@@ -297,6 +309,8 @@ static uint32_t find_after(ProgramTogether *together, const OrderClock *clock, u
         after[count++] = last;
         for (const TogetherLaunch *active = together->active; active; active = active->next)
             if (active->launch == last && active->step_count) {
+                together->late |= active->at < active->step_count &&
+                                  lacks_steps(together, active->steps[active->step_count - 1].time);
                 do_steps_until(together, active->steps[active->step_count - 1].time);
                 break;
             }
@@ -313,10 +327,13 @@ static bool begin_engine(ProgramTogether *together) {
     return together->gsan;
 }
 
-static bool has_atomics(const ProgramCheck *check) {
-    for (uint32_t i = 0; i < check->touch_count; i++)
-        if (check->touches[i].how & (TOUCH_STRONG_READ | TOUCH_STRONG_WRITE))
+bool program_touches_shared(const ProgramCheck *check, bool atomics) {
+    for (uint32_t i = 0; i < check->touch_count; i++) {
+        const Touch *touch = &check->touches[i];
+        const RaceMemory *memory = races_memory(&check->races, touch->begin);
+        if (memory && memory->shared && (!atomics || touch->how & (TOUCH_STRONG_READ | TOUCH_STRONG_WRITE)))
             return true;
+    }
     return false;
 }
 
@@ -344,7 +361,7 @@ static uint32_t add_operation(ProgramTogether *together, const OrderLane *lane) 
         (TogetherOperation){.number = check->number,
                             .lane = lane->index,
                             .site = check->site,
-                            .signals = !together->has_grid && has_atomics(check),
+                            .signals = !together->has_grid && program_touches_shared(check, true),
                             .steps = together->has_grid};
     of->launches[of->count++] = number;
     return number;
@@ -368,20 +385,11 @@ static void touch_all(ProgramTogether *together, uint32_t thread) {
     for (uint32_t i = 0; i < check->touch_count; i++) {
         const Touch *touch = &check->touches[i];
         const RaceMemory *memory = races_memory(&check->races, touch->begin);
-        if (touch->how == TOUCH_UNSEEN)
-            continue;
+        if (touch->how == TOUCH_UNSEEN || touch->how & TOUCH_MAY)
+            continue; /* the order decides alone (races.h) */
         for (uint64_t k = 0; memory && memory->shared && k < touch->count; k++)
             touch_piece(together, thread, site, touch, touch->begin + k * touch->stride);
     }
-}
-
-static bool touches_shared(const ProgramCheck *check) {
-    for (uint32_t i = 0; i < check->touch_count; i++) {
-        const RaceMemory *memory = races_memory(&check->races, check->touches[i].begin);
-        if (memory && memory->shared)
-            return true;
-    }
-    return false;
 }
 
 static OrderClock *copy_of(const OrderClock *clock) {
@@ -426,7 +434,7 @@ static void start_launch(ProgramTogether *together, uint32_t number) {
 void program_together_operation(ProgramCheck *check, const OrderLane *lane) {
     ProgramTogether *together = check->together;
     bool steps = together && together->has_grid && together->step_count;
-    if (together && (steps || touches_shared(check))) {
+    if (together && (steps || program_touches_shared(check, false))) {
         do_steps_until(together, program_process(check)->time);
         uint32_t number = add_operation(together, lane);
         if (number != UINT32_MAX)
@@ -529,6 +537,19 @@ void program_together_line(ProgramCheck *check, const OrderLine *line) {
     together->wrong |= !fits || !add_step(together, step);
 }
 
+void program_together_steps(ProgramCheck *check, ProgramRecording *recorded) {
+    recorded->begun = true;
+    OrderLine line = {.verb = ORDER_GRID, .number_count = 4, .texts = {STR(""), STR("")}};
+    memcpy(line.numbers, recorded->grid, sizeof recorded->grid);
+    program_together_line(check, &line);
+    for (uint32_t i = 0; i < recorded->step_count; i++) {
+        const ProgramStep *step = &recorded->steps[i];
+        line = (OrderLine){.verb = (OrderVerb)step->verb, .number_count = 5, .texts = {step->where, STR("")}};
+        memcpy(line.numbers, step->numbers, sizeof step->numbers);
+        program_together_line(check, &line);
+    }
+}
+
 /* ---- The end -------------------------------------------------------------------------------------------------- */
 
 void program_together_end(ProgramCheck *check) {
@@ -541,6 +562,10 @@ void program_together_end(ProgramCheck *check) {
     if (together->wrong)
         verdict_incomplete(check->verdict, "", 0,
                            "steps of launches in the log do not fit their grids: not all races were looked for");
+    if (together->late)
+        verdict_incomplete(check->verdict, "", 0,
+                           "launches of several processes signal each other, and one of them was put into its stream "
+                           "behind what comes after another one: what the signals order is not known");
     GsanTrouble trouble = together->gsan ? gsan_trouble(together->gsan, &thread, &site) : GSAN_FINE;
     if (trouble != GSAN_FINE)
         verdict_incomplete(check->verdict, "", 0, "not all accesses to memory that processes share were looked at: %s",

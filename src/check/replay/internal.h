@@ -244,6 +244,7 @@ typedef struct Player {
     uint32_t member;                      /* its number there */
     uint32_t first_cluster, first_thread; /* clusters and threads count on from these */
     uint64_t variables;                   /* a part of the keys of the module's variables */
+    const struct TogetherSteps *across;   /* where its memory is for all processes; NULL: they are of one */
 } Player;
 
 /* The records from first to last. How it ended: complete, stuck, with a fault, or out of memory or time. */

@@ -23,6 +23,9 @@ typedef struct Member {
     uint32_t ctas; /* of the engine */
     uint32_t part; /* the first of those that it has memory in common with */
     bool ready;
+    RecordingSeen seen; /* where steps are wanted */
+    HostSteps *steps;
+    StepRange *ranges;
 } Member;
 
 /* Those that are played together, and all that are open with them. */
@@ -37,7 +40,11 @@ struct ReplayTogether {
 typedef struct TogetherGroup {
     Member *members;
     uint32_t count, at;
-    uint8_t *relation; /* Beside, of each two: [first * count + second] */
+    uint8_t *relation;          /* Beside, of each two: [first * count + second] */
+    const TogetherSteps *steps; /* NULL: races are wanted, else what the launches do */
+    TogetherTake *take;
+    void *context;
+    bool taken; /* all of it was */
 } TogetherGroup;
 
 static Beside relation_of(const Member *first, const Member *second) {
@@ -176,6 +183,26 @@ static ThreadsShape shape_of(const struct ReplayTogether *together) {
     return shape;
 }
 
+static void see_step(void *steps, const PtxEvent *event) {
+    host_steps_observe(steps, event);
+}
+
+/* Its steps are taken down. */
+static bool watch_steps(Member *member) {
+    const TogetherSteps *of = &member->group->steps[member->number];
+    member->steps = host_steps_new(member->check.machine);
+    if (!member->steps)
+        return false;
+    member->ranges = ARENA_ARRAY(&member->check.arena, StepRange, of->place_count + 1);
+    for (uint32_t i = 0; i < of->place_count; i++)
+        member->ranges[i] = (StepRange){of->places[i].address, of->places[i].bytes};
+    host_steps_within(member->steps, member->ranges, of->place_count);
+    member->seen = (RecordingSeen){.see = see_step, .observer = member->steps, .all = true};
+    member->player.seen = &member->seen;
+    member->player.across = of;
+    return true;
+}
+
 /* False, with a sentence: they cannot be played. */
 static bool take_seats(struct ReplayTogether *together, jmp_buf *exhausted, const char **problem) {
     ThreadsShape shape = shape_of(together);
@@ -203,7 +230,7 @@ static bool take_seats(struct ReplayTogether *together, jmp_buf *exhausted, cons
         member->player.first_thread = thread;
         member->player.variables = module << KEY_MODULE_SHIFT;
         *problem = "the recordings need more memory than the limit";
-        if (!playing_start(&member->player))
+        if (!playing_start(&member->player) || (member->group->steps && !watch_steps(member)))
             return false;
         cta += member->ctas;
         site += member->check.program->code_count;
@@ -220,6 +247,8 @@ static void leave_seats(struct ReplayTogether *together) {
             continue;
         ptx_watch_free(member->watch);
         member->watch = NULL;
+        host_steps_free(member->steps);
+        member->steps = NULL;
         member->check.machine->observe = NULL;
         member->check.machine->arena.exhausted = NULL;
         arena_free(&member->player.arena);
@@ -361,7 +390,8 @@ static bool play_all(struct ReplayTogether *together, const char **problem) {
         return false;
     *problem = play_members(together) ? threads_trouble(together->engine)
                                       : "the recordings cannot be followed together to their end";
-    report_races(together);
+    if (!together->members[0]->group->steps)
+        report_races(together);
     if (!may_be_ordered(together))
         report_order(together->members[together->count - 1]->launch->verdict, &together->turns);
     return !*problem;
@@ -391,6 +421,38 @@ static void play_part(TogetherGroup *group, uint32_t part) {
                                "not all races with launches that may have run at the same time were looked for: %s",
                                problem);
     }
+    leave_seats(&together);
+}
+
+/* ---- What several processes do ---------------------------------------------------------------------- */
+
+static bool take_steps(const TogetherGroup *group) {
+    bool good = true;
+    for (uint32_t i = 0; i < group->count; i++) {
+        const Member *member = &group->members[i];
+        uint32_t count;
+        const char *problem;
+        const HostStep *steps = host_steps_all(member->steps, &count, &problem);
+        good &= steps && !member->launch->verdict->incomplete_count;
+        if (steps)
+            group->take(group->context, i, member->check.machine, steps, count);
+    }
+    return good;
+}
+
+static void play_steps(TogetherGroup *group) {
+    Arena *arena = &group->members[0].check.arena;
+    struct ReplayTogether together = {.members = ARENA_ARRAY(arena, Member *, group->count),
+                                      .players = ARENA_ARRAY(arena, Player *, group->count)};
+    const char *problem = NULL;
+    for (uint32_t i = 0; i < group->count; i++) {
+        if (!group->members[i].ready || group->members[i].recording.launch.dropped ||
+            is_sampled(&group->members[i].recording.launch))
+            return;
+        together.players[together.count] = &group->members[i].player;
+        together.members[together.count++] = &group->members[i];
+    }
+    group->taken = play_all(&together, &problem) && take_steps(group);
     leave_seats(&together);
 }
 
@@ -493,6 +555,8 @@ static void open_member(ThreadsCheck *check) {
                     runs_open(check, recording_launch(check, &member->recording));
     if (++group->at < group->count)
         runs_with_arena(&group->members[group->at].check, open_member);
+    else if (group->steps)
+        play_steps(group);
     else
         play_parts(group);
     runs_close(check);
@@ -517,21 +581,25 @@ static void report_missing(RecordedLaunch *const *launches, size_t count, size_t
                            "were not looked for, as that was not recorded");
 }
 
+static void add_member(TogetherGroup *group, uint32_t number, RecordedLaunch *launch) {
+    group->members[number] = (Member){.check = {.module = launch->module,
+                                                .entry = launch->entry,
+                                                .options = launch->options,
+                                                .verdict = launch->verdict,
+                                                .recorded = true},
+                                      .group = group,
+                                      .launch = launch,
+                                      .number = number,
+                                      .part = number};
+}
+
 static void check_group(RecordedLaunch **launches, uint32_t count, Arena *arena) {
     TogetherGroup group = {.count = count,
                            .members = ARENA_ARRAY(arena, Member, count),
                            .relation = ARENA_ARRAY(arena, uint8_t, (size_t)count * count)};
     for (uint32_t i = 0; i < count; i++) {
         RecordedLaunch *launch = launches[i];
-        group.members[i] = (Member){.check = {.module = launch->module,
-                                              .entry = launch->entry,
-                                              .options = launch->options,
-                                              .verdict = launch->verdict,
-                                              .recorded = true},
-                                    .group = &group,
-                                    .launch = launch,
-                                    .number = i,
-                                    .part = i};
+        add_member(&group, i, launch);
         launch->together = TOGETHER_COMPARED;
         for (uint32_t k = 0; k < i; k++)
             group.relation[k * count + i] = (uint8_t)recordings_concurrent(launches[k]->recording, launch->recording);
@@ -570,4 +638,22 @@ void recordings_check(RecordedLaunch *launches, size_t count, Arena *arena) {
         recordings[i] = sorted[i]->recording;
     recordings_group(recordings, there, groups, arena);
     check_groups(sorted, groups, there, sorted + count, arena);
+}
+
+bool recordings_steps(RecordedLaunch *launches, const TogetherSteps *steps, uint32_t count, const bool *before,
+                      TogetherTake *take, void *context) {
+    Arena *arena = launches[0].verdict->arena;
+    TogetherGroup group = {.count = count,
+                           .members = ARENA_ARRAY(arena, Member, count),
+                           .relation = ARENA_ARRAY(arena, uint8_t, (size_t)count * count),
+                           .steps = steps,
+                           .take = take,
+                           .context = context};
+    for (uint32_t i = 0; i < count; i++) {
+        add_member(&group, i, &launches[i]);
+        for (uint32_t k = 0; k < i; k++)
+            group.relation[k * count + i] = before[k * count + i] ? BESIDE_BEFORE : BESIDE_BOTH;
+    }
+    runs_with_arena(&group.members[0].check, open_member);
+    return group.taken;
 }

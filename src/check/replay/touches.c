@@ -55,7 +55,7 @@ bool recording_touches(PtxModule *module, uint32_t entry, const Recording *recor
     if (!recording->ptx.size || !(launch->spaces & RECORDING_GLOBAL) || is_sampled(launch) || launch->dropped ||
         launch->flags & (RECORDING_CUT | RECORDING_HUNG))
         return false;
-    alone.together = TOGETHER_COMPARED; /* races with others are looked for elsewhere */
+    alone.together = TOGETHER_PLAYED; /* races with others are looked for elsewhere, which may have written between */
     alone.trail = NULL;
     recording_check_seen(module, entry, recording, &alone, &ignored, &own.seen);
     touched_free(own.touched);

@@ -1,5 +1,6 @@
 /* What a record says, lane by lane: registers, and addresses as the machine has them. */
 #include "check/replay/internal.h"
+#include "check/replay/together.h"
 
 /* ---- Parameters ----------------------------------------------------------------------------------- */
 
@@ -208,12 +209,22 @@ static uint64_t base_of(const Player *player, const PlaySite *site, const Record
     return base->kind == ARGUMENT_SYMBOL ? symbol_place(player, base, cta, named, space) + offset : offset;
 }
 
+/* Where an address of its process is for all of them. */
+static uint64_t place_of(const TogetherSteps *across, uint64_t address) {
+    for (uint32_t i = 0; i < across->place_count; i++)
+        if (address - across->places[i].address < across->places[i].bytes)
+            return address - across->places[i].address + across->places[i].to;
+    return address + across->apart;
+}
+
 static uint64_t key_of(const Player *player, uint32_t cta, PtxSpace space, bool named, uint64_t address,
                        uint64_t size) {
     uint64_t cluster = cta / player->machine->cluster_size;
     bool window = space == PTX_SPACE_UNKNOWN && address >= PLAY_WINDOWS && address - PLAY_WINDOWS < PTX_WINDOW_SIZE;
     if (window || space == PTX_SPACE_SHARED || space == PTX_SPACE_CLUSTER)
         return KEY_SHARED | (player->first_cluster + cluster) << 35 | (address & UINT32_MAX) << KEY_SIZE | size;
+    if (player->across && !named)
+        address = place_of(player->across, address);
     return (address & KEY_ADDRESS) << KEY_SIZE | size | (named ? KEY_NAMED | player->variables : 0);
 }
 

@@ -104,6 +104,8 @@ void log_end(bool wanted) {
         return;
     if (log.failed)
         text_addf(&log.text, "missing \"the order log could not be written to its end\"\n");
+    if (log.timed)
+        text_addf(&log.text, "at %llu\nsend 1 \"end-%ld\"\n", (unsigned long long)gpu_now(), (long)log.process);
     text_addf(&log.text, "end\n");
     write_piece();
     close(log.file);

@@ -399,29 +399,44 @@ EXPORTED int weir_order_has_key(unsigned long long address) {
     return has;
 }
 
-/* Lines about other processes will follow. */
+/* Lines about other processes will follow; and this one shares memory with them. */
+EXPORTED void weir_order_timed(void);
+EXPORTED void weir_order_timed(void) {
+    order_timed();
+}
+
 EXPORTED void weir_order_shares(void);
 EXPORTED void weir_order_shares(void) {
-    order_shares();
+    pthread_mutex_lock(&hook_mutex);
+    peers_begin();
+    pthread_mutex_unlock(&hook_mutex);
 }
 
-/* An event by which another process knows how far the stream is; or the stream waits for one. */
-typedef struct NamedEvent {
-    unsigned long long event;
+/* A signal that the stream sets, and another process waits for; or the other way around. */
+typedef struct NamedSignal {
     const char *key;
     bool waits;
-} NamedEvent;
+} NamedSignal;
 
-static void write_event(uint64_t thread, const OrderPlace *place, void *of) {
-    const NamedEvent *event = of;
-    log_line(thread, "event %llu \"%s\"", event->event, event->key);
-    log_line(thread, "%s %llu %llu", event->waits ? "wait" : "record", event->event, (unsigned long long)place->stream);
+static void write_signal(uint64_t thread, const OrderPlace *place, void *of) {
+    enum { EVENT = 4 }; /* its number: none of the driver's, nor of memory or graphs */
+    const NamedSignal *signal = of;
+    log_line(thread, "event %d \"%s\"", EVENT, signal->key);
+    log_more("%s %d %llu%s", signal->waits ? "wait" : "record", EVENT, (unsigned long long)place->stream,
+             signal->waits ? " 1" : "");
+    log_more("gone %d", EVENT);
 }
 
-EXPORTED void weir_order_event(void *stream, unsigned long long event, const char *key, int waits);
-EXPORTED void weir_order_event(void *stream, unsigned long long event, const char *key, int waits) {
+EXPORTED void weir_order_signal(void *stream, const char *key, int waits);
+EXPORTED void weir_order_signal(void *stream, const char *key, int waits) {
     OrderStream in = {.handle = stream};
-    order_write(&in, write_event, &(NamedEvent){event, key, waits});
+    order_write(&in, write_signal, &(NamedSignal){key, waits});
+}
+
+/* The host waits for the stream, in a way that the driver does not see by this thread. */
+EXPORTED void weir_order_waited(void *stream);
+EXPORTED void weir_order_waited(void *stream) {
+    order_host_stream((OrderStream){.handle = stream});
 }
 
 /* Of this thread, in the log. */

@@ -284,17 +284,13 @@ void order_event_shared(Handle event, const char *key) {
     LOCKED(share_event(event, key));
 }
 
-/* Whether launches run yet, by what this thread knows, that the log does not have. */
-static bool has_launches_before(void) {
-    bool has = false;
-    for (uint32_t i = 0; i < program.lane_count && !named_on(); i++)
-        has |= program.lanes[i]->last > host()->knows.over[i];
-    return has;
-}
-
+/* Launches that run yet, by what this thread knows, are not in the log. */
 static void begin_sharing(void) {
+    bool before = false;
     log_timed();
-    if (!shares && has_launches_before())
+    for (uint32_t i = 0; i < program.lane_count && !shares && !named_on(); i++)
+        before |= program.lanes[i]->last > host()->knows.over[i];
+    if (before)
         LOG("missing \"launches that were not known to be over when memory was shared with other processes were not "
             "held "
             "against what these do\"");
@@ -302,6 +298,10 @@ static void begin_sharing(void) {
 }
 void order_shares(void) {
     LOCKED(begin_sharing());
+}
+
+void order_timed(void) {
+    LOCKED(log_timed());
 }
 
 /* Before the host knows that a launch is over, while other processes have memory of this one: what these put into their
@@ -632,6 +632,7 @@ static void describe(const Stream *stream, const OrderClock *begun, GpuOrder *or
         return;
     order->order = (RecordingOrder){.process = process,
                                     .device = (uint32_t)stream->device,
+                                    .unit = device_unit(stream->device),
                                     .stream = stream->lane->index,
                                     .flags = flags_now(&stream->lane->now) | (begun->open ? RECORDING_ORDER_OPEN : 0),
                                     .known_count = put_known(stream, begun, order->known)};
@@ -795,6 +796,5 @@ uint64_t order_library_beside(void) {
 void order_log_end(bool alone) {
     if (alone && copies_beside && !named_on())
         LOCKED(LOG("missing \"what kernels without PTX access is not known\""));
-    LOCKED(if (shares) LOG("send 1 \"end-%ld\"", (long)getpid()));
     LOCKED(log_end(copies_beside || named_said() || shares));
 }

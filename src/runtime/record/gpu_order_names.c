@@ -1,6 +1,7 @@
 /* Streams as calls name them: which one that is, and what the driver says of it. Events by their handles. */
 #include "runtime/record/gpu_order_names.h"
 
+#include "base/hash.h"
 #include "runtime/record/gpu.h"
 
 #include <stdlib.h>
@@ -44,6 +45,17 @@ void stream_find_own_context(OrderStream *name) {
     Handle context = NULL;
     if (context_of && context_of(name->handle, &context) == 0 && context)
         name->context = context;
+}
+
+uint32_t device_unit(int device) {
+    enum { UUID_BYTES = 16, DEVICES = 64 };
+    static uint32_t known[DEVICES];
+    char uuid[UUID_BYTES] = {0};
+    void *symbol = device >= 0 && device < DEVICES && !known[device] ? driver_symbol("cuDeviceGetUuid_v2") : NULL;
+    Result (*uuid_of)(char *, int) = *(Result(**)(char *, int)) & symbol;
+    if (uuid_of && uuid_of(uuid, device) == 0)
+        known[device] = (uint32_t)hash_bytes(HASH_START, uuid, sizeof uuid) | 1;
+    return device >= 0 && device < DEVICES ? known[device] : 0;
 }
 
 /* ---- Events -------------------------------------------------------------------------------------- */

@@ -12,6 +12,8 @@ bool stream_is_blocking(OrderStream name);
  * another context is current. */
 void stream_find_context(OrderStream *name);
 void stream_find_own_context(OrderStream *name);
+/* Which GPU it is, for all processes; 0: the driver does not say. */
+uint32_t device_unit(int device);
 
 OrderClock *clock_copy(const OrderClock *clock); /* for free(); NULL: there is no memory */
 /* It was recorded: where it has come, that is known. `open`: or something that was not seen. */

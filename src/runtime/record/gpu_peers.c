@@ -75,7 +75,7 @@ __attribute__((format(printf, 1, 2))) static void say(const char *format, ...) {
     text_free(&text);
 }
 
-static void begin(void) {
+void peers_begin(void) {
     if (!peers_on())
         order_shares();
     __atomic_store_n(&on, true, __ATOMIC_RELAXED);
@@ -93,7 +93,7 @@ static void say_shared(const PeerMapping *mapping) {
         snprintf(key, sizeof key, "memory-%" PRIx64, mapping->of->number);
     else
         spell(&mapping->handle, key);
-    begin();
+    peers_begin();
     say("shared %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " \"%s\"", mapping->at, mapping->bytes, mapping->offset,
         total, key);
 }
@@ -224,7 +224,7 @@ bool peers_exported(uint64_t handle, int file) {
     struct flock lock = lock_of(memory, number, F_RDLCK);
     if (!number || fcntl(file, F_OFD_SETLK, &lock) != 0)
         return false;
-    if (!memory->number && !named_here())
+    if (!memory->number)
         share(memory, number);
     return true;
 }
@@ -247,7 +247,7 @@ bool peers_imported(uint64_t handle, int file) {
     if (!read_lock(file, &first, &last) || first >> PAGES_BITS << PAGES_BITS != first || last < first)
         return false;
     PeerMemory *memory = add_memory(handle, (last - first + 1) * PAGE);
-    if (memory && !named_here())
+    if (memory)
         memory->number = first;
     return memory;
 }
@@ -289,7 +289,7 @@ void peers_closed(DevicePointer at) {
 void peers_event(Handle event, const IpcHandle *handle) {
     char key[KEY_BYTES];
     spell(handle, key);
-    begin();
+    peers_begin();
     order_event_shared(event, key);
 }
 

@@ -10,6 +10,8 @@
 
 /* Whether there is such memory, or was. */
 bool peers_on(void);
+/* There is from now on. */
+void peers_begin(void);
 /* Whether the address is in some. */
 bool peers_has(DevicePointer address);
 

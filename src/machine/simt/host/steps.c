@@ -26,6 +26,8 @@ struct HostSteps {
     uint64_t *seen; /* ... and what it has read with that, if it is a strong read */
     uint64_t time;
     const char *problem;
+    const StepRange *ranges; /* NULL: the machine's memory says so itself */
+    uint32_t range_count;
 };
 
 HostSteps *host_steps_new(const PtxMachine *machine) {
@@ -52,6 +54,11 @@ void host_steps_free(HostSteps *steps) {
     free(steps);
 }
 
+void host_steps_within(HostSteps *steps, const StepRange *ranges, uint32_t count) {
+    steps->ranges = ranges;
+    steps->range_count = count;
+}
+
 static uint64_t now(HostSteps *steps) {
     static const uint64_t second = 1000000000;
     struct timespec time;
@@ -75,10 +82,26 @@ static void add(HostSteps *steps, HostStep step) {
 
 /* ---- Accesses ---- */
 
-static uint64_t value_at(const PtxHost *host, uint64_t offset, uint64_t bytes) {
+/* The address of a location; 0: it is of no memory that steps are made of. *bytes: what is there, if that is known. */
+static uint64_t address_of(const HostSteps *steps, const PtxLocation *location, bool strong, const uint8_t **bytes) {
+    const PtxBlock *block = location->block;
+    const PtxHost *host = block->host;
+    *bytes = NULL;
+    if (host) {
+        *bytes = location->offset + sizeof(uint64_t) <= host->size ? host->bytes + location->offset : NULL;
+        return host->shared || strong ? (uintptr_t)host->bytes + location->offset : 0;
+    }
+    uint64_t address = steps->ranges && block->space == PTX_SPACE_GLOBAL ? block->base + location->offset : 0;
+    bool within = strong;
+    for (uint32_t i = 0; i < steps->range_count && !within; i++)
+        within = address - steps->ranges[i].begin < steps->ranges[i].bytes;
+    return within ? address : 0;
+}
+
+static uint64_t value_at(const uint8_t *from, uint64_t bytes) {
     uint64_t value = 0;
-    if (bytes <= sizeof value && offset + bytes <= host->size)
-        memcpy(&value, host->bytes + offset, bytes);
+    if (from && bytes <= sizeof value)
+        memcpy(&value, from, bytes);
     return value;
 }
 
@@ -93,12 +116,12 @@ static bool is_again(HostSteps *steps, const HostStep *step, uint64_t value) {
     return again;
 }
 
-/* The list is in the order of times: what is said again is taken out where it was. */
-static void add_access(HostSteps *steps, HostStep step, const PtxHost *host, uint64_t offset) {
-    bool polls = step.kind == KIND_READ && step.order != ORDER_WEAK;
-    if (polls && is_again(steps, &step, value_at(host, offset, step.bytes)))
+/* The list is in the order of times: what is said again is taken out where it was. What a recording found is not known
+ * here. */
+static void add_access(HostSteps *steps, HostStep step, const uint8_t *bytes) {
+    bool polls = step.kind == KIND_READ && step.order != ORDER_WEAK && !steps->ranges;
+    if (polls && is_again(steps, &step, value_at(bytes, step.bytes)))
         steps->items[steps->last[step.warp] - 1].bytes = 0;
-    step.address = (uintptr_t)host->bytes + offset;
     add(steps, step);
 }
 
@@ -121,35 +144,34 @@ static void see_lanes(HostSteps *steps, const PtxEvent *event, uint32_t lanes, b
                      .scope = !strong                       ? SCOPE_NONE
                               : access->scope == SCOPE_NONE ? SCOPE_SYS
                                                             : access->scope};
-    const PtxHost *host = NULL;
-    uint64_t begin = 0, end = 0;
+    const uint8_t *first = NULL, *bytes;
+    uint64_t end = 0;
     for (; lanes; lanes &= lanes - 1) {
-        const PtxLocation *location = &event->locations[__builtin_ctz(lanes)];
-        const PtxHost *of = location->block->host;
-        if (!of || (!of->shared && !strong))
+        uint64_t address = address_of(steps, &event->locations[__builtin_ctz(lanes)], strong, &bytes);
+        if (!address)
             continue;
-        bool within = of == host && location->offset >= begin && location->offset + access->bytes <= end;
-        bool apart = of != host || location->offset != end || strong;
+        bool within = end && address >= step.address && address + access->bytes <= end;
+        bool apart = address != end || strong;
         if (within && step.kind != KIND_UPDATE)
             continue;
-        if (host && apart) {
-            step.bytes = end - begin;
-            add_access(steps, step, host, begin);
+        if (end && apart) {
+            step.bytes = end - step.address;
+            add_access(steps, step, first);
         }
-        begin = apart ? location->offset : begin;
-        host = of;
-        end = location->offset + access->bytes;
+        first = apart ? bytes : first;
+        step.address = apart ? address : step.address;
+        end = address + access->bytes;
     }
-    step.bytes = end - begin;
-    if (host)
-        add_access(steps, step, host, begin);
+    step.bytes = end - step.address;
+    if (end)
+        add_access(steps, step, first);
 }
 
 static void see_access(HostSteps *steps, const PtxEvent *event) {
     if (event->outstanding) {
         for (uint32_t i = 0; i < event->location_count; i++) {
-            const PtxBlock *block = event->locations[i].block;
-            if (block && block->host && block->host->shared)
+            const uint8_t *bytes;
+            if (event->locations[i].block && address_of(steps, &event->locations[i], false, &bytes))
                 steps->problem = "an asynchronous copy accesses memory that other processes have";
         }
         return;

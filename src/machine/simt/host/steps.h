@@ -23,8 +23,15 @@ typedef struct HostStep {
 
 typedef struct HostSteps HostSteps;
 
+/* Where memory is that other processes have. */
+typedef struct StepRange {
+    uint64_t begin, bytes;
+} StepRange;
+
 /* NULL: there is no memory. */
 HostSteps *host_steps_new(const PtxMachine *machine);
+/* A recording is played: memory that other processes have is in these ranges, which stay. */
+void host_steps_within(HostSteps *steps, const StepRange *ranges, uint32_t count);
 void host_steps_free(HostSteps *steps);
 void host_steps_observe(HostSteps *steps, const PtxEvent *event);
 /* All of them, until `steps` is freed; NULL: there are too many, or an asynchronous operation accesses such memory,
