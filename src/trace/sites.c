@@ -202,9 +202,9 @@ static void text(Table *table, const char **it) {
 /* ORDER: bits of a number in the file; new ones come last. */
 #define FLAGS(FLAG)                                                                                                \
     FLAG(ends)                                                                                                     \
-    FLAG(stops)                                                                                                    \
-    FLAG(each) FLAG(strong) FLAG(shared) FLAG(large) FLAG(fetches) FLAG(waits) FLAG(tests) FLAG(meets) FLAG(hands) \
-        FLAG(aligned) FLAG(map) FLAG(masked) FLAG(all) FLAG(bare) FLAG(only_emits) FLAG(polls) FLAG(always)
+    FLAG(stops) FLAG(each) FLAG(strong) FLAG(shared) FLAG(large) FLAG(fetches) FLAG(waits) FLAG(tests) FLAG(meets) \
+        FLAG(hands) FLAG(aligned) FLAG(map) FLAG(masked) FLAG(all) FLAG(bare) FLAG(only_emits) FLAG(polls)         \
+            FLAG(always)
 
 static void flags(Table *table, Site *it) {
     uint64_t bits = 0, at = 0;
