@@ -380,6 +380,8 @@ static void logs_have_verdicts(void **state) {
         {TWO_PROCESSES "process 8\nhost 9000 64 \"b.py:4\"\nlaunch 0 \"c\" \"b.py:5\"\nr 9000 64\nend\n",
          VERDICT_FINDINGS, 1, RULE_PROGRAM_RACE},
         {TWO_PROCESSES "process 8\nlaunch 0 \"c\" \"b.py:5\"\nmr 9000 64\nend\n", VERDICT_INCOMPLETE, 0, 0},
+        {TWO_PROCESSES "process 8\nalloc 8000 64 0 \"b.py:4\"\nlaunch 0 \"c\" \"b.py:5\"\nr 8000 4 1000 2\nend\n",
+         VERDICT_FINDINGS, 1, RULE_PROGRAM_RACE},
         {TWO_PROCESSES "W 4160 4\nprocess 8\nlaunch 0 \"c\" \"b.py:5\"\nR 9064 4\nr 9000 64\nend\n", VERDICT_INCOMPLETE,
          0, 0},
         /* kernels of both that signal each other, on two devices: of scope sys; of scope gpu, on two and on one; by a

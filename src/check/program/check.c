@@ -301,12 +301,37 @@ static void say_not_taken(ProgramCheck *check) {
                        check->operation.line);
 }
 
-void program_touch(ProgramCheck *check, Touch touch) {
+static void add_piece(ProgramCheck *check, Touch touch) {
     bool known = program_address(check, &touch.begin, (touch.count - 1) * touch.stride + touch.bytes);
     if (!known || !ARRAY_ROOM(check->touches, check->touch_count, check->touch_capacity, 64))
         say_not_taken(check);
     else
         check->touches[check->touch_count++] = touch;
+}
+
+/* Whether all pieces of it are in one allocation: those of a recording are put together by their addresses alone, and
+ * memory that processes share is elsewhere here. */
+static bool is_in_one(ProgramCheck *check, const Touch *touch) {
+    uint64_t begin = touch->begin, reach = (touch->count - 1) * touch->stride + touch->bytes;
+    if (touch->count == 1 || !program_process(check)->mapping_count)
+        return true;
+    const RaceMemory *memory = program_address(check, &begin, reach) ? races_memory(&check->races, begin) : NULL;
+    return memory && begin - memory->address + reach <= memory->bytes;
+}
+
+void program_touch(ProgramCheck *check, Touch touch) {
+    Touch piece = touch;
+    if (is_in_one(check, &touch)) {
+        add_piece(check, touch);
+        return;
+    }
+    piece.count = 1;
+    for (uint64_t i = 0; i < touch.count && i < MOST_PIECES; i++) {
+        piece.begin = touch.begin + i * touch.stride;
+        add_piece(check, piece);
+    }
+    if (touch.count > MOST_PIECES)
+        say_not_taken(check);
 }
 
 static void add_touch(ProgramCheck *check, const OrderLine *line) {
