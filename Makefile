@@ -92,7 +92,7 @@ libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuz
 
 .DELETE_ON_ERROR:
 .PHONY: needs house op-ids words lines links golden malformed kernels causes lint-mutants bench-compare bench-cuda bench-device bench-launches bench-gsan bench-machine bench-membar bench-proofs bench-ptx bench-races bench-record bench-size launch-cost shards exec-tutorials gpu-bench gpu-examples gpu-hangs gpu-images gpu-shadow membar-checks ptx-agree \
-	gpu-programs no-gpu-programs FORCE all objects device help demo test complete global reference litmus membar membar-triton ptx ptx-sweep ptx-mutants device-triton ptx-suites ptx-values fences mutants prove-corpus prove-certificates prove-launches prove-mutants prove-ptx asan tsan fuzz bench gsan-rates \
+	gpu-programs no-gpu-programs FORCE all objects device help demo test complete global reference litmus membar membar-triton ptx ptx-sweep ptx-mutants device-triton ptx-suites ptx-values fences mutants prove-corpus prove-certificates prove-launches prove-mutants prove-oracle prove-ptx asan tsan fuzz bench gsan-rates \
 	corpus found mutation ops docs site static package wheels deb python-venv format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
 all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so $(if $(SANITIZE),,$(BUILD)/libweir-gpu.so $(BUILD)/libweir-cuda.so $(BUILD)/libweir-children.so) ## build the command and the libraries (the default)
@@ -474,6 +474,9 @@ prove-mutants: ## change COUNT addresses, program ids, masks, strides and trip c
 	@$(MAKE) --no-print-directory -s all $(BUILD)/tests/prove/prove
 	@BUILD=$(BUILD) scripts/tests/prove mutants "$(CORPUS)" $(or $(COUNT),3000) $(ARGS)
 	@BUILD=$(BUILD) scripts/tests/prove trips "$(CORPUS)" $(or $(COUNT),3000) $(ARGS)
+
+prove-oracle: all ## have z3 and isl judge the arithmetic of proofs: of the kernels below CORPUS=DIR, and of COUNT random ones (300); PYTHON has z3-solver and islpy
+	@$(or $(PYTHON),python3) scripts/oracle/prove-arithmetic --build $(BUILD) --random $(or $(COUNT),300) $(ARGS) $(CORPUS)
 
 prove-ptx: ## run COUNT launches (1000) that proofs of PTX kernels cover, then change COUNT lines of such kernels, and run those still proved; KERNELS=DIR has more of them
 	@$(MAKE) --no-print-directory -s $(BUILD)/tests/prove_ptx/prove_ptx
