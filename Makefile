@@ -93,7 +93,7 @@ libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuz
 .DELETE_ON_ERROR:
 .PHONY: needs house op-ids words lines links golden malformed kernels causes lint-mutants bench-compare bench-cuda bench-device bench-launches bench-gsan bench-machine bench-membar bench-proofs bench-ptx bench-races bench-record bench-size launch-cost shards exec-tutorials gpu-bench gpu-examples gpu-hangs gpu-images gpu-shadow membar-checks ptx-agree \
 	gpu-programs no-gpu-programs FORCE all objects device help demo test complete global reference litmus membar membar-triton ptx ptx-sweep ptx-mutants device-triton ptx-suites ptx-values fences mutants prove-corpus prove-certificates prove-launches prove-mutants prove-oracle prove-ptx asan tsan fuzz bench gsan-rates \
-	corpus found mutation ops docs site static package wheels deb python-venv format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
+	corpus found mutation ops docs site static package wheels newcomer release deb python-venv format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
 all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so $(if $(SANITIZE),,$(BUILD)/libweir-gpu.so $(BUILD)/libweir-cuda.so $(BUILD)/libweir-children.so) ## build the command and the libraries (the default)
 
@@ -179,6 +179,14 @@ $(cuda_objects) $(library_objects): visibility = -fPIC -fvisibility=hidden
 $(cli_objects) $(cuda_objects) $(library_objects): $(BUILD)/obj/%.o: src/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(compile) $(busy) $(internal) $(visibility) -c -o $@ $<
+
+# Between releases `weir --version` says of which commit it is; in sources without a history it cannot.
+commit := $(shell [ -e .git ] && ! git describe --tags --exact-match --match 'v$(VERSION)' >/dev/null 2>&1 && git rev-parse --short=10 HEAD 2>/dev/null)
+$(BUILD)/commit: FORCE
+	@mkdir -p $(@D)
+	@echo '$(commit)' | cmp -s - $@ || echo '$(commit)' > $@
+$(BUILD)/obj/cli/main.o: $(BUILD)/commit
+$(BUILD)/obj/cli/main.o: internal = -Isrc -Iinclude -DWEIR_COMMIT='"$(commit)"'
 
 # The assembler puts these into the object.
 $(BUILD)/obj/render/html/page.o: src/render/html/page.css src/render/html/page.js src/render/html/lanes.js src/render/html/find.js
@@ -695,6 +703,12 @@ install: all ## install below PREFIX (/usr/local), itself below DESTDIR
 	install -m 644 python/weir/boot/*.py $(python)/boot
 	install -d $(DESTDIR)$(PREFIX)/share/weir/cmake
 	install -m 644 packaging/cmake/Weir.cmake $(DESTDIR)$(PREFIX)/share/weir/cmake/Weir.cmake
+
+newcomer: ## go through the quick starts, from nothing to a verdict, and print the seconds of each step; ARGS="triton cuda c"
+	@BUILD=$(BUILD) scripts/newcomer $(ARGS)
+
+release: ## look whether VERSION=X.Y.Z is ready, check it, make what is handed out, and tag it; DRY=1 only looks
+	@BUILD=$(BUILD) scripts/release $(if $(DRY),--dry-run) $(VERSION)
 
 wheels: ## make Python wheels for manylinux, of x86_64 and aarch64 (ARGS=x86_64 for one), in $(BUILD)/wheels
 	@BUILD=$(BUILD) packaging/wheels $(ARGS)

@@ -4,6 +4,15 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Between releases, of which commit it is: the Makefile says so. */
+#ifndef WEIR_COMMIT
+#define WEIR_COMMIT ""
+#endif
+
+void print_version(void) {
+    printf("weir %s%s\n", weir_version(), *WEIR_COMMIT ? " (commit " WEIR_COMMIT ")" : "");
+}
+
 int main(int count, char **arguments) {
     if (count && is_ptxas(arguments[0]))
         return run_ptxas(count, arguments);
@@ -17,7 +26,7 @@ int main(int count, char **arguments) {
         return STATUS_OK;
     }
     if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
-        printf("weir %s\n", weir_version());
+        print_version();
         return STATUS_OK;
     }
     const Command *command = command_find(name);

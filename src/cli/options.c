@@ -281,7 +281,7 @@ typedef struct OptionLine {
 
 static _Noreturn void print_and_end(const Options *options, bool version) {
     if (version)
-        printf("weir %s\n", weir_version());
+        print_version();
     else
         help_command(stdout, &commands[options->command]);
     exit(fflush(stdout) == 0 ? STATUS_OK : STATUS_ERROR);

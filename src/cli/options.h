@@ -287,6 +287,9 @@ void options_free(Options *options);
 /* `weir COMMAND: sentence` and where there is help, on standard error; ends the program. */
 _Noreturn void wrong_usage(const Options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* ---- main.c -------------------------------------------------------------------------------------- */
+void print_version(void);
+
 /* ---- help.c, manual.c, completion.c: the table, told -------------------------------------------- */
 void help_overview(FILE *to);
 void help_command(FILE *to, const Command *command);
