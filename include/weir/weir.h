@@ -621,9 +621,9 @@ typedef struct weir_write_options {
 WEIR_API int weir_result_write(const weir_result *result, const weir_write_options *options, weir_write *write,
                                void *to);
 
-/* Any number of results, written as they come: JSON is one object about all of them. NULL if there is no memory. The
- * end frees it, and returns as above. An input for which there is no result, since it could not be opened, is an error;
- * text does not tell of those. */
+/* Any number of results, written as they come: JSON is one object about all of them. NULL if there is no memory, or the
+ * options are those of a newer header. The end frees it, and returns as above. An input for which there is no result,
+ * since it could not be opened, is an error; text does not tell of those. */
 typedef struct weir_writer weir_writer;
 WEIR_API weir_writer *weir_writer_begin(const weir_write_options *options, weir_write *write, void *to);
 WEIR_API void weir_writer_add(weir_writer *writer, const weir_result *result);
