@@ -126,7 +126,7 @@ $(BUILD)/package/libweir-gpu.so: $(exec_objects) $(BUILD)/libweir.a $(BUILD)/run
 $(BUILD)/package/libweir-cuda.so: $(cuda_objects) $(BUILD)/libweir.a src/cuda/exports.map
 	@mkdir -p $(@D)
 	$(standing_in) -s -Wl,-rpath,'$$ORIGIN/../lib' -o $@ $(cuda_objects) $(BUILD)/libweir.a $(libraries) -ldl
-$(BUILD)/package/libweir-children.so: $(watching) $(BUILD)/libweir.a $(BUILD)/runtime/exports.map
+$(BUILD)/package/libweir-children.so: $(watching) $(BUILD)/libweir.a $(BUILD)/runtime/children.map
 	@mkdir -p $(@D)
 	$(preloaded) -s -o $@ $(watching) $(BUILD)/libweir.a -ldl
 $(BUILD)/package/beside: $(BUILD)/package/$(SONAME)
@@ -155,14 +155,16 @@ $(BUILD)/libweir.so: $(BUILD)/$(SONAME)
 
 # Always optimized, and not there with sanitizers: it runs in programs that have none, and its dlsym must end with a jump. Of
 # the library it has what it needs to instrument PTX, and nothing of it is seen from outside; zstd is linked in.
-preloaded = $(CC) $(LDFLAGS) -shared -Wl,-z,defs -Wl,--version-script=$(BUILD)/runtime/exports.map -pthread
+preloaded = $(CC) $(LDFLAGS) -shared -Wl,-z,defs -Wl,--version-script=$(filter %.map,$^) -pthread
 $(BUILD)/runtime/exports.map: $(exec_objects)
+$(BUILD)/runtime/children.map: $(watching)
+$(BUILD)/runtime/exports.map $(BUILD)/runtime/children.map: # lld takes no names that are not there
 	@readelf -sW $^ | awk 'BEGIN { print "{ global:" } $$5 ~ /GLOBAL|WEAK/ && $$6 == "DEFAULT" && $$7 != "UND" { print $$8 ";" } END { print "local: *; };" }' > $@
 $(BUILD)/libweir-gpu.so: $(exec_objects) $(BUILD)/libweir.a $(BUILD)/runtime/exports.map
 	$(preloaded) -o $@ $(exec_objects) $(BUILD)/libweir.a $(if $(zstd),$(call archive,zstd)) -lm -ldl
 
 # What of that stands in front of the C library, for programs in which nothing stands in front of a driver.
-$(BUILD)/libweir-children.so: $(watching) $(BUILD)/libweir.a $(BUILD)/runtime/exports.map
+$(BUILD)/libweir-children.so: $(watching) $(BUILD)/libweir.a $(BUILD)/runtime/children.map
 	$(preloaded) -o $@ $(watching) $(BUILD)/libweir.a -ldl
 
 # `weir exec` gives it the names of CUDA's libraries that programs ask for. It has all of libweir that it needs; nothing of that is seen
