@@ -220,7 +220,7 @@ int weir_result_write(const weir_result *result, const weir_write_options *optio
 /* ---- Inputs --------------------------------------------------------------------------------------- */
 
 void weir_writer_error(weir_writer *writer, const char *file, const char *sentence) {
-    Incomplete reason = {sentence, "", 0, false};
+    Incomplete reason = {.reason = sentence, .op = ""};
     Verdict verdict = {.kernel = "", .kind = VERDICT_ERROR, .incomplete = &reason, .incomplete_count = 1};
     if (ci_format(writer) && !writer->failed)
         ci_error(&writer->ci, file, sentence);

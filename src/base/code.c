@@ -17,12 +17,21 @@ const char *path_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-static bool is_source_code(const char *path) {
-    static const char *const endings[] = {".py", ".cu", ".cuh", ".c", ".cc", ".cpp", ".h", ".hpp", ".mlir", ".ttir"};
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+static bool has_ending(const char *path, const char *const *endings, size_t count) {
+    for (size_t i = 0; i < count; i++)
         if (str_ends(str_of(path), str_of(endings[i])))
             return true;
     return false;
+}
+
+bool code_is_cpp(const char *path) {
+    static const char *const endings[] = {".cu", ".cuh", ".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".inl"};
+    return has_ending(path, endings, sizeof endings / sizeof *endings);
+}
+
+static bool is_source_code(const char *path) {
+    static const char *const endings[] = {".py", ".mlir", ".ttir"};
+    return code_is_cpp(path) || has_ending(path, endings, sizeof endings / sizeof *endings);
 }
 
 Source *code_read(const char *path) {

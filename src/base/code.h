@@ -21,6 +21,9 @@ char *path_below(const char *root, const char *path);
 /* A regular file that is not too large; NULL else. Never blocks: a name may be that of a pipe. */
 Source *code_read(const char *path);
 
+/* Whether its name says that it is C or C++, as CUDA is. */
+bool code_is_cpp(const char *path);
+
 /* The last part of a path. */
 const char *path_name(const char *path);
 

@@ -100,7 +100,10 @@ static void depend_on(const Project *project, const char *ir, const char *name, 
 static KernelSource *source_of(Project *project, const char *ir, Str file) {
     const char *slash = strrchr(ir, '/');
     Text text = {0};
-    if (!str_ends(file, STR(".py")) || memchr(file.data, 0, file.size))
+    if (memchr(file.data, 0, file.size))
+        return &nowhere;
+    const char *name = arena_copy(&project->arena, file.data, file.size);
+    if (!str_ends(file, STR(".py")) && !code_is_cpp(name))
         return &nowhere;
     text_add(&text, ir, slash ? (size_t)(slash - ir) : 0);
     text_char(&text, '\n');

@@ -1,7 +1,10 @@
-/* Just enough of Python's syntax to know comments from strings, and where a function ends. */
+/* Just enough of the syntax of Python, and of C++, to know comments from strings, and where a function ends. */
 #include "config/comments.h"
 
+#include "base/code.h"
 #include "finding/finding.h"
+
+#include <ctype.h>
 
 typedef struct CommentFunction {
     uint32_t first, last, indent;
@@ -15,6 +18,10 @@ typedef struct Scan {
     uint32_t pending; /* of the list: the first whose line of code is still to come */
     uint32_t nested;  /* brackets that are open: the next line goes on with this one */
     bool code;        /* on this line, so far */
+    bool cpp;
+    /* Of C++: brackets of blocks that are open, the last character of code, and where its declaration begins. */
+    uint32_t blocks, declaration;
+    char last;
     /* All functions so far; `open` has those that have not ended, from the outermost on. */
     CommentFunction *functions;
     uint32_t function_count, function_capacity;
@@ -67,7 +74,7 @@ static const char *problem_of(Arena *arena, const Suppression *suppression) {
 }
 
 /* What follows "weir:" in a comment; false: it is prose. */
-static bool read_directive(Arena *arena, Str text, Suppression *to) {
+static bool read_directive(Arena *arena, Str text, bool cpp, Suppression *to) {
     text = trimmed(text);
     size_t word = 0;
     while (word < text.size && ((text.data[word] >= 'a' && text.data[word] <= 'z') || text.data[word] == '-'))
@@ -85,17 +92,20 @@ static bool read_directive(Arena *arena, Str text, Suppression *to) {
         reason = (Str){reason.data + 1, reason.size - 1};
     to->rules = without_blanks(arena, rules);
     to->reason = arena_copy(arena, reason.data, reason.size);
-    to->problem = ignore ? problem_of(arena, to) : "it is not of the form '# weir: ignore[RULE] reason'";
+    to->problem = ignore ? problem_of(arena, to)
+                  : cpp  ? "it is not of the form '// weir: ignore[RULE] reason'"
+                         : "it is not of the form '# weir: ignore[RULE] reason'";
     return true;
 }
 
-/* A comment, from its '#' on; it may hold another, as in `# noqa # weir: ignore[...] ...`. */
-static bool read_comment(Arena *arena, Str comment, Suppression *to) {
+/* A comment, from its '#' or its second '/' or '*' on; it may hold another, as in `# noqa # weir: ignore[...] ...`. */
+static bool read_comment(Arena *arena, Str comment, bool cpp, Suppression *to) {
+    char mark = cpp ? '/' : '#';
     while (comment.size) {
         Str rest = trimmed((Str){comment.data + 1, comment.size - 1});
         if (str_starts(rest, STR("weir:")))
-            return read_directive(arena, (Str){rest.data + 5, rest.size - 5}, to);
-        const char *next = memchr(comment.data + 1, '#', comment.size - 1);
+            return read_directive(arena, (Str){rest.data + 5, rest.size - 5}, cpp, to);
+        const char *next = memchr(comment.data + 1, mark, comment.size - 1);
         comment = next ? str_between(next, comment.data + comment.size) : (Str){"", 0};
     }
     return false;
@@ -147,11 +157,15 @@ static uint32_t skip_indent(Scan *scan) {
     return indent;
 }
 
-static void take_comment(Scan *scan) {
+static const char *line_end(const Scan *scan) {
     const char *newline = memchr(scan->at, '\n', (size_t)(scan->end - scan->at));
-    const char *end = newline ? newline : scan->end;
+    return newline ? newline : scan->end;
+}
+
+/* On one line: from `at` up to `end`. */
+static void take_comment(Scan *scan, const char *end) {
     Suppression suppression = {.line = scan->line, .target = scan->line};
-    if (read_comment(scan->arena, str_between(scan->at, end), &suppression)) {
+    if (read_comment(scan->arena, str_between(scan->at, end), scan->cpp, &suppression)) {
         *ARENA_PUSH(scan->arena, scan->list->items, scan->list->count, scan->list->capacity) = suppression;
         *ARENA_PUSH(scan->arena, scan->owners, scan->owner_count, scan->owner_capacity) = innermost(scan);
         if (scan->code) /* those that wait have been served when the line's code began */
@@ -181,7 +195,7 @@ static void skip_string(Scan *scan) {
 static void scan_code(Scan *scan) {
     switch (*scan->at) {
     case '#':
-        take_comment(scan);
+        take_comment(scan, line_end(scan));
         return;
     case '"':
     case '\'':
@@ -201,6 +215,103 @@ static void scan_code(Scan *scan) {
     }
 }
 
+/* ---- C++ ----------------------------------------------------------------------------------------- */
+
+/* Up to its end, which is on another line, maybe; what it says of Weir is on its first. */
+static void take_block_comment(Scan *scan) {
+    const char *close = memmem(scan->at + 2, (size_t)(scan->end - scan->at - 2), "*/", 2);
+    const char *stop = close ? close : scan->end, *newline = line_end(scan);
+    scan->at++;
+    take_comment(scan, newline < stop ? newline : stop);
+    for (; scan->at < stop; scan->at++)
+        scan->line += *scan->at == '\n';
+    scan->at = close ? close + 2 : scan->end;
+}
+
+/* A string or a character; one that is not closed ends with its line. */
+static void skip_text(Scan *scan) {
+    char quote = *scan->at++;
+    for (; scan->at < scan->end && *scan->at != '\n' && *scan->at != quote; scan->at++)
+        if (*scan->at == '\\' && scan->at + 1 < scan->end && scan->at[1] != '\n')
+            scan->at++;
+    scan->at += scan->at < scan->end && *scan->at == quote;
+}
+
+/* R"mark( ... )mark", whose R `at` is behind. */
+static void skip_raw_text(Scan *scan) {
+    const char *open = memchr(scan->at, '(', (size_t)(line_end(scan) - scan->at));
+    Text mark = {0};
+    if (open) {
+        text_char(&mark, ')');
+        text_str(&mark, str_between(scan->at + 1, open));
+        text_char(&mark, '"');
+    }
+    const char *close = open && !mark.failed ? memmem(open, (size_t)(scan->end - open), mark.data, mark.size) : NULL;
+    const char *stop = close ? close + mark.size : line_end(scan);
+    for (; scan->at < stop; scan->at++)
+        scan->line += *scan->at == '\n';
+    text_free(&mark);
+}
+
+/* A block behind parentheses, in no function, is one's body. */
+static void open_block(Scan *scan) {
+    if (scan->last == ')' && !scan->open_count) {
+        *ARENA_PUSH(scan->arena, scan->open, scan->open_count, scan->open_capacity) = scan->function_count;
+        *ARENA_PUSH(scan->arena, scan->functions, scan->function_count, scan->function_capacity) =
+            (CommentFunction){scan->declaration, UINT32_MAX, scan->blocks};
+    }
+    scan->blocks++;
+    scan->declaration = 0;
+}
+
+static void close_block(Scan *scan) {
+    scan->blocks -= scan->blocks > 0;
+    if (scan->open_count && scan->functions[scan->open[0]].indent == scan->blocks)
+        scan->functions[scan->open[--scan->open_count]].last = scan->line;
+    scan->declaration = 0;
+}
+
+static void scan_cpp(Scan *scan) {
+    char c = *scan->at, next = scan->at + 1 < scan->end ? scan->at[1] : 0;
+    if (c == '\n') {
+        scan->line++;
+        scan->code = false;
+        scan->at++;
+        return;
+    }
+    if (c == '/' && (next == '/' || next == '*')) {
+        if (next == '*') {
+            take_block_comment(scan);
+            return;
+        }
+        scan->at++;
+        take_comment(scan, line_end(scan));
+        return;
+    }
+    if (strchr(" \t\r\f", c)) {
+        scan->at++;
+        return;
+    }
+    if (!scan->code)
+        start_code(scan);
+    if (!scan->declaration)
+        scan->declaration = scan->line;
+    bool raw = c == '"' && scan->last == 'R', separator = c == '\'' && isxdigit((unsigned char)scan->last);
+    if (c == '{')
+        open_block(scan);
+    else if (c == '}')
+        close_block(scan);
+    else if (c == ';')
+        scan->declaration = 0;
+    scan->last = c;
+    if (raw)
+        skip_raw_text(scan);
+    else if ((c == '"' || c == '\'') && !separator)
+        skip_text(scan);
+    else
+        scan->at++;
+}
+
 /* One line, or several that a string or a backslash joins. */
 static void scan_line(Scan *scan) {
     uint32_t indent = skip_indent(scan);
@@ -218,11 +329,16 @@ static void scan_line(Scan *scan) {
 }
 
 void suppressions_read(Arena *arena, const Source *source, SuppressionList *list) {
-    Scan scan = {.arena = arena, .list = list, .at = source->data, .end = source->data + source->size, .line = 1};
+    Scan scan = {.arena = arena,
+                 .list = list,
+                 .at = source->data,
+                 .end = source->data + source->size,
+                 .line = 1,
+                 .cpp = code_is_cpp(source->name)};
     if (!memmem(source->data, source->size, "weir:", 5))
         return; /* nearly all files */
     while (scan.at < scan.end)
-        scan_line(&scan);
+        scan.cpp ? scan_cpp(&scan) : scan_line(&scan);
     end_functions(&scan, 0);
     for (uint32_t i = 0; i < list->count; i++) {
         CommentFunction whole = {.first = 1, .last = UINT32_MAX};

@@ -1,9 +1,11 @@
-/* Comments in a kernel's Python source that say which findings there are known, and why:
+/* Comments in a kernel's source, Python or C++, that say which findings there are known, and why:
  *
  *     # weir: ignore[race.war] the consumer is one warp
  *     tile = buffer.load(layout)
  *
  *     bar.wait(phase)  # weir: ignore[deadlock.lapped, barrier] only ever launched with one tile
+ *
+ *     part[i] += part[i + 16]; // weir: ignore[race.raw] the lanes agree
  *
  * A comment behind code is about its own line, one on a line of its own about the next line with code. Rules are those
  * of `weir rules`, or families of them. */

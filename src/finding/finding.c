@@ -163,7 +163,7 @@ static void add_incomplete(Verdict *verdict, const char *op, uint32_t ir_line, c
     }
     const char *kept = verdict_text(verdict, "%s", op);
     *ARENA_PUSH(verdict->arena, verdict->incomplete, verdict->incomplete_count, verdict->incomplete_capacity) =
-        (Incomplete){reason, kept, ir_line, follows};
+        (Incomplete){.reason = reason, .op = kept, .ir_line = ir_line, .follows = follows};
 }
 
 void verdict_incomplete(Verdict *verdict, const char *op, uint32_t ir_line, const char *format, ...) {

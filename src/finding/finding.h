@@ -79,6 +79,8 @@ typedef struct Incomplete {
     const char *reason; /* one sentence */
     const char *op;     /* "" if none */
     uint32_t ir_line;   /* 0 if none */
+    const char *file;   /* of PTX, the kernel's own source, where the line is known there; NULL */
+    uint32_t line, column;
     bool follows;       /* where something is wrong, that may be why, and this is not told */
 } Incomplete;
 

@@ -187,3 +187,19 @@ uint32_t ptx_places(PtxModule *module, uint32_t statement, PtxPlace *places, uin
     }
     return count;
 }
+
+uint32_t ptx_own_place(const PtxPlace *places, uint32_t count) {
+    uint32_t own = 0;
+    while (own + 1 < count && !str_equal(places[own].file, places[count - 1].file))
+        own++;
+    return own;
+}
+
+uint32_t ptx_statement_on(const PtxModule *module, uint32_t line) {
+    for (uint32_t i = 0; i < module->statements_count; i++) {
+        const PtxStatement *statement = &module->statements[i];
+        if (statement->kind == PTX_INSTRUCTION && source_place(module->source, statement->begin).line == line)
+            return i;
+    }
+    return PTX_NONE;
+}

@@ -129,7 +129,6 @@ static bool find_definition(Str text, Str function, const char *place, Str *name
 
 static bool read_names(PtxModule *module, const PtxFunction *function, Str name, const char *root, Str *names,
                        Arena *arena) {
-    static const char *const endings[] = {".cu", ".cuh", ".h", ".hpp", ".cpp", ".cc", ".c"};
     PtxPlace place;
     uint32_t statement = function->begin;
     while (statement < function->end && module->statements[statement].kind != PTX_LOC)
@@ -137,10 +136,7 @@ static bool read_names(PtxModule *module, const PtxFunction *function, Str name,
     if (statement == function->end || !ptx_places(module, statement, &place, 1) || !place.line)
         return false;
     const char *file = arena_copy(arena, place.file.data, place.file.size);
-    bool code = false;
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        code |= str_ends(place.file, str_of(endings[i]));
-    Source *source = code ? code_find(module->source->name, root, file) : NULL;
+    Source *source = code_is_cpp(file) ? code_find(module->source->name, root, file) : NULL;
     if (!source)
         return false;
     source_place(source, 0); /* makes the index of lines */

@@ -29,6 +29,11 @@ typedef struct PtxPlace {
 } PtxPlace;
 /* From the last .loc before a statement, in its function; returns how many places there are, at most `most`. */
 uint32_t ptx_places(PtxModule *module, uint32_t statement, PtxPlace *places, uint32_t most);
+/* The first instruction on a line of the text; PTX_NONE: there is none. */
+uint32_t ptx_statement_on(const PtxModule *module, uint32_t line);
+/* Which of them is the user's: the innermost one in the file of the kernel itself. What is within is a library's. */
+uint32_t ptx_own_place(const PtxPlace *places, uint32_t count);
+enum { PTX_MOST_PLACES = 64 }; /* that are worth a look: libcu++ has a dozen in each other */
 
 /* Looks up what the author of each kernel called its parameters, in the source that its .loc name (base/code.h, `root`
  * as there); of C++ whose source cannot be read "param_2". Done once. */

@@ -56,7 +56,18 @@ static void add_finding(Json *json, const Finding *finding, const char *witness_
     json_end(json);
 }
 
-static const JsonField incomplete_fields[] = {JSON(Incomplete, reason, op, ir_line), {0}};
+static void add_code_place(Json *json, const char *key, const void *object) {
+    const Incomplete *incomplete = object;
+    (void)key;
+    if (!incomplete->file)
+        return;
+    json_text(json, "file", incomplete->file);
+    json_number(json, "line", incomplete->line);
+    json_number(json, "column", incomplete->column);
+}
+
+static const JsonField incomplete_fields[] = {
+    JSON(Incomplete, reason, op, ir_line), JSON_BY(0, "file", add_code_place), {0}};
 
 static const JsonField coverage_fields[] = {
     JSON(RunCoverage, barrier_ops, barrier_ops_run, accesses, accesses_run),

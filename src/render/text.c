@@ -13,6 +13,7 @@ typedef struct Renderer {
     /* The kernel's own source that was shown last; NULL source: it could not be read. */
     char *kernel_file;
     Source *kernel_source;
+    const char *missing; /* a source of C++ that could not be read, of the first place of a finding */
 } Renderer;
 
 static const char red[] = "\033[1;31m", magenta[] = "\033[1;35m", cyan[] = "\033[1;36m", green[] = "\033[1;32m",
@@ -104,12 +105,15 @@ static void start_at(Renderer *renderer, const FindingPlace *place, Severity sev
     add_severity(renderer, severity);
 }
 
+/* The source's lines; of the first one that is not there, this is said at the end. */
 static void show_place(Renderer *renderer, const FindingPlace *place) {
     if (!has_kernel_place(place)) {
         show_ir(renderer, place);
         return;
     }
     Source *kernel = kernel_source(renderer, place->file);
+    if (!kernel && !renderer->missing && code_is_cpp(place->file))
+        renderer->missing = place->file;
     if (kernel)
         render_excerpt(kernel, place->line, place->column, renderer->to);
 }
@@ -214,10 +218,17 @@ static void add_suppressed(Renderer *renderer, const Finding *finding) {
 
 static void add_incomplete(Renderer *renderer, const Incomplete *incomplete) {
     size_t begin = renderer->to->size;
-    add_place(renderer, renderer->source->name, incomplete->ir_line, 0);
+    bool known = is_said(incomplete->file), op = is_said(incomplete->op);
+    if (known)
+        add_place(renderer, incomplete->file, incomplete->line, incomplete->column);
+    else
+        add_place(renderer, renderer->source->name, incomplete->ir_line, 0);
     colored(renderer, yellow, "incomplete:");
     text_plainf(renderer->to, " %s", incomplete->reason);
-    if (is_said(incomplete->op))
+    if (known)
+        text_plainf(renderer->to, op ? " (%s, PTX line %u)" : "%s (PTX line %u)", op ? incomplete->op : "",
+                    incomplete->ir_line);
+    else if (op)
         text_plainf(renderer->to, " (%s)", incomplete->op);
     text_addf(renderer->to, "\n");
     if (renderer->options.grouped)
@@ -386,6 +397,12 @@ void render_text(const Verdict *verdict, Source *source, TextOptions options, Te
     add_findings(&renderer, verdict);
     for (size_t i = 0; i < verdict->incomplete_count; i++)
         add_incomplete(&renderer, &verdict->incomplete[i]);
+    if (renderer.missing) {
+        text_addf(to, "  ");
+        colored(&renderer, bold, "note:");
+        text_plainf(to, " %s is not there: its lines are not shown, and comments in it (weir: ignore) are not read\n",
+                    renderer.missing);
+    }
     for (size_t i = 0; i < verdict->note_count; i++)
         add_note(&renderer, verdict->notes[i]);
     for (size_t i = 0; list_launches && i < verdict->launch_count; i++)

@@ -1,4 +1,4 @@
-/* config/comments: suppressions in Python. */
+/* config/comments: suppressions in Python and in C++. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,8 +11,8 @@
 #include "config/comments.h"
 
 /* "LINE>TARGET FIRST-LAST RULES: REASON" of each, with what is wrong instead of the reason in "!...". */
-static char *read_text(const char *text) {
-    Source *source = source_copy("k.py", text, strlen(text));
+static char *read_text(const char *file, const char *text) {
+    Source *source = source_copy(file, text, strlen(text));
     SuppressionList list = {0};
     Arena arena;
     Text out = {0};
@@ -34,11 +34,15 @@ static char *read_text(const char *text) {
     return out.data;
 }
 
-static void compare(const char *text, const char *expected) {
-    char *is = read_text(text);
+static void compare_in(const char *file, const char *text, const char *expected) {
+    char *is = read_text(file, text);
     if (strcmp(is, expected) != 0)
         fail_msg("%s\nis\n%snot\n%s", text, is, expected);
     free(is);
+}
+
+static void compare(const char *text, const char *expected) {
+    compare_in("k.py", text, expected);
 }
 
 static void reads_comments(void **state) {
@@ -98,12 +102,45 @@ static void knows_functions(void **state) {
             "2>2 1-4 race: first\n3>3 1-4 race: second\n");
 }
 
+static void knows_cpp(void **state) {
+    (void)state;
+    compare_in("k.cu", "x = 1; // weir: ignore[race.raw] one warp\n", "1>1 1-end race.raw: one warp\n");
+    compare_in("k.cuh", "/* weir: ignore[race] above */\n// and more\n\nx = 1;\n", "1>4 1-end race: above\n");
+    compare_in("k.h", "/* weir: ignore[race] above\n * and more */ x = 1;\n", "1>2 1-end race: above\n");
+    compare_in("k.cu", "s = \"// weir: ignore[race] no\"; c = '\"'; // NOLINT // weir: ignore[race] yes\n",
+               "1>1 1-end race: yes\n");
+    compare_in("k.cu", "s = R\"x(\n// weir: ignore[race] no\n)\" )x\"; // weir: ignore[race] yes\n", "3>3 1-end race: yes\n");
+    compare_in("k.cu", "n = 1'000; // weir: ignore[race] digits\n# weir: ignore[race] no\n", "1>1 1-end race: digits\n");
+    compare_in("k.cu", "x; // weir: disable[race] why\n",
+               "1>1 1-end race: !it is not of the form '// weir: ignore[RULE] reason'\n");
+    compare_in("k.cu", "/* weir: ignore[race] not closed\nx\n", "1>1 1-end race: not closed\n");
+}
+
+static void knows_functions_of_cpp(void **state) {
+    (void)state;
+    compare_in("k.cu",
+               "namespace a {\n"
+               "struct S { int x; }; // weir: ignore[race] in none\n"
+               "__global__ void\n"
+               "kernel(int *p) {\n"
+               "    if (*p) {\n"
+               "        *p = 1; // weir: ignore[race] in kernel\n"
+               "    }\n"
+               "}\n"
+               "} // namespace\n"
+               "void b() { // weir: ignore[race] in b\n"
+               "}\n",
+               "2>2 1-end race: in none\n6>6 3-8 race: in kernel\n10>10 10-11 race: in b\n");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_comments),
         cmocka_unit_test(says_what_is_not_honored),
         cmocka_unit_test(knows_strings),
         cmocka_unit_test(knows_functions),
+        cmocka_unit_test(knows_cpp),
+        cmocka_unit_test(knows_functions_of_cpp),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

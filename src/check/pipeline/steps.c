@@ -343,8 +343,27 @@ void step_head(void *context) {
     report_lead(&look->result->reports[look->at], &look->result->verdicts[look->at]);
 }
 
+/* Of what was not looked at, the lines of the kernel's own source. */
+static void place_incomplete(PipelineResult *result, Verdict *verdict) {
+    PtxPlace places[PTX_MOST_PLACES];
+    for (size_t i = 0; i < verdict->incomplete_count; i++) {
+        Incomplete *incomplete = &verdict->incomplete[i];
+        uint32_t statement = incomplete->ir_line ? ptx_statement_on(result->ptx, incomplete->ir_line) : PTX_NONE;
+        uint32_t count = statement == PTX_NONE ? 0 : ptx_places(result->ptx, statement, places, PTX_MOST_PLACES);
+        if (!count)
+            continue;
+        const PtxPlace *own = &places[ptx_own_place(places, count)];
+        incomplete->file = arena_copy(verdict->arena, own->file.data, own->file.size);
+        incomplete->line = own->line;
+        incomplete->column = own->column;
+    }
+}
+
 void step_lines(void *context) {
     const Look *look = context;
-    if (!look->result->ptx) /* texts about PTX name lines of PTX alone: places have both */
-        verdict_name_source(&look->result->verdicts[look->at], look->result->module);
+    Verdict *verdict = &look->result->verdicts[look->at];
+    if (look->result->ptx) /* texts about PTX name lines of PTX alone: places have both */
+        place_incomplete(look->result, verdict);
+    else
+        verdict_name_source(verdict, look->result->module);
 }

@@ -20,7 +20,7 @@ void havoc_choices_doubt_races(ThreadsCheck *check, const PtxRace *races, uint32
             continue;
         doubt->line = code_line(check->program, races[i].second.code);
         doubt->text = verdict_text(check->verdict,
-                                   "for some choices of data that is not known, this access races with the one at line "
+                                   "for some choices of data that is not known, this access races with the one at PTX line "
                                    "%u: give the data with the launch",
                                    code_line(check->program, races[i].first.code));
     }

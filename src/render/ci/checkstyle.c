@@ -34,8 +34,7 @@ static void add_finding(Ci *ci, const CiInput *input, const Finding *finding, co
 static void add_incomplete(Ci *ci, const CiInput *input, const Incomplete *incomplete) {
     Text said = {0};
     ci_say_incomplete(input, incomplete, &said);
-    add_error_at(ci, "incomplete", "warning", ci_ir_place(ci, input->file, input->source, incomplete->ir_line, 1),
-                 &said);
+    add_error_at(ci, "incomplete", "warning", ci_incomplete_place(ci, input, incomplete), &said);
 }
 
 static void add_error(Ci *ci, const char *file, const char *sentence) {

@@ -191,6 +191,15 @@ CiPlace ci_place(const Ci *ci, const CiInput *input, const FindingPlace *place) 
     return code_place(ci, place, NULL);
 }
 
+CiPlace ci_incomplete_place(const Ci *ci, const CiInput *input, const Incomplete *incomplete) {
+    FindingPlace place = {.file = incomplete->file ? incomplete->file : "",
+                          .line = incomplete->line,
+                          .column = incomplete->column,
+                          .ir_line = incomplete->ir_line,
+                          .ir_column = 1};
+    return ci_place(ci, input, &place);
+}
+
 CiPlace ci_finding_place(const Ci *ci, const CiInput *input, const Finding *finding) {
     static const FindingPlace nowhere = {.file = ""};
     return ci_place(ci, input, finding->place_count ? &finding->places[0] : &nowhere);

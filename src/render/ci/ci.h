@@ -97,6 +97,7 @@ typedef struct CiPlace {
     uint32_t line, column;
 } CiPlace;
 CiPlace ci_place(const Ci *ci, const CiInput *input, const FindingPlace *place);
+CiPlace ci_incomplete_place(const Ci *ci, const CiInput *input, const Incomplete *incomplete);
 CiPlace ci_ir_place(const Ci *ci, const char *file, Source *source, uint32_t line, uint32_t column);
 /* That of the first place of a finding. */
 CiPlace ci_finding_place(const Ci *ci, const CiInput *input, const Finding *finding);

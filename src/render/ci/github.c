@@ -72,8 +72,8 @@ static void add_finding(Ci *ci, const CiInput *input, const Finding *finding, co
 static void add_incomplete(Ci *ci, const CiInput *input, const Incomplete *incomplete) {
     Text said = {0};
     ci_say_incomplete(input, incomplete, &said);
-    add_command(ci, "warning", ci_ir_place(ci, input->file, input->source, incomplete->ir_line, 1), "incomplete",
-                verdict_name(input->verdict), &said);
+    add_command(ci, "warning", ci_incomplete_place(ci, input, incomplete), "incomplete", verdict_name(input->verdict),
+                &said);
 }
 
 static void add_error(Ci *ci, const char *file, const char *sentence) {

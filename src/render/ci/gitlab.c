@@ -44,8 +44,7 @@ static void add_incomplete(Ci *ci, const CiInput *input, const Incomplete *incom
     ci_say_incomplete(input, incomplete, &said);
     text_addf(&what, "incomplete %s %s %s %u", input->verdict->kernel, incomplete->reason, incomplete->op,
               incomplete->ir_line);
-    add_issue(ci, "incomplete", "minor", ci_ir_place(ci, input->file, input->source, incomplete->ir_line, 1), &said,
-              &what);
+    add_issue(ci, "incomplete", "minor", ci_incomplete_place(ci, input, incomplete), &said, &what);
 }
 
 static void add_error(Ci *ci, const char *file, const char *sentence) {

@@ -298,6 +298,7 @@ static void add_finding(Ci *ci, const CiInput *input, const Finding *finding, co
 
 /* What was not looked at: it is not known whether something is wrong there. */
 static void add_open(Ci *ci, const CiInput *input) {
+    static const Incomplete none = {.reason = ""};
     const Verdict *verdict = input->verdict;
     Text item = {0}, said = {0}, key = {0};
     Json json = {.to = &item};
@@ -317,8 +318,8 @@ static void add_open(Ci *ci, const CiInput *input) {
     json_text(&json, "level", "none");
     add_message(&json, "message", &said);
     json_begin_list(&json, "locations");
-    uint32_t line = verdict->incomplete_count ? verdict->incomplete[0].ir_line : 0;
-    add_location(&json, ci_ir_place(ci, input->file, input->source, line, 1), verdict);
+    add_location(&json, ci_incomplete_place(ci, input, verdict->incomplete_count ? &verdict->incomplete[0] : &none),
+                 verdict);
     json_end_list(&json);
     json_begin(&json, "partialFingerprints");
     Text hash = {0};
@@ -352,7 +353,7 @@ static void add_notification(Text *to, const char *id, const char *level, Text *
 
 static void notify_incomplete(Ci *ci, const CiInput *input, const Incomplete *incomplete) {
     Text item = {0}, said = {0};
-    CiPlace place = ci_ir_place(ci, input->file, input->source, incomplete->ir_line, 1);
+    CiPlace place = ci_incomplete_place(ci, input, incomplete);
     ci_say_incomplete(input, incomplete, &said);
     add_notification(&item, incomplete_id, "warning", &said, &place);
     ci_hold(ci, &item);

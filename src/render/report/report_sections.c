@@ -42,8 +42,7 @@ static void say_findings(const Report *report, ReportWriter *writer) {
         text_addf(&writer->text, "%s", incomplete->reason);
         if (writer->roomy && incomplete->op && *incomplete->op)
             text_addf(&writer->text, ": %s", incomplete->op);
-        if (incomplete->ir_line)
-            text_addf(&writer->text, " (%s line %" PRIu32 ")", report_text_name(report), incomplete->ir_line);
+        report_incomplete_place(report, incomplete, &writer->text);
         say(writer, "incomplete", TONE_WARNING);
     }
     for (size_t i = 0; i < verdict->note_count; i++)

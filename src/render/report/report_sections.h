@@ -66,6 +66,8 @@ void report_sections(const Report *report, ReportWriter *writer);
 void report_outcome(const Report *report, Text *to);
 /* What lines are of: "IR", or "PTX". */
 const char *report_text_name(const Report *report);
+/* " (kernel.cu:16, PTX line 167)", or nothing: where that is what was not looked at. */
+void report_incomplete_place(const Report *report, const Incomplete *incomplete, Text *to);
 /* A sentence of our own, without its marks. */
 void report_plain_sentence(const char *sentence, Text *to);
 /* "IR line 41 (kernel.py:19)"; nothing if neither is known. */

@@ -395,9 +395,7 @@ static void add_incomplete(ReportSummary *summary) {
     const Verdict *verdict = summary->report->verdict;
     for (size_t i = 0; i < verdict->incomplete_count && i < MOST_ISSUES; i++) {
         text_addf(&summary->text, "%s", verdict->incomplete[i].reason);
-        if (verdict->incomplete[i].ir_line)
-            text_addf(&summary->text, " (%s line %" PRIu32 ")", report_text_name(summary->report),
-                      verdict->incomplete[i].ir_line);
+        report_incomplete_place(summary->report, &verdict->incomplete[i], &summary->text);
         add_entry(summary, "incomplete", TONE_WARNING);
     }
     if (verdict->incomplete_count > MOST_ISSUES)

@@ -20,6 +20,15 @@ const char *report_text_name(const Report *report) {
     return report->ptx ? "PTX" : "IR";
 }
 
+void report_incomplete_place(const Report *report, const Incomplete *incomplete, Text *to) {
+    if (!incomplete->ir_line)
+        return;
+    text_addf(to, " (");
+    if (incomplete->file)
+        text_plainf(to, "%s:%u, ", incomplete->file, incomplete->line);
+    text_addf(to, "%s line %" PRIu32 ")", report_text_name(report), incomplete->ir_line);
+}
+
 void report_outcome(const Report *report, Text *to) {
     const Verdict *verdict = report->verdict;
     if (*report->nothing) {

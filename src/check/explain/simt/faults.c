@@ -182,7 +182,7 @@ void threads_havocs(ThreadsCheck *check) {
         const PtxHavoc *havoc = &machine->havocs[i];
         uint32_t line = code_line(check->program, havoc->code);
         const char *source =
-            havoc->source ? verdict_text(check->verdict, " (from line %u)", code_line(check->program, havoc->source))
+            havoc->source ? verdict_text(check->verdict, " (from PTX line %u)", code_line(check->program, havoc->source))
                           : "";
         if (havoc->left_out && !havoc->code->visible)
             continue; /* of memory that nothing writes (ld.global.nc): what it gives is not known, and that is all */
@@ -198,7 +198,7 @@ void threads_havocs(ThreadsCheck *check) {
                                "an address depends on data that is not known%s: give it as data of the launch", source);
         else
             verdict_note(check->verdict,
-                         "the condition at line %u depends on data that is not known%s: it was tried in "
+                         "the condition at PTX line %u depends on data that is not known%s: it was tried in "
                          "several ways",
                          line, source);
     }

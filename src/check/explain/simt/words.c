@@ -168,15 +168,7 @@ const char *location_words(const ThreadsCheck *check, PtxLocation location, uint
 
 /* ---- Places -------------------------------------------------------------------------------------- */
 
-enum { MOST_INLINED = 8, MOST_CHAIN = 64 }; /* places that are reported; that are looked at: libcu++ has a dozen */
-
-/* The innermost place that is in the file of the kernel itself: what is within is a library's. */
-static uint32_t own_place(const PtxPlace *chain, uint32_t count) {
-    uint32_t own = 0;
-    while (own + 1 < count && !str_equal(chain[own].file, chain[count - 1].file))
-        own++;
-    return own;
-}
+enum { MOST_INLINED = 8 }; /* places that are reported */
 
 static Str base_name(Str path) {
     for (size_t i = path.size; i-- > 0;)
@@ -186,12 +178,12 @@ static Str base_name(Str path) {
 }
 
 const char *code_words(const ThreadsCheck *check, const PtxCode *code) {
-    PtxPlace chain[MOST_CHAIN];
+    PtxPlace chain[PTX_MOST_PLACES];
     uint32_t line = code_line(check->program, code);
-    uint32_t count = ptx_places(check->module, code->statement, chain, MOST_CHAIN);
+    uint32_t count = ptx_places(check->module, code->statement, chain, PTX_MOST_PLACES);
     if (!count)
         return verdict_text(check->verdict, "PTX line %u", line);
-    const PtxPlace *place = &chain[own_place(chain, count)];
+    const PtxPlace *place = &chain[ptx_own_place(chain, count)];
     return verdict_text(check->verdict, "%.*s:%u (PTX line %u)", STR_ARG(base_name(place->file)), place->line, line);
 }
 
@@ -203,13 +195,13 @@ static void set_source(const ThreadsCheck *check, FindingPlace *place, const Ptx
 
 uint32_t code_place(const ThreadsCheck *check, const PtxCode *code, FindingPlace *place, FindingPlace *inlined) {
     const PtxStatement *statement = &check->module->statements[code->statement];
-    PtxPlace chain[MOST_CHAIN];
-    uint32_t count = ptx_places(check->module, code->statement, chain, MOST_CHAIN), added = 0;
+    PtxPlace chain[PTX_MOST_PLACES];
+    uint32_t count = ptx_places(check->module, code->statement, chain, PTX_MOST_PLACES), added = 0;
     Place at = source_place(check->module->source, statement->begin);
     place->op = arena_copy(check->verdict->arena, code->form->text.data, code->form->text.size);
     place->ir_line = at.line;
     place->ir_column = at.column;
-    uint32_t own = count ? own_place(chain, count) : 0;
+    uint32_t own = count ? ptx_own_place(chain, count) : 0;
     if (count)
         set_source(check, place, &chain[own]);
     for (uint32_t i = own + 1; i < count && added < MOST_INLINED; i++, added++) {

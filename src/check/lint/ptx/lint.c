@@ -14,8 +14,9 @@ uint32_t ptx_line(const PtxLint *lint, uint32_t statement) {
     return source_place(lint->module->source, lint->module->statements[statement].begin).line;
 }
 
-/* The innermost place of the user's source, and the text of PTX. Returns how many places there are in all. */
-static uint32_t set_place(PtxLint *lint, FindingPlace *place, uint32_t statement, PtxPlace *chain, uint32_t most) {
+/* The place in the user's source, and the text of PTX. `chain`: room for PTX_MOST_PLACES; becomes that place and those
+ * it was inlined at, and how many there are is returned. */
+static uint32_t set_place(PtxLint *lint, FindingPlace *place, uint32_t statement, PtxPlace *chain) {
     const PtxModule *module = lint->module;
     const PtxStatement *at = &module->statements[statement];
     Place line = source_place(module->source, at->begin);
@@ -26,7 +27,9 @@ static uint32_t set_place(PtxLint *lint, FindingPlace *place, uint32_t statement
     }
     place->ir_line = line.line;
     place->ir_column = line.column;
-    uint32_t count = ptx_places(lint->module, statement, chain, most);
+    uint32_t count = ptx_places(lint->module, statement, chain, PTX_MOST_PLACES), own = ptx_own_place(chain, count);
+    count -= own;
+    memmove(chain, chain + own, count * sizeof *chain);
     if (count) {
         place->file = arena_copy(arena, chain[0].file.data, chain[0].file.size);
         place->line = chain[0].line;
@@ -39,7 +42,7 @@ enum { MOST_INLINED = 8 };
 
 /* The places that it was inlined at follow the place itself. */
 static void add_chain(PtxLint *lint, Finding *finding, const PtxPlace *chain, uint32_t count) {
-    for (uint32_t i = 1; i < count; i++) {
+    for (uint32_t i = 1; i < count && i < MOST_INLINED; i++) {
         FindingPlace *place = &finding->places[finding->place_count++];
         place->role = "inlined here";
         place->file = arena_copy(lint->verdict->arena, chain[i].file.data, chain[i].file.size);
@@ -65,7 +68,7 @@ Finding *ptx_find(PtxLint *lint, RuleId rule, uint32_t statement, const char *fo
     va_start(arguments, format);
     text_vaddf(&text, format, arguments);
     va_end(arguments);
-    PtxPlace chain[MOST_INLINED];
+    PtxPlace chain[PTX_MOST_PLACES];
     Finding *finding = verdict_finding(lint->verdict);
     finding->rule = rule;
     finding->space = "shared";
@@ -74,7 +77,7 @@ Finding *ptx_find(PtxLint *lint, RuleId rule, uint32_t statement, const char *fo
     finding->fix = lint_row(rule).fix;
     finding->times = 1;
     FindingPlace *places = finding_places(lint->verdict, finding, 2 + MOST_INLINED);
-    uint32_t count = set_place(lint, &places[0], statement, chain, MOST_INLINED);
+    uint32_t count = set_place(lint, &places[0], statement, chain);
     finding->place_count = 1;
     if (count)
         places[0].role = "in PTX";
@@ -83,11 +86,11 @@ Finding *ptx_find(PtxLint *lint, RuleId rule, uint32_t statement, const char *fo
 }
 
 void ptx_other(PtxLint *lint, Finding *finding, const char *role, uint32_t statement) {
-    PtxPlace chain[1];
+    PtxPlace chain[PTX_MOST_PLACES];
     if (!finding)
         return;
     FindingPlace *place = &finding->places[finding->place_count++];
-    set_place(lint, place, statement, chain, 1);
+    set_place(lint, place, statement, chain);
     place->role = role;
 }
 
