@@ -15,7 +15,7 @@ endif
 # runs longest under the address sanitizer is optimized a little there, and has its checks in place; elsewhere they are calls.
 CFLAGS ?= $(if $(SANITIZE),-O0 -g1,-O2 -g1)
 ifeq ($(origin CFLAGS)$(findstring address,$(SANITIZE)),fileaddress)
-busy = $(if $(filter $(patsubst %,$(BUILD)/obj/%/%,base config engine machine explore ptx model render check/membar check/simt check/explain/simt),$@),-Og,$(checks_called))
+busy = $(if $(filter $(patsubst %,$(BUILD)/obj/%/%,base config engine machine explore ptx model render check/membar check/simt check/explain/simt check/prove),$@),-Og,$(checks_called))
 checks_called := $(shell $(CC) -Werror --param asan-instrumentation-with-call-threshold=0 -E -xc /dev/null -o /dev/null 2>/dev/null && echo --param asan-instrumentation-with-call-threshold=0)
 endif
 # What the next compiler warns of must not keep anybody from building; where changes are tested it does.
