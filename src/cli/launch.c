@@ -38,13 +38,18 @@ static bool template_of_module(LaunchWanted *wanted, weir_file *file, size_t ind
     else if (!good)
         weir_report(file, module, color_wanted(wanted->options, STDERR_FILENO, NULL), stream_write, stderr);
     size_t count = good ? weir_kernel_count(module) : 0;
-    wanted->kernels += kernel ? 0 : count;
-    for (size_t i = 0; i < count && !kernel; i++)
+    size_t meant = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (kernel && !weir_name_meant(weir_kernel_name(module, i), kernel))
+            continue;
+        meant++;
         add_name(wanted, weir_kernel_name(module, i));
+    }
+    wanted->kernels += kernel ? 0 : count;
     if (good && !wanted->written && (kernel || count == 1)) {
         int status = weir_launch_template(module, kernel, output_write, wanted->output);
         wanted->written = status == 0;
-        wanted->kernels += kernel && status == 0;
+        wanted->kernels += status == 0 ? kernel != NULL : status == 1 ? meant : 0; /* several instances of a template */
         good = status >= 0 || fail(weir_file_name(file), "the template could not be written");
     }
     weir_module_free(module);

@@ -68,7 +68,7 @@ static void make_verdict(Made *made) {
                               .places = &made->place,
                               .place_count = 1,
                               .times = 1};
-    made->incomplete = (Incomplete){"the op is not known", "other.op", 9, false};
+    made->incomplete = (Incomplete){.reason = "the op is not known", .op = "other.op", .ir_line = 9};
     made->verdict = (Verdict){.kernel = "MMA",
                               .kind = VERDICT_FINDINGS,
                               .findings = &made->finding,

@@ -406,7 +406,8 @@ static Finding sample_findings[] = {
      .place_count = 1,
      .times = 3},
 };
-static Incomplete sample_incomplete[] = {{"the assembly is not understood", "tt.elementwise_inline_asm", 63, false}};
+static Incomplete sample_incomplete[] = {
+    {.reason = "the assembly is not understood", .op = "tt.elementwise_inline_asm", .ir_line = 63}};
 static const char *sample_notes[] = {"loads from memory at line 12 were given 3 values each"};
 static LaunchRun sample_launches[] = {
     {.text = "grid 32x1x1, N_CTX = 1024", .chosen = true, .ctas = 32, .schedules = 4, .events = 12345}};

@@ -148,6 +148,8 @@ const char *launch_text(const Launch *launch, Arena *arena);
  * is no way to write one. */
 const char *element_name(NumberKind kind, unsigned bits, char room[8]);
 bool element_of_real(NumberKind kind, double number, int64_t *bits);
+/* "0.1": the shortest number that has these bits. False, and nothing is added, if it is no float. */
+bool element_print(NumberKind kind, int64_t bits, Text *to);
 /* As the JSON of a launch file, on one line. */
 void launch_write(const Launch *launch, Text *to);
 

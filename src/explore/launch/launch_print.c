@@ -61,7 +61,11 @@ static void describe_memory(const Argument *argument, Text *to) {
     if (argument->data) {
         bool all = argument->data_count <= MOST_SHOWN;
         text_addf(to, " [");
-        add_integers(to, argument->data, all ? argument->data_count : MOST_SHOWN, ", ");
+        for (size_t i = 0; i < (all ? argument->data_count : MOST_SHOWN); i++) {
+            text_addf(to, "%s", i ? ", " : "");
+            if (!element_print(argument->element, argument->data[i], to))
+                text_addf(to, "%" PRId64, argument->data[i]);
+        }
         text_addf(to, all ? "]" : ", ...]");
     }
     describe_history(argument, to);

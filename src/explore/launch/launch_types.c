@@ -2,7 +2,9 @@
 #include "explore/launch/launch_reading.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* A type's whole name in lower case, or one of the beginnings below and a number of bits ("fp16", "bfloat16",
  * "f8e4m3fn"). A boolean has a byte in memory. */
@@ -135,4 +137,37 @@ bool element_of_real(NumberKind kind, double number, int64_t *bits) {
         largest = (UINT64_C(1) << (form->exponent + form->fraction)) - 2;
     *bits = (int64_t)(magnitude | sign << (form->exponent + form->fraction));
     return magnitude <= largest;
+}
+
+/* What the bits stand for; they are a float's. */
+static double real_of(const FloatForm *form, uint64_t bits) {
+    unsigned all = form->exponent + form->fraction;
+    uint64_t fraction = bits & ((UINT64_C(1) << form->fraction) - 1), ones = (UINT64_C(1) << form->exponent) - 1;
+    uint64_t exponent = bits >> form->fraction & ones;
+    bool last = exponent == ones && (!form->finite || fraction == (UINT64_C(1) << form->fraction) - 1);
+    int bias = (1 << (form->exponent - 1)) - 1, scale = (int)(exponent ? exponent : 1) - bias - (int)form->fraction;
+    double magnitude = ldexp((double)(fraction | (exponent ? UINT64_C(1) << form->fraction : 0)), scale);
+    if (last)
+        magnitude = !form->finite && !fraction ? INFINITY : NAN;
+    return bits >> all & 1 ? -magnitude : magnitude;
+}
+
+bool element_print(NumberKind kind, int64_t bits, Text *to) {
+    enum { MOST_DIGITS = 17, MOST_WHOLE = 10000000 };
+    char digits[32];
+    int64_t again;
+    if (!float_forms[kind].exponent)
+        return false;
+    double number = real_of(&float_forms[kind], (uint64_t)bits);
+    if (fabs(number) < MOST_WHOLE && number == floor(number)) {
+        text_addf(to, "%.1f", number);
+        return true;
+    }
+    for (int precision = 1; precision <= MOST_DIGITS; precision++) {
+        snprintf(digits, sizeof digits, "%.*g", precision, number);
+        if (!isfinite(number) || (element_of_real(kind, strtod(digits, NULL), &again) && again == bits))
+            break;
+    }
+    text_addf(to, "%s", digits);
+    return true;
 }
