@@ -135,8 +135,8 @@ static void a_launch_file_in_words_and_as_json(void **state) {
              "{\"data\": [1, 2], \"dtype\": \"f32\"}}, \"c\": {\"tensor\": {\"data\": \"0000803f 0001\", \"dtype\": "
              "\"u16\"}}, \"d\": {\"tensor\": {\"data\": [0.1, 448.0], \"dtype\": \"float8_e4m3fn\"}}, \"e\": "
              "{\"tensor\": {\"data\": [0.1], \"dtype\": \"f32\"}}"),
-         "grid 1x1x1, a = tensor 4 [15360, 49152, 31743, 1], b = tensor 2 [1, 2], c = tensor 3 [0, 16256, 256], "
-         "d = tensor 2 [29, 126], e = tensor 1 [1036831949]",
+         "grid 1x1x1, a = tensor 4 [1.0, -2.0, 65504.0, 6e-08], b = tensor 2 [1e-45, 3e-45], "
+         "c = tensor 3 [0, 16256, 256], d = tensor 2 [0.1, 448.0], e = tensor 1 [0.1]",
          "{\"grid\": [1, 1, 1], \"args\": {\"a\": {\"tensor\": {\"shape\": [4], \"strides\": [1], \"dtype\": \"f16\", "
          "\"data\": [15360, 49152, 31743, 1]}}, \"b\": {\"tensor\": {\"shape\": [2], \"strides\": [1], \"dtype\": "
          "\"f32\", \"data\": [1, 2]}}, \"c\": {\"tensor\": {\"shape\": [3], \"strides\": [1], \"dtype\": \"u16\", "
