@@ -396,6 +396,19 @@ static bool has_options_file(char *const *words, size_t count) {
     return false;
 }
 
+/* Sources that are CUDA by -x cu, and not by their names. */
+static bool has_others(char *const *words, size_t count) {
+    bool cuda = false, any = false;
+    for (size_t i = 0; i < count; i++) {
+        cuda |=
+            strcmp(words[i], "-x=cu") == 0 || strcmp(words[i], "--x=cu") == 0 ||
+            (strcmp(words[i], "cu") == 0 && i && (strcmp(words[i - 1], "-x") == 0 || strcmp(words[i - 1], "--x") == 0));
+        any |= ends_in(words[i], ".cpp") || ends_in(words[i], ".cc") || ends_in(words[i], ".cxx") ||
+               ends_in(words[i], ".c");
+    }
+    return cuda && any;
+}
+
 int command_nvcc(Options *options) {
     char **given = options->operands.items;
     size_t count = options->operands.count, begin = 0;
@@ -429,6 +442,10 @@ int command_nvcc(Options *options) {
         dup2(STDERR_FILENO, STDOUT_FILENO); /* builds read what nvcc prints */
         checked = wanted ? command_check(options) : STATUS_ERROR;
         options->compiler = NULL;
+    }
+    if (wanted && has_others(given + begin, count - begin)) {
+        complain("kernels of sources that are CUDA by -x cu are not looked at, only those of .cu files");
+        checked = checked == STATUS_OK ? weir_verdict_status(WEIR_VERDICT_INCOMPLETE) : checked;
     }
     free(words);
     free(nvcc);
