@@ -331,6 +331,15 @@ static void run_proofs(void) {
     EXPECT(cudaDeviceSynchronize() == 0);
 }
 
+/* A variable of the module by its address, for a kernel that does not name it; so many threads write a word each. */
+static void run_address(unsigned threads) {
+    unsigned nine = 9, *a, *variable, now;
+    EXPECT(cudaMalloc((void **)&a, BYTES) == 0 && cudaMemcpy(a, &nine, 4, HOST_TO_DEVICE) == 0);
+    EXPECT(cudaGetSymbolAddress((void **)&variable, bias) == 0 && launch(&copy, 1, threads, variable, a, NULL) == 0);
+    EXPECT(cudaMemcpyFromSymbol(&now, bias, 4, 0, DEVICE_TO_HOST) == 0 && now == nine);
+    EXPECT(cudaMemcpy(&nine, variable, 4, DEVICE_TO_HOST) == 0 && nine == 9 && cudaFree(a) == 0);
+}
+
 static void run_assert(void) {
     EXPECT(launch(&asserts, 2, 16, NULL, NULL, NULL) == 0 && cudaDeviceSynchronize() == 0);
     EXPECT(launch(&asserts, 1, 32, NULL, NULL, NULL) == 0 && cudaDeviceSynchronize() == 710);
@@ -602,6 +611,10 @@ int main(int argc, char **argv) {
         run_heap(2);
     else if (strcmp(name, "proofs") == 0)
         run_proofs();
+    else if (strcmp(name, "address") == 0)
+        run_address(1);
+    else if (strcmp(name, "address-beyond") == 0)
+        run_address(2);
     else if (strcmp(name, "assert") == 0)
         run_assert();
     else if (strcmp(name, "odd") == 0)

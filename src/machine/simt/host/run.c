@@ -67,9 +67,10 @@ void host_forget(PtxDevice *device, const PtxModule *module) {
 static void place_memory(PtxDevice *device, const PtxProgram *program, PtxLaunch *launch, Arena *arena) {
     HostVariables *variables = host_variables(device, program->module);
     launch->buffers =
-        ARENA_ARRAY(arena, PtxBuffer, device->range_count + device->heap.count + program->module->variables_count + 1);
+        ARENA_ARRAY(arena, PtxBuffer, device->range_count + device->heap.count + host_count_variables(device) + 1);
     if (!variables || !host_add_variables(variables, program, launch, arena))
         longjmp(*arena->exhausted, 1);
+    host_add_others(device, program, launch, arena);
     for (uint32_t i = 0; i < device->range_count; i++) {
         HostRange *range = device->ranges[i];
         launch->buffers[launch->buffer_count++] = (PtxBuffer){.name = range->name,

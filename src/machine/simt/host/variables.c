@@ -82,6 +82,31 @@ bool host_add_variables(HostVariables *variables, const PtxProgram *program, Ptx
     return true;
 }
 
+size_t host_count_variables(const PtxDevice *device) {
+    size_t count = 0;
+    for (const HostVariables *variables = device->variables; variables; variables = variables->next)
+        count += variables->module->variables_count;
+    return count;
+}
+
+void host_add_others(PtxDevice *device, const PtxProgram *program, PtxLaunch *launch, Arena *arena) {
+    for (const HostVariables *variables = device->variables; variables; variables = variables->next)
+        for (uint32_t i = 0; i < variables->module->variables_count; i++) {
+            PtxHost *value = &variables->values[i];
+            bool named = variables->module == program->module && ptx_program_holds(program, i, PTX_SPACE_GLOBAL);
+            if (!value->bytes || named || !is_placed(variables->module, value))
+                continue;
+            Str name = ptx_name(variables->module, variables->module->variables[i].name);
+            launch->buffers[launch->buffer_count++] = (PtxBuffer){.name = arena_copy(arena, name.data, name.size),
+                                                                  .parameter = PTX_NONE,
+                                                                  .address = (uintptr_t)value->bytes,
+                                                                  .bytes = value->size,
+                                                                  .data = value->bytes,
+                                                                  .data_bytes = value->size,
+                                                                  .host = value};
+        }
+}
+
 void host_forget_variables(PtxDevice *device, const PtxModule *module) {
     for (HostVariables **at = &device->variables, *variables; (variables = *at);) {
         if (variables->module == module) {
