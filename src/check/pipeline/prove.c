@@ -160,11 +160,11 @@ void step_promises(void *context) {
 
 /* ---- Proofs --------------------------------------------------------------------------------------- */
 
-/* The same of PTX: what a recording has is one launch. */
+/* The same of PTX: what a recording has is one launch, and a log of a program has no kernel. */
 static bool may_threads_be_proved(const PipelineResult *result) {
     const Question *question = &result->question;
-    return question->prove_seconds > 0 && result->ptx && !result->recording && !result->threads_trail &&
-           !question->lint_only && !question->only_launch;
+    return question->prove_seconds > 0 && result->ptx && !result->program && !result->recording &&
+           !result->threads_trail && !question->lint_only && !question->only_launch;
 }
 
 static const Proof *threads_proof(PipelineResult *result, size_t kernel) {
