@@ -78,7 +78,7 @@ static void bash_operands(FILE *to, const Command *command) {
                                        [OPERANDS_RULES] = "_weir_words \"$(weir rules 2>/dev/null | cut -d ' ' -f 1)\"",
                                        [OPERANDS_COMMANDS] = "_weir_words \"$commands\"",
                                        [OPERANDS_COMPILER] = "mapfile -t COMPREPLY < <(compgen -f -- \"$word\")",
-[OPERANDS_PROGRAM] = "mapfile -t COMPREPLY < <(compgen -cf -- \"$word\")"};
+                                       [OPERANDS_PROGRAM] = "mapfile -t COMPREPLY < <(compgen -cf -- \"$word\")"};
     fprintf(to, "    %s) %s ;;\n", command->name, what[command->takes]);
 }
 
@@ -156,12 +156,12 @@ static void zsh_option(FILE *to, const Command *command, const Option *option) {
 }
 
 static void print_zsh(FILE *to) {
-    static const char *const operands[] = {[OPERANDS_FILES] = "*:file:_files -g \"*..ttgir|mlir|log)(-.)\"",
+    static const char *const operands[] = {[OPERANDS_FILES] = "*:file:_files -g \"*.(ttgir|mlir|ptx|cu|log)(-.)\"",
                                            [OPERANDS_RESULTS] = "*:file:_files",
                                            [OPERANDS_RULES] = "*:rule:_weir__rules",
                                            [OPERANDS_COMMANDS] = "1:command:_weir__commands",
                                            [OPERANDS_COMPILER] = "*:file:_files",
-[OPERANDS_PROGRAM] = "*::program:_normal"};
+                                           [OPERANDS_PROGRAM] = "*::program:_normal"};
     fprintf(to,
             "#compdef weir\n# Zsh completion for weir: commands, their options, and input files;\n# %s\n\n"
             "_weir__rules() {\n    local -a rules=(${(f)\"$(weir rules 2>/dev/null | cut -d ' ' -f 1)\"})\n"
@@ -223,7 +223,7 @@ static void fish_operands(FILE *to, const Command *command) {
                                        [OPERANDS_RULES] = " -f -a '(weir rules 2>/dev/null | cut -d \" \" -f 1)'",
                                        [OPERANDS_COMMANDS] = " -f -a \"$weir_commands\"",
                                        [OPERANDS_COMPILER] = " -F",
-[OPERANDS_PROGRAM] = " -F"};
+                                       [OPERANDS_PROGRAM] = " -F"};
     fish_start(to, command);
     fprintf(to, "%s\n", what[command->takes]);
     fish_start(to, command);
