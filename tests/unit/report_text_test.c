@@ -289,7 +289,11 @@ static Report hostile_report(void) {
     static ReportEdge edge;
     static ReportRow row;
     static ReportCoverage coverage;
+    static Verdict verdict;
     Report report = sample_report();
+    verdict = *report.verdict;
+    verdict.kernel = hostile;
+    report.verdict = &verdict;
     partition = sample_partitions[0];
     partition.name = partition.role = partition.type = hostile;
     barrier = sample_barriers[0];
