@@ -3,6 +3,7 @@
  * Workers take the files in turn and write what is to be said of each into memory; the main thread says it in the order
  * of the inputs, so that the output does not depend on who is done first. Of a program that still runs (weir exec) they
  * take recordings as soon as no launch can come that has to be checked together with them. */
+#include "base/resources.h"
 #include "cli/cli.h"
 
 #include <dirent.h>
@@ -439,11 +440,6 @@ static void join_workers(Workers *workers) {
     free(workers->threads);
 }
 
-static size_t core_count(void) {
-    cpu_set_t cores;
-    return sched_getaffinity(0, sizeof cores, &cores) == 0 ? (size_t)CPU_COUNT(&cores) : 1;
-}
-
 /* ---- All files ------------------------------------------------------------------------------- */
 
 static void add_up(Reporter *all, Reporter *part) {
@@ -515,7 +511,7 @@ static void await(CliCheck *check, size_t index) {
 
 /* All that there are, in their order. */
 static bool check_all(CliCheck *check) {
-    size_t wanted = check->options->jobs ? check->options->jobs : core_count();
+    size_t wanted = check->options->jobs ? check->options->jobs : resources_cores();
     for (size_t i = 0; i < check->count && check->count > 1; i++)
         if (!check->jobs[i]->queued)
             snprintf(check->jobs[i]->prefix, sizeof check->jobs[i]->prefix, "%zu-", i + 1);
@@ -645,23 +641,11 @@ static bool can_be_early(const Options *options) {
     return !options->witness && !options->run.kernel && !options->module;
 }
 
-/* Bytes that programs can have, without others being swapped out. */
-static uint64_t available_memory(void) {
-    unsigned long long kilobytes = 0;
-    char line[128];
-    FILE *from = fopen("/proc/meminfo", "r");
-    while (from && fgets(line, sizeof line, from) && sscanf(line, "MemAvailable: %llu", &kilobytes) != 1)
-        continue;
-    if (from)
-        fclose(from);
-    return (uint64_t)kilobytes << 10;
-}
-
 /* All cores but one, and no more memory than half of what there is: the program needs its own. */
 static size_t early_workers(const Options *options) {
     static const uint64_t most_each = (uint64_t)4 << 30;
-    size_t cores = options->jobs ? options->jobs : core_count(), wanted = cores > 1 ? cores - 1 : 1;
-    uint64_t fit = available_memory() / 2 / most_each;
+    size_t cores = options->jobs ? options->jobs : resources_cores(), wanted = cores > 1 ? cores - 1 : 1;
+    uint64_t fit = resources_memory() / 2 / most_each;
     return fit < wanted ? (fit ? (size_t)fit : 1) : wanted;
 }
 

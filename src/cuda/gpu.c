@@ -2,9 +2,10 @@
  * are those that CUDA's documentation gives for the GPU of that name; an H200 was asked for its own. */
 #include "cuda/cuda.h"
 
+#include "base/resources.h"
+
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define GIB ((size_t)1 << 30)
 
@@ -52,16 +53,8 @@ static int attribute(int number) {
 }
 
 size_t gpu_free(size_t *total) {
-    size_t there = (size_t)sysconf(_SC_AVPHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE), used = memory_used();
+    size_t there = (size_t)resources_memory(), used = memory_used();
     *total = cuda.target->memory;
-    char line[128];
-    unsigned long long kilobytes;
-    FILE *file = fopen("/proc/meminfo", "re");
-    while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "MemAvailable: %llu", &kilobytes) == 1)
-            there = kilobytes << 10;
-    if (file)
-        fclose(file);
     size_t rest = *total > used ? *total - used : 0;
     return there < rest ? there : rest;
 }
@@ -168,7 +161,7 @@ static void set_several(int *to, unsigned count, const int *numbers) {
 #define SET_PROPERTIES(p)                                             \
     do {                                                              \
         snprintf((p)->name, sizeof(p)->name, "%s", cuda.target->gpu); \
-        memcpy((p)->uuid, gpu_uuid, sizeof(p)->uuid);                  \
+        memcpy((p)->uuid, gpu_uuid, sizeof(p)->uuid);                 \
         (p)->memory = cuda.target->memory;                            \
         (p)->shared_block = (size_t)attribute(8);                     \
         (p)->registers = attribute(12);                               \

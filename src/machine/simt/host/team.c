@@ -6,10 +6,10 @@
  * undone, and CTAs run in their order. So it is with every launch that does not end well: what is reported of it is
  * what is met first in that order. */
 #include "base/deadline.h"
+#include "base/resources.h"
 #include "machine/simt/core/machine.h"
 #include "machine/simt/host/host.h"
 
-#include <sched.h>
 #include <stdlib.h>
 
 enum { LEAST_PIECES = 8, NEIGHBORS = 16, MOST_DOUBLED = 10 };
@@ -198,10 +198,7 @@ static bool end_team(HostTeam *team, PtxEnd end) {
 }
 
 static unsigned jobs_of(const PtxDevice *device) {
-    cpu_set_t cores;
-    unsigned jobs = device->jobs;
-    if (!jobs)
-        jobs = sched_getaffinity(0, sizeof cores, &cores) == 0 ? (unsigned)CPU_COUNT(&cores) : 1;
+    unsigned jobs = device->jobs ? device->jobs : (unsigned)resources_cores();
     return jobs < PTX_TEAM_MEMBERS ? jobs : PTX_TEAM_MEMBERS;
 }
 
