@@ -1,136 +1,25 @@
 /* A mangled name is read into a tree, by the grammar of the Itanium C++ ABI, one function a production. */
-#include "base/demangle/internal.h"
+#include "base/demangle/reader.h"
 
 #include <ctype.h>
 #include <stdlib.h>
-
-enum {
-    LONGEST_NAME = 1 << 16,
-    DEEPEST = 256,          /* productions in each other */
-    NODES_OF_CHARACTER = 4, /* no character is read into more */
-    LEAST_NODES = 64,
-};
-
-typedef struct Demangler {
-    const char *at, *end;
-    Mangled *to;
-    NodeId *known; /* what was said before, and may be referred to */
-    uint32_t known_count;
-    bool converting; /* the type of a conversion is read: template arguments that follow are the conversion's */
-    uint32_t depth;
-    bool failed;
-} Demangler;
 
 static NodeId read_type(Demangler *d);
 static NodeId read_name(Demangler *d, Str *after);
 static NodeId read_encoding(Demangler *d);
 static NodeId read_expression(Demangler *d);
 
-static NodeId fail(Demangler *d) {
-    d->failed = true;
-    return NODE_NONE;
-}
-
-static char peek(const Demangler *d) {
-    return d->at < d->end && !d->failed ? *d->at : 0;
-}
-
-static char peek_next(const Demangler *d) {
-    return d->at + 1 < d->end && !d->failed ? d->at[1] : 0;
-}
-
-static bool take(Demangler *d, const char *text) {
-    size_t size = strlen(text);
-    if (d->failed || (size_t)(d->end - d->at) < size || memcmp(d->at, text, size) != 0)
-        return false;
-    d->at += size;
-    return true;
-}
-
-static void expect(Demangler *d, const char *text) {
-    if (!take(d, text))
-        fail(d);
-}
-
-static NodeId node(Demangler *d, NodeKind kind, Str text, NodeId a, NodeId b) {
-    if (d->failed || d->to->count == d->to->capacity)
-        return fail(d);
-    d->to->nodes[d->to->count] = (Node){kind, a, b, text};
-    return d->to->count++;
-}
-
-static Node *node_of(Demangler *d, NodeId id) {
-    return &d->to->nodes[id];
-}
-
-static NodeId word(Demangler *d, const char *text) {
-    return node(d, NODE_TEXT, str_of(text), 0, 0);
-}
-
-/* May be referred to from here on. */
-static NodeId remember(Demangler *d, NodeId id) {
-    if (d->failed || d->known_count == d->to->capacity)
-        return fail(d);
-    d->known[d->known_count++] = id;
-    return id;
-}
-
-/* Lists are made from the front. */
-typedef struct List {
-    NodeId first, last;
-} List;
-
-static void append(Demangler *d, List *list, NodeId item) {
-    NodeId more = node(d, NODE_LIST, (Str){0}, item, 0);
-    if (list->last)
-        node_of(d, list->last)->b = more;
-    else
-        list->first = more;
-    list->last = more;
-}
-
-/* ---- Numbers ------------------------------------------------------------------------------------- */
-
-static uint32_t read_number(Demangler *d) {
-    uint64_t number = 0;
-    if (!isdigit((unsigned char)peek(d)))
-        fail(d);
-    while (isdigit((unsigned char)peek(d)) && number <= LONGEST_NAME)
-        number = number * 10 + (uint64_t)(*d->at++ - '0');
-    if (number > LONGEST_NAME)
-        fail(d);
-    return (uint32_t)number;
-}
-
-/* "_" is 0, "0_" 1, "1_" 2. */
-static uint32_t read_count(Demangler *d) {
-    uint32_t number = peek(d) == '_' ? 0 : read_number(d) + 1;
-    expect(d, "_");
-    return number;
-}
-
-/* The same with 36 digits. */
-static uint32_t read_count_36(Demangler *d) {
-    uint64_t number = 0;
-    if (take(d, "_"))
-        return 0;
-    for (; number <= LONGEST_NAME && (isdigit((unsigned char)peek(d)) || isupper((unsigned char)peek(d))); d->at++)
-        number = number * 36 + (uint64_t)(isdigit((unsigned char)*d->at) ? *d->at - '0' : *d->at - 'A' + 10);
-    expect(d, "_");
-    return (uint32_t)number + 1;
-}
-
 /* ---- Names --------------------------------------------------------------------------------------- */
 
 static NodeId read_source_name(Demangler *d) {
-    uint32_t size = read_number(d);
+    uint32_t size = reader_number(d);
     if (d->failed || !size || (size_t)(d->end - d->at) < size)
-        return fail(d);
+        return reader_fail(d);
     Str text = {d->at, size};
     d->at += size;
     bool anonymous =
         size >= 10 && str_starts(text, STR("_GLOBAL_")) && strchr("._$", text.data[8]) && text.data[9] == 'N';
-    return node(d, NODE_TEXT, anonymous ? STR("(anonymous namespace)") : text, 0, 0);
+    return reader_node(d, NODE_TEXT, anonymous ? STR("(anonymous namespace)") : text, 0, 0);
 }
 
 typedef struct Operator {
@@ -154,47 +43,47 @@ static const Operator operators[] = {
 
 static const Operator *find_operator(const Demangler *d) {
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
-        if (peek(d) == operators[i].code[0] && peek_next(d) == operators[i].code[1])
+        if (reader_peek(d) == operators[i].code[0] && reader_peek_next(d) == operators[i].code[1])
             return &operators[i];
     return NULL;
 }
 
 static NodeId read_operator(Demangler *d) {
-    if (take(d, "cv")) {
+    if (reader_take(d, "cv")) {
         bool before = d->converting;
         d->converting = true;
         NodeId type = read_type(d);
         d->converting = before;
-        return node(d, NODE_CONVERSION, (Str){0}, type, 0);
+        return reader_node(d, NODE_CONVERSION, (Str){0}, type, 0);
     }
-    if (take(d, "li"))
-        return node(d, NODE_PREFIXED, STR("operator\"\" "), read_source_name(d), 0);
+    if (reader_take(d, "li"))
+        return reader_node(d, NODE_PREFIXED, STR("operator\"\" "), read_source_name(d), 0);
     const Operator *found = find_operator(d);
     if (!found)
-        return fail(d);
+        return reader_fail(d);
     d->at += 2;
     bool letters = isalpha((unsigned char)found->text[0]);
     size_t size = strlen(found->text) - (found->text[strlen(found->text) - 1] == ' ');
-    return node(d, NODE_PREFIXED, letters ? STR("operator ") : STR("operator"),
-                node(d, NODE_TEXT, (Str){found->text, size}, 0, 0), 0);
+    return reader_node(d, NODE_PREFIXED, letters ? STR("operator ") : STR("operator"),
+                       reader_node(d, NODE_TEXT, (Str){found->text, size}, 0, 0), 0);
 }
 
 /* A closure, or a type without a name. */
 static NodeId read_unnamed(Demangler *d) {
-    if (take(d, "Ut"))
-        return node(d, NODE_LAMBDA, STR("unnamed type"), 0, read_count(d) + 1);
-    expect(d, "Ul");
+    if (reader_take(d, "Ut"))
+        return reader_node(d, NODE_LAMBDA, STR("unnamed type"), 0, reader_count(d) + 1);
+    reader_expect(d, "Ul");
     List parameters = {0};
-    if (!take(d, "vE"))
-        while (!d->failed && !take(d, "E"))
-            append(d, &parameters, read_type(d));
-    return node(d, NODE_LAMBDA, STR("lambda"), parameters.first, read_count(d) + 1);
+    if (!reader_take(d, "vE"))
+        while (!d->failed && !reader_take(d, "E"))
+            reader_append(d, &parameters, read_type(d));
+    return reader_node(d, NODE_LAMBDA, STR("lambda"), parameters.first, reader_count(d) + 1);
 }
 
 /* What a constructor is named by: the last name before. */
 static NodeId last_name(Demangler *d, NodeId id) {
     for (;;) {
-        const Node *last = node_of(d, id);
+        const Node *last = reader_node_of(d, id);
         if (last->kind == NODE_NESTED || last->kind == NODE_LOCAL)
             id = last->b;
         else if (last->kind == NODE_TEMPLATE || last->kind == NODE_TAGGED)
@@ -205,41 +94,41 @@ static NodeId last_name(Demangler *d, NodeId id) {
 }
 
 static NodeId read_structor(Demangler *d, NodeId of) {
-    bool destroys = peek(d) == 'D';
+    bool destroys = reader_peek(d) == 'D';
     d->at++;
-    if (!destroys && take(d, "I"))
-        return fail(d); /* inherited: its base follows */
-    if (!isdigit((unsigned char)peek(d)))
-        return fail(d);
+    if (!destroys && reader_take(d, "I"))
+        return reader_fail(d); /* inherited: its base follows */
+    if (!isdigit((unsigned char)reader_peek(d)))
+        return reader_fail(d);
     d->at++;
-    return node(d, NODE_STRUCTOR, destroys ? STR("~") : STR(""), last_name(d, of), 0);
+    return reader_node(d, NODE_STRUCTOR, destroys ? STR("~") : STR(""), last_name(d, of), 0);
 }
 
 static NodeId read_unqualified(Demangler *d, NodeId in) {
     NodeId id;
-    take(d, "L"); /* internal linkage */
-    char c = peek(d);
+    reader_take(d, "L"); /* internal linkage */
+    char c = reader_peek(d);
     if (isdigit((unsigned char)c))
         id = read_source_name(d);
     else if (c == 'U')
         id = read_unnamed(d);
-    else if (in && (c == 'C' || (c == 'D' && strchr("0123459", peek_next(d)))))
+    else if (in && (c == 'C' || (c == 'D' && strchr("0123459", reader_peek_next(d)))))
         id = read_structor(d, in);
     else
         id = read_operator(d);
-    while (take(d, "B")) {
+    while (reader_take(d, "B")) {
         NodeId tag = read_source_name(d);
-        id = node(d, NODE_TAGGED, tag ? node_of(d, tag)->text : STR(""), id, 0);
+        id = reader_node(d, NODE_TAGGED, tag ? reader_node_of(d, tag)->text : STR(""), id, 0);
     }
     return id;
 }
 
 static NodeId nested(Demangler *d, NodeId in, NodeId name) {
-    return in ? node(d, NODE_NESTED, (Str){0}, in, name) : name;
+    return in ? reader_node(d, NODE_NESTED, (Str){0}, in, name) : name;
 }
 
 static NodeId read_std(Demangler *d) {
-    return nested(d, word(d, "std"), read_unqualified(d, 0));
+    return nested(d, reader_word(d, "std"), read_unqualified(d, 0));
 }
 
 /* Sa and so on; NONE: it is one of what was said before, or St. */
@@ -254,12 +143,13 @@ static NodeId read_abbreviation(Demangler *d) {
         {"So", "std::ostream", "basic_ostream", "std::basic_ostream<char, std::char_traits<char> >"},
         {"Sd", "std::iostream", "basic_iostream", "std::basic_iostream<char, std::char_traits<char> >"}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (take(d, all[i].code)) {
-            bool structor = all[i].whole && (peek(d) == 'C' || peek(d) == 'D');
-            NodeId id = word(d, structor ? all[i].whole : all[i].text);
+        if (reader_take(d, all[i].code)) {
+            bool structor = all[i].whole && (reader_peek(d) == 'C' || reader_peek(d) == 'D');
+            NodeId id = reader_word(d, structor ? all[i].whole : all[i].text);
             if (!structor)
                 return id;
-            return node(d, NODE_TAGGED, STR(""), word(d, all[i].last), id); /* read_nested takes it apart */
+            return reader_node(d, NODE_TAGGED, STR(""), reader_word(d, all[i].last),
+                               id); /* read_nested takes it apart */
         }
     return NODE_NONE;
 }
@@ -268,64 +158,64 @@ static NodeId read_substitution(Demangler *d) {
     NodeId id = read_abbreviation(d);
     if (id)
         return id;
-    expect(d, "S");
-    uint32_t number = read_count_36(d);
-    return d->failed || number >= d->known_count ? fail(d) : d->known[number];
+    reader_expect(d, "S");
+    uint32_t number = reader_count_36(d);
+    return d->failed || number >= d->known_count ? reader_fail(d) : d->known[number];
 }
 
 static NodeId read_argument(Demangler *d) {
-    if (take(d, "X")) {
+    if (reader_take(d, "X")) {
         NodeId id = read_expression(d);
-        expect(d, "E");
+        reader_expect(d, "E");
         return id;
     }
-    if (peek(d) == 'L')
+    if (reader_peek(d) == 'L')
         return read_expression(d);
-    if (!take(d, "J"))
+    if (!reader_take(d, "J"))
         return read_type(d);
     List items = {0};
-    while (!d->failed && !take(d, "E"))
-        append(d, &items, read_argument(d));
-    return node(d, NODE_PACK, (Str){0}, items.first, 0);
+    while (!d->failed && !reader_take(d, "E"))
+        reader_append(d, &items, read_argument(d));
+    return reader_node(d, NODE_PACK, (Str){0}, items.first, 0);
 }
 
 static NodeId read_arguments(Demangler *d) {
     List items = {0};
     bool before = d->converting;
     d->converting = false;
-    expect(d, "I");
-    while (!d->failed && !take(d, "E"))
-        append(d, &items, read_argument(d));
+    reader_expect(d, "I");
+    while (!d->failed && !reader_take(d, "E"))
+        reader_append(d, &items, read_argument(d));
     d->converting = before;
     return items.first;
 }
 
 static NodeId with_arguments(Demangler *d, NodeId id) {
     NodeId list = read_arguments(d);
-    return node(d, NODE_TEMPLATE, (Str){0}, id, list);
+    return reader_node(d, NODE_TEMPLATE, (Str){0}, id, list);
 }
 
 static NodeId read_template_parameter(Demangler *d) {
-    expect(d, "T");
-    uint32_t number = read_count(d);
-    return node(d, NODE_PARAMETER, (Str){0}, 0, number);
+    reader_expect(d, "T");
+    uint32_t number = reader_count(d);
+    return reader_node(d, NODE_PARAMETER, (Str){0}, 0, number);
 }
 
 static NodeId read_decltype(Demangler *d) {
-    if (!take(d, "Dt"))
-        expect(d, "DT");
+    if (!reader_take(d, "Dt"))
+        reader_expect(d, "DT");
     NodeId id = read_expression(d);
-    expect(d, "E");
-    return node(d, NODE_DECLTYPE, (Str){0}, id, 0);
+    reader_expect(d, "E");
+    return reader_node(d, NODE_DECLTYPE, (Str){0}, id, 0);
 }
 
 /* " const &" of what stands before a member function's name, in the order that they are printed in. */
 static Str read_qualifiers(Demangler *d) {
     static const char *const texts[] = {"",       " restrict",       " volatile",       " volatile restrict",
                                         " const", " const restrict", " const volatile", " const volatile restrict"};
-    unsigned which = take(d, "r") ? 1 : 0;
-    which |= take(d, "V") ? 2 : 0;
-    which |= take(d, "K") ? 4 : 0;
+    unsigned which = reader_take(d, "r") ? 1 : 0;
+    which |= reader_take(d, "V") ? 2 : 0;
+    which |= reader_take(d, "K") ? 4 : 0;
     return str_of(texts[which]);
 }
 
@@ -339,21 +229,21 @@ static Str with_reference(Str qualifiers, bool left, bool right) {
 }
 
 static NodeId read_nested(Demangler *d, Str *after) {
-    expect(d, "N");
+    reader_expect(d, "N");
     Str qualifiers = read_qualifiers(d);
-    bool left = take(d, "R"), right = !left && take(d, "O");
+    bool left = reader_take(d, "R"), right = !left && reader_take(d, "O");
     *after = with_reference(qualifiers, left, right);
     NodeId id = 0;
-    while (!d->failed && !take(d, "E")) {
-        char c = peek(d), next = peek_next(d);
+    while (!d->failed && !reader_take(d, "E")) {
+        char c = reader_peek(d), next = reader_peek_next(d);
         bool known = false;
         NodeId of = id;
         if (c == 'S' && next != 't') {
             if (id)
-                return fail(d);
+                return reader_fail(d);
             id = read_substitution(d);
             known = true;
-            const Node *string = node_of(d, id);
+            const Node *string = reader_node_of(d, id);
             if (string->kind == NODE_TAGGED && string->b) {
                 of = string->a;
                 id = nested(d, string->b, read_structor(d, of));
@@ -361,50 +251,50 @@ static NodeId read_nested(Demangler *d, Str *after) {
             }
         } else if (c == 'S') {
             d->at += 2;
-            id = id ? fail(d) : nested(d, word(d, "std"), read_unqualified(d, 0));
+            id = id ? reader_fail(d) : nested(d, reader_word(d, "std"), read_unqualified(d, 0));
         } else if (c == 'T') {
-            id = id ? fail(d) : read_template_parameter(d);
+            id = id ? reader_fail(d) : read_template_parameter(d);
         } else if (c == 'D' && (next == 't' || next == 'T')) {
-            id = id ? fail(d) : read_decltype(d);
+            id = id ? reader_fail(d) : read_decltype(d);
         } else if (c == 'I') {
-            id = id ? with_arguments(d, id) : fail(d);
+            id = id ? with_arguments(d, id) : reader_fail(d);
         } else if (c == 'M') {
             d->at++; /* of a lambda in what a member begins with */
             continue;
         } else {
             id = nested(d, id, read_unqualified(d, of));
         }
-        if (!known && peek(d) != 'E')
-            remember(d, id);
+        if (!known && reader_peek(d) != 'E')
+            reader_remember(d, id);
     }
-    return id ? id : fail(d);
+    return id ? id : reader_fail(d);
 }
 
 static void skip_discriminator(Demangler *d) {
-    if (take(d, "__")) {
-        read_number(d);
-        expect(d, "_");
-    } else if (peek(d) == '_' && isdigit((unsigned char)peek_next(d))) {
+    if (reader_take(d, "__")) {
+        reader_number(d);
+        reader_expect(d, "_");
+    } else if (reader_peek(d) == '_' && isdigit((unsigned char)reader_peek_next(d))) {
         d->at += 2;
     }
 }
 
 static NodeId read_local(Demangler *d, Str *after) {
-    expect(d, "Z");
+    reader_expect(d, "Z");
     NodeId function = read_encoding(d), name;
-    expect(d, "E");
-    if (take(d, "s")) {
-        name = word(d, "string literal");
+    reader_expect(d, "E");
+    if (reader_take(d, "s")) {
+        name = reader_word(d, "string literal");
         skip_discriminator(d);
     } else {
         NodeId defaults = 0;
-        if (take(d, "d"))
-            defaults = node(d, NODE_LAMBDA, STR("default arg"), 0, read_count(d) + 1);
+        if (reader_take(d, "d"))
+            defaults = reader_node(d, NODE_LAMBDA, STR("default arg"), 0, reader_count(d) + 1);
         name = read_name(d, after);
         name = defaults ? nested(d, defaults, name) : name;
         skip_discriminator(d);
     }
-    return node(d, NODE_LOCAL, (Str){0}, function, name);
+    return reader_node(d, NODE_LOCAL, (Str){0}, function, name);
 }
 
 /* `after`: what stands behind its parameters. */
@@ -413,27 +303,27 @@ static NodeId read_name(Demangler *d, Str *after) {
     bool known = false;
     *after = STR("");
     if (++d->depth > DEEPEST)
-        return fail(d);
-    char c = peek(d);
+        return reader_fail(d);
+    char c = reader_peek(d);
     if (c == 'N') {
         id = read_nested(d, after);
     } else if (c == 'Z') {
         id = read_local(d, after);
     } else {
-        if (c == 'S' && peek_next(d) != 't') {
+        if (c == 'S' && reader_peek_next(d) != 't') {
             id = read_substitution(d);
             known = true;
-        } else if (take(d, "St")) {
+        } else if (reader_take(d, "St")) {
             id = read_std(d);
         } else {
             id = read_unqualified(d, 0);
         }
-        if (peek(d) == 'I') {
+        if (reader_peek(d) == 'I') {
             if (!known)
-                remember(d, id);
+                reader_remember(d, id);
             id = with_arguments(d, id);
         } else if (known) {
-            fail(d);
+            reader_fail(d);
         }
     }
     d->depth--;
@@ -457,38 +347,38 @@ static const char *const builtins[26] = {
 };
 
 static NodeId read_function(Demangler *d, Str after) {
-    take(d, "Do"); /* noexcept */
-    expect(d, "F");
-    take(d, "Y");
+    reader_take(d, "Do"); /* noexcept */
+    reader_expect(d, "F");
+    reader_take(d, "Y");
     NodeId result = read_type(d);
     List parameters = {0};
-    bool nothing = take(d, "v");
+    bool nothing = reader_take(d, "v");
     Str reference = after;
-    while (!d->failed && !take(d, "E")) {
-        char next = peek_next(d);
-        if (next == 'E' && (peek(d) == 'R' || peek(d) == 'O')) {
-            reference = with_reference(after, peek(d) == 'R', peek(d) == 'O');
+    while (!d->failed && !reader_take(d, "E")) {
+        char next = reader_peek_next(d);
+        if (next == 'E' && (reader_peek(d) == 'R' || reader_peek(d) == 'O')) {
+            reference = with_reference(after, reader_peek(d) == 'R', reader_peek(d) == 'O');
             d->at++;
         } else if (nothing) {
-            return fail(d);
+            return reader_fail(d);
         } else {
-            append(d, &parameters, read_type(d));
+            reader_append(d, &parameters, read_type(d));
         }
     }
-    return node(d, NODE_FUNCTION, reference, result, parameters.first);
+    return reader_node(d, NODE_FUNCTION, reference, result, parameters.first);
 }
 
 /* A number, or an expression, or nothing, up to '_'. */
 static NodeId read_dimension(Demangler *d) {
     NodeId id = 0;
     const char *begin = d->at;
-    if (isdigit((unsigned char)peek(d))) {
-        read_number(d);
-        id = node(d, NODE_TEXT, str_between(begin, d->at), 0, 0);
-    } else if (peek(d) != '_') {
+    if (isdigit((unsigned char)reader_peek(d))) {
+        reader_number(d);
+        id = reader_node(d, NODE_TEXT, str_between(begin, d->at), 0, 0);
+    } else if (reader_peek(d) != '_') {
         id = read_expression(d);
     }
-    expect(d, "_");
+    reader_expect(d, "_");
     return id;
 }
 
@@ -506,61 +396,61 @@ static NodeId read_d_type(Demangler *d, bool *known) {
                {"Df", "decimal32"},
                {"Dd", "decimal64"},
                {"De", "decimal128"}};
-    char next = peek_next(d);
+    char next = reader_peek_next(d);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (take(d, all[i].code)) {
+        if (reader_take(d, all[i].code)) {
             *known = true;
-            return word(d, all[i].text);
+            return reader_word(d, all[i].text);
         }
     if (next == 't' || next == 'T')
         return read_decltype(d);
     if (next == 'o')
         return read_function(d, STR(""));
-    if (take(d, "Dp"))
-        return node(d, NODE_EXPANSION, (Str){0}, read_type(d), 0);
-    if (take(d, "Dv")) {
+    if (reader_take(d, "Dp"))
+        return reader_node(d, NODE_EXPANSION, (Str){0}, read_type(d), 0);
+    if (reader_take(d, "Dv")) {
         NodeId count = read_dimension(d), element = read_type(d);
-        return node(d, NODE_VECTOR, (Str){0}, count, element);
+        return reader_node(d, NODE_VECTOR, (Str){0}, count, element);
     }
     *known = true;
-    if (take(d, "DF16b"))
-        return word(d, "std::bfloat16_t");
-    if (take(d, "DF")) {
+    if (reader_take(d, "DF16b"))
+        return reader_word(d, "std::bfloat16_t");
+    if (reader_take(d, "DF")) {
         const char *begin = d->at;
-        read_number(d);
+        reader_number(d);
         Str bits = str_between(begin, d->at);
-        expect(d, "_");
-        return node(d, NODE_PREFIXED, STR("_Float"), node(d, NODE_TEXT, bits, 0, 0), 0);
+        reader_expect(d, "_");
+        return reader_node(d, NODE_PREFIXED, STR("_Float"), reader_node(d, NODE_TEXT, bits, 0, 0), 0);
     }
-    return fail(d);
+    return reader_fail(d);
 }
 
 static NodeId read_qualified(Demangler *d) {
     Str qualifiers = read_qualifiers(d);
-    if (peek(d) == 'F' || (peek(d) == 'D' && peek_next(d) == 'o'))
+    if (reader_peek(d) == 'F' || (reader_peek(d) == 'D' && reader_peek_next(d) == 'o'))
         return read_function(d, qualifiers);
-    return node(d, NODE_QUALIFIED, qualifiers, read_type(d), 0);
+    return reader_node(d, NODE_QUALIFIED, qualifiers, read_type(d), 0);
 }
 
 static NodeId read_vendor(Demangler *d) {
     d->at++;
     NodeId name = read_source_name(d);
-    Str text = name ? node_of(d, name)->text : STR("");
-    if (peek(d) == 'I')
-        return fail(d);
-    NodeId id = node(d, NODE_QUALIFIED, STR(" "), read_type(d), 0);
-    return node(d, NODE_QUALIFIED, text, id, 0);
+    Str text = name ? reader_node_of(d, name)->text : STR("");
+    if (reader_peek(d) == 'I')
+        return reader_fail(d);
+    NodeId id = reader_node(d, NODE_QUALIFIED, STR(" "), read_type(d), 0);
+    return reader_node(d, NODE_QUALIFIED, text, id, 0);
 }
 
 static NodeId read_type_at(Demangler *d, bool *known) {
     Str after;
-    char c = peek(d);
+    char c = reader_peek(d);
     if (islower((unsigned char)c) && c != 'r' && c != 'u') {
         if (!builtins[c - 'a'])
-            return fail(d);
+            return reader_fail(d);
         d->at++;
         *known = true;
-        return word(d, builtins[c - 'a']);
+        return reader_word(d, builtins[c - 'a']);
     }
     switch (c) {
     case 'r':
@@ -574,92 +464,92 @@ static NodeId read_type_at(Demangler *d, bool *known) {
         return read_vendor(d);
     case 'P':
         d->at++;
-        return node(d, NODE_POINTER, STR("*"), read_type(d), 0);
+        return reader_node(d, NODE_POINTER, STR("*"), read_type(d), 0);
     case 'R':
         d->at++;
-        return node(d, NODE_REFERENCE, STR("&"), read_type(d), 0);
+        return reader_node(d, NODE_REFERENCE, STR("&"), read_type(d), 0);
     case 'O':
         d->at++;
-        return node(d, NODE_REFERENCE, STR("&&"), read_type(d), 0);
+        return reader_node(d, NODE_REFERENCE, STR("&&"), read_type(d), 0);
     case 'F':
         return read_function(d, STR(""));
     case 'A': {
         d->at++;
         NodeId size = read_dimension(d), element = read_type(d);
-        return node(d, NODE_ARRAY, (Str){0}, size, element);
+        return reader_node(d, NODE_ARRAY, (Str){0}, size, element);
     }
     case 'M': {
         d->at++;
         NodeId in = read_type(d), of = read_type(d);
-        return node(d, NODE_MEMBER, (Str){0}, in, of);
+        return reader_node(d, NODE_MEMBER, (Str){0}, in, of);
     }
     case 'D':
         return read_d_type(d, known);
     case 'T': {
-        if (strchr("sue", peek_next(d)) && peek_next(d)) {
+        if (strchr("sue", reader_peek_next(d)) && reader_peek_next(d)) {
             d->at += 2;
             return read_name(d, &after);
         }
         NodeId id = read_template_parameter(d);
-        if (peek(d) != 'I' || d->converting)
+        if (reader_peek(d) != 'I' || d->converting)
             return id;
-        remember(d, id);
+        reader_remember(d, id);
         return with_arguments(d, id);
     }
     case 'S':
-        if (peek_next(d) != 't') {
+        if (reader_peek_next(d) != 't') {
             NodeId id = read_substitution(d);
-            *known = peek(d) != 'I';
+            *known = reader_peek(d) != 'I';
             return *known ? id : with_arguments(d, id);
         }
         return read_name(d, &after);
     default:
-        return c == 'N' || c == 'Z' || isdigit((unsigned char)c) ? read_name(d, &after) : fail(d);
+        return c == 'N' || c == 'Z' || isdigit((unsigned char)c) ? read_name(d, &after) : reader_fail(d);
     }
 }
 
 static NodeId read_type(Demangler *d) {
     bool known = false;
     if (d->failed || ++d->depth > DEEPEST)
-        return fail(d);
+        return reader_fail(d);
     NodeId id = read_type_at(d, &known);
     d->depth--;
-    return known ? id : remember(d, id);
+    return known ? id : reader_remember(d, id);
 }
 
 /* ---- Expressions --------------------------------------------------------------------------------- */
 
 static NodeId read_literal(Demangler *d) {
     d->at++;
-    if (take(d, "_Z") || take(d, "Z")) {
+    if (reader_take(d, "_Z") || reader_take(d, "Z")) {
         NodeId id = read_encoding(d);
-        expect(d, "E");
+        reader_expect(d, "E");
         return id;
     }
     NodeId type = read_type(d);
     const char *begin = d->at;
-    while (peek(d) && peek(d) != 'E')
+    while (reader_peek(d) && reader_peek(d) != 'E')
         d->at++;
     Str text = str_between(begin, d->at);
-    expect(d, "E");
-    return node(d, NODE_LITERAL, text, type, 0);
+    reader_expect(d, "E");
+    return reader_node(d, NODE_LITERAL, text, type, 0);
 }
 
 static NodeId read_list(Demangler *d) {
     List items = {0};
-    while (!d->failed && !take(d, "E"))
-        append(d, &items, read_expression(d));
+    while (!d->failed && !reader_take(d, "E"))
+        reader_append(d, &items, read_expression(d));
     return items.first;
 }
 
 /* A name in an expression that is not looked up before the template is used. */
 static NodeId read_unresolved(Demangler *d) {
     NodeId id;
-    if (take(d, "on"))
+    if (reader_take(d, "on"))
         id = read_operator(d);
     else
         id = read_source_name(d);
-    return peek(d) == 'I' ? with_arguments(d, id) : id;
+    return reader_peek(d) == 'I' ? with_arguments(d, id) : id;
 }
 
 static NodeId read_scoped(Demangler *d) {
@@ -669,38 +559,38 @@ static NodeId read_scoped(Demangler *d) {
 }
 
 static NodeId read_function_parameter(Demangler *d) {
-    if (take(d, "fpT"))
-        return word(d, "this");
-    if (take(d, "fL")) {
-        read_number(d);
-        expect(d, "p");
+    if (reader_take(d, "fpT"))
+        return reader_word(d, "this");
+    if (reader_take(d, "fL")) {
+        reader_number(d);
+        reader_expect(d, "p");
     } else {
-        expect(d, "fp");
+        reader_expect(d, "fp");
     }
     read_qualifiers(d);
-    return node(d, NODE_ARGUMENT, (Str){0}, 0, read_count(d) + 1);
+    return reader_node(d, NODE_ARGUMENT, (Str){0}, 0, reader_count(d) + 1);
 }
 
 static NodeId read_cast(Demangler *d) {
     List items = {0};
     d->at += 2;
     NodeId type = read_type(d);
-    if (take(d, "_"))
+    if (reader_take(d, "_"))
         items.first = read_list(d);
     else
-        append(d, &items, read_expression(d));
-    return node(d, NODE_CAST, (Str){0}, type, items.first);
+        reader_append(d, &items, read_expression(d));
+    return reader_node(d, NODE_CAST, (Str){0}, type, items.first);
 }
 
 static NodeId read_operands(Demangler *d, const Operator *found) {
     Str text = str_of(found->text);
     d->at += 2;
     if (found->operands == 1) {
-        bool behind = !take(d, "_") && (str_is(text, "++") || str_is(text, "--"));
-        return node(d, behind ? NODE_SUFFIX : NODE_UNARY, text, read_expression(d), 0);
+        bool behind = !reader_take(d, "_") && (str_is(text, "++") || str_is(text, "--"));
+        return reader_node(d, behind ? NODE_SUFFIX : NODE_UNARY, text, read_expression(d), 0);
     }
     NodeId a = read_expression(d), b = read_expression(d);
-    return node(d, NODE_BINARY, text, a, b);
+    return reader_node(d, NODE_BINARY, text, a, b);
 }
 
 static NodeId read_expression_at(Demangler *d) {
@@ -711,7 +601,7 @@ static NodeId read_expression_at(Demangler *d) {
     static const struct {
         const char *code, *text;
     } casts[] = {{"sc", "static_cast"}, {"dc", "dynamic_cast"}, {"rc", "reinterpret_cast"}, {"cc", "const_cast"}};
-    char c = peek(d), next = peek_next(d);
+    char c = reader_peek(d), next = reader_peek_next(d);
     if (c == 'L')
         return read_literal(d);
     if (c == 'T')
@@ -724,51 +614,51 @@ static NodeId read_expression_at(Demangler *d) {
         return read_scoped(d);
     if (c == 'c' && next == 'v')
         return read_cast(d);
-    if (take(d, "sp"))
-        return node(d, NODE_EXPANSION, (Str){0}, read_expression(d), 0);
-    if (take(d, "sZ"))
-        return node(d, NODE_COUNT_OF, (Str){0}, read_expression(d), 0);
-    if (take(d, "cl")) {
+    if (reader_take(d, "sp"))
+        return reader_node(d, NODE_EXPANSION, (Str){0}, read_expression(d), 0);
+    if (reader_take(d, "sZ"))
+        return reader_node(d, NODE_COUNT_OF, (Str){0}, read_expression(d), 0);
+    if (reader_take(d, "cl")) {
         NodeId called = read_expression(d);
-        return node(d, NODE_CALL, (Str){0}, called, read_list(d));
+        return reader_node(d, NODE_CALL, (Str){0}, called, read_list(d));
     }
-    if (take(d, "il"))
-        return node(d, NODE_INITIALIZED, (Str){0}, 0, read_list(d));
-    if (take(d, "tl")) {
+    if (reader_take(d, "il"))
+        return reader_node(d, NODE_INITIALIZED, (Str){0}, 0, read_list(d));
+    if (reader_take(d, "tl")) {
         NodeId type = read_type(d);
-        return node(d, NODE_INITIALIZED, (Str){0}, type, read_list(d));
+        return reader_node(d, NODE_INITIALIZED, (Str){0}, type, read_list(d));
     }
-    if (take(d, "qu")) {
+    if (reader_take(d, "qu")) {
         NodeId a = read_expression(d), yes = read_expression(d), no = read_expression(d);
-        NodeId rest = node(d, NODE_LIST, (Str){0}, no, 0);
-        return node(d, NODE_CHOICE, (Str){0}, a, node(d, NODE_LIST, (Str){0}, yes, rest));
+        NodeId rest = reader_node(d, NODE_LIST, (Str){0}, no, 0);
+        return reader_node(d, NODE_CHOICE, (Str){0}, a, reader_node(d, NODE_LIST, (Str){0}, yes, rest));
     }
-    if (take(d, "dt")) {
+    if (reader_take(d, "dt")) {
         NodeId a = read_expression(d), b = read_unresolved(d);
-        return node(d, NODE_BINARY, STR("."), a, b);
+        return reader_node(d, NODE_BINARY, STR("."), a, b);
     }
-    if (take(d, "ix")) {
+    if (reader_take(d, "ix")) {
         NodeId a = read_expression(d), b = read_expression(d);
-        return node(d, NODE_BINARY, STR("[]"), a, b);
+        return reader_node(d, NODE_BINARY, STR("[]"), a, b);
     }
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
-        if (take(d, of[i].code))
-            return node(d, of[i].type ? NODE_OF : NODE_UNARY, str_of(of[i].text),
-                        of[i].type ? read_type(d) : read_expression(d), 0);
-    if (take(d, "nx"))
-        return node(d, NODE_OF, STR("noexcept"), read_expression(d), 0);
+        if (reader_take(d, of[i].code))
+            return reader_node(d, of[i].type ? NODE_OF : NODE_UNARY, str_of(of[i].text),
+                               of[i].type ? read_type(d) : read_expression(d), 0);
+    if (reader_take(d, "nx"))
+        return reader_node(d, NODE_OF, STR("noexcept"), read_expression(d), 0);
     for (size_t i = 0; i < sizeof casts / sizeof *casts; i++)
-        if (take(d, casts[i].code)) {
+        if (reader_take(d, casts[i].code)) {
             NodeId type = read_type(d), value = read_expression(d);
-            return node(d, NODE_NAMED_CAST, str_of(casts[i].text), type, value);
+            return reader_node(d, NODE_NAMED_CAST, str_of(casts[i].text), type, value);
         }
     const Operator *found = find_operator(d);
-    return found && found->operands ? read_operands(d, found) : fail(d);
+    return found && found->operands ? read_operands(d, found) : reader_fail(d);
 }
 
 static NodeId read_expression(Demangler *d) {
     if (d->failed || ++d->depth > DEEPEST)
-        return fail(d);
+        return reader_fail(d);
     NodeId id = read_expression_at(d);
     d->depth--;
     return id;
@@ -789,23 +679,24 @@ static NodeId read_special(Demangler *d) {
                {"TW", "TLS wrapper function for ", false}};
     Str after;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (take(d, all[i].code))
-            return node(d, NODE_PREFIXED, str_of(all[i].text), all[i].type ? read_type(d) : read_name(d, &after), 0);
+        if (reader_take(d, all[i].code))
+            return reader_node(d, NODE_PREFIXED, str_of(all[i].text), all[i].type ? read_type(d) : read_name(d, &after),
+                               0);
     return NODE_NONE;
 }
 
 /* Whether the function's type begins with what it returns: templates, but for those that say it in their name. */
 static bool says_result(Demangler *d, NodeId id) {
-    for (const Node *name = node_of(d, id);; name = node_of(d, id)) {
+    for (const Node *name = reader_node_of(d, id);; name = reader_node_of(d, id)) {
         if (name->kind == NODE_LOCAL) {
             id = name->b;
             continue;
         }
         if (name->kind != NODE_TEMPLATE)
             return false;
-        const Node *last = node_of(d, name->a);
+        const Node *last = reader_node_of(d, name->a);
         while (last->kind == NODE_NESTED || last->kind == NODE_LOCAL)
-            last = node_of(d, last->b);
+            last = reader_node_of(d, last->b);
         return last->kind != NODE_STRUCTOR && last->kind != NODE_CONVERSION;
     }
 }
@@ -813,21 +704,22 @@ static bool says_result(Demangler *d, NodeId id) {
 static NodeId read_encoding(Demangler *d) {
     Str after;
     if (d->failed || ++d->depth > DEEPEST)
-        return fail(d);
+        return reader_fail(d);
     NodeId special = read_special(d);
     NodeId name = special ? special : read_name(d, &after);
-    char c = peek(d);
+    char c = reader_peek(d);
     if (special || !c || c == 'E' || c == '.') {
         d->depth--;
         return name;
     }
     NodeId result = says_result(d, name) ? read_type(d) : 0;
     List parameters = {0};
-    if (!take(d, "v"))
-        while (!d->failed && peek(d) && peek(d) != 'E' && peek(d) != '.')
-            append(d, &parameters, read_type(d));
+    if (!reader_take(d, "v"))
+        while (!d->failed && reader_peek(d) && reader_peek(d) != 'E' && reader_peek(d) != '.')
+            reader_append(d, &parameters, read_type(d));
     d->depth--;
-    return node(d, NODE_ENCODING, (Str){0}, name, node(d, NODE_FUNCTION, after, result, parameters.first));
+    return reader_node(d, NODE_ENCODING, (Str){0}, name,
+                       reader_node(d, NODE_FUNCTION, after, result, parameters.first));
 }
 
 bool mangled_read(Mangled *mangled, Str name) {
@@ -844,8 +736,8 @@ bool mangled_read(Mangled *mangled, Str name) {
         return false;
     }
     NodeId root = read_encoding(&d);
-    if (peek(&d) == '.') {
-        root = node(&d, NODE_CLONE, str_between(d.at, d.end), root, 0);
+    if (reader_peek(&d) == '.') {
+        root = reader_node(&d, NODE_CLONE, str_between(d.at, d.end), root, 0);
         d.at = d.end;
     }
     mangled->root = root;
