@@ -79,18 +79,18 @@ typedef struct weir_tensormap {
 /* The bytes of a map for kernels on a device. 0, or -1 if there is no such type or rank. */
 WEIR_API int weir_device_tensormap(const weir_tensormap *map, unsigned char bytes[128]);
 
-/* What a texture or surface object stands for: bytes that lie in memory of the device, 16-byte aligned; their address is
- * its handle. Kinds, modes and filters have CUDA's numbers. 0, or -1 if there is no such texture. */
+/* What a texture or surface object stands for: bytes that lie in memory of the device, 16-byte aligned; their address
+ * is its handle. Kinds, modes and filters have CUDA's numbers. 0, or -1 if there is no such texture. */
 typedef struct weir_texture {
     uint64_t address;
-    uint64_t pitch, slice;       /* bytes from one row, and layer or slice, to the next */
-    unsigned size[3], layers;    /* elements; 0: it has no such dimension; layers 0: it has none. Of a cube, 6 each */
-    unsigned channels, bits;     /* of each channel */
-    unsigned kind;               /* 0 signed, 1 unsigned, 2 real */
-    unsigned mode[3];            /* 0 wrap, 1 clamp, 2 mirror, 3 border */
-    int linear, normalized;      /* filtered; coordinates are of 0 to 1 */
-    int floats;                  /* integers are read as reals of 0 to 1, or -1 to 1 */
-    int surface, cube, buffer;   /* buffer: of linear memory */
+    uint64_t pitch, slice;     /* bytes from one row, and layer or slice, to the next */
+    unsigned size[3], layers;  /* elements; 0: it has no such dimension; layers 0: it has none. Of a cube, 6 each */
+    unsigned channels, bits;   /* of each channel */
+    unsigned kind;             /* 0 signed, 1 unsigned, 2 real */
+    unsigned mode[3];          /* 0 wrap, 1 clamp, 2 mirror, 3 border */
+    int linear, normalized;    /* filtered; coordinates are of 0 to 1 */
+    int floats;                /* integers are read as reals of 0 to 1, or -1 to 1 */
+    int surface, cube, buffer; /* buffer: of linear memory */
     float border[4];
 } weir_texture;
 WEIR_API int weir_device_texture(const weir_texture *texture, unsigned char bytes[128]);

@@ -3,8 +3,9 @@
 
 /* Of the help: what inputs are, and what the exit status says. */
 #define FILES "FILE is a .ttgir or .mlir file or a log of compiler passes (MLIR_ENABLE_DUMP); for a DIR, "
-#define RUN_FILES                                                                                                \
-    "FILE is a .ttgir, .mlir or .ptx file, a CUDA source (.cu, which nvcc compiles), a log of compiler passes (MLIR_ENABLE_DUMP) or with PTX in it, or a " \
+#define RUN_FILES                                                                                               \
+    "FILE is a .ttgir, .mlir or .ptx file, a CUDA source (.cu, which nvcc compiles), a log of compiler passes " \
+    "(MLIR_ENABLE_DUMP) or with PTX in it, or a "                                                               \
     "program, library, object, cubin or fatbin with PTX in it; for a DIR, "
 #define RUN_BELOW "every .ttgir and .mlir file below it, and every .ptx file without one of these beside it, is "
 #define BELOW     "every .ttgir and .mlir file below it is "
@@ -156,13 +157,14 @@ const Command commands[COMMAND_COUNT] = {
                  "shows what a launch has to fulfill, what is taken for granted, the addresses of accesses in normal "
                  "form, and what is open.",
          .more = FILES BELOW "proved" INPUT " A launch, from K.launch.json next to K.ttgir, is held against the proof.",
-         .status = "0 if all is proved, 3 if something is open, 1 if a certificate does not hold, 2 if the input or the command line is wrong.",
+         .status = "0 if all is proved, 3 if something is open, 1 if a certificate does not hold, 2 if the input or "
+                   "the command line is wrong.",
          .manual = "Nothing is run.",
          .groups = {"What is proved", "How", "Output"},
          .examples = EXAMPLES({"See why a kernel is not proved:", {"weir prove kernel.ttgir"}},
-                             {"Keep the proof, and check it:",
-                              {"weir prove --certificate kernel.proof kernel.ttgir",
-                               "weir prove --verify kernel.proof kernel.ttgir"}})},
+                              {"Keep the proof, and check it:",
+                               {"weir prove --certificate kernel.proof kernel.ttgir",
+                                "weir prove --verify kernel.proof kernel.ttgir"}})},
     [COMMAND_LINT] =
         {.name = "lint",
          .run = command_lint,
@@ -259,12 +261,16 @@ const Command commands[COMMAND_COUNT] = {
          .operands = "NVCC-ARGUMENT...\n[OPTION...] -- [NVCC] NVCC-ARGUMENT...",
          .takes = OPERANDS_COMPILER,
          .does = "Runs nvcc as it is called, and checks the kernels of the CUDA sources (.cu) that it compiled.",
-         .more = "Without --, all arguments are nvcc's. What Weir finds goes to standard error, as warnings of a compiler do. A "
+         .more = "Without --, all arguments are nvcc's. What Weir finds goes to standard error, as warnings of a "
+                 "compiler do. A "
                  "compiler launcher of a build, such as CMAKE_CUDA_COMPILER_LAUNCHER, is 'weir;nvcc;--'.",
          .status = "that of nvcc. With --strict, if nvcc's is 0, that of weir check.",
-         .manual = "Each source is compiled once more, to PTX, with the flags that say what it means, and -lineinfo. PTX is of one "
-                   "architecture: of several it is the newest. What only links, preprocesses or prints is not looked at.",
-         .examples = EXAMPLES({"Build a program, and check its kernels while it is compiled:", {"weir nvcc -O3 -arch=sm_90a -o program kernel.cu"}},
+         .manual =
+             "Each source is compiled once more, to PTX, with the flags that say what it means, and -lineinfo. PTX is "
+             "of one "
+             "architecture: of several it is the newest. What only links, preprocesses or prints is not looked at.",
+         .examples = EXAMPLES({"Build a program, and check its kernels while it is compiled:",
+                               {"weir nvcc -O3 -arch=sm_90a -o program kernel.cu"}},
                               {"Check all kernels that CMake builds, and fail if one is wrong:",
                                {"cmake -B build -DCMAKE_CUDA_COMPILER_LAUNCHER='weir;nvcc;--strict;--'"}})},
     [COMMAND_RULES] = {.name = "rules",

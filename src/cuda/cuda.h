@@ -238,8 +238,8 @@ struct CudaModule {
     CudaModule *next;
     const void *image;
     size_t image_bytes; /* of a file; 0: it says how large it is */
-    bool tried;  /* it was read, */
-    Error error; /* with this */
+    bool tried;         /* it was read, */
+    Error error;        /* with this */
     weir_file *file;
     weir_module *module;
     void *variables; /* in global memory, */

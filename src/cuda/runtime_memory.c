@@ -299,7 +299,8 @@ Error copy_make(Copy *copy, void *handle) {
     return copy->stream->capture ? CUDA_CAPTURE_UNSUPPORTED : copy_bytes(copy);
 }
 
-Error copy_lines(const char *name, Span to, Span from, size_t width, size_t height, int kind, void *stream, bool waits) {
+Error copy_lines(const char *name, Span to, Span from, size_t width, size_t height, int kind, void *stream,
+                 bool waits) {
     Copy copy = {.name = name, .to = to, .from = from, .extent = {width, height, 1}, .kind = kind, .waits = waits};
     return copy_make(&copy, stream);
 }

@@ -81,7 +81,7 @@ typedef struct Incomplete {
     uint32_t ir_line;   /* 0 if none */
     const char *file;   /* of PTX, the kernel's own source, where the line is known there; NULL */
     uint32_t line, column;
-    bool follows;       /* where something is wrong, that may be why, and this is not told */
+    bool follows; /* where something is wrong, that may be why, and this is not told */
 } Incomplete;
 
 typedef enum VerdictKind { VERDICT_CLEAN, VERDICT_FINDINGS, VERDICT_INCOMPLETE, VERDICT_ERROR } VerdictKind;

@@ -109,8 +109,10 @@ static void knows_cpp(void **state) {
     compare_in("k.h", "/* weir: ignore[race] above\n * and more */ x = 1;\n", "1>2 1-end race: above\n");
     compare_in("k.cu", "s = \"// weir: ignore[race] no\"; c = '\"'; // NOLINT // weir: ignore[race] yes\n",
                "1>1 1-end race: yes\n");
-    compare_in("k.cu", "s = R\"x(\n// weir: ignore[race] no\n)\" )x\"; // weir: ignore[race] yes\n", "3>3 1-end race: yes\n");
-    compare_in("k.cu", "n = 1'000; // weir: ignore[race] digits\n# weir: ignore[race] no\n", "1>1 1-end race: digits\n");
+    compare_in("k.cu", "s = R\"x(\n// weir: ignore[race] no\n)\" )x\"; // weir: ignore[race] yes\n",
+               "3>3 1-end race: yes\n");
+    compare_in("k.cu", "n = 1'000; // weir: ignore[race] digits\n# weir: ignore[race] no\n",
+               "1>1 1-end race: digits\n");
     compare_in("k.cu", "x; // weir: disable[race] why\n",
                "1>1 1-end race: !it is not of the form '// weir: ignore[RULE] reason'\n");
     compare_in("k.cu", "/* weir: ignore[race] not closed\nx\n", "1>1 1-end race: not closed\n");
@@ -135,12 +137,9 @@ static void knows_functions_of_cpp(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_comments),
-        cmocka_unit_test(says_what_is_not_honored),
-        cmocka_unit_test(knows_strings),
-        cmocka_unit_test(knows_functions),
-        cmocka_unit_test(knows_cpp),
-        cmocka_unit_test(knows_functions_of_cpp),
+        cmocka_unit_test(reads_comments), cmocka_unit_test(says_what_is_not_honored),
+        cmocka_unit_test(knows_strings),  cmocka_unit_test(knows_functions),
+        cmocka_unit_test(knows_cpp),      cmocka_unit_test(knows_functions_of_cpp),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -143,8 +143,8 @@ typedef struct SharedRace {
     const GsanRace *race;
     const RaceMemory *memory; /* NULL: it is not known */
     uint64_t offset;
-    bool communicates;        /* both have atomics, of which it is not known what they order */
-    bool open;                /* what cannot be seen may order the two */
+    bool communicates; /* both have atomics, of which it is not known what they order */
+    bool open;         /* what cannot be seen may order the two */
 } SharedRace;
 void program_report_shared(ProgramCheck *check, const SharedRace *shared);
 /* A dependent launch that ends without having waited. */

@@ -19,10 +19,11 @@ void havoc_choices_doubt_races(ThreadsCheck *check, const PtxRace *races, uint32
         if (rule_of(threads_race_rule(check, &races[i]))->severity == SEVERITY_NOTE || doubt->count++)
             continue;
         doubt->line = code_line(check->program, races[i].second.code);
-        doubt->text = verdict_text(check->verdict,
-                                   "for some choices of data that is not known, this access races with the one at PTX line "
-                                   "%u: give the data with the launch",
-                                   code_line(check->program, races[i].first.code));
+        doubt->text =
+            verdict_text(check->verdict,
+                         "for some choices of data that is not known, this access races with the one at PTX line "
+                         "%u: give the data with the launch",
+                         code_line(check->program, races[i].first.code));
     }
 }
 

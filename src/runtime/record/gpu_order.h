@@ -117,7 +117,8 @@ void order_opened(OrderStream stream);
  * modeled. */
 void order_events_elsewhere(void);
 void order_unknown(void);
-/* Other processes say when things are done, and so does this one; they have memory of this one from now on; they have the event, by that key. */
+/* Other processes say when things are done, and so does this one; they have memory of this one from now on; they have
+ * the event, by that key. */
 void order_timed(void);
 void order_shares(void);
 void order_event_shared(Handle event, const char *key);

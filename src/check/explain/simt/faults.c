@@ -181,9 +181,9 @@ void threads_havocs(ThreadsCheck *check) {
     for (uint32_t i = 0; i < machine->havoc_count; i++) {
         const PtxHavoc *havoc = &machine->havocs[i];
         uint32_t line = code_line(check->program, havoc->code);
-        const char *source =
-            havoc->source ? verdict_text(check->verdict, " (from PTX line %u)", code_line(check->program, havoc->source))
-                          : "";
+        const char *source = havoc->source ? verdict_text(check->verdict, " (from PTX line %u)",
+                                                          code_line(check->program, havoc->source))
+                                           : "";
         if (havoc->left_out && !havoc->code->visible)
             continue; /* of memory that nothing writes (ld.global.nc): what it gives is not known, and that is all */
         if (havoc->left_out && through(check, havoc->code, PROXY_TEXTURE))

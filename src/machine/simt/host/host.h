@@ -85,7 +85,8 @@ void host_place(PtxDevice *device, const HostKernel *kernel, uint8_t *parameters
 HostVariables *host_variables(PtxDevice *device, const PtxModule *module);
 PtxHost *host_variable(HostVariables *variables, const PtxProgram *program, uint32_t index);
 bool host_add_variables(HostVariables *variables, const PtxProgram *program, PtxLaunch *launch, Arena *arena);
-/* Variables of all modules, at most; and those that the kernel does not name and may have the address of, as buffers. */
+/* Variables of all modules, at most; and those that the kernel does not name and may have the address of, as buffers.
+ */
 size_t host_count_variables(const PtxDevice *device);
 void host_add_others(PtxDevice *device, const PtxProgram *program, PtxLaunch *launch, Arena *arena);
 void host_forget_variables(PtxDevice *device, const PtxModule *module);
