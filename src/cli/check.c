@@ -3,7 +3,6 @@
  * Workers take the files in turn and write what is to be said of each into memory; the main thread says it in the order
  * of the inputs, so that the output does not depend on who is done first. Of a program that still runs (weir exec) they
  * take recordings as soon as no launch can come that has to be checked together with them. */
-#include "base/resources.h"
 #include "cli/cli.h"
 
 #include <dirent.h>
@@ -511,7 +510,7 @@ static void await(CliCheck *check, size_t index) {
 
 /* All that there are, in their order. */
 static bool check_all(CliCheck *check) {
-    size_t wanted = check->options->jobs ? check->options->jobs : resources_cores();
+    size_t wanted = workers_wanted(check->options);
     for (size_t i = 0; i < check->count && check->count > 1; i++)
         if (!check->jobs[i]->queued)
             snprintf(check->jobs[i]->prefix, sizeof check->jobs[i]->prefix, "%zu-", i + 1);
@@ -641,14 +640,6 @@ static bool can_be_early(const Options *options) {
     return !options->witness && !options->run.kernel && !options->module;
 }
 
-/* All cores but one, and no more memory than half of what there is: the program needs its own. */
-static size_t early_workers(const Options *options) {
-    static const uint64_t most_each = (uint64_t)4 << 30;
-    size_t cores = options->jobs ? options->jobs : resources_cores(), wanted = cores > 1 ? cores - 1 : 1;
-    uint64_t fit = resources_memory() / 2 / most_each;
-    return fit < wanted ? (fit ? (size_t)fit : 1) : wanted;
-}
-
 /* Until the program has ended; false: it was not started. Early workers bring what they have to its end. */
 static bool watch(CliCheck *check, const Early *early) {
     struct pollfd ended = {.fd = early->ended, .events = POLLIN};
@@ -656,7 +647,7 @@ static bool watch(CliCheck *check, const Early *early) {
     FILE *log = asprintf(&path, "%s/capture.log", early->folder) >= 0 ? fopen(path, "r") : NULL;
     bool good = log && can_be_early(check->options);
     check->began = seconds_now();
-    size_t wanted = early_workers(check->options);
+    size_t wanted = workers_early(check->options);
     __atomic_store_n(&check->idle, (long)wanted, __ATOMIC_RELAXED);
     check->early = start_workers(check, wanted, work_early);
     while (poll(&ended, 1, LOOK_MS) == 0)

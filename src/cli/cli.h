@@ -46,6 +46,9 @@ typedef struct Early {
 /* As command_check, of all recordings of the folder. Those that no other launch can have to be checked together with,
  * as the log says (`over NAME`), are checked while the program runs, at low priority and on all cores but one. */
 int check_while(Options *options, const Early *early);
+size_t workers_wanted(const Options *options);
+/* While a program runs: all cores but one, and no more memory than half of what there is, which the program needs. */
+size_t workers_early(const Options *options);
 
 /* ---- exec.c, record.c, ptxas.c: programs whose kernels are captured or recorded ---- */
 /* How the name of a recording ends (trace/file.h). */
