@@ -122,7 +122,7 @@ class Check(unittest.TestCase):
     def test_command(self):
         environment = dict(os.environ, PYTHONPATH=str(ROOT / "python"))
         told = subprocess.run([sys.executable, "-m", "weir", "--version"], env=environment, capture_output=True, text=True)
-        self.assertEqual(told.stdout, f"weir {weir.__version__}\n")
+        self.assertRegex(told.stdout, rf"^weir {re.escape(weir.__version__)}( \(commit [0-9a-f]+\))?\n$")
 
 
 # A copy that nobody waits for is read, at line 3 of k.py.

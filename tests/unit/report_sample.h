@@ -658,7 +658,8 @@ static inline Sample *sample_hostile(void) {
         text_addf(&lines, "line %d " HOSTILE "\n", i);
     sample->source = source_copy(HOSTILE, lines.data, lines.size);
     text_free(&lines);
-    report->kernel = report->file = report->form = report->form_text = report->target = report->module = HOSTILE;
+    sample->verdict.kernel = report->kernel = report->file = report->form = report->form_text = report->target =
+        report->module = HOSTILE;
     report->launch = report->deadlock_reason = report->coverage_note = HOSTILE;
     sample->verdict.findings[0].message = sample->verdict.findings[0].why = sample->verdict.findings[0].witness =
         HOSTILE;
