@@ -223,7 +223,7 @@ void check_forget(Kernel *kernel) {
     totals.proved += about->proved;
     totals.covered += about->covered;
     totals.proofs += about->proof != NULL;
-    totals.whole += about->proof && weir_proof_scope(about->proof) > 0;
+    totals.whole += about->proof && weir_proof_scope(about->proof) == 2;
     if (about->proof)
         weir_proof_free(about->proof);
     if (about->file >= 0)
