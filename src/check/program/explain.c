@@ -293,7 +293,7 @@ void program_report_race(void *context, const OrderRace *race) {
     bool before = race->earlier.number < race->memory->shared_from; /* others had it */
     if (race->memory->shared && !before && !race->early && !race->unseen && !race->may && !race->earlier.freed)
         return; /* together.c */
-    bool signals = race->communicates || (race->memory->shared && program_together_signals(check));
+    bool signals = race->communicates || (race->memory->shared && !race->early && program_together_signals(check));
     const ProgramSite *earlier = &check->sites[race->earlier.site], *later = &check->sites[check->site];
     if (race->may) {
         program_wants(check, race->earlier.number);
