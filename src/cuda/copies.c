@@ -80,17 +80,6 @@ Error copy_bytes(const Copy *copy) {
     return 0;
 }
 
-Error copy_line(const char *name, void *to, const void *from, size_t bytes, int kind, Stream *stream, bool waits) {
-    Copy copy = {.name = name,
-                 .to = {.at = to},
-                 .from = {.at = (char *)(uintptr_t)from},
-                 .extent = {bytes, 1, 1},
-                 .kind = kind,
-                 .waits = waits,
-                 .stream = stream};
-    return copy_bytes(&copy);
-}
-
 Error copy_fill(const char *name, Span to, Extent extent, unsigned value, unsigned element, Stream *stream,
                 bool waits) {
     if (!extent.width || !extent.height || !extent.depth)

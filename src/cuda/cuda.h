@@ -212,7 +212,6 @@ typedef struct Copy {
     Stream *stream;
 } Copy;
 Error copy_bytes(const Copy *copy);
-Error copy_line(const char *name, void *to, const void *from, size_t bytes, int kind, Stream *stream, bool waits);
 /* Elements of 1, 2 or 4 bytes. */
 Error copy_fill(const char *name, Span to, Extent extent, unsigned value, unsigned element, Stream *stream, bool waits);
 
