@@ -56,6 +56,10 @@ class Library:
     def used(self, stream, address):
         self.lines(b"use %d %d" % (address, stream))
 
+    def has_key(self, address):
+        """No memory is shared with other processes."""
+        return False
+
     def thread(self):
         return self.threads.setdefault(threading.get_ident(), len(self.threads) + 1)
 
@@ -125,7 +129,7 @@ def run_named(test, name, fixed):
     gc.collect()
     torch.cuda.synchronize()
     library = Library()
-    for function in ("lines", "operation", "launch", "failed", "enter", "leave", "allocated", "used", "thread"):
+    for function in ("lines", "operation", "launch", "failed", "enter", "leave", "allocated", "used", "thread", "has_key"):
         setattr(gpu_torch.Library, function, getattr(library, function))
     State.memory.live.clear()
     program.State.log = Log()
