@@ -49,6 +49,8 @@ void step_covered(PipelineResult *result, size_t kernel);
 /* The same of PTX, thread by thread, or the run of its trail. */
 void step_threads(PipelineResult *result, size_t kernel);
 ThreadsOptions result_threads(PipelineResult *result, size_t kernel);
+/* A recording, to be checked with others. */
+RecordedLaunch result_recorded(PipelineResult *result, ThreadsOptions *options);
 /* The operations of a program, by its order log, and what orders them. */
 void step_program(PipelineResult *result, size_t kernel);
 /* The recording's chunks are opened. False: they cannot be, and it is said why, unless the time is up. */

@@ -35,6 +35,7 @@ static ProgramStep step_of(const HostStep *step, PtxModule *module, Arena *arena
                          .numbers = {step->time, step->warp, barrier ? step->address : how, step->address, step->bytes},
                          .where = barrier ? STR("") : where_of(step, module, arena)};
 }
+
 /* The device's number among those of the launches. */
 static uint64_t device_of(const ProcessesWork *work, uint32_t number) {
     uint32_t first = 0;
@@ -83,13 +84,7 @@ static void play(void *context) {
         PipelineResult *result = work->results[i];
         if (!result->recording->order || !result_open(result, 0))
             return;
-        options[i] = result_threads(result, 0);
-        launches[i] = (RecordedLaunch){.module = result->ptx,
-                                       .entry = result->entries[0],
-                                       .recording = result->recording,
-                                       .file = result->module->source->name,
-                                       .options = &options[i],
-                                       .verdict = &result->verdicts[0]};
+        launches[i] = result_recorded(result, &options[i]);
         memory[i] = memory_of(work, &work->items[i]->stand);
         for (uint32_t k = 0; k < i; k++)
             before[k * count + i] = program_is_before(&work->items[k]->stand, &work->items[i]->stand);

@@ -160,13 +160,7 @@ static void check_recordings(void *context) {
             report_closed(work); /* each is looked at alone, as far as it can be */
             return;
         }
-        options[i] = result_threads(result, 0);
-        launches[i] = (RecordedLaunch){.module = result->ptx,
-                                       .entry = result->entries[0],
-                                       .recording = result->recording,
-                                       .file = result->module->source->name,
-                                       .options = &options[i],
-                                       .verdict = &result->verdicts[0]};
+        launches[i] = result_recorded(result, &options[i]);
     }
     recordings_check(launches, work->count, &work->row->arena);
     for (size_t i = 0; i < work->count; i++)

@@ -129,6 +129,16 @@ ThreadsOptions result_threads(PipelineResult *result, size_t kernel) {
                             .context = question->runs.context};
 }
 
+RecordedLaunch result_recorded(PipelineResult *result, ThreadsOptions *options) {
+    *options = result_threads(result, 0);
+    return (RecordedLaunch){.module = result->ptx,
+                            .entry = result->entries[0],
+                            .recording = result->recording,
+                            .file = result->module->source->name,
+                            .options = options,
+                            .verdict = &result->verdicts[0]};
+}
+
 bool result_open(PipelineResult *result, size_t kernel) {
     const char *problem = "there is not enough memory to open the recording's chunks";
     Arena *arena = result->recorded;
