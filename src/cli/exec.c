@@ -32,7 +32,6 @@ typedef struct Captured {
     size_t runs;                      /* processes whose launches were run on the CPU */
     size_t proofs, proved, covered;   /* kernels that were tried; proved; launches that a proof covers */
     size_t beyond;                    /* kernels of which launches were not kept since a proof covers them */
-    size_t proved_only;               /* launches that a proof covers, of which nothing else was looked at */
     size_t equal;                     /* launches that were not checked, since they are equal to some that were */
 } Captured;
 
@@ -427,8 +426,6 @@ static void read_line(Captured *captured, char *line) {
         return;
     } else if (strcmp(line, "counts") == 0 && sscanf(rest, "%*d %*u %zu", &launches) == 1) {
         captured->launches += launches;
-    } else if (strcmp(line, "proved-only") == 0 && sscanf(rest, "%zu", &launches) == 1) {
-        captured->proved_only += launches;
     } else if (strcmp(line, "beyond") == 0) {
         captured->beyond++;
     } else if (strcmp(line, "proofs") == 0 && sscanf(rest, "%*d %zu %zu %zu", &proofs, &proved, &launches) == 3) {
@@ -532,12 +529,6 @@ static void say_captured(const Captured *captured) {
                 "weir: %zu launch%s not checked: equal ones were, in shape, numbers and allocations, and what memory "
                 "holds may differ\n",
                 captured->equal, captured->equal == 1 ? " was" : "es were");
-    if (captured->proved_only)
-        fprintf(stderr,
-                "weir: of %zu launch%s races, deadlocks and barriers are proved, and no more was looked at: checks of "
-                "%s took too long\n",
-                captured->proved_only, captured->proved_only == 1 ? "" : "es",
-                captured->proved_only == 1 ? "its kernel" : "their kernels");
     if (captured->beyond)
         fprintf(stderr,
                 "weir: %zu kernel%s more different launches than are kept: of those that are not, races, deadlocks and "

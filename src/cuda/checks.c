@@ -181,8 +181,8 @@ bool check_launch(const CudaLaunch *launch, const weir_device_launch *given, boo
     bool wanted =
         about->spent < seconds_for_all || (about->spent < seconds_for_any && kind && kind->checked < EQUAL_LAUNCHES);
     if (!anyway && !wanted) {
-        about->proved += covered;
-        about->equal += equal && !covered;
+        about->equal += equal;
+        about->proved += !equal && covered;
         about->left += !equal && !covered;
         return false;
     }
@@ -204,7 +204,7 @@ bool check_launch(const CudaLaunch *launch, const weir_device_launch *given, boo
 
 /* Of all kernels whose modules are unloaded. */
 static struct {
-    uint64_t equal, proved, covered;
+    uint64_t equal, covered;
     unsigned proofs, whole; /* kernels: that were tried to be proved; that were */
 } totals;
 
@@ -219,8 +219,12 @@ void check_forget(Kernel *kernel) {
                   about->left == 1 ? "s" : "", about->left == 1 ? "is" : "are", about->spent);
     if (about->equal)
         write_result(kernel, about, NULL);
+    if (about->proved)
+        cuda_note(
+            "kernel %s: of %llu launch%s races, deadlocks and barriers are proved, and nothing else was looked at: "
+            "its checks have taken %.0f s",
+            kernel->plain, (unsigned long long)about->proved, about->proved == 1 ? "" : "es", about->spent);
     totals.equal += about->equal;
-    totals.proved += about->proved;
     totals.covered += about->covered;
     totals.proofs += about->proof != NULL;
     totals.whole += about->proof && weir_proof_scope(about->proof) == 2;
@@ -239,8 +243,6 @@ void check_end(void) {
             check_forget(kernel);
     if (totals.equal)
         cuda_say("equal %llu", (unsigned long long)totals.equal);
-    if (totals.proved)
-        cuda_say("proved-only %llu", (unsigned long long)totals.proved);
     if (totals.proofs)
         cuda_say("proofs %ld %u %u %llu", (long)getpid(), totals.proofs, totals.whole,
                  (unsigned long long)totals.covered);
