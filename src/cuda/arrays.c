@@ -72,7 +72,7 @@ Error do_cudaMalloc3DArray(Array **to, const Channels *format, Extent extent, un
     array->pitch = (extent.width * array_element(array) + PITCH - 1) / PITCH * PITCH;
     array->slice = array->pitch * (extent.height ? extent.height : 1);
     bytes = array->slice * (extent.depth ? extent.depth : 1);
-    array->at = memory_allocate(MEMORY_ARRAY, bytes, NULL);
+    array->at = memory_allocate(MEMORY_ARRAY, bytes, false);
     if (!array->at) {
         free(array);
         return CUDA_NO_MEMORY;
@@ -266,7 +266,7 @@ static Error make_handle(uint64_t *to, const weir_texture *texture) {
     unsigned char bytes[128];
     if (weir_device_texture(texture, bytes) != 0)
         return CUDA_INVALID_VALUE;
-    void *at = memory_allocate(MEMORY_HANDLE, sizeof bytes, NULL);
+    void *at = memory_allocate(MEMORY_HANDLE, sizeof bytes, false);
     if (!at)
         return CUDA_NO_MEMORY;
     memcpy(at, bytes, sizeof bytes);

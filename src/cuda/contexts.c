@@ -68,7 +68,7 @@ Error context_problem(void) {
 
 /* What it has is no more, and the launch that ended badly is forgotten. */
 static void clear(const Context *context) {
-    log_line("await-all %llu", (unsigned long long)context->number);
+    stream_await_all(context->number);
     for (CudaModule *module = module_first(); module; module = module->next)
         if (module_of(module) && module->context == context->number)
             module_unload(module);
@@ -165,7 +165,7 @@ Error do_cuCtxGetApiVersion(void *handle, unsigned *version) {
 
 Error do_cuCtxSynchronize(void *handle) {
     const Context *context = handle ? context_of(handle) : top();
-    return context ? stream_await_all(context->number) : CUDA_INVALID_CONTEXT;
+    return context ? stream_synchronize_all(context->number) : CUDA_INVALID_CONTEXT;
 }
 
 Error do_cuStreamGetCtx(void *handle, void **to) {

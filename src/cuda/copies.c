@@ -70,13 +70,15 @@ Error copy_bytes(const Copy *copy) {
         }
     if (!log_on())
         return 0;
+    copy->stream->busy = true;
     log_line("copy %llu \"%s\" \"%s\"", (unsigned long long)copy->stream->number, copy->name, cuda_where());
     touch('r', &copy->from, extent);
     touch('w', &copy->to, extent);
     bool both = device_side(copy->to.at) && device_side(copy->from.at);
+    bool staged = !memory_of(copy->from.at) && device_side(copy->to.at); /* may arrive when the call is over */
     bool paged = !memory_of(copy->to.at) || !memory_of(copy->from.at);
-    if ((copy->waits && !both) || paged)
-        log_line("await-stream %llu", (unsigned long long)copy->stream->number);
+    if (((copy->waits && !both) || paged) && !staged)
+        stream_await(copy->stream);
     return 0;
 }
 
@@ -100,9 +102,10 @@ Error copy_fill(const char *name, Span to, Extent extent, unsigned value, unsign
         }
     if (!log_on())
         return 0;
+    stream->busy = true;
     log_line("copy %llu \"%s\" \"%s\"", (unsigned long long)stream->number, name, cuda_where());
     touch('w', &to, extent);
     if (waits && !device_side(to.at))
-        log_line("await-stream %llu", (unsigned long long)stream->number);
+        stream_await(stream);
     return 0;
 }

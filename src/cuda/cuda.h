@@ -170,8 +170,8 @@ typedef struct Allocation {
     const struct CudaModule *module; /* of variables */
 } Allocation;
 
-/* NULL: there is not enough memory. `stream`: for which it is; without one, memory of the device is a graph's. */
-void *memory_allocate(MemoryKind kind, size_t bytes, Stream *stream);
+/* NULL: there is not enough memory. */
+void *memory_allocate(MemoryKind kind, size_t bytes, bool of_graph);
 /* Memory that was freed, at the same place; false: it is another's now. */
 bool memory_again(void *at, size_t bytes);
 Error memory_register(void *at, size_t bytes, unsigned flags);
@@ -275,6 +275,7 @@ struct Stream {
     struct Node **last; /* nodes that the next one depends on */
     size_t last_count;
     bool origin;
+    bool busy; /* something was put into it, and the host does not know that it is over */
     uint64_t context;
     bool own, gone; /* own: it is a thread's, and the next one of that thread is that of another context */
     Stream *other;
@@ -284,6 +285,7 @@ typedef struct Event {
     uint64_t number;
     unsigned flags;
     bool recorded;
+    bool busy; /* ... and the host does not know that it is over */
     double at;
     uint64_t context;
     struct Graph *capture;
@@ -298,8 +300,11 @@ extern _Thread_local bool stream_per_thread;
 void stream_forget_all(uint64_t context);
 /* A number for the log, where it is one of a kind (0 non-blocking, 1 blocking, 2 the default stream of a context). */
 void stream_open(Stream *stream, unsigned kind);
-/* The host waits for all streams of a context. */
-Error stream_await_all(uint64_t context);
+/* The host waits for a stream; for all streams of a context. */
+void stream_await(Stream *stream);
+void stream_await_all(uint64_t context);
+/* The same, as a call of the program: an error if something is put into a graph. */
+Error stream_synchronize_all(uint64_t context);
 /* The stream behind that one; NULL: the first. */
 Stream *stream_next(const Stream *stream);
 /* Events that were recorded while a graph was captured are of no graph any more. */
@@ -345,7 +350,9 @@ bool log_on(void);
 void log_begin(void);
 void log_end(void);
 void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void log_allocated(const Allocation *allocation, const Stream *stream);
+void log_allocated(const Allocation *allocation);
+/* An operation of a stream, or of the host if that is NULL, allocates the memory or frees it. */
+void log_lifetime(const Stream *stream, const char *name, bool frees, const Allocation *allocation);
 void log_freed(const Allocation *allocation);
 /* The program never freed it, and ends, or resets the device or destroys the context. */
 void log_left(Allocation *allocation);

@@ -272,7 +272,7 @@ Error graph_allocate(Stream *stream, void **to, size_t bytes) {
     Node *node = captured(stream, NODE_ALLOCATE);
     if (!node)
         return lost(stream);
-    *to = node->memory = memory_allocate(MEMORY_DEVICE, bytes, NULL);
+    *to = node->memory = memory_allocate(MEMORY_DEVICE, bytes, true);
     node->bytes = bytes;
     return *to ? 0 : CUDA_NO_MEMORY;
 }
@@ -512,8 +512,15 @@ static Error run_node(Node *node, Stream *lane) {
         log_line("record %llu %llu", (unsigned long long)node->event->number, (unsigned long long)lane->number);
         return 0;
     case NODE_ALLOCATE: /* the same memory, if the program has freed it */
-        return memory_of(node->memory) || memory_again(node->memory, node->bytes) ? 0 : CUDA_NO_MEMORY;
-    default: /* memory that a graph frees is given to no one else */
+        if (!memory_of(node->memory) && !memory_again(node->memory, node->bytes))
+            return CUDA_NO_MEMORY;
+        log_lifetime(lane, "cudaMallocAsync", false, memory_of(node->memory));
+        return 0;
+    case NODE_FREE: /* what a graph frees is given to no one else */
+        if (memory_of(node->memory))
+            log_lifetime(lane, "cudaFreeAsync", true, memory_of(node->memory));
+        return 0;
+    default:
         return 0;
     }
 }
@@ -527,6 +534,7 @@ Error graph_run(Graph *graph, Stream *stream) {
         good = bring_to_order(node, marks, order, &count);
     Error error = good && choose_lanes(graph, order, count) ? 0 : CUDA_INVALID_VALUE;
     unsigned long long into = stream->number;
+    stream->busy = true;
     const void *caller = cuda_caller();
     for (size_t i = 0; !error && i < graph->lane_count; i++)
         log_line("fork %llu %llu", (unsigned long long)graph->lanes[i], into);

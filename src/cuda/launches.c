@@ -134,6 +134,7 @@ Error launch_run(const CudaLaunch *launch) {
     const Kernel *kernel = launch->kernel;
     if (kernel->module->gone) /* a graph still has it */
         return CUDA_INVALID_HANDLE;
+    launch->stream->busy = true;
     weir_device_launch given = {.kernel = kernel->name,
                                 .shared = launch->shared,
                                 .parameters = launch->parameters,

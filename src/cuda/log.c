@@ -81,14 +81,21 @@ void log_end(void) {
     order.on = false;
 }
 
-void log_allocated(const Allocation *allocation, const Stream *stream) {
-    unsigned long long at = allocation->at, bytes = allocation->bytes;
-    if (!bytes)
+void log_allocated(const Allocation *allocation) {
+    if (allocation->bytes)
+        log_line("host %llu %llu \"%s\"", (unsigned long long)allocation->at, (unsigned long long)allocation->bytes,
+                 cuda_where());
+}
+
+void log_lifetime(const Stream *stream, const char *name, bool frees, const Allocation *allocation) {
+    if (!allocation->bytes)
         return;
     if (stream)
-        log_line("alloc %llu %llu %llu \"%s\"", at, bytes, (unsigned long long)stream->number, cuda_where());
+        log_line("copy %llu \"%s\" \"%s\"", (unsigned long long)stream->number, name, cuda_where());
     else
-        log_line("host %llu %llu \"%s\"", at, bytes, cuda_where());
+        log_line("access \"%s\" \"%s\"", name, cuda_where());
+    log_line("%s %llu %llu", frees ? "frees" : "allocates", (unsigned long long)allocation->at,
+             (unsigned long long)allocation->bytes);
 }
 
 void log_freed(const Allocation *allocation) {

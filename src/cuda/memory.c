@@ -115,21 +115,21 @@ static void drop(uint32_t index) {
     free(one);
 }
 
-void *memory_allocate(MemoryKind kind, size_t bytes, Stream *stream) {
+void *memory_allocate(MemoryKind kind, size_t bytes, bool of_graph) {
     enum { SMALL = 1 << 24 };
     size_t total, page;
     bool fits = bytes <= SMALL ? pool.bytes + bytes <= cuda.target->memory : bytes <= gpu_free(&total);
     char *at = fits ? take(bytes) : NULL;
     Allocation *one = at ? keep((Allocation){.at = (uintptr_t)at, .bytes = bytes, .kind = kind}) : NULL;
     if (one)
-        one->of_graph = kind == MEMORY_DEVICE && !stream;
+        one->of_graph = of_graph;
     if (!one || !name_for_device(one))
         return NULL;
     page = round_up((uintptr_t)at, PAGE) - (uintptr_t)at; /* a hole may have been used */
     if (bytes > page + PAGE)
         madvise(at + page, (bytes - page) / PAGE * PAGE, MADV_DONTNEED);
     pool.bytes += kind == MEMORY_HOST || kind == MEMORY_HANDLE ? 0 : bytes;
-    log_allocated(one, stream);
+    log_allocated(one);
     return at;
 }
 
@@ -141,7 +141,7 @@ bool memory_again(void *at, size_t bytes) {
     if (!one || !name_for_device(one))
         return false;
     pool.bytes += bytes;
-    log_allocated(one, NULL);
+    log_allocated(one);
     return true;
 }
 
@@ -155,7 +155,7 @@ Error memory_register(void *at, size_t bytes, unsigned flags) {
         keep((Allocation){.at = (uintptr_t)at, .bytes = bytes, .kind = MEMORY_REGISTERED, .flags = flags});
     if (!one || !name_for_device(one))
         return CUDA_NO_MEMORY;
-    log_allocated(one, NULL);
+    log_allocated(one);
     return 0;
 }
 
@@ -164,7 +164,7 @@ void memory_variables(const struct CudaModule *module, void *at, size_t bytes) {
         keep((Allocation){.at = (uintptr_t)at, .bytes = bytes, .kind = MEMORY_VARIABLES, .module = module});
     const Allocation *one = memory_of(at);
     if (one)
-        log_allocated(one, NULL);
+        log_allocated(one);
 }
 
 Error memory_free(void *at, unsigned kinds) {

@@ -328,7 +328,7 @@ Error do_cudaGraphAddMemAllocNode(void **to, void *graph, void *const *from, siz
     if (!node)
         return given && given->bytes ? error : CUDA_INVALID_VALUE;
     node->bytes = given->bytes;
-    given->memory = node->memory = memory_allocate(MEMORY_DEVICE, given->bytes, NULL);
+    given->memory = node->memory = memory_allocate(MEMORY_DEVICE, given->bytes, true);
     return keep(node, node->memory ? 0 : CUDA_NO_MEMORY);
 }
 

@@ -14,7 +14,7 @@ static Error allocate(void **to, MemoryKind kind, size_t bytes) {
     *to = NULL;
     if (!bytes)
         return 0;
-    *to = memory_allocate(kind, bytes, kind == MEMORY_DEVICE ? stream_of((void *)1) : NULL);
+    *to = memory_allocate(kind, bytes, false);
     return *to ? 0 : CUDA_NO_MEMORY;
 }
 
@@ -65,12 +65,26 @@ Error do_cudaMalloc3D(Pitched *to, Extent extent) {
     return allocate(&to->at, MEMORY_DEVICE, bytes);
 }
 
+/* The driver waits for all kernels before it gives memory back, but for memory of a pool: there the program waits. */
+static Error free_kinds(const char *name, void *memory, unsigned kinds) {
+    const Allocation *one = memory ? memory_of(memory) : NULL;
+    if (!memory)
+        return 0;
+    if (!one || one->at != (uintptr_t)memory || !(kinds >> one->kind & 1))
+        return CUDA_INVALID_VALUE;
+    if (one->pooled)
+        log_lifetime(NULL, name, true, one);
+    else
+        stream_await_all(context_number());
+    return memory_free(memory, kinds);
+}
+
 Error do_cudaFree(void *memory) {
-    return memory ? memory_free(memory, DEVICE_KINDS) : 0;
+    return free_kinds("cudaFree", memory, DEVICE_KINDS);
 }
 
 Error do_cudaFreeHost(void *memory) {
-    return memory ? memory_free(memory, 1 << MEMORY_HOST) : 0;
+    return free_kinds("cudaFreeHost", memory, 1 << MEMORY_HOST);
 }
 
 Error do_cudaHostRegister(void *memory, size_t bytes, unsigned flags) {
@@ -169,10 +183,12 @@ Error do_cudaMallocFromPoolAsync(void **to, size_t bytes, void *pool, void *hand
         return CUDA_INVALID_HANDLE;
     if (stream->capture)
         return graph_allocate(stream, to, bytes);
-    *to = bytes ? memory_allocate(MEMORY_DEVICE, bytes, stream) : NULL;
+    *to = bytes ? memory_allocate(MEMORY_DEVICE, bytes, false) : NULL;
     Allocation *one = *to ? memory_of(*to) : NULL;
-    if (one)
+    if (one) {
         one->pooled = true;
+        log_lifetime(stream, "cudaMallocAsync", false, one);
+    }
     return *to || !bytes ? 0 : CUDA_NO_MEMORY;
 }
 
@@ -187,8 +203,8 @@ Error do_cudaFreeAsync(void *memory, void *handle) {
     if (stream->capture)
         return graph_free(stream, memory);
     const Allocation *one = memory ? memory_of(memory) : NULL;
-    if (one)
-        log_line("use %llu %llu", (unsigned long long)one->at, (unsigned long long)stream->number);
+    if (one && one->at == (uintptr_t)memory && one->kind == MEMORY_DEVICE)
+        log_lifetime(stream, "cudaFreeAsync", true, one);
     return memory ? memory_free(memory, 1 << MEMORY_DEVICE) : 0;
 }
 

@@ -104,6 +104,18 @@ Error do_cudaStreamDestroy(void *handle) {
     return CUDA_INVALID_HANDLE;
 }
 
+/* What the host has waited for is not told apart: no event is busy afterwards. */
+static void know_events(void) {
+    for (Event *event = events; event; event = event->next)
+        event->busy = false;
+}
+
+void stream_await(Stream *stream) {
+    stream->busy = false;
+    know_events();
+    log_line("await-stream %llu", (unsigned long long)stream->number);
+}
+
 Error do_cudaStreamSynchronize(void *handle) {
     Stream *stream = stream_of(handle);
     if (!stream)
@@ -112,12 +124,18 @@ Error do_cudaStreamSynchronize(void *handle) {
         stream->capture_status = 2;
         return CUDA_CAPTURE_UNSUPPORTED;
     }
-    log_line("await-stream %llu", (unsigned long long)stream->number);
+    stream_await(stream);
     return 0;
 }
 
+/* On a GPU the answer may be no as long as the host has not waited: the first one is. */
 Error do_cudaStreamQuery(void *handle) {
-    return do_cudaStreamSynchronize(handle);
+    Stream *stream = stream_of(handle);
+    bool busy = stream && stream->busy && !stream->capture;
+    if (!busy)
+        return do_cudaStreamSynchronize(handle);
+    stream->busy = false;
+    return CUDA_NOT_READY;
 }
 
 Error do_cudaStreamGetFlags(void *handle, unsigned *flags) {
@@ -159,18 +177,27 @@ Error do_cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
     return 0;
 }
 
-Error stream_await_all(uint64_t context) {
+void stream_await_all(uint64_t context) {
+    for (Stream *stream = streams; stream; stream = stream->next)
+        stream->busy &= stream->context != context;
+    if (context == context_number())
+        context_stream()->busy = false;
+    know_events();
+    log_line("await-all %llu", (unsigned long long)context);
+}
+
+Error stream_synchronize_all(uint64_t context) {
     for (Stream *stream = streams; stream; stream = stream->next)
         if (stream->capture && stream->context == context) {
             stream->capture_status = 2;
             return CUDA_CAPTURE_UNSUPPORTED;
         }
-    log_line("await-all %llu", (unsigned long long)context);
+    stream_await_all(context);
     return 0;
 }
 
 Error do_cudaDeviceSynchronize(void) {
-    return stream_await_all(context_number());
+    return stream_synchronize_all(context_number());
 }
 
 /* ---- Events ---- */
@@ -215,7 +242,7 @@ Error do_cudaEventRecordWithFlags(void *handle, void *stream_handle, unsigned fl
         return CUDA_INVALID_VALUE;
     if (stream->capture)
         return graph_event_recorded(event, stream);
-    event->recorded = true;
+    event->recorded = event->busy = true;
     event->capture = NULL;
     event->at = cuda_seconds();
     log_line("record %llu %llu", (unsigned long long)event->number, (unsigned long long)stream->number);
@@ -244,13 +271,18 @@ Error do_cudaEventSynchronize(void *handle) {
     Event *event = event_of(handle);
     if (!event)
         return CUDA_INVALID_HANDLE;
+    event->busy = false;
     if (event->recorded)
         log_line("await-event %llu", (unsigned long long)event->number);
     return 0;
 }
 
 Error do_cudaEventQuery(void *handle) {
-    return do_cudaEventSynchronize(handle);
+    Event *event = event_of(handle);
+    if (!event || !event->busy)
+        return do_cudaEventSynchronize(handle);
+    event->busy = false;
+    return CUDA_NOT_READY;
 }
 
 /* What passed here; no less than what a GPU can tell. */

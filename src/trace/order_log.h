@@ -5,7 +5,7 @@
  *     stream 1 0 "app.py:11"                 a stream; 0 non-blocking, 1 blocking, 2 legacy
  *     thread 7                               what follows is done by this host thread
  *     alloc 140000 4096 1 "app.py:12"        memory: address, bytes, the stream it is allocated for
- *     host 150000 4096 "app.py:12"           memory of the host that the device can access
+ *     host 150000 4096 "app.py:12"           memory that is no allocator's for one stream: cudaMalloc's, the host's
  *     launch 1 "produce" "app.py:14"         an operation: stream, name, place; and what it touches:
  *     w 140000 4096
  *     record 9 1                             event, stream

@@ -236,6 +236,7 @@ static CUdeviceptr numbers(void) {
         host[i] = i;
     GIVES(0, cuMemAlloc_v2(&at, BYTES));
     GIVES(0, cuMemcpyHtoD_v2(at, host, BYTES));
+    GIVES(0, cuCtxSynchronize());
     return at;
 }
 

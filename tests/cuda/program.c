@@ -50,6 +50,7 @@ cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, siz
 cudaError_t cudaGetSymbolAddress(void **to, const void *symbol);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags), cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream), cudaDeviceSynchronize(void), cudaDeviceReset(void);
+cudaError_t cudaEventQuery(cudaEvent_t event), cudaStreamQuery(cudaStream_t stream);
 cudaError_t cudaEventCreate(cudaEvent_t *event), cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags);
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEvent_t end);
@@ -259,7 +260,7 @@ static void run_streams(int ordered) {
     for (int i = 0; i < 2; i++)
         EXPECT(cudaStreamCreateWithFlags(&streams[i], 1) == 0);
     EXPECT(cudaEventCreate(&event) == 0 && cudaEventCreate(&end) == 0 && cudaMalloc(&a, BYTES) == 0);
-    EXPECT(cudaMemcpy(a, host, BYTES, HOST_TO_DEVICE) == 0);
+    EXPECT(cudaMemcpy(a, host, BYTES, HOST_TO_DEVICE) == 0 && cudaDeviceSynchronize() == 0);
     EXPECT(launch(&apply, 8, 128, a, NULL, streams[0]) == 0 && cudaEventRecord(event, streams[0]) == 0);
     if (ordered)
         EXPECT(cudaStreamWaitEvent(streams[1], event, 0) == 0);
@@ -268,6 +269,60 @@ static void run_streams(int ordered) {
     EXPECT(cudaStreamDestroy(streams[0]) == 0 && cudaStreamDestroy(streams[1]) == 0 &&
            cudaStreamDestroy(streams[0]) == 400);
     free(host);
+}
+
+/* A copy from memory that is not pinned may arrive after the call; the driver waits before it frees memory. */
+static void run_staged(int waits) {
+    int *host = numbers();
+    void *a, *b;
+    cudaStream_t stream;
+    set_variables();
+    EXPECT(cudaStreamCreateWithFlags(&stream, 1) == 0 && cudaMalloc(&a, BYTES) == 0 && cudaMalloc(&b, BYTES) == 0);
+    EXPECT(cudaMemcpy(a, host, BYTES, HOST_TO_DEVICE) == 0);
+    if (waits)
+        EXPECT(cudaFree(b) == 0);
+    EXPECT(launch(&apply, 8, 128, a, NULL, stream) == 0 && cudaDeviceSynchronize() == 0 && cudaFree(a) == 0);
+    free(host);
+}
+
+/* Memory of a pool is allocated and freed in the order of a stream. */
+enum { EARLY = 1, LATE, TWICE };
+static void run_pool(int wrong) {
+    void *a, *b;
+    cudaStream_t streams[2];
+    cudaEvent_t event;
+    set_variables();
+    for (int i = 0; i < 2; i++)
+        EXPECT(cudaStreamCreateWithFlags(&streams[i], 1) == 0);
+    EXPECT(cudaEventCreate(&event) == 0 && cudaMallocAsync(&a, BYTES, streams[0]) == 0);
+    EXPECT(cudaEventRecord(event, streams[0]) == 0);
+    if (wrong != EARLY)
+        EXPECT(cudaStreamWaitEvent(streams[1], event, 0) == 0);
+    EXPECT(launch(&apply, 8, 128, a, NULL, streams[1]) == 0 && cudaEventRecord(event, streams[1]) == 0);
+    if (wrong != LATE)
+        EXPECT(cudaStreamWaitEvent(streams[0], event, 0) == 0);
+    EXPECT(cudaFreeAsync(a, streams[0]) == 0 && cudaMallocAsync(&b, BYTES, streams[1]) == 0);
+    EXPECT(launch(&apply, 8, 128, b, NULL, streams[1]) == 0);
+    if (wrong != TWICE)
+        EXPECT(cudaStreamSynchronize(streams[1]) == 0);
+    EXPECT(cudaFree(b) == 0);
+}
+
+/* What is not over may be over when it is asked again; who does not look at the answer does not wait. */
+static void run_asked(int looks) {
+    void *a;
+    cudaStream_t stream;
+    cudaEvent_t event;
+    set_variables();
+    EXPECT(cudaStreamCreateWithFlags(&stream, 1) == 0 && cudaEventCreate(&event) == 0 && cudaMalloc(&a, BYTES) == 0);
+    EXPECT(cudaStreamQuery(stream) == 0 && cudaEventQuery(event) == 0);
+    EXPECT(launch(&apply, 8, 128, a, NULL, NULL) == 0 && cudaEventRecord(event, NULL) == 0);
+    EXPECT(cudaEventQuery(event) == 600 && cudaGetLastError() == 600);
+    while (looks && cudaEventQuery(event) == 600)
+        ;
+    EXPECT(launch(&apply, 8, 128, a, NULL, stream) == 0 && cudaStreamQuery(stream) == 600);
+    EXPECT(cudaDeviceSynchronize() == 0 && cudaStreamQuery(stream) == 0 && cudaStreamQuery(NULL) == 0);
+    EXPECT(cudaEventQuery(event) == 0 && cudaFree(a) == 0);
 }
 
 static void run_graph(void) {
@@ -601,6 +656,22 @@ int main(int argc, char **argv) {
         run_streams(1);
     else if (strcmp(name, "no-event") == 0)
         run_streams(0);
+    else if (strcmp(name, "staged") == 0)
+        run_staged(1);
+    else if (strcmp(name, "staged-race") == 0)
+        run_staged(0);
+    else if (strcmp(name, "pool") == 0)
+        run_pool(0);
+    else if (strcmp(name, "pool-early") == 0)
+        run_pool(EARLY);
+    else if (strcmp(name, "pool-late") == 0)
+        run_pool(LATE);
+    else if (strcmp(name, "pool-free") == 0)
+        run_pool(TWICE);
+    else if (strcmp(name, "asked") == 0)
+        run_asked(1);
+    else if (strcmp(name, "asked-race") == 0)
+        run_asked(0);
     else if (strcmp(name, "graph") == 0)
         run_graph();
     else if (strcmp(name, "bounds") == 0)

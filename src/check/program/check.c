@@ -337,7 +337,8 @@ void program_touch(ProgramCheck *check, Touch touch) {
 static void add_touch(ProgramCheck *check, const OrderLine *line) {
     static const uint8_t ways[] = {TOUCH_READ,     TOUCH_WRITE,     TOUCH_STRONG_READ, TOUCH_STRONG_WRITE,
                                    TOUCH_READ,     TOUCH_WRITE,     TOUCH_STRONG_READ, TOUCH_STRONG_WRITE,
-                                   TOUCH_MAY_READ, TOUCH_MAY_WRITE, TOUCH_UNSEEN}; /* ORDER order_log.def */
+                                   TOUCH_MAY_READ, TOUCH_MAY_WRITE, TOUCH_WRITE,       TOUCH_WRITE,
+                                   TOUCH_UNSEEN}; /* ORDER order_log.def */
     Touch touch = {.begin = line->numbers[0],
                    .bytes = line->numbers[1],
                    .stride = line->number_count > 3 ? line->numbers[2] : 0,
@@ -347,6 +348,8 @@ static void add_touch(ProgramCheck *check, const OrderLine *line) {
     uint64_t end = touch.begin;
     if (!touch.bytes || !touch.count || !check->is_open)
         return;
+    if (line->verb == ORDER_ALLOCATES || line->verb == ORDER_FREES)
+        check->sites[check->site].does = line->verb == ORDER_FREES ? "frees" : "allocates";
     bool odd = touch.count > MOST_PIECES || (touch.count > 1 && touch.stride < touch.bytes) ||
                __builtin_mul_overflow(touch.stride, touch.count, &end) ||
                __builtin_add_overflow(end, touch.begin, &end) || __builtin_add_overflow(end, touch.bytes, &end);
@@ -423,6 +426,7 @@ static void join_lanes(ProgramCheck *check, uint64_t one, uint64_t other) {
     OrderLane *lane = lane_of(check, one), *from = lane_of(check, other);
     if (!lane || !from)
         return;
+    lane_issue(&check->order, from, check->thread); /* a graph waits as an operation of its stream does */
     lane_waits(&check->order, lane, check->thread, &from->now);
     program_timeline_waits(check->timeline, lane, from);
 }

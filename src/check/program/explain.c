@@ -61,7 +61,9 @@ static const char *agent_of(const ProgramCheck *check, const ProgramSite *site) 
                : verdict_text(check->verdict, "default stream%s%s", of, process);
 }
 
-static const char *verb_of(uint8_t how) {
+static const char *verb_of(const ProgramSite *site, uint8_t how) {
+    if (site->does)
+        return site->does;
     return how & (TOUCH_WRITE | TOUCH_STRONG_WRITE) ? "writes" : "reads";
 }
 
@@ -312,8 +314,8 @@ void program_report_race(void *context, const OrderRace *race) {
     Finding *finding = begin_finding(check, race->early ? RULE_PROGRAM_EARLY : RULE_PROGRAM_RACE);
     bool freed = race->earlier.freed;
     finding->message =
-        verdict_text(verdict, "%.*s %s memory that %.*s (%s) %s%s, and %s", STR_ARG(later->name), verb_of(race->how),
-                     STR_ARG(earlier->name), where_of(check, earlier, race->earlier.number), verb_of(race->earlier.how),
+        verdict_text(verdict, "%.*s %s memory that %.*s (%s) %s%s, and %s", STR_ARG(later->name), verb_of(later, race->how),
+                     STR_ARG(earlier->name), where_of(check, earlier, race->earlier.number), verb_of(earlier, race->earlier.how),
                      freed ? " as another tensor's, which was freed" : "",
                      race->early ? "does so before it waits for that launch" : "nothing orders the two");
     finding->why =
@@ -335,8 +337,8 @@ void program_report_race(void *context, const OrderRace *race) {
     finding->fix = fix_of(check, earlier, later, race);
     program_timeline_race(check->timeline, race->earlier.number, check->number, finding->message);
     FindingPlace *places = finding_places(verdict, finding, 2);
-    program_place(check, later, verb_of(race->how), bytes, &places[0]);
-    program_place(check, earlier, verb_of(race->earlier.how), "", &places[1]);
+    program_place(check, later, verb_of(later, race->how), bytes, &places[0]);
+    program_place(check, earlier, verb_of(earlier, race->earlier.how), "", &places[1]);
 }
 
 void program_report_reuse(void *context, const RaceMemory *memory, uint32_t freed_at, const TouchMark *user,
