@@ -120,7 +120,8 @@ WEIR_API weir_module_info weir_module_info_of(weir_file *file, size_t index);
 /* ---- Parsing --------------------------------------------------------------------------------- */
 
 enum {
-    WEIR_STRICT = 1, /* an op that the op table does not know is an error, not a note */
+    WEIR_STRICT = 1,    /* an op that the op table does not know is an error, not a note */
+    WEIR_LOG_LATER = 2, /* an order log is read as weir_run checks it, not once before: that says what is wrong with it */
 };
 
 /* Parses one module. NULL only if there is no memory or no such module: what is wrong with the text is in

@@ -35,6 +35,7 @@ struct weir_module {
     Source *text;        /* its own, if it comes from an image or a log; NULL: the file's */
     Recording recording; /* of a recording */
     Source *program;     /* an order log, or launches that were checked: the file's; NULL: it is none */
+    bool later;          /* ... an order log that was not read */
     Arena recorded;
     bool *kept; /* of PTX, the statements that are printed; NULL: all */
     Diagnostics diagnostics;
@@ -105,7 +106,9 @@ void report_diagnostics(const Diagnostics *diagnostics, const char *file, bool c
 
 /* ---- texts.c ---- */
 /* The text of a module of PTX, the module's own if it is not the file's. One that cannot be read is empty, and that is
- * an error among its diagnostics. NULL: there is no memory. */
-Source *text_of_module(weir_file *file, weir_module *module, size_t index);
+ * an error among its diagnostics; with WEIR_LOG_LATER order logs are not read. NULL: there is no memory. */
+Source *text_of_module(weir_file *file, weir_module *module, size_t index, unsigned flags);
+/* An order log that was left for later is read; what is wrong with it is among the module's diagnostics. */
+void log_read_now(weir_module *module);
 
 #endif

@@ -27,6 +27,8 @@ static weir_result *begin(weir_module *module, Task *read, const void *options, 
     weir_result *result = calloc(1, sizeof *result);
     if (!result)
         return NULL;
+    if (read != read_run)
+        log_read_now(module);
     Ask ask = {&result->result, module, options, made};
     result->module = module;
     result_init(&result->result, &module->module);
@@ -243,6 +245,7 @@ weir_result *weir_run(weir_module *module, const weir_run_options *options) {
 
 int weir_prove(weir_module *module, const weir_run_options *options, weir_write *write, void *to) {
     Text out = SINK_TEXT(write, to);
+    log_read_now(module);
     weir_result *result = question_begin(module, options);
     bool proved = result && result_prove(&result->result, &out);
     bool good = result && result->result.kind != VERDICT_ERROR;
@@ -252,6 +255,7 @@ int weir_prove(weir_module *module, const weir_run_options *options, weir_write 
 
 int weir_certify(weir_module *module, const weir_run_options *options, weir_write *write, void *to) {
     Text out = SINK_TEXT(write, to);
+    log_read_now(module);
     weir_result *result = question_begin(module, options);
     bool proved = result && result_certify(&result->result, &out);
     bool good = result && result->result.kind != VERDICT_ERROR;
@@ -264,6 +268,7 @@ int weir_verify(weir_module *module, const weir_run_options *options, const char
     Text out = SINK_TEXT(write, to);
     const char *problem;
     Source *source = source_read(certificate, &problem);
+    log_read_now(module);
     weir_result *result = source ? question_begin(module, options) : NULL;
     int answer = -1;
     if (!source)
@@ -282,6 +287,7 @@ int weir_run_row(weir_module *const *modules, const weir_run_options *options, s
     bool good = begun != NULL;
     size_t stride = count && options->size ? options->size : sizeof *options;
     for (size_t i = 0; i < count; i++) {
+        log_read_now(modules[i]);
         results[i] = question_begin(modules[i], (const weir_run_options *)((const char *)options + i * stride));
         good &= results[i] != NULL;
     }

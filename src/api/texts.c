@@ -83,7 +83,18 @@ static Source *recorded_text(weir_file *file, weir_module *module) {
     return text;
 }
 
-Source *text_of_module(weir_file *file, weir_module *module, size_t index) {
+static bool read_program(weir_module *module) {
+    return launches_in(module->program) ? launches_read(module->program, &module->diagnostics)
+                                        : program_log_read(module->program, &module->diagnostics);
+}
+
+void log_read_now(weir_module *module) {
+    if (module->later)
+        module->ok = read_program(module);
+    module->later = false;
+}
+
+Source *text_of_module(weir_file *file, weir_module *module, size_t index, unsigned flags) {
     if (file->container)
         return module->text = unpacked_text(file, index, &module->diagnostics);
     if (file->log)
@@ -93,8 +104,8 @@ Source *text_of_module(weir_file *file, weir_module *module, size_t index) {
     if (file->program) {
         module->program = file->source;
         bool launches = launches_in(file->source);
-        bool good = launches ? launches_read(file->source, &module->diagnostics)
-                             : program_log_read(file->source, &module->diagnostics);
+        module->later = !launches && flags & WEIR_LOG_LATER;
+        bool good = module->later || read_program(module);
         return module->text = named_text(file, !good ? NULL : launches ? "kernel" : "program");
     }
     return file->source;

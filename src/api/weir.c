@@ -232,10 +232,10 @@ weir_module_info weir_module_info_of(weir_file *file, size_t index) {
 ORDER(by_place, Diagnostic, BY(place.line) BY(place.column))
 
 /* False: there is no memory. */
-static bool parse_ptx(weir_file *file, weir_module *module, size_t index, bool strict) {
+static bool parse_ptx(weir_file *file, weir_module *module, size_t index, unsigned flags) {
     static const size_t nothing = (size_t)1 << 20;
     module->ptx = calloc(1, sizeof *module->ptx);
-    Source *text = text_of_module(file, module, index);
+    Source *text = text_of_module(file, module, index, flags);
     if (!module->ptx || !text) {
         free(module->ptx);
         source_free(module->text);
@@ -246,7 +246,7 @@ static bool parse_ptx(weir_file *file, weir_module *module, size_t index, bool s
     if (module->diagnostics.errors)
         *module->ptx = (PtxModule){.source = text, .target = PTX_NONE};
     else
-        module->ok = ptx_read(module->ptx, text, strict, &module->diagnostics);
+        module->ok = ptx_read(module->ptx, text, flags & WEIR_STRICT, &module->diagnostics);
     return true;
 }
 
@@ -259,7 +259,7 @@ weir_module *weir_parse(weir_file *file, size_t index, unsigned flags) {
     ReadOptions options = {.strict = flags & WEIR_STRICT, .dump = file->units.dump};
     if (!file->ptx) {
         module->ok = read_unit(&module->module, file->source, &file->units.items[index], options, &module->diagnostics);
-    } else if (!parse_ptx(file, module, index, options.strict)) {
+    } else if (!parse_ptx(file, module, index, flags)) {
         set_error(file->context, "there is not enough memory");
         free(module);
         return NULL;

@@ -386,7 +386,7 @@ static void do_launches(Reporter *reporter, const char *path, weir_module *modul
 
 static void do_module(Reporter *reporter, weir_file *file, size_t index, const char *path, weir_run_options *options,
                       ModuleWork *work, void *context) {
-    weir_module *module = weir_parse(file, index, 0);
+    weir_module *module = weir_parse(file, index, WEIR_LOG_LATER);
     if (!module)
         report_failure(reporter, path, no_memory);
     else if (!is_passed_over(reporter, module))

@@ -19,71 +19,49 @@ bool order_log_is(const char *data, size_t size) {
     return size >= sizeof begin - 1 && memcmp(data, begin, sizeof begin - 1) == 0;
 }
 
-static Str take_line(OrderLog *log) {
-    const char *end = memchr(log->rest.data, '\n', log->rest.size);
-    size_t size = end ? (size_t)(end - log->rest.data) : log->rest.size;
-    Str line = {log->rest.data, size};
-    log->rest.data += size + (end != NULL);
-    log->rest.size -= size + (end != NULL);
-    log->line++;
-    return line;
+static inline const char *skip_spaces(const char *at, const char *end) {
+    while (at < end && *at == ' ')
+        at++;
+    return at;
 }
 
-static void skip_spaces(Str *line) {
-    while (line->size && *line->data == ' ')
-        line->data++, line->size--;
-}
-
-static Str take_word(Str *line) {
-    skip_spaces(line);
-    size_t size = 0;
-    while (size < line->size && line->data[size] != ' ')
-        size++;
-    Str word = {line->data, size};
-    line->data += size;
-    line->size -= size;
-    return word;
-}
-
-/* False: it is none, or too large. */
-static bool take_number(Str *line, uint64_t *number) {
+/* Behind the number that is there; NULL: there is none, or it is too large. */
+static inline const char *take_number(const char *at, const char *end, uint64_t *number) {
     enum { ALWAYS_FIT = 19 }; /* digits */
+    const char *begin = at, *fits = end - at > ALWAYS_FIT ? at + ALWAYS_FIT : end;
     uint64_t value = 0;
-    size_t size = 0;
-    skip_spaces(line);
-    for (; size < line->size && line->data[size] != ' '; size++) {
-        unsigned digit = (unsigned)(line->data[size] - '0');
-        if (digit > 9 || (size >= ALWAYS_FIT && value > (UINT64_MAX - digit) / 10))
-            return false;
+    unsigned digit = 0;
+    for (; at < fits && (digit = (unsigned)(*at - '0')) <= 9; at++)
         value = value * 10 + digit;
-    }
-    line->data += size;
-    line->size -= size;
+    for (; at < end && (digit = (unsigned)(*at - '0')) <= 9 && value <= (UINT64_MAX - digit) / 10; at++)
+        value = value * 10 + digit;
     *number = value;
-    return size;
+    return at > begin && (at == end || *at == ' ') ? at : NULL;
 }
 
-/* "..." from here on; false: there is none. */
-static bool take_text(Str *line, Str *text) {
-    skip_spaces(line);
-    const char *end = line->size > 1 && *line->data == '"' ? memchr(line->data + 1, '"', line->size - 1) : NULL;
-    if (!end)
+/* Behind the "..." that is there; NULL: there is none. */
+static inline const char *take_text(const char *at, const char *end, Str *text) {
+    const char *close = end - at > 1 && *at == '"' ? memchr(at + 1, '"', (size_t)(end - at - 1)) : NULL;
+    if (!close)
+        return NULL;
+    *text = (Str){at + 1, (size_t)(close - at - 1)};
+    return close + 1;
+}
+
+static inline bool is_verb(const OrderVerbRow *row, const char *at, const char *end) {
+    unsigned size = 0;
+    if ((size_t)(end - at) < row->size)
         return false;
-    *text = (Str){line->data + 1, (size_t)(end - line->data - 1)};
-    line->size -= (size_t)(end + 1 - line->data);
-    line->data = end + 1;
-    return true;
-}
-
-static bool is_verb(const OrderVerbRow *row, Str word) {
-    return row->size == word.size && memcmp(row->word, word.data, word.size) == 0;
+    while (size < row->size && at[size] == row->word[size])
+        size++;
+    return size == row->size && (at + size == end || at[size] == ' ');
 }
 
 /* Most often it is the one that has come behind the last one before. */
-static unsigned verb_of(OrderLog *log, Str word) {
+static unsigned verb_of(OrderLog *log, const char *at, const char *end) {
     unsigned verb = log->behind[log->verb];
-    if (!is_verb(&rows[verb], word))
-        for (verb = 0; verb < ORDER_VERBS && !is_verb(&rows[verb], word);)
+    if (!is_verb(&rows[verb], at, end))
+        for (verb = 0; verb < ORDER_VERBS && !is_verb(&rows[verb], at, end);)
             verb++;
     if (verb < ORDER_VERBS)
         log->behind[log->verb] = (uint8_t)verb;
@@ -91,39 +69,40 @@ static unsigned verb_of(OrderLog *log, Str word) {
     return verb;
 }
 
-static bool read_line(OrderLog *log, Str text, OrderLine *line) {
-    unsigned verb = verb_of(log, take_word(&text));
-    log->problem = "there is no such verb in an order log";
+/* What is wrong with the line; NULL: nothing. */
+static const char *read_line(OrderLog *log, const char *at, const char *end, OrderLine *line) {
+    at = skip_spaces(at, end);
+    unsigned verb = verb_of(log, at, end), count = 0;
     if (verb == ORDER_VERBS)
-        return false;
+        return "there is no such verb in an order log";
     const OrderVerbRow *row = &rows[verb];
     *line = (OrderLine){.verb = (OrderVerb)verb, .line = log->line};
-    log->problem = "a number is expected here, of at most 64 bits";
-    while (line->number_count < row->most) {
-        skip_spaces(&text);
-        if (line->number_count >= row->least && (!text.size || *text.data == '"'))
+    for (at += row->size; count < row->most; count++) {
+        at = skip_spaces(at, end);
+        if (count >= row->least && (at == end || *at == '"'))
             break;
-        if (!take_number(&text, &line->numbers[line->number_count++]))
-            return false;
+        if (!(at = take_number(at, end, &line->numbers[count])))
+            return "a number is expected here, of at most 64 bits";
     }
-    log->problem = "a text in quotes is expected here";
+    line->number_count = count;
     for (unsigned i = 0; i < row->texts; i++)
-        if (!take_text(&text, &line->texts[i]))
-            return false;
-    log->problem = "nothing is expected behind this";
-    if (take_word(&text).size)
-        return false;
-    log->problem = NULL;
-    return true;
+        if (!(at = take_text(skip_spaces(at, end), end, &line->texts[i])))
+            return "a text in quotes is expected here";
+    return skip_spaces(at, end) == end ? NULL : "nothing is expected behind this";
 }
 
 bool order_log_next(OrderLog *log, OrderLine *line) {
     while (log->rest.size) {
-        Str text = take_line(log);
-        if (text.size && text.data[text.size - 1] == '\r')
-            text.size--;
-        if (text.size)
-            return read_line(log, text, line);
+        const char *begin = log->rest.data, *limit = begin + log->rest.size, *end = memchr(begin, '\n', log->rest.size);
+        log->rest.data = end ? end + 1 : limit;
+        log->rest.size = (size_t)(limit - log->rest.data);
+        log->line++;
+        end = end ? end : limit;
+        end -= end > begin && end[-1] == '\r';
+        if (begin < end) {
+            log->problem = read_line(log, begin, end, line);
+            return !log->problem;
+        }
     }
     return false;
 }

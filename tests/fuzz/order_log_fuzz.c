@@ -9,8 +9,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { LARGEST_INPUT = 64 << 10, BUDGET = 64 << 20 };
 
-static Verdict check(const Source *source, Arena *arena) {
+static Verdict check(Source *source, Arena *arena, bool good) {
     jmp_buf here;
+    Diagnostics diagnostics = {0};
     arena_init(arena, BUDGET);
     arena->exhausted = &here;
     Verdict *verdict = calloc(1, sizeof *verdict), made;
@@ -19,9 +20,12 @@ static Verdict check(const Source *source, Arena *arena) {
     *verdict = (Verdict){.arena = arena, .kernel = "program"};
     if (setjmp(here) == 0) {
         Trace trace;
-        program_check(source, &(ProgramRecordings){0}, verdict, &trace);
+        program_check(source, &(ProgramRecordings){0}, verdict, &trace, &diagnostics);
+        if (good != !diagnostics.errors)
+            abort();
         verdict_close(verdict);
     }
+    diagnostics_free(&diagnostics);
     made = *verdict;
     free(verdict);
     return made;
@@ -32,16 +36,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     Source *source = size <= LARGEST_INPUT ? source_copy("fuzz.weirlog", (const char *)data, size) : NULL;
     if (!source)
         return 0;
-    if (program_log_read(source, &diagnostics)) {
-        Arena once, twice;
-        Verdict first = check(source, &once), second = check(source, &twice);
+    Arena once, twice;
+    bool good = program_log_read(source, &diagnostics);
+    Verdict first = check(source, &once, good);
+    if (good) {
+        Verdict second = check(source, &twice, good);
         if (first.kind != second.kind || first.finding_count != second.finding_count)
             abort();
-        arena_free(&once);
         arena_free(&twice);
     } else if (!diagnostics.errors) {
         abort();
     }
+    arena_free(&once);
     diagnostics_free(&diagnostics);
     source_free(source);
     return 0;

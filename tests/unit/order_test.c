@@ -176,7 +176,8 @@ static Verdict *check(const char *text, Arena *arena, Trace *trace) {
     Verdict *verdict = ARENA_NEW(arena, Verdict);
     *verdict = (Verdict){.arena = arena, .kernel = "program"};
     assert_true(program_log_read(source, &diagnostics));
-    program_check(source, &recordings, verdict, trace);
+    program_check(source, &recordings, verdict, trace, &diagnostics);
+    assert_int_equal(diagnostics.errors, 0);
     verdict_close(verdict);
     diagnostics_free(&diagnostics);
     source_free(source);
@@ -471,8 +472,16 @@ static void what_is_no_log_is_an_error(void **state) {
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         Diagnostics diagnostics = {0};
         Source *source = source_copy("p.weirlog", texts[i], strlen(texts[i]));
+        Arena arena;
+        arena_init(&arena, (size_t)64 << 20);
+        Verdict verdict = {.arena = &arena, .kernel = "program"};
         assert_false(program_log_read(source, &diagnostics));
         assert_int_equal(diagnostics.errors, 1);
+        program_check(source, &recordings, &verdict, NULL, &diagnostics);
+        assert_int_equal(diagnostics.errors, 2);
+        assert_string_equal(diagnostics.items[1].message, diagnostics.items[0].message);
+        assert_int_equal(diagnostics.items[1].place.line, diagnostics.items[0].place.line);
+        arena_free(&arena);
         diagnostics_free(&diagnostics);
         source_free(source);
     }

@@ -67,7 +67,7 @@ typedef struct PipelineResult {
     PtxModule *ptx;        /* what was asked about is PTX, and `module` has nothing but its text; NULL: it is none */
     Recording *recording;  /* of a run of it, which alone is looked at; NULL: there is none */
     Arena *recorded;       /* ... what it has in memory */
-    const Source *program; /* an order log, or launches that were checked, which alone is looked at; NULL: there is none */
+    Source *program; /* an order log, or launches that were checked, which alone is looked at; NULL: there is none */
     /* ... finds out, of recordings that are not looked for yet, what their launches touch; or NULL */
     bool (*find_recordings)(struct PipelineResult *result, ProgramRecordings *recordings);
     TogetherKind together; /* ... and whether those that may have run at the same time were looked at with it */

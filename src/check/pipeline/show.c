@@ -134,7 +134,7 @@ static void show_program(void *context) {
     PipelineShow *show = context;
     Verdict ignored = {.arena = &show->result->arena, .kernel = "program"};
     Trace trace;
-    program_check(show->result->program, &(ProgramRecordings){0}, &ignored, &trace);
+    program_check(show->result->program, &(ProgramRecordings){0}, &ignored, &trace, &show->result->diagnostics);
     render_trace(&trace, show->out);
 }
 

@@ -214,8 +214,9 @@ void step_program(PipelineResult *result, size_t kernel) {
         *verdict = fresh;
         if (report)
             result->traces[kernel] = (Trace){0};
-        program_check(result->program, &recordings, verdict, report ? &result->traces[kernel] : NULL);
-        again = result->find_recordings && result->find_recordings(result, &recordings);
+        program_check(result->program, &recordings, verdict, report ? &result->traces[kernel] : NULL,
+                      &result->diagnostics);
+        again = result->find_recordings && !result->diagnostics.errors && result->find_recordings(result, &recordings);
     }
     if (report)
         result->reports[kernel] = report_blank(result->program->name, verdict);

@@ -9,24 +9,31 @@
 
 enum { LEGACY = 2, MOST_PIECES = 1 << 20 };
 
+/* The line that says what this is; false: it is not there. */
+static bool begins(OrderLog *log, OrderLine *line) {
+    if (!order_log_next(log, line)) {
+        log->problem = log->problem ? log->problem : "it is empty";
+        return false;
+    }
+    if (line->verb != ORDER_BEGIN || line->numbers[0] != 1)
+        log->problem = "this is no order log of version 1";
+    return !log->problem;
+}
+
+static void report_problem(const OrderLog *log, Source *source, Diagnostics *diagnostics) {
+    size_t end = source->size - log->rest.size, at = end && source->data[end - 1] == '\n' ? end - 1 : end;
+    while (at && source->data[at - 1] != '\n')
+        at--;
+    diagnostics_add(diagnostics, SEVERITY_ERROR, source, at, "%s", log->problem);
+}
+
 bool program_log_read(Source *source, Diagnostics *diagnostics) {
     OrderLog log = {.rest = {source->data, source->size}};
     OrderLine line;
-    bool begun = order_log_next(&log, &line);
-    if (begun && (line.verb != ORDER_BEGIN || line.numbers[0] != 1)) {
-        begun = false;
-        log.problem = "this is no order log of version 1";
-    }
-    while (begun && order_log_next(&log, &line))
-        ;
-    if (!begun && !log.problem)
-        log.problem = "it is empty";
-    if (log.problem) {
-        size_t end = source->size - log.rest.size, at = end && source->data[end - 1] == '\n' ? end - 1 : end;
-        while (at && source->data[at - 1] != '\n')
-            at--;
-        diagnostics_add(diagnostics, SEVERITY_ERROR, source, at, "%s", log.problem);
-    }
+    for (bool more = begins(&log, &line); more;)
+        more = order_log_next(&log, &line);
+    if (log.problem)
+        report_problem(&log, source, diagnostics);
     return !log.problem;
 }
 
@@ -649,17 +656,21 @@ static void release(ProgramCheck *check) {
     text_free(&check->key);
 }
 
-static void go_through(ProgramCheck *check, const Source *source) {
+static void go_through(ProgramCheck *check, Source *source, Diagnostics *diagnostics) {
     OrderLog log = {.rest = {source->data, source->size}};
+    OrderLine line;
     bool begun = program_enter(check, 0);
     if (begun)
         check->processes[0].named = false;
-    for (OrderLine line; begun && order_log_next(&log, &line);)
+    for (bool more = begun && begins(&log, &line); more; more = order_log_next(&log, &line))
         do_line(check, &line);
+    if (log.problem)
+        report_problem(&log, source, diagnostics);
     close_check(check);
 }
 
-void program_check(const Source *source, ProgramRecordings *recordings, Verdict *verdict, Trace *trace) {
+void program_check(Source *source, ProgramRecordings *recordings, Verdict *verdict, Trace *trace,
+                   Diagnostics *diagnostics) {
     for (uint32_t i = 0; i < recordings->count; i++)
         recordings->items[i].begun = false;
     ProgramCheck check = {.verdict = verdict, .arena = verdict->arena, .recordings = recordings};
@@ -673,7 +684,7 @@ void program_check(const Source *source, ProgramRecordings *recordings, Verdict 
     bool enough = !setjmp(here);
     if (enough) {
         check.timeline = trace ? program_timeline(check.arena) : NULL;
-        go_through(&check, source);
+        go_through(&check, source, diagnostics);
         if (trace)
             program_timeline_close(&check, source->name, trace);
     }

@@ -52,9 +52,11 @@ typedef struct ProgramRecordings {
     bool played;  /* ... they were looked for */
 } ProgramRecordings;
 
-/* Of a log that can be read; with a picture of it, unless `trace` is NULL. Launches of which it would matter what they
- * touch are added to `recordings` in the arena of the verdict; what is known of them there is taken. */
-void program_check(const Source *source, ProgramRecordings *recordings, Verdict *verdict, Trace *trace);
+/* With a picture of it, unless `trace` is NULL. Launches of which it would matter what they touch are added to
+ * `recordings` in the arena of the verdict; what is known of them there is taken. The log is read as it is checked: a
+ * line that cannot be read is an error, and the verdict then means nothing. */
+void program_check(Source *source, ProgramRecordings *recordings, Verdict *verdict, Trace *trace,
+                   Diagnostics *diagnostics);
 /* Whether the first one is over when the other one begins, by what the log says. */
 bool program_is_before(const ProgramStand *one, const ProgramStand *other);
 
