@@ -191,7 +191,8 @@ $(BUILD)/obj/cli/main.o: $(BUILD)/commit
 $(BUILD)/obj/cli/main.o: internal = -Isrc -Iinclude -DWEIR_COMMIT='"$(commit)"'
 
 # The assembler puts these into the object.
-$(BUILD)/obj/render/html/page.o: src/render/html/page.css src/render/html/page.js src/render/html/lanes.js src/render/html/find.js
+$(BUILD)/obj/render/html/page.o: src/render/html/page.css src/render/html/page.js src/render/html/code.js \
+	src/render/html/lanes.js src/render/html/find.js
 
 # What runs inside of kernels, compiled for them where there is a compiler that can (clang with its target nvptx64); else
 # it is empty, and `weir instrument --mode shadow` says so. It is the same for all builds, which can share it.

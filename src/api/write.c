@@ -345,7 +345,11 @@ static void add_report(weir_writer *writer, const weir_result *all, size_t index
         render_report_dot(report, to);
         break;
     case WEIR_HTML:
-        render_report_html(report, &result->traces[index], result->module->source, to);
+        render_report_html(report,
+                           &(ReportHtml){.trace = &result->traces[index],
+                                         .source = result->program ? NULL : result->module->source,
+                                         .root = result->question.root},
+                           to);
         break;
     default:
         break;

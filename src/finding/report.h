@@ -36,7 +36,8 @@ typedef struct ReportHead {
     const char *what;    /* happens, or ran */
     const char *where;   /* "kernel.py:20 (IR line 50), nvws.producer_acquire of partition0" */
     const char *why;
-    const char *fix; /* what to change */
+    const char *fix;        /* what to change */
+    const Finding *finding; /* that one; NULL if there is none */
 } ReportHead;
 
 /* ---- 1. Partitions ---- */

@@ -45,12 +45,22 @@ typedef struct TraceEvent {
     size_t barrier_count;
 } TraceEvent;
 
+/* Which line of the kernel's own source a line of its text comes from: of an op, an instruction, an operation of a
+ * program's log. */
+typedef struct TraceCodeLine {
+    const char *file;
+    uint32_t line, ir_line;
+    bool own; /* of the kernel, in the file that it begins in; or of the program */
+} TraceCodeLine;
+
 typedef struct Trace {
     const char *file, *kernel, *launch; /* kept in the trace, for later readers; "" if not known */
     const TraceTrack *tracks;
     size_t track_count;
     const TraceEvent *events; /* those of one track do not overlap, except that instants may lie in a slice */
     size_t event_count;
+    const TraceCodeLine *code; /* the kernel's own first; none: the text names no source */
+    size_t code_count;
 } Trace;
 
 void render_trace(const Trace *trace, Text *to);

@@ -644,6 +644,50 @@ def lines_of_the_ir_are_found(page):
     check(page.shown(".lines li.found"), "the line is not shown")
 
 
+# ---- The source beside the timeline ----
+
+
+@test
+def the_source_stands_beside_the_timeline(page):
+    for width, beside in ((1280, True), (390, False)):
+        browser = page.open("sourced", width=width)
+        left, right = (browser.run(f"(() => {{ const r = document.querySelector('{one}').getBoundingClientRect();"
+                                   " return [r.left, r.top, r.right, r.bottom]; })()") for one in (".picture", ".code"))
+        check(right[0] >= left[2] if beside else right[1] >= left[3], f"at {width}: {left} and {right}")
+        equal(browser.run("document.documentElement.scrollWidth <= innerWidth"), True, f"the page is no wider than {width}")
+
+
+@test
+def names_stand_above_lanes_where_there_is_no_room(page):
+    browser = page.open("sourced", width=390)
+    name = browser.run("document.querySelector('.lanes-names button').getBoundingClientRect().bottom")
+    top, left = browser.run("(() => { const r = document.querySelector('.lanes-paper svg').getBoundingClientRect();"
+                            " return [r.top, r.left - document.querySelector('.lanes-view').getBoundingClientRect().left]; })()")
+    check(left < 4, f"the picture begins {left} pixels to the right")
+    check(name <= top + 24 + 25, "a name covers its lane")
+
+
+@test
+def lines_of_the_source_lead_to_steps_and_back(page):
+    browser = page.open("sourced")
+    marked = browser.run("[...document.querySelectorAll('.code li.error')].map(line => line.value)")
+    equal(marked, [26, 35], "lines of the finding")
+    browser.click_on("#S0-35")
+    equal(page.shown(".tip"), True, "the step is pointed out")
+    check("aliases.py:35" in page.text(".tip"), page.text(".tip"))
+    equal(browser.run("document.querySelector('.code .here')?.id"), "S0-35", "the line of the step")
+    browser.click_on("#S0-26 .tag")
+    equal(browser.run("location.hash"), "#finding-0", "where the mark leads")
+    browser.click_on("#finding-0 h3 a.src")
+    equal(browser.run("location.hash"), "#S0-35", "where the finding leads")
+
+
+@test
+def notes_unfold(page):
+    browser = page.open("noted")
+    check(browser.run("document.querySelector('details.finding > summary').textContent.includes('note')"), "no summary")
+
+
 # ---- The graph ----
 
 

@@ -28,7 +28,7 @@ static void give_table(PtxModule *module, uint32_t entry, Recording *recording, 
 static void say_report(const Report *report, const Trace *trace, Source *source) {
     Text texts[3] = {{0}};
     render_report_text(report, (ReportTextOptions){.width = 80}, &texts[0]);
-    render_report_html(report, trace, source, &texts[1]);
+    render_report_html(report, &(ReportHtml){trace, source, NULL}, &texts[1]);
     JsonSeries reports = render_json_begin(&texts[2], "0", "reports", true);
     render_json_report(&reports, report);
     render_json_end(&reports, NULL, NULL);

@@ -129,7 +129,7 @@ static void write_report(const Report *report, const Trace *trace, Source *sourc
     render_report_text(report, (ReportTextOptions){.color = true}, &texts[1]);
     render_report_markdown(report, &texts[2]);
     render_report_dot(report, &texts[3]);
-    render_report_html(report, trace, source, &texts[4]);
+    render_report_html(report, &(ReportHtml){trace, source, NULL}, &texts[4]);
     JsonSeries reports = render_json_begin(&texts[5], "0", "reports", true);
     render_json_report(&reports, report);
     render_json_end(&reports, NULL, NULL);

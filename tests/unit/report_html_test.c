@@ -12,9 +12,11 @@
 #include "render/report/report.h"
 #include "report_sample.h"
 
+#include <unistd.h>
+
 static Text page_of(Sample *sample) {
     Text text = {0};
-    render_report_html(&sample->report, &sample->trace, sample->source, &text);
+    render_report_html(&sample->report, &(ReportHtml){&sample->trace, sample->source, NULL}, &text);
     text_char(&text, 0);
     assert_false(text.failed);
     return text;
@@ -79,7 +81,7 @@ static void every_section_is_there(void **state) {
     static const char *const headings[] = {"6. Deadlocks", /* it hangs: that comes first */
                                            "1. Partitions",  "2. Dependencies", "3. Index and phase",
                                            "4. Shared data", "5. Aliases",      "7. Coverage",
-                                           "Limits",         "Glossary",        "Lines of the IR"};
+                                           "Limits",         "Glossary"};
     Sample *sample = sample_small();
     Text page = body_of(sample);
     const char *last = page.data;
@@ -128,6 +130,59 @@ static void lines_of_the_ir_are_quoted_once(void **state) {
         assert_int_equal(count_of(page.data, id), 1);
     }
     LACKS(page, "id=\"L50\"");
+    text_free(&page);
+    sample_free(sample);
+}
+
+/* Where the source is not there, they stand beside the timeline, and the page says why. */
+static void lines_of_the_ir_take_the_place_of_a_source(void **state) {
+    (void)state;
+    Sample *sample = sample_small();
+    const TraceCodeLine code[] = {{"no/such/matmul.py", 20, 20, true}};
+    sample->trace.code = code;
+    sample->trace.code_count = 1;
+    Text page = body_of(sample);
+    const char *timeline = strstr(page.data, "id=\"timeline\""), *panel = strstr(page.data, "<div class=\"code\""),
+               *line = strstr(page.data, "<li id=\"L20\""), *next = strstr(page.data, "<h2>1. Partitions</h2>");
+    assert_true(timeline && timeline < panel && panel < line && line < next);
+    HAS(page, "<code>no/such/matmul.py</code> cannot be read here.");
+    LACKS(page, "<h2>Lines of the IR</h2>");
+    text_free(&page);
+    sample_free(sample);
+}
+
+static void the_source_stands_beside_the_timeline(void **state) {
+    (void)state;
+    char path[] = "/tmp/weir-report-XXXXXX.py", line[64];
+    int fd = mkstemps(path, 3);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+    assert_non_null(file);
+    for (unsigned i = 1; i <= 60; i++)
+        fprintf(file, i == 22 ? "attacked = \"</code><script>\"\n" : "line_%u()\n", i);
+    fclose(file);
+    Sample *sample = sample_small();
+    const TraceCodeLine code[] = {
+        {path, 20, 30, true}, {path, 24, 31, true}, {path, 50, 1, true}, {path, 55, 2, false}};
+    FindingPlace place = sample->verdict.findings[0].places[0];
+    place.file = path;
+    place.line = 24;
+    sample->verdict.findings[0].places = &place;
+    sample->verdict.findings[0].place_count = 1;
+    sample->trace.code = code;
+    sample->trace.code_count = sizeof code / sizeof *code;
+    Text page = body_of(sample);
+    HAS(page, "<li id=\"S0-20\" value=\"20\" data-ir=\"30\"><code>line_20()</code></li>"); /* a step is at line 30 */
+    HAS(page, "<li id=\"S0-24\" value=\"24\" class=\"at error\" data-ir=\"31\"><code>line_24()</code>"
+              "<span class=\"marks\"><a class=\"tag tag-error\" href=\"#finding-0\"");
+    HAS(page, "<code>attacked = &quot;&lt;/code&gt;&lt;script&gt;&quot;</code>");
+    HAS(page, "<li id=\"S0-50\" value=\"50\" class=\"gap\"><code>"); /* no step is there */
+    LACKS(page, "id=\"S0-19\"");
+    LACKS(page, "id=\"S0-25\"");
+    LACKS(page, "id=\"S0-55\""); /* another function's, and nothing happened there */
+    HAS(page, "<h2>Lines of the IR</h2>");
+    snprintf(line, sizeof line, "<a class=\"src\" href=\"#S0-24\">%s:24</a>", path + strlen("/tmp/"));
+    HAS(page, line);
+    unlink(path);
     text_free(&page);
     sample_free(sample);
 }
@@ -339,7 +394,7 @@ static int write_sample(const char *name, const char *path) {
     FILE *file = fopen(path, "wb");
     Text text = {.sink = write_file, .to = file};
     if (file)
-        render_report_html(&sample->report, &sample->trace, sample->source, &text);
+        render_report_html(&sample->report, &(ReportHtml){&sample->trace, sample->source, NULL}, &text);
     bool good = file && text_flush(&text);
     good &= file && fclose(file) == 0;
     text_free(&text);
@@ -356,6 +411,8 @@ int main(int count, char **arguments) {
         cmocka_unit_test(every_section_is_there),
         cmocka_unit_test(names_are_links),
         cmocka_unit_test(lines_of_the_ir_are_quoted_once),
+        cmocka_unit_test(lines_of_the_ir_take_the_place_of_a_source),
+        cmocka_unit_test(the_source_stands_beside_the_timeline),
         cmocka_unit_test(quotes_are_bounded),
         cmocka_unit_test(texts_cannot_break_out),
         cmocka_unit_test(events_know_their_barriers),

@@ -69,6 +69,8 @@ void step_lines(void *look);
 void step_scope(void *look);
 /* The same: the report of a verdict that is closed gets the lines that it begins with. */
 void step_head(void *look);
+/* The same: the report says which lines of the kernel's own source its text comes from (code_lines.c). */
+void step_code(void *look);
 void step_buffer(void *result);
 
 /* ---- prove.c ---- */

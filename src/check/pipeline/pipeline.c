@@ -156,8 +156,10 @@ static void check_and_close(PipelineResult *result, size_t kernel) {
     result_attempt(result, take_checked, &look);
     verdict_close(verdict);
     result_attempt(result, step_scope, &look);
-    if (result->question.report && complete)
+    if (result->question.report && complete) {
         result_attempt(result, step_head, &look);
+        result_attempt(result, step_code, &look);
+    }
     result->kind = verdict_worse(result->kind, verdict->kind);
 }
 

@@ -59,6 +59,7 @@ void program_timeline_operation(ProgramTimeline *timeline, const ProgramCheck *c
         .duration = SLICE,
         .name = arena_copy(timeline->arena, site->name.data, site->name.size),
         .detail = verdict_text(check->verdict, "%.*s%s", STR_ARG(site->where), dependent ? ", a dependent launch" : ""),
+        .ir_line = site->line,
         .flow_from = timeline->released[index]};
     timeline->ready[index] = time + SLICE;
     timeline->last[index] = timeline->count;
@@ -80,6 +81,19 @@ void program_timeline_race(ProgramTimeline *timeline, uint64_t earlier, uint64_t
     mark(timeline, later, "race", message);
 }
 
+/* Lines of the log, by the places of the program that they are about. */
+static TraceCodeLine *code_lines(const ProgramCheck *check, size_t *count) {
+    TraceCodeLine *lines = ARENA_ARRAY(check->timeline->arena, TraceCodeLine, check->site_count + 1);
+    *count = 0;
+    for (uint32_t i = 0; i < check->site_count; i++) {
+        FindingPlace place = {.file = ""};
+        program_place(check, &check->sites[i], "", "", &place);
+        if (place.line)
+            lines[(*count)++] = (TraceCodeLine){place.file, place.line, check->sites[i].line, true};
+    }
+    return lines;
+}
+
 void program_timeline_close(const ProgramCheck *check, const char *file, Trace *trace) {
     ProgramTimeline *timeline = check->timeline;
     uint32_t count = check->order.lane_count;
@@ -93,8 +107,12 @@ void program_timeline_close(const ProgramCheck *check, const char *file, Trace *
         events[i] = timeline->events[i];
     for (uint32_t i = 0; i < timeline->mark_count; i++)
         events[timeline->count + i] = timeline->marks[i];
+    size_t code_count;
+    const TraceCodeLine *code = code_lines(check, &code_count);
     *trace = (Trace){.file = file,
                      .kernel = "program",
+                     .code = code,
+                     .code_count = code_count,
                      .launch = "",
                      .tracks = tracks,
                      .track_count = count,

@@ -65,7 +65,7 @@ class Finder {
       const [from, to, mechanism, barrier] = [...row.cells].map(cell => cell.textContent);
       this.add("edge", `${from} \u2192 ${to}`, `${mechanism} ${barrier ?? ""}`, this.to(row.id));
     }
-    for (const line of all(".lines li")) this.add(lineWord, line.getAttribute("value"), find("code", line).textContent.trim(), this.to(line.id));
+    for (const line of all(".lines li")) this.add(line.id.startsWith("S") ? "source line" : lineWord, line.getAttribute("value"), find("code", line).textContent.trim(), this.to(line.id));
     this.collectRun();
   }
 

@@ -84,13 +84,18 @@ static void add_words(Html *html, Str text) {
     size_t plain = 0, size = 0;
     for (size_t at = 0; at < text.size; at += size ? size : 1) {
         bool starts = at == 0 || !isalnum((unsigned char)text.data[at - 1]);
-        uint32_t line = starts ? line_named(str_between(text.data + at, text.data + text.size), &size) : 0;
-        if (!line || !html_quote(html, line)) {
+        Str rest = str_between(text.data + at, text.data + text.size);
+        uint32_t line = starts ? line_named(rest, &size) : 0;
+        size_t file = starts && !line ? html_code_named(&html->code, rest, &line, &size) : 0;
+        if (!file && (!line || !html_quote(html, line))) {
             size = 0;
             continue;
         }
         html_text(html->to, str_between(text.data + plain, text.data + at));
-        text_addf(html->to, "<a class=\"ir\" href=\"#L%u\">", line);
+        if (file)
+            text_addf(html->to, "<a class=\"src\" href=\"#S%zu-%u\">", file - 1, line);
+        else
+            text_addf(html->to, "<a class=\"ir\" href=\"#L%u\">", line);
         html_text(html->to, (Str){text.data + at, size});
         text_str(html->to, STR("</a>"));
         plain = at + size;
@@ -189,8 +194,10 @@ static void put_rings(Html *html) {
         put(html, &html->rings, str_of(name), &report->barriers[i]);
 }
 
-void html_init(Html *html, const Report *report, Source *source, Text *to) {
+void html_init(Html *html, const Report *report, const ReportHtml *what, Text *to) {
+    Source *source = what->source;
     *html = (Html){.to = to, .report = report, .source = source};
+    html_code_init(&html->code, report, what);
     html->terms = glossary(&html->term_count);
     put_rings(html);
     for (size_t i = 0; i < report->barrier_count; i++)
@@ -204,6 +211,7 @@ void html_init(Html *html, const Report *report, Source *source, Text *to) {
 }
 
 void html_free(Html *html) {
+    html_code_free(&html->code);
     map_free(&html->barriers);
     map_free(&html->buffers);
     map_free(&html->rings);
@@ -296,24 +304,12 @@ void html_glossary(Html *html) {
 }
 
 void html_excerpts(Html *html) {
-    enum { MOST = 400 }; /* bytes of a line */
-    uint32_t last = 0;
     if (!html->line_count)
         return;
     html_addf(html,
               "<details class=\"section\" id=\"excerpts\"><summary><h2>Lines of %s</h2><span "
-              "class=\"count\">%zu quoted</span></summary>\n<ol class=\"lines\">\n",
+              "class=\"count\">%zu quoted</span></summary>\n",
               html->report->ptx ? "PTX" : "the IR", html->line_count);
-    for (uint32_t number = 1; number <= html->source->line_count; number++) {
-        if (!html->quoted[number])
-            continue;
-        bool gap = last && last + 1 != number;
-        last = number;
-        Str line = source_line(html->source, number), shown = utf8_cut(line, MOST);
-        text_addf(html->to, "<li id=\"L%u\" value=\"%u\"%s><code>", number, number, gap ? " class=\"gap\"" : "");
-        html_text(html->to, shown);
-        text_addf(html->to, "%s</code></li>\n", shown.size < line.size ? " \xe2\x80\xa6" : "");
-    }
-    text_str(html->to, STR("</ol>\n"));
+    html_quoted_lines(html);
     html_section_end(html);
 }

@@ -8,11 +8,12 @@
 #include "base/map.h"
 #include "base/source.h"
 #include "finding/report.h"
+#include "render/html/html_code.h"
 
 enum { HTML_MOST_LINES = 2000 }; /* of the IR that a page quotes */
 
 /* A page that is being written. */
-typedef struct Html {
+struct Html {
     Text *to;
     const Report *report;
     Source *source;
@@ -23,9 +24,10 @@ typedef struct Html {
     size_t term_count;
     bool *quoted; /* lines of the IR, by their number; NULL: none can be */
     size_t line_count;
-} Html;
+    HtmlCode code;
+};
 
-void html_init(Html *html, const Report *report, Source *source, Text *to);
+void html_init(Html *html, const Report *report, const ReportHtml *what, Text *to);
 void html_free(Html *html);
 
 /* ---- Texts ---- */
@@ -35,7 +37,8 @@ void html_free(Html *html);
 void html_text(Text *to, Str text);
 /* printf as text_plainf has it, with texts made harmless for a page. */
 void html_addf(Html *html, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* A text of several lines. "IR line 41", "the loop at line 41" and "loop@41" become links to that line. */
+/* A text of several lines. "IR line 41", "the loop at line 41", "loop@41" and "matmul.py:20" become links to that line.
+ */
 void html_words(Html *html, Str text);
 /* A sentence: the same, and words of the glossary become links to it, each where it first stands. */
 void html_prose(Html *html, Str text);
@@ -64,7 +67,8 @@ bool html_quote(Html *html, uint32_t line);
 void html_section(Html *html, const char *id, const char *heading, size_t count, const char *one, Str lead);
 void html_section_end(Html *html);
 void html_glossary(Html *html);
-/* The lines of the IR that were quoted until now. */
+/* The lines of the IR that were quoted until now: a section of them, and they alone. */
 void html_excerpts(Html *html);
+void html_quoted_lines(Html *html);
 
 #endif

@@ -326,7 +326,7 @@ static void add_table(ReportWriter *base, const Table *table) {
 
 /* ---- The writer -------------------------------------------------------------------------------- */
 
-void html_writer_init(HtmlWriter *writer, const Report *report, Source *source, Text *to) {
+void html_writer_init(HtmlWriter *writer, const Report *report, const ReportHtml *what, Text *to) {
     *writer = (HtmlWriter){.writer = {.section = add_section,
                                       .part = add_part,
                                       .block = add_block,
@@ -335,7 +335,7 @@ void html_writer_init(HtmlWriter *writer, const Report *report, Source *source, 
                                       .table = add_table,
                                       .picture = add_picture,
                                       .roomy = true}};
-    html_init(&writer->html, report, source, to);
+    html_init(&writer->html, report, what, to);
 }
 
 void html_writer_free(HtmlWriter *writer) {

@@ -27,7 +27,7 @@ struct HtmlWriter {
     Text *page_then; /* where the page goes on */
 };
 
-void html_writer_init(HtmlWriter *writer, const Report *report, Source *source, Text *to);
+void html_writer_init(HtmlWriter *writer, const Report *report, const ReportHtml *what, Text *to);
 void html_writer_free(HtmlWriter *writer);
 
 void html_table(HtmlWriter *writer, const Table *table);

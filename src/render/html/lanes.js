@@ -1,7 +1,8 @@
 /* The swim lanes of the HTML report: a lane for each agent, time from left to right. page.js reads what is drawn. */
 
 const MOST_LISTED = 300; /* barriers beside the picture */
-const LANE = 30, GROUP = 24, TOP = 8, BAR = 17, COLORS = 8, NO_COLOR = 8;
+const STACKED = matchMedia("(max-width: 560px)").matches; /* there is no room for names beside lanes: they stand above */
+const LANE = STACKED ? 46 : 30, GROUP = 24, TOP = STACKED ? 25 : 8, BAR = 17, COLORS = 8, NO_COLOR = 8;
 const DASHES = ["", "6 3", "2 3", "9 3 2 3", "12 4", "4 2 1 2", "1 2", "8 2 1 2 1 2"];
 const SVG = "http://www.w3.org/2000/svg";
 const draw = (name, attributes, text) => {
@@ -51,6 +52,13 @@ const what = event => event.kind === WAIT ? `waited ${count(event.end - event.ti
 const stepsOf = event => event.end - event.time <= 1 ? `step ${number(event.time)}`
   : event.kind === BLOCKED ? `from step ${number(event.time)} on` : `steps ${number(event.time)} to ${number(event.end - 1)}`;
 
+const sourceLink = (to, line) => {
+  const at = sourceLine(line);
+  if (!at) return;
+  const link = make("a", "src", at.place);
+  link.href = "#" + at.id;
+  to.append(link);
+};
 const lineLink = (to, line) => {
   if (!line || lineText(line) === undefined) return;
   const link = make("a", "ir", `${lineWord} ${line}`);
@@ -78,15 +86,18 @@ class Lanes {
     this.waits = this.trace.events.filter(event => event.kind === WAIT || event.kind === BLOCKED)
       .sort((a, b) => a.time - b.time || a.index - b.index);
     find(".lanes").hidden = false;
+    find(".lanes").classList.toggle("stacked", STACKED);
     this.makeGrid();
     this.makeRows();
     this.makeLayers();
     this.makeTip();
     this.listen();
     this.makeLegend();
+    code?.join(this);
     new ResizeObserver(() => this.later()).observe(this.paper);
     this.describe();
     this.redraw();
+    code?.open();
   }
 
   makeGrid() {
@@ -274,7 +285,7 @@ class Lanes {
       if (at - last < half || !this.isShown(flips[i])) continue;
       last = at;
       const look = `flip c${colorOf(flips[i].barrier)}${this.isDim(flips[i]) ? " dim" : ""}`;
-      looks.set(look, (looks.get(look) || "") + `M${(at - half).toFixed(1)} ${row.top + 1}h${(2 * half).toFixed(1)}l${(-half).toFixed(1)} 6z`);
+      looks.set(look, (looks.get(look) || "") + `M${(at - half).toFixed(1)} ${row.top + TOP - 7}h${(2 * half).toFixed(1)}l${(-half).toFixed(1)} 6z`);
     }
   }
 
@@ -398,6 +409,7 @@ class Lanes {
 
   pointOut(event) {
     this.cursor = event;
+    code?.mark(event, true);
     this.reveal(event);
     this.redraw();
     this.fillTip(event);
@@ -434,9 +446,11 @@ class Lanes {
       const from = this.trace.events[event.from];
       fact("Released", `by ${this.trace.tracks[from.track].agent}, ${shortName(from.name)}, step ${number(from.time)}`);
     }
+    const at = sourceLine(event.line);
+    if (at) fact("Source", at.place);
     if (event.line) fact(lineWord, String(event.line));
     this.tip.replaceChildren(head, list);
-    const text = event.line ? lineText(event.line) : undefined;
+    const text = at ? at.text : event.line ? lineText(event.line) : undefined;
     if (text !== undefined) this.tip.append(make("pre", "", text.trim()));
   }
 
@@ -469,6 +483,7 @@ class Lanes {
 
   choose({ barrier = -1, track = -1, event = null }) {
     this.chosen = { barrier, track, event };
+    code?.mark(event, true);
     for (const one of this.trace.tracks) {
       const is = one === this.trace.tracks[track];
       one.button.classList.toggle("chosen", is);
@@ -501,6 +516,7 @@ class Lanes {
     }
     if (event) {
       this.tell(make("code", "", shortName(event.name)), ", " + stepsOf(event));
+      sourceLink(this.summary, event.line);
       lineLink(this.summary, event.line);
       if (event.never) this.describeNever(event.never);
     }
@@ -543,7 +559,7 @@ class Lanes {
     });
     svg.addEventListener("pointermove", event => this.drag ? this.pull(event) : this.point(event));
     svg.addEventListener("pointerup", event => this.drop(event));
-    svg.addEventListener("pointerleave", () => { if (!this.drag) { this.tip.hidden = true; this.hover({}); } });
+    svg.addEventListener("pointerleave", () => { if (!this.drag) { this.tip.hidden = true; this.hover({}); code?.mark(this.cursor ?? this.chosen.event); } });
     svg.addEventListener("dblclick", event => this.zoom(0.4, event.clientX - svg.getBoundingClientRect().left));
     view.addEventListener("wheel", event => this.wheel(event), { passive: false });
     this.listenToKeys();
@@ -564,6 +580,7 @@ class Lanes {
   point(event) {
     const found = this.eventAt(event.clientX, event.clientY);
     this.tip.hidden = !found;
+    code?.mark(found ?? this.cursor ?? this.chosen.event, true);
     if (found) {
       this.fillTip(found);
       place(this.tip, event.clientX, event.clientY);
@@ -650,6 +667,7 @@ class Lanes {
       means = barriers.filter(barrier => barrier.name.toLowerCase().includes(wanted));
       fill();
     });
+    find(".lanes-legend").hidden = !barriers.length;
     head.append(filter, every, none);
     fill();
     find(".lanes-legend").append(head, list, rest, empty);

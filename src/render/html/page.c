@@ -11,6 +11,7 @@
 
 FILE_AS_BYTES(page_css, "src/render/html/page.css");
 FILE_AS_BYTES(page_js, "src/render/html/page.js");
+FILE_AS_BYTES(code_js, "src/render/html/code.js");
 FILE_AS_BYTES(lanes_js, "src/render/html/lanes.js");
 FILE_AS_BYTES(find_js, "src/render/html/find.js");
 
@@ -20,6 +21,10 @@ Str page_style(void) {
 
 Str page_script(void) {
     return str_between(page_js, page_js_end);
+}
+
+Str page_code_script(void) {
+    return str_between(code_js, code_js_end);
 }
 
 Str page_lanes_script(void) {

@@ -1,5 +1,5 @@
-/* The style sheet and the script of the HTML report: page.css, page.js, lanes.js and find.js, which lie beside this
- * file and are put into the object as they are. */
+/* The style sheet and the script of the HTML report: page.css, page.js, code.js, lanes.js and find.js, which lie beside
+ * this file and are put into the object as they are. */
 #ifndef RENDER_HTML_PAGE_H
 #define RENDER_HTML_PAGE_H
 
@@ -8,6 +8,7 @@
 Str page_style(void);
 Str page_script(void);
 /* What follows it in the same script. */
+Str page_code_script(void);
 Str page_lanes_script(void);
 Str page_find_script(void);
 

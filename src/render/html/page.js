@@ -1,5 +1,6 @@
 /* The script of the HTML report: light and dark, folding, quotes of the IR, the graph, and the run, as the JSON of
-   swimlanes.h has it. lanes.js, which follows in the same script, draws it; find.js finds in all of it. Texts enter the
+   swimlanes.h has it. code.js and lanes.js, which follow in the same script, join it to the source and draw
+   it; find.js finds in all of it. Texts enter the
    page as text, never as markup; what is put off (Later) is markup of the page itself. */
 "use strict";
 const find = (selector, within = document) => within.querySelector(selector);
@@ -332,7 +333,7 @@ const steady = ({ times, period, event }) => {
   let best = Math.floor(times.length / 3);
   for (let i = best; i < times.length * 2 / 3 && i + 2 < times.length; i++) if (odd(i) < odd(best)) best = i;
   const span = times[best + 2] - times[best];
-  return { from: times[best] - span * 0.04, span: span * 1.08, why: `two iterations around ${lineWord} ${event.line}` };
+  return { from: times[best] - span * 0.04, span: span * 1.08, why: `two iterations around ${sourceLine(event.line)?.place ?? `${lineWord} ${event.line}`}` };
 };
 
 /* The first two accesses of a finding that are of different agents. */

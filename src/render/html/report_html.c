@@ -10,6 +10,8 @@
 typedef struct ReportHtmlPage {
     HtmlWriter writer; /* first, so that a writer can be taken for its page */
     const Trace *trace;
+    Text *to;  /* all up to the lines of the source, which stand beside the timeline, */
+    Text rest; /* and what is behind them */
 } ReportHtmlPage;
 
 static void add(Html *html, const char *markup) {
@@ -37,7 +39,9 @@ static void add_head(Html *html) {
               is_program(html) ? "order of operations" : "barrier report");
     text_str(html->to, page_style());
     add(html, "</style>\n</head>\n");
-    add(html, html->report->ptx ? "<body data-text=\"PTX\">\n" : "<body>\n");
+    add(html, html->report->ptx  ? "<body data-text=\"PTX\">\n"
+              : is_program(html) ? "<body data-text=\"log\">\n"
+                                 : "<body>\n");
     add(html, "<a class=\"skip\" href=\"#verdict\">Skip to the verdict</a>\n");
 }
 
@@ -83,6 +87,7 @@ static void add_end(Html *html) {
     add(html, "</main>\n<footer>Made by Weir from <code>");
     html_addf(html, "%s</code>.</footer>\n<script>\n", html->report->file);
     text_str(html->to, page_script());
+    text_str(html->to, page_code_script());
     text_str(html->to, page_lanes_script());
     text_str(html->to, page_find_script());
     add(html, "</script>\n</body>\n</html>\n");
@@ -203,12 +208,15 @@ static void add_finding(ReportWriter *base, size_t index) {
     const char *word = words[severity];
     bool folds = severity == SEVERITY_NOTE; /* there may be many, and none of them is wrong */
     html_end_facts(writer);
-    html_addf(html, "<%s class=\"finding %s\" id=\"finding-%zu\">\n%s<h3><span class=\"tag tag-%s\">%s %s</span> ",
-              folds ? "details" : "article", word, index, folds ? "<summary>" : "", word, marks[severity], word);
+    html_addf(html, "<%s class=\"finding %s\" id=\"finding-%zu\">\n", folds ? "details" : "article", word, index);
+    add(html, folds ? "<summary><h3>" : "<h3>");
+    html_addf(html, "<span class=\"tag tag-%s\">%s %s</span> ", word, marks[severity], word);
     html_words(html, str_of(report_message(report, finding)));
-    html_addf(html, "</h3>%s<p class=\"rule\"><code>%s</code></p>\n", folds ? "</summary>" : "", rule->id);
-    html_fact(writer, "why", finding->why);
-    html_fact(writer, "fix", finding->fix);
+    add(html, folds ? "</h3></summary>" : "</h3>");
+    html_addf(html, "<p class=\"rule\"><code>%s</code></p>\n", rule->id);
+    bool leads = finding == report->head.finding; /* its lines have the report's names of barriers and buffers */
+    html_fact(writer, "why", leads ? report->head.why : finding->why);
+    html_fact(writer, "fix", leads ? report->head.fix : finding->fix);
     html_fact(writer, "schedule", finding->schedule);
     html_fact(writer, "launch", finding->launch);
     if (report->witness_files && report->witness_files[index])
@@ -285,13 +293,17 @@ static void end_verdict(HtmlWriter *writer) {
     const Report *report = writer->html.report;
     html_fact(writer, "file", report->file);
     html_fact(writer, "launch", report->launch);
-    if (!report->verdict->program)
+    if (!report->verdict->program && report->head.finding) /* else the first lines say it */
         add_basis(writer, report->verdict);
     html_end_facts(writer);
     if (!report->verdict->program)
         add_launches(writer, report->verdict);
     add(&writer->html, "</section>\n");
-    swimlanes_section(&writer->html, ((ReportHtmlPage *)writer)->trace);
+    ReportHtmlPage *page = (ReportHtmlPage *)writer;
+    swimlanes_section(&writer->html, page->trace);
+    page->to = writer->html.to;
+    writer->html.to = &page->rest;
+    swimlanes_section_end(&writer->html);
 }
 
 /* ---- The page ---------------------------------------------------------------------------------- */
@@ -318,6 +330,16 @@ static void add_nothing(HtmlWriter *writer) {
     add(html, "</section>\n");
 }
 
+/* The lines of the source are written once it is known which lines of the IR the page quotes. */
+static void add_code(ReportHtmlPage *page) {
+    Html *html = &page->writer.html;
+    html->to = page->to;
+    html_code_panel(html);
+    text_str(html->to, (Str){page->rest.data, page->rest.size});
+    html->to->failed |= page->rest.failed;
+    text_free(&page->rest);
+}
+
 static void add_sections(ReportHtmlPage *page) {
     Html *html = &page->writer.html;
     const Verdict *verdict = html->report->verdict;
@@ -333,12 +355,14 @@ static void add_sections(ReportHtmlPage *page) {
     if (!is_program(html))
         html_glossary(html);
     swimlanes_data(html, page->trace); /* before the excerpts, which have its lines, too */
-    html_excerpts(html);
+    if (html_code_is_there(&html->code))
+        html_excerpts(html);
+    add_code(page);
 }
 
-void render_report_html(const Report *report, const Trace *trace, Source *source, Text *to) {
-    ReportHtmlPage page = {.trace = trace};
-    html_writer_init(&page.writer, report, source, to);
+void render_report_html(const Report *report, const ReportHtml *what, Text *to) {
+    ReportHtmlPage page = {.trace = what->trace};
+    html_writer_init(&page.writer, report, what, to);
     page.writer.writer.finding = add_finding;
     page.writer.writer.about_it = add_about;
     page.writer.first = end_verdict;

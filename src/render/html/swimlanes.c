@@ -286,20 +286,9 @@ static bool shows_a_finding(const Report *report) {
     return false;
 }
 
-void swimlanes_section(Html *html, const Trace *trace) {
-    html_section(html, "timeline", "Timeline", 0, "",
-                 html->report->verdict->program
-                     ? STR("What the program put into its streams, each operation as early as what orders it allows: "
-                           "operations that stand above each other can run at the same time. Each stream has a lane; "
-                           "arrows lead from an operation to one that waits for it. How long each takes is not known.")
-                 : shows_a_finding(html->report)
-                     ? STR("The run that shows what is wrong, step by step. Each agent has a lane; arrows lead from an "
-                           "arrival to the wait that it released.")
-                     : STR("One run, step by step. Each agent has a lane; arrows lead from an arrival to the wait that "
-                           "it released."));
+static void add_picture(Html *html, const Trace *trace) {
     if (!trace || !trace->event_count) {
         text_str(html->to, STR("<p class=\"empty\">Nothing was run, so there is no picture.</p>\n"));
-        html_section_end(html);
         return;
     }
     if (trace->event_count > SWIMLANES_MOST_EVENTS) {
@@ -319,5 +308,28 @@ void swimlanes_section(Html *html, const Trace *trace) {
                  "</div>\n"));
     add_key(html, trace);
     text_str(html->to, STR("<div class=\"lanes-chosen\" aria-live=\"polite\"></div>\n</div>\n"));
+}
+
+static Str timeline_lead(const Report *report) {
+    if (report->verdict->program)
+        return STR("What the program put into its streams, each operation as early as what orders it allows: "
+                   "operations that stand above each other can run at the same time. Each stream has a lane; "
+                   "arrows lead from an operation to one that waits for it. How long each takes is not known.");
+    if (shows_a_finding(report))
+        return STR("The run that shows what is wrong, step by step. Each agent has a lane; arrows lead from an "
+                   "arrival to the wait that it released.");
+    return STR("One run, step by step. Each agent has a lane; arrows lead from an arrival to the wait that it "
+               "released.");
+}
+
+void swimlanes_section(Html *html, const Trace *trace) {
+    html_section(html, "timeline", "Timeline", 0, "", timeline_lead(html->report));
+    text_str(html->to, STR("<div class=\"beside\">\n<div class=\"picture\">\n"));
+    add_picture(html, trace);
+    text_str(html->to, STR("</div>\n"));
+}
+
+void swimlanes_section_end(Html *html) {
+    text_str(html->to, STR("</div>\n"));
     html_section_end(html);
 }

@@ -18,8 +18,9 @@
 
 enum { SWIMLANES_MOST_EVENTS = 20000 };
 
-/* The place of the picture, with what is said about it. */
+/* The place of the picture, with what is said about it. What is written then stands beside it, up to the end. */
 void swimlanes_section(Html *html, const Trace *trace);
+void swimlanes_section_end(Html *html);
 /* What is drawn there; quotes the lines of its ops, as far as there is room. */
 void swimlanes_data(Html *html, const Trace *trace);
 

@@ -21,8 +21,14 @@ void render_report_markdown(const Report *report, Text *to);
 /* Partitions are nodes, and red if they wait forever; edges are arrows, dashed if they lead backward. An order that
  * coverage misses is a dotted red arrow. */
 void render_report_dot(const Report *report, Text *to);
-/* `source` is the IR's text. */
-void render_report_html(const Report *report, const Trace *trace, Source *source, Text *to);
+
+typedef struct ReportHtml {
+    const Trace *trace; /* NULL: nothing was run */
+    Source *source;     /* the IR's text; NULL: there is none, as of a program */
+    const char *root;   /* a folder below which the kernel's own source may lie (base/code.h); NULL: none is known */
+} ReportHtml;
+
+void render_report_html(const Report *report, const ReportHtml *what, Text *to);
 
 /* All words, for a terminal of `width` columns (0: as wide as need be). */
 void render_glossary_text(Text *to, unsigned width);

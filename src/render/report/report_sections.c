@@ -23,19 +23,30 @@ static void say_finding(const Report *report, size_t index, ReportWriter *writer
         say_text(writer, "witness", report->witness_files[index]);
 }
 
+/* The finding that the first lines are about, where a writer lays findings out: it has those lines itself. */
+static const Finding *laid_out_first(const Report *report, const ReportWriter *writer) {
+    return writer->finding ? report->head.finding : NULL;
+}
+
+static void lay_out(const Report *report, const Finding *finding, ReportWriter *writer) {
+    writer->finding(writer, (size_t)(finding - report->verdict->findings));
+    about_report(&writer->about, finding);
+}
+
 /* The gravest first. */
 static void say_findings(const Report *report, ReportWriter *writer) {
     const Verdict *verdict = report->verdict;
+    const Finding *first = laid_out_first(report, writer);
+    if (first)
+        lay_out(report, first, writer);
     for (Severity severity = SEVERITY_ERROR; severity <= SEVERITY_NOTE; severity++)
         for (size_t i = 0; i < verdict->finding_count; i++) {
-            if (finding_severity(&verdict->findings[i]) != severity)
+            if (finding_severity(&verdict->findings[i]) != severity || &verdict->findings[i] == first)
                 continue;
-            if (writer->finding) {
-                writer->finding(writer, i);
-                about_report(&writer->about, &verdict->findings[i]);
-            } else {
+            if (writer->finding)
+                lay_out(report, &verdict->findings[i], writer);
+            else
                 say_finding(report, i, writer);
-            }
         }
     for (size_t i = 0; i < verdict->incomplete_count; i++) {
         const Incomplete *incomplete = &verdict->incomplete[i];
@@ -59,7 +70,8 @@ void report_head(const Report *report, ReportWriter *writer) {
 }
 
 static void say_overview(const Report *report, ReportWriter *writer) {
-    report_head(report, writer);
+    if (!laid_out_first(report, writer))
+        report_head(report, writer);
     if (report->hung)
         say_text(
             writer, "hang",

@@ -174,7 +174,8 @@ static ReportHead head_of_finding(const Report *report, Verdict *verdict, const 
                         .what = with_names(report, verdict, finding->message),
                         .where = where(report, verdict, finding),
                         .why = with_names(report, verdict, finding->why),
-                        .fix = with_names(report, verdict, finding->fix)};
+                        .fix = with_names(report, verdict, finding->fix),
+                        .finding = finding};
 }
 
 /* ---- Where nothing is wrong ----------------------------------------------------------------------- */
