@@ -155,28 +155,31 @@ Finding *verdict_finding(Verdict *verdict) {
     return finding;
 }
 
-static void add_incomplete(Verdict *verdict, const char *op, uint32_t ir_line, const char *reason, bool follows) {
+static void add_incomplete(Verdict *verdict, Incomplete made) {
     for (size_t i = 0; i < verdict->incomplete_count; i++) {
         const Incomplete *other = &verdict->incomplete[i];
-        if (other->ir_line == ir_line && strcmp(other->op, op) == 0 && strcmp(other->reason, reason) == 0)
+        if (other->ir_line == made.ir_line && strcmp(other->op, made.op) == 0 &&
+            strcmp(other->reason, made.reason) == 0)
             return;
     }
-    const char *kept = verdict_text(verdict, "%s", op);
-    *ARENA_PUSH(verdict->arena, verdict->incomplete, verdict->incomplete_count, verdict->incomplete_capacity) =
-        (Incomplete){.reason = reason, .op = kept, .ir_line = ir_line, .follows = follows};
+    made.op = verdict_text(verdict, "%s", made.op);
+    *ARENA_PUSH(verdict->arena, verdict->incomplete, verdict->incomplete_count, verdict->incomplete_capacity) = made;
 }
 
 void verdict_incomplete(Verdict *verdict, const char *op, uint32_t ir_line, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    add_incomplete(verdict, op, ir_line, format_text(verdict, format, arguments), false);
+    add_incomplete(verdict,
+                   (Incomplete){.reason = format_text(verdict, format, arguments), .op = op, .ir_line = ir_line});
     va_end(arguments);
 }
 
 void verdict_unreached(Verdict *verdict, const char *op, uint32_t ir_line, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    add_incomplete(verdict, op, ir_line, format_text(verdict, format, arguments), true);
+    add_incomplete(
+        verdict,
+        (Incomplete){.reason = format_text(verdict, format, arguments), .op = op, .ir_line = ir_line, .follows = true});
     va_end(arguments);
 }
 
@@ -351,10 +354,8 @@ static void join_proof(ProofSummary *proof, const ProofSummary *other) {
 void verdict_join(Verdict *verdict, const Verdict *other) {
     for (size_t i = 0; i < other->finding_count; i++)
         join_finding(verdict, &other->findings[i]);
-    for (size_t i = 0; i < other->incomplete_count; i++) {
-        const Incomplete *reason = &other->incomplete[i];
-        add_incomplete(verdict, reason->op, reason->ir_line, reason->reason, reason->follows);
-    }
+    for (size_t i = 0; i < other->incomplete_count; i++)
+        add_incomplete(verdict, other->incomplete[i]);
     for (size_t i = 0; i < other->note_count; i++)
         verdict_note(verdict, "%s", other->notes[i]);
     for (size_t i = 0; i < other->launch_count; i++)

@@ -89,6 +89,17 @@ static bool take_rule(const json_t *from, RuleId *rule) {
     return false;
 }
 
+/* How grave the check found it; the project's settings come afterwards. */
+static Severity severity_of(const json_t *from, RuleId rule) {
+    const char *name = json_string_value(json_object_get(from, "severity"));
+    Severity usual = rule_of(rule)->severity;
+    return !name                          ? usual
+           : strcmp(name, "error") == 0   ? SEVERITY_ERROR
+           : strcmp(name, "warning") == 0 ? SEVERITY_WARNING
+           : strcmp(name, "note") == 0    ? SEVERITY_NOTE
+                                          : usual;
+}
+
 static void take_finding(Verdict *verdict, const json_t *from, const char *module) {
     RuleId rule;
     if (!take_rule(from, &rule)) {
@@ -108,11 +119,25 @@ static void take_finding(Verdict *verdict, const json_t *from, const char *modul
                     .witness = text_of(verdict, from, "witness"),
                     .fingerprint = text_of(verdict, from, "fingerprint"),
                     .times = number_of(from, "times"),
-                    .elsewhere = truth_of(from, "at_other_launches")};
+                    .elsewhere = truth_of(from, "at_other_launches"),
+                    .grade = severity_of(from, rule)};
+    to->graded = to->grade != rule_of(rule)->severity;
     size_t count = json_array_size(places);
     FindingPlace *taken = finding_places(verdict, to, count);
     for (size_t i = 0; i < count; i++)
         take_place(verdict, json_array_get(places, i), module, &taken[i]);
+}
+
+static void take_incomplete(Verdict *verdict, const json_t *from) {
+    size_t before = verdict->incomplete_count;
+    verdict_incomplete(verdict, text_of(verdict, from, "op"), (uint32_t)number_of(from, "ir_line"), "%s",
+                       text_of(verdict, from, "reason"));
+    Incomplete *to = &verdict->incomplete[verdict->incomplete_count - 1];
+    if (verdict->incomplete_count == before || !json_object_get(from, "file"))
+        return;
+    to->file = text_of(verdict, from, "file");
+    to->line = (uint32_t)number_of(from, "line");
+    to->column = (uint32_t)number_of(from, "column");
 }
 
 static void take_coverage(RunCoverage *to, const json_t *from) {
@@ -149,8 +174,7 @@ static void take_result(Verdict *verdict, const json_t *input) {
         take_finding(verdict, item, module);
     }
     json_array_foreach(json_object_get(input, "incomplete"), index, item) {
-        verdict_incomplete(verdict, text_of(verdict, item, "op"), (uint32_t)number_of(item, "ir_line"), "%s",
-                           text_of(verdict, item, "reason"));
+        take_incomplete(verdict, item);
     }
     json_array_foreach(json_object_get(input, "notes"), index, item) {
         const char *note = json_string_value(item);
