@@ -90,10 +90,10 @@ void help_overview(FILE *to) {
     fprintf(to, "Usage: weir COMMAND [OPTION...] FILE|DIR|-...\n"
                 "Weir checks synchronization in GPU kernels.\n\nCommands:\n");
     for (size_t i = 0; i < COMMAND_COUNT; i++)
-        fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].what);
-    fprintf(to, "\n'weir COMMAND --help' shows a command's options; 'weir --version' the version.\nExit status: 0 if "
-                "all is well, 1 if something is wrong with a kernel, 2 if the input or the command\nline is wrong, 3 "
-                "if nothing wrong was found but not everything could be looked at.\n");
+        fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].what);
+    fprintf(to, "\n'weir COMMAND --help' shows a command's options; 'weir --version' the version.\nExit status: 0 "
+                "if all is well, 1 if something is wrong with a kernel, 2 if the input or the command\nline is "
+                "wrong, 3 if there are no findings but some kernels could not be fully checked.\n");
 }
 
 int command_help(Options *options) {

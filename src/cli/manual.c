@@ -152,23 +152,19 @@ static const char about[] =
     "The input is Triton GPU IR, in MLIR's textual form: a\n.Pa .ttgir\nor\n.Pa .mlir\n"
     "file, a compiler's dump log with many modules, a directory of such files, or\n.Sq -\nfor standard input.\n";
 
-static const char statuses[] = ".Sh EXIT STATUS\n.Bl -tag -width Ds\n"
-                               ".It 0\nAll is well: everything was read, and every kernel that was run is clean.\n"
-                               ".It 1\nSomething is wrong with a kernel that was run.\n"
-                               ".It 2\nSomething in the input or on the command line is wrong.\n"
-                               ".It 3\nNothing wrong was found, but not everything that matters could be looked at.\n"
-                               ".El\n.Pp\nOf several inputs the worst counts: 2, then 1, then 3.\n";
+static const char statuses[] = ".Sh EXIT STATUS\n.Bl -tag -width Ds\n.It 0\nAll inputs were read, and every kernel "
+                               "is clean.\n.It 1\nThere are findings.\n.It 2\nThe input or the command line is "
+                               "wrong.\n.It 3\nThere are no findings, but some kernels could not be fully "
+                               "checked.\n.El\n.Pp\nIf there are several inputs, the worst status counts: 2, then "
+                               "1, then 3.\n";
 
 static const char environment[] = ".Sh ENVIRONMENT\n.Bl -tag -width Ds\n.It Ev NO_COLOR\n"
                                   "If it is set and not empty, nothing is colored, unless\n.Fl -color\nsays so.\n.El\n";
 
 static const char diagnostics[] =
-    ".Sh DIAGNOSTICS\nWhat is wrong is printed on standard error, with its place and the line it is in:\n"
-    ".Bd -literal -offset indent\n"
-    "kernel.ttgir:14:21: error: '%row' is not defined\n"
-    "        %1 = arith.addi %row, %0 : i32\n"
-    "                        ^\n"
-    ".Ed\n";
+    ".Sh DIAGNOSTICS\nErrors are printed on standard error, with their place and the line of the input:\n.Bd "
+    "-literal -offset indent\nkernel.ttgir:14:21: error: '%row' is not defined\n        %1 = arith.addi %row, %0 : "
+    "i32\n                        ^\n.Ed\n";
 
 static void overview_page(FILE *to) {
     fprintf(to,
