@@ -35,9 +35,9 @@ static bool has_parts(const char *text, const char *const parts[5]) {
 static void every_rule_is_explained(void **state) {
     (void)state;
     static const char *const of_runs[5] = {"## What happens\n", "\n## How Weir decides\n", "\n## Usual causes\n",
-                                           "\n## What fixes it\n", "\n## What is not this\n"};
+                                           "\n## Fix\n", "\n## Not reported\n"};
     static const char *const of_lint[5] = {"## What is not allowed\n", "\n## How Weir decides\n",
-                                           "\n## What fixes it\n", "\n## Where it is from\n"};
+                                           "\n## Fix\n", "\n## References\n"};
     size_t counts[2] = {0, 0};
     for (int i = 0; i < RULE_COUNT; i++) {
         const Rule *rule = rule_of((RuleId)i);
