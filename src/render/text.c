@@ -2,6 +2,7 @@
 #include "render/text.h"
 
 #include "base/code.h"
+#include "finding/agent.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,11 +65,13 @@ static void add_place(Renderer *renderer, const char *file, uint32_t line, uint3
     text_addf(renderer->to, ":%s ", renderer->options.color ? normal : "");
 }
 
-/* "partition1 waits (ttng.wait_barrier): slot 1 of %full" */
+/* "partition1 waits (ttng.wait_barrier): slot 1 of %full", "partition 'default' reads" */
 static void add_what(Renderer *renderer, const FindingPlace *place) {
     Text *to = renderer->to;
     bool agent = is_said(place->agent), role = is_said(place->role);
-    text_plainf(to, "%s%s%s", place->agent, agent && role ? " " : "", place->role);
+    if (agent)
+        agent_words(to, str_of(place->agent));
+    text_plainf(to, "%s%s", agent && role ? " " : "", place->role);
     if (is_said(place->op))
         text_plainf(to, "%s(%s)", agent || role ? " " : "", place->op);
     if (is_said(place->note))

@@ -61,11 +61,11 @@ static void assert_clean(const char *text) {
 static void nothing_arrives(void **state) {
     (void)state;
     assert_finding(AGENTS(INIT(a, 1), "", WAIT(a, 0)), "deadlock.no-producer", "ttng.wait_barrier",
-                   "partition0 waits forever for %a[0]: nothing arrives on it");
+                   "partition0 waits forever on %a[0]: nothing arrives on it");
     assert_finding(AGENTS(INIT(a, 2), ARRIVE(a), WAIT(a, 0)), "deadlock.no-producer", "ttng.wait_barrier",
-                   "partition0 waits forever for %a[0]: 1 of 2 arrivals are made, and nothing makes the others");
+                   "partition0 waits forever on %a[0]: only 1 of 2 arrivals is made");
     assert_finding(AGENTS(INIT(a, 1) INIT(b, 1), ARRIVE(b), WAIT(a, 0)), "deadlock.no-producer", "ttng.wait_barrier",
-                   "partition0 waits forever for %a[0]: nothing arrives on it");
+                   "partition0 waits forever on %a[0]: nothing arrives on it");
     assert_clean(AGENTS(INIT(a, 2), ARRIVE(a) ARRIVE(a), WAIT(a, 0)));
 }
 
@@ -73,8 +73,8 @@ static void nothing_arrives(void **state) {
 static void what_arrives_is_named(void **state) {
     (void)state;
     assert_finding(AGENTS(INIT(a, 1), ARRIVE(a), WAIT(a, 0) WAIT(a, 1)), "deadlock.no-producer", "ttng.wait_barrier",
-                   "partition0 waits forever for %a[0]: no arrival is made for phase 1 (default at IR line 20: its "
-                   "partition has exited)");
+                   "partition0 waits forever on %a[0]: phase 1 gets no arrival (partition 'default' at IR line 20: "
+                   "its partition has exited)");
 }
 
 /* An arrival is missing because of a circle, and bytes are whatever comes. */
@@ -84,20 +84,22 @@ static void bytes_come_before_a_circle(void **state) {
                                               INIT(a, 2) INIT(b, 1), EXPECT(a, 256) COPY(a) WAIT(a, 0) ARRIVE(b),
                                               WAIT(b, 0) ARRIVE(a), "")),
                    "deadlock.bytes", "ttng.wait_barrier",
-                   "default waits forever for %a[0]: whatever else arrives, but 128 bytes never arrive");
+                   "partition 'default' waits forever on %a[0]: even with all other arrivals, 128 bytes never "
+                   "arrive");
     assert_finding(KERNEL("%desc: !desc", "    %tile = ttg.local_alloc : () -> !tile\n" SPECIALIZED(
                                               INIT(a, 2) INIT(b, 1), EXPECT(a, 128) COPY(a) WAIT(a, 0) ARRIVE(b),
                                               WAIT(b, 0) ARRIVE(a), "")),
                    "deadlock.cycle", "ttng.wait_barrier",
-                   "default waits forever for %a[0]: partition0 arrives on it only after its wait for %b[0], "
-                   "which is also blocked");
+                   "partition 'default' waits forever on %a[0]: partition0 arrives on it only after its wait for "
+                   "%b[0], which is blocked, too");
 }
 
 static void the_parity_does_not_go_with_the_phases(void **state) {
     (void)state;
     assert_finding(ON_BARRIER("", INIT(bar, 1) ARRIVE(bar) WAIT(bar, 0) ARRIVE(bar) WAIT(bar, 0)), "deadlock.parity",
                    "ttng.wait_barrier",
-                   "default waits forever for %bar[0]: it waits for parity 0, the phase after the completed one");
+                   "partition 'default' waits forever on %bar[0]: the wait is for parity 0, which means the phase "
+                   "after the completed one");
     assert_clean(ON_BARRIER("", INIT(bar, 1) ARRIVE(bar) WAIT(bar, 0) ARRIVE(bar) WAIT(bar, 1)));
 }
 
@@ -105,17 +107,18 @@ static void each_waits_for_the_other(void **state) {
     (void)state;
     assert_finding(AGENTS(INIT(a, 1) INIT(b, 1), WAIT(a, 0) ARRIVE(b), WAIT(b, 0) ARRIVE(a)), "deadlock.cycle",
                    "ttng.wait_barrier",
-                   "default waits forever for %a[0]: partition0 arrives on it only after its wait for %b[0], "
-                   "which is also blocked");
+                   "partition 'default' waits forever on %a[0]: partition0 arrives on it only after its wait for "
+                   "%b[0], which is blocked, too");
     assert_finding(ON_BARRIER("", INIT(bar, 1) WAIT(bar, 0) ARRIVE(bar)), "deadlock.cycle", "ttng.wait_barrier",
-                   "default waits forever for %bar[0]: it would itself arrive on it, after this wait");
+                   "partition 'default' waits forever on %bar[0]: it would arrive itself, but only after this wait");
     assert_clean(AGENTS(INIT(a, 1) INIT(b, 1), ARRIVE(b) WAIT(a, 0), WAIT(b, 0) ARRIVE(a)));
 }
 
 static void the_next_phase_is_over_before_it_looks(void **state) {
     (void)state;
     assert_finding(AGENTS(INIT(a, 1), ARRIVE(a) ARRIVE(a), WAIT(a, 0)), "deadlock.lapped", "ttng.wait_barrier",
-                   "partition0 waits forever for %a[0]: its phase and the next one complete before it looks");
+                   "partition0 waits forever on %a[0]: the phase it waits for and the next one both complete before "
+                   "the wait runs");
 }
 
 /* One agent arrives twice, and knows nothing of the other's wait in between. */
@@ -149,10 +152,11 @@ static void and_where_arguments_were_chosen(void **state) {
 static void bytes_do_not_come_or_too_many(void **state) {
     (void)state;
     assert_finding(COPIED(EXPECT(bar, 256) COPY(bar) WAIT(bar, 0)), "deadlock.bytes", "ttng.wait_barrier",
-                   "default waits forever for %bar[0]: all arrivals are in, but 128 bytes never arrive");
+                   "partition 'default' waits forever on %bar[0]: all arrivals are in, but 128 bytes never arrive");
     assert_finding(
         COPIED(EXPECT(bar, 64) COPY(bar) WAIT(bar, 0)), "deadlock.bytes", "ttng.wait_barrier",
-        "default waits forever for %bar[0]: all arrivals are in, but 64 more bytes arrive than are expected");
+        "partition 'default' waits forever on %bar[0]: all arrivals are in, but 64 more bytes arrive than are "
+        "expected");
     assert_clean(COPIED(EXPECT(bar, 128) COPY(bar) WAIT(bar, 0)));
 }
 
@@ -167,7 +171,9 @@ static void bytes_do_not_come_or_too_many(void **state) {
 static void who_would_arrive_has_ended(void **state) {
     (void)state;
     assert_finding(AGENTS(INIT(a, 1) INIT(b, 1), TIMES(5, CONSUMER), TIMES(4, PRODUCER)), "deadlock.exited",
-                   "ttng.wait_barrier", "default waits forever for %a[0]: partition0, which arrives on it, has exited");
+                   "ttng.wait_barrier",
+                   "partition 'default' waits forever on %a[0]: partition0, which arrives on "
+                   "it, has exited");
     assert_clean(AGENTS(INIT(a, 1) INIT(b, 1), TIMES(5, CONSUMER), TIMES(5, PRODUCER)));
 }
 
@@ -179,10 +185,12 @@ static void who_would_arrive_has_ended(void **state) {
 static void too_few_threads_come(void **state) {
     (void)state;
     assert_finding(AGENTS("", MEET("wait", 2, 256), MEET("arrive", 2, 256)), "deadlock.no-producer",
-                   "ttng.wait_barrier_named", "default waits forever at named barrier 2: 160 of 256 threads reach it");
+                   "ttng.wait_barrier_named",
+                   "partition 'default' waits forever at named barrier 2: 160 of 256 "
+                   "threads reach it");
     assert_finding(AGENTS("", MEET("wait", 2, 160) MEET("arrive", 3, 160), MEET("wait", 3, 160) MEET("arrive", 2, 160)),
                    "deadlock.cycle", "ttng.wait_barrier_named",
-                   "default waits forever at named barrier 2: 128 of 160 threads reach it");
+                   "partition 'default' waits forever at named barrier 2: 128 of 160 threads reach it");
     assert_clean(AGENTS("", MEET("wait", 2, 160), MEET("arrive", 2, 160)));
 }
 
@@ -192,7 +200,8 @@ static void not_all_come_to_the_cluster_barrier(void **state) {
     (void)state;
     assert_finding(MODULE_OF(2, FUNCTION("", SPECIALIZED("", "", CLUSTER, ""))), "deadlock.no-producer",
                    "ttng.cluster_wait",
-                   "cta0.partition0 waits forever at the cluster barrier: not every thread of the cluster reaches it");
+                   "partition0 of cta0 waits forever at the cluster barrier: not every thread of the cluster "
+                   "reaches it");
     assert_clean(MODULE_OF(2, FUNCTION("", CLUSTER)));
 }
 
@@ -212,22 +221,24 @@ static void a_circle_of_a_cluster_barrier_and_an_mbarrier_is_mixed(void **state)
 static void barriers_are_misused(void **state) {
     (void)state;
     assert_finding(ON_BARRIER("", INIT(bar, 1) ARRIVE_COUNT(bar, 2)), "barrier.underflow", "ttng.arrive_barrier",
-                   "default makes 2 arrivals on %bar[0], where 1 of 1 is pending");
+                   "partition 'default' makes 2 arrivals on %bar[0], but only 1 of 1 is pending");
     assert_finding(ON_BARRIER("", ARRIVE(bar)), "barrier.uninitialized", "ttng.arrive_barrier",
-                   "default uses %bar[0] before it is initialized");
+                   "partition 'default' uses %bar[0] before it is initialized");
     assert_finding(ON_BARRIER("", INIT(bar, 1) INIT(bar, 1)), "barrier.reinitialized", "ttng.init_barrier",
-                   "default initializes %bar[0], which is in use");
+                   "partition 'default' initializes %bar[0], which is in use");
     assert_finding(ON_BARRIER("", INIT(bar, 1) INVALIDATE(bar) ARRIVE(bar)), "barrier.invalidated",
-                   "ttng.arrive_barrier", "default uses %bar[0] after it was invalidated");
+                   "ttng.arrive_barrier", "partition 'default' uses %bar[0] after it was invalidated");
     assert_finding(AGENTS(INIT(a, 1), INVALIDATE(a), WAIT(a, 0)), "barrier.invalidated", "ttng.inval_barrier",
-                   "default invalidates %a[0] while partition0 waits for it");
+                   "partition 'default' invalidates %a[0] while partition0 waits for it");
     assert_finding(ON_BARRIER("", INIT(bar, 1) ARRIVE(bar) ARRIVE(bar) WAIT(bar, 1)), "barrier.overrun",
                    "ttng.arrive_barrier",
-                   "default completes a phase of %bar[0] before any wait could see that the previous one was complete");
+                   "partition 'default' completes a phase of %bar[0] before any wait could see the previous phase "
+                   "complete");
     assert_finding(COPIED(EXPECT(bar, 128)), "barrier.bytes", "ttng.barrier_expect",
                    "%bar[0] ends with 128 expected bytes that never arrive");
     assert_finding(ON_BARRIER("", INIT(bar, 1) EXPECT(bar, 1048576)), "barrier.bytes", "ttng.barrier_expect",
-                   "default takes the transaction bytes of %bar[0] to 1048576, out of range");
+                   "partition 'default' changes the transaction count of %bar[0] to 1048576 bytes, which is out of "
+                   "range");
 }
 
 static void use_before_the_init_is_found_though_the_plain_order_is_right(void **state) {

@@ -33,10 +33,11 @@ static void test_numbers(void **state) {
     (void)state;
     const char *pattern = "{phases} phase{phases: is|s are} complete{detail}, by {agent}";
     Facts facts = {.agent = "default", .phases = 1};
-    assert_string_equal(explain_text(&verdict, pattern, &facts), "1 phase is complete, by default");
+    assert_string_equal(explain_text(&verdict, pattern, &facts), "1 phase is complete, by partition 'default'");
     facts.phases = 3;
     facts.detail = " {agent}"; /* which is a text, and no pattern */
-    assert_string_equal(explain_text(&verdict, pattern, &facts), "3 phases are complete {agent}, by default");
+    assert_string_equal(explain_text(&verdict, pattern, &facts), "3 phases are complete {agent}, by partition "
+                                                                 "'default'");
 }
 
 static void test_states(void **state) {
@@ -57,7 +58,8 @@ static void test_languages(void **state) {
     explain(&verdict, &tile, CAUSE_EXITED, &facts);
     facts.ptx = true;
     explain(&verdict, &simt, CAUSE_EXITED, &facts);
-    assert_string_equal(tile.message, "threads 0-31 wait forever for full: thread 32, which arrives on it, has exited");
+    assert_string_equal(tile.message, "threads 0-31 wait forever on full: thread 32, which arrives on it, has "
+                                      "exited");
     assert_string_equal(tile.message, simt.message);
     assert_string_not_equal(tile.fix, simt.fix);
 }
@@ -70,8 +72,8 @@ static void test_circle(void **state) {
         {.agent = "partition0", .place = "IR line 109", .closes = true}};
     assert_string_equal(
         explain_circle(&verdict, &facts, links, 2),
-        "Phase 1 of %empty[0] would be completed at IR line 60, by default, after its wait for %full[1] "
-        "at IR line 54; that would be completed at IR line 109, by partition0, after this wait.");
+        "Phase 1 of %empty[0] would be completed by partition 'default' at IR line 60, after its wait on %full[1] "
+        "at IR line 54; that would be completed by partition0 at IR line 109, after this wait.");
 }
 
 int main(void) {

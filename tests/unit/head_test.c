@@ -142,8 +142,8 @@ static void a_first_wait_for_room_must_pass(void **state) {
     (void)state;
     assert_leads(
         RING(WAIT(full, 0) READ(x) ARRIVE(empty), WAIT(empty, 0) WRITE(x) ARRIVE(full)), "hangs", "deadlock.cycle",
-        "partition0 waits forever for empty[0]: its first wait is for parity 0, for the release of what it has "
-        "not written yet");
+        "partition0 waits forever on empty[0]: its first wait is for parity 0, which means the release of data that "
+        "it has not written yet");
     Reported *reported = report(RING(WAIT(full, 0) READ(x) ARRIVE(empty), WAIT(empty, 1) WRITE(x) ARRIVE(full)));
     assert_string_equal(reported->report.head.verdict, "clean (every launch)");
     end(reported);
@@ -156,8 +156,8 @@ static void a_slot_that_was_taken_is_not_released(void **state) {
         RING(WAIT(full, 0) READ(x) WAIT(full, 1) ARRIVE(empty),
              WAIT(empty, 1) WRITE(x) ARRIVE(full) WAIT(empty, 0) WRITE(x) ARRIVE(full)),
         "hangs", "deadlock.cycle",
-        "partition0 waits forever for empty[0]: default waited for full[0] at IR line 22, and has not released "
-        "the slot since");
+        "partition0 waits forever on empty[0]: partition 'default' acquired the slot with its wait on full[0] at IR "
+        "line 22, and has not released it since");
 }
 
 static void a_wait_in_a_loop_needs_arrivals_in_one(void **state) {
@@ -177,7 +177,7 @@ static void a_wait_in_a_loop_needs_arrivals_in_one(void **state) {
 static void ops_agree_on_the_threads_of_a_named_barrier(void **state) {
     (void)state;
     assert_leads(AGENTS(INIT(a, 1), NAMED(arrive, 256), NAMED(wait, 384)), "hangs", "deadlock.no-producer",
-                 "partition0 waits forever at named barrier 3: ops on it are for 256 threads and for 384");
+                 "partition0 waits forever at named barrier 3: its ops give different thread counts, 256 and 384");
     assert_leads(AGENTS(INIT(a, 1), "", NAMED(wait, 256)), "hangs", "deadlock.no-producer",
                  "partition0 waits forever at named barrier 3: 32 of 256 threads reach it");
 }
@@ -189,7 +189,7 @@ static void what_ends_every_run_leads(void **state) {
     Reported *reported = report(RING(WAIT(full, 0) READ(x), WRITE(x) ARRIVE(full) WRITE(x) WAIT(empty, 0)));
     assert_string_equal(reported->report.head.verdict, "hangs and races");
     assert_string_equal(reported->report.head.rule, "deadlock.no-producer");
-    assert_string_equal(reported->report.head.what, "partition0 waits forever for empty[0]: nothing arrives on it");
+    assert_string_equal(reported->report.head.what, "partition0 waits forever on empty[0]: nothing arrives on it");
     assert_non_null(strstr(reported->report.head.where, "ttng.wait_barrier of partition0"));
     assert_string_equal(reported->report.deadlocks[0].message, reported->report.head.what);
     assert_string_equal(reported->report.deadlocks[0].blocked[0].waits_for, "empty[0]");

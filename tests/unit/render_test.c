@@ -88,7 +88,7 @@ static void a_finding_names_places_reasons_and_remedy(void **state) {
                         "lap.ttgir:4:5: note: partition1 waits (ttng.wait_barrier): parity 0, phase 4\n"
                         "        ttng.wait_barrier %full, %phase\n"
                         "        ^\n"
-                        "lap.ttgir:3:5: note: default arrives (ttng.arrive_barrier)\n"
+                        "lap.ttgir:3:5: note: partition 'default' arrives (ttng.arrive_barrier)\n"
                         "        ttng.arrive_barrier %full, 1\n"
                         "        ^\n"
                         "  why: phases 2 and 3 of slot 1 completed before partition1 looked\n"

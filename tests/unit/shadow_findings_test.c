@@ -127,9 +127,8 @@ static void races_have_two_places(void **state) {
           SHADOW_KERNEL(WORD
                         "setp.eq.u32 %p1, %r3, 0;\n@%p1 st.global.u32 [%rd3], 1;\n@!%p1 ld.global.u32 %r5, [%rd3];\n"),
           2, 8, 0);
-    expect_finding(
-        &c, RULE_RACE_RAW,
-        "CTA 1 reads bytes 0-15 of argument 0, which CTA 0 writes at PTX line 8, and nothing orders the two");
+    expect_finding(&c, RULE_RACE_RAW,
+                   "unordered accesses to bytes 0-15 of argument 0: read by CTA 1, write by CTA 0 at PTX line 8");
     const Finding *finding = &c.verdict.findings[0];
     assert_int_equal(finding->place_count, 2);
     assert_int_equal(finding->places[0].ir_line, 9);
@@ -140,14 +139,12 @@ static void races_have_two_places(void **state) {
           SHADOW_KERNEL(
               WORD "setp.ne.u32 %p1, %r3, 0;\n@%p1 st.global.u32 [%rd3+64], 1;\n@!%p1 ld.global.u32 %r5, [%rd3+64];\n"),
           2, 1, 0);
-    expect_finding(
-        &c, RULE_RACE_WAR,
-        "CTA 1 writes bytes 64-67 of argument 0, which CTA 0 reads at PTX line 9, and nothing orders the two");
+    expect_finding(&c, RULE_RACE_WAR,
+                   "unordered accesses to bytes 64-67 of argument 0: write by CTA 1, read by CTA 0 at PTX line 9");
     end(&c);
     check(&c, SHADOW_KERNEL("st.global.v2.u16 [%rd1+12], {%rs1, %rs1};\n"), 3, 1, 0);
-    expect_finding(
-        &c, RULE_RACE_WAW,
-        "CTA 1 writes bytes 12-15 of argument 0, which CTA 0 writes at PTX line 6, and nothing orders the two");
+    expect_finding(&c, RULE_RACE_WAW,
+                   "unordered accesses to bytes 12-15 of argument 0: write by CTA 1, write by CTA 0 at PTX line 6");
     end(&c);
     /* Two accesses that are checked together are two places. */
     check(&c,

@@ -13,7 +13,8 @@
  * where something arrives or releases, and where that is waited for, in the words of the driver's language ("IR line
  * 41", "k.cu:9 (PTX line 41)"). Detail, more, last, fix: what a row says of them. Phases: how many are complete, which
  * is the number of the one that is not, too; count, arrived, pending: arrivals or threads of it; first, second: two
- * numbers that do not fit each other. */
+ * numbers that do not fit each other. A row can also name {access} and {other_access}, which are made of noun and
+ * agent, other_noun and other: "TMA write by partition0". */
 // clang-format off
 #define EXPLAIN_TEXTS(X) X(agent) X(waits) X(its) X(object) X(verb) X(noun) X(other) X(other_verb) X(other_noun) X(next) \
     X(waiter) X(issuer) X(barrier) X(place) X(here) X(arrive) X(wait) X(scope) X(asked) X(detail) X(more) X(last) X(fix)
@@ -49,6 +50,8 @@ const char *explain_table_problem(void);
 
 /* Of a wait that is lapped, where nothing more is known. */
 extern const char explain_unheld[];
+/* The name of an agent in a sentence: "partition 'default'". */
+const char *explain_agent(Verdict *verdict, const char *agent);
 /* "phase 2 is not complete (1 of 1 arrival pending, 16384 bytes outstanding)" */
 const char *explain_phase(Verdict *verdict, const Facts *facts);
 

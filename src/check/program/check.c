@@ -356,7 +356,7 @@ static void add_touch(ProgramCheck *check, const OrderLine *line) {
     if (!touch.bytes || !touch.count || !check->is_open)
         return;
     if (line->verb == ORDER_ALLOCATES || line->verb == ORDER_FREES)
-        check->sites[check->site].does = line->verb == ORDER_FREES ? "frees" : "allocates";
+        check->sites[check->site].lifetime = line->verb;
     bool odd = touch.count > MOST_PIECES || (touch.count > 1 && touch.stride < touch.bytes) ||
                __builtin_mul_overflow(touch.stride, touch.count, &end) ||
                __builtin_add_overflow(end, touch.begin, &end) || __builtin_add_overflow(end, touch.bytes, &end);

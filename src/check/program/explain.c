@@ -62,9 +62,15 @@ static const char *agent_of(const ProgramCheck *check, const ProgramSite *site) 
 }
 
 static const char *verb_of(const ProgramSite *site, uint8_t how) {
-    if (site->does)
-        return site->does;
+    if (site->lifetime)
+        return site->lifetime == ORDER_FREES ? "frees" : "allocates";
     return how & (TOUCH_WRITE | TOUCH_STRONG_WRITE) ? "writes" : "reads";
+}
+
+static const char *noun_of(const ProgramSite *site, uint8_t how) {
+    if (site->lifetime)
+        return site->lifetime == ORDER_FREES ? "free" : "allocation";
+    return how & (TOUCH_WRITE | TOUCH_STRONG_WRITE) ? "write" : "read";
 }
 
 void program_place(const ProgramCheck *check, const ProgramSite *site, const char *role, const char *note,
@@ -134,7 +140,7 @@ static Finding *begin_finding(ProgramCheck *check, RuleId rule) {
         verdict_text(check->verdict, "operation %llu of the program", (unsigned long long)check->number + 1);
     finding->witness = "";
     finding->fingerprint = "";
-    finding->schedule = "nothing orders the two, in every schedule";
+    finding->schedule = "in every schedule";
     finding->times = 1;
     return finding;
 }
@@ -153,31 +159,31 @@ static void say_open(ProgramCheck *check, const ProgramSite *earlier, const Prog
     const char *one = where_of(check, earlier, race->earlier.number), *other = where_of(check, later, number);
     if (race->communicates)
         verdict_incomplete(check->verdict, "", 0,
-                           "%.*s (%s) and %.*s (%s) can run at the same time and communicate by atomics: whether "
-                           "that orders their other accesses was not looked at",
+                           "%.*s (%s) and %.*s (%s) can run at the same time and communicate through atomics: Weir "
+                           "did not check whether that orders their other accesses",
                            STR_ARG(earlier->name), one, STR_ARG(later->name), other);
     else if (race->unseen)
         verdict_incomplete(check->verdict, "", 0,
-                           "%.*s (%s) and %.*s (%s) have the same memory at a time: what the host does with its array "
-                           "is not seen",
+                           "%.*s (%s) and %.*s (%s) have the same memory at the same time: Weir does not see what "
+                           "the host does with its array",
                            STR_ARG(earlier->name), one, STR_ARG(later->name), other);
     else if (race->may)
         verdict_incomplete(
             check->verdict, "", 0,
-            "nothing orders %.*s (%s) and %.*s (%s), which have the same memory: whether they access the "
-            "same bytes of it is not known",
+            "%.*s (%s) and %.*s (%s) are unordered and have the same memory: whether they access the same bytes of "
+            "it is not known",
             STR_ARG(earlier->name), one, STR_ARG(later->name), other);
     else
         verdict_incomplete(
             check->verdict, "", 0, "%.*s (%s) and %.*s (%s) access the same memory, and only %s",
             STR_ARG(earlier->name), one, STR_ARG(later->name), other,
             is_open(check, later)
-                ? "what is not seen could order them: memory that a stream or a kernel waits for, or events of others"
+                ? "operations that Weir does not see could order them: a stream or kernel that waits for memory, or "
+                  "events of others"
             : between_processes(earlier, later)
-                ? "what a host thread has waited for could order them: how the processes hand over to each other is "
-                  "not seen"
-                : "what another host thread has waited for could order them: how the threads hand over to each other "
-                  "is not seen");
+                ? "a wait of a host thread could order them: Weir does not see how the processes signal each other"
+                : "a wait of another host thread could order them: Weir does not see how the threads signal each "
+                  "other");
 }
 
 static const char *fix_of(const ProgramCheck *check, const ProgramSite *earlier, const ProgramSite *later,
@@ -190,9 +196,9 @@ static const char *fix_of(const ProgramCheck *check, const ProgramSite *earlier,
                             STR_ARG(later->name));
     if (between_processes(earlier, later))
         return verdict_text(verdict,
-                            "Order the two processes: after %.*s, %s synchronizes with %s and then hands over (a "
-                            "message, a barrier) before %.*s is started; or let the kernels signal each other in "
-                            "memory that both have, with release and acquire of system scope.",
+                            "Order the two processes: after %.*s, %s synchronizes with %s and then signals the "
+                            "other process (a message, a barrier), before %.*s starts; or have the kernels signal "
+                            "each other in shared memory of the processes, with release and acquire of system scope.",
                             STR_ARG(earlier->name), program_process_name(check, earlier->process),
                             is_host(check, earlier) ? "its thread" : stream_name(check, earlier), STR_ARG(later->name));
     if (is_host(check, later))
@@ -201,10 +207,11 @@ static const char *fix_of(const ProgramCheck *check, const ProgramSite *earlier,
                             "event after it and call `event.synchronize()`.",
                             STR_ARG(earlier->name));
     if (is_host(check, earlier))
-        return "Access the memory from the host before the call that starts this operation, or after it is over.";
+        return "Access the memory on the host before the call that starts this operation, or after the operation "
+               "has finished.";
     return verdict_text(verdict,
-                        "Before this, let its stream wait for the other one: `s2.wait_stream(s1)`, where s2 is %s and "
-                        "s1 is %s; or wait for an event that s1 records after %.*s; or use one stream.",
+                        "Before this operation, make its stream wait for the other one: `s2.wait_stream(s1)`, where "
+                        "s2 is %s and s1 is %s; or wait for an event that s1 records after %.*s; or use one stream.",
                         stream_name(check, later), stream_name(check, earlier), STR_ARG(earlier->name));
 }
 
@@ -219,19 +226,20 @@ static const char *why_shared(const ProgramCheck *check, const SharedRace *share
               STR_ARG(later->name), is_host(check, later) ? "is done by " : "in ", stream_name(check, later), bytes);
     if (race->reason == GSAN_NARROW && race->earlier.order != ORDER_WEAK && race->later.order != ORDER_WEAK)
         text_addf(&text,
-                  " Both accesses are atomic, but with the scopes %s and %s: one does not reach the other launch, for "
-                  "which scope %s is needed.",
+                  " Both accesses are atomic, but with the scopes %s and %s. One of these does not include the "
+                  "other launch, which needs scope %s.",
                   effect_scope_name(race->earlier.scope), effect_scope_name(race->later.scope),
                   effect_scope_name(race->needed));
     else if (shared->released_where.size && shared->acquired_where.size)
         text_addf(
             &text,
-            " After its access, the first one signals at %.*s, and the second one reads that at %.*s: this orders "
-            "the two only if the signal is a release and the read an acquire, both of scope %s or wider.",
+            " After its access, the first one writes a signal at %.*s, which the second one reads at %.*s. This "
+            "orders the two accesses only if the signal is a release and its read an acquire, both with scope %s or "
+            "wider.",
             STR_ARG(shared->released_where), STR_ARG(shared->acquired_where), effect_scope_name(race->needed));
     else
-        text_addf(&text, " No event, message or synchronization stands between them, and no signal in memory that the "
-                         "second one reads after the first one has written it.");
+        text_addf(&text, " There is no event, message or synchronization between them, and no signal in memory that "
+                         "the first one writes and the second one then reads.");
     return verdict_keep(check->verdict, &text);
 }
 
@@ -240,7 +248,7 @@ static const char *fix_shared(const ProgramCheck *check, const SharedRace *share
     const ProgramSite *earlier = &check->sites[shared->earlier], *later = &check->sites[shared->later];
     bool narrow = race->reason == GSAN_NARROW || race->missing == GSAN_TOO_NARROW;
     if (narrow)
-        return verdict_text(check->verdict, "Give the %s the scope %s on both sides (`scope=\"%s\"`).",
+        return verdict_text(check->verdict, "For the %s, use scope %s on both sides (`scope=\"%s\"`).",
                             race->missing == GSAN_TOO_NARROW ? "signal" : "atomic accesses",
                             effect_scope_name(race->needed), effect_scope_name(race->needed));
     if (race->missing != GSAN_NO_PAIR && shared->released_where.size)
@@ -270,9 +278,9 @@ void program_report_shared(ProgramCheck *check, const SharedRace *shared) {
         shared->memory ? bytes_of(check, shared->memory, shared->offset, race->end - race->begin) : "the same memory";
     Finding *finding = begin_finding(check, RULE_PROGRAM_RACE);
     finding->message =
-        verdict_text(verdict, "%.*s %s memory that %.*s (%s) %s, and nothing orders the two", STR_ARG(later->name),
-                     effect_access_verb(race->later.kind), STR_ARG(earlier->name),
-                     where_of(check, earlier, shared->earlier_number), effect_access_verb(race->earlier.kind));
+        verdict_text(verdict, "unordered accesses to the same memory: %s by %.*s, %s by %.*s (%s)",
+                     effect_access_noun(race->later.kind), STR_ARG(later->name), effect_access_noun(race->earlier.kind),
+                     STR_ARG(earlier->name), where_of(check, earlier, shared->earlier_number));
     finding->why = why_shared(check, shared, bytes);
     finding->fix = fix_shared(check, shared);
     finding->launch = verdict_text(verdict, "operation %llu of the program", (unsigned long long)shared->number + 1);
@@ -314,26 +322,28 @@ void program_report_race(void *context, const OrderRace *race) {
     Finding *finding = begin_finding(check, race->early ? RULE_PROGRAM_EARLY : RULE_PROGRAM_RACE);
     bool freed = race->earlier.freed;
     finding->message =
-        verdict_text(verdict, "%.*s %s memory that %.*s (%s) %s%s, and %s", STR_ARG(later->name), verb_of(later, race->how),
-                     STR_ARG(earlier->name), where_of(check, earlier, race->earlier.number), verb_of(earlier, race->earlier.how),
-                     freed ? " as another tensor's, which was freed" : "",
-                     race->early ? "does so before it waits for that launch" : "nothing orders the two");
+        race->early ? verdict_text(verdict, "%.*s %s memory that %.*s (%s) %s, before it waits for that launch",
+                                   STR_ARG(later->name), verb_of(later, race->how), STR_ARG(earlier->name),
+                                   where_of(check, earlier, race->earlier.number), verb_of(earlier, race->earlier.how))
+                    : verdict_text(verdict, "unordered accesses to the same memory: %s by %.*s, %s%s by %.*s (%s)",
+                                   noun_of(later, race->how), STR_ARG(later->name), noun_of(earlier, race->earlier.how),
+                                   freed ? " of another tensor, now freed," : "", STR_ARG(earlier->name),
+                                   where_of(check, earlier, race->earlier.number));
     finding->why =
         race->early
             ? verdict_text(verdict,
-                           "%.*s is a dependent launch: it may begin while %.*s runs, and accesses %s before "
+                           "%.*s is a dependent launch, which may begin while %.*s runs, and it accesses %s before "
                            "griddepcontrol.wait.",
                            STR_ARG(later->name), STR_ARG(earlier->name), bytes)
             : verdict_text(verdict,
-                           "%.*s is in %s, %.*s %s%s. No event, wait or synchronization stands between them, so they "
-                           "can run at the same time, or in either order; both access %s.%s",
+                           "%.*s is in %s, %.*s %s%s. There is no event, wait or synchronization between them, so "
+                           "they can run at the same time, or in either order. Both access %s.%s",
                            STR_ARG(earlier->name), stream_name(check, earlier), STR_ARG(later->name),
                            is_host(check, later) ? "does not wait for it" : "in ",
                            is_host(check, later) ? "" : stream_name(check, later), bytes,
-                           freed
-                               ? " The allocator gives out the bytes of a tensor that was freed to the next one of its "
-                                 "stream at once: that is right for this stream alone."
-                               : "");
+                           freed ? " The allocator gives the bytes of a freed tensor to the next tensor of its stream "
+                                   "at once, which is only safe within that stream."
+                                 : "");
     finding->fix = fix_of(check, earlier, later, race);
     program_timeline_race(check->timeline, race->earlier.number, check->number, finding->message);
     FindingPlace *places = finding_places(verdict, finding, 2);
@@ -352,23 +362,22 @@ void program_report_reuse(void *context, const RaceMemory *memory, uint32_t free
         return;
     if (open && user->how & TOUCH_MAY) {
         verdict_incomplete(verdict, "", 0,
-                           "memory that %.*s (%.*s) has was freed and is given out again, and nothing orders the two: "
+                           "memory of %.*s (%.*s) was freed and is allocated again, and the two are unordered: "
                            "whether it accesses that memory is not known",
                            STR_ARG(used->name), STR_ARG(used->where));
         return;
     }
     if (open) {
         verdict_incomplete(verdict, "", 0,
-                           "memory that %.*s (%.*s) uses was freed and is given out again, and only what another host "
-                           "thread has waited for could order the two",
+                           "memory that %.*s (%.*s) uses was freed and is allocated again, and only a wait of "
+                           "another host thread could order the two",
                            STR_ARG(used->name), STR_ARG(used->where));
         return;
     }
     Str made = memory->site < check->site_count ? check->sites[memory->site].where : STR("");
     Finding *finding = begin_finding(check, RULE_PROGRAM_REUSE);
-    finding->message =
-        verdict_text(verdict, "memory that %.*s (%.*s) may still use was freed, and the allocator gives it out again",
-                     STR_ARG(used->name), STR_ARG(used->where));
+    finding->message = verdict_text(verdict, "memory that %.*s (%.*s) may still use was freed and is allocated again",
+                                    STR_ARG(used->name), STR_ARG(used->where));
     finding->why = verdict_text(
         verdict,
         "The tensor allocated at %.*s was freed%s%.*s while %.*s in %s may still run. Its own stream does not wait for "

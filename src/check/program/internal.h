@@ -17,8 +17,8 @@ enum { ADDRESS_BITS = 56, MOST_PROCESSES = 254, PLACED = MOST_PROCESSES, KEYED }
 typedef struct ProgramSite {
     OrderVerb verb;
     Str name, where;
-    const char *does; /* allocates, frees; NULL: it reads or writes */
-    uint32_t stream;  /* index of it */
+    OrderVerb lifetime; /* it allocates memory or frees it (ORDER_ALLOCATES, ORDER_FREES); 0: it reads or writes */
+    uint32_t stream;    /* index of it */
     uint32_t process;
     uint32_t line;             /* of the log, the first one */
     uint32_t next;             /* the one that was looked for after it */

@@ -200,13 +200,14 @@ static void add_finding(ShadowReported *reported, const ShadowReport *report) {
                    .agent = other ? agent_of(reported, reported->recording, &other->recording, report->cta + 1)
                                   : actor_words(reported, report->cta + 1),
                    .verb = effect_access_verb(report->kind),
+                   .noun = effect_access_noun(report->kind),
                    .object = bytes_words(reported, report),
                    .other = other ? agent_of(reported, &other->recording, reported->recording, report->earlier)
                                   : actor_words(reported, report->earlier),
                    .other_verb = effect_access_verb(report->earlier_kind),
                    .other_noun = report->earlier_kind == KIND_READ ? "read" : "write",
                    .place = earlier ? code_words(of_earlier, earlier) : "an instruction that is not known",
-                   .last = "and nothing orders the two"};
+                   .last = "unordered accesses to"};
     bool narrow = report->scope && report->earlier_scope;
     Finding *finding = verdict_finding(verdict);
     finding->rule = rule_of_report(report);
@@ -219,7 +220,7 @@ static void add_finding(ShadowReported *reported, const ShadowReport *report) {
                                 : CAUSE_UNORDERED_GRID,
             &facts);
     finding->launch = reported->check.launch->text;
-    finding->schedule = "on the GPU: nothing orders the two";
+    finding->schedule = "on the GPU";
     enum { MOST_PLACES = 16 };
     FindingPlace *places = finding_places(verdict, finding, 2 * MOST_PLACES), *place = places;
     finding->place_count = 1 + code_place(&reported->check, later, place, place + 1);

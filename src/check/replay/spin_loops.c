@@ -337,8 +337,8 @@ void polls_report(const Player *player, Verdict *verdict, size_t first) {
         return;
     const char *words = verdict_text(
         verdict,
-        "in an order of what was recorded in which polls end as early as they could: nothing orders the two; the poll "
-        "at line %u (%.*s), which found %llu, would have ended on %llu, which was there before",
+        "in an order of the recorded operations in which polls end as early as possible: the poll at line %u "
+        "(%.*s), which found %llu, could have ended on the earlier value %llu",
         code_line(player->check->program, early->site->code), STR_ARG(early->site->code->form->text),
         (unsigned long long)early->found, (unsigned long long)early->value);
     for (size_t i = first; i < verdict->finding_count; i++)

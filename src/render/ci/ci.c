@@ -3,6 +3,7 @@
 
 #include "base/code.h"
 #include "base/hash.h"
+#include "finding/agent.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -224,7 +225,8 @@ void ci_say(const Finding *finding, Text *to) {
 }
 
 void ci_say_place(const FindingPlace *place, Text *to) {
-    text_plainf(to, "%s%s%s", place->agent, *place->agent && *place->role ? " " : "", place->role);
+    agent_words(to, str_of(place->agent));
+    text_plainf(to, "%s%s", *place->agent && *place->role ? " " : "", place->role);
     if (*place->op)
         text_plainf(to, "%s(%s)", *place->agent || *place->role ? " " : "", place->op);
     if (*place->note)

@@ -144,17 +144,17 @@ static void add_rules(Json *json) {
         const Rule *rule = rule_of((RuleId)i);
         add_descriptor(json, rule->id, rule->summary, rule->text, levels[rule->severity]);
     }
-    add_descriptor(json, incomplete_id, "Something that could matter was not looked at",
-                   "## What it means\n\nNothing wrong was found here, but not everything could be looked at, so the "
-                   "kernel is not clean: the reason says what was skipped, and what to provide so that it is not. "
-                   "Clean means looked at.\n",
+    add_descriptor(json, incomplete_id, "Something that could matter was not checked",
+                   "## What it means\n\nWeir has no finding here, but it could not check everything, so the kernel "
+                   "is not clean. The reason says what was skipped, and what to provide so that Weir can check it. "
+                   "Clean means checked.\n",
                    "note");
     json_end_list(json);
 }
 
 static void add_notification_kinds(Json *json) {
     static const char *const kinds[][2] = {
-        {incomplete_id, "Something that could matter was not looked at"},
+        {incomplete_id, "Something that could matter was not checked"},
         {unreadable_id, "An input could not be looked at"},
         {left_out_id, "There are more results than code scanning accepts"},
     };

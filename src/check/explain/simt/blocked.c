@@ -564,7 +564,7 @@ static CauseId mbarrier_cause(const Stuck *stuck, const Wait *wait, const Mbarri
     switch (rule) {
     case RULE_DEADLOCK_BYTES:
         facts->bytes = bytes < 0 ? -bytes : bytes;
-        facts->more = "all arrivals are in";
+        facts->more = "all arrivals are in, but ";
         facts->last = bytes > 0 ? "bytes never arrive" : "more bytes arrive than are expected";
         facts->detail = history && history->expect ? verdict_text(verdict, "The last bytes were expected at %s. ",
                                                                   code_words(stuck->check, history->expect))
@@ -583,7 +583,7 @@ static CauseId mbarrier_cause(const Stuck *stuck, const Wait *wait, const Mbarri
         facts->detail = circle_of(stuck, wait, facts);
         return CAUSE_CIRCLE;
     case RULE_DEADLOCK_LAPPED:
-        facts->next = one ? "it looks" : "they look";
+        facts->next = one ? "it waits" : "they wait";
         facts->first = (int64_t)waits_of(wait, history);
         facts->last = verdict_text(verdict, "%s %s seen %s of them", facts->agent, one ? "has" : "have",
                                    facts->first ? explain_text(verdict, "{first}", facts) : "none");

@@ -2,7 +2,7 @@
 #include "check/explain/explain.h"
 #include "check/simt/internal.h"
 
-static const char nothing_orders[] = "in every schedule: nothing orders the two";
+static const char every_schedule[] = "in every schedule";
 
 /* ---- Sides --------------------------------------------------------------------------------------- */
 
@@ -109,6 +109,7 @@ static Facts facts_of(const ThreadsCheck *check, const PtxRace *race) {
     return (Facts){.ptx = true,
                    .agent = agent_of(check, &race->second),
                    .verb = effect_access_verb(race->second.access.kind),
+                   .noun = effect_access_noun(race->second.access.kind),
                    .object = location_words(check, race->location, race->bytes),
                    .other = agent_of(check, &race->first),
                    .other_verb = effect_access_verb(race->first.access.kind),
@@ -116,7 +117,7 @@ static Facts facts_of(const ThreadsCheck *check, const PtxRace *race) {
                    .place = code_words(check, race->first.code),
                    .first = race->first.access.element,
                    .second = race->second.access.element,
-                   .last = "and nothing orders the two"};
+                   .last = "unordered accesses to"};
 }
 
 /* Why nothing orders the two, and what would. */
@@ -294,16 +295,16 @@ static const char *message_of(const ThreadsCheck *check, const PtxRace *race, Ru
     if (race->reason == REASON_EXIT)
         return explain_message(check->verdict, CAUSE_EXITS_IN_FLIGHT, &facts);
     if (rule == RULE_FENCE_COMPILER)
-        facts.last = "and the compiler inserted no proxy fence in between";
+        facts.last = "the compiler inserted no proxy fence between accesses to";
     else if (rule == RULE_FENCE_MISSING || rule == RULE_FENCE_GLOBAL || rule == RULE_FENCE_REUSE ||
              rule == RULE_FENCE_TENSORMAP)
-        facts.last = "without a proxy fence in between";
+        facts.last = "no proxy fence between accesses to";
     else if (rule == RULE_FENCE_LATE)
-        facts.last = "and the proxy fence comes only after they synchronize";
+        facts.last = "the proxy fence comes too late between accesses to";
     else if (rule == RULE_FENCE_TENSOR)
-        facts.last = "without tcgen05.fence in between";
+        facts.last = "no tcgen05.fence between accesses to";
     else if (race->reason == REASON_READ_ONLY)
-        facts.last = "in the same launch";
+        facts.last = "ld.global.nc in a launch that writes the same memory:";
     return explain_message(check->verdict, CAUSE_RACE, &facts);
 }
 
@@ -420,11 +421,10 @@ Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedul
     else if (race->by_lanes)
         finding->why = why_by_lanes;
     bool ordered = race->reason == REASON_PROXY || race->reason == REASON_TENSOR_FENCE || race->reason == REASON_LATE;
-    finding->schedule =
-        ordered ? "in every schedule"
-        : schedule->kind == SCHEDULE_EAGER && !schedule->mirrored && !schedule->gives_up
-            ? nothing_orders
-            : verdict_text(check->verdict, "in some schedules, such as %s: nothing orders the two", finding->schedule);
+    finding->schedule = ordered ? "in every schedule"
+                        : schedule->kind == SCHEDULE_EAGER && !schedule->mirrored && !schedule->gives_up
+                            ? every_schedule
+                            : verdict_text(check->verdict, "in some schedules, such as %s", finding->schedule);
     add_sides(check, race, finding);
     grade(check, race, finding);
     return finding;
@@ -463,8 +463,8 @@ void threads_volatile(ThreadsCheck *check, const PtxWatch *watch, const PtxSched
                              "lockstep, so the read may come before or after the write."};
     explain(check->verdict, finding, lockstep ? CAUSE_SAME_WARP : CAUSE_VOLATILE, &facts);
     finding->message =
-        verdict_text(check->verdict, "%s; both accesses are volatile", message_of(check, race, RULE_RACE_VOLATILE));
-    finding->schedule = nothing_orders;
+        verdict_text(check->verdict, "%s (both are volatile)", message_of(check, race, RULE_RACE_VOLATILE));
+    finding->schedule = every_schedule;
     add_sides(check, race, finding);
     threads_grade(check, finding);
 }
@@ -508,7 +508,7 @@ Finding *threads_race_between(const ThreadsCheck *check, const ThreadsCheck *oth
     explain(check->verdict, finding, CAUSE_RACE, &facts);
     if (rule == RULE_RACE_SAME_VALUE)
         finding->why = why_same_value(race);
-    finding->schedule = nothing_orders;
+    finding->schedule = every_schedule;
     finding->witness = witness_between(check, names->number);
     add_places(check, other, race, names, finding);
     return finding;
@@ -525,11 +525,12 @@ Finding *threads_race_outside(const ThreadsCheck *check, const OutsideRace *race
     Facts facts = {.agent = agent_of(check, &race->side),
                    .verb = effect_access_verb(race->side.access.kind),
                    .object = location_words(check, race->location, race->bytes),
+                   .noun = effect_access_noun(race->side.access.kind),
                    .other = race->what,
-                   .other_verb = race->writes ? "writes" : "reads"};
+                   .other_noun = race->writes ? "write" : "read"};
     explain(check->verdict, finding, race->returned && !race->later ? CAUSE_UNORDERED_COPY : CAUSE_UNORDERED_STREAMS,
             &facts);
-    finding->schedule = nothing_orders;
+    finding->schedule = every_schedule;
     FindingPlace **places = code_places(check, finding, &race->side.code, 1);
     places[0]->agent = facts.agent;
     places[0]->role = facts.verb;

@@ -25,6 +25,11 @@ static const char *agent_text(const Case *c, uint32_t agent) {
     return diagnosis_agent(c->diagnosis, agent, HELPER_BASE);
 }
 
+/* The same in a sentence. */
+static const char *agent_in_words(const Case *c, uint32_t agent) {
+    return explain_agent(c->verdict, agent_text(c, agent));
+}
+
 /* "%full[0], parity 0; phase 2 is not complete (1 of 1 arrival pending, 16384 bytes outstanding)" */
 static const char *state_text(const Diagnosis *diagnosis, const Blocked *blocked) {
     Verdict *verdict = diagnosis->verdict;
@@ -81,8 +86,7 @@ static CauseId explain_meeting(Case *c) {
         c->facts.second = root->clash_threads[1];
         return CAUSE_THREADS_DISAGREE;
     }
-    c->facts.detail = root->rule == RULE_DEADLOCK_CYCLE
-                          ? "the missing arrival comes after a wait that is itself blocked"
+    c->facts.detail = root->rule == RULE_DEADLOCK_CYCLE ? "the missing arrival comes after a wait that is blocked, too"
                       : root->rule == RULE_DEADLOCK_EXITED ? "the partition that arrived before has exited"
                                                            : "nothing else arrives";
     return CAUSE_NAMED_BARRIER;
@@ -127,7 +131,7 @@ static CauseId explain_unexpected(Case *c) {
     c->facts.other = copy ? verdict_text(c->verdict, "the copy at %s", at(c, copy->pc)) : "a copy";
     c->facts.bytes = -c->facts.bytes;
     if (c->root->released)
-        c->facts.detail = verdict_text(c->verdict, " (the one at %s comes after a wait that is itself blocked)",
+        c->facts.detail = verdict_text(c->verdict, " (the expect at %s comes after a wait that is blocked, too)",
                                        at(c, c->root->releaser.pc));
     return CAUSE_BYTES_UNEXPECTED;
 }
@@ -171,14 +175,14 @@ static const char *announced_text(const Case *c) {
 static CauseId explain_bytes(Case *c) {
     int64_t bytes = c->root->bytes;
     c->facts.bytes = llabs(bytes);
-    c->facts.more = c->facts.pending ? "whatever else arrives" : "all arrivals are in";
+    c->facts.more = c->facts.pending ? "even with all other arrivals, " : "all arrivals are in, but ";
     c->facts.last = bytes > 0 ? "bytes never arrive" : "more bytes arrive than are expected";
     c->facts.detail = announced_text(c);
     c->facts.next = verdict_text(
         c->verdict, "%+lld remain%s.%s", (long long)bytes,
-        c->past->expected - c->past->delivered == bytes ? "" : ", with what earlier phases left",
+        c->past->expected - c->past->delivered == bytes ? "" : ", including the rest of earlier phases",
         c->facts.pending ? explain_text(c->verdict,
-                                        " {pending} of {count} arrivals are pending as well, but only because the "
+                                        " {pending} of {count} arrivals are pending, too, but only because the "
                                         "agents that make them are blocked.",
                                         &c->facts)
                          : "");
@@ -204,10 +208,10 @@ static const char *unheld_text(Case *c) {
                                                                                  : "{other} never waits for it",
                      &facts);
     c->facts.fix = explain_text(
-        c->verdict, "Let {other} wait for {barrier} (this slot, this phase) before what it does at {place}.", &facts);
+        c->verdict, "Have {other} wait on {barrier} (this slot, this phase) before its op at {place}.", &facts);
     return explain_text(c->verdict,
                         "Nothing keeps {other} from completing the next phase before the wait has seen the previous "
-                        "one: {agent} arrives on {barrier} at {arrive}, and {more}.",
+                        "one: {agent} arrives on {barrier} at {arrive}, but {more}.",
                         &facts);
 }
 
@@ -218,8 +222,8 @@ static const char *completed_text(const Case *c) {
         return "";
     Facts facts = {.other = agent_text(c, last[0].agent), .place = at(c, last[0].pc), .here = at(c, last[1].pc)};
     return explain_text(c->verdict,
-                        last[0].pc == last[1].pc ? " (by what {other} does at {place})"
-                                                 : " (the last two by what {other} does at {here} and at {place})",
+                        last[0].pc == last[1].pc ? " (the last two by {other} at {place})"
+                                                 : " (the last two by {other} at {here} and at {place})",
                         &facts);
 }
 
@@ -227,15 +231,14 @@ static const char *completed_text(const Case *c) {
 static CauseId explain_lapped(Case *c) {
     const LastPass *pass = history_pass(c->diagnosis->history, c->root->barrier, c->root->agent);
     uint32_t born = c->root->state.born;
-    c->facts.next = "it looks";
+    c->facts.next = "it waits";
     c->facts.more = completed_text(c);
     c->facts.last = pass->any && pass->generation > born
-                        ? verdict_text(c->verdict, "the last one that %s saw is phase %u", c->facts.agent,
-                                       pass->generation - born - 1)
-                        : verdict_text(c->verdict, "%s has seen none of them", c->facts.agent);
-    c->facts.fix =
-        "Before arriving, wait for a signal that the waiter is past this wait (an \"empty\" barrier that the "
-        "waiter arrives on), or arrive only once.";
+                        ? verdict_text(c->verdict, "the last phase that %s saw is phase %u",
+                                       explain_agent(c->verdict, c->facts.agent), pass->generation - born - 1)
+                        : explain_text(c->verdict, "{agent} has seen none of them", &c->facts);
+    c->facts.fix = "Before arriving, wait until the waiter is past this wait (an \"empty\" barrier on which the waiter "
+                   "arrives), or arrive only once.";
     c->facts.detail = c->root->sign != NO_BARRIER ? unheld_text(c) : explain_unheld;
     return CAUSE_LAPPED;
 }
@@ -283,8 +286,8 @@ static const char *peer_text(const Case *c) {
                 channel_name(machine, signaled, &name);
                 uint32_t first = agent_cta(machine, c->root->agent) * program->agents_per_cta;
                 return verdict_text(c->verdict, "%s, which waits for %s at %s,",
-                                    agent_text(c, first + program->strands[s].index), verdict_keep(c->verdict, &name),
-                                    at(c, wait));
+                                    agent_in_words(c, first + program->strands[s].index),
+                                    verdict_keep(c->verdict, &name), at(c, wait));
             }
             return "";
         }
@@ -295,7 +298,7 @@ static const char *peer_text(const Case *c) {
 static const char *fix_of_missing(const Case *c, const char *slots) {
     Side side = barrier_place(c->diagnosis->machine, c->root->barrier).side;
     if (*slots)
-        return "Let the index of the arrive and that of the wait follow the same count, so that they come to the same "
+        return "Derive the index of the arrive and that of the wait from the same count, so that both use the same "
                "slots in the same order.";
     if (side != SIDE_NONE)
         return side == SIDE_EMPTY ? "Release the slot after its last use: `nvws.consumer_release` of a token, "
@@ -305,21 +308,21 @@ static const char *fix_of_missing(const Case *c, const char *slots) {
     const char *peer = peer_text(c);
     if (*peer && !c->past->barrier_acts)
         return verdict_text(c->verdict,
-                            "Let %s arrive on %s after that (`ttng.arrive_barrier`; `ttng.tc_gen5_commit` for "
+                            "Have %s arrive on %s after that (`ttng.arrive_barrier`; `ttng.tc_gen5_commit` for "
                             "tensor-core work, `ttng.barrier_expect` for copies), or remove the wait.",
                             peer, c->facts.object);
     return c->past->barrier_acts
-               ? "Make the count of `ttng.init_barrier` the number of arrivals of one phase, or add the "
-                 "missing `ttng.arrive_barrier` (check its slot)."
-               : "Add the `ttng.arrive_barrier`, `ttng.tc_gen5_commit` or `ttng.barrier_expect` on this "
-                 "slot (check which slot the others arrive on), or remove the wait.";
+               ? "Set the count of `ttng.init_barrier` to the number of arrivals per phase, or add the missing "
+                 "`ttng.arrive_barrier` (check its slot)."
+               : "Add the `ttng.arrive_barrier`, `ttng.tc_gen5_commit` or `ttng.barrier_expect` on this slot (check "
+                 "on which slot the other arrivals are), or remove the wait.";
 }
 
 /* Arrivals are missing, and nothing makes them. */
 static CauseId explain_no_producer(Case *c) {
     ReportPlace arriver;
     const char *slots = other_slots(c);
-    c->facts.detail = "letting every blocked agent through adds none";
+    c->facts.detail = "no agent that is blocked would add one";
     c->facts.fix = fix_of_missing(c, slots);
     if (c->facts.arrived) {
         c->facts.more = c->facts.phases ? explain_text(c->verdict, "in phase {phases}, ", &c->facts) : "";
@@ -345,7 +348,7 @@ static CauseId explain_no_producer(Case *c) {
 static CauseId explain_exited(Case *c) {
     c->facts.other = diagnosis_agent(c->diagnosis, c->root->exited.agent, c->root->exited.helper);
     c->facts.place = at(c, c->root->exited.pc);
-    c->facts.detail = "is in a loop that ran too few iterations for it";
+    c->facts.detail = "is in a loop that ran too few iterations";
     return CAUSE_EXITED;
 }
 

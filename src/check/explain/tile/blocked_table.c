@@ -65,7 +65,7 @@ static const char *why_not_itself(const Diagnosis *diagnosis, const Blocked *blo
         loop = op_parent(loop);
     if (loop)
         return "runs again only after this wait";
-    return blocked->state.generation == blocked->state.born ? "is before this wait, but was skipped"
+    return blocked->state.generation == blocked->state.born ? "which comes before this wait, but was skipped"
                                                             : "is before this wait";
 }
 

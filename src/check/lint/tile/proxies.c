@@ -8,6 +8,7 @@
 #include "check/explain/place.h"
 #include "check/fences/fences.h"
 #include "check/fences/insertion.h"
+#include "finding/agent.h"
 
 /* What is known of the IR as a whole. */
 typedef struct ProxyStage {
@@ -93,6 +94,13 @@ static const char *agent_text(const ProxyReporting *reporting, uint32_t agent) {
     return verdict_keep(reporting->lint->verdict, &text);
 }
 
+/* The same in a sentence. */
+static const char *agent_in_words(const ProxyReporting *reporting, uint32_t agent) {
+    Text text = {0};
+    agent_words(&text, str_of(agent_text(reporting, agent)));
+    return verdict_keep(reporting->lint->verdict, &text);
+}
+
 static const char *memory_text(const ProxyReporting *reporting, uint32_t span) {
     Text text = {0};
     proxies_describe(reporting->proxies, span, &text);
@@ -125,7 +133,7 @@ static const char *place_text(const ProxyReporting *reporting, const Breach *bre
     uint32_t until =
         line_at(reporting->machine, breach->own || breach->arrive_pc == NO_PC ? breach->pc : breach->arrive_pc);
     return verdict_text(reporting->lint->verdict, "`%s` in %s %s IR line %u, before %s at IR line %u",
-                        fence_text(breach), agent_text(reporting, breach->other_agent), after, line, before, until);
+                        fence_text(breach), agent_in_words(reporting, breach->other_agent), after, line, before, until);
 }
 
 /* ---- Shared memory -------------------------------------------------------------------------------- */
@@ -276,13 +284,13 @@ static const char *why_shared(const ProxyReporting *reporting, const Breach *bre
 
 static const char *what_is_wrong(const Breach *breach, RuleId rule) {
     if (rule == RULE_FENCE_LATE)
-        return breach->reads ? "the only proxy fence between them is not executed by the threads that read"
-                             : "the only proxy fence between them is not executed by the threads that wrote";
+        return breach->reads ? "the threads that read do not execute the proxy fence between"
+                             : "the threads that write do not execute the proxy fence between";
     if (breach->kind == BREACH_NARROW)
-        return "the proxy fence between them covers only its own CTA";
+        return "the proxy fence covers only its own CTA between";
     if (rule == RULE_FENCE_RELEASE)
-        return "no proxy fence is between them, unless the compiler inserts one";
-    return rule == RULE_FENCE_PENDING ? "no proxy fence is between them yet" : "no proxy fence is between them";
+        return "no proxy fence, unless the compiler inserts one, between";
+    return rule == RULE_FENCE_PENDING ? "no proxy fence yet between" : "no proxy fence between";
 }
 
 static const char *fix_shared(const ProxyReporting *reporting, const Breach *breach, RuleId rule) {
@@ -317,10 +325,11 @@ static void report_shared(const ProxyReporting *reporting, const Breach *breach)
     const char *who = agent_text(reporting, breach->agent), *other = agent_text(reporting, breach->other_agent);
     const char *what = memory_text(reporting, breach->span), *other_verb = breach->reads ? "reads" : "writes";
     const char *verb = breach->writes ? "overwrites" : "reads";
-    Finding *finding = lint_find(lint, rule, op_at(reporting, breach->pc),
-                                 "%s%s %s %s through the async proxy, which %s %s at IR line %u, and %s",
-                                 review_text(reporting, rule), who, verb, what, other, other_verb,
-                                 line_at(reporting->machine, breach->other_pc), what_is_wrong(breach, rule));
+    Finding *finding = lint_find(
+        lint, rule, op_at(reporting, breach->pc), "%s%s accesses to %s: async-proxy %s by %s, %s by %s at IR line %u",
+        review_text(reporting, rule), what_is_wrong(breach, rule), what, breach->writes ? "overwrite" : "read",
+        agent_in_words(reporting, breach->agent), breach->reads ? "read" : "write",
+        agent_in_words(reporting, breach->other_agent), line_at(reporting->machine, breach->other_pc));
     if (!finding)
         return;
     finding->times = breach->times;
@@ -404,8 +413,8 @@ static void report_global(const ProxyReporting *reporting, const Breach *breach)
     const Wording *wording = &wordings[breach->kind];
     const char *who = agent_text(reporting, breach->agent);
     Finding *finding = lint_find(reporting->lint, wording->rule, op_at(reporting, breach->pc), "%s%s %s IR line %u%s",
-                                 review_text(reporting, wording->rule), who, wording->doing,
-                                 line_at(reporting->machine, breach->other_pc), wording->rest);
+                                 review_text(reporting, wording->rule), agent_in_words(reporting, breach->agent),
+                                 wording->doing, line_at(reporting->machine, breach->other_pc), wording->rest);
     if (!finding)
         return;
     finding->space = "global";

@@ -461,7 +461,7 @@ static void add_finding(CoverageReportTables *tables, CoverageRow *const *rows, 
     finding->space = row->write->area->buffer->backing->allocation->space == SPACE_TENSOR ? "tensor" : "shared";
     explain(tables, row, finding);
     finding->launch = launch_text(row->rerun.launch, verdict->arena);
-    finding->schedule = "in every schedule: nothing orders the two";
+    finding->schedule = "in every schedule";
     finding->witness = "";
     FindingPlace *places = finding_places(verdict, finding, 1 + count);
     place_set(tables->coverage->machine, &places[0], "writes", actor_name(tables, row->write), row->write->pc, verdict);

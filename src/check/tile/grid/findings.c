@@ -83,16 +83,15 @@ static void set_place(const GlobalCheck *run, FindingPlace *place, const char *r
         place->ir_file = verdict_text(verdict, "%s", kernel->module->source->name);
 }
 
-static const char *schedule_text(const Reporting *reporting, bool race, Verdict *verdict) {
+static const char *schedule_text(const Reporting *reporting, Verdict *verdict) {
     static const char *const texts[] = {[GRID_FORWARD] = "when CTAs run one after another, each until it blocks",
                                         [GRID_BACKWARD] = "when the last CTAs run first",
                                         [GRID_ROUND_ROBIN] = "when all CTAs run side by side",
                                         [GRID_REPLAY] = "the schedule of the trail"};
     if (reporting->cancels)
-        return race ? "when a CTA takes over the work of clusters that have not started: nothing orders the two"
-                    : "when a CTA takes over the work of clusters that have not started";
+        return "when a CTA takes over the work of clusters that have not started";
     if (!reporting->communicates)
-        return race ? "in every schedule: nothing orders the two" : "in every schedule";
+        return "in every schedule";
     if (reporting->kind == GRID_RANDOM)
         return verdict_text(verdict, "in the random schedule with seed %llu", (unsigned long long)reporting->seed);
     return texts[reporting->kind];
@@ -106,13 +105,13 @@ static const char *witness_of(const GlobalCheck *run, size_t kernel, const Repor
     return *kept;
 }
 
-static Finding *finding_in(const GlobalCheck *run, size_t kernel, RuleId rule, const Reporting *reporting, bool race) {
+static Finding *finding_in(const GlobalCheck *run, size_t kernel, RuleId rule, const Reporting *reporting) {
     Finding *finding = verdict_finding(run->kernels[kernel].verdict);
     finding->rule = rule;
     finding->times = 1;
     finding->space = "global";
     finding->launch = run->launch_texts[kernel];
-    finding->schedule = schedule_text(reporting, race, run->kernels[kernel].verdict);
+    finding->schedule = schedule_text(reporting, run->kernels[kernel].verdict);
     finding->witness = witness_of(run, kernel, reporting);
     return finding;
 }
@@ -212,9 +211,9 @@ static void explain_race(const GlobalCheck *run, const FoundRace *found, size_t 
                    .other_verb = effect_access_verb(earlier->kind),
                    .other_noun = effect_access_noun(earlier->kind),
                    .place = line_text(run, earlier->site, kernel, verdict),
-                   .last = "and nothing orders the two",
+                   .last = "unordered accesses to",
                    .scope = effect_scope_name(race->needed)};
-    facts.other = same ? "it" : facts.issuer;
+    facts.other = same ? "the same CTA" : facts.issuer;
     CauseId cause = CAUSE_UNRELEASED;
     if (found->earlier) { /* two accesses of one CTA */
         facts.issuer = found->later;
@@ -287,7 +286,7 @@ void report_races(GlobalCheck *run, const Reporting *reporting) {
         Verdict *verdict = run->kernels[kernel].verdict;
         bool harmless = found->harmless = is_harmless(run, found, reporting);
         found->finding = verdict->finding_count;
-        Finding *finding = finding_in(run, kernel, harmless ? RULE_RACE_SAME_VALUE : race_rule(race), reporting, true);
+        Finding *finding = finding_in(run, kernel, harmless ? RULE_RACE_SAME_VALUE : race_rule(race), reporting);
         explain_race(run, found, kernel, finding, verdict);
         if (harmless)
             finding->why =
@@ -335,7 +334,7 @@ void report_accesses(GlobalCheck *run, const Reporting *reporting) {
         found->reported = true;
         size_t kernel = site_kernel(run, found->site);
         Verdict *verdict = run->kernels[kernel].verdict;
-        Finding *finding = finding_in(run, kernel, found->rule, reporting, false);
+        Finding *finding = finding_in(run, kernel, found->rule, reporting);
         bool outside = found->rule == RULE_GLOBAL_OUT_OF_RANGE;
         const char *address = address_text(run, (uint64_t)found->from, verdict);
         int64_t offset = 0, begin = 0;
@@ -379,7 +378,7 @@ void report_unfenced(GlobalCheck *run, const Reporting *reporting) {
         found->reported = true;
         size_t kernel = site_kernel(run, found->site);
         Verdict *verdict = run->kernels[kernel].verdict;
-        Finding *finding = finding_in(run, kernel, RULE_FENCE_GLOBAL, reporting, false);
+        Finding *finding = finding_in(run, kernel, RULE_FENCE_GLOBAL, reporting);
         bool same = found->cta == found->write_cta;
         Facts facts = {.agent = cta_text(run, found->launch, found->cta, verdict),
                        .object = address_text(run, (uint64_t)found->address, verdict),
@@ -504,7 +503,7 @@ bool report_hang(GlobalCheck *run, const Reporting *reporting) {
     size_t kernel = run->launch_sequence.inputs[picked[0]->launch];
     Verdict *verdict = run->kernels[kernel].verdict;
     uint64_t left = grid_never_begun(run->grid);
-    Finding *finding = finding_in(run, kernel, RULE_DEADLOCK_GRID, reporting, false);
+    Finding *finding = finding_in(run, kernel, RULE_DEADLOCK_GRID, reporting);
     Facts facts = {.agent = cta_text(run, picked[0]->launch, picked[0]->cta, verdict),
                    .object = address_text(run, (uint64_t)picked[0]->address, verdict),
                    .more = word_text(picked[0]->value, verdict),
@@ -538,7 +537,7 @@ void report_forgotten_waits(GlobalCheck *run, const Reporting *reporting) {
             reported |= verdict->findings[k].rule == RULE_GLOBAL_DEPENDENCY_WAIT;
         if (reported)
             continue;
-        Finding *finding = finding_in(run, kernel, RULE_GLOBAL_DEPENDENCY_WAIT, reporting, false);
+        Finding *finding = finding_in(run, kernel, RULE_GLOBAL_DEPENDENCY_WAIT, reporting);
         finding->message = verdict_text(verdict,
                                         "%s is a dependent launch and finishes without having waited for the "
                                         "preceding launch",

@@ -310,8 +310,8 @@ static const char *race_schedule(RunCheck *check, const Rerun *rerun, const Race
     if (rerun->schedule.kind == SCHEDULE_DELAYED)
         return schedule_text(check, rerun);
     if (rerun->schedule.kind != SCHEDULE_EAGER)
-        return "in some schedules: nothing orders the two";
-    return race_is_exit(race) ? "in every schedule: nothing waits for it" : "in every schedule: nothing orders the two";
+        return "in some schedules";
+    return race_is_exit(race) ? "in every schedule" : "in every schedule";
 }
 
 /* Adds a finding for the race of that number. Where it comes of data that Weir made up it is none, and what to give is

@@ -38,13 +38,21 @@ static const char *earlier_text(const Machine *machine, const Race *race, Verdic
     return thread_text(machine, copies ? issuer_of(race->other_thread) : race->other_thread, verdict);
 }
 
+static bool later_reads(const Race *race) {
+    return race->kind == RACE_RAW || (race_is_inflight(race) && !race->writes);
+}
+
 /* What each of the two does: "reads", "writes". */
 static const char *later_verb(const Race *race) {
-    return race_is_exit(race)                                                    ? "ends"
-           : race->span == UINT32_MAX                                            ? "uses"
-           : race->frees                                                         ? "frees"
-           : race->kind == RACE_RAW || (race_is_inflight(race) && !race->writes) ? "reads"
-                                                                                 : "writes";
+    return race_is_exit(race)         ? "ends"
+           : race->span == UINT32_MAX ? "uses"
+           : race->frees              ? "frees"
+           : later_reads(race)        ? "reads"
+                                      : "writes";
+}
+
+static const char *later_noun(const Race *race) {
+    return race->span == UINT32_MAX ? "use" : later_reads(race) ? "read" : "write";
 }
 
 static const char *earlier_verb(const Race *race) {
@@ -54,14 +62,14 @@ static const char *earlier_verb(const Race *race) {
 }
 
 static const char *access_text(const Race *race) {
-    bool reads = race->kind == RACE_WAR || (race_is_inflight(race) && !race->earlier_writes);
-    return race->arrives ? "arrival" : reads ? "read" : "write";
+    return race->arrives ? "arrival" : strcmp(earlier_verb(race), "reads") == 0 ? "read" : "write";
 }
 
 /* What every explanation of it names. */
 static Facts facts_of(const Races *races, const Machine *machine, const Race *race, Verdict *verdict) {
     Facts facts = {.agent = thread_text(machine, race->thread, verdict),
                    .verb = later_verb(race),
+                   .noun = later_noun(race),
                    .object = span_text(races, machine, race->span, verdict),
                    .other = earlier_text(machine, race, verdict),
                    .other_verb = earlier_verb(race),
@@ -70,7 +78,7 @@ static Facts facts_of(const Races *races, const Machine *machine, const Race *ra
                    .issuer = thread_text(machine, issuer_of(race->other_thread), verdict),
                    .here = ir_line_text(machine, race->pc, verdict),
                    .place = ir_line_text(machine, race->other_pc, verdict),
-                   .last = "and nothing orders the two",
+                   .last = "unordered accesses to",
                    .parity = race->parity};
     bool guarded = race->released_early || race->without || race->unseen;
     if (guarded || race->barrier != UINT32_MAX)
@@ -95,7 +103,8 @@ static CauseId explain_without(const Machine *machine, const Race *race, Verdict
     Text text = {0};
     for (uint32_t i = 0; i < race->instead_count; i++) {
         text_addf(&text, i == 0 ? "" : i + 1 == race->instead_count ? " and " : ", ");
-        agent_name(machine, race->instead[i].agent, HELPER_BASE, &text);
+        text_addf(&text, "%s",
+                  explain_agent(verdict, thread_text(machine, consan_base(race->instead[i].agent), verdict)));
         text_addf(&text, " at IR line %u", line_at(machine, race->instead[i].pc));
     }
     facts->detail = verdict_keep(verdict, &text);
@@ -119,17 +128,21 @@ static CauseId explain_unseen(const Machine *machine, const Race *race, Verdict 
     if (race->unseen_by_all) {
         facts->detail = explain_text(verdict, ", and nothing waits for {barrier}", facts);
     } else if (race->guard_wait_pc == NO_PC) {
-        facts->detail =
-            explain_text(verdict, ", and {waiter} waits neither for that nor for anything ordered after it", facts);
-        facts->more = ", or for an arrival of an agent that has,";
+        facts->detail = explain_text(verdict,
+                                     ", and {waiter} waits neither for that signal nor for anything ordered after "
+                                     "it",
+                                     facts);
+        facts->more = ", or for an arrival of an agent that has waited on it,";
     } else {
         uint32_t before = line_at(machine, race->unseen_later ? race->other_pc : race->pc);
-        facts->last = race->guard_passed                               ? "passed before that arrival"
+        facts->last = race->guard_passed                               ? "passes before that arrival"
                       : line_at(machine, race->guard_wait_pc) > before ? "comes after the access"
                                                                        : "does not cover it";
-        facts->detail = explain_text(
-            verdict, ". {waiter} has not waited for that before {here}: its wait for {barrier}, at {wait}, {last}",
-            facts);
+        facts->detail =
+            explain_text(verdict,
+                         ". Before {here}, {waiter} has not waited for this signal: its wait on {barrier}, at {wait}, "
+                         "{last}",
+                         facts);
         facts->more = ", with the parity of that phase,";
     }
     return CAUSE_UNSEEN;
@@ -155,17 +168,18 @@ static CauseId explain_exit(const Machine *machine, const Race *race, Verdict *v
     if (race->group != GROUP_NONE)
         facts->detail = "No wait covers its group.";
     else if (race->barrier == UINT32_MAX)
-        facts->detail = "It signals no barrier, so nothing can have waited for it.";
+        facts->detail = "It signals no barrier, so nothing can wait for it.";
     else
         facts->detail =
-            verdict_text(verdict, "It signals %s, in a phase of parity %u, and nothing has waited for that phase.",
+            verdict_text(verdict, "It signals %s, in a phase of parity %u, and no wait for that phase has passed.",
                          barrier_text(machine, race->barrier, verdict), race->parity);
     facts->fix =
         race->kind == RACE_EXIT_STORE ? "Execute `ttng.async_tma_store_wait {pendings = 0 : i32}` before the end."
         : race->arrives               ? "Wait for that phase before the end, or remove the arrive."
         : product
             ? "Wait for it before the end (for a commit after it, or for its group)."
-            : "Wait for it before the end, or do not issue it: a prefetch past the last tile can be predicated off.";
+            : "Wait for it before the end, or do not issue it: for example, predicate off a prefetch past the last "
+              "tile.";
     return CAUSE_EXITS;
 }
 
@@ -236,13 +250,14 @@ static bool explain_copy(const Machine *machine, uint32_t pc, Finding *finding, 
     if (!strchr(data, ' ') || !strchr(barrier, ' ') || strcmp(data, barrier) == 0)
         return false; /* constants pick barriers and buffers that need not go together */
     uint32_t line = line_at(machine, pc);
-    finding->why =
-        verdict_text(verdict, "The copy at IR line %u writes slot %s and reports to the barrier of slot %s. %s", line,
-                     data, barrier, finding->why);
+    finding->why = verdict_text(verdict,
+                                "The copy at IR line %u writes slot %s, but completes on the barrier of slot %s. "
+                                "%s",
+                                line, data, barrier, finding->why);
     finding->fix =
         verdict_text(verdict,
-                     "Copy, at IR line %u, into the slot whose barrier it reports to. If the two are the same "
-                     "slot: %s",
+                     "At IR line %u, copy into the slot on whose barrier the copy completes. If the two are the "
+                     "same slot: %s",
                      line, finding->fix);
     return true;
 }
@@ -271,20 +286,20 @@ static CauseId explain_over(const Machine *machine, const Race *race, Verdict *v
     facts->last = strcmp(facts->other_verb, "reads") == 0 ? "reading" : "writing";
     facts->other_noun = work_text(race);
     facts->detail =
-        apart ? "The last op that names the first buffer comes before this one, so its bytes are free; that the "
-                "allocator places this memory elsewhere is chance"
+        apart ? "The last op that names the first buffer comes before this one, so its bytes are free. It is chance "
+                "that the allocator places this memory elsewhere"
         : memory_is_placed(machine->program->function)
-            ? "The two have bytes of shared memory in common"
-            : "The last op that names the first buffer comes before this one, so the allocator gives its bytes away";
+            ? "The two overlap in shared memory"
+            : "The last op that names the first buffer comes before this one, so the allocator reuses its bytes";
     return CAUSE_LIES_OVER;
 }
 
 /* Nothing keeps a compiler from placing it there. */
 static void report_may_lie(const Races *races, const Machine *machine, const Race *race, Verdict *verdict) {
     const char *reason = verdict_text(verdict,
-                                      "%s may be placed over %s, and the %s at IR line %u may still be in flight "
-                                      "there; where the compiler places the "
-                                      "two is not known. Check the IR after memory is allocated, or wait for it before",
+                                      "%s may be placed over %s, where the %s at IR line %u may still be in flight; "
+                                      "Weir does not know where the compiler places the two. Check the IR after "
+                                      "memory allocation, or wait for the operation before this op",
                                       over_text(machine, race, verdict), span_text(races, machine, race->span, verdict),
                                       work_text(race), line_at(machine, race->other_pc));
     op_incomplete(machine->program->module, machine->program->ops[race->pc], reason, verdict);
@@ -326,8 +341,8 @@ static void explain_race(const Races *races, const Machine *machine, const Race 
     if (race->by_order)
         finding->why =
             verdict_text(verdict,
-                         "%s It depends on the order in which the tensor core executes: if MMAs complete in issue "
-                         "order, the two are ordered.",
+                         "%s This depends on the order in which the tensor core executes MMAs: if they complete in "
+                         "issue order, the two accesses are ordered.",
                          finding->why);
 }
 
@@ -337,8 +352,8 @@ static void report_doubt(const Races *races, const Machine *machine, const Race 
                *other = thread_text(machine, race->other_thread, verdict);
     const char *reason =
         verdict_text(verdict,
-                     "its effects are not known; it may order two accesses that nothing else orders: %s %s %s at IR "
-                     "line %u, which %s %s at IR line %u",
+                     "its effects are not known; it may order two otherwise unordered accesses: %s %s %s at IR line "
+                     "%u, which %s %s at IR line %u",
                      who, later_verb(race), span_text(races, machine, race->span, verdict), line_at(machine, race->pc),
                      other, earlier_verb(race), line_at(machine, race->other_pc));
     op_incomplete(machine->program->module, race->doubt.op, reason, verdict);
