@@ -313,7 +313,7 @@ complete -c weir -n '__fish_seen_subcommand_from launch' -l kernel -x -d 'the ke
 complete -c weir -n '__fish_seen_subcommand_from launch' -l module -x -d 'use only module N (from 1), or the modules dumped by this pass'
 complete -c weir -n '__fish_seen_subcommand_from launch' -l nvcc-flags -x -d 'compile CUDA sources with these nvcc flags; same as -- FLAGS at the end'
 complete -c weir -n '__fish_seen_subcommand_from launch' -l output -s o -rF -d 'write to FILE instead of standard output'
-complete -c weir -n '__fish_seen_subcommand_from launch' -l template -d 'print a launch file template: the default'
+complete -c weir -n '__fish_seen_subcommand_from launch' -l template -d 'print a launch file template, and ask nothing'
 complete -c weir -n '__fish_seen_subcommand_from launch' -k -a '(__fish_complete_suffix .ttgir .mlir .log)'
 complete -c weir -n '__fish_seen_subcommand_from launch' -l help -s h -d 'print a summary of the options'
 complete -c weir -n '__fish_seen_subcommand_from launch' -l version -s V -d 'print the version'

@@ -469,7 +469,8 @@ static void write_template(void *context) {
         templating->found = entries == 1;
         if (templating->found) {
             ptx_name_parameters(templating->module->ptx, NULL);
-            ptx_launch_template(ptx, entry, templating->out);
+            PtxSourceLaunch known = ptx_source_launch(templating->module->ptx, entry, NULL);
+            ptx_launch_template(ptx, entry, &known, &templating->module->ptx->arena, templating->out);
         }
         return;
     }

@@ -228,9 +228,11 @@ const Command commands[COMMAND_COUNT] = {
          .run = command_launch,
          .what = "print a launch file template for a kernel",
          .operands = "FILE|-",
-         .does = "Prints what a launch of the kernel needs, as a launch file to fill in.",
-         .more = "FILE is a .ttgir, .mlir or .ptx file or a log of compiler passes (MLIR_ENABLE_DUMP); - is standard "
-                 "input. K.launch.json next to K.ttgir or K.ptx is found automatically.",
+         .does = "Prints what a launch of the kernel needs, as a launch file to fill in; on a terminal it asks for the "
+                 "kernel and for the values. Of CUDA, it takes constants of <<<...>>> from the source.",
+         .more =
+             "FILE is a .ttgir, .mlir, .cu or .ptx file or a log of compiler passes (MLIR_ENABLE_DUMP); - is standard "
+             "input. K.launch.json next to K.ttgir or K.ptx is found automatically.",
          .status = "0 if all is well, 2 if the input or the command line is wrong.",
          .examples = EXAMPLES({"Write a launch file, fill it in, and check the kernel with it:",
                                {"weir launch -o kernel.launch.json kernel.ttgir", "$EDITOR kernel.launch.json",

@@ -2,7 +2,7 @@
  * declaration is. */
 #include "base/code.h"
 #include "base/demangle/demangle.h"
-#include "ptx/ptx.h"
+#include "ptx/source_text.h"
 
 #include <ctype.h>
 
@@ -14,8 +14,7 @@ static bool is_word(char c) {
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Lines of the source from `first` on, their comments, strings and lines of the preprocessor made blank. */
-static Str plain_lines(Source *source, uint32_t first, uint32_t last, Arena *arena) {
+Str ptx_plain_lines(Source *source, uint32_t first, uint32_t last, Arena *arena) {
     const char *begin = source_line(source, first).data;
     Str end = source_line(source, last);
     size_t size = (size_t)(end.data + end.size - begin);
@@ -127,24 +126,30 @@ static bool find_definition(Str text, Str function, const char *place, Str *name
 
 /* ---- Of a module --------------------------------------------------------------------------------- */
 
-static bool read_names(PtxModule *module, const PtxFunction *function, Str name, const char *root, Str *names,
-                       Arena *arena) {
-    PtxPlace place;
+Source *ptx_kernel_source(PtxModule *module, const PtxFunction *function, const char *root, PtxPlace *place) {
     uint32_t statement = function->begin;
     while (statement < function->end && module->statements[statement].kind != PTX_LOC)
         statement++;
-    if (statement == function->end || !ptx_places(module, statement, &place, 1) || !place.line)
-        return false;
-    const char *file = arena_copy(arena, place.file.data, place.file.size);
+    if (statement == function->end || !ptx_places(module, statement, place, 1) || !place->line)
+        return NULL;
+    const char *file = arena_copy(&module->arena, place->file.data, place->file.size);
     Source *source = code_is_cpp(file) ? code_find(module->source->name, root, file) : NULL;
+    if (source)
+        source_place(source, 0); /* makes the index of lines */
+    return source;
+}
+
+static bool read_names(PtxModule *module, const PtxFunction *function, Str name, const char *root, Str *names,
+                       Arena *arena) {
+    PtxPlace place;
+    Source *source = ptx_kernel_source(module, function, root, &place);
     if (!source)
         return false;
-    source_place(source, 0); /* makes the index of lines */
     bool found = false;
     if (place.line <= source->line_count) {
         uint32_t first = place.line > LINES_BEFORE ? place.line - LINES_BEFORE : 1;
         uint32_t last = place.line + LINES_BEHIND < source->line_count ? place.line + LINES_BEHIND : source->line_count;
-        Str text = plain_lines(source, first, last, arena), line = source_line(source, place.line);
+        Str text = ptx_plain_lines(source, first, last, arena), line = source_line(source, place.line);
         const char *at = text.data + (line.data + line.size - source_line(source, first).data);
         found = find_definition(text, name, at, names, function->parameter_count);
     }
@@ -199,4 +204,56 @@ const char *ptx_argument_name(const PtxModule *module, uint32_t entry, uint32_t 
     else
         text_addf(&text, "argument %u", index);
     return text_keep(&text, arena);
+}
+
+/* ---- What they point to -------------------------------------------------------------------------- */
+
+/* A type's words without `const` and the like; the first blank is gone. */
+static Str plain_type(Str type) {
+    static const char *const words[] = {"const", "volatile", "__restrict__", "__restrict", "restrict"};
+    type = trim(type);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        Str word = str_of(words[i]);
+        if (str_ends(type, word) && type.size > word.size && !is_word(type.data[type.size - word.size - 1]))
+            return plain_type((Str){type.data, type.size - word.size});
+    }
+    return type;
+}
+
+const char *ptx_pointee(const PtxModule *module, uint32_t entry, uint32_t index, Arena *arena) {
+    static const char *const types[][2] = {
+        {"bool", "i8"},           {"char", "i8"},          {"signed char", "i8"},
+        {"unsigned char", "i8"},  {"short", "i16"},        {"unsigned short", "i16"},
+        {"int", "i32"},           {"unsigned int", "i32"}, {"long", "i64"},
+        {"unsigned long", "i64"}, {"long long", "i64"},    {"unsigned long long", "i64"},
+        {"float", "f32"},         {"double", "f64"},       {"__half", "f16"},
+        {"__nv_bfloat16", "bf16"}};
+    Str mangled = ptx_name(module, module->functions[entry].name);
+    const char *whole = name_whole(arena_copy(arena, mangled.data, mangled.size), arena);
+    Str name = str_of(whole ? whole : ""), type = {0};
+    const char *open = name.data + name.size;
+    int depth = 0;
+    do { /* the last bracket of the outermost is that of the parameters */
+        open -= open > name.data;
+        depth += *open == ')';
+        depth -= *open == '(';
+    } while (open > name.data && depth);
+    uint32_t at = 0;
+    for (const char *from = open + 1, *c = from; c < name.data + name.size; c++) {
+        bool ends = depth == 0 && (*c == ',' || *c == ')');
+        if (ends && at++ == index)
+            type = str_between(from, c);
+        if (ends)
+            from = c + 1;
+        depth += strchr("([{<", *c) != NULL;
+        depth -= !ends && strchr(")]}>", *c) != NULL;
+    }
+    type = plain_type(type);
+    if (!type.size || type.data[type.size - 1] != '*')
+        return NULL;
+    type = plain_type((Str){type.data, type.size - 1});
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (str_is(type, types[i][0]))
+            return types[i][1];
+    return NULL;
 }

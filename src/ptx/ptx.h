@@ -44,6 +44,18 @@ bool ptx_parameter_is(const PtxModule *module, uint32_t variable, Str name);
 /* "argument input", of a kernel's parameter; "argument 2", if its source does not say what it is called. */
 const char *ptx_argument_name(const PtxModule *module, uint32_t entry, uint32_t index, Arena *arena);
 
+/* The type that a parameter points to, as launch files have it, "i32", where the kernel's mangled name says it; NULL. */
+const char *ptx_pointee(const PtxModule *module, uint32_t entry, uint32_t index, Arena *arena);
+
+/* How the kernel's own source launches it, as far as that is constants, and all launches there agree; -1: not known.
+ */
+enum { PTX_MOST_SOURCE_ARGUMENTS = 64 };
+typedef struct PtxSourceLaunch {
+    uint32_t count; /* of launches; 0: none was found, and nothing else is set */
+    int64_t grid[3], block[3], shared, arguments[PTX_MOST_SOURCE_ARGUMENTS];
+} PtxSourceLaunch;
+PtxSourceLaunch ptx_source_launch(PtxModule *module, uint32_t entry, const char *root);
+
 /* Bytes that it takes, the text not counted. */
 size_t ptx_memory(const PtxModule *module);
 void ptx_free(PtxModule *module);

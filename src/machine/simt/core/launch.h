@@ -124,6 +124,6 @@ bool ptx_launch_number(const PtxProgram *program, const PtxLaunch *launch, uint3
 bool ptx_launch_grow(Arena *arena, const PtxProgram *program, PtxLaunch *launch, uint32_t buffer, uint64_t bytes);
 
 /* What a launch has to say of a kernel: `weir launch --template K.ptx`. */
-void ptx_launch_template(const PtxModule *module, uint32_t entry, Text *to);
+void ptx_launch_template(const PtxModule *module, uint32_t entry, const PtxSourceLaunch *known, Arena *arena, Text *to);
 
 #endif
