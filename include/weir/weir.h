@@ -470,6 +470,7 @@ typedef struct weir_coverage {
     size_t rings, rings_turned;          /* loops with a ring in them; those that went round it more than once */
     size_t launches;
     size_t covered; /* launches that were not run: a proof covers them, and their PTX is clean */
+    size_t proved;  /* launches of recordings that a proof covers, too */
 } weir_coverage;
 
 /* A kernel that was looked at; of weir_membar, a function. */

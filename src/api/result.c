@@ -51,9 +51,11 @@ size_t weir_report_count(const weir_result *result) {
 
 static weir_kernel run_kernel(const Verdict *verdict) {
     const RunCoverage *run = &verdict->coverage;
-    size_t covered = 0;
-    for (size_t i = 0; i < verdict->launch_count; i++)
+    size_t covered = 0, proved = 0;
+    for (size_t i = 0; i < verdict->launch_count; i++) {
         covered += verdict->launches[i].covered;
+        proved += verdict->launches[i].proved;
+    }
     return (weir_kernel){.name = verdict->kernel,
                          .verdict = (weir_verdict)verdict->kind,
                          .scope = (weir_scope)verdict->scope,
@@ -66,7 +68,8 @@ static weir_kernel run_kernel(const Verdict *verdict) {
                                       .rings = run->rings,
                                       .rings_turned = run->rings_turned,
                                       .launches = verdict->launch_count - covered,
-                                      .covered = covered},
+                                      .covered = covered,
+                                      .proved = proved},
                          .only_launch = verdict->only_launch,
                          .aside = verdict->aside,
                          .program = verdict->program};

@@ -53,6 +53,7 @@ void coverage_add(weir_coverage *all, const weir_coverage *part) {
     all->rings_turned += part->rings_turned;
     all->launches += part->launches;
     all->covered += part->covered;
+    all->proved += part->proved;
 }
 
 /* How much of all kernels was run. */
@@ -66,6 +67,7 @@ static void print_coverage(Output *output, const weir_coverage *coverage) {
                  {coverage->rings_turned, coverage->rings, "rings wrapped"}};
     if (coverage->launches)
         output_printf(output, "run: %zu launch%s\n", coverage->launches, coverage->launches == 1 ? "" : "es");
+    add_row(output, coverage->proved, "covered by a proof for every launch");
     if (coverage->covered)
         output_printf(output, "not run, since a proof covers %s and %s PTX is clean: %zu launch%s\n",
                       coverage->covered == 1 ? "it" : "them", coverage->covered == 1 ? "its" : "their",

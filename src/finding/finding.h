@@ -100,6 +100,7 @@ typedef struct LaunchRun {
     const char *text; /* "grid 32x1x1, N_CTX = 1024" */
     bool chosen;      /* by Weir, not given */
     bool covered;     /* it was not run: a proof covers it, and its PTX, which ran with its data, is clean */
+    bool proved;      /* a proof covers it, beside what was run: it has no race, no deadlock and no misused barrier */
     size_t ctas, schedules;
     size_t classes; /* of CTAs that do the same, of each of which one was run; 0: there was one run alone */
     uint64_t events;

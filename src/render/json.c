@@ -7,8 +7,15 @@ static void add_covered(Json *json, const char *key, const void *object) {
         json_truth(json, key, true);
 }
 
+static void add_proved(Json *json, const char *key, const void *object) {
+    const LaunchRun *launch = object;
+    if (launch->proved)
+        json_truth(json, key, true);
+}
+
 static const JsonField launch_fields[] = {JSON(LaunchRun, text, chosen),
                                           JSON_BY(0, "covered", add_covered),
+                                          JSON_BY(0, "proved", add_proved),
                                           JSON(LaunchRun, ctas, classes, schedules, events),
                                           {0}};
 

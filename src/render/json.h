@@ -2,7 +2,7 @@
  *
  *     {"tool": "weir", "version": "...",
  *      "inputs": [{"file", "kernel", "verdict", "scope", "only_launch",
- *        "launches": [{"text", "chosen", "covered", "ctas", "classes", "schedules", "events"}],
+ *        "launches": [{"text", "chosen", "covered", "proved", "ctas", "classes", "schedules", "events"}],
  *        "run_coverage": {"barrier_ops", "barrier_ops_run", "accesses", "accesses_run", "branches", "branches_taken",
  *          "rings", "rings_turned", "unreachable"},
  *        "findings": [{"rule", "severity", "at_other_launches", "fingerprint", "space", "message", "why", "fix",

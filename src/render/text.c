@@ -254,7 +254,7 @@ static void add_launch(Renderer *renderer, const LaunchRun *launch) {
     text_number_of(to, launch->schedules, "schedule");
     text_addf(to, ", ");
     text_number_of(to, launch->events, "event");
-    text_addf(to, "\n");
+    text_addf(to, launch->proved ? "; covered by a proof\n" : "\n");
 }
 
 /* " except 2 suppressed", or " (2 suppressed)"; nothing if all count. */

@@ -73,12 +73,15 @@ void step_head(void *look);
 void step_code(void *look);
 void step_buffer(void *result);
 
-/* ---- prove.c ---- */
+/* ---- prove.c, and recorded.c ---- */
 /* A Task. Whether the kernel of a Look is clean at every launch, unless its verdict is incomplete. */
 void step_proof(void *look);
 /* The same, behind step_proof: what callers promise is held against the launch that was given, and against the proof.
  */
 void step_promises(void *look);
+/* The same: whether a proof for every launch covers the one that a recording is of, and what that says of what was not
+ * looked at. */
+void step_recorded_proof(void *look);
 /* Whether the launch, which is one of several of its kernel, is covered by the proof that was made at the first. */
 bool is_covered(PipelineResult *result, size_t kernel);
 

@@ -143,7 +143,7 @@ static void check_and_close(PipelineResult *result, size_t kernel) {
         verdict->kernel = look.request;
     if (complete) {
         result_cross_check(result, kernel);
-        result_attempt(result, step_proof, &look);
+        result_attempt(result, result->recording ? step_recorded_proof : step_proof, &look);
         result_attempt(result, step_promises, &look);
     }
     verdict_drop_halves(verdict);

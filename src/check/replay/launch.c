@@ -42,32 +42,74 @@ static void add_anchors(ThreadsCheck *check, const Recording *recording, PtxLaun
     launch->anchors = anchors;
 }
 
-PtxLaunch *recording_launch(ThreadsCheck *check, const Recording *recording) {
-    PtxLaunch *launch = ARENA_NEW(&check->arena, PtxLaunch);
+static PtxLaunch *launch_of(const PtxProgram *program, const Recording *recording, Arena *arena) {
+    PtxLaunch *launch = ARENA_NEW(arena, PtxLaunch);
     const RecordingLaunch *from = &recording->launch;
-    size_t bytes = check->program->parameter_bytes;
+    size_t bytes = program->parameter_bytes;
     size_t given = bytes < recording->parameter_bytes ? bytes : recording->parameter_bytes;
     memcpy(launch->grid, from->grid, sizeof launch->grid);
     memcpy(launch->block, from->block, sizeof launch->block);
     memcpy(launch->cluster, from->cluster, sizeof launch->cluster);
     launch->dynamic_bytes = from->shared;
     launch->dependent = from->flags & RECORDING_DEPENDENT;
-    launch->parameters = ARENA_ARRAY(&check->arena, uint8_t, bytes + 1);
-    launch->known = ARENA_ARRAY(&check->arena, uint8_t, bytes + 1);
+    launch->parameters = ARENA_ARRAY(arena, uint8_t, bytes + 1);
+    launch->known = ARENA_ARRAY(arena, uint8_t, bytes + 1);
     memset(launch->known, BYTE_UNKNOWN, bytes);
     memset(launch->known, BYTE_KNOWN, given);
     if (given)
         memcpy(launch->parameters, recording->parameters, given);
-    launch->buffers = ARENA_ARRAY(&check->arena, PtxBuffer, recording->memory_count + 1);
+    launch->buffers = ARENA_ARRAY(arena, PtxBuffer, recording->memory_count + 1);
     for (size_t i = 0; i < recording->memory_count && i < UINT32_MAX; i++)
         if (recording->memory[i].base + recording->memory[i].bytes <= PTX_GLOBAL_END)
             launch->buffers[launch->buffer_count++] = (PtxBuffer){.name = "global memory",
                                                                   .parameter = PTX_NONE,
                                                                   .address = recording->memory[i].base,
                                                                   .bytes = recording->memory[i].bytes};
+    return launch;
+}
+
+PtxLaunch *recording_launch(ThreadsCheck *check, const Recording *recording) {
+    PtxLaunch *launch = launch_of(check->program, recording, &check->arena);
     launch->text = launch_words(check, recording);
     add_anchors(check, recording, launch);
     return launch;
+}
+
+static bool has_globals(const PtxProgram *program) {
+    for (uint32_t i = 0; i < program->module->variables_count; i++)
+        if (program->used[i] && program->seats[i].space == PTX_SPACE_GLOBAL)
+            return true;
+    return false;
+}
+
+bool launch_has_globals(const ThreadsCheck *check) {
+    return has_globals(check->program);
+}
+
+ORDER(buffer_by_address, PtxBuffer, BY(address))
+
+const Launch *recording_given(PtxModule *module, uint32_t entry, const Recording *recording, Arena *arena) {
+    static const size_t budget = (size_t)64 << 20;
+    const char *problem;
+    Recording unpacked = *recording;
+    if (recording->launch.flags & (RECORDING_HUNG | RECORDING_CUT) || recording->unseen.size)
+        return NULL;
+    PtxProgram *program = ptx_program(arena, module, entry, budget, &problem);
+    if (!program || !play_unpack(program, &unpacked, arena) || has_globals(program))
+        return NULL; /* pointers may lead to variables, too */
+    PtxLaunch *launch = launch_of(program, &unpacked, arena);
+    if (launch->buffer_count)
+        qsort(launch->buffers, launch->buffer_count, sizeof *launch->buffers, buffer_by_address);
+    for (uint32_t i = 1; i < launch->buffer_count; i++)
+        if (launch->buffers[i].address - launch->buffers[i - 1].address < launch->buffers[i - 1].bytes)
+            return NULL; /* which of the two a pointer means is not known */
+    const Launch *from = ptx_launch_from(arena, program, launch, PTX_LAUNCH_BARE, &problem);
+    if (!from)
+        return NULL;
+    Launch *given = ARENA_NEW(arena, Launch);
+    *given = *from;
+    given->dependent = launch->dependent;
+    return given;
 }
 
 static bool has_name_of(const PtxModule *module, uint32_t variable, uint32_t other) {
@@ -132,11 +174,4 @@ static void seat_globals(ThreadsCheck *check, const Recording *recording, const 
 void launch_seat(ThreadsCheck *check, const Recording *recording, const Sites *sites) {
     seat_shared(check, recording, sites);
     seat_globals(check, recording, sites);
-}
-
-bool launch_has_globals(const ThreadsCheck *check) {
-    for (uint32_t i = 0; i < check->module->variables_count; i++)
-        if (check->program->used[i] && check->program->seats[i].space == PTX_SPACE_GLOBAL)
-            return true;
-    return false;
 }

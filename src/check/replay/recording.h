@@ -25,6 +25,9 @@ typedef struct RecordingTouches {
 /* False: the recording does not tell all of it. The arena is for what it takes meanwhile. */
 bool recording_touches(PtxModule *module, uint32_t entry, const Recording *recording, const ThreadsOptions *options,
                        Arena *arena, RecordingTouches *touches);
+/* The launch as a launch file has it, without what memory holds, for a proof to be asked (check/prove); NULL: not all of
+ * it is known. */
+const Launch *recording_given(PtxModule *module, uint32_t entry, const Recording *recording, Arena *arena);
 /* What it says of a kernel that has no records: why it was not looked at. */
 void recording_unseen(const Recording *recording, Verdict *verdict);
 /* The kernel that it is of; PTX_NONE: the module has none of that name. */
