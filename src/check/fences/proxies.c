@@ -218,7 +218,7 @@ static void fence_event(Proxies *proxies, const Event *event) {
 /* ---- Ordinary accesses ---------------------------------------------------------------------------- */
 
 static const SpanSet *spans_at(Proxies *proxies, const Event *event, Word view, const ViewPart *part) {
-    const char *problem = "which memory it touches is not known";
+    const char *problem = "the memory that it touches is not known, or outside of its buffer";
     const Type *type = event->effect->type;
     const SpanSet *set =
         word_is(view, WORD_VIEW) && type ? spans_of_part(proxies->spans, view, type, part, &problem) : NULL;

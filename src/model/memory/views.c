@@ -388,7 +388,10 @@ static ViewStep step_to_slice(Module *module, const Type *source_type, const Typ
     }
     if (step.stride < 0)
         return (ViewStep){.problem = "an offset that is not constant moves through the layout unevenly"};
+    unsigned behind = type->dim_count - slice->moving_dim;
+    int64_t size = behind <= result->dim_count ? result->dims[result->dim_count - behind] : 1;
     step.index = slice->moving;
+    step.limit = type->dims[slice->moving_dim] - size + 1;
     return step;
 }
 
@@ -437,15 +440,17 @@ static ViewStep subslice_along(Module *module, const Op *op) {
     return step_to_slice(module, op->operands[0]->type, op->results[0].type, &slice);
 }
 
-/* The slot of a ring: each takes as much as the view, in the allocation. */
-static ViewStep slot(Module *module, const Type *result, const Value *index) {
+/* The slot of a ring: each takes as much as the view, in the allocation. `ring`: its type, or NULL. */
+static ViewStep slot(Module *module, const Type *ring, const Type *result, const Value *index) {
     const Layout *layout = layout_of(module, result);
     if (!layout || !layout->sized)
         return (ViewStep){.problem = "the size of the view is not known"};
     int64_t stride = layout_stage_stride(layout);
     if (stride < 0)
         return (ViewStep){.problem = "the padding makes the stages differ"};
-    return (ViewStep){.index = index, .stride = stride * layout->stages};
+    ring = ring ? type_resolve(module, ring) : NULL;
+    bool counted = ring && ring->dim_count == layout->type->dim_count + 1;
+    return (ViewStep){.index = index, .stride = stride * layout->stages, .limit = counted ? ring->dims[0] : 0};
 }
 
 static ViewStep part(Module *module, const Op *op) {
@@ -469,11 +474,11 @@ ViewStep view_step_of_result(Module *module, const Op *op, uint32_t result) {
     if (op_is(op, CLASS_AREF_ENTER) && !view.slot)
         return (ViewStep){.problem = "the aref has no stage yet"};
     if (op_is(op, CLASS_AREF_ENTER))
-        return slot(module, value->type, view.slot);
+        return slot(module, NULL, value->type, view.slot);
     if (is_storage(module, view.amount))
         return (ViewStep){.add = place_in_storage(module, op)};
     if (op_is(op, CLASS_INDEX))
-        return slot(module, value->type, op_operand_named(op, "index"));
+        return slot(module, op_operand_named(op, "src")->type, value->type, op_operand_named(op, "index"));
     return op_is(op, CLASS_PART) ? part(module, op) : (ViewStep){.rank = view.rank};
 }
 

@@ -49,6 +49,7 @@ static inline int64_t allocation_begin(const Allocation *allocation) {
 typedef struct ViewStep {
     const Value *index;
     int64_t stride, add, flip;
+    int64_t limit;     /* the index is less, and not negative, or the view is outside of its source; 0: not known */
     const Value *rank; /* map_to_remote_buffer: the CTA; else NULL */
     uint32_t cta;      /* it begins in the CTA so far away (XOR) from where its source begins */
     const char *problem;

@@ -260,7 +260,7 @@ static CoverageArea *area_of(Coverage *coverage, const Event *access) {
     Word view = access->view;
     if (!word_is(view, WORD_VIEW) || !access->effect->type || view.meta >= program->allocations.storage_count ||
         view.cta >= program->ctas) {
-        give_up(coverage, access->op, "which memory it touches is not known");
+        give_up(coverage, access->op, "the memory that it touches is not known, or outside of its buffer");
         return NULL;
     }
     const Provenance *origin = provenance_of(coverage, access->effect);

@@ -346,7 +346,7 @@ static void check_barriers(Races *races, const Event *event, uint32_t thread, co
 }
 
 static const SpanSet *spans_at(Races *races, const Event *event, Word view, const Type *type, const ViewPart *part) {
-    const char *problem = "which memory it touches is not known";
+    const char *problem = "the memory that it touches is not known, or outside of its buffer";
     const SpanSet *set =
         word_is(view, WORD_VIEW) && type ? spans_of_part(races->spans, view, type, part, &problem) : NULL;
     if (!set && !races->problem) {

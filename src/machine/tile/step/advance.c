@@ -62,6 +62,8 @@ static Word moved_view(Machine *machine, const Instruction *instruction, const W
             return word_unknown((uint64_t)words[instruction->b].bits);
         }
         index = words[instruction->b].bits;
+        if (step->limit && (index < 0 || index >= step->limit)) /* that does no harm as long as nothing accesses it */
+            return word_unknown((uint64_t)index);
     }
     offset.base = (int32_t)((uint64_t)offset.base + (uint64_t)index * (uint64_t)step->stride + (uint64_t)step->add);
     offset.affine ^= (int32_t)step->flip;
