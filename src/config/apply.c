@@ -45,11 +45,15 @@ static const SeverityChange *find_change(const RuleLayer *layer, const char *id)
     return found;
 }
 
-static void grade(const Project *project, Finding *finding) {
-    const char *id = rule_of(finding->rule)->id;
+static const SeverityChange *change_of(const Project *project, RuleId rule) {
     const SeverityChange *change = NULL;
     for (int layer = LAYER_COUNT; layer-- > 0 && !change;)
-        change = find_change(&project->layers[layer], id);
+        change = find_change(&project->layers[layer], rule_of(rule)->id);
+    return change;
+}
+
+static void grade(const Project *project, Finding *finding) {
+    const SeverityChange *change = change_of(project, finding->rule);
     if (change) {
         finding->lowered |= change->severity == SEVERITY_NOTE && finding_severity(finding) != SEVERITY_NOTE;
         finding->graded = true;
@@ -216,6 +220,9 @@ static void apply(void *context) {
 void project_apply(Project *project, Verdict *verdict, const char *ir) {
     Application to = {.project = project, .verdict = verdict, .ir = ir};
     project_attempt(project, apply, &to);
+    const SeverityChange *same = change_of(project, RULE_RACE_SAME_VALUE);
+    if (verdict->proof && verdict->proof->alike && same && same->severity != SEVERITY_NOTE)
+        verdict->proof->narrow = true; /* what it takes for a note is none here */
 }
 
 static void look_at_line(void *context) {

@@ -130,6 +130,7 @@ typedef struct ProofLine {
 typedef struct ProofSummary {
     bool proved;    /* nothing is open */
     bool narrow;    /* but `where` leaves one grid, or one value of an argument */
+    bool alike;     /* of several programs, some write the same to one place: race.same-value, a note */
     bool fulfilled; /* the launches that were given are covered, and there is one */
     bool outside;   /* one is not, for another reason than `where`: its numbers wrap around, pointers share memory */
     bool promised;  /* all of `where` is */

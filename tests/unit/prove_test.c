@@ -64,6 +64,8 @@ static void describe(const Proof *proof, char *room, size_t size) {
 #define HEAD                                                                                                        \
     "#blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]}>\n"       \
     "#other = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]}>\n"         \
+    "#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>\n"                          \
+    "#smem = #ttg.shared_memory\n"                                                                                  \
     "module attributes {\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 1 : i32, ttg.target = \"cuda:90\", "        \
     "\"ttg.threads-per-warp\" = 32 : i32} {\n"                                                                      \
     "  tt.func public @kernel(%p: !tt.ptr<f32>, %q: !tt.ptr<f32>, %i: !tt.ptr<i32>, %m: i32, %n: i32, %s: i32) {\n" \
@@ -103,6 +105,19 @@ static void describe(const Proof *proof, char *room, size_t size) {
                            "    %w = ttg.convert_layout %v : tensor<128xf32, #blocked> -> tensor<128xf32, #other>\n" \
                            "    tt.store %e, %w : tensor<128x!tt.ptr<f32>, #other>\n" TAIL
 
+/* To one place of all programs. */
+#define ALIKE(value)                                           \
+    "    %fp = tt.bitcast %p : !tt.ptr<f32> -> !tt.ptr<i32>\n" \
+    "    tt.store %fp, " value " : !tt.ptr<i32>\n"
+#define STORED_FLOAT(value) "    tt.store %p, " value " : !tt.ptr<f32>\n"
+#define MASKED_LOAD(other) \
+    "    %mask = arith.cmpi slt, %m, %n : i32\n    %e = tt.load %i, %mask" other " : !tt.ptr<i32>\n"
+#define SUM(with)                                                                                               \
+    "    %e = \"tt.reduce\"(%lane) <{axis = 0 : i32}> ({\n    ^bb0(%c: i32, %d: i32):\n"                        \
+    "      %sum = arith.addi %c, " with " : i32\n      tt.reduce.return %sum : i32\n    }) : (tensor<128xi32, " \
+    "#blocked>) -> i32\n"
+#define ONE_GRID "grid.x == 1; grid.y == 1; grid.z == 1"
+
 static const struct {
     const char *what, *text, *expected;
 } cases[] = {
@@ -115,7 +130,70 @@ static const struct {
      "grid.y == 1; grid.z == 1"},
     {"tiles that overlap", HEAD "    %t = arith.muli %x, %c64 : i32\n" TILE("a", "t") STORE("a") TAIL,
      "open: tiles of two programs overlap, or elements of one tile do"},
-    {"no program id", HEAD TILE("a", "m") STORE("a") TAIL, "grid.x == 1; grid.y == 1; grid.z == 1"},
+    {"every program stores the same", HEAD TILE("a", "m") STORE("a") TAIL, ""},
+    {"every program stores how many there are", HEAD ALIKE("%nx") TAIL, ""},
+    {"each program stores its number", HEAD ALIKE("%x") TAIL, ONE_GRID},
+    {"each program stores what it has of its number",
+     HEAD "    %d = arith.addi %x, %n : i32\n    %e = arith.muli %d, %d : i32\n" ALIKE("%e") TAIL, ONE_GRID},
+    {"every program stores what it reads elsewhere",
+     HEAD "    %e = tt.load %i : !tt.ptr<i32>\n    %g = arith.sitofp %e : i32 to f32\n" STORED_FLOAT("%g") TAIL, ""},
+    {"every program changes what is there",
+     HEAD "    %e = tt.load %p : !tt.ptr<f32>\n    %g = arith.addf %e, %f : f32\n" STORED_FLOAT("%g") TAIL,
+     "open: two threads of a program may come to the same element"},
+    {"what is read where a number of the program says",
+     HEAD "    %ix = tt.addptr %i, %x : !tt.ptr<i32>, i32\n    %e = tt.load %ix : !tt.ptr<i32>\n" ALIKE("%e") TAIL,
+     ONE_GRID},
+    {"what is read where data says",
+     HEAD "    %d = tt.load %i : !tt.ptr<i32>\n    %id = tt.addptr %i, %d : !tt.ptr<i32>, i32\n"
+          "    %e = tt.load %id : !tt.ptr<i32>\n" ALIKE("%e") TAIL,
+     ONE_GRID},
+    {"a mask, and what is there without it", HEAD MASKED_LOAD(", %c8") ALIKE("%e") TAIL, ""},
+    {"a mask, and nothing is there without it", HEAD MASKED_LOAD("") ALIKE("%e") TAIL, ONE_GRID},
+    {"what a loop carries",
+     HEAD "    %e = scf.for %k = %c0 to %n step %c1 iter_args(%sum = %c0) -> (i32) : i32 {\n"
+          "      %d = arith.addi %sum, %m : i32\n      scf.yield %d : i32\n    }\n" ALIKE("%e") TAIL,
+     ONE_GRID},
+    {"turns of a loop to one place", HEAD "    scf.for %k = %c0 to %n step %c1 : i32 {\n" ALIKE("%k") "    }\n" TAIL,
+     ONE_GRID},
+    {"what a branch gives",
+     HEAD "    %first = arith.cmpi eq, %x, %c0 : i32\n    %e = scf.if %first -> (i32) {\n      scf.yield %c0 : i32\n"
+          "    } else {\n      scf.yield %c8 : i32\n    }\n" ALIKE("%e") TAIL,
+     ONE_GRID},
+    {"what a select chooses by a number of the program",
+     HEAD "    %first = arith.cmpi eq, %x, %c0 : i32\n    %e = arith.select %first, %c0, %c8 : i32\n" ALIKE("%e") TAIL,
+     ONE_GRID},
+    {"what an atomic finds",
+     HEAD "    %e = tt.atomic_rmw add, relaxed, gpu, %i, %c1 : (!tt.ptr<i32>, i32) -> i32\n" ALIKE("%e") TAIL,
+     ONE_GRID},
+    {"the same, beside an atomic: programs may talk to each other",
+     HEAD "    %e = tt.atomic_rmw add, relaxed, gpu, %i, %c1 : (!tt.ptr<i32>, i32) -> i32\n" ALIKE("%n") TAIL,
+     ONE_GRID},
+    {"what assembly gives",
+     HEAD
+     "    %e = tt.elementwise_inline_asm \"mov.u32 $0, %ctaid.x;\" {constraints = \"=r\", packed_element = 1 : i32, "
+     "pure = true} -> i32\n" ALIKE("%e") TAIL,
+     ONE_GRID},
+    {"what a library gives",
+     HEAD "    %e = tt.extern_elementwise %n {libname = \"\", libpath = \"\", pure = true, symbol = \"__nv_abs\"} : "
+          "(i32) -> "
+          "i32\n" ALIKE("%e") TAIL,
+     ONE_GRID},
+    {"two numbers to one place, the same of all programs",
+     HEAD STORED_FLOAT("%f") "    %g = arith.addf %f, %f : f32\n" STORED_FLOAT("%g") TAIL,
+     "open: two threads of a program may come to the same element"},
+    {"a sum of elements", HEAD SUM("%d") ALIKE("%e") TAIL, ""},
+    {"a sum of elements and the program's number", HEAD SUM("%x") ALIKE("%e") TAIL, ONE_GRID},
+    {"shared memory",
+     HEAD "    %h = ttg.local_alloc %v : (tensor<128xf32, #blocked>) -> !ttg.memdesc<128xf32, #shared, #smem>\n"
+          "    %w = ttg.local_load %h : !ttg.memdesc<128xf32, #shared, #smem> -> tensor<128xf32, #blocked>\n" TILE(
+              "a", "m") "    tt.store %ap, %w : " TYPE_OF_POINTERS "\n" TAIL,
+     ONE_GRID},
+    {"two elements of a tile to one place",
+     HEAD "    %half = arith.constant dense<2> : tensor<128xi32, #blocked>\n"
+          "    %d = arith.divsi %lane, %half : tensor<128xi32, #blocked>\n"
+          "    %dp = tt.addptr %pp, %d : " TYPE_OF_POINTERS ", tensor<128xi32, #blocked>\n"
+          "    tt.store %dp, %v : " TYPE_OF_POINTERS "\n" TAIL,
+     "open: two threads of a program may come to the same element"},
     {"tiles in a loop over programs",
      HEAD "    scf.for %k = %x to %n step %nx : i32 {\n"
           "    %t = arith.muli %k, %c128 : i32\n" TILE("a", "t") STORE("a") "    }\n" TAIL,
@@ -160,6 +238,9 @@ static const struct {
     {"one program alone stores",
      HEAD
      "    %first = arith.cmpi eq, %x, %c0 : i32\n    scf.if %first {\n    tt.store %p, %f : !tt.ptr<f32>\n    }\n" TAIL,
+     ""},
+    {"one program alone stores, along one axis",
+     HEAD "    %first = arith.cmpi eq, %x, %c0 : i32\n    scf.if %first {\n" ALIKE("%y") "    }\n" TAIL,
      "grid.y == 1; grid.z == 1"},
     {"atomics alone", HEAD "    %o = tt.atomic_rmw fadd, relaxed, gpu, %p, %f : (!tt.ptr<f32>, f32) -> f32\n" TAIL, ""},
     {"atomics of a CTA's scope",

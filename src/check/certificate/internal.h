@@ -91,4 +91,8 @@ void held_where(CertificateChecker *checker, const Value *condition, bool wanted
 /* ---- accesses.c ---- */
 void find_touches(CertificateChecker *checker);
 
+/* ---- alike.c ---- */
+/* NULL: each element that is written gets the same in every program; else why not. */
+const char *write_differs(CertificateChecker *checker, const GlobalTouch *touch);
+
 #endif

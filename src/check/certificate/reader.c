@@ -316,7 +316,7 @@ static void step_line(CertificateText *reading, CertificateStepKind kind) {
 }
 
 static void line(CertificateText *reading) {
-    static const char *const steps[] = {"pair", "by", "apart", "join", "axis", "same", "ordered"};
+    static const char *const steps[] = {"pair", "by", "apart", "join", "axis", "alike", "same", "ordered"};
     Arena *arena = reading->checker->arena;
     const char *from = reading->at;
     Str name = word(reading);

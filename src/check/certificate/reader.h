@@ -24,6 +24,7 @@ typedef enum CertificateStepKind {
     STEP_APART,
     STEP_JOIN,
     STEP_AXIS,
+    STEP_ALIKE,
     STEP_SAME,
     STEP_ORDERED
 } CertificateStepKind;

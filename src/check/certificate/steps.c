@@ -287,20 +287,34 @@ static bool turns_are_known(const CheckedPair *pair) {
     return true;
 }
 
-/* Two accesses of one program to one element are made by one thread, one after the other; an asynchronous one is the
- * only one. */
-static const char *step_ordered(CheckedPair *pair) {
+static uint32_t open_lanes(CheckedPair *pair) {
     const NumberTable *numbers = pair->checker->numbers;
-    const GlobalTouch *a = pair->touch[0], *b = pair->touch[1];
-    uint64_t first = partitions_of(a->op).mask, second = partitions_of(b->op).mask;
-    uint32_t lanes = a->lanes;
+    uint32_t lanes = pair->touch[0]->lanes;
     close_known(pair);
     for (uint32_t i = 0; i < numbers->atom_count; i++)
         if (numbers->atoms[i].kind == NUMBER_LANE && pair->known[i])
             lanes &= ~(1u << numbers->atoms[i].axis);
+    return lanes;
+}
+
+/* One write, of which the same element is the same in every program: they need not be of one program. */
+static const char *step_alike(CheckedPair *pair) {
+    if (pair->axes)
+        return "an axis was looked at before";
+    if (pair->touch[0] != pair->touch[1] || open_lanes(pair))
+        return "two elements, or two writes, may differ";
+    pair->axes = 7;
+    return write_differs(pair->checker, pair->touch[0]);
+}
+
+/* Two accesses of one program to one element are made by one thread, one after the other; an asynchronous one is the
+ * only one. */
+static const char *step_ordered(CheckedPair *pair) {
+    const GlobalTouch *a = pair->touch[0], *b = pair->touch[1];
+    uint64_t first = partitions_of(a->op).mask, second = partitions_of(b->op).mask;
     if (first != second || (first & (first - 1)))
         return "two partitions make the accesses";
-    if (lanes)
+    if (open_lanes(pair))
         return "two elements of a tile may be the same";
     if (a->async || b->async)
         return a == b && turns_are_known(pair) ? NULL : "an asynchronous access may still be under way";
@@ -320,6 +334,8 @@ static const char *take_step(CheckedPair *pair, const CertificateStep *step) {
         return step_apart(pair, step);
     case STEP_AXIS:
         return step_axis(pair, step);
+    case STEP_ALIKE:
+        return step_alike(pair);
     case STEP_SAME:
         if (pair->axes != 7)
             return "an axis of the grid is left out";

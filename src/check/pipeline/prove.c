@@ -202,8 +202,11 @@ void step_proof(void *context) {
 
 bool is_covered(PipelineResult *result, size_t kernel) {
     const Launch *given = result->ptx ? NULL : result_given_launch(result, kernel);
-    return given && result->question.only_launch && may_be_proved(result, kernel) &&
-           proof_covers(proof_made(result->module, result->functions[kernel]), given, NULL);
+    if (!given || !result->question.only_launch || !may_be_proved(result, kernel))
+        return false;
+    const Proof *proof = proof_made(result->module, result->functions[kernel]);
+    bool noted = proof->alike && (given->grid[0] > 1 || given->grid[1] > 1 || given->grid[2] > 1);
+    return !noted && proof_covers(proof, given, NULL);
 }
 
 /* A kernel of a result, and where its proof is written. */

@@ -35,4 +35,8 @@ typedef struct ProofAccesses {
 /* All of the kernel; what may access memory in a way that is not understood is one of an unknown root. */
 ProofAccesses proof_accesses(Prover *prover);
 
+/* Whether each element that the access writes gets the same in every program (uniform.c). The proof has all accesses.
+ */
+bool access_is_uniform(Prover *prover, const ProofAccess *access);
+
 #endif

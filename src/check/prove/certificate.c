@@ -264,6 +264,9 @@ static void write_step(Writer *writer, const ProofStep *step) {
     case PROOF_ONE:
         text_addf(writer->to, "axis %u one %u", step->a, asked_number(writer, &step->condition));
         break;
+    case PROOF_ALIKE:
+        text_addf(writer->to, "alike");
+        break;
     case PROOF_SAME:
         text_addf(writer->to, "same");
         break;

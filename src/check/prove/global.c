@@ -24,6 +24,7 @@ typedef struct PairProof {
     const char *subject;    /* the name of the root */
     bool known[MOST_ATOMS]; /* the atom has the same value in both */
     bool apart;             /* they are never to the same element */
+    bool alike;             /* every program writes the same there */
     uint32_t equations;     /* numbers that are known to be equal, as the certificate counts them */
     const char *problem;    /* what stopped it */
 } PairProof;
@@ -540,9 +541,24 @@ static bool mentions_program(const PairProof *pair, unsigned axis) {
     return false;
 }
 
-/* Another program never comes to the same element. */
+static bool lanes_are_known(const PairProof *pair);
+
+/* Whether each program makes this write to this element, and all of them write the same. */
+static bool is_alike(PairProof *pair) {
+    bool named = pair->access[0] != pair->access[1] || !lanes_are_known(pair);
+    for (unsigned axis = 0; axis < 3; axis++)
+        named |= mentions_program(pair, axis);
+    return !named && access_is_uniform(pair->prover, pair->access[0]);
+}
+
+/* Another program never comes to the same element, or writes what is there. */
 static bool programs_differ(PairProof *pair) {
     Quantities *quantities = quantities_of(pair);
+    if (!pair->apart && is_alike(pair)) {
+        proof_take(pair->prover, PROOF_ALIKE, 0, 0, NULL);
+        pair->alike = pair->prover->proof->alike = true;
+        return true;
+    }
     for (unsigned axis = 0; axis < 3 && !pair->apart; axis++) {
         if (program_is_known(pair, axis))
             continue;
@@ -636,6 +652,8 @@ static void print_pair(const PairProof *pair) {
         text_addf(&text, " and ");
         quantity_print(quantities_of(pair), b->offset, &text);
     }
+    if (pair->alike)
+        text_addf(&text, ", where every program writes the same");
     proof_step(pair->prover, "%.*s", (int)text.size, text.data);
     text_free(&text);
 }

@@ -29,6 +29,7 @@ typedef enum ProofStepKind {
     PROOF_KNOWN,  /* axis a: the program id is known to be equal */
     PROOF_PINNED, /* conditions leave one */
     PROOF_ONE,    /* there is one program */
+    PROOF_ALIKE,  /* every program writes the same */
     PROOF_SAME,   /* both are of one program from here on */
     PROOF_ORDERED,
 } ProofStepKind;
@@ -90,6 +91,7 @@ typedef struct Proof {
     uint32_t count_count, condition_count;
     const char *withdrawn; /* it was found to be wrong, and why; NULL: it was not */
     bool proved;           /* nothing is open */
+    bool alike;            /* with several programs, some write the same to one place, which a run notes */
     bool narrow;           /* but only one grid, or one value of an argument, fulfills `where` */
     double seconds;
 } Proof;

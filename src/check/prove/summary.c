@@ -32,6 +32,7 @@ ProofSummary *proof_summary(Module *module, const Proof *proof, Promises promise
     const char *lacks = NULL;
     *summary = (ProofSummary){.proved = proof->proved,
                               .narrow = proof->narrow,
+                              .alike = proof->alike,
                               .fulfilled = launch && proof_covers(proof, launch, &lacks),
                               .promised = true,
                               .where = ARENA_ARRAY(arena, ProofLine, proof->where_count + 1),

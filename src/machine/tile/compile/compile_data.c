@@ -3,6 +3,7 @@
 #include "machine/tile/compile/program_internal.h"
 
 #include "model/effect/inline_ptx.h"
+#include "model/flow/forwarded.h"
 
 enum { MOST_FOLLOWED = 256 }; /* values that one is made of */
 
@@ -35,30 +36,30 @@ static bool is_integer(Module *module, const Type *type) {
 }
 
 /* Whether nothing but arguments, program ids, constants and what is loaded from global memory makes the value, without
- * a loop: its identity then says what it is, in every CTA. `steps` bounds the search. */
-static bool is_followed(Compiler *compiler, const Value *value, unsigned *steps) {
-    if (!*steps)
-        return false;
-    --*steps;
-    const Op *op = value_op(value);
-    if (!op)
-        return value->owner == compiler->program->function->regions[0].first;
-    Effect effects[EFFECTS_MOST];
-    unsigned count = effects_of(compiler->module, op, effects);
-    for (unsigned i = 0; i < count; i++)
-        if (effects[i].verb != EFFECT_READ || effects[i].space != SPACE_GLOBAL)
+ * a loop: its identity then says what it is, in every CTA. */
+static bool is_followed(Compiler *compiler, const Value *value) {
+    ValueWalk walk = {.seen = {.arena = &compiler->module->arena}};
+    value_walk_to(&walk, value);
+    for (uint32_t at = 0; at < walk.count; at++) {
+        const Op *op = value_op(walk.items[at]);
+        Effect effects[EFFECTS_MOST];
+        if (walk.count > MOST_FOLLOWED ||
+            (!op && walk.items[at]->owner != compiler->program->function->regions[0].first))
             return false;
-    if (op->region_count && op_evaluator(op) != EVALUATE_REDUCE && op_evaluator(op) != EVALUATE_SCAN)
-        return false;
-    for (uint32_t i = 0; i < op->operand_count; i++)
-        if (!is_followed(compiler, op->operands[i], steps))
+        unsigned count = op ? effects_of(compiler->module, op, effects) : 0;
+        for (unsigned i = 0; i < count; i++)
+            if (effects[i].verb != EFFECT_READ || effects[i].space != SPACE_GLOBAL)
+                return false;
+        if (op && op->region_count && op_evaluator(op) != EVALUATE_REDUCE && op_evaluator(op) != EVALUATE_SCAN)
             return false;
+        for (uint32_t i = 0; op && i < op->operand_count; i++)
+            value_walk_to(&walk, op->operands[i]);
+    }
     return true;
 }
 
 static Transfer transfer_of(Compiler *compiler, const Effect *effect) {
     const Value *moved = effect->expected ? effect->expected : effect->gives ? effect->gives : effect->value;
-    unsigned steps = MOST_FOLLOWED;
     return (Transfer){.value = value_register(compiler, effect->value),
                       .compare = value_register(compiler, effect->compare),
                       .other = value_register(compiler, effect->otherwise),
@@ -68,7 +69,7 @@ static Transfer transfer_of(Compiler *compiler, const Effect *effect) {
                       .width = (uint16_t)type_bits(compiler->module, moved->type),
                       .times = 1,
                       .integer = is_integer(compiler->module, moved->type),
-                      .followed = effect->verb == EFFECT_WRITE && is_followed(compiler, effect->value, &steps),
+                      .followed = effect->verb == EFFECT_WRITE && is_followed(compiler, effect->value),
                       .atomic = effect->atomic,
                       .polls = effect->expected != NULL,
                       .gives_up = effect->gives_up,
