@@ -352,8 +352,12 @@ static uint32_t add_operation(ProgramTogether *together, const OrderLane *lane) 
     GsanLaunch launch = {.device = together->has_grid ? (uint32_t)together->grid[3] % DEVICES : 0,
                          .ctas = (uint32_t)warps,
                          .cluster = together->has_grid ? (uint32_t)(together->grid[1] * together->grid[2]) : 1,
-                         .after = after};
+                         .after = after,
+                         .chained = true,
+                         .behind = GSAN_NO_LAUNCH};
     launch.after_count = find_after(together, &lane->now, after);
+    if (of->count && last_before(together, lane->index, lane->now.over[lane->index]) == of->launches[of->count - 1])
+        launch.behind = of->launches[of->count - 1];
     uint32_t number = gsan_launch(together->gsan, &launch);
     if (number == UINT32_MAX)
         return number; /* that is said at the end */

@@ -276,14 +276,22 @@ static LaunchSet *with_launches(Gsan *gsan, const uint32_t *launches, uint32_t c
 static uint32_t launch_now(Gsan *gsan, const GsanLaunch *from) {
     gsan->launches = gsan_grown(gsan, gsan->launches, gsan->launch_count, &gsan->launch_capacity, sizeof(HbGsanLaunch));
     HbGsanLaunch *launch = &gsan->launches[gsan->launch_count];
+    const HbGsanLaunch *behind = from->behind < gsan->launch_count ? &gsan->launches[from->behind] : NULL;
+    bool chained = from->chained && is_exact(gsan);
     *launch = (HbGsanLaunch){.device = from->device,
                              .ctas = from->ctas ? from->ctas : 1,
                              .cluster = from->cluster ? from->cluster : 1,
                              .first_cta = (uint32_t)gsan->cta_count};
-    launch->before = with_launches(gsan, from->after, from->after_count);
-    launch->awaited = with_launches(gsan, from->awaited, from->awaited_count);
-    gsan->cta_count += launch->ctas;
-    gsan->mode->launch(gsan, launch);
+    if (chained && behind && behind->numbers >= launch->ctas) {
+        launch->first_cta = behind->first_cta;
+        launch->numbers = behind->numbers;
+    } else {
+        launch->numbers = chained ? launch->ctas : 0;
+        gsan->cta_count += launch->ctas;
+    }
+    launch->before = chained ? NULL : with_launches(gsan, from->after, from->after_count);
+    launch->awaited = chained ? NULL : with_launches(gsan, from->awaited, from->awaited_count);
+    gsan->mode->launch(gsan, launch, from);
     return gsan->launch_count++;
 }
 

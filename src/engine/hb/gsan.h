@@ -108,7 +108,14 @@ typedef struct GsanLaunch {
      * itself (programmatic dependent launch). */
     const uint32_t *after, *awaited;
     uint32_t after_count, awaited_count;
+    /* Exact, for many launches: all that it comes after, in one way or the other, are over when gsan_launch is called,
+     * are chained, too, and nothing is awaited. Its CTAs then have the numbers in clocks that those of `behind` have,
+     * of the launches that it comes after; GSAN_NO_LAUNCH: numbers of their own. So clocks do not grow with each
+     * launch. */
+    bool chained;
+    uint32_t behind;
 } GsanLaunch;
+#define GSAN_NO_LAUNCH UINT32_MAX
 
 /* Its number, from 0 on. */
 uint32_t gsan_launch(Gsan *gsan, const GsanLaunch *launch);

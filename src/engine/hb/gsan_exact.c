@@ -582,12 +582,16 @@ static void exact_create(Gsan *gsan) {
     gsan->walk->gsan = gsan;
 }
 
-static void exact_launch(Gsan *gsan, HbGsanLaunch *launch) {
-    (void)launch;
-    if (gsan->cta_count > UINT32_MAX)
+static void exact_launch(Gsan *gsan, HbGsanLaunch *launch, const GsanLaunch *from) {
+    if (gsan->cta_count > UINT32_MAX) {
         gsan_set_trouble(gsan, GSAN_OUT_OF_MEMORY, NULL);
-    else
-        clock_space_grow(&gsan->clocks, (uint32_t)gsan->cta_count);
+        return;
+    }
+    clock_space_grow(&gsan->clocks, (uint32_t)gsan->cta_count);
+    for (uint32_t i = 0; launch->numbers && i < from->after_count; i++)
+        clock_join(&gsan->clocks, &launch->begin, gsan->launches[from->after[i]].end);
+    if (launch->numbers)
+        launch->end = clock_share(launch->begin);
 }
 
 /* What its CTAs have learned from others is before whatever comes after it, too. */
@@ -610,15 +614,19 @@ static Thread *exact_thread(Gsan *gsan, const HbGsanLaunch *launch) {
 
 static void exact_begin(Gsan *gsan, Thread *thread) {
     HbGsanLaunch *launch = &gsan->launches[thread->launch];
-    thread->epoch = 1;
-    if (!launch->begin)
+    const CtaClock *known = launch->numbers ? clock_at(launch->begin, thread->of_clocks) : NULL;
+    thread->epoch = known ? known->base + 1 : 1;
+    if (!launch->begin && !launch->numbers)
         join_ends(gsan, launch->before, &launch->begin);
     thread->clock = clock_share(launch->begin);
 }
 
 /* Of an ended thread only what it was called is needed. */
 static void exact_end(Gsan *gsan, Thread *thread) {
-    clock_join(&gsan->clocks, &gsan->launches[thread->launch].end, thread->clock);
+    HbGsanLaunch *launch = &gsan->launches[thread->launch];
+    if (launch->numbers) /* what comes behind it knows all of it */
+        clock_raise(&gsan->clocks, &thread->clock, thread->of_clocks, thread->epoch);
+    clock_join(&gsan->clocks, &launch->end, thread->clock);
     clock_drop(&gsan->clocks, thread->clock);
     thread->clock = NULL;
     for (int i = 0; i < SCOPES; i++) {

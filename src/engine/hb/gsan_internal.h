@@ -26,6 +26,7 @@ typedef struct LaunchSet {
 typedef struct HbGsanLaunch {
     uint32_t device, ctas, cluster;
     uint32_t first_cta;          /* the number that its first CTA has in clocks */
+    uint32_t numbers;            /* chained: so many from there on are its own, and of those behind it; 0: it is not chained */
     LaunchSet *before, *awaited; /* all that are; those that it waits for by itself, and what is before them */
     /* What its CTAs know when they begin (NULL until the first one does), and what is known when all have ended. */
     Clock *begin, *end;                /* exact */
@@ -216,7 +217,7 @@ static inline bool gsan_releases(const GsanAccess *access) {
 /* Calls of gsan.h as each mode answers them. */
 struct GsanModeCalls {
     void (*create)(Gsan *gsan);
-    void (*launch)(Gsan *gsan, HbGsanLaunch *launch);
+    void (*launch)(Gsan *gsan, HbGsanLaunch *launch, const GsanLaunch *from);
     Thread *(*thread)(Gsan *gsan, const HbGsanLaunch *launch); /* for a CTA that begins; NULL: there is none */
     void (*begin)(Gsan *gsan, Thread *thread);
     void (*end)(Gsan *gsan, Thread *thread);

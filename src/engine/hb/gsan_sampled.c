@@ -498,7 +498,8 @@ static void sampled_forget(Gsan *gsan, uint64_t begin, uint64_t end) {
 
 /* ---- Launches and threads ---- */
 
-static void sampled_launch(Gsan *gsan, HbGsanLaunch *launch) {
+static void sampled_launch(Gsan *gsan, HbGsanLaunch *launch, const GsanLaunch *from) {
+    (void)from;
     launch->end_clock = new_vector(gsan);
 }
 
